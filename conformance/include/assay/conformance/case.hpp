@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/spec/call.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+
+namespace assay::conformance {
+
+/// How the numbers of a case are judged.
+/// a1, a2: exact lattice (staged values exact, or rounded with ties); bound: track B; phase1: no numbers, the call
+/// itself is judged.
+enum class Track : std::uint8_t { a1, a2, bound, phase1 };
+
+/// One call, as plain data: everything that its replay line says. Values of tensors are a pure function of it.
+template <class Op>
+struct Case {
+  typename Op::Problem problem;
+  typename Op::Surface surface{};
+  spec::Product product = spec::Product::a2;
+  spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
+  Track track = Track::bound;
+  std::string profile = "normal";  ///< input profile of track B, see `profiles()`
+  std::string mask = "random";     ///< pattern of a user mask, see `mask_patterns()`
+  std::string violate;             ///< "ROW:name" of the row that the call breaks; empty: a legal call
+  std::int64_t rows = 0;           ///< judged rows per (batch, head); 0: all
+  std::uint64_t seed = 1;
+  std::string note;                ///< not part of the replay line: where the case comes from, what was cut
+
+  friend bool operator==(const Case&, const Case&) = default;
+};
+
+/// Calls visit(name, member, meaning) for every field of a case that its replay line holds, the problem's first.
+template <class CaseType, class Visitor>
+void visit_case_fields(CaseType& c, Visitor&& visit) {
+  visit_fields(c.problem, visit);
+  visit("surface", c.surface, "entry point");
+  visit("product", c.product, "product on which it is called");
+  visit("inputs", c.inputs, "striding of the inputs");
+  visit("outputs", c.outputs, "striding of the outputs");
+  visit("track", c.track, "a1, a2: exact lattice; bound: tolerance; phase1: argument checks");
+  visit("profile", c.profile, "input profile of track bound");
+  visit("mask", c.mask, "pattern of a user mask");
+  visit("violate", c.violate, "ROW:name, the row that the call breaks");
+  visit("rows", c.rows, "judged rows per batch and head, 0: all");
+  visit("seed", c.seed, "seed of every tensor");
+}
+
+/// "flash_attention_score_grad --dtype=bf16 ...": canonical, defaults omitted, parses back to an equal case.
+template <class Op>
+std::string command_line(const Case<Op>& c);
+
+/// The case that the words "--name=value" describe. Errors: std::invalid_argument naming the word, its value and
+/// what is accepted.
+template <class Op>
+Case<Op> parse_case(const std::vector<std::string>& words);
+
+/// 12 hexadecimal digits of a hash of the replay line.
+std::string case_id(std::string_view command_line);
+
+/// The call that the case makes, its violation applied. Errors: std::invalid_argument for an unknown violation.
+template <class Op>
+spec::Call<Op> call_of(const Case<Op>& c);
+
+}  // namespace assay::conformance
+
+namespace assay::spec {
+
+template <>
+inline constexpr auto spellings_of<conformance::Track> = Spellings<conformance::Track, 4>{{{
+    {conformance::Track::a1, "a1"},
+    {conformance::Track::a2, "a2"},
+    {conformance::Track::bound, "bound"},
+    {conformance::Track::phase1, "phase1"},
+}}};
+
+}  // namespace assay::spec

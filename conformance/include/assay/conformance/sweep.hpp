@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/case.hpp"
+#include "assay/conformance/report.hpp"
+#include "assay/spec/implementation.hpp"
+
+namespace assay::conformance {
+
+/// Rows of the constraint tables and what exercised them.
+struct RowCoverage {
+  struct Row {
+    std::string id;
+    bool has_accept = false, has_reject = false;
+    std::int64_t accepted = 0, rejected = 0;
+  };
+  std::vector<Row> rows;
+  std::int64_t accepted() const;
+  std::int64_t rejected() const;
+  /// Ids of rows with a side that no case exercised.
+  std::vector<std::string> unexercised() const;
+};
+
+struct Summary {
+  std::string implementation;
+  std::int64_t cases = 0, value_cases = 0;
+  std::map<Verdict, std::int64_t> verdicts;
+  RowCoverage rows;
+  double seconds = 0;
+  bool interrupted = false;
+
+  ExitCode exit_code() const;
+};
+
+/// Adds one report to the summary.
+void count(Summary& summary, const CaseReport& report);
+
+class SweepListener {
+ public:
+  virtual ~SweepListener() = default;
+  virtual void on_start(std::int64_t /*cases*/, const std::string& /*implementation*/) {}
+  virtual void on_case(const CaseReport& report, std::int64_t index) = 0;
+  virtual void on_end(const Summary&) {}
+};
+
+/// What a sweep needs beside the cases.
+struct SweepControl {
+  const std::atomic<bool>* stop = nullptr;  ///< checked between cases; the summary says `interrupted`
+  /// A report of an earlier, interrupted sweep for this case id, or nothing: such a case is not run again.
+  std::function<const CaseReport*(const std::string& id)> finished;
+};
+
+template <class Op>
+Summary sweep(std::span<const Case<Op>> cases, spec::Implementation<Op>& implementation,
+              std::span<SweepListener* const> listeners, const SweepControl& control = {});
+
+}  // namespace assay::conformance

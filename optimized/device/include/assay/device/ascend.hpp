@@ -1,0 +1,5 @@
+#pragma once
+
+namespace assay::device {
+struct Spec;
+}

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "assay/spec/dtype.hpp"
+#include "assay/spec/layout.hpp"
+#include "assay/spec/text_enum.hpp"
+
+namespace assay::spec {
+
+/// Storage formats by the names of acl_base.h. ND and the plain image formats mean "as strided"; the others are private.
+enum class Format : std::uint8_t { nd, nchw, nhwc, ncl, nc1hwc0, fractal_z, fractal_nz };
+
+template <>
+inline constexpr auto spellings_of<Format> = Spellings<Format, 7>{{{
+    {Format::nd, "ND"}, {Format::nchw, "NCHW"}, {Format::nhwc, "NHWC"}, {Format::ncl, "NCL"},
+    {Format::nc1hwc0, "NC1HWC0"}, {Format::fractal_z, "FRACTAL_Z"},
+    {Format::fractal_nz, "FRACTAL_NZ"},
+}}};
+
+/// Products whose support of a surface the documents state.
+enum class Product : std::uint8_t { a2, a3 };
+
+template <>
+inline constexpr auto spellings_of<Product> =
+    Spellings<Product, 2>{{{{Product::a2, "a2"}, {Product::a3, "a3"}}}};
+
+/// What phase 1 is told of one tensor: everything but its elements.
+struct Parameter {
+  bool present = false;  ///< false: a null pointer
+  DType dtype = DType::fp32;
+  Format format = Format::nd;
+  Shape shape, strides;     ///< strides in elements
+  std::int64_t offset = 0;  ///< in elements
+};
+
+/// One call of an operator as phase 1 sees it: which entry point on which product, a descriptor per
+/// documented parameter, and the attributes. It may be one that the documents forbid.
+template <class Op>
+struct Call {
+  typename Op::Surface surface;
+  Product product;
+  typename Op::Parameters parameters;
+  typename Op::Attributes attributes;
+};
+
+}  // namespace assay::spec

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "assay/spec/call.hpp"
+#include "assay/spec/status.hpp"
+
+namespace assay::spec {
+
+struct Source {
+  std::string_view document, section;
+};
+
+/// How far a row can be trusted. Disputed rows are reported and fail nobody; advice has nothing to break.
+enum class Standing : std::uint8_t { documented, derived, upstream, disputed, advice };
+/// Where a row can be exercised. content: lies in the elements, which phase 1 cannot see; none: nothing to test.
+enum class Side : std::uint8_t { accept, reject, content, none };
+
+template <>
+inline constexpr auto spellings_of<Standing> = Spellings<Standing, 5>{{{
+    {Standing::documented, "documented"}, {Standing::derived, "derived"},
+    {Standing::upstream, "upstream"}, {Standing::disputed, "disputed"},
+    {Standing::advice, "advice"},
+}}};
+template <>
+inline constexpr auto spellings_of<Side> = Spellings<Side, 4>{{{
+    {Side::accept, "accept"}, {Side::reject, "reject"}, {Side::content, "content"},
+    {Side::none, "none"},
+}}};
+
+/// What a refusal must answer: one documented code, or any code but success.
+struct ExpectedStatus {
+  bool any = true;
+  Status code = Status::param_invalid;
+};
+inline constexpr ExpectedStatus any_refusal = {};
+constexpr ExpectedStatus exactly(Status code) { return {.any = false, .code = code}; }
+
+/// One way to break a row.
+template <class Op>
+struct Violation {
+  std::string_view name;  ///< unique within the row, e.g. the parameter that is broken
+  void (*apply)(Call<Op>& call);
+};
+
+/// One documented sentence. Ids are those of the specification's tables.
+template <class Op>
+struct Constraint {
+  std::string_view id;
+  std::string_view statement;
+  Source source;
+  Standing standing;
+  std::vector<Side> sides;
+  std::vector<std::string_view> implies = {};  ///< rows that are broken whenever this one is
+  ExpectedStatus status = any_refusal;
+  bool (*applies)(const Call<Op>& call);  ///< whether the row says anything about this call
+  bool (*holds)(const Call<Op>& call);    ///< true where it does not apply
+  std::vector<Violation<Op>> violations = {};
+
+  bool has(Side side) const {
+    for (const Side own : sides)
+      if (own == side) return true;
+    return false;
+  }
+};
+
+/// The rows that `call` breaks, in table order.
+template <class Op>
+std::vector<const Constraint<Op>*> violations(std::span<const Constraint<Op>> rows,
+                                              const Call<Op>& call) {
+  std::vector<const Constraint<Op>*> broken;
+  for (const auto& row : rows)
+    if (!row.holds(call)) broken.push_back(&row);
+  return broken;
+}
+
+}  // namespace assay::spec

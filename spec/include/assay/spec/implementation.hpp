@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/spec/call.hpp"
+#include "assay/spec/numerics.hpp"
+#include "assay/spec/status.hpp"
+
+namespace assay::spec {
+
+/// A quantity that an implementation reports of its last run, e.g. {"makespan", 12800, "cycle"}.
+struct Metric {
+  std::string name;
+  double value;
+  std::string unit;
+};
+
+/// What a user derives from to have a kernel judged.
+template <class Op>
+class Implementation {
+ public:
+  virtual ~Implementation() = default;
+  virtual std::string name() const = 0;
+
+  /// Why this implementation does not offer the call at all (a feature it never claimed), or nothing.
+  virtual std::optional<std::string> unsupported(const Call<Op>&) const { return std::nullopt; }
+
+  /// What it declares of its own arithmetic.
+  virtual NumericsProfile numerics(const typename Op::Problem&) const { return {}; }
+
+  /// Phase 1: throws Rejected for a call that it refuses.
+  virtual void check(const Call<Op>&) const {}
+
+  /// Phase 2: fills the viewed elements of the outputs, and no other byte. The call passed `check`.
+  /// Errors: Rejected; anything else that escapes counts as a crash.
+  virtual void run(const typename Op::Problem&, const typename Op::Inputs&,
+                   typename Op::Outputs&) = 0;
+
+  /// Of the last run.
+  virtual std::vector<Metric> metrics() const { return {}; }
+};
+
+}  // namespace assay::spec

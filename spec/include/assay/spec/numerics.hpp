@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "assay/spec/dtype.hpp"
+#include "assay/spec/text_enum.hpp"
+
+namespace assay::spec {
+
+/// How a value is rounded to a narrower type. `unknown`: to nearest, tie rule not known.
+enum class Rounding : std::uint8_t { rne, rna, rtz, stochastic, unknown, unknown_any };
+/// What a cast makes of a value beyond the largest finite one.
+enum class Overflow : std::uint8_t { inf, saturate, either };
+/// Softmax statistics and row term: the tensors as given, or the kernel's own.
+enum class Origin : std::uint8_t { given, own };
+/// Order of accumulation: `fixed` promises bit-identical reruns.
+enum class Order : std::uint8_t { any, fixed };
+/// How an operand enters a product of the matrix unit.
+enum class Product32 : std::uint8_t { exact, tf32, hf32 };
+/// The accumulator of the products.
+enum class Accumulator : std::uint8_t { fp32, fp32_truncating, fp16 };
+
+template <>
+inline constexpr auto spellings_of<Rounding> = Spellings<Rounding, 6>{{{
+    {Rounding::rne, "rne"}, {Rounding::rna, "rna"}, {Rounding::rtz, "rtz"},
+    {Rounding::stochastic, "stochastic"}, {Rounding::unknown, "unknown"},
+    {Rounding::unknown_any, "unknown_any"},
+}}};
+template <>
+inline constexpr auto spellings_of<Overflow> = Spellings<Overflow, 3>{{{
+    {Overflow::inf, "inf"}, {Overflow::saturate, "saturate"}, {Overflow::either, "either"},
+}}};
+template <>
+inline constexpr auto spellings_of<Origin> =
+    Spellings<Origin, 2>{{{{Origin::given, "given"}, {Origin::own, "own"}}}};
+template <>
+inline constexpr auto spellings_of<Order> =
+    Spellings<Order, 2>{{{{Order::any, "any"}, {Order::fixed, "fixed"}}}};
+template <>
+inline constexpr auto spellings_of<Product32> = Spellings<Product32, 3>{{{
+    {Product32::exact, "exact"}, {Product32::tf32, "tf32"}, {Product32::hf32, "hf32"},
+}}};
+template <>
+inline constexpr auto spellings_of<Accumulator> = Spellings<Accumulator, 3>{{{
+    {Accumulator::fp32, "fp32"}, {Accumulator::fp32_truncating, "fp32_truncating"},
+    {Accumulator::fp16, "fp16"},
+}}};
+
+/// What an implementation declares of its own arithmetic. The judge derives every tolerance from it; a
+/// wrong declaration is a failure of the kernel.
+struct NumericsProfile {
+  DType store_s = DType::fp32;   ///< type to which the scores are rounded before further use
+  DType store_p = DType::fp32;   ///< the same of the probabilities
+  DType store_dp = DType::fp32;  ///< the same of dP
+  DType stage = DType::fp32;     ///< type in which P and dS enter the gradient products; fp32: none
+  DType partials = DType::fp32;  ///< type of partial results per head or split
+  Rounding round_stage = Rounding::rne;
+  Rounding round_out = Rounding::rne;
+  Overflow overflow = Overflow::inf;
+  Product32 product = Product32::exact;
+  Accumulator accumulator = Accumulator::fp32;
+  bool operand_scaled = false;  ///< K or Q is multiplied by scale and rounded to the io type before use
+  Origin stats = Origin::given;
+  Origin delta = Origin::given;  ///< row term: from attention_in as given, or the kernel's own
+  bool lse_form = false;         ///< P = exp(S - (m + ln z)) from one rounded number
+  double exp_error = 0x1p-22;    ///< relative error of exp with its argument reduction
+  bool fused = true;             ///< score formed as exp2(fma(S, c, -m c))
+  double floor = 0x1p-126;       ///< residues of this size count as 0; 0: exact zero promised
+  Order order = Order::any;
+  bool weak = false;             ///< too loose by design to earn coverage
+
+  friend bool operator==(const NumericsProfile&, const NumericsProfile&) = default;
+};
+
+/// Calls visit(name, member) for every field of a profile, in a fixed order.
+template <class Profile, class Visitor>
+void visit_fields(Profile& profile, Visitor&& visit) {
+  visit("store_s", profile.store_s);
+  visit("store_p", profile.store_p);
+  visit("store_dp", profile.store_dp);
+  visit("stage", profile.stage);
+  visit("partials", profile.partials);
+  visit("round_stage", profile.round_stage);
+  visit("round_out", profile.round_out);
+  visit("overflow", profile.overflow);
+  visit("product", profile.product);
+  visit("accumulator", profile.accumulator);
+  visit("operand_scaled", profile.operand_scaled);
+  visit("stats", profile.stats);
+  visit("delta", profile.delta);
+  visit("lse_form", profile.lse_form);
+  visit("exp_error", profile.exp_error);
+  visit("fused", profile.fused);
+  visit("floor", profile.floor);
+  visit("order", profile.order);
+  visit("weak", profile.weak);
+}
+
+/// A named profile: what a family of kernels does, for tensors of type `io`.
+struct NumericsPreset {
+  std::string_view name;
+  std::string_view summary;
+  NumericsProfile (*profile)(DType io);
+};
+
+/// ascend_a2, cuda_flash, torch_composed_bf16, torch_fp32, jax_cpu, fp32_staging.
+std::span<const NumericsPreset> numerics_presets();
+
+/// The preset of that name for `io`. Errors: std::invalid_argument naming the presets there are.
+NumericsProfile numerics_preset(std::string_view name, DType io);
+
+}  // namespace assay::spec

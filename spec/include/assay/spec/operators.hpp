@@ -1,0 +1,13 @@
+#pragma once
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+
+namespace assay::spec {
+
+template <class... Ops>
+struct TypeList {};
+
+/// The one list of operators.
+using Operators = TypeList<FlashAttentionScoreGrad>;
+
+}  // namespace assay::spec

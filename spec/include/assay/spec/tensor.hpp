@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "assay/spec/dtype.hpp"
+#include "assay/spec/layout.hpp"
+
+namespace assay::spec {
+
+/// The very bytes that an operator receives, and the view of them that it was given.
+///
+/// Element x of the view lies at storage element offset + sum_k x_k * strides_k. The storage may hold
+/// more than the view reaches; an implementation writes the viewed elements only.
+struct Tensor {
+  DType dtype = DType::fp32;
+  Shape shape;
+  Shape strides;            ///< in elements
+  std::int64_t offset = 0;  ///< in elements
+  std::vector<std::byte> bytes;
+
+  /// Value of a storage element (not of a view index), exact.
+  double load(std::int64_t element) const {
+    return spec::load(dtype, bytes.data() + element * size_of(dtype));
+  }
+  /// Stores into a storage element, rounded once, ties to even.
+  void store(std::int64_t element, double value) {
+    spec::store(dtype, value, bytes.data() + element * size_of(dtype));
+  }
+  bool empty() const { return element_count(shape) == 0; }
+};
+
+/// A contiguous tensor of zeros.
+Tensor contiguous_tensor(DType dtype, const Shape& shape);
+
+/// Smallest storage, in elements, that holds the view.
+std::int64_t storage_elements(const Shape& shape, const Shape& strides, std::int64_t offset);
+
+/// The storage elements of a view, in row-major order of the view.
+std::vector<std::int64_t> viewed_elements(const Tensor& tensor);
+
+/// Where (batch, head, seq, dim) lies in the storage of an attention tensor, whatever its layout and strides.
+class HeadIndex {
+ public:
+  /// Errors: std::invalid_argument if the tensor's shape is not that of `extents` in `layout`.
+  HeadIndex(const Tensor& tensor, Layout layout, const Extents& extents);
+
+  std::int64_t operator()(std::int64_t b, std::int64_t n, std::int64_t s, std::int64_t d) const {
+    return offset_ + b * batch_ + n * head_ + s * seq_ + d * dim_;
+  }
+  const Extents& extents() const { return extents_; }
+
+ private:
+  Extents extents_;
+  std::int64_t offset_, batch_, head_, seq_, dim_;
+};
+
+/// Reads an attention tensor by (batch, head, seq, dim). It refers to the tensor: a temporary is refused.
+class HeadView {
+ public:
+  HeadView(const Tensor& tensor, Layout layout, const Extents& extents)
+      : tensor_(&tensor), index_(tensor, layout, extents) {}
+  HeadView(Tensor&&, Layout, const Extents&) = delete;
+
+  double operator()(std::int64_t b, std::int64_t n, std::int64_t s, std::int64_t d) const {
+    return tensor_->load(index_(b, n, s, d));
+  }
+  /// Copies the row (b, n, s) into `row`, whose size is the extent of dim.
+  void read_row(std::int64_t b, std::int64_t n, std::int64_t s, std::span<double> row) const;
+  const Extents& extents() const { return index_.extents(); }
+
+ private:
+  const Tensor* tensor_;
+  HeadIndex index_;
+};
+
+}  // namespace assay::spec

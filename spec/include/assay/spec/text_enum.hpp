@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace assay::spec {
+
+/// The spellings of an enumeration, in one list that both directions read.
+template <class Enum, std::size_t size>
+struct Spellings {
+  std::array<std::pair<Enum, std::string_view>, size> entries;
+
+  constexpr std::string_view text(Enum value) const {
+    for (const auto& [entry, spelling] : entries)
+      if (entry == value) return spelling;
+    return "?";
+  }
+  constexpr std::optional<Enum> parse(std::string_view spelling) const {
+    for (const auto& [entry, text] : entries)
+      if (text == spelling) return entry;
+    return std::nullopt;
+  }
+  /// "a, b, c": what an error message offers.
+  std::string choices() const {
+    std::string joined;
+    for (const auto& [entry, text] : entries) {
+      if (!joined.empty()) joined += ", ";
+      joined += text;
+    }
+    return joined;
+  }
+};
+
+/// Specialised beside each enumeration: `template <> inline constexpr auto spellings_of<E> = Spellings<E, n>{...}`.
+template <class Enum>
+inline constexpr auto spellings_of = nullptr;
+
+template <class Enum>
+concept Spelled = requires(Enum value) { spellings_of<Enum>.text(value); };
+
+template <Spelled Enum>
+constexpr std::string_view to_string(Enum value) {
+  return spellings_of<Enum>.text(value);
+}
+
+}  // namespace assay::spec

@@ -1,0 +1,62 @@
+#include "assay/spec/numerics.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace assay::spec {
+namespace {
+
+/// fp32 io is never narrowed by the presets that stage in the io type.
+DType staged(DType io) { return io; }
+
+NumericsProfile ascend_a2(DType io) {
+  return {.stage = staged(io), .round_stage = Rounding::rna, .round_out = Rounding::rna,
+          .overflow = Overflow::either, .fused = false};
+}
+
+NumericsProfile cuda_flash(DType io) { return {.stage = staged(io), .lse_form = true}; }
+
+NumericsProfile torch_composed(DType io) {
+  return {.store_s = io, .store_p = io, .store_dp = io, .stage = staged(io), .partials = io,
+          .operand_scaled = true, .stats = Origin::own, .delta = Origin::own, .fused = false,
+          .weak = true};
+}
+
+NumericsProfile torch_fp32(DType) {
+  return {.stats = Origin::own, .delta = Origin::own, .fused = false};
+}
+
+NumericsProfile jax_cpu(DType io) {
+  return {.store_dp = io, .stage = staged(io), .partials = io, .stats = Origin::own,
+          .delta = Origin::own, .fused = false};
+}
+
+NumericsProfile fp32_staging(DType) { return {}; }
+
+constexpr NumericsPreset presets[] = {
+    {"ascend_a2", "Atlas A2/A3 kernels: P and dS staged in the io type, casts half away from zero",
+     ascend_a2},
+    {"cuda_flash", "flash kernels: P and dS staged in the io type, casts to even, LSE form",
+     cuda_flash},
+    {"torch_composed_bf16", "composed operators: every intermediate in the io type; weak by design",
+     torch_composed},
+    {"torch_fp32", "composed operators in fp32, own statistics and row term", torch_fp32},
+    {"jax_cpu", "XLA on a CPU: dP in the io type, own statistics and row term", jax_cpu},
+    {"fp32_staging", "no staging: P and dS stay fp32", fp32_staging},
+};
+
+}  // namespace
+
+std::span<const NumericsPreset> numerics_presets() { return presets; }
+
+NumericsProfile numerics_preset(std::string_view name, DType io) {
+  std::string known;
+  for (const auto& preset : presets) {
+    if (preset.name == name) return preset.profile(io);
+    known += known.empty() ? "" : ", ";
+    known += preset.name;
+  }
+  throw std::invalid_argument("no numerics preset '" + std::string(name) + "'; there are " + known);
+}
+
+}  // namespace assay::spec

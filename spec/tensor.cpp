@@ -1,0 +1,87 @@
+#include "assay/spec/tensor.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace assay::spec {
+
+Shape shape_of(Layout layout, const Extents& e) {
+  switch (layout) {
+    case Layout::bsh: return {e.batch, e.seq, e.heads * e.dim};
+    case Layout::sbh: return {e.seq, e.batch, e.heads * e.dim};
+    case Layout::bsnd: return {e.batch, e.seq, e.heads, e.dim};
+    case Layout::bnsd: return {e.batch, e.heads, e.seq, e.dim};
+  }
+  throw std::invalid_argument("shape_of: unknown layout");
+}
+
+std::int64_t element_count(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  return count;
+}
+
+Shape contiguous_strides(const Shape& shape) {
+  Shape strides(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = stride;
+    stride *= shape[axis];
+  }
+  return strides;
+}
+
+std::int64_t storage_elements(const Shape& shape, const Shape& strides, std::int64_t offset) {
+  std::int64_t last = offset;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == 0) return offset;
+    last += (shape[axis] - 1) * strides[axis];
+  }
+  return last + 1;
+}
+
+Tensor contiguous_tensor(DType dtype, const Shape& shape) {
+  Tensor tensor{.dtype = dtype, .shape = shape, .strides = contiguous_strides(shape), .bytes = {}};
+  tensor.bytes.resize(static_cast<std::size_t>(element_count(shape) * size_of(dtype)));
+  return tensor;
+}
+
+std::vector<std::int64_t> viewed_elements(const Tensor& tensor) {
+  std::vector<std::int64_t> elements;
+  const std::int64_t count = element_count(tensor.shape);
+  elements.reserve(static_cast<std::size_t>(count));
+  Shape index(tensor.shape.size(), 0);
+  std::int64_t element = tensor.offset;
+  for (std::int64_t k = 0; k < count; ++k) {
+    elements.push_back(element);
+    for (std::size_t axis = index.size(); axis-- > 0;) {
+      element += tensor.strides[axis];
+      if (++index[axis] < tensor.shape[axis]) break;
+      element -= tensor.strides[axis] * tensor.shape[axis];
+      index[axis] = 0;
+    }
+  }
+  return elements;
+}
+
+HeadIndex::HeadIndex(const Tensor& tensor, Layout layout, const Extents& extents)
+    : extents_(extents), offset_(tensor.offset) {
+  if (tensor.shape != shape_of(layout, extents))
+    throw std::invalid_argument("tensor shape does not fit its extents in layout " +
+                                std::string(to_string(layout)));
+  const Shape& s = tensor.strides;
+  switch (layout) {
+    case Layout::bsh: batch_ = s[0], seq_ = s[1], head_ = extents.dim * s[2], dim_ = s[2]; break;
+    case Layout::sbh: batch_ = s[1], seq_ = s[0], head_ = extents.dim * s[2], dim_ = s[2]; break;
+    case Layout::bsnd: batch_ = s[0], seq_ = s[1], head_ = s[2], dim_ = s[3]; break;
+    case Layout::bnsd: batch_ = s[0], seq_ = s[2], head_ = s[1], dim_ = s[3]; break;
+  }
+}
+
+void HeadView::read_row(std::int64_t b, std::int64_t n, std::int64_t s,
+                        std::span<double> row) const {
+  for (std::size_t d = 0; d < row.size(); ++d)
+    row[d] = (*this)(b, n, s, static_cast<std::int64_t>(d));
+}
+
+}  // namespace assay::spec

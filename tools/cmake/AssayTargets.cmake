@@ -1,0 +1,61 @@
+# How the project's own targets are made. The links of a layer are its only allowed includes.
+
+# Refuses flags under which two builds would give different numbers.
+function(assay_refuse_value_changing_flags)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+  foreach(flags CMAKE_CXX_FLAGS CMAKE_CXX_FLAGS_${build_type} CMAKE_C_FLAGS)
+    foreach(flag -ffast-math -Ofast -march=native -funsafe-math-optimizations)
+      string(FIND " ${${flags}} " " ${flag} " position)
+      if(NOT position EQUAL -1)
+        message(FATAL_ERROR "${flags} holds ${flag}: results would depend on the machine")
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
+# Flags of every target of ours: no contraction, and in developer mode warnings, sanitizers, coverage.
+function(assay_own_flags target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_options(${target} PRIVATE -ffp-contract=off)
+  if(ASSAY_DEVELOPER)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                                             -Wno-missing-field-initializers -Werror)
+  endif()
+  if(ASSAY_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all
+                                             -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+  endif()
+  if(ASSAY_COVERAGE)
+    target_compile_options(${target} PRIVATE --coverage)
+    target_link_options(${target} PUBLIC --coverage)
+  endif()
+endfunction()
+
+# assay_add_library(<layer> SOURCES … HEADERS … [LINKS …] [PRIVATE_LINKS …])
+# HEADERS lie under include/ of the calling folder; LINKS are what the headers and sources may include.
+function(assay_add_library layer)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;LINKS;PRIVATE_LINKS")
+  add_library(assay_${layer} STATIC ${arg_SOURCES})
+  add_library(assay::${layer} ALIAS assay_${layer})
+  target_sources(assay_${layer} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${arg_HEADERS})
+  target_link_libraries(assay_${layer} PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS})
+  set_target_properties(assay_${layer} PROPERTIES EXPORT_NAME ${layer}
+                                                  VERIFY_INTERFACE_HEADER_SETS ON)
+  assay_own_flags(assay_${layer})
+  install(TARGETS assay_${layer} EXPORT assay-targets FILE_SET HEADERS)
+endfunction()
+
+# assay_add_test(<name> SOURCES … LINKS … [LABELS …] [TIMEOUT seconds]): a GoogleTest program, one CTest test per TEST.
+function(assay_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINKS;LABELS")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINKS} GTest::gtest_main)
+  assay_own_flags(${name})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+                       PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+endfunction()
