@@ -36,16 +36,17 @@ struct Matrix {
   std::int64_t stride;
 };
 
-/// c += a b for `step` rows of a and c, `depth` a multiple of step. Each element of c is one chain over ascending k.
+/// c += a b for `step` rows of a and c, `depth` a multiple of step and `width` at most panel_keys. Each element of c is
+/// one chain over ascending k.
 #if defined(__x86_64__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif
 void add_product(Matrix<const double> a, Matrix<const double> b, Matrix<double> c,
                  std::int64_t depth, std::int64_t width) {
-  double* __restrict c0 = c.first;
-  double* __restrict c1 = c0 + c.stride;
-  double* __restrict c2 = c1 + c.stride;
-  double* __restrict c3 = c2 + c.stride;
+  // Local, so that the compiler sees that no store changes an operand.
+  double sum[step][panel_keys];
+  for (std::int64_t r = 0; r < step; ++r)
+    std::copy_n(c.first + r * c.stride, width, sum[r]);
   for (std::int64_t k = 0; k < depth; k += step) {
     const double* a0 = a.first + k;
     const double* a1 = a0 + a.stride;
@@ -56,12 +57,14 @@ void add_product(Matrix<const double> a, Matrix<const double> b, Matrix<double> 
     const double* b2 = b1 + b.stride;
     const double* b3 = b2 + b.stride;
     for (std::int64_t x = 0; x < width; ++x) {
-      c0[x] = c0[x] + a0[0] * b0[x] + a0[1] * b1[x] + a0[2] * b2[x] + a0[3] * b3[x];
-      c1[x] = c1[x] + a1[0] * b0[x] + a1[1] * b1[x] + a1[2] * b2[x] + a1[3] * b3[x];
-      c2[x] = c2[x] + a2[0] * b0[x] + a2[1] * b1[x] + a2[2] * b2[x] + a2[3] * b3[x];
-      c3[x] = c3[x] + a3[0] * b0[x] + a3[1] * b1[x] + a3[2] * b2[x] + a3[3] * b3[x];
+      sum[0][x] = sum[0][x] + a0[0] * b0[x] + a0[1] * b1[x] + a0[2] * b2[x] + a0[3] * b3[x];
+      sum[1][x] = sum[1][x] + a1[0] * b0[x] + a1[1] * b1[x] + a1[2] * b2[x] + a1[3] * b3[x];
+      sum[2][x] = sum[2][x] + a2[0] * b0[x] + a2[1] * b1[x] + a2[2] * b2[x] + a2[3] * b3[x];
+      sum[3][x] = sum[3][x] + a3[0] * b0[x] + a3[1] * b1[x] + a3[2] * b2[x] + a3[3] * b3[x];
     }
   }
+  for (std::int64_t r = 0; r < step; ++r)
+    std::copy_n(sum[r], width, c.first + r * c.stride);
 }
 
 /// The scores of one query, panel by panel.
@@ -144,11 +147,13 @@ class Worker {
                     {&key_panels_[at(panel * panel_keys * depth_)], panel_keys},
                     {score(panel, r), panel_keys}, depth_, panel_keys);
     for (std::int64_t i = first; i <= last; ++i) softmax(b, n, i, {score(0, i - first), panels});
-    for (std::int64_t r = 0; r < task_queries && p_.head_dim_v > 0; r += step)
-      for (std::int64_t panel = 0; panel < panels; ++panel)
-        add_product({score(panel, r), panel_keys},
-                    {&values_[at(panel * panel_keys * p_.head_dim_v)], p_.head_dim_v},
-                    {&out_[at(r * p_.head_dim_v)], p_.head_dim_v}, panel_keys, p_.head_dim_v);
+    for (std::int64_t r = 0; r < task_queries; r += step)
+      for (std::int64_t d = 0; d < p_.head_dim_v; d += panel_keys)
+        for (std::int64_t panel = 0; panel < panels; ++panel)
+          add_product({score(panel, r), panel_keys},
+                      {&values_[at(panel * panel_keys * p_.head_dim_v + d)], p_.head_dim_v},
+                      {&out_[at(r * p_.head_dim_v + d)], p_.head_dim_v}, panel_keys,
+                      std::min(panel_keys, p_.head_dim_v - d));
     for (std::int64_t i = first; i <= last; ++i) {
       const std::int64_t index = (b * p_.heads_q + n) * p_.seq_q + i;
       for (std::int64_t d = 0; d < p_.head_dim_v; ++d)
