@@ -90,6 +90,9 @@ class Examination {
   std::unique_ptr<State> state_;
 };
 
+/// A report that says only which case it is about.
+CaseReport blank_report(const Case<spec::FlashAttentionScoreGrad>& c);
+
 /// Runs `implementation` on the case and judges it: unsupported, phase 1, phase 2, guards, determinism as declared,
 /// confirmation of statistical failures on fresh seeds.
 CaseReport examine(const Case<spec::FlashAttentionScoreGrad>& c,
