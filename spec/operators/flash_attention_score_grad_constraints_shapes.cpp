@@ -238,7 +238,7 @@ void swap_heads_and_rows(FlashCall& call) {
 template <FlashMember member>
 void keep_one_replica(FlashCall& call) {
   Shape shape = (call.parameters.*member).shape;
-  shape.back() = 1;
+  if (!shape.empty()) shape.back() = 1;
   reshape(call.parameters.*member, shape);
 }
 
