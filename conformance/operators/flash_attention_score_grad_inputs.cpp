@@ -115,7 +115,7 @@ void fill_with_nan(Tensor& tensor, std::uint8_t mark) {
 Tensor unfilled(const spec::Parameter& parameter) {
   Tensor tensor{.dtype = parameter.dtype, .shape = parameter.shape, .strides = parameter.strides,
                 .offset = parameter.offset, .bytes = {}};
-  const auto elements = storage_elements(tensor.shape, tensor.strides, tensor.offset);
+  const auto elements = spec::storage_elements(tensor.shape, tensor.strides, tensor.offset);
   tensor.bytes.resize(static_cast<std::size_t>(elements * size_of(tensor.dtype)));
   return tensor;
 }
