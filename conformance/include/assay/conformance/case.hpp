@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "assay/spec/call.hpp"
@@ -48,6 +49,10 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit("rows", c.rows, "judged rows per batch and head, 0: all");
   visit("seed", c.seed, "seed of every tensor");
 }
+
+/// Every field that the replay line holds, as text: (name, value) in the order of `visit_case_fields`.
+template <class Op>
+std::vector<std::pair<std::string, std::string>> field_texts(const Case<Op>& c);
 
 /// "flash_attention_score_grad --dtype=bf16 ...": canonical, defaults omitted, parses back to an equal case.
 template <class Op>

@@ -46,6 +46,7 @@ struct CaseReport {
   std::vector<Finding> findings;
   std::vector<TensorReport> tensors;
   std::vector<spec::Metric> metrics;        ///< of the implementation: modelled cycles, bytes, occupancy
+  std::vector<std::pair<std::string, std::string>> digests;  ///< output tensor -> digest of its viewed elements
   double seconds_implementation = 0, seconds_total = 0;
 };
 

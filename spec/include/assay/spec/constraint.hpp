@@ -54,11 +54,11 @@ struct Constraint {
   Source source;
   Standing standing;
   std::vector<Side> sides;
-  std::vector<std::string_view> implies = {};  ///< rows that are broken whenever this one is
+  std::vector<std::string_view> implies;  ///< rows that are broken whenever this one is
   ExpectedStatus status = any_refusal;
   bool (*applies)(const Call<Op>& call);  ///< whether the row says anything about this call
   bool (*holds)(const Call<Op>& call);    ///< true where it does not apply
-  std::vector<Violation<Op>> violations = {};
+  std::vector<Violation<Op>> violations;
 
   bool has(Side side) const {
     for (const Side own : sides)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,9 +21,16 @@ std::span<const InputProfile> profiles();
 /// Named contents of user masks: random, causal, dead_rows, ...
 std::span<const InputProfile> mask_patterns();
 
+/// The mask that the case passes, strided as its inputs: the pattern `c.mask`, closed outside pre_tokens and
+/// next_tokens in mode 0, or the canonical compressed triangle; nothing where the problem has no mask.
+std::optional<spec::Tensor> make_mask(const Case<spec::FlashAttentionScoreGrad>& c);
+
 /// The tensors of a track B case, forward included: statistics and attention_in are what a forward of the reference
 /// computes, rounded as the operator stores them; every one strided as the case says.
 spec::FlashAttentionScoreGrad::Inputs make_inputs(const Case<spec::FlashAttentionScoreGrad>& c);
+
+/// A tensor as `parameter` describes it; its whole storage holds the guard pattern of its type, a NaN for floats.
+spec::Tensor guarded_tensor(const spec::Parameter& parameter);
 
 /// Outputs with the case's striding whose storage, viewed elements included, holds a poison pattern.
 spec::FlashAttentionScoreGrad::Outputs make_outputs(const Case<spec::FlashAttentionScoreGrad>& c);
@@ -81,6 +89,9 @@ class Examination {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// A report that says only which case it is about.
+CaseReport blank_report(const Case<spec::FlashAttentionScoreGrad>& c);
 
 /// Runs `implementation` on the case and judges it: unsupported, phase 1, phase 2, guards, determinism as declared,
 /// confirmation of statistical failures on fresh seeds.

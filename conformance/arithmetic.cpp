@@ -1,0 +1,87 @@
+#include "assay/conformance/arithmetic.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace assay::conformance {
+namespace {
+
+using spec::DType;
+using spec::Rounding;
+
+bool nearest(Rounding rounding) {
+  return rounding == Rounding::rne || rounding == Rounding::rna || rounding == Rounding::unknown;
+}
+
+/// 2^floor(log2 x) for a positive normal x.
+double leading_power(double x) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7ff0000000000000u);
+}
+
+double accumulator_unit(spec::Accumulator accumulator) {
+  switch (accumulator) {
+    case spec::Accumulator::fp32: return 0x1p-24;
+    case spec::Accumulator::fp32_truncating: return 0x1p-23;
+    case spec::Accumulator::fp16: return 0x1p-11;
+  }
+  return 0x1p-24;
+}
+
+double operand_unit(spec::Product32 product) {
+  switch (product) {
+    case spec::Product32::exact: return 0;
+    case spec::Product32::tf32: return 0x1p-11;
+    case spec::Product32::hf32: return 0x1p-12;
+  }
+  return 0;
+}
+
+bool narrow(DType type) { return type == DType::fp16 || type == DType::bf16; }
+
+}  // namespace
+
+Arithmetic::Arithmetic(const spec::NumericsProfile& declared, DType io_type)
+    : profile(declared),
+      io(io_type),
+      u_a(accumulator_unit(declared.accumulator)),
+      u_x(operand_unit(declared.product)),
+      u_k(declared.operand_scaled ? (narrow(io_type) ? unit_roundoff(io_type) : 0x1p-24) : 0),
+      eps_x(declared.exp_error),
+      phi(declared.floor) {
+  truncating_sums = declared.accumulator == spec::Accumulator::fp32_truncating;
+  const bool staged_nearest = !narrow(declared.stage) || nearest(declared.round_stage);
+  const bool cast_nearest = !narrow(io) || nearest(declared.round_out);
+  mean_free = staged_nearest && cast_nearest;
+  row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s);
+}
+
+double Arithmetic::half_ulp(double x, DType type, Rounding rounding) {
+  if (!narrow(type) || !(x > 0)) return 0;
+  const double smallest_half = type == DType::bf16 ? 0x1p-134 : 0x1p-25;
+  const double c = nearest(rounding) ? 1 : 2;
+  const double error = c * std::max(unit_roundoff(type) * leading_power(x), smallest_half);
+  return rounding == Rounding::stochastic ? error : std::min(x, error);
+}
+
+double unit_roundoff(DType type) {
+  return type == DType::bf16 ? 0x1p-8 : type == DType::fp16 ? 0x1p-11 : 0;
+}
+
+double overflow_threshold(DType type) {
+  switch (type) {
+    case DType::fp16: return 65520;
+    case DType::bf16: return 0x1.ffp127;
+    default: return 0x1.ffffffp127;
+  }
+}
+
+double largest_finite(DType type) {
+  switch (type) {
+    case DType::fp16: return 65504;
+    case DType::bf16: return 0x1.fep127;
+    default: return 0x1.fffffep127;
+  }
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,182 @@
+#include "assay/conformance/case.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <set>
+#include <stdexcept>
+#include <system_error>
+#include <type_traits>
+
+#include "assay/conformance/random.hpp"
+#include "operators/flash_attention_score_grad_limits.hpp"
+
+namespace assay::conformance {
+namespace {
+
+/// Shortest text that reads back as the same number.
+template <class Number>
+std::string number_text(Number value) {
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
+
+template <class Member>
+std::string text_of(const Member& member) {
+  if constexpr (std::same_as<Member, std::string>)
+    return member;
+  else if constexpr (std::is_enum_v<Member>)
+    return std::string(spec::to_string(member));
+  else
+    return number_text(member);
+}
+
+[[noreturn]] void refuse(std::string_view name, std::string_view value, const std::string& accepted) {
+  throw std::invalid_argument("--" + std::string(name) + "=" + std::string(value) +
+                              ": accepted: " + accepted);
+}
+
+template <class Number>
+bool parse_whole(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+template <class Op>
+FieldRange range_of(std::string_view name) {
+  for (const FieldRange& range : field_ranges(std::type_identity<Op>{}))
+    if (range.name == name) return range;
+  throw std::logic_error("field " + std::string(name) + " has no range");
+}
+
+template <class Op, class Member>
+void parse_member(std::string_view name, std::string_view text, Member& member) {
+  if constexpr (std::same_as<Member, std::string>) {
+    if (text.empty()) refuse(name, text, "a word");
+    member = text;
+  } else if constexpr (std::is_enum_v<Member>) {
+    const auto value = spec::spellings_of<Member>.parse(text);
+    if (!value) refuse(name, text, spec::spellings_of<Member>.choices());
+    member = *value;
+  } else if constexpr (std::same_as<Member, double>) {
+    if (!parse_whole(text, member) || !std::isfinite(member)) refuse(name, text, "a finite number");
+  } else if constexpr (std::same_as<Member, std::uint64_t>) {
+    if (!parse_whole(text, member)) refuse(name, text, "0 to 18446744073709551615");
+  } else {
+    static_assert(std::same_as<Member, std::int64_t>);
+    const FieldRange range = range_of<Op>(name);
+    if (!parse_whole(text, member) || member < range.first || member > range.last)
+      refuse(name, text, number_text(range.first) + " to " + number_text(range.last));
+  }
+}
+
+template <class Op>
+std::string field_names() {
+  std::string joined;
+  const Case<Op> any;
+  visit_case_fields(any, [&](std::string_view name, const auto&, std::string_view) {
+    if (!joined.empty()) joined += ", ";
+    joined += "--" + std::string(name);
+  });
+  return joined;
+}
+
+/// A legal case must not break a row; the message names the first that it breaks.
+template <class Op>
+void require_legal(const Case<Op>& c) {
+  const auto call = call_of(c);
+  if (!c.violate.empty()) return;
+  for (const auto* row : spec::violations(Op::constraints(), call)) {
+    if (row->standing == spec::Standing::disputed) continue;
+    throw std::invalid_argument("the case breaks " + std::string(row->id) + " (" +
+                                std::string(row->statement) + ")");
+  }
+}
+
+}  // namespace
+
+template <class Op>
+std::vector<std::pair<std::string, std::string>> field_texts(const Case<Op>& c) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  visit_case_fields(c, [&](std::string_view name, const auto& member, std::string_view) {
+    texts.emplace_back(name, text_of(member));
+  });
+  return texts;
+}
+
+template <class Op>
+std::string command_line(const Case<Op>& c) {
+  const auto texts = field_texts(c), defaults = field_texts(Case<Op>{});
+  std::string line(Op::name);
+  for (std::size_t k = 0; k < texts.size(); ++k)
+    if (texts[k] != defaults[k]) line += " --" + texts[k].first + "=" + texts[k].second;
+  return line;
+}
+
+template <class Op>
+Case<Op> parse_case(const std::vector<std::string>& words) {
+  Case<Op> c;
+  std::set<std::string, std::less<>> seen;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (!word.starts_with("--") || equals == std::string::npos)
+      throw std::invalid_argument("'" + word + "': accepted: --name=value");
+    const std::string name = word.substr(2, equals - 2), value = word.substr(equals + 1);
+    if (!seen.insert(name).second)
+      throw std::invalid_argument("'" + word + "': --" + name + " is given twice");
+    bool known = false;
+    visit_case_fields(c, [&](std::string_view field, auto& member, std::string_view) {
+      if (field != name) return;
+      parse_member<Op>(field, value, member);
+      known = true;
+    });
+    if (!known)
+      throw std::invalid_argument("'" + word + "': no field " + name + "; there are " +
+                                  field_names<Op>());
+  }
+  require_possible(c);
+  require_legal(c);
+  return c;
+}
+
+std::string case_id(std::string_view command_line) {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (const char letter : command_line)
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string id;
+  for (std::uint64_t bits = Random(hash, 0).bits(0); id.size() < 12; bits >>= 4)
+    id += digits[bits & 0xf];
+  return id;
+}
+
+template <class Op>
+spec::Call<Op> call_of(const Case<Op>& c) {
+  auto call = spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
+  if (c.violate.empty()) return call;
+  const std::size_t colon = c.violate.find(':');
+  const std::string id = c.violate.substr(0, colon);
+  std::string known;
+  for (const auto& row : Op::constraints()) {
+    if (row.id != id) continue;
+    for (const auto& violation : row.violations) {
+      if (colon != std::string::npos && c.violate.substr(colon + 1) == violation.name) {
+        violation.apply(call);
+        return call;
+      }
+      known += (known.empty() ? "" : ", ") + id + ":" + std::string(violation.name);
+    }
+  }
+  refuse("violate", c.violate, known.empty() ? "ROW:name of a row that can be broken" : known);
+}
+
+template std::vector<std::pair<std::string, std::string>> field_texts(
+    const Case<spec::FlashAttentionScoreGrad>&);
+template std::string command_line(const Case<spec::FlashAttentionScoreGrad>&);
+template Case<spec::FlashAttentionScoreGrad> parse_case(const std::vector<std::string>&);
+template spec::Call<spec::FlashAttentionScoreGrad> call_of(
+    const Case<spec::FlashAttentionScoreGrad>&);
+
+}  // namespace assay::conformance

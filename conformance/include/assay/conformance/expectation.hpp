@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/arithmetic.hpp"
+#include "assay/conformance/report.hpp"
+
+namespace assay::conformance {
+
+/// What the judge knows of one output tensor before it sees an output: for every judged element the reference, the
+/// proven radius of the reference, the tolerances and the deviation of healthy errors.
+struct Expectation {
+  std::string name;
+  std::int64_t heads = 0, seq = 0, dim = 0;  ///< extents of the tensor; rows are (b, n, s)
+  std::int64_t batch = 0;
+  std::vector<std::int64_t> rows;            ///< judged rows as (b * heads + n) * seq + s, ascending
+
+  // One entry per judged element, (rows, dim) row-major.
+  std::vector<double> value, radius, tau, tau_det, sigma, floor;
+  std::vector<float> core, accumulation, extra;  ///< the terms of tau before the final cast
+  std::vector<std::uint8_t> exempt;              ///< per row: a staged value may overflow
+
+  double nu = 0;  ///< effective degrees of freedom of the errors
+
+  std::int64_t elements() const { return static_cast<std::int64_t>(value.size()); }
+  std::int64_t row_count() const { return static_cast<std::int64_t>(rows.size()); }
+  void resize(std::int64_t row_count);
+};
+
+/// Judges the values of the judged elements: infinities, |error| <= tau, R, bias. Findings are added to `findings`;
+/// the grade is the worst of them, `conforms` without any.
+/// Units: `actual` is (rows, dim) row-major.
+Verdict compare(const Expectation& expectation, const std::vector<double>& actual,
+                const Arithmetic& arithmetic, TensorReport& report, std::vector<Finding>& findings);
+
+/// What the negative controls of one tensor say.
+struct ControlResult {
+  bool blind = false;       ///< an applicable Z or N passed
+  bool weak = false;        ///< an applicable L or S passed
+  bool applicable = false;  ///< at least one was applicable
+  std::string letters;      ///< as TensorReport::controls
+};
+
+/// Judges four corruptions of the reference: Z zeros, N negated, L the last row of each head that is not zero set to
+/// zero, S scaled by 1.02. None is applicable where no |value| exceeds its tau.
+ControlResult judge_controls(const Expectation& expectation, const Arithmetic& arithmetic);
+
+/// Index text of a judged element.
+Finding locate(const Expectation& expectation, std::int64_t element);
+
+}  // namespace assay::conformance

@@ -1,0 +1,288 @@
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+
+#include "assay/fixtures/record.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using Kernel = spec::Implementation<Op>;
+using Clock = std::chrono::steady_clock;
+
+constexpr double rerun_limit = 4e9;  // multiply-adds above which determinism is not tested
+constexpr std::uint64_t fresh_seed_step = 0x9e3779b97f4a7c15u;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+const spec::Constraint<Op>* row_of(const std::string& violation) {
+  const std::string id = violation.substr(0, violation.find(':'));
+  for (const auto& row : Op::constraints())
+    if (row.id == id) return &row;
+  return nullptr;
+}
+
+std::string describe(spec::Status status) {
+  return std::to_string(static_cast<std::int32_t>(status)) + " " + std::string(to_string(status));
+}
+
+void add_note(CaseReport& report, const std::string& rule, const std::string& text) {
+  report.findings.push_back({.rule = rule, .text = text});
+}
+
+/// Verdict on a refusal of a call that breaks `row`.
+Verdict refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer, CaseReport& report) {
+  add_note(report, "status", "refused with " + describe(answer.status()) + ": " + answer.what());
+  if (answer.status() == spec::Status::success) return Verdict::rejected_wrongly;
+  if (row.status.any)
+    return answer.status() == spec::Status::inner_tiling_error ? Verdict::rejected_other_code
+                                                               : Verdict::rejected_as_specified;
+  if (answer.status() == row.status.code) return Verdict::rejected_as_specified;
+  add_note(report, "status", "the documents name " + describe(row.status.code));
+  return Verdict::rejected_wrongly;
+}
+
+/// A call that breaks a row: only phase 1 is asked.
+CaseReport examine_violation(const Case<Op>& c, Kernel& kernel) {
+  CaseReport report = blank_report(c);
+  report.implementation = kernel.name();
+  const spec::Constraint<Op>* row = row_of(c.violate);
+  report.violated_row = row->id;
+  const spec::Call<Op> call = call_of(c);
+  try {
+    kernel.check(call);
+    report.verdict = Verdict::accepted_wrongly;
+    add_note(report, "status", std::string(row->id) + " is broken (" + c.violate +
+                                   ") and phase 1 accepted the call: " + std::string(row->statement));
+  } catch (const spec::Rejected& answer) {
+    report.verdict = refusal(*row, answer, report);
+  } catch (const std::exception& failure) {
+    report.verdict = Verdict::crash;
+    add_note(report, "status", std::string("phase 1 threw: ") + failure.what());
+  }
+  if (row->standing == spec::Standing::disputed) {
+    add_note(report, "note", "the row is disputed: reported, no verdict");
+    report.verdict = Verdict::not_applicable;
+  }
+  return report;
+}
+
+struct NamedTensor {
+  const char* name;
+  const spec::Tensor* tensor;
+};
+
+std::vector<NamedTensor> all_inputs(const Op::Inputs& inputs) {
+  std::vector<NamedTensor> all = {
+      {"query", &inputs.query}, {"key", &inputs.key}, {"value", &inputs.value}, {"dy", &inputs.dy},
+      {"softmax_max", &inputs.softmax_max}, {"softmax_sum", &inputs.softmax_sum},
+      {"attention_in", &inputs.attention_in}};
+  if (inputs.atten_mask) all.push_back({"atten_mask", &*inputs.atten_mask});
+  return all;
+}
+
+std::vector<NamedTensor> all_outputs(const Op::Outputs& outputs) {
+  return {{"dq", &outputs.dq}, {"dk", &outputs.dk}, {"dv", &outputs.dv}};
+}
+
+/// A hash of the whole storage, view or not.
+std::uint64_t fingerprint(const spec::Tensor& tensor) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  const std::byte* bytes = tensor.bytes.data();
+  std::size_t left = tensor.bytes.size();
+  for (; left >= 8; left -= 8, bytes += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes, 8);
+    hash = (hash ^ word) * 0x100000001b3u;
+    hash ^= hash >> 29;
+  }
+  for (; left > 0; --left, ++bytes) hash = (hash ^ static_cast<std::uint64_t>(*bytes)) * 0x100000001b3u;
+  return hash;
+}
+
+/// What running a kernel gave: outputs, or the verdict that takes their place.
+struct Run {
+  Op::Outputs outputs;
+  std::optional<Verdict> failure;
+  std::vector<Finding> findings;
+  double seconds = 0;
+};
+
+Run run_once(const Case<Op>& c, const Op::Inputs& inputs, Kernel& kernel) {
+  Run run{.outputs = make_outputs(c), .failure = {}, .findings = {}};
+  std::vector<std::uint64_t> before;
+  for (const NamedTensor& input : all_inputs(inputs)) before.push_back(fingerprint(*input.tensor));
+  const auto fail = [&](Verdict verdict, const std::string& text) {
+    run.failure = verdict;
+    run.findings.push_back({.rule = "structure", .text = text});
+  };
+  const auto start = Clock::now();
+  try {
+    kernel.run(c.problem, inputs, run.outputs);
+  } catch (const spec::Rejected& answer) {
+    fail(Verdict::rejected_wrongly, std::string("phase 2 refused a legal call: ") + answer.what());
+  } catch (const std::exception& failure) {
+    fail(Verdict::crash, std::string("phase 2 threw: ") + failure.what());
+  } catch (...) {
+    fail(Verdict::crash, "phase 2 threw something that is no std::exception");
+  }
+  run.seconds = seconds_since(start);
+  const auto after = all_inputs(inputs);
+  for (std::size_t k = 0; k < after.size(); ++k)
+    if (fingerprint(*after[k].tensor) != before[k])
+      fail(Verdict::nonconformant_structural,
+           std::string("the input ") + after[k].name + " was modified");
+  const auto outputs = all_outputs(run.outputs);
+  const auto expected = all_outputs(make_outputs(c));
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    if (outputs[k].tensor->bytes.size() != expected[k].tensor->bytes.size() ||
+        outputs[k].tensor->strides != expected[k].tensor->strides)
+      fail(Verdict::nonconformant_structural,
+           std::string("the output ") + outputs[k].name + " was replaced by another tensor");
+  return run;
+}
+
+/// Two runs of a kernel that promises a fixed order give the same bytes.
+void check_determinism(const Case<Op>& c, const Op::Inputs& inputs, Kernel& kernel,
+                       const Op::Outputs& first, CaseReport& report) {
+  const Op::Problem& p = c.problem;
+  const double work = 5.0 * static_cast<double>(p.batch * p.heads_q * p.head_dim) *
+                      static_cast<double>(p.seq_q) * static_cast<double>(p.seq_kv);
+  if (work > rerun_limit)
+    return add_note(report, "note", "determinism not tested: the case is too large for a second run");
+  const Run second = run_once(c, inputs, kernel);
+  const auto once = all_outputs(first), again = all_outputs(second.outputs);
+  for (std::size_t k = 0; k < once.size(); ++k) {
+    if (once[k].tensor->bytes == again[k].tensor->bytes) continue;
+    report.findings.push_back({.rule = "determinism", .tensor = once[k].name,
+                               .text = std::string("two runs differ in ") + once[k].name +
+                                       " although a fixed order is declared"});
+    if (contribution(report.verdict) != ExitCode::nonconformant)
+      report.verdict = Verdict::nondeterministic;
+  }
+}
+
+/// Row ids whose accept side a conforming case exercises.
+std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
+  std::vector<std::string> ids;
+  for (const auto& row : Op::constraints())
+    if (row.has(spec::Side::accept) && row.applies(call) && row.holds(call)) ids.emplace_back(row.id);
+  return ids;
+}
+
+/// One run and its judgement, without confirmation.
+CaseReport examine_values(Examination& examination, Kernel& kernel) {
+  const Case<Op>& c = examination.examined();
+  const spec::NumericsProfile profile = kernel.numerics(c.problem);
+  const Op::Inputs& inputs = examination.inputs(profile);
+  Run run = run_once(c, inputs, kernel);
+  CaseReport report =
+      run.failure ? blank_report(c) : examination.judge(run.outputs, profile);
+  report.value_case = true;
+  report.seconds_implementation = run.seconds;
+  report.metrics = kernel.metrics();
+  for (const NamedTensor& output : all_outputs(run.outputs))
+    report.digests.emplace_back(output.name, fixtures::digest(*output.tensor));
+  if (run.failure) {
+    report.verdict = *run.failure;
+    report.findings = std::move(run.findings);
+    return report;
+  }
+  if (profile.order == spec::Order::fixed)
+    check_determinism(c, inputs, kernel, run.outputs, report);
+  return report;
+}
+
+/// A statistical failure that one of two fresh seeds of the geometry shows again is confirmed; else the case conforms.
+void confirm(const Case<Op>& c, Kernel& kernel, CaseReport& report) {
+  for (std::uint64_t k = 1; k <= 2; ++k) {
+    Case<Op> fresh = c;
+    fresh.seed += k * fresh_seed_step;
+    Examination again(fresh);
+    const CaseReport repeated = examine_values(again, kernel);
+    if (contribution(repeated.verdict) != ExitCode::nonconformant) continue;
+    add_note(report, "note", "confirmed on the fresh seed " + std::to_string(fresh.seed) + " (" +
+                                 std::string(to_string(repeated.verdict)) +
+                                 "); false alarms below 1e-9 a tensor and seed");
+    report.verdict = Verdict::nonconformant_statistical;
+    return;
+  }
+  add_note(report, "note", "a statistical failure did not show again on two fresh seeds; its "
+                           "probability for a healthy kernel is below 1e-9");
+  report.verdict = Verdict::conforms;
+}
+
+}  // namespace
+
+CaseReport examine(Examination& examination, Kernel& kernel) {
+  const Case<Op>& c = examination.examined();
+  const auto start = Clock::now();
+  const auto finish = [&](CaseReport report) {
+    report.implementation = kernel.name();
+    report.seconds_total = seconds_since(start);
+    return report;
+  };
+  if (!c.violate.empty()) return finish(examine_violation(c, kernel));
+  const spec::Call<Op> call = call_of(c);
+  CaseReport report = blank_report(c);
+  try {
+    if (const auto reason = kernel.unsupported(call)) {
+      report.verdict = Verdict::not_applicable;
+      add_note(report, "note", "the implementation does not offer this: " + *reason);
+      return finish(std::move(report));
+    }
+    kernel.check(call);
+  } catch (const spec::Rejected& answer) {
+    report.verdict = Verdict::rejected_wrongly;
+    add_note(report, "status", "phase 1 refused a legal call with " + describe(answer.status()) +
+                                   ": " + answer.what());
+    return finish(std::move(report));
+  } catch (const std::exception& failure) {
+    report.verdict = Verdict::crash;
+    add_note(report, "status", std::string("phase 1 threw: ") + failure.what());
+    return finish(std::move(report));
+  }
+  if (c.track == Track::phase1) {
+    report.verdict = Verdict::conforms;
+  } else {
+    try {
+      report = examine_values(examination, kernel);
+      if (report.verdict == Verdict::statistical_unconfirmed) confirm(c, kernel, report);
+    } catch (const std::exception& failure) {
+      report.verdict = Verdict::tool_failure;
+      add_note(report, "note", std::string("the judge failed: ") + failure.what());
+    }
+  }
+  if (report.verdict == Verdict::conforms) report.accepted_rows = exercised_rows(call);
+  return finish(std::move(report));
+}
+
+CaseReport examine(const Case<Op>& c, Kernel& kernel) {
+  if (!c.violate.empty()) {
+    const auto start = Clock::now();
+    CaseReport report = examine_violation(c, kernel);
+    report.seconds_total = seconds_since(start);
+    return report;
+  }
+  const auto start = Clock::now();
+  try {
+    Examination examination(c);
+    CaseReport report = examine(examination, kernel);
+    report.seconds_total = seconds_since(start);
+    return report;
+  } catch (const std::exception& failure) {
+    CaseReport report = blank_report(c);
+    report.implementation = kernel.name();
+    report.verdict = Verdict::tool_failure;
+    add_note(report, "note", std::string("the judge failed: ") + failure.what());
+    return report;
+  }
+}
+
+}  // namespace assay::conformance

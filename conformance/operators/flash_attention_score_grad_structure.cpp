@@ -1,0 +1,160 @@
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "operators/flash_attention_score_grad_structure.hpp"
+
+#include "assay/conformance/parallel.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+constexpr std::int64_t findings_per_rule = 3;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// Collects findings of one rule on one tensor: the first few, then only their number.
+class Collector {
+ public:
+  Collector(std::string tensor, std::string what, std::vector<Finding>& findings)
+      : tensor_(std::move(tensor)), what_(std::move(what)), findings_(findings) {}
+  ~Collector() {
+    if (count_ > findings_per_rule)
+      findings_.push_back({.rule = "structure", .tensor = tensor_,
+                           .text = tensor_ + ": " + std::to_string(count_) + " elements " + what_});
+  }
+  Collector(const Collector&) = delete;
+
+  void add(Finding finding) {
+    if (++count_ > findings_per_rule) return;
+    finding.rule = "structure", finding.tensor = tensor_;
+    finding.text = tensor_ + "(" + std::to_string(finding.b) + "," + std::to_string(finding.n) +
+                   "," + std::to_string(finding.s) + "," + std::to_string(finding.d) + ") " + what_ +
+                   ": " + std::to_string(finding.actual) + finding.text;
+    findings_.push_back(std::move(finding));
+  }
+  void add_storage(std::int64_t element) {
+    if (++count_ > findings_per_rule) return;
+    findings_.push_back({.rule = "structure", .tensor = tensor_,
+                         .text = tensor_ + ": storage element " + std::to_string(element) + " " +
+                                 what_});
+  }
+
+ private:
+  std::string tensor_, what_;
+  std::vector<Finding>& findings_;
+  std::int64_t count_ = 0;
+};
+
+/// One output tensor with everything that its checks need.
+struct Checked {
+  const char* name;
+  const spec::Tensor& tensor;
+  const spec::Tensor& poisoned;
+  spec::Extents extents;
+  const std::vector<std::uint8_t>& due_zero;
+  bool staging_may_overflow;  ///< then only the judged rows tell where infinities are due
+};
+
+void check_storage(const Checked& c, std::vector<Finding>& findings) {
+  const std::int64_t width = spec::size_of(c.tensor.dtype);
+  const auto same = [&](std::int64_t element) {
+    return std::memcmp(c.tensor.bytes.data() + element * width,
+                       c.poisoned.bytes.data() + element * width, at(width)) == 0;
+  };
+  const auto elements = static_cast<std::int64_t>(c.tensor.bytes.size()) / width;
+  std::vector<std::uint8_t> viewed(at(elements), 0);
+  Collector unwritten(c.name, "was never written", findings);
+  for (const std::int64_t element : spec::viewed_elements(c.tensor)) {
+    viewed[at(element)] = 1;
+    if (same(element)) unwritten.add_storage(element);
+  }
+  Collector touched(c.name, "lies outside the view and was written", findings);
+  for (std::int64_t element = 0; element < elements; ++element)
+    if (viewed[at(element)] == 0 && !same(element)) touched.add_storage(element);
+}
+
+/// |x| that no correct kernel exceeds at (b, n, s, d) when every P is 1: of the outputs, and of staged values.
+template <class UnitFloor>
+void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arithmetic,
+                  UnitFloor&& unit_floor, std::vector<Finding>& findings) {
+  const spec::HeadView view(c.tensor, p.input_layout, c.extents);
+  Collector nonzero(c.name, "is not zero where no key takes part", findings);
+  Collector infinite(c.name, "is not finite although nothing can overflow", findings);
+  const double threshold = overflow_threshold(arithmetic.io);
+  for (std::int64_t b = 0; b < c.extents.batch; ++b)
+    for (std::int64_t n = 0; n < c.extents.heads; ++n)
+      for (std::int64_t s = 0; s < c.extents.seq; ++s) {
+        const bool zero = c.due_zero[at((b * c.extents.heads + n) * c.extents.seq + s)] != 0;
+        for (std::int64_t d = 0; d < c.extents.dim; ++d) {
+          const double x = view(b, n, s, d);
+          if (!zero && std::isfinite(x)) continue;
+          const double limit = unit_floor(b, n, s, d);
+          const Finding place{.b = b, .n = n, .s = s, .d = d, .actual = x,
+                              .tolerance = arithmetic.phi * limit};
+          if (zero && !(std::abs(x) <= arithmetic.phi * limit)) nonzero.add(place);
+          if (!zero && !c.staging_may_overflow && 2 * limit < threshold) infinite.add(place);
+        }
+      }
+}
+
+}  // namespace
+
+DueZeros due_zeros(const Dense& dense) {
+  const Op::Problem& p = dense.problem;
+  DueZeros zeros;
+  zeros.query_row.assign(at(p.batch * p.heads_q * p.seq_q), 0);
+  zeros.key_row.assign(at(p.batch * p.heads_kv * p.seq_kv), 0);
+  const double dead = -static_cast<double>(std::numeric_limits<float>::max());
+  for (std::size_t row = 0; row < zeros.query_row.size(); ++row)
+    zeros.query_row[row] =
+        dense.softmax_max(static_cast<std::int64_t>(row)) == dead || p.seq_kv == 0 ? 1 : 0;
+  parallel_for(p.batch * p.heads_kv, [&](std::int64_t head) {
+    const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
+    const auto attended = [&](std::int64_t j) {
+      for (std::int64_t n = kv * p.group(); n < (kv + 1) * p.group(); ++n)
+        for (std::int64_t i = p.seq_q; i-- > 0;)
+          if (zeros.query_row[at(dense.query_row(b, n, i))] == 0 && dense.mask.keeps(b, n, i, j))
+            return true;
+      return false;
+    };
+    for (std::int64_t j = 0; j < p.seq_kv; ++j)
+      zeros.key_row[at(head * p.seq_kv + j)] = attended(j) ? 0 : 1;
+  });
+  return zeros;
+}
+
+std::vector<Finding> check_structure(const Case<Op>& c, const Dense& dense,
+                                     const Arithmetic& arithmetic, const Op::Outputs& outputs) {
+  const Op::Problem& p = c.problem;
+  const Op::Outputs poisoned = make_outputs(c);
+  const DueZeros zeros = due_zeros(dense);
+  const Floor floor = floor_of(dense);
+  const double largest_staged =
+      floor.query_row.empty() ? 0 : *std::max_element(floor.query_row.begin(), floor.query_row.end());
+  const bool staging_overflows = arithmetic.profile.stage == spec::DType::fp16 &&
+                                 2 * largest_staged >= overflow_threshold(spec::DType::fp16);
+  std::vector<Finding> findings;
+  const Checked dq{"dq", outputs.dq, poisoned.dq, query_extents(p), zeros.query_row,
+                   staging_overflows};
+  const Checked dk{"dk", outputs.dk, poisoned.dk, key_extents(p), zeros.key_row,
+                   staging_overflows};
+  const Checked dv{"dv", outputs.dv, poisoned.dv, value_extents(p), zeros.key_row,
+                   staging_overflows};
+  for (const Checked* checked : {&dq, &dk, &dv}) check_storage(*checked, findings);
+  check_values(dq, p, arithmetic, [&](auto b, auto n, auto s, auto d) {
+    return floor.dq(p, b, n, s, d);
+  }, findings);
+  check_values(dk, p, arithmetic, [&](auto b, auto n, auto, auto d) {
+    return floor.dk[at((b * p.heads_kv + n) * p.head_dim + d)];
+  }, findings);
+  check_values(dv, p, arithmetic, [&](auto b, auto n, auto, auto d) {
+    return floor.dv[at((b * p.heads_kv + n) * p.head_dim_v + d)];
+  }, findings);
+  return findings;
+}
+
+}  // namespace assay::conformance::flash

@@ -1,0 +1,28 @@
+#include <algorithm>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "flash_attention_score_grad_rows.hpp"
+
+namespace assay::spec {
+namespace {
+
+std::vector<detail::FlashRow> all_rows() {
+  std::vector<detail::FlashRow> rows;
+  for (const auto group :
+       {detail::presence_rows, detail::type_rows, detail::shape_rows, detail::size_rows,
+        detail::attribute_rows, detail::mask_rows, detail::position_rows}) {
+    const auto of_group = group();
+    rows.insert(rows.end(), of_group.begin(), of_group.end());
+  }
+  std::ranges::sort(rows, {}, &detail::FlashRow::id);
+  return rows;
+}
+
+}  // namespace
+
+std::span<const Constraint<FlashAttentionScoreGrad>> FlashAttentionScoreGrad::constraints() {
+  static const std::vector<detail::FlashRow> rows = all_rows();
+  return rows;
+}
+
+}  // namespace assay::spec

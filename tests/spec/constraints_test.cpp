@@ -1,0 +1,283 @@
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "problems.hpp"
+
+namespace assay::spec {
+namespace {
+
+using Op = FlashAttentionScoreGrad;
+using Ids = std::set<std::string_view>;
+
+Ids broken_by(const Call<Op>& call) {
+  Ids ids;
+  for (const auto* row : violations(Op::constraints(), call)) ids.insert(row->id);
+  return ids;
+}
+
+Ids with_implied(const Constraint<Op>& row) {
+  Ids ids(row.implies.begin(), row.implies.end());
+  ids.insert(row.id);
+  return ids;
+}
+
+std::string listed(const Ids& ids) {
+  std::string text;
+  for (const auto id : ids) text.append(id).append(" ");
+  return text;
+}
+
+const Constraint<Op>& row_of(std::string_view id) {
+  const auto rows = Op::constraints();
+  const auto found = std::ranges::find(rows, id, &Constraint<Op>::id);
+  if (found == rows.end()) throw std::invalid_argument("no row " + std::string(id));
+  return *found;
+}
+
+Call<Op> broken(Call<Op> call, std::string_view id, std::string_view name) {
+  for (const auto& violation : row_of(id).violations)
+    if (violation.name == name) violation.apply(call);
+  return call;
+}
+
+/// Legal with a mask, in a layout of four axes, on the wider entry point: every violation works on it.
+Call<Op> willing_call() {
+  const Op::Problem problem{.batch = 2, .heads_q = 4, .heads_kv = 2, .seq_q = 5, .seq_kv = 7,
+                            .head_dim = 8, .head_dim_v = 6, .atten_mask = MaskShape::ss};
+  return Asked{.problem = problem, .surface = FlashSurface::g2}.call();
+}
+
+/// Calls visit(row, violation) for every way to break a row.
+template <class Visit>
+void each_violation(const Visit& visit) {
+  for (const auto& row : Op::constraints())
+    for (const auto& violation : row.violations) visit(row, violation);
+}
+
+TEST(FlashConstraints, IdsAreUniqueAndInOrder) {
+  const auto rows = Op::constraints();
+  for (std::size_t k = 1; k < rows.size(); ++k) EXPECT_LT(rows[k - 1].id, rows[k].id);
+  EXPECT_GE(rows.size(), 50u);
+}
+
+TEST(FlashConstraints, EveryRowSaysSomethingAndNamesItsSource) {
+  const std::set<std::string_view> seeds = {"FlashAttentionScoreGrad.md",
+                                            "aclnnFlashAttentionUnpaddingScoreGrad.md"};
+  for (const auto& row : Op::constraints()) {
+    EXPECT_TRUE(row.statement.ends_with('.')) << row.id;
+    EXPECT_GE(row.statement.size(), 15u) << row.id;
+    EXPECT_FALSE(row.source.section.empty()) << row.id;
+    const bool upstream = row.source.document.starts_with("ops-transformer: ");
+    EXPECT_TRUE(upstream || seeds.contains(row.source.document)) << row.id;
+    if (row.standing == Standing::upstream) {
+      EXPECT_TRUE(upstream) << row.id;
+    }
+    if (row.standing == Standing::documented) {
+      EXPECT_FALSE(upstream) << row.id;
+    }
+  }
+}
+
+TEST(FlashConstraints, ExactCodesAreClaimedForDocumentedRowsOnly) {
+  for (const auto& row : Op::constraints())
+    if (!row.status.any) {
+      EXPECT_EQ(row.standing, Standing::documented) << row.id;
+      EXPECT_NE(row.status.code, Status::success) << row.id;
+    }
+}
+
+TEST(FlashConstraints, EveryRowHasASideAndWhatThatSideNeeds) {
+  for (const auto& row : Op::constraints()) {
+    EXPECT_FALSE(row.sides.empty()) << row.id;
+    EXPECT_EQ(row.has(Side::reject), !row.violations.empty()) << row.id;
+    if (row.has(Side::none) || row.has(Side::content)) {
+      EXPECT_EQ(row.sides.size(), 1u) << row.id;
+    }
+    if (row.standing == Standing::advice) {
+      EXPECT_TRUE(row.has(Side::none)) << row.id;
+    }
+    if (row.standing == Standing::disputed) {
+      EXPECT_FALSE(row.has(Side::accept)) << row.id;
+    }
+    for (const auto implied : row.implies) EXPECT_NO_THROW(row_of(implied)) << row.id;
+  }
+}
+
+TEST(FlashConstraints, NamesOfViolationsAreUniqueWithinTheirRow) {
+  for (const auto& row : Op::constraints()) {
+    std::set<std::string_view> names;
+    for (const auto& violation : row.violations)
+      EXPECT_TRUE(names.insert(violation.name).second) << row.id << ' ' << violation.name;
+  }
+}
+
+TEST(FlashConstraints, EveryViolationOfEveryRowWorksOnAWillingCall) {
+  each_violation([](const auto& row, const auto& violation) {
+    Call<Op> call = willing_call();
+    violation.apply(call);
+    EXPECT_EQ(broken_by(call), with_implied(row)) << row.id << ':' << violation.name;
+    EXPECT_TRUE(row.applies(call)) << row.id << ':' << violation.name;
+  });
+}
+
+TEST(FlashConstraints, EveryViolationWorksInSomePlainCallOfEveryLayout) {
+  each_violation([](const auto& row, const auto& violation) {
+    std::set<Layout> layouts;
+    for (const Asked& asked : plain_calls()) {
+      Call<Op> call = asked.call();
+      violation.apply(call);
+      if (!row.holds(call)) layouts.insert(asked.problem.input_layout);
+    }
+    EXPECT_EQ(layouts.size(), spellings_of<Layout>.entries.size()) << row.id << ':' << violation.name;
+  });
+}
+
+RC_GTEST_PROP(FlashConstraints, AViolationBreaksItsRowAndOnlyWhatItImplies, ()) {
+  const Asked asked = *legal_call();
+  each_violation([&](const auto& row, const auto& violation) {
+    Call<Op> call = asked.call();
+    violation.apply(call);
+    const Ids ids = broken_by(call);
+    if (!ids.empty() && ids != with_implied(row))
+      RC_FAIL(std::string(row.id) + ':' + std::string(violation.name) + " breaks " + listed(ids));
+  });
+}
+
+RC_GTEST_PROP(FlashConstraints, ALegalCallBreaksNoRow, ()) {
+  const Ids ids = broken_by((*legal_call()).call());
+  if (!ids.empty()) RC_FAIL(listed(ids));
+}
+
+TEST(FlashConstraints, EveryAcceptSideIsReachedByALegalCall) {
+  std::set<std::string_view> reached;
+  for (const Product product : {Product::a2, Product::a3})
+    for (Asked asked : plain_calls()) {
+      asked.product = product;
+      const Call<Op> call = asked.call();
+      for (const auto& row : Op::constraints())
+        if (row.has(Side::accept) && row.applies(call)) reached.insert(row.id);
+    }
+  for (const auto& row : Op::constraints())
+    if (row.has(Side::accept)) {
+      EXPECT_TRUE(reached.contains(row.id)) << row.id;
+    }
+}
+
+TEST(FlashConstraints, ARowHoldsWhereItDoesNotApply) {
+  each_violation([](const auto&, const auto& violation) {
+    Call<Op> call = willing_call();
+    violation.apply(call);
+    for (const auto& row : Op::constraints())
+      if (!row.applies(call)) {
+        EXPECT_TRUE(row.holds(call)) << row.id;
+      }
+  });
+}
+
+TEST(FlashConstraints, SizesAreLegalUpToTheirLimits) {
+  const Op::Problem wide{.heads_q = 256, .seq_q = 1, .head_dim = 512, .head_dim_v = 512};
+  const Op::Problem long_queries{.seq_q = 1024 * 1024, .seq_kv = 1};
+  const Op::Problem long_keys{.seq_q = 1, .seq_kv = 1024 * 1024};
+  const Op::Problem many{.batch = 2 * 1024 * 1024, .seq_q = 1, .seq_kv = 1, .head_dim = 1,
+                         .head_dim_v = 1};
+  for (const auto& problem : {wide, long_queries, long_keys, many})
+    EXPECT_EQ(broken_by(Asked{.problem = problem}.call()), Ids{});
+}
+
+TEST(FlashConstraints, HeadSizesFrom513To768AreDisputedAnd769IsRefused) {
+  Asked asked{.problem = {.head_dim = 513}};
+  EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44a"});
+  asked.problem.head_dim = 768;
+  EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44a"});
+  asked.problem.head_dim = 769;
+  EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44"});
+  EXPECT_EQ(row_of("FAG-C44a").standing, Standing::disputed);
+}
+
+TEST(FlashConstraints, EmptyGradientsAreLegal) {
+  const Op::Problem none{.seq_q = 0};
+  const Op::Problem no_keys{.seq_kv = 0};
+  for (const Layout layout : {Layout::bnsd, Layout::bsh})
+    for (Op::Problem problem : {none, no_keys}) {
+      problem.input_layout = layout;
+      EXPECT_EQ(broken_by(Asked{.problem = problem}.call()), Ids{});
+    }
+}
+
+TEST(FlashConstraints, WindowsAreBoundByTheLengths) {
+  const auto broken_with = [](std::int64_t pre, std::int64_t next) {
+    const Op::Problem problem{.seq_q = 5, .seq_kv = 7, .pre_tokens = pre, .next_tokens = next,
+                              .atten_mask = MaskShape::ss};
+    return broken_by(Asked{.problem = problem}.call());
+  };
+  EXPECT_EQ(broken_with(9, -3), Ids{});
+  EXPECT_EQ(broken_with(9, -5), Ids{});           // pages: above -7, host code: from -5
+  EXPECT_EQ(broken_with(9, -6), Ids{"FAG-C68a"});
+  EXPECT_EQ(broken_with(9, -7), Ids{"FAG-C68"});
+  EXPECT_EQ(broken_with(-4, 9), Ids{});           // pages: above -5, host code: from -7
+  EXPECT_EQ(broken_with(-7, 9), Ids{"FAG-C68a"});
+  EXPECT_EQ(broken_with(-8, 9), Ids{"FAG-C68"});
+  EXPECT_EQ(broken_with(2, -3), Ids{"FAG-C68"});
+  EXPECT_EQ(broken_with(3, -3), Ids{});
+  EXPECT_EQ(broken_with(INT64_MIN, INT64_MIN), Ids{"FAG-C68"});
+}
+
+TEST(FlashConstraints, AWindowWithoutAMaskMeansNothing) {
+  const Op::Problem problem{.pre_tokens = -100, .next_tokens = -100};
+  EXPECT_EQ(broken_by(Asked{.problem = problem}.call()), Ids{});
+}
+
+TEST(FlashConstraints, StartIndicesAnUnusedPrefixAndInnerPreciseAreNeverRefused) {
+  Call<Op> call = willing_call();
+  call.parameters.q_start_idx = {7};
+  call.parameters.kv_start_idx = std::vector<std::int64_t>{};
+  call.parameters.prefix = {-5, 99, 3};
+  call.attributes.inner_precise = 77;
+  EXPECT_EQ(broken_by(call), Ids{});
+}
+
+TEST(FlashConstraints, PseTypeBelongsToTheSecondEntryPoint) {
+  Call<Op> call = willing_call();
+  call.attributes.pse_type = 9;
+  EXPECT_EQ(broken_by(call), Ids{"FAG-C76"});
+  call.surface = FlashSurface::g1;
+  EXPECT_EQ(broken_by(call), Ids{});
+}
+
+TEST(FlashConstraints, AWellFormedPseOfEveryDocumentedShapeIsLegal) {
+  const std::vector<Shape> shapes = {{2, 4, 5, 7}, {2, 4, 1, 7}, {1, 4, 5, 7}};
+  for (const Shape& shape : shapes) {
+    Call<Op> call = willing_call();
+    call.parameters.pse_shift = {.present = true, .dtype = DType::bf16, .shape = shape};
+    EXPECT_EQ(broken_by(call), Ids{});
+  }
+  Call<Op> narrow = willing_call();
+  narrow.parameters.pse_shift = {.present = true, .dtype = DType::bf16, .shape = {1, 4, 1, 7}};
+  EXPECT_EQ(broken_by(narrow), Ids{"FAG-C79"});
+}
+
+TEST(FlashConstraints, ABrokenLayoutSilencesTheRowsThatDependOnIt) {
+  const Call<Op> call = broken(willing_call(), "FAG-C30", "lower_case");
+  EXPECT_EQ(broken_by(call), Ids{"FAG-C30"});
+  EXPECT_FALSE(row_of("FAG-C33").applies(call));
+}
+
+TEST(FlashConstraints, AnEmptyCallBreaksPresenceRowsWithoutACrash) {
+  const Call<Op> call{.surface = FlashSurface::g1, .product = Product::a2, .parameters = {},
+                      .attributes = {}};
+  EXPECT_EQ(broken_by(call), (Ids{"FAG-C01", "FAG-C02", "FAG-C03", "FAG-C04", "FAG-C07"}));
+  each_violation([&](const auto&, const auto& violation) {
+    Call<Op> copy = call;
+    violation.apply(copy);
+    EXPECT_FALSE(broken_by(copy).empty());
+  });
+}
+
+}  // namespace
+}  // namespace assay::spec

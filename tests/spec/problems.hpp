@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <rapidcheck.h>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+
+namespace assay::spec {
+
+/// A legal call as it is made: problem, entry point, product, strides.
+struct Asked {
+  FlashAttentionScoreGrad::Problem problem;
+  FlashSurface surface = FlashSurface::g1;
+  Product product = Product::a2;
+  Striding inputs = Striding::contiguous, outputs = Striding::contiguous;
+
+  Call<FlashAttentionScoreGrad> call() const {
+    return call_of(problem, surface, product, inputs, outputs);
+  }
+};
+
+void showValue(const Asked& asked, std::ostream& out);
+
+/// Legal problems of every feature: layouts, types, grouped heads, masks of every shape, windows, narrow values.
+rc::Gen<FlashAttentionScoreGrad::Problem> legal_problem();
+rc::Gen<Asked> legal_call();
+
+/// A few legal calls by hand: every layout, with and without a mask, both entry points.
+std::vector<Asked> plain_calls();
+
+}  // namespace assay::spec
