@@ -46,7 +46,9 @@ struct ScaleOnePercentOff : Kernel {
 
 struct KvHeadModulo : Kernel {
   using Kernel::Kernel;
-  std::int64_t kv_head(const Work& w, std::int64_t n) const override { return n % w.problem.heads_kv; }
+  std::int64_t kv_head(const Work& w, std::int64_t n) const override {
+    return n % w.problem.heads_kv;
+  }
 };
 
 struct LastHeadOfGroupOnly : Kernel {
@@ -73,17 +75,22 @@ struct LastBatchSkipped : Kernel {
 
 std::vector<Specimen> head_and_scale_mutants() {
   return {
-      planted<ScaleMissingOnDk>("scale_missing_on_dk", "dk is not multiplied by scale_value", ascend_like),
+      planted<ScaleMissingOnDk>("scale_missing_on_dk", "dk is not multiplied by scale_value",
+                                ascend_like),
       planted<ScaleMissingOnDq>("scale_missing_on_dq", "dq is not multiplied by scale_value"),
       planted<ScaleTwiceOnDq>("scale_twice_on_dq", "dq is multiplied by scale_value twice"),
-      planted<ScaleFromHeadDim>("scale_from_head_dim", "uses 1/sqrt(head_dim) for scale_value", ascend_like),
+      planted<ScaleFromHeadDim>("scale_from_head_dim", "uses 1/sqrt(head_dim) for scale_value",
+                                ascend_like),
       planted<ScaleWithoutSign>("scale_without_sign", "uses the magnitude of scale_value"),
-      planted<ScaleOnePercentOff>("scale_one_percent_off", "scale_value is 1 % too large", ascend_like),
+      planted<ScaleOnePercentOff>("scale_one_percent_off", "scale_value is 1 % too large",
+                                  ascend_like),
       planted<KvHeadModulo>("kv_head_modulo", "query head n reads key head n mod heads_kv"),
-      planted<LastHeadOfGroupOnly>("last_head_of_group_only",
-                                   "dk and dv hold the last query head of a group instead of the sum"),
+      planted<LastHeadOfGroupOnly>(
+          "last_head_of_group_only",
+          "dk and dv hold the last query head of a group instead of the sum"),
       planted<LastHeadSkipped>("last_head_skipped", "the last query head contributes nothing"),
-      planted<LastBatchSkipped>("last_batch_skipped", "the last batch contributes nothing", ascend_like),
+      planted<LastBatchSkipped>("last_batch_skipped", "the last batch contributes nothing",
+                                ascend_like),
   };
 }
 

@@ -4,7 +4,10 @@ namespace assay::mutants {
 namespace {
 
 Specimen healthy(const std::string& name, std::string choice, const Plan& plan) {
-  return {.name = name, .bug = std::move(choice), .healthy = true, .subject = Subject::numbers,
+  return {.name = name,
+          .bug = std::move(choice),
+          .healthy = true,
+          .subject = Subject::numbers,
           .make = [name, plan] { return std::make_unique<Kernel>(name, plan); }};
 }
 
@@ -15,14 +18,18 @@ std::vector<Specimen> healthy_kernels() {
   using spec::Origin;
   using spec::Rounding;
   return {
-      healthy("ascend_like", "casts half away from zero, replaces masked scores by -FLT_MAX", ascend_like),
+      healthy("ascend_like", "casts half away from zero, replaces masked scores by -FLT_MAX",
+              ascend_like),
       healthy("flash_like", "exp2 of one fused multiply-add, casts to even", flash_like),
       healthy("fixed_order", "promises bit-identical reruns", {.order = Order::fixed}),
       healthy("shuffled_tiles", "another order of tiles in every run",
               {.query_tile = 8, .key_tile = 8, .tile_order = TileOrder::shuffled}),
       healthy("odd_tiles", "tiles of 7 queries and 33 keys, last tile first",
-              {.query_tile = 7, .key_tile = 33, .tile_order = TileOrder::descending,
-               .round_stage = Rounding::rna, .round_out = Rounding::rna}),
+              {.query_tile = 7,
+               .key_tile = 33,
+               .tile_order = TileOrder::descending,
+               .round_stage = Rounding::rna,
+               .round_out = Rounding::rna}),
       healthy("single_rows", "tiles of one query and one key", {.query_tile = 1, .key_tile = 1}),
       healthy("fp32_staging_even", "P and dS stay fp32, casts to even",
               {.exponential = Exponential::fused_exp2, .staging = Staging::fp32}),

@@ -12,7 +12,8 @@ namespace {
 constexpr float largest_float = std::numeric_limits<float>::max();
 constexpr float log2_e = 1.44269504088896340736f;
 
-std::span<const float> const_row(const Dense& dense, std::int64_t b, std::int64_t n, std::int64_t s) {
+std::span<const float> const_row(const Dense& dense, std::int64_t b, std::int64_t n,
+                                 std::int64_t s) {
   const spec::Extents& e = dense.extents;
   const auto first = static_cast<std::size_t>(((b * e.heads + n) * e.seq + s) * e.dim);
   return std::span<const float>(dense.values).subspan(first, static_cast<std::size_t>(e.dim));
@@ -40,20 +41,28 @@ float quadratic_exp(float x) {
 
 float exponential(Exponential kind, float x) {
   switch (kind) {
-    case Exponential::polynomial: return polynomial_exp(x);
-    case Exponential::quadratic: return quadratic_exp(x);
-    case Exponential::clamped: return std::exp(std::max(x, -88.0f));
-    case Exponential::fused_exp2: return std::exp2(x * log2_e);
-    case Exponential::library: break;
+    case Exponential::polynomial:
+      return polynomial_exp(x);
+    case Exponential::quadratic:
+      return quadratic_exp(x);
+    case Exponential::clamped:
+      return std::exp(std::max(x, -88.0f));
+    case Exponential::fused_exp2:
+      return std::exp2(x * log2_e);
+    case Exponential::library:
+      break;
   }
   return std::exp(x);
 }
 
 spec::DType staging_type(Staging staging, spec::DType io) {
   switch (staging) {
-    case Staging::fp32: return spec::DType::fp32;
-    case Staging::bf16: return spec::DType::bf16;
-    case Staging::io_type: break;
+    case Staging::fp32:
+      return spec::DType::fp32;
+    case Staging::bf16:
+      return spec::DType::bf16;
+    case Staging::io_type:
+      break;
   }
   return io;
 }
@@ -61,8 +70,7 @@ spec::DType staging_type(Staging staging, spec::DType io) {
 /// Element of a mask of any accepted shape, broadcast over absent or single leading axes.
 bool excluded(const spec::Tensor& mask, Query q, std::int64_t j) {
   const std::size_t rank = mask.shape.size();
-  std::int64_t element =
-      mask.offset + q.i * mask.strides[rank - 2] + j * mask.strides[rank - 1];
+  std::int64_t element = mask.offset + q.i * mask.strides[rank - 2] + j * mask.strides[rank - 1];
   if (rank == 4) {
     if (mask.shape[0] > 1) element += q.b * mask.strides[0];
     if (mask.shape[1] > 1) element += q.n * mask.strides[1];
@@ -94,7 +102,8 @@ spec::NumericsProfile declaration(const Plan& plan, spec::DType io) {
 }
 
 std::span<float> Dense::row(std::int64_t b, std::int64_t n, std::int64_t s) {
-  const auto first = static_cast<std::size_t>(((b * extents.heads + n) * extents.seq + s) * extents.dim);
+  const auto first =
+      static_cast<std::size_t>(((b * extents.heads + n) * extents.seq + s) * extents.dim);
   return std::span<float>(values).subspan(first, static_cast<std::size_t>(extents.dim));
 }
 
@@ -103,7 +112,8 @@ std::span<const float> Dense::row(std::int64_t b, std::int64_t n, std::int64_t s
 }
 
 Dense filled(const spec::Extents& e, float value) {
-  return {e, std::vector<float>(static_cast<std::size_t>(e.batch * e.heads * e.seq * e.dim), value)};
+  return {e,
+          std::vector<float>(static_cast<std::size_t>(e.batch * e.heads * e.seq * e.dim), value)};
 }
 
 float dot(std::span<const float> a, std::span<const float> b) {
@@ -112,7 +122,9 @@ float dot(std::span<const float> a, std::span<const float> b) {
   return sum;
 }
 
-bool is_dead(const Work& w, Query q) { return w.softmax_max.row(q.b, q.n, q.i)[0] == -largest_float; }
+bool is_dead(const Work& w, Query q) {
+  return w.softmax_max.row(q.b, q.n, q.i)[0] == -largest_float;
+}
 
 void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) {
   ++runs_;
@@ -173,8 +185,8 @@ std::vector<Tile> Kernel::tiles(const Op::Problem& p) const {
   std::vector<Tile> result;
   for (std::int64_t j = 0; j < p.seq_kv; j += plan_.key_tile)
     for (std::int64_t i = 0; i < p.seq_q; i += plan_.query_tile)
-      result.push_back({i, std::min(i + plan_.query_tile, p.seq_q), j,
-                        std::min(j + plan_.key_tile, p.seq_kv)});
+      result.push_back(
+          {i, std::min(i + plan_.query_tile, p.seq_q), j, std::min(j + plan_.key_tile, p.seq_kv)});
   if (plan_.tile_order == TileOrder::descending) std::reverse(result.begin(), result.end());
   if (plan_.tile_order == TileOrder::shuffled) shuffle(result, runs_);
   return result;
@@ -196,9 +208,12 @@ bool Kernel::keeps(const Work& w, Query q, std::int64_t j) const {
   if (w.atten_mask == nullptr) return true;
   const Op::Problem& p = w.problem;
   switch (p.sparse_mode) {
-    case 2: return j <= q.i;
-    case 3: return j <= q.i + p.seq_kv - p.seq_q;
-    default: return !excluded(*w.atten_mask, q, j);
+    case 2:
+      return j <= q.i;
+    case 3:
+      return j <= q.i + p.seq_kv - p.seq_q;
+    default:
+      return !excluded(*w.atten_mask, q, j);
   }
 }
 
@@ -211,7 +226,8 @@ float Kernel::probability(const Work& w, Query q, std::int64_t j, const RowState
   if (!kept && plan_.masked == MaskedScore::skipped) return 0;
   if (kept && plan_.exponential == Exponential::fused_exp2) {
     const float factor = scale(w) * log2_e;
-    return std::exp2(std::fma(product(w, q, j), factor, -(row.softmax_max * log2_e))) / row.softmax_sum;
+    return std::exp2(std::fma(product(w, q, j), factor, -(row.softmax_max * log2_e))) /
+           row.softmax_sum;
   }
   const float score = kept ? product(w, q, j) * scale(w) : -largest_float;
   return exponential(plan_.exponential, score - row.softmax_max) / row.softmax_sum;

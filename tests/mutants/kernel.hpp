@@ -64,7 +64,9 @@ struct Work {
   const spec::Tensor* atten_mask = nullptr;
   Dense dq, dk, dv;
 
-  Dense& gradient(Gradient which) { return which == Gradient::dq ? dq : which == Gradient::dk ? dk : dv; }
+  Dense& gradient(Gradient which) {
+    return which == Gradient::dq ? dq : which == Gradient::dk ? dk : dv;
+  }
 };
 
 /// A query row.
@@ -98,13 +100,16 @@ class Kernel : public spec::Implementation<Op> {
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;
 
  protected:
-  virtual Dense read(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents) const;
+  virtual Dense read(const spec::Tensor& tensor, spec::Layout layout,
+                     const spec::Extents& extents) const;
   virtual Work load(const Op::Problem& problem, const Op::Inputs& inputs) const;
   virtual void clear(Work& w, const Op::Outputs& outputs) const;
 
   virtual std::int64_t batches(const Work& w) const { return w.problem.batch; }
   virtual std::int64_t heads(const Work& w) const { return w.problem.heads_q; }
-  virtual std::int64_t kv_head(const Work& w, std::int64_t n) const { return n / w.problem.group(); }
+  virtual std::int64_t kv_head(const Work& w, std::int64_t n) const {
+    return n / w.problem.group();
+  }
   virtual void begin_head(Work&, std::int64_t /*b*/, std::int64_t /*n*/) const {}
   virtual bool visits(const Work&, const Tile&) const { return true; }
 

@@ -96,15 +96,18 @@ std::vector<Specimen> mask_mutants() {
   return {
       planted<CausalEdgeRight>("causal_edge_right", "mode 2 keeps one key too many", ascend_like),
       planted<CausalEdgeLeft>("causal_edge_left", "mode 3 leaves the diagonal out"),
-      planted<Mode3LeftUp>("mode3_left_up", "mode 3 is anchored at the left upper corner", ascend_like),
+      planted<Mode3LeftUp>("mode3_left_up", "mode 3 is anchored at the left upper corner",
+                           ascend_like),
       planted<UserMaskRowBelow>("user_mask_row_below", "reads the user's mask one row below"),
       planted<UserMaskFirstHead>("user_mask_first_head", "reads the mask of head 0 for every head"),
-      planted<UserMaskFirstBatch>("user_mask_first_batch", "reads the mask of batch 0 for every batch"),
+      planted<UserMaskFirstBatch>("user_mask_first_batch",
+                                  "reads the mask of batch 0 for every batch"),
       planted<MaskIgnored>("mask_ignored", "attends to every key", ascend_like),
       planted<DeadRowsAttend>("dead_rows_attend", "rows without kept key attend to all keys alike"),
       planted<DeadRowsGarbage>("dead_rows_garbage", "dq of rows without kept key is 1e-3"),
-      planted<DiagonalTileSkipped>("diagonal_tile_skipped",
-                                   "skips the tiles that the diagonal crosses right of their corner"),
+      planted<DiagonalTileSkipped>(
+          "diagonal_tile_skipped",
+          "skips the tiles that the diagonal crosses right of their corner"),
   };
 }
 

@@ -81,12 +81,15 @@ std::vector<Specimen> output_mutants() {
       planted<AllZeros>("all_zeros", "every gradient is 0"),
       planted<AllNan>("all_nan", "every gradient is NaN"),
       planted<DqNegated>("dq_negated", "dq has the wrong sign", ascend_like),
-      planted<OneDvElementHalfMore>("one_dv_element_half_more", "the largest element of dv is 50 % too large"),
-      planted<TwoDkRowsSwapped>("two_dk_rows_swapped", "dk of keys 0 and 1 are exchanged", ascend_like),
+      planted<OneDvElementHalfMore>("one_dv_element_half_more",
+                                    "the largest element of dv is 50 % too large"),
+      planted<TwoDkRowsSwapped>("two_dk_rows_swapped", "dk of keys 0 and 1 are exchanged",
+                                ascend_like),
       planted<OneDqRowZero>("one_dq_row_zero", "one row of dq is 0"),
       planted<DkDvExchanged>("dk_dv_exchanged", "dk and dv are exchanged"),
       planted<Crashes>("crashes", "the run ends in an exception"),
-      planted<RefusesOddLengths>("refuses_odd_lengths", "legal calls with an odd seq_q are refused"),
+      planted<RefusesOddLengths>("refuses_odd_lengths",
+                                 "legal calls with an odd seq_q are refused"),
   };
 }
 

@@ -25,7 +25,8 @@ float rounded(float value, spec::DType type, spec::Rounding mode) {
   const int quantum = exponent - format.significand_bits + 1;
   const double magnitude = std::ldexp(std::abs(static_cast<double>(value)), -quantum);
   const double result = std::ldexp(to_integer(magnitude, mode), quantum);
-  const double largest = std::ldexp(2.0 - std::ldexp(1.0, 1 - format.significand_bits), format.max_exponent);
+  const double largest =
+      std::ldexp(2.0 - std::ldexp(1.0, 1 - format.significand_bits), format.max_exponent);
   if (result <= largest) return static_cast<float>(std::copysign(result, value));
   const double beyond =
       mode == spec::Rounding::rtz ? largest : std::numeric_limits<double>::infinity();

@@ -37,8 +37,7 @@ struct SumOfRowBelow : Kernel {
   using Kernel::Kernel;
   RowState row_state(const Work& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
-    row.softmax_sum =
-        w.softmax_sum.row(q.b, q.n, std::min(q.i + 1, w.problem.seq_q - 1))[0];
+    row.softmax_sum = w.softmax_sum.row(q.b, q.n, std::min(q.i + 1, w.problem.seq_q - 1))[0];
     return row;
   }
 };
@@ -81,20 +80,22 @@ struct OwnSumMissesLastKey : Kernel {
 std::vector<Specimen> row_mutants() {
   constexpr Plan fp32_staging = {.staging = Staging::fp32};
   constexpr Plan own_term = {.staging = Staging::fp32, .delta = spec::Origin::own};
-  constexpr Plan own_statistics = {.staging = Staging::fp32, .stats = spec::Origin::own,
-                                   .delta = spec::Origin::own};
+  constexpr Plan own_statistics = {
+      .staging = Staging::fp32, .stats = spec::Origin::own, .delta = spec::Origin::own};
   return {
       planted<RowTermMissing>("row_term_missing", "dS = P dP", ascend_like),
       planted<RowTermStaged>("row_term_staged", "the row term is rounded to the io type"),
-      planted<RowTermOfRowAbove>("row_term_of_row_above", "takes the row term of the previous query"),
-      misdeclared("row_term_own", "row term from its own unrounded output, declared as given", own_term,
-                  fp32_staging),
+      planted<RowTermOfRowAbove>("row_term_of_row_above",
+                                 "takes the row term of the previous query"),
+      misdeclared("row_term_own", "row term from its own unrounded output, declared as given",
+                  own_term, fp32_staging),
       planted<SumIgnored>("softmax_sum_ignored", "P is not divided by softmax_sum", ascend_like),
       planted<SumOfRowBelow>("softmax_sum_of_row_below", "reads softmax_sum one row below"),
       planted<MaximumOfRowZero>("softmax_max_of_row_zero", "reads softmax_max of query 0"),
       planted<StatisticsOfHeadZero>("statistics_of_head_zero", "reads the statistics of head 0"),
       planted<OwnSumMissesLastKey>("own_sum_misses_last_key",
-                                   "the recomputed softmax_sum misses the last key", own_statistics),
+                                   "the recomputed softmax_sum misses the last key",
+                                   own_statistics),
   };
 }
 

@@ -10,8 +10,8 @@ namespace assay::mutants {
 std::vector<Specimen> specimens() {
   std::vector<Specimen> all;
   for (std::vector<Specimen> (*family)() :
-       {healthy_kernels, mask_mutants, head_and_scale_mutants, row_mutants, tile_mutants, rounding_mutants,
-        tensor_mutants, output_mutants}) {
+       {healthy_kernels, mask_mutants, head_and_scale_mutants, row_mutants, tile_mutants,
+        rounding_mutants, tensor_mutants, output_mutants, argument_specimens}) {
     std::vector<Specimen> members = family();
     std::ranges::move(members, std::back_inserter(all));
   }

@@ -26,7 +26,8 @@ Dense read_as(const spec::Tensor& tensor, spec::Layout layout, const spec::Exten
 
 struct BsndReadAsBnsd : Kernel {
   using Kernel::Kernel;
-  Dense read(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents) const override {
+  Dense read(const spec::Tensor& tensor, spec::Layout layout,
+             const spec::Extents& extents) const override {
     if (layout != spec::Layout::bsnd) return Kernel::read(tensor, layout, extents);
     return read_as(tensor, spec::Layout::bnsd, extents);
   }
@@ -34,7 +35,8 @@ struct BsndReadAsBnsd : Kernel {
 
 struct SbhReadAsBsh : Kernel {
   using Kernel::Kernel;
-  Dense read(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents) const override {
+  Dense read(const spec::Tensor& tensor, spec::Layout layout,
+             const spec::Extents& extents) const override {
     if (layout != spec::Layout::sbh) return Kernel::read(tensor, layout, extents);
     return read_as(tensor, spec::Layout::bsh, extents);
   }
@@ -83,7 +85,8 @@ Dense with_row_distance(const Dense& dense, std::int64_t distance) {
   const std::size_t count = dense.values.size();
   const auto dim = static_cast<std::size_t>(dense.extents.dim);
   for (std::size_t k = 0; k < count; ++k)
-    moved.values[k] = dense.values[(k / dim * static_cast<std::size_t>(distance) + k % dim) % count];
+    moved.values[k] =
+        dense.values[(k / dim * static_cast<std::size_t>(distance) + k % dim) % count];
   return moved;
 }
 
@@ -110,7 +113,8 @@ struct ScoreTailChannelsMissing : Kernel {
   using Kernel::Kernel;
   float product(const Work& w, Query q, std::int64_t j) const override {
     const auto whole = static_cast<std::size_t>(w.problem.head_dim / 8 * 8);
-    return dot(w.query.row(q.b, q.n, q.i).first(whole), w.key.row(q.b, kv_head(w, q.n), j).first(whole));
+    return dot(w.query.row(q.b, q.n, q.i).first(whole),
+               w.key.row(q.b, kv_head(w, q.n), j).first(whole));
   }
 };
 
@@ -118,7 +122,8 @@ struct ModifiesInput : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Kernel::run(p, inputs, outputs);
-    // The kernel has the address of device memory: nothing but discipline keeps it from writing there.
+    // The kernel has the address of device memory: nothing but discipline keeps it from writing
+    // there.
     std::byte& first = const_cast<std::byte&>(inputs.attention_in.bytes.front());
     first ^= std::byte{1};
   }
@@ -131,7 +136,8 @@ struct WritesPadding : Kernel {
     Kernel::run(p, inputs, outputs);
     const std::vector<std::int64_t> viewed = viewed_elements(outputs.dq);
     const std::int64_t behind = viewed.back() + 1;
-    const auto count = static_cast<std::int64_t>(outputs.dq.bytes.size()) / size_of(outputs.dq.dtype);
+    const auto count =
+        static_cast<std::int64_t>(outputs.dq.bytes.size()) / size_of(outputs.dq.dtype);
     if (behind < count) outputs.dq.store(behind, 0);
     if (outputs.dq.offset > 0) outputs.dq.store(outputs.dq.offset - 1, 0);
   }
@@ -156,16 +162,19 @@ std::vector<Specimen> tensor_mutants() {
       planted<SbhReadAsBsh>("sbh_read_as_bsh", "SBH tensors are read as BSH"),
       planted<KeyStridesIgnored>("key_strides_ignored", "key is read as if it were contiguous"),
       planted<DyOffsetIgnored>("dy_offset_ignored", "dy is read from the start of its storage"),
-      planted<MaskStridesIgnored>("mask_strides_ignored", "the mask is read as if it were contiguous"),
-      planted<ValueRowsAtHeadDim>("value_rows_at_head_dim", "rows of value are taken head_dim apart",
-                                  ascend_like),
+      planted<MaskStridesIgnored>("mask_strides_ignored",
+                                  "the mask is read as if it were contiguous"),
+      planted<ValueRowsAtHeadDim>("value_rows_at_head_dim",
+                                  "rows of value are taken head_dim apart", ascend_like),
       planted<DvTailChannelsMissing>("dv_tail_channels_missing",
                                      "channels of dv beyond a multiple of 8 are 0"),
-      planted<ScoreTailChannelsMissing>("score_tail_channels_missing",
-                                        "channels of query and key beyond a multiple of 8 do not count"),
+      planted<ScoreTailChannelsMissing>(
+          "score_tail_channels_missing",
+          "channels of query and key beyond a multiple of 8 do not count"),
       planted<ModifiesInput>("modifies_input", "flips a bit of attention_in"),
       planted<WritesPadding>("writes_padding", "writes beside the view of dq", ascend_like),
-      planted<OutputStridesIgnored>("output_strides_ignored", "dk is written as if it were contiguous"),
+      planted<OutputStridesIgnored>("output_strides_ignored",
+                                    "dk is written as if it were contiguous"),
   };
 }
 

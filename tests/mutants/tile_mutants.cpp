@@ -4,7 +4,9 @@ namespace assay::mutants {
 namespace {
 
 /// Whether row s lies in the incomplete last tile.
-bool in_tail(std::int64_t s, std::int64_t rows, std::int64_t tile) { return s >= rows / tile * tile; }
+bool in_tail(std::int64_t s, std::int64_t rows, std::int64_t tile) {
+  return s >= rows / tile * tile;
+}
 
 struct TailQueriesStale : Kernel {
   using Kernel::Kernel;
@@ -73,16 +75,19 @@ struct AccumulatesOnOutput : Kernel {
 
 std::vector<Specimen> tile_mutants() {
   return {
-      planted<TailQueriesStale>("tail_queries_stale", "dq of the incomplete last query tile is not written",
-                                ascend_like),
-      planted<TailKeysStale>("tail_keys_stale", "dk and dv of the incomplete last key tile are not written"),
-      planted<TailKeysSkipped>("tail_keys_skipped", "the incomplete last key tile contributes nothing"),
+      planted<TailQueriesStale>("tail_queries_stale",
+                                "dq of the incomplete last query tile is not written", ascend_like),
+      planted<TailKeysStale>("tail_keys_stale",
+                             "dk and dv of the incomplete last key tile are not written"),
+      planted<TailKeysSkipped>("tail_keys_skipped",
+                               "the incomplete last key tile contributes nothing"),
       planted<LastKeyDropped>("last_key_dropped", "the last key contributes nothing", ascend_like),
       planted<FirstKeyTwice>("first_key_twice", "the first key is counted twice"),
       planted<LastKeyTwiceInDq>("last_key_twice_in_dq", "the last key is counted twice in dq"),
-      planted<WorkspaceNotZeroed>("workspace_not_zeroed", "dq accumulates on what the workspace held"),
-      planted<AccumulatesOnOutput>("accumulates_on_output", "dv accumulates on what the output held",
-                                   ascend_like),
+      planted<WorkspaceNotZeroed>("workspace_not_zeroed",
+                                  "dq accumulates on what the workspace held"),
+      planted<AccumulatesOnOutput>("accumulates_on_output",
+                                   "dv accumulates on what the output held", ascend_like),
   };
 }
 

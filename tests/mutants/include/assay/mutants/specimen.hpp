@@ -23,7 +23,8 @@ struct Specimen {
   std::function<std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>>()> make;
 };
 
-/// Every specimen, healthy ones first. Each declares the numerics of the healthy kernel that it is or derives from.
+/// Every specimen, healthy ones first. Each declares the numerics of the healthy kernel that it is
+/// or derives from.
 std::vector<Specimen> specimens();
 
 }  // namespace assay::mutants
