@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 
@@ -29,7 +30,7 @@ const spec::Constraint<Op>* row_of(const std::string& violation) {
 }
 
 std::string describe(spec::Status status) {
-  return std::to_string(static_cast<std::int32_t>(status)) + " " + std::string(to_string(status));
+  return std::to_string(static_cast<std::int32_t>(status)) + " " + std::string(spec::to_string(status));
 }
 
 void add_note(CaseReport& report, const std::string& rule, const std::string& text) {
@@ -208,7 +209,7 @@ void confirm(const Case<Op>& c, Kernel& kernel, CaseReport& report) {
     const CaseReport repeated = examine_values(again, kernel);
     if (contribution(repeated.verdict) != ExitCode::nonconformant) continue;
     add_note(report, "note", "confirmed on the fresh seed " + std::to_string(fresh.seed) + " (" +
-                                 std::string(to_string(repeated.verdict)) +
+                                 std::string(spec::to_string(repeated.verdict)) +
                                  "); false alarms below 1e-9 a tensor and seed");
     report.verdict = Verdict::nonconformant_statistical;
     return;
