@@ -106,7 +106,8 @@ Forward<Real> forward(const spec::FlashAttentionScoreGrad::Problem& problem,
 
 /// The same in double, blocked and parallel over (batch, head, rows), for long sequences; reads the operator's tensors
 /// (query, key, value, atten_mask) and leaves the others alone. softmax_max is already rounded to float and softmax_sum
-/// belongs to the rounded maximum. Bit-identical for any number of threads (0: all cores).
+/// belongs to the rounded maximum. Bit-identical for any number of threads (0: all cores) and any SIMD width: dot products
+/// and outputs are chains over ascending d and j, the sum is eight chains over j mod 8, added in ascending order.
 /// Cost: seq_q * seq_kv * (head_dim + head_dim_v) multiplications a head, less what modes 2 and 3 exclude.
 Forward<double> blocked_forward(const spec::FlashAttentionScoreGrad::Problem& problem,
                                 const spec::FlashAttentionScoreGrad::Inputs& inputs,

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+
+#include "assay/conformance/case.hpp"
+#include "assay/spec/numerics.hpp"
+
+namespace assay::conformance::lattice {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+/// scale_value = sign * factor * 2^-shift.
+struct Scale {
+  std::int64_t sign = 1, factor = 1;
+  int shift = 0;
+};
+
+/// Largest magnitudes of the random integers.
+struct Magnitudes {
+  std::int64_t data = 63;            ///< data channels of query and key
+  std::int64_t dy_shared = 1;        ///< dy where value is not 0
+  std::int64_t dy_only = 127;        ///< dy where value is 0 or cancels
+  std::int64_t shared_per_row = 8;   ///< channels of dy in the former class that are not 0
+};
+
+/// How often each kind of sum was too long: its operands are halved, then rows are muted.
+struct Thinning {
+  int dq = 0, dk = 0, dv = 0;
+};
+
+/// Everything about a lattice that its type, track and profile decide.
+struct Plan {
+  Op::Problem problem;
+  spec::NumericsProfile numerics;
+  std::uint64_t seed = 1;
+  Scale scale;
+  Magnitudes magnitudes;
+  std::int64_t code_bits = 0;   ///< of the keys' code words
+  bool offsets = false;         ///< rows have a maximum other than 0
+  bool paired = false;          ///< data channels may come in pairs that cancel in the score
+  bool odd_dy = false;          ///< track a2: dy odd where value is not 0
+  bool staged_rounding = false; ///< dS is rounded to numerics.stage
+  bool unique_staging = false;  ///< rows with an exact tie in the staging are drawn again
+  bool shifted_output = false;  ///< one key: attention_in is not the forward's, so that dS is not 0
+  int operand_bits = 24;        ///< significand of dS that needs no rounding
+  int sum_bits = 24;            ///< of the accumulator
+};
+
+/// Errors: std::runtime_error with the reason where there is no lattice.
+Plan plan_of(const Case<Op>& c, const spec::NumericsProfile& numerics);
+
+/// Query and its gradient are integers times 2^query_exponent.
+int query_exponent(const Scale& scale);
+
+/// Largest sum of |dy| over the channels of a row in which value is not 0, for 2^k attended keys.
+std::int64_t dy_budget(const Plan& plan, int k);
+
+}  // namespace assay::conformance::lattice

@@ -1,0 +1,206 @@
+#include "flash_attention_score_grad_lattice_sums.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace assay::conformance::lattice {
+
+/// A sum of integers with what decides whether it is exact in every order.
+class Total {
+ public:
+  void add(std::int64_t summand) {
+    const std::int64_t magnitude = summand < 0 ? -summand : summand;
+    value_ += summand;
+    magnitude_ += magnitude;
+    bits_ |= magnitude;
+  }
+  std::int64_t value() const { return value_; }
+  std::int64_t magnitude() const { return magnitude_; }
+  /// log2 of the bound on sum |summand| / g.
+  int length() const {
+    if (bits_ == 0) return 0;
+    const int grid = std::countr_zero(static_cast<std::uint64_t>(bits_));
+    return std::bit_width(static_cast<std::uint64_t>(magnitude_ - 1) >> grid);
+  }
+
+ private:
+  std::int64_t value_ = 0, magnitude_ = 0, bits_ = 0;
+};
+
+namespace {
+
+/// Summands of dk and dv are in units that suit rows with any number of keys up to 2^3.
+constexpr int most_log2_count = 3;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+Excess excess_of(Sum sum, const std::string& where, int length, int limit) {
+  return {sum, where + " needs " + std::to_string(length) + " bits, the limit is " +
+                   std::to_string(limit)};
+}
+
+/// Largest magnitude and finest grid of every column.
+struct Columns {
+  explicit Columns(std::int64_t count) : largest(at(count)), bits(at(count)) {}
+  void add(std::span<const std::int32_t> row) {
+    for (std::size_t d = 0; d < row.size(); ++d) {
+      const std::int64_t magnitude = std::abs(std::int64_t{row[d]});
+      largest[d] = std::max(largest[d], magnitude);
+      bits[d] |= magnitude;
+    }
+  }
+  std::vector<std::int64_t> largest, bits;
+};
+
+/// Bits of the longest score that `query` has with any key.
+int score_length(std::span<const std::int32_t> query, const Columns& keys) {
+  std::int64_t magnitude = 0, bits = 0;
+  for (std::size_t d = 0; d < query.size(); ++d) {
+    if (query[d] == 0 || keys.bits[d] == 0) continue;
+    const std::int64_t value = std::abs(std::int64_t{query[d]});
+    magnitude += value * keys.largest[d];
+    bits |= (value & -value) * (keys.bits[d] & -keys.bits[d]);
+  }
+  if (bits == 0) return 0;
+  return std::bit_width(static_cast<std::uint64_t>(magnitude - 1) >>
+                        std::countr_zero(static_cast<std::uint64_t>(bits)));
+}
+
+int factor_bits(const Plan& plan) { return plan.scale.factor == 1 ? 0 : 2; }
+
+}  // namespace
+
+Sums::Sums(const Plan& plan, const Group& group)
+    : plan_(&plan), group_(&group), begin_(at(plan.problem.seq_kv + 1)) {
+  for (const Row& row : group.rows)
+    if (!row.dscore.empty())
+      for (const std::int32_t j : row.choice.keys) ++begin_[at(j + 1)];
+  for (std::size_t j = 1; j < begin_.size(); ++j) begin_[j] += begin_[j - 1];
+  pairs_.resize(begin_.back());
+  std::vector<std::size_t> next(begin_.begin(), begin_.end() - 1);
+  for (std::size_t r = 0; r < group.rows.size(); ++r) {
+    const Row& row = group.rows[r];
+    if (row.dscore.empty()) continue;
+    for (std::size_t member = 0; member < row.choice.keys.size(); ++member)
+      pairs_[next[at(row.choice.keys[member])]++] = {static_cast<std::int64_t>(r), member};
+  }
+}
+
+std::span<const Sums::Pair> Sums::pairs_of(std::int64_t j) const {
+  return std::span(pairs_).subspan(begin_[at(j)], begin_[at(j + 1)] - begin_[at(j)]);
+}
+
+std::int64_t Sums::muted_rows() const {
+  return std::count_if(group_->rows.begin(), group_->rows.end(),
+                       [](const Row& row) { return row.muted; });
+}
+
+std::optional<Excess> Sums::excess() const {
+  if (auto excess = row_excess()) return excess;
+  return gradient_excess();
+}
+
+/// Bounds (i), (ii), (iii) of verdict.md, 3.3, and the range of fp16.
+std::optional<Excess> Sums::row_excess() const {
+  const Op::Problem& p = plan_->problem;
+  Columns keys(p.head_dim);
+  for (std::int64_t j = 0; j < p.seq_kv; ++j) keys.add(group_->key.row(j));
+  const int scaled_limit = plan_->sum_bits - factor_bits(*plan_);
+  const int operand_limit = plan_->staged_rounding ? 24 : plan_->operand_bits - factor_bits(*plan_);
+  for (std::size_t r = 0; r < group_->rows.size(); ++r) {
+    const Row& row = group_->rows[r];
+    const std::string where = "of query row " + std::to_string(r);
+    const int score = score_length(group_->query.row(static_cast<std::int64_t>(r)), keys);
+    if (score > scaled_limit) return excess_of(Sum::score, "the score " + where, score, scaled_limit);
+    Total dy, dscore;
+    for (const std::int32_t value : group_->dy.row(static_cast<std::int64_t>(r)))
+      dy.add(std::int64_t{value} << most_log2_count);
+    const int term = std::bit_width(static_cast<std::uint64_t>(dy.magnitude()));
+    if (term > plan_->sum_bits) return excess_of(Sum::row_term, "the row term " + where, term, plan_->sum_bits);
+    std::int64_t largest = 0;
+    for (const std::int64_t value : row.dscore) largest = std::max(largest, std::abs(value));
+    const int operand = std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(largest - 1, 0)));
+    const int allowed = std::max(operand_limit, 0);
+    if (operand > allowed) return excess_of(Sum::dscore, "dS " + where, operand, allowed);
+  }
+  return std::nullopt;
+}
+
+/// Bound (iv) for every element.
+std::optional<Excess> Sums::gradient_excess() const {
+  const Op::Problem& p = plan_->problem;
+  const int scaled_limit = plan_->sum_bits - factor_bits(*plan_);
+  const auto longest = [](std::span<const Total> totals) {
+    int length = 0;
+    for (const Total& total : totals) length = std::max(length, total.length());
+    return length;
+  };
+  for (std::size_t r = 0; r < group_->rows.size(); ++r) {
+    std::vector<Total> totals(at(p.head_dim));
+    sum_dq(static_cast<std::int64_t>(r), totals);
+    if (const int length = longest(totals); length > scaled_limit)
+      return excess_of(Sum::dq, "dq of row " + std::to_string(r), length, scaled_limit);
+  }
+  for (std::int64_t j = 0; j < p.seq_kv; ++j) {
+    std::vector<Total> dk(at(p.head_dim)), dv(at(p.head_dim_v));
+    sum_dk(j, dk);
+    sum_dv(j, dv);
+    if (const int length = longest(dk); length > scaled_limit)
+      return excess_of(Sum::dk, "dk of key " + std::to_string(j), length, scaled_limit);
+    if (const int length = longest(dv); length > plan_->sum_bits)
+      return excess_of(Sum::dv, "dv of key " + std::to_string(j), length, plan_->sum_bits);
+  }
+  return std::nullopt;
+}
+
+void Sums::sum_dq(std::int64_t r, std::span<Total> totals) const {
+  const Row& row = group_->rows[at(r)];
+  for (std::size_t member = 0; member < row.dscore.size(); ++member) {
+    const std::span<const std::int32_t> key = group_->key.row(row.choice.keys[member]);
+    for (std::size_t d = 0; d < totals.size(); ++d) totals[d].add(row.dscore[member] * key[d]);
+  }
+}
+
+void Sums::sum_dk(std::int64_t j, std::span<Total> totals) const {
+  for (const Pair& pair : pairs_of(j)) {
+    const Row& row = group_->rows[at(pair.row)];
+    const std::int64_t dscore = row.dscore[pair.member] << 2 * (most_log2_count - row.log2_count);
+    const std::span<const std::int32_t> query = group_->query.row(pair.row);
+    for (std::size_t d = 0; d < totals.size(); ++d) totals[d].add(dscore * query[d]);
+  }
+}
+
+void Sums::sum_dv(std::int64_t j, std::span<Total> totals) const {
+  for (const Pair& pair : pairs_of(j)) {
+    const int shift = most_log2_count - group_->rows[at(pair.row)].log2_count;
+    const std::span<const std::int32_t> dy = group_->dy.row(pair.row);
+    for (std::size_t d = 0; d < totals.size(); ++d) totals[d].add(std::int64_t{dy[d]} << shift);
+  }
+}
+
+Gradients Sums::gradients(std::span<const std::int64_t> query_rows,
+                          std::span<const std::int64_t> key_rows) const {
+  const Op::Problem& p = plan_->problem;
+  const std::int64_t factor = plan_->scale.sign * plan_->scale.factor;
+  Gradients result;
+  for (std::int64_t head = 0; head < p.group(); ++head)
+    for (const std::int64_t i : query_rows) {
+      const std::int64_t r = head * p.seq_q + i;
+      std::vector<Total> totals(at(p.head_dim));
+      sum_dq(r, totals);
+      const int exponent = -plan_->scale.shift - 2 * group_->rows[at(r)].log2_count;
+      for (const Total& total : totals) result.dq.push_back({factor * total.value(), exponent});
+    }
+  const int exponent = query_exponent(plan_->scale) - plan_->scale.shift - 2 * most_log2_count;
+  for (const std::int64_t j : key_rows) {
+    std::vector<Total> dk(at(p.head_dim)), dv(at(p.head_dim_v));
+    sum_dk(j, dk);
+    sum_dv(j, dv);
+    for (const Total& total : dk) result.dk.push_back({factor * total.value(), exponent});
+    for (const Total& total : dv) result.dv.push_back({total.value(), -most_log2_count});
+  }
+  return result;
+}
+
+}  // namespace assay::conformance::lattice

@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "assay/spec/dtype.hpp"
+#include "cases.hpp"
+
+namespace assay::reference {
+namespace {
+
+/// Larger than a panel of keys and a block of queries, and a multiple of neither.
+Problem ragged(std::int64_t mode, spec::MaskShape mask) {
+  Problem p;
+  p.dtype = spec::DType::fp32;
+  p.heads_q = 2;
+  p.seq_q = 35;
+  p.seq_kv = 150;
+  p.head_dim = 18;
+  p.head_dim_v = 13;
+  p.scale_value = 0.3;
+  p.sparse_mode = mode;
+  p.atten_mask = mask;
+  return p;
+}
+
+std::vector<NamedProblem> problems() {
+  std::vector<NamedProblem> list = small_problems();
+  list.push_back({"ragged_without_mask", ragged(0, spec::MaskShape::absent)});
+  list.push_back({"ragged_user_mask", ragged(1, spec::MaskShape::bnss)});
+  list.push_back({"ragged_mode_2", ragged(2, spec::MaskShape::compressed)});
+  list.push_back({"ragged_mode_3", ragged(3, spec::MaskShape::compressed)});
+  list.push_back({"ragged_dead_rows", ragged(3, spec::MaskShape::compressed)});
+  std::swap(list.back().problem.seq_q, list.back().problem.seq_kv);
+  list.push_back({"wide_values", ragged(0, spec::MaskShape::absent)});
+  list.back().problem.head_dim = list.back().problem.head_dim_v = 144;
+  list.push_back({"large_scores", ragged(2, spec::MaskShape::compressed)});
+  list.back().problem.scale_value = 40.0;
+  return list;
+}
+
+class BlockedForward : public testing::TestWithParam<NamedProblem> {};
+INSTANTIATE_TEST_SUITE_P(Shapes, BlockedForward, testing::ValuesIn(problems()),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST_P(BlockedForward, AgreesWithTheDefinitionIn113Bits) {
+  const Problem& p = GetParam().problem;
+  const Inputs inputs = make_inputs(p, spec::Striding::contiguous);
+  const Forward<double> blocked = blocked_forward(p, inputs);
+  const Forward<Quad> exact =
+      forward(p, operands_of<Quad>(p, inputs), inputs.atten_mask ? &*inputs.atten_mask : nullptr);
+  ASSERT_EQ(blocked.softmax_max.size(), exact.softmax_max.size());
+  ASSERT_EQ(blocked.attention_out.size(), exact.attention_out.size());
+  // |score| <= |scale| head_dim, each term of which is rounded twice; then the exponential and the sums.
+  const auto dim = static_cast<double>(p.head_dim), keys = static_cast<double>(p.seq_kv);
+  const double score_error = 2.0 * dim * std::abs(p.scale_value) * dim * 0x1p-53;
+  const double limit = 2.0 * score_error + 2.0 * exp_error + 2.0 * keys * 0x1p-53;
+  for (std::size_t row = 0; row < exact.softmax_max.size(); ++row) {
+    const double max = blocked.softmax_max[row];
+    EXPECT_EQ(max, static_cast<double>(static_cast<float>(max)));
+    const auto exact_max = static_cast<double>(exact.softmax_max[row]);
+    EXPECT_LE(std::abs(max - exact_max), std::abs(exact_max) * 0x1p-24 + score_error);
+    // The exact sum, moved to the rounded maximum.
+    const Quad sum = exact.softmax_sum[row] * exp(Quad(exact.softmax_max[row] - Quad(max)));
+    EXPECT_NEAR(static_cast<double>(Quad(blocked.softmax_sum[row]) / sum), 1.0, limit);
+  }
+  for (std::size_t k = 0; k < exact.attention_out.size(); ++k)
+    EXPECT_NEAR(blocked.attention_out[k], static_cast<double>(exact.attention_out[k]), 2.0 * limit);
+}
+
+TEST_P(BlockedForward, HasTheSameBitsOnAnyNumberOfThreads) {
+  const Problem& p = GetParam().problem;
+  const Inputs inputs = make_inputs(p, spec::Striding::contiguous);
+  const Forward<double> one = blocked_forward(p, inputs, 1);
+  for (const int threads : {2, 3, 7}) {
+    const Forward<double> several = blocked_forward(p, inputs, threads);
+    EXPECT_EQ(one.softmax_max, several.softmax_max);
+    EXPECT_EQ(one.softmax_sum, several.softmax_sum);
+    EXPECT_EQ(one.attention_out, several.attention_out);
+  }
+}
+
+TEST_P(BlockedForward, HasTheSameBitsInEveryLayoutAndStriding) {
+  Problem p = GetParam().problem;
+  const Forward<double> expected =
+      blocked_forward(p, make_inputs(p, spec::Striding::contiguous), 1);
+  for (const auto& [layout, layout_name] : spec::spellings_of<spec::Layout>.entries)
+    for (const auto& [striding, striding_name] : spec::spellings_of<spec::Striding>.entries) {
+      p.input_layout = layout;
+      const Forward<double> result = blocked_forward(p, make_inputs(p, striding), 1);
+      EXPECT_EQ(result.softmax_max, expected.softmax_max) << layout_name << ' ' << striding_name;
+      EXPECT_EQ(result.softmax_sum, expected.softmax_sum) << layout_name << ' ' << striding_name;
+      EXPECT_EQ(result.attention_out, expected.attention_out)
+          << layout_name << ' ' << striding_name;
+    }
+}
+
+TEST(BlockedForward, GivesDeadRowsTheirStatisticsAndNoOutput) {
+  Problem p = ragged(3, spec::MaskShape::compressed);
+  p.seq_q = 150;
+  p.seq_kv = 35;
+  const Forward<double> result = blocked_forward(p, make_inputs(p, spec::Striding::contiguous));
+  constexpr double largest = std::numeric_limits<float>::max();
+  for (std::size_t i = 0; i < 115; ++i) {
+    EXPECT_EQ(result.softmax_max[i], -largest);
+    EXPECT_EQ(result.softmax_sum[i], largest);
+    for (std::size_t d = 0; d < 13; ++d) EXPECT_EQ(result.attention_out[i * 13 + d], 0.0);
+  }
+  EXPECT_LT(result.softmax_sum[115], 2.0);
+}
+
+/// The documented order of every sum, without vectors: what any instruction set must reproduce.
+TEST(BlockedForward, SumsInItsDocumentedOrder) {
+  const Problem p = ragged(0, spec::MaskShape::absent);
+  const Inputs inputs = make_inputs(p, spec::Striding::contiguous);
+  const Forward<double> result = blocked_forward(p, inputs);
+  const Operands<double> operands = operands_of<double>(p, inputs);
+  constexpr std::size_t i = 20, dim = 18, dim_v = 13, keys = 150;
+  std::vector<double> prob(keys);
+  double lanes[8] = {}, sum = 0.0;
+  for (std::size_t j = 0; j < keys; ++j) {
+    double score = 0.0;
+    for (std::size_t d = 0; d < dim; ++d)
+      score += operands.query[i * dim + d] * operands.key[j * dim + d];
+    prob[j] = exp(static_cast<double>(0.3f) * score - result.softmax_max[i]);
+    lanes[j % 8] += prob[j];
+  }
+  for (const double lane : lanes) sum += lane;
+  EXPECT_EQ(result.softmax_sum[i], sum);
+  for (std::size_t d = 0; d < dim_v; ++d) {
+    double out = 0.0;
+    for (std::size_t j = 0; j < keys; ++j) out += prob[j] * operands.value[j * dim_v + d];
+    EXPECT_EQ(result.attention_out[i * dim_v + d], out / sum);
+  }
+}
+
+}  // namespace
+}  // namespace assay::reference
