@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
