@@ -30,11 +30,12 @@ struct RowCoverage {
 
 struct Summary {
   std::string implementation;
+  std::int64_t planned = 0;  ///< cases that the sweep was given
   std::int64_t cases = 0, value_cases = 0;
   std::map<Verdict, std::int64_t> verdicts;
   RowCoverage rows;
   double seconds = 0;
-  bool interrupted = false;
+  bool interrupted = false;  ///< stopped from outside; fewer cases than planned without it: the budget was spent
 
   ExitCode exit_code() const;
 };
@@ -53,6 +54,7 @@ class SweepListener {
 /// What a sweep needs beside the cases.
 struct SweepControl {
   const std::atomic<bool>* stop = nullptr;  ///< checked between cases; the summary says `interrupted`
+  double budget_seconds = 0;                ///< no case starts later; 0: no limit
   /// A report of an earlier, interrupted sweep for this case id, or nothing: such a case is not run again.
   std::function<const CaseReport*(const std::string& id)> finished;
 };
