@@ -75,10 +75,6 @@ fixtures::CaseRecord recipe(const Case<CaseOp>& c) {
 }
 template fixtures::CaseRecord recipe(const Case<Op>&);
 
-fixtures::CaseRecord recipe(const CaseReport& report) {
-  return recipe(parse_case<Op>(case_words(report.command_line, Op::name)));
-}
-
 std::vector<std::string> case_words(const std::string& command_line, std::string_view operator_name) {
   std::istringstream stream(command_line);
   std::string word;

@@ -67,22 +67,20 @@ class JunitListener final : public SweepListener {
   std::int64_t failures_ = 0, errors_ = 0, skipped_ = 0;
 };
 
-/// Adds each finished case to a store: recipe and verdict, and for a case that does not conform the tensors of
-/// `evidence` too.
+/// Adds each finished case to a store, with its report as the verdict. Cases that the store holds already are left alone.
 class StoreListener final : public SweepListener {
  public:
-  /// Tensors of a non-conforming case, or nothing: called for the first few of them only.
-  using Evidence = std::function<fixtures::CaseRecord(const CaseReport& report)>;
+  using RecordOf = std::function<fixtures::CaseRecord(const CaseReport& report)>;
 
-  StoreListener(fixtures::Store& store, Evidence evidence)
-      : store_(store), evidence_(std::move(evidence)) {}
+  /// `record_of` makes what is stored of a case beside the report.
+  StoreListener(fixtures::Store& store, RecordOf record_of)
+      : store_(store), record_of_(std::move(record_of)) {}
 
   void on_case(const CaseReport& report, std::int64_t index) override;
 
  private:
   fixtures::Store& store_;
-  Evidence evidence_;
-  std::int64_t evidence_left_ = 8;
+  RecordOf record_of_;
 };
 
 }  // namespace assay::conformance

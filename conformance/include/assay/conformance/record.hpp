@@ -13,8 +13,6 @@ namespace assay::conformance {
 /// A stored case without tensors: replay line and fields.
 template <class Op>
 fixtures::CaseRecord recipe(const Case<Op>& c);
-/// The same from a finished case.
-fixtures::CaseRecord recipe(const CaseReport& report);
 
 /// Copies of the tensors by their documented names.
 std::vector<fixtures::NamedTensor> named_tensors(
