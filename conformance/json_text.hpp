@@ -112,6 +112,11 @@ void read(const Json& json, const std::string& where, T& value) {
                 [&](const char* name, auto& member) { read_member(json, where, name, member); });
 }
 
+/// Text that is no UTF-8, e.g. of a kernel's exception, is replaced.
+inline std::string text_of(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 /// Errors: std::invalid_argument with what the parser says.
 inline Json parse(const std::string& text, const std::string& what) {
   try {

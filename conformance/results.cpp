@@ -35,6 +35,7 @@ Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
   Json verdicts = Json::object();
   for (const auto& [verdict, count] : summary.verdicts) verdicts[std::string(spec::to_string(verdict))] = count;
   return {{"cases", summary.cases},
+          {"planned", summary.planned},
           {"value_cases", summary.value_cases},
           {"interrupted", summary.interrupted},
           {"exit_code", static_cast<int>(summary.exit_code())},
@@ -50,6 +51,7 @@ Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
 
 Summary summary_from(const Json& json, const std::string& where) {
   Summary summary;
+  detail::read_member(json, where, "planned", summary.planned);
   detail::read_member(json, where, "cases", summary.cases);
   detail::read_member(json, where, "value_cases", summary.value_cases);
   detail::read_member(json, where, "interrupted", summary.interrupted);
@@ -79,15 +81,15 @@ std::map<std::string, WorstError> worst_errors(const std::vector<CaseReport>& ca
   return worst;
 }
 
-std::string to_json(const CaseReport& report) { return detail::json_of(report).dump(); }
+std::string to_json(const CaseReport& report) { return detail::text_of(detail::json_of(report)); }
 
-std::string to_json(const spec::NumericsProfile& profile) { return detail::json_of(profile).dump(); }
+std::string to_json(const spec::NumericsProfile& profile) { return detail::text_of(detail::json_of(profile)); }
 
 std::string to_json(const Results& results) {
   const Json head = {{"schema", report_schema},
                      {"environment", json_of(results.environment, results.summary.seconds)},
                      {"summary", json_of(results.summary, results.cases)}};
-  std::string text = head.dump(1);
+  std::string text = detail::text_of(head, 1);
   text.resize(text.rfind('}'));  // the object stays open for the cases
   text.resize(text.find_last_not_of('\n') + 1);
   text += ",\n \"cases\": [";

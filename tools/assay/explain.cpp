@@ -7,6 +7,7 @@
 #include "choose.hpp"
 #include "commands.hpp"
 #include "print_case.hpp"
+#include "reading.hpp"
 
 namespace assay::cli {
 namespace {
@@ -43,18 +44,22 @@ bool explain_row(const std::string& id, std::ostream& out) {
 }
 
 ExitCode explain_stored(const Options& options, const Context& context) {
-  const fixtures::Reader reader(options.store);
-  const std::vector<std::string> ids = reader.ids();
+  const fixtures::Reader reader = reading([&] { return fixtures::Reader(options.store); });
+  const std::vector<std::string> ids = reading([&] { return reader.ids(); });
   if (std::find(ids.begin(), ids.end(), options.id) == ids.end())
     throw UsageError(fmt::format("{} has no case '{}' (it holds {} cases)", options.store, options.id, ids.size()));
-  const fixtures::CaseRecord record = reader.read(options.id);
+  const fixtures::CaseRecord record = reading([&] { return reader.read(options.id); });
   context.out << fmt::format("case {}\n  assay run {}\n  {}\n", record.id, record.command,
                              record.inputs.empty() ? "stored as a recipe: inputs are rebuilt from the line"
                                                    : fmt::format("stored with {} inputs, {} outputs of the reference",
                                                                  record.inputs.size(), record.expected.size()));
   for (const auto& [implementation, json] : record.verdicts) {
     context.out << '\n';
-    print_case(conformance::report_from_json(json), context.out);
+    try {
+      print_case(conformance::report_from_json(json), context.out);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(fmt::format("{}:/cases/{}/verdicts/{}: {}", options.store, record.id, implementation, error.what()));
+    }
   }
   return ExitCode::conformant;
 }
