@@ -43,7 +43,7 @@ Listing rows(const Registry&) {
     for (const auto& row : Op::constraints()) {
       std::string sides;
       for (const spec::Side side : row.sides)
-        sides += (sides.empty() ? "" : "+") + std::string(spec::to_string(side));
+        sides += fmt::format("{}{}", sides.empty() ? "" : "+", spec::to_string(side));
       listing.rows.push_back({std::string(row.id), std::string(spec::to_string(row.standing)), sides,
                               std::string(row.statement)});
     }

@@ -152,7 +152,7 @@ ExitCode sweep(const Options& options, const Context& context) {
   stop_on_signals();
   const Summary summary =
       conformance::sweep<Op>(cases, recorder, listeners, control);
-  if (store) store->merge();
+  if (store) summary.interrupted ? store->snapshot() : store->merge();
   if (!options.html.empty())
     conformance::replace_file(options.html, dashboard_page(json.results()));
   print_results(json.results(), context.out);
