@@ -87,9 +87,19 @@ TEST(Gradient, TakesEveryHeadSizeAndANarrowerValue) {
 
 TEST(Gradient, TakesLengthsAroundTheEdgesOfTiles) {
   for (const std::int64_t sq : {1, 16, 127, 128, 129, 300})
-    for (const std::int64_t skv : {1, 17, 128, 130, 257})
+    for (const std::int64_t skv : {2, 17, 128, 130, 257})
       expect_gradients({.problem = {.dtype = DType::fp32, .seq_q = sq, .seq_kv = skv,
                                     .head_dim = 8, .head_dim_v = 8}});
+}
+
+TEST(Gradient, OfOneKeyIsDySummedInDvAndRoundingNoiseElsewhere) {
+  const Example example = {.problem = {.dtype = DType::fp32, .seq_q = 300, .seq_kv = 1,
+                                       .head_dim = 8, .head_dim_v = 8}};
+  const Op::Inputs inputs = test::inputs_of(example);
+  const test::Gradients g = test::values(example.problem, run(example, inputs));
+  EXPECT_LT(test::error(g.dv, test::oracle(example, inputs).dv), 2e-6);
+  for (const auto* gradient : {&g.dq, &g.dk})
+    for (const double x : *gradient) ASSERT_LT(std::abs(x), 1e-5);
 }
 
 TEST(Gradient, SumsTheHeadsOfAGroupAcrossSeveralRecords) {

@@ -35,7 +35,7 @@ std::vector<double> values(const spec::Tensor& tensor, spec::Layout layout,
                            const spec::Extents& extents);
 Gradients values(const Op::Problem& problem, const Op::Outputs& outputs);
 
-/// Largest difference as a share of the largest magnitude of `expected`, or of 0.01 where that is larger.
+/// Largest difference as a share of the largest magnitude of `expected`.
 double error(const std::vector<double>& actual, const std::vector<double>& expected);
 
 }  // namespace assay::test
