@@ -59,12 +59,16 @@ Cycles fixpipe(const Spec& spec, Bytes fp32, Drain drain) {
   return {drain == Drain::store ? plain : plain * spec.rates.atomic_collision.value};
 }
 
+Cycles gm_to_ub_transfer(const Spec& spec, Bytes size) { return {over(size, spec.rates.gm_to_ub)}; }
+
 Cycles gm_to_ub(const Spec& spec, Bytes size) {
-  return {spec.rates.gm_to_ub_start.value + over(size, spec.rates.gm_to_ub)};
+  return Cycles{spec.rates.gm_to_ub_start.value} + gm_to_ub_transfer(spec, size);
 }
 
+Cycles ub_to_gm_transfer(const Spec& spec, Bytes size) { return {over(size, spec.rates.ub_to_gm)}; }
+
 Cycles ub_to_gm(const Spec& spec, Bytes size) {
-  return {spec.rates.ub_to_gm_start.value + over(size, spec.rates.ub_to_gm)};
+  return Cycles{spec.rates.ub_to_gm_start.value} + ub_to_gm_transfer(spec, size);
 }
 
 Cycles vector(const Spec& spec, const VectorCost& operation, Bytes fp32) {

@@ -35,11 +35,13 @@ Cycles mmad(const Spec& spec, const Mmad& step);
 Cycles l1_to_l0a(const Spec& spec, Bytes size);
 Cycles l1_to_l0b(const Spec& spec, Bytes size);
 Cycles gm_to_l1(const Spec& spec, const Region& region);
-/// What gm_to_l1 costs beside its start.
+/// A transfer is what a move costs beside its start, which queued moves hide.
 Cycles gm_to_l1_transfer(const Spec& spec, const Region& region);
 Cycles fixpipe(const Spec& spec, Bytes fp32, Drain drain);
 Cycles gm_to_ub(const Spec& spec, Bytes size);
+Cycles gm_to_ub_transfer(const Spec& spec, Bytes size);
 Cycles ub_to_gm(const Spec& spec, Bytes size);
+Cycles ub_to_gm_transfer(const Spec& spec, Bytes size);
 /// A vector instruction over `fp32` bytes, with the barrier behind it.
 Cycles vector(const Spec& spec, const VectorCost& operation, Bytes fp32);
 
