@@ -38,6 +38,7 @@ Summary sweep(std::span<const Case<Op>> cases, spec::Implementation<Op>& impleme
   const auto start = std::chrono::steady_clock::now();
   Summary summary;
   summary.implementation = implementation.name();
+  summary.rows = row_coverage<Op>();
   summary.planned = static_cast<std::int64_t>(cases.size());
   for (SweepListener* listener : listeners)
     listener->on_start(summary.planned, summary.implementation);
