@@ -1,2 +1,2 @@
-#include "assay/reference/flash_attention_score_grad.hpp"
+#include "assay/reference/mask.hpp"
 #include "assay/conformance/verdict.hpp"  // offends: No such file or directory|file not found

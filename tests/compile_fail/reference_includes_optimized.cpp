@@ -1,2 +1,2 @@
-#include "assay/reference/flash_attention_score_grad.hpp"
+#include "assay/reference/mask.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"  // offends: No such file or directory|file not found
