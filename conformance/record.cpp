@@ -59,15 +59,15 @@ fixtures::Scalar scalar(Enum value) {
 
 template <class CaseOp>
 fixtures::CaseRecord recipe(const Case<CaseOp>& c) {
-  fixtures::CaseRecord record;
-  record.command = command_line(c);
-  record.id = case_id(record.command);
-  record.operator_name = CaseOp::name;
-  record.surface = spec::to_string(c.surface);
-  record.product = spec::to_string(c.product);
-  record.profile = c.profile;
-  record.track = spec::to_string(c.track);
-  record.seed = c.seed;
+  const std::string command = command_line(c);
+  fixtures::CaseRecord record{.id = case_id(command),
+                              .operator_name = std::string(CaseOp::name),
+                              .surface = std::string(spec::to_string(c.surface)),
+                              .product = std::string(spec::to_string(c.product)),
+                              .command = command,
+                              .profile = c.profile,
+                              .track = std::string(spec::to_string(c.track)),
+                              .seed = c.seed};
   visit_fields(c.problem, [&](std::string_view name, const auto& member, std::string_view) {
     record.problem.emplace_back(name, scalar(member));
   });

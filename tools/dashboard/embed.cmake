@@ -11,7 +11,7 @@ foreach(entry IN LISTS ENTRIES)
     string(APPEND bytes "${content}0a")
   endforeach()
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-  string(REGEX REPLACE "((0x..,)(0x..,)(0x..,)(0x..,)(0x..,)(0x..,)(0x..,)(0x..,)(0x..,)(0x..,))" "\\1\n" bytes "${bytes}")
+  string(REGEX REPLACE "0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..," "\\0\n" bytes "${bytes}")
   string(APPEND source "namespace {\nconstexpr unsigned char ${name}_bytes[] = {\n${bytes}};\n}\n"
                        "std::string_view ${name}() {\n"
                        "  return {reinterpret_cast<const char*>(${name}_bytes), sizeof ${name}_bytes};\n}\n")
