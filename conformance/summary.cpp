@@ -31,10 +31,17 @@ ExitCode Summary::exit_code() const {
   for (const auto& [verdict, cases_of_it] : verdicts) {
     if (cases_of_it == 0) continue;
     switch (contribution(verdict)) {
-      case ExitCode::usage: return ExitCode::usage;
-      case ExitCode::nonconformant: nonconformant = true; break;
-      case ExitCode::not_conclusive: not_conclusive = true; break;
-      case ExitCode::conformant: judged = judged || verdict != Verdict::not_applicable; break;
+      case ExitCode::usage:
+        return ExitCode::usage;
+      case ExitCode::nonconformant:
+        nonconformant = true;
+        break;
+      case ExitCode::not_conclusive:
+        not_conclusive = true;
+        break;
+      case ExitCode::conformant:
+        judged = judged || verdict != Verdict::not_applicable;
+        break;
     }
   }
   if (nonconformant) return ExitCode::nonconformant;

@@ -35,17 +35,17 @@ class Costs {
                                         {c, p_.head_dim_v, r}, {c, p_.head_dim, r},
                                         {r, p_.head_dim, c}})
       multiply(product, block);
-    // Scores: query and dy against key and value, which stay in L1 for a record where they fit.
+    // Scores: query and dy against key and value. Gradients: P and dy, dS and query, the same dS and key.
+    Work& keys = t_.keys_stay ? cost.key_tile : block;
     load(head_rows(r, p_.head_dim), block);
+    load(head_rows(c, p_.head_dim), keys);
     load(head_rows(r, p_.head_dim_v), block);
-    load(head_rows(c, p_.head_dim), fits(p_.head_dim) ? cost.record : block);
-    load(head_rows(c, p_.head_dim_v), fits(p_.head_dim_v) ? cost.record : block);
-    // Gradients: P and dy, dS and query, then the same dS against key.
+    load(head_rows(c, p_.head_dim_v), keys);
     load(workspace_tile(), block);
     load(head_rows(r, p_.head_dim_v), block);
     load(workspace_tile(), block);
     load(head_rows(r, p_.head_dim), block);
-    load(head_rows(c, p_.head_dim), block);
+    if (!t_.keys_stay) load(head_rows(c, p_.head_dim), block);
     drain(2 * r * c, Drain::store, block);
     drain(r * p_.head_dim, Drain::atomic_add, block);
     drain(c * (p_.head_dim + p_.head_dim_v), Drain::atomic_add, cost.record);
@@ -54,9 +54,6 @@ class Costs {
   }
 
  private:
-  /// One operand stays in its L1 buffer if its whole inner extent does.
-  bool fits(std::int64_t depth) const { return depth <= t_.l1_depth; }
-
   /// Rows of one head in global memory: adjacent in BNSD, and in any layout of a single head.
   Region head_rows(std::int64_t rows, std::int64_t dim) const {
     const bool single = p_.heads_q == 1 && (p_.input_layout != spec::Layout::sbh || p_.batch == 1);

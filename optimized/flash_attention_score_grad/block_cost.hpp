@@ -19,9 +19,9 @@ struct Work {
   friend Work operator*(double times, const Work& work);
 };
 
-/// What a block of scores costs, and what is paid once per record of blocks under one key tile.
+/// What a block of scores costs, what is paid once per record of blocks under one key tile, and once per key tile.
 struct BlockCost {
-  Work block, record;
+  Work block, record, key_tile;
 };
 
 BlockCost block_cost(const spec::FlashAttentionScoreGrad::Problem& problem, const Tiling& tiling,

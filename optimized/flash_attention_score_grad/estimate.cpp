@@ -47,9 +47,21 @@ KeyTileLengths lengths(const Tiling& t) {
   return steps;
 }
 
-/// Blocks and records of the busiest core, and of all of them.
+/// How much there is of each kind of work.
+struct Counts {
+  double blocks = 0, records = 0, key_tiles = 0;
+
+  Work times(const BlockCost& cost) const {
+    Work work = blocks * cost.block;
+    work += records * cost.record;
+    work += key_tiles * cost.key_tile;
+    return work;
+  }
+};
+
+/// Of the busiest core, and of all of them.
 struct Load {
-  double blocks = 0, records = 0, all_blocks = 0, all_records = 0;
+  Counts busiest, all;
 };
 
 /// Key tiles are dealt out in rounds, the same key tile of all heads before the next: those of one round are alike.
@@ -65,15 +77,16 @@ Load deal(const Problem& p, const Tiling& t, std::int64_t cores) {
       blocks = std::max(blocks, length.blocks[static_cast<std::size_t>(j)]);
       records = std::max(records, length.records[static_cast<std::size_t>(j)]);
     }
-    load.blocks += static_cast<double>(p.group() * blocks);
-    load.records += static_cast<double>(p.group() * records);
+    load.busiest.blocks += static_cast<double>(p.group() * blocks);
+    load.busiest.records += static_cast<double>(p.group() * records);
+    load.busiest.key_tiles += 1;
   }
   for (std::int64_t j = 0; j < t.key_tiles; ++j) {
-    load.all_blocks +=
-        static_cast<double>(p.batch * p.heads_q * length.blocks[static_cast<std::size_t>(j)]);
-    load.all_records +=
-        static_cast<double>(p.batch * p.heads_q * length.records[static_cast<std::size_t>(j)]);
+    const auto at = static_cast<std::size_t>(j);
+    load.all.blocks += static_cast<double>(p.batch * p.heads_q * length.blocks[at]);
+    load.all.records += static_cast<double>(p.batch * p.heads_q * length.records[at]);
   }
+  load.all.key_tiles = static_cast<double>(items);
   return load;
 }
 
@@ -142,19 +155,16 @@ Estimate estimate(const Problem& p, const Tiling& t, const device::Spec& device)
   const Pass row_terms = {.read = tensors.dy_and_attention, .written = tensors.row_terms};
   const Pass store = {.read = tensors.sums, .written = tensors.outputs};
 
-  Work all = load.all_blocks * cost.block;
-  all += load.all_records * cost.record;
-  Work busiest = load.blocks * cost.block;
-  busiest += load.records * cost.record;
+  const Work all = load.all.times(cost), busiest = load.busiest.times(cost);
 
   Cycles main;
-  if (load.records > 0) {
+  if (load.busiest.records > 0) {
     const std::int64_t heads = p.batch * p.heads_kv;
     const std::int64_t active = std::min(cores, heads * t.key_tiles);
     const std::int64_t waiting = ceil_divide(active, heads) - 1;
-    const Work record = (1 / load.records) * busiest;
+    const Work record = (1 / load.busiest.records) * busiest;
     const Cycles steady = record_time(device, record, active);
-    main = fill_time(device, record) + (load.records + static_cast<double>(waiting)) * steady;
+    main = fill_time(device, record) + (load.busiest.records + static_cast<double>(waiting)) * steady;
     main = std::max(main, hbm_time(device, hbm_bytes(device, tensors, 2 * tensors.sums)));
   }
   Estimate result{.busy = busiest.busy};

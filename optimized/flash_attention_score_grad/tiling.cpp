@@ -38,7 +38,8 @@ std::int64_t block_edge(const device::Spec& device) {
   return edge;
 }
 
-/// The largest multiple of `unit` of which two tiles of `edge` rows fit into `share` of a buffer, at most `most`.
+/// The largest multiple of a fractal's edge of which a tile with rows of `row_bytes` fits into one of `parts` of a buffer,
+/// at most `most`.
 std::int64_t depth(const device::Quantity& buffer, std::int64_t parts, std::int64_t row_bytes,
                    std::int64_t most) {
   const std::int64_t fitting = bytes_of(buffer).count / parts / row_bytes / fractal * fractal;
@@ -48,8 +49,8 @@ std::int64_t depth(const device::Quantity& buffer, std::int64_t parts, std::int6
 class Planner {
  public:
   Planner(const Problem& problem, const device::Spec& device, Tiling& tiling)
-      : tiling_(tiling), element_(spec::size_of(problem.dtype)), masked_(problem.atten_mask != spec::MaskShape::absent),
-        memories_(device.memories) {}
+      : problem_(problem), tiling_(tiling), element_(spec::size_of(problem.dtype)),
+        masked_(problem.atten_mask != spec::MaskShape::absent), memories_(device.memories) {}
 
   void place_matrices() {
     device::Scratchpad l1 = scratchpad("L1", memories_.l1, memories_.l1_alignment);
@@ -64,6 +65,11 @@ class Planner {
       l0b.allocate({edge * tiling_.l0_depth * element_}, std::string("right fractals ") + half);
       l0c.allocate({edge * std::max(tiling_.slice, tiling_.columns) * fp32_bytes},
                    std::string("accumulators ") + half);
+    }
+    tiling_.keys_stay = l1.used().count + key_bytes() + value_bytes() <= l1.capacity().count;
+    if (tiling_.keys_stay) {
+      l1.allocate({key_bytes()}, "key");
+      l1.allocate({value_bytes()}, "value");
     }
     tiling_.l1 = record(l1), tiling_.l0a = record(l0a);
     tiling_.l0b = record(l0b), tiling_.l0c = record(l0c);
@@ -124,6 +130,14 @@ class Planner {
     return pad.high_water();
   }
 
+  std::int64_t key_bytes() const {
+    return tiling_.columns * round_up(problem_.head_dim, fractal) * element_;
+  }
+  std::int64_t value_bytes() const {
+    return tiling_.columns * round_up(problem_.head_dim_v, fractal) * element_;
+  }
+
+  const Problem& problem_;
   Tiling& tiling_;
   std::int64_t element_;
   bool masked_;
@@ -163,7 +177,7 @@ Tiling plan(const Problem& p, const device::Spec& device) {
                 .rows = std::min(edge, round_up(p.seq_q, fractal)),
                 .columns = std::min(edge, round_up(p.seq_kv, fractal)),
                 .record_tiles = record_tiles, .vector_rows = fractal / 2,
-                .window = window_of(p)};
+                .window = window_of(p), .buffers = {}};
   tiling.row_tiles = ceil_divide(p.seq_q, tiling.rows);
   tiling.key_tiles = ceil_divide(p.seq_kv, tiling.columns);
   const std::int64_t inner = std::max({channels, tiling.rows, tiling.columns});
@@ -183,7 +197,8 @@ std::string to_text(const Tiling& t) {
   text << "block " << t.rows << " x " << t.columns << " of " << t.row_tiles << " x " << t.key_tiles
        << " per head, " << t.blocks() << " computed\n"
        << "record " << t.record_tiles << " row tiles, L1 depth " << t.l1_depth << ", L0 depth "
-       << t.l0_depth << ", gradient slice " << t.slice << ", vector rows " << t.vector_rows << '\n';
+       << t.l0_depth << ", gradient slice " << t.slice << ", vector rows " << t.vector_rows
+       << (t.keys_stay ? ", keys stay in L1\n" : ", keys are loaded for every product\n");
   for (const auto& buffer : t.buffers)
     text << buffer.memory << ' ' << buffer.what << ": " << buffer.size.count << " B at "
          << buffer.offset.count << '\n';

@@ -1,8 +1,8 @@
+#include <gtest/gtest.h>
+
 #include <initializer_list>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "assay/conformance/sweep.hpp"
 
@@ -69,8 +69,8 @@ TEST(Summary, CountsCasesValueCasesAndVerdicts) {
   count(summary, {.verdict = Verdict::rejected_as_specified});
   EXPECT_EQ(summary.cases, 3);
   EXPECT_EQ(summary.value_cases, 2);
-  EXPECT_EQ(summary.verdicts, (std::map<Verdict, std::int64_t>{{Verdict::conforms, 2},
-                                                               {Verdict::rejected_as_specified, 1}}));
+  EXPECT_EQ(summary.verdicts, (std::map<Verdict, std::int64_t>{
+                                  {Verdict::conforms, 2}, {Verdict::rejected_as_specified, 1}}));
 }
 
 TEST(RowCoverage, GrowsByCasesThatConform) {

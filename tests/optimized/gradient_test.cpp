@@ -123,9 +123,9 @@ TEST(Gradient, ReadsMasksOfEveryShapeAndType) {
 
 TEST(Gradient, MovesTheCompressedMaskWithTheDiagonal) {
   for (const std::int64_t mode : {2, 3})
-    for (const auto& [sq, skv] : {std::pair{300, 300}, {150, 290}, {290, 150}, {5, 400}, {400, 5}}) {
+    for (const auto& [sq, skv] : {std::pair{150, 150}, {130, 270}, {270, 130}, {5, 300}, {300, 5}}) {
       SCOPED_TRACE(std::to_string(mode) + ": " + std::to_string(sq) + " x " + std::to_string(skv));
-      expect_gradients({.problem = {.dtype = DType::fp32, .heads_q = 2, .seq_q = sq, .seq_kv = skv,
+      expect_gradients({.problem = {.dtype = DType::fp32, .seq_q = sq, .seq_kv = skv,
                                     .head_dim = 8, .head_dim_v = 8, .sparse_mode = mode,
                                     .atten_mask = MaskShape::compressed}});
     }
@@ -189,7 +189,7 @@ TEST(Gradient, OfAnEmptyProblemFillsTheOthersWithZeros) {
 
 Example varied(DType dtype) {
   return {.problem = {.input_layout = Layout::bsh, .dtype = dtype, .batch = 2, .heads_q = 4,
-                      .heads_kv = 2, .seq_q = 333, .seq_kv = 401, .head_dim = 40, .head_dim_v = 24,
+                      .heads_kv = 2, .seq_q = 200, .seq_kv = 261, .head_dim = 24, .head_dim_v = 17,
                       .sparse_mode = 3, .atten_mask = MaskShape::compressed}};
 }
 

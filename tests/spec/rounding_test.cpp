@@ -1,3 +1,5 @@
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -5,8 +7,6 @@
 #include <cstring>
 #include <limits>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "assay/spec/dtype.hpp"
 
@@ -25,18 +25,17 @@ double value_of(std::uint32_t bits, FloatFormat format) {
   if (field == highest)
     return fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * infinity;
   if (field == 0) {
-    const double unit =
-        std::bit_cast<double>(static_cast<std::uint64_t>(format.min_exponent - fraction_bits + 1023)
-                              << 52);
+    const double unit = std::bit_cast<double>(
+        static_cast<std::uint64_t>(format.min_exponent - fraction_bits + 1023) << 52);
     return sign * unit * static_cast<double>(fraction);
   }
   const auto exponent = static_cast<std::uint64_t>(field - 1 + format.min_exponent + 1023);
-  return sign * std::bit_cast<double>(exponent << 52 |
-                                      static_cast<std::uint64_t>(fraction) << (52 - fraction_bits));
+  return sign * std::bit_cast<double>(exponent << 52 | static_cast<std::uint64_t>(fraction)
+                                                           << (52 - fraction_bits));
 }
 
-/// What a cast to nearest, ties to even, makes of every double between the values of two neighbouring patterns.
-/// Distances of doubles to their 16-bit neighbours are exact.
+/// What a cast to nearest, ties to even, makes of every double between the values of two
+/// neighbouring patterns. Distances of doubles to their 16-bit neighbours are exact.
 std::uint32_t nearest(double value, FloatFormat format) {
   const std::uint32_t sign = std::signbit(value) ? 0x8000u : 0u;
   const double magnitude = std::fabs(value);
@@ -104,8 +103,8 @@ TEST_P(NarrowFormat, RoundsEveryPatternsNeighboursMidpointsAndTheirNeighbours) {
   const std::uint32_t top = round_to_bits(infinity, format());
   for (std::uint32_t bits = 0; bits < top; ++bits) {
     const double value = value_of(bits, format());
-    const double next = bits + 1 == top ? std::ldexp(1.0, format().max_exponent + 1)
-                                        : value_of(bits + 1, format());
+    const double next =
+        bits + 1 == top ? std::ldexp(1.0, format().max_exponent + 1) : value_of(bits + 1, format());
     const double middle = value + (next - value) / 2;
     const double quarter = value + (next - value) / 4;
     for (const double point : {value, middle, quarter})
@@ -194,8 +193,8 @@ TEST(SinglePrecision, RoundsScatteredDoublesAsTheProcessorDoes) {
   for (int k = 0; k < 200000; ++k) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     const auto exponent = static_cast<std::uint64_t>(1023 - 160 + k % 320);
-    expect_as_the_processor(std::bit_cast<double>((state >> 63) << 63 | exponent << 52 |
-                                                  (state >> 12)));
+    expect_as_the_processor(
+        std::bit_cast<double>((state >> 63) << 63 | exponent << 52 | (state >> 12)));
   }
 }
 

@@ -1,7 +1,7 @@
+#include <gtest/gtest.h>
+
 #include <set>
 #include <string_view>
-
-#include <gtest/gtest.h>
 
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
@@ -12,9 +12,9 @@ namespace {
 template <class Enum>
 class Spelling : public testing::Test {};
 
-using Enums = testing::Types<Status, DType, Layout, Format, Product, Standing, Side, MaskShape,
-                             FlashSurface, Striding, Rounding, Overflow, Origin, Order, Product32,
-                             Accumulator>;
+using Enums =
+    testing::Types<Status, DType, Layout, Format, Product, Standing, Side, MaskShape, FlashSurface,
+                   Striding, Rounding, Overflow, Origin, Order, Product32, Accumulator>;
 TYPED_TEST_SUITE(Spelling, Enums);
 
 TYPED_TEST(Spelling, RoundTripsAndIsUnique) {
@@ -89,8 +89,8 @@ TEST(NumericsPresets, NameTheChoicesWhenThereIsNoSuch) {
 TEST(NumericsPresets, NarrowNothingForSinglePrecision) {
   for (const auto& preset : numerics_presets()) {
     const NumericsProfile profile = preset.profile(DType::fp32);
-    for (const DType type : {profile.store_s, profile.store_p, profile.store_dp, profile.stage,
-                             profile.partials})
+    for (const DType type :
+         {profile.store_s, profile.store_p, profile.store_dp, profile.stage, profile.partials})
       EXPECT_EQ(type, DType::fp32) << preset.name;
   }
 }

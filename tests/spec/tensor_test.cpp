@@ -1,13 +1,14 @@
+#include "assay/spec/tensor.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
 
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
-
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "assay/spec/tensor.hpp"
 
 namespace assay::spec {
 namespace {
@@ -18,10 +19,12 @@ constexpr Extents extents = {.batch = 2, .heads = 3, .seq = 4, .dim = 5};
 Tensor numbered(const Shape& shape, Striding striding) {
   Parameter parameter{.present = true, .shape = shape};
   apply_striding(parameter, striding);
-  const std::int64_t elements =
-      storage_elements(shape, parameter.strides, parameter.offset);
-  Tensor tensor{.dtype = DType::fp32, .shape = shape, .strides = parameter.strides,
-                .offset = parameter.offset, .bytes = {}};
+  const std::int64_t elements = storage_elements(shape, parameter.strides, parameter.offset);
+  Tensor tensor{.dtype = DType::fp32,
+                .shape = shape,
+                .strides = parameter.strides,
+                .offset = parameter.offset,
+                .bytes = {}};
   tensor.bytes.resize(static_cast<std::size_t>(elements) * 4);
   for (std::int64_t e = 0; e < elements; ++e) tensor.store(e, static_cast<double>(e));
   return tensor;
@@ -31,9 +34,13 @@ Tensor numbered(const Shape& shape, Striding striding) {
 std::int64_t row_major(Layout layout, const Extents& e, std::int64_t b, std::int64_t n,
                        std::int64_t s, std::int64_t d) {
   switch (layout) {
-    case Layout::bsh: case Layout::bsnd: return ((b * e.seq + s) * e.heads + n) * e.dim + d;
-    case Layout::sbh: return ((s * e.batch + b) * e.heads + n) * e.dim + d;
-    case Layout::bnsd: return ((b * e.heads + n) * e.seq + s) * e.dim + d;
+    case Layout::bsh:
+    case Layout::bsnd:
+      return ((b * e.seq + s) * e.heads + n) * e.dim + d;
+    case Layout::sbh:
+      return ((s * e.batch + b) * e.heads + n) * e.dim + d;
+    case Layout::bnsd:
+      return ((b * e.heads + n) * e.seq + s) * e.dim + d;
   }
   return -1;
 }
@@ -69,8 +76,8 @@ TEST(Tensor, StartsContiguousAndZero) {
 }
 
 TEST(Tensor, ViewsItsElementsInRowMajorOrder) {
-  const Tensor tensor{.dtype = DType::fp32, .shape = {2, 3}, .strides = {1, 10}, .offset = 5,
-                      .bytes = {}};
+  const Tensor tensor{
+      .dtype = DType::fp32, .shape = {2, 3}, .strides = {1, 10}, .offset = 5, .bytes = {}};
   EXPECT_EQ(viewed_elements(tensor), (std::vector<std::int64_t>{5, 15, 25, 6, 16, 26}));
 }
 
@@ -137,8 +144,7 @@ RC_GTEST_PROP(Striding, KeepsElementsApartAndInsideTheStorage, ()) {
     RC_ASSERT(static_cast<std::int64_t>(viewed.size()) == element_count(shape));
     RC_ASSERT(distinct.size() == viewed.size());
     RC_ASSERT(*distinct.begin() >= 0);
-    RC_ASSERT(*distinct.rbegin() ==
-              storage_elements(shape, tensor.strides, tensor.offset) - 1);
+    RC_ASSERT(*distinct.rbegin() == storage_elements(shape, tensor.strides, tensor.offset) - 1);
   }
 }
 
@@ -174,8 +180,8 @@ TEST(CallOf, StridesInputsAndOutputsSeparately) {
   const auto call =
       call_of(p, FlashSurface::g2, Product::a3, Striding::transposed, Striding::padded);
   const auto& t = call.parameters;
-  for (const Parameter* input : {&t.query, &t.key, &t.value, &t.dy, &t.attention_in,
-                                 &t.softmax_max, &t.softmax_sum, &t.atten_mask})
+  for (const Parameter* input : {&t.query, &t.key, &t.value, &t.dy, &t.attention_in, &t.softmax_max,
+                                 &t.softmax_sum, &t.atten_mask})
     EXPECT_EQ(input->offset, 0);
   for (const Parameter* output : {&t.dq, &t.dk, &t.dv}) EXPECT_GT(output->offset, 0);
   EXPECT_FALSE(t.dpse.present);
