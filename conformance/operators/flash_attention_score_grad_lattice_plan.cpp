@@ -97,9 +97,9 @@ Magnitudes magnitudes_of(const Case<Op>& c) {
   const bool a2 = c.track == Track::a2;
   switch (c.problem.dtype) {
     case spec::DType::bf16:
-      return a2 ? Magnitudes{.dy_shared = 15, .shared_per_row = 40} : Magnitudes{};
+      return a2 ? Magnitudes{.dy_shared = 127, .shared_per_row = 40} : Magnitudes{};
     case spec::DType::fp16:
-      return a2 ? Magnitudes{.dy_shared = 63, .shared_per_row = 40} : Magnitudes{.dy_shared = 7};
+      return a2 ? Magnitudes{.dy_shared = 255, .shared_per_row = 40} : Magnitudes{.dy_shared = 7};
     default: break;
   }
   return c.seed % 2 == 0 ? Magnitudes{.data = 4097, .dy_only = 4097} : Magnitudes{.dy_shared = 31};
