@@ -1,6 +1,6 @@
 #include "assay/conformance/lattice.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -13,7 +13,6 @@ namespace assay::conformance {
 namespace lattice {
 namespace {
 
-constexpr double largest_fp16 = 65504;
 constexpr int most_attempts = 64;
 
 struct Built {
@@ -21,22 +20,6 @@ struct Built {
   Gradients gradients;
   std::int64_t muted_rows = 0;
 };
-
-bool beyond_fp16(const std::vector<Dyadic>& exact) {
-  return std::any_of(exact.begin(), exact.end(), [](const Dyadic& x) {
-    return std::abs(std::ldexp(static_cast<double>(x.numerator), x.exponent)) > largest_fp16;
-  });
-}
-
-/// fp16 has no room beyond 65504: every output of it must be finite, judged or not.
-std::optional<Excess> range_excess(const Plan& plan, const Gradients& all) {
-  if (plan.problem.dtype != spec::DType::fp16) return std::nullopt;
-  const auto text = [](const char* name) { return std::string(name) + " exceeds 65504 in fp16"; };
-  if (beyond_fp16(all.dq)) return Excess{Sum::dq, text("dq")};
-  if (beyond_fp16(all.dk)) return Excess{Sum::dk, text("dk")};
-  if (beyond_fp16(all.dv)) return Excess{Sum::dv, text("dv")};
-  return std::nullopt;
-}
 
 void thin(Thinning& thinning, Sum sum) {
   switch (sum) {
@@ -59,12 +42,11 @@ Built build(const Plan& plan, const GroupBuilder& builder, const Rows& judged) {
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     Built built{.group = builder.build(thinning)};
     const Sums sums(plan, built.group);
-    std::optional<Excess> excess = sums.excess();
+    const std::optional<Excess> excess = sums.excess();
     if (!excess) {
       built.gradients = sums.gradients(judged.query, judged.key);
       built.muted_rows = sums.muted_rows();
-      excess = range_excess(plan, built.gradients);
-      if (!excess) return built;
+      return built;
     }
     reason = excess->text;
     thin(thinning, excess->sum);

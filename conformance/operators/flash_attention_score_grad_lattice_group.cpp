@@ -17,7 +17,7 @@ std::int64_t halved(std::int64_t magnitude, int times) {
 
 /// How often `magnitude` can be halved before it is 1.
 int halvings(std::int64_t magnitude) {
-  return std::bit_width(static_cast<std::uint64_t>(magnitude)) - 1;
+  return bit_length(magnitude) - 1;
 }
 
 std::vector<Channel> value_channels(const Plan& plan, Draws draws) {
@@ -161,7 +161,7 @@ void GroupBuilder::fill_row(Group& group, std::int64_t r, const Thinning& thinni
   row.choice = choices_[at(r)];
   const std::span<std::int32_t> dy = group.dy.row(r);
   row.muted = !row.choice.dead() && (!row.choice.exact || thinned_out(r, thinning));
-  if (row.choice.exact) row.log2_count = std::bit_width(row.choice.keys.size()) - 1;
+  if (row.choice.exact) row.log2_count = std::countr_zero(row.choice.keys.size());
   Draws draw(draws(random_, Purpose::dy).random(), static_cast<std::uint64_t>(r));
   if (row.choice.exact) {
     row.output.assign(dy.size(), 0);

@@ -1,7 +1,6 @@
 #include "flash_attention_score_grad_lattice_plan.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <optional>
 #include <sstream>
@@ -74,7 +73,7 @@ bool absorbs_errors(const spec::NumericsProfile& n) {
 void require_lattice(const Case<Op>& c, const spec::NumericsProfile& n) {
   const Op::Problem& p = c.problem;
   if (c.track != Track::a1 && c.track != Track::a2)
-    refuse("track " + std::string(to_string(c.track)) + " is neither a1 nor a2");
+    refuse("track " + std::string(spec::to_string(c.track)) + " is neither a1 nor a2");
   if (!spec::is_fp16_bf16_fp32(p.dtype))
     refuse("type " + std::string(to_string(p.dtype)) + " is none of fp16, bf16, fp32");
   if (p.keep_prob != 1.0) refuse("keep_prob " + text_of(p.keep_prob) + " is not 1");
@@ -108,7 +107,7 @@ Magnitudes magnitudes_of(const Case<Op>& c) {
 
 /// Codes that tell all keys apart, as far as head_dim leaves room beside the constant channel and some data channels.
 std::int64_t code_bits_of(const Op::Problem& p) {
-  const std::int64_t wanted = std::bit_width(static_cast<std::uint64_t>(p.seq_kv - 1));
+  const std::int64_t wanted = bit_length(p.seq_kv - 1);
   const std::int64_t data = p.head_dim < 6 ? 0 : std::max<std::int64_t>(2, p.head_dim / 4);
   return std::min(wanted, p.head_dim - 1 - data);
 }
@@ -152,7 +151,7 @@ namespace assay::conformance {
 
 double lattice_scale(const spec::FlashAttentionScoreGrad::Problem& problem, std::uint64_t seed) {
   lattice::Draws draws(stream(seed, Stream::sampling), 0x5ca1e);
-  const int customary = (std::bit_width(static_cast<std::uint64_t>(problem.head_dim)) - 1) / 2;
+  const int customary = (lattice::bit_length(problem.head_dim) - 1) / 2;
   const auto sign = static_cast<double>(draws.one_in(4) ? -1 : 1);
   if (draws.one_in(4)) return sign * std::ldexp(3.0, -customary - 2);
   const int step = draws.one_in(2) ? 1 : -1;

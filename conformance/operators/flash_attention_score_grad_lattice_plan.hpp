@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "assay/conformance/case.hpp"
@@ -8,6 +9,11 @@
 namespace assay::conformance::lattice {
 
 using Op = spec::FlashAttentionScoreGrad;
+
+/// Bits that a non-negative integer needs; 0 for 0.
+constexpr int bit_length(std::int64_t value) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value)));
+}
 
 /// scale_value = sign * factor * 2^-shift.
 struct Scale {

@@ -21,7 +21,7 @@ class Total {
   int length() const {
     if (bits_ == 0) return 0;
     const int grid = std::countr_zero(static_cast<std::uint64_t>(bits_));
-    return std::bit_width(static_cast<std::uint64_t>(magnitude_ - 1) >> grid);
+    return bit_length((magnitude_ - 1) >> grid);
   }
 
  private:
@@ -32,6 +32,7 @@ namespace {
 
 /// Summands of dk and dv are in units that suit rows with any number of keys up to 2^3.
 constexpr int most_log2_count = 3;
+constexpr double largest_fp16 = 65504;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -63,8 +64,7 @@ int score_length(std::span<const std::int32_t> query, const Columns& keys) {
     bits |= (value & -value) * (keys.bits[d] & -keys.bits[d]);
   }
   if (bits == 0) return 0;
-  return std::bit_width(static_cast<std::uint64_t>(magnitude - 1) >>
-                        std::countr_zero(static_cast<std::uint64_t>(bits)));
+  return bit_length((magnitude - 1) >> std::countr_zero(static_cast<std::uint64_t>(bits)));
 }
 
 int factor_bits(const Plan& plan) { return plan.scale.factor == 1 ? 0 : 2; }
@@ -116,40 +116,57 @@ std::optional<Excess> Sums::row_excess() const {
     Total dy, dscore;
     for (const std::int32_t value : group_->dy.row(static_cast<std::int64_t>(r)))
       dy.add(std::int64_t{value} << most_log2_count);
-    const int term = std::bit_width(static_cast<std::uint64_t>(dy.magnitude()));
+    const int term = bit_length(dy.magnitude());
     if (term > plan_->sum_bits) return excess_of(Sum::row_term, "the row term " + where, term, plan_->sum_bits);
     std::int64_t largest = 0;
     for (const std::int64_t value : row.dscore) largest = std::max(largest, std::abs(value));
-    const int operand = std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(largest - 1, 0)));
+    const int operand = bit_length(std::max<std::int64_t>(largest - 1, 0));
     const int allowed = std::max(operand_limit, 0);
     if (operand > allowed) return excess_of(Sum::dscore, "dS " + where, operand, allowed);
   }
   return std::nullopt;
 }
 
-/// Bound (iv) for every element.
+/// Bound (iv) and the range of fp16 for one row of an output.
+std::optional<Excess> Sums::total_excess(Sum sum, std::int64_t row, std::span<const Total> totals,
+                                         int exponent) const {
+  const auto where = [&] {
+    return std::string(sum == Sum::dq ? "dq" : sum == Sum::dk ? "dk" : "dv") + " of row " + std::to_string(row);
+  };
+  const bool scaled = sum != Sum::dv;
+  const int limit = plan_->sum_bits - (scaled ? factor_bits(*plan_) : 0);
+  const std::int64_t factor = scaled ? plan_->scale.factor : 1;
+  const bool narrow = plan_->problem.dtype == spec::DType::fp16;
+  for (const Total& total : totals) {
+    if (const int length = total.length(); length > limit) return excess_of(sum, where(), length, limit);
+    const double value = std::ldexp(static_cast<double>(factor * total.value()), exponent);
+    if (narrow && std::abs(value) > largest_fp16)
+      return Excess{sum, where() + " is " + std::to_string(value) + ", the limit of fp16 is 65504"};
+  }
+  return std::nullopt;
+}
+
+int Sums::dq_exponent(std::int64_t r) const {
+  return -plan_->scale.shift - 2 * group_->rows[at(r)].log2_count;
+}
+
+int Sums::dk_exponent() const {
+  return query_exponent(plan_->scale) - plan_->scale.shift - 2 * most_log2_count;
+}
+
 std::optional<Excess> Sums::gradient_excess() const {
   const Op::Problem& p = plan_->problem;
-  const int scaled_limit = plan_->sum_bits - factor_bits(*plan_);
-  const auto longest = [](std::span<const Total> totals) {
-    int length = 0;
-    for (const Total& total : totals) length = std::max(length, total.length());
-    return length;
-  };
-  for (std::size_t r = 0; r < group_->rows.size(); ++r) {
-    std::vector<Total> totals(at(p.head_dim));
-    sum_dq(static_cast<std::int64_t>(r), totals);
-    if (const int length = longest(totals); length > scaled_limit)
-      return excess_of(Sum::dq, "dq of row " + std::to_string(r), length, scaled_limit);
+  for (std::int64_t r = 0; r < p.group() * p.seq_q; ++r) {
+    std::vector<Total> dq(at(p.head_dim));
+    sum_dq(r, dq);
+    if (auto excess = total_excess(Sum::dq, r, dq, dq_exponent(r))) return excess;
   }
   for (std::int64_t j = 0; j < p.seq_kv; ++j) {
     std::vector<Total> dk(at(p.head_dim)), dv(at(p.head_dim_v));
     sum_dk(j, dk);
     sum_dv(j, dv);
-    if (const int length = longest(dk); length > scaled_limit)
-      return excess_of(Sum::dk, "dk of key " + std::to_string(j), length, scaled_limit);
-    if (const int length = longest(dv); length > plan_->sum_bits)
-      return excess_of(Sum::dv, "dv of key " + std::to_string(j), length, plan_->sum_bits);
+    if (auto excess = total_excess(Sum::dk, j, dk, dk_exponent())) return excess;
+    if (auto excess = total_excess(Sum::dv, j, dv, -most_log2_count)) return excess;
   }
   return std::nullopt;
 }
@@ -189,15 +206,14 @@ Gradients Sums::gradients(std::span<const std::int64_t> query_rows,
       const std::int64_t r = head * p.seq_q + i;
       std::vector<Total> totals(at(p.head_dim));
       sum_dq(r, totals);
-      const int exponent = -plan_->scale.shift - 2 * group_->rows[at(r)].log2_count;
-      for (const Total& total : totals) result.dq.push_back({factor * total.value(), exponent});
+      for (const Total& total : totals)
+        result.dq.push_back({factor * total.value(), dq_exponent(r)});
     }
-  const int exponent = query_exponent(plan_->scale) - plan_->scale.shift - 2 * most_log2_count;
   for (const std::int64_t j : key_rows) {
     std::vector<Total> dk(at(p.head_dim)), dv(at(p.head_dim_v));
     sum_dk(j, dk);
     sum_dv(j, dv);
-    for (const Total& total : dk) result.dk.push_back({factor * total.value(), exponent});
+    for (const Total& total : dk) result.dk.push_back({factor * total.value(), dk_exponent()});
     for (const Total& total : dv) result.dv.push_back({total.value(), -most_log2_count});
   }
   return result;

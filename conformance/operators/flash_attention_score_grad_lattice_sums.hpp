@@ -24,6 +24,8 @@ struct Gradients {
   std::vector<Dyadic> dq, dk, dv;
 };
 
+class Total;
+
 /// The exact sums of one group, and the proof that no accumulator rounds them in any order.
 ///
 /// If all summands are multiples of g and sum |summand| <= 2^bits g, every partial sum is exact.
@@ -31,7 +33,7 @@ class Sums {
  public:
   Sums(const Plan& plan, const Group& group);
 
-  /// The first bound that does not hold: scores, row terms, dS, then every element of dq, dk and dv.
+  /// The first bound that does not hold: scores, row terms, dS, then every element of dq, dk and dv, judged or not.
   std::optional<Excess> excess() const;
   /// Heads slowest in dq.
   Gradients gradients(std::span<const std::int64_t> query_rows,
@@ -46,9 +48,13 @@ class Sums {
   std::span<const Pair> pairs_of(std::int64_t j) const;
   std::optional<Excess> row_excess() const;
   std::optional<Excess> gradient_excess() const;
-  void sum_dq(std::int64_t r, std::span<class Total> totals) const;
-  void sum_dk(std::int64_t j, std::span<class Total> totals) const;
-  void sum_dv(std::int64_t j, std::span<class Total> totals) const;
+  std::optional<Excess> total_excess(Sum sum, std::int64_t row, std::span<const Total> totals,
+                                     int exponent) const;
+  int dq_exponent(std::int64_t r) const;
+  int dk_exponent() const;
+  void sum_dq(std::int64_t r, std::span<Total> totals) const;
+  void sum_dk(std::int64_t j, std::span<Total> totals) const;
+  void sum_dv(std::int64_t j, std::span<Total> totals) const;
 
   const Plan* plan_;
   const Group* group_;

@@ -40,8 +40,8 @@ LatticeCase make_lattice_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
 
 /// Compares every element of the judged rows with the exact gradients, bit for bit after the cast that the profile
 /// declares; an exact 0 also admits residues up to the profile's floor. Adds a TensorReport per output and the findings.
-/// The verdict becomes nonconformant_structural on a difference; one that is still tool_failure becomes conforms, or
-/// vacuous if no element was compared.
+/// The verdict becomes nonconformant_structural on a difference and vacuous if no element was compared; one that is still
+/// tool_failure becomes conforms.
 /// Errors: std::invalid_argument if the outputs do not have the problem's shapes.
 void judge_lattice(const LatticeCase& lattice, const spec::FlashAttentionScoreGrad::Problem& problem,
                    const spec::FlashAttentionScoreGrad::Outputs& outputs,

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+
+#include "assay/conformance/lattice.hpp"
+#include "flash_attention_score_grad_lattice_floor.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+constexpr std::int64_t most_findings = 8;
+
+struct Element {
+  std::int64_t b, n, s, d;
+};
+
+/// One output, its exact values and the rows that they belong to.
+struct Subject {
+  std::string name;
+  const spec::Tensor* tensor;
+  spec::Extents extents;
+  std::span<const Dyadic> exact;
+  std::span<const std::int64_t> rows;
+};
+
+std::uint32_t bits_at(const spec::Tensor& tensor, std::int64_t element) {
+  const auto size = static_cast<std::size_t>(spec::size_of(tensor.dtype));
+  std::uint32_t wide = 0;
+  std::uint16_t narrow = 0;
+  const std::byte* source = tensor.bytes.data() + static_cast<std::size_t>(element) * size;
+  if (size == sizeof narrow) {
+    std::memcpy(&narrow, source, sizeof narrow);
+    return narrow;
+  }
+  std::memcpy(&wide, source, sizeof wide);
+  return wide;
+}
+
+double value_of(Dyadic exact) {
+  return std::ldexp(static_cast<double>(exact.numerator), exact.exponent);
+}
+
+/// Half the distance between numbers of the format at `value`.
+double half_step(double value, spec::FloatFormat format) {
+  const int exponent = value == 0 ? format.min_exponent : std::ilogb(value);
+  return std::ldexp(1.0, std::max(exponent, format.min_exponent) - format.significand_bits);
+}
+
+class TensorJudge {
+ public:
+  TensorJudge(const Op::Problem& problem, const spec::NumericsProfile& numerics,
+              const lattice::Floor& floor)
+      : problem_(problem), numerics_(numerics), floor_(floor) {}
+
+  /// True if every element is right.
+  bool judge(const Subject& subject, CaseReport& report);
+
+ private:
+  double floor_at(const Subject& subject, const Element& e) const;
+  void compare(const Subject& subject, const Element& e, Dyadic exact, std::uint32_t bits);
+  void differ(const Subject& subject, Finding finding, Dyadic exact, AcceptableBits wanted);
+  void measure(const Finding& finding, double error, double tolerance);
+
+  const Op::Problem& problem_;
+  const spec::NumericsProfile& numerics_;
+  const lattice::Floor& floor_;
+  TensorReport result_;
+  std::vector<Finding> findings_;
+  std::int64_t differing_ = 0;
+};
+
+double TensorJudge::floor_at(const Subject& subject, const Element& e) const {
+  if (subject.name == "dq") return floor_.dq(e.b, e.n, e.s, e.d);
+  return subject.name == "dk" ? floor_.dk(e.b, e.n, e.d) : floor_.dv(e.b, e.n, e.d);
+}
+
+void TensorJudge::measure(const Finding& finding, double error, double tolerance) {
+  double share = tolerance > 0 ? error / tolerance : std::numeric_limits<double>::max();
+  if (!std::isfinite(share)) share = std::numeric_limits<double>::max();
+  if (share <= result_.worst) return;
+  result_.worst = share;
+  result_.worst_at = finding;
+}
+
+void TensorJudge::differ(const Subject& subject, Finding finding, Dyadic exact,
+                         AcceptableBits wanted) {
+  ++differing_;
+  if (differing_ > most_findings) return;
+  const auto text_of = [](double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", value);
+    return std::string(text);
+  };
+  const spec::FloatFormat format = spec::format_of(problem_.dtype);
+  finding.text = subject.name + "(" + std::to_string(finding.b) + ", " + std::to_string(finding.n) +
+                 ", " + std::to_string(finding.s) + ", " + std::to_string(finding.d) + ") is " +
+                 text_of(finding.actual) + ", exactly " + std::to_string(exact.numerator) + " * 2^" +
+                 std::to_string(exact.exponent);
+  if (exact.numerator == 0)
+    finding.text += ", residues up to " + text_of(finding.tolerance) + " count as 0";
+  else
+    finding.text += ", which " + std::string(to_string(problem_.dtype)) + " rounds (" +
+                    std::string(to_string(numerics_.round_out)) + ") to " + text_of(finding.expected);
+  if (wanted.first != wanted.second)
+    finding.text += " or " + text_of(spec::from_bits(wanted.second, format));
+  findings_.push_back(std::move(finding));
+}
+
+void TensorJudge::compare(const Subject& subject, const Element& e, Dyadic exact,
+                          std::uint32_t bits) {
+  const spec::DType dtype = problem_.dtype;
+  const AcceptableBits wanted =
+      acceptable_bits(exact, dtype, numerics_.round_out, numerics_.overflow);
+  if (bits == wanted.first || bits == wanted.second) return;
+  const spec::FloatFormat format = spec::format_of(dtype);
+  Finding finding{.rule = "lattice", .tensor = subject.name, .b = e.b, .n = e.n, .s = e.s, .d = e.d,
+                  .actual = spec::from_bits(bits, format),
+                  .expected = spec::from_bits(wanted.first, format)};
+  // Zeros are equal whatever their sign, and residues below the floor are zeros.
+  const double second = spec::from_bits(wanted.second, format);
+  if (finding.actual == finding.expected || finding.actual == second) return;
+  const double error = std::abs(finding.actual - value_of(exact));
+  if (exact.numerator == 0) {
+    finding.tolerance = floor_at(subject, e);
+    measure(finding, error, finding.tolerance);
+    if (error <= finding.tolerance) return;
+  } else {
+    measure(finding, error, half_step(value_of(exact), format));
+  }
+  differ(subject, finding, exact, wanted);
+}
+
+bool TensorJudge::judge(const Subject& subject, CaseReport& report) {
+  const spec::HeadIndex index(*subject.tensor, problem_.input_layout, subject.extents);
+  const auto& [batch, heads, seq, dim] = subject.extents;
+  result_ = {.name = subject.name, .rows_total = batch * heads * seq};
+  std::size_t next = 0;
+  for (std::int64_t b = 0; b < batch; ++b)
+    for (std::int64_t n = 0; n < heads; ++n)
+      for (const std::int64_t s : subject.rows) {
+        for (std::int64_t d = 0; d < dim; ++d)
+          compare(subject, {b, n, s, d}, subject.exact[next++],
+                  bits_at(*subject.tensor, index(b, n, s, d)));
+        ++result_.rows_judged;
+      }
+  result_.elements_judged = static_cast<std::int64_t>(next);
+  report.tensors.push_back(result_);
+  for (Finding& finding : findings_) report.findings.push_back(std::move(finding));
+  if (differing_ > most_findings)
+    report.findings.push_back({.rule = "lattice", .tensor = subject.name,
+                               .text = subject.name + ": " + std::to_string(differing_) + " of " +
+                                       std::to_string(result_.elements_judged) +
+                                       " judged elements differ"});
+  return differing_ == 0;
+}
+
+}  // namespace
+
+void judge_lattice(const LatticeCase& lattice, const Op::Problem& problem,
+                   const Op::Outputs& outputs, const spec::NumericsProfile& numerics,
+                   CaseReport& report) {
+  const lattice::Floor floor(problem, lattice.inputs, numerics);
+  const Subject subjects[] = {
+      {"dq", &outputs.dq, query_extents(problem), lattice.dq, lattice.query_rows},
+      {"dk", &outputs.dk, key_extents(problem), lattice.dk, lattice.key_rows},
+      {"dv", &outputs.dv, value_extents(problem), lattice.dv, lattice.key_rows},
+  };
+  bool equal = true;
+  std::int64_t elements = 0;
+  for (const Subject& subject : subjects) {
+    equal = TensorJudge(problem, numerics, floor).judge(subject, report) && equal;
+    elements += report.tensors.back().elements_judged;
+  }
+  report.value_case = elements > 0;
+  if (!equal)
+    report.verdict = Verdict::nonconformant_structural;
+  else if (elements == 0)
+    report.verdict = Verdict::vacuous;
+  else if (report.verdict == Verdict::tool_failure)
+    report.verdict = Verdict::conforms;
+}
+
+}  // namespace assay::conformance
