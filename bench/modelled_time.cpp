@@ -45,7 +45,7 @@ device::Spec moved(device::Spec spec, std::size_t position, double device::Quant
 }  // namespace
 
 void modelled_time(Recorder& recorder) {
-  for (const auto& p : long_shapes()) {
+  for (const auto& p : long_shapes(device_heads)) {
     const optimized::Estimate estimate = estimate_of(p, device::a2());
     const Subject subject{"modelled.a2", name_of(p)};
     recorder.modelled(subject, {"makespan", "cycle"}, estimate.makespan.count);
@@ -61,7 +61,7 @@ void modelled_time(Recorder& recorder) {
 void sensitivity(Recorder& recorder) {
   const device::Spec device = device::a2();
   const auto numbers = device::quantities(device);
-  for (const auto& p : long_shapes()) {
+  for (const auto& p : long_shapes(device_heads)) {
     const optimized::Estimate nominal = estimate_of(p, device);
     const Subject subject{"sensitivity.a2", name_of(p) + ", busiest " + busiest(nominal)};
     recorder.modelled(subject, {"time", "us"}, nominal.seconds * 1e6);

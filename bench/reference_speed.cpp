@@ -44,7 +44,7 @@ void reference_speed(Recorder& recorder, std::size_t runs) {
   all_rows<double>(recorder, runs, "double", 256);
   all_rows<reference::Quad>(recorder, runs, "quad", 32);
   all_rows<reference::Fifty>(recorder, runs, "fifty", 32);
-  for (const Op::Problem& p : long_shapes()) {
+  for (const Op::Problem& p : long_shapes(host_heads)) {
     if (p.dtype != spec::DType::fp32) continue;
     const Op::Inputs inputs = conformance::make_inputs(Case{.problem = p});
     const auto seconds =

@@ -7,14 +7,17 @@
 
 namespace assay::bench {
 
-/// Two heads of S = 2048, D = 128 in BNSD, dense and causal, fp32 and bf16.
-inline std::vector<spec::FlashAttentionScoreGrad::Problem> long_shapes() {
+/// Few enough heads for the host, and enough for every core of the device.
+inline constexpr std::int64_t host_heads = 2, device_heads = 32;
+
+/// S = 2048, D = 128 in BNSD, dense and causal, fp32 and bf16.
+inline std::vector<spec::FlashAttentionScoreGrad::Problem> long_shapes(std::int64_t heads) {
   std::vector<spec::FlashAttentionScoreGrad::Problem> shapes;
   for (const spec::DType dtype : {spec::DType::fp32, spec::DType::bf16})
     for (const bool causal : {false, true}) {
       spec::FlashAttentionScoreGrad::Problem p;
       p.dtype = dtype;
-      p.heads_q = p.heads_kv = 2;
+      p.heads_q = p.heads_kv = heads;
       p.seq_q = p.seq_kv = 2048;
       p.head_dim = p.head_dim_v = 128;
       p.scale_value = 0.08838834764f;

@@ -12,20 +12,27 @@ constexpr std::int64_t key_bit = 4, key_constant = 16, key_offset = 8;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// Keys in an order in which neighbours stay together, so that rows at the edge of a mask find two of them in a cell.
-std::vector<std::int32_t> paired_order(std::int64_t keys, Draws& draws) {
-  std::vector<std::int32_t> pairs = permutation((keys + 1) / 2, draws);
-  const auto last = static_cast<std::int32_t>(pairs.size()) - 1;
-  const std::int64_t first = draws.integer(0, 2);
-  if (first < 2) {
-    const auto wanted = std::find(pairs.begin(), pairs.end(), first == 0 ? last : 0);
-    std::iter_swap(pairs.begin(), wanted);
-  }
-  std::vector<std::int32_t> order;
-  for (const std::int32_t pair : pairs)
-    for (std::int32_t j = 2 * pair; j < std::min<std::int64_t>(keys, 2 * pair + 2); ++j)
-      order.push_back(j);
+/// Keys in a random order, but the first two and two neighbours elsewhere, often the last ones, come first: rows of any
+/// causal mask then find one, two or four of these four.
+std::vector<std::int32_t> wanted_order(std::int64_t keys, Draws& draws) {
+  std::vector<std::int32_t> order = permutation(keys, draws);
+  const std::int64_t other = draws.one_in(2) ? keys - 2 : draws.integer(0, std::max<std::int64_t>(keys - 2, 0));
+  const auto rank = [&](std::int32_t j) { return j < 2 ? 0 : j == other || j == other + 1 ? 1 : 2; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int32_t one, std::int32_t next) { return rank(one) < rank(next); });
   return order;
+}
+
+/// `word` with its bits in another order.
+std::int64_t permuted(std::int64_t word, std::span<const std::int32_t> bits) {
+  std::int64_t result = 0;
+  for (std::size_t bit = 0; bit < bits.size(); ++bit) result |= (word >> bit & 1) << bits[bit];
+  return result;
+}
+
+/// Of four keys a user mask often leaves three, of two never a number that does not fit.
+std::int64_t first_room(const Op::Problem& p) {
+  return p.sparse_mode < 2 && p.atten_mask != spec::MaskShape::absent ? 2 : 4;
 }
 
 }  // namespace
@@ -72,14 +79,18 @@ void Carrier::assign_channels(Draws draws) {
 
 void Carrier::deal_codes(Draws draws) {
   const std::int64_t cells = std::int64_t{1} << code_bits_, keys = plan_.problem.seq_kv;
-  const std::vector<std::int32_t> words = permutation(cells, draws);
   if (cells >= keys) {
-    for (std::int64_t j = 0; j < keys; ++j) codes_[at(j)] = words[at(j)];
+    // Words of neighbours differ in one bit, so that a row can spell all but that bit of a key at a mask's edge.
+    const std::vector<std::int32_t> bits = permutation(code_bits_, draws);
+    const std::int64_t flipped = draws.integer(0, cells - 1);
+    for (std::int64_t j = 0; j < keys; ++j)
+      codes_[at(j)] = static_cast<std::int32_t>(permuted(j ^ (j >> 1), bits) ^ flipped);
   } else {
+    const std::vector<std::int32_t> words = permutation(cells, draws);
     // Cells of a few keys can be attended to in rows that keep many keys; one cell takes all keys that are left.
     std::fill(codes_.begin(), codes_.end(), words[0]);
-    std::int64_t cell = 1, room = 2;
-    for (const std::int32_t j : paired_order(keys, draws)) {
+    std::int64_t cell = 1, room = first_room(plan_.problem);
+    for (const std::int32_t j : wanted_order(keys, draws)) {
       if (room == 0) {
         ++cell;
         room = cells > 4 && draws.one_in(3) ? 4 : 2;
@@ -99,16 +110,16 @@ void Carrier::deal_codes(Draws draws) {
 }
 
 void Carrier::deal_levels(Draws draws) {
-  const std::vector<std::int32_t> order = paired_order(plan_.problem.seq_kv, draws);
+  const std::vector<std::int32_t> order = wanted_order(plan_.problem.seq_kv, draws);
   const auto lower = static_cast<std::int32_t>(draws.sign());
   // A maximum other than 0 is as good as an offset; without offsets the wanted keys have level 0, the others lie on
   // one side of it.
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    const auto j = at(order[k]);
+  for (std::int64_t k = 0; k < plan_.problem.seq_kv; ++k) {
+    const auto j = at(order[at(k)]);
     if (!plan_.offsets)
-      codes_[j] = k < 2 ? 0 : lower;
+      codes_[j] = k < first_room(plan_.problem) ? 0 : lower;
     else
-      codes_[j] = k < 8 ? std::array<std::int32_t, 8>{2, 2, -2, -2, 1, 1, -1, -1}[k] : 0;
+      codes_[j] = k < 8 ? std::array<std::int32_t, 8>{2, 2, -2, -2, 1, 1, -1, -1}[at(k)] : 0;
   }
 }
 

@@ -81,6 +81,7 @@ class Chooser {
   struct Row;
   bool take(const Row& row, std::uint32_t code, std::uint32_t care, Choice& choice) const;
   std::vector<std::int32_t> wanted_keys(const Row& row, Draws& draws) const;
+  std::uint32_t edge_bit(std::int64_t kept, std::int64_t excluded) const;
   Choice choose_by_code(const Row& row, Draws& draws) const;
   Choice choose_by_level(const Row& row, Draws& draws) const;
   bool take_any_cell(const Row& row, Choice& choice) const;

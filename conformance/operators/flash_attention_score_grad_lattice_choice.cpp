@@ -69,6 +69,12 @@ std::vector<std::int32_t> Chooser::wanted_keys(const Row& row, Draws& draws) con
   return wanted;
 }
 
+/// The bit in which the words of two keys differ, if it is one: a mask that is off by one then moves a key into the cell.
+std::uint32_t Chooser::edge_bit(std::int64_t kept, std::int64_t excluded) const {
+  const std::uint32_t difference = carrier_->code(kept) ^ carrier_->code(excluded);
+  return std::has_single_bit(difference) ? difference : 0;
+}
+
 Choice Chooser::choose_by_code(const Row& row, Draws& draws) const {
   constexpr std::int64_t free_bits[] = {0, 1, 1, 1, 2, 2, 3, 3};
   const std::int64_t bits = std::popcount(carrier_->code_mask());
@@ -77,6 +83,8 @@ Choice Chooser::choose_by_code(const Row& row, Draws& draws) const {
     std::uint32_t free = 0;
     for (std::int64_t k = free_bits[draws.integer(0, 7)]; k > 0 && bits > 0; --k)
       free |= std::uint32_t{1} << draws.integer(0, bits - 1);
+    const std::int64_t beyond = wanted == row.last ? wanted + 1 : wanted == row.first ? wanted - 1 : -1;
+    if (beyond >= 0 && beyond < plan_->problem.seq_kv) free |= edge_bit(wanted, beyond);
     for (; free != 0; free &= free - 1)
       if (take(row, carrier_->code(wanted), carrier_->code_mask() & ~free, choice)) return choice;
     if (take(row, carrier_->code(wanted), carrier_->code_mask(), choice)) return choice;

@@ -23,10 +23,8 @@ int halvings(std::int64_t magnitude) {
 std::vector<Channel> value_channels(const Plan& plan, Draws draws) {
   const std::int64_t dim = plan.problem.head_dim_v;
   const std::vector<std::int32_t> order = permutation(dim, draws);
-  // Track a2 needs many shared channels: only long sums of products exceed the staged type.
-  const std::int64_t shared = std::max<std::int64_t>(1, plan.odd_dy ? dim * 2 / 3 : dim / 2);
   std::vector<Channel> channels(at(dim));
-  for (std::int64_t k = shared; k < dim; ++k) {
+  for (std::int64_t k = plan.shared_channels; k < dim; ++k) {
     if (plan.paired && k + 1 < dim && draws.one_in(2)) {
       channels[at(order[at(k)])] = {Role::plus, 0};
       channels[at(order[at(k + 1)])] = {Role::minus, order[at(k)]};
@@ -73,20 +71,26 @@ GroupBuilder::GroupBuilder(const Plan& plan, const reference::Mask& mask, std::i
                                         Draws(choices, choices_.size())));
 }
 
+/// How often a kind of sum is still too long with the smallest data.
+int GroupBuilder::persistence(const Thinning& thinning) const {
+  const int dk = thinning.dk - halvings(plan_.magnitudes.data);
+  const int dv = thinning.dv - halvings(plan_.magnitudes.dy_only);
+  const int dq = thinning.dq - halvings(plan_.magnitudes.data);
+  return std::max({dk, dv, dq, 0});
+}
+
 Magnitudes GroupBuilder::reduced(const Thinning& thinning) const {
   Magnitudes m = plan_.magnitudes;
   m.dy_only = halved(m.dy_only, thinning.dv);
-  // The sums of dq are as long as dS: its operands shrink in turn with the data of the keys.
-  m.shared_per_row = std::max<std::int64_t>(1, m.shared_per_row >> std::min(thinning.dq / 2, 62));
+  m.dy_shared = halved(m.dy_shared, persistence(thinning));
   return m;
 }
 
 bool GroupBuilder::thinned_out(std::int64_t r, const Thinning& thinning) const {
-  const int dk = thinning.dk - halvings(plan_.magnitudes.data);
-  const int dv = thinning.dv - halvings(plan_.magnitudes.dy_only);
-  const int times = std::max({dk, dv, 0});
+  constexpr int before_muting = 4;
+  const int times = persistence(thinning) - before_muting;
   const std::int64_t i = r % plan_.problem.seq_q;
-  if (times == 0 || i == 0 || i == plan_.problem.seq_q - 1) return false;
+  if (times <= 0 || i == 0 || i == plan_.problem.seq_q - 1) return false;
   return !Draws(draws(random_, Purpose::thinning).random(), static_cast<std::uint64_t>(r))
               .one_in(std::int64_t{1} << std::min(times, 40));
 }

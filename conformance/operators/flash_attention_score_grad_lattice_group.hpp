@@ -60,6 +60,7 @@ class GroupBuilder {
   void draw_dy(std::span<std::int32_t> dy, const Row& row, const Magnitudes& magnitudes,
                Draws& draws) const;
   bool set_dscore(const Group& group, std::int64_t r, Row& row) const;
+  int persistence(const Thinning& thinning) const;
   bool thinned_out(std::int64_t r, const Thinning& thinning) const;
   Magnitudes reduced(const Thinning& thinning) const;
 

@@ -24,12 +24,12 @@ struct Scale {
 /// Largest magnitudes of the random integers.
 struct Magnitudes {
   std::int64_t data = 63;            ///< data channels of query and key
-  std::int64_t dy_shared = 1;        ///< dy where value is not 0
+  std::int64_t dy_shared = 1;        ///< dy where value is not 0, as far as dy_budget allows
   std::int64_t dy_only = 127;        ///< dy where value is 0 or cancels
   std::int64_t shared_per_row = 8;   ///< channels of dy in the former class that are not 0
 };
 
-/// How often each kind of sum was too long: its operands are halved, then rows are muted.
+/// How often each kind of sum was too long: its data are halved, then dS, then rows are muted.
 struct Thinning {
   int dq = 0, dk = 0, dv = 0;
 };
@@ -42,6 +42,7 @@ struct Plan {
   Scale scale;
   Magnitudes magnitudes;
   std::int64_t code_bits = 0;   ///< of the keys' code words
+  std::int64_t shared_channels = 1;  ///< in which both value and dy may be other than 0
   bool offsets = false;         ///< rows have a maximum other than 0
   bool paired = false;          ///< data channels may come in pairs that cancel in the score
   bool odd_dy = false;          ///< track a2: dy odd where value is not 0

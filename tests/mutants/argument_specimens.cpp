@@ -36,7 +36,9 @@ bool computes_in(const Call& c, std::initializer_list<Member> members) {
       members, [&](Member m) { return spec::is_fp16_bf16_fp32((c.parameters.*m).dtype); });
 }
 
+/// FAG-C20 has the types that nothing is computed in.
 bool has_types_of_query(const Call& c) {
+  if (!spec::is_fp16_bf16_fp32(c.parameters.query.dtype)) return true;
   return std::ranges::all_of(
       std::array{&P::key, &P::value, &P::dy, &P::attention_in, &P::dq, &P::dk, &P::dv},
       [&](Member m) { return (c.parameters.*m).dtype == c.parameters.query.dtype; });
@@ -107,7 +109,9 @@ bool has_mask_shape_of_mode(const Call& c) {
   const spec::Shape& shape = c.parameters.atten_mask.shape;
   if (shape.size() != 2 && shape.size() != 4) return false;
   const spec::Shape edges = {shape.end()[-2], shape.end()[-1]};
-  if (c.attributes.sparse_mode > 1) return edges == spec::Shape{2048, 2048};
+  const std::int64_t mode = c.attributes.sparse_mode;
+  if (mode == 6) return edges == spec::Shape{3072, 2048};
+  if (mode > 1 && mode != 5) return edges == spec::Shape{2048, 2048};
   if (edges != lengths(c)) return false;
   const std::int64_t batch = axis(c, c.parameters.query, 'B');
   return shape.size() == 2 || ((shape[0] == 1 || shape[0] == batch) &&

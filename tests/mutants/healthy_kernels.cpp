@@ -1,14 +1,38 @@
 #include "families.hpp"
 
+#include <cmath>
+#include <optional>
+#include <string>
+
 namespace assay::mutants {
 namespace {
 
+/// P = exp(S - (m + ln z)), in fp16 and bf16 alone: fp32 would keep the error of that one rounded
+/// number.
+struct LogSumExp : Kernel {
+  using Kernel::Kernel;
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    if (call.parameters.query.dtype != spec::DType::fp32) return std::nullopt;
+    return "fp32 is not offered";
+  }
+  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+    spec::NumericsProfile declared = Kernel::numerics(problem);
+    declared.lse_form = true;
+    return declared;
+  }
+  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    if (!keeps(w, q, j)) return 0;
+    return std::exp(product(w, q, j) * scale(w) - (row.softmax_max + std::log(row.softmax_sum)));
+  }
+};
+
+template <class Variant = Kernel>
 Specimen healthy(const std::string& name, std::string choice, const Plan& plan) {
   return {.name = name,
           .bug = std::move(choice),
           .healthy = true,
           .subject = Subject::numbers,
-          .make = [name, plan] { return std::make_unique<Kernel>(name, plan); }};
+          .make = [name, plan] { return std::make_unique<Variant>(name, plan); }};
 }
 
 }  // namespace
@@ -21,6 +45,7 @@ std::vector<Specimen> healthy_kernels() {
       healthy("ascend_like", "casts half away from zero, replaces masked scores by -FLT_MAX",
               ascend_like),
       healthy("flash_like", "exp2 of one fused multiply-add, casts to even", flash_like),
+      healthy<LogSumExp>("log_sum_exp", "one number, softmax_max + ln softmax_sum, for both", {}),
       healthy("fixed_order", "promises bit-identical reruns", {.order = Order::fixed}),
       healthy("shuffled_tiles", "another order of tiles in every run",
               {.query_tile = 8, .key_tile = 8, .tile_order = TileOrder::shuffled}),

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,24 +96,43 @@ std::vector<Geometry> geometries() {
   };
 }
 
-std::vector<Case> value_cases() {
-  std::vector<Case> cases;
-  std::uint64_t seed = 1;
+constexpr DType dtypes[] = {DType::bf16, DType::fp16, DType::fp32};
+
+/// Every geometry in every type on a lattice, and on numbers of every kind by turns.
+void add_exact_and_bound(std::vector<Case>& cases) {
+  constexpr const char* profiles[] = {"normal",   "peaked",    "all_positive", "offset",
+                                      "outliers", "sparse_dy", "cancelling"};
+  std::size_t turn = 0;
   for (const Geometry& geometry : geometries())
-    for (const DType dtype : {DType::bf16, DType::fp16, DType::fp32})
-      for (const Track track : {Track::a1, Track::a2, Track::bound}) {
-        // Nothing is staged in fp32 that a lattice of track a2 could round.
-        if (dtype == DType::fp32 && track == Track::a2) continue;
-        Case c = {.problem = geometry.problem,
-                  .inputs = geometry.inputs,
-                  .outputs = geometry.outputs,
-                  .track = track,
-                  .mask = geometry.mask,
-                  .seed = seed++};
-        c.problem.dtype = dtype;
-        cases.push_back(std::move(c));
-      }
-  return cases;
+    for (const DType dtype : dtypes) {
+      Case c = {.problem = geometry.problem,
+                .inputs = geometry.inputs,
+                .outputs = geometry.outputs,
+                .mask = geometry.mask,
+                .seed = turn + 1};
+      c.problem.dtype = dtype;
+      c.track = Track::a1;
+      cases.push_back(c);
+      c.track = Track::bound;
+      c.profile = profiles[turn++ % std::size(profiles)];
+      cases.push_back(std::move(c));
+    }
+}
+
+/// Staging rounds where dS has more bits than the type, for which it needs many channels.
+void add_rounded_staging(std::vector<Case>& cases) {
+  Problem wide = grouped;
+  wide.batch = 1, wide.heads_q = 2, wide.heads_kv = 1;
+  wide.head_dim = wide.head_dim_v = 80;
+  Problem causal = wide;
+  causal.sparse_mode = 2;
+  causal.atten_mask = MaskShape::compressed;
+  for (const Problem& problem : {wide, causal})
+    for (const DType dtype : {DType::bf16, DType::fp16}) {
+      Case c = {.problem = problem, .track = Track::a2, .seed = cases.size()};
+      c.problem.dtype = dtype;
+      cases.push_back(std::move(c));
+    }
 }
 
 /// Calls that are legal, and one for every way to break a row that the argument specimens know.
@@ -139,7 +159,9 @@ std::vector<Case> argument_cases() {
 }  // namespace
 
 std::vector<Case> kill_cases() {
-  std::vector<Case> cases = value_cases();
+  std::vector<Case> cases;
+  add_exact_and_bound(cases);
+  add_rounded_staging(cases);
   std::ranges::move(argument_cases(), std::back_inserter(cases));
   return cases;
 }

@@ -21,11 +21,18 @@ function axis(title, extra) {
   return Object.assign({title: {display: title !== "", text: title}}, extra);
 }
 
-/** Labels of a logarithmic axis: powers of ten only. */
-const powersOfTen = {
-  callback: (value) => (Math.abs(Math.log10(value) % 1) < 1e-9 ? short(value) : ""),
-  autoSkip: false,
-};
+function isPowerOfTen(value) {
+  return value > 0 && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9;
+}
+
+/** A logarithmic axis with labels and lines at powers of ten only. */
+function logarithmic(title, extra) {
+  return axis(title, Object.assign({
+    type: "logarithmic",
+    ticks: {callback: (value) => (isPowerOfTen(value) ? short(value) : ""), autoSkip: false, maxRotation: 0},
+    grid: {color: (line) => (line.tick && isPowerOfTen(line.tick.value) ? style("--line") : "transparent")},
+  }, extra));
+}
 
 function drawVerdicts(report, field) {
   const counts = countBy(report.cases, field);
@@ -61,7 +68,7 @@ function drawHistogram(report) {
     options: {
       scales: {
         x: axis("error / bound, from", {grid: {display: false}}),
-        y: axis("share of elements", {type: "logarithmic", max: 1, ticks: powersOfTen}),
+        y: logarithmic("share of elements", {max: 1}),
       },
     },
   });
@@ -71,7 +78,7 @@ function drawHistogram(report) {
 function limitLine(last) {
   return {
     type: "line", label: "the bound", data: [{x: 0, y: 1}, {x: last, y: 1}], borderColor: style("--bad"),
-    borderDash: [6, 4], borderWidth: 1.5, pointRadius: 0,
+    borderDash: [6, 4], borderWidth: 1.5, pointRadius: 0, pointStyle: "line",
   };
 }
 
@@ -98,16 +105,16 @@ function wrapped(line) {
 function drawWorst(report) {
   const judged = report.cases.filter((c) => !c.lattice && c.worst >= 0).sort((a, b) => a.size - b.size);
   const dtypes = [...new Set(judged.map((c) => c.fields.dtype))].sort();
-  const cap = 10;
+  const cap = 2;
   const datasets = dtypes.map((dtype, k) => ({
-    label: dtype, backgroundColor: TENSOR_COLOURS[k], pointRadius: 3, pointStyle: ["circle", "triangle", "rect"][k % 3],
+    label: dtype, backgroundColor: TENSOR_COLOURS[k], pointRadius: 3, clip: 8, pointStyle: ["circle", "triangle", "rect"][k % 3],
     data: judged.map((c, x) => ({x, y: Math.min(c.worst, cap), c})).filter((p) => p.c.fields.dtype === dtype),
   }));
   draw("chart-worst", {
     type: "scatter",
     data: {datasets: datasets.concat([limitLine(Math.max(1, judged.length - 1))])},
     options: {
-      scales: {x: axis("case, smallest first", {ticks: {precision: 0}}), y: axis("error / bound", {min: 0})},
+      scales: {x: axis("case, smallest first", {ticks: {precision: 0}}), y: axis("error / bound", {min: 0, max: judged.some((c) => c.worst > 1) ? cap : undefined})},
       plugins: {tooltip: caseTooltip((item) => item.raw.c), legend: {labels: {usePointStyle: true}}},
     },
   });
@@ -120,7 +127,7 @@ function drawMetrics(report, across, up) {
   const scale = (name, values) => {
     const positive = values.every((v) => v > 0);
     const wide = positive && Math.max(...values) > 50 * Math.min(...values);
-    return axis(name, wide ? {type: "logarithmic", ticks: powersOfTen} : {type: "linear"});
+    return wide ? logarithmic(name) : axis(name, {type: "linear"});
   };
   draw("chart-metrics", {
     type: "scatter",
@@ -142,7 +149,7 @@ function drawBeforeNow(both) {
   const points = both.filter((p) => p.now.worst >= 0 && p.before.worst >= 0)
       .map((p) => ({x: Math.max(least, p.before.worst), y: Math.max(least, p.now.worst), c: p.now}));
   const most = Math.max(1, ...points.filter((p) => Number.isFinite(p.y)).map((p) => Math.max(p.x, p.y)));
-  const log = (title) => axis(title, {type: "logarithmic", min: least, max: most * 1.2, ticks: powersOfTen});
+  const log = (title) => logarithmic(title, {min: least, max: most * 1.2});
   draw("chart-before-now", {
     type: "scatter",
     data: {

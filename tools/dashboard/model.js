@@ -102,7 +102,8 @@ function pairs(now, before) {
 }
 
 function short(value) {
-  if (!Number.isFinite(value)) return String(value);
-  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) return value.toExponential(2);
+  if (!Number.isFinite(value)) return {"Infinity": "inf", "-Infinity": "-inf"}[value] || "nan";
+  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6))
+    return value.toExponential(2).replace(/\.?0*e\+?/, "e");
   return String(Number(value.toPrecision(4)));
 }

@@ -35,7 +35,7 @@ function showHead(report) {
 function showRows(rows) {
   document.getElementById("rows-section").hidden = rows.total === 0;
   put("rows-summary", "Accept side of " + rows.accepted + " and reject side of " + rows.rejected + " rows exercised; " +
-      (rows.unexercised.length ? rows.unexercised.length + " rows have a side that no case exercised." : "no side was left out."));
+      (rows.unexercised.length ? "with a side that no case exercised: " + rows.unexercised.length + "." : "no side was left out."));
   const open = new Set(rows.unexercised);
   put("rows", ...rows.rows.map((row) => {
     const nothing = !row.has_accept && !row.has_reject;
@@ -88,11 +88,12 @@ function showComparison(report, before) {
   const verdicts = changed.filter((p) => p.now.verdict !== p.before.verdict).length;
   put("comparison-summary", "Compared with " + before.environment.implementation + " of " + before.environment.started + ": " +
       both.length + " cases in both, " + (report.cases.length - both.length) + " only now, " +
-      (before.cases.length - both.length) + " only before; " + verdicts + " verdicts changed, " +
-      (changed.length - verdicts) + " other cases have another worst error.");
+      (before.cases.length - both.length) + " only before. Changed verdicts: " + verdicts + "; changed worst errors: " +
+      (changed.length - verdicts) + ".");
   const ratio = (c) => (c.worst < 0 ? "-" : short(c.worst));
-  put("changes", changed.length === 0 ? "Nothing changed." : table(["case", "before", "now", "error/bound before", "now"],
-      changed.slice(0, 12).map((p) => [p.now.id, p.before.verdict, p.now.verdict, ratio(p.before), ratio(p.now)])));
+  const step = (x, y) => (x === y ? x : x + " \u2192 " + y);
+  put("changes", changed.length === 0 ? "Nothing changed." : table(["case", "verdict", "error / bound"],
+      changed.slice(0, 12).map((p) => [p.now.id, step(p.before.verdict, p.now.verdict), step(ratio(p.before), ratio(p.now))])));
   return () => drawBeforeNow(both);
 }
 

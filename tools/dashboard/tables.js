@@ -13,7 +13,7 @@ function element(tag, attributes, ...children) {
 }
 
 function table(head, rows) {
-  const numeric = (k) => rows.length > 0 && rows.every((row) => /^[-+0-9.e]*(Infinity|NaN)?$/.test(row[k]));
+  const numeric = (k) => rows.length > 0 && rows.every((row) => /^[-+0-9.e]*(inf|nan)?$/.test(row[k]));
   const kind = head.map((_, k) => (k > 0 && numeric(k) ? {class: "number"} : {}));
   return element("div", {class: "table"}, element("table", {},
       element("thead", {}, element("tr", {}, ...head.map((text, k) => element("th", Object.assign({scope: "col"}, kind[k]), text)))),
@@ -78,7 +78,7 @@ function caseDetails(c) {
 function caseEntry(c) {
   const node = element("details", {class: "case"}, element("summary", {}, badge(c.verdict),
       element("span", {class: "ratio"}, c.worst < 0 ? "" : short(c.worst)),
-      element("code", {class: "line"}, c.command_line)));
+      element("code", {class: "line", title: c.command_line}, c.command_line.slice(c.operator.length + 1) || c.operator)));
   // The inside is built when it is first opened: a report can hold thousands of cases.
   node.addEventListener("toggle", () => { if (node.open && node.children.length === 1) node.append(caseDetails(c)); });
   return node;
