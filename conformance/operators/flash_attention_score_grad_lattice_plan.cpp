@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 
 #include "../lattice/draws.hpp"
@@ -15,9 +14,7 @@ namespace {
 
 constexpr int smallest_shift = -4, largest_shift = 9;
 
-[[noreturn]] void refuse(const std::string& reason) {
-  throw std::runtime_error("no lattice: " + reason);
-}
+[[noreturn]] void refuse(const std::string& reason) { throw NoLattice(reason); }
 
 std::string text_of(double value) {
   std::ostringstream out;
