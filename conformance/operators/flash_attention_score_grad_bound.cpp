@@ -264,7 +264,7 @@ Expectation query_expectation(const Pass& pass) {
   Expectation e = blank("dq", query_extents(p), pass.judged.query);
   const auto judged = static_cast<std::int64_t>(pass.judged.query.size());
   const std::int64_t blocks = (judged + rows_per_task - 1) / rows_per_task;
-  const Finisher finisher(pass.arithmetic, element_count({p.batch, p.heads_q, p.seq_q, p.head_dim}));
+  const Finisher finisher(pass.arithmetic, spec::element_count({p.batch, p.heads_q, p.seq_q, p.head_dim}));
   std::vector<double> shares(at(e.row_count()), 0.0);
   std::vector<std::int64_t> keys(at(p.seq_kv));
   std::iota(keys.begin(), keys.end(), 0);
@@ -390,8 +390,8 @@ std::pair<Expectation, Expectation> key_expectations(const Pass& pass) {
   // Small enough blocks for every core, large enough to run along keys.
   const std::int64_t width = heads >= 4 ? keys_per_task : std::min<std::int64_t>(keys_per_task, 48);
   const std::int64_t blocks = (judged + width - 1) / width;
-  const Finisher finish_dk(pass.arithmetic, element_count({heads, p.seq_kv, p.head_dim}));
-  const Finisher finish_dv(pass.arithmetic, element_count({heads, p.seq_kv, p.head_dim_v}));
+  const Finisher finish_dk(pass.arithmetic, spec::element_count({heads, p.seq_kv, p.head_dim}));
+  const Finisher finish_dv(pass.arithmetic, spec::element_count({heads, p.seq_kv, p.head_dim_v}));
   std::vector<double> dk_shares(at(dk.row_count()), 0.0), dv_shares(at(dv.row_count()), 0.0);
   std::vector<std::pair<double, double>> channels(at(heads));
   parallel_for(heads, [&](std::int64_t head) {

@@ -82,7 +82,7 @@ std::string text_of(Integer value) {
 }
 template <spec::Spelled Enum>
 std::string text_of(Enum value) {
-  return std::string(to_string(value));
+  return std::string(spec::to_string(value));
 }
 
 }  // namespace
@@ -191,6 +191,17 @@ Verdict control_verdict(const std::vector<ControlResult>& controls, CaseReport& 
   return weak ? Verdict::conforms_weak : Verdict::conforms;
 }
 
+/// On the lattice a control is caught wherever an exact gradient is not zero: its corruption has other bits.
+Verdict exact_control_verdict(const LatticeCase& lattice, CaseReport& report) {
+  std::vector<ControlResult> controls;
+  for (const auto* exact : {&lattice.dq, &lattice.dk, &lattice.dv}) {
+    const bool applicable = std::any_of(exact->begin(), exact->end(),
+                                        [](const Dyadic& x) { return x.numerator != 0; });
+    controls.push_back({.applicable = applicable, .letters = applicable ? "Z+N+L+S+" : "Z.N.L.S."});
+  }
+  return control_verdict(controls, report);
+}
+
 Verdict exemption_verdict(CaseReport& report) {
   std::int64_t exempt = 0, all = 0;
   for (const TensorReport& tensor : report.tensors)
@@ -214,9 +225,8 @@ CaseReport Examination::judge(const Op::Outputs& outputs, const spec::NumericsPr
   Verdict verdict =
       report.findings.empty() ? Verdict::conforms : Verdict::nonconformant_structural;
   if (entry.lattice) {
-    report.verdict = Verdict::conforms;
     judge_lattice(*entry.lattice, c.problem, outputs, profile, report);
-    report.verdict = graver(verdict, report.verdict);
+    report.verdict = graver(graver(verdict, report.verdict), exact_control_verdict(*entry.lattice, report));
     return report;
   }
   if (!entry.consistent) {

@@ -274,7 +274,8 @@ void own_delta(const Dense& dense, const Arithmetic& n, const Products& products
     const double h_p = n.store_p_error(p + p * rho + n.phi);
     const double e_p = p * rho + n.phi + h_p;
     const double magnitude = std::abs(sums.dprob);
-    const double t = std::abs(sums.dprob - row.delta);
+    // An error common to a row's P leaves sum_j P (dP - delta) alone only where the kernel normalises P itself.
+    const double t = n.profile.stats == spec::Origin::own ? std::abs(sums.dprob - row.delta) : magnitude;
     rigorous += e_p * magnitude + (p + e_p) * dp.total +
                 (keys + 4) * n.u * (p + e_p) * (magnitude + dp.total);
     independent += square(p * t) * (x.v2 + square(x.h_s)) + square(sums.dprob * h_p) +

@@ -5,134 +5,143 @@ namespace {
 
 /// 0 < keepProb < 1 and a mask is there.
 bool drops_by_mask(const FlashCall& c) {
-  return c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1 &&
-         given(c.parameters.drop_mask);
+  return c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1 && given(c.parameters.drop_mask);
 }
 
 bool is_g2(const FlashCall& c) { return c.surface == FlashSurface::g2; }
 
-std::vector<FlashRow> dropout_rows() {
-  return {
-      {.id = "FAG-C60",
-       .statement = "keepProb is above 0 and at most 1.",
-       .source = {operator_page, "constraints"},
-       .standing = Standing::documented,
-       .sides = {Side::accept, Side::reject},
-       .applies = always,
-       .holds =
-           [](const FlashCall& c) {
-             return c.attributes.keep_prob > 0 && c.attributes.keep_prob <= 1;
-           },
-       .violations = {{"zero", [](FlashCall& c) { c.attributes.keep_prob = 0; }},
-                      {"negative", [](FlashCall& c) { c.attributes.keep_prob = -0.5; }},
-                      {"above_one", [](FlashCall& c) { c.attributes.keep_prob = 1.5; }}}},
-
-      {.id = "FAG-C62",
-       .statement = "A dropMask in use has a bit for every score: at least B*N*Sq*Skv/8 bytes, rounded up.",
-       .source = {upstream_tiling, "dropMask checks"},
-       .standing = Standing::upstream,
-       .sides = {Side::reject},
-       .applies = [](const FlashCall& c) { return drops_by_mask(c) && drop_mask_bytes(c); },
-       .holds =
-           [](const FlashCall& c) {
-             const auto bytes = drop_mask_bytes(c);
-             return !drops_by_mask(c) || !bytes ||
-                    element_count(c.parameters.drop_mask.shape) >= *bytes;
-           },
-       .violations = {{"one_byte_less",
-                       [](FlashCall& c) {
-                         attach_drop_mask(c);
-                         if (!given(c.parameters.drop_mask)) return;
-                         Shape shape = c.parameters.drop_mask.shape;
-                         --shape.back();
-                         reshape(c.parameters.drop_mask, shape);
-                       }}}},
-  };
+FlashRow keep_prob_range() {
+  return {.id = "FAG-C60",
+          .statement = "keepProb is above 0 and at most 1.",
+          .source = {operator_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return c.attributes.keep_prob > 0 && c.attributes.keep_prob <= 1;
+              },
+          .violations = {{"zero", [](FlashCall& c) { c.attributes.keep_prob = 0; }},
+                         {"negative", [](FlashCall& c) { c.attributes.keep_prob = -0.5; }},
+                         {"above_one", [](FlashCall& c) { c.attributes.keep_prob = 1.5; }}}};
 }
 
-std::vector<FlashRow> accepted_attributes() {
+FlashRow drop_mask_size() {
   return {
-      {.id = "FAG-C84",
-       .statement = "qStartIdx and kvStartIdx count by their first entries, and only both together.",
-       .source = {upstream_tiling, "start indices"},
-       .standing = Standing::upstream,
-       .sides = {Side::none},
-       .applies = is_g2,
-       .holds = always},
+      .id = "FAG-C62",
+      .statement =
+          "A dropMask in use has a bit for every score: at least B*N*Sq*Skv/8 bytes, rounded up.",
+      .source = {upstream_tiling, "dropMask checks"},
+      .standing = Standing::upstream,
+      .sides = {Side::reject},
+      .applies = [](const FlashCall& c) { return drops_by_mask(c) && drop_mask_bytes(c); },
+      .holds =
+          [](const FlashCall& c) {
+            const auto bytes = drop_mask_bytes(c);
+            return !drops_by_mask(c) || !bytes ||
+                   element_count(c.parameters.drop_mask.shape) >= *bytes;
+          },
+      .violations = {{"one_byte_less", [](FlashCall& c) {
+                        attach_drop_mask(c);
+                        if (!given(c.parameters.drop_mask)) return;
+                        Shape shape = c.parameters.drop_mask.shape;
+                        --shape.back();
+                        reshape(c.parameters.drop_mask, shape);
+                      }}}};
+}
 
-      {.id = "FAG-C85",
-       .statement = "innerPrecise may have any value: it is not used.",
-       .source = {unpadding_page, "parameters"},
-       .standing = Standing::documented,
-       .sides = {Side::none},
-       .applies = always,
-       .holds = always},
+FlashRow start_indices() {
+  return {
+      .id = "FAG-C84",
+      .statement = "qStartIdx and kvStartIdx count by their first entries, and only both together.",
+      .source = {upstream_tiling, "start indices"},
+      .standing = Standing::upstream,
+      .sides = {Side::none},
+      .applies = is_g2,
+      .holds = always};
+}
 
-      {.id = "FAG-C87",
-       .statement = "query, keyIn, value and dy share one layout, which a single attribute names.",
-       .source = {operator_page, "constraints"},
-       .standing = Standing::documented,
-       .sides = {Side::none},
-       .applies = always,
-       .holds = always},
+FlashRow inner_precise() {
+  return {.id = "FAG-C85",
+          .statement = "innerPrecise may have any value: it is not used.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::none},
+          .applies = always,
+          .holds = always};
+}
 
-      {.id = "FAG-C88",
-       .statement = "Called from PyTorch, the CANN packages match those of PyTorch.",
-       .source = {unpadding_page, "constraints"},
-       .standing = Standing::documented,
-       .sides = {Side::none},
-       .applies = always,
-       .holds = always},
+FlashRow single_layout() {
+  return {
+      .id = "FAG-C87",
+      .statement = "query, keyIn, value and dy share one layout, which a single attribute names.",
+      .source = {operator_page, "constraints"},
+      .standing = Standing::documented,
+      .sides = {Side::none},
+      .applies = always,
+      .holds = always};
+}
 
-      {.id = "FAG-C89",
-       .statement = "A computation that takes too long may time out on the device: split an axis.",
-       .source = {operator_page, "constraints"},
-       .standing = Standing::advice,
-       .sides = {Side::none},
-       .applies = always,
-       .holds = always},
+FlashRow matching_packages() {
+  return {.id = "FAG-C88",
+          .statement = "Called from PyTorch, the CANN packages match those of PyTorch.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::none},
+          .applies = always,
+          .holds = always};
+}
 
-      {.id = "FAG-C90",
-       .statement = "Without a wish for another, sparseMode is 0; so it is for equal masks below 2048.",
-       .source = {unpadding_page, "constraints"},
-       .standing = Standing::advice,
-       .sides = {Side::none},
-       .applies = always,
-       .holds = always},
-  };
+FlashRow time_limit() {
+  return {
+      .id = "FAG-C89",
+      .statement = "A computation that takes too long may time out on the device: split an axis.",
+      .source = {operator_page, "constraints"},
+      .standing = Standing::advice,
+      .sides = {Side::none},
+      .applies = always,
+      .holds = always};
+}
+
+FlashRow default_mode() {
+  return {.id = "FAG-C90",
+          .statement =
+              "Without a wish for another, sparseMode is 0; so it is for equal masks below 2048.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::advice,
+          .sides = {Side::none},
+          .applies = always,
+          .holds = always};
 }
 
 /// What the pages say of each product; the numbers do not depend on it.
-std::vector<FlashRow> product_rows() {
-  return {
-      {.id = "FAG-P01",
-       .statement = "Atlas A2 training products offer the operator.",
-       .source = {operator_page, "products"},
-       .standing = Standing::documented,
-       .sides = {Side::accept},
-       .applies = [](const FlashCall& c) { return c.product == Product::a2; },
-       .holds = always},
+FlashRow offered_on_a2() {
+  return {.id = "FAG-P01",
+          .statement = "Atlas A2 training products offer the operator.",
+          .source = {operator_page, "products"},
+          .standing = Standing::documented,
+          .sides = {Side::accept},
+          .applies = [](const FlashCall& c) { return c.product == Product::a2; },
+          .holds = always};
+}
 
-      // FAG-Q1: the upstream pages of the same revision say no; the page of the operator is the authority.
-      {.id = "FAG-P02",
-       .statement = "Atlas A3 training products offer the operator.",
-       .source = {operator_page, "products"},
-       .standing = Standing::documented,
-       .sides = {Side::accept},
-       .applies = [](const FlashCall& c) { return c.product == Product::a3; },
-       .holds = always},
-  };
+/// FAG-Q1: the upstream pages of the same revision say no; the page of the operator is the
+/// authority.
+FlashRow offered_on_a3() {
+  return {.id = "FAG-P02",
+          .statement = "Atlas A3 training products offer the operator.",
+          .source = {operator_page, "products"},
+          .standing = Standing::documented,
+          .sides = {Side::accept},
+          .applies = [](const FlashCall& c) { return c.product == Product::a3; },
+          .holds = always};
 }
 
 }  // namespace
 
 std::vector<FlashRow> attribute_rows() {
-  std::vector<FlashRow> rows = dropout_rows();
-  for (const auto group : {accepted_attributes, product_rows}) {
-    const auto more = group();
-    rows.insert(rows.end(), more.begin(), more.end());
-  }
-  return rows;
+  return {keep_prob_range(),   drop_mask_size(), start_indices(), inner_precise(), single_layout(),
+          matching_packages(), time_limit(),     default_mode(),  offered_on_a2(), offered_on_a3()};
 }
 
 }  // namespace assay::spec::detail

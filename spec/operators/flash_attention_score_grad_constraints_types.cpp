@@ -7,9 +7,7 @@ namespace {
 
 using P = FlashParameters;
 
-bool is_float8(DType dtype) {
-  return dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn;
-}
+bool is_float8(DType dtype) { return dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn; }
 
 bool is_private(Format format) {
   return format == Format::nc1hwc0 || format == Format::fractal_z || format == Format::fractal_nz;
@@ -40,269 +38,296 @@ void attach_plain(FlashCall& call) {
   reshape(call.parameters.*member, {1, 1, 8, 8});
 }
 
-std::vector<FlashRow> operand_types() {
-  return {
-      {.id = "FAG-C20",
-       .statement = "query, keyIn and value are FLOAT16, BFLOAT16 or FLOAT32.",
-       .source = {operator_page, "parameters"},
-       .standing = Standing::documented,
-       .sides = {Side::accept, Side::reject},
-       .status = exactly(Status::param_invalid),
-       .applies = always,
-       .holds =
-           [](const FlashCall& c) {
-             return all_have_type(c, {&P::query, &P::key, &P::value}, [](DType dtype) {
-               return is_fp16_bf16_fp32(dtype) || is_float8(dtype);  // FAG-C22 has the 8-bit types
-             });
-           },
-       .violations = {{"query", retype<&P::query, DType::int8>},
-                      {"key", retype<&P::key, DType::int32>},
-                      {"value", retype<&P::value, DType::fp64>}}},
-
-      {.id = "FAG-C20a",
-       .statement = "query, keyIn and value have one type.",
-       .source = {operator_page, "constraints"},
-       .standing = Standing::documented,
-       .sides = {Side::accept, Side::reject},
-       .applies = always,
-       .holds = [](const FlashCall& c) { return all_like_query(c, {&P::key, &P::value}); },
-       .violations = {{"key", retype_unlike_query<&P::key>},
-                      {"value", retype_unlike_query<&P::value>}}},
-
-      {.id = "FAG-C21",
-       .statement = "dy, attentionIn, dqOut, dkOut and dvOut are FLOAT16, BFLOAT16 or FLOAT32.",
-       .source = {unpadding_page, "parameters"},
-       .standing = Standing::documented,
-       .sides = {Side::accept, Side::reject},
-       .status = exactly(Status::param_invalid),
-       .applies = always,
-       .holds =
-           [](const FlashCall& c) {
-             return all_have_type(c, {&P::attention_in, &P::dq, &P::dk, &P::dv},
-                                  is_fp16_bf16_fp32) &&
-                    all_have_type(c, {&P::dy}, [](DType dtype) {
-                      return is_fp16_bf16_fp32(dtype) || is_float8(dtype);
-                    });
-           },
-       .violations = {{"dy", retype<&P::dy, DType::int8>},
-                      {"attention_in", retype<&P::attention_in, DType::fp64>},
-                      {"dq", retype<&P::dq, DType::int32>},
-                      {"dk", retype<&P::dk, DType::fp64>},
-                      {"dv", retype<&P::dv, DType::int16>}}},
-
-      {.id = "FAG-C21a",
-       .statement = "dy, attentionIn and the gradients have the type of query.",
-       .source = {unpadding_page, "parameters"},
-       .standing = Standing::documented,
-       .sides = {Side::accept, Side::reject},
-       .applies = always,
-       .holds =
-           [](const FlashCall& c) {
-             return all_like_query(c, {&P::dy, &P::attention_in, &P::dq, &P::dk, &P::dv});
-           },
-       .violations = {{"dy", retype_unlike_query<&P::dy>},
-                      {"attention_in", retype_unlike_query<&P::attention_in>},
-                      {"dq", retype_unlike_query<&P::dq>},
-                      {"dk", retype_unlike_query<&P::dk>},
-                      {"dv", retype_unlike_query<&P::dv>}}},
-
-      {.id = "FAG-C22",
-       .statement = "Neither Atlas A2 nor Atlas A3 takes 8-bit floating types for query, keyIn, value or dy.",
-       .source = {operator_page, "parameters"},
-       .standing = Standing::documented,
-       .sides = {Side::accept, Side::reject},
-       .applies = always,
-       .holds =
-           [](const FlashCall& c) {
-             return all_have_type(c, {&P::query, &P::key, &P::value, &P::dy},
-                                  [](DType dtype) { return !is_float8(dtype); });
-           },
-       .violations = {{"query", retype<&P::query, DType::float8_e5m2>},
-                      {"key", retype<&P::key, DType::float8_e4m3fn>},
-                      {"value", retype<&P::value, DType::float8_e5m2>},
-                      {"dy", retype<&P::dy, DType::float8_e4m3fn>}}},
-  };
+FlashRow operand_types() {
+  return {.id = "FAG-C20",
+          .statement = "query, keyIn and value are FLOAT16, BFLOAT16 or FLOAT32.",
+          .source = {operator_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return all_have_type(c, {&P::query, &P::key, &P::value}, [](DType dtype) {
+                  return is_fp16_bf16_fp32(dtype) ||
+                         is_float8(dtype);  // FAG-C22 has the 8-bit types
+                });
+              },
+          .violations = {{"query", retype<&P::query, DType::int8>},
+                         {"key", retype<&P::key, DType::int32>},
+                         {"value", retype<&P::value, DType::fp64>}}};
 }
 
-std::vector<FlashRow> optional_types() {
-  return {
-      {.id = "FAG-C23",
-       .statement = "pseShift is FLOAT16, BFLOAT16 or FLOAT32.",
-       .source = {operator_page, "parameters"},
-       .standing = Standing::documented,
-       .sides = {Side::reject},
-       .status = exactly(Status::param_invalid),
-       .applies = [](const FlashCall& c) { return given(c.parameters.pse_shift); },
-       .holds =
-           [](const FlashCall& c) {
-             return !given(c.parameters.pse_shift) ||
-                    is_fp16_bf16_fp32(c.parameters.pse_shift.dtype);
-           },
-       .violations = {{"pse_shift",
-                       [](FlashCall& c) {
-                         attach_pse(c);
-                         c.parameters.pse_shift.dtype = DType::int32;
-                       }}}},
-
-      // FAG-Q34: the seeds name one type for all; FLOAT slopes of pseType 2 and 3 are the newer pages' reading.
-      {.id = "FAG-C23a",
-       .statement = "pseShift has the type of query in pseType 0 and 1, and is FLOAT32 in pseType 2 and 3.",
-       .source = {operator_page, "constraints"},
-       .standing = Standing::documented,
-       .sides = {Side::reject},
-       .applies = [](const FlashCall& c) { return given(c.parameters.pse_shift); },
-       .holds =
-           [](const FlashCall& c) {
-             if (!given(c.parameters.pse_shift)) return true;
-             if (pse_type_of(c) < 2) return all_like_query(c, {&P::pse_shift});
-             return c.parameters.pse_shift.dtype == DType::fp32 ||
-                    !is_fp16_bf16_fp32(c.parameters.pse_shift.dtype);
-           },
-       .violations = {{"unlike_query",
-                       [](FlashCall& c) {
-                         attach_pse(c);
-                         retype_unlike_query<&P::pse_shift>(c);
-                       }},
-                      {"slopes", [](FlashCall& c) {
-                         attach_slopes(c, 2);
-                         c.parameters.pse_shift.dtype = DType::fp16;
-                       }}}},
-
-      {.id = "FAG-C24",
-       .statement = "dropMask is UINT8.",
-       .source = {operator_page, "parameters"},
-       .standing = Standing::documented,
-       .sides = {Side::reject},
-       .status = exactly(Status::param_invalid),
-       .applies = [](const FlashCall& c) { return given(c.parameters.drop_mask); },
-       .holds =
-           [](const FlashCall& c) {
-             return !given(c.parameters.drop_mask) || c.parameters.drop_mask.dtype == DType::uint8;
-           },
-       .violations = {{"drop_mask",
-                       [](FlashCall& c) {
-                         attach_drop_mask(c);
-                         c.parameters.drop_mask.dtype = DType::fp16;
-                       }}}},
-
-      {.id = "FAG-C25",
-       .statement = "attenMask is BOOL or UINT8.",
-       .source = {operator_page, "parameters"},
-       .standing = Standing::documented,
-       .sides = {Side::accept, Side::reject},
-       .status = exactly(Status::param_invalid),
-       .applies = [](const FlashCall& c) { return given(c.parameters.atten_mask); },
-       .holds =
-           [](const FlashCall& c) {
-             return !given(c.parameters.atten_mask) ||
-                    c.parameters.atten_mask.dtype == DType::boolean ||
-                    c.parameters.atten_mask.dtype == DType::uint8;
-           },
-       .violations = {{"fp16",
-                       [](FlashCall& c) {
-                         attach_mask(c);
-                         c.parameters.atten_mask.dtype = DType::fp16;
-                       }},
-                      {"int8", [](FlashCall& c) {
-                         attach_mask(c);
-                         c.parameters.atten_mask.dtype = DType::int8;
-                       }}}},
-
-      {.id = "FAG-C26",
-       .statement = "softmaxMax and softmaxSum are FLOAT32.",
-       .source = {unpadding_page, "parameters"},
-       .standing = Standing::documented,
-       .sides = {Side::accept, Side::reject},
-       .status = exactly(Status::param_invalid),
-       .applies = always,
-       .holds =
-           [](const FlashCall& c) {
-             return all_have_type(c, {&P::softmax_max, &P::softmax_sum},
-                                  [](DType dtype) { return dtype == DType::fp32; });
-           },
-       .violations = {{"softmax_max", retype<&P::softmax_max, DType::fp16>},
-                      {"softmax_sum", retype<&P::softmax_sum, DType::bf16>}}},
-  };
+FlashRow operands_of_one_type() {
+  return {.id = "FAG-C20a",
+          .statement = "query, keyIn and value have one type.",
+          .source = {operator_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return all_like_query(c, {&P::key, &P::value});
+              },
+          .violations = {{"key", retype_unlike_query<&P::key>},
+                         {"value", retype_unlike_query<&P::value>}}};
 }
 
-std::vector<FlashRow> formats_and_reserved() {
+FlashRow gradient_types() {
+  return {.id = "FAG-C21",
+          .statement = "dy, attentionIn, dqOut, dkOut and dvOut are FLOAT16, BFLOAT16 or FLOAT32.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return all_have_type(c, {&P::attention_in, &P::dq, &P::dk, &P::dv},
+                                     is_fp16_bf16_fp32) &&
+                       all_have_type(c, {&P::dy}, [](DType dtype) {
+                         return is_fp16_bf16_fp32(dtype) || is_float8(dtype);
+                       });
+              },
+          .violations = {{"dy", retype<&P::dy, DType::int8>},
+                         {"attention_in", retype<&P::attention_in, DType::fp64>},
+                         {"dq", retype<&P::dq, DType::int32>},
+                         {"dk", retype<&P::dk, DType::fp64>},
+                         {"dv", retype<&P::dv, DType::int16>}}};
+}
+
+FlashRow gradients_of_query_type() {
+  return {.id = "FAG-C21a",
+          .statement = "dy, attentionIn and the gradients have the type of query.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return all_like_query(c, {&P::dy, &P::attention_in, &P::dq, &P::dk, &P::dv});
+              },
+          .violations = {{"dy", retype_unlike_query<&P::dy>},
+                         {"attention_in", retype_unlike_query<&P::attention_in>},
+                         {"dq", retype_unlike_query<&P::dq>},
+                         {"dk", retype_unlike_query<&P::dk>},
+                         {"dv", retype_unlike_query<&P::dv>}}};
+}
+
+FlashRow no_8_bit_floats() {
   return {
-      // FAG-Q38: the pages name ND alone, the host code reads NCHW and the like as plain: nothing is asserted of those.
-      {.id = "FAG-C28",
-       .statement = "Tensors have storage format ND, never a private one.",
-       .source = {unpadding_page, "parameters"},
-       .standing = Standing::documented,
-       .sides = {Side::accept, Side::reject},
-       .status = exactly(Status::param_invalid),
-       .applies = always,
-       .holds =
-           [](const FlashCall& c) {
-             return std::ranges::all_of(every_tensor, [&](FlashMember member) {
-               const Parameter& parameter = c.parameters.*member;
-               return !given(parameter) || !is_private(parameter.format);
-             });
-           },
-       .violations = {{"query", reformat<&P::query, Format::fractal_nz>},
-                      {"key", reformat<&P::key, Format::nc1hwc0>},
-                      {"value", reformat<&P::value, Format::fractal_z>},
-                      {"dy", reformat<&P::dy, Format::fractal_nz>},
-                      {"softmax_max", reformat<&P::softmax_max, Format::nc1hwc0>},
-                      {"softmax_sum", reformat<&P::softmax_sum, Format::fractal_nz>},
-                      {"attention_in", reformat<&P::attention_in, Format::fractal_nz>},
-                      {"atten_mask",
-                       [](FlashCall& c) {
-                         attach_mask(c);
-                         c.parameters.atten_mask.format = Format::fractal_nz;
-                       }},
-                      {"dq", reformat<&P::dq, Format::fractal_nz>},
-                      {"dk", reformat<&P::dk, Format::fractal_z>},
-                      {"dv", reformat<&P::dv, Format::nc1hwc0>}}},
+      .id = "FAG-C22",
+      .statement =
+          "Neither Atlas A2 nor Atlas A3 takes 8-bit floating types for query, keyIn, value or dy.",
+      .source = {operator_page, "parameters"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .applies = always,
+      .holds =
+          [](const FlashCall& c) {
+            return all_have_type(c, {&P::query, &P::key, &P::value, &P::dy},
+                                 [](DType dtype) { return !is_float8(dtype); });
+          },
+      .violations = {{"query", retype<&P::query, DType::float8_e5m2>},
+                     {"key", retype<&P::key, DType::float8_e4m3fn>},
+                     {"value", retype<&P::value, DType::float8_e5m2>},
+                     {"dy", retype<&P::dy, DType::float8_e4m3fn>}}};
+}
 
-      // The values of both are never used, so what the host code does is unverified.
-      {.id = "FAG-C29",
-       .statement = "paddingMask is null, UINT8 or BOOL; softmaxIn is null, FLOAT16, BFLOAT16 or FLOAT32.",
-       .source = {unpadding_page, "parameters"},
-       .standing = Standing::documented,
-       .sides = {Side::reject},
-       .status = exactly(Status::param_invalid),
-       .applies =
-           [](const FlashCall& c) {
-             return given(c.parameters.padding_mask) || given(c.parameters.softmax_in);
-           },
-       .holds =
-           [](const FlashCall& c) {
-             const Parameter& mask = c.parameters.padding_mask;
-             const Parameter& softmax_in = c.parameters.softmax_in;
-             return (!given(mask) || mask.dtype == DType::uint8 || mask.dtype == DType::boolean) &&
-                    (!given(softmax_in) || is_fp16_bf16_fp32(softmax_in.dtype));
-           },
-       .violations = {{"padding_mask", attach_plain<&P::padding_mask, DType::fp32>},
-                      {"softmax_in", attach_plain<&P::softmax_in, DType::int32>}}},
+FlashRow pse_types() {
+  return {.id = "FAG-C23",
+          .statement = "pseShift is FLOAT16, BFLOAT16 or FLOAT32.",
+          .source = {operator_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = [](const FlashCall& c) { return given(c.parameters.pse_shift); },
+          .holds =
+              [](const FlashCall& c) {
+                return !given(c.parameters.pse_shift) ||
+                       is_fp16_bf16_fp32(c.parameters.pse_shift.dtype);
+              },
+          .violations = {{"pse_shift", [](FlashCall& c) {
+                            attach_pse(c);
+                            c.parameters.pse_shift.dtype = DType::int32;
+                          }}}};
+}
 
-      // FAG-Q22: listed with types, left out of the list of refusals, and never produced.
-      {.id = "FAG-C29a",
-       .statement = "dpseOut, if passed, is FLOAT16, BFLOAT16 or FLOAT32; no page promises a refusal.",
-       .source = {unpadding_page, "parameters"},
-       .standing = Standing::disputed,
-       .sides = {Side::reject},
-       .applies = [](const FlashCall& c) { return given(c.parameters.dpse); },
-       .holds =
-           [](const FlashCall& c) {
-             return !given(c.parameters.dpse) || is_fp16_bf16_fp32(c.parameters.dpse.dtype);
-           },
-       .violations = {{"dpse", attach_plain<&P::dpse, DType::int32>}}},
-  };
+/// FAG-Q34: the seeds name one type for all; FLOAT slopes of pseType 2 and 3 are the newer pages'
+/// reading.
+FlashRow pse_of_fitting_type() {
+  return {
+      .id = "FAG-C23a",
+      .statement =
+          "pseShift has the type of query in pseType 0 and 1, and is FLOAT32 in pseType 2 and 3.",
+      .source = {operator_page, "constraints"},
+      .standing = Standing::documented,
+      .sides = {Side::reject},
+      .applies = [](const FlashCall& c) { return given(c.parameters.pse_shift); },
+      .holds =
+          [](const FlashCall& c) {
+            if (!given(c.parameters.pse_shift)) return true;
+            if (pse_type_of(c) < 2) return all_like_query(c, {&P::pse_shift});
+            return c.parameters.pse_shift.dtype == DType::fp32 ||
+                   !is_fp16_bf16_fp32(c.parameters.pse_shift.dtype);
+          },
+      .violations = {{"unlike_query",
+                      [](FlashCall& c) {
+                        attach_pse(c);
+                        retype_unlike_query<&P::pse_shift>(c);
+                      }},
+                     {"slopes", [](FlashCall& c) {
+                        attach_slopes(c, 2);
+                        c.parameters.pse_shift.dtype = DType::fp16;
+                      }}}};
+}
+
+FlashRow drop_mask_type() {
+  return {.id = "FAG-C24",
+          .statement = "dropMask is UINT8.",
+          .source = {operator_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = [](const FlashCall& c) { return given(c.parameters.drop_mask); },
+          .holds =
+              [](const FlashCall& c) {
+                return !given(c.parameters.drop_mask) ||
+                       c.parameters.drop_mask.dtype == DType::uint8;
+              },
+          .violations = {{"drop_mask", [](FlashCall& c) {
+                            attach_drop_mask(c);
+                            c.parameters.drop_mask.dtype = DType::fp16;
+                          }}}};
+}
+
+FlashRow mask_types() {
+  return {.id = "FAG-C25",
+          .statement = "attenMask is BOOL or UINT8.",
+          .source = {operator_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = [](const FlashCall& c) { return given(c.parameters.atten_mask); },
+          .holds =
+              [](const FlashCall& c) {
+                return !given(c.parameters.atten_mask) ||
+                       c.parameters.atten_mask.dtype == DType::boolean ||
+                       c.parameters.atten_mask.dtype == DType::uint8;
+              },
+          .violations = {{"fp16",
+                          [](FlashCall& c) {
+                            attach_mask(c);
+                            c.parameters.atten_mask.dtype = DType::fp16;
+                          }},
+                         {"int8", [](FlashCall& c) {
+                            attach_mask(c);
+                            c.parameters.atten_mask.dtype = DType::int8;
+                          }}}};
+}
+
+FlashRow statistics_type() {
+  return {.id = "FAG-C26",
+          .statement = "softmaxMax and softmaxSum are FLOAT32.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return all_have_type(c, {&P::softmax_max, &P::softmax_sum},
+                                     [](DType dtype) { return dtype == DType::fp32; });
+              },
+          .violations = {{"softmax_max", retype<&P::softmax_max, DType::fp16>},
+                         {"softmax_sum", retype<&P::softmax_sum, DType::bf16>}}};
+}
+
+/// FAG-Q38: the pages name ND alone, the host code reads NCHW and the like as plain: nothing is
+/// asserted of those.
+FlashRow plain_formats() {
+  return {.id = "FAG-C28",
+          .statement = "Tensors have storage format ND, never a private one.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return std::ranges::all_of(every_tensor, [&](FlashMember member) {
+                  const Parameter& parameter = c.parameters.*member;
+                  return !given(parameter) || !is_private(parameter.format);
+                });
+              },
+          .violations = {{"query", reformat<&P::query, Format::fractal_nz>},
+                         {"key", reformat<&P::key, Format::nc1hwc0>},
+                         {"value", reformat<&P::value, Format::fractal_z>},
+                         {"dy", reformat<&P::dy, Format::fractal_nz>},
+                         {"softmax_max", reformat<&P::softmax_max, Format::nc1hwc0>},
+                         {"softmax_sum", reformat<&P::softmax_sum, Format::fractal_nz>},
+                         {"attention_in", reformat<&P::attention_in, Format::fractal_nz>},
+                         {"atten_mask",
+                          [](FlashCall& c) {
+                            attach_mask(c);
+                            c.parameters.atten_mask.format = Format::fractal_nz;
+                          }},
+                         {"dq", reformat<&P::dq, Format::fractal_nz>},
+                         {"dk", reformat<&P::dk, Format::fractal_z>},
+                         {"dv", reformat<&P::dv, Format::nc1hwc0>}}};
+}
+
+/// The values of both are never used, so what the host code does is unverified.
+FlashRow reserved_types() {
+  return {
+      .id = "FAG-C29",
+      .statement =
+          "paddingMask is null, UINT8 or BOOL; softmaxIn is null, FLOAT16, BFLOAT16 or FLOAT32.",
+      .source = {unpadding_page, "parameters"},
+      .standing = Standing::documented,
+      .sides = {Side::reject},
+      .status = exactly(Status::param_invalid),
+      .applies =
+          [](const FlashCall& c) {
+            return given(c.parameters.padding_mask) || given(c.parameters.softmax_in);
+          },
+      .holds =
+          [](const FlashCall& c) {
+            const Parameter& mask = c.parameters.padding_mask;
+            const Parameter& softmax_in = c.parameters.softmax_in;
+            return (!given(mask) || mask.dtype == DType::uint8 || mask.dtype == DType::boolean) &&
+                   (!given(softmax_in) || is_fp16_bf16_fp32(softmax_in.dtype));
+          },
+      .violations = {{"padding_mask", attach_plain<&P::padding_mask, DType::fp32>},
+                     {"softmax_in", attach_plain<&P::softmax_in, DType::int32>}}};
+}
+
+/// FAG-Q22: listed with types, left out of the list of refusals, and never produced.
+FlashRow dpse_types() {
+  return {.id = "FAG-C29a",
+          .statement =
+              "dpseOut, if passed, is FLOAT16, BFLOAT16 or FLOAT32; no page promises a refusal.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies = [](const FlashCall& c) { return given(c.parameters.dpse); },
+          .holds =
+              [](const FlashCall& c) {
+                return !given(c.parameters.dpse) || is_fp16_bf16_fp32(c.parameters.dpse.dtype);
+              },
+          .violations = {{"dpse", attach_plain<&P::dpse, DType::int32>}}};
 }
 
 }  // namespace
 
 std::vector<FlashRow> type_rows() {
-  std::vector<FlashRow> rows = operand_types();
-  for (const auto group : {optional_types, formats_and_reserved}) {
-    const auto more = group();
-    rows.insert(rows.end(), more.begin(), more.end());
-  }
-  return rows;
+  return {operand_types(),       operands_of_one_type(),
+          gradient_types(),      gradients_of_query_type(),
+          no_8_bit_floats(),     pse_types(),
+          pse_of_fitting_type(), drop_mask_type(),
+          mask_types(),          statistics_type(),
+          plain_formats(),       reserved_types(),
+          dpse_types()};
 }
 
 }  // namespace assay::spec::detail

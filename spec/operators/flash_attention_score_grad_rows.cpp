@@ -10,9 +10,12 @@ std::size_t batch_axis(Layout layout) { return layout == Layout::sbh ? 1 : 0; }
 
 std::size_t seq_axis(Layout layout) {
   switch (layout) {
-    case Layout::sbh: return 0;
-    case Layout::bnsd: return 2;
-    default: return 1;
+    case Layout::sbh:
+      return 0;
+    case Layout::bnsd:
+      return 2;
+    default:
+      return 1;
   }
 }
 
@@ -20,8 +23,10 @@ std::size_t head_axis(Layout layout) { return layout == Layout::bnsd ? 1 : 2; }
 
 /// Extents of a tensor whose last axis holds `heads` heads where the layout merges them.
 std::optional<Extents> extents_of(const Parameter& parameter, Layout layout, std::int64_t heads) {
-  Extents extents{.batch = batch_of(parameter, layout), .heads = heads,
-                  .seq = seq_of(parameter, layout), .dim = parameter.shape.back()};
+  Extents extents{.batch = batch_of(parameter, layout),
+                  .heads = heads,
+                  .seq = seq_of(parameter, layout),
+                  .dim = parameter.shape.back()};
   if (!merges_heads(layout)) {
     extents.heads = parameter.shape[head_axis(layout)];
     return extents;
@@ -118,7 +123,8 @@ std::optional<std::int64_t> drop_mask_bytes(const FlashCall& call) {
   if (!key) return std::nullopt;
   std::int64_t bits = 1;
   for (const std::int64_t extent : {query->batch, query->heads, query->seq, key->seq})
-    if (__builtin_mul_overflow(bits, extent, &bits)) return std::numeric_limits<std::int64_t>::max();
+    if (__builtin_mul_overflow(bits, extent, &bits))
+      return std::numeric_limits<std::int64_t>::max();
   return bits / 8 + (bits % 8 != 0 ? 1 : 0);
 }
 
@@ -129,13 +135,21 @@ std::optional<FlashProblem> problem_of(const FlashCall& call) {
   if (!value) return std::nullopt;
   const auto mask = mask_shape_of(call, *query);
   if (!mask) return std::nullopt;
-  FlashProblem problem{
-      .input_layout = *layout_of(call), .dtype = call.parameters.query.dtype,
-      .batch = query->batch, .heads_q = query->heads, .heads_kv = key->heads, .seq_q = query->seq,
-      .seq_kv = key->seq, .head_dim = query->dim, .head_dim_v = value->dim,
-      .scale_value = call.attributes.scale_value, .keep_prob = call.attributes.keep_prob,
-      .sparse_mode = call.attributes.sparse_mode, .pre_tokens = call.attributes.pre_tokens,
-      .next_tokens = call.attributes.next_tokens, .atten_mask = *mask};
+  FlashProblem problem{.input_layout = *layout_of(call),
+                       .dtype = call.parameters.query.dtype,
+                       .batch = query->batch,
+                       .heads_q = query->heads,
+                       .heads_kv = key->heads,
+                       .seq_q = query->seq,
+                       .seq_kv = key->seq,
+                       .head_dim = query->dim,
+                       .head_dim_v = value->dim,
+                       .scale_value = call.attributes.scale_value,
+                       .keep_prob = call.attributes.keep_prob,
+                       .sparse_mode = call.attributes.sparse_mode,
+                       .pre_tokens = call.attributes.pre_tokens,
+                       .next_tokens = call.attributes.next_tokens,
+                       .atten_mask = *mask};
   if (*mask != MaskShape::absent) problem.mask_dtype = call.parameters.atten_mask.dtype;
   return problem;
 }

@@ -8,8 +8,9 @@
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-/// What the table of FlashAttentionScoreGrad reads in a call and how it breaks one. For the table only: an
-/// implementation that checked its arguments with these functions would share the table's mistakes.
+/// What the table of FlashAttentionScoreGrad reads in a call and how it breaks one. For the table
+/// only: an implementation that checked its arguments with these functions would share the table's
+/// mistakes.
 namespace assay::spec::detail {
 
 using FlashOp = FlashAttentionScoreGrad;
@@ -35,18 +36,19 @@ inline constexpr std::string_view upstream_tiling =
 
 /// Every tensor of a call.
 inline constexpr FlashMember every_tensor[] = {
-    &FlashParameters::query,       &FlashParameters::key,          &FlashParameters::value,
-    &FlashParameters::dy,          &FlashParameters::pse_shift,    &FlashParameters::drop_mask,
-    &FlashParameters::padding_mask, &FlashParameters::atten_mask,  &FlashParameters::softmax_max,
-    &FlashParameters::softmax_sum, &FlashParameters::softmax_in,   &FlashParameters::attention_in,
-    &FlashParameters::dq,          &FlashParameters::dk,           &FlashParameters::dv,
+    &FlashParameters::query,        &FlashParameters::key,        &FlashParameters::value,
+    &FlashParameters::dy,           &FlashParameters::pse_shift,  &FlashParameters::drop_mask,
+    &FlashParameters::padding_mask, &FlashParameters::atten_mask, &FlashParameters::softmax_max,
+    &FlashParameters::softmax_sum,  &FlashParameters::softmax_in, &FlashParameters::attention_in,
+    &FlashParameters::dq,           &FlashParameters::dk,         &FlashParameters::dv,
     &FlashParameters::dpse};
 
 /// The required tensors that input_layout lays out.
 inline constexpr FlashMember laid_out_tensors[] = {
-    &FlashParameters::query, &FlashParameters::key,          &FlashParameters::value,
-    &FlashParameters::dy,    &FlashParameters::attention_in, &FlashParameters::dq,
-    &FlashParameters::dk,    &FlashParameters::dv};
+    &FlashParameters::query,        &FlashParameters::key,
+    &FlashParameters::value,        &FlashParameters::dy,
+    &FlashParameters::attention_in, &FlashParameters::dq,
+    &FlashParameters::dk,           &FlashParameters::dv};
 
 /// For rows that speak about every call.
 inline bool always(const FlashCall&) { return true; }
@@ -66,8 +68,9 @@ bool ranks_fit(const FlashCall& call);
 std::int64_t batch_of(const Parameter& parameter, Layout layout);
 std::int64_t seq_of(const Parameter& parameter, Layout layout);
 
-/// What the shapes say, or nothing where an earlier row (layout, ranks, headNum, head sizes) leaves it open. In BSH
-/// and SBH the heads of query come from headNum, the head size of key from query, the heads of value from key.
+/// What the shapes say, or nothing where an earlier row (layout, ranks, headNum, head sizes) leaves
+/// it open. In BSH and SBH the heads of query come from headNum, the head size of key from query,
+/// the heads of value from key.
 std::optional<Extents> query_as_given(const FlashCall& call);
 std::optional<Extents> key_as_given(const FlashCall& call);
 std::optional<Extents> value_as_given(const FlashCall& call);
@@ -98,8 +101,8 @@ void resize(FlashCall& call, std::initializer_list<FlashMember> members,
 void attach_mask(FlashCall& call);
 /// Masks the call by a tensor of `shape` in `sparse_mode`, with an unbounded window.
 void attach_mask(FlashCall& call, std::int64_t sparse_mode, const Shape& shape);
-/// Well-formed optional inputs: a full pse of pseType 1, slopes of pseType 2 or 3, a drop mask that keeps half, a
-/// prefix per batch in sparse mode 6.
+/// Well-formed optional inputs: a full pse of pseType 1, slopes of pseType 2 or 3, a drop mask that
+/// keeps half, a prefix per batch in sparse mode 6.
 void attach_pse(FlashCall& call);
 void attach_slopes(FlashCall& call, std::int64_t pse_type);
 void attach_drop_mask(FlashCall& call);

@@ -1,10 +1,10 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "problems.hpp"
@@ -46,10 +46,17 @@ Call<Op> broken(Call<Op> call, std::string_view id, std::string_view name) {
   return call;
 }
 
-/// Legal with a mask, in a layout of four axes, on the wider entry point: every violation works on it.
+/// Legal with a mask, in a layout of four axes, on the wider entry point: every violation works on
+/// it.
 Call<Op> willing_call() {
-  const Op::Problem problem{.batch = 2, .heads_q = 4, .heads_kv = 2, .seq_q = 5, .seq_kv = 7,
-                            .head_dim = 8, .head_dim_v = 6, .atten_mask = MaskShape::ss};
+  const Op::Problem problem{.batch = 2,
+                            .heads_q = 4,
+                            .heads_kv = 2,
+                            .seq_q = 5,
+                            .seq_kv = 7,
+                            .head_dim = 8,
+                            .head_dim_v = 6,
+                            .atten_mask = MaskShape::ss};
   return Asked{.problem = problem, .surface = FlashSurface::g2}.call();
 }
 
@@ -134,7 +141,8 @@ TEST(FlashConstraints, EveryViolationWorksInSomePlainCallOfEveryLayout) {
       violation.apply(call);
       if (!row.holds(call)) layouts.insert(asked.problem.input_layout);
     }
-    EXPECT_EQ(layouts.size(), spellings_of<Layout>.entries.size()) << row.id << ':' << violation.name;
+    EXPECT_EQ(layouts.size(), spellings_of<Layout>.entries.size())
+        << row.id << ':' << violation.name;
   });
 }
 
@@ -184,8 +192,8 @@ TEST(FlashConstraints, SizesAreLegalUpToTheirLimits) {
   const Op::Problem wide{.heads_q = 256, .seq_q = 1, .head_dim = 512, .head_dim_v = 512};
   const Op::Problem long_queries{.seq_q = 1024 * 1024, .seq_kv = 1};
   const Op::Problem long_keys{.seq_q = 1, .seq_kv = 1024 * 1024};
-  const Op::Problem many{.batch = 2 * 1024 * 1024, .seq_q = 1, .seq_kv = 1, .head_dim = 1,
-                         .head_dim_v = 1};
+  const Op::Problem many{
+      .batch = 2 * 1024 * 1024, .seq_q = 1, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1};
   for (const auto& problem : {wide, long_queries, long_keys, many})
     EXPECT_EQ(broken_by(Asked{.problem = problem}.call()), Ids{});
 }
@@ -212,15 +220,18 @@ TEST(FlashConstraints, EmptyGradientsAreLegal) {
 
 TEST(FlashConstraints, WindowsAreBoundByTheLengths) {
   const auto broken_with = [](std::int64_t pre, std::int64_t next) {
-    const Op::Problem problem{.seq_q = 5, .seq_kv = 7, .pre_tokens = pre, .next_tokens = next,
+    const Op::Problem problem{.seq_q = 5,
+                              .seq_kv = 7,
+                              .pre_tokens = pre,
+                              .next_tokens = next,
                               .atten_mask = MaskShape::ss};
     return broken_by(Asked{.problem = problem}.call());
   };
   EXPECT_EQ(broken_with(9, -3), Ids{});
-  EXPECT_EQ(broken_with(9, -5), Ids{});           // pages: above -7, host code: from -5
+  EXPECT_EQ(broken_with(9, -5), Ids{});  // pages: above -7, host code: from -5
   EXPECT_EQ(broken_with(9, -6), Ids{"FAG-C68a"});
   EXPECT_EQ(broken_with(9, -7), Ids{"FAG-C68"});
-  EXPECT_EQ(broken_with(-4, 9), Ids{});           // pages: above -5, host code: from -7
+  EXPECT_EQ(broken_with(-4, 9), Ids{});  // pages: above -5, host code: from -7
   EXPECT_EQ(broken_with(-7, 9), Ids{"FAG-C68a"});
   EXPECT_EQ(broken_with(-8, 9), Ids{"FAG-C68"});
   EXPECT_EQ(broken_with(2, -3), Ids{"FAG-C68"});
@@ -269,8 +280,8 @@ TEST(FlashConstraints, ABrokenLayoutSilencesTheRowsThatDependOnIt) {
 }
 
 TEST(FlashConstraints, AnEmptyCallBreaksPresenceRowsWithoutACrash) {
-  const Call<Op> call{.surface = FlashSurface::g1, .product = Product::a2, .parameters = {},
-                      .attributes = {}};
+  const Call<Op> call{
+      .surface = FlashSurface::g1, .product = Product::a2, .parameters = {}, .attributes = {}};
   EXPECT_EQ(broken_by(call), (Ids{"FAG-C01", "FAG-C02", "FAG-C03", "FAG-C04", "FAG-C07"}));
   each_violation([&](const auto&, const auto& violation) {
     Call<Op> copy = call;

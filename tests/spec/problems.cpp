@@ -22,14 +22,21 @@ std::int64_t integer(std::int64_t first, std::int64_t last) {
 /// Windows inside the limits of the pages and of the host code.
 void choose_window(Problem& p) {
   switch (integer(0, 4)) {
-    case 0: break;
-    case 1: p.next_tokens = 0; break;
+    case 0:
+      break;
+    case 1:
+      p.next_tokens = 0;
+      break;
     case 2:
       p.pre_tokens = integer(0, p.seq_q);
       p.next_tokens = integer(0, p.seq_kv);
       break;
-    case 3: p.next_tokens = -integer(0, std::min(p.seq_q, p.seq_kv - 1)); break;
-    default: p.pre_tokens = -integer(0, std::min(p.seq_q - 1, p.seq_kv)); break;
+    case 3:
+      p.next_tokens = -integer(0, std::min(p.seq_q, p.seq_kv - 1));
+      break;
+    default:
+      p.pre_tokens = -integer(0, std::min(p.seq_q - 1, p.seq_kv));
+      break;
   }
 }
 
@@ -90,8 +97,14 @@ std::vector<Asked> plain_calls() {
   for (const auto& [layout, text] : spellings_of<Layout>.entries)
     for (const auto& [surface, name] : spellings_of<FlashSurface>.entries)
       for (const MaskShape mask : {MaskShape::absent, MaskShape::b_one_ss}) {
-        const Problem problem{.input_layout = layout, .batch = 2, .heads_q = 4, .heads_kv = 2,
-                              .seq_q = 5, .seq_kv = 7, .head_dim = 8, .head_dim_v = 6,
+        const Problem problem{.input_layout = layout,
+                              .batch = 2,
+                              .heads_q = 4,
+                              .heads_kv = 2,
+                              .seq_q = 5,
+                              .seq_kv = 7,
+                              .head_dim = 8,
+                              .head_dim_v = 6,
                               .atten_mask = mask};
         calls.push_back({.problem = problem, .surface = surface});
       }

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <rapidcheck.h>
+
 #include <string>
 #include <vector>
-
-#include <rapidcheck.h>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
@@ -23,7 +23,8 @@ struct Asked {
 
 void showValue(const Asked& asked, std::ostream& out);
 
-/// Legal problems of every feature: layouts, types, grouped heads, masks of every shape, windows, narrow values.
+/// Legal problems of every feature: layouts, types, grouped heads, masks of every shape, windows,
+/// narrow values.
 rc::Gen<FlashAttentionScoreGrad::Problem> legal_problem();
 rc::Gen<Asked> legal_call();
 

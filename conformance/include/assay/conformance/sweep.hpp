@@ -18,28 +18,36 @@ namespace assay::conformance {
 struct RowCoverage {
   struct Row {
     std::string id;
-    bool has_accept = false, has_reject = false;
-    std::int64_t accepted = 0, rejected = 0;
+    bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise
+    std::int64_t accepted = 0, rejected = 0;      ///< cases that did
   };
   std::vector<Row> rows;
+  /// Rows whose accept side, or whose reject side, some case exercised.
   std::int64_t accepted() const;
   std::int64_t rejected() const;
   /// Ids of rows with a side that no case exercised.
   std::vector<std::string> unexercised() const;
 };
 
+/// The rows of Op's table, nothing exercised. A disputed row has no side that must be: it is reported and fails nobody.
+template <class Op>
+RowCoverage row_coverage();
+
 struct Summary {
   std::string implementation;
+  std::int64_t planned = 0;  ///< cases that the sweep was given
   std::int64_t cases = 0, value_cases = 0;
   std::map<Verdict, std::int64_t> verdicts;
   RowCoverage rows;
   double seconds = 0;
-  bool interrupted = false;
+  bool interrupted = false;  ///< stopped from outside; fewer cases than planned without it: the budget was spent
 
+  /// usage after a usage error; else nonconformant, else not_conclusive if a verdict says so or nothing was judged.
   ExitCode exit_code() const;
 };
 
-/// Adds one report to the summary.
+/// Adds one report to the summary. A case that conforms exercises the accept sides that its report names, one that was
+/// rejected as it should be the reject side of its row; weak and inapplicable cases exercise nothing.
 void count(Summary& summary, const CaseReport& report);
 
 class SweepListener {
@@ -53,6 +61,7 @@ class SweepListener {
 /// What a sweep needs beside the cases.
 struct SweepControl {
   const std::atomic<bool>* stop = nullptr;  ///< checked between cases; the summary says `interrupted`
+  double budget_seconds = 0;                ///< no case starts later; 0: no limit
   /// A report of an earlier, interrupted sweep for this case id, or nothing: such a case is not run again.
   std::function<const CaseReport*(const std::string& id)> finished;
 };

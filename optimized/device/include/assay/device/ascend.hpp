@@ -1,5 +1,108 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/device/units.hpp"
+
 namespace assay::device {
-struct Spec;
+
+/// One number of a specification, and how far it can be trusted.
+struct Quantity {
+  std::string_view name;
+  double value;
+  std::string_view unit;
+  std::string_view source;  ///< public source, by the tags of the device facts
+  bool assumed = false;     ///< estimated or disputed: lies between low and high
+  double low = value, high = value;
+};
+
+struct Cores {
+  Quantity cube, vector, clock;
+};
+
+/// Capacities per core, and of the device from `l2` on.
+struct Memories {
+  Quantity l1, l0a, l0b, l0c, ub, l2, hbm;
+  Quantity l1_alignment, l0_alignment, l0c_alignment, ub_alignment;
+};
+
+/// Matrix steps per fractal and data rates. The 16-bit fractal is 16x16x16, that of fp32 16x16x8.
+struct Rates {
+  Quantity cube_step_16bit, cube_step_fp32, cube_start;
+  Quantity gm_to_l1, package, gm_to_l1_start;
+  Quantity l1_to_l0a, l1_to_l0b, l1_to_l0_start;
+  Quantity l0c_read, fixpipe_write, atomic_collision;
+  Quantity gm_to_ub, gm_to_ub_start, ub_to_gm, ub_to_gm_start;
+  Quantity l2_bandwidth, hbm_bandwidth, hbm_efficiency;
+};
+
+/// Start and cycles per repeat of 256 B of a vector instruction on fp32.
+struct VectorCost {
+  Quantity start, slope;
+};
+
+struct VectorCosts {
+  VectorCost muls, add, sub, mul, div, exp, select, cast_to_16bit, cast_to_fp32, row_sum;
+  Quantity barrier;
+};
+
+/// What a kernel pays once, or per hand-over between cube and vector cores.
+struct Overheads {
+  Quantity handover, launch, sync_all;
+};
+
+/// A device as data: every number has a source or a range.
+struct Spec {
+  std::string name;  ///< of the product, as in "a2"
+  std::string sku;
+  Cores cores;
+  Memories memories;
+  Rates rates;
+  VectorCosts vector;
+  Overheads overheads;
+};
+
+/// Atlas A2: 910B2, 24 cube cores at 1.8 GHz. Source: device facts, section 1.1.
+Spec a2();
+/// Atlas A3: one die of 910C; a kernel never spans two. Source: device facts, section 1.2.
+Spec a3();
+Spec ascend_910b1();
+Spec ascend_910b3();
+Spec ascend_910b4();
+
+/// Every specification there is.
+std::vector<Spec> devices();
+
+/// Calls visit(quantity) for every number of a specification, in a fixed order.
+template <class AnySpec, class Visitor>
+void visit_quantities(AnySpec& spec, Visitor&& visit) {
+  const auto each = [&](auto&... quantity) { (visit(quantity), ...); };
+  const auto costs = [&](auto&... cost) { (each(cost.start, cost.slope), ...); };
+  auto& [cube, vector, clock] = spec.cores;
+  each(cube, vector, clock);
+  auto& m = spec.memories;
+  each(m.l1, m.l0a, m.l0b, m.l0c, m.ub, m.l2, m.hbm, m.l1_alignment, m.l0_alignment,
+       m.l0c_alignment, m.ub_alignment);
+  auto& r = spec.rates;
+  each(r.cube_step_16bit, r.cube_step_fp32, r.cube_start, r.gm_to_l1, r.package, r.gm_to_l1_start,
+       r.l1_to_l0a, r.l1_to_l0b, r.l1_to_l0_start, r.l0c_read, r.fixpipe_write, r.atomic_collision,
+       r.gm_to_ub, r.gm_to_ub_start, r.ub_to_gm, r.ub_to_gm_start, r.l2_bandwidth, r.hbm_bandwidth,
+       r.hbm_efficiency);
+  auto& v = spec.vector;
+  costs(v.muls, v.add, v.sub, v.mul, v.div, v.exp, v.select, v.cast_to_16bit, v.cast_to_fp32,
+        v.row_sum);
+  each(v.barrier, spec.overheads.handover, spec.overheads.launch, spec.overheads.sync_all);
 }
+
+/// The numbers of a specification as a table.
+std::vector<Quantity> quantities(const Spec& spec);
+
+/// Bytes that `capacity` (a quantity in bytes) stands for.
+inline Bytes bytes_of(const Quantity& capacity) {
+  return {static_cast<std::int64_t>(capacity.value)};
+}
+
+}  // namespace assay::device

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "recorder.hpp"
+
+namespace assay::bench {
+
+/// Multiply-adds per second and thread of the reference in double, Quad and Fifty, and its blocked forward.
+void reference_speed(Recorder& recorder, std::size_t runs);
+
+/// The optimized gradient on the host, fp32 and bf16, dense and causal, beside composed matrix products of Eigen in the
+/// same turns: both rates, the ratio of their times, and how far their results are apart.
+void optimized_speed(Recorder& recorder, std::size_t runs);
+
+/// Cases per second that the judge handles, the implementation's own time included.
+void judge_speed(Recorder& recorder, std::size_t runs);
+
+/// What the device model says of the same shapes: cycles, bytes, occupancy. Exact.
+void modelled_time(Recorder& recorder);
+
+/// Moves each assumed number of the device to both ends of its range and reports how the time changes and whether
+/// another pipe becomes the busiest.
+void sensitivity(Recorder& recorder);
+
+}  // namespace assay::bench

@@ -1,0 +1,7 @@
+#include "composed/body.hpp"
+
+namespace assay::bench {
+
+void composed_avx2(const ComposedHead& head) { composed_body(head); }
+
+}  // namespace assay::bench

@@ -1,0 +1,46 @@
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/optimized/flash_attention_score_grad.hpp"
+#include "benchmarks.hpp"
+
+namespace assay::bench {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+conformance::Case<Op> case_of(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return conformance::parse_case<Op>(words);
+}
+
+struct Kind {
+  std::string name, line;
+};
+
+const Kind kinds[] = {
+    {"bound, small", "--dtype=bf16 --heads_q=4 --heads_kv=2 --seq_q=33 --seq_kv=48 --head_dim=32 "
+                     "--head_dim_v=32 --scale_value=0.125"},
+    {"bound, medium", "--dtype=fp16 --heads_q=2 --heads_kv=2 --seq_q=256 --seq_kv=256 --head_dim=64 "
+                      "--head_dim_v=64 --scale_value=0.125 --rows=32"},
+    {"lattice", "--dtype=bf16 --heads_q=2 --heads_kv=1 --seq_q=64 --seq_kv=80 --head_dim=32 "
+                "--head_dim_v=32 --scale_value=0.125 --track=a1"},
+};
+
+}  // namespace
+
+void judge_speed(Recorder& recorder, std::size_t runs) {
+  const auto implementation = optimized::flash_attention_score_grad(device::a2());
+  for (const Kind& kind : kinds) {
+    const auto c = case_of(kind.line);
+    const auto seconds =
+        measure_in_turns({[&] { conformance::examine(c, *implementation); }}, runs);
+    recorder.host_rate({"judge", kind.name}, {"cases", "1/s"}, 1.0, seconds[0]);
+  }
+}
+
+}  // namespace assay::bench

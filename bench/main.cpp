@@ -1,0 +1,50 @@
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "benchmarks.hpp"
+
+namespace {
+
+using namespace assay::bench;
+
+struct Choice {
+  std::vector<std::string> groups = {"reference", "optimized", "judge", "modelled"};
+  std::size_t runs = 7;
+  bool table = false, sensitivity = false;
+};
+
+void run(const Choice& choice, Recorder& recorder) {
+  if (choice.sensitivity) return sensitivity(recorder);
+  for (const std::string& group : choice.groups) {
+    if (group == "reference") reference_speed(recorder, choice.runs);
+    if (group == "optimized") optimized_speed(recorder, choice.runs);
+    if (group == "judge") judge_speed(recorder, choice.runs);
+    if (group == "modelled") modelled_time(recorder);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Choice choice;
+  CLI::App app("Host speed and modelled time of Assay, one JSON object a line.", "assay_bench");
+  app.add_option("groups", choice.groups, "what to measure, all by default")
+      ->check(CLI::IsMember({"reference", "optimized", "judge", "modelled"}));
+  app.add_option("--runs", choice.runs, "timed runs of each work")->check(CLI::Range(7, 1000));
+  app.add_flag("--table", choice.table, "a table for people instead of JSON");
+  app.add_flag("--sensitivity", choice.sensitivity,
+               "move each assumed number of the device across its range instead");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    Recorder recorder(std::cout,
+                      choice.table ? Recorder::Format::table : Recorder::Format::json_lines);
+    run(choice, recorder);
+  } catch (const std::exception& error) {
+    std::cerr << "assay_bench: " << error.what() << '\n';
+    return 3;
+  }
+  return 0;
+}

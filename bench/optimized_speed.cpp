@@ -1,0 +1,104 @@
+#include <cmath>
+#include <functional>
+#include <future>
+#include <vector>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/optimized/flash_attention_score_grad.hpp"
+#include "assay/reference/flash_attention_score_grad.hpp"
+#include "benchmarks.hpp"
+#include "composed/composed.hpp"
+#include "shapes.hpp"
+
+namespace assay::bench {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+/// The fastest build of the composed gradient that this machine runs.
+void (*composed_here())(const ComposedHead&) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return composed_avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return composed_avx2;
+#endif
+  return composed_portable;
+}
+
+/// Every head composed of Eigen's products in fp32, the heads side by side on their own threads.
+class Composed {
+ public:
+  Composed(const Op::Problem& problem, const Op::Inputs& inputs)
+      : problem_(problem),
+        operands_(reference::operands_of<float>(problem, inputs)),
+        dq_(operands_.query.size()),
+        dk_(operands_.key.size()),
+        dv_(operands_.value.size()) {}
+
+  void run() {
+    std::vector<std::future<void>> heads;
+    for (std::int64_t head = 0; head < problem_.batch * problem_.heads_q; ++head)
+      heads.push_back(std::async(std::launch::async, composed_here(), at(head)));
+    for (auto& head : heads) head.get();
+  }
+
+  const std::vector<float>& dq() const { return dq_; }
+
+ private:
+  ComposedHead at(std::int64_t head) {
+    const std::int64_t queries = head * problem_.seq_q, keys = head * problem_.seq_kv;
+    const std::int64_t dim = problem_.head_dim;
+    return {.seq_q = problem_.seq_q, .seq_kv = problem_.seq_kv, .dim = dim,
+            .scale = static_cast<float>(problem_.scale_value),
+            .causal = problem_.sparse_mode == 2,
+            .query = operands_.query.data() + queries * dim,
+            .key = operands_.key.data() + keys * dim,
+            .value = operands_.value.data() + keys * dim,
+            .dy = operands_.dy.data() + queries * dim,
+            .attention_in = operands_.attention_in.data() + queries * dim,
+            .softmax_max = operands_.softmax_max.data() + queries,
+            .softmax_sum = operands_.softmax_sum.data() + queries,
+            .dq = dq_.data() + queries * dim,
+            .dk = dk_.data() + keys * dim,
+            .dv = dv_.data() + keys * dim};
+  }
+
+  Op::Problem problem_;
+  reference::Operands<float> operands_;
+  std::vector<float> dq_, dk_, dv_;
+};
+
+/// ||x - y|| / ||y|| of a gradient in BNSD against the composed one.
+double relative_difference(const spec::Tensor& x, const std::vector<float>& y) {
+  double squares = 0.0, norm = 0.0;
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    const double difference = x.load(static_cast<std::int64_t>(k)) - static_cast<double>(y[k]);
+    squares += difference * difference;
+    norm += static_cast<double>(y[k]) * static_cast<double>(y[k]);
+  }
+  return std::sqrt(squares / norm);
+}
+
+}  // namespace
+
+void optimized_speed(Recorder& recorder, std::size_t runs) {
+  const auto implementation = optimized::flash_attention_score_grad(device::a2());
+  for (const Op::Problem& p : long_shapes(host_heads)) {
+    const conformance::Case<Op> c{.problem = p};
+    const Op::Inputs inputs = conformance::make_inputs(c);
+    Op::Outputs outputs = conformance::make_outputs(c);
+    Composed composed(p, inputs);
+    const auto seconds = measure_in_turns({[&] { implementation->run(p, inputs, outputs); },
+                                           [&] { composed.run(); }}, runs);
+    const Subject subject{"optimized.flash_attention_score_grad", name_of(p)};
+    const double gflop = flop_of(p) * 1e-9;
+    recorder.host_rate(subject, {"rate", "GFLOP/s"}, gflop, seconds[0]);
+    recorder.host_rate(subject, {"composed_fp32_rate", "GFLOP/s"}, gflop, seconds[1]);
+    std::vector<double> ratios;
+    for (std::size_t run = 0; run < runs; ++run) ratios.push_back(seconds[1][run] / seconds[0][run]);
+    recorder.samples(subject, {"times_faster_than_composed", "1"}, ratios);
+    recorder.modelled(subject, {"dq_difference_to_composed", "1"},
+                      relative_difference(outputs.dq, composed.dq()));
+  }
+}
+
+}  // namespace assay::bench

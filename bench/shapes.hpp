@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+
+namespace assay::bench {
+
+/// Few enough heads for the host, and enough for every core of the device.
+inline constexpr std::int64_t host_heads = 2, device_heads = 32;
+
+/// S = 2048, D = 128 in BNSD, dense and causal, fp32 and bf16.
+inline std::vector<spec::FlashAttentionScoreGrad::Problem> long_shapes(std::int64_t heads) {
+  std::vector<spec::FlashAttentionScoreGrad::Problem> shapes;
+  for (const spec::DType dtype : {spec::DType::fp32, spec::DType::bf16})
+    for (const bool causal : {false, true}) {
+      spec::FlashAttentionScoreGrad::Problem p;
+      p.dtype = dtype;
+      p.heads_q = p.heads_kv = heads;
+      p.seq_q = p.seq_kv = 2048;
+      p.head_dim = p.head_dim_v = 128;
+      p.scale_value = 0.08838834764f;
+      if (causal) {
+        p.sparse_mode = 2;
+        p.atten_mask = spec::MaskShape::compressed;
+      }
+      shapes.push_back(p);
+    }
+  return shapes;
+}
+
+/// "bf16 BNSD B1 N2 S2048 D128 causal".
+inline std::string name_of(const spec::FlashAttentionScoreGrad::Problem& p) {
+  return std::string(to_string(p.dtype)) + " " + std::string(to_string(p.input_layout)) + " B" +
+         std::to_string(p.batch) + " N" + std::to_string(p.heads_q) + " S" +
+         std::to_string(p.seq_q) + " D" + std::to_string(p.head_dim) +
+         (p.sparse_mode == 2 ? " causal" : " dense");
+}
+
+/// Floating-point operations of five matrix products over the kept pairs.
+inline double flop_of(const spec::FlashAttentionScoreGrad::Problem& p) {
+  const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
+  const double pairs = product(p.batch, p.heads_q, p.seq_q, p.seq_kv);
+  return 10.0 * pairs * static_cast<double>(p.head_dim) * (p.sparse_mode == 2 ? 0.5 : 1.0);
+}
+
+}  // namespace assay::bench

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/conformance/case.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/report.hpp"
+#include "assay/fixtures/record.hpp"
+
+namespace assay::conformance {
+
+/// A stored case without tensors: replay line and fields.
+template <class Op>
+fixtures::CaseRecord recipe(const Case<Op>& c);
+
+/// Copies of the tensors by their documented names.
+std::vector<fixtures::NamedTensor> named_tensors(
+    const spec::FlashAttentionScoreGrad::Inputs& inputs);
+std::vector<fixtures::NamedTensor> named_tensors(
+    const spec::FlashAttentionScoreGrad::Outputs& outputs);
+
+/// Outputs of the case that hold the elements of `tensors`, as if a kernel had written them.
+/// Errors: std::invalid_argument naming the tensor that is absent, unknown, or of another shape or dtype.
+spec::FlashAttentionScoreGrad::Outputs outputs_from(
+    const Case<spec::FlashAttentionScoreGrad>& c, const std::vector<fixtures::NamedTensor>& tensors);
+
+/// The reference of an examination as it is stored, rounded to the outputs' type.
+std::vector<fixtures::ExpectedTensor> stored_expected(Examination& examination,
+                                                      const spec::NumericsProfile& numerics,
+                                                      const std::string& profile_name);
+
+/// The words behind the operator's name of a replay line. Errors: std::invalid_argument for another operator.
+std::vector<std::string> case_words(const std::string& command_line, std::string_view operator_name);
+
+}  // namespace assay::conformance

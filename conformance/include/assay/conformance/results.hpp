@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/report.hpp"
+#include "assay/conformance/sweep.hpp"
+#include "assay/spec/numerics.hpp"
+
+namespace assay::conformance {
+
+/// Schema of report.json, see tools/report_schema.md.
+inline constexpr std::string_view report_schema = "assay-report-1";
+
+/// How a sweep came about.
+struct Environment {
+  std::string tool_version, compiler, command_line, implementation;
+  std::string started;  ///< ISO 8601, UTC
+  std::uint64_t seed = 0;
+  std::map<std::string, std::string> numerics;  ///< dtype -> JSON of the profile declared for it
+};
+
+/// Everything that report.json holds.
+struct Results {
+  Environment environment;
+  Summary summary;
+  std::vector<CaseReport> cases;
+};
+
+/// The largest |error| / tau of one output over all cases.
+struct WorstError {
+  double ratio = 0;
+  std::string case_id, command_line;
+  Finding where;
+};
+std::map<std::string, WorstError> worst_errors(const std::vector<CaseReport>& cases);
+
+/// JSON on one line. Non-finite numbers are the strings "nan", "inf", "-inf".
+std::string to_json(const CaseReport& report);
+std::string to_json(const spec::NumericsProfile& profile);
+std::string to_json(const Results& results);
+
+/// Errors (all three): std::invalid_argument naming the member, its value and what is accepted.
+CaseReport report_from_json(const std::string& json);
+Results results_from_json(const std::string& json);
+/// Members that are absent keep their default, or that of the preset which the member "preset" names for `io`.
+spec::NumericsProfile profile_from_json(const std::string& json, spec::DType io);
+
+/// Replaces a file at once: written beside, flushed to the disk, renamed. Missing folders are made.
+/// Errors: fixtures::StoreError naming path and cause; an old file stays as it was.
+void replace_file(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace assay::conformance

@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "flash_attention_score_grad_sampling.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+constexpr double flop_limit = 5e10, flop_limit_of_all = 5e11;
+/// As many key heads are kept as stay below this, and one in any case.
+constexpr double flop_wanted = 1e9;
+constexpr std::int64_t rows_judged = 16;
+
+/// A backward pass makes five products of two operations each; a causal one half of that.
+double flop(const Op::Problem& p) {
+  return 10 * multiply_adds(p) * (p.sparse_mode == 0 ? 1.0 : 0.5);
+}
+
+struct Shape {
+  std::string name, without;
+  Op::Problem whole;
+};
+
+Shape read_shape(const nlohmann::json& entry) {
+  Shape shape{.name = entry.at("name"), .without = entry.value("without", ""), .whole = {}};
+  Op::Problem& p = shape.whole;
+  const auto dtype = spec::spellings_of<spec::DType>.parse(entry.at("dtype").get<std::string>());
+  if (!dtype) throw std::logic_error("model_shapes.json: unknown dtype of " + shape.name);
+  p.dtype = *dtype;
+  p.heads_q = entry.at("heads_q");
+  p.heads_kv = entry.at("heads_kv");
+  p.seq_q = entry.at("seq_q");
+  p.seq_kv = entry.value("seq_kv", p.seq_q);
+  p.head_dim = entry.at("head_dim");
+  p.head_dim_v = entry.value("head_dim_v", p.head_dim);
+  p.scale_value = entry.value("scale", ordinary_scale(p.head_dim));
+  if (entry.at("causal").get<bool>()) {
+    p.sparse_mode = 2;
+    p.atten_mask = spec::MaskShape::compressed;
+  }
+  return shape;
+}
+
+std::string note_of(const Shape& shape, const Op::Problem& kept) {
+  std::string note = shape.name + ": batch 1";
+  const auto part = [](std::int64_t some, std::int64_t all, const char* what) {
+    return std::to_string(some) + " of " + std::to_string(all) + " " + what;
+  };
+  if (kept.heads_kv != shape.whole.heads_kv)
+    note += ", " + part(kept.heads_kv, shape.whole.heads_kv, "kv heads") + " (" +
+            part(kept.heads_q, shape.whole.heads_q, "query heads") + ")";
+  note += ", " + std::to_string(rows_judged) + " rows of each head judged";
+  if (!shape.without.empty()) note += ", without " + shape.without;
+  return note;
+}
+
+}  // namespace
+
+std::vector<FlashCase> model_cases(ModelExtent extent) {
+  constexpr spec::Layout layouts[] = {spec::Layout::bsh, spec::Layout::bnsd, spec::Layout::sbh,
+                                      spec::Layout::bsnd};
+  std::vector<FlashCase> cases;
+  double flop_of_all = 0;
+  const auto models = nlohmann::json::parse(model_shapes_json());
+  for (const auto& entry : models.at("models")) {
+    const Shape shape = read_shape(entry);
+    FlashCase c{.problem = shape.whole, .rows = rows_judged};
+    if (extent == ModelExtent::cut) {
+      const double per_kv_head = flop(shape.whole) / static_cast<double>(shape.whole.heads_kv);
+      if (per_kv_head >= flop_limit) continue;
+      const auto kept = static_cast<std::int64_t>(flop_wanted / per_kv_head);
+      c.problem.heads_kv = std::clamp<std::int64_t>(kept, 1, shape.whole.heads_kv);
+      c.problem.heads_q = c.problem.heads_kv * shape.whole.group();
+    }
+    const std::size_t number = cases.size();
+    c.problem.input_layout = layouts[number % 4];
+    // Modes 2 and 3 are the same causal mask where the lengths are equal.
+    if (c.problem.sparse_mode == 2 && number / 4 % 2 == 1) c.problem.sparse_mode = 3;
+    c.surface = number % 2 == 0 ? spec::FlashSurface::g1 : spec::FlashSurface::g2;
+    c.product = number % 3 == 0 ? spec::Product::a3 : spec::Product::a2;
+    c.note = note_of(shape, c.problem);
+    flop_of_all += flop(c.problem);
+    cases.push_back(std::move(c));
+  }
+  if (extent == ModelExtent::cut && flop_of_all >= flop_limit_of_all)
+    throw std::logic_error("model_shapes.json: the cut shapes need " + std::to_string(flop_of_all) +
+                           " flop, the limit is " + std::to_string(flop_limit_of_all));
+  return cases;
+}
+
+}  // namespace assay::conformance::flash

@@ -1,0 +1,136 @@
+#include "assay/conformance/record.hpp"
+
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+template <class Inputs, class Visitor>
+void visit_inputs(Inputs& inputs, Visitor&& visit) {
+  visit("query", inputs.query);
+  visit("key", inputs.key);
+  visit("value", inputs.value);
+  visit("dy", inputs.dy);
+  visit("softmax_max", inputs.softmax_max);
+  visit("softmax_sum", inputs.softmax_sum);
+  visit("attention_in", inputs.attention_in);
+  if (inputs.atten_mask) visit("atten_mask", *inputs.atten_mask);
+}
+
+template <class Outputs, class Visitor>
+void visit_outputs(Outputs& outputs, Visitor&& visit) {
+  visit("dq", outputs.dq);
+  visit("dk", outputs.dk);
+  visit("dv", outputs.dv);
+}
+
+std::string text_of(const spec::Shape& shape) {
+  std::string text = "(";
+  for (const std::int64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
+  return text + ")";
+}
+
+void copy_elements(const spec::Tensor& from, spec::Tensor& to) {
+  const auto sources = spec::viewed_elements(from), targets = spec::viewed_elements(to);
+  const std::int64_t size = spec::size_of(to.dtype);
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    std::memcpy(to.bytes.data() + targets[k] * size, from.bytes.data() + sources[k] * size,
+                static_cast<std::size_t>(size));
+}
+
+const spec::Tensor& find(const std::vector<fixtures::NamedTensor>& tensors, const std::string& name) {
+  for (const auto& named : tensors)
+    if (named.name == name) return named.tensor;
+  throw std::invalid_argument("output '" + name + "' is absent");
+}
+
+fixtures::Scalar scalar(std::int64_t value) { return value; }
+fixtures::Scalar scalar(double value) { return value; }
+template <spec::Spelled Enum>
+fixtures::Scalar scalar(Enum value) {
+  return std::string(spec::to_string(value));
+}
+
+}  // namespace
+
+template <class CaseOp>
+fixtures::CaseRecord recipe(const Case<CaseOp>& c) {
+  const std::string command = command_line(c);
+  fixtures::CaseRecord record{.id = case_id(command),
+                              .operator_name = std::string(CaseOp::name),
+                              .surface = std::string(spec::to_string(c.surface)),
+                              .product = std::string(spec::to_string(c.product)),
+                              .command = command,
+                              .profile = c.profile,
+                              .track = std::string(spec::to_string(c.track)),
+                              .seed = c.seed};
+  visit_fields(c.problem, [&](std::string_view name, const auto& member, std::string_view) {
+    record.problem.emplace_back(name, scalar(member));
+  });
+  return record;
+}
+template fixtures::CaseRecord recipe(const Case<Op>&);
+
+std::vector<std::string> case_words(const std::string& command_line, std::string_view operator_name) {
+  std::istringstream stream(command_line);
+  std::string word;
+  stream >> word;
+  if (word != operator_name)
+    throw std::invalid_argument("replay line '" + command_line + "' is of '" + word + "', wanted '" +
+                                std::string(operator_name) + "'");
+  std::vector<std::string> words;
+  while (stream >> word) words.push_back(word);
+  return words;
+}
+
+std::vector<fixtures::NamedTensor> named_tensors(const Op::Inputs& inputs) {
+  std::vector<fixtures::NamedTensor> tensors;
+  visit_inputs(inputs, [&](const char* name, const spec::Tensor& tensor) { tensors.push_back({name, tensor}); });
+  return tensors;
+}
+
+std::vector<fixtures::NamedTensor> named_tensors(const Op::Outputs& outputs) {
+  std::vector<fixtures::NamedTensor> tensors;
+  visit_outputs(outputs, [&](const char* name, const spec::Tensor& tensor) { tensors.push_back({name, tensor}); });
+  return tensors;
+}
+
+Op::Outputs outputs_from(const Case<Op>& c, const std::vector<fixtures::NamedTensor>& tensors) {
+  Op::Outputs outputs = make_outputs(c);
+  for (const auto& named : tensors)
+    if (named.name != "dq" && named.name != "dk" && named.name != "dv")
+      throw std::invalid_argument("'" + named.name + "' is no output; there are dq, dk, dv");
+  visit_outputs(outputs, [&](const char* name, spec::Tensor& output) {
+    const spec::Tensor& given = find(tensors, name);
+    if (given.shape != output.shape)
+      throw std::invalid_argument(std::string(name) + " has shape " + text_of(given.shape) + ", wanted " +
+                                  text_of(output.shape));
+    if (given.dtype != output.dtype)
+      throw std::invalid_argument(std::string(name) + " has dtype " + std::string(spec::to_string(given.dtype)) +
+                                  ", wanted " + std::string(spec::to_string(output.dtype)));
+    copy_elements(given, output);
+  });
+  return outputs;
+}
+
+std::vector<fixtures::ExpectedTensor> stored_expected(Examination& examination,
+                                                      const spec::NumericsProfile& numerics,
+                                                      const std::string& profile_name) {
+  std::vector<fixtures::ExpectedTensor> stored;
+  for (auto& expected : examination.expected(numerics))
+    stored.push_back({.name = std::move(expected.name),
+                      .profile = profile_name,
+                      .value = std::move(expected.value),
+                      .radius = std::move(expected.radius),
+                      .tau = std::move(expected.tau),
+                      .rows = std::move(expected.rows),
+                      .dim = expected.dim,
+                      .dtype = examination.examined().problem.dtype});
+  return stored;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,153 @@
+#include "assay/conformance/results.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "json_text.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using detail::Json;
+
+Json json_of(const std::map<std::string, WorstError>& worst) {
+  Json object = Json::object();
+  for (const auto& [tensor, error] : worst)
+    object[tensor] = {{"ratio", detail::json_of(error.ratio)},
+                      {"case", error.case_id},
+                      {"command_line", error.command_line},
+                      {"where", detail::json_of(error.where)}};
+  return object;
+}
+
+Json json_of(const Environment& environment, double seconds) {
+  Json object = detail::json_of(environment);
+  object["seconds"] = seconds;
+  Json profiles = Json::object();
+  for (const auto& [dtype, profile] : environment.numerics)
+    profiles[dtype] = detail::parse(profile, "numerics profile of " + dtype);
+  object["numerics"] = std::move(profiles);
+  return object;
+}
+
+Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
+  Json verdicts = Json::object();
+  for (const auto& [verdict, count] : summary.verdicts) verdicts[std::string(spec::to_string(verdict))] = count;
+  return {{"cases", summary.cases},
+          {"planned", summary.planned},
+          {"value_cases", summary.value_cases},
+          {"interrupted", summary.interrupted},
+          {"exit_code", static_cast<int>(summary.exit_code())},
+          {"verdicts", std::move(verdicts)},
+          {"rows",
+           {{"total", summary.rows.rows.size()},
+            {"accepted", summary.rows.accepted()},
+            {"rejected", summary.rows.rejected()},
+            {"unexercised", summary.rows.unexercised()},
+            {"rows", detail::json_of(summary.rows.rows)}}},
+          {"worst", json_of(worst_errors(cases))}};
+}
+
+Summary summary_from(const Json& json, const std::string& where) {
+  Summary summary;
+  detail::read_member(json, where, "planned", summary.planned);
+  detail::read_member(json, where, "cases", summary.cases);
+  detail::read_member(json, where, "value_cases", summary.value_cases);
+  detail::read_member(json, where, "interrupted", summary.interrupted);
+  std::vector<std::pair<std::string, std::int64_t>> verdicts;
+  detail::read_member(json, where, "verdicts", verdicts);
+  for (const auto& [name, count] : verdicts) {
+    Verdict verdict{};
+    detail::read(Json(name), where + ".verdicts", verdict);
+    summary.verdicts[verdict] = count;
+  }
+  if (!json.contains("rows")) throw std::invalid_argument(where + " has no member 'rows'");
+  detail::read_member(json["rows"], where + ".rows", "rows", summary.rows.rows);
+  return summary;
+}
+
+}  // namespace
+
+std::map<std::string, WorstError> worst_errors(const std::vector<CaseReport>& cases) {
+  std::map<std::string, WorstError> worst;
+  for (const CaseReport& report : cases)
+    for (const TensorReport& tensor : report.tensors) {
+      if (tensor.elements_judged == 0) continue;
+      const auto [entry, fresh] = worst.try_emplace(tensor.name);
+      if (!fresh && !(tensor.worst > entry->second.ratio)) continue;
+      entry->second = {tensor.worst, report.id, report.command_line, tensor.worst_at};
+    }
+  return worst;
+}
+
+std::string to_json(const CaseReport& report) { return detail::text_of(detail::json_of(report)); }
+
+std::string to_json(const spec::NumericsProfile& profile) { return detail::text_of(detail::json_of(profile)); }
+
+std::string to_json(const Results& results) {
+  const Json head = {{"schema", report_schema},
+                     {"environment", json_of(results.environment, results.summary.seconds)},
+                     {"summary", json_of(results.summary, results.cases)}};
+  std::string text = detail::text_of(head, 1);
+  text.resize(text.rfind('}'));  // the object stays open for the cases
+  text.resize(text.find_last_not_of('\n') + 1);
+  text += ",\n \"cases\": [";
+  // One line a case: a large report can be searched with line tools.
+  for (std::size_t k = 0; k < results.cases.size(); ++k)
+    text += (k == 0 ? "\n" : ",\n") + to_json(results.cases[k]);
+  return text + "\n]}\n";
+}
+
+CaseReport report_from_json(const std::string& json) {
+  CaseReport report;
+  detail::read(detail::parse(json, "report of a case"), "case", report);
+  return report;
+}
+
+Results results_from_json(const std::string& text) {
+  const Json json = detail::parse(text, "report");
+  std::string schema;
+  detail::read_member(json, "report", "schema", schema);
+  if (schema != report_schema)
+    throw std::invalid_argument("report has schema '" + schema + "', wanted '" + std::string(report_schema) + "'");
+  Results results;
+  detail::read_member(json, "report", "environment", results.environment);
+  const Json& environment = json["environment"];
+  detail::read_member(environment, "report.environment", "seconds", results.summary.seconds);
+  if (environment.contains("numerics"))
+    for (const auto& [dtype, profile] : environment["numerics"].items())
+      results.environment.numerics[dtype] = profile.dump();
+  detail::read_member(json, "report", "cases", results.cases);
+  if (!json.contains("summary")) throw std::invalid_argument("report has no member 'summary'");
+  const double seconds = results.summary.seconds;
+  results.summary = summary_from(json["summary"], "report.summary");
+  results.summary.seconds = seconds;
+  results.summary.implementation = results.environment.implementation;
+  return results;
+}
+
+spec::NumericsProfile profile_from_json(const std::string& text, spec::DType io) {
+  const Json json = detail::parse(text, "numerics profile");
+  if (!json.is_object()) detail::wrong("numerics profile", json, "an object");
+  spec::NumericsProfile profile;
+  if (const auto preset = json.find("preset"); preset != json.end()) {
+    std::string name;
+    detail::read(*preset, "numerics profile.preset", name);
+    profile = spec::numerics_preset(name, io);
+  }
+  std::vector<std::string> known = {"preset"};
+  detail::visit_members(profile, [&](const char* name, auto& member) {
+    known.emplace_back(name);
+    if (json.contains(name)) detail::read_member(json, "numerics profile", name, member);
+  });
+  for (const auto& [name, value] : json.items()) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string choices;
+    for (const std::string& field : known) choices += (choices.empty() ? "" : ", ") + field;
+    throw std::invalid_argument("numerics profile has no field '" + name + "'; there are " + choices);
+  }
+  return profile;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,58 @@
+#include "assay/conformance/sampling.hpp"
+
+#include <set>
+#include <stdexcept>
+
+#include "operators/flash_attention_score_grad_sampling.hpp"
+
+namespace assay::conformance {
+namespace {
+
+constexpr std::int64_t full_random_factor = 5;
+
+template <class Op>
+void require_legal(const Case<Op>& c) {
+  if (!c.violate.empty()) return;
+  const auto broken = spec::violations(Op::constraints(), call_of(c));
+  if (!broken.empty())
+    throw std::logic_error("sampled case breaks " + std::string(broken.front()->id) + ": " +
+                           command_line(c));
+}
+
+/// Appends what is not there yet.
+template <class Op>
+class Collector {
+ public:
+  explicit Collector(const SamplingPlan& plan) : plan_(plan) {}
+
+  void add(std::vector<Case<Op>> cases) {
+    for (auto& c : cases) {
+      if (plan_.product) c.product = *plan_.product;
+      require_legal(c);
+      if (lines_.insert(command_line(c)).second) cases_.push_back(std::move(c));
+    }
+  }
+  std::vector<Case<Op>> take() { return std::move(cases_); }
+
+ private:
+  const SamplingPlan& plan_;
+  std::set<std::string> lines_;
+  std::vector<Case<Op>> cases_;
+};
+
+}  // namespace
+
+template <>
+std::vector<Case<spec::FlashAttentionScoreGrad>> sample(const SamplingPlan& plan) {
+  const std::int64_t random_cases = plan.random_cases * (plan.full ? full_random_factor : 1);
+  Collector<spec::FlashAttentionScoreGrad> cases(plan);
+  cases.add(flash::corner_cases(plan.seed));
+  cases.add(flash::cover_cases(plan.seed));
+  cases.add(flash::violation_cases());
+  cases.add(flash::lattice_cases(plan.seed));
+  cases.add(flash::random_cases(plan.seed, random_cases));
+  cases.add(flash::model_cases(plan.full ? flash::ModelExtent::whole : flash::ModelExtent::cut));
+  return cases.take();
+}
+
+}  // namespace assay::conformance

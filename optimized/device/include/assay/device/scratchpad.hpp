@@ -1,0 +1,48 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/device/units.hpp"
+
+namespace assay::device {
+
+/// The modelled hardware would trap, hang or corrupt.
+class DeviceFault : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One on-chip buffer of a core: hands out tiles and remembers the most that was in use.
+class Scratchpad {
+ public:
+  struct Tile {
+    std::string what;
+    Bytes offset, size;
+  };
+
+  Scratchpad(std::string_view name, Bytes capacity, Bytes alignment)
+      : name_(name), capacity_(capacity), alignment_(alignment) {}
+
+  /// Reserves `size` bytes behind what is in use; returns their offset.
+  /// Errors: DeviceFault if they do not fit.
+  Bytes allocate(Bytes size, std::string_view what);
+
+  /// Frees every tile from `mark` on; a mark is an earlier value of used().
+  void release(Bytes mark);
+
+  const std::string& name() const { return name_; }
+  Bytes capacity() const { return capacity_; }
+  Bytes used() const { return used_; }
+  Bytes high_water() const { return high_water_; }
+  const std::vector<Tile>& tiles() const { return tiles_; }
+
+ private:
+  std::string name_;
+  Bytes capacity_, alignment_, used_, high_water_;
+  std::vector<Tile> tiles_;
+};
+
+}  // namespace assay::device

@@ -1,0 +1,30 @@
+#include "flash_attention_score_grad/checks.hpp"
+
+#include "flash_attention_score_grad/call_extents.hpp"
+
+namespace assay::optimized {
+namespace {
+
+void refuse(std::span<const Check> checks, const Check::Call& call) {
+  for (const Check& check : checks)
+    if (const auto refusal = check.refusal(call))
+      throw spec::Rejected(check.status, std::string(check.id) + ": " + *refusal);
+}
+
+}  // namespace
+
+std::vector<Check> argument_checks() {
+  std::vector<Check> all;
+  for (const auto group : {presence_checks(), type_checks(), shape_checks(), attribute_checks(), pse_checks()})
+    all.insert(all.end(), group.begin(), group.end());
+  return all;
+}
+
+void refuse_unless_legal(const Check::Call& call) {
+  refuse(presence_checks(), call);
+  if (all_outputs_empty(call)) return;
+  for (const auto group : {type_checks(), shape_checks(), attribute_checks(), pse_checks()})
+    refuse(group, call);
+}
+
+}  // namespace assay::optimized

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/status.hpp"
+
+namespace assay::optimized {
+
+/// One refusal that phase 1 knows: a row of the operator's document.
+struct Check {
+  using Call = spec::Call<spec::FlashAttentionScoreGrad>;
+
+  std::string_view id;
+  spec::Status status;
+  /// What is wrong: parameter, value, limit; nothing if the row holds. It may rely on the checks before it.
+  std::optional<std::string> (*refusal)(const Call& call);
+};
+
+/// Required arguments. They come before the shortcut for a call without any output element.
+std::span<const Check> presence_checks();
+std::span<const Check> type_checks();
+std::span<const Check> shape_checks();
+std::span<const Check> attribute_checks();
+std::span<const Check> pse_checks();
+
+/// All of them, in the order in which they are made.
+std::vector<Check> argument_checks();
+
+/// Phase 1. Errors: spec::Rejected; the message begins with the id of the row.
+/// Source: FlashAttentionScoreGrad family, sections 4 and 5.
+void refuse_unless_legal(const Check::Call& call);
+
+}  // namespace assay::optimized

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "flash_attention_score_grad/workspace.hpp"
+#include "tile/kernels.hpp"
+
+namespace assay::optimized {
+
+/// What one run needs beside its tensors.
+struct Execution {
+  const Tiling& tiling;
+  const tile::Kernels& kernels;
+  Workspace& workspace;
+  std::int64_t threads;
+};
+
+/// Fills the viewed elements of dq, dk and dv. The problem has no empty extent.
+void compute_gradient(const spec::FlashAttentionScoreGrad::Problem& problem,
+                      const spec::FlashAttentionScoreGrad::Inputs& inputs,
+                      spec::FlashAttentionScoreGrad::Outputs& outputs, const Execution& execution);
+
+/// Fills the viewed elements of a tensor with zeros.
+void fill_with_zeros(spec::Tensor& tensor);
+
+}  // namespace assay::optimized

@@ -1,0 +1,226 @@
+#include <algorithm>
+
+#include "flash_attention_score_grad/call_extents.hpp"
+#include "flash_attention_score_grad/checks.hpp"
+
+namespace assay::optimized {
+namespace {
+
+using Call = Check::Call;
+using Refusal = std::optional<std::string>;
+using spec::Parameter;
+using spec::Shape;
+
+constexpr std::int64_t kibi = 1024, mebi = 1024 * 1024;
+constexpr std::int64_t most_heads = 256, most_batches = 2 * mebi, most_batches_with_prefix = 2 * kibi;
+constexpr std::int64_t longest = mebi, widest_head = 768;
+
+struct Named {
+  std::string_view name;
+  const Parameter* parameter;
+};
+
+/// The tensors whose axes are those of the layout.
+std::vector<Named> attention_tensors(const Call& call) {
+  const auto& p = call.parameters;
+  return {{"query", &p.query}, {"key", &p.key}, {"value", &p.value}, {"dy", &p.dy},
+          {"attention_in", &p.attention_in}, {"dq", &p.dq}, {"dk", &p.dk}, {"dv", &p.dv}};
+}
+
+std::string shape_of(const Named& tensor) {
+  return "shape of " + std::string(tensor.name) + " is " + text_of(tensor.parameter->shape);
+}
+
+Refusal unless(bool holds, const std::string& refusal) {
+  return holds ? std::nullopt : Refusal(refusal);
+}
+
+Refusal within(const std::string& what, std::int64_t value, std::int64_t low, std::int64_t high) {
+  return unless(low <= value && value <= high,
+                what + " is " + std::to_string(value) + "; it must be " + std::to_string(low) +
+                    " to " + std::to_string(high));
+}
+
+Refusal head_num_positive(const Call& call) {
+  return unless(call.attributes.head_num > 0,
+                "headNum is " + std::to_string(call.attributes.head_num) +
+                    "; it must be the number of query heads, at least 1");
+}
+
+Refusal layout(const Call& call) {
+  return unless(layout_of(call).has_value(),
+                "inputLayout is \"" + *call.attributes.input_layout +
+                    "\"; it must be one of " + spec::spellings_of<spec::Layout>.choices());
+}
+
+Refusal ranks(const Call& call) {
+  const std::size_t rank = call.attributes.input_layout->size();
+  for (const Named& tensor : attention_tensors(call))
+    if (tensor.parameter->shape.size() != rank)
+      return "rank of " + std::string(tensor.name) + " is " +
+             std::to_string(tensor.parameter->shape.size()) + "; layout " +
+             *call.attributes.input_layout + " needs " + std::to_string(rank);
+  return std::nullopt;
+}
+
+/// Where heads and channels are one axis it must be cut into headNum heads.
+Refusal head_num_matches(const Call& call) {
+  const Axes axes = axes_of(*layout_of(call));
+  const Shape& query = call.parameters.query.shape;
+  const std::int64_t head_num = call.attributes.head_num;
+  if (axes.merged)
+    return unless(query.back() % head_num == 0,
+                  "last extent of query is " + std::to_string(query.back()) +
+                      ", not a multiple of headNum, which is " + std::to_string(head_num));
+  return unless(query[axes.heads] == head_num,
+                "headNum is " + std::to_string(head_num) + ", query has " +
+                    std::to_string(query[axes.heads]) + " heads; they must be equal");
+}
+
+Refusal head_size_of_key(const Call& call) {
+  const Axes axes = axes_of(*layout_of(call));
+  const std::int64_t head_dim = extents_of(call).head_dim;
+  const std::int64_t last = call.parameters.key.shape.back();
+  if (!axes.merged)
+    return unless(last == head_dim, "head size of key is " + std::to_string(last) +
+                                        ", that of query is " + std::to_string(head_dim) +
+                                        "; they must be equal");
+  return unless(head_dim == 0 ? last == 0 : last % head_dim == 0,
+                "last extent of key is " + std::to_string(last) +
+                    ", not a multiple of the head size of query, which is " +
+                    std::to_string(head_dim));
+}
+
+Refusal head_size_of_value(const Call& call) {
+  const CallExtents e = extents_of(call);
+  if (axes_of(*layout_of(call)).merged && e.heads_kv > 0) {
+    const std::int64_t last = call.parameters.value.shape.back();
+    if (last % e.heads_kv != 0)
+      return "last extent of value is " + std::to_string(last) + ", not a multiple of its " +
+             std::to_string(e.heads_kv) + " heads";
+  }
+  return unless(e.head_dim_v <= e.head_dim,
+                "head size of value is " + std::to_string(e.head_dim_v) +
+                    "; it must be at most that of key, which is " + std::to_string(e.head_dim));
+}
+
+Refusal statistics_given(const Call& call) {
+  const auto& p = call.parameters;
+  for (const Named& tensor : {Named{"softmax_max", &p.softmax_max}, {"softmax_sum", &p.softmax_sum}})
+    if (!tensor.parameter->present)
+      return std::string(tensor.name) + " is null; it is required";
+  return std::nullopt;
+}
+
+Refusal batches_equal(const Call& call) {
+  const Axes axes = axes_of(*layout_of(call));
+  const auto& p = call.parameters;
+  const std::int64_t batch = p.query.shape[axes.batch];
+  for (const Named& tensor : {Named{"key", &p.key}, {"value", &p.value}, {"dy", &p.dy}})
+    if (tensor.parameter->shape[axes.batch] != batch)
+      return "batch of " + std::string(tensor.name) + " is " +
+             std::to_string(tensor.parameter->shape[axes.batch]) + ", that of query is " +
+             std::to_string(batch) + "; they must be equal";
+  return std::nullopt;
+}
+
+/// `like` with the head size `dim`.
+Shape with_head_size(const Call& call, const Shape& like, std::int64_t heads, std::int64_t dim) {
+  Shape shape = like;
+  shape.back() = axes_of(*layout_of(call)).merged ? heads * dim : dim;
+  return shape;
+}
+
+Refusal shape_is(const Named& tensor, const Shape& expected) {
+  return unless(tensor.parameter->shape == expected,
+                shape_of(tensor) + "; it must be " + text_of(expected));
+}
+
+Refusal operand_shapes(const Call& call) {
+  const CallExtents e = extents_of(call);
+  const auto& p = call.parameters;
+  if (const Refusal refusal = shape_is({"value", &p.value},
+                                       with_head_size(call, p.key.shape, e.heads_kv, e.head_dim_v)))
+    return refusal;
+  return shape_is({"dy", &p.dy}, with_head_size(call, p.query.shape, e.heads_q, e.head_dim_v));
+}
+
+Refusal attention_shape(const Call& call) {
+  const CallExtents e = extents_of(call);
+  const auto& p = call.parameters;
+  return shape_is({"attention_in", &p.attention_in},
+                  with_head_size(call, p.query.shape, e.heads_q, e.head_dim_v));
+}
+
+Refusal output_shapes(const Call& call) {
+  const auto& p = call.parameters;
+  if (const Refusal refusal = shape_is({"dq", &p.dq}, p.query.shape)) return refusal;
+  if (const Refusal refusal = shape_is({"dk", &p.dk}, p.key.shape)) return refusal;
+  return shape_is({"dv", &p.dv}, p.value.shape);
+}
+
+Refusal statistics_shapes(const Call& call) {
+  const CallExtents e = extents_of(call);
+  const auto& p = call.parameters;
+  const Shape expected = {e.batch, e.heads_q, e.seq_q, spec::statistics_replicas};
+  if (const Refusal refusal = shape_is({"softmax_max", &p.softmax_max}, expected)) return refusal;
+  return shape_is({"softmax_sum", &p.softmax_sum}, expected);
+}
+
+Refusal groups(const Call& call) {
+  const CallExtents e = extents_of(call);
+  return unless(e.heads_kv > 0 && e.heads_q % e.heads_kv == 0,
+                "query has " + std::to_string(e.heads_q) + " heads, key " +
+                    std::to_string(e.heads_kv) + "; the former must be a multiple of the latter");
+}
+
+Refusal heads(const Call& call) {
+  return within("number of query heads", extents_of(call).heads_q, 1, most_heads);
+}
+
+Refusal batch(const Call& call) {
+  const bool prefix = call.attributes.sparse_mode == 5 || call.attributes.sparse_mode == 6;
+  const std::int64_t most =
+      prefix && call.parameters.prefix ? most_batches_with_prefix : most_batches;
+  return within("batch", extents_of(call).batch, any_output_empty(call) ? 0 : 1, most);
+}
+
+Refusal lengths(const Call& call) {
+  const CallExtents e = extents_of(call);
+  const std::int64_t least = any_output_empty(call) ? 0 : 1;
+  if (const Refusal refusal = within("length of query", e.seq_q, least, longest)) return refusal;
+  return within("length of key", e.seq_kv, least, longest);
+}
+
+Refusal head_size(const Call& call) {
+  return within("head size of query", extents_of(call).head_dim, any_output_empty(call) ? 0 : 1,
+                widest_head);
+}
+
+Refusal no_empty_extent(const Call& call) {
+  if (any_output_empty(call)) return std::nullopt;
+  for (const Named& tensor : attention_tensors(call))
+    if (spec::element_count(tensor.parameter->shape) == 0)
+      return shape_of(tensor) + ", empty, though no gradient is empty";
+  return std::nullopt;
+}
+
+constexpr auto invalid = spec::Status::param_invalid;
+constexpr Check checks[] = {
+    {"FAG-C38", invalid, head_num_positive}, {"FAG-C30", invalid, layout},
+    {"FAG-C32", invalid, ranks},             {"FAG-C49", invalid, no_empty_extent},
+    {"FAG-C38", invalid, head_num_matches},  {"FAG-C34", invalid, head_size_of_key},
+    {"FAG-C37", invalid, groups},            {"FAG-C35", invalid, head_size_of_value},
+    {"FAG-C04", spec::Status::param_nullptr, statistics_given},
+    {"FAG-C33", invalid, batches_equal},     {"FAG-C36", invalid, operand_shapes},
+    {"FAG-C47", invalid, attention_shape},   {"FAG-C48", invalid, output_shapes},
+    {"FAG-C46", invalid, statistics_shapes}, {"FAG-C39", invalid, heads},
+    {"FAG-C40", invalid, batch},             {"FAG-C41", invalid, lengths},
+    {"FAG-C44", invalid, head_size},
+};
+
+}  // namespace
+
+std::span<const Check> shape_checks() { return checks; }
+
+}  // namespace assay::optimized

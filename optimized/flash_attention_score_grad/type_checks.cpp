@@ -1,0 +1,134 @@
+#include "flash_attention_score_grad/checks.hpp"
+
+namespace assay::optimized {
+namespace {
+
+using Call = Check::Call;
+using Refusal = std::optional<std::string>;
+using spec::DType;
+using spec::Format;
+using spec::Parameter;
+
+struct Named {
+  std::string_view name;
+  const Parameter* parameter;
+};
+
+std::vector<Named> tensors(const Call& call) {
+  const auto& p = call.parameters;
+  return {{"query", &p.query}, {"key", &p.key}, {"value", &p.value}, {"dy", &p.dy},
+          {"pse_shift", &p.pse_shift}, {"drop_mask", &p.drop_mask},
+          {"padding_mask", &p.padding_mask}, {"atten_mask", &p.atten_mask},
+          {"softmax_max", &p.softmax_max}, {"softmax_sum", &p.softmax_sum},
+          {"softmax_in", &p.softmax_in}, {"attention_in", &p.attention_in}, {"dq", &p.dq},
+          {"dk", &p.dk}, {"dv", &p.dv}, {"dpse", &p.dpse}};
+}
+
+std::string type_of(const Named& tensor) {
+  return "type of " + std::string(tensor.name) + " is " +
+         std::string(to_string(tensor.parameter->dtype));
+}
+
+Refusal first_outside(std::initializer_list<Named> named, std::initializer_list<DType> legal) {
+  for (const Named& tensor : named) {
+    if (!tensor.parameter->present) continue;
+    std::string choices;
+    bool found = false;
+    for (const DType dtype : legal) {
+      found = found || tensor.parameter->dtype == dtype;
+      choices += (choices.empty() ? "" : " or ") + std::string(to_string(dtype));
+    }
+    if (!found) return type_of(tensor) + "; it must be " + choices;
+  }
+  return std::nullopt;
+}
+
+Refusal first_unlike_query(const Call& call, std::initializer_list<Named> named) {
+  const DType expected = call.parameters.query.dtype;
+  for (const Named& tensor : named)
+    if (tensor.parameter->present && tensor.parameter->dtype != expected)
+      return type_of(tensor) + ", that of query is " + std::string(to_string(expected)) +
+             "; they must be equal";
+  return std::nullopt;
+}
+
+Refusal float8(const Call& call) {
+  for (const Named& tensor : tensors(call)) {
+    const DType dtype = tensor.parameter->dtype;
+    if (tensor.parameter->present &&
+        (dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn))
+      return type_of(tensor) + "; 8-bit floating types are not supported on a2 and a3";
+  }
+  return std::nullopt;
+}
+
+Refusal operands(const Call& call) {
+  const auto& p = call.parameters;
+  if (const Refusal outside = first_outside({{"query", &p.query}, {"key", &p.key}, {"value", &p.value}},
+                                            {DType::fp16, DType::bf16, DType::fp32}))
+    return outside;
+  return first_unlike_query(call, {{"key", &p.key}, {"value", &p.value}});
+}
+
+Refusal gradients(const Call& call) {
+  const auto& p = call.parameters;
+  return first_unlike_query(call, {{"dy", &p.dy}, {"attention_in", &p.attention_in},
+                                   {"dq", &p.dq}, {"dk", &p.dk}, {"dv", &p.dv}});
+}
+
+Refusal pse(const Call& call) {
+  const Named tensor = {"pse_shift", &call.parameters.pse_shift};
+  const bool slopes = call.surface == spec::FlashSurface::g2 &&
+                      (call.attributes.pse_type == 2 || call.attributes.pse_type == 3);
+  return slopes ? first_outside({tensor}, {DType::fp32}) : first_unlike_query(call, {tensor});
+}
+
+Refusal drop_mask(const Call& call) {
+  return first_outside({{"drop_mask", &call.parameters.drop_mask}}, {DType::uint8});
+}
+
+Refusal atten_mask(const Call& call) {
+  return first_outside({{"atten_mask", &call.parameters.atten_mask}},
+                       {DType::boolean, DType::uint8});
+}
+
+Refusal statistics(const Call& call) {
+  const auto& p = call.parameters;
+  return first_outside({{"softmax_max", &p.softmax_max}, {"softmax_sum", &p.softmax_sum}},
+                       {DType::fp32});
+}
+
+Refusal reserved(const Call& call) {
+  const auto& p = call.parameters;
+  if (const Refusal outside =
+          first_outside({{"padding_mask", &p.padding_mask}}, {DType::uint8, DType::boolean}))
+    return outside;
+  return first_outside({{"softmax_in", &p.softmax_in}, {"dpse", &p.dpse}},
+                       {DType::fp16, DType::bf16, DType::fp32});
+}
+
+Refusal format(const Call& call) {
+  for (const auto& [name, parameter] : tensors(call)) {
+    const Format format = parameter->format;
+    if (parameter->present && (format == Format::nc1hwc0 || format == Format::fractal_z ||
+                               format == Format::fractal_nz))
+      return "format of " + std::string(name) + " is " + std::string(to_string(format)) +
+             "; it must be ND";
+  }
+  return std::nullopt;
+}
+
+constexpr auto invalid = spec::Status::param_invalid;
+constexpr Check checks[] = {
+    {"FAG-C22", invalid, float8},     {"FAG-C20", invalid, operands},
+    {"FAG-C21", invalid, gradients},  {"FAG-C23", invalid, pse},
+    {"FAG-C24", invalid, drop_mask},  {"FAG-C25", invalid, atten_mask},
+    {"FAG-C26", invalid, statistics}, {"FAG-C28", invalid, format},
+    {"FAG-C29", invalid, reserved},
+};
+
+}  // namespace
+
+std::span<const Check> type_checks() { return checks; }
+
+}  // namespace assay::optimized

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/device/ascend.hpp"
+#include "assay/device/units.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+
+namespace assay::optimized {
+
+/// One tile of an on-chip buffer.
+struct Buffer {
+  std::string memory, what;
+  device::Bytes offset, size;
+};
+
+/// Keys j that the queries i of a tile can attend to: i - before <= j <= i + after, counted from the upper left corner.
+struct Window {
+  std::int64_t before, after;
+};
+
+/// Half-open range of key tiles.
+struct TileRange {
+  std::int64_t first = 0, last = 0;
+
+  bool empty() const { return first >= last; }
+  bool holds(std::int64_t tile) const { return first <= tile && tile < last; }
+};
+
+/// How one problem is cut for a device; everything else follows from it.
+struct Tiling {
+  std::int64_t seq_q, seq_kv;
+  std::int64_t rows, columns;          ///< of a block of scores, multiples of 16
+  std::int64_t row_tiles, key_tiles;   ///< blocks along the queries and along the keys of one head
+  std::int64_t record_tiles;           ///< row tiles whose dk and dv stay in L0C
+  std::int64_t l1_depth, l0_depth;     ///< inner extent of a matrix operand held in one L1, one L0 buffer
+  std::int64_t slice;                  ///< columns of a gradient that one L0C buffer holds
+  std::int64_t vector_rows;            ///< rows of a block that a vector core holds at a time
+  bool keys_stay;                      ///< key and value of a key tile stay in L1
+  Window window;
+  std::vector<Buffer> buffers;
+  device::Bytes l1, l0a, l0b, l0c, ub;  ///< peak occupancy
+
+  /// Key tiles that hold a key which a query of the row tile may attend to; the others are skipped.
+  TileRange keys_of(std::int64_t row_tile) const;
+  /// Rows of a row tile and keys of a key tile: fewer in the last one.
+  std::int64_t rows_of(std::int64_t row_tile) const;
+  std::int64_t columns_of(std::int64_t key_tile) const;
+  /// Blocks of one query head that are computed.
+  std::int64_t blocks() const;
+};
+
+/// The tiling of a non-empty problem. Pure: the same arguments give the same tiling.
+/// Errors: device::DeviceFault, naming buffer, tile and limit, if not even the smallest tiles fit.
+Tiling plan(const spec::FlashAttentionScoreGrad::Problem& problem, const device::Spec& device);
+
+/// The plan for people: extents, then one line per buffer.
+std::string to_text(const Tiling& tiling);
+
+}  // namespace assay::optimized

@@ -1,0 +1,160 @@
+#include "operators/flash_attention_score_grad_bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "model_kernel.hpp"
+#include "operators/flash_attention_score_grad_certificate.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using testing::Gradients;
+using testing::KernelPlan;
+using testing::Op;
+
+std::vector<std::int64_t> all_rows(std::int64_t extent) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(extent));
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+/// A judged problem in layout BNSD, where the order of the tensors is that of the expectations.
+struct Trial {
+  Trial(const Op::Problem& problem, const spec::NumericsProfile& profile, std::uint64_t seed)
+      : inputs(testing::normal_inputs(problem, seed)),
+        dense(problem, inputs),
+        arithmetic(profile, problem.dtype),
+        judged{all_rows(problem.seq_q), all_rows(problem.seq_kv)},
+        expected(flash::expectations(dense, arithmetic, flash::row_terms(dense, arithmetic), judged)) {}
+
+  std::array<Verdict, 3> judge(const KernelPlan& plan) {
+    const Gradients g = testing::run_kernel(dense.problem, inputs, plan);
+    std::array<Verdict, 3> verdicts;
+    const std::vector<float>* outputs[] = {&g.dq, &g.dk, &g.dv};
+    for (std::size_t t = 0; t < 3; ++t) {
+      reports[t] = {};
+      verdicts[t] = compare(expected[t], {outputs[t]->begin(), outputs[t]->end()}, arithmetic,
+                            reports[t], findings);
+    }
+    return verdicts;
+  }
+
+  Op::Inputs inputs;
+  flash::Dense dense;
+  Arithmetic arithmetic;
+  flash::JudgedRows judged;
+  std::array<Expectation, 3> expected;
+  std::array<TensorReport, 3> reports;
+  std::vector<Finding> findings;
+};
+
+constexpr std::array<Verdict, 3> all_conform = {Verdict::conforms, Verdict::conforms,
+                                                Verdict::conforms};
+
+Op::Problem problem_of(spec::DType dtype) {
+  return {.dtype = dtype, .batch = 1, .heads_q = 4, .heads_kv = 2, .seq_q = 67, .seq_kv = 81,
+          .head_dim = 40, .head_dim_v = 24, .scale_value = 0.15625};
+}
+
+KernelPlan bf16_plan() {
+  return {.stage = testing::to_nearest_bf16, .cast = testing::to_nearest_bf16};
+}
+
+TEST(Bound, HealthyBf16KernelConformsWithUnitModeratedErrors) {
+  Trial trial(problem_of(spec::DType::bf16), {.stage = spec::DType::bf16, .fused = false}, 7);
+  EXPECT_EQ(trial.judge(bf16_plan()), all_conform);
+  for (const TensorReport& report : trial.reports) {
+    EXPECT_LT(report.worst, 1.0) << report.name;
+    EXPECT_GT(report.worst, 0.05) << report.name;
+    EXPECT_GT(report.rms, 0.7) << report.name;
+    EXPECT_LT(report.rms, 1.05) << report.name;
+  }
+}
+
+TEST(Bound, HealthyFp32KernelConforms) {
+  Trial trial(problem_of(spec::DType::fp32), {.fused = false}, 3);
+  EXPECT_EQ(trial.judge({}), all_conform);
+  for (const TensorReport& report : trial.reports) EXPECT_GT(report.rms, 0.05) << report.name;
+}
+
+TEST(Bound, CausalHealthyKernelConforms) {
+  Op::Problem p = problem_of(spec::DType::bf16);
+  p.sparse_mode = 3, p.atten_mask = spec::MaskShape::compressed;
+  Trial trial(p, {.stage = spec::DType::bf16, .fused = false}, 11);
+  EXPECT_EQ(trial.judge(bf16_plan()), all_conform);
+}
+
+TEST(Bound, OwnStatisticsProfileConforms) {
+  Trial trial(problem_of(spec::DType::bf16),
+              {.stage = spec::DType::bf16, .stats = spec::Origin::own, .delta = spec::Origin::given,
+               .fused = false}, 5);
+  EXPECT_EQ(trial.judge(bf16_plan()), all_conform);
+}
+
+TEST(Bound, MissingRowTermIsProvenInDqAndDk) {
+  Trial trial(problem_of(spec::DType::bf16), {.stage = spec::DType::bf16, .fused = false}, 7);
+  KernelPlan plan = bf16_plan();
+  plan.row_term = false;
+  const auto verdicts = trial.judge(plan);
+  EXPECT_EQ(verdicts[0], Verdict::nonconformant_proven);
+  EXPECT_EQ(verdicts[1], Verdict::nonconformant_proven);
+  EXPECT_EQ(verdicts[2], Verdict::conforms);
+}
+
+TEST(Bound, OnePercentOnDkIsCaught) {
+  Trial trial(problem_of(spec::DType::bf16), {.stage = spec::DType::bf16, .fused = false}, 7);
+  KernelPlan plan = bf16_plan();
+  plan.dk_scale = 1.01f;
+  EXPECT_NE(trial.judge(plan)[1], Verdict::conforms);
+}
+
+TEST(Bound, LastKeyDroppedIsCaught) {
+  Trial trial(problem_of(spec::DType::fp32), {.fused = false}, 9);
+  EXPECT_EQ(trial.judge({.skipped_key = 80})[2], Verdict::nonconformant_proven);
+}
+
+TEST(Bound, UndeclaredStagingIsCaught) {
+  Trial trial(problem_of(spec::DType::fp32), {.fused = false}, 9);
+  KernelPlan plan;
+  plan.stage = testing::to_nearest_bf16;
+  EXPECT_NE(trial.judge(plan)[0], Verdict::conforms);
+}
+
+TEST(Bound, ControlsAreCaughtInEveryTensor) {
+  for (const spec::DType dtype : {spec::DType::bf16, spec::DType::fp16, spec::DType::fp32}) {
+    Trial trial(problem_of(dtype), spec::numerics_preset("ascend_a2", dtype), 7);
+    for (const Expectation& e : trial.expected)
+      EXPECT_EQ(judge_controls(e, trial.arithmetic).letters, "Z+N+L+S+") << e.name;
+  }
+}
+
+TEST(Bound, ControlsAreNotApplicableWithOneKey) {
+  Op::Problem p = problem_of(spec::DType::bf16);
+  p.seq_kv = 1;
+  Trial trial(p, spec::numerics_preset("ascend_a2", p.dtype), 7);
+  EXPECT_EQ(judge_controls(trial.expected[0], trial.arithmetic).letters, "Z.N.L.S.");
+  EXPECT_EQ(judge_controls(trial.expected[2], trial.arithmetic).letters, "Z+N+L+S+");
+}
+
+TEST(Bound, DoubleEngineAgreesWithTheDefinitionIn113Bits) {
+  Op::Problem p = problem_of(spec::DType::fp32);
+  p.seq_q = 21, p.seq_kv = 18;
+  Trial trial(p, spec::numerics_preset("ascend_a2", p.dtype), 2);
+  const flash::Certificate certificate = flash::certify(trial.dense, trial.inputs, trial.judged);
+  EXPECT_EQ(certificate.rows[0].size(), 4u * 21u);
+  trial.expected[1].value[5] *= 1 + 1e-9;
+  certificate.apply(trial.expected);
+  EXPECT_EQ(trial.judge({}), all_conform);
+}
+
+TEST(Bound, InfinityWhereNothingOverflowsIsStructural) {
+  Trial trial(problem_of(spec::DType::bf16), {.stage = spec::DType::bf16, .fused = false}, 7);
+  KernelPlan plan = bf16_plan();
+  plan.dk_scale = HUGE_VALF;
+  EXPECT_EQ(trial.judge(plan)[1], Verdict::nonconformant_structural);
+}
+
+}  // namespace
+}  // namespace assay::conformance

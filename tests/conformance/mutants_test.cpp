@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "assay/mutants/kill_table.hpp"
+#include "assay/mutants/specimen.hpp"
+
+namespace assay {
+namespace {
+
+using mutants::KillRow;
+using mutants::KillTable;
+
+const KillTable& table() {
+  static const KillTable judged = mutants::kill_table(mutants::specimens(), mutants::kill_cases());
+  return judged;
+}
+
+std::int64_t caught_by(const std::string& name, const std::string& rule) {
+  for (const KillRow& row : table().rows)
+    if (row.specimen.name == name) {
+      const auto entry = row.caught_by.find(rule);
+      return entry == row.caught_by.end() ? 0 : entry->second;
+    }
+  ADD_FAILURE() << "no specimen " << name;
+  return 0;
+}
+
+TEST(Mutants, EverySpecimenIsToldApart) {
+  std::int64_t healthy = 0, planted = 0;
+  for (const KillRow& row : table().rows) {
+    ++(row.specimen.healthy ? healthy : planted);
+    EXPECT_TRUE(row.as_expected())
+        << row.specimen.name << " (" << row.specimen.bug << "), failed " << row.failed << " of "
+        << row.cases << " cases\n  " << row.replay << "\n  " << row.text;
+  }
+  EXPECT_GE(planted, 20);
+  EXPECT_GE(healthy, 6);
+  EXPECT_FALSE(table().interrupted);
+}
+
+TEST(Mutants, ABugIsCaughtByTheRuleThatIsMadeForIt) {
+  EXPECT_GT(caught_by("causal_edge_right", "lattice"), 0);
+  EXPECT_GT(caught_by("causal_edge_right", "bound"), 0);
+  EXPECT_GT(caught_by("ties_away_in_cast", "lattice"), 0);
+  EXPECT_GT(caught_by("truncating_cast", "bias"), 0);
+  EXPECT_GT(caught_by("tail_queries_stale", "structure"), 0);
+  EXPECT_GT(caught_by("modifies_input", "structure"), 0);
+  EXPECT_GT(caught_by("order_not_fixed", "determinism"), 0);
+  EXPECT_GT(caught_by("without_FAG-C34", "status"), 0);
+}
+
+TEST(Mutants, NamesAreUnique) {
+  std::set<std::string> names;
+  for (const mutants::Specimen& specimen : mutants::specimens())
+    EXPECT_TRUE(names.insert(specimen.name).second) << specimen.name;
+}
+
+TEST(Mutants, TheTableDoesNotDependOnThreads) {
+  auto cases = mutants::kill_cases();
+  cases.resize(3);
+  auto specimens = mutants::specimens();
+  specimens.resize(20);
+  const KillTable one = mutants::kill_table(specimens, cases, {.threads = 1});
+  const KillTable three = mutants::kill_table(specimens, cases, {.threads = 3});
+  ASSERT_EQ(one.rows.size(), three.rows.size());
+  for (std::size_t k = 0; k < one.rows.size(); ++k) {
+    EXPECT_EQ(one.rows[k].verdicts, three.rows[k].verdicts) << specimens[k].name;
+    EXPECT_EQ(one.rows[k].caught_by, three.rows[k].caught_by) << specimens[k].name;
+    EXPECT_EQ(one.rows[k].worst, three.rows[k].worst) << specimens[k].name;
+  }
+}
+
+TEST(Mutants, ASpecimenThatMeetsNoCaseIsNotAsExpected) {
+  const KillTable empty = mutants::kill_table(mutants::specimens(), {}, {.threads = 1});
+  for (const KillRow& row : empty.rows) EXPECT_FALSE(row.as_expected()) << row.specimen.name;
+  EXPECT_FALSE(empty.as_expected());
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,56 @@
+#include "assay/device/ascend.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+namespace {
+
+using namespace assay;
+
+static_assert(std::is_invocable_v<std::plus<>, device::Bytes, device::Bytes>);
+static_assert(!std::is_invocable_v<std::plus<>, device::Bytes, device::Cycles>);
+static_assert(!std::is_invocable_v<std::less<>, device::Bytes, device::Cycles>);
+static_assert(!std::is_convertible_v<std::int64_t, device::Bytes>);
+
+TEST(Spec, GivesEveryNumberANameAUnitAndASource) {
+  for (const device::Spec& spec : device::devices()) {
+    std::set<std::pair<std::string_view, std::string_view>> names;
+    for (const auto& quantity : device::quantities(spec)) {
+      EXPECT_FALSE(quantity.name.empty());
+      EXPECT_FALSE(quantity.unit.empty()) << quantity.name;
+      EXPECT_FALSE(quantity.source.empty()) << quantity.name;
+      EXPECT_TRUE(names.emplace(quantity.name, quantity.unit).second) << quantity.name;
+    }
+  }
+}
+
+TEST(Spec, GivesEveryAssumedNumberARangeThatHoldsIt) {
+  for (const device::Spec& spec : device::devices())
+    for (const auto& quantity : device::quantities(spec)) {
+      EXPECT_LE(quantity.low, quantity.value) << quantity.name;
+      EXPECT_GE(quantity.high, quantity.value) << quantity.name;
+      EXPECT_EQ(quantity.assumed, quantity.low < quantity.high) << quantity.name;
+    }
+}
+
+TEST(Spec, OfA2Is910B2With24CoresAt1800MHz) {
+  const device::Spec spec = device::a2();
+  EXPECT_EQ(spec.sku, "910B2");
+  EXPECT_EQ(spec.cores.cube.value, 24);
+  EXPECT_EQ(spec.cores.vector.value, 48);
+  EXPECT_EQ(spec.cores.clock.value, 1.8e9);
+  EXPECT_EQ(bytes_of(spec.memories.l1).count, 524288);
+  EXPECT_EQ(bytes_of(spec.memories.ub).count, 196608);
+}
+
+TEST(Spec, ListsTheSmaller910B4WithItsOwnMemories) {
+  const device::Spec spec = device::ascend_910b4();
+  EXPECT_EQ(spec.cores.cube.value, 20);
+  EXPECT_EQ(spec.rates.hbm_bandwidth.value, 0.8e12);
+  EXPECT_EQ(bytes_of(spec.memories.l2).count, 96 * 1024 * 1024);
+  EXPECT_LT(spec.rates.l2_bandwidth.value, device::a2().rates.l2_bandwidth.value);
+}
+
+}  // namespace

@@ -1,0 +1,75 @@
+# Rules about the text of our own files that no compiler checks. Usage: cmake -D ROOT=<folder> -P house.cmake
+# Prints every breach and fails if there is one.
+cmake_minimum_required(VERSION 3.25)
+
+file(GLOB files LIST_DIRECTORIES false RELATIVE ${ROOT} ${ROOT}/*)
+foreach(folder .ci bench conformance fixtures optimized reference spec tests tools)
+  file(GLOB_RECURSE found LIST_DIRECTORIES false RELATIVE ${ROOT} ${ROOT}/${folder}/*)
+  list(APPEND files ${found})
+endforeach()
+list(FILTER files EXCLUDE REGEX "\\.(h5|png|pyc)$")  # not text
+list(LENGTH files number_of_files)
+if(number_of_files EQUAL 0)
+  message(FATAL_ERROR "no file below ${ROOT}")
+endif()
+
+function(report path rule)
+  message("${path}: ${rule}")
+  set_property(GLOBAL APPEND PROPERTY breaches ${path})
+endfunction()
+
+# forbid(<pattern> <rule> [<pattern of lines that may>]): lines of the file at hand.
+function(forbid pattern rule)
+  file(STRINGS ${ROOT}/${path} lines REGEX "${pattern}")
+  foreach(line IN LISTS lines)
+    if("${ARGN}" STREQUAL "" OR NOT line MATCHES "${ARGN}")
+      report("${path}" "${rule}: ${line}")
+    endif()
+  endforeach()
+endfunction()
+
+set(word_start "(^|[^A-Za-z0-9_])")
+set(marker "TO[D]O|FIX[M]E")  # in brackets, so that this line is no breach of its own rule
+set(bad_names "utils?|common|helpers?|managers?|misc|data|infos?|new|v2|final")
+
+foreach(path IN LISTS files)
+  if(path MATCHES "(^|[/_.-])(${bad_names})([/_.-]|$)")
+    report("${path}" "a name says what the thing is")
+  endif()
+  file(READ ${ROOT}/${path} text)
+  if(path MATCHES "\\.json$")
+    continue()  # quotes its sources as they are
+  endif()
+  if(text MATCHES "[^\t\n -~]")
+    report("${path}" "only ASCII characters")
+  endif()
+  string(REGEX MATCHALL "\n" ends "${text}")
+  list(LENGTH ends number_of_lines)
+  if(number_of_lines GREATER 500)
+    report("${path}" "${number_of_lines} lines, at most 500")
+  endif()
+  forbid("${word_start}(${marker})" "an open end needs the number of its issue" "(${marker}) *\\(?#[0-9]+")
+  if(NOT path MATCHES "\\.[ch]pp$")
+    continue()
+  endif()
+  # But for attributes that not every compiler knows.
+  forbid("^ *# *define" "no macros of our own" "define ASSAY_[A-Z]+( __attribute__.*)?$")
+  forbid("[Nn]ot implemented|[Pp]laceholder" "no stubs")
+  if(path MATCHES "^(spec|reference|optimized|fixtures|conformance)/")
+    forbid("std::(cout|cerr|clog)|fmt::print|${word_start}(std::)?(f?printf|puts|abort|_?exit|quick_exit|terminate) *\\("
+           "libraries do not print, exit or abort")
+  endif()
+  if(path MATCHES "\\.hpp$")
+    forbid("^ *using namespace" "no using namespace in headers")
+    if(NOT text MATCHES "^#pragma once\n")
+      report("${path}" "begins with #pragma once")
+    endif()
+  endif()
+endforeach()
+
+get_property(breaches GLOBAL PROPERTY breaches)
+list(LENGTH breaches number_of_breaches)
+if(number_of_breaches GREATER 0)
+  message(FATAL_ERROR "${number_of_breaches} breaches in ${number_of_files} files")
+endif()
+message("${number_of_files} files keep the rules")

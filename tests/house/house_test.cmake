@@ -1,0 +1,34 @@
+# Every rule of house.cmake can fail: a folder with one breach of each.
+cmake_minimum_required(VERSION 3.25)
+
+file(REMOVE_RECURSE ${FOLDER})
+file(WRITE ${FOLDER}/README.md "A good file.\n")
+file(WRITE ${FOLDER}/spec/new_thing.txt "\n")
+string(ASCII 195 169 accent)
+file(WRITE ${FOLDER}/spec/accent.txt "caf${accent}\n")
+string(REPEAT "line\n" 501 long)
+file(WRITE ${FOLDER}/spec/long.txt "${long}")
+string(CONCAT marker "TO" "DO")
+file(WRITE ${FOLDER}/tools/open_end.cpp "// ${marker} later\n// ${marker}(#12) later\n")
+file(WRITE ${FOLDER}/spec/macro.cpp "#define SQUARE(x) ((x) * (x))\n")
+file(WRITE ${FOLDER}/spec/stub.cpp "// not implemented\n")
+file(WRITE ${FOLDER}/conformance/loud.cpp "void f() { std::printf(\"x\"); }\n")
+file(WRITE ${FOLDER}/conformance/quits.cpp "void f() { exit(1); }\n")
+file(WRITE ${FOLDER}/tools/loud.cpp "void f() { std::printf(\"x\"); }\n")
+file(WRITE ${FOLDER}/spec/open.hpp "#pragma once\nusing namespace std;\n")
+file(WRITE ${FOLDER}/spec/guard.hpp "#ifndef X\n")
+
+execute_process(COMMAND ${CMAKE_COMMAND} -D ROOT=${FOLDER} -P ${CMAKE_CURRENT_LIST_DIR}/house.cmake
+                RESULT_VARIABLE status ERROR_VARIABLE output)
+foreach(breach
+    "spec/new_thing.txt: a name" "spec/accent.txt: only ASCII" "spec/long.txt: 501 lines"
+    "tools/open_end.cpp: an open end" "spec/macro.cpp: no macros" "spec/stub.cpp: no stubs"
+    "conformance/loud.cpp: libraries" "conformance/quits.cpp: libraries" "spec/open.hpp: no using"
+    "spec/guard.hpp: begins" "10 breaches in 12 files")
+  if(NOT output MATCHES "${breach}")
+    message(FATAL_ERROR "'${breach}' was not found in:\n${output}")
+  endif()
+endforeach()
+if(status EQUAL 0)
+  message(FATAL_ERROR "breaches must fail")
+endif()

@@ -1,0 +1,41 @@
+# Installs BUILD below FOLDER, builds the consumer against the install alone, and runs its tests.
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nfailed (${status}):\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${FOLDER})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/prefix)
+run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${FOLDER}/build -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${FOLDER}/prefix
+    -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=Release)
+run(${CMAKE_COMMAND} --build ${FOLDER}/build)
+
+# The package must not lead back to the sources or the build.
+file(GLOB_RECURSE package ${FOLDER}/prefix/*.cmake)
+foreach(file IN LISTS package)
+  file(READ ${file} text)
+  foreach(origin ${BUILD} ${SOURCE}/)
+    string(FIND "${text}" "${origin}" position)
+    if(NOT position EQUAL -1)
+      message(FATAL_ERROR "${file} refers to ${origin}")
+    endif()
+  endforeach()
+endforeach()
+
+run(${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --output-on-failure -R "stored_case|plain_conforms")
+execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --output-on-failure -R zeros_conforms
+                RESULT_VARIABLE status OUTPUT_VARIABLE output)
+if(status EQUAL 0 OR NOT output MATCHES "nonconformant_")
+  message(FATAL_ERROR "an implementation that writes zeros must be found nonconformant:\n${output}")
+endif()
+foreach(report plain_conforms.json plain_conforms.html)
+  if(NOT EXISTS ${FOLDER}/build/conformance/${report})
+    message(FATAL_ERROR "${report} was not written")
+  endif()
+endforeach()

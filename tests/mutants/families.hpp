@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/mutants/specimen.hpp"
+#include "kernel.hpp"
+
+namespace assay::mutants {
+
+std::vector<Specimen> healthy_kernels();
+std::vector<Specimen> mask_mutants();
+std::vector<Specimen> head_and_scale_mutants();
+std::vector<Specimen> row_mutants();
+std::vector<Specimen> tile_mutants();
+std::vector<Specimen> rounding_mutants();
+std::vector<Specimen> tensor_mutants();
+std::vector<Specimen> output_mutants();
+std::vector<Specimen> argument_specimens();
+/// Ids of the rows that the argument specimens know.
+std::vector<std::string> checked_rows();
+
+/// A kernel of class Bug that follows `plan` and declares it.
+template <class Bug>
+Specimen planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {
+  return {.name = name,
+          .bug = std::move(bug),
+          .healthy = false,
+          .subject = Subject::numbers,
+          .make = [name, plan] { return std::make_unique<Bug>(name, plan); }};
+}
+
+/// A kernel that follows `plan` but declares `declared`.
+inline Specimen misdeclared(const std::string& name, std::string bug, const Plan& plan,
+                            const Plan& declared) {
+  return {
+      .name = name,
+      .bug = std::move(bug),
+      .healthy = false,
+      .subject = Subject::numbers,
+      .make = [name, plan, declared] { return std::make_unique<Kernel>(name, plan, declared); }};
+}
+
+}  // namespace assay::mutants

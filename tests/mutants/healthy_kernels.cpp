@@ -1,0 +1,76 @@
+#include "families.hpp"
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+namespace assay::mutants {
+namespace {
+
+/// P = exp(S - (m + ln z)), in fp16 and bf16 alone: fp32 would keep the error of that one rounded
+/// number.
+struct LogSumExp : Kernel {
+  using Kernel::Kernel;
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    if (call.parameters.query.dtype != spec::DType::fp32) return std::nullopt;
+    return "fp32 is not offered";
+  }
+  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+    spec::NumericsProfile declared = Kernel::numerics(problem);
+    declared.lse_form = true;
+    return declared;
+  }
+  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    if (!keeps(w, q, j)) return 0;
+    return std::exp(product(w, q, j) * scale(w) - (row.softmax_max + std::log(row.softmax_sum)));
+  }
+};
+
+template <class Variant = Kernel>
+Specimen healthy(const std::string& name, std::string choice, const Plan& plan) {
+  return {.name = name,
+          .bug = std::move(choice),
+          .healthy = true,
+          .subject = Subject::numbers,
+          .make = [name, plan] { return std::make_unique<Variant>(name, plan); }};
+}
+
+}  // namespace
+
+std::vector<Specimen> healthy_kernels() {
+  using spec::Order;
+  using spec::Origin;
+  using spec::Rounding;
+  return {
+      healthy("ascend_like", "casts half away from zero, replaces masked scores by -FLT_MAX",
+              ascend_like),
+      healthy("flash_like", "exp2 of one fused multiply-add, casts to even", flash_like),
+      healthy<LogSumExp>("log_sum_exp", "one number, softmax_max + ln softmax_sum, for both", {}),
+      healthy("fixed_order", "promises bit-identical reruns", {.order = Order::fixed}),
+      healthy("shuffled_tiles", "another order of tiles in every run",
+              {.query_tile = 8, .key_tile = 8, .tile_order = TileOrder::shuffled}),
+      healthy("odd_tiles", "tiles of 7 queries and 33 keys, last tile first",
+              {.query_tile = 7,
+               .key_tile = 33,
+               .tile_order = TileOrder::descending,
+               .round_stage = Rounding::rna,
+               .round_out = Rounding::rna}),
+      healthy("single_rows", "tiles of one query and one key", {.query_tile = 1, .key_tile = 1}),
+      healthy("fp32_staging_even", "P and dS stay fp32, casts to even",
+              {.exponential = Exponential::fused_exp2, .staging = Staging::fp32}),
+      healthy("fp32_staging_away", "P and dS stay fp32, casts half away from zero",
+              {.staging = Staging::fp32, .round_stage = Rounding::rna, .round_out = Rounding::rna}),
+      healthy("polynomial_exp", "exp by a polynomial, declared to 2^-20",
+              {.exponential = Exponential::polynomial}),
+      healthy("own_statistics", "recomputes maximum, sum and row term and says so",
+              {.staging = Staging::fp32, .stats = Origin::own, .delta = Origin::own}),
+      healthy("own_row_term", "row term from its own probabilities, staged, and says so",
+              {.delta = Origin::own}),
+      healthy("truncating", "staging and output truncate and saturate, and it says so",
+              {.round_stage = Rounding::rtz, .round_out = Rounding::rtz}),
+      healthy("clamped_exp", "the argument of exp never falls below -88",
+              {.exponential = Exponential::clamped, .masked = MaskedScore::replaced}),
+  };
+}
+
+}  // namespace assay::mutants

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/case.hpp"
+#include "assay/conformance/verdict.hpp"
+#include "assay/mutants/specimen.hpp"
+
+namespace assay::mutants {
+
+/// The cases on which every specimen is judged: small, and chosen so that each planted bug meets
+/// one that shows it.
+std::vector<conformance::Case<spec::FlashAttentionScoreGrad>> kill_cases();
+
+/// What the judge said of one specimen.
+struct KillRow {
+  Specimen specimen;
+  std::int64_t cases = 0;   ///< judged; a case that does not apply to it is not counted
+  std::int64_t failed = 0;  ///< with a verdict of nonconformance
+  std::map<conformance::Verdict, std::int64_t> verdicts;
+  std::map<std::string, std::int64_t>
+      caught_by;             ///< rule of a finding to failed cases that show it
+  double worst = 0;          ///< largest |error| / tau
+  std::string replay, text;  ///< of the first failed case: its line and its first finding
+
+  /// Caught if a bug is planted, spotless if not; never without a case.
+  bool as_expected() const;
+};
+
+struct KillTable {
+  std::vector<KillRow> rows;
+  std::int64_t cases = 0, threads = 0;
+  double seconds = 0;
+  bool interrupted = false;
+
+  bool as_expected() const;
+};
+
+struct KillControl {
+  std::int64_t threads = 0;                 ///< 0: all of the host
+  const std::atomic<bool>* stop = nullptr;  ///< checked between cases; the table says `interrupted`
+  /// Called after each case, one call at a time, with the cases done and all cases.
+  std::function<void(std::int64_t done, std::int64_t all)> progress;
+};
+
+/// Judges every specimen on every case of its subject. The rows do not depend on the number of
+/// threads.
+KillTable kill_table(const std::vector<Specimen>& specimens,
+                     const std::vector<conformance::Case<spec::FlashAttentionScoreGrad>>& cases,
+                     const KillControl& control = {});
+
+}  // namespace assay::mutants

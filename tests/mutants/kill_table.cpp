@@ -1,0 +1,146 @@
+#include "assay/mutants/kill_table.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+
+namespace assay::mutants {
+namespace {
+
+using conformance::CaseReport;
+using conformance::ExitCode;
+using conformance::Track;
+using Op = spec::FlashAttentionScoreGrad;
+using Case = conformance::Case<Op>;
+
+Subject subject_of(const Case& c) {
+  return c.track == Track::phase1 ? Subject::arguments : Subject::numbers;
+}
+
+/// Reports of one case, in the order of the specimens; nothing where the subject is another.
+std::vector<std::optional<CaseReport>> judge_all(const Case& c,
+                                                 const std::vector<Specimen>& specimens) {
+  std::vector<std::optional<CaseReport>> reports(specimens.size());
+  std::optional<conformance::Examination> examination;
+  if (subject_of(c) == Subject::numbers) examination.emplace(c);
+  for (std::size_t k = 0; k < specimens.size(); ++k) {
+    if (specimens[k].subject != subject_of(c)) continue;
+    const auto implementation = specimens[k].make();
+    reports[k] = examination ? conformance::examine(*examination, *implementation)
+                             : conformance::examine(c, *implementation);
+  }
+  return reports;
+}
+
+bool is_judged(const CaseReport& report) {
+  return report.verdict != conformance::Verdict::not_applicable;
+}
+
+void count_failure(KillRow& row, const CaseReport& report) {
+  ++row.failed;
+  std::set<std::string> rules;
+  for (const conformance::Finding& finding : report.findings)
+    if (finding.rule != "note") rules.insert(finding.rule);
+  if (rules.empty()) rules.insert("status");
+  for (const std::string& rule : rules) ++row.caught_by[rule];
+  if (row.failed > 1) return;
+  row.replay = report.command_line;
+  for (const conformance::Finding& finding : report.findings)
+    if (row.text.empty() && finding.rule != "note") row.text = finding.text;
+}
+
+void count(KillRow& row, const CaseReport& report) {
+  ++row.verdicts[report.verdict];
+  if (!is_judged(report)) return;
+  ++row.cases;
+  for (const conformance::TensorReport& tensor : report.tensors)
+    row.worst = std::max(row.worst, tensor.worst);
+  if (contribution(report.verdict) == ExitCode::nonconformant) count_failure(row, report);
+}
+
+/// Threads that take case after case. A case is prepared and judged within one thread.
+class Jury {
+ public:
+  Jury(const std::vector<Specimen>& specimens, const std::vector<Case>& cases,
+       const KillControl& control)
+      : specimens_(specimens), cases_(cases), control_(control), reports_(cases.size()) {}
+
+  /// Errors: what judging a case threw, rethrown.
+  void work(std::int64_t threads) {
+    std::vector<std::jthread> pool;
+    for (std::int64_t t = 0; t < threads; ++t) pool.emplace_back([this] { take_cases(); });
+    pool.clear();
+    if (error_) std::rethrow_exception(error_);
+  }
+  const std::vector<std::vector<std::optional<CaseReport>>>& reports() const { return reports_; }
+  bool interrupted() const { return done_ < static_cast<std::int64_t>(cases_.size()); }
+
+ private:
+  void take_cases() {
+    for (std::size_t k = next_++; k < cases_.size() && !stopped(); k = next_++) {
+      try {
+        reports_[k] = judge_all(cases_[k], specimens_);
+      } catch (...) {
+        const std::scoped_lock lock(mutex_);
+        error_ = std::current_exception();
+        next_ = cases_.size();
+        return;
+      }
+      const std::scoped_lock lock(mutex_);
+      ++done_;
+      if (control_.progress) control_.progress(done_, static_cast<std::int64_t>(cases_.size()));
+    }
+  }
+  bool stopped() const { return control_.stop != nullptr && control_.stop->load(); }
+
+  const std::vector<Specimen>& specimens_;
+  const std::vector<Case>& cases_;
+  const KillControl& control_;
+  std::vector<std::vector<std::optional<CaseReport>>> reports_;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;
+  std::int64_t done_ = 0;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+bool KillRow::as_expected() const {
+  if (cases == 0) return false;
+  if (!specimen.healthy) return failed > 0;
+  return std::ranges::all_of(verdicts, [](const auto& entry) {
+    return contribution(entry.first) == ExitCode::conformant;
+  });
+}
+
+bool KillTable::as_expected() const {
+  return !interrupted && !rows.empty() && std::ranges::all_of(rows, &KillRow::as_expected);
+}
+
+KillTable kill_table(const std::vector<Specimen>& specimens, const std::vector<Case>& cases,
+                     const KillControl& control) {
+  const auto start = std::chrono::steady_clock::now();
+  KillTable table = {.cases = static_cast<std::int64_t>(cases.size()), .threads = control.threads};
+  if (table.threads <= 0)
+    table.threads = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+  Jury jury(specimens, cases, control);
+  jury.work(table.threads);
+  table.interrupted = jury.interrupted();
+  for (std::size_t k = 0; k < specimens.size(); ++k) {
+    KillRow row = {.specimen = specimens[k]};
+    for (const auto& reports : jury.reports())
+      if (!reports.empty() && reports[k]) count(row, *reports[k]);
+    table.rows.push_back(std::move(row));
+  }
+  table.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return table;
+}
+
+}  // namespace assay::mutants

@@ -1,0 +1,114 @@
+#include "families.hpp"
+
+#include <algorithm>
+
+namespace assay::mutants {
+namespace {
+
+struct CausalEdgeRight : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask != nullptr && w.problem.sparse_mode == 2) return j <= q.i + 1;
+    return Kernel::keeps(w, q, j);
+  }
+};
+
+struct CausalEdgeLeft : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask != nullptr && w.problem.sparse_mode == 3)
+      return j < q.i + w.problem.seq_kv - w.problem.seq_q;
+    return Kernel::keeps(w, q, j);
+  }
+};
+
+struct Mode3LeftUp : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask != nullptr && w.problem.sparse_mode == 3) return j <= q.i;
+    return Kernel::keeps(w, q, j);
+  }
+};
+
+/// Whether the elements of a user's mask decide.
+bool reads_mask(const Work& w) { return w.atten_mask != nullptr && w.problem.sparse_mode <= 1; }
+
+struct UserMaskRowBelow : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (reads_mask(w)) q.i = std::min(q.i + 1, w.problem.seq_q - 1);
+    return Kernel::keeps(w, q, j);
+  }
+};
+
+struct UserMaskFirstHead : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (reads_mask(w)) q.n = 0;
+    return Kernel::keeps(w, q, j);
+  }
+};
+
+struct UserMaskFirstBatch : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (reads_mask(w)) q.b = 0;
+    return Kernel::keeps(w, q, j);
+  }
+};
+
+struct MaskIgnored : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work&, Query, std::int64_t) const override { return true; }
+};
+
+struct DeadRowsAttend : Kernel {
+  using Kernel::Kernel;
+  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    if (is_dead(w, q)) return 1.0f / static_cast<float>(w.problem.seq_kv);
+    return Kernel::probability(w, q, j, row);
+  }
+};
+
+struct DeadRowsGarbage : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    for (std::int64_t b = 0; b < w.problem.batch; ++b)
+      for (std::int64_t n = 0; n < w.problem.heads_q; ++n)
+        for (std::int64_t i = 0; i < w.problem.seq_q; ++i)
+          if (is_dead(w, {b, n, i})) std::ranges::fill(w.dq.row(b, n, i), 1e-3f);
+  }
+};
+
+/// The test for "this tile lies above the diagonal" forgets the corner that touches it.
+struct DiagonalTileSkipped : Kernel {
+  using Kernel::Kernel;
+  bool visits(const Work& w, const Tile& tile) const override {
+    if (w.atten_mask == nullptr || w.problem.sparse_mode < 2) return true;
+    const std::int64_t shift = w.problem.sparse_mode == 3 ? w.problem.seq_kv - w.problem.seq_q : 0;
+    return tile.first_key < tile.first_query + shift + 1;
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> mask_mutants() {
+  return {
+      planted<CausalEdgeRight>("causal_edge_right", "mode 2 keeps one key too many", ascend_like),
+      planted<CausalEdgeLeft>("causal_edge_left", "mode 3 leaves the diagonal out"),
+      planted<Mode3LeftUp>("mode3_left_up", "mode 3 is anchored at the left upper corner",
+                           ascend_like),
+      planted<UserMaskRowBelow>("user_mask_row_below", "reads the user's mask one row below"),
+      planted<UserMaskFirstHead>("user_mask_first_head", "reads the mask of head 0 for every head"),
+      planted<UserMaskFirstBatch>("user_mask_first_batch",
+                                  "reads the mask of batch 0 for every batch"),
+      planted<MaskIgnored>("mask_ignored", "attends to every key", ascend_like),
+      planted<DeadRowsAttend>("dead_rows_attend", "rows without kept key attend to all keys alike"),
+      planted<DeadRowsGarbage>("dead_rows_garbage", "dq of rows without kept key is 1e-3"),
+      planted<DiagonalTileSkipped>(
+          "diagonal_tile_skipped",
+          "skips the tiles that the diagonal crosses right of their corner"),
+  };
+}
+
+}  // namespace assay::mutants

@@ -1,0 +1,21 @@
+#include "assay/mutants/specimen.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "families.hpp"
+
+namespace assay::mutants {
+
+std::vector<Specimen> specimens() {
+  std::vector<Specimen> all;
+  for (std::vector<Specimen> (*family)() :
+       {healthy_kernels, mask_mutants, head_and_scale_mutants, row_mutants, tile_mutants,
+        rounding_mutants, tensor_mutants, output_mutants, argument_specimens}) {
+    std::vector<Specimen> members = family();
+    std::ranges::move(members, std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace assay::mutants

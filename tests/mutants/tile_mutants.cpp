@@ -1,0 +1,94 @@
+#include "families.hpp"
+
+namespace assay::mutants {
+namespace {
+
+/// Whether row s lies in the incomplete last tile.
+bool in_tail(std::int64_t s, std::int64_t rows, std::int64_t tile) {
+  return s >= rows / tile * tile;
+}
+
+struct TailQueriesStale : Kernel {
+  using Kernel::Kernel;
+  bool writes_row(const Work& w, Gradient which, std::int64_t s) const override {
+    return which != Gradient::dq || !in_tail(s, w.problem.seq_q, plan().query_tile);
+  }
+};
+
+struct TailKeysStale : Kernel {
+  using Kernel::Kernel;
+  bool writes_row(const Work& w, Gradient which, std::int64_t s) const override {
+    return which == Gradient::dq || !in_tail(s, w.problem.seq_kv, plan().key_tile);
+  }
+};
+
+struct TailKeysSkipped : Kernel {
+  using Kernel::Kernel;
+  bool visits(const Work&, const Tile& tile) const override {
+    return tile.first_key == 0 || tile.end_key - tile.first_key == plan().key_tile;
+  }
+};
+
+struct LastKeyDropped : Kernel {
+  using Kernel::Kernel;
+  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    if (j + 1 < w.problem.seq_kv) Kernel::add_pair(w, q, j, row);
+  }
+};
+
+struct FirstKeyTwice : Kernel {
+  using Kernel::Kernel;
+  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    Kernel::add_pair(w, q, j, row);
+    if (j == 0) Kernel::add_pair(w, q, j, row);
+  }
+};
+
+struct LastKeyTwiceInDq : Kernel {
+  using Kernel::Kernel;
+  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    Kernel::add_pair(w, q, j, row);
+    if (j + 1 != w.problem.seq_kv) return;
+    const float dscore = probability(w, q, j, row) * (dprobability(w, q, j) - row.row_term);
+    add_scaled(w, Gradient::dq, w.dq.row(q.b, q.n, q.i), stage(w, dscore),
+               w.key.row(q.b, kv_head(w, q.n), j));
+  }
+};
+
+struct WorkspaceNotZeroed : Kernel {
+  using Kernel::Kernel;
+  void clear(Work& w, const Op::Outputs& outputs) const override {
+    Kernel::clear(w, outputs);
+    w.dq = filled(w.dq.extents, 0.125f);  // what the last owner of the memory left
+  }
+};
+
+struct AccumulatesOnOutput : Kernel {
+  using Kernel::Kernel;
+  void clear(Work& w, const Op::Outputs& outputs) const override {
+    Kernel::clear(w, outputs);
+    w.dv = read(outputs.dv, w.problem.input_layout, w.dv.extents);
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> tile_mutants() {
+  return {
+      planted<TailQueriesStale>("tail_queries_stale",
+                                "dq of the incomplete last query tile is not written", ascend_like),
+      planted<TailKeysStale>("tail_keys_stale",
+                             "dk and dv of the incomplete last key tile are not written"),
+      planted<TailKeysSkipped>("tail_keys_skipped",
+                               "the incomplete last key tile contributes nothing"),
+      planted<LastKeyDropped>("last_key_dropped", "the last key contributes nothing", ascend_like),
+      planted<FirstKeyTwice>("first_key_twice", "the first key is counted twice"),
+      planted<LastKeyTwiceInDq>("last_key_twice_in_dq", "the last key is counted twice in dq"),
+      planted<WorkspaceNotZeroed>("workspace_not_zeroed",
+                                  "dq accumulates on what the workspace held"),
+      planted<AccumulatesOnOutput>("accumulates_on_output",
+                                   "dv accumulates on what the output held", ascend_like),
+  };
+}
+
+}  // namespace assay::mutants

@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string_view>
+
+#include "assay/spec/numerics.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+
+namespace assay::spec {
+namespace {
+
+template <class Enum>
+class Spelling : public testing::Test {};
+
+using Enums =
+    testing::Types<Status, DType, Layout, Format, Product, Standing, Side, MaskShape, FlashSurface,
+                   Striding, Rounding, Overflow, Origin, Order, Product32, Accumulator>;
+TYPED_TEST_SUITE(Spelling, Enums);
+
+TYPED_TEST(Spelling, RoundTripsAndIsUnique) {
+  std::set<std::string_view> seen;
+  for (const auto& [value, text] : spellings_of<TypeParam>.entries) {
+    EXPECT_EQ(to_string(value), text);
+    EXPECT_EQ(spellings_of<TypeParam>.parse(text), value);
+    EXPECT_TRUE(seen.insert(text).second) << text;
+    EXPECT_FALSE(text.empty());
+    EXPECT_NE(spellings_of<TypeParam>.choices().find(text), std::string::npos);
+  }
+}
+
+TYPED_TEST(Spelling, OfNothingElseIsRead) {
+  EXPECT_FALSE(spellings_of<TypeParam>.parse("?").has_value());
+  EXPECT_FALSE(spellings_of<TypeParam>.parse("").has_value());
+}
+
+TEST(Spellings, ListTheirChoicesInOrder) {
+  EXPECT_EQ(spellings_of<Layout>.choices(), "BSH, SBH, BSND, BNSD");
+}
+
+TEST(VisitFields, OfAProblemNamesEveryFieldOnceWithAMeaning) {
+  const FlashAttentionScoreGrad::Problem problem;
+  std::set<std::string_view> names;
+  visit_fields(problem, [&](std::string_view name, const auto&, std::string_view meaning) {
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_FALSE(meaning.empty()) << name;
+  });
+  EXPECT_EQ(names.size(), 16u);
+}
+
+TEST(VisitFields, OfAProblemReachesEveryMember) {
+  const FlashAttentionScoreGrad::Problem plain;
+  int fields = 0;
+  visit_fields(plain, [&](std::string_view, const auto&, std::string_view) { ++fields; });
+  for (int field = 0; field < fields; ++field) {
+    FlashAttentionScoreGrad::Problem changed;
+    int position = 0;
+    visit_fields(changed, [&](std::string_view, auto& member, std::string_view) {
+      using Member = std::remove_reference_t<decltype(member)>;
+      if (position++ == field) member = static_cast<Member>(static_cast<int>(member) + 1);
+    });
+    EXPECT_NE(changed, plain) << "field " << field;
+  }
+}
+
+TEST(NumericsPresets, AreFoundByNameAndDifferFromEachOther) {
+  for (const auto& preset : numerics_presets()) {
+    EXPECT_EQ(numerics_preset(preset.name, DType::bf16), preset.profile(DType::bf16));
+    EXPECT_FALSE(preset.summary.empty());
+    for (const auto& other : numerics_presets()) {
+      if (preset.name != other.name) {
+        EXPECT_NE(preset.profile(DType::bf16), other.profile(DType::bf16))
+            << preset.name << ' ' << other.name;
+      }
+    }
+  }
+  EXPECT_EQ(numerics_presets().size(), 6u);
+}
+
+TEST(NumericsPresets, NameTheChoicesWhenThereIsNoSuch) {
+  try {
+    numerics_preset("nonesuch", DType::fp16);
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("nonesuch"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("ascend_a2"), std::string::npos);
+  }
+}
+
+TEST(NumericsPresets, NarrowNothingForSinglePrecision) {
+  for (const auto& preset : numerics_presets()) {
+    const NumericsProfile profile = preset.profile(DType::fp32);
+    for (const DType type :
+         {profile.store_s, profile.store_p, profile.store_dp, profile.stage, profile.partials})
+      EXPECT_EQ(type, DType::fp32) << preset.name;
+  }
+}
+
+}  // namespace
+}  // namespace assay::spec

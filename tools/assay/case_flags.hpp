@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "assay/cli/command.hpp"
+#include "assay/conformance/case.hpp"
+
+namespace assay::cli {
+
+/// The fields of one case as flags, one for each entry of visit_case_fields: what a replay line holds.
+class CaseFlags {
+ public:
+  /// Adds "--name" with its meaning and default for every field of a case of Op.
+  template <class Op>
+  void declare(CLI::App& app) {
+    conformance::Case<Op> defaults;
+    conformance::visit_case_fields(
+        defaults, [&](std::string_view name, const auto&, std::string_view meaning) {
+          auto& [field, text] = *fields_.emplace_back(
+              std::make_unique<std::pair<std::string, std::string>>(name, std::string()));
+          app.add_option("--" + field, text, std::string(meaning));
+        });
+  }
+
+  /// Errors: UsageError naming the flag, its value and what is accepted.
+  template <class Op>
+  conformance::Case<Op> parsed(const CLI::App& app) const {
+    std::vector<std::string> words;
+    for (const auto& field : fields_)
+      if (app.count("--" + field->first) > 0) words.push_back("--" + field->first + "=" + field->second);
+    try {
+      return conformance::parse_case<Op>(words);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(error.what());
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<std::pair<std::string, std::string>>> fields_;
+};
+
+}  // namespace assay::cli

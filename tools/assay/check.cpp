@@ -1,0 +1,211 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "assay/conformance/listeners.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/fixtures/file.hpp"
+#include "build_facts.hpp"
+#include "choose.hpp"
+#include "commands.hpp"
+#include "dashboard.hpp"
+#include "print_case.hpp"
+#include "reading.hpp"
+#include "stored_case.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::CaseReport;
+using conformance::Verdict;
+
+struct Options {
+  std::string file, implementation, numerics = "ascend_a2", report, html, junit;
+};
+
+/// Suffix of the name under which a file holds a second run of the same implementation on the same inputs.
+constexpr std::string_view second_run = "@2";
+
+struct Judged {
+  CaseReport report;
+  std::vector<std::string> unconfirmed;
+};
+
+template <class Op>
+class FileJudge {
+ public:
+  FileJudge(const Options& options, fixtures::CaseRecord record)
+      : options_(options),
+        record_(std::move(record)),
+        case_(conformance::parse_case<Op>(conformance::case_words(record_.command, Op::name))),
+        examination_(case_) {}
+
+  const fixtures::CaseRecord& record() const { return record_; }
+
+  /// Errors: UsageError naming what of the file contradicts the case.
+  Judged judge(const std::string& name, const fixtures::Actual& actual) {
+    try {
+      return judged(name, actual);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(fmt::format("{}:/cases/{}/actual/{}: {}", options_.file, record_.id, name, error.what()));
+    }
+  }
+
+ private:
+  Judged judged(const std::string& name, const fixtures::Actual& actual) {
+    const spec::DType io = case_.problem.dtype;
+    const spec::NumericsProfile numerics = actual.profile.empty()
+                                               ? spec::numerics_preset(options_.numerics, io)
+                                               : conformance::profile_from_json(actual.profile, io);
+    require_same_inputs(numerics);
+    Judged result{.report = examination_.judge(conformance::outputs_from(case_, actual.outputs), numerics),
+                  .unconfirmed = {"guards and padding", "inputs unmodified", "status codes", "workspace rules",
+                                  "profile and file belong to the kernel named"}};
+    CaseReport& report = result.report;
+    report.implementation = name;
+    if (actual.profile.empty())
+      report.findings.push_back({.rule = "note", .tensor = {},
+                                 .text = "the file states no numerics profile: judged as " + options_.numerics});
+    if (report.verdict == Verdict::nonconformant_statistical) {
+      report.verdict = Verdict::statistical_unconfirmed;
+      result.unconfirmed.emplace_back("statistical failure: fresh seeds need the kernel");
+    }
+    settle_determinism(name, actual, numerics, result);
+    return result;
+  }
+
+  void require_same_inputs(const spec::NumericsProfile& numerics) {
+    const auto inputs = conformance::named_tensors(examination_.inputs(numerics));
+    for (const auto& [name, tensor] : inputs) {
+      const auto stored = record_.digests.find(name);
+      if (stored != record_.digests.end() && stored->second != fixtures::digest(tensor))
+        throw std::invalid_argument(fmt::format("input '{}' has digest {}, the replay line makes one of {} for this "
+                                                "profile",
+                                                name, stored->second, fixtures::digest(tensor)));
+    }
+  }
+
+  void settle_determinism(const std::string& name, const fixtures::Actual& actual,
+                          const spec::NumericsProfile& numerics, Judged& result) const {
+    const auto second = record_.actual.find(name + std::string(second_run));
+    if (second == record_.actual.end()) {
+      result.unconfirmed.insert(result.unconfirmed.begin(), "determinism");
+      return;
+    }
+    for (const auto& [tensor, first_run] : actual.outputs)
+      for (const auto& other : second->second.outputs)
+        if (other.name == tensor && fixtures::digest(other.tensor) != fixtures::digest(first_run))
+          differs(tensor, numerics, result.report);
+  }
+
+  static void differs(const std::string& tensor, const spec::NumericsProfile& numerics, CaseReport& report) {
+    if (numerics.order != spec::Order::fixed) return;
+    report.findings.push_back({.rule = "determinism", .tensor = tensor,
+                               .text = tensor + " differs between two runs although order 'fixed' is declared"});
+    if (conformance::contribution(report.verdict) == ExitCode::conformant) report.verdict = Verdict::nondeterministic;
+  }
+
+  const Options& options_;
+  fixtures::CaseRecord record_;
+  conformance::Case<Op> case_;
+  conformance::Examination examination_;
+};
+
+std::string verdict_json(const Judged& judged) {
+  auto json = nlohmann::ordered_json::parse(conformance::to_json(judged.report));
+  json["unconfirmed"] = judged.unconfirmed;
+  return json.dump();
+}
+
+/// Verdicts of one file, by implementation.
+struct Verdicts {
+  conformance::Results results;
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> json;
+  std::map<std::string, std::int64_t> unconfirmed;
+};
+
+template <class Op>
+void judge_case(const Options& options, fixtures::CaseRecord record, Verdicts& verdicts) {
+  FileJudge<Op> judge(options, std::move(record));
+  for (const auto& [name, actual] : judge.record().actual) {
+    if (!options.implementation.empty() && options.implementation != name) continue;
+    const Judged judged = judge.judge(name, actual);
+    conformance::count(verdicts.results.summary, judged.report);
+    verdicts.json[name].emplace_back(judge.record().id, verdict_json(judged));
+    for (const std::string& item : judged.unconfirmed) ++verdicts.unconfirmed[item];
+    verdicts.results.cases.push_back(judged.report);
+  }
+}
+
+Verdicts judge_file(const Options& options) {
+  Verdicts verdicts;
+  const fixtures::Reader reader = reading([&] { return fixtures::Reader(options.file); });
+  for (const std::string& id : reading([&] { return reader.ids(); })) {
+    fixtures::CaseRecord record = reading([&] { return reader.read(id); });
+    if (record.actual.empty()) continue;
+    const std::string name = record.operator_name;
+    with_operator(name, [&]<class Op> {
+      judge_case<Op>(options, std::move(record), verdicts);
+      return ExitCode::conformant;
+    });
+  }
+  return verdicts;
+}
+
+void write_reports(const Options& options, const conformance::Results& results) {
+  if (!options.report.empty()) conformance::replace_file(options.report, conformance::to_json(results));
+  if (!options.html.empty()) conformance::replace_file(options.html, dashboard_page(results));
+  if (options.junit.empty()) return;
+  conformance::JunitListener junit(options.junit);
+  for (std::size_t k = 0; k < results.cases.size(); ++k)
+    junit.on_case(results.cases[k], static_cast<std::int64_t>(k));
+  junit.on_end(results.summary);
+}
+
+ExitCode check(const Options& options, const Context& context) {
+  Verdicts verdicts = judge_file(options);
+  if (verdicts.results.cases.empty()) {
+    context.err << fmt::format("assay: {} holds no outputs{} under /cases/<id>/actual; nothing was judged\n",
+                               options.file,
+                               options.implementation.empty() ? "" : " of '" + options.implementation + "'");
+    return ExitCode::not_conclusive;
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, json] : verdicts.json) names.push_back(name);
+  verdicts.results.summary.implementation = joined(names);
+  verdicts.results.summary.planned = verdicts.results.summary.cases;
+  verdicts.results.environment = {.tool_version = build_facts().version,
+                                  .compiler = build_facts().compiler,
+                                  .command_line = context.command_line,
+                                  .implementation = joined(names),
+                                  .started = {},
+                                  .numerics = {}};
+  for (const auto& [name, json] : verdicts.json) fixtures::write_verdicts(options.file, name, json);
+  write_reports(options, verdicts.results);
+  print_results(verdicts.results, context.out);
+  context.out << "\nnot confirmed by a file alone:\n";
+  for (const auto& [item, count] : verdicts.unconfirmed)
+    context.out << fmt::format("  {} ({} cases)\n", item, count);
+  return verdicts.results.summary.exit_code();
+}
+
+}  // namespace
+
+Command check_command() {
+  return {.name = "check",
+          .summary = "judge outputs that someone added to an exported file",
+          .declare = [](CLI::App& app, const Registry&) -> Action {
+            const auto options = std::make_shared<Options>();
+            app.add_option("file", options->file, "HDF5 file with /cases/<id>/actual/<implementation>/{dq,dk,dv}")
+                ->required();
+            app.add_option("--implementation", options->implementation, "judge only the outputs of this one");
+            app.add_option("--numerics", options->numerics, "preset for outputs without a profile");
+            app.add_option("--report", options->report, "report as JSON");
+            app.add_option("--html", options->html, "report as one page with pictures");
+            app.add_option("--junit", options->junit, "report as JUnit XML");
+            return [options](const Context& context) { return check(*options, context); };
+          }};
+}
+
+}  // namespace assay::cli

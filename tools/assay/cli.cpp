@@ -1,0 +1,109 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+
+#include "assay/cli/main.hpp"
+#include "assay/fixtures/record.hpp"
+#include "commands.hpp"
+#include "signals.hpp"
+#include "values.hpp"
+
+namespace assay::cli {
+namespace {
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+/// Everything that the deepest command could have taken.
+std::string choices(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
+  for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+  return joined(names);
+}
+
+/// Words that no flag, positional or subcommand took, at any level.
+void refuse_extras(const CLI::App& app) {
+  const std::vector<std::string> extras = app.remaining();
+  if (!extras.empty()) {
+    const auto flag = std::find_if(extras.begin(), extras.end(),
+                                   [](const std::string& word) { return word.starts_with("-"); });
+    const std::string& culprit = flag == extras.end() ? extras.front() : *flag;
+    throw UsageError(std::string(flag == extras.end() ? "unexpected word" : "unknown flag") + " '" + culprit + "'; '" +
+                     full_name(app) + "' takes " + choices(app));
+  }
+  for (const CLI::App* sub : app.get_subcommands()) refuse_extras(*sub);
+}
+
+void allow_extras(CLI::App& app) {
+  app.allow_extras();
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) allow_extras(*sub);
+}
+
+/// Parses the words and runs the command that they name.
+ExitCode dispatch(std::vector<std::string> words, const Context& context) {
+  CLI::App app("Says whether an implementation of an attention gradient conforms to its documents.", "assay");
+  app.set_version_flag("--version", version_line(), "version, compiler, schemas");
+  std::map<std::string, Action> actions;
+  const auto declare = [&](const Command& command) {
+    actions[command.name] = command.declare(*app.add_subcommand(command.name, command.summary), context.registry);
+  };
+  for (const Command& command : built_in_commands()) declare(command);
+  for (const Command& command : context.registry.commands()) declare(command);
+  allow_extras(app);
+  if (words.empty()) {
+    context.err << app.help();
+    return ExitCode::usage;
+  }
+  try {
+    std::reverse(words.begin(), words.end());
+    app.parse(words);
+  } catch (const CLI::Success& answered) {
+    app.exit(answered, context.out, context.err);
+    return ExitCode::conformant;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  refuse_extras(app);
+  const auto commands = app.get_subcommands();
+  if (commands.empty()) throw UsageError("no command; 'assay' takes " + choices(app));
+  return actions.at(commands.front()->get_name())(context);
+}
+
+}  // namespace
+
+ExitCode execute(std::vector<std::string> words, const Context& context) {
+  try {
+    return dispatch(std::move(words), context);
+  } catch (const UsageError& error) {
+    context.err << "assay: " << error.what() << '\n';
+    return ExitCode::usage;
+  } catch (const std::exception& error) {
+    context.err << "assay: " << error.what() << '\n';
+    return ExitCode::not_conclusive;
+  }
+}
+
+int main(int argc, char** argv, const Registry& registry) {
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  std::string line;
+  for (int k = 0; k < argc; ++k) line += (k == 0 ? "" : " ") + std::string(argv[k]);
+  const Context context{.registry = registry,
+                        .out = std::cout,
+                        .err = std::cerr,
+                        .stop = stop_requested(),
+                        .terminal = isatty(STDERR_FILENO) == 1,
+                        .command_line = line};
+  const ExitCode code = execute(words, context);
+  std::cout.flush();
+  if (!std::cout) {
+    std::cerr << "assay: cannot write to standard output\n";
+    return static_cast<int>(ExitCode::not_conclusive);
+  }
+  return static_cast<int>(code);
+}
+
+}  // namespace assay::cli

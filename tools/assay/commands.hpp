@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "assay/cli/command.hpp"
+
+namespace assay::cli {
+
+Command list_command();
+Command explain_command();
+Command run_command();
+Command sweep_command();
+Command export_command();
+Command check_command();
+Command report_command();
+
+inline std::vector<Command> built_in_commands() {
+  return {list_command(),   explain_command(), run_command(),   sweep_command(),
+          export_command(), check_command(),   report_command()};
+}
+
+}  // namespace assay::cli

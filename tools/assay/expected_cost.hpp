@@ -1,0 +1,25 @@
+#pragma once
+
+#include <algorithm>
+
+#include "assay/conformance/case.hpp"
+
+namespace assay::cli {
+
+/// Rough cost of a case in seconds, for the time left: the kernel's products, the rows that the reference judges, and
+/// what every case costs.
+inline double expected_cost(const conformance::Case<spec::FlashAttentionScoreGrad>& c) {
+  if (c.track == conformance::Track::phase1) return 1e-4;
+  const auto& p = c.problem;
+  const auto rows_of = [&](std::int64_t extent) {
+    return static_cast<double>(c.rows == 0 ? extent : std::min(c.rows, extent));
+  };
+  const double heads = static_cast<double>(p.batch * p.heads_q);
+  const double dims = static_cast<double>(p.head_dim + p.head_dim_v);
+  const double seq_q = static_cast<double>(p.seq_q), seq_kv = static_cast<double>(p.seq_kv);
+  const double kernel = heads * seq_q * seq_kv * dims * 5 / 2e10;
+  const double judged = heads * (rows_of(p.seq_q) * seq_kv + rows_of(p.seq_kv) * seq_q) * dims * 10 / 2e9;
+  return 5e-3 + kernel + judged;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/numerics.hpp"
+#include "choose.hpp"
+#include "commands.hpp"
+#include "table.hpp"
+
+namespace assay::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Column names and rows of one kind of thing.
+struct Listing {
+  std::vector<std::string> head;
+  std::vector<std::vector<std::string>> rows;
+};
+
+Listing operators(const Registry& registry) {
+  Listing listing{.head = {"operator", "rows", "implementations"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    listing.rows.push_back({std::string(Op::name), std::to_string(Op::constraints().size()),
+                            std::to_string(registry.implementations<Op>().size())});
+  });
+  return listing;
+}
+
+Listing surfaces(const Registry&) {
+  Listing listing{.head = {"surface", "operator"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    for (const auto& [value, name] : spec::spellings_of<typename Op::Surface>.entries)
+      listing.rows.push_back({std::string(name), std::string(Op::name)});
+  });
+  return listing;
+}
+
+Listing rows(const Registry&) {
+  Listing listing{.head = {"row", "standing", "sides", "statement"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    for (const auto& row : Op::constraints()) {
+      std::string sides;
+      for (const spec::Side side : row.sides)
+        sides += fmt::format("{}{}", sides.empty() ? "" : "+", spec::to_string(side));
+      listing.rows.push_back({std::string(row.id), std::string(spec::to_string(row.standing)), sides,
+                              std::string(row.statement)});
+    }
+  });
+  return listing;
+}
+
+Listing input_profiles(std::span<const conformance::InputProfile> profiles) {
+  Listing listing{.head = {"name", "sentence"}, .rows = {}};
+  for (const auto& profile : profiles)
+    listing.rows.push_back({std::string(profile.name), std::string(profile.sentence)});
+  return listing;
+}
+
+Listing implementations(const Registry& registry) {
+  Listing listing{.head = {"implementation", "operator", "summary"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    for (const auto& entry : registry.implementations<Op>())
+      listing.rows.push_back({entry.name, std::string(Op::name), entry.summary});
+  });
+  return listing;
+}
+
+Listing presets(const Registry&) {
+  Listing listing{.head = {"preset", "summary"}, .rows = {}};
+  for (const auto& preset : spec::numerics_presets())
+    listing.rows.push_back({std::string(preset.name), std::string(preset.summary)});
+  return listing;
+}
+
+struct Kind {
+  std::string_view name;
+  Listing (*list)(const Registry&);
+};
+
+constexpr Kind kinds[] = {
+    {"operators", operators},
+    {"surfaces", surfaces},
+    {"rows", rows},
+    {"profiles", [](const Registry&) { return input_profiles(conformance::profiles()); }},
+    {"masks", [](const Registry&) { return input_profiles(conformance::mask_patterns()); }},
+    {"implementations", implementations},
+    {"presets", presets},
+};
+
+Json json_of(const Listing& listing) {
+  Json array = Json::array();
+  for (const auto& row : listing.rows) {
+    Json object = Json::object();
+    for (std::size_t k = 0; k < row.size(); ++k) object[listing.head[k]] = row[k];
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+void print(const Listing& listing, std::ostream& out) {
+  Table table(listing.head);
+  for (const auto& row : listing.rows) table.add(row);
+  table.print(out);
+}
+
+struct Options {
+  std::string kind;
+  bool json = false;
+};
+
+ExitCode list(const Options& options, const Context& context) {
+  Json all = Json::object();
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds) {
+    names.emplace_back(kind.name);
+    if (!options.kind.empty() && options.kind != kind.name) continue;
+    const Listing listing = kind.list(context.registry);
+    all[std::string(kind.name)] = json_of(listing);
+    if (options.json) continue;
+    if (options.kind.empty()) context.out << fmt::format("{} ({})\n", kind.name, listing.rows.size());
+    print(listing, context.out);
+    if (options.kind.empty()) context.out << '\n';
+  }
+  if (all.empty()) throw UsageError("list knows no '" + options.kind + "'; there are " + joined(names));
+  if (options.json) context.out << (options.kind.empty() ? all : all[options.kind]).dump(1) << '\n';
+  return ExitCode::conformant;
+}
+
+}  // namespace
+
+Command list_command() {
+  return {.name = "list",
+          .summary = "print what exists: operators, rows, input profiles, implementations, ...",
+          .declare = [](CLI::App& app, const Registry&) -> Action {
+            const auto options = std::make_shared<Options>();
+            app.add_option("kind", options->kind,
+                           "operators, surfaces, rows, profiles, masks, implementations or presets");
+            app.add_flag("--json", options->json, "print JSON");
+            return [options](const Context& context) { return list(*options, context); };
+          }};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/sampling.hpp"
+#include "assay/conformance/case.hpp"
+#include "values.hpp"
+
+namespace assay::cli {
+
+/// Which cases a command takes, as flags.
+struct PlanFlags {
+  std::string seed = "1", random = "60", only;
+  bool full = false;
+
+  void declare(CLI::App& app) {
+    app.add_option("--seed", seed, "seed of the sampled cases");
+    app.add_option("--random", random, "number of random cases");
+    app.add_option("--only", only, "cases whose replay line or note holds this text");
+    app.add_flag("--full", full, "model shapes whole, more random cases");
+  }
+};
+
+/// Errors: UsageError where no case is left.
+template <class Op>
+std::vector<conformance::Case<Op>> planned_cases(const PlanFlags& flags) {
+  const auto all = conformance::sample<Op>({.seed = seed_value("--seed", flags.seed),
+                                            .full = flags.full,
+                                            .random_cases = integer_value("--random", flags.random, 0, 1'000'000)});
+  std::vector<conformance::Case<Op>> cases;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(cases), [&](const conformance::Case<Op>& c) {
+    return conformance::command_line(c).find(flags.only) != std::string::npos ||
+           c.note.find(flags.only) != std::string::npos;
+  });
+  if (cases.empty())
+    throw UsageError("--only is '" + flags.only + "', which none of " + std::to_string(all.size()) + " cases holds");
+  return cases;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,67 @@
+#include "print_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "table.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::CaseReport;
+using conformance::Finding;
+using conformance::TensorReport;
+
+std::string place(const Finding& at) {
+  std::string text;
+  const auto add = [&](const char* name, std::int64_t index) {
+    if (index >= 0) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, index);
+  };
+  add("b", at.b);
+  add("n", at.n);
+  add("s", at.s);
+  add("d", at.d);
+  return text.empty() ? "-" : text;
+}
+
+void print_tensors(const std::vector<TensorReport>& tensors, std::ostream& out) {
+  Table table({"tensor", "rows judged", "worst error/tau", "at", "R", "R_max", "bias", "t", "tau/|ref|", "controls",
+               "exempt"});
+  for (const TensorReport& t : tensors)
+    table.add({t.name, fmt::format("{} of {}", t.rows_judged, t.rows_total), fmt::format("{:.4g}", t.worst),
+               place(t.worst_at), fmt::format("{:.4f}", t.rms), fmt::format("{:.4f}", t.rms_limit),
+               fmt::format("{:+.4f}", t.bias), fmt::format("{:+.2f}", t.bias_t),
+               fmt::format("{:.3g}", t.median_tau_over_ref), t.controls, std::to_string(t.exempt)});
+  if (!table.empty()) table.print(out, "  ");
+}
+
+void print_terms(const std::vector<TensorReport>& tensors, std::ostream& out) {
+  for (const TensorReport& t : tensors) {
+    if (t.terms.empty()) continue;
+    auto terms = t.terms;
+    std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    out << "  tau of " << t.name << " there:";
+    for (const auto& [name, share] : terms)
+      if (share >= 0.005) out << fmt::format(" {} {:.0f}%", name, 100 * share);
+    out << '\n';
+  }
+}
+
+}  // namespace
+
+void print_case(const CaseReport& report, std::ostream& out) {
+  out << fmt::format("{}  ({}, case {})\n", spec::to_string(report.verdict), report.implementation, report.id);
+  out << "  assay run " << report.command_line << " --implementation=" << report.implementation << '\n';
+  if (!report.note.empty()) out << "  note: " << report.note << '\n';
+  print_tensors(report.tensors, out);
+  print_terms(report.tensors, out);
+  for (const Finding& finding : report.findings)
+    out << fmt::format("  {}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ", finding.tensor, finding.text);
+  for (const auto& metric : report.metrics)
+    out << fmt::format("  {} = {:g} {}\n", metric.name, metric.value, metric.unit);
+  out << fmt::format("  {:.3g} s in the implementation, {:.3g} s in all\n", report.seconds_implementation,
+                     report.seconds_total);
+}
+
+}  // namespace assay::cli

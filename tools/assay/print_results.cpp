@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "print_case.hpp"
+#include "table.hpp"
+#include "values.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::CaseReport;
+using conformance::Results;
+using conformance::Verdict;
+
+constexpr std::size_t replay_lines_shown = 20;
+
+std::string field(const CaseReport& report, std::string_view name) {
+  for (const auto& [key, value] : report.fields)
+    if (key == name) return value;
+  return "-";
+}
+
+void print_verdicts(const Results& results, std::ostream& out) {
+  std::map<Verdict, std::map<std::string, std::int64_t>> counts;
+  std::set<std::string> surfaces, dtypes;
+  for (const CaseReport& report : results.cases) {
+    const std::string surface = field(report, "surface"), dtype = field(report, "dtype");
+    surfaces.insert(surface);
+    dtypes.insert(dtype);
+    auto& row = counts[report.verdict];
+    ++row["surface " + surface];
+    ++row["dtype " + dtype];
+  }
+  std::vector<std::string> head = {"verdict", "cases"}, keys;
+  for (const auto& [kind, names] : {std::pair{"surface ", &surfaces}, std::pair{"dtype ", &dtypes}})
+    for (const std::string& name : *names) {
+      head.push_back(name);
+      keys.push_back(kind + name);
+    }
+  Table table(head);
+  for (auto& [verdict, row] : counts) {
+    std::vector<std::string> cells = {std::string(spec::to_string(verdict)),
+                                      std::to_string(results.summary.verdicts.at(verdict))};
+    for (const std::string& key : keys) cells.push_back(std::to_string(row[key]));
+    table.add(std::move(cells));
+  }
+  table.print(out);
+}
+
+void print_rows(const conformance::RowCoverage& rows, std::ostream& out) {
+  const auto unexercised = rows.unexercised();
+  out << fmt::format("\nrows: {} in all, accept side of {} and reject side of {} exercised; with a side never exercised: {}\n",
+                     rows.rows.size(), rows.accepted(), rows.rejected(),
+                     unexercised.empty() ? "none" : joined(unexercised));
+}
+
+void print_worst(const Results& results, std::ostream& out) {
+  const auto worst = conformance::worst_errors(results.cases);
+  if (worst.empty()) return;
+  out << '\n';
+  Table table({"tensor", "worst error/tau", "case", "replay"});
+  for (const auto& [tensor, error] : worst)
+    table.add({tensor, fmt::format("{:.4g}", error.ratio), error.case_id, "assay run " + error.command_line});
+  table.print(out);
+}
+
+void print_failures(const Results& results, std::ostream& out) {
+  std::size_t failures = 0;
+  for (const CaseReport& report : results.cases) {
+    if (conformance::contribution(report.verdict) == conformance::ExitCode::conformant) continue;
+    if (++failures > replay_lines_shown) continue;
+    if (failures == 1) out << "\nnot conforming or not conclusive:\n";
+    out << fmt::format("  {}: assay run {} --implementation={}\n", spec::to_string(report.verdict),
+                       report.command_line, report.implementation);
+    if (!report.findings.empty()) out << "    " << report.findings.front().text << '\n';
+  }
+  if (failures > replay_lines_shown)
+    out << fmt::format("  and {} more, see the report\n", failures - replay_lines_shown);
+}
+
+}  // namespace
+
+void print_results(const Results& results, std::ostream& out) {
+  const auto& summary = results.summary;
+  out << fmt::format("{}: {} cases, {} of them judged by numbers, {:.1f} s\n\n", summary.implementation, summary.cases,
+                     summary.value_cases, summary.seconds);
+  print_verdicts(results, out);
+  print_rows(summary.rows, out);
+  print_worst(results, out);
+  print_failures(results, out);
+}
+
+}  // namespace assay::cli

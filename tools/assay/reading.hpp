@@ -1,0 +1,18 @@
+#pragma once
+
+#include "assay/cli/command.hpp"
+#include "assay/fixtures/record.hpp"
+
+namespace assay::cli {
+
+/// What `read` returns. A file that cannot be read is a mistake of the command line. Errors: UsageError.
+template <class Read>
+auto reading(Read&& read) {
+  try {
+    return read();
+  } catch (const fixtures::StoreError& error) {
+    throw UsageError(error.what());
+  }
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/record.hpp"
+#include "assay/fixtures/record.hpp"
+#include "assay/spec/implementation.hpp"
+
+namespace assay::cli {
+
+/// Passes everything on to an implementation and remembers digests of its first run since `take`.
+template <class Op>
+class Recorder final : public spec::Implementation<Op> {
+ public:
+  using Digests = std::map<std::string, std::string>;  ///< tensor -> digest
+
+  struct Run {
+    Digests inputs, outputs;
+  };
+
+  explicit Recorder(spec::Implementation<Op>& inner) : inner_(inner) {}
+
+  std::string name() const override { return inner_.name(); }
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    return inner_.unsupported(call);
+  }
+  spec::NumericsProfile numerics(const typename Op::Problem& problem) const override {
+    return inner_.numerics(problem);
+  }
+  void check(const spec::Call<Op>& call) const override { inner_.check(call); }
+  void run(const typename Op::Problem& problem, const typename Op::Inputs& inputs,
+           typename Op::Outputs& outputs) override {
+    const bool first = !run_;
+    if (first) run_ = Run{.inputs = digests(inputs), .outputs = {}};
+    inner_.run(problem, inputs, outputs);
+    if (first) run_->outputs = digests(outputs);
+  }
+  std::vector<spec::Metric> metrics() const override { return inner_.metrics(); }
+
+  /// Of the first run since the last call; empty where there was none.
+  Run take() { return std::exchange(run_, std::nullopt).value_or(Run{}); }
+
+ private:
+  template <class Tensors>
+  static Digests digests(const Tensors& tensors) {
+    Digests result;
+    for (const auto& [name, tensor] : conformance::named_tensors(tensors))
+      result[name] = fixtures::digest(tensor);
+    return result;
+  }
+
+  spec::Implementation<Op>& inner_;
+  std::optional<Run> run_;
+};
+
+}  // namespace assay::cli

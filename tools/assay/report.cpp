@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "assay/conformance/results.hpp"
+#include "commands.hpp"
+#include "dashboard.hpp"
+#include "print_case.hpp"
+#include "table.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::CaseReport;
+using conformance::Results;
+
+struct Options {
+  std::string report, before, html;
+};
+
+Results read_results(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UsageError(path + " cannot be opened for reading");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad()) throw UsageError(path + " cannot be read");
+  try {
+    return conformance::results_from_json(text);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(path + ": " + error.what());
+  }
+}
+
+void print_changes(const Results& results, const Results& before, std::ostream& out) {
+  std::map<std::string, const CaseReport*> earlier;
+  for (const CaseReport& report : before.cases) earlier[report.id] = &report;
+  Table table({"before", "now", "replay"});
+  std::int64_t common = 0;
+  for (const CaseReport& report : results.cases) {
+    const auto found = earlier.find(report.id);
+    if (found == earlier.end()) continue;
+    ++common;
+    if (found->second->verdict != report.verdict)
+      table.add({std::string(spec::to_string(found->second->verdict)), std::string(spec::to_string(report.verdict)),
+                 "assay run " + report.command_line});
+  }
+  const auto total = static_cast<std::int64_t>(results.cases.size());
+  out << fmt::format("\ncompared with {} of {}: {} cases in both, {} only now, {} only before\n",
+                     before.environment.implementation, before.environment.started, common, total - common,
+                     static_cast<std::int64_t>(before.cases.size()) - common);
+  if (table.empty())
+    out << "no verdict changed\n";
+  else
+    table.print(out);
+}
+
+ExitCode report(const Options& options, const Context& context) {
+  const Results results = read_results(options.report);
+  if (options.before.empty()) {
+    print_results(results, context.out);
+    if (!options.html.empty()) conformance::replace_file(options.html, dashboard_page(results));
+  } else {
+    const Results before = read_results(options.before);
+    print_results(results, context.out);
+    print_changes(results, before, context.out);
+    if (!options.html.empty()) conformance::replace_file(options.html, dashboard_page(results, before));
+  }
+  if (!options.html.empty()) context.out << "\npage: " << options.html << '\n';
+  return ExitCode::conformant;
+}
+
+}  // namespace
+
+Command report_command() {
+  return {.name = "report",
+          .summary = "show a report, or compare it with an earlier one",
+          .declare = [](CLI::App& app, const Registry&) -> Action {
+            const auto options = std::make_shared<Options>();
+            app.add_option("report", options->report, "report.json of a sweep")->required();
+            app.add_option("before", options->before, "report.json to compare it with");
+            app.add_option("--html", options->html, "write one page with pictures");
+            return [options](const Context& context) { return report(*options, context); };
+          }};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/record.hpp"
+#include "assay/conformance/results.hpp"
+#include "assay/spec/implementation.hpp"
+
+namespace assay::cli {
+
+/// What of a case is written to a file.
+enum class Contents { recipe, tensors };
+
+/// A case for a file: digests of its inputs, and with `tensors` the inputs themselves and the reference of the profile.
+template <class Op>
+fixtures::CaseRecord stored_case(const conformance::Case<Op>& c, const spec::NumericsProfile& numerics,
+                                 const std::string& profile_name, Contents contents) {
+  fixtures::CaseRecord record = conformance::recipe(c);
+  conformance::Examination examination(c);
+  auto inputs = conformance::named_tensors(examination.inputs(numerics));
+  for (const auto& [name, tensor] : inputs) record.digests[name] = fixtures::digest(tensor);
+  if (contents == Contents::recipe) return record;
+  record.expected = conformance::stored_expected(examination, numerics, profile_name);
+  record.inputs = std::move(inputs);
+  return record;
+}
+
+/// Adds what the implementation makes of the case. Errors: what the implementation throws.
+template <class Op>
+void add_actual(fixtures::CaseRecord& record, const conformance::Case<Op>& c,
+                spec::Implementation<Op>& implementation) {
+  const spec::NumericsProfile numerics = implementation.numerics(c.problem);
+  conformance::Examination examination(c);
+  auto outputs = conformance::make_outputs(c);
+  implementation.run(c.problem, examination.inputs(numerics), outputs);
+  record.actual[implementation.name()] = {.outputs = conformance::named_tensors(outputs),
+                                          .profile = conformance::to_json(numerics)};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,186 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "assay/cli/main.hpp"
+#include "assay/conformance/listeners.hpp"
+#include "build_facts.hpp"
+#include "choose.hpp"
+#include "commands.hpp"
+#include "dashboard.hpp"
+#include "expected_cost.hpp"
+#include "plan_flags.hpp"
+#include "print_case.hpp"
+#include "recorder.hpp"
+#include "signals.hpp"
+#include "stored_case.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::CaseReport;
+using conformance::Summary;
+
+struct Options {
+  std::string operator_name, budget, store, report, html, junit;
+  ImplementationFlags implementation;
+  PlanFlags plan;
+};
+
+/// Largest number of query and key elements of a failing case whose tensors are stored, and how many such cases.
+constexpr std::int64_t evidence_elements = 1 << 20;
+constexpr int evidence_cases = 8;
+
+/// Changes with everything that could change a result: cases, implementation, tool, the program itself.
+template <class Op>
+std::string plan_text(const std::vector<conformance::Case<Op>>& cases, const std::string& implementation) {
+  std::string lines;
+  for (const auto& c : cases) lines += conformance::command_line(c) + '\n';
+  std::error_code ignored;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  const auto written = std::filesystem::last_write_time(program, ignored).time_since_epoch().count();
+  return fmt::format("{} {} {} cases {} program {}", build_facts().version, implementation, cases.size(),
+                     conformance::case_id(lines), written);
+}
+
+template <class Op>
+conformance::Environment environment(const Options& options, const std::vector<conformance::Case<Op>>& cases,
+                                     const spec::Implementation<Op>& implementation, const Context& context) {
+  conformance::Environment result{.tool_version = build_facts().version,
+                                  .compiler = build_facts().compiler,
+                                  .command_line = context.command_line,
+                                  .implementation = implementation.name(),
+                                  .started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
+                                  .seed = seed_value("--seed", options.plan.seed),
+                                  .numerics = {}};
+  for (const auto& c : cases) {
+    const std::string dtype(spec::to_string(c.problem.dtype));
+    if (!result.numerics.contains(dtype) && spec::is_fp16_bf16_fp32(c.problem.dtype))
+      result.numerics[dtype] = conformance::to_json(implementation.numerics(c.problem));
+  }
+  return result;
+}
+
+/// The reports of an interrupted sweep of the same plan.
+std::map<std::string, CaseReport> taken_up(const fixtures::Store& store) {
+  std::map<std::string, CaseReport> reports;
+  for (const auto& [id, json] : store.finished()) reports[id] = conformance::report_from_json(json);
+  return reports;
+}
+
+/// Makes what is stored of each case: its recipe with digests, and the tensors of the first few small failures.
+template <class Op>
+conformance::StoreListener::RecordOf record_maker(Recorder<Op>& recorder, spec::Implementation<Op>& implementation) {
+  return [&recorder, &implementation, left = evidence_cases](const CaseReport& report) mutable {
+    const auto c = conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
+    const auto run = recorder.take();
+    const auto& p = c.problem;
+    const bool small = p.batch * p.heads_q * (p.seq_q + p.seq_kv) * p.head_dim <= evidence_elements;
+    if (!report.value_case || !small || left == 0 ||
+        conformance::contribution(report.verdict) != ExitCode::nonconformant) {
+      fixtures::CaseRecord record = conformance::recipe(c);
+      record.digests = run.inputs;
+      return record;
+    }
+    --left;
+    fixtures::CaseRecord record = stored_case(c, implementation.numerics(p), report.implementation, Contents::tensors);
+    if (report.verdict != conformance::Verdict::crash) add_actual(record, c, implementation);
+    return record;
+  };
+}
+
+void print_files(const Options& options, std::ostream& out) {
+  const std::pair<const char*, const std::string&> files[] = {
+      {"report, to look at", options.html},
+      {"report, for programs", options.report},
+      {"JUnit", options.junit},
+      {"cases", options.store}};
+  for (const auto& [what, path] : files)
+    if (!path.empty()) out << fmt::format("{}: {}\n", what, path);
+}
+
+/// Exit code and last words of a sweep that ended, was stopped or ran out of its budget.
+ExitCode conclude(const Summary& summary, const Options& options, const Context& context) {
+  if (summary.interrupted) {
+    context.err << fmt::format("stopped after {} of {} cases; {}\n", summary.cases, summary.planned,
+                               options.store.empty() ? "without --store nothing can be taken up again"
+                                                     : "the same command takes up the rest");
+    return ExitCode::not_conclusive;
+  }
+  if (summary.cases < summary.planned)
+    context.out << fmt::format("budget of {} spent: {} of {} cases were not run\n", options.budget,
+                               summary.planned - summary.cases, summary.planned);
+  return summary.exit_code();
+}
+
+template <class Op>
+ExitCode sweep(const Options& options, const Context& context) {
+  const std::vector<conformance::Case<Op>> cases = planned_cases<Op>(options.plan);
+  const auto implementation = make_implementation<Op>(context.registry, options.implementation);
+  Recorder<Op> recorder(*implementation);
+  std::vector<double> weights;
+  for (const auto& c : cases) weights.push_back(expected_cost(c));
+
+  conformance::ConsoleListener console(
+      context.err, context.terminal ? conformance::Progress::bar : conformance::Progress::lines, std::move(weights));
+  conformance::JsonListener json(options.report, environment(options, cases, *implementation, context));
+  conformance::JunitListener junit(options.junit);
+  std::vector<conformance::SweepListener*> listeners = {&console};
+  conformance::SweepControl control{.stop = &context.stop};
+  if (!options.budget.empty()) control.budget_seconds = seconds_value("--budget", options.budget);
+
+  std::optional<fixtures::Store> store;
+  std::optional<conformance::StoreListener> storing;
+  std::map<std::string, CaseReport> earlier;
+  if (!options.store.empty()) {
+    store.emplace(options.store, plan_text(cases, implementation->name()));
+    earlier = taken_up(*store);
+    if (!earlier.empty())
+      context.err << fmt::format("taking up {} finished cases of an interrupted sweep\n", earlier.size());
+    control.finished = [&earlier](const std::string& id) {
+      const auto found = earlier.find(id);
+      return found == earlier.end() ? nullptr : &found->second;
+    };
+    listeners.push_back(&storing.emplace(*store, record_maker(recorder, *implementation)));
+  }
+  listeners.push_back(&json);
+  if (!options.junit.empty()) listeners.push_back(&junit);
+
+  stop_on_signals();
+  const Summary summary =
+      conformance::sweep<Op>(cases, recorder, listeners, control);
+  if (store) summary.interrupted ? store->snapshot() : store->merge();
+  if (!options.html.empty())
+    conformance::replace_file(options.html, dashboard_page(json.results()));
+  print_results(json.results(), context.out);
+  context.out << '\n';
+  print_files(options, context.out);
+  return conclude(summary, options, context);
+}
+
+}  // namespace
+
+Command sweep_command() {
+  return {.name = "sweep",
+          .summary = "judge an implementation on many cases: the main job",
+          .declare = [](CLI::App& app, const Registry&) -> Action {
+            const auto options = std::make_shared<Options>();
+            app.add_option("operator", options->operator_name, "operator, see 'list operators'");
+            options->implementation.declare(app);
+            options->plan.declare(app);
+            app.add_option("--budget", options->budget, "no case starts later, e.g. 60s, 5min");
+            app.add_option("--store", options->store, "HDF5 file of the cases; an interrupted sweep is taken up from it");
+            app.add_option("--report", options->report, "report as JSON");
+            app.add_option("--html", options->html, "report as one page with pictures");
+            app.add_option("--junit", options->junit, "report as JUnit XML");
+            return [options](const Context& context) {
+              return with_operator(options->operator_name,
+                                   [&]<class Op> { return sweep<Op>(*options, context); });
+            };
+          }};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace assay::cli {
+
+/// Text in aligned columns: the first to the left, the others to the right where they are numbers.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> head) : head_(std::move(head)) {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  bool empty() const { return rows_.empty(); }
+  void print(std::ostream& out, const std::string& indent = "") const;
+
+ private:
+  std::vector<std::string> head_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace assay::cli
