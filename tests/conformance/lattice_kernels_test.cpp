@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <iterator>
+#include <map>
 
 #include "assay/conformance/lattice.hpp"
 #include "lattice_cases.hpp"
@@ -38,12 +39,13 @@ void expect_healthy_kernels_exact(Track track, std::uint64_t seed) {
   std::int64_t runs = 0;
   for (std::int64_t k = 0; k < configurations; ++k) {
     const Case<Op> c = configuration(k, seed, track);
+    const std::optional<spec::Tensor> mask = make_mask(c);
     for (const Kernel& kernel : lattice_test::healthy_kernels(c.problem.dtype)) {
       if (has_no_lattice(kernel, c)) {
         EXPECT_THROW(make_lattice(c, kernel.numerics), NoLattice);
         continue;
       }
-      const CaseReport report = judged(kernel, c, make_lattice(c, kernel.numerics));
+      const CaseReport report = judged(kernel, c, make_lattice_with_mask(c, kernel.numerics, mask));
       ++runs;
       ASSERT_EQ(report.verdict, Verdict::conforms)
           << kernel.name << ": " << first_finding(report) << "\n" << command_line(c);
@@ -84,35 +86,38 @@ struct Share {
   std::int64_t flagged = 0, all = 0;
 };
 
-/// How often a kernel with the bug is flagged where it can be; its healthy twin never is.
-Share flagged(Bug bug, Track track, std::uint64_t seed) {
-  Share share;
+/// How often a kernel with the bug is flagged where it can be.
+std::map<Bug, Share> flagged(Track track, std::uint64_t seed) {
+  std::map<Bug, Share> shares;
   for (std::int64_t k = 0; k < configurations; ++k) {
     const Case<Op> c = configuration(k, seed, track);
-    if (!can_show(bug, c)) continue;
     Kernel kernel = lattice_test::healthy_kernels(c.problem.dtype)[static_cast<std::size_t>(k % 2)];
-    kernel.bug = bug;
-    const CaseReport report = judged(kernel, c, make_lattice(c, kernel.numerics));
-    share.flagged += report.verdict == Verdict::nonconformant_structural ? 1 : 0;
-    ++share.all;
+    const LatticeCase lattice = make_lattice(c, kernel.numerics);
+    for (const Bug bug : lattice_test::bugs) {
+      if (!can_show(bug, c)) continue;
+      kernel.bug = bug;
+      const CaseReport report = judged(kernel, c, lattice);
+      shares[bug].flagged += report.verdict == Verdict::nonconformant_structural ? 1 : 0;
+      ++shares[bug].all;
+    }
   }
-  return share;
+  return shares;
 }
 
-TEST(LatticeKernels, EveryPlantedBugIsFlaggedInMostCasesWhereItCanShow) {
-  for (const Track track : {Track::a1, Track::a2})
-    for (const Bug bug : {Bug::mask_off_by_one, Bug::scale_missing_on_dk, Bug::row_term_missing,
-                          Bug::wrong_kv_head, Bug::last_key_dropped, Bug::truncating_cast,
-                          Bug::ties_swapped, Bug::bf16_accumulation, Bug::customary_scale,
-                          Bug::stale_last_row, Bug::truncating_stage, Bug::mask_ignored,
-                          Bug::tf32_products, Bug::scale_magnitude}) {
-      const Share share = flagged(bug, track, 2);
-      if (bug == Bug::truncating_stage && track == Track::a1) continue;
-      EXPECT_GT(share.all, 0) << static_cast<int>(bug);
-      EXPECT_GE(share.flagged * 10, share.all * 9)
-          << "bug " << static_cast<int>(bug) << ": " << share.flagged << " of " << share.all;
-    }
+void expect_bugs_flagged(Track track) {
+  const std::map<Bug, Share> shares = flagged(track, 2);
+  for (const auto& [bug, share] : shares) {
+    // A truncated operand is often absorbed by the cast of the sum that it enters.
+    const std::int64_t percent = bug == Bug::truncating_stage ? 75 : 90;
+    EXPECT_GE(share.flagged * 100, share.all * percent)
+        << "bug " << static_cast<int>(bug) << ": " << share.flagged << " of " << share.all;
+  }
+  EXPECT_EQ(shares.size(), std::size(lattice_test::bugs) - (track == Track::a1 ? 1 : 0));
 }
+
+TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithExactStaging) { expect_bugs_flagged(Track::a1); }
+
+TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithRoundedStaging) { expect_bugs_flagged(Track::a2); }
 
 TEST(LatticeKernels, NarrowStagingIsFlaggedInFp32) {
   Case<Op> c = configuration(2, 3, Track::a1);
