@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -5,7 +6,9 @@
 #include <map>
 
 #include "assay/cli/main.hpp"
-#include "assay/fixtures/record.hpp"
+#include "assay/conformance/results.hpp"
+#include "assay/fixtures/file.hpp"
+#include "build_facts.hpp"
 #include "commands.hpp"
 #include "signals.hpp"
 #include "values.hpp"
@@ -85,6 +88,12 @@ ExitCode execute(std::vector<std::string> words, const Context& context) {
     context.err << "assay: " << error.what() << '\n';
     return ExitCode::not_conclusive;
   }
+}
+
+std::string version_line() {
+  const BuildFacts facts = build_facts();
+  return fmt::format("assay {}, {}, cases in schema {}, reports in schema {}", facts.version, facts.compiler,
+                     fixtures::schema, conformance::report_schema);
 }
 
 int main(int argc, char** argv, const Registry& registry) {

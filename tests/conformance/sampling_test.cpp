@@ -1,0 +1,212 @@
+#include "assay/conformance/sampling.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "operators/flash_attention_score_grad_factors.hpp"
+#include "pairwise.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using FlashCase = Case<Op>;
+using spec::MaskShape;
+
+const std::vector<FlashCase>& default_cases() {
+  static const auto cases = sample<Op>({});
+  return cases;
+}
+
+bool is_value_case(const FlashCase& c) { return c.track != Track::phase1; }
+
+TEST(PairwiseCover, HoldsEveryPairOfThreeFactorsInAsFewRowsAsThereCanBe) {
+  const std::size_t sizes[] = {3, 3, 2};
+  const auto choices = pairwise_cover(sizes, [](const Choice&) { return true; }, 1);
+  for (std::size_t f = 0; f < 3; ++f)
+    for (std::size_t g = 0; g < f; ++g) {
+      std::set<std::pair<std::size_t, std::size_t>> pairs;
+      for (const Choice& choice : choices) pairs.insert({choice[f], choice[g]});
+      EXPECT_EQ(pairs.size(), sizes[f] * sizes[g]);
+    }
+  EXPECT_LE(choices.size(), 11u);
+}
+
+TEST(PairwiseCover, LeavesOutWhatIsForbiddenAndFindsItsWayAround) {
+  const std::size_t sizes[] = {2, 2, 2};
+  // Value 1 of the first factor goes with value 1 of the last only, and so excludes value 0 of the middle.
+  const auto choices = pairwise_cover(
+      sizes,
+      [](const Choice& c) {
+        if (c[0] == 1 && c[2] == 0) return false;
+        return !(c[2] == 1 && c[1] == 0);
+      },
+      1);
+  for (const Choice& choice : choices) {
+    EXPECT_FALSE(choice[0] == 1 && choice[1] == 0);
+    EXPECT_EQ(std::ranges::count(choice, undecided), 0);
+  }
+  EXPECT_TRUE(std::ranges::any_of(choices, [](const Choice& c) { return c[0] == 1; }));
+}
+
+TEST(RandomChoice, WithoutAnAdmissibleValueIsAnError) {
+  const std::size_t sizes[] = {2, 2};
+  EXPECT_THROW(random_choice(sizes, [](const Choice&) { return false; }, 1), std::logic_error);
+}
+
+TEST(Sample, IsDeterministicAndChangesWithItsSeed) {
+  const auto again = sample<Op>({});
+  EXPECT_EQ(again, default_cases());
+  EXPECT_NE(sample<Op>({.seed = 2}), default_cases());
+}
+
+TEST(Sample, HasAtLeast250ValueCasesAndNoLineTwice) {
+  EXPECT_GE(std::ranges::count_if(default_cases(), is_value_case), 250);
+  std::set<std::string> lines;
+  for (const auto& c : default_cases()) EXPECT_TRUE(lines.insert(command_line(c)).second);
+}
+
+TEST(Sample, EveryLineParsesBack) {
+  for (auto c : default_cases()) {
+    const std::string line = command_line(c);
+    std::vector<std::string> words;
+    for (std::size_t at = line.find(' '); at != std::string::npos;) {
+      const std::size_t next = line.find(' ', at + 1);
+      words.push_back(line.substr(at + 1, next == std::string::npos ? next : next - at - 1));
+      at = next;
+    }
+    c.note.clear();
+    EXPECT_EQ(parse_case<Op>(words), c) << line;
+  }
+}
+
+TEST(Sample, LegalCasesBreakNoRowAndViolationsTheirOwn) {
+  for (const auto& c : default_cases()) {
+    const auto broken = spec::violations(Op::constraints(), call_of(c));
+    if (c.violate.empty()) {
+      EXPECT_TRUE(broken.empty()) << command_line(c);
+      continue;
+    }
+    const std::string id = c.violate.substr(0, c.violate.find(':'));
+    EXPECT_TRUE(std::ranges::any_of(broken, [&](const auto* row) { return row->id == id; })) << id;
+  }
+}
+
+TEST(Sample, ExercisesEverySideOfEveryRow) {
+  std::set<std::string> accepted, violated;
+  for (const auto& c : default_cases()) {
+    if (!c.violate.empty()) {
+      violated.insert(c.violate);
+      continue;
+    }
+    const auto call = call_of(c);
+    for (const auto& row : Op::constraints())
+      if (row.applies(call)) accepted.emplace(row.id);
+  }
+  for (const auto& row : Op::constraints()) {
+    EXPECT_TRUE(!row.has(spec::Side::accept) || accepted.contains(std::string(row.id))) << row.id;
+    for (const auto& violation : row.violations)
+      EXPECT_TRUE(violated.contains(std::string(row.id) + ":" + std::string(violation.name)))
+          << row.id << ":" << violation.name;
+  }
+}
+
+TEST(Sample, ProductsAndSurfacesAlternate) {
+  std::map<std::pair<spec::FlashSurface, spec::Product>, int> counts, violations;
+  for (const auto& c : default_cases())
+    ++(c.violate.empty() ? counts : violations)[{c.surface, c.product}];
+  EXPECT_EQ(counts.size(), 4u);
+  EXPECT_EQ(violations.size(), 4u);
+  for (const auto& [cell, count] : counts) EXPECT_GE(count, 40);
+  for (const auto& [cell, count] : violations) EXPECT_GE(count, 10);
+}
+
+TEST(Sample, OfOneProductHoldsNoOther) {
+  for (const auto& c : sample<Op>({.product = spec::Product::a3}))
+    EXPECT_EQ(c.product, spec::Product::a3);
+}
+
+TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
+  std::set<std::string> used_profiles, used_patterns;
+  for (const auto& c : default_cases()) {
+    used_profiles.insert(c.profile);
+    if (c.problem.atten_mask != MaskShape::absent) used_patterns.insert(c.mask);
+  }
+  EXPECT_EQ(used_profiles.size(), profiles().size());
+  EXPECT_EQ(used_patterns.size(), mask_patterns().size());
+}
+
+TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {
+  std::set<std::tuple<std::int64_t, MaskShape, spec::DType>> masks;
+  std::set<std::tuple<Track, spec::Layout, spec::DType, std::int64_t>> lattices;
+  for (const auto& c : default_cases()) {
+    const Op::Problem& p = c.problem;
+    if (is_value_case(c)) masks.insert({p.sparse_mode, p.atten_mask, p.dtype});
+    lattices.insert({c.track, p.input_layout, p.dtype, p.sparse_mode});
+  }
+  EXPECT_EQ(masks.size(), 14u * 3);
+  EXPECT_GE(lattices.size(), 2u * 4 * 3 * 4 + 4 * 3 * 4);
+}
+
+TEST(Sample, MostCasesAreSmallAndAFewAreLong) {
+  std::int64_t small = 0, values = 0;
+  double sum = 0;
+  for (const auto& c : default_cases()) {
+    if (!is_value_case(c) || c.note.find("rows of each head judged") != std::string::npos) continue;
+    const double work = flash::multiply_adds(c.problem);
+    ++values;
+    small += work <= 2e7 ? 1 : 0;
+    sum += work;
+    EXPECT_LE(work, 3e8) << command_line(c);
+  }
+  EXPECT_GE(small, values * 9 / 10);
+  EXPECT_LE(sum, 6e9);
+}
+
+TEST(Categories, AdmitEveryValueOfEveryCategory) {
+  const auto sizes = flash::category_sizes();
+  for (std::size_t f = 0; f < sizes.size(); ++f)
+    for (std::size_t v = 0; v < sizes[f]; ++v) {
+      Choice choice(sizes.size(), undecided);
+      choice[f] = v;
+      EXPECT_TRUE(flash::admissible_categories(choice)) << f << " " << v;
+    }
+}
+
+TEST(Models, KeepLengthsRatiosAndHeadSizesAndSayWhatWasCut) {
+  const auto cut = flash::model_cases(flash::ModelExtent::cut);
+  const auto whole = flash::model_cases(flash::ModelExtent::whole);
+  EXPECT_GE(cut.size(), 15u);
+  EXPECT_GE(whole.size(), 18u);
+  double sum = 0;
+  for (const auto& c : cut) {
+    const auto original = std::ranges::find_if(whole, [&](const FlashCase& w) {
+      return w.note.substr(0, w.note.find(':')) == c.note.substr(0, c.note.find(':'));
+    });
+    ASSERT_NE(original, whole.end()) << c.note;
+    EXPECT_EQ(original->problem.seq_q, c.problem.seq_q);
+    EXPECT_EQ(original->problem.seq_kv, c.problem.seq_kv);
+    EXPECT_EQ(original->problem.group(), c.problem.group());
+    EXPECT_EQ(original->problem.head_dim, c.problem.head_dim);
+    EXPECT_EQ(original->problem.head_dim_v, c.problem.head_dim_v);
+    EXPECT_EQ(original->problem.heads_kv != c.problem.heads_kv,
+              c.note.find("kv heads") != std::string::npos);
+    const double flop = 10 * flash::multiply_adds(c.problem) / (c.problem.sparse_mode == 0 ? 1 : 2);
+    EXPECT_LT(flop, 5e10) << c.note;
+    sum += flop;
+  }
+  EXPECT_LT(sum, 5e11);
+}
+
+TEST(Models, RunLastAndWholeInAFullSweep) {
+  EXPECT_NE(default_cases().back().note.find("rows of each head judged"), std::string::npos);
+  const auto full = sample<Op>({.full = true, .random_cases = 2});
+  EXPECT_EQ(full.back().note.find("kv heads"), std::string::npos);
+  EXPECT_EQ(full.back().problem.heads_kv, 8);
+}
+
+}  // namespace
+}  // namespace assay::conformance

@@ -1,0 +1,162 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "assay/conformance/results.hpp"
+#include "assay/fixtures/file.hpp"
+#include "session.hpp"
+
+namespace assay::tests {
+namespace {
+
+const std::vector<std::string> one_case = {"flash_attention_score_grad", "--heads_q=2", "--seq_q=6", "--seq_kv=9"};
+
+/// A file of one case, exported with the given flags before the operator.
+std::string exported(const Folder& folder, const std::vector<std::string>& flags) {
+  const std::string file = folder / "cases.h5";
+  std::vector<std::string> line = {"export", file};
+  line.insert(line.end(), flags.begin(), flags.end());
+  line.insert(line.end(), one_case.begin(), one_case.end());
+  const Answer result = answer(registry_of({"fixed_order", "all_zeros"}), line);
+  EXPECT_EQ(result.code, 0) << result.err;
+  return file;
+}
+
+/// Rewrites the only case of a file.
+void rewrite(const std::string& file, const std::function<void(fixtures::CaseRecord&)>& change) {
+  fixtures::CaseRecord record = [&] {
+    const fixtures::Reader reader(file);
+    return reader.read(reader.ids().front());
+  }();
+  change(record);
+  fixtures::Writer writer(file);
+  writer.write(record);
+  writer.close();
+}
+
+Answer check(const std::string& file) { return answer(registry_of({"fixed_order"}), {"check", file}); }
+
+TEST(Offline, AnExportedFileHoldsInputsAndReference) {
+  const Folder folder;
+  const fixtures::Reader reader(exported(folder, {}));
+  ASSERT_EQ(reader.ids().size(), 1u);
+  const fixtures::CaseRecord record = reader.read(reader.ids().front());
+  EXPECT_EQ(record.inputs.size(), 7u);
+  EXPECT_EQ(record.expected.size(), 3u);
+  EXPECT_TRUE(record.actual.empty());
+}
+
+TEST(Offline, ARecipeHoldsDigestsOnly) {
+  const Folder folder;
+  const fixtures::Reader reader(exported(folder, {"--recipe-only"}));
+  const fixtures::CaseRecord record = reader.read(reader.ids().front());
+  EXPECT_TRUE(record.inputs.empty());
+  EXPECT_EQ(record.digests.size(), 7u);
+}
+
+TEST(Offline, OutputsOfAHealthyKernelConformAndTheListOfUnconfirmedItemsIsStored) {
+  const Folder folder;
+  const std::string file = exported(folder, {"--implementation=fixed_order"});
+  const Answer result = check(file);
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_PRED2(has, result.out, std::string("determinism (1 cases)"));
+  const fixtures::Reader reader(file);
+  const auto verdict = nlohmann::json::parse(reader.read(reader.ids().front()).verdicts.at("fixed_order"));
+  EXPECT_EQ(verdict["verdict"], "conforms");
+  EXPECT_FALSE(verdict["unconfirmed"].empty());
+}
+
+TEST(Offline, OutputsOfAPlantedBugDoNotConform) {
+  const Folder folder;
+  const Answer result = check(exported(folder, {"--implementation=all_zeros"}));
+  EXPECT_EQ(result.code, 1) << result.out;
+  EXPECT_PRED2(has, result.out, std::string("nonconformant"));
+}
+
+TEST(Offline, TwoDifferentRunsOfAFixedOrderAreNondeterministic) {
+  const Folder folder;
+  const std::string file = exported(folder, {"--implementation=fixed_order"});
+  rewrite(file, [](fixtures::CaseRecord& record) {
+    fixtures::Actual second = record.actual.at("fixed_order");
+    spec::Tensor& dq = second.outputs.front().tensor;
+    dq.store(0, -dq.load(0));
+    record.actual["fixed_order@2"] = std::move(second);
+  });
+  const Answer result = answer(registry_of({"fixed_order"}), {"check", file, "--implementation=fixed_order"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_PRED2(has, result.out, std::string("nondeterministic"));
+  EXPECT_FALSE(has(result.out, "determinism (1 cases)"));
+}
+
+TEST(Offline, AFileWithoutOutputsJudgesNothing) {
+  const Folder folder;
+  const Answer result = check(exported(folder, {}));
+  EXPECT_EQ(result.code, 3);
+  EXPECT_PRED2(has, result.err, std::string("holds no outputs"));
+}
+
+TEST(Offline, AnOutputOfWrongShapeOrDtypeOrNameIsNamed) {
+  const Folder folder;
+  const auto message = [&](const std::function<void(std::vector<fixtures::NamedTensor>&)>& change) {
+    const std::string file = exported(folder, {"--implementation=fixed_order"});
+    rewrite(file, [&](fixtures::CaseRecord& record) { change(record.actual.at("fixed_order").outputs); });
+    const Answer result = check(file);
+    EXPECT_EQ(result.code, 2);
+    return result.err;
+  };
+  const auto find = [](std::vector<fixtures::NamedTensor>& outputs, const std::string& name) -> spec::Tensor& {
+    for (auto& output : outputs)
+      if (output.name == name) return output.tensor;
+    throw std::logic_error(name);
+  };
+  const std::string shape = message([&](auto& outputs) {
+    find(outputs, "dk") = spec::contiguous_tensor(spec::DType::bf16, {1, 1, 9, 8});
+  });
+  EXPECT_PRED2(has, shape, std::string("dk has shape (1, 1, 9, 8), wanted (1, 1, 9, 16)"));
+  const std::string dtype = message([&](auto& outputs) {
+    find(outputs, "dq") = spec::contiguous_tensor(spec::DType::fp32, {1, 2, 6, 16});
+  });
+  EXPECT_PRED2(has, dtype, std::string("dq has dtype fp32, wanted bf16"));
+  const std::string absent = message([](auto& outputs) { outputs.pop_back(); });
+  EXPECT_PRED2(has, absent, std::string("is absent"));
+}
+
+TEST(Offline, AnUnknownFieldOfAProfileIsNamed) {
+  const Folder folder;
+  const std::string file = exported(folder, {"--implementation=fixed_order"});
+  rewrite(file, [](fixtures::CaseRecord& record) { record.actual.at("fixed_order").profile = R"({"stagee": "bf16"})"; });
+  const Answer result = check(file);
+  EXPECT_EQ(result.code, 2);
+  EXPECT_PRED2(has, result.err, std::string("'stagee'"));
+}
+
+TEST(Offline, ATruncatedFileOrAnotherSchemaIsAUsageError) {
+  const Folder folder;
+  const std::string file = exported(folder, {"--implementation=fixed_order"});
+  const std::string bytes = text_of(file);
+  std::ofstream(folder / "half.h5", std::ios::binary) << bytes.substr(0, bytes.size() / 2);
+  EXPECT_EQ(check(folder / "half.h5").code, 2);
+  std::string other = bytes;
+  const std::size_t schema = other.find("assay-1");
+  ASSERT_NE(schema, std::string::npos);
+  other.replace(schema, 7, "assay-9");
+  std::ofstream(folder / "other.h5", std::ios::binary) << other;
+  const Answer result = check(folder / "other.h5");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_PRED2(has, result.err, std::string("assay-9"));
+}
+
+TEST(Offline, AStoredCaseIsExplained) {
+  const Folder folder;
+  const std::string file = exported(folder, {"--implementation=fixed_order"});
+  check(file);
+  const std::string id = fixtures::Reader(file).ids().front();
+  const Answer result = answer(registry_of({"fixed_order"}), {"explain", id, "--store", file});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_PRED2(has, result.out, std::string("assay run flash_attention_score_grad"));
+  EXPECT_PRED2(has, result.out, std::string("conforms"));
+  EXPECT_EQ(answer(registry_of({"fixed_order"}), {"explain", "012345678901", "--store", file}).code, 2);
+}
+
+}  // namespace
+}  // namespace assay::tests

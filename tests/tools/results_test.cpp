@@ -1,0 +1,96 @@
+#include "assay/conformance/results.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "assay/fixtures/record.hpp"
+#include "session.hpp"
+
+namespace assay::tests {
+namespace {
+
+using conformance::CaseReport;
+using conformance::Finding;
+
+CaseReport example() {
+  CaseReport report{.id = "0123456789ab", .operator_name = "op", .command_line = "op --a=1", .note = "two \"words\"",
+                    .implementation = "x", .fields = {{"b", "2"}, {"a", "1"}}, .violated_row = "R1",
+                    .accepted_rows = {"R2", "R3"}, .value_case = true, .verdict = conformance::Verdict::nonconformant_proven};
+  const Finding finding{.rule = "bound", .tensor = "dq", .b = 1, .n = 2, .s = 3, .d = 4,
+                        .actual = std::numeric_limits<double>::quiet_NaN(),
+                        .expected = -std::numeric_limits<double>::infinity(), .tolerance = 0.1, .text = "bad"};
+  report.findings = {finding};
+  report.tensors = {{.name = "dq", .rows_judged = 5, .rows_total = 6, .elements_judged = 7, .worst = 2.5, .worst_at = finding,
+                     .terms = {{"z", 0.25}, {"a", 0.75}}, .histogram = {0.5, 0.5}, .controls = "Z+N+L.S-"}};
+  report.metrics = {{"makespan", 12800, "cycle"}};
+  return report;
+}
+
+TEST(Results, AReportSurvivesItsJson) {
+  const std::string json = conformance::to_json(example());
+  EXPECT_EQ(json.find('\n'), std::string::npos);
+  EXPECT_EQ(conformance::to_json(conformance::report_from_json(json)), json);
+  EXPECT_TRUE(std::isnan(conformance::report_from_json(json).findings.front().actual));
+  EXPECT_EQ(conformance::report_from_json(json).fields, example().fields);
+}
+
+TEST(Results, TextThatIsNoUtf8IsReplaced) {
+  CaseReport report = example();
+  report.findings.front().text = "\xff\xfe";
+  EXPECT_NO_THROW(conformance::report_from_json(conformance::to_json(report)));
+}
+
+TEST(Results, AllResultsSurviveTheirJson) {
+  conformance::Results results{.environment = {.tool_version = "1", .implementation = "x", .seed = 7, .numerics = {{"bf16", "{}"}}},
+                               .summary = {.implementation = "x", .planned = 3, .seconds = 1.5},
+                               .cases = {example(), example()}};
+  for (const CaseReport& report : results.cases) conformance::count(results.summary, report);
+  const std::string json = conformance::to_json(results);
+  EXPECT_EQ(conformance::to_json(conformance::results_from_json(json)), json);
+}
+
+TEST(Results, AWrongMemberIsNamed) {
+  std::string json = conformance::to_json(example());
+  json.replace(json.find("nonconformant_proven"), 20, "wrong");
+  try {
+    conformance::report_from_json(json);
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_PRED2(has, error.what(), "case.verdict");
+    EXPECT_PRED2(has, error.what(), "\"wrong\"");
+    EXPECT_PRED2(has, error.what(), "nonconformant_proven");
+  }
+}
+
+TEST(Results, AProfileSurvivesItsJsonAndBuildsOnAPreset) {
+  const auto profile = spec::numerics_preset("ascend_a2", spec::DType::fp16);
+  EXPECT_EQ(conformance::profile_from_json(conformance::to_json(profile), spec::DType::bf16), profile);
+  auto fixed = profile;
+  fixed.order = spec::Order::fixed;
+  EXPECT_EQ(conformance::profile_from_json(R"({"preset": "ascend_a2", "order": "fixed"})", spec::DType::fp16), fixed);
+  EXPECT_THROW(conformance::profile_from_json(R"({"order": "sorted"})", spec::DType::fp16), std::invalid_argument);
+}
+
+TEST(Results, TheWorstErrorOfEachTensorIsFound) {
+  CaseReport mild = example();
+  mild.id = "mild";
+  mild.tensors.front().worst = 0.5;
+  const auto worst = conformance::worst_errors({mild, example(), mild});
+  ASSERT_EQ(worst.size(), 1u);
+  EXPECT_EQ(worst.at("dq").ratio, 2.5);
+  EXPECT_EQ(worst.at("dq").case_id, example().id);
+}
+
+TEST(Results, AFileIsReplacedAtOnce) {
+  const Folder folder;
+  conformance::replace_file(folder / "a/b.txt", "first");
+  conformance::replace_file(folder / "a/b.txt", "second");
+  EXPECT_EQ(text_of(folder / "a/b.txt"), "second");
+  EXPECT_THROW(conformance::replace_file(folder / "a/b.txt/c", "x"), fixtures::StoreError);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "a"), {}), 1);
+}
+
+}  // namespace
+}  // namespace assay::tests

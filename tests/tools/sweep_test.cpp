@@ -1,0 +1,232 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/property_tree/ptree.hpp>
+#include <boost/property_tree/xml_parser.hpp>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "assay/fixtures/file.hpp"
+#include "session.hpp"
+
+namespace assay::tests {
+namespace {
+
+/// Cases that only check arguments: many, and quick.
+const char* const quick = "--only=track=phase1";
+
+/// Accepts every call, counts the checks, and does something at the n-th.
+class Counting final : public spec::Implementation<Op> {
+ public:
+  Counting(std::int64_t& checks, std::int64_t at, std::function<void()> then)
+      : checks_(checks), at_(at), then_(std::move(then)) {}
+  std::string name() const override { return "counting"; }
+  void check(const spec::Call<Op>&) const override {
+    if (++checks_ == at_) then_();
+  }
+  void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {}
+
+ private:
+  std::int64_t& checks_;
+  std::int64_t at_;
+  std::function<void()> then_;
+};
+
+cli::Registry counting(std::int64_t& checks, std::int64_t at, std::function<void()> then) {
+  cli::Registry registry;
+  registry.add<Op>({.name = "counting", .summary = "accepts everything", .make = [&checks, at, then] {
+                      return std::make_unique<Counting>(checks, at, then);
+                    }});
+  return registry;
+}
+
+std::int64_t number_before(const std::string& text, const std::string& words_behind) {
+  std::smatch match;
+  return std::regex_search(text, match, std::regex("([0-9]+)" + words_behind)) ? std::stoll(match[1]) : -1;
+}
+
+TEST(Sweep, WritesReportsThatAgree) {
+  const Folder folder;
+  const Answer result = answer(registry_of({"no_checks"}),
+                               {"sweep", quick, "--store", folder / "made/s.h5", "--report", folder / "made/r.json",
+                                "--html", folder / "made/r.html", "--junit", folder / "made/j.xml"});
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_PRED2(has, result.out, std::string("accepted_wrongly"));
+  EXPECT_PRED2(has, result.out, std::string("assay run flash_attention_score_grad"));
+  const auto report = nlohmann::json::parse(text_of(folder / "made/r.json"));
+  boost::property_tree::ptree junit;
+  std::istringstream xml(text_of(folder / "made/j.xml"));
+  ASSERT_NO_THROW(boost::property_tree::read_xml(xml, junit));
+  const auto& suite = junit.get_child("testsuites.testsuite");
+  EXPECT_EQ(suite.get<std::size_t>("<xmlattr>.tests"), report["cases"].size());
+  EXPECT_EQ(suite.get<std::int64_t>("<xmlattr>.failures"), report["summary"]["verdicts"]["accepted_wrongly"]);
+  EXPECT_EQ(fixtures::Reader(folder / "made/s.h5").ids().size(), report["cases"].size());
+  EXPECT_EQ(number_before(result.out, " cases,"), report["summary"]["cases"]);
+}
+
+TEST(Sweep, AFailureInJUnitHoldsTheReplayLine) {
+  const Folder folder;
+  answer(registry_of({"no_checks"}), {"sweep", quick, "--junit", folder / "j.xml"});
+  boost::property_tree::ptree junit;
+  std::istringstream xml(text_of(folder / "j.xml"));
+  boost::property_tree::read_xml(xml, junit);
+  for (const auto& [name, testcase] : junit.get_child("testsuites.testsuite"))
+    if (testcase.count("failure") > 0) {
+      EXPECT_PRED2(has, testcase.get<std::string>("failure"), std::string("assay run flash_attention_score_grad"));
+      return;
+    }
+  FAIL() << "no failure";
+}
+
+/// Members of tools/report_schema.md: name and kind, by the heading that lists them.
+std::map<std::string, std::vector<std::pair<std::string, std::string>>> documented_members() {
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> members;
+  std::istringstream schema(text_of(ASSAY_SOURCE_DIR "/tools/report_schema.md"));
+  std::string line, heading;
+  const std::regex row(R"(\| ((`[a-z_]+`(, )?)+) \| ([a-z ]+) \|.*)"), name("`([a-z_]+)`");
+  while (std::getline(schema, line)) {
+    std::smatch match;
+    if (line.starts_with("#")) heading = line.substr(line.find_last_of('#') + 2);
+    if (!std::regex_match(line, match, row)) continue;
+    const std::string names = match[1], kind = match[4];
+    for (std::sregex_iterator it(names.begin(), names.end(), name), end; it != end; ++it)
+      members[heading].emplace_back((*it)[1], kind);
+  }
+  return members;
+}
+
+/// Every documented member is there and of its kind, and there is no other.
+void expect_documented(const nlohmann::json& object, const std::string& heading) {
+  const auto members = documented_members()[heading];
+  ASSERT_FALSE(members.empty()) << heading;
+  for (const auto& [name, kind] : members) {
+    ASSERT_TRUE(object.contains(name)) << heading << ": " << name;
+    const auto& value = object[name];
+    const bool right = kind == "string"    ? value.is_string()
+                       : kind == "integer" ? value.is_number_integer()
+                       : kind == "number"  ? value.is_number() || value.is_string()
+                       : kind == "boolean" ? value.is_boolean()
+                       : kind == "finding" || kind == "object" ? value.is_object()
+                                                               : value.is_array();
+    EXPECT_TRUE(right) << heading << ": " << name << " is " << value << ", wanted " << kind;
+  }
+  EXPECT_EQ(object.size(), members.size()) << heading << " has undocumented members: " << object;
+}
+
+TEST(Report, HoldsWhatItsSchemaSays) {
+  const Folder folder;
+  answer(registry_of({"all_zeros"}), {"sweep", "--random=0", "--only=seq_q=1 ", "--budget=2s", "--report", folder / "r.json"});
+  const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
+  expect_documented(report, "report.json: schema `assay-report-1`");
+  expect_documented(report["environment"], "environment");
+  expect_documented(report["summary"], "summary");
+  ASSERT_FALSE(report["cases"].empty());
+  std::size_t tensors = 0, findings = 0;
+  for (const auto& one : report["cases"]) {
+    expect_documented(one, "cases[]");
+    for (const auto& finding : one["findings"]) ++findings, expect_documented(finding, "findings[]");
+    for (const auto& tensor : one["tensors"]) ++tensors, expect_documented(tensor, "tensors[]");
+  }
+  EXPECT_GT(tensors, 0u);
+  EXPECT_GT(findings, 0u);
+}
+
+TEST(Report, ReadsItselfAndComparesWithAnother) {
+  const Folder folder;
+  answer(registry_of({"argument_checks"}), {"sweep", quick, "--report", folder / "good.json"});
+  answer(registry_of({"no_checks"}), {"sweep", quick, "--report", folder / "bad.json"});
+  const Answer result = answer(registry_of({"no_checks"}), {"report", folder / "bad.json", folder / "good.json", "--html",
+                                                            folder / "changes.html"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_PRED2(has, result.out, std::string("compared with argument_checks"));
+  EXPECT_PRED2(has, result.out, std::string("0 only now, 0 only before"));
+  EXPECT_GT(text_of(folder / "changes.html").size(), text_of(folder / "bad.json").size());
+}
+
+TEST(Page, RefersToNothingOutside) {
+  const Folder folder;
+  answer(registry_of({"no_checks"}), {"sweep", quick, "--html", folder / "r.html"});
+  const std::string page = text_of(folder / "r.html");
+  EXPECT_PRED2(has, page, std::string("default-src 'none'"));
+  EXPECT_PRED2(has, page, std::string("Chart.js v"));
+  EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
+  const std::regex outside(R"((src|href)\s*=\s*["']?(https?:|//)|url\(|@import|fetch\(|XMLHttpRequest)", std::regex::icase);
+  EXPECT_FALSE(std::regex_search(page, outside));
+}
+
+TEST(Page, TextOfAReportCannotBecomeMarkup) {
+  const Folder folder;
+  answer(registry_of({"no_checks"}), {"sweep", quick, "--report", folder / "r.json", "--html", folder / "r.html"});
+  std::string report = text_of(folder / "r.json");
+  report.replace(report.find("no_checks"), 9, "</script><b>hello");
+  std::ofstream(folder / "evil.json") << report;
+  ASSERT_EQ(answer(registry_of({"no_checks"}), {"report", folder / "evil.json", "--html", folder / "evil.html"}).code, 0);
+  EXPECT_FALSE(has(text_of(folder / "evil.html"), "</script><b>hello"));
+}
+
+TEST(Sweep, AStopEndsBetweenCasesAndTheNextStartTakesUpTheRest) {
+  const Folder folder;
+  const std::vector<std::string> line = {"sweep", quick, "--store", folder / "s.h5", "--report", folder / "r.json"};
+  std::atomic<bool> stop = false;
+  std::int64_t checks = 0;
+  const Answer first = answer(counting(checks, 10, [&] { stop = true; }), line, stop);
+  EXPECT_EQ(first.code, 3);
+  EXPECT_EQ(number_before(first.err, " of [0-9]+ cases; the same command"), 10) << first.err;
+  EXPECT_TRUE(nlohmann::json::parse(text_of(folder / "r.json"))["summary"]["interrupted"]);
+  EXPECT_EQ(fixtures::Reader(folder / "s.h5").ids().size(), 10u);
+
+  const Answer second = answer(counting(checks, -1, [] {}), line);
+  EXPECT_EQ(number_before(second.err, " finished cases of an interrupted sweep"), 10) << second.err;
+  const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
+  EXPECT_EQ(report["summary"]["cases"], report["summary"]["planned"]);
+  EXPECT_EQ(checks, report["summary"]["cases"]);
+  EXPECT_EQ(fixtures::Reader(folder / "s.h5").ids().size(), report["cases"].size());
+  EXPECT_FALSE(std::filesystem::exists(folder / "s.h5.parts"));
+}
+
+TEST(Sweep, AfterAKillTheNextStartTakesUpWhatWasFinished) {
+  const Folder folder;
+  const std::vector<std::string> line = {"sweep", quick, "--store", folder / "s.h5", "--report", folder / "r.json"};
+  std::int64_t checks = 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    answer(counting(checks, 8, [] { raise(SIGKILL); }), line);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  const Answer second = answer(counting(checks, -1, [] {}), line);
+  EXPECT_EQ(number_before(second.err, " finished cases of an interrupted sweep"), 7) << second.err;
+  const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
+  EXPECT_EQ(checks + 7, report["summary"]["cases"]);
+}
+
+TEST(Sweep, AnotherPlanTakesNothingUp) {
+  const Folder folder;
+  std::atomic<bool> stop = false;
+  std::int64_t checks = 0;
+  answer(counting(checks, 3, [&] { stop = true; }), {"sweep", quick, "--store", folder / "s.h5"}, stop);
+  const Answer other = answer(counting(checks, -1, [] {}), {"sweep", "--only=--violate=FAG-C2", "--store", folder / "s.h5"});
+  EXPECT_FALSE(has(other.err, "interrupted sweep")) << other.err;
+}
+
+TEST(Sweep, ASpentBudgetSaysWhatWasNotRun) {
+  std::int64_t checks = 0;
+  const Answer result = answer(counting(checks, 1, [] { usleep(20'000); }), {"sweep", quick, "--budget=0.01s"});
+  EXPECT_PRED2(has, result.out, std::string("budget of 0.01s spent"));
+}
+
+TEST(Sweep, AFullDiskIsNamedAndWhatWasFinishedStays) {
+  const Folder folder;
+  std::ofstream(folder / "file") << "a file where a folder is wanted";
+  std::int64_t checks = 0;
+  const Answer result = answer(counting(checks, -1, [] {}), {"sweep", quick, "--report", folder / "file/r.json"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_PRED2(has, result.err, folder / "file");
+}
+
+}  // namespace
+}  // namespace assay::tests
