@@ -17,7 +17,8 @@ constexpr Striding stridings[] = {Striding::contiguous, Striding::padded, Stridi
 struct Dims {
   std::int64_t head_dim, head_dim_v;
 };
-constexpr Dims dims[] = {{16, 16}, {1, 1}, {40, 24}, {2, 2}, {64, 64}, {3, 1}, {8, 8}, {33, 33}, {5, 4}};
+constexpr Dims dims[] = {{16, 16}, {1, 1}, {40, 24}, {2, 2}, {64, 64},
+                         {3, 1},   {8, 8}, {33, 33}, {5, 4}};
 
 struct Lengths {
   std::int64_t seq_q, seq_kv;
@@ -34,10 +35,11 @@ struct Masked {
   std::int64_t mode;
   const char* pattern;
 };
-constexpr Masked masks[] = {{MaskShape::absent, 0, "random"},     {MaskShape::compressed, 2, "random"},
-                            {MaskShape::ss, 1, "dead_rows"},      {MaskShape::compressed, 3, "random"},
-                            {MaskShape::bnss, 0, "random"},       {MaskShape::b_one_ss, 1, "causal_right"},
-                            {MaskShape::one_one_ss, 1, "band"}};
+constexpr Masked masks[] = {
+    {MaskShape::absent, 0, "random"},  {MaskShape::compressed, 2, "random"},
+    {MaskShape::ss, 1, "dead_rows"},   {MaskShape::compressed, 3, "random"},
+    {MaskShape::bnss, 0, "random"},    {MaskShape::b_one_ss, 1, "causal_right"},
+    {MaskShape::one_one_ss, 1, "band"}};
 
 template <class T, std::size_t size>
 const T& in_turn(const T (&choices)[size], std::int64_t k) {

@@ -91,7 +91,8 @@ TEST_F(LatticeJudge, ListsAFewFindingsAndCountsTheRest) {
   for (std::int64_t element = 0; element < 5 * 16; ++element) outputs_.dv.store(element, 1e6);
   const CaseReport report = judged();
   ASSERT_EQ(report.findings.size(), 9u);
-  EXPECT_NE(report.findings.back().text.find("80 of 80"), std::string::npos) << report.findings.back().text;
+  EXPECT_NE(report.findings.back().text.find("80 of 80"), std::string::npos)
+      << report.findings.back().text;
 }
 
 TEST_F(LatticeJudge, IgnoresRowsThatAreNotJudged) {
@@ -99,7 +100,8 @@ TEST_F(LatticeJudge, IgnoresRowsThatAreNotJudged) {
   lattice_ = make_lattice(c_, numerics_);
   outputs_ = run({.name = "even", .numerics = numerics_}, c_, lattice_.inputs);
   for (std::int64_t row = 0; row < 8; ++row)
-    if (row != lattice_.query_rows[0] && row != lattice_.query_rows[1]) outputs_.dq.store(16 * row, 1e6);
+    if (row != lattice_.query_rows[0] && row != lattice_.query_rows[1])
+      outputs_.dq.store(16 * row, 1e6);
   const CaseReport report = judged();
   EXPECT_EQ(report.verdict, Verdict::conforms);
   EXPECT_EQ(report.tensors[0].rows_judged, 2);

@@ -28,7 +28,8 @@ std::string first_finding(const CaseReport& report) {
   return report.findings.empty() ? "no finding" : report.findings.front().text;
 }
 
-/// Partial results in 16 bits, and exp(score - lse) without a cast that absorbs its error, have no lattice.
+/// Partial results in 16 bits, and exp(score - lse) without a cast that absorbs its error, have no
+/// lattice.
 bool has_no_lattice(const Kernel& kernel, const Case<Op>& c) {
   const bool narrow = c.problem.dtype != DType::fp32;
   return (kernel.name == "composed" && narrow && c.problem.group() > 1) ||
@@ -48,7 +49,8 @@ void expect_healthy_kernels_exact(Track track, std::uint64_t seed) {
       const CaseReport report = judged(kernel, c, make_lattice_with_mask(c, kernel.numerics, mask));
       ++runs;
       ASSERT_EQ(report.verdict, Verdict::conforms)
-          << kernel.name << ": " << first_finding(report) << "\n" << command_line(c);
+          << kernel.name << ": " << first_finding(report) << "\n"
+          << command_line(c);
     }
   }
   EXPECT_GE(runs, 600);
@@ -67,18 +69,27 @@ TEST(LatticeKernels, HealthyOnesAreBitExactWithRoundedStaging) {
 /// Whether the bug can show in the case at all.
 bool can_show(Bug bug, const Case<Op>& c) {
   const Op::Problem& p = c.problem;
-  const bool narrow = p.dtype != DType::fp32, roomy = p.head_dim >= 8 && p.seq_kv > 1 && p.seq_q > 1;
+  const bool narrow = p.dtype != DType::fp32,
+             roomy = p.head_dim >= 8 && p.seq_kv > 1 && p.seq_q > 1;
   switch (bug) {
     case Bug::mask_off_by_one:
-    case Bug::mask_ignored: return roomy && p.atten_mask != spec::MaskShape::absent;
-    case Bug::last_key_dropped: return roomy && (p.sparse_mode != 2 || p.seq_q >= p.seq_kv);
-    case Bug::wrong_kv_head: return p.heads_kv > 1 && p.group() > 1;
+    case Bug::mask_ignored:
+      return roomy && p.atten_mask != spec::MaskShape::absent;
+    case Bug::last_key_dropped:
+      return roomy && (p.sparse_mode != 2 || p.seq_q >= p.seq_kv);
+    case Bug::wrong_kv_head:
+      return p.heads_kv > 1 && p.group() > 1;
     case Bug::truncating_cast:
-    case Bug::ties_swapped: return narrow && roomy;
-    case Bug::truncating_stage: return narrow && roomy && c.track == Track::a2;
-    case Bug::tf32_products: return !narrow && roomy && c.seed % 2 == 0;
-    case Bug::scale_magnitude: return p.scale_value < 0 && roomy;
-    default: return roomy;
+    case Bug::ties_swapped:
+      return narrow && roomy;
+    case Bug::truncating_stage:
+      return narrow && roomy && c.track == Track::a2;
+    case Bug::tf32_products:
+      return !narrow && roomy && c.seed % 2 == 0;
+    case Bug::scale_magnitude:
+      return p.scale_value < 0 && roomy;
+    default:
+      return roomy;
   }
 }
 
@@ -115,9 +126,13 @@ void expect_bugs_flagged(Track track) {
   EXPECT_EQ(shares.size(), std::size(lattice_test::bugs) - (track == Track::a1 ? 1 : 0));
 }
 
-TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithExactStaging) { expect_bugs_flagged(Track::a1); }
+TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithExactStaging) {
+  expect_bugs_flagged(Track::a1);
+}
 
-TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithRoundedStaging) { expect_bugs_flagged(Track::a2); }
+TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithRoundedStaging) {
+  expect_bugs_flagged(Track::a2);
+}
 
 TEST(LatticeKernels, NarrowStagingIsFlaggedInFp32) {
   Case<Op> c = configuration(2, 3, Track::a1);

@@ -38,6 +38,7 @@ TEST(Lattice, StatisticsAndOutputAreThoseOfAForward) {
   for (std::int64_t k = 0; k < configurations; ++k) {
     const Case<Op> c = configuration(k, 4, Track::a1);
     const Op::Problem& p = c.problem;
+    if (p.seq_kv == 1) continue;  // attention_in is shifted there on purpose
     const Op::Inputs inputs = plain_lattice(c).inputs;
     const reference::Operands<double> operands{
         .query = dense(inputs.query, p.input_layout, query_extents(p)),
@@ -45,12 +46,12 @@ TEST(Lattice, StatisticsAndOutputAreThoseOfAForward) {
         .value = dense(inputs.value, p.input_layout, value_extents(p))};
     const auto forward =
         reference::forward<double>(p, operands, inputs.atten_mask ? &*inputs.atten_mask : nullptr);
-    if (c.problem.seq_kv == 1) continue;
     const auto output = dense(inputs.attention_in, p.input_layout, dy_extents(p));
-    // A row that attends to three or more keys than eight has an output that the type rounds.
+    // Muted rows attend to a number of keys that is no power of two: their output is rounded.
     const double half_step = std::ldexp(1.0, -spec::format_of(p.dtype).significand_bits);
     for (std::size_t e = 0; e < output.size(); ++e)
-      ASSERT_NEAR(output[e], forward.attention_out[e], half_step * std::abs(output[e]) + 1e-30) << command_line(c);
+      ASSERT_NEAR(output[e], forward.attention_out[e], half_step * std::abs(output[e]) + 1e-30)
+          << command_line(c);
     const auto elements = spec::viewed_elements(inputs.softmax_max);
     for (std::size_t e = 0; e < elements.size(); ++e) {
       const std::size_t row = e / spec::statistics_replicas;
