@@ -131,12 +131,20 @@ Cycles record_time(const device::Spec& device, const Work& record, std::int64_t 
   return largest({cube, vector, l2_time(device, active * (record.read + record.written))});
 }
 
-/// Before the first record and behind the last nothing runs beside anything.
-Cycles fill_time(const device::Spec& device, const Work& record) {
-  const auto& rates = device.rates;
-  return record.on(Pipe::vector) + record.on(Pipe::cube) +
-         Cycles{rates.gm_to_l1_start.value + rates.gm_to_ub_start.value +
-                rates.ub_to_gm_start.value + device.overheads.handover.value};
+/// The first block runs alone; behind it come the rest of the busiest core's records, after those
+/// that a core waits for until dq has its turn.
+Cycles main_time(const Problem& p, const Tiling& t, const device::Spec& device,
+                 const BlockCost& cost, const Counts& busiest) {
+  if (busiest.records == 0) return {};
+  const std::int64_t heads = p.batch * p.heads_kv;
+  const std::int64_t active =
+      std::min(static_cast<std::int64_t>(device.cores.cube.value), heads * t.key_tiles);
+  const std::int64_t waiting = ceil_divide(active, heads) - 1;
+  const Work record = (1 / busiest.records) * busiest.times(cost);
+  const Work& block = cost.block;
+  const Cycles first = std::max(cost.alone, l2_time(device, active * (block.read + block.written)));
+  const double rest = busiest.records * (1 - 1 / busiest.blocks) + static_cast<double>(waiting);
+  return first + rest * record_time(device, record, active);
 }
 
 /// Bytes that HBM must move: the tensors once, and the share of the sums that L2 does not hold.
@@ -162,17 +170,8 @@ Estimate estimate(const Problem& p, const Tiling& t, const device::Spec& device)
 
   const Work all = load.all.times(cost), busiest = load.busiest.times(cost);
 
-  Cycles main;
-  if (load.busiest.records > 0) {
-    const std::int64_t heads = p.batch * p.heads_kv;
-    const std::int64_t active = std::min(cores, heads * t.key_tiles);
-    const std::int64_t waiting = ceil_divide(active, heads) - 1;
-    const Work record = (1 / load.busiest.records) * busiest;
-    const Cycles steady = record_time(device, record, active);
-    main =
-        fill_time(device, record) + (load.busiest.records + static_cast<double>(waiting)) * steady;
-    main = std::max(main, hbm_time(device, hbm_bytes(device, tensors, 2 * tensors.sums)));
-  }
+  const Bytes hbm = hbm_bytes(device, tensors, 2 * tensors.sums);
+  const Cycles main = std::max(main_time(p, t, device, cost, load.busiest), hbm_time(device, hbm));
   Estimate result{.busy = busiest.busy};
   result.makespan = cycles_of(device, device.overheads.launch.value) + pass_time(device, clear) +
                     pass_time(device, row_terms) + main + pass_time(device, store);

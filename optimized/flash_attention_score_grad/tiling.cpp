@@ -1,10 +1,9 @@
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <sstream>
 
-#include "assay/device/scratchpad.hpp"
+#include "assay/device/core.hpp"
 
 namespace assay::optimized {
 namespace {
@@ -60,21 +59,18 @@ class Planner {
         tiling_(tiling),
         element_(spec::size_of(problem.dtype)),
         masked_(problem.atten_mask != spec::MaskShape::absent),
-        memories_(device.memories) {}
+        device_(device) {}
 
   void place_matrices() {
-    device::Scratchpad l1 = scratchpad("L1", memories_.l1, memories_.l1_alignment);
-    device::Scratchpad l0a = scratchpad("L0A", memories_.l0a, memories_.l0_alignment);
-    device::Scratchpad l0b = scratchpad("L0B", memories_.l0b, memories_.l0_alignment);
-    device::Scratchpad l0c = scratchpad("L0C", memories_.l0c, memories_.l0c_alignment);
+    device::CubeCore core(device_);
+    device::Scratchpad &l1 = core.l1, &l0a = core.l0a, &l0b = core.l0b, &l0c = core.l0c;
     const std::int64_t edge = std::max(tiling_.rows, tiling_.columns);
     for (const char* half : {"ping", "pong"}) {
       l1.allocate({edge * tiling_.l1_depth * element_}, std::string("left operand ") + half);
       l1.allocate({edge * tiling_.l1_depth * element_}, std::string("right operand ") + half);
       l0a.allocate({edge * tiling_.l0_depth * element_}, std::string("left fractals ") + half);
       l0b.allocate({edge * tiling_.l0_depth * element_}, std::string("right fractals ") + half);
-      l0c.allocate({edge * std::max(tiling_.slice, tiling_.columns) * fp32_bytes},
-                   std::string("accumulators ") + half);
+      l0c.allocate({edge * tiling_.slice * fp32_bytes}, std::string("accumulators ") + half);
     }
     tiling_.keys_stay = l1.used().count + key_bytes() + value_bytes() <= l1.capacity().count;
     if (tiling_.keys_stay) {
@@ -86,7 +82,8 @@ class Planner {
   }
 
   void place_vectors() {
-    device::Scratchpad ub = scratchpad("UB", memories_.ub, memories_.ub_alignment);
+    device::VectorCore core(device_);
+    device::Scratchpad& ub = core.ub;
     // The most rows that fit; if not even the fewest do, the fault names the tile that does not.
     for (std::int64_t rows = tiling_.rows / 2; rows > fractal / 2; rows /= 2)
       if (vector_bytes(rows) <= ub.capacity().count) {
@@ -125,13 +122,8 @@ class Planner {
   std::int64_t vector_bytes(std::int64_t rows) const {
     std::int64_t total = 0;
     for (const auto& tile : vector_tiles(rows))
-      total += round_up(tile.size.count, bytes_of(memories_.ub_alignment).count);
+      total += round_up(tile.size.count, bytes_of(device_.memories.ub_alignment).count);
     return total;
-  }
-
-  static device::Scratchpad scratchpad(std::string_view name, const device::Quantity& capacity,
-                                       const device::Quantity& alignment) {
-    return {name, bytes_of(capacity), bytes_of(alignment)};
   }
 
   Bytes record(const device::Scratchpad& pad) {
@@ -151,7 +143,7 @@ class Planner {
   Tiling& tiling_;
   std::int64_t element_;
   bool masked_;
-  const device::Memories& memories_;
+  const device::Spec& device_;
 };
 
 }  // namespace
@@ -198,7 +190,7 @@ Tiling plan(const Problem& p, const device::Spec& device) {
   tiling.l0_depth =
       std::min({depth(device.memories.l0a, 2, edge * element, inner),
                 depth(device.memories.l0b, 2, edge * element, inner), tiling.l1_depth});
-  tiling.slice = std::min(edge, channels);
+  tiling.slice = std::min(edge, std::max(channels, tiling.columns));
   Planner planner(p, device, tiling);
   planner.place_matrices();
   planner.place_vectors();
@@ -210,7 +202,7 @@ std::string to_text(const Tiling& t) {
   text << "block " << t.rows << " x " << t.columns << " of " << t.row_tiles << " x " << t.key_tiles
        << " per head, " << t.blocks() << " computed\n"
        << "record " << t.record_tiles << " row tiles, L1 depth " << t.l1_depth << ", L0 depth "
-       << t.l0_depth << ", gradient slice " << t.slice << ", vector rows " << t.vector_rows
+       << t.l0_depth << ", slice " << t.slice << ", vector rows " << t.vector_rows
        << (t.keys_stay ? ", keys stay in L1\n" : ", keys are loaded for every product\n");
   for (const auto& buffer : t.buffers)
     text << buffer.memory << ' ' << buffer.what << ": " << buffer.size.count << " B at "

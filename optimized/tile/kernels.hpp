@@ -42,8 +42,8 @@ struct SoftmaxGrad {
   const float* max = nullptr;  ///< one per row, as `sum` and `row_term`
   const float* sum = nullptr;
   const float* row_term = nullptr;
-  const std::uint8_t* excluded =
-      nullptr;  ///< non-zero excludes; rows lie row_stride apart; null: none
+  /// Non-zero excludes; rows lie row_stride apart; null: none.
+  const std::uint8_t* excluded = nullptr;
   float scale = 1;
   Storage stage = Storage::fp32;
 };
@@ -62,7 +62,7 @@ struct Kernels {
   void (*add)(const float* more, std::int64_t count, float* values);
   /// Sum of x * y: lane c mod 16 is one chain over c, then the lanes are added pairwise.
   float (*dot)(const float* x, const float* y, std::int64_t count);
-  /// The exponential of softmax_grad: relative error below 2^-22 down to the smallest normal.
+  /// The exponential of softmax_grad: relative error below 2^-23 down to the smallest normal.
   void (*exponential)(const float* x, std::int64_t count, float* values);
 };
 

@@ -38,7 +38,7 @@ struct Tiling {
   std::int64_t record_tiles;          ///< row tiles whose dk and dv stay in L0C
   std::int64_t l1_depth,
       l0_depth;              ///< inner extent of a matrix operand held in one L1, one L0 buffer
-  std::int64_t slice;        ///< columns of a gradient that one L0C buffer holds
+  std::int64_t slice;        ///< columns of a product that one L0C buffer holds
   std::int64_t vector_rows;  ///< rows of a block that a vector core holds at a time
   bool keys_stay;            ///< key and value of a key tile stay in L1
   Window window;
