@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -18,7 +17,7 @@ constexpr int most_attempts = 64;
 struct Built {
   Group group;
   Gradients gradients;
-  std::int64_t muted_rows = 0;
+  std::int64_t live_rows = 0, muted_rows = 0;
 };
 
 void thin(Thinning& thinning, Sum sum) {
@@ -45,13 +44,16 @@ Built build(const Plan& plan, const GroupBuilder& builder, const Rows& judged) {
     const std::optional<Excess> excess = sums.excess();
     if (!excess) {
       built.gradients = sums.gradients(judged.query, judged.key);
-      built.muted_rows = sums.muted_rows();
+      for (const Row& row : built.group.rows) {
+        built.live_rows += row.choice.dead() ? 0 : 1;
+        built.muted_rows += row.muted ? 1 : 0;
+      }
       return built;
     }
     reason = excess->text;
     thin(thinning, excess->sum);
   }
-  throw std::runtime_error("no lattice: " + reason + ", after " + std::to_string(most_attempts) +
+  throw NoLattice(reason + ", after " + std::to_string(most_attempts) +
                            " attempts with smaller numbers");
 }
 
@@ -91,7 +93,7 @@ Writer::Writer(const Case<Op>& c, const Plan& plan)
 void Writer::put(spec::Tensor& tensor, std::int64_t element, double value) const {
   tensor.store(element, value);
   if (tensor.load(element) != value)
-    throw std::runtime_error("no lattice: the input " + std::to_string(value) + " is no number of " +
+    throw NoLattice("the input " + std::to_string(value) + " is no number of " +
                              std::string(to_string(tensor.dtype)));
 }
 
@@ -175,14 +177,19 @@ LatticeCase make_lattice_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
                              .key = judged_rows(p.seq_kv, c.rows, c.seed)};
   lattice::Writer writer(c, plan);
   LatticeCase result;
+  std::int64_t live_rows = 0;
   for (std::int64_t b = 0; b < p.batch; ++b)
     for (std::int64_t kv = 0; kv < p.heads_kv; ++kv) {
       const lattice::GroupBuilder builder(plan, mask, b, kv);
       lattice::Built built = lattice::build(plan, builder, judged);
       writer.write(b, kv, built.group);
       result.muted_rows += built.muted_rows;
+      live_rows += built.live_rows;
       lattice::append(result, std::move(built.gradients));
     }
+  if (result.muted_rows > 0 && result.muted_rows == live_rows)
+    throw NoLattice("none of the " + std::to_string(live_rows) +
+                             " rows with kept keys can attend to 1, 2, 4 or 8 of them");
   result.inputs = std::move(writer).take();
   result.inputs.atten_mask = std::move(atten_mask);
   result.query_rows = judged.query;

@@ -32,7 +32,8 @@ std::int64_t permuted(std::int64_t word, std::span<const std::int32_t> bits) {
 
 /// Of four keys a user mask often leaves three, of two never a number that does not fit.
 std::int64_t first_room(const Op::Problem& p) {
-  return p.sparse_mode < 2 && p.atten_mask != spec::MaskShape::absent ? 2 : 4;
+  const bool user_mask = p.sparse_mode < 2 && p.atten_mask != spec::MaskShape::absent;
+  return user_mask || p.seq_kv < 4 ? 2 : 4;
 }
 
 }  // namespace
@@ -93,7 +94,7 @@ void Carrier::deal_codes(Draws draws) {
     for (const std::int32_t j : wanted_order(keys, draws)) {
       if (room == 0) {
         ++cell;
-        room = cells > 4 && draws.one_in(3) ? 4 : 2;
+        room = std::int64_t{2} << (cells > 4 ? draws.integer(0, 2) : 0);
       }
       if (cell == cells) break;
       codes_[at(j)] = words[at(cell)];

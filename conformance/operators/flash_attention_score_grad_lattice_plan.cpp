@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 
 #include "../lattice/draws.hpp"
@@ -15,9 +14,7 @@ namespace {
 
 constexpr int smallest_shift = -4, largest_shift = 9;
 
-[[noreturn]] void refuse(const std::string& reason) {
-  throw std::runtime_error("no lattice: " + reason);
-}
+[[noreturn]] void refuse(const std::string& reason) { throw NoLattice(reason); }
 
 std::string text_of(double value) {
   std::ostringstream out;
@@ -107,7 +104,8 @@ Magnitudes magnitudes_of(const Case<Op>& c) {
     case spec::DType::bf16:
       return a2 ? Magnitudes{.dy_shared = 255, .shared_per_row = 40} : Magnitudes{.dy_shared = 127};
     case spec::DType::fp16:
-      return a2 ? Magnitudes{.dy_shared = 511, .shared_per_row = 40} : Magnitudes{.dy_shared = 255};
+      if (!a2) return {.dy_shared = 255};
+      return {.dy_shared = shared_channels(c) <= 8 ? 1023 : 511, .shared_per_row = 40};
     default: break;
   }
   return c.seed % 2 == 0 ? Magnitudes{.data = 4097, .dy_only = 4097} : Magnitudes{.dy_shared = 31};

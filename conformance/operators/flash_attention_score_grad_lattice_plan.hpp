@@ -53,7 +53,7 @@ struct Plan {
   int sum_bits = 24;            ///< of the accumulator
 };
 
-/// Errors: std::runtime_error with the reason where there is no lattice.
+/// Errors: NoLattice.
 Plan plan_of(const Case<Op>& c, const spec::NumericsProfile& numerics);
 
 /// Query and its gradient are integers times 2^query_exponent.

@@ -91,11 +91,6 @@ std::span<const Sums::Pair> Sums::pairs_of(std::int64_t j) const {
   return std::span(pairs_).subspan(begin_[at(j)], begin_[at(j + 1)] - begin_[at(j)]);
 }
 
-std::int64_t Sums::muted_rows() const {
-  return std::count_if(group_->rows.begin(), group_->rows.end(),
-                       [](const Row& row) { return row.muted; });
-}
-
 std::optional<Excess> Sums::excess() const {
   if (auto excess = row_excess()) return excess;
   return gradient_excess();

@@ -38,7 +38,6 @@ class Sums {
   /// Heads slowest in dq.
   Gradients gradients(std::span<const std::int64_t> query_rows,
                       std::span<const std::int64_t> key_rows) const;
-  std::int64_t muted_rows() const;
 
  private:
   struct Pair {

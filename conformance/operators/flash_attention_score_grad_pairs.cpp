@@ -40,6 +40,9 @@ double growth(double x) { return x < 0x1p-12 ? x * (1 + x) : std::expm1(x); }
 
 double square(double x) { return x * x; }
 
+/// A staged value is predicted where its noise, squared, is below this share of its squared half unit.
+constexpr double quiet = 0x1p-8;
+
 }  // namespace
 
 Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs)
@@ -183,7 +186,9 @@ PairTerms pair_terms(const Dense& dense, const Arithmetic& n, const RowTerms& ro
   t.azuma_k = t.azuma_q + shared;
   t.linear_q = linear;
   t.linear_k = linear + s * row.zeta_com + p * row.omega_com;
-  t.spread = w2(x.v2_moment, moment_dp) + square(n.stage_error(s));
+  const double noise = w2(x.v2_moment, moment_dp), h_s = n.stage_error(s);
+  t.spread = noise + h_s * h_s;
+  t.drift_s = noise < quiet * h_s * h_s ? n.stage_drift(t.dscore) : 0;
   t.core_q = t.spread + square(linear) / 3;
   t.core_k = t.spread + shared + square(t.linear_k) / 3;
 
@@ -197,7 +202,9 @@ PairTerms pair_terms(const Dense& dense, const Arithmetic& n, const RowTerms& ro
   t.rig_v = h_v + e_v;
   t.azuma_v = h_v * h_v + v_square(x.v2);
   t.linear_v = p * (exponent + row.zeta_com) + u * p + n.phi;
-  t.spread_v = (p_stored ? 0 : square(n.stage_error(p))) + v_square(x.v2_moment);
+  const double noise_v = v_square(x.v2_moment), h_p_stage = p_stored ? 0 : n.stage_error(p);
+  t.spread_v = h_p_stage * h_p_stage + noise_v;
+  t.drift_p = noise_v < quiet * h_p_stage * h_p_stage ? n.stage_drift(p) : 0;
   t.core_v = t.spread_v + square(t.linear_v) / 3;
   if (n.profile.stage == spec::DType::fp16) {
     t.dscore_may_overflow = s + e >= overflow_threshold(spec::DType::fp16);

@@ -31,11 +31,14 @@ class Costs {
     const std::int64_t r = t_.rows, c = t_.columns;
     BlockCost cost;
     Work& block = cost.block;
-    for (const BlockProduct& product : {BlockProduct{r, c, p_.head_dim}, {r, c, p_.head_dim_v},
-                                        {c, p_.head_dim_v, r}, {c, p_.head_dim, r},
+    for (const BlockProduct& product : {BlockProduct{r, c, p_.head_dim},
+                                        {r, c, p_.head_dim_v},
+                                        {c, p_.head_dim_v, r},
+                                        {c, p_.head_dim, r},
                                         {r, p_.head_dim, c}})
       multiply(product, block);
-    // Scores: query and dy against key and value. Gradients: P and dy, dS and query, the same dS and key.
+    // Scores: query and dy against key and value. Gradients: P and dy, dS and query, the same dS
+    // and key.
     Work& keys = t_.keys_stay ? cost.key_tile : block;
     load(head_rows(r, p_.head_dim), block);
     load(head_rows(c, p_.head_dim), keys);
@@ -57,7 +60,8 @@ class Costs {
   /// Rows of one head in global memory: adjacent in BNSD, and in any layout of a single head.
   Region head_rows(std::int64_t rows, std::int64_t dim) const {
     const bool single = p_.heads_q == 1 && (p_.input_layout != spec::Layout::sbh || p_.batch == 1);
-    return {.rows = rows, .row = dim * element_,
+    return {.rows = rows,
+            .row = dim * element_,
             .contiguous = p_.input_layout == spec::Layout::bnsd || single};
   }
   Region workspace_tile() const { return {.rows = t_.rows, .row = t_.columns * element_}; }
@@ -69,8 +73,8 @@ class Costs {
         const std::int64_t depth = std::min(t_.l0_depth, product.k - k);
         work.on(Pipe::mte1) += l1_to_l0a(device_, product.m * depth * element_) +
                                l1_to_l0b(device_, columns * depth * element_);
-        work.on(Pipe::cube) += mmad(
-            device_, {.m = product.m, .n = columns, .k = depth, .element = element_});
+        work.on(Pipe::cube) +=
+            mmad(device_, {.m = product.m, .n = columns, .k = depth, .element = element_});
       }
   }
 

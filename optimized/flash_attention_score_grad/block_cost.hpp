@@ -19,7 +19,8 @@ struct Work {
   friend Work operator*(double times, const Work& work);
 };
 
-/// What a block of scores costs, what is paid once per record of blocks under one key tile, and once per key tile.
+/// What a block of scores costs, what is paid once per record of blocks under one key tile, and
+/// once per key tile.
 struct BlockCost {
   Work block, record, key_tile;
 };

@@ -64,7 +64,8 @@ struct Load {
   Counts busiest, all;
 };
 
-/// Key tiles are dealt out in rounds, the same key tile of all heads before the next: those of one round are alike.
+/// Key tiles are dealt out in rounds, the same key tile of all heads before the next: those of one
+/// round are alike.
 Load deal(const Problem& p, const Tiling& t, std::int64_t cores) {
   const KeyTileLengths length = lengths(t);
   const std::int64_t heads = p.batch * p.heads_kv;
@@ -100,8 +101,10 @@ TensorBytes tensor_bytes(const Problem& p) {
   const std::int64_t gradients = q * p.head_dim + kv * (p.head_dim + p.head_dim_v);
   const std::int64_t statistics = q * spec::statistics_replicas * fp32_bytes;
   return {.inputs = {(gradients + 2 * q * p.head_dim_v) * element + 2 * statistics},
-          .outputs = {gradients * element}, .sums = {gradients * fp32_bytes},
-          .dy_and_attention = {2 * q * p.head_dim_v * element}, .row_terms = {statistics}};
+          .outputs = {gradients * element},
+          .sums = {gradients * fp32_bytes},
+          .dy_and_attention = {2 * q * p.head_dim_v * element},
+          .row_terms = {statistics}};
 }
 
 /// A pass of all vector cores over global memory, and the barrier behind it.
@@ -111,7 +114,8 @@ struct Pass {
 
 Cycles pass_time(const device::Spec& device, const Pass& pass) {
   const auto cores = static_cast<std::int64_t>(device.cores.vector.value);
-  const Bytes in = {ceil_divide(pass.read.count, cores)}, out = {ceil_divide(pass.written.count, cores)};
+  const Bytes in = {ceil_divide(pass.read.count, cores)},
+              out = {ceil_divide(pass.written.count, cores)};
   return largest({gm_to_ub(device, in), ub_to_gm(device, out),
                   l2_time(device, pass.read + pass.written)}) +
          cycles_of(device, device.overheads.sync_all.value);
@@ -121,9 +125,9 @@ Cycles pass_time(const device::Spec& device, const Pass& pass) {
 Cycles record_time(const device::Spec& device, const Work& record, std::int64_t active) {
   const Cycles cube = largest({record.on(Pipe::cube_mte2), record.on(Pipe::mte1),
                                record.on(Pipe::cube), record.on(Pipe::fixpipe)});
-  const Cycles vector = largest({record.on(Pipe::vector_mte2), record.on(Pipe::vector),
-                                 record.on(Pipe::mte3)}) +
-                        Cycles{device.overheads.handover.value};
+  const Cycles vector =
+      largest({record.on(Pipe::vector_mte2), record.on(Pipe::vector), record.on(Pipe::mte3)}) +
+      Cycles{device.overheads.handover.value};
   return largest({cube, vector, l2_time(device, active * (record.read + record.written))});
 }
 
@@ -139,7 +143,8 @@ Cycles fill_time(const device::Spec& device, const Work& record) {
 Bytes hbm_bytes(const device::Spec& device, const TensorBytes& tensors, Bytes sums_traffic) {
   const Bytes live = tensors.inputs + tensors.outputs + tensors.sums;
   const Bytes tensors_once = tensors.inputs + tensors.outputs;
-  const double missing = std::max(0.0, 1 - device.memories.l2.value / static_cast<double>(live.count));
+  const double missing =
+      std::max(0.0, 1 - device.memories.l2.value / static_cast<double>(live.count));
   return tensors_once +
          Bytes{static_cast<std::int64_t>(missing * static_cast<double>(sums_traffic.count))};
 }
@@ -164,7 +169,8 @@ Estimate estimate(const Problem& p, const Tiling& t, const device::Spec& device)
     const std::int64_t waiting = ceil_divide(active, heads) - 1;
     const Work record = (1 / load.busiest.records) * busiest;
     const Cycles steady = record_time(device, record, active);
-    main = fill_time(device, record) + (load.busiest.records + static_cast<double>(waiting)) * steady;
+    main =
+        fill_time(device, record) + (load.busiest.records + static_cast<double>(waiting)) * steady;
     main = std::max(main, hbm_time(device, hbm_bytes(device, tensors, 2 * tensors.sums)));
   }
   Estimate result{.busy = busiest.busy};
@@ -173,8 +179,8 @@ Estimate estimate(const Problem& p, const Tiling& t, const device::Spec& device)
   result.seconds = seconds_of(device, result.makespan);
   result.read = all.read + clear.read + row_terms.read + store.read;
   result.written = all.written + clear.written + row_terms.written + store.written;
-  result.cube_utilisation = all.on(Pipe::cube).count /
-                            (static_cast<double>(cores) * result.makespan.count);
+  result.cube_utilisation =
+      all.on(Pipe::cube).count / (static_cast<double>(cores) * result.makespan.count);
   return result;
 }
 

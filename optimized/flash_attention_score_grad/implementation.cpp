@@ -18,7 +18,8 @@ using Op = spec::FlashAttentionScoreGrad;
 constexpr double flop_per_thread = 2e7;
 
 bool has_empty_extent(const Op::Problem& p) {
-  return std::min({p.batch, p.heads_q, p.heads_kv, p.seq_q, p.seq_kv, p.head_dim, p.head_dim_v}) <= 0;
+  return std::min({p.batch, p.heads_q, p.heads_kv, p.seq_q, p.seq_kv, p.head_dim, p.head_dim_v}) <=
+         0;
 }
 
 /// A documented feature that this implementation does not have.
@@ -91,7 +92,9 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
     }
     const Tiling tiling = plan(problem, device_);
     compute_gradient(problem, inputs, outputs,
-                     {.tiling = tiling, .kernels = kernels_, .workspace = workspace_,
+                     {.tiling = tiling,
+                      .kernels = kernels_,
+                      .workspace = workspace_,
                       .threads = threads_for(problem, tiling)});
     metrics_ = metrics_of(tiling, estimate(problem, tiling, device_));
   }
@@ -100,9 +103,9 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
 
  private:
   std::int64_t threads_for(const Op::Problem& p, const Tiling& tiling) const {
-    const std::int64_t asked =
-        options_.threads > 0 ? options_.threads
-                             : static_cast<std::int64_t>(std::thread::hardware_concurrency());
+    const std::int64_t asked = options_.threads > 0
+                                   ? options_.threads
+                                   : static_cast<std::int64_t>(std::thread::hardware_concurrency());
     const double flop = 10.0 * static_cast<double>(p.batch * p.heads_q * tiling.blocks()) *
                         static_cast<double>(tiling.rows * tiling.columns * p.head_dim);
     const auto worth = static_cast<std::int64_t>(flop / flop_per_thread);

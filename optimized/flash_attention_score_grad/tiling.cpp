@@ -15,19 +15,26 @@ using device::round_up;
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 
 constexpr std::int64_t fractal = 16;
-constexpr std::int64_t largest_edge = 128;  // of a block: one Mmad of 128 x 128 x 128 hides its loads
-constexpr std::int64_t record_tiles = 4;    // as many block rows as the vendor's basic template
+constexpr std::int64_t largest_edge =
+    128;                                  // of a block: one Mmad of 128 x 128 x 128 hides its loads
+constexpr std::int64_t record_tiles = 4;  // as many block rows as the vendor's basic template
 constexpr std::int64_t fp32_bytes = 4;
 constexpr std::int64_t unbounded = std::int64_t{1} << 40;
 
 Window window_of(const Problem& p) {
-  const auto bounded = [](std::int64_t tokens) { return std::clamp(tokens, -unbounded, unbounded); };
+  const auto bounded = [](std::int64_t tokens) {
+    return std::clamp(tokens, -unbounded, unbounded);
+  };
   if (p.atten_mask == spec::MaskShape::absent) return {unbounded, unbounded};
   switch (p.sparse_mode) {
-    case 0: return {bounded(p.pre_tokens), bounded(p.next_tokens)};
-    case 2: return {unbounded, 0};
-    case 3: return {unbounded, p.seq_kv - p.seq_q};
-    default: return {unbounded, unbounded};
+    case 0:
+      return {bounded(p.pre_tokens), bounded(p.next_tokens)};
+    case 2:
+      return {unbounded, 0};
+    case 3:
+      return {unbounded, p.seq_kv - p.seq_q};
+    default:
+      return {unbounded, unbounded};
   }
 }
 
@@ -38,8 +45,8 @@ std::int64_t block_edge(const device::Spec& device) {
   return edge;
 }
 
-/// The largest multiple of a fractal's edge of which a tile with rows of `row_bytes` fits into one of `parts` of a buffer,
-/// at most `most`.
+/// The largest multiple of a fractal's edge of which a tile with rows of `row_bytes` fits into one
+/// of `parts` of a buffer, at most `most`.
 std::int64_t depth(const device::Quantity& buffer, std::int64_t parts, std::int64_t row_bytes,
                    std::int64_t most) {
   const std::int64_t fitting = bytes_of(buffer).count / parts / row_bytes / fractal * fractal;
@@ -49,8 +56,11 @@ std::int64_t depth(const device::Quantity& buffer, std::int64_t parts, std::int6
 class Planner {
  public:
   Planner(const Problem& problem, const device::Spec& device, Tiling& tiling)
-      : problem_(problem), tiling_(tiling), element_(spec::size_of(problem.dtype)),
-        masked_(problem.atten_mask != spec::MaskShape::absent), memories_(device.memories) {}
+      : problem_(problem),
+        tiling_(tiling),
+        element_(spec::size_of(problem.dtype)),
+        masked_(problem.atten_mask != spec::MaskShape::absent),
+        memories_(device.memories) {}
 
   void place_matrices() {
     device::Scratchpad l1 = scratchpad("L1", memories_.l1, memories_.l1_alignment);
@@ -173,18 +183,21 @@ Tiling plan(const Problem& p, const device::Spec& device) {
   const std::int64_t element = spec::size_of(p.dtype);
   const std::int64_t edge = block_edge(device);
   const std::int64_t channels = round_up(std::max(p.head_dim, p.head_dim_v), fractal);
-  Tiling tiling{.seq_q = p.seq_q, .seq_kv = p.seq_kv,
+  Tiling tiling{.seq_q = p.seq_q,
+                .seq_kv = p.seq_kv,
                 .rows = std::min(edge, round_up(p.seq_q, fractal)),
                 .columns = std::min(edge, round_up(p.seq_kv, fractal)),
-                .record_tiles = record_tiles, .vector_rows = fractal / 2,
-                .window = window_of(p), .buffers = {}};
+                .record_tiles = record_tiles,
+                .vector_rows = fractal / 2,
+                .window = window_of(p),
+                .buffers = {}};
   tiling.row_tiles = ceil_divide(p.seq_q, tiling.rows);
   tiling.key_tiles = ceil_divide(p.seq_kv, tiling.columns);
   const std::int64_t inner = std::max({channels, tiling.rows, tiling.columns});
   tiling.l1_depth = depth(device.memories.l1, 4, edge * element, inner);
-  tiling.l0_depth = std::min({depth(device.memories.l0a, 2, edge * element, inner),
-                              depth(device.memories.l0b, 2, edge * element, inner),
-                              tiling.l1_depth});
+  tiling.l0_depth =
+      std::min({depth(device.memories.l0a, 2, edge * element, inner),
+                depth(device.memories.l0b, 2, edge * element, inner), tiling.l1_depth});
   tiling.slice = std::min(edge, channels);
   Planner planner(p, device, tiling);
   planner.place_matrices();

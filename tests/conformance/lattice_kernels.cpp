@@ -95,6 +95,7 @@ float Run::dot(const float* a, const float* b, std::int64_t size) const {
 }
 
 void Run::accumulate(float* sums, const float* row, float factor, std::int64_t size) const {
+  if (factor == 0) return;
   for (std::int64_t d = 0; d < size; ++d) {
     sums[d] += product(factor) * product(row[d]);
     if (kernel_.bug == Bug::bf16_accumulation)
@@ -173,6 +174,7 @@ void Run::row(std::int64_t b, std::int64_t n, std::int64_t i) {
   const Values p = probabilities(b, n, i);
   Values dp(p.size());
   for (std::size_t j = 0; j < p.size(); ++j) {
+    if (p[j] == 0) continue;
     const auto row = at(key_row(b, n, static_cast<std::int64_t>(j)) * p_.head_dim_v);
     dp[j] = static_cast<float>(cast(dot(dy, &value_[row], p_.head_dim_v), kernel_.numerics.store_dp, Rounding::rne));
   }

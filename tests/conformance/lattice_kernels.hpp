@@ -20,6 +20,13 @@ enum class Bug : std::uint8_t {
   truncating_stage, mask_ignored, tf32_products, scale_magnitude,
 };
 
+inline constexpr Bug bugs[] = {
+    Bug::mask_off_by_one, Bug::scale_missing_on_dk, Bug::row_term_missing, Bug::wrong_kv_head,
+    Bug::last_key_dropped, Bug::truncating_cast, Bug::ties_swapped, Bug::bf16_accumulation,
+    Bug::customary_scale, Bug::stale_last_row, Bug::truncating_stage, Bug::mask_ignored,
+    Bug::tf32_products, Bug::scale_magnitude,
+};
+
 /// A plain model of a gradient kernel in float.
 struct Kernel {
   std::string name;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
+#include <string>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/report.hpp"
@@ -9,6 +11,12 @@
 #include "assay/spec/numerics.hpp"
 
 namespace assay::conformance {
+
+/// There is no lattice for a problem and profile: the case is not applicable. The message says why.
+class NoLattice : public std::runtime_error {
+ public:
+  explicit NoLattice(const std::string& reason) : std::runtime_error("no lattice: " + reason) {}
+};
 
 /// The bits that a cast may give; equal where only one pattern is right.
 struct AcceptableBits {
@@ -32,8 +40,8 @@ std::uint32_t round_dyadic(Dyadic exact, spec::DType dtype, spec::Rounding round
 double lattice_scale(const spec::FlashAttentionScoreGrad::Problem& problem, std::uint64_t seed);
 
 /// make_lattice with the mask tensor as an argument; nothing: no mask.
-/// Cost: O(rows * dim) for any sequence length: every row attends to at most eight keys.
-/// Errors: as make_lattice.
+/// Cost: O((rows + keys) * dim) whatever the mask: every row attends to at most eight keys.
+/// Errors: NoLattice.
 LatticeCase make_lattice_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
                                    const spec::NumericsProfile& numerics,
                                    std::optional<spec::Tensor> atten_mask);
