@@ -35,14 +35,16 @@ class Draws {
   std::uint64_t index_ = 0;
 };
 
-/// Longest sequence that keeps a square problem within `budget` multiply-adds.
+/// Longest sequence that keeps a square problem within `budget` multiply-adds; a pair costs the judge something at any
+/// head size.
 std::int64_t longest(const Op::Problem& p, double budget) {
-  const double each = static_cast<double>(p.batch * p.heads_q * p.head_dim);
+  constexpr std::int64_t pair_cost = 48;
+  const double each = static_cast<double>(p.batch * p.heads_q * (p.head_dim + pair_cost));
   return std::max<std::int64_t>(8, static_cast<std::int64_t>(std::sqrt(budget / each)));
 }
 
 void draw_lengths(Op::Problem& p, Lengths lengths, std::int64_t limit, Draws& draws) {
-  constexpr std::int64_t longest_alone = 1100;
+  constexpr std::int64_t longest_alone = 700;
   const std::int64_t alone = std::min(limit * limit, longest_alone);
   const std::int64_t some = draws.length(limit);
   switch (lengths) {

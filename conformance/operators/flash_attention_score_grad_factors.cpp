@@ -106,6 +106,8 @@ bool leaves_nothing(const Partial& p) {
   const bool window_confines = p.is(window, windows, [](Window w) {
     return w != Window::unbounded && w != Window::ignored;
   });
+  const bool one_query = p.equals(length, lengths, Lengths::one_query);
+  if (one_query && p.equals(profile, profile_names, "sparse_dy")) return true;
   return (short_side && (negative_window || thin_pattern)) || (negative_window && thin_pattern) ||
          (thin_pattern && window_confines && p.differs(pattern, patterns, "checker"));
 }
