@@ -18,7 +18,9 @@ namespace assay::conformance::detail {
 using Json = nlohmann::ordered_json;
 
 template <class T>
-concept Listed = requires(T& value) { visit_members(value, [](const char*, auto&) {}); };
+concept Listed = requires(T& value) {
+  visit_members(value, [](const char*, auto&) {});
+};
 
 inline Json json_of(double value) {
   if (std::isnan(value)) return "nan";
@@ -26,10 +28,14 @@ inline Json json_of(double value) {
   return value;
 }
 template <std::integral T>
-Json json_of(T value) { return value; }
+Json json_of(T value) {
+  return value;
+}
 inline Json json_of(const std::string& value) { return value; }
 template <spec::Spelled Enum>
-Json json_of(Enum value) { return spec::to_string(value); }
+Json json_of(Enum value) {
+  return spec::to_string(value);
+}
 template <class T>
 Json json_of(const std::vector<std::pair<std::string, T>>& pairs) {
   Json object = Json::object();
@@ -47,20 +53,27 @@ Json json_of(const std::vector<T>& values) {
 template <Listed T>
 Json json_of(const T& value) {
   Json object = Json::object();
-  visit_members(value, [&](const char* name, const auto& member) { object[name] = json_of(member); });
+  visit_members(value,
+                [&](const char* name, const auto& member) { object[name] = json_of(member); });
   return object;
 }
 
-[[noreturn]] inline void wrong(const std::string& where, const Json& json, const std::string& wanted) {
+[[noreturn]] inline void wrong(const std::string& where, const Json& json,
+                               const std::string& wanted) {
   throw std::invalid_argument(where + " is " + json.dump() + ", wanted " + wanted);
 }
 
 inline void read(const Json& json, const std::string& where, double& value) {
-  if (json.is_number()) value = json.get<double>();
-  else if (json == "nan") value = std::numeric_limits<double>::quiet_NaN();
-  else if (json == "inf") value = std::numeric_limits<double>::infinity();
-  else if (json == "-inf") value = -std::numeric_limits<double>::infinity();
-  else wrong(where, json, "a number");
+  if (json.is_number())
+    value = json.get<double>();
+  else if (json == "nan")
+    value = std::numeric_limits<double>::quiet_NaN();
+  else if (json == "inf")
+    value = std::numeric_limits<double>::infinity();
+  else if (json == "-inf")
+    value = -std::numeric_limits<double>::infinity();
+  else
+    wrong(where, json, "a number");
 }
 inline void read(const Json& json, const std::string& where, bool& value) {
   if (!json.is_boolean()) wrong(where, json, "true or false");
@@ -83,7 +96,8 @@ void read(const Json& json, const std::string& where, Enum& value) {
   value = *parsed;
 }
 template <class T>
-void read(const Json& json, const std::string& where, std::vector<std::pair<std::string, T>>& pairs) {
+void read(const Json& json, const std::string& where,
+          std::vector<std::pair<std::string, T>>& pairs) {
   if (!json.is_object()) wrong(where, json, "an object");
   pairs.clear();
   for (const auto& [name, value] : json.items())

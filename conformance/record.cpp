@@ -30,7 +30,8 @@ void visit_outputs(Outputs& outputs, Visitor&& visit) {
 
 std::string text_of(const spec::Shape& shape) {
   std::string text = "(";
-  for (const std::int64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
+  for (const std::int64_t extent : shape)
+    text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
   return text + ")";
 }
 
@@ -42,7 +43,8 @@ void copy_elements(const spec::Tensor& from, spec::Tensor& to) {
                 static_cast<std::size_t>(size));
 }
 
-const spec::Tensor& find(const std::vector<fixtures::NamedTensor>& tensors, const std::string& name) {
+const spec::Tensor& find(const std::vector<fixtures::NamedTensor>& tensors,
+                         const std::string& name) {
   for (const auto& named : tensors)
     if (named.name == name) return named.tensor;
   throw std::invalid_argument("output '" + name + "' is absent");
@@ -75,13 +77,14 @@ fixtures::CaseRecord recipe(const Case<CaseOp>& c) {
 }
 template fixtures::CaseRecord recipe(const Case<Op>&);
 
-std::vector<std::string> case_words(const std::string& command_line, std::string_view operator_name) {
+std::vector<std::string> case_words(const std::string& command_line,
+                                    std::string_view operator_name) {
   std::istringstream stream(command_line);
   std::string word;
   stream >> word;
   if (word != operator_name)
-    throw std::invalid_argument("replay line '" + command_line + "' is of '" + word + "', wanted '" +
-                                std::string(operator_name) + "'");
+    throw std::invalid_argument("replay line '" + command_line + "' is of '" + word +
+                                "', wanted '" + std::string(operator_name) + "'");
   std::vector<std::string> words;
   while (stream >> word) words.push_back(word);
   return words;
@@ -89,13 +92,17 @@ std::vector<std::string> case_words(const std::string& command_line, std::string
 
 std::vector<fixtures::NamedTensor> named_tensors(const Op::Inputs& inputs) {
   std::vector<fixtures::NamedTensor> tensors;
-  visit_inputs(inputs, [&](const char* name, const spec::Tensor& tensor) { tensors.push_back({name, tensor}); });
+  visit_inputs(inputs, [&](const char* name, const spec::Tensor& tensor) {
+    tensors.push_back({name, tensor});
+  });
   return tensors;
 }
 
 std::vector<fixtures::NamedTensor> named_tensors(const Op::Outputs& outputs) {
   std::vector<fixtures::NamedTensor> tensors;
-  visit_outputs(outputs, [&](const char* name, const spec::Tensor& tensor) { tensors.push_back({name, tensor}); });
+  visit_outputs(outputs, [&](const char* name, const spec::Tensor& tensor) {
+    tensors.push_back({name, tensor});
+  });
   return tensors;
 }
 
@@ -107,11 +114,12 @@ Op::Outputs outputs_from(const Case<Op>& c, const std::vector<fixtures::NamedTen
   visit_outputs(outputs, [&](const char* name, spec::Tensor& output) {
     const spec::Tensor& given = find(tensors, name);
     if (given.shape != output.shape)
-      throw std::invalid_argument(std::string(name) + " has shape " + text_of(given.shape) + ", wanted " +
-                                  text_of(output.shape));
+      throw std::invalid_argument(std::string(name) + " has shape " + text_of(given.shape) +
+                                  ", wanted " + text_of(output.shape));
     if (given.dtype != output.dtype)
-      throw std::invalid_argument(std::string(name) + " has dtype " + std::string(spec::to_string(given.dtype)) +
-                                  ", wanted " + std::string(spec::to_string(output.dtype)));
+      throw std::invalid_argument(std::string(name) + " has dtype " +
+                                  std::string(spec::to_string(given.dtype)) + ", wanted " +
+                                  std::string(spec::to_string(output.dtype)));
     copy_elements(given, output);
   });
   return outputs;

@@ -18,7 +18,8 @@ namespace {
 class Unfinished {
  public:
   explicit Unfinished(std::filesystem::path path)
-      : path_(std::move(path)), descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+      : path_(std::move(path)),
+        descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
     if (descriptor_ < 0) fail(path_, "create");
   }
   Unfinished(const Unfinished&) = delete;
@@ -55,7 +56,8 @@ void replace_file(const std::filesystem::path& path, std::string_view text) {
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   if (error)
-    throw fixtures::StoreError(path.parent_path().string() + ": cannot create the folder: " + error.message());
+    throw fixtures::StoreError(path.parent_path().string() +
+                               ": cannot create the folder: " + error.message());
   Unfinished file(path.string() + ".part");
   file.write_all(text);
   file.rename_to(path);

@@ -1,6 +1,7 @@
 #include "assay/conformance/results.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -11,13 +12,13 @@ namespace {
 
 using detail::Json;
 
-Json json_of(const std::map<std::string, WorstError>& worst) {
+Json json_of(const std::vector<WorstError>& worst) {
   Json object = Json::object();
-  for (const auto& [tensor, error] : worst)
-    object[tensor] = {{"ratio", detail::json_of(error.ratio)},
-                      {"case", error.case_id},
-                      {"command_line", error.command_line},
-                      {"where", detail::json_of(error.where)}};
+  for (const WorstError& error : worst)
+    object[error.tensor] = {{"ratio", detail::json_of(error.ratio)},
+                            {"case", error.case_id},
+                            {"command_line", error.command_line},
+                            {"where", detail::json_of(error.where)}};
   return object;
 }
 
@@ -33,7 +34,8 @@ Json json_of(const Environment& environment, double seconds) {
 
 Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
   Json verdicts = Json::object();
-  for (const auto& [verdict, count] : summary.verdicts) verdicts[std::string(spec::to_string(verdict))] = count;
+  for (const auto& [verdict, count] : summary.verdicts)
+    verdicts[std::string(spec::to_string(verdict))] = count;
   return {{"cases", summary.cases},
           {"planned", summary.planned},
           {"value_cases", summary.value_cases},
@@ -69,21 +71,26 @@ Summary summary_from(const Json& json, const std::string& where) {
 
 }  // namespace
 
-std::map<std::string, WorstError> worst_errors(const std::vector<CaseReport>& cases) {
-  std::map<std::string, WorstError> worst;
+std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases) {
+  std::vector<WorstError> worst;
   for (const CaseReport& report : cases)
     for (const TensorReport& tensor : report.tensors) {
       if (tensor.elements_judged == 0) continue;
-      const auto [entry, fresh] = worst.try_emplace(tensor.name);
-      if (!fresh && !(tensor.worst > entry->second.ratio)) continue;
-      entry->second = {tensor.worst, report.id, report.command_line, tensor.worst_at};
+      auto entry = std::ranges::find(worst, tensor.name, &WorstError::tensor);
+      const bool first = entry == worst.end();
+      if (first) entry = worst.insert(entry, WorstError{.tensor = tensor.name});
+      // A ratio that is no number is as bad as can be.
+      if (!first && !(tensor.worst > entry->ratio) && !std::isnan(tensor.worst)) continue;
+      *entry = {tensor.name, tensor.worst, report.id, report.command_line, tensor.worst_at};
     }
   return worst;
 }
 
 std::string to_json(const CaseReport& report) { return detail::text_of(detail::json_of(report)); }
 
-std::string to_json(const spec::NumericsProfile& profile) { return detail::text_of(detail::json_of(profile)); }
+std::string to_json(const spec::NumericsProfile& profile) {
+  return detail::text_of(detail::json_of(profile));
+}
 
 std::string to_json(const Results& results) {
   const Json head = {{"schema", report_schema},
@@ -110,7 +117,8 @@ Results results_from_json(const std::string& text) {
   std::string schema;
   detail::read_member(json, "report", "schema", schema);
   if (schema != report_schema)
-    throw std::invalid_argument("report has schema '" + schema + "', wanted '" + std::string(report_schema) + "'");
+    throw std::invalid_argument("report has schema '" + schema + "', wanted '" +
+                                std::string(report_schema) + "'");
   Results results;
   detail::read_member(json, "report", "environment", results.environment);
   const Json& environment = json["environment"];
@@ -145,7 +153,8 @@ spec::NumericsProfile profile_from_json(const std::string& text, spec::DType io)
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string choices;
     for (const std::string& field : known) choices += (choices.empty() ? "" : ", ") + field;
-    throw std::invalid_argument("numerics profile has no field '" + name + "'; there are " + choices);
+    throw std::invalid_argument("numerics profile has no field '" + name + "'; there are " +
+                                choices);
   }
   return profile;
 }

@@ -25,7 +25,8 @@ CaseReport examined(const Case<Op>& c, spec::Implementation<Op>& implementation)
     report.note = c.note;
     report.implementation = implementation.name();
     report.verdict = Verdict::tool_failure;
-    report.findings.push_back({.rule = "tool", .tensor = {}, .text = std::string("the judge failed: ") + error.what()});
+    report.findings.push_back(
+        {.rule = "tool", .tensor = {}, .text = std::string("the judge failed: ") + error.what()});
     return report;
   }
 }

@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double bar_interval = 0.1, line_interval = 5;  // seconds
+constexpr double bar_interval = 0.1, line_interval = 10;  // seconds
 constexpr std::int64_t bar_cells = 24;
 
 double seconds_since(Clock::time_point start) {
@@ -54,22 +54,25 @@ void ConsoleListener::on_case(const CaseReport& report, std::int64_t index) {
 
 void ConsoleListener::on_end(const Summary& summary) {
   clear();
-  out_ << fmt::format("{} of {} cases in {}\n", summary.cases, summary.planned, duration(summary.seconds))
+  out_ << fmt::format("{} of {} cases in {}\n", summary.cases, summary.planned,
+                      duration(summary.seconds))
        << std::flush;
 }
 
 void ConsoleListener::draw(std::int64_t finished) {
   drawn_ = Clock::now();
-  const double share = weight_total_ > 0 ? weight_done_ / weight_total_
-                                         : static_cast<double>(finished) / static_cast<double>(cases_);
+  const double share = weight_total_ > 0
+                           ? weight_done_ / weight_total_
+                           : static_cast<double>(finished) / static_cast<double>(cases_);
   const double left = share > 0 ? seconds_since(started_) * (1 - share) / share : 0;
-  const std::string text = fmt::format("{} of {} cases, {} not conforming, about {} left", finished, cases_,
-                                       failed_, duration(left));
+  const std::string text = fmt::format("{} of {} cases, {} not conforming, about {} left", finished,
+                                       cases_, failed_, duration(left));
   if (progress_ == Progress::lines) {
     out_ << text << '\n' << std::flush;
     return;
   }
-  const auto full = std::clamp<std::int64_t>(std::llround(share * static_cast<double>(bar_cells)), 0, bar_cells);
+  const auto full =
+      std::clamp<std::int64_t>(std::llround(share * static_cast<double>(bar_cells)), 0, bar_cells);
   out_ << fmt::format("\r[{}{}] {}\x1b[K", std::string(static_cast<std::size_t>(full), '#'),
                       std::string(static_cast<std::size_t>(bar_cells - full), '.'), text)
        << std::flush;

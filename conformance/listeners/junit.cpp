@@ -5,17 +5,29 @@
 namespace assay::conformance {
 namespace {
 
-/// Text of an XML attribute or element. Control characters, which XML 1.0 cannot hold, become spaces.
+/// Text of an XML attribute or element. Control characters, which XML 1.0 cannot hold, become
+/// spaces.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
     switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      case '\n': result += "&#10;"; break;
-      default: result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\n':
+        result += "&#10;";
+        break;
+      default:
+        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     }
   }
   return result;
@@ -28,16 +40,19 @@ std::string field(const CaseReport& report, std::string_view name) {
 }
 
 std::string details(const CaseReport& report) {
-  std::string text = "replay: assay run " + report.command_line + " --implementation=" + report.implementation + '\n';
+  std::string text = "replay: assay run " + report.command_line +
+                     " --implementation=" + report.implementation + '\n';
   for (const Finding& finding : report.findings)
-    text += fmt::format("{}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ", finding.tensor, finding.text);
+    text += fmt::format("{}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ",
+                        finding.tensor, finding.text);
   return text;
 }
 
 std::string outcome(const CaseReport& report, std::string_view element) {
-  const std::string message = report.findings.empty() ? std::string() : report.findings.front().text;
-  return fmt::format("<{0} type=\"{1}\" message=\"{2}\">{3}</{0}>", element, spec::to_string(report.verdict),
-                     escaped(message), escaped(details(report)));
+  const std::string message =
+      report.findings.empty() ? std::string() : report.findings.front().text;
+  return fmt::format("<{0} type=\"{1}\" message=\"{2}\">{3}</{0}>", element,
+                     spec::to_string(report.verdict), escaped(message), escaped(details(report)));
 }
 
 }  // namespace
@@ -55,17 +70,19 @@ void JunitListener::on_case(const CaseReport& report, std::int64_t) {
     ++errors_;
     inner = outcome(report, "error");
   }
-  cases_ += fmt::format("  <testcase classname=\"{}.{}\" name=\"{} {}\" time=\"{:.6f}\">{}</testcase>\n",
-                        escaped(report.operator_name), escaped(field(report, "surface")), escaped(report.id),
-                        escaped(report.command_line), report.seconds_total, inner);
+  cases_ +=
+      fmt::format("  <testcase classname=\"{}.{}\" name=\"{} {}\" time=\"{:.6f}\">{}</testcase>\n",
+                  escaped(report.operator_name), escaped(field(report, "surface")),
+                  escaped(report.id), escaped(report.command_line), report.seconds_total, inner);
 }
 
 void JunitListener::on_end(const Summary& summary) {
-  replace_file(path_, fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-                                  " <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
-                                  "skipped=\"{}\" time=\"{:.3f}\">\n{} </testsuite>\n</testsuites>\n",
-                                  escaped(summary.implementation), summary.cases, failures_, errors_, skipped_,
-                                  summary.seconds, cases_));
+  replace_file(path_,
+               fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+                           " <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+                           "skipped=\"{}\" time=\"{:.3f}\">\n{} </testsuite>\n</testsuites>\n",
+                           escaped(summary.implementation), summary.cases, failures_, errors_,
+                           skipped_, summary.seconds, cases_));
 }
 
 }  // namespace assay::conformance

@@ -9,7 +9,8 @@
 namespace assay::tests {
 namespace {
 
-const std::vector<std::string> one_case = {"flash_attention_score_grad", "--heads_q=2", "--seq_q=6", "--seq_kv=9"};
+const std::vector<std::string> one_case = {"flash_attention_score_grad", "--heads_q=2", "--seq_q=6",
+                                           "--seq_kv=9"};
 
 /// A file of one case, exported with the given flags before the operator.
 std::string exported(const Folder& folder, const std::vector<std::string>& flags) {
@@ -34,7 +35,9 @@ void rewrite(const std::string& file, const std::function<void(fixtures::CaseRec
   writer.close();
 }
 
-Answer check(const std::string& file) { return answer(registry_of({"fixed_order"}), {"check", file}); }
+Answer check(const std::string& file) {
+  return answer(registry_of({"fixed_order"}), {"check", file});
+}
 
 TEST(Offline, AnExportedFileHoldsInputsAndReference) {
   const Folder folder;
@@ -61,7 +64,8 @@ TEST(Offline, OutputsOfAHealthyKernelConformAndTheListOfUnconfirmedItemsIsStored
   EXPECT_EQ(result.code, 0) << result.out << result.err;
   EXPECT_PRED2(has, result.out, std::string("determinism (1 cases)"));
   const fixtures::Reader reader(file);
-  const auto verdict = nlohmann::json::parse(reader.read(reader.ids().front()).verdicts.at("fixed_order"));
+  const auto verdict =
+      nlohmann::json::parse(reader.read(reader.ids().front()).verdicts.at("fixed_order"));
   EXPECT_EQ(verdict["verdict"], "conforms");
   EXPECT_FALSE(verdict["unconfirmed"].empty());
 }
@@ -82,7 +86,8 @@ TEST(Offline, TwoDifferentRunsOfAFixedOrderAreNondeterministic) {
     dq.store(0, -dq.load(0));
     record.actual["fixed_order@2"] = std::move(second);
   });
-  const Answer result = answer(registry_of({"fixed_order"}), {"check", file, "--implementation=fixed_order"});
+  const Answer result =
+      answer(registry_of({"fixed_order"}), {"check", file, "--implementation=fixed_order"});
   EXPECT_EQ(result.code, 1);
   EXPECT_PRED2(has, result.out, std::string("nondeterministic"));
   EXPECT_FALSE(has(result.out, "determinism (1 cases)"));
@@ -99,12 +104,14 @@ TEST(Offline, AnOutputOfWrongShapeOrDtypeOrNameIsNamed) {
   const Folder folder;
   const auto message = [&](const std::function<void(std::vector<fixtures::NamedTensor>&)>& change) {
     const std::string file = exported(folder, {"--implementation=fixed_order"});
-    rewrite(file, [&](fixtures::CaseRecord& record) { change(record.actual.at("fixed_order").outputs); });
+    rewrite(file,
+            [&](fixtures::CaseRecord& record) { change(record.actual.at("fixed_order").outputs); });
     const Answer result = check(file);
     EXPECT_EQ(result.code, 2);
     return result.err;
   };
-  const auto find = [](std::vector<fixtures::NamedTensor>& outputs, const std::string& name) -> spec::Tensor& {
+  const auto find = [](std::vector<fixtures::NamedTensor>& outputs,
+                       const std::string& name) -> spec::Tensor& {
     for (auto& output : outputs)
       if (output.name == name) return output.tensor;
     throw std::logic_error(name);
@@ -124,7 +131,9 @@ TEST(Offline, AnOutputOfWrongShapeOrDtypeOrNameIsNamed) {
 TEST(Offline, AnUnknownFieldOfAProfileIsNamed) {
   const Folder folder;
   const std::string file = exported(folder, {"--implementation=fixed_order"});
-  rewrite(file, [](fixtures::CaseRecord& record) { record.actual.at("fixed_order").profile = R"({"stagee": "bf16"})"; });
+  rewrite(file, [](fixtures::CaseRecord& record) {
+    record.actual.at("fixed_order").profile = R"({"stagee": "bf16"})";
+  });
   const Answer result = check(file);
   EXPECT_EQ(result.code, 2);
   EXPECT_PRED2(has, result.err, std::string("'stagee'"));
@@ -155,7 +164,8 @@ TEST(Offline, AStoredCaseIsExplained) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_PRED2(has, result.out, std::string("assay run flash_attention_score_grad"));
   EXPECT_PRED2(has, result.out, std::string("conforms"));
-  EXPECT_EQ(answer(registry_of({"fixed_order"}), {"explain", "012345678901", "--store", file}).code, 2);
+  EXPECT_EQ(answer(registry_of({"fixed_order"}), {"explain", "012345678901", "--store", file}).code,
+            2);
 }
 
 }  // namespace

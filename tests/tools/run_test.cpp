@@ -8,7 +8,8 @@ namespace assay::tests {
 namespace {
 
 const char* const one_case =
-    "flash_attention_score_grad --layout=BSND --heads_q=4 --heads_kv=2 --seq_q=9 --seq_kv=17 --seed=5";
+    "flash_attention_score_grad --layout=BSND --heads_q=4 --heads_kv=2 --seq_q=9 --seq_kv=17 "
+    "--seed=5";
 
 nlohmann::json run(const cli::Registry& registry, const std::string& line) {
   return nlohmann::json::parse(answer(registry, words("run " + line + " --json")).out);
@@ -23,8 +24,9 @@ TEST(Run, AHealthyKernelConforms) {
 }
 
 TEST(Run, APlantedBugIsExitOneWithTheLineThatReplaysIt) {
-  const Answer result = answer(registry_of({"flash_like", "all_zeros"}),
-                               words(std::string("run ") + one_case + " --implementation=all_zeros"));
+  const Answer result =
+      answer(registry_of({"flash_like", "all_zeros"}),
+             words(std::string("run ") + one_case + " --implementation=all_zeros"));
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(result.out.starts_with("nonconformant_")) << result.out;
   EXPECT_PRED2(has, result.out, std::string("--implementation=all_zeros"));
@@ -47,8 +49,9 @@ TEST(Run, ABrokenCallThatIsAcceptedIsNonconformant) {
     return row.standing == spec::Standing::documented && !row.violations.empty();
   });
   ASSERT_NE(rejecting, rows.end());
-  const std::string line = "run flash_attention_score_grad --track=phase1 --violate=" + std::string(rejecting->id) +
-                           ":" + std::string(rejecting->violations.front().name);
+  const std::string line =
+      "run flash_attention_score_grad --track=phase1 --violate=" + std::string(rejecting->id) +
+      ":" + std::string(rejecting->violations.front().name);
   const Answer accepted = answer(registry_of({"no_checks"}), words(line));
   EXPECT_EQ(accepted.code, 1);
   EXPECT_TRUE(accepted.out.starts_with("accepted_wrongly")) << accepted.out;

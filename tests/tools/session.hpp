@@ -27,7 +27,8 @@ inline std::atomic<bool> never_stop = false;
 inline Answer answer(const cli::Registry& registry, std::vector<std::string> words,
                      const std::atomic<bool>& stop = never_stop) {
   std::ostringstream out, err;
-  const cli::Context context{.registry = registry, .out = out, .err = err, .stop = stop, .command_line = "test"};
+  const cli::Context context{
+      .registry = registry, .out = out, .err = err, .stop = stop, .command_line = "test"};
   const auto code = static_cast<int>(cli::execute(std::move(words), context));
   return {code, out.str(), err.str()};
 }

@@ -36,22 +36,26 @@ class Counting final : public spec::Implementation<Op> {
 
 cli::Registry counting(std::int64_t& checks, std::int64_t at, std::function<void()> then) {
   cli::Registry registry;
-  registry.add<Op>({.name = "counting", .summary = "accepts everything", .make = [&checks, at, then] {
-                      return std::make_unique<Counting>(checks, at, then);
-                    }});
+  registry.add<Op>(
+      {.name = "counting", .summary = "accepts everything", .make = [&checks, at, then] {
+         return std::make_unique<Counting>(checks, at, then);
+       }});
   return registry;
 }
 
 std::int64_t number_before(const std::string& text, const std::string& words_behind) {
   std::smatch match;
-  return std::regex_search(text, match, std::regex("([0-9]+)" + words_behind)) ? std::stoll(match[1]) : -1;
+  return std::regex_search(text, match, std::regex("([0-9]+)" + words_behind))
+             ? std::stoll(match[1])
+             : -1;
 }
 
 TEST(Sweep, WritesReportsThatAgree) {
   const Folder folder;
-  const Answer result = answer(registry_of({"no_checks"}),
-                               {"sweep", quick, "--store", folder / "made/s.h5", "--report", folder / "made/r.json",
-                                "--html", folder / "made/r.html", "--junit", folder / "made/j.xml"});
+  const Answer result =
+      answer(registry_of({"no_checks"}),
+             {"sweep", quick, "--store", folder / "made/s.h5", "--report", folder / "made/r.json",
+              "--html", folder / "made/r.html", "--junit", folder / "made/j.xml"});
   EXPECT_EQ(result.code, 1) << result.err;
   EXPECT_PRED2(has, result.out, std::string("accepted_wrongly"));
   EXPECT_PRED2(has, result.out, std::string("assay run flash_attention_score_grad"));
@@ -61,7 +65,8 @@ TEST(Sweep, WritesReportsThatAgree) {
   ASSERT_NO_THROW(boost::property_tree::read_xml(xml, junit));
   const auto& suite = junit.get_child("testsuites.testsuite");
   EXPECT_EQ(suite.get<std::size_t>("<xmlattr>.tests"), report["cases"].size());
-  EXPECT_EQ(suite.get<std::int64_t>("<xmlattr>.failures"), report["summary"]["verdicts"]["accepted_wrongly"]);
+  EXPECT_EQ(suite.get<std::int64_t>("<xmlattr>.failures"),
+            report["summary"]["verdicts"]["accepted_wrongly"]);
   EXPECT_EQ(fixtures::Reader(folder / "made/s.h5").ids().size(), report["cases"].size());
   EXPECT_EQ(number_before(result.out, " cases,"), report["summary"]["cases"]);
 }
@@ -74,7 +79,8 @@ TEST(Sweep, AFailureInJUnitHoldsTheReplayLine) {
   boost::property_tree::read_xml(xml, junit);
   for (const auto& [name, testcase] : junit.get_child("testsuites.testsuite"))
     if (testcase.count("failure") > 0) {
-      EXPECT_PRED2(has, testcase.get<std::string>("failure"), std::string("assay run flash_attention_score_grad"));
+      EXPECT_PRED2(has, testcase.get<std::string>("failure"),
+                   std::string("assay run flash_attention_score_grad"));
       return;
     }
   FAIL() << "no failure";
@@ -117,7 +123,8 @@ void expect_documented(const nlohmann::json& object, const std::string& heading)
 
 TEST(Report, HoldsWhatItsSchemaSays) {
   const Folder folder;
-  answer(registry_of({"all_zeros"}), {"sweep", "--random=0", "--only=seq_q=1 ", "--budget=2s", "--report", folder / "r.json"});
+  answer(registry_of({"all_zeros"}),
+         {"sweep", "--random=0", "--only=seq_q=1 ", "--budget=2s", "--report", folder / "r.json"});
   const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
   expect_documented(report, "report.json: schema `assay-report-1`");
   expect_documented(report["environment"], "environment");
@@ -126,7 +133,8 @@ TEST(Report, HoldsWhatItsSchemaSays) {
   std::size_t tensors = 0, findings = 0;
   for (const auto& one : report["cases"]) {
     expect_documented(one, "cases[]");
-    for (const auto& finding : one["findings"]) ++findings, expect_documented(finding, "findings[]");
+    for (const auto& finding : one["findings"])
+      ++findings, expect_documented(finding, "findings[]");
     for (const auto& tensor : one["tensors"]) ++tensors, expect_documented(tensor, "tensors[]");
   }
   EXPECT_GT(tensors, 0u);
@@ -137,8 +145,9 @@ TEST(Report, ReadsItselfAndComparesWithAnother) {
   const Folder folder;
   answer(registry_of({"argument_checks"}), {"sweep", quick, "--report", folder / "good.json"});
   answer(registry_of({"no_checks"}), {"sweep", quick, "--report", folder / "bad.json"});
-  const Answer result = answer(registry_of({"no_checks"}), {"report", folder / "bad.json", folder / "good.json", "--html",
-                                                            folder / "changes.html"});
+  const Answer result = answer(
+      registry_of({"no_checks"}),
+      {"report", folder / "bad.json", folder / "good.json", "--html", folder / "changes.html"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_PRED2(has, result.out, std::string("compared with argument_checks"));
   EXPECT_PRED2(has, result.out, std::string("0 only now, 0 only before"));
@@ -152,23 +161,30 @@ TEST(Page, RefersToNothingOutside) {
   EXPECT_PRED2(has, page, std::string("default-src 'none'"));
   EXPECT_PRED2(has, page, std::string("Chart.js v"));
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
-  const std::regex outside(R"((src|href)\s*=\s*["']?(https?:|//)|url\(|@import|fetch\(|XMLHttpRequest)", std::regex::icase);
+  const std::regex outside(
+      R"((src|href)\s*=\s*["']?(https?:|//)|url\(|@import|fetch\(|XMLHttpRequest)",
+      std::regex::icase);
   EXPECT_FALSE(std::regex_search(page, outside));
 }
 
 TEST(Page, TextOfAReportCannotBecomeMarkup) {
   const Folder folder;
-  answer(registry_of({"no_checks"}), {"sweep", quick, "--report", folder / "r.json", "--html", folder / "r.html"});
+  answer(registry_of({"no_checks"}),
+         {"sweep", quick, "--report", folder / "r.json", "--html", folder / "r.html"});
   std::string report = text_of(folder / "r.json");
   report.replace(report.find("no_checks"), 9, "</script><b>hello");
   std::ofstream(folder / "evil.json") << report;
-  ASSERT_EQ(answer(registry_of({"no_checks"}), {"report", folder / "evil.json", "--html", folder / "evil.html"}).code, 0);
+  ASSERT_EQ(answer(registry_of({"no_checks"}),
+                   {"report", folder / "evil.json", "--html", folder / "evil.html"})
+                .code,
+            0);
   EXPECT_FALSE(has(text_of(folder / "evil.html"), "</script><b>hello"));
 }
 
 TEST(Sweep, AStopEndsBetweenCasesAndTheNextStartTakesUpTheRest) {
   const Folder folder;
-  const std::vector<std::string> line = {"sweep", quick, "--store", folder / "s.h5", "--report", folder / "r.json"};
+  const std::vector<std::string> line = {"sweep",         quick,      "--store",
+                                         folder / "s.h5", "--report", folder / "r.json"};
   std::atomic<bool> stop = false;
   std::int64_t checks = 0;
   const Answer first = answer(counting(checks, 10, [&] { stop = true; }), line, stop);
@@ -188,7 +204,8 @@ TEST(Sweep, AStopEndsBetweenCasesAndTheNextStartTakesUpTheRest) {
 
 TEST(Sweep, AfterAKillTheNextStartTakesUpWhatWasFinished) {
   const Folder folder;
-  const std::vector<std::string> line = {"sweep", quick, "--store", folder / "s.h5", "--report", folder / "r.json"};
+  const std::vector<std::string> line = {"sweep",         quick,      "--store",
+                                         folder / "s.h5", "--report", folder / "r.json"};
   std::int64_t checks = 0;
   const pid_t child = fork();
   if (child == 0) {
@@ -208,14 +225,17 @@ TEST(Sweep, AnotherPlanTakesNothingUp) {
   const Folder folder;
   std::atomic<bool> stop = false;
   std::int64_t checks = 0;
-  answer(counting(checks, 3, [&] { stop = true; }), {"sweep", quick, "--store", folder / "s.h5"}, stop);
-  const Answer other = answer(counting(checks, -1, [] {}), {"sweep", "--only=--violate=FAG-C2", "--store", folder / "s.h5"});
+  answer(counting(checks, 3, [&] { stop = true; }), {"sweep", quick, "--store", folder / "s.h5"},
+         stop);
+  const Answer other = answer(counting(checks, -1, [] {}),
+                              {"sweep", "--only=--violate=FAG-C2", "--store", folder / "s.h5"});
   EXPECT_FALSE(has(other.err, "interrupted sweep")) << other.err;
 }
 
 TEST(Sweep, ASpentBudgetSaysWhatWasNotRun) {
   std::int64_t checks = 0;
-  const Answer result = answer(counting(checks, 1, [] { usleep(20'000); }), {"sweep", quick, "--budget=0.01s"});
+  const Answer result =
+      answer(counting(checks, 1, [] { usleep(20'000); }), {"sweep", quick, "--budget=0.01s"});
   EXPECT_PRED2(has, result.out, std::string("budget of 0.01s spent"));
 }
 
@@ -223,7 +243,8 @@ TEST(Sweep, AFullDiskIsNamedAndWhatWasFinishedStays) {
   const Folder folder;
   std::ofstream(folder / "file") << "a file where a folder is wanted";
   std::int64_t checks = 0;
-  const Answer result = answer(counting(checks, -1, [] {}), {"sweep", quick, "--report", folder / "file/r.json"});
+  const Answer result =
+      answer(counting(checks, -1, [] {}), {"sweep", quick, "--report", folder / "file/r.json"});
   EXPECT_EQ(result.code, 3);
   EXPECT_PRED2(has, result.err, folder / "file");
 }

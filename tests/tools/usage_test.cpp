@@ -9,7 +9,8 @@ namespace {
 
 const char* const one_case = "flash_attention_score_grad --seq_q=5 --seq_kv=7";
 
-/// A wrong command line: exit code 2, one line on stderr that holds every one of `parts`, nothing on stdout.
+/// A wrong command line: exit code 2, one line on stderr that holds every one of `parts`, nothing
+/// on stdout.
 void expect_usage(const std::string& line, const std::vector<std::string>& parts) {
   const Answer result = answer(registry_of({"flash_like"}), words(line));
   EXPECT_EQ(result.code, 2) << line;
@@ -83,7 +84,8 @@ TEST(Usage, NothingAtAllPrintsHelpAndIsWrong) {
 }
 
 TEST(Usage, HelpAndVersionAreAnswers) {
-  const Answer help = answer(registry_of({"flash_like"}), words("run flash_attention_score_grad --help"));
+  const Answer help =
+      answer(registry_of({"flash_like"}), words("run flash_attention_score_grad --help"));
   EXPECT_EQ(help.code, 0);
   EXPECT_PRED2(has, help.out, "--scale_value");
   const Answer version = answer(registry_of({"flash_like"}), {"--version"});

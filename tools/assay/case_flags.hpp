@@ -11,7 +11,8 @@
 
 namespace assay::cli {
 
-/// The fields of one case as flags, one for each entry of visit_case_fields: what a replay line holds.
+/// The fields of one case as flags, one for each entry of visit_case_fields: what a replay line
+/// holds.
 class CaseFlags {
  public:
   /// Adds "--name" with its meaning and default for every field of a case of Op.
@@ -31,7 +32,8 @@ class CaseFlags {
   conformance::Case<Op> parsed(const CLI::App& app) const {
     std::vector<std::string> words;
     for (const auto& field : fields_)
-      if (app.count("--" + field->first) > 0) words.push_back("--" + field->first + "=" + field->second);
+      if (app.count("--" + field->first) > 0)
+        words.push_back("--" + field->first + "=" + field->second);
     try {
       return conformance::parse_case<Op>(words);
     } catch (const std::invalid_argument& error) {

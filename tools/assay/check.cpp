@@ -24,7 +24,8 @@ struct Options {
   std::string file, implementation, numerics = "ascend_a2", report, html, junit;
 };
 
-/// Suffix of the name under which a file holds a second run of the same implementation on the same inputs.
+/// Suffix of the name under which a file holds a second run of the same implementation on the same
+/// inputs.
 constexpr std::string_view second_run = "@2";
 
 struct Judged {
@@ -48,7 +49,8 @@ class FileJudge {
     try {
       return judged(name, actual);
     } catch (const std::invalid_argument& error) {
-      throw UsageError(fmt::format("{}:/cases/{}/actual/{}: {}", options_.file, record_.id, name, error.what()));
+      throw UsageError(
+          fmt::format("{}:/cases/{}/actual/{}: {}", options_.file, record_.id, name, error.what()));
     }
   }
 
@@ -59,14 +61,17 @@ class FileJudge {
                                                ? spec::numerics_preset(options_.numerics, io)
                                                : conformance::profile_from_json(actual.profile, io);
     require_same_inputs(numerics);
-    Judged result{.report = examination_.judge(conformance::outputs_from(case_, actual.outputs), numerics),
-                  .unconfirmed = {"guards and padding", "inputs unmodified", "status codes", "workspace rules",
-                                  "profile and file belong to the kernel named"}};
+    Judged result{
+        .report = examination_.judge(conformance::outputs_from(case_, actual.outputs), numerics),
+        .unconfirmed = {"guards and padding", "inputs unmodified", "status codes",
+                        "workspace rules", "profile and file belong to the kernel named"}};
     CaseReport& report = result.report;
     report.implementation = name;
     if (actual.profile.empty())
-      report.findings.push_back({.rule = "note", .tensor = {},
-                                 .text = "the file states no numerics profile: judged as " + options_.numerics});
+      report.findings.push_back(
+          {.rule = "note",
+           .tensor = {},
+           .text = "the file states no numerics profile: judged as " + options_.numerics});
     if (report.verdict == Verdict::nonconformant_statistical) {
       report.verdict = Verdict::statistical_unconfirmed;
       result.unconfirmed.emplace_back("statistical failure: fresh seeds need the kernel");
@@ -80,9 +85,10 @@ class FileJudge {
     for (const auto& [name, tensor] : inputs) {
       const auto stored = record_.digests.find(name);
       if (stored != record_.digests.end() && stored->second != fixtures::digest(tensor))
-        throw std::invalid_argument(fmt::format("input '{}' has digest {}, the replay line makes one of {} for this "
-                                                "profile",
-                                                name, stored->second, fixtures::digest(tensor)));
+        throw std::invalid_argument(
+            fmt::format("input '{}' has digest {}, the replay line makes one of {} for this "
+                        "profile",
+                        name, stored->second, fixtures::digest(tensor)));
     }
   }
 
@@ -99,11 +105,15 @@ class FileJudge {
           differs(tensor, numerics, result.report);
   }
 
-  static void differs(const std::string& tensor, const spec::NumericsProfile& numerics, CaseReport& report) {
+  static void differs(const std::string& tensor, const spec::NumericsProfile& numerics,
+                      CaseReport& report) {
     if (numerics.order != spec::Order::fixed) return;
-    report.findings.push_back({.rule = "determinism", .tensor = tensor,
-                               .text = tensor + " differs between two runs although order 'fixed' is declared"});
-    if (conformance::contribution(report.verdict) == ExitCode::conformant) report.verdict = Verdict::nondeterministic;
+    report.findings.push_back(
+        {.rule = "determinism",
+         .tensor = tensor,
+         .text = tensor + " differs between two runs although order 'fixed' is declared"});
+    if (conformance::contribution(report.verdict) == ExitCode::conformant)
+      report.verdict = Verdict::nondeterministic;
   }
 
   const Options& options_;
@@ -154,7 +164,8 @@ Verdicts judge_file(const Options& options) {
 }
 
 void write_reports(const Options& options, const conformance::Results& results) {
-  if (!options.report.empty()) conformance::replace_file(options.report, conformance::to_json(results));
+  if (!options.report.empty())
+    conformance::replace_file(options.report, conformance::to_json(results));
   if (!options.html.empty()) conformance::replace_file(options.html, dashboard_page(results));
   if (options.junit.empty()) return;
   conformance::JunitListener junit(options.junit);
@@ -166,9 +177,9 @@ void write_reports(const Options& options, const conformance::Results& results) 
 ExitCode check(const Options& options, const Context& context) {
   Verdicts verdicts = judge_file(options);
   if (verdicts.results.cases.empty()) {
-    context.err << fmt::format("assay: {} holds no outputs{} under /cases/<id>/actual; nothing was judged\n",
-                               options.file,
-                               options.implementation.empty() ? "" : " of '" + options.implementation + "'");
+    context.err << fmt::format(
+        "assay: {} holds no outputs{} under /cases/<id>/actual; nothing was judged\n", options.file,
+        options.implementation.empty() ? "" : " of '" + options.implementation + "'");
     return ExitCode::not_conclusive;
   }
   std::vector<std::string> names;
@@ -197,9 +208,11 @@ Command check_command() {
           .summary = "judge outputs that someone added to an exported file",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<Options>();
-            app.add_option("file", options->file, "HDF5 file with /cases/<id>/actual/<implementation>/{dq,dk,dv}")
+            app.add_option("file", options->file,
+                           "HDF5 file with /cases/<id>/actual/<implementation>/{dq,dk,dv}")
                 ->required();
-            app.add_option("--implementation", options->implementation, "judge only the outputs of this one");
+            app.add_option("--implementation", options->implementation,
+                           "judge only the outputs of this one");
             app.add_option("--numerics", options->numerics, "preset for outputs without a profile");
             app.add_option("--report", options->report, "report as JSON");
             app.add_option("--html", options->html, "report as one page with pictures");

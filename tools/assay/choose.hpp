@@ -15,8 +15,8 @@ inline std::vector<std::string> operator_names() {
   return names;
 }
 
-/// Calls use.template operator()<Op>() for the operator of that name; an empty name stands for the only operator.
-/// Errors: UsageError naming the operators there are.
+/// Calls use.template operator()<Op>() for the operator of that name; an empty name stands for the
+/// only operator. Errors: UsageError naming the operators there are.
 template <class Use>
 ExitCode with_operator(const std::string& name, Use&& use) {
   ExitCode code = ExitCode::usage;
@@ -35,23 +35,26 @@ struct ImplementationFlags {
   std::string name, threads;
 
   void declare(CLI::App& app) {
-    app.add_option("--implementation", name, "implementation that is judged, see 'list implementations'");
-    app.add_option("--threads", threads, "host threads of the implementation, where it can be told");
+    app.add_option("--implementation", name,
+                   "implementation that is judged, see 'list implementations'");
+    app.add_option("--threads", threads,
+                   "host threads of the implementation, where it can be told");
   }
 };
 
 template <class Op>
 const ImplementationEntry<Op>& chosen(const Registry& registry, const ImplementationFlags& flags) {
   const auto& entries = registry.implementations<Op>();
-  if (entries.empty()) throw UsageError("no implementation of " + std::string(Op::name) + " is registered");
+  if (entries.empty())
+    throw UsageError("no implementation of " + std::string(Op::name) + " is registered");
   if (flags.name.empty()) return entries.front();
   std::vector<std::string> names;
   for (const auto& entry : entries) {
     if (entry.name == flags.name) return entry;
     names.push_back(entry.name);
   }
-  throw UsageError("--implementation is '" + flags.name + "'; implementations of " + std::string(Op::name) + " are " +
-                   joined(names));
+  throw UsageError("--implementation is '" + flags.name + "'; implementations of " +
+                   std::string(Op::name) + " are " + joined(names));
 }
 
 /// Errors: UsageError for an unknown name, or threads for an implementation that cannot be told.
@@ -61,7 +64,8 @@ std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& re
   const ImplementationEntry<Op>& entry = chosen<Op>(registry, flags);
   if (flags.threads.empty()) return entry.make();
   if (!entry.make_threaded)
-    throw UsageError("--threads is '" + flags.threads + "', but " + entry.name + " has no threads to set");
+    throw UsageError("--threads is '" + flags.threads + "', but " + entry.name +
+                     " has no threads to set");
   return entry.make_threaded(integer_value("--threads", flags.threads, 1, 1024));
 }
 

@@ -17,7 +17,8 @@ namespace assay::cli {
 namespace {
 
 std::string full_name(const CLI::App& app) {
-  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+  return app.get_parent() == nullptr ? app.get_name()
+                                     : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
 /// Everything that the deepest command could have taken.
@@ -35,8 +36,8 @@ void refuse_extras(const CLI::App& app) {
     const auto flag = std::find_if(extras.begin(), extras.end(),
                                    [](const std::string& word) { return word.starts_with("-"); });
     const std::string& culprit = flag == extras.end() ? extras.front() : *flag;
-    throw UsageError(std::string(flag == extras.end() ? "unexpected word" : "unknown flag") + " '" + culprit + "'; '" +
-                     full_name(app) + "' takes " + choices(app));
+    throw UsageError(std::string(flag == extras.end() ? "unexpected word" : "unknown flag") + " '" +
+                     culprit + "'; '" + full_name(app) + "' takes " + choices(app));
   }
   for (const CLI::App* sub : app.get_subcommands()) refuse_extras(*sub);
 }
@@ -48,11 +49,13 @@ void allow_extras(CLI::App& app) {
 
 /// Parses the words and runs the command that they name.
 ExitCode dispatch(std::vector<std::string> words, const Context& context) {
-  CLI::App app("Says whether an implementation of an attention gradient conforms to its documents.", "assay");
+  CLI::App app("Says whether an implementation of an attention gradient conforms to its documents.",
+               "assay");
   app.set_version_flag("--version", version_line(), "version, compiler, schemas");
   std::map<std::string, Action> actions;
   const auto declare = [&](const Command& command) {
-    actions[command.name] = command.declare(*app.add_subcommand(command.name, command.summary), context.registry);
+    actions[command.name] =
+        command.declare(*app.add_subcommand(command.name, command.summary), context.registry);
   };
   for (const Command& command : built_in_commands()) declare(command);
   for (const Command& command : context.registry.commands()) declare(command);
@@ -92,8 +95,8 @@ ExitCode execute(std::vector<std::string> words, const Context& context) {
 
 std::string version_line() {
   const BuildFacts facts = build_facts();
-  return fmt::format("assay {}, {}, cases in schema {}, reports in schema {}", facts.version, facts.compiler,
-                     fixtures::schema, conformance::report_schema);
+  return fmt::format("assay {}, {}, cases in schema {}, reports in schema {}", facts.version,
+                     facts.compiler, fixtures::schema, conformance::report_schema);
 }
 
 int main(int argc, char** argv, const Registry& registry) {

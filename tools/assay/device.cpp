@@ -31,23 +31,32 @@ device::Spec chosen_device(const std::string& name) {
 }
 
 std::string range(const device::Quantity& quantity) {
-  return quantity.assumed ? fmt::format("assumed, {:g} to {:g}", quantity.low, quantity.high) : std::string();
+  return quantity.assumed ? fmt::format("assumed, {:g} to {:g}", quantity.low, quantity.high)
+                          : std::string();
 }
 
 ExitCode print_device(const Options& options, const Context& context) {
   const device::Spec device = chosen_device(options.name);
   if (options.json) {
-    nlohmann::ordered_json json = {{"name", device.name}, {"sku", device.sku}, {"quantities", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json json = {{"name", device.name},
+                                   {"sku", device.sku},
+                                   {"quantities", nlohmann::ordered_json::array()}};
     for (const device::Quantity& q : device::quantities(device))
-      json["quantities"].push_back({{"name", q.name}, {"value", q.value}, {"unit", q.unit}, {"source", q.source},
-                                    {"assumed", q.assumed}, {"low", q.low}, {"high", q.high}});
+      json["quantities"].push_back({{"name", q.name},
+                                    {"value", q.value},
+                                    {"unit", q.unit},
+                                    {"source", q.source},
+                                    {"assumed", q.assumed},
+                                    {"low", q.low},
+                                    {"high", q.high}});
     context.out << json.dump(1) << '\n';
     return ExitCode::conformant;
   }
   context.out << fmt::format("{} ({})\n", device.name, device.sku);
   Table table({"quantity", "value", "unit", "range", "source"});
   for (const device::Quantity& q : device::quantities(device))
-    table.add({std::string(q.name), fmt::format("{:g}", q.value), std::string(q.unit), range(q), std::string(q.source)});
+    table.add({std::string(q.name), fmt::format("{:g}", q.value), std::string(q.unit), range(q),
+               std::string(q.source)});
   table.print(context.out);
   return ExitCode::conformant;
 }
@@ -56,7 +65,8 @@ ExitCode print_plan(const Options& options, const CLI::App& app, const Context& 
   const auto c = options.fields.parsed<Op>(app);
   const auto call = conformance::call_of(c);
   if (const auto broken = spec::violations(Op::constraints(), call); !broken.empty())
-    throw UsageError(fmt::format("no plan: the problem breaks {}: {}", broken.front()->id, broken.front()->statement));
+    throw UsageError(fmt::format("no plan: the problem breaks {}: {}", broken.front()->id,
+                                 broken.front()->statement));
   context.out << optimized::to_text(optimized::plan(c.problem, chosen_device(options.name)));
   return ExitCode::conformant;
 }
@@ -77,7 +87,8 @@ Action declare(CLI::App& app, const Registry&) {
 
 Command device_command() {
   return {.name = "device",
-          .summary = "print a modelled device and where its numbers come from, or the plan of a problem",
+          .summary =
+              "print a modelled device and where its numbers come from, or the plan of a problem",
           .declare = declare};
 }
 

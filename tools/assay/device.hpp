@@ -4,7 +4,8 @@
 
 namespace assay::cli {
 
-/// `assay device`: the numbers of a modelled device with their sources, or the plan of one problem on it.
+/// `assay device`: the numbers of a modelled device with their sources, or the plan of one problem
+/// on it.
 Command device_command();
 
 }  // namespace assay::cli

@@ -34,30 +34,37 @@ spec::NumericsProfile numerics_of(const Options& options, spec::DType io) {
 }
 
 template <class Op>
-void write_cases(const Options& options, const std::vector<conformance::Case<Op>>& cases, const Context& context) {
+void write_cases(const Options& options, const std::vector<conformance::Case<Op>>& cases,
+                 const Context& context) {
   std::unique_ptr<spec::Implementation<Op>> implementation;
   if (!options.implementation.empty())
-    implementation = make_implementation<Op>(context.registry, {.name = options.implementation, .threads = {}});
+    implementation =
+        make_implementation<Op>(context.registry, {.name = options.implementation, .threads = {}});
   fixtures::Writer writer(options.file);
   std::size_t written = 0;
   for (const auto& c : cases) {
     fixtures::CaseRecord record =
-        stored_case(c, implementation ? implementation->numerics(c.problem) : numerics_of(options, c.problem.dtype),
+        stored_case(c,
+                    implementation ? implementation->numerics(c.problem)
+                                   : numerics_of(options, c.problem.dtype),
                     implementation ? implementation->name() : options.numerics,
                     options.recipe_only ? Contents::recipe : Contents::tensors);
     if (implementation) add_actual(record, c, *implementation);
     writer.write(record);
-    if (context.terminal) context.err << fmt::format("\r{} of {} cases\x1b[K", ++written, cases.size()) << std::flush;
+    if (context.terminal)
+      context.err << fmt::format("\r{} of {} cases\x1b[K", ++written, cases.size()) << std::flush;
   }
   if (context.terminal) context.err << '\n';
   writer.close();
-  context.out << fmt::format("{}: {} cases, {}\n", options.file, cases.size(),
-                             options.recipe_only ? "recipes without tensors" : "inputs and reference");
+  context.out << fmt::format(
+      "{}: {} cases, {}\n", options.file, cases.size(),
+      options.recipe_only ? "recipes without tensors" : "inputs and reference");
 }
 
 template <class Op>
 ExitCode export_plan(const Options& options, const Context& context) {
-  const std::int64_t largest = integer_value("--largest", options.largest, 1, std::int64_t{1} << 40);
+  const std::int64_t largest =
+      integer_value("--largest", options.largest, 1, std::int64_t{1} << 40);
   std::vector<conformance::Case<Op>> cases;
   std::int64_t large = 0, calls = 0;
   for (auto& c : planned_cases<Op>(options.plan)) {
@@ -70,11 +77,13 @@ ExitCode export_plan(const Options& options, const Context& context) {
     }
   }
   if (cases.empty())
-    throw UsageError(fmt::format("nothing to export: {} cases check arguments, {} are larger than --largest={}", calls,
-                                 large, largest));
+    throw UsageError(
+        fmt::format("nothing to export: {} cases check arguments, {} are larger than --largest={}",
+                    calls, large, largest));
   write_cases<Op>(options, cases, context);
-  context.out << fmt::format("left out: {} cases that only check arguments, {} larger than --largest={}\n", calls,
-                             large, largest);
+  context.out << fmt::format(
+      "left out: {} cases that only check arguments, {} larger than --largest={}\n", calls, large,
+      largest);
   return ExitCode::conformant;
 }
 
@@ -91,16 +100,21 @@ Action declare(CLI::App& app, const Registry&) {
   const auto options = std::make_shared<Options>();
   app.add_option("file", options->file, "HDF5 file that is written")->required();
   app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
-  app.add_option("--numerics", options->numerics, "preset whose tolerances are stored, see 'list presets'");
-  app.add_option("--implementation", options->implementation, "also store what this implementation makes of the cases");
-  app.add_option("--largest", options->largest, "largest number of query and key elements of a case");
+  app.add_option("--numerics", options->numerics,
+                 "preset whose tolerances are stored, see 'list presets'");
+  app.add_option("--implementation", options->implementation,
+                 "also store what this implementation makes of the cases");
+  app.add_option("--largest", options->largest,
+                 "largest number of query and key elements of a case");
   options->plan.declare(app);
   std::vector<std::pair<std::string, Action>> actions;
   for_each_operator([&]<class Op> {
-    CLI::App& sub = *app.add_subcommand(std::string(Op::name), "one case of this operator, from its replay line");
+    CLI::App& sub = *app.add_subcommand(std::string(Op::name),
+                                        "one case of this operator, from its replay line");
     options->fields.declare<Op>(sub);
-    actions.emplace_back(Op::name,
-                         [options, &sub](const Context& context) { return export_one<Op>(*options, sub, context); });
+    actions.emplace_back(Op::name, [options, &sub](const Context& context) {
+      return export_one<Op>(*options, sub, context);
+    });
   });
   return [options, actions, &app](const Context& context) {
     for (const auto& [name, action] : actions)

@@ -44,8 +44,8 @@ Listing rows(const Registry&) {
       std::string sides;
       for (const spec::Side side : row.sides)
         sides += fmt::format("{}{}", sides.empty() ? "" : "+", spec::to_string(side));
-      listing.rows.push_back({std::string(row.id), std::string(spec::to_string(row.standing)), sides,
-                              std::string(row.statement)});
+      listing.rows.push_back({std::string(row.id), std::string(spec::to_string(row.standing)),
+                              sides, std::string(row.statement)});
     }
   });
   return listing;
@@ -119,11 +119,13 @@ ExitCode list(const Options& options, const Context& context) {
     const Listing listing = kind.list(context.registry);
     all[std::string(kind.name)] = json_of(listing);
     if (options.json) continue;
-    if (options.kind.empty()) context.out << fmt::format("{} ({})\n", kind.name, listing.rows.size());
+    if (options.kind.empty())
+      context.out << fmt::format("{} ({})\n", kind.name, listing.rows.size());
     print(listing, context.out);
     if (options.kind.empty()) context.out << '\n';
   }
-  if (all.empty()) throw UsageError("list knows no '" + options.kind + "'; there are " + joined(names));
+  if (all.empty())
+    throw UsageError("list knows no '" + options.kind + "'; there are " + joined(names));
   if (options.json) context.out << (options.kind.empty() ? all : all[options.kind]).dump(1) << '\n';
   return ExitCode::conformant;
 }
@@ -135,8 +137,9 @@ Command list_command() {
           .summary = "print what exists: operators, rows, input profiles, implementations, ...",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<Options>();
-            app.add_option("kind", options->kind,
-                           "operators, surfaces, rows, profiles, masks, implementations or presets");
+            app.add_option(
+                "kind", options->kind,
+                "operators, surfaces, rows, profiles, masks, implementations or presets");
             app.add_flag("--json", options->json, "print JSON");
             return [options](const Context& context) { return list(*options, context); };
           }};

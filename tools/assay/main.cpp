@@ -2,6 +2,4 @@
 
 #include "registry.hpp"
 
-int main(int argc, char** argv) {
-  return assay::cli::main(argc, argv, assay::cli::own_registry());
-}
+int main(int argc, char** argv) { return assay::cli::main(argc, argv, assay::cli::own_registry()); }

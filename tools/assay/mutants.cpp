@@ -11,6 +11,7 @@
 
 #include "assay/mutants/kill_table.hpp"
 #include "assay/mutants/specimen.hpp"
+#include "signals.hpp"
 #include "table.hpp"
 #include "values.hpp"
 
@@ -142,6 +143,7 @@ std::vector<mutants::Specimen> chosen_specimens(const std::string& only) {
 }
 
 ExitCode judge(const Flags& flags, const Context& context) {
+  stop_on_signals();
   mutants::KillControl control = {.stop = &context.stop};
   if (!flags.threads.empty()) control.threads = integer_value("--threads", flags.threads, 1, 1024);
   if (context.terminal)

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/sampling.hpp"
 #include "assay/conformance/case.hpp"
+#include "assay/conformance/sampling.hpp"
 #include "values.hpp"
 
 namespace assay::cli {
@@ -26,16 +26,19 @@ struct PlanFlags {
 /// Errors: UsageError where no case is left.
 template <class Op>
 std::vector<conformance::Case<Op>> planned_cases(const PlanFlags& flags) {
-  const auto all = conformance::sample<Op>({.seed = seed_value("--seed", flags.seed),
-                                            .full = flags.full,
-                                            .random_cases = integer_value("--random", flags.random, 0, 1'000'000)});
+  const auto all = conformance::sample<Op>(
+      {.seed = seed_value("--seed", flags.seed),
+       .full = flags.full,
+       .random_cases = integer_value("--random", flags.random, 0, 1'000'000)});
   std::vector<conformance::Case<Op>> cases;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(cases), [&](const conformance::Case<Op>& c) {
-    return conformance::command_line(c).find(flags.only) != std::string::npos ||
-           c.note.find(flags.only) != std::string::npos;
-  });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(cases),
+               [&](const conformance::Case<Op>& c) {
+                 return conformance::command_line(c).find(flags.only) != std::string::npos ||
+                        c.note.find(flags.only) != std::string::npos;
+               });
   if (cases.empty())
-    throw UsageError("--only is '" + flags.only + "', which none of " + std::to_string(all.size()) + " cases holds");
+    throw UsageError("--only is '" + flags.only + "', which none of " + std::to_string(all.size()) +
+                     " cases holds");
   return cases;
 }
 

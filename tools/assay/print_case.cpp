@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "table.hpp"
 
@@ -12,6 +13,12 @@ namespace {
 using conformance::CaseReport;
 using conformance::Finding;
 using conformance::TensorReport;
+
+/// Integers whole, other numbers with six digits.
+std::string text_of(double value) {
+  return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
+                                                              : fmt::format("{:.6g}", value);
+}
 
 std::string place(const Finding& at) {
   std::string text;
@@ -26,13 +33,14 @@ std::string place(const Finding& at) {
 }
 
 void print_tensors(const std::vector<TensorReport>& tensors, std::ostream& out) {
-  Table table({"tensor", "rows judged", "worst error/tau", "at", "R", "R_max", "bias", "t", "tau/|ref|", "controls",
-               "exempt"});
+  Table table({"tensor", "rows judged", "worst error/tau", "at", "R", "R_max", "bias", "t",
+               "tau/|ref|", "controls", "exempt"});
   for (const TensorReport& t : tensors)
-    table.add({t.name, fmt::format("{} of {}", t.rows_judged, t.rows_total), fmt::format("{:.4g}", t.worst),
-               place(t.worst_at), fmt::format("{:.4f}", t.rms), fmt::format("{:.4f}", t.rms_limit),
-               fmt::format("{:+.4f}", t.bias), fmt::format("{:+.2f}", t.bias_t),
-               fmt::format("{:.3g}", t.median_tau_over_ref), t.controls, std::to_string(t.exempt)});
+    table.add({t.name, fmt::format("{} of {}", t.rows_judged, t.rows_total),
+               fmt::format("{:.4g}", t.worst), place(t.worst_at), fmt::format("{:.4f}", t.rms),
+               fmt::format("{:.4f}", t.rms_limit), fmt::format("{:+.4f}", t.bias),
+               fmt::format("{:+.2f}", t.bias_t), fmt::format("{:.3g}", t.median_tau_over_ref),
+               t.controls, std::to_string(t.exempt)});
   if (!table.empty()) table.print(out, "  ");
 }
 
@@ -40,7 +48,8 @@ void print_terms(const std::vector<TensorReport>& tensors, std::ostream& out) {
   for (const TensorReport& t : tensors) {
     if (t.terms.empty()) continue;
     auto terms = t.terms;
-    std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::stable_sort(terms.begin(), terms.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
     out << "  tau of " << t.name << " there:";
     for (const auto& [name, share] : terms)
       if (share >= 0.005) out << fmt::format(" {} {:.0f}%", name, 100 * share);
@@ -51,17 +60,20 @@ void print_terms(const std::vector<TensorReport>& tensors, std::ostream& out) {
 }  // namespace
 
 void print_case(const CaseReport& report, std::ostream& out) {
-  out << fmt::format("{}  ({}, case {})\n", spec::to_string(report.verdict), report.implementation, report.id);
-  out << "  assay run " << report.command_line << " --implementation=" << report.implementation << '\n';
+  out << fmt::format("{}  ({}, case {})\n", spec::to_string(report.verdict), report.implementation,
+                     report.id);
+  out << "  assay run " << report.command_line << " --implementation=" << report.implementation
+      << '\n';
   if (!report.note.empty()) out << "  note: " << report.note << '\n';
   print_tensors(report.tensors, out);
   print_terms(report.tensors, out);
   for (const Finding& finding : report.findings)
-    out << fmt::format("  {}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ", finding.tensor, finding.text);
+    out << fmt::format("  {}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ",
+                       finding.tensor, finding.text);
   for (const auto& metric : report.metrics)
-    out << fmt::format("  {} = {:g} {}\n", metric.name, metric.value, metric.unit);
-  out << fmt::format("  {:.3g} s in the implementation, {:.3g} s in all\n", report.seconds_implementation,
-                     report.seconds_total);
+    out << fmt::format("  {} = {} {}\n", metric.name, text_of(metric.value), metric.unit);
+  out << fmt::format("  {:.3g} s in the implementation, {:.3g} s in all\n",
+                     report.seconds_implementation, report.seconds_total);
 }
 
 }  // namespace assay::cli

@@ -51,9 +51,11 @@ void print_verdicts(const Results& results, std::ostream& out) {
 
 void print_rows(const conformance::RowCoverage& rows, std::ostream& out) {
   const auto unexercised = rows.unexercised();
-  out << fmt::format("\nrows: {} in all, accept side of {} and reject side of {} exercised; with a side never exercised: {}\n",
-                     rows.rows.size(), rows.accepted(), rows.rejected(),
-                     unexercised.empty() ? "none" : joined(unexercised));
+  out << fmt::format(
+      "\nrows: {} in all, accept side of {} and reject side of {} exercised; with a side never "
+      "exercised: {}\n",
+      rows.rows.size(), rows.accepted(), rows.rejected(),
+      unexercised.empty() ? "none" : joined(unexercised));
 }
 
 void print_worst(const Results& results, std::ostream& out) {
@@ -61,8 +63,9 @@ void print_worst(const Results& results, std::ostream& out) {
   if (worst.empty()) return;
   out << '\n';
   Table table({"tensor", "worst error/tau", "case", "replay"});
-  for (const auto& [tensor, error] : worst)
-    table.add({tensor, fmt::format("{:.4g}", error.ratio), error.case_id, "assay run " + error.command_line});
+  for (const auto& error : worst)
+    table.add({error.tensor, fmt::format("{:.4g}", error.ratio), error.case_id,
+               "assay run " + error.command_line});
   table.print(out);
 }
 
@@ -84,8 +87,8 @@ void print_failures(const Results& results, std::ostream& out) {
 
 void print_results(const Results& results, std::ostream& out) {
   const auto& summary = results.summary;
-  out << fmt::format("{}: {} cases, {} of them judged by numbers, {:.1f} s\n\n", summary.implementation, summary.cases,
-                     summary.value_cases, summary.seconds);
+  out << fmt::format("{}: {} cases, {} of them judged by numbers, {:.1f} s\n\n",
+                     summary.implementation, summary.cases, summary.value_cases, summary.seconds);
   print_verdicts(results, out);
   print_rows(summary.rows, out);
   print_worst(results, out);

@@ -5,7 +5,8 @@
 
 namespace assay::cli {
 
-/// What `read` returns. A file that cannot be read is a mistake of the command line. Errors: UsageError.
+/// What `read` returns. A file that cannot be read is a mistake of the command line. Errors:
+/// UsageError.
 template <class Read>
 auto reading(Read&& read) {
   try {

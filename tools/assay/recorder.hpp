@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,7 +15,7 @@ namespace assay::cli {
 template <class Op>
 class Recorder final : public spec::Implementation<Op> {
  public:
-  using Digests = std::map<std::string, std::string>;  ///< tensor -> digest
+  using Digests = std::vector<std::pair<std::string, std::string>>;  ///< tensor and digest
 
   struct Run {
     Digests inputs, outputs;
@@ -49,7 +48,7 @@ class Recorder final : public spec::Implementation<Op> {
   static Digests digests(const Tensors& tensors) {
     Digests result;
     for (const auto& [name, tensor] : conformance::named_tensors(tensors))
-      result[name] = fixtures::digest(tensor);
+      result.emplace_back(name, fixtures::digest(tensor));
     return result;
   }
 

@@ -13,9 +13,11 @@ ImplementationEntry<Op> tiled(const device::Spec& device) {
   return {.name = "optimized-" + device.name,
           .summary = "tiled for a modelled core of " + device.sku,
           .make = [device] { return optimized::flash_attention_score_grad(device); },
-          .make_threaded = [device](std::int64_t threads) {
-            return optimized::flash_attention_score_grad(device, {.threads = static_cast<int>(threads)});
-          }};
+          .make_threaded =
+              [device](std::int64_t threads) {
+                return optimized::flash_attention_score_grad(
+                    device, {.threads = static_cast<int>(threads)});
+              }};
 }
 
 }  // namespace

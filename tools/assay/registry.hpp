@@ -4,7 +4,8 @@
 
 namespace assay::cli {
 
-/// What the binary `assay` offers: the modelled devices as implementations, and the commands that need them.
+/// What the binary `assay` offers: the modelled devices as implementations, and the commands that
+/// need them.
 Registry own_registry();
 
 }  // namespace assay::cli

@@ -42,13 +42,13 @@ void print_changes(const Results& results, const Results& before, std::ostream& 
     if (found == earlier.end()) continue;
     ++common;
     if (found->second->verdict != report.verdict)
-      table.add({std::string(spec::to_string(found->second->verdict)), std::string(spec::to_string(report.verdict)),
-                 "assay run " + report.command_line});
+      table.add({std::string(spec::to_string(found->second->verdict)),
+                 std::string(spec::to_string(report.verdict)), "assay run " + report.command_line});
   }
   const auto total = static_cast<std::int64_t>(results.cases.size());
   out << fmt::format("\ncompared with {} of {}: {} cases in both, {} only now, {} only before\n",
-                     before.environment.implementation, before.environment.started, common, total - common,
-                     static_cast<std::int64_t>(before.cases.size()) - common);
+                     before.environment.implementation, before.environment.started, common,
+                     total - common, static_cast<std::int64_t>(before.cases.size()) - common);
   if (table.empty())
     out << "no verdict changed\n";
   else
@@ -64,7 +64,8 @@ ExitCode report(const Options& options, const Context& context) {
     const Results before = read_results(options.before);
     print_results(results, context.out);
     print_changes(results, before, context.out);
-    if (!options.html.empty()) conformance::replace_file(options.html, dashboard_page(results, before));
+    if (!options.html.empty())
+      conformance::replace_file(options.html, dashboard_page(results, before));
   }
   if (!options.html.empty()) context.out << "\npage: " << options.html << '\n';
   return ExitCode::conformant;

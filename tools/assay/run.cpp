@@ -27,7 +27,7 @@ ExitCode run(const Options& options, const CLI::App& app, const Context& context
   const conformance::CaseReport report = conformance::examine(c, recorder);
   if (options.json) {
     auto json = nlohmann::ordered_json::parse(conformance::to_json(report));
-    json["digests"] = recorder.take().outputs;
+    for (const auto& [name, digest] : recorder.take().outputs) json["digests"][name] = digest;
     context.out << json.dump(1) << '\n';
   } else {
     print_case(report, context.out);

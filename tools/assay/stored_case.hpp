@@ -12,9 +12,11 @@ namespace assay::cli {
 /// What of a case is written to a file.
 enum class Contents { recipe, tensors };
 
-/// A case for a file: digests of its inputs, and with `tensors` the inputs themselves and the reference of the profile.
+/// A case for a file: digests of its inputs, and with `tensors` the inputs themselves and the
+/// reference of the profile.
 template <class Op>
-fixtures::CaseRecord stored_case(const conformance::Case<Op>& c, const spec::NumericsProfile& numerics,
+fixtures::CaseRecord stored_case(const conformance::Case<Op>& c,
+                                 const spec::NumericsProfile& numerics,
                                  const std::string& profile_name, Contents contents) {
   fixtures::CaseRecord record = conformance::recipe(c);
   conformance::Examination examination(c);

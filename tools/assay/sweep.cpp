@@ -30,32 +30,39 @@ struct Options {
   PlanFlags plan;
 };
 
-/// Largest number of query and key elements of a failing case whose tensors are stored, and how many such cases.
+/// Largest number of query and key elements of a failing case whose tensors are stored, and how
+/// many such cases.
 constexpr std::int64_t evidence_elements = 1 << 20;
 constexpr int evidence_cases = 8;
 
-/// Changes with everything that could change a result: cases, implementation, tool, the program itself.
+/// Changes with everything that could change a result: cases, implementation, tool, the program
+/// itself.
 template <class Op>
-std::string plan_text(const std::vector<conformance::Case<Op>>& cases, const std::string& implementation) {
+std::string plan_text(const std::vector<conformance::Case<Op>>& cases,
+                      const std::string& implementation) {
   std::string lines;
   for (const auto& c : cases) lines += conformance::command_line(c) + '\n';
   std::error_code ignored;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  const auto written = std::filesystem::last_write_time(program, ignored).time_since_epoch().count();
-  return fmt::format("{} {} {} cases {} program {}", build_facts().version, implementation, cases.size(),
-                     conformance::case_id(lines), written);
+  const auto written =
+      std::filesystem::last_write_time(program, ignored).time_since_epoch().count();
+  return fmt::format("{} {} {} cases {} program {}", build_facts().version, implementation,
+                     cases.size(), conformance::case_id(lines), written);
 }
 
 template <class Op>
-conformance::Environment environment(const Options& options, const std::vector<conformance::Case<Op>>& cases,
-                                     const spec::Implementation<Op>& implementation, const Context& context) {
-  conformance::Environment result{.tool_version = build_facts().version,
-                                  .compiler = build_facts().compiler,
-                                  .command_line = context.command_line,
-                                  .implementation = implementation.name(),
-                                  .started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
-                                  .seed = seed_value("--seed", options.plan.seed),
-                                  .numerics = {}};
+conformance::Environment environment(const Options& options,
+                                     const std::vector<conformance::Case<Op>>& cases,
+                                     const spec::Implementation<Op>& implementation,
+                                     const Context& context) {
+  conformance::Environment result{
+      .tool_version = build_facts().version,
+      .compiler = build_facts().compiler,
+      .command_line = context.command_line,
+      .implementation = implementation.name(),
+      .started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
+      .seed = seed_value("--seed", options.plan.seed),
+      .numerics = {}};
   for (const auto& c : cases) {
     const std::string dtype(spec::to_string(c.problem.dtype));
     if (!result.numerics.contains(dtype) && spec::is_fp16_bf16_fp32(c.problem.dtype))
@@ -71,22 +78,26 @@ std::map<std::string, CaseReport> taken_up(const fixtures::Store& store) {
   return reports;
 }
 
-/// Makes what is stored of each case: its recipe with digests, and the tensors of the first few small failures.
+/// Makes what is stored of each case: its recipe with digests, and the tensors of the first few
+/// small failures.
 template <class Op>
-conformance::StoreListener::RecordOf record_maker(Recorder<Op>& recorder, spec::Implementation<Op>& implementation) {
+conformance::StoreListener::RecordOf record_maker(Recorder<Op>& recorder,
+                                                  spec::Implementation<Op>& implementation) {
   return [&recorder, &implementation, left = evidence_cases](const CaseReport& report) mutable {
-    const auto c = conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
+    const auto c =
+        conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
     const auto run = recorder.take();
     const auto& p = c.problem;
     const bool small = p.batch * p.heads_q * (p.seq_q + p.seq_kv) * p.head_dim <= evidence_elements;
     if (!report.value_case || !small || left == 0 ||
         conformance::contribution(report.verdict) != ExitCode::nonconformant) {
       fixtures::CaseRecord record = conformance::recipe(c);
-      record.digests = run.inputs;
+      record.digests = {run.inputs.begin(), run.inputs.end()};
       return record;
     }
     --left;
-    fixtures::CaseRecord record = stored_case(c, implementation.numerics(p), report.implementation, Contents::tensors);
+    fixtures::CaseRecord record =
+        stored_case(c, implementation.numerics(p), report.implementation, Contents::tensors);
     if (report.verdict != conformance::Verdict::crash) add_actual(record, c, implementation);
     return record;
   };
@@ -106,8 +117,9 @@ void print_files(const Options& options, std::ostream& out) {
 ExitCode conclude(const Summary& summary, const Options& options, const Context& context) {
   if (summary.interrupted) {
     context.err << fmt::format("stopped after {} of {} cases; {}\n", summary.cases, summary.planned,
-                               options.store.empty() ? "without --store nothing can be taken up again"
-                                                     : "the same command takes up the rest");
+                               options.store.empty()
+                                   ? "without --store nothing can be taken up again"
+                                   : "the same command takes up the rest");
     return ExitCode::not_conclusive;
   }
   if (summary.cases < summary.planned)
@@ -125,8 +137,10 @@ ExitCode sweep(const Options& options, const Context& context) {
   for (const auto& c : cases) weights.push_back(expected_cost(c));
 
   conformance::ConsoleListener console(
-      context.err, context.terminal ? conformance::Progress::bar : conformance::Progress::lines, std::move(weights));
-  conformance::JsonListener json(options.report, environment(options, cases, *implementation, context));
+      context.err, context.terminal ? conformance::Progress::bar : conformance::Progress::lines,
+      std::move(weights));
+  conformance::JsonListener json(options.report,
+                                 environment(options, cases, *implementation, context));
   conformance::JunitListener junit(options.junit);
   std::vector<conformance::SweepListener*> listeners = {&console};
   conformance::SweepControl control{.stop = &context.stop};
@@ -139,7 +153,8 @@ ExitCode sweep(const Options& options, const Context& context) {
     store.emplace(options.store, plan_text(cases, implementation->name()));
     earlier = taken_up(*store);
     if (!earlier.empty())
-      context.err << fmt::format("taking up {} finished cases of an interrupted sweep\n", earlier.size());
+      context.err << fmt::format("taking up {} finished cases of an interrupted sweep\n",
+                                 earlier.size());
     control.finished = [&earlier](const std::string& id) {
       const auto found = earlier.find(id);
       return found == earlier.end() ? nullptr : &found->second;
@@ -150,8 +165,7 @@ ExitCode sweep(const Options& options, const Context& context) {
   if (!options.junit.empty()) listeners.push_back(&junit);
 
   stop_on_signals();
-  const Summary summary =
-      conformance::sweep<Op>(cases, recorder, listeners, control);
+  const Summary summary = conformance::sweep<Op>(cases, recorder, listeners, control);
   if (store) summary.interrupted ? store->snapshot() : store->merge();
   if (!options.html.empty())
     conformance::replace_file(options.html, dashboard_page(json.results()));
@@ -172,7 +186,8 @@ Command sweep_command() {
             options->implementation.declare(app);
             options->plan.declare(app);
             app.add_option("--budget", options->budget, "no case starts later, e.g. 60s, 5min");
-            app.add_option("--store", options->store, "HDF5 file of the cases; an interrupted sweep is taken up from it");
+            app.add_option("--store", options->store,
+                           "HDF5 file of the cases; an interrupted sweep is taken up from it");
             app.add_option("--report", options->report, "report as JSON");
             app.add_option("--html", options->html, "report as one page with pictures");
             app.add_option("--junit", options->junit, "report as JUnit XML");

@@ -15,13 +15,15 @@ Integer parsed(std::string_view flag, const std::string& text, Integer least, In
   Integer value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
-    throw UsageError(fmt::format("{} is '{}', wanted an integer in {}..{}", flag, text, least, most));
+    throw UsageError(
+        fmt::format("{} is '{}', wanted an integer in {}..{}", flag, text, least, most));
   return value;
 }
 
 }  // namespace
 
-std::int64_t integer_value(std::string_view flag, const std::string& text, std::int64_t least, std::int64_t most) {
+std::int64_t integer_value(std::string_view flag, const std::string& text, std::int64_t least,
+                           std::int64_t most) {
   return parsed<std::int64_t>(flag, text, least, most);
 }
 
@@ -39,7 +41,8 @@ double seconds_value(std::string_view flag, const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (factor == 0 || error != std::errc{} || end != number.data() + number.size() || !(value > 0))
-    throw UsageError(fmt::format("{} is '{}', wanted a positive time such as 90s, 5min or 1h", flag, text));
+    throw UsageError(
+        fmt::format("{} is '{}', wanted a positive time such as 90s, 5min or 1h", flag, text));
   return value * factor;
 }
 

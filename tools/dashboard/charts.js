@@ -114,7 +114,7 @@ function drawWorst(report) {
     type: "scatter",
     data: {datasets: datasets.concat([limitLine(Math.max(1, judged.length - 1))])},
     options: {
-      scales: {x: axis("case, smallest first", {ticks: {precision: 0}}), y: axis("error / bound", {min: 0, max: judged.some((c) => c.worst > 1) ? cap : undefined})},
+      scales: {x: axis("case, smallest first", {ticks: {precision: 0}}), y: axis("error / bound", {min: 0, max: judged.some((c) => c.worst > 1) ? cap : 1.1})},
       plugins: {tooltip: caseTooltip((item) => item.raw.c), legend: {labels: {usePointStyle: true}}},
     },
   });

@@ -103,7 +103,7 @@ function pairs(now, before) {
 
 function short(value) {
   if (!Number.isFinite(value)) return {"Infinity": "inf", "-Infinity": "-inf"}[value] || "nan";
-  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6))
+  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5))
     return value.toExponential(2).replace(/\.?0*e\+?/, "e");
   return String(Number(value.toPrecision(4)));
 }

@@ -7,7 +7,8 @@
 namespace assay::cli {
 namespace {
 
-/// What the page shows of a report. `<` is escaped so that no text of a report can end the script element.
+/// What the page shows of a report. `<` is escaped so that no text of a report can end the script
+/// element.
 std::string embedded(const conformance::Results& results) {
   auto json = nlohmann::ordered_json::parse(conformance::to_json(results));
   for (auto& report : json["cases"]) {
@@ -44,9 +45,12 @@ std::string page(std::string_view report, std::string_view before) {
 
 }  // namespace
 
-std::string dashboard_page(const conformance::Results& results) { return page(embedded(results), "null"); }
+std::string dashboard_page(const conformance::Results& results) {
+  return page(embedded(results), "null");
+}
 
-std::string dashboard_page(const conformance::Results& results, const conformance::Results& before) {
+std::string dashboard_page(const conformance::Results& results,
+                           const conformance::Results& before) {
   return page(embedded(results), embedded(before));
 }
 

@@ -51,9 +51,9 @@ function showNumerics(numerics) {
     put("numerics", "none recorded");
     return;
   }
-  const fields = Object.keys(numerics[dtypes[0]]);
-  put("numerics", table(["field"].concat(dtypes), fields.map((field) =>
-      [field].concat(dtypes.map((dtype) => String(numerics[dtype][field]))))));
+  const cell = (value) => (typeof value === "number" ? short(value) : String(value));
+  put("numerics", table(["field"].concat(dtypes), Object.keys(numerics[dtypes[0]]).map((field) =>
+      [field].concat(dtypes.map((dtype) => cell(numerics[dtype][field]))))));
 }
 
 function showMetrics(report) {

@@ -20,7 +20,8 @@ enum class Progress : std::uint8_t { bar, lines };
 /// Progress with the time left, and every case that does not conform as soon as it is known.
 class ConsoleListener final : public SweepListener {
  public:
-  /// `weights`: expected relative cost of each case, in order; the time left is estimated from them.
+  /// `weights`: expected relative cost of each case, in order; the time left is estimated from
+  /// them.
   ConsoleListener(std::ostream& out, Progress progress, std::vector<double> weights);
 
   void on_start(std::int64_t cases, const std::string& implementation) override;
@@ -53,7 +54,8 @@ class JsonListener final : public SweepListener {
   Results results_;
 };
 
-/// Writes JUnit XML at the end: a testcase per case; a failure holds the findings and the replay line.
+/// Writes JUnit XML at the end: a testcase per case; a failure holds the findings and the replay
+/// line.
 class JunitListener final : public SweepListener {
  public:
   explicit JunitListener(std::filesystem::path path) : path_(std::move(path)) {}
@@ -67,7 +69,8 @@ class JunitListener final : public SweepListener {
   std::int64_t failures_ = 0, errors_ = 0, skipped_ = 0;
 };
 
-/// Adds each finished case to a store, with its report as the verdict. Cases that the store holds already are left alone.
+/// Adds each finished case to a store, with its report as the verdict. Cases that the store holds
+/// already are left alone.
 class StoreListener final : public SweepListener {
  public:
   using RecordOf = std::function<fixtures::CaseRecord(const CaseReport& report)>;

@@ -21,16 +21,20 @@ std::vector<fixtures::NamedTensor> named_tensors(
     const spec::FlashAttentionScoreGrad::Outputs& outputs);
 
 /// Outputs of the case that hold the elements of `tensors`, as if a kernel had written them.
-/// Errors: std::invalid_argument naming the tensor that is absent, unknown, or of another shape or dtype.
+/// Errors: std::invalid_argument naming the tensor that is absent, unknown, or of another shape or
+/// dtype.
 spec::FlashAttentionScoreGrad::Outputs outputs_from(
-    const Case<spec::FlashAttentionScoreGrad>& c, const std::vector<fixtures::NamedTensor>& tensors);
+    const Case<spec::FlashAttentionScoreGrad>& c,
+    const std::vector<fixtures::NamedTensor>& tensors);
 
 /// The reference of an examination as it is stored, rounded to the outputs' type.
 std::vector<fixtures::ExpectedTensor> stored_expected(Examination& examination,
                                                       const spec::NumericsProfile& numerics,
                                                       const std::string& profile_name);
 
-/// The words behind the operator's name of a replay line. Errors: std::invalid_argument for another operator.
-std::vector<std::string> case_words(const std::string& command_line, std::string_view operator_name);
+/// The words behind the operator's name of a replay line. Errors: std::invalid_argument for another
+/// operator.
+std::vector<std::string> case_words(const std::string& command_line,
+                                    std::string_view operator_name);
 
 }  // namespace assay::conformance

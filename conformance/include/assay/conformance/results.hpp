@@ -33,11 +33,13 @@ struct Results {
 
 /// The largest |error| / tau of one output over all cases.
 struct WorstError {
+  std::string tensor;
   double ratio = 0;
   std::string case_id, command_line;
   Finding where;
 };
-std::map<std::string, WorstError> worst_errors(const std::vector<CaseReport>& cases);
+/// One entry per output, in the order in which the cases name them.
+std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases);
 
 /// JSON on one line. Non-finite numbers are the strings "nan", "inf", "-inf".
 std::string to_json(const CaseReport& report);
@@ -47,7 +49,8 @@ std::string to_json(const Results& results);
 /// Errors (all three): std::invalid_argument naming the member, its value and what is accepted.
 CaseReport report_from_json(const std::string& json);
 Results results_from_json(const std::string& json);
-/// Members that are absent keep their default, or that of the preset which the member "preset" names for `io`.
+/// Members that are absent keep their default, or that of the preset which the member "preset"
+/// names for `io`.
 spec::NumericsProfile profile_from_json(const std::string& json, spec::DType io);
 
 /// Replaces a file at once: written beside, flushed to the disk, renamed. Missing folders are made.

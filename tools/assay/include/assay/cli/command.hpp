@@ -15,7 +15,8 @@ using conformance::ExitCode;
 
 class Registry;
 
-/// The command line, or a file that it names, is wrong: culprit, value, and what is accepted. Exit code 2.
+/// The command line, or a file that it names, is wrong: culprit, value, and what is accepted. Exit
+/// code 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -34,7 +35,8 @@ struct Context {
 using Action = std::function<ExitCode(const Context&)>;
 
 /// One subcommand: `declare` adds its flags to `app` and returns what runs once they are parsed.
-/// Errors of the action: UsageError; anything else that escapes is a failure of the tool, exit code 3.
+/// Errors of the action: UsageError; anything else that escapes is a failure of the tool, exit
+/// code 3.
 struct Command {
   std::string name, summary;
   std::function<Action(CLI::App& app, const Registry& registry)> declare;

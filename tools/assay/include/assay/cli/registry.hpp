@@ -40,7 +40,8 @@ void for_each_operator(Visitor&& visit) {
   detail::for_each_operator(visit, spec::Operators{});
 }
 
-/// What a binary offers: implementations, the first of an operator being the default, and commands beside the built-in ones.
+/// What a binary offers: implementations, the first of an operator being the default, and commands
+/// beside the built-in ones.
 class Registry {
  public:
   template <class Op>
