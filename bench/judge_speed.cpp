@@ -1,4 +1,5 @@
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,15 @@ void judge_speed(Recorder& recorder, std::size_t runs) {
   const auto implementation = optimized::flash_attention_score_grad(device::a2());
   for (const Kind& kind : kinds) {
     const auto c = case_of(kind.line);
-    const auto seconds =
-        measure_in_turns({[&] { conformance::examine(c, *implementation); }}, runs);
+    const auto judge = [&] {
+      const auto report = conformance::examine(c, *implementation);
+      // A case that ended early would look fast.
+      if (report.verdict != conformance::Verdict::conforms)
+        throw std::runtime_error("judge: the case '" + kind.line + "' ended as " +
+                                 std::string(spec::to_string(report.verdict)) + ", wanted conforms" +
+                                 (report.findings.empty() ? "" : ": " + report.findings[0].text));
+    };
+    const auto seconds = measure_in_turns({judge}, runs);
     recorder.host_rate({"judge", kind.name}, {"cases", "1/s"}, 1.0, seconds[0]);
   }
 }

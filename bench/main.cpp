@@ -37,7 +37,11 @@ int main(int argc, char** argv) {
   app.add_flag("--table", choice.table, "a table for people instead of JSON");
   app.add_flag("--sensitivity", choice.sensitivity,
                "move each assumed number of the device across its range instead");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   try {
     Recorder recorder(std::cout,
                       choice.table ? Recorder::Format::table : Recorder::Format::json_lines);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace assay::conformance {
@@ -62,6 +63,31 @@ double Arithmetic::half_ulp(double x, DType type, Rounding rounding) {
   const double c = nearest(rounding) ? 1 : 2;
   const double error = c * std::max(unit_roundoff(type) * leading_power(x), smallest_half);
   return rounding == Rounding::stochastic ? error : std::min(x, error);
+}
+
+namespace {
+
+/// Distance of neighbours of `type` around x.
+double spacing(double x, DType type) {
+  const double smallest = type == DType::bf16 ? 0x1p-133 : 0x1p-24;
+  return x == 0 ? smallest : std::max(2 * unit_roundoff(type) * leading_power(std::abs(x)), smallest);
+}
+
+}  // namespace
+
+double Arithmetic::stage_drift(double value) const {
+  if (!narrow(profile.stage) || !nearest(profile.round_stage)) return 0;
+  const double step = spacing(value, profile.stage), steps = value / step;
+  const double rounded = profile.round_stage == Rounding::rna
+                             ? std::copysign(std::floor(std::abs(steps) + 0.5), steps)
+                             : std::nearbyint(steps);
+  return rounded * step - value;
+}
+
+bool Arithmetic::near_cast_tie(double value) const {
+  if (!narrow(io) || profile.round_out != Rounding::rna) return false;
+  const double steps = std::abs(value) / spacing(value, io);
+  return std::abs(steps - std::floor(steps) - 0.5) < 0x1p-7;
 }
 
 double unit_roundoff(DType type) {

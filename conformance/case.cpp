@@ -33,7 +33,8 @@ std::string text_of(const Member& member) {
     return number_text(member);
 }
 
-[[noreturn]] void refuse(std::string_view name, std::string_view value, const std::string& accepted) {
+[[noreturn]] void refuse(std::string_view name, std::string_view value,
+                         const std::string& accepted) {
   throw std::invalid_argument("--" + std::string(name) + "=" + std::string(value) +
                               ": accepted: " + accepted);
 }

@@ -66,21 +66,23 @@ Statistics statistics(const Expectation& e, const std::vector<double>& actual,
       const std::size_t k = at(r * e.dim + d);
       if (std::abs(e.value[k]) <= e.floor[k] || !(e.sigma[k] > 0) || !std::isfinite(actual[k]))
         continue;
-      const double error = (actual[k] - e.value[k]) / e.sigma[k];
+      const double error = (actual[k] - e.value[k] - e.drift[k]) / e.sigma[k];
       squares += error * error;
+      ++elements;
+      if (arithmetic.near_cast_tie(e.value[k] + e.drift[k])) continue;
       signed_sum += e.value[k] < 0 ? -error : error;
       ++in_row;
     }
     if (in_row == 0) continue;
     const double mean = signed_sum / static_cast<double>(in_row);
     row_sum += mean, row_squares += mean * mean;
-    elements += in_row, ++rows;
+    ++rows;
   }
   if (elements == 0) return s;
   s.rms = std::sqrt(squares / static_cast<double>(elements));
   s.rms_limit = rms_limit(e.nu);
   s.rms_fails = s.rms > s.rms_limit;
-  if (rows < bias_rows || arithmetic.row_coherent) return s;
+  if (rows < bias_rows || arithmetic.row_coherent || !e.biasable) return s;
   const double count = static_cast<double>(rows);
   s.bias = row_sum / count;
   const double variance = std::max(0.0, row_squares / count - s.bias * s.bias) / (count - 1);
@@ -211,7 +213,7 @@ void add_yardsticks(const Expectation& e, const std::vector<double>& actual,
 
 void Expectation::resize(std::int64_t count) {
   const std::size_t size = at(count * dim);
-  for (auto* field : {&value, &radius, &tau, &tau_det, &sigma, &floor}) field->assign(size, 0.0);
+  for (auto* field : {&value, &radius, &tau, &tau_det, &sigma, &floor, &drift}) field->assign(size, 0.0);
   for (auto* field : {&core, &accumulation, &extra}) field->assign(size, 0.0f);
   exempt.assign(at(count), 0);
 }

@@ -25,6 +25,12 @@ class OpenPairs {
     open_[at(f, v, g, w)] = false;
     open_[at(g, w, f, v)] = false;
   }
+  /// Open pairs of a complete choice.
+  int gain(const Choice& choice) const {
+    int pairs = 0;
+    for (std::size_t f = 0; f < choice.size(); ++f) pairs += gain(choice, f, choice[f]);
+    return pairs / 2;
+  }
   void close_all_of(const Choice& choice) {
     for (std::size_t f = 0; f < choice.size(); ++f)
       for (std::size_t g = 0; g < f; ++g) close(f, choice[f], g, choice[g]);
@@ -52,15 +58,22 @@ struct Search {
   const OpenPairs* open;  ///< null: any order of values will do
   Random random;
 
-  /// Decides the factors from `factor` on; false if that cannot be done.
-  bool complete(Choice& choice, std::size_t factor) const {
-    if (factor == sizes.size()) return true;
-    if (choice[factor] != undecided) return complete(choice, factor + 1);
-    for (const std::size_t value : order(choice, factor)) {
-      choice[factor] = value;
-      if (admissible(choice) && complete(choice, factor + 1)) return true;
+  /// Decides the undecided factors in an order by lot; false if that cannot be done.
+  bool complete(Choice& choice) const {
+    std::vector<std::size_t> factors;
+    for (std::size_t f = 0; f < sizes.size(); ++f)
+      if (choice[f] == undecided) factors.push_back(f);
+    std::ranges::sort(factors, {}, [&](std::size_t f) { return random.bits(f); });
+    return complete(choice, factors);
+  }
+
+  bool complete(Choice& choice, std::span<const std::size_t> factors) const {
+    if (factors.empty()) return true;
+    for (const std::size_t value : order(choice, factors[0])) {
+      choice[factors[0]] = value;
+      if (admissible(choice) && complete(choice, factors.subspan(1))) return true;
     }
-    choice[factor] = undecided;
+    choice[factors[0]] = undecided;
     return false;
   }
 
@@ -74,7 +87,7 @@ struct Search {
     std::vector<Candidate> candidates;
     for (std::size_t v = 0; v < sizes[factor]; ++v)
       candidates.push_back({open != nullptr ? open->gain(choice, factor, v) : 0,
-                            random.bits(factor << 16 | v), v});
+                            random.bits((factor + 1) << 16 | v), v});
     std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
       return a.gain != b.gain ? a.gain > b.gain : a.lot < b.lot;
     });
@@ -88,23 +101,34 @@ struct Search {
 
 std::vector<Choice> pairwise_cover(std::span<const std::size_t> sizes, const Admissible& admissible,
                                    std::uint64_t seed) {
+  constexpr std::uint64_t attempts = 30;
   OpenPairs open(sizes);
   std::vector<Choice> choices;
-  const auto cover = [&](std::size_t f, std::size_t v, std::size_t g, std::size_t w) {
-    Choice choice(sizes.size(), undecided);
-    choice[f] = v;
-    choice[g] = w;
-    const Search search{sizes, admissible, &open, stream(seed + choices.size(), Stream::sampling)};
-    if (admissible(choice) && search.complete(choice, 0)) {
-      open.close_all_of(choice);
-      choices.push_back(choice);
+  const auto cover = [&](const Choice& pair) {
+    if (!admissible(pair)) return;
+    Choice best;
+    int most = 0;
+    for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
+      const std::uint64_t lot = seed + choices.size() * attempts + attempt;
+      Choice choice = pair;
+      if (!Search{sizes, admissible, &open, stream(lot, Stream::sampling)}.complete(choice)) return;
+      if (open.gain(choice) <= most) continue;
+      most = open.gain(choice);
+      best = std::move(choice);
     }
+    open.close_all_of(best);
+    choices.push_back(std::move(best));
   };
   for (std::size_t f = 0; f < sizes.size(); ++f)
     for (std::size_t g = f + 1; g < sizes.size(); ++g)
       for (std::size_t v = 0; v < sizes[f]; ++v)
-        for (std::size_t w = 0; w < sizes[g]; ++w)
-          if (open.open(f, v, g, w)) cover(f, v, g, w);
+        for (std::size_t w = 0; w < sizes[g]; ++w) {
+          if (!open.open(f, v, g, w)) continue;
+          Choice pair(sizes.size(), undecided);
+          pair[f] = v;
+          pair[g] = w;
+          cover(pair);
+        }
   return choices;
 }
 
@@ -112,7 +136,7 @@ Choice random_choice(std::span<const std::size_t> sizes, const Admissible& admis
                      std::uint64_t seed) {
   Choice choice(sizes.size(), undecided);
   const Search search{sizes, admissible, nullptr, stream(seed, Stream::sampling)};
-  if (!search.complete(choice, 0)) throw std::logic_error("random_choice: nothing is admissible");
+  if (!search.complete(choice)) throw std::logic_error("random_choice: nothing is admissible");
   return choice;
 }
 

@@ -1,3 +1,5 @@
+#include "assay/reference/flash_attention_score_grad.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "assay/reference/exp.hpp"
-#include "assay/reference/flash_attention_score_grad.hpp"
 #include "assay/reference/mask.hpp"
 #include "assay/spec/dtype.hpp"
 

@@ -17,7 +17,7 @@ struct Truncated {
 
 Truncated truncate(std::uint64_t magnitude, std::int64_t exponent, spec::FloatFormat format) {
   const int fraction_bits = format.significand_bits - 1;
-  const std::int64_t leading = std::bit_width(magnitude) - 1 + exponent;
+  const std::int64_t leading = 63 - std::countl_zero(magnitude) + exponent;
   const std::int64_t binade = leading < format.min_exponent ? format.min_exponent : leading;
   const std::int64_t dropped = binade - fraction_bits - exponent;
   std::uint64_t kept = 0;
@@ -28,14 +28,17 @@ Truncated truncate(std::uint64_t magnitude, std::int64_t exponent, spec::FloatFo
     remainder = Remainder::below_half;
   } else {
     kept = dropped == 64 ? 0 : magnitude >> dropped;
-    const std::uint64_t rest = dropped == 64 ? magnitude : magnitude & ((std::uint64_t{1} << dropped) - 1);
+    const std::uint64_t rest =
+        dropped == 64 ? magnitude : magnitude & ((std::uint64_t{1} << dropped) - 1);
     const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
     if (rest != 0)
-      remainder = rest < half ? Remainder::below_half
-                              : rest == half ? Remainder::half : Remainder::above_half;
+      remainder = rest < half    ? Remainder::below_half
+                  : rest == half ? Remainder::half
+                                 : Remainder::above_half;
   }
-  return {.bits = ((binade - format.min_exponent) << fraction_bits) + static_cast<std::int64_t>(kept),
-          .remainder = remainder};
+  return {
+      .bits = ((binade - format.min_exponent) << fraction_bits) + static_cast<std::int64_t>(kept),
+      .remainder = remainder};
 }
 
 struct Neighbours {
@@ -46,12 +49,15 @@ Neighbours rounded(const Truncated& value, spec::Rounding rounding) {
   const std::int64_t down = value.bits, up = value.bits + 1;
   if (value.remainder == Remainder::none) return {down, down};
   switch (rounding) {
-    case spec::Rounding::rtz: return {down, down};
+    case spec::Rounding::rtz:
+      return {down, down};
     case spec::Rounding::stochastic:
-    case spec::Rounding::unknown_any: return {down, up};
+    case spec::Rounding::unknown_any:
+      return {down, up};
     case spec::Rounding::rne:
     case spec::Rounding::rna:
-    case spec::Rounding::unknown: break;
+    case spec::Rounding::unknown:
+      break;
   }
   if (value.remainder == Remainder::below_half) return {down, down};
   if (value.remainder == Remainder::above_half) return {up, up};
@@ -71,9 +77,12 @@ Neighbours overflowed(std::int64_t low, std::int64_t infinity, Beyond rule) {
   if (rule.rounding == spec::Rounding::rtz) return {largest, largest};
   const bool may_truncate = rule.rounding == spec::Rounding::unknown_any;
   switch (rule.overflow) {
-    case spec::Overflow::saturate: return {std::min(low, largest), largest};
-    case spec::Overflow::either: return {infinity, std::min(low, largest)};
-    case spec::Overflow::inf: break;
+    case spec::Overflow::saturate:
+      return {std::min(low, largest), largest};
+    case spec::Overflow::either:
+      return {infinity, std::min(low, largest)};
+    case spec::Overflow::inf:
+      break;
   }
   return {low < infinity ? low : may_truncate ? largest : infinity, infinity};
 }
@@ -87,13 +96,14 @@ AcceptableBits acceptable_bits(Dyadic exact, spec::DType dtype, spec::Rounding r
   const bool negative = exact.numerator < 0;
   const auto pattern = static_cast<std::uint64_t>(exact.numerator);
   const Truncated value = truncate(negative ? 0 - pattern : pattern, exact.exponent, format);
-  const std::int64_t infinity = static_cast<std::int64_t>(format.max_exponent - format.min_exponent + 2)
-                                << (format.significand_bits - 1);
+  const std::int64_t infinity =
+      static_cast<std::int64_t>(format.max_exponent - format.min_exponent + 2)
+      << (format.significand_bits - 1);
   const Neighbours finite = rounded(value, rounding);
-  const Neighbours result = std::max(finite.first, finite.second) < infinity
-                                ? finite
-                                : overflowed(std::min(finite.first, finite.second), infinity,
-                                             {rounding, overflow});
+  const Neighbours result =
+      std::max(finite.first, finite.second) < infinity
+          ? finite
+          : overflowed(std::min(finite.first, finite.second), infinity, {rounding, overflow});
   const std::uint32_t sign = negative ? 1u << (format.storage_bits() - 1) : 0u;
   return {sign | static_cast<std::uint32_t>(result.first),
           sign | static_cast<std::uint32_t>(result.second)};

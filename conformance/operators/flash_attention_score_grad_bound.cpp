@@ -22,6 +22,7 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 class RowSums {
  public:
   enum Stream : std::int64_t { signed_sum, magnitude, rigorous, azuma, linear, squares, core,
+                               drift,
                                prob, prob_error, partial_abs, streams };
 
   RowSums(std::int64_t rows, std::int64_t dim)
@@ -61,7 +62,7 @@ double norm_squared(const double* x, std::int64_t dim) {
 
 /// One summand of a row: coefficients that multiply a row x of K, Q or dO.
 struct Summand {
-  double signed_sum, magnitude, rigorous, azuma, linear, core, spread;
+  double signed_sum, magnitude, rigorous, azuma, linear, core, spread, drift;
   bool overflow;
 };
 
@@ -74,20 +75,21 @@ void add(RowSums& sums, std::int64_t row, const Summand& c, const double* x, dou
   add_scaled_squares(c.azuma, x, dim, sums.stream(row, RowSums::azuma));
   add_scaled_squares(square(c.signed_sum), x, dim, sums.stream(row, RowSums::squares));
   add_scaled_squares(c.core, x, dim, sums.stream(row, RowSums::core));
+  if (c.drift != 0) add_scaled(c.drift, x, dim, sums.stream(row, RowSums::drift));
   sums.add_spread(row, c.spread * x_norm_squared);
   if (c.overflow) sums.exempt(row);
 }
 
 Summand query_summand(const PairTerms& t) {
-  return {t.dscore, t.magnitude, t.rig_q, t.azuma_q, t.linear_q, t.core_q, t.spread,
+  return {t.dscore, t.magnitude, t.rig_q, t.azuma_q, t.linear_q, t.core_q, t.spread, t.drift_s,
           t.dscore_may_overflow || t.dprob_may_overflow};
 }
 Summand key_summand(const PairTerms& t) {
-  return {t.dscore, t.magnitude, t.rig_k, t.azuma_k, t.linear_k, t.core_k, t.spread,
+  return {t.dscore, t.magnitude, t.rig_k, t.azuma_k, t.linear_k, t.core_k, t.spread, t.drift_s,
           t.dscore_may_overflow || t.dprob_may_overflow};
 }
 Summand value_summand(const PairTerms& t) {
-  return {t.staged_v, t.staged_v, t.rig_v, t.azuma_v, t.linear_v, t.core_v, t.spread_v,
+  return {t.staged_v, t.staged_v, t.rig_v, t.azuma_v, t.linear_v, t.core_v, t.spread_v, t.drift_p,
           t.prob_may_overflow};
 }
 
@@ -108,7 +110,7 @@ double effective_channels(std::span<const double* const> rows, std::int64_t dim)
 
 /// The numbers of one element that the formulas of 4.3 and 4.5 combine.
 struct ElementSums {
-  double ref, magnitude, rig, azuma, linear, squares, core;
+  double ref, magnitude, rig, azuma, linear, squares, core, drift;
   double terms;                ///< n, length of the last sum
   double omega_coherent = 0;   ///< dq: contribution of the row's common errors to tau
   double sigma_coherent = 0;   ///< the same, squared, of sigma
@@ -140,6 +142,7 @@ class Finisher {
                          s.floor;
     const double before_cast = std::abs(s.ref) + extra;
     e.value[k] = s.ref;
+    e.drift[k] = s.drift;
     e.floor[k] = s.floor;
     e.tau_det[k] = s.rig + acc_det + extra + n_.out_error(before_cast + s.rig + acc_det);
     e.tau[k] = core + acc + extra + n_.out_error(before_cast + core + acc);
@@ -161,7 +164,7 @@ class Finisher {
   double lambda_;
 };
 
-Expectation blank(const std::string& name, const spec::Extents& extents,
+Expectation blank(const Dense& dense, const std::string& name, const spec::Extents& extents,
                   const std::vector<std::int64_t>& judged) {
   Expectation e;
   e.name = name;
@@ -169,6 +172,7 @@ Expectation blank(const std::string& name, const spec::Extents& extents,
   for (std::int64_t head = 0; head < e.batch * e.heads; ++head)
     for (const std::int64_t row : judged) e.rows.push_back(head * e.seq + row);
   e.resize(e.row_count());
+  e.biasable = dense.scale != 0;  // else every P of a row is the same number
   return e;
 }
 
@@ -248,6 +252,7 @@ void finish_query_row(const Pass& pass, const Finisher& finisher, const RowSums&
          .linear = scale * sum(RowSums::linear),
          .squares = square(scale) * sum(RowSums::squares),
          .core = square(scale) * sum(RowSums::core),
+         .drift = pass.dense.scale * sum(RowSums::drift),
          .terms = static_cast<double>(p.seq_kv),
          .omega_coherent = common,
          .sigma_coherent = square(terms.omega_ind * pk) / 3 + square(terms.omega_com * pk) / 9 +
@@ -261,7 +266,7 @@ void finish_query_row(const Pass& pass, const Finisher& finisher, const RowSums&
 
 Expectation query_expectation(const Pass& pass) {
   const Op::Problem& p = pass.dense.problem;
-  Expectation e = blank("dq", query_extents(p), pass.judged.query);
+  Expectation e = blank(pass.dense, "dq", query_extents(p), pass.judged.query);
   const auto judged = static_cast<std::int64_t>(pass.judged.query.size());
   const std::int64_t blocks = (judged + rows_per_task - 1) / rows_per_task;
   const Finisher finisher(pass.arithmetic, spec::element_count({p.batch, p.heads_q, p.seq_q, p.head_dim}));
@@ -363,6 +368,7 @@ void finish_key_row(const Pass& pass, const Finisher& finisher, const RowSums& s
                      .linear = magnitude * sum(RowSums::linear),
                      .squares = square(scale) * sum(RowSums::squares),
                      .core = square(scale) * sum(RowSums::core),
+                     .drift = scale * sum(RowSums::drift),
                      .terms = static_cast<double>(p.group() * p.seq_q),
                      .partials = magnitude * sum(RowSums::partial_abs),
                      .floor = pass.arithmetic.phi * floor[at(d)]},
@@ -383,8 +389,8 @@ std::pair<double, double> group_channels(const Dense& dense, std::int64_t b, std
 
 std::pair<Expectation, Expectation> key_expectations(const Pass& pass) {
   const Op::Problem& p = pass.dense.problem;
-  Expectation dk = blank("dk", key_extents(p), pass.judged.key);
-  Expectation dv = blank("dv", value_extents(p), pass.judged.key);
+  Expectation dk = blank(pass.dense, "dk", key_extents(p), pass.judged.key);
+  Expectation dv = blank(pass.dense, "dv", value_extents(p), pass.judged.key);
   const auto judged = static_cast<std::int64_t>(pass.judged.key.size());
   const std::int64_t heads = p.batch * p.heads_kv;
   // Small enough blocks for every core, large enough to run along keys.

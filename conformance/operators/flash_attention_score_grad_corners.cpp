@@ -15,8 +15,14 @@ constexpr std::int64_t rows_of_long_cases = 32;
 
 FlashCase small_case() {
   FlashCase c;
-  c.problem = {.batch = 2, .heads_q = 4, .heads_kv = 2, .seq_q = 40, .seq_kv = 48, .head_dim = 32,
-               .head_dim_v = 32, .scale_value = ordinary_scale(32)};
+  c.problem = {.batch = 2,
+               .heads_q = 4,
+               .heads_kv = 2,
+               .seq_q = 40,
+               .seq_kv = 48,
+               .head_dim = 32,
+               .head_dim_v = 32,
+               .scale_value = ordinary_scale(32)};
   return c;
 }
 
@@ -184,10 +190,14 @@ FlashCase lattice_case(const Masking& mask, Track track, std::size_t turn) {
   constexpr std::int64_t dims[] = {64, 40, 128, 72, 33, 96}, lengths[] = {47, 96, 65, 130, 33};
   FlashCase c{.track = track, .mask = mask.pattern};
   const std::int64_t dim = dims[turn % 6], seq = lengths[turn % 5];
-  c.problem = {.batch = 1 + static_cast<std::int64_t>(turn % 2), .heads_q = 4,
-               .heads_kv = turn % 3 == 0 ? 1 : 2, .seq_q = seq,
-               .seq_kv = seq + static_cast<std::int64_t>(turn % 4) * 9 - 9, .head_dim = dim,
-               .head_dim_v = turn % 5 == 0 ? dim / 2 : dim, .sparse_mode = mask.sparse_mode,
+  c.problem = {.batch = 1 + static_cast<std::int64_t>(turn % 2),
+               .heads_q = 4,
+               .heads_kv = turn % 3 == 0 ? 1 : 2,
+               .seq_q = seq,
+               .seq_kv = seq + static_cast<std::int64_t>(turn % 4) * 9 - 9,
+               .head_dim = dim,
+               .head_dim_v = turn % 5 == 0 ? dim / 2 : dim,
+               .sparse_mode = mask.sparse_mode,
                .atten_mask = mask.shape};
   c.surface = turn % 2 == 0 ? spec::FlashSurface::g1 : spec::FlashSurface::g2;
   c.product = turn / 2 % 2 == 0 ? spec::Product::a2 : spec::Product::a3;

@@ -35,18 +35,22 @@ class Draws {
   std::uint64_t index_ = 0;
 };
 
-/// Longest sequence that keeps a square problem within `budget` multiply-adds.
+/// Longest sequence that keeps a square problem within `budget` multiply-adds; a pair costs the
+/// judge something at any head size.
 std::int64_t longest(const Op::Problem& p, double budget) {
-  const double each = static_cast<double>(p.batch * p.heads_q * p.head_dim);
+  constexpr std::int64_t pair_cost = 48;
+  const double each = static_cast<double>(p.batch * p.heads_q * (p.head_dim + pair_cost));
   return std::max<std::int64_t>(8, static_cast<std::int64_t>(std::sqrt(budget / each)));
 }
 
 void draw_lengths(Op::Problem& p, Lengths lengths, std::int64_t limit, Draws& draws) {
-  constexpr std::int64_t longest_alone = 1100;
+  constexpr std::int64_t longest_alone = 700;
   const std::int64_t alone = std::min(limit * limit, longest_alone);
   const std::int64_t some = draws.length(limit);
   switch (lengths) {
-    case Lengths::equal: p.seq_q = p.seq_kv = some; break;
+    case Lengths::equal:
+      p.seq_q = p.seq_kv = some;
+      break;
     case Lengths::shorter_q:
       p.seq_kv = some + draws.integer(1, limit);
       p.seq_q = some;
@@ -76,7 +80,8 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
   const std::int64_t shorter = std::min(p.seq_q, p.seq_kv);
   const std::int64_t inside = draws.integer(1, std::max<std::int64_t>(1, shorter / 4));
   switch (window) {
-    case Window::unbounded: break;
+    case Window::unbounded:
+      break;
     case Window::causal:
       p.pre_tokens = std::max(p.seq_q, p.seq_kv);
       p.next_tokens = 0;
@@ -85,8 +90,12 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
       p.pre_tokens = draws.integer(0, shorter / 2);
       p.next_tokens = draws.integer(0, shorter / 3);
       break;
-    case Window::negative_next: p.next_tokens = -inside; break;
-    case Window::negative_pre: p.pre_tokens = -inside; break;
+    case Window::negative_next:
+      p.next_tokens = -inside;
+      break;
+    case Window::negative_pre:
+      p.pre_tokens = -inside;
+      break;
     case Window::ignored:
       p.pre_tokens = draws.integer(-3, 3);
       p.next_tokens = draws.integer(-3, 3);
@@ -96,34 +105,55 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
 
 double scale_of(Scale scale, std::int64_t head_dim) {
   switch (scale) {
-    case Scale::ordinary: return ordinary_scale(head_dim);
-    case Scale::negative: return -ordinary_scale(head_dim);
-    case Scale::one: return 1.0;
-    case Scale::odd: return static_cast<double>(static_cast<float>(0.7 * ordinary_scale(head_dim)));
-    case Scale::zero: return 0.0;
+    case Scale::ordinary:
+      return ordinary_scale(head_dim);
+    case Scale::negative:
+      return -ordinary_scale(head_dim);
+    case Scale::one:
+      return 1.0;
+    case Scale::odd:
+      return static_cast<double>(static_cast<float>(0.7 * ordinary_scale(head_dim)));
+    case Scale::zero:
+      return 0.0;
   }
   return 1.0;
 }
 
-/// Whether the user's mask of `c` keeps a pair at all.
+/// Whether the user's mask of `c` keeps a pair at all, where chance could exclude them all.
 bool keeps_a_pair(const FlashCase& c) {
+  constexpr std::int64_t few = 4096;
+  if (c.problem.atten_mask == spec::MaskShape::compressed ||
+      c.problem.seq_q * c.problem.seq_kv > few)
+    return true;
   const auto mask = make_mask(c);
-  if (!mask || c.problem.atten_mask == spec::MaskShape::compressed) return true;
+  if (!mask) return true;
   return std::ranges::any_of(viewed_elements(*mask),
                              [&](std::int64_t element) { return mask->load(element) == 0; });
 }
 
 FlashCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   Draws draws(seed);
-  FlashCase c{.surface = k.surface, .product = k.product, .inputs = k.inputs, .outputs = k.outputs,
-              .track = k.track, .profile = std::string(k.profile), .mask = std::string(k.pattern)};
+  FlashCase c{.surface = k.surface,
+              .product = k.product,
+              .inputs = k.inputs,
+              .outputs = k.outputs,
+              .track = k.track,
+              .profile = std::string(k.profile),
+              .mask = std::string(k.pattern)};
   Op::Problem& p = c.problem;
-  p = {.input_layout = k.layout, .dtype = k.dtype, .heads_q = k.heads.q, .heads_kv = k.heads.kv,
-       .head_dim = k.head_dim, .head_dim_v = k.head_dim, .sparse_mode = k.masking.sparse_mode,
-       .atten_mask = k.masking.shape, .mask_dtype = k.mask_dtype};
+  p = {.input_layout = k.layout,
+       .dtype = k.dtype,
+       .heads_q = k.heads.q,
+       .heads_kv = k.heads.kv,
+       .head_dim = k.head_dim,
+       .head_dim_v = k.head_dim,
+       .sparse_mode = k.masking.sparse_mode,
+       .atten_mask = k.masking.shape,
+       .mask_dtype = k.mask_dtype};
   p.batch = k.masking.shape == spec::MaskShape::b_one_ss ? 2 : draws.one_of({1, 1, 2, 3});
-  if (k.narrow_value) p.head_dim_v = draws.one_of({1, 2}) == 1 ? draws.integer(1, k.head_dim - 1)
-                                                               : (2 * k.head_dim + 2) / 3;
+  if (k.narrow_value)
+    p.head_dim_v =
+        draws.one_of({1, 2}) == 1 ? draws.integer(1, k.head_dim - 1) : (2 * k.head_dim + 2) / 3;
   draw_lengths(p, k.lengths, longest(p, budget), draws);
   draw_window(p, k.window, draws);
   p.scale_value = scale_of(k.scale, p.head_dim);

@@ -1,7 +1,6 @@
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <list>
 #include <optional>
@@ -69,20 +68,6 @@ Verdict graver(Verdict a, Verdict b) {
     }
   };
   return rank(a) < rank(b) ? b : a;
-}
-
-std::string text_of(const std::string& value) { return value; }
-std::string text_of(double value) {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-}
-template <std::integral Integer>
-std::string text_of(Integer value) {
-  return std::to_string(value);
-}
-template <spec::Spelled Enum>
-std::string text_of(Enum value) {
-  return std::string(spec::to_string(value));
 }
 
 }  // namespace
@@ -254,9 +239,7 @@ CaseReport blank_report(const Case<Op>& c) {
   report.command_line = command_line(c);
   report.id = case_id(report.command_line);
   report.note = c.note;
-  visit_case_fields(c, [&](const char* name, const auto& value, const char*) {
-    report.fields.emplace_back(name, text_of(value));
-  });
+  report.fields = field_texts(c);
   return report;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "assay/conformance/lattice.hpp"
 #include "assay/fixtures/record.hpp"
 
 namespace assay::conformance {
@@ -241,6 +242,9 @@ CaseReport examine(Examination& examination, Kernel& kernel) {
     try {
       report = examine_values(examination, kernel);
       if (report.verdict == Verdict::statistical_unconfirmed) confirm(c, kernel, report);
+    } catch (const NoLattice& reason) {
+      report.verdict = Verdict::not_applicable;
+      add_note(report, "note", std::string("no exact lattice for this profile: ") + reason.what());
     } catch (const std::exception& failure) {
       report.verdict = Verdict::tool_failure;
       add_note(report, "note", std::string("the judge failed: ") + failure.what());

@@ -24,8 +24,9 @@ constexpr Categories::Masking maskings[] = {
     {3, MaskShape::absent},   {3, MaskShape::compressed}};
 constexpr DType mask_dtypes[] = {DType::boolean, DType::uint8};
 // all_dead leaves nothing to judge but zeros: it is a corner.
-constexpr std::string_view patterns[] = {"random",    "open",    "causal", "causal_right", "band",
-                                         "dead_rows", "checker", "sparse", "documents",    "padding"};
+constexpr std::string_view patterns[] = {"random",    "open",      "causal",  "causal_right",
+                                         "band",      "dead_rows", "checker", "sparse",
+                                         "documents", "padding"};
 constexpr Window windows[] = {Window::unbounded,     Window::causal,       Window::band,
                               Window::negative_next, Window::negative_pre, Window::ignored};
 constexpr Categories::Heads head_counts[] = {{2, 2}, {4, 2}, {3, 1}, {8, 1}, {1, 1}, {6, 3}};
@@ -43,8 +44,24 @@ constexpr Scale scales[] = {Scale::ordinary, Scale::negative, Scale::one, Scale:
 
 /// Categories by position, as decoded below.
 enum Category : std::size_t {
-  surface, product, layout, dtype, masking, mask_dtype, pattern, window, heads, head_dim,
-  narrow_value, length, inputs, outputs, track, profile, scale, category_count
+  surface,
+  product,
+  layout,
+  dtype,
+  masking,
+  mask_dtype,
+  pattern,
+  window,
+  heads,
+  head_dim,
+  narrow_value,
+  length,
+  inputs,
+  outputs,
+  track,
+  profile,
+  scale,
+  category_count
 };
 
 /// A choice that may be incomplete: every question is answered "no" where nothing is decided.
@@ -77,8 +94,7 @@ bool is_user_mask(const Categories::Masking& m) {
 /// Whether one of a mask's own categories means nothing with this masking.
 bool mask_conflict(const Partial& p) {
   const auto masked = [&](auto&& predicate) { return p.is(masking, maskings, predicate); };
-  const bool without_pattern =
-      masked([](const auto& m) { return !is_user_mask(m); });
+  const bool without_pattern = masked([](const auto& m) { return !is_user_mask(m); });
   const bool absent = masked([](const auto& m) { return m.shape == MaskShape::absent; });
   const bool reads_window =
       masked([](const auto& m) { return m.sparse_mode == 0 && is_user_mask(m); });
@@ -94,18 +110,18 @@ bool mask_conflict(const Partial& p) {
 
 /// Whether so few pairs would be kept that the case could turn out empty.
 bool leaves_nothing(const Partial& p) {
-  const bool short_side = p.is(length, lengths, [](Lengths l) {
-    return l == Lengths::one_query || l == Lengths::one_key;
-  });
+  const bool short_side = p.is(
+      length, lengths, [](Lengths l) { return l == Lengths::one_query || l == Lengths::one_key; });
   const bool negative_window = p.is(window, windows, [](Window w) {
     return w == Window::negative_next || w == Window::negative_pre;
   });
   const bool thin_pattern = p.is(pattern, patterns, [](std::string_view name) {
     return name != "open" && name != "random" && name != "padding";
   });
-  const bool window_confines = p.is(window, windows, [](Window w) {
-    return w != Window::unbounded && w != Window::ignored;
-  });
+  const bool window_confines = p.is(
+      window, windows, [](Window w) { return w != Window::unbounded && w != Window::ignored; });
+  const bool one_query = p.equals(length, lengths, Lengths::one_query);
+  if (one_query && p.equals(profile, profile_names, "sparse_dy")) return true;
   return (short_side && (negative_window || thin_pattern)) || (negative_window && thin_pattern) ||
          (thin_pattern && window_confines && p.differs(pattern, patterns, "checker"));
 }
@@ -114,33 +130,43 @@ bool profile_conflict(const Partial& p) {
   const bool lattice = p.differs(track, tracks, Track::bound);
   const bool special = p.differs(profile, profile_names, "normal");
   const bool other_scale = p.differs(scale, scales, Scale::ordinary);
-  // The lattice chooses values and scale by itself; hard data with a large scale would only loosen the bound.
+  // The lattice chooses values and scale by itself; hard data with a large scale would only loosen
+  // the bound.
   if ((lattice && (special || other_scale)) || (special && other_scale)) return true;
   if (p.equals(profile, profile_names, "subnormal_fp16") && p.differs(dtype, dtypes, DType::fp16))
     return true;
-  return p.equals(head_dim, head_dims, 1) && (lattice || p.equals(narrow_value, narrow_values, true));
+  return p.equals(head_dim, head_dims, 1) &&
+         (lattice || p.equals(narrow_value, narrow_values, true));
 }
 
 }  // namespace
 
 std::vector<std::size_t> category_sizes() {
-  return {std::size(surfaces),      std::size(products),    std::size(layouts),
-          std::size(dtypes),        std::size(maskings),    std::size(mask_dtypes),
-          std::size(patterns),      std::size(windows),     std::size(head_counts),
+  return {std::size(surfaces),      std::size(products),      std::size(layouts),
+          std::size(dtypes),        std::size(maskings),      std::size(mask_dtypes),
+          std::size(patterns),      std::size(windows),       std::size(head_counts),
           std::size(head_dims),     std::size(narrow_values), std::size(lengths),
-          std::size(stridings),     std::size(stridings),   std::size(tracks),
+          std::size(stridings),     std::size(stridings),     std::size(tracks),
           std::size(profile_names), std::size(scales)};
 }
 
 Categories decode(const Choice& c) {
-  return {.surface = surfaces[c[surface]], .product = products[c[product]],
-          .layout = layouts[c[layout]], .dtype = dtypes[c[dtype]],
-          .masking = maskings[c[masking]], .mask_dtype = mask_dtypes[c[mask_dtype]],
-          .pattern = patterns[c[pattern]], .window = windows[c[window]],
-          .heads = head_counts[c[heads]], .head_dim = head_dims[c[head_dim]],
-          .narrow_value = narrow_values[c[narrow_value]], .lengths = lengths[c[length]],
-          .inputs = stridings[c[inputs]], .outputs = stridings[c[outputs]],
-          .track = tracks[c[track]], .profile = profile_names[c[profile]],
+  return {.surface = surfaces[c[surface]],
+          .product = products[c[product]],
+          .layout = layouts[c[layout]],
+          .dtype = dtypes[c[dtype]],
+          .masking = maskings[c[masking]],
+          .mask_dtype = mask_dtypes[c[mask_dtype]],
+          .pattern = patterns[c[pattern]],
+          .window = windows[c[window]],
+          .heads = head_counts[c[heads]],
+          .head_dim = head_dims[c[head_dim]],
+          .narrow_value = narrow_values[c[narrow_value]],
+          .lengths = lengths[c[length]],
+          .inputs = stridings[c[inputs]],
+          .outputs = stridings[c[outputs]],
+          .track = tracks[c[track]],
+          .profile = profile_names[c[profile]],
           .scale = scales[c[scale]]};
 }
 

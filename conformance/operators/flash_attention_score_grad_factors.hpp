@@ -47,8 +47,8 @@ std::vector<std::size_t> category_sizes();
 /// What a complete choice stands for.
 Categories decode(const Choice& choice);
 
-/// False where values chosen so far exclude each other: by a row, because one of them would mean nothing, or because
-/// no gradient would be left to judge.
+/// False where values chosen so far exclude each other: by a row, because one of them would mean
+/// nothing, or because no gradient would be left to judge.
 bool admissible_categories(const Choice& choice);
 
 }  // namespace assay::conformance::flash

@@ -80,16 +80,19 @@ constexpr Profile profile_list[] = {
     {"outliers", "one element in 128 is sixteen times as large", outliers},
     {"subnormal_fp16", "dy is 2^-11 as large: staged dS lies in the subnormal range of fp16",
      [](const Place& p) { return p.normal() * (p.is(Stream::dy) ? 0x1p-11 : 1); }},
-    {"large_exponent", "value and dy are 2^20 (fp16: 2^3) times as large, query 2^30 (2^3), key as much smaller",
+    {"large_exponent",
+     "value and dy are 2^20 (fp16: 2^3) times as large, query 2^30 (2^3), key as much smaller",
      large_exponent},
     {"tiny_dy", "dy is 2^-40 (fp16: 2^-6) as large",
-     [](const Place& p) { return p.normal() * (p.is(Stream::dy) ? (p.half() ? 0x1p-6 : 0x1p-40) : 1); }},
-    {"huge_dy", "dy is 2^40 (fp16: 2^4) times as large",
-     [](const Place& p) { return p.normal() * (p.is(Stream::dy) ? (p.half() ? 0x1p4 : 0x1p40) : 1); }},
-    {"sparse_dy", "three rows of dy in four are zero, as where few tokens have a loss",
      [](const Place& p) {
-       return p.is(Stream::dy) && !chosen(p.row, 0, 4) ? 0.0 : p.normal();
+       return p.normal() * (p.is(Stream::dy) ? (p.half() ? 0x1p-6 : 0x1p-40) : 1);
      }},
+    {"huge_dy", "dy is 2^40 (fp16: 2^4) times as large",
+     [](const Place& p) {
+       return p.normal() * (p.is(Stream::dy) ? (p.half() ? 0x1p4 : 0x1p40) : 1);
+     }},
+    {"sparse_dy", "three rows of dy in four are zero, as where few tokens have a loss",
+     [](const Place& p) { return p.is(Stream::dy) && !chosen(p.row, 0, 4) ? 0.0 : p.normal(); }},
     {"overflow_fp16", "one row in 512 has dS beyond the largest fp16 number", overflow_fp16},
 };
 
@@ -113,8 +116,11 @@ void fill_with_nan(Tensor& tensor, std::uint8_t mark) {
 }
 
 Tensor unfilled(const spec::Parameter& parameter) {
-  Tensor tensor{.dtype = parameter.dtype, .shape = parameter.shape, .strides = parameter.strides,
-                .offset = parameter.offset, .bytes = {}};
+  Tensor tensor{.dtype = parameter.dtype,
+                .shape = parameter.shape,
+                .strides = parameter.strides,
+                .offset = parameter.offset,
+                .bytes = {}};
   const auto elements = spec::storage_elements(tensor.shape, tensor.strides, tensor.offset);
   tensor.bytes.resize(static_cast<std::size_t>(elements * size_of(tensor.dtype)));
   return tensor;
@@ -133,7 +139,8 @@ void fill(Tensor& tensor, const Case<Op>& c, const spec::Extents& e, Stream whic
   const auto substream = [&](std::uint64_t index) {
     return Random(random.bits(index), static_cast<std::uint64_t>(which));
   };
-  Place place{.tensor = which, .dtype = tensor.dtype, .s = 0, .d = 0, .row = random, .head = random};
+  Place place{
+      .tensor = which, .dtype = tensor.dtype, .s = 0, .d = 0, .row = random, .head = random};
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t n = 0; n < e.heads; ++n) {
       const auto head = static_cast<std::uint64_t>(b * 256 + n);
@@ -153,8 +160,9 @@ void store_statistics(Tensor& tensor, const std::vector<double>& rows) {
     for (std::int64_t n = 0; n < tensor.shape[1]; ++n)
       for (std::int64_t s = 0; s < tensor.shape[2]; ++s, ++row)
         for (std::int64_t k = 0; k < tensor.shape[3]; ++k)
-          tensor.store(tensor.offset + b * stride[0] + n * stride[1] + s * stride[2] + k * stride[3],
-                       rows[row]);
+          tensor.store(
+              tensor.offset + b * stride[0] + n * stride[1] + s * stride[2] + k * stride[3],
+              rows[row]);
 }
 
 void store_heads(Tensor& tensor, spec::Layout layout, const spec::Extents& e,
@@ -191,11 +199,14 @@ Op::Inputs make_inputs(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
   const Op::Parameters& t = call.parameters;
-  Op::Inputs inputs{.query = guarded_tensor(t.query), .key = guarded_tensor(t.key),
-                    .value = guarded_tensor(t.value), .dy = guarded_tensor(t.dy),
+  Op::Inputs inputs{.query = guarded_tensor(t.query),
+                    .key = guarded_tensor(t.key),
+                    .value = guarded_tensor(t.value),
+                    .dy = guarded_tensor(t.dy),
                     .softmax_max = guarded_tensor(t.softmax_max),
                     .softmax_sum = guarded_tensor(t.softmax_sum),
-                    .attention_in = guarded_tensor(t.attention_in), .atten_mask = make_mask(c)};
+                    .attention_in = guarded_tensor(t.attention_in),
+                    .atten_mask = make_mask(c)};
   fill(inputs.query, c, query_extents(p), Stream::query);
   fill(inputs.key, c, key_extents(p), Stream::key);
   fill(inputs.value, c, value_extents(p), Stream::value);
@@ -209,7 +220,8 @@ Op::Inputs make_inputs(const Case<Op>& c) {
 
 Op::Outputs make_outputs(const Case<Op>& c) {
   const auto call = spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
-  return {.dq = poisoned(call.parameters.dq), .dk = poisoned(call.parameters.dk),
+  return {.dq = poisoned(call.parameters.dq),
+          .dk = poisoned(call.parameters.dk),
           .dv = poisoned(call.parameters.dv)};
 }
 

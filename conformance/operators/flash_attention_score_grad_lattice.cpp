@@ -1,12 +1,10 @@
-#include "assay/conformance/lattice.hpp"
-
 #include <array>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "assay/conformance/lattice.hpp"
 #include "flash_attention_score_grad_lattice_sums.hpp"
 
 namespace assay::conformance {
@@ -18,17 +16,23 @@ constexpr int most_attempts = 64;
 struct Built {
   Group group;
   Gradients gradients;
-  std::int64_t muted_rows = 0;
+  std::int64_t live_rows = 0, muted_rows = 0;
 };
 
 void thin(Thinning& thinning, Sum sum) {
   switch (sum) {
     case Sum::score:
-    case Sum::dk: ++thinning.dk; return;
+    case Sum::dk:
+      ++thinning.dk;
+      return;
     case Sum::row_term:
-    case Sum::dv: ++thinning.dv; return;
+    case Sum::dv:
+      ++thinning.dv;
+      return;
     case Sum::dscore:
-    case Sum::dq: ++thinning.dq; return;
+    case Sum::dq:
+      ++thinning.dq;
+      return;
   }
 }
 
@@ -45,14 +49,17 @@ Built build(const Plan& plan, const GroupBuilder& builder, const Rows& judged) {
     const std::optional<Excess> excess = sums.excess();
     if (!excess) {
       built.gradients = sums.gradients(judged.query, judged.key);
-      built.muted_rows = sums.muted_rows();
+      for (const Row& row : built.group.rows) {
+        built.live_rows += row.choice.dead() ? 0 : 1;
+        built.muted_rows += row.muted ? 1 : 0;
+      }
       return built;
     }
     reason = excess->text;
     thin(thinning, excess->sum);
   }
-  throw std::runtime_error("no lattice: " + reason + ", after " + std::to_string(most_attempts) +
-                           " attempts with smaller numbers");
+  throw NoLattice(reason + ", after " + std::to_string(most_attempts) +
+                  " attempts with smaller numbers");
 }
 
 /// The input tensors, written row by row. Every number must be one of the element type.
@@ -77,22 +84,26 @@ class Writer {
 Op::Inputs empty_inputs(const Case<Op>& c) {
   const auto call = spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
   const Op::Parameters& t = call.parameters;
-  return {.query = guarded_tensor(t.query), .key = guarded_tensor(t.key),
-          .value = guarded_tensor(t.value), .dy = guarded_tensor(t.dy),
+  return {.query = guarded_tensor(t.query),
+          .key = guarded_tensor(t.key),
+          .value = guarded_tensor(t.value),
+          .dy = guarded_tensor(t.dy),
           .softmax_max = guarded_tensor(t.softmax_max),
           .softmax_sum = guarded_tensor(t.softmax_sum),
-          .attention_in = guarded_tensor(t.attention_in), .atten_mask = std::nullopt};
+          .attention_in = guarded_tensor(t.attention_in),
+          .atten_mask = std::nullopt};
 }
 
 Writer::Writer(const Case<Op>& c, const Plan& plan)
-    : problem_(c.problem), query_unit_(std::ldexp(1.0, query_exponent(plan.scale))),
+    : problem_(c.problem),
+      query_unit_(std::ldexp(1.0, query_exponent(plan.scale))),
       inputs_(empty_inputs(c)) {}
 
 void Writer::put(spec::Tensor& tensor, std::int64_t element, double value) const {
   tensor.store(element, value);
   if (tensor.load(element) != value)
-    throw std::runtime_error("no lattice: the input " + std::to_string(value) + " is no number of " +
-                             std::string(to_string(tensor.dtype)));
+    throw NoLattice("the input " + std::to_string(value) + " is no number of " +
+                    std::string(to_string(tensor.dtype)));
 }
 
 void Writer::write(std::int64_t b, std::int64_t kv, const Group& group) {
@@ -127,10 +138,11 @@ void Writer::write_statistics(std::int64_t b, std::int64_t n, std::int64_t i,
   const double maximum = choice.dead() ? -largest : static_cast<double>(choice.maximum);
   const double sum = choice.dead() ? largest : static_cast<double>(choice.keys.size());
   for (std::int64_t replica = 0; replica < spec::statistics_replicas; ++replica)
-    for (const auto& [tensor, value] : {std::pair{&inputs_.softmax_max, maximum},
-                                        std::pair{&inputs_.softmax_sum, sum}}) {
+    for (const auto& [tensor, value] :
+         {std::pair{&inputs_.softmax_max, maximum}, std::pair{&inputs_.softmax_sum, sum}}) {
       const spec::Shape& stride = tensor->strides;
-      put(*tensor, tensor->offset + b * stride[0] + n * stride[1] + i * stride[2] + replica * stride[3],
+      put(*tensor,
+          tensor->offset + b * stride[0] + n * stride[1] + i * stride[2] + replica * stride[3],
           value);
     }
 }
@@ -152,7 +164,8 @@ void Writer::write_output(std::int64_t b, std::int64_t n, std::int64_t i, const 
   }
 }
 
-/// Appends rows of (b, kv) groups; dq's heads of a group follow one another, as do those of the whole batch.
+/// Appends rows of (b, kv) groups; dq's heads of a group follow one another, as do those of the
+/// whole batch.
 void append(LatticeCase& result, Gradients&& gradients) {
   const auto move_to = [](std::vector<Dyadic>& all, const std::vector<Dyadic>& part) {
     all.insert(all.end(), part.begin(), part.end());
@@ -175,14 +188,19 @@ LatticeCase make_lattice_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
                              .key = judged_rows(p.seq_kv, c.rows, c.seed)};
   lattice::Writer writer(c, plan);
   LatticeCase result;
+  std::int64_t live_rows = 0;
   for (std::int64_t b = 0; b < p.batch; ++b)
     for (std::int64_t kv = 0; kv < p.heads_kv; ++kv) {
       const lattice::GroupBuilder builder(plan, mask, b, kv);
       lattice::Built built = lattice::build(plan, builder, judged);
       writer.write(b, kv, built.group);
       result.muted_rows += built.muted_rows;
+      live_rows += built.live_rows;
       lattice::append(result, std::move(built.gradients));
     }
+  if (result.muted_rows > 0 && result.muted_rows == live_rows)
+    throw NoLattice("none of the " + std::to_string(live_rows) +
+                    " rows with kept keys can attend to 1, 2, 4 or 8 of them");
   result.inputs = std::move(writer).take();
   result.inputs.atten_mask = std::move(atten_mask);
   result.query_rows = judged.query;

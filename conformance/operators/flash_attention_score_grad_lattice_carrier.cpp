@@ -12,12 +12,15 @@ constexpr std::int64_t key_bit = 4, key_constant = 16, key_offset = 8;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// Keys in a random order, but the first two and two neighbours elsewhere, often the last ones, come first: rows of any
-/// causal mask then find one, two or four of these four.
+/// Keys in a random order, but the first two and two neighbours elsewhere, often the last ones,
+/// come first: rows of any causal mask then find one, two or four of these four.
 std::vector<std::int32_t> wanted_order(std::int64_t keys, Draws& draws) {
   std::vector<std::int32_t> order = permutation(keys, draws);
-  const std::int64_t other = draws.one_in(2) ? keys - 2 : draws.integer(0, std::max<std::int64_t>(keys - 2, 0));
-  const auto rank = [&](std::int32_t j) { return j < 2 ? 0 : j == other || j == other + 1 ? 1 : 2; };
+  const std::int64_t other =
+      draws.one_in(2) ? keys - 2 : draws.integer(0, std::max<std::int64_t>(keys - 2, 0));
+  const auto rank = [&](std::int32_t j) {
+    return j < 2 ? 0 : j == other || j == other + 1 ? 1 : 2;
+  };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::int32_t one, std::int32_t next) { return rank(one) < rank(next); });
   return order;
@@ -32,7 +35,8 @@ std::int64_t permuted(std::int64_t word, std::span<const std::int32_t> bits) {
 
 /// Of four keys a user mask often leaves three, of two never a number that does not fit.
 std::int64_t first_room(const Op::Problem& p) {
-  return p.sparse_mode < 2 && p.atten_mask != spec::MaskShape::absent ? 2 : 4;
+  const bool user_mask = p.sparse_mode < 2 && p.atten_mask != spec::MaskShape::absent;
+  return user_mask || p.seq_kv < 4 ? 2 : 4;
 }
 
 }  // namespace
@@ -40,7 +44,8 @@ std::int64_t first_room(const Op::Problem& p) {
 std::vector<std::int32_t> permutation(std::int64_t count, Draws& draws) {
   std::vector<std::int32_t> order(at(count));
   std::iota(order.begin(), order.end(), 0);
-  for (std::int64_t k = count - 1; k > 0; --k) std::swap(order[at(k)], order[at(draws.integer(0, k))]);
+  for (std::int64_t k = count - 1; k > 0; --k)
+    std::swap(order[at(k)], order[at(draws.integer(0, k))]);
   return order;
 }
 
@@ -80,20 +85,22 @@ void Carrier::assign_channels(Draws draws) {
 void Carrier::deal_codes(Draws draws) {
   const std::int64_t cells = std::int64_t{1} << code_bits_, keys = plan_.problem.seq_kv;
   if (cells >= keys) {
-    // Words of neighbours differ in one bit, so that a row can spell all but that bit of a key at a mask's edge.
+    // Words of neighbours differ in one bit, so that a row can spell all but that bit of a key at a
+    // mask's edge.
     const std::vector<std::int32_t> bits = permutation(code_bits_, draws);
     const std::int64_t flipped = draws.integer(0, cells - 1);
     for (std::int64_t j = 0; j < keys; ++j)
       codes_[at(j)] = static_cast<std::int32_t>(permuted(j ^ (j >> 1), bits) ^ flipped);
   } else {
     const std::vector<std::int32_t> words = permutation(cells, draws);
-    // Cells of a few keys can be attended to in rows that keep many keys; one cell takes all keys that are left.
+    // Cells of a few keys can be attended to in rows that keep many keys; one cell takes all keys
+    // that are left.
     std::fill(codes_.begin(), codes_.end(), words[0]);
     std::int64_t cell = 1, room = first_room(plan_.problem);
     for (const std::int32_t j : wanted_order(keys, draws)) {
       if (room == 0) {
         ++cell;
-        room = cells > 4 && draws.one_in(3) ? 4 : 2;
+        room = std::int64_t{2} << (cells > 4 ? draws.integer(0, 2) : 0);
       }
       if (cell == cells) break;
       codes_[at(j)] = words[at(cell)];
@@ -112,8 +119,8 @@ void Carrier::deal_codes(Draws draws) {
 void Carrier::deal_levels(Draws draws) {
   const std::vector<std::int32_t> order = wanted_order(plan_.problem.seq_kv, draws);
   const auto lower = static_cast<std::int32_t>(draws.sign());
-  // A maximum other than 0 is as good as an offset; without offsets the wanted keys have level 0, the others lie on
-  // one side of it.
+  // A maximum other than 0 is as good as an offset; without offsets the wanted keys have level 0,
+  // the others lie on one side of it.
   for (std::int64_t k = 0; k < plan_.problem.seq_kv; ++k) {
     const auto j = at(order[at(k)]);
     if (!plan_.offsets)

@@ -11,7 +11,8 @@
 
 namespace assay::conformance::lattice {
 
-/// What a channel is for. Of a pair, `plus` and `minus` hold equal values on one side and opposite ones on the other.
+/// What a channel is for. Of a pair, `plus` and `minus` hold equal values on one side and opposite
+/// ones on the other.
 enum class Role : std::uint8_t { code, constant, offset, left_only, right_only, both, plus, minus };
 
 struct Channel {
@@ -24,17 +25,19 @@ struct Choice {
   std::vector<std::int32_t> keys;  ///< ascending; empty: a dead row
   std::int64_t maximum = 0;        ///< softmax_max
   std::uint32_t code = 0, care = 0;
-  std::int64_t direction = 0;      ///< head_dim 1: sign of the query, 0: all keys score 0
-  bool exact = false;              ///< keys.size() is 1, 2, 4 or 8
+  std::int64_t direction = 0;  ///< head_dim 1: sign of the query, 0: all keys score 0
+  bool exact = false;          ///< keys.size() is 1, 2, 4 or 8
 
   bool dead() const { return keys.empty(); }
 };
 
-/// Makes some keys of one key head score exactly 0 (or the row's offset) and all others at most -128 below.
+/// Makes some keys of one key head score exactly 0 (or the row's offset) and all others at most
+/// -128 below.
 ///
-/// Key j spells a code word in channels of +-4, beside a constant 16. A query spells the word that it wants in
-/// channels of +-X/8 with X = 128 / |scale_value|, 0 where it takes both values, and -X/32 per spelt bit in the constant
-/// channel: the score is -128 per differing bit. With one channel, keys have levels and a query wants an extreme one.
+/// Key j spells a code word in channels of +-4, beside a constant 16. A query spells the word that
+/// it wants in channels of +-X/8 with X = 128 / |scale_value|, 0 where it takes both values, and
+/// -X/32 per spelt bit in the constant channel: the score is -128 per differing bit. With one
+/// channel, keys have levels and a query wants an extreme one.
 class Carrier {
  public:
   Carrier(const Plan& plan, const Random& group);
@@ -69,8 +72,8 @@ class Carrier {
 /// A random order of 0 .. count - 1.
 std::vector<std::int32_t> permutation(std::int64_t count, Draws& draws);
 
-/// Chooses what every query row of one key head attends to; keys that few rows have used come first, among them the
-/// last and the first kept key of the row.
+/// Chooses what every query row of one key head attends to; keys that few rows have used come
+/// first, among them the last and the first kept key of the row.
 class Chooser {
  public:
   Chooser(const Plan& plan, const Carrier& carrier, const reference::Mask& mask);

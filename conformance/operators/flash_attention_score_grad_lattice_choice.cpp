@@ -18,7 +18,9 @@ struct Chooser::Row {
 };
 
 Chooser::Chooser(const Plan& plan, const Carrier& carrier, const reference::Mask& mask)
-    : plan_(&plan), carrier_(&carrier), mask_(&mask),
+    : plan_(&plan),
+      carrier_(&carrier),
+      mask_(&mask),
       usage_(static_cast<std::size_t>(plan.problem.seq_kv)) {}
 
 Choice Chooser::choose(std::int64_t b, std::int64_t n, std::int64_t i, Draws draws) {
@@ -26,8 +28,8 @@ Choice Chooser::choose(std::int64_t b, std::int64_t n, std::int64_t i, Draws dra
   while (row.last >= 0 && !mask_->keeps(b, n, i, row.last)) --row.last;
   if (row.last < 0) return {};
   while (!mask_->keeps(b, n, i, row.first)) ++row.first;
-  Choice choice = plan_->problem.head_dim == 1 ? choose_by_level(row, draws)
-                                               : choose_by_code(row, draws);
+  Choice choice =
+      plan_->problem.head_dim == 1 ? choose_by_level(row, draws) : choose_by_code(row, draws);
   if (carrier_->has_offset())
     choice.maximum = plan_->scale.factor *
                      (plan_->scale.factor == 1 ? draws.integer(-8, 8) : draws.integer(-2, 2));
@@ -36,7 +38,8 @@ Choice Chooser::choose(std::int64_t b, std::int64_t n, std::int64_t i, Draws dra
   return choice;
 }
 
-/// Attends to the kept keys whose words agree in `care` with `code`. False if their number is not 1, 2, 4 or 8.
+/// Attends to the kept keys whose words agree in `care` with `code`. False if their number is not
+/// 1, 2, 4 or 8.
 bool Chooser::take(const Row& row, std::uint32_t code, std::uint32_t care, Choice& choice) const {
   const std::uint32_t free = carrier_->code_mask() & ~care;
   choice = {.code = code, .care = care};
@@ -69,7 +72,8 @@ std::vector<std::int32_t> Chooser::wanted_keys(const Row& row, Draws& draws) con
   return wanted;
 }
 
-/// The bit in which the words of two keys differ, if it is one: a mask that is off by one then moves a key into the cell.
+/// The bit in which the words of two keys differ, if it is one: a mask that is off by one then
+/// moves a key into the cell.
 std::uint32_t Chooser::edge_bit(std::int64_t kept, std::int64_t excluded) const {
   const std::uint32_t difference = carrier_->code(kept) ^ carrier_->code(excluded);
   return std::has_single_bit(difference) ? difference : 0;
@@ -83,7 +87,9 @@ Choice Chooser::choose_by_code(const Row& row, Draws& draws) const {
     std::uint32_t free = 0;
     for (std::int64_t k = free_bits[draws.integer(0, 7)]; k > 0 && bits > 0; --k)
       free |= std::uint32_t{1} << draws.integer(0, bits - 1);
-    const std::int64_t beyond = wanted == row.last ? wanted + 1 : wanted == row.first ? wanted - 1 : -1;
+    const std::int64_t beyond = wanted == row.last    ? wanted + 1
+                                : wanted == row.first ? wanted - 1
+                                                      : -1;
     if (beyond >= 0 && beyond < plan_->problem.seq_kv) free |= edge_bit(wanted, beyond);
     for (; free != 0; free &= free - 1)
       if (take(row, carrier_->code(wanted), carrier_->code_mask() & ~free, choice)) return choice;

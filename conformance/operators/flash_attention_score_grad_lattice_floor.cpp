@@ -8,7 +8,8 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// The residue is itself staged and cast: rounding may carry it past the bound of the exact product.
+/// The residue is itself staged and cast: rounding may carry it past the bound of the exact
+/// product.
 constexpr double cast_slack = 1 + 0x1p-5;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
@@ -42,7 +43,8 @@ void Floor::add_keys(std::int64_t b, std::int64_t kv, const Op::Inputs& inputs) 
   for (std::int64_t j = 0; j < p.seq_kv; ++j) {
     for (std::int64_t d = 0; d < p.head_dim; ++d) sums[d] += std::abs(key(b, kv, j, d));
     double square = 0;
-    for (std::int64_t d = 0; d < p.head_dim_v; ++d) square += value(b, kv, j, d) * value(b, kv, j, d);
+    for (std::int64_t d = 0; d < p.head_dim_v; ++d)
+      square += value(b, kv, j, d) * value(b, kv, j, d);
     largest = std::max(largest, square);
   }
   value_norm_[key_head(b, kv)] = std::sqrt(largest);
@@ -66,7 +68,8 @@ void Floor::add_head(std::int64_t b, std::int64_t n, const Op::Inputs& inputs) {
     }
     const double size = std::sqrt(square) * value_norm_[kv] + row_term;
     row_size_[at((b * p.heads_q + n) * p.seq_q + i)] = size;
-    for (std::int64_t d = 0; d < p.head_dim; ++d) query_sums[d] += size * std::abs(query(b, n, i, d));
+    for (std::int64_t d = 0; d < p.head_dim; ++d)
+      query_sums[d] += size * std::abs(query(b, n, i, d));
   }
 }
 
@@ -79,7 +82,8 @@ double Floor::dq(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t d)
 
 double Floor::dk(std::int64_t b, std::int64_t kv, std::int64_t d) const {
   if (phi_ == 0) return 0;
-  return phi_ * std::abs(problem_.scale_value) * query_sum_[key_head(b, kv) * at(problem_.head_dim) + at(d)];
+  return phi_ * std::abs(problem_.scale_value) *
+         query_sum_[key_head(b, kv) * at(problem_.head_dim) + at(d)];
 }
 
 double Floor::dv(std::int64_t b, std::int64_t kv, std::int64_t d) const {

@@ -16,9 +16,7 @@ std::int64_t halved(std::int64_t magnitude, int times) {
 }
 
 /// How often `magnitude` can be halved before it is 1.
-int halvings(std::int64_t magnitude) {
-  return bit_length(magnitude) - 1;
-}
+int halvings(std::int64_t magnitude) { return bit_length(magnitude) - 1; }
 
 std::vector<Channel> value_channels(const Plan& plan, Draws draws) {
   const std::int64_t dim = plan.problem.head_dim_v;
@@ -58,7 +56,8 @@ std::optional<std::int64_t> staged(const Plan& plan, std::int64_t dscore, int lo
 GroupBuilder::GroupBuilder(const Plan& plan, const reference::Mask& mask, std::int64_t b,
                            std::int64_t kv)
     : plan_(plan),
-      random_(stream(plan.seed, Stream::lattice).bits(static_cast<std::uint64_t>(b * plan.problem.heads_kv + kv)),
+      random_(stream(plan.seed, Stream::lattice)
+                  .bits(static_cast<std::uint64_t>(b * plan.problem.heads_kv + kv)),
               static_cast<std::uint64_t>(Stream::lattice)),
       carrier_(plan, random_),
       value_channels_(value_channels(plan, Draws(draws(random_, Purpose::channels).random(), 1))) {
@@ -67,8 +66,8 @@ GroupBuilder::GroupBuilder(const Plan& plan, const reference::Mask& mask, std::i
   const Random choices = draws(random_, Purpose::choices).random();
   for (std::int64_t head = 0; head < p.group(); ++head)
     for (std::int64_t i = 0; i < p.seq_q; ++i)
-      choices_.push_back(chooser.choose(b, kv * p.group() + head, i,
-                                        Draws(choices, choices_.size())));
+      choices_.push_back(
+          chooser.choose(b, kv * p.group() + head, i, Draws(choices, choices_.size())));
 }
 
 /// How often a kind of sum is still too long with the smallest data.
@@ -98,8 +97,10 @@ bool GroupBuilder::thinned_out(std::int64_t r, const Thinning& thinning) const {
 Group GroupBuilder::build(const Thinning& thinning) const {
   const Op::Problem& p = plan_.problem;
   const std::int64_t rows = p.group() * p.seq_q;
-  Group group{.query = Matrix(rows, p.head_dim), .key = Matrix(p.seq_kv, p.head_dim),
-              .value = Matrix(p.seq_kv, p.head_dim_v), .dy = Matrix(rows, p.head_dim_v)};
+  Group group{.query = Matrix(rows, p.head_dim),
+              .key = Matrix(p.seq_kv, p.head_dim),
+              .value = Matrix(p.seq_kv, p.head_dim_v),
+              .dy = Matrix(rows, p.head_dim_v)};
   group.rows.resize(at(rows));
   Magnitudes keys = reduced(thinning), queries = keys;
   keys.data = halved(keys.data, thinning.dq);
@@ -186,8 +187,8 @@ void GroupBuilder::fill_row(Group& group, std::int64_t r, const Thinning& thinni
   row.muted = true;
 }
 
-void GroupBuilder::draw_dy(std::span<std::int32_t> dy, const Row& row,
-                           const Magnitudes& magnitudes, Draws& draw) const {
+void GroupBuilder::draw_dy(std::span<std::int32_t> dy, const Row& row, const Magnitudes& magnitudes,
+                           Draws& draw) const {
   std::vector<std::size_t> shared;
   for (std::size_t d = 0; d < dy.size(); ++d) {
     const Role role = value_channels_[d].role;
@@ -200,20 +201,21 @@ void GroupBuilder::draw_dy(std::span<std::int32_t> dy, const Row& row,
     if (const Channel& channel = value_channels_[d]; channel.role == Role::minus)
       dy[d] = -dy[at(channel.index)];
   const std::int64_t budget = dy_budget(plan_, row.log2_count);
-  const std::int64_t count = std::min({static_cast<std::int64_t>(shared.size()), budget,
-                                       magnitudes.shared_per_row});
+  const std::int64_t count =
+      std::min({static_cast<std::int64_t>(shared.size()), budget, magnitudes.shared_per_row});
   if (count == 0) return;
   const std::int64_t largest = std::min(magnitudes.dy_shared, budget / count);
   for (std::int64_t k = 0; k < count; ++k) {
-    std::swap(shared[at(k)], shared[at(draw.integer(k, static_cast<std::int64_t>(shared.size()) - 1))]);
+    std::swap(shared[at(k)],
+              shared[at(draw.integer(k, static_cast<std::int64_t>(shared.size()) - 1))]);
     std::int32_t value = nonzero(largest, draw);
     if (plan_.odd_dy && value % 2 == 0) value += value > 0 ? -1 : 1;
     dy[shared[at(k)]] = value;
   }
 }
 
-/// dS of the attended keys: P (dP - delta) with P = 2^-k and delta the product of dy and attention_in.
-/// False where the staging cannot be told.
+/// dS of the attended keys: P (dP - delta) with P = 2^-k and delta the product of dy and
+/// attention_in. False where the staging cannot be told.
 bool GroupBuilder::set_dscore(const Group& group, std::int64_t r, Row& row) const {
   const std::span<const std::int32_t> dy = group.dy.row(r);
   std::int64_t delta = 0;

@@ -32,20 +32,23 @@ class Matrix {
 /// One query row with its numbers.
 struct Row {
   Choice choice;
-  int log2_count = 0;  ///< of the attended keys, where the row is live
-  bool muted = false;  ///< dy is 0, although the row is not dead
+  int log2_count = 0;                ///< of the attended keys, where the row is live
+  bool muted = false;                ///< dy is 0, although the row is not dead
   std::vector<std::int64_t> output;  ///< attention_in * 2^log2_count, where choice.exact
-  std::vector<std::int64_t> dscore;  ///< dS * 4^log2_count of every attended key, as staged; empty: all 0
+  std::vector<std::int64_t>
+      dscore;  ///< dS * 4^log2_count of every attended key, as staged; empty: all 0
 };
 
 /// The tensors of one key head and of the query heads that read it, as integers.
-/// Units: query 2^query_exponent, the others 1. Rows of the query side: (head within the group, i), heads slowest.
+/// Units: query 2^query_exponent, the others 1. Rows of the query side: (head within the group, i),
+/// heads slowest.
 struct Group {
   Matrix query, key, value, dy;
   std::vector<Row> rows;
 };
 
-/// Builds the numbers of one key head, again with smaller ones or fewer live rows where sums would not be exact.
+/// Builds the numbers of one key head, again with smaller ones or fewer live rows where sums would
+/// not be exact.
 class GroupBuilder {
  public:
   GroupBuilder(const Plan& plan, const reference::Mask& mask, std::int64_t b, std::int64_t kv);

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <span>
+#include <sstream>
 #include <string>
 
 #include "assay/conformance/lattice.hpp"
@@ -44,6 +44,13 @@ std::uint32_t bits_at(const spec::Tensor& tensor, std::int64_t element) {
 
 double value_of(Dyadic exact) {
   return std::ldexp(static_cast<double>(exact.numerator), exact.exponent);
+}
+
+std::string text_of(double value) {
+  std::ostringstream out;
+  out.precision(9);
+  out << value;
+  return out.str();
 }
 
 /// Half the distance between numbers of the format at `value`.
@@ -92,21 +99,17 @@ void TensorJudge::differ(const Subject& subject, Finding finding, Dyadic exact,
                          AcceptableBits wanted) {
   ++differing_;
   if (differing_ > most_findings) return;
-  const auto text_of = [](double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.9g", value);
-    return std::string(text);
-  };
   const spec::FloatFormat format = spec::format_of(problem_.dtype);
   finding.text = subject.name + "(" + std::to_string(finding.b) + ", " + std::to_string(finding.n) +
                  ", " + std::to_string(finding.s) + ", " + std::to_string(finding.d) + ") is " +
-                 text_of(finding.actual) + ", exactly " + std::to_string(exact.numerator) + " * 2^" +
-                 std::to_string(exact.exponent);
+                 text_of(finding.actual) + ", exactly " + std::to_string(exact.numerator) +
+                 " * 2^" + std::to_string(exact.exponent);
   if (exact.numerator == 0)
     finding.text += ", residues up to " + text_of(finding.tolerance) + " count as 0";
   else
     finding.text += ", which " + std::string(to_string(problem_.dtype)) + " rounds (" +
-                    std::string(to_string(numerics_.round_out)) + ") to " + text_of(finding.expected);
+                    std::string(to_string(numerics_.round_out)) + ") to " +
+                    text_of(finding.expected);
   if (wanted.first != wanted.second)
     finding.text += " or " + text_of(spec::from_bits(wanted.second, format));
   findings_.push_back(std::move(finding));
@@ -119,7 +122,12 @@ void TensorJudge::compare(const Subject& subject, const Element& e, Dyadic exact
       acceptable_bits(exact, dtype, numerics_.round_out, numerics_.overflow);
   if (bits == wanted.first || bits == wanted.second) return;
   const spec::FloatFormat format = spec::format_of(dtype);
-  Finding finding{.rule = "lattice", .tensor = subject.name, .b = e.b, .n = e.n, .s = e.s, .d = e.d,
+  Finding finding{.rule = "lattice",
+                  .tensor = subject.name,
+                  .b = e.b,
+                  .n = e.n,
+                  .s = e.s,
+                  .d = e.d,
                   .actual = spec::from_bits(bits, format),
                   .expected = spec::from_bits(wanted.first, format)};
   // Zeros are equal whatever their sign, and residues below the floor are zeros.
@@ -153,7 +161,8 @@ bool TensorJudge::judge(const Subject& subject, CaseReport& report) {
   report.tensors.push_back(result_);
   for (Finding& finding : findings_) report.findings.push_back(std::move(finding));
   if (differing_ > most_findings)
-    report.findings.push_back({.rule = "lattice", .tensor = subject.name,
+    report.findings.push_back({.rule = "lattice",
+                               .tensor = subject.name,
                                .text = subject.name + ": " + std::to_string(differing_) + " of " +
                                        std::to_string(result_.elements_judged) +
                                        " judged elements differ"});

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 
 #include "../lattice/draws.hpp"
@@ -15,9 +14,7 @@ namespace {
 
 constexpr int smallest_shift = -4, largest_shift = 9;
 
-[[noreturn]] void refuse(const std::string& reason) {
-  throw std::runtime_error("no lattice: " + reason);
-}
+[[noreturn]] void refuse(const std::string& reason) { throw NoLattice(reason); }
 
 std::string text_of(double value) {
   std::ostringstream out;
@@ -53,9 +50,12 @@ int bits_of(spec::DType dtype) { return spec::format_of(dtype).significand_bits;
 
 int product_bits(spec::Product32 product) {
   switch (product) {
-    case spec::Product32::tf32: return 11;
-    case spec::Product32::hf32: return 12;
-    case spec::Product32::exact: break;
+    case spec::Product32::tf32:
+      return 11;
+    case spec::Product32::hf32:
+      return 12;
+    case spec::Product32::exact:
+      break;
   }
   return 24;
 }
@@ -85,35 +85,39 @@ void require_lattice(const Case<Op>& c, const spec::NumericsProfile& n) {
            " with rounding " + std::string(to_string(n.round_stage)) + " and exp_error " +
            text_of(n.exp_error) + " does not remove its error");
   const bool rounds = c.track == Track::a2 && bits_of(n.stage) < 24;
-  if (rounds && (n.round_stage == spec::Rounding::stochastic ||
-                 n.round_stage == spec::Rounding::unknown_any))
+  if (rounds &&
+      (n.round_stage == spec::Rounding::stochastic || n.round_stage == spec::Rounding::unknown_any))
     refuse("track a2 needs to know how staging rounds, the profile says " +
            std::string(to_string(n.round_stage)));
 }
 
-/// Channels of dy and value that give dS its size; track a2 needs many, since only long sums exceed the staged type.
+/// Channels of dy and value that give dS its size; track a2 needs many, since only long sums exceed
+/// the staged type.
 std::int64_t shared_channels(const Case<Op>& c) {
   const std::int64_t dim = c.problem.head_dim_v;
   const bool many = c.track == Track::a2 && bits_of(c.problem.dtype) < 24;
   return std::max<std::int64_t>(1, many ? dim * 2 / 3 : dim / 2);
 }
 
-/// In 16 bits dS is as large as the staged type allows, on track a2 some bits larger; in fp32 there are two flavours by
-/// the parity of the seed: large data with small dS shows rounded products, small data with dS of twelve bits shows
-/// narrow staging.
+/// In 16 bits dS is as large as the staged type allows, on track a2 some bits larger; in fp32 there
+/// are two flavours by the parity of the seed: large data with small dS shows rounded products,
+/// small data with dS of twelve bits shows narrow staging.
 Magnitudes magnitudes_of(const Case<Op>& c) {
   const bool a2 = c.track == Track::a2;
   switch (c.problem.dtype) {
     case spec::DType::bf16:
       return a2 ? Magnitudes{.dy_shared = 255, .shared_per_row = 40} : Magnitudes{.dy_shared = 127};
     case spec::DType::fp16:
-      return a2 ? Magnitudes{.dy_shared = 511, .shared_per_row = 40} : Magnitudes{.dy_shared = 255};
-    default: break;
+      if (!a2) return {.dy_shared = 255};
+      return {.dy_shared = shared_channels(c) <= 8 ? 1023 : 511, .shared_per_row = 40};
+    default:
+      break;
   }
   return c.seed % 2 == 0 ? Magnitudes{.data = 4097, .dy_only = 4097} : Magnitudes{.dy_shared = 31};
 }
 
-/// Codes that tell all keys apart, as far as head_dim leaves room beside the constant channel and some data channels.
+/// Codes that tell all keys apart, as far as head_dim leaves room beside the constant channel and
+/// some data channels.
 std::int64_t code_bits_of(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const std::int64_t wanted = bit_length(p.seq_kv - 1);
@@ -127,8 +131,12 @@ std::int64_t code_bits_of(const Case<Op>& c) {
 Plan plan_of(const Case<Op>& c, const spec::NumericsProfile& n) {
   require_lattice(c, n);
   const bool a2 = c.track == Track::a2, staged = bits_of(n.stage) < 24;
-  Plan plan{.problem = c.problem, .numerics = n, .seed = c.seed, .scale = scale_of(c.problem),
-            .magnitudes = magnitudes_of(c), .code_bits = code_bits_of(c),
+  Plan plan{.problem = c.problem,
+            .numerics = n,
+            .seed = c.seed,
+            .scale = scale_of(c.problem),
+            .magnitudes = magnitudes_of(c),
+            .code_bits = code_bits_of(c),
             .shared_channels = shared_channels(c)};
   plan.staged_rounding = a2 && staged;
   plan.odd_dy = a2 && bits_of(c.problem.dtype) < 24;

@@ -23,10 +23,10 @@ struct Scale {
 
 /// Largest magnitudes of the random integers.
 struct Magnitudes {
-  std::int64_t data = 63;            ///< data channels of query and key
-  std::int64_t dy_shared = 1;        ///< dy where value is not 0, as far as dy_budget allows
-  std::int64_t dy_only = 127;        ///< dy where value is 0 or cancels
-  std::int64_t shared_per_row = 8;   ///< channels of dy in the former class that are not 0
+  std::int64_t data = 63;           ///< data channels of query and key
+  std::int64_t dy_shared = 1;       ///< dy where value is not 0, as far as dy_budget allows
+  std::int64_t dy_only = 127;       ///< dy where value is 0 or cancels
+  std::int64_t shared_per_row = 8;  ///< channels of dy in the former class that are not 0
 };
 
 /// How often each kind of sum was too long: its data are halved, then dS, then rows are muted.
@@ -41,19 +41,19 @@ struct Plan {
   std::uint64_t seed = 1;
   Scale scale;
   Magnitudes magnitudes;
-  std::int64_t code_bits = 0;   ///< of the keys' code words
+  std::int64_t code_bits = 0;        ///< of the keys' code words
   std::int64_t shared_channels = 1;  ///< in which both value and dy may be other than 0
-  bool offsets = false;         ///< rows have a maximum other than 0
-  bool paired = false;          ///< data channels may come in pairs that cancel in the score
-  bool odd_dy = false;          ///< track a2: dy odd where value is not 0
-  bool staged_rounding = false; ///< dS is rounded to numerics.stage
-  bool unique_staging = false;  ///< rows with an exact tie in the staging are drawn again
+  bool offsets = false;              ///< rows have a maximum other than 0
+  bool paired = false;               ///< data channels may come in pairs that cancel in the score
+  bool odd_dy = false;               ///< track a2: dy odd where value is not 0
+  bool staged_rounding = false;      ///< dS is rounded to numerics.stage
+  bool unique_staging = false;       ///< rows with an exact tie in the staging are drawn again
   bool shifted_output = false;  ///< one key: attention_in is not the forward's, so that dS is not 0
   int operand_bits = 24;        ///< significand of dS that needs no rounding
   int sum_bits = 24;            ///< of the accumulator
 };
 
-/// Errors: std::runtime_error with the reason where there is no lattice.
+/// Errors: NoLattice.
 Plan plan_of(const Case<Op>& c, const spec::NumericsProfile& numerics);
 
 /// Query and its gradient are integers times 2^query_exponent.

@@ -91,11 +91,6 @@ std::span<const Sums::Pair> Sums::pairs_of(std::int64_t j) const {
   return std::span(pairs_).subspan(begin_[at(j)], begin_[at(j + 1)] - begin_[at(j)]);
 }
 
-std::int64_t Sums::muted_rows() const {
-  return std::count_if(group_->rows.begin(), group_->rows.end(),
-                       [](const Row& row) { return row.muted; });
-}
-
 std::optional<Excess> Sums::excess() const {
   if (auto excess = row_excess()) return excess;
   return gradient_excess();
@@ -112,12 +107,14 @@ std::optional<Excess> Sums::row_excess() const {
     const Row& row = group_->rows[r];
     const std::string where = "of query row " + std::to_string(r);
     const int score = score_length(group_->query.row(static_cast<std::int64_t>(r)), keys);
-    if (score > scaled_limit) return excess_of(Sum::score, "the score " + where, score, scaled_limit);
-    Total dy, dscore;
+    if (score > scaled_limit)
+      return excess_of(Sum::score, "the score " + where, score, scaled_limit);
+    Total dy;
     for (const std::int32_t value : group_->dy.row(static_cast<std::int64_t>(r)))
       dy.add(std::int64_t{value} << most_log2_count);
     const int term = bit_length(dy.magnitude());
-    if (term > plan_->sum_bits) return excess_of(Sum::row_term, "the row term " + where, term, plan_->sum_bits);
+    if (term > plan_->sum_bits)
+      return excess_of(Sum::row_term, "the row term " + where, term, plan_->sum_bits);
     std::int64_t largest = 0;
     for (const std::int64_t value : row.dscore) largest = std::max(largest, std::abs(value));
     const int operand = bit_length(std::max<std::int64_t>(largest - 1, 0));
@@ -131,14 +128,18 @@ std::optional<Excess> Sums::row_excess() const {
 std::optional<Excess> Sums::total_excess(Sum sum, std::int64_t row, std::span<const Total> totals,
                                          int exponent) const {
   const auto where = [&] {
-    return std::string(sum == Sum::dq ? "dq" : sum == Sum::dk ? "dk" : "dv") + " of row " + std::to_string(row);
+    return std::string(sum == Sum::dq   ? "dq"
+                       : sum == Sum::dk ? "dk"
+                                        : "dv") +
+           " of row " + std::to_string(row);
   };
   const bool scaled = sum != Sum::dv;
   const int limit = plan_->sum_bits - (scaled ? factor_bits(*plan_) : 0);
   const std::int64_t factor = scaled ? plan_->scale.factor : 1;
   const bool narrow = plan_->problem.dtype == spec::DType::fp16;
   for (const Total& total : totals) {
-    if (const int length = total.length(); length > limit) return excess_of(sum, where(), length, limit);
+    if (const int length = total.length(); length > limit)
+      return excess_of(sum, where(), length, limit);
     const double value = std::ldexp(static_cast<double>(factor * total.value()), exponent);
     if (narrow && std::abs(value) > largest_fp16)
       return Excess{sum, where() + " is " + std::to_string(value) + ", the limit of fp16 is 65504"};

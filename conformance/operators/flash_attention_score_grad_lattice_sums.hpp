@@ -33,12 +33,12 @@ class Sums {
  public:
   Sums(const Plan& plan, const Group& group);
 
-  /// The first bound that does not hold: scores, row terms, dS, then every element of dq, dk and dv, judged or not.
+  /// The first bound that does not hold: scores, row terms, dS, then every element of dq, dk and
+  /// dv, judged or not.
   std::optional<Excess> excess() const;
   /// Heads slowest in dq.
   Gradients gradients(std::span<const std::int64_t> query_rows,
                       std::span<const std::int64_t> key_rows) const;
-  std::int64_t muted_rows() const;
 
  private:
   struct Pair {

@@ -14,7 +14,8 @@ using Op = spec::FlashAttentionScoreGrad;
 using spec::DType;
 using spec::MaskShape;
 
-[[noreturn]] void refuse(std::string_view name, const std::string& value, const std::string& accepted) {
+[[noreturn]] void refuse(std::string_view name, const std::string& value,
+                         const std::string& accepted) {
   throw std::invalid_argument("--" + std::string(name) + "=" + value + ": accepted: " + accepted);
 }
 
@@ -45,15 +46,18 @@ void require_mask_of_mode(const Op::Problem& p) {
   const bool compressed_mode = p.sparse_mode == 2 || p.sparse_mode == 3;
   if (compressed_mode != (p.atten_mask == MaskShape::compressed))
     refuse("atten_mask", std::string(to_string(p.atten_mask)),
-           compressed_mode ? "none, compressed with sparse_mode " + std::to_string(p.sparse_mode)
-                           : "none, SS, 11SS, B1SS, BNSS with sparse_mode " +
-                                 std::to_string(p.sparse_mode));
+           compressed_mode
+               ? "none, compressed with sparse_mode " + std::to_string(p.sparse_mode)
+               : "none, SS, 11SS, B1SS, BNSS with sparse_mode " + std::to_string(p.sparse_mode));
 }
 
 std::string gib(double bytes) {
   char text[64];
   const double value = bytes / (1024.0 * 1024 * 1024);
-  return std::string(text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 1).ptr) + " GiB";
+  return std::string(
+             text,
+             std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 1).ptr) +
+         " GiB";
 }
 
 void require_memory(const Op::Problem& p) {
@@ -97,8 +101,9 @@ std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
 }
 
 double memory_estimate(const Op::Problem& p) {
-  const double elements = 2 * (element_estimate(query_extents(p)) + element_estimate(dy_extents(p)) +
-                               element_estimate(key_extents(p)) + element_estimate(value_extents(p)));
+  const double elements =
+      2 * (element_estimate(query_extents(p)) + element_estimate(dy_extents(p)) +
+           element_estimate(key_extents(p)) + element_estimate(value_extents(p)));
   const double statistics =
       element_estimate({p.batch, p.heads_q, p.seq_q, 2 * spec::statistics_replicas});
   return elements * static_cast<double>(size_of(p.dtype) + size_of(DType::fp64)) +

@@ -53,7 +53,9 @@ constexpr Pattern patterns[] = {
        return distance > reach || distance < -reach;
      }},
     {"dead_rows", "every third row, on average, excludes all keys, the others a quarter",
-     [](const Cell& c) { return c.slice.bits(static_cast<std::uint64_t>(c.i) + 1) % 3 == 0 || c.chance(64); }},
+     [](const Cell& c) {
+       return c.slice.bits(static_cast<std::uint64_t>(c.i) + 1) % 3 == 0 || c.chance(64);
+     }},
     {"all_dead", "every key is excluded from every row", [](const Cell&) { return true; }},
     {"checker", "keys take part where i + j is even",
      [](const Cell& c) { return (c.i + c.j) % 2 != 0; }},
@@ -82,12 +84,17 @@ void fill_slice(spec::Tensor& mask, std::int64_t first_element, std::uint64_t sl
   const auto substream = [&](std::uint64_t index) {
     return Random(random.bits(slice << 32 | index), static_cast<std::uint64_t>(Stream::mask));
   };
-  Cell cell{.i = 0, .j = 0, .seq_q = p.seq_q, .seq_kv = p.seq_kv, .row = substream(0), .slice = substream(0)};
+  Cell cell{.i = 0,
+            .j = 0,
+            .seq_q = p.seq_q,
+            .seq_kv = p.seq_kv,
+            .row = substream(0),
+            .slice = substream(0)};
   for (cell.i = 0; cell.i < p.seq_q; ++cell.i) {
     cell.row = substream(static_cast<std::uint64_t>(cell.i) + 1);
     for (cell.j = 0; cell.j < p.seq_kv; ++cell.j) {
-      const bool outside = p.sparse_mode == 0 && (cell.j < cell.i - p.pre_tokens ||
-                                                  cell.j > cell.i + p.next_tokens);
+      const bool outside =
+          p.sparse_mode == 0 && (cell.j < cell.i - p.pre_tokens || cell.j > cell.i + p.next_tokens);
       const auto at = first_element + cell.i * row_stride + cell.j * column_stride;
       mask.bytes[static_cast<std::size_t>(at)] = std::byte{outside || pattern.excludes(cell)};
     }

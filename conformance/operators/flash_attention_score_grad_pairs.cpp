@@ -40,6 +40,9 @@ double growth(double x) { return x < 0x1p-12 ? x * (1 + x) : std::expm1(x); }
 
 double square(double x) { return x * x; }
 
+/// A staged value is predicted where its noise, squared, is below this share of its squared half unit.
+constexpr double quiet = 0x1p-8;
+
 }  // namespace
 
 Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs)
@@ -143,68 +146,105 @@ GradientError gradient_error(const Dense& dense, const Arithmetic& n, const Pair
 
 }  // namespace
 
-PairTerms pair_terms(const Dense& dense, const Arithmetic& n, const RowTerms& row,
-                     const PairSums& sums) {
-  const double dim_v = static_cast<double>(dense.problem.head_dim_v);
+namespace {
+
+/// What the terms of dS and of P share.
+struct Staged {
+  ExponentError exponent;
+  GradientError dp;
+  double prob, rho;    ///< P and its relative error
+  double h_p, error;   ///< rounding of a stored P; e_P
+  double coherent;     ///< relative error of P that a row shares
+};
+
+Staged staged_probability(const Dense& dense, const Arithmetic& n, const RowTerms& row,
+                          const PairSums& sums) {
   const ExponentError x = exponent_error(dense, n, row, sums);
-  const GradientError dp = gradient_error(dense, n, sums);
-  PairTerms t;
-  t.prob = probability(row, x.score);
-  t.dprob = sums.dprob;
-  const double p = t.prob, u = n.u;
-  const double rho = growth(x.total + n.eps_x + 4 * u + row.zeta_rig);
+  const double p = probability(row, x.score);
+  const double rho = growth(x.total + n.eps_x + 4 * n.u + row.zeta_rig);
   const double h_p = n.store_p_error(p + p * rho + n.phi);
-  const double e_p = p * rho + n.phi + h_p;
+  return {.exponent = x,
+          .dp = gradient_error(dense, n, sums),
+          .prob = p,
+          .rho = rho,
+          .h_p = h_p,
+          .error = p * rho + n.phi + h_p,
+          .coherent = x.coherent + n.eps_x + 4 * n.u + rho * rho};
+}
+
+/// Fills the terms of dS, which dq and dk sum.
+void dscore_terms(const Dense& dense, const Arithmetic& n, const RowTerms& row,
+                  const PairSums& sums, const Staged& staged, PairTerms& t) {
+  const auto& [x, dp, p, rho, h_p, e_p, coherent] = staged;
+  const double dim_v = static_cast<double>(dense.problem.head_dim_v), u = n.u;
   const double distance = std::abs(t.dprob - row.delta);
   const double s = p * distance;
   const double sub = u * (std::abs(t.dprob) + std::abs(row.delta) + dp.total + row.omega_rig);
   const double e0 = (p + e_p) * (dp.total + 2 * sub) + e_p * distance + 2 * u * s;
   const double e = e0 + (p + e_p) * row.omega_rig;
-  const double h = n.stage_error(s + e);
-  const double sum_dp = sums.dprob_abs * (std::sqrt(dim_v) + 2) * n.u_a;
-  const double det_dp = sums.dprob_abs * (dim_v + 4) * n.u_a;
+  const double h = n.stage_error(s + e), h_s = n.stage_error(s);
+  const double free_dp = n.truncating_sums ? 0 : sums.dprob_abs * (std::sqrt(dim_v) + 2) * n.u_a;
+  const double mean_dp = n.truncating_sums ? sums.dprob_abs * (dim_v + 4) * n.u_a : 0;
   const double moment_dp =
       square(n.u_a) * ((dim_v / 2 + 1) * sums.dprob_sq + dim_v * square(sums.dprob) / 3);
-  const auto w2 = [&](double v2, double dp2) {
-    return square(distance) * (p * p * (v2 + square(x.h_s)) + square(h_p)) +
-           p * p * (square(dp.h_dp) + dp2) + 4 * square(p * sub) + 4 * square(u * s);
+  const auto w2 = [&, &exponent = x, &gradient = dp, prob = p, stored = h_p](double v2, double dp2) {
+    return square(distance) * (prob * prob * (v2 + square(exponent.h_s)) + square(stored)) +
+           prob * prob * (square(gradient.h_dp) + dp2) + 4 * square(prob * sub) + 4 * square(u * s);
   };
-  const double exponent = x.coherent + n.eps_x + 4 * u + rho * rho;
-  const double linear = s * exponent + p * sums.dprob_abs * (n.u_k + 2 * n.u_x) +
-                        (n.truncating_sums ? p * det_dp : 0) + n.phi * distance +
-                        e_p * (dp.total + row.omega_rig);
   const double shared = square(s * row.zeta_ind) + square(p * row.omega_ind);
+  const double noise = w2(x.v2_moment, moment_dp);
   t.dscore = p * (t.dprob - row.delta);
   t.magnitude = s;
-  t.prob_error = e_p;
   t.rig_q = h + e0;
   t.rig_k = h + e;
-  t.azuma_q = w2(x.v2, n.truncating_sums ? 0 : square(sum_dp)) + h * h;
+  t.azuma_q = w2(x.v2, square(free_dp)) + h * h;
   t.azuma_k = t.azuma_q + shared;
-  t.linear_q = linear;
-  t.linear_k = linear + s * row.zeta_com + p * row.omega_com;
-  t.spread = w2(x.v2_moment, moment_dp) + square(n.stage_error(s));
-  t.core_q = t.spread + square(linear) / 3;
+  t.linear_q = s * coherent + p * sums.dprob_abs * (n.u_k + 2 * n.u_x) + p * mean_dp +
+               n.phi * distance + e_p * (dp.total + row.omega_rig);
+  t.linear_k = t.linear_q + s * row.zeta_com + p * row.omega_com;
+  t.spread = noise + h_s * h_s;
+  t.drift_s = noise < quiet * h_s * h_s ? n.stage_drift(t.dscore) : 0;
+  t.core_q = t.spread + square(t.linear_q) / 3;
   t.core_k = t.spread + shared + square(t.linear_k) / 3;
+  t.dscore_may_overflow = n.profile.stage == spec::DType::fp16 &&
+                          s + e >= overflow_threshold(spec::DType::fp16);
+}
 
-  const double e_v = e_p + 3 * u * p;
-  const bool p_stored = n.profile.store_p != spec::DType::fp32;
-  const double h_v = p_stored ? 0 : n.stage_error(p + e_v);
-  const auto v_square = [&](double v2) {
-    return p * p * (v2 + square(x.h_s) + square(row.zeta_ind)) + square(h_p);
+/// Fills the terms of P, which dv sums.
+void prob_terms(const Arithmetic& n, const RowTerms& row, const Staged& staged, PairTerms& t) {
+  const ExponentError& x = staged.exponent;
+  const double p = staged.prob;
+  const double e = staged.error + 3 * n.u * p;
+  const bool stored = n.profile.store_p != spec::DType::fp32;
+  const double h = stored ? 0 : n.stage_error(p + e), h_p = stored ? 0 : n.stage_error(p);
+  const auto w2 = [&](double v2) {
+    return p * p * (v2 + square(x.h_s) + square(row.zeta_ind)) + square(staged.h_p);
   };
+  const double noise = w2(x.v2_moment);
   t.staged_v = p;
-  t.rig_v = h_v + e_v;
-  t.azuma_v = h_v * h_v + v_square(x.v2);
-  t.linear_v = p * (exponent + row.zeta_com) + u * p + n.phi;
-  t.spread_v = (p_stored ? 0 : square(n.stage_error(p))) + v_square(x.v2_moment);
+  t.rig_v = h + e;
+  t.azuma_v = h * h + w2(x.v2);
+  t.linear_v = p * (staged.coherent + row.zeta_com) + n.u * p + n.phi;
+  t.spread_v = h_p * h_p + noise;
+  t.drift_p = noise < quiet * h_p * h_p ? n.stage_drift(p) : 0;
   t.core_v = t.spread_v + square(t.linear_v) / 3;
-  if (n.profile.stage == spec::DType::fp16) {
-    t.dscore_may_overflow = s + e >= overflow_threshold(spec::DType::fp16);
-    t.prob_may_overflow = p + e_v >= overflow_threshold(spec::DType::fp16);
-  }
-  if (n.profile.store_dp == spec::DType::fp16)
-    t.dprob_may_overflow = std::abs(t.dprob) + dp.total >= largest_finite(spec::DType::fp16);
+  t.prob_may_overflow =
+      n.profile.stage == spec::DType::fp16 && p + e >= overflow_threshold(spec::DType::fp16);
+}
+
+}  // namespace
+
+PairTerms pair_terms(const Dense& dense, const Arithmetic& n, const RowTerms& row,
+                     const PairSums& sums) {
+  const Staged staged = staged_probability(dense, n, row, sums);
+  PairTerms t;
+  t.prob = staged.prob;
+  t.prob_error = staged.error;
+  t.dprob = sums.dprob;
+  dscore_terms(dense, n, row, sums, staged, t);
+  prob_terms(n, row, staged, t);
+  t.dprob_may_overflow = n.profile.store_dp == spec::DType::fp16 &&
+                         std::abs(t.dprob) + staged.dp.total >= largest_finite(spec::DType::fp16);
   return t;
 }
 

@@ -15,7 +15,8 @@ using FlashCase = Case<spec::FlashAttentionScoreGrad>;
 /// 1/sqrt(head_dim), rounded to float.
 double ordinary_scale(std::int64_t head_dim);
 
-/// Multiply-adds of one product over all pairs, masked ones included: batch * heads_q * seq_q * seq_kv * head_dim.
+/// Multiply-adds of one product over all pairs, masked ones included: batch * heads_q * seq_q *
+/// seq_kv * head_dim.
 double multiply_adds(const spec::FlashAttentionScoreGrad::Problem& problem);
 
 /// Ends of each field's range, one at a time, empty tensors and overflow included.
@@ -30,16 +31,17 @@ std::vector<FlashCase> lattice_cases(std::uint64_t seed);
 /// `count` cases drawn from the categories of the cover, their lengths near tile edges.
 std::vector<FlashCase> random_cases(std::uint64_t seed, std::int64_t count);
 
-/// For every row with a reject side and each of its violations one call that breaks it and, besides what it implies, no
-/// other row. Errors: std::logic_error naming the row where no call is broken so.
+/// For every row with a reject side and each of its violations one call that breaks it and, besides
+/// what it implies, no other row. Errors: std::logic_error naming the row where no call is broken
+/// so.
 std::vector<FlashCase> violation_cases();
 
 /// What is kept of the model shapes: `cut` keeps one case below 5e10 floating-point operations.
 enum class ModelExtent : std::uint8_t { cut, whole };
 
-/// Attention shapes of published models; what was cut is in each note. A shape of which not even one key head stays
-/// below the limit is left out of `cut`.
-/// Errors: std::logic_error if the shapes that are kept together exceed 5e11 floating-point operations in `cut`.
+/// Attention shapes of published models; what was cut is in each note. A shape of which not even
+/// one key head stays below the limit is left out of `cut`. Errors: std::logic_error if the shapes
+/// that are kept together exceed 5e11 floating-point operations in `cut`.
 std::vector<FlashCase> model_cases(ModelExtent extent);
 
 /// fixtures/model_shapes.json as it was at build time.

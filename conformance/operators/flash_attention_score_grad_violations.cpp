@@ -29,10 +29,17 @@ std::vector<FlashCase> legal_calls() {
         for (const std::int64_t seq_kv : {24, 40})
           for (const auto surface : {spec::FlashSurface::g1, spec::FlashSurface::g2}) {
             FlashCase c{.surface = surface, .track = Track::phase1};
-            c.problem = {.input_layout = layout, .dtype = dtype, .batch = 2, .heads_q = 4,
-                         .heads_kv = 2, .seq_q = 24, .seq_kv = seq_kv, .head_dim = 32,
+            c.problem = {.input_layout = layout,
+                         .dtype = dtype,
+                         .batch = 2,
+                         .heads_q = 4,
+                         .heads_kv = 2,
+                         .seq_q = 24,
+                         .seq_kv = seq_kv,
+                         .head_dim = 32,
                          .head_dim_v = dtype == DType::fp16 ? 16 : 32,
-                         .scale_value = ordinary_scale(32), .sparse_mode = mask.sparse_mode,
+                         .scale_value = ordinary_scale(32),
+                         .sparse_mode = mask.sparse_mode,
                          .atten_mask = mask.shape};
             calls.push_back(c);
           }

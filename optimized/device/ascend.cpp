@@ -21,8 +21,13 @@ struct Range {
 
 constexpr Quantity guess(std::string_view name, double value, std::string_view unit, Range range,
                          std::string_view source) {
-  return {.name = name, .value = value, .unit = unit, .source = source, .assumed = true,
-          .low = range.low, .high = range.high};
+  return {.name = name,
+          .value = value,
+          .unit = unit,
+          .source = source,
+          .assumed = true,
+          .low = range.low,
+          .high = range.high};
 }
 
 Memories memories() {
@@ -54,7 +59,8 @@ Rates rates() {
       .l1_to_l0_start = known("l1_to_l0_start", 26, "cycle", gemm_model),
       .l0c_read = known("l0c_read", 256, "B/cycle", gemm_model),
       .fixpipe_write = known("fixpipe_write", 128, "B/cycle", gemm_model),
-      .atomic_collision = guess("atomic_collision", 1.0, "factor", {1.0, 1.2}, "ADK practice cases"),
+      .atomic_collision =
+          guess("atomic_collision", 1.0, "factor", {1.0, 1.2}, "ADK practice cases"),
       .gm_to_ub = guess("gm_to_ub", 64, "B/cycle", {58, 95}, "INI; PTO; PYP"),
       .gm_to_ub_start = guess("gm_to_ub_start", 300, "cycle", {300, 1400}, "PYP"),
       .ub_to_gm = guess("ub_to_gm", 80, "B/cycle", {64, 109}, "INI; PYP; PTO"),
@@ -95,11 +101,14 @@ Overheads overheads() {
 }
 
 Spec ascend(std::string name, std::string sku, double cube_cores, Quantity clock) {
-  Spec spec{.name = std::move(name), .sku = std::move(sku),
+  Spec spec{.name = std::move(name),
+            .sku = std::move(sku),
             .cores = {.cube = known("cube_cores", cube_cores, "core", ini),
                       .vector = known("vector_cores", 2 * cube_cores, "core", ini),
                       .clock = clock},
-            .memories = memories(), .rates = rates(), .vector = vector_costs(),
+            .memories = memories(),
+            .rates = rates(),
+            .vector = vector_costs(),
             .overheads = overheads()};
   // L2 bandwidth scales with cores and clock; the published figures are of 24 cores at 1.8 GHz.
   const double share = cube_cores * clock.value / (24 * 1.8e9);
@@ -130,9 +139,7 @@ Spec ascend_910b4() {
   return spec;
 }
 
-std::vector<Spec> devices() {
-  return {a2(), a3(), ascend_910b1(), ascend_910b3(), ascend_910b4()};
-}
+std::vector<Spec> devices() { return {a2(), a3(), ascend_910b1(), ascend_910b3(), ascend_910b4()}; }
 
 std::vector<Quantity> quantities(const Spec& spec) {
   std::vector<Quantity> all;

@@ -10,7 +10,8 @@ CubeCore::CubeCore(const Spec& spec)
       spec_(&spec) {}
 
 Cycles CubeCore::load(const Region& region, Cycles ready) {
-  return timeline_.issue(Pipe::cube_mte2, ready, gm_to_l1(*spec_, region));
+  return timeline_.issue(Pipe::cube_mte2, ready, gm_to_l1_transfer(*spec_, region)) +
+         Cycles{spec_->rates.gm_to_l1_start.value};
 }
 
 Cycles CubeCore::load_l0a(Bytes size, Cycles ready) {
@@ -33,7 +34,8 @@ VectorCore::VectorCore(const Spec& spec)
     : ub("UB", bytes_of(spec.memories.ub), bytes_of(spec.memories.ub_alignment)), spec_(&spec) {}
 
 Cycles VectorCore::load(Bytes size, Cycles ready) {
-  return timeline_.issue(Pipe::vector_mte2, ready, gm_to_ub(*spec_, size));
+  return timeline_.issue(Pipe::vector_mte2, ready, gm_to_ub_transfer(*spec_, size)) +
+         Cycles{spec_->rates.gm_to_ub_start.value};
 }
 
 Cycles VectorCore::compute(const VectorCost& operation, Bytes fp32, Cycles ready) {
@@ -41,7 +43,8 @@ Cycles VectorCore::compute(const VectorCost& operation, Bytes fp32, Cycles ready
 }
 
 Cycles VectorCore::store(Bytes size, Cycles ready) {
-  return timeline_.issue(Pipe::mte3, ready, ub_to_gm(*spec_, size));
+  return timeline_.issue(Pipe::mte3, ready, ub_to_gm_transfer(*spec_, size)) +
+         Cycles{spec_->rates.ub_to_gm_start.value};
 }
 
 }  // namespace assay::device

@@ -19,8 +19,8 @@ Bytes Scratchpad::allocate(Bytes size, std::string_view what) {
 
 void Scratchpad::release(Bytes mark) {
   if (mark > used_)
-    throw DeviceFault(name_ + ": release from offset " + std::to_string(mark.count) + " B, but only " +
-                      std::to_string(used_.count) + " B are in use");
+    throw DeviceFault(name_ + ": release from offset " + std::to_string(mark.count) +
+                      " B, but only " + std::to_string(used_.count) + " B are in use");
   used_ = mark;
   std::erase_if(tiles_, [&](const Tile& tile) { return tile.offset >= mark; });
 }

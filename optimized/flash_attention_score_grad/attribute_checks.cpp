@@ -53,8 +53,8 @@ Refusal sparse_mode(const Call& call) {
 
 Refusal varlen_modes(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
-  return unless(mode < 7, "sparseMode is " + std::to_string(mode) +
-                              "; 7 and 8 exist in layout TND only");
+  return unless(mode < 7,
+                "sparseMode is " + std::to_string(mode) + "; 7 and 8 exist in layout TND only");
 }
 
 std::vector<Shape> legal_mask_shapes(const Call& call) {
@@ -62,7 +62,8 @@ std::vector<Shape> legal_mask_shapes(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
   if (mode == 6) return {{prefix_mask_rows, edge}, {1, 1, prefix_mask_rows, edge}};
   if (mode >= 2 && mode <= 4) return {{edge, edge}, {1, 1, edge, edge}};
-  std::vector<Shape> shapes = {{e.batch, 1, e.seq_q, e.seq_kv}, {e.batch, e.heads_q, e.seq_q, e.seq_kv}};
+  std::vector<Shape> shapes = {{e.batch, 1, e.seq_q, e.seq_kv},
+                               {e.batch, e.heads_q, e.seq_q, e.seq_kv}};
   if (mode != 5 || e.batch == 1) {
     shapes.push_back({e.seq_q, e.seq_kv});
     shapes.push_back({1, 1, e.seq_q, e.seq_kv});
@@ -96,9 +97,9 @@ Refusal token_limits(const Call& call) {
   if (next < least_next)
     return "nextTokens is " + std::to_string(next) + "; it must be at least " +
            std::to_string(least_next);
-  return unless(mode == 4 || pre + next >= 0,
-                "preTokens + nextTokens is " + std::to_string(pre + next) +
-                    "; it must be at least 0");
+  return unless(
+      mode == 4 || pre + next >= 0,
+      "preTokens + nextTokens is " + std::to_string(pre + next) + "; it must be at least 0");
 }
 
 Refusal band(const Call& call) {
@@ -136,16 +137,11 @@ Refusal prefix_range(const Call& call) {
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"FAG-C60", invalid, keep_prob},
-    {"FAG-C12", spec::Status::param_nullptr, drop_mask_given},
-    {"FAG-C62", invalid, drop_mask_size},
-    {"FAG-C63", invalid, sparse_mode},
-    {"FAG-C64", invalid, varlen_modes},
-    {"FAG-C67", invalid, mask_shape},
-    {"FAG-C68", invalid, token_limits},
-    {"FAG-C71", invalid, band},
-    {"FAG-C72", invalid, prefix_given},
-    {"FAG-C73", invalid, prefix_range},
+    {"FAG-C60", invalid, keep_prob},      {"FAG-C12", spec::Status::param_nullptr, drop_mask_given},
+    {"FAG-C62", invalid, drop_mask_size}, {"FAG-C63", invalid, sparse_mode},
+    {"FAG-C64", invalid, varlen_modes},   {"FAG-C67", invalid, mask_shape},
+    {"FAG-C68", invalid, token_limits},   {"FAG-C71", invalid, band},
+    {"FAG-C72", invalid, prefix_given},   {"FAG-C73", invalid, prefix_range},
 };
 
 }  // namespace

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "assay/device/core.hpp"
 
 namespace assay::optimized {
 namespace {
 
 using device::Bytes;
 using device::ceil_divide;
+using device::Cycles;
 using device::Drain;
-using device::Mmad;
 using device::Pipe;
 using device::Region;
 using Problem = spec::FlashAttentionScoreGrad::Problem;
@@ -22,102 +25,137 @@ struct BlockProduct {
   std::int64_t m, n, k;
 };
 
-class Costs {
+/// Sends one block through a cube core and a vector core. What each operation occupies is charged
+/// to the block, its record or its key tile.
+class BlockRun {
  public:
-  Costs(const Problem& problem, const Tiling& tiling, const device::Spec& device)
-      : p_(problem), t_(tiling), device_(device), element_{spec::size_of(problem.dtype)} {}
+  BlockRun(const Problem& problem, const Tiling& tiling, const device::Spec& device)
+      : p_(problem),
+        t_(tiling),
+        device_(device),
+        element_{spec::size_of(problem.dtype)},
+        cube_(device),
+        vector_(device) {}
 
-  BlockCost all() const {
-    const std::int64_t r = t_.rows, c = t_.columns;
-    BlockCost cost;
-    Work& block = cost.block;
-    for (const BlockProduct& product : {BlockProduct{r, c, p_.head_dim}, {r, c, p_.head_dim_v},
-                                        {c, p_.head_dim_v, r}, {c, p_.head_dim, r},
-                                        {r, p_.head_dim, c}})
-      multiply(product, block);
-    // Scores: query and dy against key and value. Gradients: P and dy, dS and query, the same dS and key.
-    Work& keys = t_.keys_stay ? cost.key_tile : block;
-    load(head_rows(r, p_.head_dim), block);
-    load(head_rows(c, p_.head_dim), keys);
-    load(head_rows(r, p_.head_dim_v), block);
-    load(head_rows(c, p_.head_dim_v), keys);
-    load(workspace_tile(), block);
-    load(head_rows(r, p_.head_dim_v), block);
-    load(workspace_tile(), block);
-    load(head_rows(r, p_.head_dim), block);
-    if (!t_.keys_stay) load(head_rows(c, p_.head_dim), block);
-    drain(2 * r * c, Drain::store, block);
-    drain(r * p_.head_dim, Drain::atomic_add, block);
-    drain(c * (p_.head_dim + p_.head_dim_v), Drain::atomic_add, cost.record);
-    softmax(block);
-    return cost;
+  /// The order of the vendor's templates: scores and dP, softmax, then dv, dk and dq.
+  BlockCost run() {
+    const std::int64_t r = t_.rows, c = t_.columns, d = p_.head_dim, dv = p_.head_dim_v;
+    const Cycles handover = {device_.overheads.handover.value};
+    Work& block = cost_.block;
+    Work& keys = t_.keys_stay ? cost_.key_tile : block;
+
+    const Cycles query_key = load(head_rows(r, d), {}, block, load(head_rows(c, d), {}, keys));
+    const Cycles scores = multiply({r, c, d}, query_key, block, Drain::store);
+    const Cycles dy_value = load(head_rows(r, dv), {}, block, load(head_rows(c, dv), {}, keys));
+    const Cycles dprob = multiply({r, c, dv}, dy_value, block, Drain::store);
+    const Cycles staged = softmax(std::max(scores, dprob) + handover) + handover;
+
+    const Cycles prob_dy = load(head_rows(r, dv), {}, block, load(workspace_tile(), staged, block));
+    const Cycles dv_done = multiply({c, dv, r}, prob_dy, cost_.record, Drain::atomic_add);
+    const Cycles dscore = load(workspace_tile(), staged, block);
+    const Cycles dscore_query = load(head_rows(r, d), {}, block, dscore);
+    const Cycles dk_done = multiply({c, d, r}, dscore_query, cost_.record, Drain::atomic_add);
+    const Cycles dscore_key = t_.keys_stay ? dscore : load(head_rows(c, d), {}, block, dscore);
+    const Cycles dq_done = multiply({r, d, c}, dscore_key, block, Drain::atomic_add);
+    cost_.alone = std::max({dv_done, dk_done, dq_done});
+    return cost_;
   }
 
  private:
   /// Rows of one head in global memory: adjacent in BNSD, and in any layout of a single head.
   Region head_rows(std::int64_t rows, std::int64_t dim) const {
     const bool single = p_.heads_q == 1 && (p_.input_layout != spec::Layout::sbh || p_.batch == 1);
-    return {.rows = rows, .row = dim * element_,
+    return {.rows = rows,
+            .row = dim * element_,
             .contiguous = p_.input_layout == spec::Layout::bnsd || single};
   }
   Region workspace_tile() const { return {.rows = t_.rows, .row = t_.columns * element_}; }
 
-  void multiply(const BlockProduct& product, Work& work) const {
-    for (std::int64_t n = 0; n < product.n; n += t_.slice)
-      for (std::int64_t k = 0; k < product.k; k += t_.l0_depth) {
-        const std::int64_t columns = std::min(t_.slice, product.n - n);
-        const std::int64_t depth = std::min(t_.l0_depth, product.k - k);
-        work.on(Pipe::mte1) += l1_to_l0a(device_, product.m * depth * element_) +
-                               l1_to_l0b(device_, columns * depth * element_);
-        work.on(Pipe::cube) += mmad(
-            device_, {.m = product.m, .n = columns, .k = depth, .element = element_});
-      }
+  /// Charges what `issue` occupies; returns what it returns.
+  template <class Issue>
+  Cycles charge(Work& work, const Issue& issue) {
+    const std::array<Cycles, device::pipe_count> before = busy();
+    const Cycles end = issue();
+    const std::array<Cycles, device::pipe_count> after = busy();
+    for (std::size_t pipe = 0; pipe < after.size(); ++pipe)
+      work.busy[pipe] += after[pipe] - before[pipe];
+    return end;
   }
 
-  void load(const Region& region, Work& work) const {
-    work.on(Pipe::cube_mte2) += gm_to_l1_transfer(device_, region);
+  std::array<Cycles, device::pipe_count> busy() const {
+    std::array<Cycles, device::pipe_count> cycles;
+    for (std::size_t pipe = 0; pipe < cycles.size(); ++pipe)
+      cycles[pipe] = cube_.timeline().busy(static_cast<Pipe>(pipe)) +
+                     vector_.timeline().busy(static_cast<Pipe>(pipe));
+    return cycles;
+  }
+
+  /// Ends when the region and `other` are there.
+  Cycles load(const Region& region, Cycles ready, Work& work, Cycles other = {}) {
     work.read += region.total();
+    return std::max(other, charge(work, [&] { return cube_.load(region, ready); }));
   }
 
-  void drain(std::int64_t numbers, Drain kind, Work& work) const {
-    const Bytes size = {numbers * fp32_bytes};
-    work.on(Pipe::fixpipe) += fixpipe(device_, size, kind);
-    work.written += size;
+  /// The matrix steps are the block's; the drain may be its record's.
+  Cycles multiply(const BlockProduct& product, Cycles loaded, Work& drained, Drain kind) {
+    Cycles end;
+    for (std::int64_t n = 0; n < product.n; n += t_.slice) {
+      const std::int64_t columns = std::min(t_.slice, product.n - n);
+      const Cycles summed = charge(cost_.block, [&] {
+        Cycles at = loaded;
+        for (std::int64_t k = 0; k < product.k; k += t_.l0_depth) {
+          const std::int64_t depth = std::min(t_.l0_depth, product.k - k);
+          cube_.load_l0a(product.m * depth * element_, loaded);
+          const Cycles ready = cube_.load_l0b(columns * depth * element_, loaded);
+          at = cube_.multiply({.m = product.m, .n = columns, .k = depth, .element = element_},
+                              ready);
+        }
+        return at;
+      });
+      const Bytes size = {product.m * columns * fp32_bytes};
+      drained.written += size;
+      end = charge(drained, [&] { return cube_.drain(size, kind, summed); });
+    }
+    return end;
   }
 
-  void softmax(Work& work) const {
+  /// One vector core does half of the rows; the other does as much at the same time.
+  Cycles softmax(Cycles ready) {
     const std::int64_t rows = ceil_divide(t_.rows, vector_cores_per_cube);
+    Cycles end;
     for (std::int64_t first = 0; first < rows; first += t_.vector_rows)
-      softmax_rows(std::min(t_.vector_rows, rows - first), work);
+      end = charge(cost_.block,
+                   [&] { return softmax_rows(std::min(t_.vector_rows, rows - first), ready); });
+    return end;
   }
 
-  /// One vector core; the other does as much at the same time.
-  void softmax_rows(std::int64_t rows, Work& work) const {
+  Cycles softmax_rows(std::int64_t rows, Cycles ready) {
     const std::int64_t scores = rows * t_.columns;
     const Bytes fp32 = {scores * fp32_bytes};
     const bool masked = p_.atten_mask != spec::MaskShape::absent;
-    const auto& v = device_.vector;
-    const auto compute = [&](const device::VectorCost& operation) {
-      work.on(Pipe::vector) += vector(device_, operation, fp32);
-    };
-    for (const auto* operation : {&v.muls, &v.sub, &v.exp, &v.div, &v.sub, &v.mul})
-      compute(*operation);
-    if (masked) compute(v.select);
-    if (p_.dtype != spec::DType::fp32)
-      for (int staged = 0; staged < 2; ++staged) compute(v.cast_to_16bit);
     const std::int64_t statistics = 3 * rows * spec::statistics_replicas * fp32_bytes;
     const Bytes in = {2 * fp32.count + statistics + (masked ? scores : 0)};
     const Bytes out = 2 * (scores * element_);
-    work.on(Pipe::vector_mte2) += gm_to_ub_transfer(device_, in);
-    work.on(Pipe::mte3) += ub_to_gm_transfer(device_, out);
-    work.read += vector_cores_per_cube * in;
-    work.written += vector_cores_per_cube * out;
+    cost_.block.read += vector_cores_per_cube * in;
+    cost_.block.written += vector_cores_per_cube * out;
+
+    const auto& v = device_.vector;
+    std::vector<const device::VectorCost*> operations = {&v.muls, &v.sub, &v.exp,
+                                                         &v.div,  &v.sub, &v.mul};
+    if (masked) operations.push_back(&v.select);
+    if (p_.dtype != spec::DType::fp32) operations.insert(operations.end(), 2, &v.cast_to_16bit);
+    Cycles at = vector_.load(in, ready);
+    for (const auto* operation : operations) at = vector_.compute(*operation, fp32, at);
+    return vector_.store(out, at);
   }
 
   const Problem& p_;
   const Tiling& t_;
   const device::Spec& device_;
   Bytes element_;
+  device::CubeCore cube_;
+  device::VectorCore vector_;
+  BlockCost cost_;
 };
 
 Bytes scaled(double times, Bytes size) {
@@ -143,7 +181,7 @@ Work operator*(double times, const Work& work) {
 }
 
 BlockCost block_cost(const Problem& problem, const Tiling& tiling, const device::Spec& device) {
-  return Costs(problem, tiling, device).all();
+  return BlockRun(problem, tiling, device).run();
 }
 
 }  // namespace assay::optimized

@@ -19,9 +19,11 @@ struct Work {
   friend Work operator*(double times, const Work& work);
 };
 
-/// What a block of scores costs, what is paid once per record of blocks under one key tile, and once per key tile.
+/// What a block of scores costs, what is paid once per record of blocks under one key tile, and
+/// once per key tile; and how long a block takes alone, from its first load to its last drain.
 struct BlockCost {
   Work block, record, key_tile;
+  device::Cycles alone;
 };
 
 BlockCost block_cost(const spec::FlashAttentionScoreGrad::Problem& problem, const Tiling& tiling,

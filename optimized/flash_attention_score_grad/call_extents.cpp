@@ -10,10 +10,14 @@ std::optional<spec::Layout> layout_of(const Call& call) {
 
 Axes axes_of(spec::Layout layout) {
   switch (layout) {
-    case spec::Layout::bsh: return {.batch = 0, .seq = 1, .heads = 2, .merged = true};
-    case spec::Layout::sbh: return {.batch = 1, .seq = 0, .heads = 2, .merged = true};
-    case spec::Layout::bsnd: return {.batch = 0, .seq = 1, .heads = 2, .merged = false};
-    case spec::Layout::bnsd: break;
+    case spec::Layout::bsh:
+      return {.batch = 0, .seq = 1, .heads = 2, .merged = true};
+    case spec::Layout::sbh:
+      return {.batch = 1, .seq = 0, .heads = 2, .merged = true};
+    case spec::Layout::bsnd:
+      return {.batch = 0, .seq = 1, .heads = 2, .merged = false};
+    case spec::Layout::bnsd:
+      break;
   }
   return {.batch = 0, .seq = 2, .heads = 1, .merged = false};
 }

@@ -4,8 +4,8 @@
 
 namespace assay::optimized {
 
-/// The extents that a call's tensors have in its layout. Where H = N * D is one axis, the head size of
-/// query is H / headNum, and key is cut into heads of that size.
+/// The extents that a call's tensors have in its layout. Where H = N * D is one axis, the head size
+/// of query is H / headNum, and key is cut into heads of that size.
 struct CallExtents {
   std::int64_t batch = 0, heads_q = 0, heads_kv = 0, seq_q = 0, seq_kv = 0;
   std::int64_t head_dim = 0, head_dim_v = 0;
@@ -14,7 +14,8 @@ struct CallExtents {
 /// Rank that a layout string stands for; nothing for an unknown one.
 std::optional<spec::Layout> layout_of(const spec::Call<spec::FlashAttentionScoreGrad>& call);
 
-/// Positions of batch and sequence among a layout's axes, and whether heads and channels share the last one.
+/// Positions of batch and sequence among a layout's axes, and whether heads and channels share the
+/// last one.
 struct Axes {
   std::size_t batch, seq, heads;
   bool merged;

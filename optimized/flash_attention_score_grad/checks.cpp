@@ -15,7 +15,8 @@ void refuse(std::span<const Check> checks, const Check::Call& call) {
 
 std::vector<Check> argument_checks() {
   std::vector<Check> all;
-  for (const auto group : {presence_checks(), type_checks(), shape_checks(), attribute_checks(), pse_checks()})
+  for (const auto group :
+       {presence_checks(), type_checks(), shape_checks(), attribute_checks(), pse_checks()})
     all.insert(all.end(), group.begin(), group.end());
   return all;
 }

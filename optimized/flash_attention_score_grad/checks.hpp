@@ -17,7 +17,8 @@ struct Check {
 
   std::string_view id;
   spec::Status status;
-  /// What is wrong: parameter, value, limit; nothing if the row holds. It may rely on the checks before it.
+  /// What is wrong: parameter, value, limit; nothing if the row holds. It may rely on the checks
+  /// before it.
   std::optional<std::string> (*refusal)(const Call& call);
 };
 

@@ -64,7 +64,8 @@ struct Load {
   Counts busiest, all;
 };
 
-/// Key tiles are dealt out in rounds, the same key tile of all heads before the next: those of one round are alike.
+/// Key tiles are dealt out in rounds, the same key tile of all heads before the next: those of one
+/// round are alike.
 Load deal(const Problem& p, const Tiling& t, std::int64_t cores) {
   const KeyTileLengths length = lengths(t);
   const std::int64_t heads = p.batch * p.heads_kv;
@@ -100,8 +101,10 @@ TensorBytes tensor_bytes(const Problem& p) {
   const std::int64_t gradients = q * p.head_dim + kv * (p.head_dim + p.head_dim_v);
   const std::int64_t statistics = q * spec::statistics_replicas * fp32_bytes;
   return {.inputs = {(gradients + 2 * q * p.head_dim_v) * element + 2 * statistics},
-          .outputs = {gradients * element}, .sums = {gradients * fp32_bytes},
-          .dy_and_attention = {2 * q * p.head_dim_v * element}, .row_terms = {statistics}};
+          .outputs = {gradients * element},
+          .sums = {gradients * fp32_bytes},
+          .dy_and_attention = {2 * q * p.head_dim_v * element},
+          .row_terms = {statistics}};
 }
 
 /// A pass of all vector cores over global memory, and the barrier behind it.
@@ -111,7 +114,8 @@ struct Pass {
 
 Cycles pass_time(const device::Spec& device, const Pass& pass) {
   const auto cores = static_cast<std::int64_t>(device.cores.vector.value);
-  const Bytes in = {ceil_divide(pass.read.count, cores)}, out = {ceil_divide(pass.written.count, cores)};
+  const Bytes in = {ceil_divide(pass.read.count, cores)},
+              out = {ceil_divide(pass.written.count, cores)};
   return largest({gm_to_ub(device, in), ub_to_gm(device, out),
                   l2_time(device, pass.read + pass.written)}) +
          cycles_of(device, device.overheads.sync_all.value);
@@ -121,25 +125,34 @@ Cycles pass_time(const device::Spec& device, const Pass& pass) {
 Cycles record_time(const device::Spec& device, const Work& record, std::int64_t active) {
   const Cycles cube = largest({record.on(Pipe::cube_mte2), record.on(Pipe::mte1),
                                record.on(Pipe::cube), record.on(Pipe::fixpipe)});
-  const Cycles vector = largest({record.on(Pipe::vector_mte2), record.on(Pipe::vector),
-                                 record.on(Pipe::mte3)}) +
-                        Cycles{device.overheads.handover.value};
+  const Cycles vector =
+      largest({record.on(Pipe::vector_mte2), record.on(Pipe::vector), record.on(Pipe::mte3)}) +
+      Cycles{device.overheads.handover.value};
   return largest({cube, vector, l2_time(device, active * (record.read + record.written))});
 }
 
-/// Before the first record and behind the last nothing runs beside anything.
-Cycles fill_time(const device::Spec& device, const Work& record) {
-  const auto& rates = device.rates;
-  return record.on(Pipe::vector) + record.on(Pipe::cube) +
-         Cycles{rates.gm_to_l1_start.value + rates.gm_to_ub_start.value +
-                rates.ub_to_gm_start.value + device.overheads.handover.value};
+/// The first block runs alone; behind it come the rest of the busiest core's records, after those
+/// that a core waits for until dq has its turn.
+Cycles main_time(const Problem& p, const Tiling& t, const device::Spec& device,
+                 const BlockCost& cost, const Counts& busiest) {
+  if (busiest.records == 0) return {};
+  const std::int64_t heads = p.batch * p.heads_kv;
+  const std::int64_t active =
+      std::min(static_cast<std::int64_t>(device.cores.cube.value), heads * t.key_tiles);
+  const std::int64_t waiting = ceil_divide(active, heads) - 1;
+  const Work record = (1 / busiest.records) * busiest.times(cost);
+  const Work& block = cost.block;
+  const Cycles first = std::max(cost.alone, l2_time(device, active * (block.read + block.written)));
+  const double rest = busiest.records * (1 - 1 / busiest.blocks) + static_cast<double>(waiting);
+  return first + rest * record_time(device, record, active);
 }
 
 /// Bytes that HBM must move: the tensors once, and the share of the sums that L2 does not hold.
 Bytes hbm_bytes(const device::Spec& device, const TensorBytes& tensors, Bytes sums_traffic) {
   const Bytes live = tensors.inputs + tensors.outputs + tensors.sums;
   const Bytes tensors_once = tensors.inputs + tensors.outputs;
-  const double missing = std::max(0.0, 1 - device.memories.l2.value / static_cast<double>(live.count));
+  const double missing =
+      std::max(0.0, 1 - device.memories.l2.value / static_cast<double>(live.count));
   return tensors_once +
          Bytes{static_cast<std::int64_t>(missing * static_cast<double>(sums_traffic.count))};
 }
@@ -157,24 +170,16 @@ Estimate estimate(const Problem& p, const Tiling& t, const device::Spec& device)
 
   const Work all = load.all.times(cost), busiest = load.busiest.times(cost);
 
-  Cycles main;
-  if (load.busiest.records > 0) {
-    const std::int64_t heads = p.batch * p.heads_kv;
-    const std::int64_t active = std::min(cores, heads * t.key_tiles);
-    const std::int64_t waiting = ceil_divide(active, heads) - 1;
-    const Work record = (1 / load.busiest.records) * busiest;
-    const Cycles steady = record_time(device, record, active);
-    main = fill_time(device, record) + (load.busiest.records + static_cast<double>(waiting)) * steady;
-    main = std::max(main, hbm_time(device, hbm_bytes(device, tensors, 2 * tensors.sums)));
-  }
+  const Bytes hbm = hbm_bytes(device, tensors, 2 * tensors.sums);
+  const Cycles main = std::max(main_time(p, t, device, cost, load.busiest), hbm_time(device, hbm));
   Estimate result{.busy = busiest.busy};
   result.makespan = cycles_of(device, device.overheads.launch.value) + pass_time(device, clear) +
                     pass_time(device, row_terms) + main + pass_time(device, store);
   result.seconds = seconds_of(device, result.makespan);
   result.read = all.read + clear.read + row_terms.read + store.read;
   result.written = all.written + clear.written + row_terms.written + store.written;
-  result.cube_utilisation = all.on(Pipe::cube).count /
-                            (static_cast<double>(cores) * result.makespan.count);
+  result.cube_utilisation =
+      all.on(Pipe::cube).count / (static_cast<double>(cores) * result.makespan.count);
   return result;
 }
 

@@ -27,8 +27,8 @@ void Exclusion::read(const Block& block, std::int64_t stride, std::uint8_t* excl
     column = delta > 0 ? 0 : std::min(-delta, block.rows);
   }
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(mask_->bytes.data());
-  const std::uint8_t* from = bytes + mask_->offset + block.b * batch_ + block.n * head_ +
-                             row * row_ + column * column_;
+  const std::uint8_t* from =
+      bytes + mask_->offset + block.b * batch_ + block.n * head_ + row * row_ + column * column_;
   for (std::int64_t i = 0; i < block.rows; ++i, from += row_, excluded += stride) {
     if (column_ == 1)
       std::copy_n(from, block.columns, excluded);

@@ -12,9 +12,9 @@ struct Block {
   std::int64_t first_row, rows, first_column, columns;
 };
 
-/// Reads the attention mask block by block, as the device does: the caller's tensor in modes 0 and 1, in
-/// modes 2 and 3 a window of the compressed one that is moved with the diagonal.
-/// Source: conventions of the operators, sections 5.2 and 5.5.
+/// Reads the attention mask block by block, as the device does: the caller's tensor in modes 0 and
+/// 1, in modes 2 and 3 a window of the compressed one that is moved with the diagonal. Source:
+/// conventions of the operators, sections 5.2 and 5.5.
 class Exclusion {
  public:
   using Op = spec::FlashAttentionScoreGrad;

@@ -20,15 +20,19 @@ struct KeyTile {
   std::int64_t b, kv, index;
 };
 
-/// One run. Key tiles are independent but for dq, to which they add in ascending order: for every row tile
-/// a counter says which key tile may add next. Threads take key tiles in ascending order, so that the
-/// lowest unfinished one never waits.
+/// One run. Key tiles are independent but for dq, to which they add in ascending order: for every
+/// row tile a counter says which key tile may add next. Threads take key tiles in ascending order,
+/// so that the lowest unfinished one never waits.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
            const Execution& execution)
-      : problem_(problem), outputs_(outputs), tiling_(execution.tiling),
-        kernels_(execution.kernels), workspace_(execution.workspace), threads_(execution.threads),
+      : problem_(problem),
+        outputs_(outputs),
+        tiling_(execution.tiling),
+        kernels_(execution.kernels),
+        workspace_(execution.workspace),
+        threads_(execution.threads),
         query_(rows(inputs.query, query_extents(problem))),
         key_(rows(inputs.key, key_extents(problem))),
         value_(rows(inputs.value, value_extents(problem))),
@@ -37,8 +41,10 @@ class Gradient {
         dq_(rows(outputs.dq, query_extents(problem))),
         dk_(rows(outputs.dk, key_extents(problem))),
         dv_(rows(outputs.dv, value_extents(problem))),
-        softmax_max_(inputs.softmax_max), softmax_sum_(inputs.softmax_sum),
-        exclusion_(problem, inputs), stage_(storage_of(problem.dtype)),
+        softmax_max_(inputs.softmax_max),
+        softmax_sum_(inputs.softmax_sum),
+        exclusion_(problem, inputs),
+        stage_(storage_of(problem.dtype)),
         scale_(static_cast<float>(problem.scale_value)) {}
 
   void run();
@@ -83,7 +89,8 @@ class Gradient {
   float scale_;
 
   float *dq_sums_ = nullptr, *row_terms_ = nullptr;
-  std::unique_ptr<std::atomic<std::int64_t>[]> next_key_tile_;  ///< per row tile of every query head
+  std::unique_ptr<std::atomic<std::int64_t>[]>
+      next_key_tile_;  ///< per row tile of every query head
   std::atomic<std::int64_t> taken_row_terms_ = 0, taken_key_tiles_ = 0;
 };
 
@@ -159,8 +166,10 @@ void Gradient::run() {
 /// R(i) = sum over c of dy(i, c) * attention_in(i, c), once per row.
 void Gradient::row_terms(std::int64_t head_tile, const ThreadTiles& tiles) {
   const std::int64_t head = head_tile / tiling_.row_tiles, tile = head_tile % tiling_.row_tiles;
-  const RowSpan span = {.b = head / problem_.heads_q, .n = head % problem_.heads_q,
-                        .first = tile * tiling_.rows, .count = tiling_.rows_of(tile)};
+  const RowSpan span = {.b = head / problem_.heads_q,
+                        .n = head % problem_.heads_q,
+                        .first = tile * tiling_.rows,
+                        .count = tiling_.rows_of(tile)};
   const Tile attention = {.at = tiles.query.at, .stride = tiles.query.stride};
   dy_.read(span, tiles.dy);
   attention_in_.read(span, attention);
@@ -173,7 +182,8 @@ void Gradient::work(ThreadTiles& tiles) {
   const std::int64_t count = problem_.batch * problem_.heads_kv * tiling_.key_tiles;
   for (std::int64_t k; (k = taken_key_tiles_++) < count;) {
     const std::int64_t head = k / tiling_.key_tiles;
-    process({.b = head / problem_.heads_kv, .kv = head % problem_.heads_kv,
+    process({.b = head / problem_.heads_kv,
+             .kv = head % problem_.heads_kv,
              .index = k % tiling_.key_tiles},
             tiles);
   }
@@ -189,8 +199,8 @@ void Gradient::process(const KeyTile& key_tile, ThreadTiles& tiles) {
 
 void Gradient::load_keys(const KeyTile& key_tile, const ThreadTiles& tiles) const {
   const std::int64_t count = tiling_.columns_of(key_tile.index);
-  const RowSpan span = {.b = key_tile.b, .n = key_tile.kv,
-                        .first = key_tile.index * tiling_.columns, .count = count};
+  const RowSpan span = {
+      .b = key_tile.b, .n = key_tile.kv, .first = key_tile.index * tiling_.columns, .count = count};
   key_.read(span, tiles.key);
   value_.read(span, tiles.value);
   transpose(tiles.key, count, problem_.head_dim, tiles.key_transposed);
@@ -223,16 +233,25 @@ void Gradient::process_head(const KeyTile& key_tile, std::int64_t n, ThreadTiles
 
 void Gradient::process_block(const KeyTile& key_tile, std::int64_t n, std::int64_t row_tile,
                              ThreadTiles& tiles, Sum record) {
-  const Block block = {.b = key_tile.b, .n = n, .first_row = row_tile * tiling_.rows,
+  const Block block = {.b = key_tile.b,
+                       .n = n,
+                       .first_row = row_tile * tiling_.rows,
                        .rows = tiling_.rows_of(row_tile),
                        .first_column = key_tile.index * tiling_.columns,
                        .columns = tiling_.columns_of(key_tile.index)};
   scores(block, tiles);
   const auto gradient = [&](const Tile& left, const Tile& right, const Tile& sums,
                             std::int64_t columns) {
-    kernels_.multiply({.a = left.at, .a_row = 1, .a_depth = left.stride, .b = right.at,
-                       .b_row = right.stride, .c = sums.at, .c_row = sums.stride,
-                       .rows = block.columns, .columns = columns, .depth = block.rows,
+    kernels_.multiply({.a = left.at,
+                       .a_row = 1,
+                       .a_depth = left.stride,
+                       .b = right.at,
+                       .b_row = right.stride,
+                       .c = sums.at,
+                       .c_row = sums.stride,
+                       .rows = block.columns,
+                       .columns = columns,
+                       .depth = block.rows,
                        .sum = record});
   };
   gradient(tiles.scores, tiles.dy, tiles.dv_record, problem_.head_dim_v);
@@ -247,9 +266,16 @@ void Gradient::scores(const Block& block, ThreadTiles& t) const {
   dy_.read(span, t.dy);
   const auto product = [&](const Tile& left, const Tile& right, const Tile& result,
                            std::int64_t depth) {
-    kernels_.multiply({.a = left.at, .a_row = left.stride, .a_depth = 1, .b = right.at,
-                       .b_row = right.stride, .c = result.at, .c_row = result.stride,
-                       .rows = block.rows, .columns = block.columns, .depth = depth});
+    kernels_.multiply({.a = left.at,
+                       .a_row = left.stride,
+                       .a_depth = 1,
+                       .b = right.at,
+                       .b_row = right.stride,
+                       .c = result.at,
+                       .c_row = result.stride,
+                       .rows = block.rows,
+                       .columns = block.columns,
+                       .depth = depth});
   };
   product(t.query, t.key_transposed, t.scores, problem_.head_dim);
   product(t.dy, t.value_transposed, t.dprob, problem_.head_dim_v);
@@ -267,11 +293,17 @@ void Gradient::scores(const Block& block, ThreadTiles& t) const {
   statistic(softmax_max_, t.max);
   statistic(softmax_sum_, t.sum);
   if (exclusion_.present()) exclusion_.read(block, t.scores.stride, t.excluded.data());
-  kernels_.softmax_grad({.scores = t.scores.at, .dprob = t.dprob.at, .row_stride = t.scores.stride,
-                         .rows = block.rows, .columns = block.columns, .max = t.max, .sum = t.sum,
+  kernels_.softmax_grad({.scores = t.scores.at,
+                         .dprob = t.dprob.at,
+                         .row_stride = t.scores.stride,
+                         .rows = block.rows,
+                         .columns = block.columns,
+                         .max = t.max,
+                         .sum = t.sum,
                          .row_term = t.row_term,
                          .excluded = exclusion_.present() ? t.excluded.data() : nullptr,
-                         .scale = scale_, .stage = stage_});
+                         .scale = scale_,
+                         .stage = stage_});
 }
 
 /// Waits for the turn of this key tile; the last one scales and stores the rows.
@@ -282,9 +314,15 @@ void Gradient::add_dq(const KeyTile& key_tile, const Block& block, std::int64_t 
     next.wait(seen, std::memory_order_acquire);
   const TileRange keys = tiling_.keys_of(row_tile);
   const Tile sums = dq_rows(block.b, block.n, block.first_row);
-  kernels_.multiply({.a = tiles.dprob.at, .a_row = tiles.dprob.stride, .a_depth = 1,
-                     .b = tiles.key.at, .b_row = tiles.key.stride, .c = sums.at,
-                     .c_row = sums.stride, .rows = block.rows, .columns = problem_.head_dim,
+  kernels_.multiply({.a = tiles.dprob.at,
+                     .a_row = tiles.dprob.stride,
+                     .a_depth = 1,
+                     .b = tiles.key.at,
+                     .b_row = tiles.key.stride,
+                     .c = sums.at,
+                     .c_row = sums.stride,
+                     .rows = block.rows,
+                     .columns = problem_.head_dim,
                      .depth = block.columns,
                      .sum = key_tile.index == keys.first ? Sum::start : Sum::add});
   if (key_tile.index == keys.last - 1) {
@@ -313,8 +351,8 @@ void Gradient::finish_keys(const KeyTile& key_tile, const ThreadTiles& tiles, bo
     std::fill_n(tiles.dk.at, rows * tiles.dk.stride, 0.0F);
     std::fill_n(tiles.dv.at, rows * tiles.dv.stride, 0.0F);
   }
-  const RowSpan span = {.b = key_tile.b, .n = key_tile.kv,
-                        .first = key_tile.index * tiling_.columns, .count = rows};
+  const RowSpan span = {
+      .b = key_tile.b, .n = key_tile.kv, .first = key_tile.index * tiling_.columns, .count = rows};
   dk_.write(span, tiles.dk, scale_, outputs_.dk);
   dv_.write(span, tiles.dv, 1.0F, outputs_.dv);
 }

@@ -19,14 +19,19 @@ Refusal first_missing(std::initializer_list<Required> arguments) {
 
 Refusal inputs(const Call& call) {
   const auto& p = call.parameters;
-  return first_missing({{"query", p.query.present}, {"key", p.key.present},
-                        {"value", p.value.present}, {"dy", p.dy.present}});
+  return first_missing({{"query", p.query.present},
+                        {"key", p.key.present},
+                        {"value", p.value.present},
+                        {"dy", p.dy.present}});
 }
 
 Refusal outputs(const Call& call) {
   const auto& p = call.parameters;
-  return first_missing({{"dq", p.dq.present}, {"dk", p.dk.present}, {"dv", p.dv.present},
-                        {"workspaceSize", p.workspace_size}, {"executor", p.executor}});
+  return first_missing({{"dq", p.dq.present},
+                        {"dk", p.dk.present},
+                        {"dv", p.dv.present},
+                        {"workspaceSize", p.workspace_size},
+                        {"executor", p.executor}});
 }
 
 Refusal attention_in(const Call& call) {
@@ -41,8 +46,10 @@ Refusal layout(const Call& call) {
 }
 
 constexpr auto null = spec::Status::param_nullptr;
-constexpr Check checks[] = {{"FAG-C01", null, inputs}, {"FAG-C02", null, outputs},
-                            {"FAG-C03", null, attention_in}, {"FAG-C07", null, layout}};
+constexpr Check checks[] = {{"FAG-C01", null, inputs},
+                            {"FAG-C02", null, outputs},
+                            {"FAG-C03", null, attention_in},
+                            {"FAG-C07", null, layout}};
 
 }  // namespace
 

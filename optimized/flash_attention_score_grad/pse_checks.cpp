@@ -75,8 +75,8 @@ Refusal alibi(const Call& call) {
     return "lengths of query and key are " + std::to_string(e.seq_q) + " and " +
            std::to_string(e.seq_kv) + "; a pse_shift of 1024 rows needs equal ones";
   const auto& a = call.attributes;
-  const bool causal = a.sparse_mode == 2 || a.sparse_mode == 3 ||
-                      (a.pre_tokens >= e.seq_q && a.next_tokens == 0);
+  const bool causal =
+      a.sparse_mode == 2 || a.sparse_mode == 3 || (a.pre_tokens >= e.seq_q && a.next_tokens == 0);
   return unless(causal, "preTokens is " + std::to_string(a.pre_tokens) + " and nextTokens " +
                             std::to_string(a.next_tokens) +
                             "; a pse_shift of 1024 rows needs a causal window");

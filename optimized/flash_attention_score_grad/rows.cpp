@@ -6,19 +6,26 @@ namespace assay::optimized {
 
 tile::Storage storage_of(spec::DType dtype) {
   switch (dtype) {
-    case spec::DType::fp32: return tile::Storage::fp32;
-    case spec::DType::fp16: return tile::Storage::fp16;
-    case spec::DType::bf16: return tile::Storage::bf16;
-    default: break;
+    case spec::DType::fp32:
+      return tile::Storage::fp32;
+    case spec::DType::fp16:
+      return tile::Storage::fp16;
+    case spec::DType::bf16:
+      return tile::Storage::bf16;
+    default:
+      break;
   }
   throw std::invalid_argument("no tile kernel computes in " + std::string(spec::to_string(dtype)));
 }
 
 Rows::Rows(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents,
            const tile::Kernels& kernels)
-    : storage_(storage_of(tensor.dtype)), tensor_(&tensor), index_(tensor, layout, extents),
+    : storage_(storage_of(tensor.dtype)),
+      tensor_(&tensor),
+      index_(tensor, layout, extents),
       element_(spec::size_of(tensor.dtype)),
-      column_(index_(0, 0, 0, 1) - index_(0, 0, 0, 0)), kernels_(&kernels) {}
+      column_(index_(0, 0, 0, 1) - index_(0, 0, 0, 0)),
+      kernels_(&kernels) {}
 
 void Rows::read(const RowSpan& rows, const Tile& to) const {
   const std::byte* const bytes = tensor_->bytes.data();

@@ -12,7 +12,8 @@ using spec::Parameter;
 using spec::Shape;
 
 constexpr std::int64_t kibi = 1024, mebi = 1024 * 1024;
-constexpr std::int64_t most_heads = 256, most_batches = 2 * mebi, most_batches_with_prefix = 2 * kibi;
+constexpr std::int64_t most_heads = 256, most_batches = 2 * mebi,
+                       most_batches_with_prefix = 2 * kibi;
 constexpr std::int64_t longest = mebi, widest_head = 768;
 
 struct Named {
@@ -23,8 +24,14 @@ struct Named {
 /// The tensors whose axes are those of the layout.
 std::vector<Named> attention_tensors(const Call& call) {
   const auto& p = call.parameters;
-  return {{"query", &p.query}, {"key", &p.key}, {"value", &p.value}, {"dy", &p.dy},
-          {"attention_in", &p.attention_in}, {"dq", &p.dq}, {"dk", &p.dk}, {"dv", &p.dv}};
+  return {{"query", &p.query},
+          {"key", &p.key},
+          {"value", &p.value},
+          {"dy", &p.dy},
+          {"attention_in", &p.attention_in},
+          {"dq", &p.dq},
+          {"dk", &p.dk},
+          {"dv", &p.dv}};
 }
 
 std::string shape_of(const Named& tensor) {
@@ -36,9 +43,9 @@ Refusal unless(bool holds, const std::string& refusal) {
 }
 
 Refusal within(const std::string& what, std::int64_t value, std::int64_t low, std::int64_t high) {
-  return unless(low <= value && value <= high,
-                what + " is " + std::to_string(value) + "; it must be " + std::to_string(low) +
-                    " to " + std::to_string(high));
+  return unless(low <= value && value <= high, what + " is " + std::to_string(value) +
+                                                   "; it must be " + std::to_string(low) + " to " +
+                                                   std::to_string(high));
 }
 
 Refusal head_num_positive(const Call& call) {
@@ -48,9 +55,9 @@ Refusal head_num_positive(const Call& call) {
 }
 
 Refusal layout(const Call& call) {
-  return unless(layout_of(call).has_value(),
-                "inputLayout is \"" + *call.attributes.input_layout +
-                    "\"; it must be one of " + spec::spellings_of<spec::Layout>.choices());
+  return unless(layout_of(call).has_value(), "inputLayout is \"" + *call.attributes.input_layout +
+                                                 "\"; it must be one of " +
+                                                 spec::spellings_of<spec::Layout>.choices());
 }
 
 Refusal ranks(const Call& call) {
@@ -106,9 +113,9 @@ Refusal head_size_of_value(const Call& call) {
 
 Refusal statistics_given(const Call& call) {
   const auto& p = call.parameters;
-  for (const Named& tensor : {Named{"softmax_max", &p.softmax_max}, {"softmax_sum", &p.softmax_sum}})
-    if (!tensor.parameter->present)
-      return std::string(tensor.name) + " is null; it is required";
+  for (const Named& tensor :
+       {Named{"softmax_max", &p.softmax_max}, {"softmax_sum", &p.softmax_sum}})
+    if (!tensor.parameter->present) return std::string(tensor.name) + " is null; it is required";
   return std::nullopt;
 }
 
@@ -207,15 +214,23 @@ Refusal no_empty_extent(const Call& call) {
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"FAG-C38", invalid, head_num_positive}, {"FAG-C30", invalid, layout},
-    {"FAG-C32", invalid, ranks},             {"FAG-C49", invalid, no_empty_extent},
-    {"FAG-C38", invalid, head_num_matches},  {"FAG-C34", invalid, head_size_of_key},
-    {"FAG-C37", invalid, groups},            {"FAG-C35", invalid, head_size_of_value},
+    {"FAG-C38", invalid, head_num_positive},
+    {"FAG-C30", invalid, layout},
+    {"FAG-C32", invalid, ranks},
+    {"FAG-C49", invalid, no_empty_extent},
+    {"FAG-C38", invalid, head_num_matches},
+    {"FAG-C34", invalid, head_size_of_key},
+    {"FAG-C37", invalid, groups},
+    {"FAG-C35", invalid, head_size_of_value},
     {"FAG-C04", spec::Status::param_nullptr, statistics_given},
-    {"FAG-C33", invalid, batches_equal},     {"FAG-C36", invalid, operand_shapes},
-    {"FAG-C47", invalid, attention_shape},   {"FAG-C48", invalid, output_shapes},
-    {"FAG-C46", invalid, statistics_shapes}, {"FAG-C39", invalid, heads},
-    {"FAG-C40", invalid, batch},             {"FAG-C41", invalid, lengths},
+    {"FAG-C33", invalid, batches_equal},
+    {"FAG-C36", invalid, operand_shapes},
+    {"FAG-C47", invalid, attention_shape},
+    {"FAG-C48", invalid, output_shapes},
+    {"FAG-C46", invalid, statistics_shapes},
+    {"FAG-C39", invalid, heads},
+    {"FAG-C40", invalid, batch},
+    {"FAG-C41", invalid, lengths},
     {"FAG-C44", invalid, head_size},
 };
 

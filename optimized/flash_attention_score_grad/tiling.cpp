@@ -1,10 +1,9 @@
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <sstream>
 
-#include "assay/device/scratchpad.hpp"
+#include "assay/device/core.hpp"
 
 namespace assay::optimized {
 namespace {
@@ -15,19 +14,26 @@ using device::round_up;
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 
 constexpr std::int64_t fractal = 16;
-constexpr std::int64_t largest_edge = 128;  // of a block: one Mmad of 128 x 128 x 128 hides its loads
-constexpr std::int64_t record_tiles = 4;    // as many block rows as the vendor's basic template
+constexpr std::int64_t largest_edge =
+    128;                                  // of a block: one Mmad of 128 x 128 x 128 hides its loads
+constexpr std::int64_t record_tiles = 4;  // as many block rows as the vendor's basic template
 constexpr std::int64_t fp32_bytes = 4;
 constexpr std::int64_t unbounded = std::int64_t{1} << 40;
 
 Window window_of(const Problem& p) {
-  const auto bounded = [](std::int64_t tokens) { return std::clamp(tokens, -unbounded, unbounded); };
+  const auto bounded = [](std::int64_t tokens) {
+    return std::clamp(tokens, -unbounded, unbounded);
+  };
   if (p.atten_mask == spec::MaskShape::absent) return {unbounded, unbounded};
   switch (p.sparse_mode) {
-    case 0: return {bounded(p.pre_tokens), bounded(p.next_tokens)};
-    case 2: return {unbounded, 0};
-    case 3: return {unbounded, p.seq_kv - p.seq_q};
-    default: return {unbounded, unbounded};
+    case 0:
+      return {bounded(p.pre_tokens), bounded(p.next_tokens)};
+    case 2:
+      return {unbounded, 0};
+    case 3:
+      return {unbounded, p.seq_kv - p.seq_q};
+    default:
+      return {unbounded, unbounded};
   }
 }
 
@@ -38,8 +44,8 @@ std::int64_t block_edge(const device::Spec& device) {
   return edge;
 }
 
-/// The largest multiple of a fractal's edge of which a tile with rows of `row_bytes` fits into one of `parts` of a buffer,
-/// at most `most`.
+/// The largest multiple of a fractal's edge of which a tile with rows of `row_bytes` fits into one
+/// of `parts` of a buffer, at most `most`.
 std::int64_t depth(const device::Quantity& buffer, std::int64_t parts, std::int64_t row_bytes,
                    std::int64_t most) {
   const std::int64_t fitting = bytes_of(buffer).count / parts / row_bytes / fractal * fractal;
@@ -49,22 +55,22 @@ std::int64_t depth(const device::Quantity& buffer, std::int64_t parts, std::int6
 class Planner {
  public:
   Planner(const Problem& problem, const device::Spec& device, Tiling& tiling)
-      : problem_(problem), tiling_(tiling), element_(spec::size_of(problem.dtype)),
-        masked_(problem.atten_mask != spec::MaskShape::absent), memories_(device.memories) {}
+      : problem_(problem),
+        tiling_(tiling),
+        element_(spec::size_of(problem.dtype)),
+        masked_(problem.atten_mask != spec::MaskShape::absent),
+        device_(device) {}
 
   void place_matrices() {
-    device::Scratchpad l1 = scratchpad("L1", memories_.l1, memories_.l1_alignment);
-    device::Scratchpad l0a = scratchpad("L0A", memories_.l0a, memories_.l0_alignment);
-    device::Scratchpad l0b = scratchpad("L0B", memories_.l0b, memories_.l0_alignment);
-    device::Scratchpad l0c = scratchpad("L0C", memories_.l0c, memories_.l0c_alignment);
+    device::CubeCore core(device_);
+    device::Scratchpad &l1 = core.l1, &l0a = core.l0a, &l0b = core.l0b, &l0c = core.l0c;
     const std::int64_t edge = std::max(tiling_.rows, tiling_.columns);
     for (const char* half : {"ping", "pong"}) {
       l1.allocate({edge * tiling_.l1_depth * element_}, std::string("left operand ") + half);
       l1.allocate({edge * tiling_.l1_depth * element_}, std::string("right operand ") + half);
       l0a.allocate({edge * tiling_.l0_depth * element_}, std::string("left fractals ") + half);
       l0b.allocate({edge * tiling_.l0_depth * element_}, std::string("right fractals ") + half);
-      l0c.allocate({edge * std::max(tiling_.slice, tiling_.columns) * fp32_bytes},
-                   std::string("accumulators ") + half);
+      l0c.allocate({edge * tiling_.slice * fp32_bytes}, std::string("accumulators ") + half);
     }
     tiling_.keys_stay = l1.used().count + key_bytes() + value_bytes() <= l1.capacity().count;
     if (tiling_.keys_stay) {
@@ -76,7 +82,8 @@ class Planner {
   }
 
   void place_vectors() {
-    device::Scratchpad ub = scratchpad("UB", memories_.ub, memories_.ub_alignment);
+    device::VectorCore core(device_);
+    device::Scratchpad& ub = core.ub;
     // The most rows that fit; if not even the fewest do, the fault names the tile that does not.
     for (std::int64_t rows = tiling_.rows / 2; rows > fractal / 2; rows /= 2)
       if (vector_bytes(rows) <= ub.capacity().count) {
@@ -115,13 +122,8 @@ class Planner {
   std::int64_t vector_bytes(std::int64_t rows) const {
     std::int64_t total = 0;
     for (const auto& tile : vector_tiles(rows))
-      total += round_up(tile.size.count, bytes_of(memories_.ub_alignment).count);
+      total += round_up(tile.size.count, bytes_of(device_.memories.ub_alignment).count);
     return total;
-  }
-
-  static device::Scratchpad scratchpad(std::string_view name, const device::Quantity& capacity,
-                                       const device::Quantity& alignment) {
-    return {name, bytes_of(capacity), bytes_of(alignment)};
   }
 
   Bytes record(const device::Scratchpad& pad) {
@@ -141,7 +143,7 @@ class Planner {
   Tiling& tiling_;
   std::int64_t element_;
   bool masked_;
-  const device::Memories& memories_;
+  const device::Spec& device_;
 };
 
 }  // namespace
@@ -173,19 +175,22 @@ Tiling plan(const Problem& p, const device::Spec& device) {
   const std::int64_t element = spec::size_of(p.dtype);
   const std::int64_t edge = block_edge(device);
   const std::int64_t channels = round_up(std::max(p.head_dim, p.head_dim_v), fractal);
-  Tiling tiling{.seq_q = p.seq_q, .seq_kv = p.seq_kv,
+  Tiling tiling{.seq_q = p.seq_q,
+                .seq_kv = p.seq_kv,
                 .rows = std::min(edge, round_up(p.seq_q, fractal)),
                 .columns = std::min(edge, round_up(p.seq_kv, fractal)),
-                .record_tiles = record_tiles, .vector_rows = fractal / 2,
-                .window = window_of(p), .buffers = {}};
+                .record_tiles = record_tiles,
+                .vector_rows = fractal / 2,
+                .window = window_of(p),
+                .buffers = {}};
   tiling.row_tiles = ceil_divide(p.seq_q, tiling.rows);
   tiling.key_tiles = ceil_divide(p.seq_kv, tiling.columns);
   const std::int64_t inner = std::max({channels, tiling.rows, tiling.columns});
   tiling.l1_depth = depth(device.memories.l1, 4, edge * element, inner);
-  tiling.l0_depth = std::min({depth(device.memories.l0a, 2, edge * element, inner),
-                              depth(device.memories.l0b, 2, edge * element, inner),
-                              tiling.l1_depth});
-  tiling.slice = std::min(edge, channels);
+  tiling.l0_depth =
+      std::min({depth(device.memories.l0a, 2, edge * element, inner),
+                depth(device.memories.l0b, 2, edge * element, inner), tiling.l1_depth});
+  tiling.slice = std::min(edge, std::max(channels, tiling.columns));
   Planner planner(p, device, tiling);
   planner.place_matrices();
   planner.place_vectors();
@@ -197,7 +202,7 @@ std::string to_text(const Tiling& t) {
   text << "block " << t.rows << " x " << t.columns << " of " << t.row_tiles << " x " << t.key_tiles
        << " per head, " << t.blocks() << " computed\n"
        << "record " << t.record_tiles << " row tiles, L1 depth " << t.l1_depth << ", L0 depth "
-       << t.l0_depth << ", gradient slice " << t.slice << ", vector rows " << t.vector_rows
+       << t.l0_depth << ", slice " << t.slice << ", vector rows " << t.vector_rows
        << (t.keys_stay ? ", keys stay in L1\n" : ", keys are loaded for every product\n");
   for (const auto& buffer : t.buffers)
     text << buffer.memory << ' ' << buffer.what << ": " << buffer.size.count << " B at "

@@ -16,12 +16,22 @@ struct Named {
 
 std::vector<Named> tensors(const Call& call) {
   const auto& p = call.parameters;
-  return {{"query", &p.query}, {"key", &p.key}, {"value", &p.value}, {"dy", &p.dy},
-          {"pse_shift", &p.pse_shift}, {"drop_mask", &p.drop_mask},
-          {"padding_mask", &p.padding_mask}, {"atten_mask", &p.atten_mask},
-          {"softmax_max", &p.softmax_max}, {"softmax_sum", &p.softmax_sum},
-          {"softmax_in", &p.softmax_in}, {"attention_in", &p.attention_in}, {"dq", &p.dq},
-          {"dk", &p.dk}, {"dv", &p.dv}, {"dpse", &p.dpse}};
+  return {{"query", &p.query},
+          {"key", &p.key},
+          {"value", &p.value},
+          {"dy", &p.dy},
+          {"pse_shift", &p.pse_shift},
+          {"drop_mask", &p.drop_mask},
+          {"padding_mask", &p.padding_mask},
+          {"atten_mask", &p.atten_mask},
+          {"softmax_max", &p.softmax_max},
+          {"softmax_sum", &p.softmax_sum},
+          {"softmax_in", &p.softmax_in},
+          {"attention_in", &p.attention_in},
+          {"dq", &p.dq},
+          {"dk", &p.dk},
+          {"dv", &p.dv},
+          {"dpse", &p.dpse}};
 }
 
 std::string type_of(const Named& tensor) {
@@ -55,8 +65,7 @@ Refusal first_unlike_query(const Call& call, std::initializer_list<Named> named)
 Refusal float8(const Call& call) {
   for (const Named& tensor : tensors(call)) {
     const DType dtype = tensor.parameter->dtype;
-    if (tensor.parameter->present &&
-        (dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn))
+    if (tensor.parameter->present && (dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn))
       return type_of(tensor) + "; 8-bit floating types are not supported on a2 and a3";
   }
   return std::nullopt;
@@ -64,16 +73,20 @@ Refusal float8(const Call& call) {
 
 Refusal operands(const Call& call) {
   const auto& p = call.parameters;
-  if (const Refusal outside = first_outside({{"query", &p.query}, {"key", &p.key}, {"value", &p.value}},
-                                            {DType::fp16, DType::bf16, DType::fp32}))
+  if (const Refusal outside =
+          first_outside({{"query", &p.query}, {"key", &p.key}, {"value", &p.value}},
+                        {DType::fp16, DType::bf16, DType::fp32}))
     return outside;
   return first_unlike_query(call, {{"key", &p.key}, {"value", &p.value}});
 }
 
 Refusal gradients(const Call& call) {
   const auto& p = call.parameters;
-  return first_unlike_query(call, {{"dy", &p.dy}, {"attention_in", &p.attention_in},
-                                   {"dq", &p.dq}, {"dk", &p.dk}, {"dv", &p.dv}});
+  return first_unlike_query(call, {{"dy", &p.dy},
+                                   {"attention_in", &p.attention_in},
+                                   {"dq", &p.dq},
+                                   {"dk", &p.dk},
+                                   {"dv", &p.dv}});
 }
 
 Refusal pse(const Call& call) {
@@ -110,8 +123,8 @@ Refusal reserved(const Call& call) {
 Refusal format(const Call& call) {
   for (const auto& [name, parameter] : tensors(call)) {
     const Format format = parameter->format;
-    if (parameter->present && (format == Format::nc1hwc0 || format == Format::fractal_z ||
-                               format == Format::fractal_nz))
+    if (parameter->present &&
+        (format == Format::nc1hwc0 || format == Format::fractal_z || format == Format::fractal_nz))
       return "format of " + std::string(name) + " is " + std::string(to_string(format)) +
              "; it must be ND";
   }

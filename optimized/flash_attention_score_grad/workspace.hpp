@@ -9,8 +9,8 @@
 
 namespace assay::optimized {
 
-/// Rows are this far apart at least: whole groups of lanes, and an odd number of cache lines, so that a
-/// column of a tile does not fall into few sets of the cache.
+/// Rows are this far apart at least: whole groups of lanes, and an odd number of cache lines, so
+/// that a column of a tile does not fall into few sets of the cache.
 constexpr std::int64_t padded(std::int64_t columns) {
   const std::int64_t groups = device::ceil_divide(columns, tile::lanes);
   return (groups | 1) * tile::lanes;

@@ -14,7 +14,9 @@ struct Avx2 {
   };
   static constexpr int block_rows = 6, block_vectors = 1;
 
-  static Vector load(const float* from) { return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)}; }
+  static Vector load(const float* from) {
+    return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)};
+  }
   static void store(float* to, Vector x) {
     _mm256_storeu_ps(to, x.low);
     _mm256_storeu_ps(to + 8, x.high);

@@ -4,9 +4,9 @@
 
 #include "tile/kernels.hpp"
 
-// Included by one source file per instruction set, which is compiled for that set. Everything is in an
-// unnamed namespace and calls nothing inline of the standard library, so that no function compiled for
-// one machine can be linked into the path of another.
+// Included by one source file per instruction set, which is compiled for that set. Everything is in
+// an unnamed namespace and calls nothing inline of the standard library, so that no function
+// compiled for one machine can be linked into the path of another.
 
 namespace assay::optimized::tile {
 namespace {
@@ -19,7 +19,8 @@ void multiply_block(const Product& p, std::int64_t i, std::int64_t j) {
   float* const c = p.c + i * p.c_row + j;
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v)
-      sums[r][v] = p.sum == Sum::extend ? Isa::load(c + r * p.c_row + v * lanes) : Isa::broadcast(0);
+      sums[r][v] =
+          p.sum == Sum::extend ? Isa::load(c + r * p.c_row + v * lanes) : Isa::broadcast(0);
   const float* a = p.a + i * p.a_row;
   const float* b = p.b + j;
   const std::int64_t a_row = p.a_row, a_depth = p.a_depth, b_row = p.b_row;
@@ -59,7 +60,8 @@ void multiply(const Product& p) {
 }
 
 /// exp(x) = 2^n exp(r), |r| <= ln(2)/2: ln(2) is split in two, the polynomial is minimax for the
-/// relative error (2^-28 before rounding), and 2^n is applied in two steps so that underflow is gradual.
+/// relative error (2^-28 before rounding), and 2^n is applied in two steps so that underflow is
+/// gradual.
 template <class Isa>
 typename Isa::Vector exponential(typename Isa::Vector x) {
   using Vector = typename Isa::Vector;
@@ -117,10 +119,10 @@ typename Isa::Vector round_fp16(typename Isa::Vector x) {
   const auto shift = Isa::broadcast(0x1p23F);
   const auto even = Isa::subtract(Isa::add(units, shift), shift);
   const auto tie_down = Isa::bits(Isa::subtract(units, even));
-  const auto away = Isa::where_greater(tie_down, Isa::fill(0x3EFFFFFFU), Isa::fill(0x3F800000U),
-                                       Isa::fill(0));
-  const auto subnormal = Isa::bits(
-      Isa::multiply(Isa::add(even, Isa::number(away)), Isa::broadcast(0x1p-24F)));
+  const auto away =
+      Isa::where_greater(tie_down, Isa::fill(0x3EFFFFFFU), Isa::fill(0x3F800000U), Isa::fill(0));
+  const auto subnormal =
+      Isa::bits(Isa::multiply(Isa::add(even, Isa::number(away)), Isa::broadcast(0x1p-24F)));
 
   auto rounded = Isa::where_greater(Isa::fill(0x38800000U), absolute, subnormal, normal);
   rounded = Isa::where_greater(absolute, Isa::fill(0x7F800000U),
@@ -244,7 +246,8 @@ void narrow(const float* values, float scale, std::int64_t count, Storage storag
   auto* const bytes = static_cast<unsigned char*>(stored);
   const auto put = [&](const float* from, std::int64_t c, std::int64_t n) {
     float rounded[lanes];
-    Isa::store(rounded, staged<Isa>(Isa::multiply(Isa::load(from), Isa::broadcast(scale)), storage));
+    Isa::store(rounded,
+               staged<Isa>(Isa::multiply(Isa::load(from), Isa::broadcast(scale)), storage));
     if (storage == Storage::fp32) {
       __builtin_memcpy(bytes + c * 4, rounded, static_cast<unsigned long>(n) * 4);
       return;
@@ -264,8 +267,12 @@ void narrow(const float* values, float scale, std::int64_t count, Storage storag
 
 template <class Isa>
 constexpr Kernels kernels_of() {
-  return {.multiply = multiply<Isa>, .softmax_grad = softmax_grad<Isa>, .widen = widen<Isa>,
-          .narrow = narrow<Isa>, .add = add<Isa>, .dot = dot<Isa>,
+  return {.multiply = multiply<Isa>,
+          .softmax_grad = softmax_grad<Isa>,
+          .widen = widen<Isa>,
+          .narrow = narrow<Isa>,
+          .add = add<Isa>,
+          .dot = dot<Isa>,
           .exponential = exponentials<Isa>};
 }
 

@@ -4,11 +4,13 @@
 
 namespace assay::optimized::tile {
 
-/// Lanes that every kernel works on at a time, whatever the machine: rows of tiles are readable and writable up to the next multiple.
+/// Lanes that every kernel works on at a time, whatever the machine: rows of tiles are readable and
+/// writable up to the next multiple.
 inline constexpr std::int64_t lanes = 16;
 
 /// How an element of a product meets what its place holds.
-/// start: the chain begins at zero; extend: it begins at the value there; add: the chain from zero is added once.
+/// start: the chain begins at zero; extend: it begins at the value there; add: the chain from zero
+/// is added once.
 enum class Sum : std::uint8_t { start, extend, add };
 
 /// Types in which tensors are stored and in which P and dS enter the gradient products.
@@ -26,7 +28,8 @@ struct Product {
   Sum sum = Sum::start;
 };
 
-/// Softmax gradient of one tile, in place: scores Q K^T become P, dP becomes dS, both rounded to `stage`.
+/// Softmax gradient of one tile, in place: scores Q K^T become P, dP becomes dS, both rounded to
+/// `stage`.
 ///
 ///     P = exp(scale * score - max) / sum        dS = P * (dP - row_term)
 ///
@@ -36,10 +39,11 @@ struct SoftmaxGrad {
   float* dprob = nullptr;
   std::int64_t row_stride = 0;
   std::int64_t rows = 0, columns = 0;
-  const float* max = nullptr;       ///< one per row, as `sum` and `row_term`
+  const float* max = nullptr;  ///< one per row, as `sum` and `row_term`
   const float* sum = nullptr;
   const float* row_term = nullptr;
-  const std::uint8_t* excluded = nullptr;  ///< non-zero excludes; rows lie row_stride apart; null: none
+  /// Non-zero excludes; rows lie row_stride apart; null: none.
+  const std::uint8_t* excluded = nullptr;
   float scale = 1;
   Storage stage = Storage::fp32;
 };
@@ -50,13 +54,15 @@ struct Kernels {
   void (*softmax_grad)(const SoftmaxGrad& tile);
   /// Widens `count` stored numbers; exact.
   void (*widen)(const void* stored, Storage storage, std::int64_t count, float* values);
-  /// Multiplies by `scale` in fp32, rounds half away from zero and stores; beyond the largest finite value: infinity.
-  void (*narrow)(const float* values, float scale, std::int64_t count, Storage storage, void* stored);
+  /// Multiplies by `scale` in fp32, rounds half away from zero and stores; beyond the largest
+  /// finite value: infinity.
+  void (*narrow)(const float* values, float scale, std::int64_t count, Storage storage,
+                 void* stored);
   /// values += more.
   void (*add)(const float* more, std::int64_t count, float* values);
   /// Sum of x * y: lane c mod 16 is one chain over c, then the lanes are added pairwise.
   float (*dot)(const float* x, const float* y, std::int64_t count);
-  /// The exponential of softmax_grad: relative error below 2^-22 down to the smallest normal.
+  /// The exponential of softmax_grad: relative error below 2^-23 down to the smallest normal.
   void (*exponential)(const float* x, std::int64_t count, float* values);
 };
 

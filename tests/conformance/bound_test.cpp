@@ -68,7 +68,7 @@ TEST(Bound, HealthyBf16KernelConformsWithUnitModeratedErrors) {
   for (const TensorReport& report : trial.reports) {
     EXPECT_LT(report.worst, 1.0) << report.name;
     EXPECT_GT(report.worst, 0.05) << report.name;
-    EXPECT_GT(report.rms, 0.7) << report.name;
+    EXPECT_GT(report.rms, 0.4) << report.name;  // the final cast alone: staging is predicted
     EXPECT_LT(report.rms, 1.05) << report.name;
   }
 }

@@ -35,13 +35,14 @@ template <class Enum>
 Enum any_of() {
   const auto& entries = spec::spellings_of<Enum>.entries;
   return entries[static_cast<std::size_t>(
-      *rc::gen::inRange<std::int64_t>(0, static_cast<std::int64_t>(entries.size())))].first;
+                     *rc::gen::inRange<std::int64_t>(0, static_cast<std::int64_t>(entries.size())))]
+      .first;
 }
 
 std::string any_name(std::span<const InputProfile> named) {
-  return std::string(
-      named[static_cast<std::size_t>(
-                *rc::gen::inRange<std::int64_t>(0, static_cast<std::int64_t>(named.size())))].name);
+  return std::string(named[static_cast<std::size_t>(*rc::gen::inRange<std::int64_t>(
+                               0, static_cast<std::int64_t>(named.size())))]
+                         .name);
 }
 
 std::int64_t between(std::int64_t first, std::int64_t last) {
@@ -140,10 +141,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--seq_q=-1", "--seq_q=-1: accepted: 0 to 1048576"},
         BadLine{"--seq_q=1e3", "--seq_q=1e3: accepted: 0 to 1048576"},
         BadLine{"--seq_q=", "--seq_q=: accepted: 0 to 1048576"},
-        BadLine{"--batch=99999999999999999999", "--batch=99999999999999999999: accepted: 0 to 2097152"},
+        BadLine{"--batch=99999999999999999999",
+                "--batch=99999999999999999999: accepted: 0 to 2097152"},
         BadLine{"--head_dim=513", "--head_dim=513: accepted: 1 to 512"},
         BadLine{"--head_dim_v=17", "--head_dim_v=17: accepted: 1 to head_dim, which is 16"},
-        BadLine{"--heads_q=3 --heads_kv=2", "--heads_kv=2: accepted: divisors of heads_q, which is 3"},
+        BadLine{"--heads_q=3 --heads_kv=2",
+                "--heads_kv=2: accepted: divisors of heads_q, which is 3"},
         BadLine{"--scale_value=nan", "--scale_value=nan: accepted: a finite number"},
         BadLine{"--scale_value=0.1x", "--scale_value=0.1x: accepted: a finite number"},
         BadLine{"--keep_prob=0.5", "accepted: 1 (no dropout)"},
@@ -153,7 +156,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--sparse_mode=4", "--sparse_mode=4: accepted: 0 to 3"},
         BadLine{"--sparse_mode=2 --atten_mask=SS",
                 "--atten_mask=SS: accepted: none, compressed with sparse_mode 2"},
-        BadLine{"--atten_mask=compressed", "accepted: none, SS, 11SS, B1SS, BNSS with sparse_mode 0"},
+        BadLine{"--atten_mask=compressed",
+                "accepted: none, SS, 11SS, B1SS, BNSS with sparse_mode 0"},
         BadLine{"--violate=FAG-C20", "accepted: a violation only with --track=phase1"},
         BadLine{"--track=phase1 --violate=FAG-C999:x",
                 "--violate=FAG-C999:x: accepted: ROW:name of a row that can be broken"},

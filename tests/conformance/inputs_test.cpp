@@ -22,8 +22,15 @@ using spec::Striding;
 
 FlashCase small_case(DType dtype = DType::bf16) {
   FlashCase c;
-  c.problem = {.dtype = dtype, .batch = 2, .heads_q = 4, .heads_kv = 2, .seq_q = 21, .seq_kv = 19,
-               .head_dim = 16, .head_dim_v = 8, .scale_value = 0.25};
+  c.problem = {.dtype = dtype,
+               .batch = 2,
+               .heads_q = 4,
+               .heads_kv = 2,
+               .seq_q = 21,
+               .seq_kv = 19,
+               .head_dim = 16,
+               .head_dim_v = 8,
+               .scale_value = 0.25};
   c.seed = 11;
   return c;
 }
@@ -159,7 +166,11 @@ Staged staged(const FlashCase& c) {
 
 FlashCase profile_case(const std::string& profile, DType dtype, std::int64_t seq) {
   FlashCase c;
-  c.problem = {.dtype = dtype, .seq_q = seq, .seq_kv = seq, .head_dim = 64, .head_dim_v = 64,
+  c.problem = {.dtype = dtype,
+               .seq_q = seq,
+               .seq_kv = seq,
+               .head_dim = 64,
+               .head_dim_v = 64,
                .scale_value = 0.125};
   c.profile = profile;
   return c;
@@ -204,7 +215,8 @@ TEST(Profiles, PeakedProbabilitiesAreNearOneHot) {
 TEST(Profiles, ValuesFillTheSignificandOfFp32) {
   const auto inputs = make_inputs(profile_case("normal", DType::fp32, 16));
   std::int64_t full = 0;
-  for (const double value : values(inputs.query)) full += value != spec::round_to(value, {23, -126, 127}) ? 1 : 0;
+  for (const double value : values(inputs.query))
+    full += value != spec::round_to(value, {23, -126, 127}) ? 1 : 0;
   EXPECT_GT(full, 16 * 64 / 4);
 }
 

@@ -34,7 +34,8 @@ class Run {
   Values probabilities(std::int64_t b, std::int64_t n, std::int64_t i) const;
   void online_statistics(const Values& scores, float& maximum, float& sum) const;
   void row(std::int64_t b, std::int64_t n, std::int64_t i);
-  void write(spec::Tensor& tensor, const spec::Extents& extents, const Values& sums, float factor) const;
+  void write(spec::Tensor& tensor, const spec::Extents& extents, const Values& sums,
+             float factor) const;
   std::int64_t kv_of(std::int64_t n) const {
     return kernel_.bug == Bug::wrong_kv_head ? n % p_.heads_kv : n / p_.group();
   }
@@ -55,14 +56,21 @@ class Run {
 };
 
 Run::Run(const Kernel& kernel, const Case<Op>& c, const Op::Inputs& inputs)
-    : kernel_(kernel), c_(c), p_(c.problem),
+    : kernel_(kernel),
+      c_(c),
+      p_(c.problem),
       mask_(p_, inputs.atten_mask ? &*inputs.atten_mask : nullptr),
-      scale_(static_cast<float>(p_.scale_value)), query_(dense(inputs.query, query_extents(p_))),
-      key_(dense(inputs.key, key_extents(p_))), value_(dense(inputs.value, value_extents(p_))),
-      dy_(dense(inputs.dy, dy_extents(p_))), output_(dense(inputs.attention_in, dy_extents(p_))),
-      dq_(query_.size()), dk_(key_.size()), dv_(value_.size()), inputs_(inputs) {
-  if (kernel.bug == Bug::customary_scale)
-    scale_ = 1 / std::sqrt(static_cast<float>(p_.head_dim));
+      scale_(static_cast<float>(p_.scale_value)),
+      query_(dense(inputs.query, query_extents(p_))),
+      key_(dense(inputs.key, key_extents(p_))),
+      value_(dense(inputs.value, value_extents(p_))),
+      dy_(dense(inputs.dy, dy_extents(p_))),
+      output_(dense(inputs.attention_in, dy_extents(p_))),
+      dq_(query_.size()),
+      dk_(key_.size()),
+      dv_(value_.size()),
+      inputs_(inputs) {
+  if (kernel.bug == Bug::customary_scale) scale_ = 1 / std::sqrt(static_cast<float>(p_.head_dim));
   if (kernel.bug == Bug::scale_magnitude) scale_ = std::abs(scale_);
 }
 
@@ -79,7 +87,8 @@ Values Run::dense(const spec::Tensor& tensor, const spec::Extents& e) const {
 
 /// tf32 keeps 11 bits of an operand.
 float Run::product(float x) const {
-  if (kernel_.bug != Bug::tf32_products && kernel_.numerics.product == spec::Product32::exact) return x;
+  if (kernel_.bug != Bug::tf32_products && kernel_.numerics.product == spec::Product32::exact)
+    return x;
   if (x == 0) return x;
   const int exponent = std::ilogb(x) - 10;
   return std::ldexp(std::nearbyint(std::ldexp(x, -exponent)), exponent);
@@ -95,6 +104,7 @@ float Run::dot(const float* a, const float* b, std::int64_t size) const {
 }
 
 void Run::accumulate(float* sums, const float* row, float factor, std::int64_t size) const {
+  if (factor == 0) return;
   for (std::int64_t d = 0; d < size; ++d) {
     sums[d] += product(factor) * product(row[d]);
     if (kernel_.bug == Bug::bf16_accumulation)
@@ -106,7 +116,8 @@ float Run::stage(float x) const {
   const Rounding declared = kernel_.numerics.round_stage;
   const Rounding nearest = kernel_.ties_away ? Rounding::rna : Rounding::rne;
   const Rounding rounding = kernel_.bug == Bug::truncating_stage ? Rounding::rtz
-                            : declared == Rounding::unknown      ? nearest : declared;
+                            : declared == Rounding::unknown      ? nearest
+                                                                 : declared;
   return static_cast<float>(cast(x, kernel_.numerics.stage, rounding));
 }
 
@@ -145,7 +156,8 @@ Values Run::probabilities(std::int64_t b, std::int64_t n, std::int64_t i) const 
   constexpr float excluded = -std::numeric_limits<float>::max();
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const spec::Shape& stride = inputs_.softmax_max.strides;
-  const std::int64_t element = inputs_.softmax_max.offset + b * stride[0] + n * stride[1] + i * stride[2];
+  const std::int64_t element =
+      inputs_.softmax_max.offset + b * stride[0] + n * stride[1] + i * stride[2];
   auto maximum = static_cast<float>(inputs_.softmax_max.load(element));
   auto sum = static_cast<float>(inputs_.softmax_sum.load(element));
   Values scores(at(p_.seq_kv)), result(at(p_.seq_kv));
@@ -157,10 +169,18 @@ Values Run::probabilities(std::int64_t b, std::int64_t n, std::int64_t i) const 
     if (scores[j] == -infinity && kernel_.masking == Masking::skip) continue;
     const float x = scores[j] == -infinity ? excluded : scores[j];
     switch (kernel_.exponential) {
-      case Exponential::plain: result[j] = std::exp(x - maximum) / sum; break;
-      case Exponential::fused: result[j] = std::exp2(std::fma(x, base2, -(maximum * base2))) / sum; break;
-      case Exponential::log_sum: result[j] = std::exp(x - (maximum + std::log(sum))); break;
-      case Exponential::clamped: result[j] = std::max(std::exp(x - maximum), 0x1p-126f) / sum; break;
+      case Exponential::plain:
+        result[j] = std::exp(x - maximum) / sum;
+        break;
+      case Exponential::fused:
+        result[j] = std::exp2(std::fma(x, base2, -(maximum * base2))) / sum;
+        break;
+      case Exponential::log_sum:
+        result[j] = std::exp(x - (maximum + std::log(sum)));
+        break;
+      case Exponential::clamped:
+        result[j] = std::max(std::exp(x - maximum), 0x1p-126f) / sum;
+        break;
     }
     result[j] = static_cast<float>(cast(result[j], kernel_.numerics.store_p, Rounding::rne));
   }
@@ -173,8 +193,10 @@ void Run::row(std::int64_t b, std::int64_t n, std::int64_t i) {
   const Values p = probabilities(b, n, i);
   Values dp(p.size());
   for (std::size_t j = 0; j < p.size(); ++j) {
+    if (p[j] == 0) continue;
     const auto row = at(key_row(b, n, static_cast<std::int64_t>(j)) * p_.head_dim_v);
-    dp[j] = static_cast<float>(cast(dot(dy, &value_[row], p_.head_dim_v), kernel_.numerics.store_dp, Rounding::rne));
+    dp[j] = static_cast<float>(
+        cast(dot(dy, &value_[row], p_.head_dim_v), kernel_.numerics.store_dp, Rounding::rne));
   }
   float delta = dot(dy, &output_[at(r * p_.head_dim_v)], p_.head_dim_v);
   if (kernel_.numerics.delta == Origin::own)
@@ -190,10 +212,13 @@ void Run::row(std::int64_t b, std::int64_t n, std::int64_t i) {
   }
 }
 
-void Run::write(spec::Tensor& tensor, const spec::Extents& e, const Values& sums, float factor) const {
+void Run::write(spec::Tensor& tensor, const spec::Extents& e, const Values& sums,
+                float factor) const {
   const spec::HeadIndex index(tensor, p_.input_layout, e);
   const Rounding declared = kernel_.numerics.round_out;
-  Rounding rounding = declared == Rounding::unknown ? (kernel_.ties_away ? Rounding::rna : Rounding::rne) : declared;
+  Rounding rounding = declared == Rounding::unknown
+                          ? (kernel_.ties_away ? Rounding::rna : Rounding::rne)
+                          : declared;
   if (kernel_.bug == Bug::truncating_cast) rounding = Rounding::rtz;
   if (kernel_.bug == Bug::ties_swapped)
     rounding = rounding == Rounding::rna ? Rounding::rne : Rounding::rna;
@@ -229,7 +254,8 @@ double cast(double value, DType dtype, Rounding rounding) {
   const std::uint32_t nearest = spec::round_to_bits(value, format);
   const double even = spec::from_bits(nearest, format);
   if (value == 0 || even == value || !std::isfinite(even)) return even;
-  const double toward_zero = std::abs(even) > std::abs(value) ? spec::from_bits(nearest - 1, format) : even;
+  const double toward_zero =
+      std::abs(even) > std::abs(value) ? spec::from_bits(nearest - 1, format) : even;
   if (rounding == Rounding::rtz) return toward_zero;
   if (rounding != Rounding::rna) return even;
   const std::uint32_t low = toward_zero == even ? nearest : nearest - 1;
@@ -245,22 +271,37 @@ std::vector<Kernel> healthy_kernels(DType io) {
   const DType narrow = io == DType::fp32 ? DType::fp32 : io;
   std::vector<Kernel> kernels = {
       {.name = "even", .numerics = {.stage = io, .fused = false}},
-      {.name = "ascend", .numerics = spec::numerics_preset("ascend_a2", io), .masking = Masking::replace,
+      {.name = "ascend",
+       .numerics = spec::numerics_preset("ascend_a2", io),
+       .masking = Masking::replace,
        .backwards = true},
       {.name = "fused", .numerics = {.stage = io}, .exponential = Exponential::fused},
-      {.name = "clamped", .numerics = {.stage = io}, .exponential = Exponential::clamped, .backwards = true},
-      {.name = "log_sum", .numerics = {.stage = io, .lse_form = true}, .exponential = Exponential::log_sum},
-      {.name = "fp32_staging", .numerics = {.round_out = Rounding::rna}, .exponential = Exponential::fused},
-      {.name = "recomputed", .numerics = {.stage = io, .stats = Origin::own, .delta = Origin::own}, .tile = 7},
-      {.name = "stored_dp", .numerics = {.store_dp = narrow, .stage = io, .stats = Origin::own, .delta = Origin::own},
+      {.name = "clamped",
+       .numerics = {.stage = io},
+       .exponential = Exponential::clamped,
+       .backwards = true},
+      {.name = "log_sum",
+       .numerics = {.stage = io, .lse_form = true},
+       .exponential = Exponential::log_sum},
+      {.name = "fp32_staging",
+       .numerics = {.round_out = Rounding::rna},
+       .exponential = Exponential::fused},
+      {.name = "recomputed",
+       .numerics = {.stage = io, .stats = Origin::own, .delta = Origin::own},
+       .tile = 7},
+      {.name = "stored_dp",
+       .numerics = {.store_dp = narrow, .stage = io, .stats = Origin::own, .delta = Origin::own},
        .backwards = true},
       {.name = "composed", .numerics = spec::numerics_preset("torch_composed_bf16", narrow)},
-      {.name = "truncating", .numerics = {.stage = io, .round_stage = Rounding::rtz, .round_out = Rounding::rtz}},
-      {.name = "unknown_ties", .numerics = {.stage = io, .round_stage = Rounding::unknown, .round_out = Rounding::unknown},
+      {.name = "truncating",
+       .numerics = {.stage = io, .round_stage = Rounding::rtz, .round_out = Rounding::rtz}},
+      {.name = "unknown_ties",
+       .numerics = {.stage = io, .round_stage = Rounding::unknown, .round_out = Rounding::unknown},
        .ties_away = true},
   };
   if (io == DType::fp32)
-    kernels.push_back({.name = "tf32", .numerics = {.product = spec::Product32::tf32, .fused = false}});
+    kernels.push_back(
+        {.name = "tf32", .numerics = {.product = spec::Product32::tf32, .fused = false}});
   return kernels;
 }
 

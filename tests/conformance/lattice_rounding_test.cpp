@@ -29,7 +29,8 @@ TEST(RoundDyadic, GivesBackEveryFinitePatternInEveryMode) {
     for (std::uint32_t bits = 0; bits < 0x10000u; ++bits) {
       if ((bits & 0x7fffu) >= infinity_of(dtype) || bits == 0x8000u) continue;
       const Dyadic exact = dyadic(spec::from_bits(bits, spec::format_of(dtype)));
-      for (const Rounding mode : {Rounding::rne, Rounding::rna, Rounding::rtz, Rounding::unknown, Rounding::unknown_any})
+      for (const Rounding mode :
+           {Rounding::rne, Rounding::rna, Rounding::rtz, Rounding::unknown, Rounding::unknown_any})
         ASSERT_EQ(acceptable_bits(exact, dtype, mode, Overflow::inf), (AcceptableBits{bits, bits}));
     }
 }
@@ -49,7 +50,8 @@ TEST(RoundDyadic, RoundsEveryMidpointAndItsSurroundings) {
       ASSERT_EQ(bits(middle, Rounding::rne), even);
       ASSERT_EQ(bits(middle, Rounding::rna), high);
       ASSERT_EQ(bits(middle, Rounding::rtz), low);
-      const AcceptableBits tie = acceptable_bits(dyadic(middle), dtype, Rounding::unknown, Overflow::inf);
+      const AcceptableBits tie =
+          acceptable_bits(dyadic(middle), dtype, Rounding::unknown, Overflow::inf);
       ASSERT_EQ(tie.first, even);
       ASSERT_EQ(tie.second, low + high - even);
       for (const Rounding mode : {Rounding::rne, Rounding::rna, Rounding::unknown}) {
@@ -57,7 +59,8 @@ TEST(RoundDyadic, RoundsEveryMidpointAndItsSurroundings) {
         ASSERT_EQ(bits(middle + step, mode), high);
       }
       ASSERT_EQ(bits(middle + step, Rounding::rtz), low);
-      const AcceptableBits any = acceptable_bits(dyadic(middle - step), dtype, Rounding::stochastic, Overflow::inf);
+      const AcceptableBits any =
+          acceptable_bits(dyadic(middle - step), dtype, Rounding::stochastic, Overflow::inf);
       ASSERT_EQ(any, (AcceptableBits{low, high}));
     }
 }
@@ -65,7 +68,8 @@ TEST(RoundDyadic, RoundsEveryMidpointAndItsSurroundings) {
 TEST(RoundDyadic, AgreesWithTheContractsRoundingOnRandomNumbers) {
   const conformance::Random random(7, 1);
   for (std::uint64_t k = 0; k < 200'000; ++k) {
-    const Dyadic exact{.numerator = static_cast<std::int64_t>(random.bits(2 * k)) >> random.integer(2 * k + 1, 11, 63),
+    const Dyadic exact{.numerator = static_cast<std::int64_t>(random.bits(2 * k)) >>
+                                    random.integer(2 * k + 1, 11, 63),
                        .exponent = static_cast<int>(random.integer(2 * k + 1, -170, 130))};
     const double value = std::ldexp(static_cast<double>(exact.numerator), exact.exponent);
     for (const DType dtype : {DType::fp16, DType::bf16, DType::fp32})
@@ -79,7 +83,8 @@ TEST(RoundDyadic, TakesNumeratorsOfAllSixtyFourBits) {
   EXPECT_EQ(round_dyadic(smallest, DType::fp16, Rounding::rtz, Overflow::inf), 0xbc00u);
   const Dyadic tiny{.numerator = std::numeric_limits<std::int64_t>::max(), .exponent = -500};
   EXPECT_EQ(round_dyadic(tiny, DType::fp32, Rounding::rna, Overflow::inf), 0u);
-  EXPECT_EQ(acceptable_bits(tiny, DType::fp32, Rounding::unknown_any, Overflow::inf), (AcceptableBits{0, 1}));
+  EXPECT_EQ(acceptable_bits(tiny, DType::fp32, Rounding::unknown_any, Overflow::inf),
+            (AcceptableBits{0, 1}));
 }
 
 TEST(RoundDyadic, OverflowsAsDeclared) {
@@ -93,7 +98,8 @@ TEST(RoundDyadic, OverflowsAsDeclared) {
   EXPECT_EQ(bits(65520, Rounding::rne, Overflow::either), (AcceptableBits{infinity, largest}));
   EXPECT_EQ(bits(1 << 20, Rounding::rtz, Overflow::inf), (AcceptableBits{largest, largest}));
   EXPECT_EQ(bits(65510, Rounding::stochastic, Overflow::inf), (AcceptableBits{largest, infinity}));
-  EXPECT_EQ(bits(1 << 20, Rounding::unknown_any, Overflow::inf), (AcceptableBits{largest, infinity}));
+  EXPECT_EQ(bits(1 << 20, Rounding::unknown_any, Overflow::inf),
+            (AcceptableBits{largest, infinity}));
   EXPECT_EQ(bits(-(1 << 20), Rounding::rna, Overflow::inf), (AcceptableBits{0xfc00u, 0xfc00u}));
 }
 

@@ -25,7 +25,8 @@ bool is_value_case(const FlashCase& c) { return c.track != Track::phase1; }
 
 TEST(PairwiseCover, HoldsEveryPairOfThreeFactorsInAsFewRowsAsThereCanBe) {
   const std::size_t sizes[] = {3, 3, 2};
-  const auto choices = pairwise_cover(sizes, [](const Choice&) { return true; }, 1);
+  const auto choices = pairwise_cover(
+      sizes, [](const Choice&) { return true; }, 1);
   for (std::size_t f = 0; f < 3; ++f)
     for (std::size_t g = 0; g < f; ++g) {
       std::set<std::pair<std::size_t, std::size_t>> pairs;
@@ -37,7 +38,8 @@ TEST(PairwiseCover, HoldsEveryPairOfThreeFactorsInAsFewRowsAsThereCanBe) {
 
 TEST(PairwiseCover, LeavesOutWhatIsForbiddenAndFindsItsWayAround) {
   const std::size_t sizes[] = {2, 2, 2};
-  // Value 1 of the first factor goes with value 1 of the last only, and so excludes value 0 of the middle.
+  // Value 1 of the first factor goes with value 1 of the last only, and so excludes value 0 of the
+  // middle.
   const auto choices = pairwise_cover(
       sizes,
       [](const Choice& c) {
@@ -54,7 +56,9 @@ TEST(PairwiseCover, LeavesOutWhatIsForbiddenAndFindsItsWayAround) {
 
 TEST(RandomChoice, WithoutAnAdmissibleValueIsAnError) {
   const std::size_t sizes[] = {2, 2};
-  EXPECT_THROW(random_choice(sizes, [](const Choice&) { return false; }, 1), std::logic_error);
+  EXPECT_THROW(random_choice(
+                   sizes, [](const Choice&) { return false; }, 1),
+               std::logic_error);
 }
 
 TEST(Sample, IsDeterministicAndChangesWithItsSeed) {

@@ -38,7 +38,8 @@ TEST(VectorCore, RunsLoadComputeAndStore) {
   EXPECT_DOUBLE_EQ(at.count, (300 + 100) + (12 + 2 * 25 + 16) + (150 + 100));
 }
 
-/// Any sequence of tiles, double-buffered or not: neither matrix unit nor memory is faster than it can be.
+/// Any sequence of tiles, double-buffered or not: neither matrix unit nor memory is faster than it
+/// can be.
 RC_GTEST_PROP(CubeCore, NeverBeatsTheRoofline, ()) {
   const Spec spec = a2();
   CubeCore core(spec);
@@ -49,8 +50,8 @@ RC_GTEST_PROP(CubeCore, NeverBeatsTheRoofline, ()) {
   const auto tiles = *rc::gen::inRange(1, 20);
   for (int tile = 0; tile < tiles; ++tile) {
     const Mmad step = {edge(), edge(), edge(), element};
-    const Region region = {.rows = step.m, .row = step.k * element,
-                           .contiguous = *rc::gen::arbitrary<bool>()};
+    const Region region = {
+        .rows = step.m, .row = step.k * element, .contiguous = *rc::gen::arbitrary<bool>()};
     const Cycles loaded = core.load(region, *rc::gen::arbitrary<bool>() ? previous : Cycles{});
     previous = end;
     end = core.multiply(step, core.load_l0a(region.total(), loaded));

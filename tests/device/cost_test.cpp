@@ -73,8 +73,8 @@ TEST(Cost, OfTheSoftmaxOfHalfABlockIsThatOfSection63) {
   const Spec spec = a2();
   const auto& v = spec.vector;
   double total = 0;
-  for (const auto* operation : {&v.muls, &v.sub, &v.exp, &v.div, &v.cast_to_16bit, &v.sub, &v.mul,
-                                &v.cast_to_16bit})
+  for (const auto* operation :
+       {&v.muls, &v.sub, &v.exp, &v.div, &v.cast_to_16bit, &v.sub, &v.mul, &v.cast_to_16bit})
     total += vector(spec, *operation, {64 * 128 * 4}).count;
   EXPECT_NEAR(total, 2280, 25);
 }

@@ -22,14 +22,21 @@ using spec::Shape;
 using spec::Status;
 
 Parameter parameter(DType dtype, const Shape& shape) {
-  return {.present = true, .dtype = dtype, .shape = shape,
-          .strides = spec::contiguous_strides(shape)};
+  return {
+      .present = true, .dtype = dtype, .shape = shape, .strides = spec::contiguous_strides(shape)};
 }
 
 Call legal(Layout layout = Layout::bnsd, FlashSurface surface = FlashSurface::g2) {
-  const Op::Problem problem = {.input_layout = layout, .dtype = DType::bf16, .batch = 3,
-                               .heads_q = 4, .heads_kv = 2, .seq_q = 20, .seq_kv = 30,
-                               .head_dim = 24, .head_dim_v = 16, .atten_mask = MaskShape::ss};
+  const Op::Problem problem = {.input_layout = layout,
+                               .dtype = DType::bf16,
+                               .batch = 3,
+                               .heads_q = 4,
+                               .heads_kv = 2,
+                               .seq_q = 20,
+                               .seq_kv = 30,
+                               .head_dim = 24,
+                               .head_dim_v = 16,
+                               .atten_mask = MaskShape::ss};
   return spec::call_of(problem, surface, spec::Product::a2, spec::Striding::contiguous,
                        spec::Striding::contiguous);
 }
@@ -68,13 +75,22 @@ const std::vector<Broken>& broken_calls() {
       {"FAG-C20", [](Call& c) { c.parameters.value.dtype = DType::fp16; }},
       {"FAG-C21", [](Call& c) { c.parameters.dk.dtype = DType::fp32; }},
       {"FAG-C22", [](Call& c) { c.parameters.key.dtype = DType::float8_e5m2; }},
-      {"FAG-C23", [](Call& c) { c.parameters.pse_shift = parameter(DType::fp32, {3, 4, 20, 30}); }},
+      {"FAG-C23",
+       [](Call& c) {
+         c.parameters.pse_shift = parameter(DType::fp32, {3, 4, 20, 30});
+       }},
       {"FAG-C24", [](Call& c) { c.parameters.drop_mask = parameter(DType::int8, {900}); }},
       {"FAG-C25", [](Call& c) { c.parameters.atten_mask.dtype = DType::fp16; }},
       {"FAG-C26", [](Call& c) { c.parameters.softmax_max.dtype = DType::fp16; }},
       {"FAG-C28", [](Call& c) { c.parameters.dq.format = Format::fractal_nz; }},
-      {"FAG-C29", [](Call& c) { c.parameters.padding_mask = parameter(DType::fp32, {3, 30}); }},
-      {"FAG-C29", [](Call& c) { c.parameters.softmax_in = parameter(DType::int32, {3, 30}); }},
+      {"FAG-C29",
+       [](Call& c) {
+         c.parameters.padding_mask = parameter(DType::fp32, {3, 30});
+       }},
+      {"FAG-C29",
+       [](Call& c) {
+         c.parameters.softmax_in = parameter(DType::int32, {3, 30});
+       }},
       {"FAG-C30", [](Call& c) { c.attributes.input_layout = "bnsd"; }},
       {"FAG-C32", [](Call& c) { c.parameters.key.shape.pop_back(); }},
       {"FAG-C33", [](Call& c) { resize(c.parameters.value, 0, 2); }},
@@ -91,7 +107,8 @@ const std::vector<Broken>& broken_calls() {
       {"FAG-C49", [](Call& c) { resize(c.parameters.query, 2, 0); }},
       {"FAG-C60", [](Call& c) { c.attributes.keep_prob = 0; }},
       {"FAG-C60", [](Call& c) { c.attributes.keep_prob = 1.5; }},
-      {"FAG-C62", [](Call& c) {
+      {"FAG-C62",
+       [](Call& c) {
          c.attributes.keep_prob = 0.5;
          c.parameters.drop_mask = parameter(DType::uint8, {899});
        }},
@@ -103,24 +120,31 @@ const std::vector<Broken>& broken_calls() {
       {"FAG-C68", [](Call& c) { c.attributes.pre_tokens = -31; }},
       {"FAG-C68", [](Call& c) { c.attributes.next_tokens = -21; }},
       {"FAG-C68", [](Call& c) { c.attributes.pre_tokens = 3, c.attributes.next_tokens = -4; }},
-      {"FAG-C71", [](Call& c) {
+      {"FAG-C71",
+       [](Call& c) {
          c.parameters.atten_mask = parameter(DType::uint8, {2048, 2048});
          c.attributes.sparse_mode = 4;
          c.attributes.pre_tokens = 3, c.attributes.next_tokens = -4;
        }},
-      {"FAG-C72", [](Call& c) {
+      {"FAG-C72",
+       [](Call& c) {
          c.parameters.atten_mask = parameter(DType::uint8, {3072, 2048});
          c.attributes.sparse_mode = 6;
        }},
-      {"FAG-C73", [](Call& c) {
+      {"FAG-C73",
+       [](Call& c) {
          c.parameters.atten_mask = parameter(DType::uint8, {3072, 2048});
          c.attributes.sparse_mode = 6;
          c.parameters.prefix = {10, 20, 31};
        }},
       {"FAG-C76", [](Call& c) { c.attributes.pse_type = 4; }},
       {"FAG-C78", [](Call& c) { c.attributes.pse_type = 0; }},
-      {"FAG-C79", [](Call& c) { c.parameters.pse_shift = parameter(DType::bf16, {3, 4, 2, 30}); }},
-      {"FAG-C80", [](Call& c) {
+      {"FAG-C79",
+       [](Call& c) {
+         c.parameters.pse_shift = parameter(DType::bf16, {3, 4, 2, 30});
+       }},
+      {"FAG-C80",
+       [](Call& c) {
          c.parameters.pse_shift = parameter(DType::fp32, {4});
          c.attributes.pse_type = 2;
        }},
@@ -153,15 +177,15 @@ TEST(Checks, NameTheLimitThatAnExtentPasses) {
   EXPECT_EQ(refused({.batch = 2097153}), "FAG-C40: batch is 2097153; it must be 1 to 2097152");
   EXPECT_EQ(refused({.seq_q = 1048577}),
             "FAG-C41: length of query is 1048577; it must be 1 to 1048576");
-  EXPECT_EQ(refused({.head_dim = 769}),
-            "FAG-C44: head size of query is 769; it must be 1 to 768");
+  EXPECT_EQ(refused({.head_dim = 769}), "FAG-C44: head size of query is 769; it must be 1 to 768");
   EXPECT_EQ(refused({.heads_q = 256, .heads_kv = 256, .head_dim = 768}), "");
 }
 
 TEST(Checks, NameParameterValueAndLimit) {
   Call call = legal();
   resize(call.parameters.key, 3, 65);
-  EXPECT_EQ(refusal(call), "FAG-C34: head size of key is 65, that of query is 24; they must be equal");
+  EXPECT_EQ(refusal(call),
+            "FAG-C34: head size of key is 65, that of query is 24; they must be equal");
   call = legal();
   call.parameters.softmax_max.dtype = DType::fp16;
   EXPECT_EQ(refusal(call), "FAG-C26: type of softmax_max is fp16; it must be fp32");
@@ -177,8 +201,8 @@ TEST(Checks, AnswerAMissingArgumentWithItsOwnStatus) {
       optimized::refuse_unless_legal(call);
       ADD_FAILURE() << broken.id;
     } catch (const spec::Rejected& rejected) {
-      EXPECT_EQ(rejected.status(), missing.contains(broken.id) ? Status::param_nullptr
-                                                               : Status::param_invalid)
+      EXPECT_EQ(rejected.status(),
+                missing.contains(broken.id) ? Status::param_nullptr : Status::param_invalid)
           << broken.id;
     }
   }
@@ -187,7 +211,8 @@ TEST(Checks, AnswerAMissingArgumentWithItsOwnStatus) {
 TEST(Checks, AreEachBrokenBySomeCall) {
   std::set<std::string_view> broken = {"FAG-C39", "FAG-C40", "FAG-C41", "FAG-C44", "FAG-C81"};
   for (const Broken& call : broken_calls()) broken.insert(call.id);
-  for (const auto& check : optimized::argument_checks()) EXPECT_TRUE(broken.contains(check.id)) << check.id;
+  for (const auto& check : optimized::argument_checks())
+    EXPECT_TRUE(broken.contains(check.id)) << check.id;
 }
 
 TEST(Checks, FindUnequalHeadsWhereHeadsAndChannelsShareAnAxis) {
@@ -201,8 +226,8 @@ TEST(Checks, FindUnequalHeadsWhereHeadsAndChannelsShareAnAxis) {
 }
 
 TEST(Checks, NeedACausalWindowForCompressedAlibi) {
-  Op::Problem problem = {.dtype = DType::bf16, .seq_q = 1500, .seq_kv = 1500, .pre_tokens = 1500,
-                         .next_tokens = 0};
+  Op::Problem problem = {
+      .dtype = DType::bf16, .seq_q = 1500, .seq_kv = 1500, .pre_tokens = 1500, .next_tokens = 0};
   const auto asked = [&] {
     Call call = spec::call_of(problem, FlashSurface::g1, spec::Product::a2,
                               spec::Striding::contiguous, spec::Striding::contiguous);

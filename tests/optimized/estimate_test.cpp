@@ -18,8 +18,13 @@ Estimate estimated(const Problem& p, const device::Spec& spec) {
 }
 
 Problem long_sequence(spec::Layout layout) {
-  return {.input_layout = layout, .heads_q = 12, .heads_kv = 12, .seq_q = 32768, .seq_kv = 32768,
-          .head_dim = 128, .head_dim_v = 128};
+  return {.input_layout = layout,
+          .heads_q = 12,
+          .heads_kv = 12,
+          .seq_q = 32768,
+          .seq_kv = 32768,
+          .head_dim = 128,
+          .head_dim_v = 128};
 }
 
 /// Device facts, section 6.3: a prediction outside this range needs an explanation.
@@ -59,8 +64,11 @@ TEST(Estimate, OfASmallProblemIsMostlyLaunch) {
 RC_GTEST_PROP(Estimate, NeverBeatsTheRoofline, ()) {
   const auto up_to = [](std::int64_t last) { return *rc::gen::inRange<std::int64_t>(1, last + 1); };
   Problem p{.input_layout = *rc::gen::element(spec::Layout::bsh, spec::Layout::bnsd),
-            .dtype = *rc::gen::element(spec::DType::bf16, spec::DType::fp32), .batch = up_to(4),
-            .heads_kv = up_to(8), .seq_q = up_to(6000), .seq_kv = up_to(6000),
+            .dtype = *rc::gen::element(spec::DType::bf16, spec::DType::fp32),
+            .batch = up_to(4),
+            .heads_kv = up_to(8),
+            .seq_q = up_to(6000),
+            .seq_kv = up_to(6000),
             .head_dim = up_to(768)};
   p.heads_q = p.heads_kv * up_to(8);
   p.head_dim_v = up_to(p.head_dim);

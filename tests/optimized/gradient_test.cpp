@@ -40,8 +40,16 @@ void expect_gradients(const Example& example) {
 }
 
 Op::Problem small(Layout layout, DType dtype) {
-  return {.input_layout = layout, .dtype = dtype, .batch = 2, .heads_q = 4, .heads_kv = 2,
-          .seq_q = 21, .seq_kv = 37, .head_dim = 24, .head_dim_v = 24, .scale_value = 0.25};
+  return {.input_layout = layout,
+          .dtype = dtype,
+          .batch = 2,
+          .heads_q = 4,
+          .heads_kv = 2,
+          .seq_q = 21,
+          .seq_kv = 37,
+          .head_dim = 24,
+          .head_dim_v = 24,
+          .scale_value = 0.25};
 }
 
 TEST(Gradient, AgreesWithTheFormulaInEveryLayoutAndType) {
@@ -79,8 +87,12 @@ TEST(Gradient, TakesEveryHeadSizeAndANarrowerValue) {
   for (const std::int64_t d : {1, 2, 15, 16, 17, 33, 127, 128, 129, 200, 512, 768})
     for (const std::int64_t dv : {d, (d + 1) / 2, std::int64_t{1}}) {
       SCOPED_TRACE(std::to_string(d) + " and " + std::to_string(dv));
-      expect_gradients({.problem = {.dtype = DType::fp32, .heads_q = 2, .seq_q = 9, .seq_kv = 12,
-                                    .head_dim = d, .head_dim_v = dv,
+      expect_gradients({.problem = {.dtype = DType::fp32,
+                                    .heads_q = 2,
+                                    .seq_q = 9,
+                                    .seq_kv = 12,
+                                    .head_dim = d,
+                                    .head_dim_v = dv,
                                     .scale_value = 1.0 / static_cast<double>(d)}});
     }
 }
@@ -88,13 +100,14 @@ TEST(Gradient, TakesEveryHeadSizeAndANarrowerValue) {
 TEST(Gradient, TakesLengthsAroundTheEdgesOfTiles) {
   for (const std::int64_t sq : {1, 16, 127, 128, 129, 300})
     for (const std::int64_t skv : {2, 17, 128, 130, 257})
-      expect_gradients({.problem = {.dtype = DType::fp32, .seq_q = sq, .seq_kv = skv,
-                                    .head_dim = 8, .head_dim_v = 8}});
+      expect_gradients(
+          {.problem = {
+               .dtype = DType::fp32, .seq_q = sq, .seq_kv = skv, .head_dim = 8, .head_dim_v = 8}});
 }
 
 TEST(Gradient, OfOneKeyIsDySummedInDvAndRoundingNoiseElsewhere) {
-  const Example example = {.problem = {.dtype = DType::fp32, .seq_q = 300, .seq_kv = 1,
-                                       .head_dim = 8, .head_dim_v = 8}};
+  const Example example = {
+      .problem = {.dtype = DType::fp32, .seq_q = 300, .seq_kv = 1, .head_dim = 8, .head_dim_v = 8}};
   const Op::Inputs inputs = test::inputs_of(example);
   const test::Gradients g = test::values(example.problem, run(example, inputs));
   EXPECT_LT(test::error(g.dv, test::oracle(example, inputs).dv), 2e-6);
@@ -103,8 +116,13 @@ TEST(Gradient, OfOneKeyIsDySummedInDvAndRoundingNoiseElsewhere) {
 }
 
 TEST(Gradient, SumsTheHeadsOfAGroupAcrossSeveralRecords) {
-  expect_gradients({.problem = {.dtype = DType::fp32, .heads_q = 3, .heads_kv = 1, .seq_q = 700,
-                                .seq_kv = 150, .head_dim = 4, .head_dim_v = 4}});
+  expect_gradients({.problem = {.dtype = DType::fp32,
+                                .heads_q = 3,
+                                .heads_kv = 1,
+                                .seq_q = 700,
+                                .seq_kv = 150,
+                                .head_dim = 4,
+                                .head_dim_v = 4}});
 }
 
 TEST(Gradient, ReadsMasksOfEveryShapeAndType) {
@@ -116,17 +134,24 @@ TEST(Gradient, ReadsMasksOfEveryShapeAndType) {
           Op::Problem problem = small(Layout::bnsd, DType::fp32);
           problem.atten_mask = shape, problem.mask_dtype = mask, problem.sparse_mode = mode;
           const auto scattered = [](std::int64_t b, std::int64_t n, std::int64_t i,
-                                    std::int64_t j) { return (7 * b + 5 * n + 3 * i + j) % 4 == 0; };
+                                    std::int64_t j) {
+            return (7 * b + 5 * n + 3 * i + j) % 4 == 0;
+          };
           expect_gradients({.problem = problem, .inputs = striding, .excludes = scattered});
         }
 }
 
 TEST(Gradient, MovesTheCompressedMaskWithTheDiagonal) {
   for (const std::int64_t mode : {2, 3})
-    for (const auto& [sq, skv] : {std::pair{150, 150}, {130, 270}, {270, 130}, {5, 300}, {300, 5}}) {
+    for (const auto& [sq, skv] :
+         {std::pair{150, 150}, {130, 270}, {270, 130}, {5, 300}, {300, 5}}) {
       SCOPED_TRACE(std::to_string(mode) + ": " + std::to_string(sq) + " x " + std::to_string(skv));
-      expect_gradients({.problem = {.dtype = DType::fp32, .seq_q = sq, .seq_kv = skv,
-                                    .head_dim = 8, .head_dim_v = 8, .sparse_mode = mode,
+      expect_gradients({.problem = {.dtype = DType::fp32,
+                                    .seq_q = sq,
+                                    .seq_kv = skv,
+                                    .head_dim = 8,
+                                    .head_dim_v = 8,
+                                    .sparse_mode = mode,
                                     .atten_mask = MaskShape::compressed}});
     }
 }
@@ -134,27 +159,41 @@ TEST(Gradient, MovesTheCompressedMaskWithTheDiagonal) {
 TEST(Gradient, SkipsBlocksOutsideTheTokensOfModeZero) {
   for (const auto& [pre, next] : {std::pair{40, 20}, {400, 0}, {0, 400}, {200, -100}, {-50, 90}}) {
     const std::int64_t before = pre, after = next;
-    expect_gradients(
-        {.problem = {.dtype = DType::fp32, .seq_q = 280, .seq_kv = 300, .head_dim = 8,
-                     .head_dim_v = 8, .pre_tokens = before, .next_tokens = after,
-                     .atten_mask = MaskShape::ss},
-         .excludes = [=](auto, auto, std::int64_t i, std::int64_t j) {
-           return j < i - before || j > i + after;
-         }});
+    expect_gradients({.problem = {.dtype = DType::fp32,
+                                  .seq_q = 280,
+                                  .seq_kv = 300,
+                                  .head_dim = 8,
+                                  .head_dim_v = 8,
+                                  .pre_tokens = before,
+                                  .next_tokens = after,
+                                  .atten_mask = MaskShape::ss},
+                      .excludes = [=](auto, auto, std::int64_t i, std::int64_t j) {
+                        return j < i - before || j > i + after;
+                      }});
   }
 }
 
 TEST(Gradient, IgnoresModeAndTokensWithoutAMask) {
   for (std::int64_t mode = 0; mode <= 3; ++mode)
-    expect_gradients({.problem = {.dtype = DType::fp32, .seq_q = 140, .seq_kv = 150, .head_dim = 8,
-                                  .head_dim_v = 8, .sparse_mode = mode, .pre_tokens = 3,
+    expect_gradients({.problem = {.dtype = DType::fp32,
+                                  .seq_q = 140,
+                                  .seq_kv = 150,
+                                  .head_dim = 8,
+                                  .head_dim_v = 8,
+                                  .sparse_mode = mode,
+                                  .pre_tokens = 3,
                                   .next_tokens = 2}});
 }
 
 TEST(Gradient, IsExactlyZeroInDeadRowsAndUnattendedKeys) {
   const Example example = {
-      .problem = {.dtype = DType::fp32, .seq_q = 40, .seq_kv = 30, .head_dim = 8, .head_dim_v = 8,
-                  .sparse_mode = 1, .atten_mask = MaskShape::ss},
+      .problem = {.dtype = DType::fp32,
+                  .seq_q = 40,
+                  .seq_kv = 30,
+                  .head_dim = 8,
+                  .head_dim_v = 8,
+                  .sparse_mode = 1,
+                  .atten_mask = MaskShape::ss},
       .excludes = [](auto, auto, std::int64_t i, std::int64_t j) { return i < 12 || j >= 25; }};
   const Op::Inputs inputs = test::inputs_of(example);
   const test::Gradients g = test::values(example.problem, run(example, inputs));
@@ -164,8 +203,12 @@ TEST(Gradient, IsExactlyZeroInDeadRowsAndUnattendedKeys) {
 }
 
 TEST(Gradient, KeepsAMaskedNanOutOfTheGradients) {
-  const Example example = {.problem = {.dtype = DType::fp32, .seq_q = 8, .seq_kv = 8, .head_dim = 4,
-                                       .head_dim_v = 4, .sparse_mode = 2,
+  const Example example = {.problem = {.dtype = DType::fp32,
+                                       .seq_q = 8,
+                                       .seq_kv = 8,
+                                       .head_dim = 4,
+                                       .head_dim_v = 4,
+                                       .sparse_mode = 2,
                                        .atten_mask = MaskShape::compressed}};
   Op::Inputs inputs = test::inputs_of(example);
   const test::Gradients clean = test::values(example.problem, run(example, inputs));
@@ -188,9 +231,17 @@ TEST(Gradient, OfAnEmptyProblemFillsTheOthersWithZeros) {
 }
 
 Example varied(DType dtype) {
-  return {.problem = {.input_layout = Layout::bsh, .dtype = dtype, .batch = 2, .heads_q = 4,
-                      .heads_kv = 2, .seq_q = 200, .seq_kv = 261, .head_dim = 24, .head_dim_v = 17,
-                      .sparse_mode = 3, .atten_mask = MaskShape::compressed}};
+  return {.problem = {.input_layout = Layout::bsh,
+                      .dtype = dtype,
+                      .batch = 2,
+                      .heads_q = 4,
+                      .heads_kv = 2,
+                      .seq_q = 200,
+                      .seq_kv = 261,
+                      .head_dim = 24,
+                      .head_dim_v = 17,
+                      .sparse_mode = 3,
+                      .atten_mask = MaskShape::compressed}};
 }
 
 bool same_bits(const Op::Outputs& x, const Op::Outputs& y) {
@@ -205,8 +256,8 @@ TEST(Gradient, HasTheSameBitsForEveryNumberOfThreadsAndEveryInstructionSet) {
     for (const int threads : {2, 3, 4})
       EXPECT_TRUE(same_bits(run(example, inputs, {.threads = threads}), expected)) << threads;
     for (const auto instructions : optimized::available_instructions())
-      EXPECT_TRUE(same_bits(run(example, inputs, {.threads = 2, .instructions = instructions}),
-                            expected))
+      EXPECT_TRUE(
+          same_bits(run(example, inputs, {.threads = 2, .instructions = instructions}), expected))
           << spec::to_string(instructions);
   }
 }

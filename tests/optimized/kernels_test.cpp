@@ -67,9 +67,12 @@ TEST(Kernels, ExponentialIsWithinTwoToMinus23OfEveryArgumentTried) {
 
 TEST(Kernels, ExponentialMeetsItsEnds) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const std::vector<float> x = {0, -0.0F, -infinity, infinity, -104, 89, -1e30F, 1e30F,
-                                std::numeric_limits<float>::quiet_NaN(), -87.4F, -100,
-                                0, 0, 0, 0, 0};
+  const std::vector<float> x = {0,        -0.0F, -infinity,
+                                infinity, -104,  89,
+                                -1e30F,   1e30F, std::numeric_limits<float>::quiet_NaN(),
+                                -87.4F,   -100,  0,
+                                0,        0,     0,
+                                0};
   for (const Kernels* set : available()) {
     std::vector<float> y(16);
     set->exponential(x.data(), 16, y.data());
@@ -93,7 +96,8 @@ double away(double value, DType dtype) {
   const int exponent = std::max(value == 0 ? -1000 : std::ilogb(value), format.min_exponent);
   const double unit = std::ldexp(1, exponent - format.significand_bits + 1);
   const double rounded = std::copysign(std::floor(std::abs(value) / unit + 0.5) * unit, value);
-  const double limit = std::ldexp(2 - std::ldexp(1, 1 - format.significand_bits), format.max_exponent);
+  const double limit =
+      std::ldexp(2 - std::ldexp(1, 1 - format.significand_bits), format.max_exponent);
   return std::abs(rounded) > limit ? std::copysign(std::numeric_limits<double>::infinity(), value)
                                    : rounded;
 }
@@ -102,8 +106,8 @@ TEST(Kernels, NarrowRoundsHalfAwayFromZero) {
   std::vector<float> values;
   // Every pattern of the upper bits, with the lower ones just below, at and above ties.
   for (std::uint32_t upper = 0; upper < 0x10000; upper += 7)
-    for (const std::uint32_t lower : {0U, 1U, 0x0FFFU, 0x1000U, 0x1001U, 0x7FFFU, 0x8000U, 0x8001U,
-                                      0xFFFFU})
+    for (const std::uint32_t lower :
+         {0U, 1U, 0x0FFFU, 0x1000U, 0x1001U, 0x7FFFU, 0x8000U, 0x8001U, 0xFFFFU})
       values.push_back(std::bit_cast<float>(upper << 16 | lower));
   for (int k = 0; k < 4096; ++k) values.push_back(static_cast<float>(k) * 0x1p-26F);
   while (values.size() % 16 != 0) values.push_back(0);
@@ -149,9 +153,17 @@ TEST(Kernels, MultiplyIsOneFusedChainPerElementForEveryShape) {
         for (const std::int64_t columns : {1, 16, 17, 33, 64, 70}) {
           std::vector<float> c = before;
           constexpr std::int64_t depth = 9;
-          set->multiply({.a = a.data(), .a_row = 1, .a_depth = stride, .b = b.data(),
-                         .b_row = stride, .c = c.data(), .c_row = stride, .rows = rows,
-                         .columns = columns, .depth = depth, .sum = sum});
+          set->multiply({.a = a.data(),
+                         .a_row = 1,
+                         .a_depth = stride,
+                         .b = b.data(),
+                         .b_row = stride,
+                         .c = c.data(),
+                         .c_row = stride,
+                         .rows = rows,
+                         .columns = columns,
+                         .depth = depth,
+                         .sum = sum});
           for (std::int64_t i = 0; i < rows; ++i)
             for (std::int64_t j = 0; j < columns; ++j) {
               const float old = before[static_cast<std::size_t>(i * stride + j)];
@@ -179,9 +191,16 @@ TEST(Kernels, GiveTheSameBitsInEverySet) {
       const std::vector<float> sum(rows, 3);
       std::vector<std::uint8_t> excluded(rows * stride);
       for (std::size_t k = 0; k < excluded.size(); ++k) excluded[k] = k % 5 == 0 ? 0xFF : 0;
-      set->softmax_grad({.scores = scores.data(), .dprob = dprob.data(), .row_stride = stride,
-                         .rows = rows, .columns = stride, .max = max.data(), .sum = sum.data(),
-                         .row_term = row_term.data(), .excluded = excluded.data(), .scale = 7,
+      set->softmax_grad({.scores = scores.data(),
+                         .dprob = dprob.data(),
+                         .row_stride = stride,
+                         .rows = rows,
+                         .columns = stride,
+                         .max = max.data(),
+                         .sum = sum.data(),
+                         .row_term = row_term.data(),
+                         .excluded = excluded.data(),
+                         .scale = 7,
                          .stage = stage});
       EXPECT_EQ(scores[5], 0);
       EXPECT_EQ(dprob[10], 0);

@@ -20,8 +20,11 @@ double noise(std::uint64_t seed) {
 }
 
 Tensor tensor_of(const spec::Parameter& parameter, std::byte fill) {
-  Tensor tensor{.dtype = parameter.dtype, .shape = parameter.shape, .strides = parameter.strides,
-                .offset = parameter.offset, .bytes = {}};
+  Tensor tensor{.dtype = parameter.dtype,
+                .shape = parameter.shape,
+                .strides = parameter.strides,
+                .offset = parameter.offset,
+                .bytes = {}};
   const std::int64_t elements =
       spec::storage_elements(tensor.shape, tensor.strides, tensor.offset) + 2;
   tensor.bytes.assign(static_cast<std::size_t>(elements * spec::size_of(tensor.dtype)), fill);
@@ -71,7 +74,9 @@ void fill_mask(const Example& e, Tensor& mask) {
 class Pairs {
  public:
   Pairs(const Example& example, const Op::Inputs& inputs)
-      : example_(example), p_(example.problem), inputs_(inputs),
+      : example_(example),
+        p_(example.problem),
+        inputs_(inputs),
         query_(inputs.query, p_.input_layout, query_extents(p_)),
         key_(inputs.key, p_.input_layout, key_extents(p_)),
         value_(inputs.value, p_.input_layout, value_extents(p_)),
@@ -83,8 +88,7 @@ class Pairs {
   }
   double score(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
     double sum = 0;
-    for (std::int64_t d = 0; d < p_.head_dim; ++d)
-      sum += query(b, n, i, d) * key(b, n, j, d);
+    for (std::int64_t d = 0; d < p_.head_dim; ++d) sum += query(b, n, i, d) * key(b, n, j, d);
     return static_cast<double>(static_cast<float>(p_.scale_value)) * sum;
   }
   double prob(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
@@ -166,8 +170,10 @@ void run_forward(const Example& example, Op::Inputs& inputs) {
 
 Op::Inputs inputs_of(const Example& example) {
   const Op::Parameters t = call(example).parameters;
-  Op::Inputs inputs{.query = random_tensor(t.query, 1, 1), .key = random_tensor(t.key, 2, 1),
-                    .value = random_tensor(t.value, 3, 1), .dy = random_tensor(t.dy, 4, 1),
+  Op::Inputs inputs{.query = random_tensor(t.query, 1, 1),
+                    .key = random_tensor(t.key, 2, 1),
+                    .value = random_tensor(t.value, 3, 1),
+                    .dy = random_tensor(t.dy, 4, 1),
                     .softmax_max = random_tensor(t.softmax_max, 5, 0),
                     .softmax_sum = random_tensor(t.softmax_sum, 6, 0),
                     .attention_in = random_tensor(t.attention_in, 7, 0)};
@@ -182,7 +188,8 @@ Op::Inputs inputs_of(const Example& example) {
 Op::Outputs outputs_of(const Example& example) {
   const Op::Parameters t = call(example).parameters;
   constexpr std::byte garbage{0xAB};
-  return {.dq = tensor_of(t.dq, garbage), .dk = tensor_of(t.dk, garbage),
+  return {.dq = tensor_of(t.dq, garbage),
+          .dk = tensor_of(t.dk, garbage),
           .dv = tensor_of(t.dv, garbage)};
 }
 

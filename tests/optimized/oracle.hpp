@@ -10,7 +10,8 @@ namespace assay::test {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// What a test asks for: a problem, how its tensors are strided, and which elements the caller's mask excludes.
+/// What a test asks for: a problem, how its tensors are strided, and which elements the caller's
+/// mask excludes.
 struct Example {
   Op::Problem problem;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;

@@ -17,7 +17,9 @@ using optimized::Tiling;
 Problem random_problem() {
   const auto up_to = [](std::int64_t last) { return *rc::gen::inRange<std::int64_t>(1, last + 1); };
   Problem p{.dtype = *rc::gen::element(spec::DType::fp16, spec::DType::bf16, spec::DType::fp32),
-            .seq_q = up_to(5000), .seq_kv = up_to(5000), .head_dim = up_to(768)};
+            .seq_q = up_to(5000),
+            .seq_kv = up_to(5000),
+            .head_dim = up_to(768)};
   p.head_dim_v = up_to(p.head_dim);
   p.sparse_mode = *rc::gen::inRange<std::int64_t>(0, 4);
   if (*rc::gen::arbitrary<bool>())
@@ -43,10 +45,14 @@ RC_GTEST_PROP(Tiling, FitsEveryBufferOfEveryDevice, ()) {
 bool may_attend(const Problem& p, std::int64_t i, std::int64_t j) {
   if (p.atten_mask == spec::MaskShape::absent) return true;
   switch (p.sparse_mode) {
-    case 0: return i - p.pre_tokens <= j && j <= i + p.next_tokens;
-    case 2: return j <= i;
-    case 3: return j <= i + p.seq_kv - p.seq_q;
-    default: return true;
+    case 0:
+      return i - p.pre_tokens <= j && j <= i + p.next_tokens;
+    case 2:
+      return j <= i;
+    case 3:
+      return j <= i + p.seq_kv - p.seq_q;
+    default:
+      return true;
   }
 }
 
@@ -67,14 +73,18 @@ RC_GTEST_PROP(Tiling, SkipsOnlyBlocksThatNoQueryAttendsTo, ()) {
 }
 
 TEST(Tiling, ComputesHalfOfTheBlocksOfACausalMask) {
-  const Problem p = {.seq_q = 4096, .seq_kv = 4096, .head_dim = 128, .head_dim_v = 128,
-                     .sparse_mode = 2, .atten_mask = spec::MaskShape::compressed};
+  const Problem p = {.seq_q = 4096,
+                     .seq_kv = 4096,
+                     .head_dim = 128,
+                     .head_dim_v = 128,
+                     .sparse_mode = 2,
+                     .atten_mask = spec::MaskShape::compressed};
   EXPECT_EQ(plan(p, device::a2()).blocks(), 32 * 33 / 2);
 }
 
 TEST(Tiling, UsesBlocksOf128WithTwoOfEveryTile) {
-  const Tiling tiling = plan({.seq_q = 4096, .seq_kv = 4096, .head_dim = 128, .head_dim_v = 128},
-                             device::a2());
+  const Tiling tiling =
+      plan({.seq_q = 4096, .seq_kv = 4096, .head_dim = 128, .head_dim_v = 128}, device::a2());
   EXPECT_EQ(tiling.rows, 128);
   EXPECT_EQ(tiling.columns, 128);
   EXPECT_EQ(tiling.l0a.count, 64 * 1024);
@@ -83,8 +93,11 @@ TEST(Tiling, UsesBlocksOf128WithTwoOfEveryTile) {
 }
 
 TEST(Tiling, StreamsKeysThatDoNotFitL1) {
-  const Tiling tiling = plan({.dtype = spec::DType::fp32, .seq_q = 4096, .seq_kv = 4096,
-                              .head_dim = 768, .head_dim_v = 768},
+  const Tiling tiling = plan({.dtype = spec::DType::fp32,
+                              .seq_q = 4096,
+                              .seq_kv = 4096,
+                              .head_dim = 768,
+                              .head_dim_v = 768},
                              device::a2());
   EXPECT_FALSE(tiling.keys_stay);
   EXPECT_EQ(tiling.l1_depth, 256);
@@ -92,8 +105,12 @@ TEST(Tiling, StreamsKeysThatDoNotFitL1) {
 }
 
 TEST(Tiling, TakesTheLongestSequences) {
-  const Problem p = {.seq_q = 1048576, .seq_kv = 1048576, .head_dim = 128, .head_dim_v = 128,
-                     .sparse_mode = 3, .atten_mask = spec::MaskShape::compressed};
+  const Problem p = {.seq_q = 1048576,
+                     .seq_kv = 1048576,
+                     .head_dim = 128,
+                     .head_dim_v = 128,
+                     .sparse_mode = 3,
+                     .atten_mask = spec::MaskShape::compressed};
   EXPECT_EQ(plan(p, device::a2()).blocks(), 8192LL * 8193 / 2);
 }
 
@@ -118,7 +135,8 @@ TEST(Tiling, ShrinksBlocksForASmallerAccumulator) {
 TEST(Tiling, PrintsOneLinePerBuffer) {
   const Tiling tiling = plan({.seq_q = 300, .seq_kv = 300}, device::a2());
   const std::string text = to_text(tiling);
-  EXPECT_NE(text.find("block 128 x 128 of 3 x 3 per head, 9 computed\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("block 128 x 128 of 3 x 3 per head, 9 computed\n"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("L0C accumulators pong: 65536 B at 65536\n"), std::string::npos) << text;
   EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')),
             tiling.buffers.size() + 3);

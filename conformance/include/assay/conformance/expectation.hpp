@@ -19,10 +19,12 @@ struct Expectation {
 
   // One entry per judged element, (rows, dim) row-major.
   std::vector<double> value, radius, tau, tau_det, sigma, floor;
+  std::vector<double> drift;                     ///< what the declared staging is known to add: R and b look at the rest
   std::vector<float> core, accumulation, extra;  ///< the terms of tau before the final cast
   std::vector<std::uint8_t> exempt;              ///< per row: a staged value may overflow
 
-  double nu = 0;  ///< effective degrees of freedom of the errors
+  double nu = 0;        ///< effective degrees of freedom of the errors
+  bool biasable = true; ///< false where all pairs share their roundings, so that a mean says nothing
 
   std::int64_t elements() const { return static_cast<std::int64_t>(value.size()); }
   std::int64_t row_count() const { return static_cast<std::int64_t>(rows.size()); }

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
+#include <string>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/report.hpp"
@@ -10,40 +12,49 @@
 
 namespace assay::conformance {
 
+/// There is no lattice for a problem and profile: the case is not applicable. The message says why.
+class NoLattice : public std::runtime_error {
+ public:
+  explicit NoLattice(const std::string& reason) : std::runtime_error("no lattice: " + reason) {}
+};
+
 /// The bits that a cast may give; equal where only one pattern is right.
 struct AcceptableBits {
   std::uint32_t first = 0, second = 0;
   friend bool operator==(const AcceptableBits&, const AcceptableBits&) = default;
 };
 
-/// What a cast of `exact` to fp16, bf16 or fp32 may give: `unknown` both neighbours of an exact tie, `stochastic` and
-/// `unknown_any` both neighbours of a value between two numbers, `either` infinity and the largest finite number.
-/// Errors: std::invalid_argument for other types.
+/// What a cast of `exact` to fp16, bf16 or fp32 may give: `unknown` both neighbours of an exact
+/// tie, `stochastic` and `unknown_any` both neighbours of a value between two numbers, `either`
+/// infinity and the largest finite number. Errors: std::invalid_argument for other types.
 AcceptableBits acceptable_bits(Dyadic exact, spec::DType dtype, spec::Rounding rounding,
                                spec::Overflow overflow);
 
-/// `exact` rounded once by integer arithmetic. Where several results are acceptable: ties to even for `unknown`, toward
-/// zero for `stochastic` and `unknown_any`, infinity for `either`. Errors: as `acceptable_bits`.
+/// `exact` rounded once by integer arithmetic. Where several results are acceptable: ties to even
+/// for `unknown`, toward zero for `stochastic` and `unknown_any`, infinity for `either`. Errors: as
+/// `acceptable_bits`.
 std::uint32_t round_dyadic(Dyadic exact, spec::DType dtype, spec::Rounding rounding,
                            spec::Overflow overflow);
 
-/// A scale_value that the lattice takes: +-2^-a or +-3*2^-a near 1/sqrt(head_dim) and never equal to it, since there a
-/// kernel that ignores scale_value would pass. Accepted at all: -4 <= a <= 9, any sign.
+/// A scale_value that the lattice takes: +-2^-a or +-3*2^-a near 1/sqrt(head_dim) and never equal
+/// to it, since there a kernel that ignores scale_value would pass. Accepted at all: -4 <= a <= 9,
+/// any sign.
 double lattice_scale(const spec::FlashAttentionScoreGrad::Problem& problem, std::uint64_t seed);
 
 /// make_lattice with the mask tensor as an argument; nothing: no mask.
-/// Cost: O(rows * dim) for any sequence length: every row attends to at most eight keys.
-/// Errors: as make_lattice.
+/// Cost: O((rows + keys) * dim) whatever the mask: every row attends to at most eight keys.
+/// Errors: NoLattice.
 LatticeCase make_lattice_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
                                    const spec::NumericsProfile& numerics,
                                    std::optional<spec::Tensor> atten_mask);
 
-/// Compares every element of the judged rows with the exact gradients, bit for bit after the cast that the profile
-/// declares; an exact 0 also admits residues up to the profile's floor. Adds a TensorReport per output and the findings.
-/// The verdict becomes nonconformant_structural on a difference and vacuous if no element was compared; one that is still
-/// tool_failure becomes conforms.
-/// Errors: std::invalid_argument if the outputs do not have the problem's shapes.
-void judge_lattice(const LatticeCase& lattice, const spec::FlashAttentionScoreGrad::Problem& problem,
+/// Compares every element of the judged rows with the exact gradients, bit for bit after the cast
+/// that the profile declares; an exact 0 also admits residues up to the profile's floor. Adds a
+/// TensorReport per output and the findings. The verdict becomes nonconformant_structural on a
+/// difference and vacuous if no element was compared; one that is still tool_failure becomes
+/// conforms. Errors: std::invalid_argument if the outputs do not have the problem's shapes.
+void judge_lattice(const LatticeCase& lattice,
+                   const spec::FlashAttentionScoreGrad::Problem& problem,
                    const spec::FlashAttentionScoreGrad::Outputs& outputs,
                    const spec::NumericsProfile& numerics, CaseReport& report);
 

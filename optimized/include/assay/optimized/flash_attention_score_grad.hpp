@@ -37,12 +37,13 @@ struct Options {
 /// The tiled gradient on a modelled device.
 ///
 /// Each output element is accumulated in fp32 in one order. dq: per key tile one chain of fused
-/// multiply-adds over its keys, the tiles added in ascending order. dk, dv: per record of row tiles of
-/// one query head one chain over its queries, the records added in order of head, then row. The order
-/// follows from the tiling alone, so the bits depend on neither threads nor instructions.
+/// multiply-adds over its keys, the tiles added in ascending order. dk, dv: per record of row tiles
+/// of one query head one chain over its queries, the records added in order of head, then row. The
+/// order follows from the tiling alone, so the bits depend on neither threads nor instructions.
 ///
 /// Masked elements have P = 0 and dS = 0, so that dead rows give exact zeros.
-/// Errors: std::invalid_argument for instructions that this machine lacks. Of check: spec::Rejected. Of run:
+/// Errors: std::invalid_argument for instructions that this machine lacks. Of check:
+/// spec::Rejected. Of run:
 ///         device::DeviceFault where a plan does not fit the device.
 std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> flash_attention_score_grad(
     const device::Spec& device, Options options = {});

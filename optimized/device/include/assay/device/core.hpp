@@ -6,8 +6,8 @@
 
 namespace assay::device {
 
-/// A cube core: buffers that hold tiles and queues that move and multiply them. Each operation returns
-/// when it ends; the caller passes when its operands are ready.
+/// A cube core: buffers that hold tiles and queues that move and multiply them. Each operation
+/// returns when it ends; the caller passes when its operands are ready.
 class CubeCore {
  public:
   /// It refers to `spec`.

@@ -10,8 +10,8 @@ namespace assay::device {
 enum class Pipe : std::uint8_t { cube_mte2, mte1, cube, fixpipe, vector_mte2, vector, mte3 };
 inline constexpr std::size_t pipe_count = 7;
 
-/// When each queue is busy. Time is an argument, never a hidden clock: the same calls in the same order
-/// give the same answer.
+/// When each queue is busy. Time is an argument, never a hidden clock: the same calls in the same
+/// order give the same answer.
 class Timeline {
  public:
   /// Appends an instruction that cannot start before `ready`; returns when it ends.

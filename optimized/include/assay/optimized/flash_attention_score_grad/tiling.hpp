@@ -16,7 +16,8 @@ struct Buffer {
   device::Bytes offset, size;
 };
 
-/// Keys j that the queries i of a tile can attend to: i - before <= j <= i + after, counted from the upper left corner.
+/// Keys j that the queries i of a tile can attend to: i - before <= j <= i + after, counted from
+/// the upper left corner.
 struct Window {
   std::int64_t before, after;
 };
@@ -32,13 +33,14 @@ struct TileRange {
 /// How one problem is cut for a device; everything else follows from it.
 struct Tiling {
   std::int64_t seq_q, seq_kv;
-  std::int64_t rows, columns;          ///< of a block of scores, multiples of 16
-  std::int64_t row_tiles, key_tiles;   ///< blocks along the queries and along the keys of one head
-  std::int64_t record_tiles;           ///< row tiles whose dk and dv stay in L0C
-  std::int64_t l1_depth, l0_depth;     ///< inner extent of a matrix operand held in one L1, one L0 buffer
-  std::int64_t slice;                  ///< columns of a gradient that one L0C buffer holds
-  std::int64_t vector_rows;            ///< rows of a block that a vector core holds at a time
-  bool keys_stay;                      ///< key and value of a key tile stay in L1
+  std::int64_t rows, columns;         ///< of a block of scores, multiples of 16
+  std::int64_t row_tiles, key_tiles;  ///< blocks along the queries and along the keys of one head
+  std::int64_t record_tiles;          ///< row tiles whose dk and dv stay in L0C
+  std::int64_t l1_depth,
+      l0_depth;              ///< inner extent of a matrix operand held in one L1, one L0 buffer
+  std::int64_t slice;        ///< columns of a product that one L0C buffer holds
+  std::int64_t vector_rows;  ///< rows of a block that a vector core holds at a time
+  bool keys_stay;            ///< key and value of a key tile stay in L1
   Window window;
   std::vector<Buffer> buffers;
   device::Bytes l1, l0a, l0b, l0c, ub;  ///< peak occupancy

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "assay/conformance/case.hpp"
+
+namespace assay::conformance::lattice_test {
+
+inline constexpr std::int64_t configurations = 66;
+
+/// Types, layouts, head ratios, lengths, head sizes, masks and stridings in turn, k = 0 ..
+/// configurations - 1.
+Case<spec::FlashAttentionScoreGrad> configuration(std::int64_t k, std::uint64_t seed, Track track);
+
+/// One head of seq x seq with head_dim channels, bf16, no mask.
+Case<spec::FlashAttentionScoreGrad> square(std::int64_t seq, std::int64_t head_dim, Track track);
+
+}  // namespace assay::conformance::lattice_test

@@ -1,0 +1,151 @@
+#include "lattice_kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <map>
+
+#include "assay/conformance/lattice.hpp"
+#include "lattice_cases.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using lattice_test::Bug;
+using lattice_test::configuration;
+using lattice_test::configurations;
+using lattice_test::Kernel;
+using lattice_test::Op;
+using spec::DType;
+
+CaseReport judged(const Kernel& kernel, const Case<Op>& c, const LatticeCase& lattice) {
+  CaseReport report;
+  judge_lattice(lattice, c.problem, run(kernel, c, lattice.inputs), kernel.numerics, report);
+  return report;
+}
+
+std::string first_finding(const CaseReport& report) {
+  return report.findings.empty() ? "no finding" : report.findings.front().text;
+}
+
+/// Partial results in 16 bits, and exp(score - lse) without a cast that absorbs its error, have no
+/// lattice.
+bool has_no_lattice(const Kernel& kernel, const Case<Op>& c) {
+  const bool narrow = c.problem.dtype != DType::fp32;
+  return (kernel.name == "composed" && narrow && c.problem.group() > 1) ||
+         (kernel.name == "log_sum" && !narrow);
+}
+
+void expect_healthy_kernels_exact(Track track, std::uint64_t seed) {
+  std::int64_t runs = 0;
+  for (std::int64_t k = 0; k < configurations; ++k) {
+    const Case<Op> c = configuration(k, seed, track);
+    const std::optional<spec::Tensor> mask = make_mask(c);
+    for (const Kernel& kernel : lattice_test::healthy_kernels(c.problem.dtype)) {
+      if (has_no_lattice(kernel, c)) {
+        EXPECT_THROW(make_lattice(c, kernel.numerics), NoLattice);
+        continue;
+      }
+      const CaseReport report = judged(kernel, c, make_lattice_with_mask(c, kernel.numerics, mask));
+      ++runs;
+      ASSERT_EQ(report.verdict, Verdict::conforms)
+          << kernel.name << ": " << first_finding(report) << "\n"
+          << command_line(c);
+    }
+  }
+  EXPECT_GE(runs, 600);
+}
+
+TEST(LatticeKernels, HealthyOnesAreBitExactWithExactStaging) {
+  expect_healthy_kernels_exact(Track::a1, 1);
+  expect_healthy_kernels_exact(Track::a1, 2);
+}
+
+TEST(LatticeKernels, HealthyOnesAreBitExactWithRoundedStaging) {
+  expect_healthy_kernels_exact(Track::a2, 1);
+  expect_healthy_kernels_exact(Track::a2, 2);
+}
+
+/// Whether the bug can show in the case at all.
+bool can_show(Bug bug, const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  const bool narrow = p.dtype != DType::fp32,
+             roomy = p.head_dim >= 8 && p.seq_kv > 1 && p.seq_q > 1;
+  switch (bug) {
+    case Bug::mask_off_by_one:
+    case Bug::mask_ignored:
+      return roomy && p.atten_mask != spec::MaskShape::absent;
+    case Bug::last_key_dropped:
+      return roomy && (p.sparse_mode != 2 || p.seq_q >= p.seq_kv);
+    case Bug::wrong_kv_head:
+      return p.heads_kv > 1 && p.group() > 1;
+    case Bug::truncating_cast:
+    case Bug::ties_swapped:
+      return narrow && roomy;
+    case Bug::truncating_stage:
+      return narrow && roomy && c.track == Track::a2;
+    case Bug::tf32_products:
+      return !narrow && roomy && c.seed % 2 == 0;
+    case Bug::scale_magnitude:
+      return p.scale_value < 0 && roomy;
+    default:
+      return roomy;
+  }
+}
+
+struct Share {
+  std::int64_t flagged = 0, all = 0;
+};
+
+/// How often a kernel with the bug is flagged where it can be.
+std::map<Bug, Share> flagged(Track track, std::uint64_t seed) {
+  std::map<Bug, Share> shares;
+  for (std::int64_t k = 0; k < configurations; ++k) {
+    const Case<Op> c = configuration(k, seed, track);
+    Kernel kernel = lattice_test::healthy_kernels(c.problem.dtype)[static_cast<std::size_t>(k % 2)];
+    const LatticeCase lattice = make_lattice(c, kernel.numerics);
+    for (const Bug bug : lattice_test::bugs) {
+      if (!can_show(bug, c)) continue;
+      kernel.bug = bug;
+      const CaseReport report = judged(kernel, c, lattice);
+      shares[bug].flagged += report.verdict == Verdict::nonconformant_structural ? 1 : 0;
+      ++shares[bug].all;
+    }
+  }
+  return shares;
+}
+
+void expect_bugs_flagged(Track track) {
+  const std::map<Bug, Share> shares = flagged(track, 2);
+  for (const auto& [bug, share] : shares) {
+    // A truncated operand is often absorbed by the cast of the sum that it enters.
+    const std::int64_t percent = bug == Bug::truncating_stage ? 75 : 90;
+    EXPECT_GE(share.flagged * 100, share.all * percent)
+        << "bug " << static_cast<int>(bug) << ": " << share.flagged << " of " << share.all;
+  }
+  EXPECT_EQ(shares.size(), std::size(lattice_test::bugs) - (track == Track::a1 ? 1 : 0));
+}
+
+TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithExactStaging) {
+  expect_bugs_flagged(Track::a1);
+}
+
+TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithRoundedStaging) {
+  expect_bugs_flagged(Track::a2);
+}
+
+TEST(LatticeKernels, NarrowStagingIsFlaggedInFp32) {
+  Case<Op> c = configuration(2, 3, Track::a1);
+  c.problem.head_dim = c.problem.head_dim_v = 32;
+  c.problem.scale_value = 0.125;
+  c.problem.seq_q = c.problem.seq_kv = 32;
+  Kernel kernel{.name = "narrow", .numerics = {.stage = DType::bf16}};
+  const spec::NumericsProfile declared{.stage = DType::fp32};
+  const LatticeCase lattice = make_lattice(c, declared);
+  CaseReport report;
+  judge_lattice(lattice, c.problem, run(kernel, c, lattice.inputs), declared, report);
+  EXPECT_EQ(report.verdict, Verdict::nonconformant_structural);
+}
+
+}  // namespace
+}  // namespace assay::conformance
