@@ -52,6 +52,7 @@ TEST(Usage, ValuesOutOfRangeAreNamedWithTheLimit) {
   expect_usage("sweep --budget=-3s", {"--budget", "'-3s'", "90s"});
   expect_usage("sweep --budget=3weeks", {"--budget", "'3weeks'"});
   expect_usage("sweep --seed=1e3", {"--seed", "'1e3'", "0..18446744073709551615"});
+  expect_usage("sweep --product=a4", {"--product", "'a4'", "a2, a3"});
   expect_usage("sweep --random=-1", {"--random", "'-1'", "0..1000000"});
   expect_usage("sweep --only=nothing_has_this", {"--only", "'nothing_has_this'"});
 }

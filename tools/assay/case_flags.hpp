@@ -19,11 +19,14 @@ class CaseFlags {
   template <class Op>
   void declare(CLI::App& app) {
     conformance::Case<Op> defaults;
+    const auto texts = conformance::field_texts(defaults);
     conformance::visit_case_fields(
         defaults, [&](std::string_view name, const auto&, std::string_view meaning) {
-          auto& [field, text] = *fields_.emplace_back(
+          const std::string& text = texts[fields_.size()].second;
+          auto& [field, value] = *fields_.emplace_back(
               std::make_unique<std::pair<std::string, std::string>>(name, std::string()));
-          app.add_option("--" + field, text, std::string(meaning));
+          app.add_option("--" + field, value,
+                         std::string(meaning) + (text.empty() ? "" : " [" + text + "]"));
         });
   }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <optional>
 #include <vector>
 
 #include "assay/fixtures/file.hpp"
@@ -7,6 +8,7 @@
 #include "choose.hpp"
 #include "commands.hpp"
 #include "plan_flags.hpp"
+#include "recorder.hpp"
 #include "stored_case.hpp"
 
 namespace assay::cli {
@@ -36,10 +38,13 @@ spec::NumericsProfile numerics_of(const Options& options, spec::DType io) {
 template <class Op>
 void write_cases(const Options& options, const std::vector<conformance::Case<Op>>& cases,
                  const Context& context) {
-  std::unique_ptr<spec::Implementation<Op>> implementation;
-  if (!options.implementation.empty())
-    implementation =
-        make_implementation<Op>(context.registry, {.name = options.implementation, .threads = {}});
+  std::unique_ptr<spec::Implementation<Op>> own;
+  std::optional<Recorder<Op>> implementation;
+  if (const ImplementationFlags flags{.name = options.implementation, .threads = {}};
+      !flags.name.empty()) {
+    own = make_implementation<Op>(context.registry, flags);
+    implementation.emplace(*own, flags.name);
+  }
   fixtures::Writer writer(options.file);
   std::size_t written = 0;
   for (const auto& c : cases) {
@@ -49,7 +54,8 @@ void write_cases(const Options& options, const std::vector<conformance::Case<Op>
                                    : numerics_of(options, c.problem.dtype),
                     implementation ? implementation->name() : options.numerics,
                     options.recipe_only ? Contents::recipe : Contents::tensors);
-    if (implementation) add_actual(record, c, *implementation);
+    if (implementation && !implementation->unsupported(conformance::call_of(c)))
+      add_actual(record, c, *implementation);
     writer.write(record);
     if (context.terminal)
       context.err << fmt::format("\r{} of {} cases\x1b[K", ++written, cases.size()) << std::flush;

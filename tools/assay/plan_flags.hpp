@@ -12,24 +12,32 @@ namespace assay::cli {
 
 /// Which cases a command takes, as flags.
 struct PlanFlags {
-  std::string seed = "1", random = "60", only;
+  std::string seed = "1", random = "60", product, only;
   bool full = false;
 
   void declare(CLI::App& app) {
     app.add_option("--seed", seed, "seed of the sampled cases");
     app.add_option("--random", random, "number of random cases");
+    app.add_option("--product", product, "only calls on this product: a2 or a3");
     app.add_option("--only", only, "cases whose replay line or note holds this text");
     app.add_flag("--full", full, "model shapes whole, more random cases");
   }
 };
 
-/// Errors: UsageError where no case is left.
+/// Errors: UsageError for a value that is not accepted, or where no case is left.
 template <class Op>
 std::vector<conformance::Case<Op>> planned_cases(const PlanFlags& flags) {
-  const auto all = conformance::sample<Op>(
-      {.seed = seed_value("--seed", flags.seed),
-       .full = flags.full,
-       .random_cases = integer_value("--random", flags.random, 0, 1'000'000)});
+  conformance::SamplingPlan plan{
+      .seed = seed_value("--seed", flags.seed),
+      .full = flags.full,
+      .random_cases = integer_value("--random", flags.random, 0, 1'000'000)};
+  const auto& products = spec::spellings_of<spec::Product>;
+  if (!flags.product.empty()) {
+    plan.product = products.parse(flags.product);
+    if (!plan.product)
+      throw UsageError("--product is '" + flags.product + "', wanted one of " + products.choices());
+  }
+  const auto all = conformance::sample<Op>(plan);
   std::vector<conformance::Case<Op>> cases;
   std::copy_if(all.begin(), all.end(), std::back_inserter(cases),
                [&](const conformance::Case<Op>& c) {

@@ -11,7 +11,8 @@
 
 namespace assay::cli {
 
-/// Passes everything on to an implementation and remembers digests of its first run since `take`.
+/// Passes everything on to an implementation and remembers digests of its first
+/// run since `take`.
 template <class Op>
 class Recorder final : public spec::Implementation<Op> {
  public:
@@ -21,9 +22,11 @@ class Recorder final : public spec::Implementation<Op> {
     Digests inputs, outputs;
   };
 
-  explicit Recorder(spec::Implementation<Op>& inner) : inner_(inner) {}
+  /// `name` is the one under which the registry lists it: replay lines hold it.
+  Recorder(spec::Implementation<Op>& inner, std::string name)
+      : inner_(inner), name_(std::move(name)) {}
 
-  std::string name() const override { return inner_.name(); }
+  std::string name() const override { return name_; }
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     return inner_.unsupported(call);
   }
@@ -53,6 +56,7 @@ class Recorder final : public spec::Implementation<Op> {
   }
 
   spec::Implementation<Op>& inner_;
+  std::string name_;
   std::optional<Run> run_;
 };
 

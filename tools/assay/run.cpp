@@ -23,7 +23,7 @@ template <class Op>
 ExitCode run(const Options& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
-  Recorder<Op> recorder(*implementation);
+  Recorder<Op> recorder(*implementation, chosen<Op>(context.registry, options.implementation).name);
   const conformance::CaseReport report = conformance::examine(c, recorder);
   if (options.json) {
     auto json = nlohmann::ordered_json::parse(conformance::to_json(report));

@@ -81,9 +81,8 @@ std::map<std::string, CaseReport> taken_up(const fixtures::Store& store) {
 /// Makes what is stored of each case: its recipe with digests, and the tensors of the first few
 /// small failures.
 template <class Op>
-conformance::StoreListener::RecordOf record_maker(Recorder<Op>& recorder,
-                                                  spec::Implementation<Op>& implementation) {
-  return [&recorder, &implementation, left = evidence_cases](const CaseReport& report) mutable {
+conformance::StoreListener::RecordOf record_maker(Recorder<Op>& recorder) {
+  return [&recorder, left = evidence_cases](const CaseReport& report) mutable {
     const auto c =
         conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
     const auto run = recorder.take();
@@ -97,9 +96,10 @@ conformance::StoreListener::RecordOf record_maker(Recorder<Op>& recorder,
     }
     --left;
     fixtures::CaseRecord record =
-        stored_case(c, implementation.numerics(p), report.implementation, Contents::tensors);
+        stored_case(c, recorder.numerics(p), report.implementation, Contents::tensors);
     try {
-      add_actual(record, c, implementation);
+      add_actual(record, c, recorder);
+      recorder.take();
     } catch (const std::exception&) {
       record.actual.clear();  // a kernel that crashes has no outputs; its report says so
     }
@@ -136,15 +136,14 @@ template <class Op>
 ExitCode sweep(const Options& options, const Context& context) {
   const std::vector<conformance::Case<Op>> cases = planned_cases<Op>(options.plan);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
-  Recorder<Op> recorder(*implementation);
+  Recorder<Op> recorder(*implementation, chosen<Op>(context.registry, options.implementation).name);
   std::vector<double> weights;
   for (const auto& c : cases) weights.push_back(expected_cost(c));
 
   conformance::ConsoleListener console(
       context.err, context.terminal ? conformance::Progress::bar : conformance::Progress::lines,
       std::move(weights));
-  conformance::JsonListener json(options.report,
-                                 environment(options, cases, *implementation, context));
+  conformance::JsonListener json(options.report, environment(options, cases, recorder, context));
   conformance::JunitListener junit(options.junit);
   std::vector<conformance::SweepListener*> listeners = {&console};
   conformance::SweepControl control{.stop = &context.stop};
@@ -154,7 +153,7 @@ ExitCode sweep(const Options& options, const Context& context) {
   std::optional<conformance::StoreListener> storing;
   std::map<std::string, CaseReport> earlier;
   if (!options.store.empty()) {
-    store.emplace(options.store, plan_text(cases, implementation->name()));
+    store.emplace(options.store, plan_text(cases, recorder.name()));
     earlier = taken_up(*store);
     if (!earlier.empty())
       context.err << fmt::format("taking up {} finished cases of an interrupted sweep\n",
@@ -163,7 +162,7 @@ ExitCode sweep(const Options& options, const Context& context) {
       const auto found = earlier.find(id);
       return found == earlier.end() ? nullptr : &found->second;
     };
-    listeners.push_back(&storing.emplace(*store, record_maker(recorder, *implementation)));
+    listeners.push_back(&storing.emplace(*store, record_maker(recorder)));
   }
   listeners.push_back(&json);
   if (!options.junit.empty()) listeners.push_back(&junit);
