@@ -164,6 +164,23 @@ class Finisher {
   double lambda_;
 };
 
+/// Whether scores can differ enough for rows of dv to differ. Where all probabilities of a row are about equal, so are all
+/// rows of dv, and so are the roundings of their casts: a mean over such rows says nothing.
+bool scores_vary(const Dense& dense) {
+  constexpr double least = 0x1p-6;
+  const Op::Problem& p = dense.problem;
+  double query = 0, key = 0;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    for (std::int64_t n = 0; n < p.heads_q; ++n)
+      for (std::int64_t i = 0; i < p.seq_q; ++i)
+        query = std::max(query, norm_squared(dense.query(b, n, i), p.head_dim));
+    for (std::int64_t n = 0; n < p.heads_kv; ++n)
+      for (std::int64_t j = 0; j < p.seq_kv; ++j)
+        key = std::max(key, norm_squared(dense.key(b, n, j), p.head_dim));
+  }
+  return std::abs(dense.scale) * std::sqrt(query * key) > least;
+}
+
 Expectation blank(const Dense& dense, const std::string& name, const spec::Extents& extents,
                   const std::vector<std::int64_t>& judged) {
   Expectation e;
@@ -172,7 +189,7 @@ Expectation blank(const Dense& dense, const std::string& name, const spec::Exten
   for (std::int64_t head = 0; head < e.batch * e.heads; ++head)
     for (const std::int64_t row : judged) e.rows.push_back(head * e.seq + row);
   e.resize(e.row_count());
-  e.biasable = dense.scale != 0;  // else every P of a row is the same number
+  e.biasable = scores_vary(dense);
   return e;
 }
 
