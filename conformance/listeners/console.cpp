@@ -34,7 +34,7 @@ ConsoleListener::ConsoleListener(std::ostream& out, Progress progress, std::vect
 
 void ConsoleListener::on_start(std::int64_t cases, const std::string& implementation) {
   cases_ = cases;
-  started_ = drawn_ = Clock::now();
+  started_ = drawn_ = last_ = Clock::now();
   out_ << fmt::format("{} cases against {}\n", cases, implementation) << std::flush;
 }
 
@@ -45,8 +45,12 @@ void ConsoleListener::on_case(const CaseReport& report, std::int64_t index) {
     out_ << fmt::format("{}: {}\n", spec::to_string(report.verdict), report.command_line);
     if (!report.findings.empty()) out_ << "  " << report.findings.front().text << '\n';
   }
-  if (static_cast<std::size_t>(index) < weights_.size())
-    weight_done_ += weights_[static_cast<std::size_t>(index)];
+  const auto position = static_cast<std::size_t>(index);
+  const double weight = position < weights_.size() ? weights_[position] : 0;
+  weight_done_ += weight;
+  // A case that took longer than the time since the one before it was run by an earlier sweep.
+  if (seconds_since(last_) < report.seconds_total / 2) weight_taken_up_ += weight;
+  last_ = Clock::now();
   const double interval = progress_ == Progress::bar ? bar_interval : line_interval;
   const bool due = seconds_since(drawn_) >= interval;
   if (index == 0 || due || (progress_ == Progress::bar && index + 1 == cases_)) draw(index + 1);
@@ -64,9 +68,14 @@ void ConsoleListener::draw(std::int64_t finished) {
   const double share = weight_total_ > 0
                            ? weight_done_ / weight_total_
                            : static_cast<double>(finished) / static_cast<double>(cases_);
-  const double left = share > 0 ? seconds_since(started_) * (1 - share) / share : 0;
-  const std::string text = fmt::format("{} of {} cases, {} not conforming, about {} left", finished,
-                                       cases_, failed_, duration(left));
+  const double ran = weight_done_ - weight_taken_up_;
+  const std::string left =
+      ran > 0
+          ? fmt::format(", about {} left",
+                        duration(seconds_since(started_) * (weight_total_ - weight_done_) / ran))
+          : std::string();
+  const std::string text =
+      fmt::format("{} of {} cases, {} not conforming{}", finished, cases_, failed_, left);
   if (progress_ == Progress::lines) {
     out_ << text << '\n' << std::flush;
     return;

@@ -161,10 +161,9 @@ TEST(Page, RefersToNothingOutside) {
   EXPECT_PRED2(has, page, std::string("default-src 'none'"));
   EXPECT_PRED2(has, page, std::string("Chart.js v"));
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
-  const std::regex outside(
-      R"((src|href)\s*=\s*["']?(https?:|//)|url\(|@import|fetch\(|XMLHttpRequest)",
-      std::regex::icase);
-  EXPECT_FALSE(std::regex_search(page, outside));
+  for (const char* outside :
+       {"src=", "href=", "url(", "@import", "fetch(", "XMLHttpRequest", "import("})
+    EXPECT_FALSE(has(page, outside)) << outside;
 }
 
 TEST(Page, TextOfAReportCannotBecomeMarkup) {

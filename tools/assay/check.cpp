@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "assay/conformance/listeners.hpp"
@@ -175,7 +175,10 @@ void write_reports(const Options& options, const conformance::Results& results) 
 }
 
 ExitCode check(const Options& options, const Context& context) {
+  const auto start = std::chrono::steady_clock::now();
   Verdicts verdicts = judge_file(options);
+  verdicts.results.summary.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (verdicts.results.cases.empty()) {
     context.err << fmt::format(
         "assay: {} holds no outputs{} under /cases/<id>/actual; nothing was judged\n", options.file,

@@ -50,6 +50,7 @@ void print_verdicts(const Results& results, std::ostream& out) {
 }
 
 void print_rows(const conformance::RowCoverage& rows, std::ostream& out) {
+  if (rows.rows.empty()) return;
   const auto unexercised = rows.unexercised();
   out << fmt::format(
       "\nrows: {} in all, accept side of {} and reject side of {} exercised; with a side never "

@@ -36,8 +36,9 @@ class ConsoleListener final : public SweepListener {
   Progress progress_;
   std::vector<double> weights_;
   double weight_total_ = 0, weight_done_ = 0;
+  double weight_taken_up_ = 0;  ///< of cases that an earlier sweep ran
   std::int64_t cases_ = 0, failed_ = 0;
-  std::chrono::steady_clock::time_point started_, drawn_;
+  std::chrono::steady_clock::time_point started_, drawn_, last_;
 };
 
 /// Collects the results; writes report.json at the end unless `path` is empty.
