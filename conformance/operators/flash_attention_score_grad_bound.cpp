@@ -153,10 +153,11 @@ class Finisher {
     e.accumulation[k] = static_cast<float>(acc);
     e.extra[k] = static_cast<float>(extra);
     const double h_o = n_.out_error(std::abs(s.ref));
+    // Residues of masked pairs are as large as the floor; they matter where |ref| is barely larger.
     e.sigma[k] = std::sqrt(s.core / 3 + square(s.linear) / 81 + s.sigma_coherent +
                            square(n_.u_a) * (s.terms / 3) * (square(s.ref) + s.squares) +
                            h_o * h_o / 3 + 2 * square(n_.u_x) * s.squares / 3 + part * part / 6 +
-                           4 * square(n_.u * s.ref) / 3);
+                           4 * square(n_.u * s.ref) / 3 + square(s.floor));
   }
 
  private:
