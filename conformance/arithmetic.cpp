@@ -75,19 +75,26 @@ double spacing(double x, DType type) {
 
 }  // namespace
 
-double Arithmetic::stage_drift(double value) const {
+double Arithmetic::stage_drift(double value, double noise) const {
   if (!narrow(profile.stage) || !nearest(profile.round_stage)) return 0;
   const double step = spacing(value, profile.stage), steps = value / step;
   const double rounded = profile.round_stage == Rounding::rna
                              ? std::copysign(std::floor(std::abs(steps) + 0.5), steps)
                              : std::nearbyint(steps);
-  return rounded * step - value;
+  const double to_tie = (0.5 - std::abs(rounded - steps)) * step;
+  return noise <= to_tie || noise <= 0x1p-4 * step ? rounded * step - value : 0;
 }
 
-bool Arithmetic::near_cast_tie(double value) const {
-  if (!narrow(io) || profile.round_out != Rounding::rna) return false;
+bool Arithmetic::cast_is_biased(double value) const {
+  if (!narrow(io)) return false;
   const double steps = std::abs(value) / spacing(value, io);
-  return std::abs(steps - std::floor(steps) - 0.5) < 0x1p-7;
+  const bool tie = std::abs(steps - std::floor(steps) - 0.5) < 0x1p-7;
+  return (tie && profile.round_out == Rounding::rna) ||
+         std::abs(value) < std::ldexp(1.0, spec::format_of(io).min_exponent);
+}
+
+bool Arithmetic::cast_vanishes(double value) const {
+  return narrow(io) && std::abs(value) <= spacing(0, io) / 2;
 }
 
 double unit_roundoff(DType type) {

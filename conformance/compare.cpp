@@ -64,12 +64,13 @@ Statistics statistics(const Expectation& e, const std::vector<double>& actual,
     std::int64_t in_row = 0;
     for (std::int64_t d = 0; d < e.dim; ++d) {
       const std::size_t k = at(r * e.dim + d);
-      if (std::abs(e.value[k]) <= e.floor[k] || !(e.sigma[k] > 0) || !std::isfinite(actual[k]))
+      if (std::abs(e.value[k]) <= e.floor[k] || !(e.sigma[k] > 0) || !std::isfinite(actual[k]) ||
+          arithmetic.cast_vanishes(e.value[k]))
         continue;
       const double error = (actual[k] - e.value[k] - e.drift[k]) / e.sigma[k];
       squares += error * error;
       ++elements;
-      if (arithmetic.near_cast_tie(e.value[k] + e.drift[k])) continue;
+      if (arithmetic.cast_is_biased(e.value[k] + e.drift[k])) continue;
       signed_sum += e.value[k] < 0 ? -error : error;
       ++in_row;
     }

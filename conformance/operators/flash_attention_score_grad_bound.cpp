@@ -153,16 +153,34 @@ class Finisher {
     e.accumulation[k] = static_cast<float>(acc);
     e.extra[k] = static_cast<float>(extra);
     const double h_o = n_.out_error(std::abs(s.ref));
+    // Residues of masked pairs are as large as the floor; they matter where |ref| is barely larger.
     e.sigma[k] = std::sqrt(s.core / 3 + square(s.linear) / 81 + s.sigma_coherent +
                            square(n_.u_a) * (s.terms / 3) * (square(s.ref) + s.squares) +
                            h_o * h_o / 3 + 2 * square(n_.u_x) * s.squares / 3 + part * part / 6 +
-                           4 * square(n_.u * s.ref) / 3);
+                           4 * square(n_.u * s.ref) / 3 + square(s.floor));
   }
 
  private:
   const Arithmetic& n_;
   double lambda_;
 };
+
+/// Whether scores can differ enough for rows of dv to differ. Where all probabilities of a row are about equal, so are all
+/// rows of dv, and so are the roundings of their casts: a mean over such rows says nothing.
+bool scores_vary(const Dense& dense) {
+  constexpr double least = 0x1p-6;
+  const Op::Problem& p = dense.problem;
+  double query = 0, key = 0;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    for (std::int64_t n = 0; n < p.heads_q; ++n)
+      for (std::int64_t i = 0; i < p.seq_q; ++i)
+        query = std::max(query, norm_squared(dense.query(b, n, i), p.head_dim));
+    for (std::int64_t n = 0; n < p.heads_kv; ++n)
+      for (std::int64_t j = 0; j < p.seq_kv; ++j)
+        key = std::max(key, norm_squared(dense.key(b, n, j), p.head_dim));
+  }
+  return std::abs(dense.scale) * std::sqrt(query * key) > least;
+}
 
 Expectation blank(const Dense& dense, const std::string& name, const spec::Extents& extents,
                   const std::vector<std::int64_t>& judged) {
@@ -172,7 +190,7 @@ Expectation blank(const Dense& dense, const std::string& name, const spec::Exten
   for (std::int64_t head = 0; head < e.batch * e.heads; ++head)
     for (const std::int64_t row : judged) e.rows.push_back(head * e.seq + row);
   e.resize(e.row_count());
-  e.biasable = dense.scale != 0;  // else every P of a row is the same number
+  e.biasable = scores_vary(dense);
   return e;
 }
 

@@ -40,8 +40,8 @@ double growth(double x) { return x < 0x1p-12 ? x * (1 + x) : std::expm1(x); }
 
 double square(double x) { return x * x; }
 
-/// A staged value is predicted where its noise, squared, is below this share of its squared half unit.
-constexpr double quiet = 0x1p-8;
+/// Noise of a staged value beside what its row shares, in standard deviations.
+constexpr double deviations = 4;
 
 }  // namespace
 
@@ -203,7 +203,7 @@ void dscore_terms(const Dense& dense, const Arithmetic& n, const RowTerms& row,
                n.phi * distance + e_p * (dp.total + row.omega_rig);
   t.linear_k = t.linear_q + s * row.zeta_com + p * row.omega_com;
   t.spread = noise + h_s * h_s;
-  t.drift_s = noise < quiet * h_s * h_s ? n.stage_drift(t.dscore) : 0;
+  t.drift_s = n.stage_drift(t.dscore, deviations * std::sqrt(noise) + t.linear_k);
   t.core_q = t.spread + square(t.linear_q) / 3;
   t.core_k = t.spread + shared + square(t.linear_k) / 3;
   t.dscore_may_overflow = n.profile.stage == spec::DType::fp16 &&
@@ -226,7 +226,7 @@ void prob_terms(const Arithmetic& n, const RowTerms& row, const Staged& staged, 
   t.azuma_v = h * h + w2(x.v2);
   t.linear_v = p * (staged.coherent + row.zeta_com) + n.u * p + n.phi;
   t.spread_v = h_p * h_p + noise;
-  t.drift_p = noise < quiet * h_p * h_p ? n.stage_drift(p) : 0;
+  t.drift_p = stored ? 0 : n.stage_drift(p, deviations * std::sqrt(noise) + t.linear_v);
   t.core_v = t.spread_v + square(t.linear_v) / 3;
   t.prob_may_overflow =
       n.profile.stage == spec::DType::fp16 && p + e >= overflow_threshold(spec::DType::fp16);

@@ -1,8 +1,8 @@
-#include "families.hpp"
-
 #include <cmath>
 #include <optional>
 #include <string>
+
+#include "families.hpp"
 
 namespace assay::mutants {
 namespace {

@@ -59,18 +59,15 @@ std::vector<Geometry> geometries() {
                             p.input_layout = Layout::sbh;
                             p.sparse_mode = 3;
                             p.atten_mask = MaskShape::compressed;
-                            p.seq_q = 50, p.seq_kv = 41;
-                            p.scale_value = 0.5;
+                            p.seq_q = 50, p.seq_kv = 41, p.scale_value = 0.5;
                           }),
-       .inputs = Striding::contiguous,
        .outputs = Striding::transposed},
       {.problem = altered(grouped,
                           [](Problem& p) {
                             p.input_layout = Layout::bsh;
                             p.sparse_mode = 1;
                             p.atten_mask = MaskShape::bnss;
-                            p.head_dim = 20, p.head_dim_v = 12;
-                            p.scale_value = 0.5;
+                            p.head_dim = 20, p.head_dim_v = 12, p.scale_value = 0.5;
                           }),
        .inputs = Striding::transposed,
        .outputs = Striding::padded,

@@ -48,7 +48,7 @@ void count_failure(KillRow& row, const CaseReport& report) {
   std::set<std::string> rules;
   for (const conformance::Finding& finding : report.findings)
     if (finding.rule != "note") rules.insert(finding.rule);
-  if (rules.empty()) rules.insert("status");
+  if (rules.empty() || report.verdict == conformance::Verdict::crash) rules = {"status"};
   for (const std::string& rule : rules) ++row.caught_by[rule];
   if (row.failed > 1) return;
   row.replay = report.command_line;

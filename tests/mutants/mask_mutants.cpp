@@ -1,6 +1,6 @@
-#include "families.hpp"
-
 #include <algorithm>
+
+#include "families.hpp"
 
 namespace assay::mutants {
 namespace {

@@ -1,10 +1,9 @@
-#include "families.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 
 #include "assay/spec/status.hpp"
+#include "families.hpp"
 
 namespace assay::mutants {
 namespace {

@@ -1,5 +1,4 @@
 #include "families.hpp"
-
 #include "rounding.hpp"
 
 namespace assay::mutants {

@@ -1,8 +1,7 @@
-#include "assay/mutants/specimen.hpp"
-
 #include <algorithm>
 #include <iterator>
 
+#include "assay/mutants/specimen.hpp"
 #include "families.hpp"
 
 namespace assay::mutants {

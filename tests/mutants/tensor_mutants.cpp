@@ -1,7 +1,7 @@
-#include "families.hpp"
-
 #include <algorithm>
 #include <stdexcept>
+
+#include "families.hpp"
 
 namespace assay::mutants {
 namespace {

@@ -23,10 +23,13 @@ struct Arithmetic {
 
   /// Largest error of rounding a value of magnitude up to x when it is staged.
   double stage_error(double x) const { return half_ulp(x, profile.stage, profile.round_stage); }
-  /// What rounding `value` when it is staged adds to it: the declared nearest rounding, 0 for the others.
-  double stage_drift(double value) const;
-  /// Whether the final cast of about `value` could be a tie, which rounding half away from zero biases.
-  bool near_cast_tie(double value) const;
+  /// What rounding `value` when it is staged adds to it, where a kernel's value within `noise` of it is rounded alike;
+  /// else, and for roundings that are not to nearest, 0.
+  double stage_drift(double value, double noise) const;
+  /// Whether the final cast of about `value` has errors of known sign: a tie that goes away from zero, a subnormal.
+  bool cast_is_biased(double value) const;
+  /// Whether the final cast of `value` gives zero.
+  bool cast_vanishes(double value) const;
   double out_error(double x) const { return half_ulp(x, io, profile.round_out); }
   double store_s_error(double x) const { return half_ulp(x, profile.store_s, spec::Rounding::rne); }
   double store_p_error(double x) const { return half_ulp(x, profile.store_p, spec::Rounding::rne); }
