@@ -53,7 +53,7 @@ foreach(path IN LISTS files)
     continue()
   endif()
   # But for attributes that not every compiler knows.
-  forbid("^ *# *define" "no macros of our own" "define ASSAY_[A-Z]+( __attribute__.*)?$")
+  forbid("^ *# *define" "no macros of our own")
   forbid("[Nn]ot implemented|[Pp]laceholder" "no stubs")
   if(path MATCHES "^(spec|reference|optimized|fixtures|conformance)/")
     forbid("std::(cout|cerr|clog)|fmt::print|${word_start}(std::)?(f?printf|puts|abort|_?exit|quick_exit|terminate) *\\("
