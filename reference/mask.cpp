@@ -27,9 +27,15 @@ Mask::Mask(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Te
       rule_ = Rule::diagonal;
       diagonal_ = problem.seq_kv - problem.seq_q;
       break;
+    case 4:
+      // Both tokens count from the diagonal that ends in the lower right corner.
+      rule_ = Rule::band;
+      diagonal_ = problem.seq_kv - problem.seq_q + problem.next_tokens;
+      first_ = problem.seq_kv - problem.seq_q - problem.pre_tokens;
+      break;
     default:
       throw std::invalid_argument("mask: sparse mode " + std::to_string(problem.sparse_mode) +
-                                  " has no predicate, only 0..3 have");
+                                  " has no predicate, only 0..4 have");
   }
   if (rule_ == Rule::tensor) broadcast(problem);
 }
@@ -64,12 +70,13 @@ void Mask::read_row(std::int64_t b, std::int64_t n, std::int64_t i,
   }
   const auto size = static_cast<std::int64_t>(keep.size());
   const std::int64_t end = rule_ == Rule::all ? size : std::clamp<std::int64_t>(i + diagonal_ + 1, 0, size);
-  std::fill(keep.begin(), keep.begin() + end, std::uint8_t{1});
-  std::fill(keep.begin() + end, keep.end(), std::uint8_t{0});
+  const std::int64_t start = rule_ == Rule::band ? std::clamp<std::int64_t>(i + first_, 0, end) : 0;
+  std::fill(keep.begin(), keep.end(), std::uint8_t{0});
+  std::fill(keep.begin() + start, keep.begin() + end, std::uint8_t{1});
 }
 
 std::int64_t Mask::kept_end(std::int64_t i) const {
-  if (rule_ != Rule::diagonal) return seq_kv_;
+  if (rule_ != Rule::diagonal && rule_ != Rule::band) return seq_kv_;
   return std::clamp<std::int64_t>(i + diagonal_ + 1, 0, seq_kv_);
 }
 

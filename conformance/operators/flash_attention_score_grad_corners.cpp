@@ -124,6 +124,27 @@ void add_attributes(Corners& corners) {
   });
 }
 
+/// Bands of mode 4, whose tokens count from the lower right corner.
+void add_bands(Corners& corners) {
+  const auto band = [&](std::int64_t seq_q, std::int64_t seq_kv, std::int64_t pre,
+                        std::int64_t next) {
+    corners.add("a band", [=](FlashCase& c) {
+      set_single_head(c.problem, seq_q, seq_kv);
+      set_dim(c.problem, 32, 32);
+      c.problem.sparse_mode = 4;
+      c.problem.atten_mask = MaskShape::compressed;
+      c.problem.pre_tokens = pre;
+      c.problem.next_tokens = next;
+    });
+  };
+  band(13, 16, 6, 4);
+  band(150, 150, 0, 0);
+  band(150, 200, 20, -10);
+  band(200, 150, -10, 40);
+  band(97, 300, 130, 0);
+  band(300, 97, spec::unbounded_tokens, spec::unbounded_tokens);
+}
+
 /// Compressed masks are 2048 wide, sequences need not be.
 void add_long(Corners& corners) {
   const auto causal = [&](std::int64_t mode, std::int64_t seq_q, std::int64_t seq_kv) {
@@ -135,6 +156,15 @@ void add_long(Corners& corners) {
       c.rows = rows_of_long_cases;
     });
   };
+  corners.add("a band beyond 2048", [=](FlashCase& c) {
+    set_single_head(c.problem, 2300, 2500);
+    set_dim(c.problem, 16, 16);
+    c.problem.sparse_mode = 4;
+    c.problem.atten_mask = MaskShape::compressed;
+    c.problem.pre_tokens = 700;
+    c.problem.next_tokens = 150;
+    c.rows = rows_of_long_cases;
+  });
   causal(2, 2049, 2049);
   causal(3, 2100, 3000);
   causal(3, 3000, 2100);
@@ -198,6 +228,8 @@ FlashCase lattice_case(const Masking& mask, Track track, std::size_t turn) {
                .head_dim = dim,
                .head_dim_v = turn % 5 == 0 ? dim / 2 : dim,
                .sparse_mode = mask.sparse_mode,
+               .pre_tokens = mask.sparse_mode == 4 ? seq / 3 : spec::unbounded_tokens,
+               .next_tokens = mask.sparse_mode == 4 ? seq / 5 : spec::unbounded_tokens,
                .atten_mask = mask.shape};
   c.surface = turn % 2 == 0 ? spec::FlashSurface::g1 : spec::FlashSurface::g2;
   c.product = turn / 2 % 2 == 0 ? spec::Product::a2 : spec::Product::a3;
@@ -210,6 +242,7 @@ std::vector<FlashCase> corner_cases(std::uint64_t seed) {
   Corners corners(seed);
   add_extents(corners);
   add_attributes(corners);
+  add_bands(corners);
   add_long(corners);
   add_degenerate(corners);
   add_calls(corners);
@@ -221,7 +254,8 @@ std::vector<FlashCase> lattice_cases(std::uint64_t seed) {
                                   {0, MaskShape::ss, "dead_rows"},
                                   {1, MaskShape::bnss, "random"},
                                   {2, MaskShape::compressed, "random"},
-                                  {3, MaskShape::compressed, "random"}};
+                                  {3, MaskShape::compressed, "random"},
+                                  {4, MaskShape::compressed, "random"}};
   std::vector<FlashCase> cases;
   const auto add = [&](FlashCase c, Layout layout, DType dtype) {
     c.problem.input_layout = layout;
@@ -238,6 +272,7 @@ std::vector<FlashCase> lattice_cases(std::uint64_t seed) {
         if (mask.sparse_mode < 2 || track != Track::a1) continue;
         FlashCase c = lattice_case(mask, track, cases.size());
         set_single_head(c.problem, 2200, 2100);
+        if (mask.sparse_mode == 4) c.problem.pre_tokens = 900, c.problem.next_tokens = 300;
         c.problem.head_dim = c.problem.head_dim_v = 48;
         c.rows = rows_of_long_cases;
         add(std::move(c), Layout::bnsd, dtype);

@@ -21,7 +21,7 @@ constexpr Categories::Masking maskings[] = {
     {0, MaskShape::b_one_ss}, {0, MaskShape::bnss},       {1, MaskShape::absent},
     {1, MaskShape::ss},       {1, MaskShape::one_one_ss}, {1, MaskShape::b_one_ss},
     {1, MaskShape::bnss},     {2, MaskShape::absent},     {2, MaskShape::compressed},
-    {3, MaskShape::absent},   {3, MaskShape::compressed}};
+    {3, MaskShape::absent},   {3, MaskShape::compressed}, {4, MaskShape::compressed}};
 constexpr DType mask_dtypes[] = {DType::boolean, DType::uint8};
 // all_dead leaves nothing to judge but zeros: it is a corner.
 constexpr std::string_view patterns[] = {"random",    "open",      "causal",  "causal_right",
@@ -96,9 +96,11 @@ bool mask_conflict(const Partial& p) {
   const auto masked = [&](auto&& predicate) { return p.is(masking, maskings, predicate); };
   const bool without_pattern = masked([](const auto& m) { return !is_user_mask(m); });
   const bool absent = masked([](const auto& m) { return m.shape == MaskShape::absent; });
-  const bool reads_window =
-      masked([](const auto& m) { return m.sparse_mode == 0 && is_user_mask(m); });
-  const bool ignores_window = masked([](const auto& m) { return m.sparse_mode != 0; });
+  const bool reads_window = masked([](const auto& m) {
+    return (m.sparse_mode == 0 && is_user_mask(m)) || m.sparse_mode == 4;
+  });
+  const bool ignores_window =
+      masked([](const auto& m) { return m.sparse_mode != 0 && m.sparse_mode != 4; });
   if (without_pattern && p.differs(pattern, patterns, "random")) return true;
   if (absent && p.differs(mask_dtype, mask_dtypes, DType::boolean)) return true;
   if (reads_window) return p.equals(window, windows, Window::ignored);

@@ -43,7 +43,7 @@ void require_types(const Op::Problem& p) {
 
 void require_mask_of_mode(const Op::Problem& p) {
   if (p.atten_mask == MaskShape::absent) return;
-  const bool compressed_mode = p.sparse_mode == 2 || p.sparse_mode == 3;
+  const bool compressed_mode = p.sparse_mode >= 2;
   if (compressed_mode != (p.atten_mask == MaskShape::compressed))
     refuse("atten_mask", std::string(to_string(p.atten_mask)),
            compressed_mode
@@ -92,7 +92,7 @@ std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
       {"seq_kv", 0, mebi},
       {"head_dim", 1, 512},
       {"head_dim_v", 1, 512},
-      {"sparse_mode", 0, 3},
+      {"sparse_mode", 0, 4},
       {"pre_tokens", -spec::unbounded_tokens, spec::unbounded_tokens},
       {"next_tokens", -spec::unbounded_tokens, spec::unbounded_tokens},
       {"rows", 0, mebi},

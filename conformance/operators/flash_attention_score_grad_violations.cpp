@@ -22,7 +22,8 @@ std::vector<FlashCase> legal_calls() {
   std::vector<FlashCase> calls;
   for (const auto mask : {Masking{0, MaskShape::absent}, Masking{0, MaskShape::ss},
                           Masking{1, MaskShape::bnss}, Masking{2, MaskShape::compressed},
-                          Masking{3, MaskShape::compressed}, Masking{0, MaskShape::b_one_ss}})
+                          Masking{3, MaskShape::compressed}, Masking{4, MaskShape::compressed},
+                          Masking{0, MaskShape::b_one_ss}})
     for (const auto layout :
          {spec::Layout::bnsd, spec::Layout::bsh, spec::Layout::bsnd, spec::Layout::sbh})
       for (const auto dtype : {DType::bf16, DType::fp16, DType::fp32})

@@ -28,8 +28,8 @@ std::optional<std::string> missing_feature(const spec::Call<Op>& call) {
   const Op::Attributes& attributes = call.attributes;
   if (is_given(parameters.pse_shift)) return "pse is not offered";
   if (attributes.keep_prob < 1) return "dropout is not offered";
-  if (is_given(parameters.atten_mask) && attributes.sparse_mode > 3)
-    return "sparseMode " + std::to_string(attributes.sparse_mode) + " is not offered, only 0 to 3";
+  if (is_given(parameters.atten_mask) && attributes.sparse_mode > 4)
+    return "sparseMode " + std::to_string(attributes.sparse_mode) + " is not offered, only 0 to 4";
   return std::nullopt;
 }
 

@@ -32,6 +32,9 @@ Window window_of(const Problem& p) {
       return {unbounded, 0};
     case 3:
       return {unbounded, p.seq_kv - p.seq_q};
+    case 4:
+      return {bounded(p.pre_tokens) - (p.seq_kv - p.seq_q),
+              bounded(p.next_tokens) + (p.seq_kv - p.seq_q)};
     default:
       return {unbounded, unbounded};
   }

@@ -225,7 +225,7 @@ FlashRow band_not_empty() {
               "In sparse mode 4 the band is not empty: preTokens + nextTokens is not negative.",
           .source = {upstream_page, "sparseMode"},
           .standing = Standing::upstream,
-          .sides = {Side::reject},
+          .sides = {Side::accept, Side::reject},
           .applies = [](const FlashCall& c) { return window_in_mode(c, 4).has_value(); },
           .holds =
               [](const FlashCall& c) {

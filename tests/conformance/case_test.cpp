@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--seed=-1", "--seed=-1: accepted: 0 to 18446744073709551615"},
         BadLine{"--profile=odd", "--profile=odd: accepted: normal, peaked"},
         BadLine{"--mask=odd", "--mask=odd: accepted: random, open"},
-        BadLine{"--sparse_mode=4", "--sparse_mode=4: accepted: 0 to 3"},
+        BadLine{"--sparse_mode=5", "--sparse_mode=5: accepted: 0 to 4"},
         BadLine{"--sparse_mode=2 --atten_mask=SS",
                 "--atten_mask=SS: accepted: none, compressed with sparse_mode 2"},
         BadLine{"--atten_mask=compressed",

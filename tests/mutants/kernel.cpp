@@ -212,6 +212,10 @@ bool Kernel::keeps(const Work& w, Query q, std::int64_t j) const {
       return j <= q.i;
     case 3:
       return j <= q.i + p.seq_kv - p.seq_q;
+    case 4: {
+      const std::int64_t corner = q.i + p.seq_kv - p.seq_q;
+      return corner - p.pre_tokens <= j && j <= corner + p.next_tokens;
+    }
     default:
       return !excluded(*w.atten_mask, q, j);
   }

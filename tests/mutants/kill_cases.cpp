@@ -84,6 +84,13 @@ std::vector<Geometry> geometries() {
        .outputs = Striding::transposed},
       {.problem = altered(grouped,
                           [](Problem& p) {
+                            p.sparse_mode = 4;
+                            p.atten_mask = MaskShape::compressed;
+                            p.pre_tokens = 9, p.next_tokens = 4;
+                            p.batch = 1, p.scale_value = 0.5;
+                          })},
+      {.problem = altered(grouped,
+                          [](Problem& p) {
                             p.sparse_mode = 3;
                             p.atten_mask = MaskShape::compressed;
                             p.batch = 1, p.heads_q = 2, p.heads_kv = 2;

@@ -30,6 +30,25 @@ struct Mode3LeftUp : Kernel {
   }
 };
 
+/// The band of mode 4 with its edges moved by so many keys.
+template <std::int64_t left, std::int64_t right>
+struct BandEdgeMoved : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask == nullptr || w.problem.sparse_mode != 4) return Kernel::keeps(w, q, j);
+    const std::int64_t corner = q.i + w.problem.seq_kv - w.problem.seq_q;
+    return corner - w.problem.pre_tokens + left <= j && j <= corner + w.problem.next_tokens + right;
+  }
+};
+
+struct BandLeftUp : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask == nullptr || w.problem.sparse_mode != 4) return Kernel::keeps(w, q, j);
+    return q.i - w.problem.pre_tokens <= j && j <= q.i + w.problem.next_tokens;
+  }
+};
+
 /// Whether the elements of a user's mask decide.
 bool reads_mask(const Work& w) { return w.atten_mask != nullptr && w.problem.sparse_mode <= 1; }
 
@@ -84,7 +103,8 @@ struct DeadRowsGarbage : Kernel {
 struct DiagonalTileSkipped : Kernel {
   using Kernel::Kernel;
   bool visits(const Work& w, const Tile& tile) const override {
-    if (w.atten_mask == nullptr || w.problem.sparse_mode < 2) return true;
+    if (w.atten_mask == nullptr || w.problem.sparse_mode < 2 || w.problem.sparse_mode > 3)
+      return true;
     const std::int64_t shift = w.problem.sparse_mode == 3 ? w.problem.seq_kv - w.problem.seq_q : 0;
     return tile.first_key < tile.first_query + shift + 1;
   }
@@ -98,6 +118,12 @@ std::vector<Specimen> mask_mutants() {
       planted<CausalEdgeLeft>("causal_edge_left", "mode 3 leaves the diagonal out"),
       planted<Mode3LeftUp>("mode3_left_up", "mode 3 is anchored at the left upper corner",
                            ascend_like),
+      planted<BandEdgeMoved<1, 0>>("band_left_edge_late", "mode 4 leaves the first key of the band out",
+                                   ascend_like),
+      planted<BandEdgeMoved<-1, 0>>("band_left_edge_early", "mode 4 keeps one key before the band"),
+      planted<BandEdgeMoved<0, 1>>("band_right_edge_late", "mode 4 keeps one key after the band",
+                                   ascend_like),
+      planted<BandLeftUp>("band_left_up", "mode 4 is anchored at the left upper corner"),
       planted<UserMaskRowBelow>("user_mask_row_below", "reads the user's mask one row below"),
       planted<UserMaskFirstHead>("user_mask_first_head", "reads the mask of head 0 for every head"),
       planted<UserMaskFirstBatch>("user_mask_first_batch",

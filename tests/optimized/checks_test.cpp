@@ -281,7 +281,9 @@ TEST(Unsupported, NamesAFeatureThatIsMissingButNotOneOfAnIllegalCall) {
   EXPECT_NE(implementation->unsupported(call), std::nullopt);
   call = legal();
   call.parameters.atten_mask = parameter(DType::uint8, {2048, 2048});
-  call.attributes.sparse_mode = 4;
+  call.attributes.sparse_mode = 6;
+  call.parameters.atten_mask = parameter(DType::uint8, {3072, 2048});
+  call.parameters.prefix = std::vector<std::int64_t>{1};
   EXPECT_NE(implementation->unsupported(call), std::nullopt);
 }
 

@@ -156,6 +156,24 @@ TEST(Gradient, MovesTheCompressedMaskWithTheDiagonal) {
     }
 }
 
+TEST(Gradient, CutsABandFromTheCompressedMask) {
+  for (const auto& [sq, skv] : {std::pair{150, 150}, {130, 270}, {270, 130}})
+    for (const auto& [pre, next] : {std::pair{40, 20}, {0, 0}, {150, -30}, {-20, 90}, {5000, 5000}}) {
+      SCOPED_TRACE(std::to_string(pre) + ", " + std::to_string(next) + ": " + std::to_string(sq) +
+                   " x " + std::to_string(skv));
+      const std::int64_t before = pre, after = next;
+      expect_gradients({.problem = {.dtype = DType::fp32,
+                                    .seq_q = sq,
+                                    .seq_kv = skv,
+                                    .head_dim = 8,
+                                    .head_dim_v = 8,
+                                    .sparse_mode = 4,
+                                    .pre_tokens = before,
+                                    .next_tokens = after,
+                                    .atten_mask = MaskShape::compressed}});
+    }
+}
+
 TEST(Gradient, SkipsBlocksOutsideTheTokensOfModeZero) {
   for (const auto& [pre, next] : {std::pair{40, 20}, {400, 0}, {0, 400}, {200, -100}, {-50, 90}}) {
     const std::int64_t before = pre, after = next;

@@ -49,6 +49,10 @@ bool kept(const Example& e, std::int64_t b, std::int64_t n, std::int64_t i, std:
   if (p.atten_mask == spec::MaskShape::absent) return true;
   if (p.sparse_mode == 2) return j <= i;
   if (p.sparse_mode == 3) return j <= i + p.seq_kv - p.seq_q;
+  if (p.sparse_mode == 4) {
+    const std::int64_t right = i + p.seq_kv - p.seq_q;
+    return right - p.pre_tokens <= j && j <= right + p.next_tokens;
+  }
   const bool per_head = p.atten_mask == spec::MaskShape::bnss;
   const bool per_batch = per_head || p.atten_mask == spec::MaskShape::b_one_ss;
   return !e.excludes(per_batch ? b : 0, per_head ? n : 0, i, j);

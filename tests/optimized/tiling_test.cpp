@@ -21,7 +21,7 @@ Problem random_problem() {
             .seq_kv = up_to(5000),
             .head_dim = up_to(768)};
   p.head_dim_v = up_to(p.head_dim);
-  p.sparse_mode = *rc::gen::inRange<std::int64_t>(0, 4);
+  p.sparse_mode = *rc::gen::inRange<std::int64_t>(0, 5);
   if (*rc::gen::arbitrary<bool>())
     p.atten_mask = p.sparse_mode < 2 ? spec::MaskShape::ss : spec::MaskShape::compressed;
   p.next_tokens = *rc::gen::inRange<std::int64_t>(-300, 6000);
@@ -51,6 +51,9 @@ bool may_attend(const Problem& p, std::int64_t i, std::int64_t j) {
       return j <= i;
     case 3:
       return j <= i + p.seq_kv - p.seq_q;
+    case 4:
+      return i + p.seq_kv - p.seq_q - p.pre_tokens <= j &&
+             j <= i + p.seq_kv - p.seq_q + p.next_tokens;
     default:
       return true;
   }

@@ -85,6 +85,9 @@ std::vector<NamedProblem> small_problems() {
   add("mode_1_11ss", 1, one_one_ss).mask_dtype = spec::DType::uint8;
   add("mode_2", 2, compressed);
   add("mode_3", 3, compressed);
+  Problem& band = add("mode_4", 4, compressed);
+  band.pre_tokens = 2;
+  band.next_tokens = 0;
   Problem& dead_rows = add("mode_3_dead_rows", 3, compressed);
   dead_rows.seq_q = 5;
   dead_rows.seq_kv = 3;

@@ -48,6 +48,44 @@ TEST(Mask, ModeThreeEndsOnTheDiagonalToTheLastKey) {
   EXPECT_EQ(kept_ranges(causal(3, 2, 6)), (Ranges{"0..4", "0..5"}));
 }
 
+Problem band(std::int64_t seq_q, std::int64_t seq_kv, std::int64_t pre, std::int64_t next) {
+  Problem p = causal(4, seq_q, seq_kv);
+  p.pre_tokens = pre;
+  p.next_tokens = next;
+  return p;
+}
+
+TEST(Mask, ModeFourKeepsABandAroundTheDiagonalToTheLastKey) {
+  const Ranges kept = kept_ranges(band(13, 16, 6, 4));
+  EXPECT_EQ(kept[0], "0..7");
+  EXPECT_EQ(kept[3], "0..10");
+  EXPECT_EQ(kept[4], "1..11");
+  EXPECT_EQ(kept[8], "5..15");
+  EXPECT_EQ(kept[9], "6..15");
+  EXPECT_EQ(kept[12], "9..15");
+}
+
+TEST(Mask, ModeFourLeavesQueriesOutsideTheBandDead) {
+  EXPECT_EQ(kept_ranges(band(4, 2, 0, 0)), (Ranges{"-", "-", "0..0", "1..1"}));
+  EXPECT_EQ(kept_ranges(band(3, 3, -1, 2)), (Ranges{"1..2", "2..2", "-"}));
+}
+
+TEST(Mask, ModeFourWithoutLeftEdgeIsModeThree) {
+  EXPECT_EQ(kept_ranges(band(5, 7, spec::unbounded_tokens, 0)), kept_ranges(causal(3, 5, 7)));
+}
+
+TEST(Mask, ReadRowAgreesWithKeepsInABand) {
+  const Problem p = band(13, 16, 6, 4);
+  const auto tensor = make_mask(p);
+  const Mask mask(p, pointer(tensor));
+  std::vector<std::uint8_t> row(16);
+  for (std::int64_t i = 0; i < 13; ++i) {
+    mask.read_row(0, 0, i, row);
+    for (std::int64_t j = 0; j < 16; ++j)
+      EXPECT_EQ(row[static_cast<std::size_t>(j)] != 0, mask.keeps(0, 0, i, j)) << i << ' ' << j;
+  }
+}
+
 TEST(Mask, ModesTwoAndThreeCoincideForEqualLengths) {
   EXPECT_EQ(kept_ranges(causal(2, 5, 5)), kept_ranges(causal(3, 5, 5)));
 }

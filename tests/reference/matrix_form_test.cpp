@@ -31,6 +31,8 @@ MatrixXd kept(const Problem& p, const spec::Tensor* mask, std::int64_t b, std::i
     for (std::int64_t j = 0; j < p.seq_kv; ++j) {
       const bool excluded = p.sparse_mode == 2   ? j > i
                             : p.sparse_mode == 3 ? p.seq_q - i > p.seq_kv - j
+                            : p.sparse_mode == 4 ? j - i > p.seq_kv - p.seq_q + p.next_tokens ||
+                                                       i - j > p.seq_q - p.seq_kv + p.pre_tokens
                                                  : mask->load(first + i * p.seq_kv + j) != 0.0;
       if (excluded) result(i, j) = 0.0;
     }

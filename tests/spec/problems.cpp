@@ -41,7 +41,7 @@ void choose_window(Problem& p) {
 }
 
 void choose_mask(Problem& p) {
-  p.sparse_mode = integer(0, 3);
+  p.sparse_mode = integer(0, 4);
   if (integer(0, 3) == 0) return;
   p.mask_dtype = integer(0, 1) == 0 ? DType::boolean : DType::uint8;
   if (p.sparse_mode >= 2) {
@@ -80,7 +80,7 @@ rc::Gen<Problem> legal_problem() {
     p.head_dim = integer(0, 9) == 0 ? 512 : integer(1, 40);
     p.head_dim_v = integer(0, 1) == 0 ? p.head_dim : integer(1, p.head_dim);
     choose_mask(p);
-    if (p.sparse_mode == 0) choose_window(p);
+    if (p.sparse_mode == 0 || p.sparse_mode == 4) choose_window(p);
     return p;
   });
 }
@@ -96,7 +96,7 @@ std::vector<Asked> plain_calls() {
   std::vector<Asked> calls;
   for (const auto& [layout, text] : spellings_of<Layout>.entries)
     for (const auto& [surface, name] : spellings_of<FlashSurface>.entries)
-      for (const MaskShape mask : {MaskShape::absent, MaskShape::b_one_ss}) {
+      for (const MaskShape mask : {MaskShape::absent, MaskShape::b_one_ss, MaskShape::compressed}) {
         const Problem problem{.input_layout = layout,
                               .batch = 2,
                               .heads_q = 4,
@@ -105,6 +105,7 @@ std::vector<Asked> plain_calls() {
                               .seq_kv = 7,
                               .head_dim = 8,
                               .head_dim_v = 6,
+                              .sparse_mode = mask == MaskShape::compressed ? 4 : 0,
                               .atten_mask = mask};
         calls.push_back({.problem = problem, .surface = surface});
       }

@@ -21,6 +21,7 @@ class Mask {
     switch (rule_) {
       case Rule::all: return true;
       case Rule::diagonal: return j <= i + diagonal_;
+      case Rule::band: return i + first_ <= j && j <= i + diagonal_;
       case Rule::tensor: break;
     }
     return atten_mask_->load(offset_ + b * batch_ + n * head_ + i * query_ + j * key_) == 0.0;
@@ -33,13 +34,14 @@ class Mask {
   std::int64_t kept_end(std::int64_t i) const;
 
  private:
-  enum class Rule : std::uint8_t { all, diagonal, tensor };
+  enum class Rule : std::uint8_t { all, diagonal, band, tensor };
 
   void broadcast(const spec::FlashAttentionScoreGrad::Problem& problem);
 
   Rule rule_ = Rule::all;
   std::int64_t seq_kv_;
-  std::int64_t diagonal_ = 0;  ///< rule diagonal: query i keeps the keys up to i + diagonal_
+  std::int64_t diagonal_ = 0;  ///< rules diagonal and band: query i keeps the keys up to i + diagonal_
+  std::int64_t first_ = 0;     ///< rule band: and from i + first_ on
   const spec::Tensor* atten_mask_;
   std::int64_t offset_ = 0, batch_ = 0, head_ = 0, query_ = 0, key_ = 0;
 };
