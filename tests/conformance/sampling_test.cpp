@@ -151,8 +151,8 @@ TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {
     if (is_value_case(c)) masks.insert({p.sparse_mode, p.atten_mask, p.dtype});
     lattices.insert({c.track, p.input_layout, p.dtype, p.sparse_mode});
   }
-  EXPECT_EQ(masks.size(), 14u * 3);
-  EXPECT_GE(lattices.size(), 2u * 4 * 3 * 4 + 4 * 3 * 4);
+  EXPECT_EQ(masks.size(), 15u * 3);
+  EXPECT_GE(lattices.size(), 2u * 4 * 3 * 5 + 4 * 3 * 5);
 }
 
 TEST(Sample, MostCasesAreSmallAndAFewAreLong) {

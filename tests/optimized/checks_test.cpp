@@ -283,7 +283,7 @@ TEST(Unsupported, NamesAFeatureThatIsMissingButNotOneOfAnIllegalCall) {
   call.parameters.atten_mask = parameter(DType::uint8, {2048, 2048});
   call.attributes.sparse_mode = 6;
   call.parameters.atten_mask = parameter(DType::uint8, {3072, 2048});
-  call.parameters.prefix = std::vector<std::int64_t>{1};
+  call.parameters.prefix = std::vector<std::int64_t>{10, 20, 30};
   EXPECT_NE(implementation->unsupported(call), std::nullopt);
 }
 
