@@ -93,8 +93,9 @@ bool Arithmetic::cast_is_biased(double value) const {
          std::abs(value) < std::ldexp(1.0, spec::format_of(io).min_exponent);
 }
 
-bool Arithmetic::cast_vanishes(double value) const {
-  return narrow(io) && std::abs(value) <= spacing(0, io) / 2;
+bool Arithmetic::cast_is_coarse(double value) const {
+  constexpr double few = 16;
+  return narrow(io) && std::abs(value) < few * spacing(0, io);
 }
 
 double unit_roundoff(DType type) {

@@ -35,7 +35,8 @@ Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& ari
   const bool saturates = arithmetic.profile.overflow != spec::Overflow::inf ||
                          arithmetic.profile.round_out == spec::Rounding::rtz;
   if (std::isinf(x)) {
-    const bool may = arithmetic.profile.overflow != spec::Overflow::saturate;
+    const bool may = arithmetic.profile.overflow != spec::Overflow::saturate &&
+                     arithmetic.profile.round_out != spec::Rounding::rtz;
     return !must_be_finite && right_sign && may ? Grade::within : Grade::structural;
   }
   if (!must_be_finite && saturates && right_sign && std::abs(x) == largest_finite(arithmetic.io))
@@ -55,7 +56,7 @@ double rms_limit(double nu) {
 Statistics statistics(const Expectation& e, const std::vector<double>& actual,
                       const Arithmetic& arithmetic) {
   Statistics s;
-  if (!arithmetic.mean_free || !(e.nu > 0)) return s;
+  if (!arithmetic.mean_free || arithmetic.truncating_sums || !(e.nu > 0)) return s;
   double squares = 0, row_sum = 0, row_squares = 0;
   std::int64_t elements = 0, rows = 0;
   for (std::int64_t r = 0; r < e.row_count(); ++r) {
@@ -65,7 +66,7 @@ Statistics statistics(const Expectation& e, const std::vector<double>& actual,
     for (std::int64_t d = 0; d < e.dim; ++d) {
       const std::size_t k = at(r * e.dim + d);
       if (std::abs(e.value[k]) <= e.floor[k] || !(e.sigma[k] > 0) || !std::isfinite(actual[k]) ||
-          arithmetic.cast_vanishes(e.value[k]))
+          arithmetic.cast_is_coarse(e.value[k]))
         continue;
       const double error = (actual[k] - e.value[k] - e.drift[k]) / e.sigma[k];
       squares += error * error;
@@ -102,10 +103,11 @@ bool passes(const Expectation& e, const std::vector<double>& actual, const Arith
 }
 
 /// What the error of one element can be compared with.
-double relative_to_tau(const Expectation& e, std::size_t k, double x) {
+double relative_to_tau(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic) {
   const double error = std::abs(x - e.value[k]), limit = e.tau[k] + e.radius[k];
   if (error == 0) return 0;
-  if (!std::isfinite(error)) return std::isfinite(e.value[k]) ? HUGE_VAL : 0;
+  if (!std::isfinite(error))  // an overflow that is due, or may be, has no distance
+    return grade(e, k, x, arithmetic) == Grade::within ? 0 : HUGE_VAL;
   return limit > 0 ? error / limit : HUGE_VAL;
 }
 
@@ -146,7 +148,8 @@ Verdict verdict_of(Grade grade) {
   return Verdict::tool_failure;
 }
 
-void describe_worst(const Expectation& e, const std::vector<double>& actual, TensorReport& report) {
+void describe_worst(const Expectation& e, const std::vector<double>& actual,
+                    const Arithmetic& arithmetic, TensorReport& report) {
   std::size_t worst = 0;
   std::vector<double> ratios;
   std::array<std::int64_t, 11> bins{};
@@ -154,7 +157,7 @@ void describe_worst(const Expectation& e, const std::vector<double>& actual, Ten
   for (std::size_t k = 0; k < actual.size(); ++k) {
     if (e.exempt[k / at(e.dim)] != 0) continue;
     ++judged;
-    const double ratio = relative_to_tau(e, k, actual[k]);
+    const double ratio = relative_to_tau(e, k, actual[k], arithmetic);
     if (ratio > report.worst || judged == 1) report.worst = ratio, worst = k;
     ++bins[ratio >= 1 ? 10 : static_cast<std::size_t>(ratio * 10)];
     if (std::abs(e.value[k]) > e.floor[k]) ratios.push_back(e.tau[k] / std::abs(e.value[k]));
@@ -243,7 +246,7 @@ Verdict compare(const Expectation& e, const std::vector<double>& actual,
       findings.push_back(element_finding(e, k, actual[k], g));
     worst = std::max(worst, g);
   }
-  describe_worst(e, actual, report);
+  describe_worst(e, actual, arithmetic, report);
   add_yardsticks(e, actual, arithmetic, report);
   const auto note = [&](const std::string& rule, const std::string& text) {
     findings.push_back({.rule = rule, .tensor = e.name, .text = text});

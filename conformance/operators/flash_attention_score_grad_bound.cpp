@@ -14,8 +14,6 @@ namespace {
 constexpr double false_alarm = 1e-9;  // alpha of one tensor
 constexpr std::int64_t rows_per_task = 32, keys_per_task = 128;
 
-double square(double x) { return x * x; }
-
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// Sums over pairs that make one row of one tensor, a stream of `dim` channels each.
@@ -211,11 +209,6 @@ struct Pass {
   const JudgedRows& judged;
   const Floor& floor;
 };
-
-PairSums sums_of(const Products& products, std::size_t c) {
-  return {products.score[c], products.score_abs[c], products.score_sq[c],
-          products.dprob[c], products.dprob_abs[c], products.dprob_sq[c]};
-}
 
 /// Sums of the judged query rows [first, last) of head (b, n) over all keys.
 RowSums sum_query_rows(const Pass& pass, const Columns& columns, std::int64_t b, std::int64_t n,

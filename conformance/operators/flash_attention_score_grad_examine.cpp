@@ -145,6 +145,14 @@ void check_determinism(const Case<Op>& c, const Op::Inputs& inputs, Kernel& kern
   if (work > rerun_limit)
     return add_note(report, "note", "determinism not tested: the case is too large for a second run");
   const Run second = run_once(c, inputs, kernel);
+  if (second.failure) {
+    report.verdict = *second.failure;
+    for (Finding finding : second.findings) {
+      finding.text = "second run: " + finding.text;
+      report.findings.push_back(std::move(finding));
+    }
+    return;
+  }
   const auto once = all_outputs(first), again = all_outputs(second.outputs);
   for (std::size_t k = 0; k < once.size(); ++k) {
     if (once[k].tensor->bytes == again[k].tensor->bytes) continue;
@@ -187,13 +195,20 @@ CaseReport examine_values(Examination& examination, Kernel& kernel) {
   return report;
 }
 
-/// A statistical failure that one of two fresh seeds of the geometry shows again is confirmed; else the case conforms.
+/// A statistical failure that one of two fresh seeds of the geometry shows again is confirmed. If both fresh seeds were
+/// judged and did not show it, the case gets the verdict that it has beside the statistics.
 void confirm(const Case<Op>& c, Kernel& kernel, CaseReport& report) {
+  Verdict other = Verdict::conforms;
   for (std::uint64_t k = 1; k <= 2; ++k) {
     Case<Op> fresh = c;
     fresh.seed += k * fresh_seed_step;
     Examination again(fresh);
     const CaseReport repeated = examine_values(again, kernel);
+    if (contribution(repeated.verdict) == ExitCode::not_conclusive)
+      return add_note(report, "note", "the fresh seed " + std::to_string(fresh.seed) +
+                                          " could not confirm: it is " +
+                                          std::string(spec::to_string(repeated.verdict)));
+    if (repeated.verdict == Verdict::conforms_weak) other = Verdict::conforms_weak;
     if (contribution(repeated.verdict) != ExitCode::nonconformant) continue;
     add_note(report, "note", "confirmed on the fresh seed " + std::to_string(fresh.seed) + " (" +
                                  std::string(spec::to_string(repeated.verdict)) +
@@ -203,7 +218,7 @@ void confirm(const Case<Op>& c, Kernel& kernel, CaseReport& report) {
   }
   add_note(report, "note", "a statistical failure did not show again on two fresh seeds; its "
                            "probability for a healthy kernel is below 1e-9");
-  report.verdict = Verdict::conforms;
+  report.verdict = other;
 }
 
 }  // namespace

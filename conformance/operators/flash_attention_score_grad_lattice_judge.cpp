@@ -102,12 +102,15 @@ void TensorJudge::differ(const Subject& subject, Finding finding, Dyadic exact,
   const spec::FloatFormat format = spec::format_of(problem_.dtype);
   finding.text = subject.name + "(" + std::to_string(finding.b) + ", " + std::to_string(finding.n) +
                  ", " + std::to_string(finding.s) + ", " + std::to_string(finding.d) + ") is " +
-                 text_of(finding.actual) + ", exactly " + std::to_string(exact.numerator) +
-                 " * 2^" + std::to_string(exact.exponent);
+                 text_of(finding.actual);
   if (exact.numerator == 0)
-    finding.text += ", residues up to " + text_of(finding.tolerance) + " count as 0";
+    finding.text += finding.tolerance > 0
+                        ? "; it must be 0, residues up to " + text_of(finding.tolerance) + " apart"
+                        : "; it must be exactly 0";
   else
-    finding.text += ", which " + std::string(to_string(problem_.dtype)) + " rounds (" +
+    finding.text += "; it is exactly " + std::to_string(exact.numerator) + " * 2^" +
+                    std::to_string(exact.exponent) + ", which " +
+                    std::string(to_string(problem_.dtype)) + " rounds (" +
                     std::string(to_string(numerics_.round_out)) + ") to " +
                     text_of(finding.expected);
   if (wanted.first != wanted.second)

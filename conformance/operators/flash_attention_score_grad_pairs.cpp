@@ -38,8 +38,6 @@ std::vector<double> first_replicas(const spec::Tensor& statistics, const Op::Pro
 /// expm1 for a small non-negative argument, never too small.
 double growth(double x) { return x < 0x1p-12 ? x * (1 + x) : std::expm1(x); }
 
-double square(double x) { return x * x; }
-
 /// Noise of a staged value beside what its row shares, in standard deviations.
 constexpr double deviations = 4;
 
@@ -265,11 +263,6 @@ void given_delta(const Dense& dense, std::int64_t b, std::int64_t n, std::int64_
   row.omega_rig = (dim + 4) * u * magnitude;
   row.omega_ind = (std::sqrt(dim) + 2) * u * magnitude;
   row.omega_com = 2 * u * std::abs(row.delta);
-}
-
-PairSums sums_of(const Products& products, std::size_t c) {
-  return {products.score[c],     products.score_abs[c], products.score_sq[c],
-          products.dprob[c],     products.dprob_abs[c], products.dprob_sq[c]};
 }
 
 /// Error of statistics that the kernel computes itself; returns the sum of the probabilities.

@@ -102,6 +102,12 @@ struct PairTerms {
 struct PairSums {
   double score, score_abs, score_sq, dprob, dprob_abs, dprob_sq;
 };
+inline PairSums sums_of(const Products& products, std::size_t c) {
+  return {products.score[c], products.score_abs[c], products.score_sq[c],
+          products.dprob[c], products.dprob_abs[c], products.dprob_sq[c]};
+}
+
+inline double square(double x) { return x * x; }
 
 /// The formulas of README.md, "Bound".
 PairTerms pair_terms(const Dense& dense, const Arithmetic& arithmetic, const RowTerms& row,

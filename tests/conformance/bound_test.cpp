@@ -93,6 +93,27 @@ TEST(Bound, OwnStatisticsProfileConforms) {
   EXPECT_EQ(trial.judge(bf16_plan()), all_conform);
 }
 
+/// With one peaked query most of dk and dv underflows in the cast, in one direction.
+TEST(Bound, GradientsThatUnderflowInTheCastConform) {
+  KernelPlan plan;
+  plan.cast = [](float x) {
+    return static_cast<float>(spec::round_to(static_cast<double>(x), spec::fp16_format));
+  };
+  const Op::Problem p = {.dtype = spec::DType::fp16, .heads_q = 6, .heads_kv = 3, .seq_q = 1,
+                         .seq_kv = 385, .head_dim = 129, .head_dim_v = 31, .scale_value = 1};
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Trial trial(p, {.fused = false, .floor = 0}, seed);
+    EXPECT_EQ(trial.judge(plan), all_conform) << seed;
+  }
+}
+
+TEST(Bound, TruncatingAccumulatorsAreJudgedByElementsAlone) {
+  Trial trial(problem_of(spec::DType::fp32),
+              {.accumulator = spec::Accumulator::fp32_truncating, .fused = false}, 3);
+  EXPECT_EQ(trial.judge({}), all_conform);
+  for (const TensorReport& report : trial.reports) EXPECT_EQ(report.rms, 0) << report.name;
+}
+
 TEST(Bound, MissingRowTermIsProvenInDqAndDk) {
   Trial trial(problem_of(spec::DType::bf16), {.stage = spec::DType::bf16, .fused = false}, 7);
   KernelPlan plan = bf16_plan();

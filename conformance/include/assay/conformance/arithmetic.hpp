@@ -28,8 +28,8 @@ struct Arithmetic {
   double stage_drift(double value, double noise) const;
   /// Whether the final cast of about `value` has errors of known sign: a tie that goes away from zero, a subnormal.
   bool cast_is_biased(double value) const;
-  /// Whether the final cast of `value` gives zero.
-  bool cast_vanishes(double value) const;
+  /// Whether the final cast of `value` gives one of the few smallest numbers, so that its error is no matter of chance.
+  bool cast_is_coarse(double value) const;
   double out_error(double x) const { return half_ulp(x, io, profile.round_out); }
   double store_s_error(double x) const { return half_ulp(x, profile.store_s, spec::Rounding::rne); }
   double store_p_error(double x) const { return half_ulp(x, profile.store_p, spec::Rounding::rne); }
