@@ -46,9 +46,10 @@ template <>
 std::vector<Case<spec::FlashAttentionScoreGrad>> sample(const SamplingPlan& plan) {
   const std::int64_t random_cases = plan.random_cases * (plan.full ? full_random_factor : 1);
   Collector<spec::FlashAttentionScoreGrad> cases(plan);
+  // Refusals first: they cost next to nothing, and a small budget must not leave them out.
+  cases.add(flash::violation_cases());
   cases.add(flash::corner_cases(plan.seed));
   cases.add(flash::cover_cases(plan.seed));
-  cases.add(flash::violation_cases());
   cases.add(flash::lattice_cases(plan.seed));
   cases.add(flash::random_cases(plan.seed, random_cases));
   cases.add(flash::model_cases(plan.full ? flash::ModelExtent::whole : flash::ModelExtent::cut));

@@ -19,10 +19,18 @@ struct PlanFlags {
     app.add_option("--seed", seed, "seed of the sampled cases");
     app.add_option("--random", random, "number of random cases");
     app.add_option("--product", product, "only calls on this product: a2 or a3");
-    app.add_option("--only", only, "cases whose replay line or note holds this text");
+    app.add_option("--only", only, "cases whose replay line (defaults written out) or note holds this text");
     app.add_flag("--full", full, "model shapes whole, more random cases");
   }
 };
+
+/// All that --only looks at: the replay line, its defaults, the note.
+template <class Op>
+std::string searchable(const conformance::Case<Op>& c) {
+  std::string text = conformance::command_line(c) + '\n' + c.note + '\n';
+  for (const auto& [name, value] : conformance::field_texts(c)) text += " --" + name + "=" + value;
+  return text;
+}
 
 /// Errors: UsageError for a value that is not accepted, or where no case is left.
 template <class Op>
@@ -41,8 +49,7 @@ std::vector<conformance::Case<Op>> planned_cases(const PlanFlags& flags) {
   std::vector<conformance::Case<Op>> cases;
   std::copy_if(all.begin(), all.end(), std::back_inserter(cases),
                [&](const conformance::Case<Op>& c) {
-                 return conformance::command_line(c).find(flags.only) != std::string::npos ||
-                        c.note.find(flags.only) != std::string::npos;
+                 return searchable(c).find(flags.only) != std::string::npos;
                });
   if (cases.empty())
     throw UsageError("--only is '" + flags.only + "', which none of " + std::to_string(all.size()) +

@@ -66,7 +66,8 @@ void print_worst(const Results& results, std::ostream& out) {
   Table table({"tensor", "worst error/tau", "case", "replay"});
   for (const auto& error : worst)
     table.add({error.tensor, fmt::format("{:.4g}", error.ratio), error.case_id,
-               "assay run " + error.command_line});
+               "assay run " + error.command_line +
+                   " --implementation=" + results.summary.implementation});
   table.print(out);
 }
 

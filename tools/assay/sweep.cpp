@@ -127,13 +127,25 @@ ExitCode conclude(const Summary& summary, const Options& options, const Context&
     return ExitCode::not_conclusive;
   }
   if (summary.cases < summary.planned)
-    context.out << fmt::format("budget of {} spent: {} of {} cases were not run\n", options.budget,
-                               summary.planned - summary.cases, summary.planned);
+    context.out << fmt::format("budget of {} spent: {} of {} cases were not run{}\n", options.budget,
+                               summary.planned - summary.cases, summary.planned,
+                               options.store.empty() ? "" : "; the same command takes them up");
   return summary.exit_code();
+}
+
+/// A file that cannot be written is named before the first case, not after the last.
+void require_writable(const Options& options) {
+  for (const std::string& path : {options.report, options.html, options.junit}) {
+    if (path.empty()) continue;
+    const std::string probe = path + ".probe";
+    conformance::replace_file(probe, "");
+    std::filesystem::remove(probe);
+  }
 }
 
 template <class Op>
 ExitCode sweep(const Options& options, const Context& context) {
+  require_writable(options);
   const std::vector<conformance::Case<Op>> cases = planned_cases<Op>(options.plan);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
   Recorder<Op> recorder(*implementation, chosen<Op>(context.registry, options.implementation).name);
@@ -169,10 +181,11 @@ ExitCode sweep(const Options& options, const Context& context) {
 
   stop_on_signals();
   const Summary summary = conformance::sweep<Op>(cases, recorder, listeners, control);
-  if (store) summary.interrupted ? store->snapshot() : store->merge();
+  print_results(json.results(), context.out);
+  // What a stop or a budget left out is taken up by the next start.
+  if (store) summary.cases < summary.planned ? store->snapshot() : store->merge();
   if (!options.html.empty())
     conformance::replace_file(options.html, dashboard_page(json.results()));
-  print_results(json.results(), context.out);
   context.out << '\n';
   print_files(options, context.out);
   return conclude(summary, options, context);
