@@ -128,6 +128,31 @@ TEST(Offline, AnOutputOfWrongShapeOrDtypeOrNameIsNamed) {
   EXPECT_PRED2(has, absent, std::string("is absent"));
 }
 
+TEST(Offline, AnEntryThatCannotBeJudgedLeavesTheOthersJudged) {
+  const Folder folder;
+  const std::string file = exported(folder, {"--implementation=fixed_order"});
+  rewrite(file, [](fixtures::CaseRecord& record) {
+    fixtures::Actual incomplete = record.actual.at("fixed_order");
+    incomplete.outputs.pop_back();
+    record.actual["incomplete"] = std::move(incomplete);
+  });
+  const Answer result = check(file);
+  EXPECT_EQ(result.code, 2);
+  EXPECT_PRED2(has, result.err, std::string("actual/incomplete"));
+  EXPECT_PRED2(has, result.out, std::string("usage_error"));
+  const fixtures::Reader reader(file);
+  EXPECT_TRUE(reader.read(reader.ids().front()).verdicts.contains("fixed_order"));
+}
+
+TEST(Offline, ADamagedReplayLineIsNamedWithItsCase) {
+  const Folder folder;
+  const std::string file = exported(folder, {"--implementation=fixed_order"});
+  rewrite(file, [](fixtures::CaseRecord& record) { record.command += " --seq_q=x"; });
+  const Answer result = check(file);
+  EXPECT_EQ(result.code, 2) << result.err;
+  EXPECT_PRED2(has, result.err, std::string("attribute command"));
+}
+
 TEST(Offline, AnUnknownFieldOfAProfileIsNamed) {
   const Folder folder;
   const std::string file = exported(folder, {"--implementation=fixed_order"});

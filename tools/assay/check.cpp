@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 #include <nlohmann/json.hpp>
 
 #include "assay/conformance/listeners.hpp"
@@ -60,7 +61,7 @@ class FileJudge {
     const spec::NumericsProfile numerics = actual.profile.empty()
                                                ? spec::numerics_preset(options_.numerics, io)
                                                : conformance::profile_from_json(actual.profile, io);
-    require_same_inputs(numerics);
+    if (const auto reason = other_inputs(numerics)) return not_applicable(name, *reason);
     Judged result{
         .report = examination_.judge(conformance::outputs_from(case_, actual.outputs), numerics),
         .unconfirmed = {"guards and padding", "inputs unmodified", "status codes",
@@ -80,16 +81,25 @@ class FileJudge {
     return result;
   }
 
-  void require_same_inputs(const spec::NumericsProfile& numerics) {
+  Judged not_applicable(const std::string& name, const std::string& reason) const {
+    Judged result{.report = conformance::blank_report(case_), .unconfirmed = {}};
+    result.report.implementation = name;
+    result.report.verdict = Verdict::not_applicable;
+    result.report.findings.push_back({.rule = "note", .tensor = {}, .text = reason});
+    return result;
+  }
+
+  /// Why the stored inputs are not those that the case has for this profile; exact cases depend on it.
+  std::optional<std::string> other_inputs(const spec::NumericsProfile& numerics) {
     const auto inputs = conformance::named_tensors(examination_.inputs(numerics));
     for (const auto& [name, tensor] : inputs) {
       const auto stored = record_.digests.find(name);
       if (stored != record_.digests.end() && stored->second != fixtures::digest(tensor))
-        throw std::invalid_argument(
-            fmt::format("input '{}' has digest {}, the replay line makes one of {} for this "
-                        "profile",
-                        name, stored->second, fixtures::digest(tensor)));
+        return fmt::format("input '{}' has digest {}, the replay line makes one of {} for the profile of the "
+                           "outputs: export with --numerics for what the kernel declares",
+                           name, stored->second, fixtures::digest(tensor));
     }
+    return std::nullopt;
   }
 
   void settle_determinism(const std::string& name, const fixtures::Actual& actual,
@@ -135,12 +145,30 @@ struct Verdicts {
   std::map<std::string, std::int64_t> unconfirmed;
 };
 
+/// An entry that cannot be judged: the others are.
+void refuse(const std::string& id, const std::string& name, const std::string& why,
+            Verdicts& verdicts) {
+  CaseReport report;
+  report.id = id;
+  report.implementation = name;
+  report.verdict = Verdict::usage_error;
+  report.findings.push_back({.rule = "note", .tensor = {}, .text = why});
+  conformance::count(verdicts.results.summary, report);
+  verdicts.results.cases.push_back(std::move(report));
+}
+
 template <class Op>
 void judge_case(const Options& options, fixtures::CaseRecord record, Verdicts& verdicts) {
   FileJudge<Op> judge(options, std::move(record));
   for (const auto& [name, actual] : judge.record().actual) {
     if (!options.implementation.empty() && options.implementation != name) continue;
-    const Judged judged = judge.judge(name, actual);
+    Judged judged;
+    try {
+      judged = judge.judge(name, actual);
+    } catch (const UsageError& error) {
+      refuse(judge.record().id, name, error.what(), verdicts);
+      continue;
+    }
     conformance::count(verdicts.results.summary, judged.report);
     verdicts.json[name].emplace_back(judge.record().id, verdict_json(judged));
     for (const std::string& item : judged.unconfirmed) ++verdicts.unconfirmed[item];
@@ -152,13 +180,20 @@ Verdicts judge_file(const Options& options) {
   Verdicts verdicts;
   const fixtures::Reader reader = reading([&] { return fixtures::Reader(options.file); });
   for (const std::string& id : reading([&] { return reader.ids(); })) {
-    fixtures::CaseRecord record = reading([&] { return reader.read(id); });
-    if (record.actual.empty()) continue;
-    const std::string name = record.operator_name;
-    with_operator(name, [&]<class Op> {
-      judge_case<Op>(options, std::move(record), verdicts);
-      return ExitCode::conformant;
-    });
+    try {
+      fixtures::CaseRecord record = reading([&] { return reader.read(id); });
+      if (record.actual.empty()) continue;
+      const std::string name = record.operator_name;
+      with_operator(name, [&]<class Op> {
+        judge_case<Op>(options, std::move(record), verdicts);
+        return ExitCode::conformant;
+      });
+    } catch (const UsageError& error) {
+      refuse(id, options.implementation, error.what(), verdicts);
+    } catch (const std::invalid_argument& error) {
+      refuse(id, options.implementation,
+             fmt::format("{}:/cases/{}, attribute command: {}", options.file, id, error.what()), verdicts);
+    }
   }
   return verdicts;
 }
@@ -196,6 +231,9 @@ ExitCode check(const Options& options, const Context& context) {
                                   .started = {},
                                   .numerics = {}};
   for (const auto& [name, json] : verdicts.json) fixtures::write_verdicts(options.file, name, json);
+  for (const CaseReport& report : verdicts.results.cases)
+    if (report.verdict == Verdict::usage_error)
+      context.err << fmt::format("assay: {}\n", report.findings.front().text);
   write_reports(options, verdicts.results);
   print_results(verdicts.results, context.out);
   context.out << "\nnot confirmed by a file alone:\n";
