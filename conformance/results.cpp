@@ -81,7 +81,8 @@ std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases) {
       if (first) entry = worst.insert(entry, WorstError{.tensor = tensor.name});
       // A ratio that is no number is as bad as can be.
       if (!first && !(tensor.worst > entry->ratio) && !std::isnan(tensor.worst)) continue;
-      *entry = {tensor.name, tensor.worst, report.id, report.command_line, tensor.worst_at};
+      *entry = {tensor.name, tensor.worst, report.id, report.command_line, report.implementation,
+                tensor.worst_at};
     }
   return worst;
 }

@@ -89,17 +89,22 @@ class FileJudge {
     return result;
   }
 
-  /// Why the stored inputs are not those that the case has for this profile; exact cases depend on it.
+  /// Why the stored inputs are not those that the case has for this profile: only exact cases depend on it.
+  /// Errors: std::invalid_argument where they cannot depend on it, that is, where the file was changed.
   std::optional<std::string> other_inputs(const spec::NumericsProfile& numerics) {
     const auto inputs = conformance::named_tensors(examination_.inputs(numerics));
     for (const auto& [name, tensor] : inputs) {
       const auto stored = record_.digests.find(name);
       if (stored != record_.digests.end() && stored->second != fixtures::digest(tensor))
-        return fmt::format("input '{}' has digest {}, the replay line makes one of {} for the profile of the "
-                           "outputs: export with --numerics for what the kernel declares",
-                           name, stored->second, fixtures::digest(tensor));
+        return mismatch(fmt::format("input '{}' has digest {}, the replay line makes one of {}", name,
+                                    stored->second, fixtures::digest(tensor)));
     }
     return std::nullopt;
+  }
+
+  std::string mismatch(const std::string& what) const {
+    if (case_.track == conformance::Track::bound) throw std::invalid_argument(what);
+    return what + " for the profile of the outputs: export with --numerics for what the kernel declares";
   }
 
   void settle_determinism(const std::string& name, const fixtures::Actual& actual,

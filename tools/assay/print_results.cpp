@@ -67,7 +67,7 @@ void print_worst(const Results& results, std::ostream& out) {
   for (const auto& error : worst)
     table.add({error.tensor, fmt::format("{:.4g}", error.ratio), error.case_id,
                "assay run " + error.command_line +
-                   " --implementation=" + results.summary.implementation});
+                   " --implementation=" + error.implementation});
   table.print(out);
 }
 
@@ -77,8 +77,12 @@ void print_failures(const Results& results, std::ostream& out) {
     if (conformance::contribution(report.verdict) == conformance::ExitCode::conformant) continue;
     if (++failures > replay_lines_shown) continue;
     if (failures == 1) out << "\nnot conforming or not conclusive:\n";
-    out << fmt::format("  {}: assay run {} --implementation={}\n", spec::to_string(report.verdict),
-                       report.command_line, report.implementation);
+    if (report.command_line.empty())  // an entry of a file that could not be read
+      out << fmt::format("  {}: case {}\n", spec::to_string(report.verdict), report.id);
+    else
+      out << fmt::format("  {}: assay run {} --implementation={}\n",
+                         spec::to_string(report.verdict), report.command_line,
+                         report.implementation);
     if (!report.findings.empty()) out << "    " << report.findings.front().text << '\n';
   }
   if (failures > replay_lines_shown)

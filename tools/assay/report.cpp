@@ -43,7 +43,7 @@ void print_changes(const Results& results, const Results& before, std::ostream& 
     ++common;
     if (found->second->verdict != report.verdict)
       table.add({std::string(spec::to_string(found->second->verdict)),
-                 std::string(spec::to_string(report.verdict)), "assay run " + report.command_line});
+                 std::string(spec::to_string(report.verdict)), "assay run " + report.command_line + " --implementation=" + report.implementation});
   }
   const auto total = static_cast<std::int64_t>(results.cases.size());
   out << fmt::format("\ncompared with {} of {}: {} cases in both, {} only now, {} only before\n",

@@ -35,7 +35,7 @@ struct Results {
 struct WorstError {
   std::string tensor;
   double ratio = 0;
-  std::string case_id, command_line;
+  std::string case_id, command_line, implementation;
   Finding where;
 };
 /// One entry per output, in the order in which the cases name them.
