@@ -29,9 +29,14 @@ std::string text_of(const Member& member) {
     return member;
   else if constexpr (std::is_enum_v<Member>)
     return std::string(spec::to_string(member));
+  else if constexpr (std::same_as<Member, std::vector<std::int64_t>>)
+    return list_text(member);
   else
     return number_text(member);
 }
+
+/// Longest host array that a replay line may ask for.
+constexpr std::int64_t longest_list = 4096;
 
 [[noreturn]] void refuse(std::string_view name, std::string_view value,
                          const std::string& accepted) {
@@ -52,6 +57,30 @@ FieldRange range_of(std::string_view name) {
   throw std::logic_error("field " + std::string(name) + " has no range");
 }
 
+/// "3,2x512": one number, then 512 twice.
+template <class Op>
+std::vector<std::int64_t> parse_list(std::string_view name, std::string_view text) {
+  const FieldRange range = range_of<Op>(name);
+  std::vector<std::int64_t> values;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view item = rest.substr(0, comma);
+    const std::size_t times = item.find('x');
+    std::int64_t count = 1, value = 0;
+    const bool repeated = times != std::string_view::npos;
+    if ((repeated && !parse_whole(item.substr(0, times), count)) || count < 1 ||
+        count > longest_list - static_cast<std::int64_t>(values.size()) ||
+        !parse_whole(repeated ? item.substr(times + 1) : item, value) || value < range.first ||
+        value > range.last)
+      refuse(name, text,
+             "up to " + number_text(longest_list) + " numbers or COUNTxNUMBER between commas, each " +
+                 number_text(range.first) + " to " + number_text(range.last));
+    values.insert(values.end(), static_cast<std::size_t>(count), value);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  return values;
+}
+
 template <class Op, class Member>
 void parse_member(std::string_view name, std::string_view text, Member& member) {
   if constexpr (std::same_as<Member, std::string>) {
@@ -65,6 +94,8 @@ void parse_member(std::string_view name, std::string_view text, Member& member) 
     if (!parse_whole(text, member) || !std::isfinite(member)) refuse(name, text, "a finite number");
   } else if constexpr (std::same_as<Member, std::uint64_t>) {
     if (!parse_whole(text, member)) refuse(name, text, "0 to 18446744073709551615");
+  } else if constexpr (std::same_as<Member, std::vector<std::int64_t>>) {
+    member = parse_list<Op>(name, text);
   } else {
     static_assert(std::same_as<Member, std::int64_t>);
     const FieldRange range = range_of<Op>(name);
@@ -98,6 +129,18 @@ void require_legal(const Case<Op>& c) {
 
 }  // namespace
 
+std::string list_text(const std::vector<std::int64_t>& values) {
+  std::string text;
+  for (auto run = values.begin(); run != values.end();) {
+    const auto end = std::find_if(run, values.end(), [&](std::int64_t v) { return v != *run; });
+    if (!text.empty()) text += ',';
+    if (end - run > 1) text += number_text(end - run) + 'x';
+    text += number_text(*run);
+    run = end;
+  }
+  return text;
+}
+
 template <class Op>
 std::vector<std::pair<std::string, std::string>> field_texts(const Case<Op>& c) {
   std::vector<std::pair<std::string, std::string>> texts;
@@ -109,7 +152,9 @@ std::vector<std::pair<std::string, std::string>> field_texts(const Case<Op>& c) 
 
 template <class Op>
 std::string command_line(const Case<Op>& c) {
-  const auto texts = field_texts(c), defaults = field_texts(Case<Op>{});
+  Case<Op> implied;
+  imply_extents(c.problem, implied.problem);
+  const auto texts = field_texts(c), defaults = field_texts(implied);
   std::string line(Op::name);
   for (std::size_t k = 0; k < texts.size(); ++k)
     if (texts[k] != defaults[k]) line += " --" + texts[k].first + "=" + texts[k].second;
@@ -137,6 +182,7 @@ Case<Op> parse_case(const std::vector<std::string>& words) {
       throw std::invalid_argument("'" + word + "': no field " + name + "; there are " +
                                   field_names<Op>());
   }
+  settle_extents(c.problem, [&](std::string_view field) { return seen.contains(field); });
   require_possible(c);
   require_legal(c);
   return c;

@@ -52,6 +52,7 @@ const spec::Tensor& find(const std::vector<fixtures::NamedTensor>& tensors,
 
 fixtures::Scalar scalar(std::int64_t value) { return value; }
 fixtures::Scalar scalar(double value) { return value; }
+fixtures::Scalar scalar(const std::vector<std::int64_t>& values) { return list_text(values); }
 template <spec::Spelled Enum>
 fixtures::Scalar scalar(Enum value) {
   return std::string(spec::to_string(value));

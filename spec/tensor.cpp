@@ -1,16 +1,32 @@
 #include "assay/spec/tensor.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
 namespace assay::spec {
 
+RowPosition Extents::position(std::int64_t row) const {
+  std::int64_t b = 0;
+  if (ends.empty()) {
+    b = row / (heads * seq);
+  } else {
+    b = std::ranges::upper_bound(ends, row / heads) - ends.begin();
+  }
+  const std::int64_t inside = row - heads * start(b);
+  return {.b = b, .n = inside / length(b), .s = inside % length(b)};
+}
+
 Shape shape_of(Layout layout, const Extents& e) {
+  if (layout != Layout::tnd && !e.ends.empty())
+    throw std::invalid_argument("layout " + std::string(to_string(layout)) +
+                                " has sequences of one length, only TND packs unequal ones");
   switch (layout) {
     case Layout::bsh: return {e.batch, e.seq, e.heads * e.dim};
     case Layout::sbh: return {e.seq, e.batch, e.heads * e.dim};
     case Layout::bsnd: return {e.batch, e.seq, e.heads, e.dim};
     case Layout::bnsd: return {e.batch, e.heads, e.seq, e.dim};
+    case Layout::tnd: return {e.tokens(), e.heads, e.dim};
   }
   throw std::invalid_argument("shape_of: unknown layout");
 }
@@ -75,6 +91,7 @@ HeadIndex::HeadIndex(const Tensor& tensor, Layout layout, const Extents& extents
     case Layout::sbh: batch_ = s[1], seq_ = s[0], head_ = extents.dim * s[2], dim_ = s[2]; break;
     case Layout::bsnd: batch_ = s[0], seq_ = s[1], head_ = s[2], dim_ = s[3]; break;
     case Layout::bnsd: batch_ = s[0], seq_ = s[2], head_ = s[1], dim_ = s[3]; break;
+    case Layout::tnd: batch_ = extents.seq * s[0], seq_ = s[0], head_ = s[1], dim_ = s[2]; break;
   }
 }
 

@@ -149,7 +149,7 @@ void TensorJudge::compare(const Subject& subject, const Element& e, Dyadic exact
 
 bool TensorJudge::judge(const Subject& subject, CaseReport& report) {
   const spec::HeadIndex index(*subject.tensor, problem_.input_layout, subject.extents);
-  const auto& [batch, heads, seq, dim] = subject.extents;
+  const auto& [batch, heads, seq, dim, ends] = subject.extents;
   result_ = {.name = subject.name, .rows_total = batch * heads * seq};
   std::size_t next = 0;
   for (std::int64_t b = 0; b < batch; ++b)

@@ -90,14 +90,49 @@ std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
       {"heads_kv", 1, 256},
       {"seq_q", 0, mebi},
       {"seq_kv", 0, mebi},
-      {"head_dim", 1, 512},
-      {"head_dim_v", 1, 512},
-      {"sparse_mode", 0, 4},
+      {"lengths_q", 0, mebi},
+      {"lengths_kv", 0, mebi},
+      {"head_dim", 1, 768},
+      {"head_dim_v", 1, 768},
+      {"head_dim_rope", 0, 768},
+      {"sparse_mode", 0, 8},
       {"pre_tokens", -spec::unbounded_tokens, spec::unbounded_tokens},
       {"next_tokens", -spec::unbounded_tokens, spec::unbounded_tokens},
+      {"prefix", 0, mebi},
+      {"pse_type", 0, 3},
+      {"q_start_idx", -mebi, mebi},
+      {"kv_start_idx", -mebi, mebi},
       {"rows", 0, mebi},
   };
   return ranges;
+}
+
+void imply_extents(const Op::Problem& given, Op::Problem& implied) {
+  if (!given.lengths_q.empty()) implied.batch = given.batch, implied.seq_q = given.seq_q;
+  if (!given.lengths_kv.empty()) implied.batch = given.batch, implied.seq_kv = given.seq_kv;
+}
+
+void settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
+  const auto imply = [&](std::string_view name, std::int64_t& field, std::int64_t value,
+                         std::string_view list) {
+    if (given(name) && field != value)
+      refuse(name, std::to_string(field), std::to_string(value) + ", which --" + std::string(list) +
+                                              " implies; leave it out");
+    field = value;
+  };
+  const auto settle = [&](std::string_view name, std::vector<std::int64_t>& lengths,
+                          std::string_view seq_name, std::int64_t& seq) {
+    if (lengths.empty()) return;
+    imply("batch", p.batch, static_cast<std::int64_t>(lengths.size()), name);
+    imply(seq_name, seq, std::ranges::max(lengths), name);
+    if (std::ranges::all_of(lengths, [&](std::int64_t length) { return length == seq; }))
+      lengths.clear();
+  };
+  if (!p.lengths_q.empty() && !p.lengths_kv.empty() && p.lengths_q.size() != p.lengths_kv.size())
+    refuse("lengths_kv", std::to_string(p.lengths_kv.size()) + " numbers",
+           "as many as lengths_q has, which are " + std::to_string(p.lengths_q.size()));
+  settle("lengths_q", p.lengths_q, "seq_q", p.seq_q);
+  settle("lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv);
 }
 
 double memory_estimate(const Op::Problem& p) {
@@ -119,7 +154,6 @@ void require_possible(const Case<Op>& c) {
   if (p.head_dim_v > p.head_dim)
     refuse("head_dim_v", std::to_string(p.head_dim_v),
            "1 to head_dim, which is " + std::to_string(p.head_dim));
-  if (p.keep_prob != 1.0) refuse("keep_prob", std::to_string(p.keep_prob), "1 (no dropout)");
   require_mask_of_mode(p);
   require_named("profile", c.profile, profiles());
   require_named("mask", c.mask, mask_patterns());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -21,6 +22,15 @@ inline constexpr double memory_limit = 16.0 * 1024 * 1024 * 1024;
 
 /// Estimate of what a case with numbers needs, in bytes: its tensors and a copy of each in double.
 double memory_estimate(const spec::FlashAttentionScoreGrad::Problem& problem);
+
+/// Sets in `implied` the fields that the lengths of `given` imply: batch, seq_q, seq_kv. The replay line leaves them out.
+void imply_extents(const spec::FlashAttentionScoreGrad::Problem& given,
+                   spec::FlashAttentionScoreGrad::Problem& implied);
+
+/// Sets batch, seq_q and seq_kv from the lengths where there are any; equal lengths become seq_q or seq_kv alone.
+/// `given` tells which fields the user wrote. Errors: std::invalid_argument where they contradict the lengths.
+void settle_extents(spec::FlashAttentionScoreGrad::Problem& problem,
+                    const std::function<bool(std::string_view)>& given);
 
 /// Refuses combinations of fields that no tensors can be made of.
 /// Errors: std::invalid_argument naming the field, its value and what is accepted.

@@ -17,6 +17,7 @@ Axes axes_of(spec::Layout layout) {
     case spec::Layout::bsnd:
       return {.batch = 0, .seq = 1, .heads = 2, .merged = false};
     case spec::Layout::bnsd:
+    case spec::Layout::tnd:
       break;
   }
   return {.batch = 0, .seq = 2, .heads = 1, .merged = false};

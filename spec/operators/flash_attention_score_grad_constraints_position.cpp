@@ -6,7 +6,7 @@ namespace assay::spec::detail {
 namespace {
 
 constexpr std::int64_t last_pse_type = 3;
-constexpr std::int64_t compressed_pse_rows = 1024;
+
 
 bool is_g2(const FlashCall& c) { return c.surface == FlashSurface::g2; }
 

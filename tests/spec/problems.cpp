@@ -61,6 +61,8 @@ void showValue(const Asked& asked, std::ostream& out) {
     out << ' ' << name << '=';
     if constexpr (Spelled<std::remove_cvref_t<decltype(member)>>) {
       out << to_string(member);
+    } else if constexpr (requires { member.size(); }) {
+      for (const auto value : member) out << value << ',';
     } else {
       out << member;
     }

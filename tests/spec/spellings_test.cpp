@@ -56,7 +56,12 @@ TEST(VisitFields, OfAProblemReachesEveryMember) {
     int position = 0;
     visit_fields(changed, [&](std::string_view, auto& member, std::string_view) {
       using Member = std::remove_reference_t<decltype(member)>;
-      if (position++ == field) member = static_cast<Member>(static_cast<int>(member) + 1);
+      if (position++ != field) return;
+      if constexpr (requires { member.push_back(1); }) {
+        member.push_back(1);
+      } else {
+        member = static_cast<Member>(static_cast<int>(member) + 1);
+      }
     });
     EXPECT_NE(changed, plain) << "field " << field;
   }

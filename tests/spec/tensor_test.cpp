@@ -41,6 +41,8 @@ std::int64_t row_major(Layout layout, const Extents& e, std::int64_t b, std::int
       return ((s * e.batch + b) * e.heads + n) * e.dim + d;
     case Layout::bnsd:
       return ((b * e.heads + n) * e.seq + s) * e.dim + d;
+    case Layout::tnd:
+      return ((e.start(b) + s) * e.heads + n) * e.dim + d;
   }
   return -1;
 }
@@ -50,6 +52,43 @@ TEST(Layout, GivesTheDocumentedShapes) {
   EXPECT_EQ(shape_of(Layout::sbh, extents), (Shape{4, 2, 15}));
   EXPECT_EQ(shape_of(Layout::bsnd, extents), (Shape{2, 4, 3, 5}));
   EXPECT_EQ(shape_of(Layout::bnsd, extents), (Shape{2, 3, 4, 5}));
+  EXPECT_EQ(shape_of(Layout::tnd, extents), (Shape{8, 3, 5}));
+}
+
+/// Sequences of 2, 0 and 4 tokens.
+const Extents ragged{.batch = 3, .heads = 3, .seq = 4, .dim = 5, .ends = {2, 2, 6}};
+
+TEST(Extents, OfUnequalLengthsCountTokensAndRows) {
+  EXPECT_EQ(ragged.tokens(), 6);
+  EXPECT_EQ(ragged.rows(), 18);
+  EXPECT_EQ(ragged.length(0), 2);
+  EXPECT_EQ(ragged.length(1), 0);
+  EXPECT_EQ(ragged.length(2), 4);
+  EXPECT_EQ(ragged.start(1), 2);
+  EXPECT_EQ(shape_of(Layout::tnd, ragged), (Shape{6, 3, 5}));
+  EXPECT_THROW(shape_of(Layout::bnsd, ragged), std::invalid_argument);
+}
+
+TEST(Extents, NumberTheirRowsBatchByBatchAndFindThemAgain) {
+  for (const Extents& e : {extents, ragged}) {
+    std::int64_t row = 0;
+    for (std::int64_t b = 0; b < e.batch; ++b)
+      for (std::int64_t n = 0; n < e.heads; ++n)
+        for (std::int64_t s = 0; s < e.length(b); ++s, ++row) {
+          EXPECT_EQ(e.row(b, n, s), row);
+          EXPECT_EQ(e.position(row), (RowPosition{b, n, s}));
+        }
+    EXPECT_EQ(row, e.rows());
+  }
+}
+
+TEST(HeadIndex, OfUnequalLengthsStartsEverySequenceBehindTheOneBefore) {
+  const Tensor tensor = contiguous_tensor(DType::fp16, shape_of(Layout::tnd, ragged));
+  const HeadIndex index(tensor, Layout::tnd, ragged);
+  EXPECT_EQ(index(0, 0, 0, 0), 0);
+  EXPECT_EQ(index(0, 2, 1, 4), (1 * 3 + 2) * 5 + 4);
+  EXPECT_EQ(index(2, 0, 0, 0), 2 * 3 * 5);
+  EXPECT_EQ(index(2, 1, 3, 2), ((2 + 3) * 3 + 1) * 5 + 2);
 }
 
 TEST(Layout, CountsElements) {

@@ -50,6 +50,9 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit("seed", c.seed, "seed of every tensor");
 }
 
+/// "3,2x512": the numbers between commas, runs of equal ones as COUNTxNUMBER.
+std::string list_text(const std::vector<std::int64_t>& values);
+
 /// Every field that the replay line holds, as text: (name, value) in the order of `visit_case_fields`.
 template <class Op>
 std::vector<std::pair<std::string, std::string>> field_texts(const Case<Op>& c);

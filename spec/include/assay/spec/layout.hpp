@@ -9,22 +9,53 @@ namespace assay::spec {
 
 using Shape = std::vector<std::int64_t>;
 
-/// Order of the axes of the padded layouts; H = N*D with the head index slow.
-/// Source: FlashAttentionScoreGrad.md (constraints).
-enum class Layout : std::uint8_t { bsh, sbh, bsnd, bnsd };
+/// Order of the axes. The padded layouts have H = N*D with the head index slow; TND packs sequences of unequal length
+/// one after the other, without gaps.
+/// Source: FlashAttentionScoreGrad.md (constraints), aclnnFlashAttentionUnpaddingScoreGrad.md (constraints).
+enum class Layout : std::uint8_t { bsh, sbh, bsnd, bnsd, tnd };
 
 template <>
-inline constexpr auto spellings_of<Layout> = Spellings<Layout, 4>{{{
+inline constexpr auto spellings_of<Layout> = Spellings<Layout, 5>{{{
     {Layout::bsh, "BSH"}, {Layout::sbh, "SBH"}, {Layout::bsnd, "BSND"}, {Layout::bnsd, "BNSD"},
+    {Layout::tnd, "TND"},
 }}};
+
+/// A row (batch, head, seq) of a tensor of attention.
+struct RowPosition {
+  std::int64_t b = 0, n = 0, s = 0;
+  friend bool operator==(const RowPosition&, const RowPosition&) = default;
+};
 
 /// What a tensor of attention spans, whatever its layout.
 struct Extents {
   std::int64_t batch = 0, heads = 0, seq = 0, dim = 0;
+  /// Inclusive sums of the lengths of the sequences where they differ; empty: every one is `seq` long. Otherwise of
+  /// size `batch`, and `seq` is the longest.
+  std::vector<std::int64_t> ends = {};
+
+  /// Length of sequence b, and the number of tokens in front of it.
+  std::int64_t length(std::int64_t b) const {
+    return ends.empty() ? seq : ends[static_cast<std::size_t>(b)] - start(b);
+  }
+  std::int64_t start(std::int64_t b) const {
+    if (ends.empty()) return b * seq;
+    return b == 0 ? 0 : ends[static_cast<std::size_t>(b - 1)];
+  }
+  /// Tokens of all sequences.
+  std::int64_t tokens() const { return start(batch); }
+  /// Rows of all sequences and heads.
+  std::int64_t rows() const { return tokens() * heads; }
+  /// Number of the row (b, n, s), counted batch by batch, in it head by head; and back.
+  std::int64_t row(std::int64_t b, std::int64_t n, std::int64_t s) const {
+    return heads * start(b) + n * length(b) + s;
+  }
+  RowPosition position(std::int64_t row) const;
+
   friend bool operator==(const Extents&, const Extents&) = default;
 };
 
-/// The shape that `layout` gives to `extents`: rank 3 for BSH and SBH, else 4.
+/// The shape that `layout` gives to `extents`: rank 3 for BSH, SBH and TND, else 4.
+/// Errors: std::invalid_argument for unequal lengths in another layout than TND.
 Shape shape_of(Layout layout, const Extents& extents);
 
 /// Product of the dimensions; 1 for rank 0.

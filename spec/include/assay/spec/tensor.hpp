@@ -48,7 +48,8 @@ class HeadIndex {
   HeadIndex(const Tensor& tensor, Layout layout, const Extents& extents);
 
   std::int64_t operator()(std::int64_t b, std::int64_t n, std::int64_t s, std::int64_t d) const {
-    return offset_ + b * batch_ + n * head_ + s * seq_ + d * dim_;
+    const std::int64_t first = extents_.ends.empty() ? b * batch_ : extents_.start(b) * seq_;
+    return offset_ + first + n * head_ + s * seq_ + d * dim_;
   }
   const Extents& extents() const { return extents_; }
 

@@ -16,7 +16,8 @@
 
 namespace assay::spec {
 
-/// How the attention mask is passed. `compressed` is the fixed 2048 x 2048 lower triangle of the sparse modes.
+/// How the attention mask is passed. `compressed` is the fixed pattern of the sparse modes: the lower triangle of
+/// 2048 x 2048 elements, in mode 6 with the 1024 rows of the prefix below it. In TND, S are the longest lengths.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional).
 enum class MaskShape : std::uint8_t { absent, ss, one_one_ss, b_one_ss, bnss, compressed };
 
@@ -27,15 +28,63 @@ inline constexpr auto spellings_of<MaskShape> = Spellings<MaskShape, 6>{{{
     {MaskShape::compressed, "compressed"},
 }}};
 
-/// Entry points: g1 aclnnFlashAttentionScoreGrad, g2 ...V2 (adds start indices and pseType).
-enum class FlashSurface : std::uint8_t { g1, g2 };
+/// How pseShift is passed. pseType 0 and 1: `bnss` to `packed_bnss`, 2 and 3: `slopes_n` and `slopes_bn`.
+/// `bnhs`, `one_nhs`: only the last H = 1024 query rows of a bias that depends on i - j alone, under a causal mask; in TND
+/// the columns are the longest key length. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without gaps.
+/// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
+enum class PseShape : std::uint8_t {
+  absent, bnss, bn1s, one_nss, bnhs, one_nhs, packed_bn1s, packed_bnss, slopes_n, slopes_bn
+};
 
 template <>
-inline constexpr auto spellings_of<FlashSurface> =
-    Spellings<FlashSurface, 2>{{{{FlashSurface::g1, "g1"}, {FlashSurface::g2, "g2"}}}};
+inline constexpr auto spellings_of<PseShape> = Spellings<PseShape, 10>{{{
+    {PseShape::absent, "none"}, {PseShape::bnss, "BNSS"}, {PseShape::bn1s, "BN1S"},
+    {PseShape::one_nss, "1NSS"}, {PseShape::bnhs, "BNHS"}, {PseShape::one_nhs, "1NHS"},
+    {PseShape::packed_bn1s, "packed_BN1S"}, {PseShape::packed_bnss, "packed_BNSS"},
+    {PseShape::slopes_n, "N"}, {PseShape::slopes_bn, "BN"},
+}}};
 
-/// Edge of the compressed masks.
+/// How dropMask is passed: one bit a score, in just the bytes that they need, or in granules of 128 bits with 32 spare
+/// bytes behind them. Source: aclnnFlashAttentionUnpaddingScoreGrad.md (dropMaskOptional).
+enum class DropMask : std::uint8_t { absent, exact, granules };
+
+template <>
+inline constexpr auto spellings_of<DropMask> = Spellings<DropMask, 3>{{{
+    {DropMask::absent, "none"}, {DropMask::exact, "exact"}, {DropMask::granules, "granules"},
+}}};
+
+/// Memory order of the statistics of TND, whose shape is (T, N, 8) either way: `packed` holds every sequence head by head,
+/// `same_as_input` is what the shape says. u4 alone has the choice (softmaxInLayout).
+enum class StatisticsOrder : std::uint8_t { packed, same_as_input };
+
+template <>
+inline constexpr auto spellings_of<StatisticsOrder> = Spellings<StatisticsOrder, 2>{{{
+    {StatisticsOrder::packed, "packed"}, {StatisticsOrder::same_as_input, "same_as_input"},
+}}};
+
+/// Entry points. g1 aclnnFlashAttentionScoreGrad, g2 ...V2 (adds start indices and pseType);
+/// u1 aclnnFlashAttentionUnpaddingScoreGrad (TND), u2 ...V2 (adds what g2 adds), u3 ...V3 (u2 with separate rope tensors),
+/// u4 ...V4 (u1 with softmaxInLayout).
+enum class FlashSurface : std::uint8_t { g1, g2, u1, u2, u3, u4 };
+
+template <>
+inline constexpr auto spellings_of<FlashSurface> = Spellings<FlashSurface, 6>{{{
+    {FlashSurface::g1, "g1"}, {FlashSurface::g2, "g2"}, {FlashSurface::u1, "u1"},
+    {FlashSurface::u2, "u2"}, {FlashSurface::u3, "u3"}, {FlashSurface::u4, "u4"},
+}}};
+
+/// Which parameters an entry point has.
+constexpr bool is_unpadding(FlashSurface s) { return s >= FlashSurface::u1; }
+constexpr bool has_pse_type(FlashSurface s) {
+  return s == FlashSurface::g2 || s == FlashSurface::u2 || s == FlashSurface::u3;
+}
+constexpr bool has_rope(FlashSurface s) { return s == FlashSurface::u3; }
+constexpr bool has_softmax_in_layout(FlashSurface s) { return s == FlashSurface::u4; }
+
+/// Edge of the compressed masks; rows that the prefix adds to them; rows of a compressed pse.
 inline constexpr std::int64_t compressed_mask_edge = 2048;
+inline constexpr std::int64_t compressed_prefix_rows = 1024;
+inline constexpr std::int64_t compressed_pse_rows = 1024;
 /// Softmax statistics are stored this many times in a row, all equal.
 inline constexpr std::int64_t statistics_replicas = 8;
 /// The customary "unbounded" number of tokens.
@@ -52,35 +101,58 @@ struct FlashAttentionScoreGrad {
     Layout input_layout = Layout::bnsd;
     DType dtype = DType::bf16;
     std::int64_t batch = 1, heads_q = 1, heads_kv = 1, seq_q = 16, seq_kv = 16;
+    /// TND: length of every sequence; empty: all are seq_q (seq_kv) long. Otherwise of size batch, its maximum seq_q.
+    std::vector<std::int64_t> lengths_q, lengths_kv;
     std::int64_t head_dim = 16;
-    std::int64_t head_dim_v = 16;  ///< of value, dy, attention_in, dv; at most head_dim
-    double scale_value = 0.25;     ///< a value that float represents
+    std::int64_t head_dim_v = 16;    ///< of value, dy, attention_in, dv; at most head_dim
+    std::int64_t head_dim_rope = 0;  ///< of query_rope, key_rope, dq_rope, dk_rope; 0: there are none
+    double scale_value = 0.25;       ///< a value that float represents
     double keep_prob = 1.0;
+    DropMask drop_mask = DropMask::absent;
     std::int64_t sparse_mode = 0;
     std::int64_t pre_tokens = unbounded_tokens, next_tokens = unbounded_tokens;
+    std::vector<std::int64_t> prefix;  ///< of every sequence; read by sparse modes 5 and 6; empty: a null pointer
     MaskShape atten_mask = MaskShape::absent;
     DType mask_dtype = DType::boolean;
+    std::int64_t pse_type = 1;
+    PseShape pse_shift = PseShape::absent;
+    std::vector<std::int64_t> q_start_idx, kv_start_idx;  ///< element 0 counts, if both have one; pse_type 2 and 3
+    StatisticsOrder softmax_in_layout = StatisticsOrder::packed;  ///< read in TND
 
     std::int64_t group() const { return heads_q / heads_kv; }
+    std::int64_t length_q(std::int64_t b) const {
+      return lengths_q.empty() ? seq_q : lengths_q[static_cast<std::size_t>(b)];
+    }
+    std::int64_t length_kv(std::int64_t b) const {
+      return lengths_kv.empty() ? seq_kv : lengths_kv[static_cast<std::size_t>(b)];
+    }
+    bool has_dropout() const { return keep_prob != 1.0; }
     friend bool operator==(const Problem&, const Problem&) = default;
   };
 
   /// Shapes: query, dy, attention_in of the layout with heads_q; key, value with heads_kv;
-  ///         softmax_max, softmax_sum (batch, heads_q, seq_q, 8) in every layout.
+  ///         softmax_max, softmax_sum (batch, heads_q, seq_q, 8) in every padded layout, (T1, heads_q, 8) in TND, there in
+  ///         the memory order softmax_in_layout; pse_shift and drop_mask see `pse_shape` and `drop_mask_shape`.
   struct Inputs {
     Tensor query, key, value, dy, softmax_max, softmax_sum, attention_in;
-    std::optional<Tensor> atten_mask;  ///< 1 excludes
+    std::optional<Tensor> atten_mask = {};  ///< 1 excludes
+    std::optional<Tensor> pse_shift = {};
+    std::optional<Tensor> drop_mask = {};   ///< bit e mod 8 of byte e / 8 belongs to score e: 1 keeps
+    std::optional<Tensor> query_rope = {}, key_rope = {};
   };
 
   struct Outputs {
     Tensor dq, dk, dv;
+    std::optional<Tensor> dq_rope = {}, dk_rope = {};
   };
 
   /// Phase 1's tensors and host arrays, by their documented names.
   struct Parameters {
-    Parameter query, key, value, dy, pse_shift, drop_mask, padding_mask, atten_mask, softmax_max,
-        softmax_sum, softmax_in, attention_in, dq, dk, dv, dpse;
-    std::optional<std::vector<std::int64_t>> prefix, q_start_idx, kv_start_idx;
+    Parameter query, query_rope, key, key_rope, value, dy, pse_shift, drop_mask, padding_mask,
+        atten_mask, softmax_max, softmax_sum, softmax_in, attention_in, dq, dq_rope, dk, dk_rope, dv,
+        dpse;
+    std::optional<std::vector<std::int64_t>> prefix, actual_seq_qlen, actual_seq_kvlen, q_start_idx,
+        kv_start_idx;  ///< actual_seq_*: inclusive sums of the lengths
     bool workspace_size = true, executor = true;  ///< false: null pointers
   };
 
@@ -89,6 +161,7 @@ struct FlashAttentionScoreGrad {
     std::int64_t pre_tokens = unbounded_tokens, next_tokens = unbounded_tokens, head_num = 1;
     std::optional<std::string> input_layout;  ///< nullopt: a null pointer
     std::int64_t inner_precise = 0, sparse_mode = 0, pse_type = 1;
+    std::optional<std::string> softmax_in_layout;  ///< u4: "" or "same_as_input"; nullopt: a null pointer
   };
 
   /// Rows FAG-C* that speak about the surfaces above.
@@ -106,33 +179,47 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("heads_kv", problem.heads_kv, "key and value heads N2, a divisor of N1");
   visit("seq_q", problem.seq_q, "query length Sq");
   visit("seq_kv", problem.seq_kv, "key and value length Skv");
+  visit("lengths_q", problem.lengths_q, "TND: query length of every sequence, COUNTxLENGTH repeats one");
+  visit("lengths_kv", problem.lengths_kv, "TND: key length of every sequence");
   visit("head_dim", problem.head_dim, "head size D of query and key");
   visit("head_dim_v", problem.head_dim_v, "head size Dv of value and dy, at most D");
+  visit("head_dim_rope", problem.head_dim_rope, "head size Dr of the rope tensors, 0: none");
   visit("scale_value", problem.scale_value, "factor of the scores");
   visit("keep_prob", problem.keep_prob, "share of kept probabilities, 1: no dropout");
+  visit("drop_mask", problem.drop_mask, "how much room the dropout bits are given");
   visit("sparse_mode", problem.sparse_mode, "sparse mode of the mask");
   visit("pre_tokens", problem.pre_tokens, "left edge of the window");
   visit("next_tokens", problem.next_tokens, "right edge of the window");
+  visit("prefix", problem.prefix, "sparse modes 5 and 6: visible keys of every sequence");
   visit("atten_mask", problem.atten_mask, "shape in which the mask is passed");
   visit("mask_dtype", problem.mask_dtype, "element type of the mask");
+  visit("pse_type", problem.pse_type, "0: scale then add, 1: add then scale, 2: linear, 3: square-root slopes");
+  visit("pse_shift", problem.pse_shift, "shape in which the position bias is passed");
+  visit("q_start_idx", problem.q_start_idx, "position of the first query, pse_type 2 and 3");
+  visit("kv_start_idx", problem.kv_start_idx, "position of the first key");
+  visit("softmax_in_layout", problem.softmax_in_layout, "TND: memory order of the statistics");
 }
 
-/// Extents of the tensors on the query side: query and dq with head_dim, dy and attention_in with head_dim_v.
-inline Extents query_extents(const FlashAttentionScoreGrad::Problem& p) {
-  return {p.batch, p.heads_q, p.seq_q, p.head_dim};
-}
-inline Extents dy_extents(const FlashAttentionScoreGrad::Problem& p) {
-  return {p.batch, p.heads_q, p.seq_q, p.head_dim_v};
-}
-inline Extents key_extents(const FlashAttentionScoreGrad::Problem& p) {
-  return {p.batch, p.heads_kv, p.seq_kv, p.head_dim};
-}
-inline Extents value_extents(const FlashAttentionScoreGrad::Problem& p) {
-  return {p.batch, p.heads_kv, p.seq_kv, p.head_dim_v};
-}
+/// Extents of the tensors on the query side: query and dq with head_dim, dy and attention_in with head_dim_v, the
+/// rope part with head_dim_rope. Cost: O(batch) where the lengths differ.
+Extents query_extents(const FlashAttentionScoreGrad::Problem& problem);
+Extents dy_extents(const FlashAttentionScoreGrad::Problem& problem);
+Extents query_rope_extents(const FlashAttentionScoreGrad::Problem& problem);
+Extents key_extents(const FlashAttentionScoreGrad::Problem& problem);
+Extents value_extents(const FlashAttentionScoreGrad::Problem& problem);
+Extents key_rope_extents(const FlashAttentionScoreGrad::Problem& problem);
 
-/// The shape in which a mask is passed. Errors: std::invalid_argument for `absent`.
+/// Scores of all sequences and query heads, masked ones included: the bits of a drop mask.
+std::int64_t score_count(const FlashAttentionScoreGrad::Problem& problem);
+
+/// The shapes in which statistics, mask, position bias and dropout bits are passed. Errors: std::invalid_argument for what
+/// is `absent`.
+Shape statistics_shape(const FlashAttentionScoreGrad::Problem& problem);
 Shape mask_shape(const FlashAttentionScoreGrad::Problem& problem);
+Shape pse_shape(const FlashAttentionScoreGrad::Problem& problem);
+Shape drop_mask_shape(const FlashAttentionScoreGrad::Problem& problem);
+/// Element type of pseShift: that of query, or fp32 for slopes.
+DType pse_dtype(const FlashAttentionScoreGrad::Problem& problem);
 
 /// How the tensors of a call are strided.
 /// padded: rows further apart than needed, behind an offset; transposed: storage with the first two axes exchanged.
@@ -147,7 +234,8 @@ inline constexpr auto spellings_of<Striding> = Spellings<Striding, 3>{{{
 /// Sets `parameter`'s strides and offset for its shape.
 void apply_striding(Parameter& parameter, Striding striding);
 
-/// The legal call that asks for `problem`. Inputs and outputs are strided separately; the statistics and the mask as inputs.
+/// The call that asks for `problem`. Inputs and outputs are strided separately; statistics, mask and pse as inputs. What
+/// the entry point has no parameter for is left out.
 Call<FlashAttentionScoreGrad> call_of(const FlashAttentionScoreGrad::Problem& problem,
                                       FlashSurface surface, Product product, Striding inputs,
                                       Striding outputs);
