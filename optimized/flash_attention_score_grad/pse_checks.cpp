@@ -80,7 +80,7 @@ Refusal generated_lengths(const Call& call) {
                                          " needs equal ones");
 }
 
-/// Whether pse_shift has the compressed form; for 1024 queries of a padded layout it is the full one.
+/// Whether pse_shift has the compressed form, which is the full one where there are 1024 queries.
 bool compressed(const Call& call, const CallExtents& e) {
   const spec::Parameter& pse = call.parameters.pse_shift;
   return is_given(pse) && !generated(call) && pse.shape.size() == 4 &&

@@ -145,7 +145,8 @@ const std::vector<CheckCase>& modes() {
        },
        {}, ""},
       // The shape of the mask.
-      {every_surface(), {}, [](C& c) { c.parameters.atten_mask = parameter(DType::uint8, {20, 29}); },
+      {every_surface(), {},
+       [](C& c) { c.parameters.atten_mask = parameter(DType::uint8, {20, 29}); },
        "FAG-C67: shape of atten_mask is [20, 29]; sparseMode 0 needs [3, 1, 20, 30] or "
        "[3, 4, 20, 30] or [20, 30] or [1, 1, 20, 30]"},
       {every_surface(), [](Problem& p) { p.sparse_mode = 1; },

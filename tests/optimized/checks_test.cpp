@@ -188,6 +188,23 @@ TEST(Checks, TakeRopeTensorsWithoutChannels) {
   EXPECT_EQ(refusal(call_of(problem, FlashSurface::u3)), "");
 }
 
+/// The documents' own programs. u1 comes with a prefix that its sparse mode ignores.
+TEST(Checks, TakeTheCallsOfTheDocumentedExamples) {
+  Op::Problem problem = {.input_layout = Layout::tnd,
+                         .dtype = DType::fp16,
+                         .seq_q = 256,
+                         .seq_kv = 256,
+                         .head_dim = 128,
+                         .head_dim_v = 128,
+                         .pre_tokens = 65536,
+                         .next_tokens = 65536,
+                         .prefix = {0}};
+  EXPECT_EQ(refusal(call_of(problem, FlashSurface::u1)), "");
+  problem.dtype = DType::bf16, problem.prefix = {}, problem.head_dim_rope = 64;
+  problem.atten_mask = MaskShape::ss, problem.q_start_idx = problem.kv_start_idx = {0};
+  EXPECT_EQ(refusal(call_of(problem, FlashSurface::u3)), "");
+}
+
 TEST(Checks, TakeStridedViews) {
   for (const FlashSurface surface : every_surface())
     EXPECT_EQ(refusal(spec::call_of(plain_problem(surface), surface, spec::Product::a3,

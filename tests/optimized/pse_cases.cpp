@@ -118,7 +118,8 @@ const std::vector<CheckCase>& shapes() {
        "at least 30 and 0"},
       {{u1, u2, u4}, [](Problem& p) { causal(p, 4), p.pre_tokens = 30, p.next_tokens = 1; }, {},
        "FAG-C81: preTokens is 30 and nextTokens 1; "},
-      {{u1, u2, u4}, [](Problem& p) { causal(p, 3), p.lengths_q[2] = p.lengths_kv[2] = 1; }, {}, ""},
+      {{u1, u2, u4}, [](Problem& p) { causal(p, 3), p.lengths_q[2] = p.lengths_kv[2] = 1; }, {},
+       ""},
       {{u1, u2, u4}, [](Problem& p) { causal(p, 3), p.lengths_q[2] = 0; }, {},
        "FAG-C82: lengths of sequence 2 are 0 and 7; with pse_shift they must be at least 1"},
       {{u1, u2, u4}, [](Problem& p) { causal(p, 3), p.lengths_kv[1] = 0; }, {},
@@ -131,7 +132,8 @@ const std::vector<CheckCase>& outer_splits() {
   static const std::vector<CheckCase> cases = {
       {{u1, u2, u4}, [](Problem& p) { causal(p, 7), p.pre_tokens = 30, p.next_tokens = 0; }, {},
        "FAG-C74: pse_shift has shape [1, 4, 1024, 30]; it must be null in sparseMode 7"},
-      {{u1, u2, u4}, [](Problem& p) { causal(p, 8), p.pre_tokens = 30, p.next_tokens = 0; }, {}, ""},
+      {{u1, u2, u4}, [](Problem& p) { causal(p, 8), p.pre_tokens = 30, p.next_tokens = 0; }, {},
+       ""},
       {{u1, u2, u4},
        [](Problem& p) {
          causal(p, 8), p.pre_tokens = 30, p.next_tokens = 0;
@@ -150,6 +152,9 @@ const std::vector<CheckCase>& outer_splits() {
       {{u2}, [](Problem& p) { split(p, {13}, {4}); }, {},
        "FAG-C75: lengths of sequence 0 are 20 and 30 from positions 13 and 4; "},
       {{u2}, [](Problem& p) { split(p, {10}, {}); }, {},
+       "FAG-C75: lengths of sequence 0 are 20 and 30 from positions 0 and 0; "},
+      {{u2}, [](Problem& p) { split(p, {10}, {}); },
+       [](C& c) { c.parameters.kv_start_idx.emplace(); },
        "FAG-C75: lengths of sequence 0 are 20 and 30 from positions 0 and 0; "},
       // These starts differ by 10 only modulo 2^64.
       {{u2},
