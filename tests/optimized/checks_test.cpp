@@ -140,6 +140,19 @@ TEST(Checks, TakeAnyCallWithoutAnyOutputElement) {
   }
 }
 
+TEST(Checks, LookAtACallOfWhichSomeOutputsAreEmpty) {
+  const std::vector<Parameter Op::Parameters::*> outputs = {
+      &Op::Parameters::dq, &Op::Parameters::dk, &Op::Parameters::dv};
+  for (const auto full : outputs) {
+    Call call = call_of(plain_problem(FlashSurface::u1), FlashSurface::u1);
+    const Parameter kept = call.parameters.*full;
+    empty_outputs(call);
+    call.parameters.*full = kept;
+    call.attributes.head_num = -1;
+    EXPECT_EQ(id_of(refusal(call)), "FAG-C38");
+  }
+}
+
 /// The strings come first, and required arrays stay required.
 TEST(Checks, LookAtStringsAndRequiredArgumentsEvenWithoutAnyOutputElement) {
   Call call = call_of(plain_problem(FlashSurface::u4), FlashSurface::u4);
@@ -198,10 +211,11 @@ TEST(Checks, TakeTheCallsOfTheDocumentedExamples) {
                          .head_dim_v = 128,
                          .pre_tokens = 65536,
                          .next_tokens = 65536,
-                         .prefix = {0}};
+                         .prefix = {0},
+                         .atten_mask = MaskShape::ss};
   EXPECT_EQ(refusal(call_of(problem, FlashSurface::u1)), "");
   problem.dtype = DType::bf16, problem.prefix = {}, problem.head_dim_rope = 64;
-  problem.atten_mask = MaskShape::ss, problem.q_start_idx = problem.kv_start_idx = {0};
+  problem.q_start_idx = problem.kv_start_idx = {0};
   EXPECT_EQ(refusal(call_of(problem, FlashSurface::u3)), "");
 }
 
