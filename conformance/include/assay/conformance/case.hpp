@@ -27,6 +27,7 @@ struct Case {
   std::string profile = "normal";  ///< input profile of track B, see `profiles()`
   std::string mask = "random";     ///< pattern of a user mask, see `mask_patterns()`
   std::string relation;            ///< track relation: its name, see `list properties`
+  std::string drop = "random";     ///< pattern of the dropout bits, see `drop_patterns()`
   std::string violate;             ///< "ROW:name" of the row that the call breaks; empty: a legal call
   std::int64_t rows = 0;           ///< judged rows per (batch, head); 0: all
   std::uint64_t seed = 1;
@@ -48,6 +49,7 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit("profile", c.profile, "input profile of track bound");
   visit("mask", c.mask, "pattern of a user mask");
   visit("relation", c.relation, "relation between runs, of track relation");
+  visit("drop", c.drop, "pattern of the dropout bits");
   visit("violate", c.violate, "ROW:name, the row that the call breaks");
   visit("rows", c.rows, "judged rows per batch and head, 0: all");
   visit("seed", c.seed, "seed of every tensor");
