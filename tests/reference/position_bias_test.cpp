@@ -163,6 +163,7 @@ double of_distance(std::int64_t b, std::int64_t n, std::int64_t distance) {
 
 Problem compressed(PseShape shape, std::int64_t seq) {
   Problem p = with_pse(1, shape);
+  p.dtype = spec::DType::fp32;
   p.batch = 2;
   p.seq_q = p.seq_kv = seq;
   return p;
@@ -170,13 +171,18 @@ Problem compressed(PseShape shape, std::int64_t seq) {
 
 /// The last 1024 query rows of the bias, for sequences of the length of the tensor's columns.
 spec::Tensor last_rows(const Problem& p) {
-  return tabulated(p, [&](const spec::Shape& x) {
-    return of_distance(x[0], x[1], p.seq_kv - 1024 + x[2] - x[3]);
-  });
+  spec::Tensor tensor = spec::contiguous_tensor(spec::DType::fp32, spec::pse_shape(p));
+  std::int64_t element = 0;
+  for (std::int64_t b = 0; b < tensor.shape[0]; ++b)
+    for (std::int64_t n = 0; n < tensor.shape[1]; ++n)
+      for (std::int64_t r = 0; r < tensor.shape[2]; ++r)
+        for (std::int64_t j = 0; j < tensor.shape[3]; ++j)
+          tensor.store(element++, of_distance(b, n, p.seq_kv - 1024 + r - j));
+  return tensor;
 }
 
 TEST(PositionBias, OfTheLast1024RowsIsThatOfTheDistanceInEveryRow) {
-  for (const std::int64_t seq : {1024, 1025, 2500}) {
+  for (const std::int64_t seq : {1024, 1025, 2100}) {
     const Problem p = compressed(PseShape::bnhs, seq);
     const spec::Tensor pse = last_rows(p);
     const PositionBias bias(p, &pse);
