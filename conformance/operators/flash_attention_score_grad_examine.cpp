@@ -140,8 +140,8 @@ Run run_once(const Case<Op>& c, const Op::Inputs& inputs, Kernel& kernel) {
 void check_determinism(const Case<Op>& c, const Op::Inputs& inputs, Kernel& kernel,
                        const Op::Outputs& first, CaseReport& report) {
   const Op::Problem& p = c.problem;
-  const double work = 5.0 * static_cast<double>(p.batch * p.heads_q * p.head_dim) *
-                      static_cast<double>(p.seq_q) * static_cast<double>(p.seq_kv);
+  const double work =
+      5.0 * static_cast<double>(score_count(p)) * static_cast<double>(p.head_dim + p.head_dim_rope);
   if (work > rerun_limit)
     return add_note(report, "note", "determinism not tested: the case is too large for a second run");
   const Run second = run_once(c, inputs, kernel);
