@@ -84,7 +84,7 @@ struct ByLot {
 /// The best of a few complete choices around `pair`; its admissibility is known.
 Choice best_around(const ChoiceSpace& space, const OpenPairs& open, const Choice& pair,
                    std::uint64_t first_lot) {
-  constexpr std::uint64_t attempts = 40;
+  constexpr std::uint64_t attempts = 20;
   Choice best;
   int most = -1;
   for (std::uint64_t lot = first_lot; lot < first_lot + attempts; ++lot) {

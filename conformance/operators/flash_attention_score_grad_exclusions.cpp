@@ -74,6 +74,8 @@ std::vector<Exclusion> senseless() {
              return (k.dropout == Dropout::off) !=
                     (k.keep == Keep::one || k.keep == Keep::one_with_mask);
            }),
+      rule("", {dropout, drop},
+           [](const Categories& k) { return k.dropout == Dropout::off && k.drop != "random"; }),
       // The lattice chooses values and scale by itself; hard data with a large scale would only
       // loosen the bound.
       rule("", {track, profile},
@@ -118,6 +120,10 @@ std::vector<Exclusion> fruitless() {
            }),
       rule("", {lengths, keep},
            [](const Categories& k) { return is_short(k.lengths) && k.keep == Keep::tiny; }),
+      rule("", {lengths, drop},
+           [](const Categories& k) {
+             return k.lengths == Lengths::one_key && k.drop == "last_bits";
+           }),
       // Padded, 1024 rows mean as many queries and keys: corners.
       rule("", {layout, pse_shape},
            [](const Categories& k) { return !is_packed(k) && is_compressed(k.pse_shape); }),
@@ -129,17 +135,21 @@ std::vector<Exclusion> fruitless() {
   };
 }
 
+Exclusion not_offered(std::string_view id, FlashSurface entry) {
+  return rule(id, {surface, product}, [entry](const Categories& k) {
+    return k.surface == entry && k.product == spec::Product::a3;
+  });
+}
+
 std::vector<Exclusion> rows_of_surfaces() {
   return {
       rule("FAG-C30", {surface, layout},
            [](const Categories& k) { return !is_unpadding(k.surface) && is_packed(k); }),
       rule("FAG-C31", {surface, layout},
            [](const Categories& k) { return is_unpadding(k.surface) && !is_packed(k); }),
-      rule("FAG-P02", {surface, product},
-           [](const Categories& k) {
-             return k.product == spec::Product::a3 &&
-                    any_of(k.surface, {FlashSurface::u1, FlashSurface::u2, FlashSurface::u4});
-           }),
+      not_offered("FAG-P06", FlashSurface::u1),
+      not_offered("FAG-P08", FlashSurface::u2),
+      not_offered("FAG-P12", FlashSurface::u4),
       rule("FAG-C06", {surface, rope},
            [](const Categories& k) { return has_rope(k.surface) == (k.rope == Rope::absent); }),
       rule("FAG-C08", {surface, mask},
@@ -192,7 +202,8 @@ std::vector<Exclusion> rows_of_masks_and_lengths() {
   return {
       rule("FAG-C41", {layout, lengths},
            [](const Categories& k) { return !is_packed(k) && has_empty(k.lengths); }),
-      rule("TND-1", {layout, lengths},
+      // Padded, every sequence has the length of the axis.
+      rule("FAG-C05", {layout, lengths},
            [](const Categories& k) {
              return !is_packed(k) && any_of(k.lengths, {Lengths::paired, Lengths::unequal,
                                                         Lengths::single, Lengths::many});

@@ -45,6 +45,8 @@ constexpr std::array windows = {Window::unbounded,     Window::causal,       Win
 constexpr std::array prefixes = {Prefix::absent, Prefix::least, Prefix::all, Prefix::between,
                                  Prefix::ignored};
 constexpr std::array keeps = {Keep::one, Keep::one_with_mask, Keep::half, Keep::most, Keep::tiny};
+// all_dropped leaves nothing to judge but zeros.
+constexpr std::array<std::string_view, 3> drops = {"random", "all_kept", "last_bits"};
 constexpr std::array pse_shapes = {PseShape::absent,      PseShape::bnss,        PseShape::bn1s,
                                    PseShape::one_nss,     PseShape::bnhs,        PseShape::one_nhs,
                                    PseShape::packed_bn1s, PseShape::packed_bnss, PseShape::slopes_n,
@@ -83,7 +85,7 @@ std::vector<std::size_t> factor_sizes() {
           sparse_modes.size(), pse_types.size(), mask_shapes.size(), dropouts.size(),
           groups.size(),    head_dims.size(),    length_classes.size(), stridings.size(),
           stridings.size(), mask_dtypes.size(),  patterns.size(), windows.size(),
-          prefixes.size(),  keeps.size(),        pse_shapes.size(),
+          prefixes.size(),  keeps.size(), drops.size(),        pse_shapes.size(),
           starts.size(),    orders.size(),       ropes.size(),    narrow_values.size(),
           tracks.size(),    profile_names.size(), scales.size()};
 }
@@ -107,6 +109,7 @@ Categories decode(const Choice& c) {
           .window = value_of(c, window, windows),
           .prefix = value_of(c, prefix, prefixes),
           .keep = value_of(c, keep, keeps),
+          .drop = value_of(c, drop, drops),
           .pse_shape = value_of(c, pse_shape, pse_shapes),
           .start = value_of(c, start, starts),
           .statistics = value_of(c, statistics, orders),
@@ -121,7 +124,7 @@ std::string_view name_of(Factor factor) {
   constexpr std::array<std::string_view, factor_count> names = {
       "surface", "product", "layout",  "dtype",   "sparse_mode", "pse_type",   "mask",
       "dropout", "group",   "head_dim", "lengths", "inputs",     "outputs",    "mask_dtype",
-      "pattern", "window",  "prefix",  "keep",    "pse_shape",  "start",
+      "pattern", "window",  "prefix",  "keep", "drop",    "pse_shape",  "start",
       "statistics", "rope", "narrow_value", "track", "profile",  "scale"};
   return names.at(factor);
 }

@@ -14,7 +14,7 @@ enum Factor : std::size_t {
   surface, product, layout, dtype, sparse_mode, pse, mask, dropout, group, head_dim, lengths, inputs,
   outputs,
   axis_count,
-  mask_dtype = axis_count, pattern, window, prefix, keep, pse_shape, start, statistics, rope,
+  mask_dtype = axis_count, pattern, window, prefix, keep, drop, pse_shape, start, statistics, rope,
   narrow_value, track, profile, scale,
   factor_count
 };
@@ -63,6 +63,7 @@ struct Categories {
   Window window;
   Prefix prefix;
   Keep keep;
+  std::string_view drop;
   spec::PseShape pse_shape;
   Start start;
   spec::StatisticsOrder statistics;
