@@ -34,7 +34,7 @@ struct Sizes {
   double statistics = 0;  ///< softmax_max and softmax_sum
   double mask = 0, pse = 0, drop_bytes = 0;
   double rows = 0, attention = 0;  ///< of the forward
-  double largest = 0;
+  double largest = 0, largest_output = 0;
 };
 
 Sizes sizes_of(const Op::Problem& p) {
@@ -52,6 +52,7 @@ Sizes sizes_of(const Op::Problem& p) {
   else if (p.pse_shift != spec::PseShape::absent)
     s.pse = product(spec::pse_shape(p));
   if (p.drop_mask != spec::DropMask::absent) s.drop_bytes = scores(p) / 8 + 48;
+  s.largest_output = std::max({query, key, value});
   // The bits of a drop mask are numbered, not only its bytes.
   s.largest = std::max({query, key, value, dy, ropes, s.statistics, s.mask, s.pse,
                         8 * s.drop_bytes});
@@ -66,9 +67,10 @@ double memory_estimate(const Op::Problem& p) {
   const Sizes s = sizes_of(p);
   const auto width = [](DType dtype) { return static_cast<double>(size_of(dtype)); };
   constexpr double lent = 2, runs_and_untouched = 3;
+  constexpr double element_list = 9;  // of the output whose storage is being checked
   return s.multiplied * (lent * width(p.dtype) + width(DType::fp64)) +
          s.outputs * runs_and_untouched * width(p.dtype) +
-         s.statistics * lent * width(DType::fp32) + s.pse * lent * width(pse_dtype(p)) +
+         s.largest_output * element_list + s.statistics * lent * width(DType::fp32) + s.pse * lent * width(pse_dtype(p)) +
          lent * (s.mask + s.drop_bytes) + (s.attention + 2 * s.rows) * width(DType::fp64);
 }
 
