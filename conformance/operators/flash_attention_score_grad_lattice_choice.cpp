@@ -24,7 +24,7 @@ Chooser::Chooser(const Plan& plan, const Carrier& carrier, const reference::Mask
       usage_(static_cast<std::size_t>(plan.problem.seq_kv)) {}
 
 Choice Chooser::choose(std::int64_t b, std::int64_t n, std::int64_t i, Draws draws) {
-  Row row{.b = b, .n = n, .i = i, .first = 0, .last = mask_->kept_end(i) - 1};
+  Row row{.b = b, .n = n, .i = i, .first = 0, .last = mask_->kept_range(b, i).last - 1};
   while (row.last >= 0 && !mask_->keeps(b, n, i, row.last)) --row.last;
   if (row.last < 0) return {};
   while (!mask_->keeps(b, n, i, row.first)) ++row.first;

@@ -26,6 +26,7 @@ struct Case {
   Track track = Track::bound;
   std::string profile = "normal";  ///< input profile of track B, see `profiles()`
   std::string mask = "random";     ///< pattern of a user mask, see `mask_patterns()`
+  std::string drop = "random";     ///< pattern of the dropout bits, see `drop_patterns()`
   std::string violate;             ///< "ROW:name" of the row that the call breaks; empty: a legal call
   std::int64_t rows = 0;           ///< judged rows per (batch, head); 0: all
   std::uint64_t seed = 1;
@@ -45,6 +46,7 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit("track", c.track, "a1, a2: exact lattice; bound: tolerance; phase1: argument checks");
   visit("profile", c.profile, "input profile of track bound");
   visit("mask", c.mask, "pattern of a user mask");
+  visit("drop", c.drop, "pattern of the dropout bits");
   visit("violate", c.violate, "ROW:name, the row that the call breaks");
   visit("rows", c.rows, "judged rows per batch and head, 0: all");
   visit("seed", c.seed, "seed of every tensor");
