@@ -190,7 +190,6 @@ std::vector<Geometry> packed_sequences() {
                          [](Problem& p) {
                            p.sparse_mode = 1, p.atten_mask = MaskShape::ss;
                            p.softmax_in_layout = spec::StatisticsOrder::same_as_input;
-                           p.head_dim_v = 12;
                          }),
        .surface = FlashSurface::u4,
        .inputs = Striding::padded,

@@ -13,9 +13,8 @@ namespace {
 
 using conformance::Track;
 using spec::DType;
-using spec::Layout;
+using spec::FlashSurface;
 using spec::MaskShape;
-using spec::Striding;
 using Case = conformance::Case<Op>;
 using Problem = Op::Problem;
 
@@ -57,6 +56,37 @@ void add_rounded_staging(std::vector<Case>& cases) {
     }
 }
 
+/// A plain call of every entry point on which rows are broken.
+std::vector<Case> bases() {
+  Problem padded = geometries().front().problem;
+  padded.atten_mask = MaskShape::b_one_ss;
+  Problem packed = padded;
+  packed.input_layout = spec::Layout::tnd;
+  packed.atten_mask = MaskShape::ss;
+  Problem rope = packed;
+  rope.head_dim_rope = 8;
+  std::vector<Case> cases;
+  for (const auto& [surface, problem] :
+       {std::pair{FlashSurface::g1, padded}, std::pair{FlashSurface::g2, padded},
+        std::pair{FlashSurface::u1, packed}, std::pair{FlashSurface::u2, packed},
+        std::pair{FlashSurface::u3, rope}, std::pair{FlashSurface::u4, packed}})
+    cases.push_back({.problem = problem, .surface = surface, .track = Track::phase1});
+  return cases;
+}
+
+/// The ways to break `row` that touch the call of `base` at all.
+void add_violations(std::vector<Case>& cases, const Case& base,
+                    const spec::Constraint<Op>& row) {
+  for (const auto& violation : row.violations) {
+    spec::Call<Op> call =
+        call_of(base.problem, base.surface, base.product, base.inputs, base.outputs);
+    violation.apply(call);
+    if (row.holds(call)) continue;
+    cases.push_back(base);
+    cases.back().violate = std::string(row.id) + ":" + std::string(violation.name);
+  }
+}
+
 /// Calls that are legal, and one for every way to break a row that the argument specimens know.
 std::vector<Case> argument_cases() {
   std::vector<Case> cases;
@@ -66,16 +96,10 @@ std::vector<Case> argument_cases() {
                      .inputs = geometry.inputs,
                      .outputs = geometry.outputs,
                      .track = Track::phase1});
-  Problem base = geometries().front().problem;
-  base.atten_mask = MaskShape::b_one_ss;
   const std::vector<std::string> known = checked_rows();
-  for (const auto& row : Op::constraints()) {
-    if (std::ranges::find(known, row.id) == known.end()) continue;
-    for (const auto& violation : row.violations)
-      cases.push_back({.problem = base,
-                       .track = Track::phase1,
-                       .violate = std::string(row.id) + ":" + std::string(violation.name)});
-  }
+  for (const Case& base : bases())
+    for (const auto& row : Op::constraints())
+      if (std::ranges::find(known, row.id) != known.end()) add_violations(cases, base, row);
   return cases;
 }
 
