@@ -35,23 +35,37 @@ std::vector<double> judged_values(const Expectation& e, const spec::Tensor& tens
   return values;
 }
 
+/// The exact gradients of a lattice case by their names, with their rows and channels.
+struct ExactTensor {
+  const char* name;
+  const std::vector<Dyadic>& exact;
+  const std::vector<std::int64_t>& rows;
+  std::int64_t dim;
+};
+
+std::vector<ExactTensor> exact_tensors(const LatticeCase& lattice, const Op::Problem& p) {
+  std::vector<ExactTensor> tensors = {{"dq", lattice.dq, lattice.query_rows, p.head_dim},
+                                      {"dk", lattice.dk, lattice.key_rows, p.head_dim},
+                                      {"dv", lattice.dv, lattice.key_rows, p.head_dim_v}};
+  if (p.head_dim_rope == 0) return tensors;
+  tensors.push_back({"dq_rope", lattice.dq_rope, lattice.query_rows, p.head_dim_rope});
+  tensors.push_back({"dk_rope", lattice.dk_rope, lattice.key_rows, p.head_dim_rope});
+  return tensors;
+}
+
 std::vector<Examination::Expected> exact_expectations(const LatticeCase& lattice,
                                                       const Op::Problem& p) {
-  const auto expected = [](const char* name, const std::vector<Dyadic>& exact,
-                           const std::vector<std::int64_t>& judged, const spec::Extents& extents) {
-    Examination::Expected e{.name = name, .value = {}, .radius = {}, .tau = {}, .rows = {},
-                            .dim = extents.dim};
-    for (const Dyadic& x : exact)
+  std::vector<Examination::Expected> all;
+  for (const ExactTensor& tensor : exact_tensors(lattice, p)) {
+    Examination::Expected e{.name = tensor.name, .value = {}, .radius = {}, .tau = {},
+                            .rows = tensor.rows, .dim = tensor.dim};
+    for (const Dyadic& x : tensor.exact)
       e.value.push_back(std::ldexp(static_cast<double>(x.numerator), x.exponent));
-    e.radius.assign(exact.size(), 0.0);
-    e.tau.assign(exact.size(), 0.0f);
-    for (std::int64_t head = 0; head < extents.batch * extents.heads; ++head)
-      for (const std::int64_t row : judged) e.rows.push_back(head * extents.seq + row);
-    return e;
-  };
-  return {expected("dq", lattice.dq, lattice.query_rows, query_extents(p)),
-          expected("dk", lattice.dk, lattice.key_rows, key_extents(p)),
-          expected("dv", lattice.dv, lattice.key_rows, value_extents(p))};
+    e.radius.assign(tensor.exact.size(), 0.0);
+    e.tau.assign(tensor.exact.size(), 0.0f);
+    all.push_back(std::move(e));
+  }
+  return all;
 }
 
 /// Rows that are judged of every sequence and head, by their number.
@@ -197,10 +211,11 @@ Verdict control_verdict(const std::vector<ControlResult>& controls, CaseReport& 
 }
 
 /// On the lattice a control is caught wherever an exact gradient is not zero: its corruption has other bits.
-Verdict exact_control_verdict(const LatticeCase& lattice, CaseReport& report) {
+Verdict exact_control_verdict(const LatticeCase& lattice, const Op::Problem& p,
+                              CaseReport& report) {
   std::vector<ControlResult> controls;
-  for (const auto* exact : {&lattice.dq, &lattice.dk, &lattice.dv}) {
-    const bool applicable = std::any_of(exact->begin(), exact->end(),
+  for (const ExactTensor& tensor : exact_tensors(lattice, p)) {
+    const bool applicable = std::any_of(tensor.exact.begin(), tensor.exact.end(),
                                         [](const Dyadic& x) { return x.numerator != 0; });
     controls.push_back({.applicable = applicable, .letters = applicable ? "Z+N+L+S+" : "Z.N.L.S."});
   }
@@ -231,7 +246,7 @@ CaseReport Examination::judge(const Op::Outputs& outputs, const spec::NumericsPr
       report.findings.empty() ? Verdict::conforms : Verdict::nonconformant_structural;
   if (entry.lattice) {
     judge_lattice(*entry.lattice, c.problem, outputs, profile, report);
-    report.verdict = graver(graver(verdict, report.verdict), exact_control_verdict(*entry.lattice, report));
+    report.verdict = graver(graver(verdict, report.verdict), exact_control_verdict(*entry.lattice, c.problem, report));
     return report;
   }
   if (!entry.consistent) {
