@@ -31,6 +31,12 @@ bool scores_vary(const Dense& dense) {
   return std::abs(dense.scale) * std::sqrt(query * key) > least;
 }
 
+/// Whether every dP carries the same relative error, which is no smaller than the others: 1 / keep_prob is no fp32 number.
+bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
+  return arithmetic.io == spec::DType::fp32 &&
+         static_cast<double>(static_cast<float>(dense.largest_kappa)) != dense.largest_kappa;
+}
+
 /// Consecutive judged rows of one head: entries [first, first + count) of the list of judged rows.
 struct Block {
   std::int64_t b, n;
@@ -398,7 +404,7 @@ std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arit
                                       const AllRowTerms& rows, const JudgedRows& judged) {
   const Floor floor = floor_of(dense);
   const Pass pass{dense, arithmetic, rows, floor};
-  const bool biasable = scores_vary(dense);
+  const bool biasable = scores_vary(dense) && !shares_kappa_error(dense, arithmetic);
   std::vector<Tensor> of_queries = query_tensors(pass, judged, biasable);
   std::vector<Tensor> of_keys = key_tensors(pass, judged, biasable);
   std::vector<Expectation> all;
