@@ -125,7 +125,9 @@ TEST(Packed, ReadsAUserMaskOfTheLongestLengths) {
       p.atten_mask = shape, p.sparse_mode = mode;
       expect_gradients(
           {.problem = p,
-           .excludes = [](auto, auto, std::int64_t i, std::int64_t j) { return (3 * i + j) % 4 == 0; }});
+           .excludes = [](auto, auto, std::int64_t i, std::int64_t j) {
+             return (3 * i + j) % 4 == 0;
+           }});
     }
 }
 
@@ -162,18 +164,18 @@ TEST(Bias, OfEveryPaddedShapeIsAddedBeforeOrBehindTheScale) {
       for (const auto& [striding, dtype] : {std::pair{Striding::contiguous, DType::fp32},
                                             {Striding::padded, DType::bf16},
                                             {Striding::transposed, DType::fp16}}) {
-          Op::Problem p = padded(130, 140);
-          p.dtype = dtype, p.pse_type = type, p.pse_shift = shape;
-          expect_gradients({.problem = p, .inputs = striding});
-        }
+        Op::Problem p = padded(130, 140);
+        p.dtype = dtype, p.pse_type = type, p.pse_shift = shape;
+        expect_gradients({.problem = p, .inputs = striding});
+      }
 }
 
 TEST(Bias, OfSlopesGrowsWithTheDistanceFromTheStartIndices) {
   for (const PseShape shape : {PseShape::slopes_n, PseShape::slopes_bn})
     for (const std::int64_t type : {2, 3})
       for (const auto& [start_q, start_kv] :
-           {std::pair<Lengths, Lengths>{{}, {}}, {{40}, {}}, {{}, {40}}, {{30, 7}, {5}}, {{0}, {9}}})
-      {
+           {std::pair<Lengths, Lengths>{{}, {}}, {{40}, {}}, {{}, {40}}, {{30, 7}, {5}},
+            {{0}, {9}}}) {
         Op::Problem p = compressed(padded(150, 150), 2);
         p.dtype = start_q.empty() ? DType::fp16 : DType::fp32;
         p.pse_type = type, p.pse_shift = shape;

@@ -59,9 +59,10 @@ void fill(Tensor& tensor, const Value& value) {
 void fill_compressed_mask(Tensor& mask) {
   for (std::int64_t i = 0; i < mask.shape[0]; ++i) {
     const std::int64_t kept = i >= 2048 ? 1024 : i + 1;
+    const std::int64_t row = mask.offset + i * mask.strides[0];
     for (std::int64_t j = 0; j < 2048; ++j)
-      mask.bytes[static_cast<std::size_t>(mask.offset + i * mask.strides[0] +
-                                          j * mask.strides[1])] = std::byte{static_cast<std::uint8_t>(j >= kept ? 1 : 0)};
+      mask.bytes[static_cast<std::size_t>(row + j * mask.strides[1])] =
+          j < kept ? std::byte{0} : std::byte{1};
   }
 }
 

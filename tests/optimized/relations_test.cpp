@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "flash_attention_score_grad/kernel.hpp"
+#include "tile/dispatch.hpp"
 #include "trial.hpp"
 
 namespace {
@@ -133,6 +135,31 @@ TEST(Relations, ThreadsAndInstructionsLeaveTheBits) {
     for (const auto instructions : optimized::available_instructions())
       EXPECT_TRUE(same_bits(
           test::run(example, inputs, {.threads = 2, .instructions = instructions}), expected));
+  }
+}
+
+TEST(Relations, SumsOfDqExistForTheHeadsInWorkOnly) {
+  Op::Problem p = rich(Layout::tnd, DType::bf16);
+  p.batch = 60, p.prefix.assign(60, 9);
+  p.lengths_q = p.lengths_kv = std::vector<std::int64_t>(60, 40);
+  p.lengths_q[7] = p.seq_q = 50;
+  p.lengths_kv[7] = p.seq_kv = 50;
+  const Example example = {.problem = p};
+  const Op::Inputs inputs = test::inputs_of(example);
+  const Op::Outputs expected = test::run(example, inputs, {.threads = 1});
+  for (const std::int64_t threads : {1, 3}) {
+    Op::Outputs outputs = test::outputs_of(example);
+    optimized::Workspace workspace;
+    const optimized::Tiling tiling = optimized::plan(p, device::a2());
+    optimized::compute_gradient(
+        p, inputs, outputs,
+        {.tiling = tiling,
+         .kernels = optimized::tile::kernels(optimized::Instructions::fastest),
+         .workspace = workspace,
+         .threads = threads});
+    EXPECT_TRUE(same_bits(outputs, expected));
+    EXPECT_LE(workspace.dq.capacity(), threads * p.group() * 50 * optimized::padded(p.head_dim));
+    EXPECT_LE(workspace.row_terms.capacity(), (60 * 40 + 10) * p.heads_q + 16);
   }
 }
 
