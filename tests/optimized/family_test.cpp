@@ -91,7 +91,8 @@ TEST(Packed, GivesZerosToTheOtherSideOfAnEmptySequence) {
 }
 
 TEST(Packed, OfNothingButEmptySequencesIsZero) {
-  for (const auto& [q, kv] : {std::pair<Lengths, Lengths>{{0, 0}, {3, 0}}, {{2, 4}, {0, 0}}}) {
+  for (const auto& [q, kv] :
+       {std::pair<Lengths, Lengths>{{0, 0}, {3, 0}}, {{2, 4}, {0, 0}}, {{0, 5}, {5, 0}}}) {
     const Example example = {.problem = packed(q, kv)};
     const auto g = test::values(example.problem, test::run(example, test::inputs_of(example)));
     EXPECT_GT(g.dq.size() + g.dk.size(), 0U);
@@ -207,20 +208,21 @@ TEST(Bias, OfSlopesInTndTakesStartIndicesOfTheFirstSequenceOnlyInModeEight) {
 /// Rows of the last 1024 queries, the queries before them, and those before the first 1024.
 TEST(Bias, CompressedToItsLastRowsServesEveryQuery) {
   for (const PseShape shape : {PseShape::bnhs, PseShape::one_nhs})
-    for (const std::int64_t length : {1024, 1025, 1300, 2080}) {
-      if (length > 1025 && shape == PseShape::bnhs) continue;
+    for (const std::int64_t length : {1024, 1025, 2080}) {
+      // Oracle pairs cost most of this test: every boundary once is enough.
+      if ((length == 1025) != (shape == PseShape::bnhs)) continue;
       Op::Problem p = compressed(padded(length, length), 2);
       p.batch = length == 1025 ? 2 : 1;
       p.heads_q = p.heads_kv = 1, p.head_dim = p.head_dim_v = 2;
       p.pse_type = 0, p.pse_shift = shape, p.next_tokens = 0;
       expect_gradients({.problem = p,
-                        .inputs = length == 1300 ? Striding::padded : Striding::contiguous});
+                        .inputs = length == 1025 ? Striding::padded : Striding::contiguous});
     }
 }
 
 TEST(Bias, CompressedInTndIsFoundByDistance) {
   for (const PseShape shape : {PseShape::bnhs, PseShape::one_nhs})
-    for (const Lengths& lengths : {Lengths{1024, 30}, {3, 1180, 140}}) {
+    for (const Lengths& lengths : {Lengths{3, 1100, 140}}) {
       Op::Problem p = compressed(packed(lengths, lengths), 3);
       p.heads_q = p.heads_kv = 1, p.head_dim = p.head_dim_v = 2;
       p.pse_shift = shape, p.next_tokens = 0;
