@@ -38,12 +38,6 @@ std::string text_of(const Member& member) {
 /// Longest host array that a replay line may ask for.
 constexpr std::int64_t longest_list = 4096;
 
-[[noreturn]] void refuse(std::string_view name, std::string_view value,
-                         const std::string& accepted) {
-  throw std::invalid_argument("--" + std::string(name) + "=" + std::string(value) +
-                              ": accepted: " + accepted);
-}
-
 template <class Number>
 bool parse_whole(std::string_view text, Number& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -57,14 +51,24 @@ FieldRange range_of(std::string_view name) {
   throw std::logic_error("field " + std::string(name) + " has no range");
 }
 
+/// The words between commas; of an empty text none.
+std::vector<std::string_view> items_of(std::string_view text) {
+  std::vector<std::string_view> items;
+  if (text.empty()) return items;
+  for (std::size_t comma = text.find(','); comma != text.npos; comma = text.find(',')) {
+    items.push_back(text.substr(0, comma));
+    text.remove_prefix(comma + 1);
+  }
+  items.push_back(text);
+  return items;
+}
+
 /// "3,2x512": one number, then 512 twice.
 template <class Op>
 std::vector<std::int64_t> parse_list(std::string_view name, std::string_view text) {
   const FieldRange range = range_of<Op>(name);
   std::vector<std::int64_t> values;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
+  for (const std::string_view item : items_of(text)) {
     const std::size_t times = item.find('x');
     std::int64_t count = 1, value = 0;
     const bool repeated = times != std::string_view::npos;
@@ -72,11 +76,10 @@ std::vector<std::int64_t> parse_list(std::string_view name, std::string_view tex
         count > longest_list - static_cast<std::int64_t>(values.size()) ||
         !parse_whole(repeated ? item.substr(times + 1) : item, value) || value < range.first ||
         value > range.last)
-      refuse(name, text,
+      refuse(name, std::string(text),
              "up to " + number_text(longest_list) + " numbers or COUNTxNUMBER between commas, each " +
                  number_text(range.first) + " to " + number_text(range.last));
     values.insert(values.end(), static_cast<std::size_t>(count), value);
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
   return values;
 }
@@ -84,23 +87,23 @@ std::vector<std::int64_t> parse_list(std::string_view name, std::string_view tex
 template <class Op, class Member>
 void parse_member(std::string_view name, std::string_view text, Member& member) {
   if constexpr (std::same_as<Member, std::string>) {
-    if (text.empty()) refuse(name, text, "a word");
+    if (text.empty()) refuse(name, std::string(text), "a word");
     member = text;
   } else if constexpr (std::is_enum_v<Member>) {
     const auto value = spec::spellings_of<Member>.parse(text);
-    if (!value) refuse(name, text, spec::spellings_of<Member>.choices());
+    if (!value) refuse(name, std::string(text), spec::spellings_of<Member>.choices());
     member = *value;
   } else if constexpr (std::same_as<Member, double>) {
-    if (!parse_whole(text, member) || !std::isfinite(member)) refuse(name, text, "a finite number");
+    if (!parse_whole(text, member) || !std::isfinite(member)) refuse(name, std::string(text), "a finite number");
   } else if constexpr (std::same_as<Member, std::uint64_t>) {
-    if (!parse_whole(text, member)) refuse(name, text, "0 to 18446744073709551615");
+    if (!parse_whole(text, member)) refuse(name, std::string(text), "0 to 18446744073709551615");
   } else if constexpr (std::same_as<Member, std::vector<std::int64_t>>) {
     member = parse_list<Op>(name, text);
   } else {
     static_assert(std::same_as<Member, std::int64_t>);
     const FieldRange range = range_of<Op>(name);
     if (!parse_whole(text, member) || member < range.first || member > range.last)
-      refuse(name, text, number_text(range.first) + " to " + number_text(range.last));
+      refuse(name, std::string(text), number_text(range.first) + " to " + number_text(range.last));
   }
 }
 

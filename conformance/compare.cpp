@@ -63,8 +63,8 @@ Statistics statistics(const Expectation& e, const std::vector<double>& actual,
     if (e.exempt[at(r)] != 0) continue;
     double signed_sum = 0;
     std::int64_t in_row = 0;
-    for (std::int64_t d = 0; d < e.dim; ++d) {
-      const std::size_t k = at(r * e.dim + d);
+    for (std::int64_t d = 0; d < e.dim(); ++d) {
+      const std::size_t k = at(r * e.dim() + d);
       if (std::abs(e.value[k]) <= e.floor[k] || !(e.sigma[k] > 0) || !std::isfinite(actual[k]) ||
           arithmetic.cast_is_coarse(e.value[k]))
         continue;
@@ -96,7 +96,7 @@ Statistics statistics(const Expectation& e, const std::vector<double>& actual,
 /// Whether the values would pass the element rule, R and b.
 bool passes(const Expectation& e, const std::vector<double>& actual, const Arithmetic& arithmetic) {
   for (std::size_t k = 0; k < actual.size(); ++k)
-    if (e.exempt[k / at(e.dim)] == 0 && grade(e, k, actual[k], arithmetic) != Grade::within)
+    if (e.exempt[k / at(e.dim())] == 0 && grade(e, k, actual[k], arithmetic) != Grade::within)
       return false;
   const Statistics s = statistics(e, actual, arithmetic);
   return !s.rms_fails && !s.bias_fails;
@@ -155,7 +155,7 @@ void describe_worst(const Expectation& e, const std::vector<double>& actual,
   std::array<std::int64_t, 11> bins{};
   std::int64_t judged = 0;
   for (std::size_t k = 0; k < actual.size(); ++k) {
-    if (e.exempt[k / at(e.dim)] != 0) continue;
+    if (e.exempt[k / at(e.dim())] != 0) continue;
     ++judged;
     const double ratio = relative_to_tau(e, k, actual[k], arithmetic);
     if (ratio > report.worst || judged == 1) report.worst = ratio, worst = k;
@@ -216,17 +216,15 @@ void add_yardsticks(const Expectation& e, const std::vector<double>& actual,
 }  // namespace
 
 void Expectation::resize(std::int64_t count) {
-  const std::size_t size = at(count * dim);
+  const std::size_t size = at(count * dim());
   for (auto* field : {&value, &radius, &tau, &tau_det, &sigma, &floor, &drift}) field->assign(size, 0.0);
   for (auto* field : {&core, &accumulation, &extra}) field->assign(size, 0.0f);
   exempt.assign(at(count), 0);
 }
 
 Finding locate(const Expectation& e, std::int64_t element) {
-  const std::int64_t row = e.rows[at(element / e.dim)];
-  const std::int64_t head = row / e.seq;
-  return {.tensor = e.name, .b = head / e.heads, .n = head % e.heads, .s = row % e.seq,
-          .d = element % e.dim};
+  const spec::RowPosition row = e.extents.position(e.rows[at(element / e.dim())]);
+  return {.tensor = e.name, .b = row.b, .n = row.n, .s = row.s, .d = element % e.dim()};
 }
 
 Verdict compare(const Expectation& e, const std::vector<double>& actual,
@@ -234,11 +232,11 @@ Verdict compare(const Expectation& e, const std::vector<double>& actual,
                 std::vector<Finding>& findings) {
   report.name = e.name;
   report.rows_judged = e.row_count();
-  report.rows_total = e.batch * e.heads * e.seq;
+  report.rows_total = e.extents.rows();
   Grade worst = Grade::within;
   std::int64_t failing = 0, uncertified = 0;
   for (std::size_t k = 0; k < actual.size(); ++k) {
-    if (e.exempt[k / at(e.dim)] != 0) continue;
+    if (e.exempt[k / at(e.dim())] != 0) continue;
     if (e.tau[k] > e.floor[k] && e.radius[k] > certified_share * e.tau[k]) ++uncertified;
     const Grade g = grade(e, k, actual[k], arithmetic);
     if (g == Grade::within) continue;
@@ -278,7 +276,7 @@ Verdict compare(const Expectation& e, const std::vector<double>& actual,
 ControlResult judge_controls(const Expectation& e, const Arithmetic& arithmetic) {
   ControlResult result;
   for (std::size_t k = 0; k < e.value.size(); ++k)
-    result.applicable |= e.exempt[k / at(e.dim)] == 0 && std::abs(e.value[k]) > e.tau[k];
+    result.applicable |= e.exempt[k / at(e.dim())] == 0 && std::abs(e.value[k]) > e.tau[k];
   if (!result.applicable) {
     result.letters = "Z.N.L.S.";
     return result;
@@ -300,12 +298,13 @@ ControlResult judge_controls(const Expectation& e, const Arithmetic& arithmetic)
   judge('L', [&](std::vector<double>& values) {
     std::int64_t cleared_head = -1;
     for (std::int64_t r = e.row_count(); r-- > 0;) {
-      const std::int64_t head = e.rows[at(r)] / e.seq;
-      const auto first = values.begin() + r * e.dim;
+      const spec::RowPosition row = e.extents.position(e.rows[at(r)]);
+      const std::int64_t head = row.b * e.extents.heads + row.n;
+      const auto first = values.begin() + r * e.dim();
       if (head == cleared_head ||
-          std::all_of(first, first + e.dim, [](double x) { return x == 0; }))
+          std::all_of(first, first + e.dim(), [](double x) { return x == 0; }))
         continue;
-      std::fill(first, first + e.dim, 0.0);
+      std::fill(first, first + e.dim(), 0.0);
       cleared_head = head;
     }
   }, result.weak);

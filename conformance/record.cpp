@@ -1,32 +1,16 @@
 #include "assay/conformance/record.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <sstream>
 #include <stdexcept>
+
+#include "assay/conformance/operators/flash_attention_score_grad_tensors.hpp"
 
 namespace assay::conformance {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
-
-template <class Inputs, class Visitor>
-void visit_inputs(Inputs& inputs, Visitor&& visit) {
-  visit("query", inputs.query);
-  visit("key", inputs.key);
-  visit("value", inputs.value);
-  visit("dy", inputs.dy);
-  visit("softmax_max", inputs.softmax_max);
-  visit("softmax_sum", inputs.softmax_sum);
-  visit("attention_in", inputs.attention_in);
-  if (inputs.atten_mask) visit("atten_mask", *inputs.atten_mask);
-}
-
-template <class Outputs, class Visitor>
-void visit_outputs(Outputs& outputs, Visitor&& visit) {
-  visit("dq", outputs.dq);
-  visit("dk", outputs.dk);
-  visit("dv", outputs.dv);
-}
 
 std::string text_of(const spec::Shape& shape) {
   std::string text = "(";
@@ -50,11 +34,33 @@ const spec::Tensor& find(const std::vector<fixtures::NamedTensor>& tensors,
   throw std::invalid_argument("output '" + name + "' is absent");
 }
 
-fixtures::Scalar scalar(std::int64_t value) { return value; }
-fixtures::Scalar scalar(double value) { return value; }
-fixtures::Scalar scalar(const std::vector<std::int64_t>& values) { return list_text(values); }
+template <class Tensors>
+std::vector<fixtures::NamedTensor> copies(const Tensors& tensors) {
+  std::vector<fixtures::NamedTensor> named;
+  visit_tensors(tensors, [&](const char* name, const spec::Tensor& tensor) {
+    named.push_back({name, tensor});
+  });
+  return named;
+}
+
+/// Refuses a tensor that is none of `outputs`.
+void require_names(const Op::Outputs& outputs, const std::vector<fixtures::NamedTensor>& tensors) {
+  std::vector<std::string> names;
+  std::string list;
+  visit_tensors(outputs, [&](const char* name, const spec::Tensor&) {
+    names.emplace_back(name);
+    list += (list.empty() ? "" : ", ") + names.back();
+  });
+  for (const auto& named : tensors)
+    if (std::ranges::find(names, named.name) == names.end())
+      throw std::invalid_argument("'" + named.name + "' is no output; there are " + list);
+}
+
+fixtures::Field field(std::int64_t value) { return value; }
+fixtures::Field field(double value) { return value; }
+fixtures::Field field(const std::vector<std::int64_t>& values) { return values; }
 template <spec::Spelled Enum>
-fixtures::Scalar scalar(Enum value) {
+fixtures::Field field(Enum value) {
   return std::string(spec::to_string(value));
 }
 
@@ -72,7 +78,7 @@ fixtures::CaseRecord recipe(const Case<CaseOp>& c) {
                               .track = std::string(spec::to_string(c.track)),
                               .seed = c.seed};
   visit_fields(c.problem, [&](std::string_view name, const auto& member, std::string_view) {
-    record.problem.emplace_back(name, scalar(member));
+    record.problem.emplace_back(name, field(member));
   });
   return record;
 }
@@ -92,27 +98,17 @@ std::vector<std::string> case_words(const std::string& command_line,
 }
 
 std::vector<fixtures::NamedTensor> named_tensors(const Op::Inputs& inputs) {
-  std::vector<fixtures::NamedTensor> tensors;
-  visit_inputs(inputs, [&](const char* name, const spec::Tensor& tensor) {
-    tensors.push_back({name, tensor});
-  });
-  return tensors;
+  return copies(inputs);
 }
 
 std::vector<fixtures::NamedTensor> named_tensors(const Op::Outputs& outputs) {
-  std::vector<fixtures::NamedTensor> tensors;
-  visit_outputs(outputs, [&](const char* name, const spec::Tensor& tensor) {
-    tensors.push_back({name, tensor});
-  });
-  return tensors;
+  return copies(outputs);
 }
 
 Op::Outputs outputs_from(const Case<Op>& c, const std::vector<fixtures::NamedTensor>& tensors) {
   Op::Outputs outputs = make_outputs(c);
-  for (const auto& named : tensors)
-    if (named.name != "dq" && named.name != "dk" && named.name != "dv")
-      throw std::invalid_argument("'" + named.name + "' is no output; there are dq, dk, dv");
-  visit_outputs(outputs, [&](const char* name, spec::Tensor& output) {
+  require_names(outputs, tensors);
+  visit_tensors(outputs, [&](const char* name, spec::Tensor& output) {
     const spec::Tensor& given = find(tensors, name);
     if (given.shape != output.shape)
       throw std::invalid_argument(std::string(name) + " has shape " + text_of(given.shape) +

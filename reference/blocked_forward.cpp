@@ -1,15 +1,20 @@
-#include "assay/reference/flash_attention_score_grad.hpp"
+#include "assay/reference/forward.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <future>
 #include <limits>
+#include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
+#include "assay/reference/dropout.hpp"
 #include "assay/reference/exp.hpp"
 #include "assay/reference/mask.hpp"
+#include "assay/reference/position_bias.hpp"
+#include "assay/reference/side_inputs.hpp"
 #include "assay/spec/dtype.hpp"
 
 namespace assay::reference {
@@ -75,18 +80,36 @@ struct ScoreRow {
   double* panel(std::int64_t p) const { return first + p * task_queries * panel_keys; }
 };
 
+/// How scores are made of products: scale * product without bias, scale * (product + bias) or scale * product + bias with
+/// one, whose elements belong to the keys of a `ScoreRow`.
+struct Scaling {
+  double scale;
+  const double* bias;  ///< null: none
+  bool bias_first;
+};
+
 /// Scales the scores, replaces excluded ones by -infinity and gives their maximum.
 #if defined(__x86_64__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif
-double mask_scores(ScoreRow row, const std::uint8_t* keep, double scale) {
+double mask_scores(ScoreRow row, const std::uint8_t* keep, Scaling scaling) {
   constexpr double excluded = -std::numeric_limits<double>::infinity();
+  const double scale = scaling.scale;
   double largest[lanes];
   std::fill(largest, largest + lanes, excluded);
   for (std::int64_t p = 0; p < row.panels; ++p, keep += panel_keys) {
     double* __restrict score = row.panel(p);
-    for (std::int64_t j = 0; j < panel_keys; ++j)
-      score[j] = keep[j] != 0 ? scale * score[j] : excluded;
+    const double* bias = scaling.bias == nullptr ? nullptr : scaling.bias + p * panel_keys;
+    if (bias == nullptr) {
+      for (std::int64_t j = 0; j < panel_keys; ++j)
+        score[j] = keep[j] != 0 ? scale * score[j] : excluded;
+    } else if (scaling.bias_first) {
+      for (std::int64_t j = 0; j < panel_keys; ++j)
+        score[j] = keep[j] != 0 ? scale * (score[j] + bias[j]) : excluded;
+    } else {
+      for (std::int64_t j = 0; j < panel_keys; ++j)
+        score[j] = keep[j] != 0 ? scale * score[j] + bias[j] : excluded;
+    }
     for (std::int64_t j = 0; j < panel_keys; j += lanes)
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         const double candidate = score[j + static_cast<std::int64_t>(lane)];
@@ -117,56 +140,56 @@ double exponentiate(ScoreRow row, double max) {
 /// One thread's work: its copy of the head that it is at, and its scratch.
 class Worker {
  public:
-  Worker(const Problem& problem, const Inputs& inputs, const Mask& mask, Forward<double>& result)
+  Worker(const Problem& problem, const Inputs& inputs, Forward<double>& result)
       : p_(problem),
-        mask_(mask),
+        side_(side_inputs(inputs)),
+        mask_(problem, side_.atten_mask),
+        position_bias_(problem, side_.pse_shift),
+        dropout_(problem, side_.drop_mask),
         result_(result),
         query_(inputs.query, problem.input_layout, query_extents(problem)),
         key_(inputs.key, problem.input_layout, key_extents(problem)),
         value_(inputs.value, problem.input_layout, value_extents(problem)),
         scale_(static_cast<double>(static_cast<float>(problem.scale_value))),
-        depth_(round_up(problem.head_dim, step)),
-        keys_(round_up(problem.seq_kv, panel_keys)),
-        key_panels_(zeros(keys_ * depth_)),
-        values_(zeros(keys_ * problem.head_dim_v)),
+        depth_(round_up(problem.head_dim + problem.head_dim_rope, step)),
         queries_(zeros(task_queries * depth_)),
-        scores_(zeros(task_queries * keys_)),
-        out_(zeros(task_queries * problem.head_dim_v)),
-        keep_(static_cast<std::size_t>(keys_), 0) {}
+        out_(zeros(task_queries * problem.head_dim_v)) {
+    if (problem.head_dim_rope == 0) return;
+    query_rope_.emplace(inputs.query_rope.value(), problem.input_layout, query_rope_extents(problem));
+    key_rope_.emplace(inputs.key_rope.value(), problem.input_layout, key_rope_extents(problem));
+  }
 
   /// The queries first .. first + task_queries - 1 of head (b, n), as far as they exist.
   void run(std::int64_t b, std::int64_t n, std::int64_t first) {
     load_head(b, n / p_.group());
     load_queries(b, n, first);
-    const std::int64_t last = std::min(first + task_queries, p_.seq_q) - 1;
-    const std::int64_t panels = round_up(mask_.kept_end(last), panel_keys) / panel_keys;
-    std::fill(scores_.begin(), scores_.begin() + panels * task_queries * panel_keys, 0.0);
+    const std::int64_t last = std::min(first + task_queries, p_.length_q(b)) - 1;
+    choose_panels(b, first, last);
     std::fill(out_.begin(), out_.end(), 0.0);
-    for (std::int64_t panel = 0; panel < panels; ++panel)
+    for (std::int64_t panel = 0; panel < panels_; ++panel)
       for (std::int64_t r = 0; r < task_queries; r += step)
         add_product({&queries_[at(r * depth_)], depth_},
-                    {&key_panels_[at(panel * panel_keys * depth_)], panel_keys},
+                    {&key_panels_[at((first_panel_ + panel) * panel_keys * depth_)], panel_keys},
                     {score(panel, r), panel_keys}, depth_, panel_keys);
-    for (std::int64_t i = first; i <= last; ++i) softmax(b, n, i, {score(0, i - first), panels});
+    for (std::int64_t i = first; i <= last; ++i) softmax(b, n, i, {score(0, i - first), panels_});
     for (std::int64_t r = 0; r < task_queries; r += step)
       for (std::int64_t d = 0; d < p_.head_dim_v; d += panel_keys)
-        for (std::int64_t panel = 0; panel < panels; ++panel)
+        for (std::int64_t panel = 0; panel < panels_; ++panel)
           add_product({score(panel, r), panel_keys},
-                      {&values_[at(panel * panel_keys * p_.head_dim_v + d)], p_.head_dim_v},
+                      {&values_[at((first_panel_ + panel) * panel_keys * p_.head_dim_v + d)],
+                       p_.head_dim_v},
                       {&out_[at(r * p_.head_dim_v + d)], p_.head_dim_v}, panel_keys,
                       std::min(panel_keys, p_.head_dim_v - d));
-    for (std::int64_t i = first; i <= last; ++i) {
-      const std::int64_t index = (b * p_.heads_q + n) * p_.seq_q + i;
-      for (std::int64_t d = 0; d < p_.head_dim_v; ++d)
-        result_.attention_out[at(index * p_.head_dim_v + d)] =
-            out_[at((i - first) * p_.head_dim_v + d)] / result_.softmax_sum[at(index)];
-    }
+    for (std::int64_t i = first; i <= last; ++i) store_output(query_.extents().row(b, n, i), i - first);
   }
 
  private:
   static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
   double* score(std::int64_t panel, std::int64_t r) {
-    return &scores_[at((panel * task_queries + r) * panel_keys)];
+    return scores_.data() + (panel * task_queries + r) * panel_keys;
+  }
+  static void grow(std::vector<double>& buffer, std::int64_t count) {
+    if (buffer.size() < at(count)) buffer.resize(at(count), 0.0);
   }
 
   /// Keys transposed panel by panel, so that a loop over keys is a loop over neighbours.
@@ -174,59 +197,116 @@ class Worker {
     if (b == batch_ && kv == head_) return;
     batch_ = b;
     head_ = kv;
-    std::vector<double> key = zeros(p_.head_dim);
-    for (std::int64_t j = 0; j < p_.seq_kv; ++j) {
-      key_.read_row(b, kv, j, key);
+    const std::int64_t length = p_.length_kv(b), room = round_up(length, panel_keys);
+    grow(key_panels_, room * depth_);
+    grow(values_, room * p_.head_dim_v);
+    std::vector<double> key = zeros(p_.head_dim + p_.head_dim_rope);
+    const std::span<double> rope = std::span(key).subspan(at(p_.head_dim));
+    for (std::int64_t j = 0; j < length; ++j) {
+      key_.read_row(b, kv, j, std::span(key).first(at(p_.head_dim)));
+      if (key_rope_) key_rope_->read_row(b, kv, j, rope);
       double* panel = &key_panels_[at(j / panel_keys * panel_keys * depth_ + j % panel_keys)];
-      for (std::int64_t d = 0; d < p_.head_dim; ++d) panel[d * panel_keys] = key[at(d)];
+      for (std::size_t d = 0; d < key.size(); ++d) panel[static_cast<std::int64_t>(d) * panel_keys] = key[d];
       value_.read_row(b, kv, j, {values_.data() + j * p_.head_dim_v, at(p_.head_dim_v)});
     }
+    // What a longer sequence left here is multiplied by the probability 0, and must be finite for that.
+    std::fill(values_.begin() + length * p_.head_dim_v, values_.begin() + room * p_.head_dim_v, 0.0);
   }
 
   void load_queries(std::int64_t b, std::int64_t n, std::int64_t first) {
-    for (std::int64_t r = 0; r < task_queries && first + r < p_.seq_q; ++r)
-      query_.read_row(b, n, first + r, {queries_.data() + r * depth_, at(p_.head_dim)});
+    for (std::int64_t r = 0; r < task_queries && first + r < p_.length_q(b); ++r) {
+      double* row = queries_.data() + r * depth_;
+      query_.read_row(b, n, first + r, {row, at(p_.head_dim)});
+      if (query_rope_) query_rope_->read_row(b, n, first + r, {row + p_.head_dim, at(p_.head_dim_rope)});
+    }
   }
 
+  /// The panels that some query of first .. last may keep keys of.
+  void choose_panels(std::int64_t b, std::int64_t first, std::int64_t last) {
+    const std::int64_t first_key = mask_.kept_range(b, first).first;
+    const std::int64_t last_key = mask_.kept_range(b, last).last;
+    first_panel_ = first_key / panel_keys;
+    panels_ = std::max<std::int64_t>(0, round_up(last_key, panel_keys) / panel_keys - first_panel_);
+    const std::int64_t keys = panels_ * panel_keys;
+    grow(scores_, task_queries * keys);
+    std::fill_n(scores_.begin(), task_queries * keys, 0.0);
+    keep_.assign(at(keys), 0);
+    if (position_bias_.present()) bias_.assign(at(keys), 0.0);
+  }
+
+  /// Turns scores into probabilities, up to the division by their sum, which belongs to the output.
   void softmax(std::int64_t b, std::int64_t n, std::int64_t i, ScoreRow row) {
-    mask_.read_row(b, n, i, {keep_.data(), at(p_.seq_kv)});
+    const std::int64_t first = first_panel_ * panel_keys;
+    const std::size_t keys = std::min(keep_.size(), at(p_.length_kv(b) - first));
+    mask_.read_row(b, n, i, {keep_.data(), keys}, first);
+    const KeyRange kept = mask_.kept_range(b, i);
+    if (position_bias_.present())
+      position_bias_.read_row(b, n, i, {bias_.data() + (kept.first - first), at(kept.size())}, kept.first);
     const bool dead = std::find(keep_.begin(), keep_.end(), 1) == keep_.end();
-    const double largest = mask_scores(row, keep_.data(), scale_);
+    const double largest = mask_scores(row, keep_.data(),
+                                       {.scale = scale_,
+                                        .bias = position_bias_.present() ? bias_.data() : nullptr,
+                                        .bias_first = p_.pse_type == 1});
     constexpr double dead_statistic = std::numeric_limits<float>::max();
     const double max = dead ? -dead_statistic : spec::round_to(largest, spec::fp32_format);
     const double sum = exponentiate(row, max);
-    const std::size_t index = at((b * p_.heads_q + n) * p_.seq_q + i);
+    const std::size_t index = at(query_.extents().row(b, n, i));
     result_.softmax_max[index] = max;
     result_.softmax_sum[index] = dead ? dead_statistic : sum;
+    if (!dropout_.present()) return;
+    for (std::int64_t j = kept.first; j < kept.last; ++j)
+      if (!dropout_.keeps(b, n, i, j))
+        row.panel((j - first) / panel_keys)[(j - first) % panel_keys] = 0.0;
+  }
+
+  void store_output(std::int64_t row, std::int64_t r) {
+    const double divisor = result_.softmax_sum[at(row)] * dropout_.keep_prob();
+    for (std::int64_t d = 0; d < p_.head_dim_v; ++d)
+      result_.attention_out[at(row * p_.head_dim_v + d)] = out_[at(r * p_.head_dim_v + d)] / divisor;
   }
 
   const Problem& p_;
-  const Mask& mask_;
+  SideInputs side_;
+  Mask mask_;
+  PositionBias position_bias_;
+  Dropout dropout_;
   Forward<double>& result_;
   spec::HeadView query_, key_, value_;
+  std::optional<spec::HeadView> query_rope_, key_rope_;
   double scale_;
-  std::int64_t depth_, keys_;
+  std::int64_t depth_;
   std::int64_t batch_ = -1, head_ = -1;
-  std::vector<double> key_panels_, values_, queries_, scores_, out_;
+  std::int64_t first_panel_ = 0, panels_ = 0;
+  std::vector<double> key_panels_, values_, queries_, scores_, out_, bias_;
   std::vector<std::uint8_t> keep_;
 };
+
+/// Tasks are numbered sequence by sequence, in it head by head; this holds the number of the first one of every sequence, and
+/// of all tasks at the end.
+std::vector<std::int64_t> first_tasks(const Problem& p) {
+  std::vector<std::int64_t> first = {0};
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    first.push_back(first.back() + p.heads_q * (round_up(p.length_q(b), task_queries) / task_queries));
+  return first;
+}
 
 }  // namespace
 
 Forward<double> blocked_forward(const Problem& p, const Inputs& inputs, int threads) {
-  const Mask mask(p, inputs.atten_mask ? &*inputs.atten_mask : nullptr);
-  const std::int64_t rows = p.batch * p.heads_q * p.seq_q;
+  const std::int64_t rows = query_extents(p).rows();
   Forward<double> result{.softmax_max = zeros(rows),
                          .softmax_sum = zeros(rows),
                          .attention_out = zeros(rows * p.head_dim_v)};
-  const std::int64_t tasks_per_head = round_up(p.seq_q, task_queries) / task_queries;
-  const std::int64_t tasks = p.batch * p.heads_q * tasks_per_head;
+  const std::vector<std::int64_t> first = first_tasks(p);
+  const std::int64_t tasks = first.back();
   std::atomic<std::int64_t> next = 0;
   const auto work = [&] {
-    Worker worker(p, inputs, mask, result);
+    Worker worker(p, inputs, result);
     for (std::int64_t task = next++; task < tasks; task = next++) {
-      const std::int64_t head = task / tasks_per_head;
-      worker.run(head / p.heads_q, head % p.heads_q, task % tasks_per_head * task_queries);
+      const std::int64_t b = std::upper_bound(first.begin(), first.end(), task) - first.begin() - 1;
+      const std::int64_t head = (first[static_cast<std::size_t>(b + 1)] - first[static_cast<std::size_t>(b)]) / p.heads_q;
+      const std::int64_t inside = task - first[static_cast<std::size_t>(b)];
+      worker.run(b, inside / head, inside % head * task_queries);
     }
   };
   const std::int64_t wanted = threads > 0 ? threads : std::thread::hardware_concurrency();

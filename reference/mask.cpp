@@ -7,6 +7,11 @@
 namespace assay::reference {
 namespace {
 
+using Problem = spec::FlashAttentionScoreGrad::Problem;
+
+/// Beyond every length, and small enough that sums with lengths do not overflow.
+constexpr std::int64_t unbounded = std::int64_t{1} << 40;
+
 std::string text_of(const spec::Shape& shape) {
   std::string text = "[";
   for (const std::int64_t extent : shape)
@@ -14,33 +19,73 @@ std::string text_of(const spec::Shape& shape) {
   return text + "]";
 }
 
-}  // namespace
-
-Mask::Mask(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Tensor* atten_mask)
-    : seq_kv_(problem.seq_kv), atten_mask_(atten_mask) {
-  if (atten_mask == nullptr || atten_mask->shape.empty()) return;
-  switch (problem.sparse_mode) {
-    case 0:
-    case 1: rule_ = Rule::tensor; break;
-    case 2: rule_ = Rule::diagonal; break;
-    case 3:
-      rule_ = Rule::diagonal;
-      diagonal_ = problem.seq_kv - problem.seq_q;
-      break;
-    case 4:
-      // Both tokens count from the diagonal that ends in the lower right corner.
-      rule_ = Rule::band;
-      diagonal_ = problem.seq_kv - problem.seq_q + problem.next_tokens;
-      first_ = problem.seq_kv - problem.seq_q - problem.pre_tokens;
-      break;
-    default:
-      throw std::invalid_argument("mask: sparse mode " + std::to_string(problem.sparse_mode) +
-                                  " has no predicate, only 0..4 have");
+/// The sequence of modes 7 and 8 that has the band: the last or the first one with queries, 0 if none has.
+std::int64_t band_sequence(const Problem& p) {
+  std::int64_t found = 0;
+  for (std::int64_t b = p.batch; b-- > 0;) {
+    if (p.length_q(b) == 0) continue;
+    found = b;
+    if (p.sparse_mode == 7) break;
   }
-  if (rule_ == Rule::tensor) broadcast(problem);
+  return found;
 }
 
-void Mask::broadcast(const spec::FlashAttentionScoreGrad::Problem& problem) {
+/// The mode that sequence b has by itself: modes 7 and 8 split a causal mask between calls.
+std::int64_t mode_of(const Problem& p, std::int64_t b, std::int64_t band) {
+  if (p.sparse_mode == 7) return b == band ? 4 : 3;
+  if (p.sparse_mode == 8) return b == band ? 4 : 2;
+  return p.sparse_mode;
+}
+
+void check(const Problem& p) {
+  if (p.sparse_mode < 0 || p.sparse_mode > 8)
+    throw std::invalid_argument("mask: sparse mode " + std::to_string(p.sparse_mode) +
+                                " has no predicate, only 0..8 have");
+  if (p.sparse_mode == 6 && static_cast<std::int64_t>(p.prefix.size()) != p.batch)
+    throw std::invalid_argument("mask: sparse mode 6 needs a prefix for each of " +
+                                std::to_string(p.batch) + " sequences, " +
+                                std::to_string(p.prefix.size()) + " are given");
+}
+
+}  // namespace
+
+Mask::Mask(const Problem& problem, const spec::Tensor* atten_mask) : atten_mask_(atten_mask) {
+  const bool absent = atten_mask == nullptr || atten_mask->shape.empty();
+  if (!absent) {
+    check(problem);
+    user_mask_ = problem.sparse_mode <= 1 || problem.sparse_mode == 5;
+  }
+  const bool everything = absent || user_mask_;
+  const bool alike = problem.lengths_q.empty() && problem.lengths_kv.empty() &&
+                     (everything || (problem.sparse_mode >= 2 && problem.sparse_mode <= 4));
+  const std::int64_t band = band_sequence(problem);
+  const std::int64_t count = alike ? 1 : problem.batch;
+  windows_.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t b = 0; b < count; ++b)
+    windows_.push_back(window(problem, b, everything ? 0 : mode_of(problem, b, band)));
+  if (user_mask_) broadcast(problem);
+}
+
+Mask::Window Mask::window(const Problem& p, std::int64_t b, std::int64_t sparse_mode) {
+  const std::int64_t length_q = p.length_q(b), length_kv = p.length_kv(b);
+  // Modes 3, 4 and 6 count from the diagonal that ends at the last query and the last key.
+  const std::int64_t last_diagonal = length_kv - length_q;
+  Window result{.prefix = 0, .left = -unbounded, .right = last_diagonal,
+                .length_q = length_q, .length_kv = length_kv};
+  switch (sparse_mode) {
+    case 2: result.right = 0; break;
+    case 3: break;
+    case 4:
+      result.left = last_diagonal - std::clamp(p.pre_tokens, -unbounded, unbounded);
+      result.right = last_diagonal + std::clamp(p.next_tokens, -unbounded, unbounded);
+      break;
+    case 6: result.prefix = p.prefix[static_cast<std::size_t>(b)]; break;
+    default: result.prefix = length_kv; break;
+  }
+  return result;
+}
+
+void Mask::broadcast(const Problem& problem) {
   const spec::Shape& shape = atten_mask_->shape;
   const spec::Shape& strides = atten_mask_->strides;
   const std::size_t rank = shape.size();
@@ -61,23 +106,34 @@ void Mask::broadcast(const spec::FlashAttentionScoreGrad::Problem& problem) {
   }
 }
 
-void Mask::read_row(std::int64_t b, std::int64_t n, std::int64_t i,
-                    std::span<std::uint8_t> keep) const {
-  if (rule_ == Rule::tensor) {
-    for (std::size_t j = 0; j < keep.size(); ++j)
-      keep[j] = keeps(b, n, i, static_cast<std::int64_t>(j)) ? 1 : 0;
+void Mask::read_row(std::int64_t b, std::int64_t n, std::int64_t i, std::span<std::uint8_t> keep,
+                    std::int64_t first) const {
+  const auto size = static_cast<std::int64_t>(keep.size());
+  if (user_mask_) {
+    for (std::int64_t k = 0; k < size; ++k)
+      keep[static_cast<std::size_t>(k)] = keeps(b, n, i, first + k) ? 1 : 0;
     return;
   }
-  const auto size = static_cast<std::int64_t>(keep.size());
-  const std::int64_t end = rule_ == Rule::all ? size : std::clamp<std::int64_t>(i + diagonal_ + 1, 0, size);
-  const std::int64_t start = rule_ == Rule::band ? std::clamp<std::int64_t>(i + first_, 0, end) : 0;
+  const KeyRange kept = kept_range(b, i);
+  const std::int64_t start = std::clamp<std::int64_t>(kept.first - first, 0, size);
+  const std::int64_t end = std::clamp<std::int64_t>(kept.last - first, start, size);
   std::fill(keep.begin(), keep.end(), std::uint8_t{0});
   std::fill(keep.begin() + start, keep.begin() + end, std::uint8_t{1});
 }
 
-std::int64_t Mask::kept_end(std::int64_t i) const {
-  if (rule_ != Rule::diagonal && rule_ != Rule::band) return seq_kv_;
-  return std::clamp<std::int64_t>(i + diagonal_ + 1, 0, seq_kv_);
+KeyRange Mask::kept_range(std::int64_t b, std::int64_t i) const {
+  const Window& window = window_of(b);
+  const std::int64_t last =
+      std::clamp<std::int64_t>(std::max(window.prefix, i + window.right + 1), 0, window.length_kv);
+  // A prefix is only found without a left edge, so the kept keys are neighbours.
+  return {.first = std::clamp<std::int64_t>(i + window.left, 0, last), .last = last};
+}
+
+QueryRange Mask::kept_queries(std::int64_t b, std::int64_t j) const {
+  const Window& window = window_of(b);
+  if (j < window.prefix) return {.first = 0, .last = window.length_q};
+  const std::int64_t last = std::clamp<std::int64_t>(j - window.left + 1, 0, window.length_q);
+  return {.first = std::clamp<std::int64_t>(j - window.right, 0, last), .last = last};
 }
 
 }  // namespace assay::reference

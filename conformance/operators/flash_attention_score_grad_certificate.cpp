@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -15,21 +16,37 @@ using reference::Quad;
 using Oracle = reference::FlashAttentionScoreGrad<Quad>;
 
 constexpr std::int64_t whole_case_products = 300'000;  // about a tenth of a second in 113 bits
+constexpr std::int64_t most_sequences = 16;            // of which rows are certified in larger cases
 
-/// The judged row next to `wanted`.
-std::vector<std::int64_t> one_near(const std::vector<std::int64_t>& judged, std::int64_t wanted) {
-  if (judged.empty()) return {};
-  const auto next = std::lower_bound(judged.begin(), judged.end(), wanted);
-  return {next == judged.end() ? judged.back() : *next};
+/// The judged row of sequence b and head 0 next to query or key `wanted`.
+std::vector<std::int64_t> one_near(const spec::Extents& extents,
+                                   const std::vector<std::int64_t>& judged, std::int64_t b,
+                                   std::int64_t wanted) {
+  if (extents.length(b) == 0) return {};
+  const std::int64_t end = extents.row(b, 0, 0) + extents.length(b);
+  const auto next = std::lower_bound(judged.begin(), judged.end(), extents.row(b, 0, wanted));
+  if (next != judged.end() && *next < end) return {*next};
+  return next == judged.begin() ? std::vector<std::int64_t>{} : std::vector{*std::prev(next)};
 }
 
 /// Small cases whole. In large ones a row and a key that a causal mask makes cheap: an early row, a late key.
-JudgedRows certified_rows(const Op::Problem& p, const JudgedRows& judged) {
+JudgedRows certified_rows(const Dense& dense, const JudgedRows& judged) {
+  const Op::Problem& p = dense.problem;
   const std::int64_t products =
-      p.batch * p.heads_q * p.seq_q * p.seq_kv * std::max<std::int64_t>(p.head_dim, 8);
+      score_count(p) * std::max<std::int64_t>(dense.width(), 8);
   if (products <= whole_case_products) return judged;
-  return {one_near(judged.query, std::min<std::int64_t>(p.seq_q / 2, 512)),
-          one_near(judged.key, p.seq_kv - std::min<std::int64_t>(p.seq_kv / 2, 256))};
+  JudgedRows chosen;
+  const std::int64_t step = (p.batch + most_sequences - 1) / most_sequences;
+  for (std::int64_t b = 0; b < p.batch; b += step) {
+    const std::int64_t queries = p.length_q(b), keys = p.length_kv(b);
+    for (const std::int64_t row :
+         one_near(dense.queries, judged.query, b, std::min<std::int64_t>(queries / 2, 512)))
+      chosen.query.push_back(row);
+    const std::int64_t late = keys - std::min<std::int64_t>((keys + 1) / 2, 256);
+    for (const std::int64_t row : one_near(dense.keys, judged.key, b, late))
+      chosen.key.push_back(row);
+  }
+  return chosen;
 }
 
 std::vector<double> narrowed(const std::vector<Quad>& row) {
@@ -40,9 +57,9 @@ std::vector<double> narrowed(const std::vector<Quad>& row) {
 
 void require_agreement(const Expectation& e, const std::vector<Certificate::Row>& rows) {
   for (const Certificate::Row& row : rows) {
-    const auto position = std::lower_bound(e.rows.begin(), e.rows.end(), row.flat) - e.rows.begin();
-    for (std::int64_t d = 0; d < e.dim; ++d) {
-      const auto k = static_cast<std::size_t>(position * e.dim + d);
+    const auto position = std::lower_bound(e.rows.begin(), e.rows.end(), row.number) - e.rows.begin();
+    for (std::int64_t d = 0; d < e.dim(); ++d) {
+      const auto k = static_cast<std::size_t>(position * e.dim() + d);
       const double exact = row.value[static_cast<std::size_t>(d)];
       if (std::abs(exact - e.value[k]) <= e.radius[k] + 0x1p-52 * std::abs(exact)) continue;
       const Finding place = locate(e, static_cast<std::int64_t>(k));
@@ -60,56 +77,53 @@ void require_agreement(const Expectation& e, const std::vector<Certificate::Row>
 
 Certificate certify(const Dense& dense, const Op::Inputs& inputs, const JudgedRows& judged) {
   const Op::Problem& p = dense.problem;
-  const JudgedRows chosen = certified_rows(p, judged);
-  const bool whole = chosen.query.size() == judged.query.size() && chosen.key.size() == judged.key.size();
+  const JudgedRows chosen = certified_rows(dense, judged);
   const Oracle oracle = Oracle::from(p, inputs);
-  const std::int64_t query_heads = whole ? p.heads_q : 1, key_heads = whole ? p.heads_kv : 1;
-  Certificate certificate;
-  const auto rows_of = [&](std::size_t tensor, std::int64_t heads, std::int64_t stride,
-                           std::int64_t seq, const std::vector<std::int64_t>& rows) {
-    for (std::int64_t b = 0; b < p.batch; ++b)
-      for (std::int64_t n = 0; n < heads; ++n)
-        for (const std::int64_t s : rows)
-          certificate.rows[tensor].push_back({(b * stride + n) * seq + s, {}});
-  };
-  rows_of(0, query_heads, p.heads_q, p.seq_q, chosen.query);
-  rows_of(1, key_heads, p.heads_kv, p.seq_kv, chosen.key);
-  certificate.rows[2] = certificate.rows[1];
-  const auto queries = static_cast<std::int64_t>(certificate.rows[0].size());
-  const auto keys = static_cast<std::int64_t>(certificate.rows[1].size());
+  const auto queries = static_cast<std::int64_t>(chosen.query.size());
+  const auto keys = static_cast<std::int64_t>(chosen.key.size());
+  std::vector<reference::QueryRow<Quad>> of_queries(chosen.query.size());
+  std::vector<reference::KeyRow<Quad>> of_keys(chosen.key.size());
   parallel_for(queries + keys, [&](std::int64_t task) {
-    const auto k = static_cast<std::size_t>(task < queries ? task : task - queries);
     if (task < queries) {
-      Certificate::Row& row = certificate.rows[0][k];
-      const std::int64_t head = row.flat / p.seq_q;
-      row.value = narrowed(oracle.dq_row(head / p.heads_q, head % p.heads_q, row.flat % p.seq_q));
+      const auto k = static_cast<std::size_t>(task);
+      const spec::RowPosition row = dense.queries.position(chosen.query[k]);
+      of_queries[k] = oracle.dq_row(row.b, row.n, row.s);
       return;
     }
-    const std::int64_t flat = certificate.rows[1][k].flat, head = flat / p.seq_kv;
-    const auto gradient =
-        oracle.dkv_row(head / p.heads_kv, head % p.heads_kv, flat % p.seq_kv);
-    certificate.rows[1][k].value = narrowed(gradient.dk);
-    certificate.rows[2][k].value = narrowed(gradient.dv);
+    const auto k = static_cast<std::size_t>(task - queries);
+    const spec::RowPosition row = dense.keys.position(chosen.key[k]);
+    of_keys[k] = oracle.dkv_row(row.b, row.n, row.s);
   });
+  Certificate certificate;
+  for (std::size_t k = 0; k < of_queries.size(); ++k) {
+    certificate.rows["dq"].push_back({chosen.query[k], narrowed(of_queries[k].dq)});
+    certificate.rows["dq_rope"].push_back({chosen.query[k], narrowed(of_queries[k].dq_rope)});
+  }
+  for (std::size_t k = 0; k < of_keys.size(); ++k) {
+    certificate.rows["dk"].push_back({chosen.key[k], narrowed(of_keys[k].dk)});
+    certificate.rows["dv"].push_back({chosen.key[k], narrowed(of_keys[k].dv)});
+    certificate.rows["dk_rope"].push_back({chosen.key[k], narrowed(of_keys[k].dk_rope)});
+  }
   const Arithmetic plain(spec::numerics_preset("fp32_staging", p.dtype), p.dtype);
-  const auto engine = expectations(dense, plain, row_terms(dense, plain), chosen);
-  for (std::size_t t = 0; t < engine.size(); ++t)
-    require_agreement(engine[t], certificate.rows[t]);
+  for (const Expectation& e : expectations(dense, plain, row_terms(dense, plain), chosen))
+    require_agreement(e, certificate.rows[e.name]);
   return certificate;
 }
 
-void Certificate::apply(std::array<Expectation, 3>& expectations) const {
-  for (std::size_t t = 0; t < rows.size(); ++t)
-    for (const Row& row : rows[t]) {
-      Expectation& e = expectations[t];
+void Certificate::apply(std::vector<Expectation>& expectations) const {
+  for (Expectation& e : expectations) {
+    const auto own = rows.find(e.name);
+    if (own == rows.end()) continue;
+    for (const Row& row : own->second) {
       const auto position =
-          std::lower_bound(e.rows.begin(), e.rows.end(), row.flat) - e.rows.begin();
-      for (std::int64_t d = 0; d < e.dim; ++d) {
-        const auto k = static_cast<std::size_t>(position * e.dim + d);
+          std::lower_bound(e.rows.begin(), e.rows.end(), row.number) - e.rows.begin();
+      for (std::int64_t d = 0; d < e.dim(); ++d) {
+        const auto k = static_cast<std::size_t>(position * e.dim() + d);
         e.value[k] = row.value[static_cast<std::size_t>(d)];
         e.radius[k] = 0x1p-52 * std::abs(e.value[k]);
       }
     }
+  }
 }
 
 }  // namespace assay::conformance::flash

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "assay/conformance/expectation.hpp"
@@ -9,17 +10,17 @@
 
 namespace assay::conformance::flash {
 
-/// Rows that were computed from the definition in 113 bits: all rows of a small case, else a query row and a key of
-/// every batch entry's first head. They agree with the double engine within its proven radius.
+/// Rows that were computed from the definition in 113 bits: all rows of a small case, else a query row and a key of the
+/// first head of every batch entry, of 16 entries at most. They agree with the double engine within its proven radius.
 struct Certificate {
   struct Row {
-    std::int64_t flat;  ///< (b, n, row)
+    std::int64_t number;  ///< in Extents::row
     std::vector<double> value;
   };
-  std::array<std::vector<Row>, 3> rows;  ///< dq, dk, dv
+  std::map<std::string, std::vector<Row>> rows;  ///< by tensor
 
   /// Replaces value and radius of the certified rows.
-  void apply(std::array<Expectation, 3>& expectations) const;
+  void apply(std::vector<Expectation>& expectations) const;
 };
 
 /// Errors: std::logic_error naming the element if the double engine is off by more than its radius.

@@ -24,14 +24,13 @@ bool on_lattice(Track track) { return track == Track::a1 || track == Track::a2; 
 /// The judged elements of an output, (rows, dim) row-major.
 std::vector<double> judged_values(const Expectation& e, const spec::Tensor& tensor,
                                   spec::Layout layout) {
-  const spec::HeadView view(tensor, layout, {e.batch, e.heads, e.seq, e.dim});
+  const spec::HeadView view(tensor, layout, e.extents);
   std::vector<double> values(e.value.size());
   double* row = values.data();
-  for (const std::int64_t flat : e.rows) {
-    const std::int64_t head = flat / e.seq;
-    view.read_row(head / e.heads, head % e.heads, flat % e.seq,
-                  {row, static_cast<std::size_t>(e.dim)});
-    row += e.dim;
+  for (const std::int64_t number : e.rows) {
+    const spec::RowPosition place = e.extents.position(number);
+    view.read_row(place.b, place.n, place.s, {row, static_cast<std::size_t>(e.dim())});
+    row += e.dim();
   }
   return values;
 }
@@ -53,6 +52,26 @@ std::vector<Examination::Expected> exact_expectations(const LatticeCase& lattice
   return {expected("dq", lattice.dq, lattice.query_rows, query_extents(p)),
           expected("dk", lattice.dk, lattice.key_rows, key_extents(p)),
           expected("dv", lattice.dv, lattice.key_rows, value_extents(p))};
+}
+
+/// Rows that are judged of every sequence and head, by their number.
+std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t wanted,
+                                    std::uint64_t seed) {
+  std::vector<std::int64_t> rows;
+  for (std::int64_t b = 0; b < extents.batch; ++b) {
+    const std::vector<std::int64_t> of_head = judged_rows(extents.length(b), wanted, seed);
+    for (std::int64_t n = 0; n < extents.heads; ++n)
+      for (const std::int64_t s : of_head) rows.push_back(extents.row(b, n, s));
+  }
+  return rows;
+}
+
+/// The output tensors by the names of their expectations.
+const spec::Tensor& tensor_named(const Op::Outputs& outputs, const std::string& name) {
+  if (name == "dq") return outputs.dq;
+  if (name == "dk") return outputs.dk;
+  if (name == "dv") return outputs.dv;
+  return name == "dq_rope" ? outputs.dq_rope.value() : outputs.dk_rope.value();
 }
 
 /// The graver of two verdicts on one case's numbers.
@@ -126,8 +145,9 @@ void Examination::State::prepare_bound(Prepared& entry) {
   const Op::Problem& p = examined.problem;
   const flash::AllRowTerms rows = flash::row_terms(*entry.dense, entry.arithmetic);
   entry.consistent = rows.consistent;
-  const flash::JudgedRows judged = {judged_rows(p.seq_q, examined.rows, examined.seed),
-                                    judged_rows(p.seq_kv, examined.rows, examined.seed + 1)};
+  const flash::JudgedRows judged = {
+      judged_of(query_extents(p), examined.rows, examined.seed),
+      judged_of(key_extents(p), examined.rows, examined.seed + 1)};
   auto expectations = flash::expectations(*entry.dense, entry.arithmetic, rows, judged);
   if (!certificate) certificate = flash::certify(*entry.dense, *inputs, judged);
   if (entry.profile.delta == spec::Origin::given) certificate->apply(expectations);
@@ -148,7 +168,7 @@ std::vector<Examination::Expected> Examination::expected(const spec::NumericsPro
   if (entry.lattice) return exact_expectations(*entry.lattice, state_->examined.problem);
   for (const Expectation& e : entry.expectations)
     result.push_back({.name = e.name, .value = e.value, .radius = e.radius,
-                      .tau = {e.tau.begin(), e.tau.end()}, .rows = e.rows, .dim = e.dim});
+                      .tau = {e.tau.begin(), e.tau.end()}, .rows = e.rows, .dim = e.dim()});
   return result;
 }
 
@@ -220,10 +240,9 @@ CaseReport Examination::judge(const Op::Outputs& outputs, const spec::NumericsPr
                                                        "to the data, which the profile needs"});
     return report;
   }
-  const spec::Tensor* tensors[] = {&outputs.dq, &outputs.dk, &outputs.dv};
-  for (std::size_t k = 0; k < entry.expectations.size(); ++k) {
-    const Expectation& e = entry.expectations[k];
-    const auto actual = judged_values(e, *tensors[k], c.problem.input_layout);
+  for (const Expectation& e : entry.expectations) {
+    const auto actual =
+        judged_values(e, tensor_named(outputs, e.name), c.problem.input_layout);
     verdict = graver(verdict, compare(e, actual, entry.arithmetic, report.tensors.emplace_back(),
                                       report.findings));
   }

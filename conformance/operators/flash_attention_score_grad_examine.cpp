@@ -7,7 +7,9 @@
 #include <stdexcept>
 
 #include "assay/conformance/lattice.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad_tensors.hpp"
 #include "assay/fixtures/record.hpp"
+#include "operators/flash_attention_score_grad_relations.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -80,17 +82,13 @@ struct NamedTensor {
   const spec::Tensor* tensor;
 };
 
-std::vector<NamedTensor> all_inputs(const Op::Inputs& inputs) {
-  std::vector<NamedTensor> all = {
-      {"query", &inputs.query}, {"key", &inputs.key}, {"value", &inputs.value}, {"dy", &inputs.dy},
-      {"softmax_max", &inputs.softmax_max}, {"softmax_sum", &inputs.softmax_sum},
-      {"attention_in", &inputs.attention_in}};
-  if (inputs.atten_mask) all.push_back({"atten_mask", &*inputs.atten_mask});
+template <class Tensors>
+std::vector<NamedTensor> all_tensors(const Tensors& tensors) {
+  std::vector<NamedTensor> all;
+  visit_tensors(tensors, [&](const char* name, const spec::Tensor& tensor) {
+    all.push_back({name, &tensor});
+  });
   return all;
-}
-
-std::vector<NamedTensor> all_outputs(const Op::Outputs& outputs) {
-  return {{"dq", &outputs.dq}, {"dk", &outputs.dk}, {"dv", &outputs.dv}};
 }
 
 /// What running a kernel gave: outputs, or the verdict that takes their place.
@@ -120,15 +118,17 @@ Run run_once(const Case<Op>& c, const Op::Inputs& inputs, Kernel& kernel) {
     fail(Verdict::crash, "phase 2 threw something that is no std::exception");
   }
   run.seconds = seconds_since(start);
-  const auto before = all_inputs(inputs), after = all_inputs(lent);
+  const auto before = all_tensors(inputs), after = all_tensors(lent);
   for (std::size_t k = 0; k < after.size(); ++k)
     if (after[k].tensor->bytes != before[k].tensor->bytes)
       fail(Verdict::nonconformant_structural,
            std::string("the input ") + after[k].name + " was modified");
-  const auto outputs = all_outputs(run.outputs);
+  const auto outputs = all_tensors(run.outputs);
   const Op::Outputs untouched = make_outputs(c);
-  const auto expected = all_outputs(untouched);
-  for (std::size_t k = 0; k < outputs.size(); ++k)
+  const auto expected = all_tensors(untouched);
+  if (outputs.size() != expected.size())
+    fail(Verdict::nonconformant_structural, "an output was added or taken away");
+  for (std::size_t k = 0; k < std::min(outputs.size(), expected.size()); ++k)
     if (outputs[k].tensor->bytes.size() != expected[k].tensor->bytes.size() ||
         outputs[k].tensor->strides != expected[k].tensor->strides)
       fail(Verdict::nonconformant_structural,
@@ -140,8 +140,8 @@ Run run_once(const Case<Op>& c, const Op::Inputs& inputs, Kernel& kernel) {
 void check_determinism(const Case<Op>& c, const Op::Inputs& inputs, Kernel& kernel,
                        const Op::Outputs& first, CaseReport& report) {
   const Op::Problem& p = c.problem;
-  const double work = 5.0 * static_cast<double>(p.batch * p.heads_q * p.head_dim) *
-                      static_cast<double>(p.seq_q) * static_cast<double>(p.seq_kv);
+  const double work =
+      5.0 * static_cast<double>(score_count(p)) * static_cast<double>(p.head_dim + p.head_dim_rope);
   if (work > rerun_limit)
     return add_note(report, "note", "determinism not tested: the case is too large for a second run");
   const Run second = run_once(c, inputs, kernel);
@@ -153,7 +153,7 @@ void check_determinism(const Case<Op>& c, const Op::Inputs& inputs, Kernel& kern
     }
     return;
   }
-  const auto once = all_outputs(first), again = all_outputs(second.outputs);
+  const auto once = all_tensors(first), again = all_tensors(second.outputs);
   for (std::size_t k = 0; k < once.size(); ++k) {
     if (once[k].tensor->bytes == again[k].tensor->bytes) continue;
     report.findings.push_back({.rule = "determinism", .tensor = once[k].name,
@@ -183,7 +183,7 @@ CaseReport examine_values(Examination& examination, Kernel& kernel) {
   report.value_case = true;
   report.seconds_implementation = run.seconds;
   report.metrics = kernel.metrics();
-  for (const NamedTensor& output : all_outputs(run.outputs))
+  for (const NamedTensor& output : all_tensors(run.outputs))
     report.digests.emplace_back(output.name, fixtures::digest(*output.tensor));
   if (run.failure) {
     report.verdict = *run.failure;
@@ -270,9 +270,10 @@ CaseReport examine(Examination& examination, Kernel& kernel) {
 }
 
 CaseReport examine(const Case<Op>& c, Kernel& kernel) {
-  if (!c.violate.empty()) {
+  if (!c.violate.empty() || c.track == Track::relation) {
     const auto start = Clock::now();
-    CaseReport report = examine_violation(c, kernel);
+    CaseReport report = c.track == Track::relation ? flash::examine_relation(c, kernel)
+                                                   : examine_violation(c, kernel);
     report.seconds_total = seconds_since(start);
     return report;
   }

@@ -1,23 +1,34 @@
-#include "flash_attention_score_grad_limits.hpp"
+#include "operators/flash_attention_score_grad_limits.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
-#include <string>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "operators/flash_attention_score_grad_memory.hpp"
 
 namespace assay::conformance {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using spec::DType;
+using spec::Layout;
 using spec::MaskShape;
+using spec::PseShape;
 
-[[noreturn]] void refuse(std::string_view name, const std::string& value,
-                         const std::string& accepted) {
-  throw std::invalid_argument("--" + std::string(name) + "=" + value + ": accepted: " + accepted);
+template <spec::Spelled Enum>
+std::string text(Enum value) {
+  return std::string(spec::to_string(value));
 }
+std::string number(double value) {
+  char characters[64];
+  return {characters, std::to_chars(characters, characters + sizeof characters, value).ptr};
+}
+std::string count_text(const std::vector<std::int64_t>& values) {
+  return std::to_string(values.size()) + (values.size() == 1 ? " number" : " numbers");
+}
+std::string of_surface(const Case<Op>& c) { return " with surface " + text(c.surface); }
 
 std::string join(std::span<const InputProfile> named) {
   std::string joined;
@@ -35,52 +46,143 @@ void require_named(std::string_view field, const std::string& value,
 }
 
 void require_types(const Op::Problem& p) {
-  if (!spec::is_fp16_bf16_fp32(p.dtype))
-    refuse("dtype", std::string(to_string(p.dtype)), "fp16, bf16, fp32");
+  if (!spec::is_fp16_bf16_fp32(p.dtype)) refuse("dtype", text(p.dtype), "fp16, bf16, fp32");
   if (p.mask_dtype != DType::boolean && p.mask_dtype != DType::uint8)
-    refuse("mask_dtype", std::string(to_string(p.mask_dtype)), "bool, uint8");
+    refuse("mask_dtype", text(p.mask_dtype), "bool, uint8");
 }
 
-void require_mask_of_mode(const Op::Problem& p) {
-  if (p.atten_mask == MaskShape::absent) return;
-  const bool compressed_mode = p.sparse_mode >= 2;
-  if (compressed_mode != (p.atten_mask == MaskShape::compressed))
-    refuse("atten_mask", std::string(to_string(p.atten_mask)),
-           compressed_mode
-               ? "none, compressed with sparse_mode " + std::to_string(p.sparse_mode)
-               : "none, SS, 11SS, B1SS, BNSS with sparse_mode " + std::to_string(p.sparse_mode));
+/// What scale_value and keep_prob are when they are used: the nearest float.
+void require_factors(const Op::Problem& p) {
+  if (!std::isfinite(static_cast<float>(p.scale_value)))
+    refuse("scale_value", number(p.scale_value), "a number that float can hold");
+  const auto keep_prob = static_cast<float>(p.keep_prob);
+  if (p.keep_prob != 1 && !(keep_prob > 0 && keep_prob < 1))
+    refuse("keep_prob", number(p.keep_prob), "1, or what float rounds to more than 0 and less than 1");
+  if (p.has_dropout() && p.drop_mask == spec::DropMask::absent)
+    refuse("drop_mask", text(p.drop_mask),
+           "exact, granules with keep_prob " + number(p.keep_prob));
+}
+
+/// Every field that belongs to some entry points only.
+void require_parameters_of_surface(const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  const bool packed = spec::is_unpadding(c.surface);
+  if (packed != (p.input_layout == Layout::tnd))
+    refuse("layout", text(p.input_layout),
+           (packed ? "TND" : "BSH, SBH, BSND, BNSD") + of_surface(c));
+  const bool rope = spec::has_rope(c.surface);
+  if (rope != (p.head_dim_rope > 0))
+    refuse("head_dim_rope", std::to_string(p.head_dim_rope),
+           (rope ? "1 to 768" : "0") + of_surface(c));
+  if (!spec::has_softmax_in_layout(c.surface) &&
+      p.softmax_in_layout != spec::StatisticsOrder::packed)
+    refuse("softmax_in_layout", text(p.softmax_in_layout), "packed" + of_surface(c));
+  if (spec::has_pse_type(c.surface)) return;
+  if (p.pse_type != 1) refuse("pse_type", std::to_string(p.pse_type), "1" + of_surface(c));
+  if (!p.q_start_idx.empty())
+    refuse("q_start_idx", list_text(p.q_start_idx), "no number" + of_surface(c));
+  if (!p.kv_start_idx.empty())
+    refuse("kv_start_idx", list_text(p.kv_start_idx), "no number" + of_surface(c));
+}
+
+void require_heads(const Op::Problem& p) {
+  if (p.heads_q % p.heads_kv != 0)
+    refuse("heads_kv", std::to_string(p.heads_kv),
+           "divisors of heads_q, which is " + std::to_string(p.heads_q));
+  if (p.head_dim_v > p.head_dim)
+    refuse("head_dim_v", std::to_string(p.head_dim_v),
+           "1 to head_dim, which is " + std::to_string(p.head_dim));
+}
+
+/// The shapes of a mask in the sparse mode and layout, "none" first.
+std::vector<MaskShape> mask_shapes(const Op::Problem& p) {
+  using enum MaskShape;
+  const bool user_mask = p.sparse_mode <= 1 || p.sparse_mode == 5;
+  if (!user_mask) return {absent, compressed};
+  if (p.input_layout == Layout::tnd)
+    return p.sparse_mode == 5 ? std::vector{absent} : std::vector{absent, ss, one_one_ss};
+  // Only a mask with a slice per sequence can hold a prefix per sequence.
+  if (p.sparse_mode == 5 && p.batch != 1) return {absent, b_one_ss, bnss};
+  return {absent, ss, one_one_ss, b_one_ss, bnss};
+}
+
+/// The shapes of a position bias in the layout and type, "none" first.
+std::vector<PseShape> pse_shapes(const Op::Problem& p) {
+  using enum PseShape;
+  if (p.pse_type >= 2) return {absent, slopes_n, slopes_bn};
+  if (p.input_layout == Layout::tnd) return {absent, bnhs, one_nhs, packed_bn1s, packed_bnss};
+  // What the tensor leaves out must repeat the last rows of a square bias.
+  if (p.seq_q == p.seq_kv && p.seq_q >= spec::compressed_pse_rows)
+    return {absent, bnss, bn1s, one_nss, bnhs, one_nhs};
+  return {absent, bnss, bn1s, one_nss};
+}
+
+template <spec::Spelled Enum>
+void require_among(std::string_view field, Enum value, const std::vector<Enum>& accepted,
+                   const std::string& condition) {
+  if (std::ranges::find(accepted, value) != accepted.end()) return;
+  std::string list;
+  for (const Enum choice : accepted) list += (list.empty() ? "" : ", ") + text(choice);
+  refuse(field, text(value), list + condition);
+}
+
+void require_mask(const Op::Problem& p) {
+  std::string condition = " with sparse_mode " + std::to_string(p.sparse_mode);
+  if (p.input_layout == Layout::tnd) condition += " and layout TND";
+  if (p.sparse_mode == 5 && p.batch != 1) condition += " and batch " + std::to_string(p.batch);
+  require_among("atten_mask", p.atten_mask, mask_shapes(p), condition);
+  const bool reads_prefix = p.sparse_mode == 5 || p.sparse_mode == 6;
+  if (!reads_prefix || p.atten_mask == MaskShape::absent) return;
+  if (static_cast<std::int64_t>(p.prefix.size()) != p.batch)
+    refuse("prefix", count_text(p.prefix), "as many as batch, which is " + std::to_string(p.batch));
+}
+
+void require_pse(const Op::Problem& p) {
+  std::string condition = " with pse_type " + std::to_string(p.pse_type) + " and layout " +
+                          text(p.input_layout);
+  if (p.pse_shift == PseShape::bnhs || p.pse_shift == PseShape::one_nhs)
+    condition += ", seq_q " + std::to_string(p.seq_q) + " and seq_kv " + std::to_string(p.seq_kv);
+  require_among("pse_shift", p.pse_shift, pse_shapes(p), condition);
+}
+
+void require_lengths(const Op::Problem& p) {
+  const auto require = [&](std::string_view name, const std::vector<std::int64_t>& lengths) {
+    if (!lengths.empty() && p.input_layout != Layout::tnd)
+      refuse(name, list_text(lengths), "no lengths with layout " + text(p.input_layout));
+  };
+  require("lengths_q", p.lengths_q);
+  require("lengths_kv", p.lengths_kv);
 }
 
 std::string gib(double bytes) {
-  char text[64];
+  char characters[64];
   const double value = bytes / (1024.0 * 1024 * 1024);
-  return std::string(
-             text,
-             std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 1).ptr) +
+  return std::string(characters, std::to_chars(characters, characters + sizeof characters, value,
+                                               std::chars_format::fixed, 1)
+                                     .ptr) +
          " GiB";
 }
 
-void require_memory(const Op::Problem& p) {
-  const double bytes = memory_estimate(p);
+void require_size(const Case<Op>& c) {
+  // Beyond this, 64-bit indices of a byte may overflow.
+  constexpr double most_elements = 0x1p59;
+  if (const double most = largest_tensor(c.problem); most > most_elements)
+    throw std::invalid_argument("a tensor of the case has " + number(most) +
+                                " elements, at most 2^59 can be numbered: reduce batch, heads_q, "
+                                "seq_q or seq_kv");
+  if (c.track == Track::phase1) return;
+  const double bytes = memory_estimate(c.problem);
   if (bytes > memory_limit)
     throw std::invalid_argument("the case needs about " + gib(bytes) +
-                                " for its tensors and their copies in double, the limit is " +
+                                " for its tensors and their copies, the limit is " +
                                 gib(memory_limit) + ": reduce batch, heads_q, seq_q or seq_kv");
 }
 
-double element_estimate(const spec::Extents& e) {
-  return static_cast<double>(e.batch) * static_cast<double>(e.heads) * static_cast<double>(e.seq) *
-         static_cast<double>(e.dim);
-}
-
-double mask_estimate(const Op::Problem& p) {
-  if (p.atten_mask == MaskShape::absent) return 0;
-  double bytes = 1;
-  for (const std::int64_t extent : spec::mask_shape(p)) bytes *= static_cast<double>(extent);
-  return bytes;
-}
-
 }  // namespace
+
+void refuse(std::string_view field, const std::string& value, const std::string& accepted) {
+  throw std::invalid_argument("--" + std::string(field) + "=" + value + ": accepted: " + accepted);
+}
 
 std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
   constexpr std::int64_t two_mebi = 2 * 1024 * 1024, mebi = 1024 * 1024;
@@ -113,11 +215,12 @@ void imply_extents(const Op::Problem& given, Op::Problem& implied) {
 }
 
 void settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
+  require_lengths(p);
   const auto imply = [&](std::string_view name, std::int64_t& field, std::int64_t value,
                          std::string_view list) {
     if (given(name) && field != value)
-      refuse(name, std::to_string(field), std::to_string(value) + ", which --" + std::string(list) +
-                                              " implies; leave it out");
+      refuse(name, std::to_string(field),
+             std::to_string(value) + ", which --" + std::string(list) + " implies; leave it out");
     field = value;
   };
   const auto settle = [&](std::string_view name, std::vector<std::int64_t>& lengths,
@@ -129,37 +232,26 @@ void settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>&
       lengths.clear();
   };
   if (!p.lengths_q.empty() && !p.lengths_kv.empty() && p.lengths_q.size() != p.lengths_kv.size())
-    refuse("lengths_kv", std::to_string(p.lengths_kv.size()) + " numbers",
+    refuse("lengths_kv", count_text(p.lengths_kv),
            "as many as lengths_q has, which are " + std::to_string(p.lengths_q.size()));
   settle("lengths_q", p.lengths_q, "seq_q", p.seq_q);
   settle("lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv);
 }
 
-double memory_estimate(const Op::Problem& p) {
-  const double elements =
-      2 * (element_estimate(query_extents(p)) + element_estimate(dy_extents(p)) +
-           element_estimate(key_extents(p)) + element_estimate(value_extents(p)));
-  const double statistics =
-      element_estimate({p.batch, p.heads_q, p.seq_q, 2 * spec::statistics_replicas});
-  return elements * static_cast<double>(size_of(p.dtype) + size_of(DType::fp64)) +
-         statistics * static_cast<double>(size_of(DType::fp32)) + mask_estimate(p);
-}
-
 void require_possible(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   require_types(p);
-  if (p.heads_q % p.heads_kv != 0)
-    refuse("heads_kv", std::to_string(p.heads_kv),
-           "divisors of heads_q, which is " + std::to_string(p.heads_q));
-  if (p.head_dim_v > p.head_dim)
-    refuse("head_dim_v", std::to_string(p.head_dim_v),
-           "1 to head_dim, which is " + std::to_string(p.head_dim));
-  require_mask_of_mode(p);
+  require_heads(p);
+  require_factors(p);
+  require_parameters_of_surface(c);
+  require_mask(p);
+  require_pse(p);
   require_named("profile", c.profile, profiles());
   require_named("mask", c.mask, mask_patterns());
+  require_named("drop", c.drop, drop_patterns());
   if (c.track != Track::phase1 && !c.violate.empty())
     refuse("violate", c.violate, "a violation only with --track=phase1");
-  if (c.track != Track::phase1) require_memory(p);
+  require_size(c);
 }
 
 }  // namespace assay::conformance

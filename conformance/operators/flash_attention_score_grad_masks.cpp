@@ -3,6 +3,7 @@
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/random.hpp"
+#include "operators/flash_attention_score_grad_profiles.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -73,40 +74,65 @@ const Pattern& pattern_of(const std::string& name) {
   throw std::invalid_argument("no mask pattern '" + name + "'");
 }
 
-/// Slices are numbered over the batches and heads that the mask tells apart.
-void fill_slice(spec::Tensor& mask, std::int64_t first_element, std::uint64_t slice,
-                const Case<Op>& c) {
+/// A user mask as rows of cells: slice (b, n), query i, key j.
+class Cells {
+ public:
+  explicit Cells(spec::Tensor& mask) : mask_(mask), rank_(mask.shape.size()) {}
+
+  std::int64_t batches() const { return rank_ == 2 ? 1 : mask_.shape[0]; }
+  std::int64_t heads() const { return rank_ == 2 ? 1 : mask_.shape[1]; }
+  /// Sets every cell of the slice (b, n) to `excluded(i, j)`.
+  template <class Excluded>
+  void fill(std::int64_t b, std::int64_t n, Excluded&& excluded) {
+    const spec::Shape& stride = mask_.strides;
+    const std::int64_t first =
+        mask_.offset + (rank_ == 2 ? 0 : b * stride[0] + n * stride[1]);
+    for (std::int64_t i = 0; i < mask_.shape[rank_ - 2]; ++i)
+      for (std::int64_t j = 0; j < mask_.shape[rank_ - 1]; ++j)
+        mask_.bytes[static_cast<std::size_t>(first + i * stride[rank_ - 2] +
+                                             j * stride[rank_ - 1])] = std::byte{excluded(i, j)};
+  }
+
+ private:
+  spec::Tensor& mask_;
+  std::size_t rank_;
+};
+
+/// The pattern of the case; closed outside the window in mode 0.
+void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const Pattern& pattern = pattern_of(c.mask);
-  const std::int64_t row_stride = mask.strides[mask.strides.size() - 2];
-  const std::int64_t column_stride = mask.strides.back();
-  const Random random = stream(c.seed, Stream::mask);
-  const auto substream = [&](std::uint64_t index) {
-    return Random(random.bits(slice << 32 | index), static_cast<std::uint64_t>(Stream::mask));
-  };
-  Cell cell{.i = 0,
+  const flash::Places places(c.seed, Stream::mask);
+  Cell cell{.i = -1,
             .j = 0,
             .seq_q = p.seq_q,
             .seq_kv = p.seq_kv,
-            .row = substream(0),
-            .slice = substream(0)};
-  for (cell.i = 0; cell.i < p.seq_q; ++cell.i) {
-    cell.row = substream(static_cast<std::uint64_t>(cell.i) + 1);
-    for (cell.j = 0; cell.j < p.seq_kv; ++cell.j) {
-      const bool outside =
-          p.sparse_mode == 0 && (cell.j < cell.i - p.pre_tokens || cell.j > cell.i + p.next_tokens);
-      const auto at = first_element + cell.i * row_stride + cell.j * column_stride;
-      mask.bytes[static_cast<std::size_t>(at)] = std::byte{outside || pattern.excludes(cell)};
-    }
-  }
+            .row = places.head(b, n),
+            .slice = places.head(b, n)};
+  cells.fill(b, n, [&](std::int64_t i, std::int64_t j) {
+    if (i != cell.i) cell.row = places.row(b, n, i);
+    cell.i = i, cell.j = j;
+    const bool outside = p.sparse_mode == 0 && (j < i - p.pre_tokens || j > i + p.next_tokens);
+    return outside || pattern.excludes(cell);
+  });
 }
 
+/// In mode 5 the mask says what the prefix says: that many keys, and those up to the diagonal that ends right-down.
+void fill_prefix(Cells& cells, std::int64_t b, std::int64_t n, const Op::Problem& p) {
+  const std::int64_t visible = p.prefix[static_cast<std::size_t>(b)];
+  const std::int64_t diagonal = p.length_kv(b) - p.length_q(b);
+  cells.fill(b, n,
+             [&](std::int64_t i, std::int64_t j) { return j >= visible && j > i + diagonal; });
+}
+
+/// Columns that the rows of the prefix leave open.
+constexpr std::int64_t open_columns = 1024;
+
+/// The triangle of the sparse modes, and below it the rows that the prefix of mode 6 adds.
 void fill_compressed(spec::Tensor& mask) {
-  for (std::int64_t i = 0; i < spec::compressed_mask_edge; ++i)
-    for (std::int64_t j = 0; j < spec::compressed_mask_edge; ++j) {
-      const auto at = mask.offset + i * mask.strides[0] + j * mask.strides[1];
-      mask.bytes[static_cast<std::size_t>(at)] = std::byte{j > i};
-    }
+  Cells(mask).fill(0, 0, [](std::int64_t i, std::int64_t j) {
+    return i < spec::compressed_mask_edge ? j > i : j >= open_columns;
+  });
 }
 
 }  // namespace
@@ -129,13 +155,13 @@ std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
     fill_compressed(mask);
     return mask;
   }
-  const bool rank_two = mask.shape.size() == 2;
-  const std::int64_t batches = rank_two ? 1 : mask.shape[0], heads = rank_two ? 1 : mask.shape[1];
-  for (std::int64_t b = 0; b < batches; ++b)
-    for (std::int64_t n = 0; n < heads; ++n) {
-      const std::int64_t first =
-          rank_two ? mask.offset : mask.offset + b * mask.strides[0] + n * mask.strides[1];
-      fill_slice(mask, first, static_cast<std::uint64_t>(b * 256 + n), c);
+  Cells cells(mask);
+  for (std::int64_t b = 0; b < cells.batches(); ++b)
+    for (std::int64_t n = 0; n < cells.heads(); ++n) {
+      if (p.sparse_mode == 5)
+        fill_prefix(cells, b, n, p);
+      else
+        fill_pattern(cells, b, n, c);
     }
   return mask;
 }

@@ -5,9 +5,8 @@
 #include <cstring>
 #include <string>
 
-#include "operators/flash_attention_score_grad_structure.hpp"
-
 #include "assay/conformance/parallel.hpp"
+#include "operators/flash_attention_score_grad_structure.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -77,7 +76,7 @@ void check_storage(const Checked& c, std::vector<Finding>& findings) {
     if (viewed[at(element)] == 0 && !same(element)) touched.add_storage(element);
 }
 
-/// |x| that no correct kernel exceeds at (b, n, s, d) when every P is 1: of the outputs, and of staged values.
+/// unit_floor(row, d): |x| that no correct kernel exceeds when every P is 1.
 template <class UnitFloor>
 void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arithmetic,
                   UnitFloor&& unit_floor, std::vector<Finding>& findings) {
@@ -87,12 +86,12 @@ void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arit
   const double threshold = overflow_threshold(arithmetic.io);
   for (std::int64_t b = 0; b < c.extents.batch; ++b)
     for (std::int64_t n = 0; n < c.extents.heads; ++n)
-      for (std::int64_t s = 0; s < c.extents.seq; ++s) {
-        const bool zero = c.due_zero[at((b * c.extents.heads + n) * c.extents.seq + s)] != 0;
+      for (std::int64_t s = 0; s < c.extents.length(b); ++s) {
+        const bool zero = c.due_zero[at(c.extents.row(b, n, s))] != 0;
         for (std::int64_t d = 0; d < c.extents.dim; ++d) {
           const double x = view(b, n, s, d);
           if (!zero && std::isfinite(x)) continue;
-          const double limit = unit_floor(b, n, s, d);
+          const double limit = unit_floor(spec::RowPosition{b, n, s}, d);
           const Finding place{.b = b, .n = n, .s = s, .d = d, .actual = x,
                               .tolerance = arithmetic.phi * limit};
           if (zero && !(std::abs(x) <= arithmetic.phi * limit)) nonzero.add(place);
@@ -106,23 +105,26 @@ void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arit
 DueZeros due_zeros(const Dense& dense) {
   const Op::Problem& p = dense.problem;
   DueZeros zeros;
-  zeros.query_row.assign(at(p.batch * p.heads_q * p.seq_q), 0);
-  zeros.key_row.assign(at(p.batch * p.heads_kv * p.seq_kv), 0);
+  zeros.query_row.assign(at(dense.queries.rows()), 0);
+  zeros.key_row.assign(at(dense.keys.rows()), 0);
   const double dead = -static_cast<double>(std::numeric_limits<float>::max());
-  for (std::size_t row = 0; row < zeros.query_row.size(); ++row)
-    zeros.query_row[row] =
-        dense.softmax_max(static_cast<std::int64_t>(row)) == dead || p.seq_kv == 0 ? 1 : 0;
   parallel_for(p.batch * p.heads_kv, [&](std::int64_t head) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
+    for (std::int64_t n = kv * p.group(); n < (kv + 1) * p.group(); ++n)
+      for (std::int64_t i = 0; i < p.length_q(b); ++i) {
+        const std::int64_t row = dense.queries.row(b, n, i);
+        zeros.query_row[at(row)] = dense.softmax_max(row) == dead || p.length_kv(b) == 0 ? 1 : 0;
+      }
     const auto attended = [&](std::int64_t j) {
+      const reference::QueryRange queries = dense.mask.kept_queries(b, j);
       for (std::int64_t n = kv * p.group(); n < (kv + 1) * p.group(); ++n)
-        for (std::int64_t i = p.seq_q; i-- > 0;)
-          if (zeros.query_row[at(dense.query_row(b, n, i))] == 0 && dense.mask.keeps(b, n, i, j))
+        for (std::int64_t i = queries.last; i-- > queries.first;)
+          if (zeros.query_row[at(dense.queries.row(b, n, i))] == 0 && dense.mask.keeps(b, n, i, j))
             return true;
       return false;
     };
-    for (std::int64_t j = 0; j < p.seq_kv; ++j)
-      zeros.key_row[at(head * p.seq_kv + j)] = attended(j) ? 0 : 1;
+    for (std::int64_t j = 0; j < p.length_kv(b); ++j)
+      zeros.key_row[at(dense.keys.row(b, kv, j))] = attended(j) ? 0 : 1;
   });
   return zeros;
 }
@@ -138,22 +140,33 @@ std::vector<Finding> check_structure(const Case<Op>& c, const Dense& dense,
   const bool staging_overflows = arithmetic.profile.stage == spec::DType::fp16 &&
                                  2 * largest_staged >= overflow_threshold(spec::DType::fp16);
   std::vector<Finding> findings;
-  const Checked dq{"dq", outputs.dq, poisoned.dq, query_extents(p), zeros.query_row,
-                   staging_overflows};
-  const Checked dk{"dk", outputs.dk, poisoned.dk, key_extents(p), zeros.key_row,
-                   staging_overflows};
-  const Checked dv{"dv", outputs.dv, poisoned.dv, value_extents(p), zeros.key_row,
-                   staging_overflows};
-  for (const Checked* checked : {&dq, &dk, &dv}) check_storage(*checked, findings);
-  check_values(dq, p, arithmetic, [&](auto b, auto n, auto s, auto d) {
-    return floor.dq(p, b, n, s, d);
-  }, findings);
-  check_values(dk, p, arithmetic, [&](auto b, auto n, auto, auto d) {
-    return floor.dk[at((b * p.heads_kv + n) * p.head_dim + d)];
-  }, findings);
-  check_values(dv, p, arithmetic, [&](auto b, auto n, auto, auto d) {
-    return floor.dv[at((b * p.heads_kv + n) * p.head_dim_v + d)];
-  }, findings);
+  const auto check = [&](const char* name, const spec::Tensor& tensor, const spec::Tensor& poison,
+                         const spec::Extents& extents, const std::vector<std::uint8_t>& due,
+                         auto&& unit_floor) {
+    const Checked checked{name, tensor, poison, extents, due, staging_overflows};
+    check_storage(checked, findings);
+    check_values(checked, p, arithmetic, unit_floor, findings);
+  };
+  const auto of_query = [&](std::int64_t first) {
+    return [&, first](const spec::RowPosition& row, std::int64_t d) {
+      return floor.dq(dense, row, first + d);
+    };
+  };
+  const auto of_key = [&](const std::vector<double>& sums, std::int64_t width, std::int64_t first) {
+    return [&, width, first](const spec::RowPosition& row, std::int64_t d) {
+      return sums[at((row.b * p.heads_kv + row.n) * width + first + d)];
+    };
+  };
+  check("dq", outputs.dq, poisoned.dq, query_extents(p), zeros.query_row, of_query(0));
+  check("dk", outputs.dk, poisoned.dk, key_extents(p), zeros.key_row,
+        of_key(floor.dk, dense.width(), 0));
+  check("dv", outputs.dv, poisoned.dv, value_extents(p), zeros.key_row,
+        of_key(floor.dv, p.head_dim_v, 0));
+  if (p.head_dim_rope == 0) return findings;
+  check("dq_rope", outputs.dq_rope.value(), poisoned.dq_rope.value(), query_rope_extents(p),
+        zeros.query_row, of_query(p.head_dim));
+  check("dk_rope", outputs.dk_rope.value(), poisoned.dk_rope.value(), key_rope_extents(p),
+        zeros.key_row, of_key(floor.dk, dense.width(), p.head_dim));
   return findings;
 }
 

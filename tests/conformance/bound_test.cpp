@@ -20,21 +20,21 @@ std::vector<std::int64_t> all_rows(std::int64_t extent) {
   return rows;
 }
 
-/// A judged problem in layout BNSD, where the order of the tensors is that of the expectations.
+/// A judged problem, every row of it.
 struct Trial {
   Trial(const Op::Problem& problem, const spec::NumericsProfile& profile, std::uint64_t seed)
       : inputs(testing::normal_inputs(problem, seed)),
         dense(problem, inputs),
         arithmetic(profile, problem.dtype),
-        judged{all_rows(problem.seq_q), all_rows(problem.seq_kv)},
+        judged{all_rows(query_extents(problem).rows()), all_rows(key_extents(problem).rows())},
         expected(flash::expectations(dense, arithmetic, flash::row_terms(dense, arithmetic), judged)) {}
 
-  std::array<Verdict, 3> judge(const KernelPlan& plan) {
+  std::vector<Verdict> judge(const KernelPlan& plan) {
     const Gradients g = testing::run_kernel(dense.problem, inputs, plan);
-    std::array<Verdict, 3> verdicts;
-    const std::vector<float>* outputs[] = {&g.dq, &g.dk, &g.dv};
-    for (std::size_t t = 0; t < 3; ++t) {
-      reports[t] = {};
+    const std::vector<float>* outputs[] = {&g.dq, &g.dk, &g.dv, &g.dq_rope, &g.dk_rope};
+    std::vector<Verdict> verdicts(expected.size());
+    reports.assign(expected.size(), {});
+    for (std::size_t t = 0; t < expected.size(); ++t) {
       verdicts[t] = compare(expected[t], {outputs[t]->begin(), outputs[t]->end()}, arithmetic,
                             reports[t], findings);
     }
@@ -45,13 +45,12 @@ struct Trial {
   flash::Dense dense;
   Arithmetic arithmetic;
   flash::JudgedRows judged;
-  std::array<Expectation, 3> expected;
-  std::array<TensorReport, 3> reports;
+  std::vector<Expectation> expected;
+  std::vector<TensorReport> reports;
   std::vector<Finding> findings;
 };
 
-constexpr std::array<Verdict, 3> all_conform = {Verdict::conforms, Verdict::conforms,
-                                                Verdict::conforms};
+const std::vector<Verdict> all_conform(3, Verdict::conforms);
 
 Op::Problem problem_of(spec::DType dtype) {
   return {.dtype = dtype, .batch = 1, .heads_q = 4, .heads_kv = 2, .seq_q = 67, .seq_kv = 81,
@@ -84,6 +83,67 @@ TEST(Bound, CausalHealthyKernelConforms) {
   p.sparse_mode = 3, p.atten_mask = spec::MaskShape::compressed;
   Trial trial(p, {.stage = spec::DType::bf16, .fused = false}, 11);
   EXPECT_EQ(trial.judge(bf16_plan()), all_conform);
+}
+
+/// Sequences of unequal length, one without queries and one without keys.
+Op::Problem ragged_problem(spec::DType dtype) {
+  Op::Problem p = problem_of(dtype);
+  p.input_layout = spec::Layout::tnd;
+  p.batch = 4, p.seq_q = 53, p.seq_kv = 49;
+  p.lengths_q = {31, 0, 17, 53}, p.lengths_kv = {49, 12, 0, 33};
+  return p;
+}
+
+TEST(Bound, HealthyKernelConformsOnUnequalSequencesInEverySparseMode) {
+  for (const std::int64_t mode : {2, 3, 4, 6, 7, 8}) {
+    Op::Problem p = ragged_problem(spec::DType::bf16);
+    p.sparse_mode = mode, p.atten_mask = spec::MaskShape::compressed;
+    p.pre_tokens = 60, p.next_tokens = 3;
+    if (mode == 6) p.prefix = {5, 0, 0, 33};
+    Trial trial(p, {.stage = spec::DType::bf16, .fused = false}, 11);
+    EXPECT_EQ(trial.judge(bf16_plan()), all_conform) << mode;
+  }
+}
+
+TEST(Bound, HealthyKernelConformsWithEveryPositionBias) {
+  for (const std::int64_t pse_type : {0, 1, 2, 3})
+    for (const auto dtype : {spec::DType::bf16, spec::DType::fp32}) {
+      Op::Problem p = problem_of(dtype);
+      p.seq_kv = p.seq_q, p.pse_type = pse_type;
+      p.pse_shift = pse_type >= 2 ? spec::PseShape::slopes_n : spec::PseShape::bnss;
+      const bool narrow = dtype == spec::DType::bf16;
+      Trial trial(p, {.stage = dtype, .fused = false}, 5);
+      EXPECT_EQ(trial.judge(narrow ? bf16_plan() : KernelPlan{}), all_conform) << pse_type;
+    }
+}
+
+TEST(Bound, HealthyKernelConformsWithDropout) {
+  for (const double keep_prob : {0.5, 0.3}) {
+    Op::Problem p = ragged_problem(spec::DType::bf16);
+    p.keep_prob = keep_prob, p.drop_mask = spec::DropMask::exact;
+    Trial trial(p, {.stage = spec::DType::bf16, .fused = false}, 5);
+    EXPECT_EQ(trial.judge(bf16_plan()), all_conform) << keep_prob;
+    for (const Expectation& e : trial.expected)
+      EXPECT_EQ(judge_controls(e, trial.arithmetic).letters, "Z+N+L+S+") << e.name;
+    p.keep_prob *= 1.01;  // a kernel that divides by 1 % too much
+    const Gradients wrong = testing::run_kernel(p, trial.inputs, bf16_plan());
+    TensorReport report;
+    EXPECT_NE(compare(trial.expected[2], {wrong.dv.begin(), wrong.dv.end()}, trial.arithmetic,
+                      report, trial.findings),
+              Verdict::conforms);
+  }
+}
+
+TEST(Bound, RopeAddsToTheScoresAndHasGradientsOfItsOwn) {
+  Op::Problem p = ragged_problem(spec::DType::bf16);
+  p.head_dim_rope = 16;
+  Trial trial(p, {.stage = spec::DType::bf16, .fused = false}, 8);
+  EXPECT_EQ(trial.judge(bf16_plan()), std::vector<Verdict>(5, Verdict::conforms));
+  EXPECT_EQ(trial.expected[3].name, "dq_rope");
+  EXPECT_EQ(trial.expected[4].dim(), 16);
+  for (std::size_t t = 0; t < 5; ++t) EXPECT_GT(trial.reports[t].worst, 0.05) << t;
+  const flash::Certificate certificate = flash::certify(trial.dense, trial.inputs, trial.judged);
+  EXPECT_FALSE(certificate.rows.at("dk_rope").empty());
 }
 
 TEST(Bound, OwnStatisticsProfileConforms) {
@@ -164,7 +224,7 @@ TEST(Bound, DoubleEngineAgreesWithTheDefinitionIn113Bits) {
   p.seq_q = 21, p.seq_kv = 18;
   Trial trial(p, spec::numerics_preset("ascend_a2", p.dtype), 2);
   const flash::Certificate certificate = flash::certify(trial.dense, trial.inputs, trial.judged);
-  EXPECT_EQ(certificate.rows[0].size(), 4u * 21u);
+  EXPECT_EQ(certificate.rows.at("dq").size(), 4u * 21u);
   trial.expected[1].value[5] *= 1 + 1e-9;
   certificate.apply(trial.expected);
   EXPECT_EQ(trial.judge({}), all_conform);

@@ -6,6 +6,7 @@
 
 #include "assay/conformance/arithmetic.hpp"
 #include "assay/conformance/report.hpp"
+#include "assay/spec/layout.hpp"
 
 namespace assay::conformance {
 
@@ -13,9 +14,8 @@ namespace assay::conformance {
 /// proven radius of the reference, the tolerances and the deviation of healthy errors.
 struct Expectation {
   std::string name;
-  std::int64_t heads = 0, seq = 0, dim = 0;  ///< extents of the tensor; rows are (b, n, s)
-  std::int64_t batch = 0;
-  std::vector<std::int64_t> rows;            ///< judged rows as (b * heads + n) * seq + s, ascending
+  spec::Extents extents;
+  std::vector<std::int64_t> rows;  ///< judged rows by their number in Extents::row, ascending
 
   // One entry per judged element, (rows, dim) row-major.
   std::vector<double> value, radius, tau, tau_det, sigma, floor;
@@ -26,6 +26,7 @@ struct Expectation {
   double nu = 0;        ///< effective degrees of freedom of the errors
   bool biasable = true; ///< false where all pairs share their roundings, so that a mean says nothing
 
+  std::int64_t dim() const { return extents.dim; }
   std::int64_t elements() const { return static_cast<std::int64_t>(value.size()); }
   std::int64_t row_count() const { return static_cast<std::int64_t>(rows.size()); }
   void resize(std::int64_t row_count);

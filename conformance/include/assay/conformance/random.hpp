@@ -42,7 +42,9 @@ class Random {
 };
 
 /// Streams of the tensors: the same in every profile.
-enum class Stream : std::uint64_t { query, key, value, dy, mask, lattice, sampling };
+enum class Stream : std::uint64_t {
+  query, key, value, dy, mask, lattice, sampling, query_rope, key_rope, pse, drop
+};
 
 constexpr Random stream(std::uint64_t seed, Stream which) {
   return {seed, static_cast<std::uint64_t>(which)};

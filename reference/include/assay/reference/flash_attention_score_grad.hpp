@@ -4,79 +4,82 @@
 #include <variant>
 #include <vector>
 
+#include "assay/reference/dropout.hpp"
+#include "assay/reference/forward.hpp"
 #include "assay/reference/mask.hpp"
+#include "assay/reference/operands.hpp"
+#include "assay/reference/position_bias.hpp"
 #include "assay/reference/real.hpp"
+#include "assay/reference/side_inputs.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 namespace assay::reference {
 
-/// Dense operands in arithmetic of type Real, each (batch, heads, seq, dim) row-major; the statistics and
-/// attention_in as Real, so that an exact forward can be differentiated.
-template <class Real>
-struct Operands {
-  std::vector<Real> query, key, value, dy;
-  std::vector<Real> softmax_max, softmax_sum;  ///< (batch, heads_q, seq_q)
-  std::vector<Real> attention_in;
-};
-
-/// The operator's own tensors, densely and exactly; of the statistics replica 0. float suffices for every type.
-/// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
-template <class Real>
-Operands<Real> operands_of(const spec::FlashAttentionScoreGrad::Problem& problem,
-                           const spec::FlashAttentionScoreGrad::Inputs& inputs);
-
-/// Quantities of query (b, n, i) and key j. Where the mask excludes the key, prob and dscore are 0.
+/// Quantities of query (b, n, i) and key j: the score with its position bias, the probability, the probability after
+/// dropout, and the gradients of the probability and of the score. Where the mask excludes the key, prob, dropped and
+/// dscore are 0.
 template <class Real>
 struct Pair {
-  Real score, prob, dprob, dscore;
+  Real score, prob, dropped, dprob, dscore;
 };
 
-/// Gradient of one key: rows of dk and dv.
+/// Gradient of one query: rows of dq and dq_rope, which is empty if head_dim_rope is 0.
+template <class Real>
+struct QueryRow {
+  std::vector<Real> dq, dq_rope;
+};
+
+/// Gradient of one key: rows of dk, dv and dk_rope.
 template <class Real>
 struct KeyRow {
-  std::vector<Real> dk, dv;
-};
-
-/// Softmax statistics and attention output, (batch, heads_q, seq_q) and (..., head_dim_v) row-major.
-template <class Real>
-struct Forward {
-  std::vector<Real> softmax_max, softmax_sum, attention_out;
+  std::vector<Real> dk, dv, dk_rope;
 };
 
 /// Gradient of softmax attention, computed from the definition in arithmetic of type Real (double, Quad, Fifty).
 ///
-/// With S = scale_value * query key^T and P = exp(S - softmax_max) / softmax_sum where kept, else 0,
+/// With L = query key^T + query_rope key_rope^T, the score S = scale_value * (L + bias) for pse_type 1 and
+/// scale_value * L + bias for the others, P = exp(S - softmax_max) / softmax_sum where kept, else 0, and the factor of
+/// dropout Z = 1 / keep_prob where its bit is 1, else 0,
 ///
-///     dv = P^T dy                dS = P * (dy value^T - rowsum(dy * attention_in))
+///     dv = (P * Z)^T dy          dS = P * (Z * dy value^T - rowsum(dy * attention_in))
 ///     dq = scale_value * dS key  dk = scale_value * dS^T query
 ///
-/// Shapes: query head n reads key head n / (heads_q / heads_kv); dk, dv sum over the heads of a group.
-/// Units:  softmax_max is a scaled score; exponentials are natural; scale_value is rounded to fp32 before use.
-/// Cost:   a dq row is seq_kv * head_dim * 3 multiplications, a dk and dv row seq_q * group * head_dim * 5, and an
-///         exponential per pair; excluded pairs cost nothing. Rows are independent: call them from any thread.
+/// and the gradients of the rope parts as those of query and key.
+///
+/// Shapes: query head n reads key head n / (heads_q / heads_kv); dk, dv sum over the heads of a group. Queries and keys
+///         meet within their sequence b only.
+/// Units:  softmax_max is a score; exponentials are natural; scale_value and keep_prob are rounded to fp32 before use.
+/// Cost:   of every pair that the sparse mode keeps an exponential, and in a dq row head_dim * 3, in a dk and dv row
+///         head_dim * 5 multiplications. Rows are independent: call them from any thread.
 /// Errors: a non-finite input is no error: it spreads as IEEE 754 says, but a masked score is replaced, not multiplied.
-/// Source: FlashAttentionScoreGrad.md (formulas).
+/// Source: FlashAttentionScoreGrad.md (formulas), aclnnFlashAttentionUnpaddingScoreGradV3.md (formulas).
 template <class Real>
 class FlashAttentionScoreGrad {
  public:
   using Problem = spec::FlashAttentionScoreGrad::Problem;
   using Inputs = spec::FlashAttentionScoreGrad::Inputs;
 
-  /// Refers to `atten_mask` (null: no mask).
-  FlashAttentionScoreGrad(const Problem& problem, Operands<Real> operands,
-                          const spec::Tensor* atten_mask);
-  /// The operator's own tensors, exact; refers to the mask inside `inputs`. Large operands are kept as float and
-  /// converted where they are used.
+  /// Refers to the tensors of `side`.
+  /// Errors: std::invalid_argument where Mask, PositionBias or Dropout say so.
+  FlashAttentionScoreGrad(const Problem& problem, Operands<Real> operands, const SideInputs& side);
+  /// The operator's own tensors, exact; refers to the mask, pse_shift and drop_mask inside `inputs`. Large operands are
+  /// kept as float and converted where they are used.
   /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
   static FlashAttentionScoreGrad from(const Problem& problem, const Inputs& inputs);
 
   Pair<Real> pair(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
-  std::vector<Real> dq_row(std::int64_t b, std::int64_t n, std::int64_t i) const;
+  QueryRow<Real> dq_row(std::int64_t b, std::int64_t n, std::int64_t i) const;
   KeyRow<Real> dkv_row(std::int64_t b, std::int64_t kv, std::int64_t j) const;
   const Mask& mask() const { return mask_; }
+  const PositionBias& position_bias() const { return position_bias_; }
+  const Dropout& dropout() const { return dropout_; }
 
  private:
-  /// All that the formulas take from query (b, n, i); row_term is the dot product of dy and attention_in.
+  struct Position {
+    std::int64_t b, n, i, j;
+  };
+  /// All that the formulas take from query (b, n, i), its rope part behind it; row_term is the dot product of dy and
+  /// attention_in.
   struct QuerySide {
     std::vector<Real> query, dy;
     Real softmax_max, softmax_sum, row_term;
@@ -87,30 +90,18 @@ class FlashAttentionScoreGrad {
   };
   using Stored = std::variant<Operands<Real>, Operands<float>>;
 
-  FlashAttentionScoreGrad(const Problem& problem, Stored operands, const spec::Tensor* atten_mask);
+  FlashAttentionScoreGrad(const Problem& problem, Stored operands, const SideInputs& side);
   QuerySide query_side(std::int64_t b, std::int64_t n, std::int64_t i) const;
   KeySide key_side(std::int64_t b, std::int64_t kv, std::int64_t j) const;
-  Pair<Real> kept_pair(const QuerySide& query, const KeySide& key) const;
+  Pair<Real> kept_pair(const Position& at, const QuerySide& query, const KeySide& key) const;
 
   Problem problem_;
   Stored operands_;
   Mask mask_;
+  PositionBias position_bias_;
+  Dropout dropout_;
+  spec::Extents queries_, keys_;
   Real scale_;
 };
-
-/// The forward from the definition. softmax_max and softmax_sum of a row without kept key are -FLT_MAX and FLT_MAX,
-/// its output is 0.
-template <class Real>
-Forward<Real> forward(const spec::FlashAttentionScoreGrad::Problem& problem,
-                      const Operands<Real>& operands, const spec::Tensor* atten_mask);
-
-/// The same in double, blocked and parallel over (batch, head, rows), for long sequences; reads the operator's tensors
-/// (query, key, value, atten_mask) and leaves the others alone. softmax_max is already rounded to float and softmax_sum
-/// belongs to the rounded maximum. Bit-identical for any number of threads (0: all cores) and any SIMD width: dot products
-/// and outputs are chains over ascending d and j, the sum is eight chains over j mod 8, added in ascending order.
-/// Cost: seq_q * seq_kv * (head_dim + head_dim_v) multiplications a head, less what modes 2 and 3 exclude.
-Forward<double> blocked_forward(const spec::FlashAttentionScoreGrad::Problem& problem,
-                                const spec::FlashAttentionScoreGrad::Inputs& inputs,
-                                int threads = 0);
 
 }  // namespace assay::reference

@@ -20,10 +20,21 @@ struct InputProfile {
 std::span<const InputProfile> profiles();
 /// Named contents of user masks: random, causal, dead_rows, ...
 std::span<const InputProfile> mask_patterns();
+/// Named contents of dropout bits: random, all_kept, all_dropped, last_bits.
+std::span<const InputProfile> drop_patterns();
 
 /// The mask that the case passes, strided as its inputs: the pattern `c.mask`, closed outside pre_tokens and
-/// next_tokens in mode 0, or the canonical compressed triangle; nothing where the problem has no mask.
+/// next_tokens in mode 0; in mode 5 the prefix alone; or the canonical compressed mask. Nothing where the problem has
+/// no mask.
 std::optional<spec::Tensor> make_mask(const Case<spec::FlashAttentionScoreGrad>& c);
+
+/// The position bias that the case passes: numbers of its input profile as large as the scores to which they are added,
+/// in the shapes of 1024 rows a function of i - j alone, or positive slopes. Nothing where the problem has none.
+std::optional<spec::Tensor> make_pse(const Case<spec::FlashAttentionScoreGrad>& c);
+
+/// The dropout bits that the case passes, the pattern `c.drop`: 1 keeps. Bits and bytes behind the last score hold the
+/// guard pattern. Nothing where the problem has no drop mask.
+std::optional<spec::Tensor> make_drop_mask(const Case<spec::FlashAttentionScoreGrad>& c);
 
 /// The tensors of a track B case, forward included: statistics and attention_in are what a forward of the reference
 /// computes, rounded as the operator stores them; every one strided as the case says.
@@ -47,10 +58,10 @@ struct Dyadic {
 /// A case whose correct outputs are known exactly, whatever the order of summation.
 struct LatticeCase {
   spec::FlashAttentionScoreGrad::Inputs inputs;
-  /// Exact gradients before the final cast, rows x dim in the order of `query_rows` and `key_rows`
-  /// ((b, n, row), b slowest).
+  /// Exact gradients before the final cast, rows x dim in the order of `query_rows` and `key_rows`.
   std::vector<Dyadic> dq, dk, dv;
-  std::vector<std::int64_t> query_rows, key_rows;  ///< judged rows of every (b, n) of the query and key side
+  std::vector<Dyadic> dq_rope, dk_rope;            ///< empty if head_dim_rope is 0
+  std::vector<std::int64_t> query_rows, key_rows;  ///< judged rows, ascending numbers of `spec::Extents::row`
   std::int64_t muted_rows = 0;  ///< live query rows whose dy had to be 0
 };
 

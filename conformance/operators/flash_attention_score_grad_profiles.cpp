@@ -1,0 +1,97 @@
+#include "operators/flash_attention_score_grad_profiles.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+
+namespace assay::conformance {
+namespace flash {
+namespace {
+
+/// A fraction of rows or elements that owes nothing to the values drawn for them.
+bool chosen(const Random& random, std::int64_t index, std::uint64_t one_in) {
+  return random.bits(~static_cast<std::uint64_t>(index)) % one_in == 0;
+}
+
+double outliers(const Place& p) { return p.normal() * (chosen(p.row, p.d, 128) ? 16 : 1); }
+
+double large_exponent(const Place& p) {
+  // Scores stay ordinary: query and key carry opposite exponents, and their bias is not enlarged.
+  if (p.is_query()) return p.normal() * (p.half() ? 0x1p3 : 0x1p30);
+  if (p.is_key()) return p.normal() * (p.half() ? 0x1p-3 : 0x1p-30);
+  if (p.is(Stream::pse)) return p.normal();
+  return p.normal() * (p.half() ? 0x1p3 : 0x1p20);
+}
+
+constexpr std::int64_t overflowing_row = 300, overflow_period = 512;
+
+double overflow_fp16(const Place& p) {
+  const bool overflows = p.s % overflow_period == overflowing_row;
+  if (overflows && p.is_query()) return 4 * p.normal();
+  if (overflows && p.is(Stream::dy)) return std::clamp(0x1p14 * p.normal(), -65504.0, 65504.0);
+  return p.is(Stream::value) ? 4 * p.normal() : p.normal();
+}
+
+struct Profile {
+  std::string_view name, sentence;
+  ProfileValue value;
+};
+
+constexpr Profile profile_list[] = {
+    {"normal", "every element is close to normal with deviation 1",
+     [](const Place& p) { return p.normal(); }},
+    {"peaked", "query and key are four times as large: softmax is near one-hot",
+     [](const Place& p) {
+       return p.normal() * (p.is_query() || p.is_key() ? 4 : 1);
+     }},
+    {"cancelling", "rows of value differ by 2^-5 of their size: dP is close to the row term",
+     [](const Place& p) {
+       return p.is(Stream::value) ? p.head_normal() + 0x1p-5 * p.normal() : p.normal();
+     }},
+    {"all_positive", "every element is uniform in [0, 1): no sum cancels",
+     [](const Place& p) { return p.uniform(); }},
+    {"offset", "every element has mean 3 and deviation 1/2",
+     [](const Place& p) { return 3 + 0.5 * p.normal(); }},
+    {"equal_values", "the rows of value of a head are equal: dP equals the row term",
+     [](const Place& p) { return p.is(Stream::value) ? p.head_normal() : p.normal(); }},
+    {"outliers", "one element in 128 is sixteen times as large", outliers},
+    {"subnormal_fp16", "dy is 2^-11 as large: staged dS lies in the subnormal range of fp16",
+     [](const Place& p) { return p.normal() * (p.is(Stream::dy) ? 0x1p-11 : 1); }},
+    {"large_exponent",
+     "value and dy are 2^20 (fp16: 2^3) times as large, query 2^30 (2^3), key as much smaller",
+     large_exponent},
+    {"tiny_dy", "dy is 2^-40 (fp16: 2^-6) as large",
+     [](const Place& p) {
+       return p.normal() * (p.is(Stream::dy) ? (p.half() ? 0x1p-6 : 0x1p-40) : 1);
+     }},
+    {"huge_dy", "dy is 2^40 (fp16: 2^4) times as large",
+     [](const Place& p) {
+       return p.normal() * (p.is(Stream::dy) ? (p.half() ? 0x1p4 : 0x1p40) : 1);
+     }},
+    {"sparse_dy", "three rows of dy in four are zero, as where few tokens have a loss",
+     [](const Place& p) { return p.is(Stream::dy) && !chosen(p.row, 0, 4) ? 0.0 : p.normal(); }},
+    {"overflow_fp16", "one row in 512 has dS beyond the largest fp16 number", overflow_fp16},
+};
+
+}  // namespace
+
+ProfileValue profile_value(const std::string& name) {
+  for (const Profile& profile : profile_list)
+    if (profile.name == name) return profile.value;
+  throw std::invalid_argument("no input profile '" + name + "'");
+}
+
+}  // namespace flash
+
+std::span<const InputProfile> profiles() {
+  static const auto named = [] {
+    std::vector<InputProfile> entries;
+    for (const auto& profile : flash::profile_list)
+      entries.push_back({profile.name, profile.sentence});
+    return entries;
+  }();
+  return named;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,144 @@
+#include "operators/flash_attention_score_grad_row_terms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "assay/conformance/parallel.hpp"
+#include "assay/conformance/vector_loops.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+/// Row term and its error from attention_in as given.
+void given_delta(const Dense& dense, std::int64_t b, std::int64_t n, std::int64_t i, double u,
+                 RowTerms& row) {
+  const double* dy = dense.dy(b, n, i);
+  const double* o = dense.attention_in(b, n, i);
+  double magnitude = 0;
+  row.delta = 0;
+  for (std::int64_t d = 0; d < dense.problem.head_dim_v; ++d) {
+    row.delta += dy[d] * o[d];
+    magnitude += std::abs(dy[d] * o[d]);
+  }
+  const double dim = static_cast<double>(dense.problem.head_dim_v);
+  row.omega_rig = (dim + 4) * u * magnitude;
+  row.omega_ind = (std::sqrt(dim) + 2) * u * magnitude;
+  row.omega_com = 2 * u * std::abs(row.delta);
+}
+
+/// Error of statistics that the kernel computes itself; returns the sum of the probabilities.
+double own_statistics(const Dense& dense, const Arithmetic& n, const Products& products,
+                      RowTerms& row) {
+  double sum = 0, grown = 0, independent = 0, common = 0;
+  for (std::size_t c = 0; c < products.keep.size(); ++c) {
+    if (products.keep[c] == 0) continue;
+    const ExponentError x = exponent_error(dense, n, row, sums_of(products, c));
+    const double p = probability(row, x.score);
+    sum += p;
+    grown += p * std::exp(x.total);
+    independent += p * p * (x.v2 + square(x.h_s));
+    common += p * x.coherent;
+  }
+  if (n.profile.stats == spec::Origin::own) {
+    const double fixed = std::abs(std::log(sum)) +
+                         (static_cast<double>(products.keep.size()) + 4) * n.u + n.eps_x;
+    row.zeta_rig = std::abs(std::log(grown / sum)) + fixed;
+    row.zeta_ind = std::sqrt(independent);
+    row.zeta_com = common + fixed;
+  }
+  return sum;
+}
+
+/// Row term sum_j P dP of the kernel's own, and its error.
+void own_delta(const Dense& dense, const Arithmetic& n, const Products& products, RowTerms& row) {
+  const double keys = static_cast<double>(products.keep.size());
+  const double dim = static_cast<double>(dense.problem.head_dim_v);
+  row.delta = 0;
+  for (std::size_t c = 0; c < products.keep.size(); ++c)
+    if (products.keep[c] != 0)
+      row.delta += probability(row, dense.scale * products.score[c] + products.bias[c]) * products.dprob[c];
+  double rigorous = 0, independent = 0, common = 0;
+  for (std::size_t c = 0; c < products.keep.size(); ++c) {
+    if (products.keep[c] == 0) continue;
+    const PairSums sums = sums_of(products, c);
+    const ExponentError x = exponent_error(dense, n, row, sums);
+    const GradientError dp = gradient_error(dense, n, sums);
+    const double p = probability(row, x.score);
+    const double rho = growth(x.total + n.eps_x + 4 * n.u + row.zeta_rig);
+    const double h_p = n.store_p_error(p + p * rho + n.phi);
+    const double e_p = p * rho + n.phi + h_p;
+    const double magnitude = std::abs(sums.dprob);
+    // An error common to a row's P leaves sum_j P (dP - delta) alone only where the kernel normalises P itself.
+    const double t = n.profile.stats == spec::Origin::own ? std::abs(sums.dprob - row.delta) : magnitude;
+    rigorous += e_p * magnitude + (p + e_p) * dp.total +
+                (keys + 4) * n.u * (p + e_p) * (magnitude + dp.total);
+    independent += square(p * t) * (x.v2 + square(x.h_s)) + square(sums.dprob * h_p) +
+                   p * p * (square(dp.h_dp) + square(sums.dprob_abs * std::sqrt(dim) * n.u_a));
+    common += p * t * (x.coherent + n.eps_x + 4 * n.u + rho * rho) + e_p * dp.total +
+              p * sums.dprob_abs * (n.u_k + 2 * n.u_x) + (keys + 6) * n.u * p * magnitude;
+  }
+  row.omega_rig = rigorous;
+  row.omega_ind = std::sqrt(independent);
+  row.omega_com = common;
+}
+
+/// Whether attention_in is the rounded output of the forward that the statistics belong to.
+bool output_belongs(const Dense& dense, std::int64_t b, std::int64_t n, std::int64_t i,
+                    const Products& products, const RowTerms& row) {
+  const std::int64_t kv = n / dense.problem.group();
+  std::vector<double> output(static_cast<std::size_t>(dense.problem.head_dim_v), 0.0);
+  for (std::size_t c = 0; c < products.keep.size(); ++c)
+    if (products.keep[c] != 0)
+      add_scaled(products.kappa[c] *
+                     probability(row, dense.scale * products.score[c] + products.bias[c]),
+                 dense.value(b, kv, static_cast<std::int64_t>(c)), dense.problem.head_dim_v,
+                 output.data());
+  const spec::FloatFormat format = spec::format_of(dense.problem.dtype);
+  const double* given = dense.attention_in(b, n, i);
+  for (std::size_t d = 0; d < output.size(); ++d) {
+    const double ulp = std::max(std::ldexp(1.0, 1 - format.significand_bits) * std::abs(output[d]),
+                                std::ldexp(1.0, format.min_exponent + 1 - format.significand_bits));
+    if (std::abs(output[d] - given[d]) > ulp) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
+  const Op::Problem& p = dense.problem;
+  AllRowTerms all;
+  all.rows.resize(static_cast<std::size_t>(dense.queries.rows()));
+  std::vector<std::uint8_t> inconsistent(static_cast<std::size_t>(p.batch * p.heads_q), 0);
+  const bool own = n.profile.stats == spec::Origin::own || n.profile.delta == spec::Origin::own;
+  parallel_for(p.batch * p.heads_q, [&](std::int64_t task) {
+    const std::int64_t b = task / p.heads_q, head = task % p.heads_q;
+    const std::optional<Columns> columns =
+        own ? std::optional<Columns>(std::in_place, dense, b, head / p.group(),
+                                     ascending(0, p.length_kv(b)))
+            : std::nullopt;
+    Products products;
+    for (std::int64_t i = 0; i < p.length_q(b); ++i) {
+      const std::int64_t number = dense.queries.row(b, head, i);
+      RowTerms& row = all.rows[static_cast<std::size_t>(number)];
+      row.softmax_max = dense.softmax_max(number);
+      row.softmax_sum = dense.softmax_sum(number);
+      row.live = row.softmax_max != -static_cast<double>(std::numeric_limits<float>::max()) &&
+                 p.length_kv(b) > 0;
+      given_delta(dense, b, head, i, n.u, row);
+      if (!own || !row.live) continue;
+      columns->multiply(head, i, products);
+      if (!products.any_kept) continue;
+      const double sum = own_statistics(dense, n, products, row);
+      if (std::abs(sum - 1) > 0x1p-18 || !output_belongs(dense, b, head, i, products, row))
+        inconsistent[static_cast<std::size_t>(task)] = 1;
+      if (n.profile.delta == spec::Origin::own) own_delta(dense, n, products, row);
+    }
+  });
+  all.consistent = std::count(inconsistent.begin(), inconsistent.end(), 1) == 0;
+  return all;
+}
+
+}  // namespace assay::conformance::flash

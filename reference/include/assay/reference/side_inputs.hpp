@@ -1,0 +1,22 @@
+#pragma once
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+
+namespace assay::reference {
+
+/// The tensors that say which scores count and what is added to them; null: absent. Whoever takes them refers to them.
+struct SideInputs {
+  const spec::Tensor* atten_mask = nullptr;
+  const spec::Tensor* pse_shift = nullptr;
+  const spec::Tensor* drop_mask = nullptr;
+};
+
+/// Those of `inputs`, which must outlive them.
+inline SideInputs side_inputs(const spec::FlashAttentionScoreGrad::Inputs& inputs) {
+  return {.atten_mask = inputs.atten_mask ? &*inputs.atten_mask : nullptr,
+          .pse_shift = inputs.pse_shift ? &*inputs.pse_shift : nullptr,
+          .drop_mask = inputs.drop_mask ? &*inputs.drop_mask : nullptr};
+}
+SideInputs side_inputs(spec::FlashAttentionScoreGrad::Inputs&&) = delete;
+
+}  // namespace assay::reference

@@ -1,0 +1,88 @@
+#include "assay/reference/operands.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+
+namespace assay::reference {
+namespace {
+
+using Problem = spec::FlashAttentionScoreGrad::Problem;
+using Inputs = spec::FlashAttentionScoreGrad::Inputs;
+
+template <class Real>
+std::vector<Real> dense(const spec::Tensor& tensor, spec::Layout layout,
+                        const spec::Extents& extents) {
+  const spec::HeadView view(tensor, layout, extents);
+  std::vector<Real> elements;
+  elements.reserve(static_cast<std::size_t>(extents.rows() * extents.dim));
+  std::vector<double> values(static_cast<std::size_t>(extents.dim));
+  for (std::int64_t b = 0; b < extents.batch; ++b)
+    for (std::int64_t n = 0; n < extents.heads; ++n)
+      for (std::int64_t s = 0; s < extents.length(b); ++s) {
+        view.read_row(b, n, s, values);
+        for (const double value : values) elements.push_back(static_cast<Real>(value));
+      }
+  return elements;
+}
+
+template <class Real>
+std::vector<Real> dense_rope(const std::optional<spec::Tensor>& tensor, const Problem& p,
+                             const spec::Extents& extents) {
+  if (p.head_dim_rope == 0) return {};
+  if (!tensor) throw std::invalid_argument("operands: head_dim_rope is not 0, a rope tensor is missing");
+  return dense<Real>(*tensor, p.input_layout, extents);
+}
+
+/// Where replica 0 of query row (b, n, i) is found in statistics of TND: the token and head that the shape gives it.
+spec::RowPosition statistics_position(const Problem& p, const spec::Extents& e,
+                                      const spec::RowPosition& at) {
+  if (p.softmax_in_layout == spec::StatisticsOrder::same_as_input)
+    return {.b = 0, .n = at.n, .s = e.start(at.b) + at.s};
+  // Sequence by sequence, in it head by head, laid into the shape (T1, N1, 8) without regard to its axes.
+  const std::int64_t row = e.row(at.b, at.n, at.s);
+  return {.b = 0, .n = row % e.heads, .s = row / e.heads};
+}
+
+template <class Real>
+std::vector<Real> first_replica(const spec::Tensor& tensor, const Problem& p) {
+  const spec::Extents e = query_extents(p);
+  const bool packed_tokens = p.input_layout == spec::Layout::tnd;
+  const spec::HeadView view =
+      packed_tokens ? spec::HeadView(tensor, spec::Layout::tnd,
+                                     {1, e.heads, e.tokens(), spec::statistics_replicas})
+                    : spec::HeadView(tensor, spec::Layout::bnsd,
+                                     {e.batch, e.heads, e.seq, spec::statistics_replicas});
+  std::vector<Real> elements;
+  elements.reserve(static_cast<std::size_t>(e.rows()));
+  for (std::int64_t b = 0; b < e.batch; ++b)
+    for (std::int64_t n = 0; n < e.heads; ++n)
+      for (std::int64_t i = 0; i < e.length(b); ++i) {
+        const spec::RowPosition row = {.b = b, .n = n, .s = i};
+        const spec::RowPosition at = packed_tokens ? statistics_position(p, e, row) : row;
+        elements.push_back(static_cast<Real>(view(at.b, at.n, at.s, 0)));
+      }
+  return elements;
+}
+
+}  // namespace
+
+template <class Real>
+Operands<Real> operands_of(const Problem& p, const Inputs& inputs) {
+  return {.query = dense<Real>(inputs.query, p.input_layout, query_extents(p)),
+          .key = dense<Real>(inputs.key, p.input_layout, key_extents(p)),
+          .value = dense<Real>(inputs.value, p.input_layout, value_extents(p)),
+          .dy = dense<Real>(inputs.dy, p.input_layout, dy_extents(p)),
+          .softmax_max = first_replica<Real>(inputs.softmax_max, p),
+          .softmax_sum = first_replica<Real>(inputs.softmax_sum, p),
+          .attention_in = dense<Real>(inputs.attention_in, p.input_layout, dy_extents(p)),
+          .query_rope = dense_rope<Real>(inputs.query_rope, p, query_rope_extents(p)),
+          .key_rope = dense_rope<Real>(inputs.key_rope, p, key_rope_extents(p))};
+}
+
+template Operands<float> operands_of(const Problem&, const Inputs&);
+template Operands<double> operands_of(const Problem&, const Inputs&);
+template Operands<Quad> operands_of(const Problem&, const Inputs&);
+template Operands<Fifty> operands_of(const Problem&, const Inputs&);
+
+}  // namespace assay::reference

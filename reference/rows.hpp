@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace assay::reference {
+
+template <class Real>
+std::vector<Real> zeros(std::int64_t size) {
+  return std::vector<Real>(static_cast<std::size_t>(size), Real(0));
+}
+
+template <class Real>
+Real dot(const std::vector<Real>& a, const std::vector<Real>& b) {
+  Real sum(0);
+  for (std::size_t d = 0; d < a.size(); ++d) sum += a[d] * b[d];
+  return sum;
+}
+
+template <class Real>
+void add_scaled(std::vector<Real>& sum, const Real& factor, const std::vector<Real>& row) {
+  for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += factor * row[d];
+}
+
+/// Row `index` of a dense operand with rows of `dim` elements.
+template <class Real, class Element>
+std::vector<Real> row(const std::vector<Element>& elements, std::int64_t index, std::int64_t dim) {
+  const auto first = elements.begin() + index * dim;
+  return std::vector<Real>(first, first + dim);
+}
+
+/// Rows `index` of an operand and of its rope part, one behind the other: the scores are the products of such rows.
+template <class Real, class Element>
+std::vector<Real> joined_row(const std::vector<Element>& elements, std::int64_t dim,
+                             const std::vector<Element>& rope, std::int64_t dim_rope,
+                             std::int64_t index) {
+  std::vector<Real> joined = row<Real>(elements, index, dim);
+  const auto first = rope.begin() + index * dim_rope;
+  joined.insert(joined.end(), first, first + dim_rope);
+  return joined;
+}
+
+/// Cuts a row that `joined_row` describes after `dim` elements; gives what was behind the cut.
+template <class Real>
+std::vector<Real> split_rope(std::vector<Real>& joined, std::int64_t dim) {
+  std::vector<Real> rope(joined.begin() + dim, joined.end());
+  joined.resize(static_cast<std::size_t>(dim));
+  return rope;
+}
+
+}  // namespace assay::reference
