@@ -67,7 +67,8 @@ class Planner {
       l0b.allocate({edge * tiling_.l0_depth * element_}, std::string("right fractals ") + half);
       l0c.allocate({edge * tiling_.slice * fp32_bytes}, std::string("accumulators ") + half);
     }
-    tiling_.keys_stay = l1.used().count + key_bytes() + value_bytes() + key_rope_bytes() <= l1.capacity().count;
+    const std::int64_t keys = key_bytes() + value_bytes() + key_rope_bytes();
+    tiling_.keys_stay = l1.used().count + keys <= l1.capacity().count;
     if (tiling_.keys_stay) {
       l1.allocate({key_bytes()}, "key");
       l1.allocate({value_bytes()}, "value");

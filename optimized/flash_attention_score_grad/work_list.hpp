@@ -32,8 +32,8 @@ class HeadTiles {
   HeadTile at_ = {};
 };
 
-/// What a key head needs while its key tiles are in work: room for the sums of its dq, and for every
-/// row tile of its query heads the key tile that may add next.
+/// What a key head needs while its key tiles are in work: room for the sums of its dq, and for
+/// every row tile of its query heads the key tile that may add next.
 struct Slot {
   float* dq = nullptr;
   std::unique_ptr<std::atomic<std::int64_t>[]> next_key_tile;
@@ -46,8 +46,8 @@ struct KeyTile {
   Slot* slot;
 };
 
-/// Hands out key tiles in ascending order. When a head begins, all tiles of earlier heads are taken and
-/// the other threads hold what is unfinished of them: one slot per thread suffices.
+/// Hands out key tiles in ascending order. When a head begins, all tiles of earlier heads are taken
+/// and the other threads hold what is unfinished of them: one slot per thread suffices.
 class WorkList {
  public:
   /// It refers to the tiling. `group`: query heads per key head.

@@ -28,6 +28,9 @@ class Floats {
     return reinterpret_cast<float*>(storage_.get());
   }
 
+  /// How many it can hold.
+  std::int64_t capacity() const { return lines_ * tile::lanes; }
+
  private:
   struct alignas(64) Line {
     float lanes[tile::lanes];

@@ -43,8 +43,8 @@ struct AddBias {
 ///
 ///     P = exp(scale * score - max) / sum        dS = P * (dP - row_term)
 ///
-/// An excluded element gives zeros, whatever it held. With dropout dP is replaced by Z dP before, and P
-/// by Z P once dS is known; Z is 0 where an element is dropped, else keep_factor.
+/// An excluded element gives zeros, whatever it held. With dropout dP is replaced by Z dP before,
+/// and P by Z P once dS is known; Z is 0 where an element is dropped, else keep_factor.
 struct SoftmaxGrad {
   float* scores = nullptr;
   float* dprob = nullptr;

@@ -180,6 +180,56 @@ TEST(Kernels, MultiplyIsOneFusedChainPerElementForEveryShape) {
         }
 }
 
+TEST(Kernels, AddBiasScalesThenAddsWhateverTheRowsOfTheBias) {
+  constexpr std::int64_t stride = 48, rows = 9, columns = 37;
+  const std::vector<float> before = numbers(rows * stride, 11), bias = numbers(rows * stride, 12);
+  for (const Kernels* set : available())
+    for (const std::int64_t bias_stride : {stride, std::int64_t{0}, std::int64_t{-1}}) {
+      std::vector<float> scores = before;
+      set->add_bias({.scores = scores.data(),
+                     .row_stride = stride,
+                     .bias = bias.data() + rows,
+                     .bias_stride = bias_stride,
+                     .rows = rows - 1,
+                     .columns = columns,
+                     .scale = 0.3F});
+      for (std::int64_t i = 0; i < rows - 1; ++i)
+        for (std::int64_t j = 0; j < columns; ++j) {
+          const auto at = static_cast<std::size_t>(i * stride + j);
+          const float scaled = before[at] * 0.3F;
+          ASSERT_EQ(scores[at],
+                    scaled + bias[static_cast<std::size_t>(rows + i * bias_stride + j)]);
+        }
+      ASSERT_EQ(scores[(rows - 1) * stride], before[(rows - 1) * stride]);
+    }
+}
+
+TEST(Kernels, DropoutActsOnDpBeforeAndOnPBehindDs) {
+  constexpr std::int64_t stride = 16, rows = 3;
+  const std::vector<float> max = numbers(rows, 13), sum(rows, 2), row_term = numbers(rows, 14);
+  const std::vector<float> dprob_before = numbers(rows * stride, 15);
+  std::vector<std::uint8_t> dropped(rows * stride);
+  for (std::size_t k = 0; k < dropped.size(); ++k) dropped[k] = k % 3 == 0 ? 1 : 0;
+  for (const Kernels* set : available()) {
+    const auto softmax = [&](const std::uint8_t* drops) {
+      std::vector<float> scores = numbers(rows * stride, 16), dprob = dprob_before;
+      dprob[0] = std::numeric_limits<float>::infinity();
+      set->softmax_grad({.scores = scores.data(), .dprob = dprob.data(), .row_stride = stride,
+                         .rows = rows, .columns = stride, .max = max.data(), .sum = sum.data(),
+                         .row_term = row_term.data(), .dropped = drops, .keep_factor = 1.25F});
+      return std::pair(scores, dprob);
+    };
+    const auto [prob, plain_dscore] = softmax(nullptr);
+    const auto [dropped_prob, dscore] = softmax(dropped.data());
+    for (std::size_t k = 0; k < prob.size(); ++k) {
+      const bool drop = dropped[k] != 0;
+      ASSERT_EQ(dropped_prob[k], drop ? 0 : prob[k] * 1.25F);
+      const float dprob = drop ? 0 : dprob_before[k] * 1.25F;
+      ASSERT_EQ(dscore[k], prob[k] * (dprob - row_term[k / stride]));
+    }
+  }
+}
+
 TEST(Kernels, GiveTheSameBitsInEverySet) {
   constexpr std::int64_t stride = 48, rows = 11;
   std::vector<std::vector<float>> results;
@@ -191,6 +241,8 @@ TEST(Kernels, GiveTheSameBitsInEverySet) {
       const std::vector<float> sum(rows, 3);
       std::vector<std::uint8_t> excluded(rows * stride);
       for (std::size_t k = 0; k < excluded.size(); ++k) excluded[k] = k % 5 == 0 ? 0xFF : 0;
+      std::vector<std::uint8_t> dropped(rows * stride);
+      for (std::size_t k = 0; k < dropped.size(); ++k) dropped[k] = k % 7 == 0 ? 1 : 0;
       set->softmax_grad({.scores = scores.data(),
                          .dprob = dprob.data(),
                          .row_stride = stride,
@@ -200,6 +252,8 @@ TEST(Kernels, GiveTheSameBitsInEverySet) {
                          .sum = sum.data(),
                          .row_term = row_term.data(),
                          .excluded = excluded.data(),
+                         .dropped = dropped.data(),
+                         .keep_factor = 1.1F,
                          .scale = 7,
                          .stage = stage});
       EXPECT_EQ(scores[5], 0);

@@ -36,12 +36,14 @@ struct Options {
 
 /// The tiled gradient on a modelled device.
 ///
-/// Each output element is accumulated in fp32 in one order. dq: per key tile one chain of fused
+/// Each output element is accumulated in fp32 in one order. Scores: one chain of fused multiply-adds
+/// over the channels of query, then over those of query_rope. dq: per key tile one chain of fused
 /// multiply-adds over its keys, the tiles added in ascending order. dk, dv: per record of row tiles
 /// of one query head one chain over its queries, the records added in order of head, then row. The
 /// order follows from the tiling alone, so the bits depend on neither threads nor instructions.
 ///
-/// Masked elements have P = 0 and dS = 0, so that dead rows give exact zeros.
+/// Masked elements have P = 0 and dS = 0, so that dead rows give exact zeros. Beyond the tensors it
+/// holds, per thread, some tiles and the fp32 sums of dq of one key head, and a number per query row.
 /// Errors: std::invalid_argument for instructions that this machine lacks. Of check:
 /// spec::Rejected. Of run:
 ///         device::DeviceFault where a plan does not fit the device.

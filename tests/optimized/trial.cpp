@@ -1,0 +1,43 @@
+#include "trial.hpp"
+
+#include <gtest/gtest.h>
+
+namespace assay::test {
+namespace {
+
+/// Relative to the largest element; 16-bit: P, dS and the result are rounded at 2^-8 or 2^-11.
+double tolerance(spec::DType dtype) {
+  return dtype == spec::DType::fp32 ? 3e-6 : dtype == spec::DType::fp16 ? 2e-3 : 1.6e-2;
+}
+
+}  // namespace
+
+Op::Outputs run(const Example& example, const Op::Inputs& inputs,
+                const optimized::Options& options) {
+  Op::Outputs outputs = outputs_of(example);
+  optimized::flash_attention_score_grad(device::a2(), options)
+      ->run(example.problem, inputs, outputs);
+  return outputs;
+}
+
+void expect_gradients(const Example& example) {
+  const Op::Inputs inputs = inputs_of(example);
+  const Gradients expected = oracle(example, inputs);
+  const Gradients actual = values(example.problem, run(example, inputs));
+  const double limit = tolerance(example.problem.dtype);
+  EXPECT_LT(error(actual.dq, expected.dq), limit);
+  EXPECT_LT(error(actual.dk, expected.dk), limit);
+  EXPECT_LT(error(actual.dv, expected.dv), limit);
+  EXPECT_LT(error(actual.dq_rope, expected.dq_rope), limit);
+  EXPECT_LT(error(actual.dk_rope, expected.dk_rope), limit);
+}
+
+bool same_bits(const Op::Outputs& x, const Op::Outputs& y) {
+  const auto bytes = [](const std::optional<spec::Tensor>& tensor) {
+    return tensor ? tensor->bytes : std::vector<std::byte>();
+  };
+  return x.dq.bytes == y.dq.bytes && x.dk.bytes == y.dk.bytes && x.dv.bytes == y.dv.bytes &&
+         bytes(x.dq_rope) == bytes(y.dq_rope) && bytes(x.dk_rope) == bytes(y.dk_rope);
+}
+
+}  // namespace assay::test
