@@ -5,7 +5,8 @@ namespace {
 
 /// 0 < keepProb < 1 and a mask is there.
 bool drops_by_mask(const FlashCall& c) {
-  return takes_pse_and_dropout(c) && c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1 && given(c.parameters.drop_mask);
+  return takes_pse_and_dropout(c) && c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1 &&
+         given(c.parameters.drop_mask);
 }
 
 FlashRow keep_prob_range() {

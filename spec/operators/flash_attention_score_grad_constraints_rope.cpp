@@ -69,7 +69,8 @@ FlashRow rope_types() {
                          {"key_rope", retype_rope<&P::key_rope, DType::fp32>}}};
 }
 
-/// The table lists three types for query and one for the ropes, and wants both equal. FAG-C20 has what is none of the three.
+/// The table lists three types for query and one for the ropes, and wants both equal. FAG-C20 has
+/// what is none of the three.
 FlashRow query_of_rope_type() {
   return {.id = "FAG-C27a",
           .statement = "query has the type of queryRope, which is BFLOAT16.",

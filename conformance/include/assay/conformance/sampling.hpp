@@ -16,8 +16,8 @@ struct SamplingPlan {
   std::optional<spec::Product> product;  ///< only this one
 };
 
-/// The cases of a sweep, in the order in which they run: one violation per rejecting row and name, corners, pairwise
-/// cover, lattice cases, random cases biased to tile edges, published model shapes last.
+/// The cases of a sweep, in the order in which they run: one violation per rejecting row, name and entry point, corners,
+/// pairwise cover, lattice cases, random cases biased to tile edges, published model shapes last.
 template <class Op>
 std::vector<Case<Op>> sample(const SamplingPlan& plan);
 
