@@ -69,8 +69,8 @@ double memory_estimate(const Op::Problem& p) {
   constexpr double lent = 2, runs_and_untouched = 3;
   constexpr double element_list = 9;  // of the output whose storage is being checked
   return s.multiplied * (lent * width(p.dtype) + width(DType::fp64)) +
-         s.outputs * runs_and_untouched * width(p.dtype) +
-         s.largest_output * element_list + s.statistics * lent * width(DType::fp32) + s.pse * lent * width(pse_dtype(p)) +
+         s.outputs * runs_and_untouched * width(p.dtype) + s.largest_output * element_list +
+         s.statistics * lent * width(DType::fp32) + s.pse * lent * width(pse_dtype(p)) +
          lent * (s.mask + s.drop_bytes) + (s.attention + 2 * s.rows) * width(DType::fp64);
 }
 

@@ -138,7 +138,7 @@ TEST(Case, FieldTextsNameEveryField) {
   const auto texts = field_texts(FlashCase{});
   EXPECT_EQ(texts.front(), (std::pair<std::string, std::string>{"layout", "BNSD"}));
   EXPECT_EQ(texts.back(), (std::pair<std::string, std::string>{"seed", "1"}));
-  EXPECT_EQ(texts.size(), 37u);
+  EXPECT_EQ(texts.size(), 38u);
 }
 
 TEST(Case, IdIsTwelveHexadecimalDigitsOfTheLine) {
@@ -266,6 +266,28 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--layout=TND --surface=u1 --lengths_q=x3", "--lengths_q=x3: accepted: up to"},
         BadLine{"--layout=TND --surface=u1 --lengths_q=4097x3", "4097x3: accepted: up to 4096"},
         BadLine{"--layout=TND --surface=u1 --lengths_q=4000x3,97x2", "accepted: up to 4096"}));
+
+TEST(Case, LinesOfEveryFeatureAreAccepted) {
+  const std::string padded = "--batch=2 --seq_q=1100 --seq_kv=1100 ", packed = "--layout=TND ";
+  for (const std::string& line :
+       {padded + "--sparse_mode=5 --prefix=2x7 --atten_mask=B1SS",
+        padded + "--sparse_mode=6 --prefix=3,900 --atten_mask=compressed",
+        padded + "--pse_shift=BN1S --keep_prob=0.9 --drop_mask=granules --drop=last_bits",
+        padded + "--surface=g2 --pse_type=0 --pse_shift=1NHS --sparse_mode=2 "
+                 "--atten_mask=compressed",
+        padded + "--surface=g2 --pse_type=3 --pse_shift=BN --q_start_idx=5 --kv_start_idx=5",
+        packed + "--surface=u1 --lengths_q=3,0,5 --lengths_kv=4,2,0 --atten_mask=SS",
+        packed + "--surface=u1 --lengths_q=3,5 --lengths_kv=4,6 --sparse_mode=6 --prefix=2,3 "
+                 "--atten_mask=compressed",
+        packed + "--surface=u1 --lengths_q=3,5 --lengths_kv=4,6 --sparse_mode=7 "
+                 "--next_tokens=-1 --atten_mask=compressed",
+        packed + "--surface=u2 --lengths_q=3,5 --lengths_kv=3,5 --sparse_mode=8 --pse_type=2 "
+                 "--pse_shift=N --atten_mask=compressed",
+        packed + "--surface=u3 --lengths_q=3,5 --head_dim_rope=8 --atten_mask=SS",
+        packed + "--surface=u4 --lengths_q=3,5 --softmax_in_layout=same_as_input --keep_prob=0.5 "
+                 "--drop_mask=exact"})
+    EXPECT_EQ(refusal(line), "accepted") << line;
+}
 
 TEST(Case, LengthsImplyTheExtents) {
   const FlashCase c = parse("--layout=TND --surface=u1 --lengths_q=3,2x512 --lengths_kv=3x600");
