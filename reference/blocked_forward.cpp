@@ -13,6 +13,7 @@
 #include "assay/reference/dropout.hpp"
 #include "assay/reference/exp.hpp"
 #include "assay/reference/mask.hpp"
+#include "assay/reference/operands.hpp"
 #include "assay/reference/position_bias.hpp"
 #include "assay/reference/side_inputs.hpp"
 #include "assay/spec/dtype.hpp"
@@ -80,8 +81,8 @@ struct ScoreRow {
   double* panel(std::int64_t p) const { return first + p * task_queries * panel_keys; }
 };
 
-/// How scores are made of products: scale * product without bias, scale * (product + bias) or scale * product + bias with
-/// one, whose elements belong to the keys of a `ScoreRow`.
+/// How scores are made of products: scale * product without bias, scale * (product + bias) or scale * product + bias
+/// with one, whose elements belong to the keys of a `ScoreRow`.
 struct Scaling {
   double scale;
   const double* bias;  ///< null: none
@@ -155,8 +156,10 @@ class Worker {
         queries_(zeros(task_queries * depth_)),
         out_(zeros(task_queries * problem.head_dim_v)) {
     if (problem.head_dim_rope == 0) return;
-    query_rope_.emplace(inputs.query_rope.value(), problem.input_layout, query_rope_extents(problem));
-    key_rope_.emplace(inputs.key_rope.value(), problem.input_layout, key_rope_extents(problem));
+    query_rope_.emplace(rope_tensor(inputs.query_rope), problem.input_layout,
+                        query_rope_extents(problem));
+    key_rope_.emplace(rope_tensor(inputs.key_rope), problem.input_layout,
+                      key_rope_extents(problem));
   }
 
   /// The queries first .. first + task_queries - 1 of head (b, n), as far as they exist.
@@ -180,7 +183,8 @@ class Worker {
                        p_.head_dim_v},
                       {&out_[at(r * p_.head_dim_v + d)], p_.head_dim_v}, panel_keys,
                       std::min(panel_keys, p_.head_dim_v - d));
-    for (std::int64_t i = first; i <= last; ++i) store_output(query_.extents().row(b, n, i), i - first);
+    for (std::int64_t i = first; i <= last; ++i)
+      store_output(query_.extents().row(b, n, i), i - first);
   }
 
  private:
@@ -206,18 +210,23 @@ class Worker {
       key_.read_row(b, kv, j, std::span(key).first(at(p_.head_dim)));
       if (key_rope_) key_rope_->read_row(b, kv, j, rope);
       double* panel = &key_panels_[at(j / panel_keys * panel_keys * depth_ + j % panel_keys)];
-      for (std::size_t d = 0; d < key.size(); ++d) panel[static_cast<std::int64_t>(d) * panel_keys] = key[d];
+      for (const double element : key) {
+        *panel = element;
+        panel += panel_keys;
+      }
       value_.read_row(b, kv, j, {values_.data() + j * p_.head_dim_v, at(p_.head_dim_v)});
     }
     // What a longer sequence left here is multiplied by the probability 0, and must be finite for that.
-    std::fill(values_.begin() + length * p_.head_dim_v, values_.begin() + room * p_.head_dim_v, 0.0);
+    std::fill(values_.begin() + length * p_.head_dim_v, values_.begin() + room * p_.head_dim_v,
+              0.0);
   }
 
   void load_queries(std::int64_t b, std::int64_t n, std::int64_t first) {
     for (std::int64_t r = 0; r < task_queries && first + r < p_.length_q(b); ++r) {
       double* row = queries_.data() + r * depth_;
       query_.read_row(b, n, first + r, {row, at(p_.head_dim)});
-      if (query_rope_) query_rope_->read_row(b, n, first + r, {row + p_.head_dim, at(p_.head_dim_rope)});
+      if (query_rope_)
+        query_rope_->read_row(b, n, first + r, {row + p_.head_dim, at(p_.head_dim_rope)});
     }
   }
 
@@ -240,13 +249,14 @@ class Worker {
     const std::size_t keys = std::min(keep_.size(), at(p_.length_kv(b) - first));
     mask_.read_row(b, n, i, {keep_.data(), keys}, first);
     const KeyRange kept = mask_.kept_range(b, i);
-    if (position_bias_.present())
-      position_bias_.read_row(b, n, i, {bias_.data() + (kept.first - first), at(kept.size())}, kept.first);
+    Scaling scaling = {.scale = scale_, .bias = nullptr, .bias_first = p_.pse_type == 1};
+    if (position_bias_.present()) {
+      position_bias_.read_row(b, n, i, {bias_.data() + (kept.first - first), at(kept.size())},
+                              kept.first);
+      scaling.bias = bias_.data();
+    }
     const bool dead = std::find(keep_.begin(), keep_.end(), 1) == keep_.end();
-    const double largest = mask_scores(row, keep_.data(),
-                                       {.scale = scale_,
-                                        .bias = position_bias_.present() ? bias_.data() : nullptr,
-                                        .bias_first = p_.pse_type == 1});
+    const double largest = mask_scores(row, keep_.data(), scaling);
     constexpr double dead_statistic = std::numeric_limits<float>::max();
     const double max = dead ? -dead_statistic : spec::round_to(largest, spec::fp32_format);
     const double sum = exponentiate(row, max);
@@ -254,15 +264,17 @@ class Worker {
     result_.softmax_max[index] = max;
     result_.softmax_sum[index] = dead ? dead_statistic : sum;
     if (!dropout_.present()) return;
-    for (std::int64_t j = kept.first; j < kept.last; ++j)
-      if (!dropout_.keeps(b, n, i, j))
-        row.panel((j - first) / panel_keys)[(j - first) % panel_keys] = 0.0;
+    for (std::int64_t j = kept.first; j < kept.last; ++j) {
+      const std::int64_t column = j - first;
+      if (!dropout_.keeps(b, n, i, j)) row.panel(column / panel_keys)[column % panel_keys] = 0.0;
+    }
   }
 
   void store_output(std::int64_t row, std::int64_t r) {
     const double divisor = result_.softmax_sum[at(row)] * dropout_.keep_prob();
-    for (std::int64_t d = 0; d < p_.head_dim_v; ++d)
-      result_.attention_out[at(row * p_.head_dim_v + d)] = out_[at(r * p_.head_dim_v + d)] / divisor;
+    const std::int64_t dim = p_.head_dim_v;
+    for (std::int64_t d = 0; d < dim; ++d)
+      result_.attention_out[at(row * dim + d)] = out_[at(r * dim + d)] / divisor;
   }
 
   const Problem& p_;
@@ -281,14 +293,29 @@ class Worker {
   std::vector<std::uint8_t> keep_;
 };
 
-/// Tasks are numbered sequence by sequence, in it head by head; this holds the number of the first one of every sequence, and
-/// of all tasks at the end.
-std::vector<std::int64_t> first_tasks(const Problem& p) {
-  std::vector<std::int64_t> first = {0};
-  for (std::int64_t b = 0; b < p.batch; ++b)
-    first.push_back(first.back() + p.heads_q * (round_up(p.length_q(b), task_queries) / task_queries));
-  return first;
-}
+/// Numbers the blocks of task_queries rows: sequence by sequence, in it head by head.
+class Tasks {
+ public:
+  explicit Tasks(const Problem& p) {
+    for (std::int64_t b = 0; b < p.batch; ++b) {
+      per_head_.push_back(round_up(p.length_q(b), task_queries) / task_queries);
+      first_.push_back(first_.back() + p.heads_q * per_head_.back());
+    }
+  }
+  std::int64_t count() const { return first_.back(); }
+  /// The first row of a task.
+  spec::RowPosition operator[](std::int64_t task) const {
+    const auto after = std::upper_bound(first_.begin(), first_.end(), task);
+    const std::int64_t b = after - first_.begin() - 1;
+    const std::int64_t per_head = per_head_[static_cast<std::size_t>(b)];
+    const std::int64_t inside = task - *(after - 1);
+    return {.b = b, .n = inside / per_head, .s = inside % per_head * task_queries};
+  }
+
+ private:
+  std::vector<std::int64_t> per_head_;    ///< of every sequence
+  std::vector<std::int64_t> first_ = {0};  ///< number of every sequence's first task, and of all
+};
 
 }  // namespace
 
@@ -297,21 +324,18 @@ Forward<double> blocked_forward(const Problem& p, const Inputs& inputs, int thre
   Forward<double> result{.softmax_max = zeros(rows),
                          .softmax_sum = zeros(rows),
                          .attention_out = zeros(rows * p.head_dim_v)};
-  const std::vector<std::int64_t> first = first_tasks(p);
-  const std::int64_t tasks = first.back();
+  const Tasks tasks(p);
   std::atomic<std::int64_t> next = 0;
   const auto work = [&] {
     Worker worker(p, inputs, result);
-    for (std::int64_t task = next++; task < tasks; task = next++) {
-      const std::int64_t b = std::upper_bound(first.begin(), first.end(), task) - first.begin() - 1;
-      const std::int64_t head = (first[static_cast<std::size_t>(b + 1)] - first[static_cast<std::size_t>(b)]) / p.heads_q;
-      const std::int64_t inside = task - first[static_cast<std::size_t>(b)];
-      worker.run(b, inside / head, inside % head * task_queries);
+    for (std::int64_t task = next++; task < tasks.count(); task = next++) {
+      const auto [b, n, first] = tasks[task];
+      worker.run(b, n, first);
     }
   };
   const std::int64_t wanted = threads > 0 ? threads : std::thread::hardware_concurrency();
   std::vector<std::future<void>> others;
-  for (std::int64_t t = 1; t < std::min(wanted, tasks); ++t)
+  for (std::int64_t t = 1; t < std::min(wanted, tasks.count()); ++t)
     others.push_back(std::async(std::launch::async, work));
   work();
   for (auto& other : others) other.get();

@@ -30,8 +30,7 @@ template <class Real>
 std::vector<Real> dense_rope(const std::optional<spec::Tensor>& tensor, const Problem& p,
                              const spec::Extents& extents) {
   if (p.head_dim_rope == 0) return {};
-  if (!tensor) throw std::invalid_argument("operands: head_dim_rope is not 0, a rope tensor is missing");
-  return dense<Real>(*tensor, p.input_layout, extents);
+  return dense<Real>(rope_tensor(tensor), p.input_layout, extents);
 }
 
 /// Where replica 0 of query row (b, n, i) is found in statistics of TND: the token and head that the shape gives it.
@@ -66,6 +65,11 @@ std::vector<Real> first_replica(const spec::Tensor& tensor, const Problem& p) {
 }
 
 }  // namespace
+
+const spec::Tensor& rope_tensor(const std::optional<spec::Tensor>& tensor) {
+  if (!tensor) throw std::invalid_argument("head_dim_rope is not 0, but a rope tensor is missing");
+  return *tensor;
+}
 
 template <class Real>
 Operands<Real> operands_of(const Problem& p, const Inputs& inputs) {

@@ -47,7 +47,8 @@ std::vector<NamedProblem> problems() {
   list.back().problem.seq_kv = 250;
   list.back().problem.pre_tokens = 20;
   list.back().problem.next_tokens = 3;
-  list.push_back({"packed_sequences", with_lengths(list.back().problem, {70, 0, 1, 130}, {129, 5, 64, 90})});
+  const Problem band = list.back().problem;
+  list.push_back({"packed_sequences", with_lengths(band, {70, 0, 1, 130}, {129, 5, 64, 90})});
   list.back().problem.pse_shift = spec::PseShape::packed_bnss;
   list.push_back({"band_in_the_last_sequence", list.back().problem});
   list.back().problem.sparse_mode = 7;
@@ -115,10 +116,10 @@ TEST_P(BlockedForward, HasTheSameBitsInEveryLayoutAndStriding) {
     for (const auto& [striding, striding_name] : spec::spellings_of<spec::Striding>.entries) {
       p.input_layout = layout;
       const Forward<double> result = blocked_forward(p, make_inputs(p, striding), 1);
-      EXPECT_EQ(result.softmax_max, expected.softmax_max) << to_string(layout) << ' ' << striding_name;
-      EXPECT_EQ(result.softmax_sum, expected.softmax_sum) << to_string(layout) << ' ' << striding_name;
-      EXPECT_EQ(result.attention_out, expected.attention_out)
-          << to_string(layout) << ' ' << striding_name;
+      SCOPED_TRACE(std::string(to_string(layout)) + ' ' + std::string(striding_name));
+      EXPECT_EQ(result.softmax_max, expected.softmax_max);
+      EXPECT_EQ(result.softmax_sum, expected.softmax_sum);
+      EXPECT_EQ(result.attention_out, expected.attention_out);
     }
 }
 

@@ -95,7 +95,8 @@ OwnedSides strided_sides(const Problem& p, spec::Striding striding) {
     sides.atten_mask = tensor_of(t.atten_mask);
     if (p.atten_mask != spec::MaskShape::compressed) fill_mask(*sides.atten_mask);
   }
-  if (p.pse_shift != spec::PseShape::absent) fill_pse(sides.pse_shift.emplace(tensor_of(t.pse_shift)));
+  if (p.pse_shift != spec::PseShape::absent)
+    fill_pse(sides.pse_shift.emplace(tensor_of(t.pse_shift)));
   if (p.drop_mask != spec::DropMask::absent)
     fill_drop_mask(sides.drop_mask.emplace(tensor_of(t.drop_mask)));
   return sides;

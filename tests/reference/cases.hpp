@@ -32,16 +32,16 @@ struct OwnedSides {
   SideInputs refer() const;
 };
 
-/// User masks exclude a third of the keys and all keys of query 1; compressed masks are all zeros, because the reference
-/// applies their predicate and reads no element; the rest is random. What the problem has not is absent.
+/// User masks exclude a third of the keys and all keys of query 1; compressed masks are all zeros, because the
+/// reference applies their predicate and reads no element; the rest is random. What the problem has not is absent.
 OwnedSides make_sides(const Problem& problem);
 
 /// Random query, key, value, dy and rope parts, with the exact forward of type Real as statistics and attention_in.
 template <class Real>
 Operands<Real> consistent_operands(const Problem& problem, const SideInputs& side);
 
-/// The tensors of the operator; element (b, n, s, d) is the same in every layout, striding and order of the statistics. The
-/// statistics and attention_in are arbitrary.
+/// The tensors of the operator; element (b, n, s, d) is the same in every layout, striding and order of the statistics.
+/// The statistics and attention_in are arbitrary.
 Inputs make_inputs(const Problem& problem, spec::Striding striding);
 
 /// All rows of the gradients, dense, in the order of `spec::Extents::row`.

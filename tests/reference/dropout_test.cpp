@@ -36,7 +36,8 @@ std::vector<std::string> kept(const Problem& p, const spec::Tensor& mask) {
       std::string head;
       for (std::int64_t i = 0; i < p.length_q(b); ++i) {
         if (i > 0) head += ' ';
-        for (std::int64_t j = 0; j < p.length_kv(b); ++j) head += dropout.keeps(b, n, i, j) ? '1' : '0';
+        for (std::int64_t j = 0; j < p.length_kv(b); ++j)
+          head += dropout.keeps(b, n, i, j) ? '1' : '0';
       }
       heads.push_back(head);
     }

@@ -96,7 +96,7 @@ TEST(Family, RopePartsAddToTheScoreAndHaveGradients) {
   EXPECT_EQ(gradient.dkv_row(0, 0, 0).dk, std::vector<Quad>{-1});
   EXPECT_EQ(gradient.dkv_row(0, 0, 0).dk_rope, std::vector<Quad>{-5});
   const Quad other = gradient.pair(0, 0, 0, 1).dscore;
-  EXPECT_EQ(gradient.dq_row(0, 0, 0).dq_rope[0], Quad(Quad(0.5) * -1) + Quad(Quad(0.5) * other) * 7);
+  EXPECT_EQ(gradient.dq_row(0, 0, 0).dq_rope[0], Quad(Quad(-0.5) + Quad(0.5) * other * 7));
 }
 
 /// Problems whose keep_prob is 0.5 and whose bits are all `bits`.
@@ -122,7 +122,8 @@ TEST(Family, AMaskOfOnesMultipliesBothOutputAndGradients) {
   const auto operands = consistent_operands<Quad>(plain, side);
   const auto dropped = consistent_operands<Quad>(all.problem, side);
   const auto once = all_rows(plain, FlashAttentionScoreGrad<Quad>(plain, operands, side));
-  const auto twice = all_rows(all.problem, FlashAttentionScoreGrad<Quad>(all.problem, dropped, side));
+  const auto twice =
+      all_rows(all.problem, FlashAttentionScoreGrad<Quad>(all.problem, dropped, side));
   for (std::size_t k = 0; k < once.dv.size(); ++k)
     EXPECT_LT(abs(Quad(twice.dv[k] - 2 * once.dv[k])), Quad(1e-32));
   for (std::size_t k = 0; k < once.dq.size(); ++k)
@@ -134,7 +135,8 @@ TEST(Family, AMaskOfZerosLeavesMinusTheRowTerm) {
   const SideInputs side = {.drop_mask = &none.mask};
   auto operands = consistent_operands<Quad>(none.problem, side);
   EXPECT_EQ(largest_magnitude(operands.attention_in), 0);
-  const auto zero = all_rows(none.problem, FlashAttentionScoreGrad<Quad>(none.problem, operands, side));
+  const auto zero =
+      all_rows(none.problem, FlashAttentionScoreGrad<Quad>(none.problem, operands, side));
   EXPECT_EQ(largest_magnitude(zero.dq), 0);
   EXPECT_EQ(largest_magnitude(zero.dk), 0);
   operands.attention_in.assign(operands.attention_in.size(), 1);

@@ -14,7 +14,8 @@ namespace {
 /// The mask of a problem whose tensor lives as long.
 class OwnedMask {
  public:
-  explicit OwnedMask(const Problem& p) : sides_(make_sides(p)), mask_(p, sides_.refer().atten_mask) {}
+  explicit OwnedMask(const Problem& p)
+      : sides_(make_sides(p)), mask_(p, sides_.refer().atten_mask) {}
   OwnedMask(const OwnedMask&) = delete;
   const Mask* operator->() const { return &mask_; }
   const Mask& operator*() const { return mask_; }

@@ -54,8 +54,8 @@ TEST(Operands, ReadStatisticsOfPaddedLayoutsAsTheShapeSays) {
   p.lengths_q.clear();
   p.lengths_kv.clear();
   p.input_layout = spec::Layout::bsh;
-  EXPECT_EQ(operands_of<double>(p, with_counted_statistics(p, spec::Striding::contiguous)).softmax_max,
-            (Numbers{0, 1, 2, 3, 4, 5, 6, 7}));
+  const Inputs inputs = with_counted_statistics(p, spec::Striding::contiguous);
+  EXPECT_EQ(operands_of<double>(p, inputs).softmax_max, (Numbers{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
 TEST(Operands, NumberRowsSequenceBySequenceAndHeadByHead) {
@@ -73,6 +73,7 @@ TEST(Operands, RefuseAMissingRopeTensor) {
   EXPECT_EQ(operands_of<double>(p, inputs).key_rope.size(), 4u);
   inputs.key_rope.reset();
   EXPECT_THROW(operands_of<double>(p, inputs), std::invalid_argument);
+  EXPECT_THROW(blocked_forward(p, inputs, 1), std::invalid_argument);
 }
 
 }  // namespace

@@ -33,7 +33,9 @@ Magnitudes magnitudes(const Problem& p, const Operands<Quad>& operands, const Si
   const FlashAttentionScoreGrad<Quad> gradient(p, operands, side);
   const spec::Extents queries = query_extents(p), keys = key_extents(p);
   const Quad scale = abs(Quad(static_cast<float>(p.scale_value)));
-  const auto zeros = [](const std::vector<Quad>& like) { return std::vector<Quad>(like.size(), 0); };
+  const auto zeros = [](const std::vector<Quad>& like) {
+    return std::vector<Quad>(like.size(), 0);
+  };
   Magnitudes result{.sums = {.dq = zeros(operands.query), .dk = zeros(operands.key),
                              .dv = zeros(operands.value), .dq_rope = zeros(operands.query_rope),
                              .dk_rope = zeros(operands.key_rope)}};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "assay/reference/real.hpp"
@@ -17,11 +18,15 @@ struct Operands {
   std::vector<Real> query_rope = {}, key_rope = {};  ///< empty if head_dim_rope is 0
 };
 
-/// The operator's own tensors, densely and exactly; of the statistics replica 0, from the problem's order. float suffices
-/// for every type.
+/// The operator's own tensors, densely and exactly; of the statistics replica 0, from the problem's order. float
+/// suffices for every type.
 /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem, and for a missing rope tensor.
 template <class Real>
 Operands<Real> operands_of(const spec::FlashAttentionScoreGrad::Problem& problem,
                            const spec::FlashAttentionScoreGrad::Inputs& inputs);
+
+/// The tensor that a problem with head_dim_rope > 0 must have.
+/// Errors: std::invalid_argument if it is missing.
+const spec::Tensor& rope_tensor(const std::optional<spec::Tensor>& tensor);
 
 }  // namespace assay::reference

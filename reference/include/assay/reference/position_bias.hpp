@@ -13,17 +13,17 @@ namespace assay::reference {
 /// What pseShift adds to the scores: an element of the tensor for pse_type 0 and 1; minus the head's slope times the
 /// distance between query and key for 2, times the root of the distance for 3.
 ///
-/// The compressed shapes (BNHS, 1NHS) hold the last 1024 query rows of a bias that depends on i - j alone: their last row
-/// has it for every distance i - j >= 0, and is all that is read. Above the diagonal, where only a causal mask is legal,
-/// the value is 0.
+/// The compressed shapes (BNHS, 1NHS) hold the last 1024 query rows of a bias that depends on i - j alone: their last
+/// row has it for every distance i - j >= 0, and is all that is read. Above the diagonal, where only a causal mask is
+/// legal, the value is 0.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional, pseType, qStartIdxOptional, kvStartIdxOptional).
 class PositionBias {
  public:
   using Problem = spec::FlashAttentionScoreGrad::Problem;
 
   /// Refers to `pse_shift`; null or of rank 0: there is no bias.
-  /// Errors: std::invalid_argument for a tensor that has not the shape that the problem says, or a compressed one with fewer
-  ///         columns than a sequence has queries.
+  /// Errors: std::invalid_argument for a tensor that has not the shape that the problem says, or a compressed one with
+  ///         fewer columns than a sequence has queries.
   PositionBias(const Problem& problem, const spec::Tensor* pse_shift);
 
   bool present() const { return kind_ != Kind::none; }
@@ -50,7 +50,9 @@ class PositionBias {
                 std::int64_t first) const;
 
  private:
-  enum class Kind : std::uint8_t { none, strided, toeplitz, packed_keys, packed_scores, linear, root };
+  enum class Kind : std::uint8_t {
+    none, strided, toeplitz, packed_keys, packed_scores, linear, root
+  };
 
   void take_strides(const Problem& problem);
   double outer(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
