@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 namespace assay::conformance::lattice {
@@ -167,6 +168,8 @@ bool Carrier::can_raise(std::int64_t raise) const {
   constexpr int narrowest = 8;
   if (significant_bits(factor * raise) > spec::format_of(plan_->numerics.store_s).significand_bits)
     return false;
+  const double size = std::ldexp(static_cast<double>(std::abs(raise)), plan_->scale.shift) / key_lift;
+  if (plan_->problem.dtype == spec::DType::fp16 && size > largest_fp16) return false;
   return significant_bits(factor * part_of(raise, plan_->lifts - 1, plan_->lifts)) <= narrowest;
 }
 

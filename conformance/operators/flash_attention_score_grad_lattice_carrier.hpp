@@ -105,6 +105,7 @@ class Chooser {
   Choice choose_by_code(Row& row, Draws& draws) const;
   Choice choose_by_level(const Row& row, Draws& draws) const;
   Choice choose_nearest(const Row& row, Draws& draws) const;
+  void halve(Row& row, Draws& draws) const;
   void raise(const Row& row, Choice& choice, Draws& draws) const;
   bool take_any_cell(const Row& row, Choice& choice) const;
 

@@ -18,7 +18,8 @@ bool is_exact(std::size_t keys) { return keys <= most_keys && std::has_single_bi
 /// One query row and the ends of its kept keys.
 struct Chooser::Row {
   std::int64_t n, i, first, last;
-  bool lowered = false;  ///< the bias lowers all kept keys
+  bool lowered = false;   ///< the bias lowers all kept keys
+  std::int64_t side = 1;  ///< -1: only keys behind the query count, as slopes are opposed there
 };
 
 Chooser::Chooser(const Plan& plan, const KeyHead& head, const Carrier& carrier, const Sides& sides)
@@ -43,6 +44,7 @@ Choice Chooser::choose(std::int64_t n, std::int64_t i, Draws draws) {
   while (row.last >= row.first && !keeps(row, row.last)) --row.last;
   if (row.last < row.first) return {};
   while (!keeps(row, row.first)) ++row.first;
+  if (plan_->bias == BiasForm::halved) halve(row, draws);
   Choice choice;
   if (plan_->bias == BiasForm::nearest)
     choice = choose_nearest(row, draws);
@@ -54,6 +56,20 @@ Choice Chooser::choose(std::int64_t n, std::int64_t i, Draws draws) {
   return choice;
 }
 
+/// Leaves the row the keys on one side of its position, if there are any.
+void Chooser::halve(Row& row, Draws& draws) const {
+  const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
+  std::int64_t last = std::min(row.last, centre), first = std::max(row.first, centre);
+  while (last >= row.first && !keeps(row, last)) --last;
+  while (first <= row.last && !keeps(row, first)) ++first;
+  const bool some_before = last >= row.first, some_behind = first <= row.last;
+  row.side = some_before && (!some_behind || draws.one_in(2)) ? 1 : -1;
+  if (row.side > 0)
+    row.last = last;
+  else
+    row.first = first;
+}
+
 /// Makes up for the bias, and lets the maximum be other than 0 where the plan says so.
 void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
   const std::int64_t factor = plan_->scale.factor;
@@ -62,8 +78,8 @@ void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
     choice.raised += apart;
   else if (row.lowered)
     choice.maximum -= static_cast<double>(apart * factor), choice.exact = false;
-  if (plan_->bias == BiasForm::cancelled) {
-    choice.steepness = sides_.bias.steepness(head_.b, row.n);
+  if (plan_->bias >= BiasForm::halved) {
+    choice.steepness = row.side * sides_.bias.steepness(head_.b, row.n);
     choice.raised += choice.steepness * centre_of(plan_->problem, head_.b, row.i);
   }
   if (!choice.exact || !plan_->offsets || plan_->lifts == 0) return;
