@@ -193,8 +193,37 @@ Choice Chooser::choose_by_level(const Row& row, Draws& draws) const {
   return choice;
 }
 
+/// Attends to the key at the row's own position and to one beside it, where roots of distances 0 and
+/// 1 are told apart by the parity of keys.
+std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) const {
+  const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
+  const std::int64_t slope = sides_.bias.steepness(head_.b, row.n), side = draws.sign();
+  const auto kept_at = [&](std::int64_t j) {
+    return j >= row.first && j <= row.last && keeps(row, j);
+  };
+  // The parity channel has no factor that its query could leave to the key.
+  if (plan_->parities == 0 || !kept_at(centre) || !carrier_->can_raise(8 * slope)) return std::nullopt;
+  for (const std::int64_t beside : {centre + side, centre - side}) {
+    const std::int64_t other = 2 * centre - beside;
+    if (!kept_at(beside)) continue;
+    const std::uint32_t code = carrier_->code(centre), free = code ^ carrier_->code(beside);
+    const std::uint32_t care = carrier_->code_mask() & ~free;
+    if (kept_at(other) && ((carrier_->code(other) ^ code) & care) == 0) continue;
+    const auto [first, second] = std::minmax(centre, beside);
+    Choice choice{.raised = centre % 2 * slope,
+                  .parity = centre % 2 == 0 ? slope : -slope,
+                  .code = code,
+                  .care = care,
+                  .exact = true};
+    choice.keys = {static_cast<std::int32_t>(first), static_cast<std::int32_t>(second)};
+    return choice;
+  }
+  return std::nullopt;
+}
+
 /// Attends to the kept keys that are nearest in position, or to one of two.
 Choice Chooser::choose_nearest(const Row& row, Draws& draws) const {
+  if (const auto choice = choose_neighbours(row, draws)) return *choice;
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
   const auto kept_at = [&](std::int64_t j) {
     return j >= row.first && j <= row.last && keeps(row, j);

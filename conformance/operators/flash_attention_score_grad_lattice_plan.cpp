@@ -196,7 +196,13 @@ void lay_out_channels(Plan& plan) {
   if (plan.bias >= BiasForm::halved)
     plan.positions = (bit_length(plan.problem.seq_kv - 1) + digit_bits - 1) / digit_bits;
   if (plan.bias != BiasForm::none) plan.lifts = lifts_of(plan);
-  plan.code_bits = code_bits_of(plan, plan.lifts + plan.positions);
+  // Of roots, 0 and 1 alone are integers in a row: with their parity opposed, neighbours score alike.
+  constexpr std::int64_t roomy = 16;
+  const bool exact_scores = bits_of(plan.numerics.store_s) == 24;
+  if (plan.bias == BiasForm::nearest && plan.problem.pse_type == 3 && exact_scores &&
+      plan.width() >= roomy)
+    plan.parities = 1;
+  plan.code_bits = code_bits_of(plan, plan.lifts + plan.positions + plan.parities);
   if (plan.bias == BiasForm::none) plan.lifts = lifts_of(plan);
 }
 

@@ -57,6 +57,7 @@ struct Plan {
   std::int64_t code_bits = 0;        ///< of the keys' code words, at most
   std::int64_t lifts = 0;            ///< channels in which a query raises all its scores
   std::int64_t positions = 0;        ///< channels that hold the digits of a key's position
+  std::int64_t parities = 0;         ///< channels that tell even keys from odd ones
   BiasForm bias = BiasForm::none;
   int drop_shift = 0;                ///< keep_prob = 2^-drop_shift
   bool rope_carries = false;         ///< the rope channels spell the codes as far as they go

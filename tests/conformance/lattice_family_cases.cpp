@@ -133,22 +133,21 @@ std::vector<FlashCase> family(std::uint64_t seed, Track track) {
   constexpr spec::Striding stridings[] = {spec::Striding::contiguous, spec::Striding::padded,
                                           spec::Striding::transposed};
   std::vector<FlashCase> cases;
-  for (const Feature& feature : features)
-    for (std::size_t turn = 0; turn < 2; ++turn) {
-      const std::size_t k = cases.size();
-      FlashCase c{.track = track, .seed = seed + 4 * turn + k / 2 % 2};
-      Op::Problem& p = c.problem;
-      p.dtype = types[(k / 2 + turn) % 3];
-      p.seq_q = p.seq_kv = 22;
-      p.heads_q = 4, p.heads_kv = 2;
-      p.head_dim = turn == 0 ? 16 : 33;
-      p.head_dim_v = turn == 0 ? 16 : 20;
-      c.inputs = stridings[(k / 2) % 3], c.outputs = stridings[(k / 4) % 3];
-      feature.add(c);
-      if (p.head_dim_rope > 0) p.dtype = DType::bf16;
-      p.scale_value = lattice_scale(p, seed + k);
-      cases.push_back(c);
-    }
+  for (const Feature& feature : features) {
+    const std::size_t k = cases.size(), turn = seed + k;
+    FlashCase c{.track = track, .seed = seed + k % 8};
+    Op::Problem& p = c.problem;
+    p.dtype = types[(turn / 2) % 3];
+    p.seq_q = p.seq_kv = 22;
+    p.heads_q = 4, p.heads_kv = 2;
+    p.head_dim = turn % 2 == 0 ? 16 : 33;
+    p.head_dim_v = turn % 2 == 0 ? 16 : 20;
+    c.inputs = stridings[k % 3], c.outputs = stridings[(k / 2) % 3];
+    feature.add(c);
+    if (p.head_dim_rope > 0) p.dtype = DType::bf16;
+    p.scale_value = lattice_scale(p, turn);
+    cases.push_back(c);
+  }
   return cases;
 }
 
