@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 namespace assay::conformance::lattice {
@@ -93,6 +94,7 @@ void Carrier::assign_channels(Draws draws) {
   for (std::int64_t part = 0; part < plan_->lifts; ++part) channel(next++) = {Role::lift, part};
   for (std::int64_t digit = 0; digit < plan_->positions; ++digit)
     channel(next++) = {Role::position, digit};
+  if (plan_->parities > 0) channel(next++) = {Role::parity, 0};
   bool left = draws.one_in(2);
   while (next < width) {
     if (plan_->paired && next + 1 < width && draws.one_in(2)) {
@@ -167,6 +169,8 @@ bool Carrier::can_raise(std::int64_t raise) const {
   constexpr int narrowest = 8;
   if (significant_bits(factor * raise) > spec::format_of(plan_->numerics.store_s).significand_bits)
     return false;
+  const double size = std::ldexp(static_cast<double>(std::abs(raise)), plan_->scale.shift) / key_lift;
+  if (plan_->problem.dtype == spec::DType::fp16 && size > largest_fp16) return false;
   return significant_bits(factor * part_of(raise, plan_->lifts - 1, plan_->lifts)) <= narrowest;
 }
 
@@ -179,6 +183,8 @@ void Carrier::spell_key(std::int64_t j, std::span<std::int32_t> row) const {
       row[d] = static_cast<std::int32_t>(row.size() == 1 ? key_bit * level(j) : key_constant);
     else if (channel.role == Role::lift)
       row[d] = key_lift;
+    else if (channel.role == Role::parity)
+      row[d] = static_cast<std::int32_t>(j & 1);
     else if (channel.role == Role::position)
       row[d] = static_cast<std::int32_t>(j >> digit_bits * channel.index & ((1 << digit_bits) - 1));
   }
@@ -198,6 +204,8 @@ void Carrier::spell_query(const Choice& choice, std::span<std::int32_t> row) con
       value = row.size() == 1 ? choice.direction * 32 * unit : -4 * spelt * unit;
     } else if (channel.role == Role::lift) {
       value = part_of(choice.raised, channel.index, plan_->lifts) * unit / key_lift;
+    } else if (channel.role == Role::parity) {
+      value = choice.parity * unit;
     } else if (channel.role == Role::position) {
       value = -choice.steepness * unit * (std::int64_t{1} << digit_bits * channel.index);
     }

@@ -16,7 +16,7 @@ namespace assay::conformance::lattice {
 /// What a channel is for. Of a pair, `plus` and `minus` hold equal values on one side and opposite
 /// ones on the other.
 enum class Role : std::uint8_t {
-  code, constant, lift, position, left_only, right_only, both, plus, minus
+  code, constant, lift, position, parity, left_only, right_only, both, plus, minus
 };
 
 struct Channel {
@@ -31,6 +31,7 @@ struct Choice {
   double maximum = 0;              ///< softmax_max
   std::int64_t raised = 0;         ///< what the products add to all scores of the row, in scale.factor
   std::int64_t steepness = 0;      ///< what they take from them per position of the key, likewise
+  std::int64_t parity = 0;         ///< what they add to the scores of odd keys, likewise
   std::uint32_t code = 0, care = 0;
   std::int64_t direction = 0;  ///< head_dim 1: sign of the query, 0: all keys score 0
   bool exact = false;          ///< keys.size() is 1, 2, 4 or 8
@@ -105,6 +106,8 @@ class Chooser {
   Choice choose_by_code(Row& row, Draws& draws) const;
   Choice choose_by_level(const Row& row, Draws& draws) const;
   Choice choose_nearest(const Row& row, Draws& draws) const;
+  std::optional<Choice> choose_neighbours(const Row& row, Draws& draws) const;
+  void halve(Row& row, Draws& draws) const;
   void raise(const Row& row, Choice& choice, Draws& draws) const;
   bool take_any_cell(const Row& row, Choice& choice) const;
 

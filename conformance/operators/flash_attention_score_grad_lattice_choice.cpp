@@ -18,7 +18,8 @@ bool is_exact(std::size_t keys) { return keys <= most_keys && std::has_single_bi
 /// One query row and the ends of its kept keys.
 struct Chooser::Row {
   std::int64_t n, i, first, last;
-  bool lowered = false;  ///< the bias lowers all kept keys
+  bool lowered = false;   ///< the bias lowers all kept keys
+  std::int64_t side = 1;  ///< -1: only keys behind the query count, as slopes are opposed there
 };
 
 Chooser::Chooser(const Plan& plan, const KeyHead& head, const Carrier& carrier, const Sides& sides)
@@ -43,6 +44,7 @@ Choice Chooser::choose(std::int64_t n, std::int64_t i, Draws draws) {
   while (row.last >= row.first && !keeps(row, row.last)) --row.last;
   if (row.last < row.first) return {};
   while (!keeps(row, row.first)) ++row.first;
+  if (plan_->bias == BiasForm::halved) halve(row, draws);
   Choice choice;
   if (plan_->bias == BiasForm::nearest)
     choice = choose_nearest(row, draws);
@@ -54,6 +56,20 @@ Choice Chooser::choose(std::int64_t n, std::int64_t i, Draws draws) {
   return choice;
 }
 
+/// Leaves the row the keys on one side of its position, if there are any.
+void Chooser::halve(Row& row, Draws& draws) const {
+  const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
+  std::int64_t last = std::min(row.last, centre), first = std::max(row.first, centre);
+  while (last >= row.first && !keeps(row, last)) --last;
+  while (first <= row.last && !keeps(row, first)) ++first;
+  const bool some_before = last >= row.first, some_behind = first <= row.last;
+  row.side = some_before && (!some_behind || draws.one_in(2)) ? 1 : -1;
+  if (row.side > 0)
+    row.last = last;
+  else
+    row.first = first;
+}
+
 /// Makes up for the bias, and lets the maximum be other than 0 where the plan says so.
 void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
   const std::int64_t factor = plan_->scale.factor;
@@ -62,8 +78,8 @@ void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
     choice.raised += apart;
   else if (row.lowered)
     choice.maximum -= static_cast<double>(apart * factor), choice.exact = false;
-  if (plan_->bias == BiasForm::cancelled) {
-    choice.steepness = sides_.bias.steepness(head_.b, row.n);
+  if (plan_->bias >= BiasForm::halved) {
+    choice.steepness = row.side * sides_.bias.steepness(head_.b, row.n);
     choice.raised += choice.steepness * centre_of(plan_->problem, head_.b, row.i);
   }
   if (!choice.exact || !plan_->offsets || plan_->lifts == 0) return;
@@ -177,8 +193,37 @@ Choice Chooser::choose_by_level(const Row& row, Draws& draws) const {
   return choice;
 }
 
+/// Attends to the key at the row's own position and to one beside it, where roots of distances 0 and
+/// 1 are told apart by the parity of keys.
+std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) const {
+  const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
+  const std::int64_t slope = sides_.bias.steepness(head_.b, row.n), side = draws.sign();
+  const auto kept_at = [&](std::int64_t j) {
+    return j >= row.first && j <= row.last && keeps(row, j);
+  };
+  // The parity channel has no factor that its query could leave to the key.
+  if (plan_->parities == 0 || !kept_at(centre) || !carrier_->can_raise(8 * slope)) return std::nullopt;
+  for (const std::int64_t beside : {centre + side, centre - side}) {
+    const std::int64_t other = 2 * centre - beside;
+    if (!kept_at(beside)) continue;
+    const std::uint32_t code = carrier_->code(centre), free = code ^ carrier_->code(beside);
+    const std::uint32_t care = carrier_->code_mask() & ~free;
+    if (kept_at(other) && ((carrier_->code(other) ^ code) & care) == 0) continue;
+    const auto [first, second] = std::minmax(centre, beside);
+    Choice choice{.raised = centre % 2 * slope,
+                  .parity = centre % 2 == 0 ? slope : -slope,
+                  .code = code,
+                  .care = care,
+                  .exact = true};
+    choice.keys = {static_cast<std::int32_t>(first), static_cast<std::int32_t>(second)};
+    return choice;
+  }
+  return std::nullopt;
+}
+
 /// Attends to the kept keys that are nearest in position, or to one of two.
 Choice Chooser::choose_nearest(const Row& row, Draws& draws) const {
+  if (const auto choice = choose_neighbours(row, draws)) return *choice;
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
   const auto kept_at = [&](std::int64_t j) {
     return j >= row.first && j <= row.last && keeps(row, j);

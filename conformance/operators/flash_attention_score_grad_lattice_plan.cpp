@@ -155,17 +155,23 @@ bool looks_back(const Op::Problem& p) {
   return true;
 }
 
-/// A gentle slope wants exact products, and room for the digits of all positions.
-BiasForm form_of(const Case<Op>& c, const spec::NumericsProfile& n) {
-  constexpr std::int64_t roomy = 24, longest = 65536;
+/// To oppose a slope wants exact products, and room for the digits of all positions.
+BiasForm form_of(const Case<Op>& c, const spec::NumericsProfile& n, const Scale& scale) {
+  constexpr std::int64_t roomy = 24, longest = 65536, longest_steep = 4096;
+  constexpr double gentlest = 4, steepest = 256;
   const Op::Problem& p = c.problem;
   if (p.pse_shift == spec::PseShape::absent) return BiasForm::none;
   if (p.pse_type < 2) return BiasForm::flags;
   const bool exact_products = bits_of(n.store_s) == 24 && n.accumulator != spec::Accumulator::fp16;
-  const bool fits = p.head_dim + p.head_dim_rope >= roomy && p.seq_kv <= longest &&
-                    std::abs(centre_of(p, 0, p.seq_q)) <= longest;
-  const bool cancelled = p.pse_type == 2 && exact_products && fits && looks_back(p);
-  return cancelled && c.seed / 4 % 2 == 0 ? BiasForm::cancelled : BiasForm::nearest;
+  const std::int64_t reach =
+      std::max({p.seq_kv, std::abs(centre_of(p, 0, 0)), std::abs(centre_of(p, 0, p.seq_q))});
+  if (p.pse_type == 3 || !exact_products || p.head_dim + p.head_dim_rope < roomy || c.seed % 8 == 0)
+    return BiasForm::nearest;
+  const double unit = p.dtype == spec::DType::fp16
+                          ? std::ldexp(static_cast<double>(reach), scale.shift) / largest_fp16
+                          : 0.0;
+  if (looks_back(p) && reach <= longest && gentlest * unit <= 1) return BiasForm::cancelled;
+  return reach <= longest_steep && steepest * unit <= 1 ? BiasForm::halved : BiasForm::nearest;
 }
 
 /// Channels that raise scores: a position needs several, flags and offsets one.
@@ -187,10 +193,16 @@ std::int64_t code_bits_of(const Plan& plan, std::int64_t taken) {
 
 void lay_out_channels(Plan& plan) {
   constexpr std::int64_t digit_bits = 4;
-  if (plan.bias == BiasForm::cancelled)
+  if (plan.bias >= BiasForm::halved)
     plan.positions = (bit_length(plan.problem.seq_kv - 1) + digit_bits - 1) / digit_bits;
   if (plan.bias != BiasForm::none) plan.lifts = lifts_of(plan);
-  plan.code_bits = code_bits_of(plan, plan.lifts + plan.positions);
+  // Of roots, 0 and 1 alone are integers in a row: with their parity opposed, neighbours score alike.
+  constexpr std::int64_t roomy = 16;
+  const bool exact_scores = bits_of(plan.numerics.store_s) == 24;
+  if (plan.bias == BiasForm::nearest && plan.problem.pse_type == 3 && exact_scores &&
+      plan.width() >= roomy)
+    plan.parities = 1;
+  plan.code_bits = code_bits_of(plan, plan.lifts + plan.positions + plan.parities);
   if (plan.bias == BiasForm::none) plan.lifts = lifts_of(plan);
 }
 
@@ -205,7 +217,7 @@ Plan plan_of(const Case<Op>& c, const spec::NumericsProfile& n) {
             .scale = scale_of(c.problem),
             .magnitudes = magnitudes_of(c),
             .shared_channels = shared_channels(c)};
-  plan.bias = form_of(c, n);
+  plan.bias = form_of(c, n, plan.scale);
   plan.drop_shift = drop_shift_of(c.problem);
   plan.rope_carries = c.problem.head_dim_rope > 0 && c.seed % 2 == 0;
   plan.staged_rounding = a2 && staged;

@@ -21,15 +21,18 @@ struct Scale {
   int shift = 0;
 };
 
+inline constexpr double largest_fp16 = 65504;
+
 /// One key head of one sequence.
 struct KeyHead {
   std::int64_t b = 0, kv = 0, queries = 0, keys = 0;
 };
 
 /// What the position bias does. flags: an outer tensor lowers some scores by 128; nearest: slopes so
-/// steep that only the nearest keys stand out; cancelled: the products carry the opposite of a gentle
-/// slope.
-enum class BiasForm : std::uint8_t { none, flags, nearest, cancelled };
+/// steep that only the nearest keys stand out; halved: the products carry the opposite of a steep
+/// slope, which lowers the keys on one side of the query twice; cancelled: the same of a gentle slope,
+/// where all keys lie on one side.
+enum class BiasForm : std::uint8_t { none, flags, nearest, halved, cancelled };
 
 /// Largest magnitudes of the random integers.
 struct Magnitudes {
@@ -54,6 +57,7 @@ struct Plan {
   std::int64_t code_bits = 0;        ///< of the keys' code words, at most
   std::int64_t lifts = 0;            ///< channels in which a query raises all its scores
   std::int64_t positions = 0;        ///< channels that hold the digits of a key's position
+  std::int64_t parities = 0;         ///< channels that tell even keys from odd ones
   BiasForm bias = BiasForm::none;
   int drop_shift = 0;                ///< keep_prob = 2^-drop_shift
   bool rope_carries = false;         ///< the rope channels spell the codes as far as they go

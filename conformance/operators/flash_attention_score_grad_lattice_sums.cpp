@@ -32,7 +32,6 @@ namespace {
 
 /// Summands of dk and dv are in units that suit rows with any number of keys up to 2^3.
 constexpr int most_log2_count = 3;
-constexpr double largest_fp16 = 65504;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "assay/reference/mask.hpp"
+#include "lattice_scores.hpp"
 
 namespace assay::conformance::lattice_test {
 namespace {
@@ -17,72 +17,91 @@ using Values = std::vector<float>;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// The dense operands of one case and the sums of its outputs.
+/// The operands of one case, row by row as `spec::Extents::row` counts them, and the sums of its
+/// outputs. Query and key have their rope part behind them.
 class Run {
  public:
   Run(const Kernel& kernel, const Case<Op>& c, const Op::Inputs& inputs);
   Op::Outputs outputs();
 
  private:
-  Values dense(const spec::Tensor& tensor, const spec::Extents& extents) const;
+  using Row = spec::RowPosition;
+  Values dense(const spec::Tensor& main, const std::optional<spec::Tensor>& rope,
+               spec::Extents extents) const;
   float dot(const float* a, const float* b, std::int64_t size) const;
   void accumulate(float* sums, const float* row, float factor, std::int64_t size) const;
   float product(float x) const;
   float stage(float x) const;
-  float score(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
-  bool keeps(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
-  Values probabilities(std::int64_t b, std::int64_t n, std::int64_t i) const;
+  float score(const Row& row, std::int64_t j) const;
+  Values probabilities(const Row& row) const;
   void online_statistics(const Values& scores, float& maximum, float& sum) const;
-  void row(std::int64_t b, std::int64_t n, std::int64_t i);
-  void write(spec::Tensor& tensor, const spec::Extents& extents, const Values& sums,
-             float factor) const;
-  std::int64_t kv_of(std::int64_t n) const {
-    return kernel_.bug == Bug::wrong_kv_head ? n % p_.heads_kv : n / p_.group();
+  void add(const Row& row);
+  void write(spec::Tensor& tensor, spec::Extents extents, const Values& sums, float factor,
+             std::int64_t first_column = 0) const;
+  std::int64_t width() const { return p_.head_dim + p_.head_dim_rope; }
+  const float* query(const Row& row) const {
+    return &query_[at(queries_.row(row.b, row.n, row.s) * width())];
   }
-  const float* query(std::int64_t b, std::int64_t n, std::int64_t i) const {
-    return &query_[at(((b * p_.heads_q + n) * p_.seq_q + i) * p_.head_dim)];
-  }
-  std::int64_t key_row(std::int64_t b, std::int64_t n, std::int64_t j) const {
-    return (b * p_.heads_kv + kv_of(n)) * p_.seq_kv + j;
-  }
+  std::int64_t key_row(const Row& row, std::int64_t j) const;
 
   const Kernel& kernel_;
   const Case<Op>& c_;
   const Op::Problem& p_;
-  reference::Mask mask_;
-  float scale_;
-  Values query_, key_, value_, dy_, output_, dq_, dk_, dv_;
   const Op::Inputs& inputs_;
+  Scores scores_;
+  spec::Extents queries_, keys_;
+  float scale_, kept_factor_;
+  Values query_, key_, value_, dy_, output_, dq_, dk_, dv_;
 };
 
 Run::Run(const Kernel& kernel, const Case<Op>& c, const Op::Inputs& inputs)
     : kernel_(kernel),
       c_(c),
       p_(c.problem),
-      mask_(p_, inputs.atten_mask ? &*inputs.atten_mask : nullptr),
+      inputs_(inputs),
+      scores_(kernel.bug, p_, inputs),
+      queries_(query_extents(p_)),
+      keys_(key_extents(p_)),
       scale_(static_cast<float>(p_.scale_value)),
-      query_(dense(inputs.query, query_extents(p_))),
-      key_(dense(inputs.key, key_extents(p_))),
-      value_(dense(inputs.value, value_extents(p_))),
-      dy_(dense(inputs.dy, dy_extents(p_))),
-      output_(dense(inputs.attention_in, dy_extents(p_))),
+      kept_factor_(1 / static_cast<float>(p_.keep_prob)),
+      query_(dense(inputs.query, inputs.query_rope, queries_)),
+      key_(dense(inputs.key, inputs.key_rope, keys_)),
+      value_(dense(inputs.value, std::nullopt, value_extents(p_))),
+      dy_(dense(inputs.dy, std::nullopt, dy_extents(p_))),
+      output_(dense(inputs.attention_in, std::nullopt, dy_extents(p_))),
       dq_(query_.size()),
       dk_(key_.size()),
-      dv_(value_.size()),
-      inputs_(inputs) {
+      dv_(value_.size()) {
   if (kernel.bug == Bug::customary_scale) scale_ = 1 / std::sqrt(static_cast<float>(p_.head_dim));
   if (kernel.bug == Bug::scale_magnitude) scale_ = std::abs(scale_);
 }
 
-Values Run::dense(const spec::Tensor& tensor, const spec::Extents& e) const {
-  const spec::HeadView view(tensor, p_.input_layout, e);
+Values Run::dense(const spec::Tensor& main, const std::optional<spec::Tensor>& rope,
+                  spec::Extents e) const {
+  const spec::HeadIndex index(main, p_.input_layout, e);
+  const std::int64_t rows = e.rows(), dim = e.dim;
+  std::optional<spec::HeadIndex> rope_index;
+  if (rope) {
+    e.dim = p_.head_dim_rope;
+    rope_index.emplace(*rope, p_.input_layout, e);
+  }
   Values values;
-  for (std::int64_t b = 0; b < e.batch; ++b)
-    for (std::int64_t n = 0; n < e.heads; ++n)
-      for (std::int64_t s = 0; s < e.seq; ++s)
-        for (std::int64_t d = 0; d < e.dim; ++d)
-          values.push_back(static_cast<float>(view(b, n, s, d)));
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const auto [b, n, s] = e.position(r);
+    for (std::int64_t d = 0; d < dim; ++d)
+      values.push_back(static_cast<float>(main.load(index(b, n, s, d))));
+    for (std::int64_t d = 0; rope && d < e.dim; ++d)
+      values.push_back(static_cast<float>(rope->load((*rope_index)(b, n, s, d))));
+  }
   return values;
+}
+
+std::int64_t Run::key_row(const Row& row, std::int64_t j) const {
+  const std::int64_t kv =
+      kernel_.bug == Bug::wrong_kv_head ? row.n % p_.heads_kv : row.n / p_.group();
+  const bool early = kernel_.bug == Bug::offset_after_empty && row.b > 0 &&
+                     p_.length_kv(row.b - 1) == 0 && keys_.start(row.b) > 0;
+  return keys_.row(row.b, kv, j) - (early ? 1 : 0);
 }
 
 /// tf32 keeps 11 bits of an operand.
@@ -121,18 +140,19 @@ float Run::stage(float x) const {
   return static_cast<float>(cast(x, kernel_.numerics.stage, rounding));
 }
 
-bool Run::keeps(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
-  if (kernel_.bug == Bug::mask_ignored) return true;
-  if (kernel_.bug == Bug::last_key_dropped && j == p_.seq_kv - 1) return false;
-  if (kernel_.bug == Bug::mask_off_by_one)
-    return mask_.keeps(b, n, i, std::max<std::int64_t>(0, j - 1));
-  return mask_.keeps(b, n, i, j);
-}
-
-float Run::score(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
-  const float* key = &key_[at(key_row(b, n, j) * p_.head_dim)];
-  const float raw = dot(query(b, n, i), key, p_.head_dim);
-  return static_cast<float>(cast(raw * scale_, kernel_.numerics.store_s, Rounding::rne));
+float Run::score(const Row& row, std::int64_t j) const {
+  const float* key = &key_[at(key_row(row, j) * width())];
+  float raw = dot(query(row), key, p_.head_dim);
+  if (kernel_.bug != Bug::rope_ignored)
+    raw += dot(query(row) + p_.head_dim, key + p_.head_dim, p_.head_dim_rope);
+  const auto store = [&](float x) {
+    return static_cast<float>(cast(x, kernel_.numerics.store_s, Rounding::rne));
+  };
+  if (kernel_.numerics.store_s == DType::fp32) return scores_.biased(raw, scale_, row, j);
+  // What is stored is the sum that the bias is added to.
+  const bool bias_first = p_.pse_type == 1;
+  const float sum = store(bias_first ? raw : raw * scale_);
+  return store(scores_.biased(sum, bias_first ? scale_ : 1.0f, row, j));
 }
 
 void Run::online_statistics(const Values& scores, float& maximum, float& sum) const {
@@ -152,17 +172,15 @@ void Run::online_statistics(const Values& scores, float& maximum, float& sum) co
   sum = total;
 }
 
-Values Run::probabilities(std::int64_t b, std::int64_t n, std::int64_t i) const {
+Values Run::probabilities(const Row& row) const {
   constexpr float excluded = -std::numeric_limits<float>::max();
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const spec::Shape& stride = inputs_.softmax_max.strides;
-  const std::int64_t element =
-      inputs_.softmax_max.offset + b * stride[0] + n * stride[1] + i * stride[2];
+  const std::int64_t element = scores_.statistics_element(inputs_.softmax_max, row);
   auto maximum = static_cast<float>(inputs_.softmax_max.load(element));
   auto sum = static_cast<float>(inputs_.softmax_sum.load(element));
-  Values scores(at(p_.seq_kv)), result(at(p_.seq_kv));
-  for (std::int64_t j = 0; j < p_.seq_kv; ++j)
-    scores[at(j)] = keeps(b, n, i, j) ? score(b, n, i, j) : -infinity;
+  Values scores(at(p_.length_kv(row.b))), result(scores.size());
+  for (std::int64_t j = 0; j < p_.length_kv(row.b); ++j)
+    scores[at(j)] = scores_.keeps(row.b, row.n, row.s, j) ? score(row, j) : -infinity;
   if (kernel_.numerics.stats == Origin::own) online_statistics(scores, maximum, sum);
   const float base2 = std::log2(std::exp(1.0f));
   for (std::size_t j = 0; j < scores.size(); ++j) {
@@ -187,33 +205,38 @@ Values Run::probabilities(std::int64_t b, std::int64_t n, std::int64_t i) const 
   return result;
 }
 
-void Run::row(std::int64_t b, std::int64_t n, std::int64_t i) {
-  const std::int64_t r = (b * p_.heads_q + n) * p_.seq_q + i;
+void Run::add(const Row& row) {
+  const std::int64_t r = queries_.row(row.b, row.n, row.s), keys = p_.length_kv(row.b);
   const float* dy = &dy_[at(r * p_.head_dim_v)];
-  const Values p = probabilities(b, n, i);
-  Values dp(p.size());
+  const Values p = probabilities(row);
+  Values dp(p.size()), kept(p.size());
   for (std::size_t j = 0; j < p.size(); ++j) {
     if (p[j] == 0) continue;
-    const auto row = at(key_row(b, n, static_cast<std::int64_t>(j)) * p_.head_dim_v);
-    dp[j] = static_cast<float>(
-        cast(dot(dy, &value_[row], p_.head_dim_v), kernel_.numerics.store_dp, Rounding::rne));
+    const auto key = static_cast<std::int64_t>(j);
+    kept[j] = scores_.survives(row.b, row.n, row.s, key) ? kept_factor_ : 0.0f;
+    const float* value = &value_[at(key_row(row, key) * p_.head_dim_v)];
+    const float factor =
+        kernel_.bug == Bug::keep_missing_in_dp ? (kept[j] == 0 ? 0.0f : 1.0f) : kept[j];
+    dp[j] = static_cast<float>(cast(dot(dy, value, p_.head_dim_v) * factor,
+                                    kernel_.numerics.store_dp, Rounding::rne));
   }
   float delta = dot(dy, &output_[at(r * p_.head_dim_v)], p_.head_dim_v);
   if (kernel_.numerics.delta == Origin::own)
     delta = std::inner_product(p.begin(), p.end(), dp.begin(), 0.0f);
   if (kernel_.bug == Bug::row_term_missing) delta = 0;
-  for (std::int64_t k = 0; k < p_.seq_kv; ++k) {
-    const std::int64_t j = kernel_.backwards ? p_.seq_kv - 1 - k : k;
-    const float prob = stage(p[at(j)]), dscore = stage(p[at(j)] * (dp[at(j)] - delta));
-    const std::int64_t key = key_row(b, n, j);
-    accumulate(&dq_[at(r * p_.head_dim)], &key_[at(key * p_.head_dim)], dscore, p_.head_dim);
-    accumulate(&dk_[at(key * p_.head_dim)], query(b, n, i), dscore, p_.head_dim);
+  for (std::int64_t k = 0; k < keys; ++k) {
+    const std::int64_t j = kernel_.backwards ? keys - 1 - k : k;
+    const float prob = stage(p[at(j)] * kept[at(j)]);
+    const float dscore = stage(p[at(j)] * (dp[at(j)] - delta));
+    const std::int64_t key = key_row(row, j);
+    accumulate(&dq_[at(r * width())], &key_[at(key * width())], dscore, width());
+    accumulate(&dk_[at(key * width())], query(row), dscore, width());
     accumulate(&dv_[at(key * p_.head_dim_v)], dy, prob, p_.head_dim_v);
   }
 }
 
-void Run::write(spec::Tensor& tensor, const spec::Extents& e, const Values& sums,
-                float factor) const {
+void Run::write(spec::Tensor& tensor, spec::Extents e, const Values& sums, float factor,
+                std::int64_t first_column) const {
   const spec::HeadIndex index(tensor, p_.input_layout, e);
   const Rounding declared = kernel_.numerics.round_out;
   Rounding rounding = declared == Rounding::unknown
@@ -222,28 +245,37 @@ void Run::write(spec::Tensor& tensor, const spec::Extents& e, const Values& sums
   if (kernel_.bug == Bug::truncating_cast) rounding = Rounding::rtz;
   if (kernel_.bug == Bug::ties_swapped)
     rounding = rounding == Rounding::rna ? Rounding::rne : Rounding::rna;
-  std::size_t next = 0;
-  for (std::int64_t b = 0; b < e.batch; ++b)
-    for (std::int64_t n = 0; n < e.heads; ++n)
-      for (std::int64_t s = 0; s < e.seq; ++s)
-        for (std::int64_t d = 0; d < e.dim; ++d)
-          tensor.store(index(b, n, s, d), cast(sums[next++] * factor, p_.dtype, rounding));
+  if (e.rows() == 0) return;
+  const std::int64_t columns = static_cast<std::int64_t>(sums.size()) / e.rows();
+  for (std::int64_t r = 0; r < e.rows(); ++r) {
+    const auto [b, n, s] = e.position(r);
+    for (std::int64_t d = 0; d < e.dim; ++d)
+      tensor.store(index(b, n, s, d),
+                   cast(sums[at(r * columns + first_column + d)] * factor, p_.dtype, rounding));
+  }
 }
 
 Op::Outputs Run::outputs() {
-  for (std::int64_t b = 0; b < p_.batch; ++b)
-    for (std::int64_t k = 0; k < p_.heads_q * p_.seq_q; ++k) {
-      const std::int64_t r = kernel_.backwards ? p_.heads_q * p_.seq_q - 1 - k : k;
-      row(b, r / p_.seq_q, r % p_.seq_q);
-    }
-  Op::Outputs result = make_outputs(c_);
+  for (std::int64_t k = 0; k < queries_.rows(); ++k)
+    add(queries_.position(kernel_.backwards ? queries_.rows() - 1 - k : k));
+  const auto call = spec::call_of(p_, c_.surface, c_.product, c_.inputs, c_.outputs);
+  Op::Outputs result{.dq = guarded_tensor(call.parameters.dq),
+                     .dk = guarded_tensor(call.parameters.dk),
+                     .dv = guarded_tensor(call.parameters.dv)};
   if (kernel_.bug == Bug::stale_last_row) {
-    const auto last = at(p_.head_dim);
+    const auto last = at(width());
     std::fill(dq_.end() - static_cast<std::ptrdiff_t>(last), dq_.end(), 1.0f);
   }
-  write(result.dq, query_extents(p_), dq_, scale_);
-  write(result.dk, key_extents(p_), dk_, kernel_.bug == Bug::scale_missing_on_dk ? 1.0f : scale_);
+  const float dk_scale = kernel_.bug == Bug::scale_missing_on_dk ? 1.0f : scale_;
+  write(result.dq, queries_, dq_, scale_);
+  write(result.dk, keys_, dk_, dk_scale);
   write(result.dv, value_extents(p_), dv_, 1.0f);
+  if (p_.head_dim_rope == 0) return result;
+  const bool unscaled = kernel_.bug == Bug::rope_unscaled;
+  result.dq_rope = guarded_tensor(call.parameters.dq_rope);
+  result.dk_rope = guarded_tensor(call.parameters.dk_rope);
+  write(*result.dq_rope, query_rope_extents(p_), dq_, unscaled ? 1.0f : scale_, p_.head_dim);
+  write(*result.dk_rope, key_rope_extents(p_), dk_, unscaled ? 1.0f : dk_scale, p_.head_dim);
   return result;
 }
 

@@ -30,6 +30,22 @@ enum class Bug : std::uint8_t {
   mask_ignored,
   tf32_products,
   scale_magnitude,
+  left_anchor,
+  band_everywhere,
+  longer_prefix,
+  first_prefix,
+  drop_bits_reversed,
+  drop_bits_of_head_0,
+  keep_missing_in_dp,
+  bias_type_confused,
+  bias_of_head_0,
+  bias_ignored,
+  slope_sign,
+  start_ignored,
+  rope_unscaled,
+  rope_ignored,
+  offset_after_empty,
+  statistics_order,
 };
 
 inline constexpr Bug bugs[] = {
@@ -37,6 +53,15 @@ inline constexpr Bug bugs[] = {
     Bug::last_key_dropped, Bug::truncating_cast,     Bug::ties_swapped,     Bug::bf16_accumulation,
     Bug::customary_scale,  Bug::stale_last_row,      Bug::truncating_stage, Bug::mask_ignored,
     Bug::tf32_products,    Bug::scale_magnitude,
+};
+
+/// Those that need packed sequences, dropout, a position bias, a prefix or a rope to show.
+inline constexpr Bug family_bugs[] = {
+    Bug::left_anchor,         Bug::band_everywhere,    Bug::longer_prefix,      Bug::first_prefix,
+    Bug::drop_bits_reversed,  Bug::drop_bits_of_head_0, Bug::keep_missing_in_dp,
+    Bug::bias_type_confused,  Bug::bias_of_head_0,     Bug::bias_ignored,       Bug::slope_sign,
+    Bug::start_ignored,       Bug::rope_unscaled,      Bug::rope_ignored,
+    Bug::offset_after_empty,  Bug::statistics_order,
 };
 
 /// A plain model of a gradient kernel in float.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 
@@ -36,10 +37,15 @@ bool has_no_lattice(const Kernel& kernel, const Case<Op>& c) {
          (kernel.name == "log_sum" && !narrow);
 }
 
-void expect_healthy_kernels_exact(Track track, std::uint64_t seed) {
-  std::int64_t runs = 0;
-  for (std::int64_t k = 0; k < configurations; ++k) {
-    const Case<Op> c = configuration(k, seed, track);
+std::vector<Case<Op>> plain_cases(std::uint64_t seed, Track track) {
+  std::vector<Case<Op>> cases;
+  for (std::int64_t k = 0; k < configurations; ++k) cases.push_back(configuration(k, seed, track));
+  return cases;
+}
+
+void expect_healthy_kernels_exact(const std::vector<Case<Op>>& cases) {
+  std::size_t runs = 0;
+  for (const Case<Op>& c : cases) {
     const std::optional<spec::Tensor> mask = make_mask(c);
     for (const Kernel& kernel : lattice_test::healthy_kernels(c.problem.dtype)) {
       if (has_no_lattice(kernel, c)) {
@@ -53,17 +59,22 @@ void expect_healthy_kernels_exact(Track track, std::uint64_t seed) {
           << command_line(c);
     }
   }
-  EXPECT_GE(runs, 600);
+  EXPECT_GE(runs, 9 * cases.size());
 }
 
 TEST(LatticeKernels, HealthyOnesAreBitExactWithExactStaging) {
-  expect_healthy_kernels_exact(Track::a1, 1);
-  expect_healthy_kernels_exact(Track::a1, 2);
+  expect_healthy_kernels_exact(plain_cases(1, Track::a1));
+  expect_healthy_kernels_exact(plain_cases(2, Track::a1));
 }
 
 TEST(LatticeKernels, HealthyOnesAreBitExactWithRoundedStaging) {
-  expect_healthy_kernels_exact(Track::a2, 1);
-  expect_healthy_kernels_exact(Track::a2, 2);
+  expect_healthy_kernels_exact(plain_cases(1, Track::a2));
+  expect_healthy_kernels_exact(plain_cases(2, Track::a2));
+}
+
+TEST(LatticeKernels, HealthyOnesAreBitExactThroughoutTheFamily) {
+  expect_healthy_kernels_exact(lattice_test::family(6, Track::a1));
+  expect_healthy_kernels_exact(lattice_test::family(8, Track::a2));
 }
 
 /// Whether the bug can show in the case at all.
@@ -132,6 +143,65 @@ TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithExactStaging) {
 
 TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithRoundedStaging) {
   expect_bugs_flagged(Track::a2);
+}
+
+/// Whether the bug can show in the case at all.
+bool family_can_show(Bug bug, const Op::Problem& p) {
+  const bool masked = p.atten_mask != spec::MaskShape::absent;
+  const bool outer = p.pse_type < 2, biased = p.pse_shift != spec::PseShape::absent;
+  const bool packed = p.input_layout == spec::Layout::tnd;
+  const std::int64_t mode = masked ? p.sparse_mode : 0;
+  switch (bug) {
+    case Bug::left_anchor:
+      return (mode == 3 || mode == 6 || mode == 7) && (packed || p.seq_q != p.seq_kv) && !biased;
+    case Bug::band_everywhere:
+      return mode == 7 || mode == 8;
+    case Bug::longer_prefix:
+    case Bug::first_prefix:
+      return mode == 6;
+    case Bug::drop_bits_reversed:
+    case Bug::drop_bits_of_head_0:
+    case Bug::keep_missing_in_dp:
+      return p.has_dropout();
+    case Bug::bias_type_confused:
+      return biased && (outer || !p.q_start_idx.empty());
+    case Bug::bias_of_head_0:
+      return biased && outer;
+    case Bug::bias_ignored:
+    case Bug::slope_sign:
+      return biased && (bug == Bug::bias_ignored || !outer);
+    case Bug::start_ignored:
+      return !p.q_start_idx.empty();
+    case Bug::rope_unscaled:
+    case Bug::rope_ignored:
+      return p.head_dim_rope > 0;
+    case Bug::offset_after_empty:
+      return packed && std::ranges::count(p.lengths_kv, 0) > 0 && p.length_kv(0) > 0;
+    case Bug::statistics_order:
+      return packed;
+    default:
+      return false;
+  }
+}
+
+TEST(LatticeKernels, PlantedBugsOfTheFamilyAreFlagged) {
+  std::map<Bug, Share> shares;
+  for (const Track track : {Track::a1, Track::a2})
+    for (const Case<Op>& c : lattice_test::family(track == Track::a1 ? 3 : 4, track)) {
+      Kernel kernel = lattice_test::healthy_kernels(c.problem.dtype)[0];
+      const LatticeCase lattice = make_lattice(c, kernel.numerics);
+      for (const Bug bug : lattice_test::family_bugs) {
+        if (!family_can_show(bug, c.problem)) continue;
+        kernel.bug = bug;
+        const bool seen = judged(kernel, c, lattice).verdict == Verdict::nonconformant_structural;
+        shares[bug].flagged += seen ? 1 : 0;
+        ++shares[bug].all;
+      }
+    }
+  for (const auto& [bug, share] : shares)
+    EXPECT_GE(share.flagged * 100, share.all * 75)
+        << "bug " << static_cast<int>(bug) << ": " << share.flagged << " of " << share.all;
+  EXPECT_EQ(shares.size(), std::size(lattice_test::family_bugs));
 }
 
 TEST(LatticeKernels, NarrowStagingIsFlaggedInFp32) {

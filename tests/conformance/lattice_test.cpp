@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "assay/reference/flash_attention_score_grad.hpp"
+#include "assay/reference/forward.hpp"
 #include "lattice_cases.hpp"
 
 namespace assay::conformance {
@@ -14,6 +15,7 @@ namespace {
 
 using lattice_test::configuration;
 using lattice_test::configurations;
+using lattice_test::family;
 using lattice_test::square;
 using Op = spec::FlashAttentionScoreGrad;
 using spec::DType;
@@ -23,68 +25,65 @@ double value_of(Dyadic x) { return std::ldexp(static_cast<double>(x.numerator), 
 
 LatticeCase plain_lattice(const Case<Op>& c) { return make_lattice(c, {.stage = c.problem.dtype}); }
 
-std::vector<double> dense(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& e) {
-  const spec::HeadView view(tensor, layout, e);
-  std::vector<double> values(static_cast<std::size_t>(e.batch * e.heads * e.seq * e.dim));
-  std::size_t next = 0;
-  for (std::int64_t b = 0; b < e.batch; ++b)
-    for (std::int64_t n = 0; n < e.heads; ++n)
-      for (std::int64_t s = 0; s < e.seq; ++s)
-        for (std::int64_t d = 0; d < e.dim; ++d) values[next++] = view(b, n, s, d);
-  return values;
+std::vector<Case<Op>> cases_of(std::uint64_t seed, Track track) {
+  std::vector<Case<Op>> cases = family(seed, track);
+  for (std::int64_t k = 0; k < configurations; ++k) cases.push_back(configuration(k, seed, track));
+  return cases;
 }
 
+/// Exponents that are not 0 but -128 or lower leave less than this.
+constexpr double residue = 1e-40;
+
 TEST(Lattice, StatisticsAndOutputAreThoseOfAForward) {
-  for (std::int64_t k = 0; k < configurations; ++k) {
-    const Case<Op> c = configuration(k, 4, Track::a1);
+  for (const Case<Op>& c : cases_of(4, Track::a1)) {
     const Op::Problem& p = c.problem;
-    if (p.seq_kv == 1) continue;  // attention_in is shifted there on purpose
+    if (p.seq_kv == 1 || c.seed / 2 % 2 == 0) continue;  // attention_in may be shifted on purpose
     const Op::Inputs inputs = plain_lattice(c).inputs;
-    const reference::Operands<double> operands{
-        .query = dense(inputs.query, p.input_layout, query_extents(p)),
-        .key = dense(inputs.key, p.input_layout, key_extents(p)),
-        .value = dense(inputs.value, p.input_layout, value_extents(p))};
-    const auto forward =
-        reference::forward<double>(p, operands, inputs.atten_mask ? &*inputs.atten_mask : nullptr);
-    const auto output = dense(inputs.attention_in, p.input_layout, dy_extents(p));
+    const auto given = reference::operands_of<double>(p, inputs);
+    const auto forward = reference::blocked_forward(p, inputs, 1);
     // Muted rows attend to a number of keys that is no power of two: their output is rounded.
     const double half_step = std::ldexp(1.0, -spec::format_of(p.dtype).significand_bits);
-    for (std::size_t e = 0; e < output.size(); ++e)
-      ASSERT_NEAR(output[e], forward.attention_out[e], half_step * std::abs(output[e]) + 1e-30)
+    for (std::size_t e = 0; e < given.attention_in.size(); ++e)
+      ASSERT_NEAR(given.attention_in[e], forward.attention_out[e],
+                  half_step * std::abs(given.attention_in[e]) + 1e-30)
           << command_line(c);
-    const auto elements = spec::viewed_elements(inputs.softmax_max);
-    for (std::size_t e = 0; e < elements.size(); ++e) {
-      const std::size_t row = e / spec::statistics_replicas;
-      ASSERT_EQ(inputs.softmax_max.load(elements[e]), forward.softmax_max[row]) << command_line(c);
-      ASSERT_EQ(inputs.softmax_sum.load(elements[e]), static_cast<float>(forward.softmax_sum[row]));
+    for (std::size_t row = 0; row < given.softmax_max.size(); ++row) {
+      ASSERT_EQ(given.softmax_max[row], forward.softmax_max[row]) << command_line(c);
+      ASSERT_EQ(given.softmax_sum[row], static_cast<float>(forward.softmax_sum[row]));
     }
   }
 }
 
+void expect_near(const std::vector<Dyadic>& exact, std::size_t& next,
+                 const std::vector<double>& values, const Case<Op>& c) {
+  for (const double value : values)
+    ASSERT_NEAR(value_of(exact.at(next++)), value, residue * std::max(1.0, std::abs(value)))
+        << command_line(c);
+}
+
 TEST(Lattice, ExactGradientsAreThoseOfTheReference) {
-  for (std::int64_t k = 0; k < configurations; k += 5) {
-    const Case<Op> c = configuration(k, 5, Track::a1);
+  const std::vector<Case<Op>> cases = cases_of(5, Track::a1);
+  for (std::size_t k = 0; k < cases.size(); k += 3) {
+    const Case<Op>& c = cases[k];
     const Op::Problem& p = c.problem;
     const LatticeCase lattice = plain_lattice(c);
     const auto gradient = reference::FlashAttentionScoreGrad<double>::from(p, lattice.inputs);
-    // Excluded keys of the lattice keep exp(-128) in double, which fp32 does not have.
-    const double residue = 1e-40;
-    std::size_t next = 0;
-    for (std::int64_t b = 0; b < p.batch; ++b)
-      for (std::int64_t n = 0; n < p.heads_q; ++n)
-        for (const std::int64_t i : lattice.query_rows)
-          for (const double value : gradient.dq_row(b, n, i))
-            ASSERT_NEAR(value_of(lattice.dq[next++]), value, residue) << command_line(c);
-    std::size_t dk = 0, dv = 0;
-    for (std::int64_t b = 0; b < p.batch; ++b)
-      for (std::int64_t kv = 0; kv < p.heads_kv; ++kv)
-        for (const std::int64_t j : lattice.key_rows) {
-          const auto row = gradient.dkv_row(b, kv, j);
-          for (const double value : row.dk) ASSERT_NEAR(value_of(lattice.dk[dk++]), value, residue);
-          for (const double value : row.dv) ASSERT_NEAR(value_of(lattice.dv[dv++]), value, residue);
-        }
-    EXPECT_EQ(next, lattice.dq.size());
-    EXPECT_EQ(dk + dv, lattice.dk.size() + lattice.dv.size());
+    std::size_t dq = 0, dq_rope = 0, dk = 0, dk_rope = 0, dv = 0;
+    for (const std::int64_t flat : lattice.query_rows) {
+      const auto [b, n, i] = query_extents(p).position(flat);
+      const auto row = gradient.dq_row(b, n, i);
+      expect_near(lattice.dq, dq, row.dq, c);
+      expect_near(lattice.dq_rope, dq_rope, row.dq_rope, c);
+    }
+    for (const std::int64_t flat : lattice.key_rows) {
+      const auto [b, n, j] = key_extents(p).position(flat);
+      const auto row = gradient.dkv_row(b, n, j);
+      expect_near(lattice.dk, dk, row.dk, c);
+      expect_near(lattice.dk_rope, dk_rope, row.dk_rope, c);
+      expect_near(lattice.dv, dv, row.dv, c);
+    }
+    EXPECT_EQ(dq + dq_rope, lattice.dq.size() + lattice.dq_rope.size());
+    EXPECT_EQ(dk + dk_rope + dv, lattice.dk.size() + lattice.dk_rope.size() + lattice.dv.size());
   }
 }
 
@@ -192,13 +191,57 @@ TEST(Lattice, RefusesWhatItCannotMakeExact) {
   using Profile = spec::NumericsProfile;
   refused([](Case<Op>& c, Profile&) { c.problem.scale_value = 0.25; });
   refused([](Case<Op>& c, Profile&) { c.problem.scale_value = 0.3; });
-  refused([](Case<Op>& c, Profile&) { c.problem.keep_prob = 0.5; });
+  refused([](Case<Op>& c, Profile&) { c.problem.keep_prob = 0.75; });
+  refused([](Case<Op>& c, Profile&) { c.problem.keep_prob = 0x1p-11; });
   refused([](Case<Op>& c, Profile&) { c.track = Track::bound; });
   refused([](Case<Op>&, Profile& n) { n.lse_form = true; });
   refused([](Case<Op>& c, Profile& n) { c.problem.heads_q = 2, n.partials = DType::bf16; });
   refused([](Case<Op>& c, Profile& n) {
     c.track = Track::a2, n.stage = DType::bf16, n.round_stage = spec::Rounding::stochastic;
   });
+}
+
+TEST(Lattice, TakesManyShortSequencesAtOnce) {
+  Case<Op> c = square(5, 32, Track::a1);
+  Op::Problem& p = c.problem;
+  c.surface = spec::FlashSurface::u1;
+  p.input_layout = spec::Layout::tnd;
+  p.batch = 2048;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    p.lengths_q.push_back(b % 6);
+    p.lengths_kv.push_back(1 + b % 5);
+  }
+  p.sparse_mode = 2, p.atten_mask = MaskShape::compressed;
+  const LatticeCase lattice = plain_lattice(c);
+  EXPECT_EQ(static_cast<std::int64_t>(lattice.dq.size()), query_extents(p).rows() * 32);
+  EXPECT_EQ(static_cast<std::int64_t>(lattice.key_rows.size()), key_extents(p).rows());
+}
+
+TEST(Lattice, TakesTheCompressedBiasOfLongSequences) {
+  Case<Op> c = square(1030, 32, Track::a1);
+  c.surface = spec::FlashSurface::g2;
+  c.problem.sparse_mode = 2, c.problem.atten_mask = MaskShape::compressed;
+  c.problem.pse_shift = spec::PseShape::one_nhs;
+  const LatticeCase lattice = plain_lattice(c);
+  EXPECT_EQ(lattice.muted_rows, 0);
+  const auto gradient =
+      reference::FlashAttentionScoreGrad<double>::from(c.problem, lattice.inputs);
+  for (const std::int64_t i : {0, 5, 6, 7, 1023, 1024, 1029}) {
+    auto next = static_cast<std::size_t>(32 * i);
+    expect_near(lattice.dq, next, gradient.dq_row(0, 0, i).dq, c);
+  }
+}
+
+TEST(Lattice, FewRowsAreMutedWhateverTheBias) {
+  std::int64_t muted = 0, rows = 0;
+  for (const Case<Op>& c : family(7, Track::a1)) {
+    muted += plain_lattice(c).muted_rows;
+    rows += query_extents(c.problem).rows();
+    if (c.problem.pse_shift == spec::PseShape::absent) {
+      EXPECT_EQ(plain_lattice(c).muted_rows, 0) << command_line(c);
+    }
+  }
+  EXPECT_LT(muted * 20, rows) << muted << " of " << rows;
 }
 
 TEST(LatticeScale, IsAlwaysAcceptedAndNeverCustomary) {
