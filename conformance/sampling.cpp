@@ -3,6 +3,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "operators/flash_attention_score_grad_relations.hpp"
 #include "operators/flash_attention_score_grad_sampling.hpp"
 
 namespace assay::conformance {
@@ -51,6 +52,7 @@ std::vector<Case<spec::FlashAttentionScoreGrad>> sample(const SamplingPlan& plan
   cases.add(flash::corner_cases(plan.seed));
   cases.add(flash::cover_cases(plan.seed));
   cases.add(flash::lattice_cases(plan.seed));
+  cases.add(flash::relation_cases(plan.seed));
   cases.add(flash::random_cases(plan.seed, random_cases));
   cases.add(flash::model_cases(plan.full ? flash::ModelExtent::whole : flash::ModelExtent::cut));
   return cases.take();

@@ -9,6 +9,7 @@
 #include "assay/conformance/lattice.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad_tensors.hpp"
 #include "assay/fixtures/record.hpp"
+#include "operators/flash_attention_score_grad_relations.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -269,9 +270,10 @@ CaseReport examine(Examination& examination, Kernel& kernel) {
 }
 
 CaseReport examine(const Case<Op>& c, Kernel& kernel) {
-  if (!c.violate.empty()) {
+  if (!c.violate.empty() || c.track == Track::relation) {
     const auto start = Clock::now();
-    CaseReport report = examine_violation(c, kernel);
+    CaseReport report = c.track == Track::relation ? flash::examine_relation(c, kernel)
+                                                   : examine_violation(c, kernel);
     report.seconds_total = seconds_since(start);
     return report;
   }

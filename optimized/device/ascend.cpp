@@ -84,6 +84,8 @@ VectorCosts vector_costs() {
       .mul = cost("mul", 6.9, 2.13, {1, 2.13}),
       .div = cost("div", 13, 4, {1.96, 4}),
       .exp = cost("exp", 12, 2, {1.79, 2}),
+      .sqrt = {.start = guess("sqrt", 13, "cycle", {13, 14}, "PTO; PYP"),
+               .slope = known("sqrt", 2, "cycle/256 B", "PTO; PYP")},
       .select = cost("select", 5, 2, {1, 2}),
       .cast_to_16bit = cost("cast_to_16bit", 3, 1.53, {0.93, 1.53}),
       .cast_to_fp32 = cost("cast_to_fp32", 6, 2, {0.93, 2}),

@@ -2,20 +2,19 @@
 
 #include "flash_attention_score_grad/call_extents.hpp"
 #include "flash_attention_score_grad/checks.hpp"
+#include "flash_attention_score_grad/refusals.hpp"
 
 namespace assay::optimized {
 namespace {
 
 using Call = Check::Call;
-using Refusal = std::optional<std::string>;
 using spec::Shape;
 
 constexpr std::int64_t edge = spec::compressed_mask_edge, prefix_mask_rows = 3072;
 constexpr std::int64_t last_mode = 8;
 
-Refusal unless(bool holds, const std::string& refusal) {
-  return holds ? std::nullopt : Refusal(refusal);
-}
+/// One card's part of a causal problem whose queries are split; in layout TND only.
+bool is_outer_split(std::int64_t mode) { return mode == 7 || mode == 8; }
 
 /// Tokens, so that sums of two cannot overflow.
 std::int64_t tokens(std::int64_t given) {
@@ -25,24 +24,22 @@ std::int64_t tokens(std::int64_t given) {
 
 Refusal keep_prob(const Call& call) {
   const double p = call.attributes.keep_prob;
-  return unless(p > 0 && p <= 1, "keepProb is " + std::to_string(p) + "; it must be in (0, 1]");
+  return unless(p > 0 && p <= 1, "keepProb is " + text_of(p) + "; it must be in (0, 1]");
 }
 
 Refusal drop_mask_given(const Call& call) {
-  return unless(!(call.attributes.keep_prob < 1) || call.parameters.drop_mask.present,
+  return unless(!(call.attributes.keep_prob < 1) || is_given(call.parameters.drop_mask),
                 "drop_mask is null; keepProb below 1 requires it");
 }
 
 Refusal drop_mask_size(const Call& call) {
   if (!(call.attributes.keep_prob < 1)) return std::nullopt;
-  const CallExtents e = extents_of(call);
-  // As a real number: the product of legal extents does not fit 64 bits.
-  const double bits = static_cast<double>(e.batch * e.heads_q) * static_cast<double>(e.seq_q) *
-                      static_cast<double>(e.seq_kv);
-  const std::int64_t given = spec::element_count(call.parameters.drop_mask.shape);
-  return unless(8.0 * static_cast<double>(given) >= bits,
-                "drop_mask has " + std::to_string(given) + " B; one bit per score, " +
-                    std::to_string(bits) + " in all, is needed");
+  const std::int64_t scores = score_count(extents_of(call));
+  const std::int64_t needed = scores / 8 + (scores % 8 != 0);
+  const std::int64_t given = saturated_count(call.parameters.drop_mask.shape);
+  return unless(given >= needed, "drop_mask has " + std::to_string(given) +
+                                     " B; it must have at least " + std::to_string(needed) +
+                                     ", one bit per score");
 }
 
 Refusal sparse_mode(const Call& call) {
@@ -53,15 +50,28 @@ Refusal sparse_mode(const Call& call) {
 
 Refusal varlen_modes(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
-  return unless(mode < 7,
+  return unless(spec::is_unpadding(call.surface) || !is_outer_split(mode),
                 "sparseMode is " + std::to_string(mode) + "; 7 and 8 exist in layout TND only");
+}
+
+Refusal prefix_modes(const Call& call) {
+  const std::int64_t mode = call.attributes.sparse_mode;
+  return unless(!spec::has_rope(call.surface) || (mode != 5 && mode != 6),
+                "sparseMode is " + std::to_string(mode) + "; it must not be 5 or 6 on u3");
+}
+
+Refusal uncompressed_prefix(const Call& call) {
+  const std::int64_t mode = call.attributes.sparse_mode;
+  return unless(!spec::is_unpadding(call.surface) || mode != 5,
+                "sparseMode is " + std::to_string(mode) +
+                    "; in layout TND a prefix is for sparseMode 6, it must not be 5");
 }
 
 std::vector<Shape> legal_mask_shapes(const Call& call) {
   const CallExtents e = extents_of(call);
   const std::int64_t mode = call.attributes.sparse_mode;
   if (mode == 6) return {{prefix_mask_rows, edge}, {1, 1, prefix_mask_rows, edge}};
-  if (mode >= 2 && mode <= 4) return {{edge, edge}, {1, 1, edge, edge}};
+  if ((mode >= 2 && mode <= 4) || is_outer_split(mode)) return {{edge, edge}, {1, 1, edge, edge}};
   std::vector<Shape> shapes = {{e.batch, 1, e.seq_q, e.seq_kv},
                                {e.batch, e.heads_q, e.seq_q, e.seq_kv}};
   if (mode != 5 || e.batch == 1) {
@@ -83,30 +93,67 @@ Refusal mask_shape(const Call& call) {
          std::to_string(call.attributes.sparse_mode) + " needs " + choices;
 }
 
+/// Lengths of one sequence.
+struct Pair {
+  std::int64_t q, kv;
+};
+
+/// The sequences, without the last ones that add nothing on either side.
+std::vector<Pair> planned_sequences(const Call& call) {
+  const CallExtents e = extents_of(call);
+  std::vector<Pair> pairs;
+  for (std::size_t b = 0; b < e.lengths_q.size(); ++b)
+    pairs.push_back({e.lengths_q[b], e.lengths_kv[b]});
+  while (!pairs.empty() && pairs.back().q == 0 && pairs.back().kv == 0) pairs.pop_back();
+  return pairs;
+}
+
+Refusal edges_within(const Call& call, std::int64_t most_back, std::int64_t most_ahead) {
+  if (const Refusal refusal = at_least("preTokens", call.attributes.pre_tokens, -most_back))
+    return refusal;
+  return at_least("nextTokens", call.attributes.next_tokens, -most_ahead);
+}
+
+/// The window holds something. In TND it must be wider than the documents of the padded layouts say.
+Refusal window_open(const Call& call) {
+  const bool strict = spec::is_unpadding(call.surface) && is_given(call.parameters.atten_mask);
+  const std::int64_t sum = tokens(call.attributes.pre_tokens) + tokens(call.attributes.next_tokens);
+  return at_least("preTokens + nextTokens", sum, strict ? 1 : 0);
+}
+
+/// The edges count from opposite corners in the two modes.
 Refusal token_limits(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
   if (mode != 0 && mode != 4) return std::nullopt;
-  const CallExtents e = extents_of(call);
-  const std::int64_t pre = tokens(call.attributes.pre_tokens);
-  const std::int64_t next = tokens(call.attributes.next_tokens);
-  const std::int64_t least_pre = -(mode == 0 ? e.seq_kv : e.seq_q);
-  const std::int64_t least_next = -(mode == 0 ? e.seq_q : e.seq_kv);
-  if (pre < least_pre)
-    return "preTokens is " + std::to_string(pre) + "; it must be at least " +
-           std::to_string(least_pre);
-  if (next < least_next)
-    return "nextTokens is " + std::to_string(next) + "; it must be at least " +
-           std::to_string(least_next);
-  return unless(
-      mode == 4 || pre + next >= 0,
-      "preTokens + nextTokens is " + std::to_string(pre + next) + "; it must be at least 0");
+  for (const auto& [q, kv] : planned_sequences(call))
+    if (const Refusal refusal =
+            mode == 0 ? edges_within(call, kv, q) : edges_within(call, q, kv))
+      return refusal;
+  return mode == 0 ? window_open(call) : std::nullopt;
 }
 
 Refusal band(const Call& call) {
-  const std::int64_t sum = tokens(call.attributes.pre_tokens) + tokens(call.attributes.next_tokens);
-  return unless(call.attributes.sparse_mode != 4 || sum >= 0,
-                "preTokens + nextTokens is " + std::to_string(sum) +
-                    "; the band of sparseMode 4 must not be empty");
+  return call.attributes.sparse_mode == 4 ? window_open(call) : std::nullopt;
+}
+
+/// The sequence to which sparseMode 7 or 8 applies the window.
+Pair band_sequence(const std::vector<Pair>& sequences, std::int64_t mode) {
+  const auto has_queries = [](const Pair& pair) { return pair.q != 0; };
+  if (mode == 7) {
+    const auto last = std::find_if(sequences.rbegin(), sequences.rend(), has_queries);
+    return last == sequences.rend() ? sequences.front() : *last;
+  }
+  const auto first = std::find_if(sequences.begin(), sequences.end(), has_queries);
+  return first == sequences.end() ? sequences.front() : *first;
+}
+
+Refusal outer_split_limits(const Call& call) {
+  const std::int64_t mode = call.attributes.sparse_mode;
+  const std::vector<Pair> sequences = planned_sequences(call);
+  if (!is_outer_split(mode) || sequences.empty()) return std::nullopt;
+  const Pair pair = band_sequence(sequences, mode);
+  const Refusal refusal = edges_within(call, pair.q, pair.kv);
+  return refusal ? refusal : window_open(call);
 }
 
 bool uses_prefix(const Call& call) {
@@ -124,24 +171,20 @@ Refusal prefix_given(const Call& call) {
                     std::to_string(batch));
 }
 
-Refusal prefix_range(const Call& call) {
-  if (!uses_prefix(call)) return std::nullopt;
-  const CallExtents e = extents_of(call);
-  const std::int64_t least = std::max<std::int64_t>(0, e.seq_kv - e.seq_q);
-  for (const std::int64_t length : *call.parameters.prefix)
-    if (length < least || length > e.seq_kv)
-      return "prefix is " + std::to_string(length) + "; it must be " + std::to_string(least) +
-             " to " + std::to_string(e.seq_kv);
-  return std::nullopt;
-}
-
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"FAG-C60", invalid, keep_prob},      {"FAG-C12", spec::Status::param_nullptr, drop_mask_given},
-    {"FAG-C62", invalid, drop_mask_size}, {"FAG-C63", invalid, sparse_mode},
-    {"FAG-C64", invalid, varlen_modes},   {"FAG-C67", invalid, mask_shape},
-    {"FAG-C68", invalid, token_limits},   {"FAG-C71", invalid, band},
-    {"FAG-C72", invalid, prefix_given},   {"FAG-C73", invalid, prefix_range},
+    {"FAG-C60", invalid, keep_prob},
+    {"FAG-C12", spec::Status::param_nullptr, drop_mask_given},
+    {"FAG-C62", invalid, drop_mask_size},
+    {"FAG-C63", invalid, sparse_mode},
+    {"FAG-C64", invalid, varlen_modes},
+    {"FAG-C65", invalid, prefix_modes},
+    {"FAG-C66", invalid, uncompressed_prefix},
+    {"FAG-C67", invalid, mask_shape},
+    {"FAG-C68", invalid, token_limits},
+    {"FAG-C69", invalid, outer_split_limits},
+    {"FAG-C71", invalid, band},
+    {"FAG-C72", invalid, prefix_given},
 };
 
 }  // namespace

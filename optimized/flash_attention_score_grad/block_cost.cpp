@@ -20,9 +20,10 @@ using Problem = spec::FlashAttentionScoreGrad::Problem;
 constexpr std::int64_t vector_cores_per_cube = 2;
 constexpr std::int64_t fp32_bytes = 4;
 
-/// A product of one block: m x k by k x n.
+/// A product of one block: m x k by k x n, over one or two operands behind each other in k.
 struct BlockProduct {
-  std::int64_t m, n, k;
+  std::int64_t m, n;
+  std::array<std::int64_t, 2> k;
 };
 
 /// Sends one block through a cube core and a vector core. What each operation occupies is charged
@@ -44,20 +45,30 @@ class BlockRun {
     Work& block = cost_.block;
     Work& keys = t_.keys_stay ? cost_.key_tile : block;
 
-    const Cycles query_key = load(head_rows(r, d), {}, block, load(head_rows(c, d), {}, keys));
-    const Cycles scores = multiply({r, c, d}, query_key, block, Drain::store);
+    const std::int64_t dr = p_.head_dim_rope;
+
+    Cycles query_key = load(head_rows(r, d), {}, block, load(head_rows(c, d), {}, keys));
+    if (dr > 0)
+      query_key = load(head_rows(r, dr), {}, block, load(head_rows(c, dr), {}, keys, query_key));
+    const Cycles scores = multiply({r, c, {d, dr}}, query_key, block, Drain::store);
     const Cycles dy_value = load(head_rows(r, dv), {}, block, load(head_rows(c, dv), {}, keys));
-    const Cycles dprob = multiply({r, c, dv}, dy_value, block, Drain::store);
+    const Cycles dprob = multiply({r, c, {dv}}, dy_value, block, Drain::store);
     const Cycles staged = softmax(std::max(scores, dprob) + handover) + handover;
 
     const Cycles prob_dy = load(head_rows(r, dv), {}, block, load(workspace_tile(), staged, block));
-    const Cycles dv_done = multiply({c, dv, r}, prob_dy, cost_.record, Drain::atomic_add);
+    const Cycles dv_done = multiply({c, dv, {r}}, prob_dy, cost_.record, Drain::atomic_add);
     const Cycles dscore = load(workspace_tile(), staged, block);
-    const Cycles dscore_query = load(head_rows(r, d), {}, block, dscore);
-    const Cycles dk_done = multiply({c, d, r}, dscore_query, cost_.record, Drain::atomic_add);
-    const Cycles dscore_key = t_.keys_stay ? dscore : load(head_rows(c, d), {}, block, dscore);
-    const Cycles dq_done = multiply({r, d, c}, dscore_key, block, Drain::atomic_add);
-    cost_.alone = std::max({dv_done, dk_done, dq_done});
+    Cycles dq_dk_done;
+    for (const std::int64_t dim : {d, dr}) {
+      if (dim == 0) continue;
+      const Cycles dscore_query = load(head_rows(r, dim), {}, block, dscore);
+      const Cycles dk_done = multiply({c, dim, {r}}, dscore_query, cost_.record, Drain::atomic_add);
+      const Cycles dscore_key =
+          t_.keys_stay ? dscore : load(head_rows(c, dim), {}, block, dscore);
+      const Cycles dq_done = multiply({r, dim, {c}}, dscore_key, block, Drain::atomic_add);
+      dq_dk_done = std::max({dq_dk_done, dk_done, dq_done});
+    }
+    cost_.alone = std::max(dv_done, dq_dk_done);
     return cost_;
   }
 
@@ -103,13 +114,9 @@ class BlockRun {
       const std::int64_t columns = std::min(t_.slice, product.n - n);
       const Cycles summed = charge(cost_.block, [&] {
         Cycles at = loaded;
-        for (std::int64_t k = 0; k < product.k; k += t_.l0_depth) {
-          const std::int64_t depth = std::min(t_.l0_depth, product.k - k);
-          cube_.load_l0a(product.m * depth * element_, loaded);
-          const Cycles ready = cube_.load_l0b(columns * depth * element_, loaded);
-          at = cube_.multiply({.m = product.m, .n = columns, .k = depth, .element = element_},
-                              ready);
-        }
+        for (const std::int64_t whole : product.k)
+          for (std::int64_t k = 0; k < whole; k += t_.l0_depth)
+            at = step(product.m, columns, std::min(t_.l0_depth, whole - k), loaded);
         return at;
       });
       const Bytes size = {product.m * columns * fp32_bytes};
@@ -117,6 +124,12 @@ class BlockRun {
       end = charge(drained, [&] { return cube_.drain(size, kind, summed); });
     }
     return end;
+  }
+
+  Cycles step(std::int64_t m, std::int64_t n, std::int64_t k, Cycles loaded) {
+    cube_.load_l0a(m * k * element_, loaded);
+    const Cycles ready = cube_.load_l0b(n * k * element_, loaded);
+    return cube_.multiply({.m = m, .n = n, .k = k, .element = element_}, ready);
   }
 
   /// One vector core does half of the rows; the other does as much at the same time.
@@ -132,21 +145,54 @@ class BlockRun {
   Cycles softmax_rows(std::int64_t rows, Cycles ready) {
     const std::int64_t scores = rows * t_.columns;
     const Bytes fp32 = {scores * fp32_bytes};
-    const bool masked = p_.atten_mask != spec::MaskShape::absent;
     const std::int64_t statistics = 3 * rows * spec::statistics_replicas * fp32_bytes;
-    const Bytes in = {2 * fp32.count + statistics + (masked ? scores : 0)};
+    Bytes in = {2 * fp32.count + statistics + bias_bytes(rows)};
+    if (masked()) in.count += scores;
+    if (p_.has_dropout()) in.count += ceil_divide(scores, 8);
     const Bytes out = 2 * (scores * element_);
     cost_.block.read += vector_cores_per_cube * in;
     cost_.block.written += vector_cores_per_cube * out;
 
-    const auto& v = device_.vector;
-    std::vector<const device::VectorCost*> operations = {&v.muls, &v.sub, &v.exp,
-                                                         &v.div,  &v.sub, &v.mul};
-    if (masked) operations.push_back(&v.select);
-    if (p_.dtype != spec::DType::fp32) operations.insert(operations.end(), 2, &v.cast_to_16bit);
     Cycles at = vector_.load(in, ready);
-    for (const auto* operation : operations) at = vector_.compute(*operation, fp32, at);
+    for (const auto* operation : operations()) at = vector_.compute(*operation, fp32, at);
     return vector_.store(out, at);
+  }
+
+  bool masked() const { return p_.atten_mask != spec::MaskShape::absent; }
+
+  /// Slopes are one number; a bias of one row is loaded once for all rows.
+  std::int64_t bias_bytes(std::int64_t rows) const {
+    const std::int64_t row = t_.columns * spec::size_of(pse_dtype(p_));
+    switch (p_.pse_shift) {
+      case spec::PseShape::absent:
+        return 0;
+      case spec::PseShape::slopes_n:
+      case spec::PseShape::slopes_bn:
+        return fp32_bytes;
+      case spec::PseShape::bn1s:
+      case spec::PseShape::packed_bn1s:
+        return row;
+      default:
+        return rows * row;
+    }
+  }
+
+  /// The vector instructions over a tile of scores.
+  std::vector<const device::VectorCost*> operations() const {
+    const auto& v = device_.vector;
+    std::vector<const device::VectorCost*> all = {&v.muls, &v.sub, &v.exp, &v.div, &v.sub, &v.mul};
+    if (p_.pse_shift != spec::PseShape::absent) {
+      if (pse_dtype(p_) != spec::DType::fp32) all.push_back(&v.cast_to_fp32);
+      // The table of distances is shifted, made absolute and multiplied by the slope.
+      if (p_.pse_type >= 2) all.insert(all.end(), 3, &v.muls);
+      if (p_.pse_type == 3) all.push_back(&v.sqrt);
+      all.push_back(&v.add);
+    }
+    if (masked()) all.push_back(&v.select);
+    if (p_.has_dropout())
+      for (int factor = 0; factor < 2; ++factor) all.insert(all.end(), {&v.select, &v.muls});
+    if (p_.dtype != spec::DType::fp32) all.insert(all.end(), 2, &v.cast_to_16bit);
+    return all;
   }
 
   const Problem& p_;

@@ -7,29 +7,41 @@ namespace assay::optimized {
 /// The extents that a call's tensors have in its layout. Where H = N * D is one axis, the head size
 /// of query is H / headNum, and key is cut into heads of that size.
 struct CallExtents {
-  std::int64_t batch = 0, heads_q = 0, heads_kv = 0, seq_q = 0, seq_kv = 0;
+  std::int64_t batch = 0, heads_q = 0, heads_kv = 0;
+  std::int64_t seq_q = 0, seq_kv = 0;  ///< the longest
   std::int64_t head_dim = 0, head_dim_v = 0;
+  /// TND: of every sequence; else one entry that stands for them all.
+  std::vector<std::int64_t> lengths_q, lengths_kv;
 };
 
-/// Rank that a layout string stands for; nothing for an unknown one.
+/// What a layout string stands for; nothing for an unknown one.
 std::optional<spec::Layout> layout_of(const spec::Call<spec::FlashAttentionScoreGrad>& call);
 
 /// Positions of batch and sequence among a layout's axes, and whether heads and channels share the
-/// last one.
+/// last one. In TND, batch and sequence are one axis.
 struct Axes {
   std::size_t batch, seq, heads;
   bool merged;
 };
 Axes axes_of(spec::Layout layout);
 
-/// Of a call with a known layout, the right ranks and headNum > 0.
+/// Of a call with a known layout, the right ranks, headNum > 0, and in TND sums of lengths that do
+/// not decrease. Cost: O(batch) in TND.
 CallExtents extents_of(const spec::Call<spec::FlashAttentionScoreGrad>& call);
+
+/// Scores of all sequences and query heads; the largest 64-bit integer if there are more.
+std::int64_t score_count(const CallExtents& extents);
+
+/// Whether a dimension is 0.
+bool is_empty(const spec::Shape& shape);
+/// Product of the dimensions; the largest 64-bit integer if it is more.
+std::int64_t saturated_count(const spec::Shape& shape);
 
 /// Whether dq, dk or dv has no element.
 bool any_output_empty(const spec::Call<spec::FlashAttentionScoreGrad>& call);
 bool all_outputs_empty(const spec::Call<spec::FlashAttentionScoreGrad>& call);
 
-/// A null mask, or one of rank 0: no masking at all.
+/// An optional tensor that is null or has rank 0 is absent.
 inline bool is_given(const spec::Parameter& parameter) {
   return parameter.present && !parameter.shape.empty();
 }

@@ -16,7 +16,8 @@ void refuse(std::span<const Check> checks, const Check::Call& call) {
 std::vector<Check> argument_checks() {
   std::vector<Check> all;
   for (const auto group :
-       {presence_checks(), type_checks(), shape_checks(), attribute_checks(), pse_checks()})
+       {presence_checks(), surface_checks(), type_checks(), shape_checks(), attribute_checks(),
+        pse_checks()})
     all.insert(all.end(), group.begin(), group.end());
   return all;
 }
@@ -24,7 +25,8 @@ std::vector<Check> argument_checks() {
 void refuse_unless_legal(const Check::Call& call) {
   refuse(presence_checks(), call);
   if (all_outputs_empty(call)) return;
-  for (const auto group : {type_checks(), shape_checks(), attribute_checks(), pse_checks()})
+  for (const auto group :
+       {surface_checks(), type_checks(), shape_checks(), attribute_checks(), pse_checks()})
     refuse(group, call);
 }
 

@@ -22,8 +22,11 @@ struct Check {
   std::optional<std::string> (*refusal)(const Call& call);
 };
 
-/// Required arguments. They come before the shortcut for a call without any output element.
+/// Required arguments, and the strings of the unpadding entry points. They come before the shortcut
+/// for a call without any output element.
 std::span<const Check> presence_checks();
+/// What single entry points demand or exclude.
+std::span<const Check> surface_checks();
 std::span<const Check> type_checks();
 std::span<const Check> shape_checks();
 std::span<const Check> attribute_checks();

@@ -18,12 +18,12 @@ constexpr std::int64_t fp32_bytes = 4;
 
 Cycles largest(std::initializer_list<Cycles> times) { return std::max(times); }
 
-/// Row tiles and records under every key tile, for one query head.
+/// Row tiles and records under every key tile, for one query head of one sequence.
 struct KeyTileLengths {
   std::vector<std::int64_t> blocks, records;
 };
 
-KeyTileLengths lengths(const Tiling& t) {
+KeyTileLengths lengths(const SequenceTiles& t, std::int64_t record_tiles) {
   const auto size = static_cast<std::size_t>(t.key_tiles) + 1;
   KeyTileLengths steps = {std::vector<std::int64_t>(size, 0), std::vector<std::int64_t>(size, 0)};
   const auto count = [](std::vector<std::int64_t>& at, const TileRange& keys) {
@@ -31,9 +31,9 @@ KeyTileLengths lengths(const Tiling& t) {
     ++at[static_cast<std::size_t>(keys.first)];
     --at[static_cast<std::size_t>(keys.last)];
   };
-  for (std::int64_t first = 0; first < t.row_tiles; first += t.record_tiles) {
+  for (std::int64_t first = 0; first < t.row_tiles; first += record_tiles) {
     TileRange record;
-    for (std::int64_t r = first; r < std::min(first + t.record_tiles, t.row_tiles); ++r) {
+    for (std::int64_t r = first; r < std::min(first + record_tiles, t.row_tiles); ++r) {
       const TileRange keys = t.keys_of(r);
       count(steps.blocks, keys);
       if (keys.empty()) continue;
@@ -64,30 +64,56 @@ struct Load {
   Counts busiest, all;
 };
 
-/// Key tiles are dealt out in rounds, the same key tile of all heads before the next: those of one
-/// round are alike.
-Load deal(const Problem& p, const Tiling& t, std::int64_t cores) {
-  const KeyTileLengths length = lengths(t);
-  const std::int64_t heads = p.batch * p.heads_kv;
-  const std::int64_t items = heads * t.key_tiles;
-  Load load;
-  for (std::int64_t first = 0; first < items; first += cores) {
-    const std::int64_t last = std::min(first + cores, items) - 1;
-    std::int64_t blocks = 0, records = 0;
-    for (std::int64_t j = first / heads; j <= last / heads; ++j) {
-      blocks = std::max(blocks, length.blocks[static_cast<std::size_t>(j)]);
-      records = std::max(records, length.records[static_cast<std::size_t>(j)]);
+/// Key tiles of equal work: as many as there are key heads and sequences alike.
+struct AlikeItems {
+  std::int64_t count, blocks, records;
+};
+
+/// In the order in which they are dealt out: the same key tile of all heads before the next.
+std::vector<AlikeItems> items(const Problem& p, const Tiling& t) {
+  std::vector<KeyTileLengths> of_sequences;
+  std::int64_t most = 0;
+  for (const SequenceTiles& s : t.sequences) {
+    of_sequences.push_back(lengths(s, t.record_tiles));
+    most = std::max(most, s.key_tiles);
+  }
+  std::vector<AlikeItems> all;
+  for (std::int64_t j = 0; j < most; ++j)
+    for (std::size_t s = 0; s < t.sequences.size(); ++s) {
+      if (j >= t.sequences[s].key_tiles) continue;
+      const auto at = static_cast<std::size_t>(j);
+      all.push_back({.count = t.repeats() * p.heads_kv,
+                     .blocks = p.group() * of_sequences[s].blocks[at],
+                     .records = p.group() * of_sequences[s].records[at]});
     }
-    load.busiest.blocks += static_cast<double>(p.group() * blocks);
-    load.busiest.records += static_cast<double>(p.group() * records);
-    load.busiest.key_tiles += 1;
+  return all;
+}
+
+/// Key tiles are dealt out in rounds, each as long as its longest item.
+Load deal(const Problem& p, const Tiling& t, std::int64_t cores) {
+  Load load;
+  std::int64_t room = 0, blocks = 0, records = 0;
+  const auto close_round = [&] {
+    load.busiest.blocks += static_cast<double>(blocks);
+    load.busiest.records += static_cast<double>(records);
+    blocks = records = 0;
+  };
+  for (const AlikeItems& alike : items(p, t)) {
+    for (std::int64_t left = alike.count; left > 0;) {
+      if (room == 0) {
+        close_round();
+        load.busiest.key_tiles += 1;
+        room = cores;
+      }
+      const std::int64_t taken = std::min(left, room);
+      blocks = std::max(blocks, alike.blocks), records = std::max(records, alike.records);
+      left -= taken, room -= taken;
+    }
+    load.all.blocks += static_cast<double>(alike.count * alike.blocks);
+    load.all.records += static_cast<double>(alike.count * alike.records);
+    load.all.key_tiles += static_cast<double>(alike.count);
   }
-  for (std::int64_t j = 0; j < t.key_tiles; ++j) {
-    const auto at = static_cast<std::size_t>(j);
-    load.all.blocks += static_cast<double>(p.batch * p.heads_q * length.blocks[at]);
-    load.all.records += static_cast<double>(p.batch * p.heads_q * length.records[at]);
-  }
-  load.all.key_tiles = static_cast<double>(items);
+  close_round();
   return load;
 }
 
@@ -95,12 +121,24 @@ struct TensorBytes {
   Bytes inputs, outputs, sums, dy_and_attention, row_terms;
 };
 
+/// Mask, position bias and dropout bits.
+std::int64_t optional_bytes(const Problem& p) {
+  std::int64_t bytes = 0;
+  if (p.atten_mask != spec::MaskShape::absent) bytes += spec::element_count(mask_shape(p));
+  if (p.pse_shift != spec::PseShape::absent)
+    bytes += spec::element_count(pse_shape(p)) * spec::size_of(pse_dtype(p));
+  if (p.has_dropout()) bytes += ceil_divide(score_count(p), 8);
+  return bytes;
+}
+
 TensorBytes tensor_bytes(const Problem& p) {
   const std::int64_t element = spec::size_of(p.dtype);
-  const std::int64_t q = p.batch * p.heads_q * p.seq_q, kv = p.batch * p.heads_kv * p.seq_kv;
-  const std::int64_t gradients = q * p.head_dim + kv * (p.head_dim + p.head_dim_v);
+  const std::int64_t q = query_extents(p).rows(), kv = key_extents(p).rows();
+  const std::int64_t channels = p.head_dim + p.head_dim_rope;
+  const std::int64_t gradients = q * channels + kv * (channels + p.head_dim_v);
   const std::int64_t statistics = q * spec::statistics_replicas * fp32_bytes;
-  return {.inputs = {(gradients + 2 * q * p.head_dim_v) * element + 2 * statistics},
+  return {.inputs = {(gradients + 2 * q * p.head_dim_v) * element + 2 * statistics +
+                     optional_bytes(p)},
           .outputs = {gradients * element},
           .sums = {gradients * fp32_bytes},
           .dy_and_attention = {2 * q * p.head_dim_v * element},
@@ -138,7 +176,7 @@ Cycles main_time(const Problem& p, const Tiling& t, const device::Spec& device,
   if (busiest.records == 0) return {};
   const std::int64_t heads = p.batch * p.heads_kv;
   const std::int64_t active =
-      std::min(static_cast<std::int64_t>(device.cores.cube.value), heads * t.key_tiles);
+      std::min(static_cast<std::int64_t>(device.cores.cube.value), p.heads_kv * t.key_tiles());
   const std::int64_t waiting = ceil_divide(active, heads) - 1;
   const Work record = (1 / busiest.records) * busiest.times(cost);
   const Work& block = cost.block;

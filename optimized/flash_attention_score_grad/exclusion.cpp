@@ -4,17 +4,13 @@
 
 namespace assay::optimized {
 
-Exclusion::Exclusion(const Op::Problem& problem, const Op::Inputs& inputs) {
+Exclusion::Exclusion(const Op::Problem& problem, const Op::Inputs& inputs, const Tiling& tiling)
+    : tiling_(&tiling) {
   if (!inputs.atten_mask || inputs.atten_mask->shape.empty()) return;
   mask_ = &*inputs.atten_mask;
-  compressed_ = problem.sparse_mode >= 2;
-  const std::int64_t corner = problem.seq_kv - problem.seq_q;
-  if (problem.sparse_mode == 3) shift_ = corner;
-  if (problem.sparse_mode == 4) {
-    shift_ = corner + problem.next_tokens;
-    left_shift_ = corner - problem.pre_tokens - 1;
-    banded_ = problem.seq_q - 1 + left_shift_ >= 0;
-  }
+  const std::int64_t mode = problem.sparse_mode;
+  compressed_ = mode >= 2 && mode != 5;
+  prefixed_ = mode == 6;
   const spec::Shape& shape = mask_->shape;
   const spec::Shape& strides = mask_->strides;
   const std::size_t rank = shape.size();
@@ -25,30 +21,51 @@ Exclusion::Exclusion(const Op::Problem& problem, const Op::Inputs& inputs) {
   }
 }
 
-const std::uint8_t* Exclusion::window(const Block& block, std::int64_t shift) const {
-  std::int64_t row = block.first_row, column = block.first_column;
-  if (compressed_) {
-    const std::int64_t delta = row - column + shift;
-    row = delta > 0 ? std::min(delta, block.columns) : 0;
-    column = delta > 0 ? 0 : std::min(-delta, block.rows);
-  }
+const std::uint8_t* Exclusion::at(std::int64_t row, std::int64_t column) const {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(mask_->bytes.data());
-  return bytes + mask_->offset + block.b * batch_ + block.n * head_ + row * row_ + column * column_;
+  return bytes + mask_->offset + row * row_ + column * column_;
 }
 
-void Exclusion::read(const Block& block, std::int64_t stride, std::uint8_t* excluded) const {
-  const std::uint8_t* from = window(block, shift_);
-  const std::uint8_t* left = banded_ ? window(block, left_shift_) : nullptr;
-  for (std::int64_t i = 0; i < block.rows; ++i, from += row_, excluded += stride) {
+const std::uint8_t* Exclusion::window(const Block& block, std::int64_t shift) const {
+  const std::int64_t delta = block.first_row - block.first_column + shift;
+  return delta > 0 ? at(std::min(delta, block.columns), 0) : at(0, std::min(-delta, block.rows));
+}
+
+void Exclusion::copy(const Block& block, const std::uint8_t* from, std::int64_t stride,
+                     std::uint8_t* excluded) const {
+  for (std::int64_t i = 0; i < block.rows; ++i, from += row_, excluded += stride)
     if (column_ == 1)
       std::copy_n(from, block.columns, excluded);
     else
       for (std::int64_t j = 0; j < block.columns; ++j) excluded[j] = from[j * column_];
-    if (left == nullptr) continue;
-    for (std::int64_t j = 0; j < block.columns; ++j)
-      if (left[j * column_] == 0) excluded[j] = 1;
-    left += row_;
+}
+
+void Exclusion::read(const Block& block, std::int64_t stride, std::uint8_t* excluded) const {
+  if (!compressed_) {
+    const std::uint8_t* const first = at(block.first_row, block.first_column);
+    copy(block, first + block.b * batch_ + block.n * head_, stride, excluded);
+    return;
   }
+  const SequenceTiles& sequence = tiling_->sequence(block.b);
+  const Window& reach = sequence.window;
+  copy(block, window(block, reach.after), stride, excluded);
+  const auto for_each = [&](const std::uint8_t* from, const auto& combine) {
+    for (std::int64_t i = 0; i < block.rows; ++i, from += row_)
+      for (std::int64_t j = 0; j < block.columns; ++j)
+        combine(excluded[i * stride + j], from[j * column_]);
+  };
+  if (block.first_row + block.rows - 1 - reach.before > block.first_column)
+    for_each(window(block, -reach.before - 1), [](std::uint8_t& out, std::uint8_t kept_left) {
+      if (kept_left == 0) out = 1;
+    });
+  if (!prefixed_) return;
+  const std::int64_t ones = spec::compressed_mask_edge / 2;
+  const std::int64_t column =
+      std::clamp<std::int64_t>(ones - (reach.prefix - block.first_column), 0, ones);
+  for_each(at(spec::compressed_mask_edge, column),
+           [](std::uint8_t& out, std::uint8_t behind_prefix) {
+             if (behind_prefix == 0) out = 0;
+           });
 }
 
 }  // namespace assay::optimized

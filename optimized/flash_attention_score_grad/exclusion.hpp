@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
 
 namespace assay::optimized {
 
@@ -12,29 +12,31 @@ struct Block {
   std::int64_t first_row, rows, first_column, columns;
 };
 
-/// Reads the attention mask block by block, as the device does: the caller's tensor in modes 0 and
-/// 1, in modes 2 to 4 a window of the compressed one that is moved with the diagonal; the left edge
-/// of a band reads the same pattern inverted. Source: conventions of the operators, sections 5.2
-/// and 5.5.
+/// Reads the attention mask block by block, as the device does: the caller's tensor in modes 0, 1
+/// and 5, in the others a window of the compressed one that is moved with the diagonal; the left
+/// edge of a band reads the same pattern inverted, a prefix the rows below it. Source: conventions
+/// of the operators, sections 5.2 and 5.5.
 class Exclusion {
  public:
   using Op = spec::FlashAttentionScoreGrad;
 
-  Exclusion(const Op::Problem& problem, const Op::Inputs& inputs);
+  /// It refers to the inputs and the tiling.
+  Exclusion(const Op::Problem& problem, const Op::Inputs& inputs, const Tiling& tiling);
 
   bool present() const { return mask_ != nullptr; }
   /// Copies the block's mask bytes, rows `stride` apart.
   void read(const Block& block, std::int64_t stride, std::uint8_t* excluded) const;
 
  private:
+  const std::uint8_t* at(std::int64_t row, std::int64_t column) const;
   /// Address of the block's first byte when the diagonal is moved right by `shift`.
   const std::uint8_t* window(const Block& block, std::int64_t shift) const;
+  void copy(const Block& block, const std::uint8_t* from, std::int64_t stride,
+            std::uint8_t* excluded) const;
 
   const spec::Tensor* mask_ = nullptr;
-  bool compressed_ = false;
-  bool banded_ = false;          ///< the left edge excludes something
-  std::int64_t shift_ = 0;       ///< of the diagonal of the compressed mask
-  std::int64_t left_shift_ = 0;  ///< the same of a band's left edge
+  const Tiling* tiling_;
+  bool compressed_ = false, prefixed_ = false;
   std::int64_t batch_ = 0, head_ = 0, row_ = 0, column_ = 0;
 };
 

@@ -4,7 +4,6 @@
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "assay/optimized/flash_attention_score_grad/estimate.hpp"
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
-#include "flash_attention_score_grad/call_extents.hpp"
 #include "flash_attention_score_grad/checks.hpp"
 #include "flash_attention_score_grad/kernel.hpp"
 #include "tile/dispatch.hpp"
@@ -20,17 +19,6 @@ constexpr double flop_per_thread = 2e7;
 bool has_empty_extent(const Op::Problem& p) {
   return std::min({p.batch, p.heads_q, p.heads_kv, p.seq_q, p.seq_kv, p.head_dim, p.head_dim_v}) <=
          0;
-}
-
-/// A documented feature that this implementation does not have.
-std::optional<std::string> missing_feature(const spec::Call<Op>& call) {
-  const Op::Parameters& parameters = call.parameters;
-  const Op::Attributes& attributes = call.attributes;
-  if (is_given(parameters.pse_shift)) return "pse is not offered";
-  if (attributes.keep_prob < 1) return "dropout is not offered";
-  if (is_given(parameters.atten_mask) && attributes.sparse_mode > 4)
-    return "sparseMode " + std::to_string(attributes.sparse_mode) + " is not offered, only 0 to 4";
-  return std::nullopt;
 }
 
 std::vector<spec::Metric> metrics_of(const Tiling& tiling, const Estimate& estimate) {
@@ -76,13 +64,8 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
     return profile;
   }
 
-  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
-    try {
-      refuse_unless_legal(call);
-    } catch (const spec::Rejected&) {
-      return std::nullopt;
-    }
-    return missing_feature(call);
+  std::optional<std::string> unsupported(const spec::Call<Op>&) const override {
+    return std::nullopt;
   }
 
   void check(const spec::Call<Op>& call) const override { refuse_unless_legal(call); }
@@ -91,6 +74,8 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
     if (has_empty_extent(problem)) {
       metrics_.clear();
       for (spec::Tensor* output : {&outputs.dq, &outputs.dk, &outputs.dv}) fill_with_zeros(*output);
+      for (std::optional<spec::Tensor>* output : {&outputs.dq_rope, &outputs.dk_rope})
+        if (*output) fill_with_zeros(**output);
       return;
     }
     const Tiling tiling = plan(problem, device_);
@@ -109,10 +94,10 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
     const std::int64_t asked = options_.threads > 0
                                    ? options_.threads
                                    : static_cast<std::int64_t>(std::thread::hardware_concurrency());
-    const double flop = 10.0 * static_cast<double>(p.batch * p.heads_q * tiling.blocks()) *
+    const double flop = 10.0 * static_cast<double>(p.heads_q * tiling.blocks()) *
                         static_cast<double>(tiling.rows * tiling.columns * p.head_dim);
     const auto worth = static_cast<std::int64_t>(flop / flop_per_thread);
-    const std::int64_t key_tiles = p.batch * p.heads_kv * tiling.key_tiles;
+    const std::int64_t key_tiles = p.heads_kv * tiling.key_tiles();
     return std::max<std::int64_t>(1, std::min({asked, worth, key_tiles}));
   }
 

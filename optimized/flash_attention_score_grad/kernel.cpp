@@ -1,24 +1,21 @@
 #include "flash_attention_score_grad/kernel.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <barrier>
-#include <cstring>
 #include <thread>
 
+#include "flash_attention_score_grad/dropout.hpp"
 #include "flash_attention_score_grad/exclusion.hpp"
-#include "flash_attention_score_grad/rows.hpp"
+#include "flash_attention_score_grad/joined_rows.hpp"
+#include "flash_attention_score_grad/position_bias.hpp"
+#include "flash_attention_score_grad/statistics.hpp"
+#include "flash_attention_score_grad/work_list.hpp"
 
 namespace assay::optimized {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using tile::Sum;
-
-/// One key tile of one key head: the unit of work of a host thread.
-struct KeyTile {
-  std::int64_t b, kv, index;
-};
 
 /// One run. Key tiles are independent but for dq, to which they add in ascending order: for every
 /// row tile a counter says which key tile may add next. Threads take key tiles in ascending order,
@@ -33,19 +30,29 @@ class Gradient {
         kernels_(execution.kernels),
         workspace_(execution.workspace),
         threads_(execution.threads),
-        query_(rows(inputs.query, query_extents(problem))),
-        key_(rows(inputs.key, key_extents(problem))),
+        channels_(problem.head_dim + problem.head_dim_rope),
+        queries_(dy_extents(problem)),
+        query_(rows(inputs.query, query_extents(problem)),
+               rows(inputs.query_rope, query_rope_extents(problem))),
+        key_(rows(inputs.key, key_extents(problem)),
+             rows(inputs.key_rope, key_rope_extents(problem))),
+        dq_(rows(outputs.dq, query_extents(problem)),
+            rows(outputs.dq_rope, query_rope_extents(problem))),
+        dk_(rows(outputs.dk, key_extents(problem)),
+            rows(outputs.dk_rope, key_rope_extents(problem))),
         value_(rows(inputs.value, value_extents(problem))),
-        dy_(rows(inputs.dy, dy_extents(problem))),
-        attention_in_(rows(inputs.attention_in, dy_extents(problem))),
-        dq_(rows(outputs.dq, query_extents(problem))),
-        dk_(rows(outputs.dk, key_extents(problem))),
+        dy_(rows(inputs.dy, queries_)),
+        attention_in_(rows(inputs.attention_in, queries_)),
         dv_(rows(outputs.dv, value_extents(problem))),
-        softmax_max_(inputs.softmax_max),
-        softmax_sum_(inputs.softmax_sum),
-        exclusion_(problem, inputs),
+        softmax_max_(problem, inputs.softmax_max, queries_),
+        softmax_sum_(problem, inputs.softmax_sum, queries_),
+        bias_(problem, inputs, kernels_),
+        exclusion_(problem, inputs, tiling_),
+        dropout_(problem, inputs),
         stage_(storage_of(problem.dtype)),
-        scale_(static_cast<float>(problem.scale_value)) {}
+        scale_(static_cast<float>(problem.scale_value)),
+        row_tiles_(tiling_, problem.heads_q, &SequenceTiles::row_tiles),
+        key_tiles_(tiling_, problem.heads_kv, problem.group()) {}
 
   void run();
 
@@ -53,26 +60,38 @@ class Gradient {
   Rows rows(const spec::Tensor& tensor, const spec::Extents& extents) const {
     return {tensor, problem_.input_layout, extents, kernels_};
   }
-  std::int64_t query_heads() const { return problem_.batch * problem_.heads_q; }
-  std::int64_t row_tile_id(std::int64_t b, std::int64_t n, std::int64_t row_tile) const {
-    return (b * problem_.heads_q + n) * tiling_.row_tiles + row_tile;
+  std::optional<Rows> rows(const std::optional<spec::Tensor>& tensor,
+                           const spec::Extents& extents) const {
+    if (extents.dim == 0) return std::nullopt;
+    return rows(tensor.value(), extents);
   }
-  Tile dq_rows(std::int64_t b, std::int64_t n, std::int64_t first) const {
-    const std::int64_t row = (b * problem_.heads_q + n) * problem_.seq_q + first;
-    return {.at = dq_sums_ + row * padded(problem_.head_dim), .stride = padded(problem_.head_dim)};
+  /// Rows of a head's sums of dq; of the row tiles of its group the number of one.
+  Tile dq_rows(const KeyTile& key_tile, const Block& block) const {
+    const std::int64_t row = (block.n - key_tile.kv * problem_.group()) *
+                                 tiling_.sequence(key_tile.b).seq_q +
+                             block.first_row;
+    const std::int64_t stride = padded(channels_);
+    return {.at = key_tile.slot->dq + row * stride, .stride = stride};
+  }
+  std::atomic<std::int64_t>& next_key_tile(const KeyTile& key_tile, const Block& block) const {
+    const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
+    const std::int64_t number = (block.n - key_tile.kv * problem_.group()) * sequence.row_tiles +
+                                block.first_row / sequence.rows;
+    return key_tile.slot->next_key_tile[static_cast<std::size_t>(number)];
   }
 
   void prepare(ThreadTiles& tiles) const;
-  void work(ThreadTiles& tiles);
-  void row_terms(std::int64_t head_tile, const ThreadTiles& tiles);
+  void prepare_sums();
+  void begin_rows(const ThreadTiles& tiles);
+  void row_terms(const RowSpan& span, const ThreadTiles& tiles) const;
   void process(const KeyTile& key_tile, ThreadTiles& tiles);
+  RowSpan keys_in(const KeyTile& key_tile) const;
   void load_keys(const KeyTile& key_tile, const ThreadTiles& tiles) const;
   void process_head(const KeyTile& key_tile, std::int64_t n, ThreadTiles& tiles, bool& any);
-  void process_block(const KeyTile& key_tile, std::int64_t n, std::int64_t row_tile,
-                     ThreadTiles& tiles, Sum record);
+  void process_block(const KeyTile& key_tile, const Block& block, ThreadTiles& tiles, Sum record);
   void scores(const Block& block, ThreadTiles& tiles) const;
-  void add_dq(const KeyTile& key_tile, const Block& block, std::int64_t row_tile,
-              const ThreadTiles& tiles);
+  void softmax_grad(const Block& block, ThreadTiles& tiles) const;
+  void add_dq(const KeyTile& key_tile, const Block& block, const ThreadTiles& tiles);
   void add_record(const KeyTile& key_tile, const ThreadTiles& tiles, Sum sum) const;
   void finish_keys(const KeyTile& key_tile, const ThreadTiles& tiles, bool any);
 
@@ -81,17 +100,21 @@ class Gradient {
   const Tiling& tiling_;
   const tile::Kernels& kernels_;
   Workspace& workspace_;
-  std::int64_t threads_;
-  Rows query_, key_, value_, dy_, attention_in_, dq_, dk_, dv_;
-  const spec::Tensor &softmax_max_, &softmax_sum_;
+  std::int64_t threads_, channels_;
+  spec::Extents queries_;
+  JoinedRows query_, key_, dq_, dk_;
+  Rows value_, dy_, attention_in_, dv_;
+  Statistics softmax_max_, softmax_sum_;
+  PositionBias bias_;
   Exclusion exclusion_;
+  Dropout dropout_;
   tile::Storage stage_;
   float scale_;
 
-  float *dq_sums_ = nullptr, *row_terms_ = nullptr;
-  std::unique_ptr<std::atomic<std::int64_t>[]>
-      next_key_tile_;  ///< per row tile of every query head
-  std::atomic<std::int64_t> taken_row_terms_ = 0, taken_key_tiles_ = 0;
+  float* row_terms_ = nullptr;
+  HeadTiles row_tiles_;
+  std::mutex row_tiles_mutex_;
+  WorkList key_tiles_;
 };
 
 /// Hands out consecutive floats of one reservation.
@@ -114,11 +137,12 @@ class Carver {
 
 void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling, const Op::Problem& p) {
   const std::int64_t rows = tiling.rows, columns = tiling.columns;
-  const std::int64_t d = p.head_dim, dv = p.head_dim_v;
+  const std::int64_t d = p.head_dim + p.head_dim_rope, dv = p.head_dim_v;
   t.key = carver.tile(columns, d), t.value = carver.tile(columns, dv);
   t.key_transposed = carver.tile(d, columns), t.value_transposed = carver.tile(dv, columns);
   t.query = carver.tile(rows, d), t.dy = carver.tile(rows, dv);
   t.scores = carver.tile(rows, columns), t.dprob = carver.tile(rows, columns);
+  if (p.pse_shift != spec::PseShape::absent) t.bias = carver.tile(rows, columns);
   t.dk = carver.tile(columns, d), t.dk_record = carver.tile(columns, d);
   t.dv = carver.tile(columns, dv), t.dv_record = carver.tile(columns, dv);
   t.max = carver.line(rows), t.sum = carver.line(rows), t.row_term = carver.line(rows);
@@ -136,16 +160,22 @@ void Gradient::prepare(ThreadTiles& tiles) const {
   carve(tiles, carver, tiling_, problem_);
   carver.start(tiles.storage.reserve(carver.used()));
   carve(tiles, carver, tiling_, problem_);
-  tiles.excluded.resize(static_cast<std::size_t>(tiling_.rows * tiles.scores.stride));
+  const auto elements = static_cast<std::size_t>(tiling_.rows * tiles.scores.stride);
+  if (exclusion_.present()) tiles.excluded.resize(elements);
+  if (dropout_.present()) tiles.dropped.resize(elements);
+}
+
+/// The sums of dq exist only for the heads in work, not for all of them.
+void Gradient::prepare_sums() {
+  row_terms_ = workspace_.row_terms.reserve(queries_.rows());
+  const std::int64_t slots = key_tiles_.slots_for(threads_);
+  const std::int64_t slot = problem_.group() * problem_.seq_q * padded(channels_);
+  float* const sums = workspace_.dq.reserve(slots * slot);
+  for (std::int64_t s = 0; s < slots; ++s) key_tiles_.add_slot(sums + s * slot);
 }
 
 void Gradient::run() {
-  dq_sums_ = workspace_.dq.reserve(query_heads() * problem_.seq_q * padded(problem_.head_dim));
-  row_terms_ = workspace_.row_terms.reserve(query_heads() * problem_.seq_q);
-  const auto row_tiles = static_cast<std::size_t>(query_heads() * tiling_.row_tiles);
-  next_key_tile_ = std::make_unique<std::atomic<std::int64_t>[]>(row_tiles);
-  for (std::size_t id = 0; id < row_tiles; ++id)
-    next_key_tile_[id] = tiling_.keys_of(static_cast<std::int64_t>(id) % tiling_.row_tiles).first;
+  prepare_sums();
   const auto count = static_cast<std::size_t>(threads_);
   if (workspace_.threads.size() < count) workspace_.threads.resize(count);
   for (std::size_t t = 0; t < count; ++t) prepare(workspace_.threads[t]);
@@ -153,40 +183,48 @@ void Gradient::run() {
   std::barrier row_terms_done(threads_);
   const auto body = [&](std::size_t t) {
     ThreadTiles& tiles = workspace_.threads[t];
-    const std::int64_t head_tiles = query_heads() * tiling_.row_tiles;
-    for (std::int64_t k; (k = taken_row_terms_++) < head_tiles;) row_terms(k, tiles);
+    begin_rows(tiles);
     row_terms_done.arrive_and_wait();
-    work(tiles);
+    while (const auto key_tile = key_tiles_.take()) {
+      process(*key_tile, tiles);
+      key_tiles_.finish(*key_tile);
+    }
   };
   std::vector<std::jthread> others;
   for (std::size_t t = 1; t < count; ++t) others.emplace_back(body, t);
   body(0);
 }
 
+/// Row terms; rows that attend to nothing have no other chance to get their zeros.
+void Gradient::begin_rows(const ThreadTiles& tiles) {
+  const auto next = [&] {
+    const std::lock_guard lock(row_tiles_mutex_);
+    return row_tiles_.next();
+  };
+  while (const auto row_tile = next()) {
+    const SequenceTiles& sequence = tiling_.sequence(row_tile->b);
+    const RowSpan span = {.b = row_tile->b,
+                          .n = row_tile->head,
+                          .first = row_tile->index * sequence.rows,
+                          .count = sequence.rows_of(row_tile->index)};
+    if (!sequence.keys_of(row_tile->index).empty()) {
+      row_terms(span, tiles);
+      continue;
+    }
+    std::fill_n(tiles.query.at, span.count * tiles.query.stride, 0.0F);
+    dq_.write(span, tiles.query, scale_, {&outputs_.dq, &outputs_.dq_rope});
+  }
+}
+
 /// R(i) = sum over c of dy(i, c) * attention_in(i, c), once per row.
-void Gradient::row_terms(std::int64_t head_tile, const ThreadTiles& tiles) {
-  const std::int64_t head = head_tile / tiling_.row_tiles, tile = head_tile % tiling_.row_tiles;
-  const RowSpan span = {.b = head / problem_.heads_q,
-                        .n = head % problem_.heads_q,
-                        .first = tile * tiling_.rows,
-                        .count = tiling_.rows_of(tile)};
+void Gradient::row_terms(const RowSpan& span, const ThreadTiles& tiles) const {
+  // Its room is free before the first block, and holds at least as many channels.
   const Tile attention = {.at = tiles.query.at, .stride = tiles.query.stride};
   dy_.read(span, tiles.dy);
   attention_in_.read(span, attention);
+  float* const terms = row_terms_ + queries_.row(span.b, span.n, span.first);
   for (std::int64_t i = 0; i < span.count; ++i)
-    row_terms_[head * problem_.seq_q + span.first + i] =
-        kernels_.dot(tiles.dy.row(i), attention.row(i), problem_.head_dim_v);
-}
-
-void Gradient::work(ThreadTiles& tiles) {
-  const std::int64_t count = problem_.batch * problem_.heads_kv * tiling_.key_tiles;
-  for (std::int64_t k; (k = taken_key_tiles_++) < count;) {
-    const std::int64_t head = k / tiling_.key_tiles;
-    process({.b = head / problem_.heads_kv,
-             .kv = head % problem_.heads_kv,
-             .index = k % tiling_.key_tiles},
-            tiles);
-  }
+    terms[i] = kernels_.dot(tiles.dy.row(i), attention.row(i), problem_.head_dim_v);
 }
 
 void Gradient::process(const KeyTile& key_tile, ThreadTiles& tiles) {
@@ -197,33 +235,40 @@ void Gradient::process(const KeyTile& key_tile, ThreadTiles& tiles) {
   finish_keys(key_tile, tiles, any);
 }
 
+RowSpan Gradient::keys_in(const KeyTile& key_tile) const {
+  return {.b = key_tile.b,
+          .n = key_tile.kv,
+          .first = key_tile.index * tiling_.columns,
+          .count = tiling_.sequence(key_tile.b).columns_of(key_tile.index)};
+}
+
 void Gradient::load_keys(const KeyTile& key_tile, const ThreadTiles& tiles) const {
-  const std::int64_t count = tiling_.columns_of(key_tile.index);
-  const RowSpan span = {
-      .b = key_tile.b, .n = key_tile.kv, .first = key_tile.index * tiling_.columns, .count = count};
+  const RowSpan span = keys_in(key_tile);
   key_.read(span, tiles.key);
   value_.read(span, tiles.value);
-  transpose(tiles.key, count, problem_.head_dim, tiles.key_transposed);
-  transpose(tiles.value, count, problem_.head_dim_v, tiles.value_transposed);
+  transpose(tiles.key, span.count, channels_, tiles.key_transposed);
+  transpose(tiles.value, span.count, problem_.head_dim_v, tiles.value_transposed);
 }
 
 /// The blocks of one query head under a key tile, record by record.
 void Gradient::process_head(const KeyTile& key_tile, std::int64_t n, ThreadTiles& tiles,
                             bool& any) {
-  for (std::int64_t first = 0; first < tiling_.row_tiles; first += tiling_.record_tiles) {
+  const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
+  const RowSpan keys = keys_in(key_tile);
+  for (std::int64_t first = 0; first < sequence.row_tiles; first += tiling_.record_tiles) {
     Sum record = Sum::start;
-    const std::int64_t last = std::min(first + tiling_.record_tiles, tiling_.row_tiles);
+    const std::int64_t last = std::min(first + tiling_.record_tiles, sequence.row_tiles);
     for (std::int64_t r = first; r < last; ++r) {
-      const TileRange keys = tiling_.keys_of(r);
-      if (keys.holds(key_tile.index)) {
-        process_block(key_tile, n, r, tiles, record);
-        record = Sum::extend;
-      } else if (keys.empty() && key_tile.index == 0) {
-        const Tile zeros = dq_rows(key_tile.b, n, r * tiling_.rows);
-        std::fill_n(zeros.at, tiling_.rows_of(r) * zeros.stride, 0.0F);
-        dq_.write({key_tile.b, n, r * tiling_.rows, tiling_.rows_of(r)}, zeros, scale_,
-                  outputs_.dq);
-      }
+      if (!sequence.keys_of(r).holds(key_tile.index)) continue;
+      process_block(key_tile,
+                    {.b = key_tile.b,
+                     .n = n,
+                     .first_row = r * sequence.rows,
+                     .rows = sequence.rows_of(r),
+                     .first_column = keys.first,
+                     .columns = keys.count},
+                    tiles, record);
+      record = Sum::extend;
     }
     if (record == Sum::start) continue;
     add_record(key_tile, tiles, any ? Sum::add : Sum::start);
@@ -231,15 +276,10 @@ void Gradient::process_head(const KeyTile& key_tile, std::int64_t n, ThreadTiles
   }
 }
 
-void Gradient::process_block(const KeyTile& key_tile, std::int64_t n, std::int64_t row_tile,
-                             ThreadTiles& tiles, Sum record) {
-  const Block block = {.b = key_tile.b,
-                       .n = n,
-                       .first_row = row_tile * tiling_.rows,
-                       .rows = tiling_.rows_of(row_tile),
-                       .first_column = key_tile.index * tiling_.columns,
-                       .columns = tiling_.columns_of(key_tile.index)};
+void Gradient::process_block(const KeyTile& key_tile, const Block& block, ThreadTiles& tiles,
+                             Sum record) {
   scores(block, tiles);
+  softmax_grad(block, tiles);
   const auto gradient = [&](const Tile& left, const Tile& right, const Tile& sums,
                             std::int64_t columns) {
     kernels_.multiply({.a = left.at,
@@ -255,11 +295,11 @@ void Gradient::process_block(const KeyTile& key_tile, std::int64_t n, std::int64
                        .sum = record});
   };
   gradient(tiles.scores, tiles.dy, tiles.dv_record, problem_.head_dim_v);
-  gradient(tiles.dprob, tiles.query, tiles.dk_record, problem_.head_dim);
-  add_dq(key_tile, block, row_tile, tiles);
+  gradient(tiles.dprob, tiles.query, tiles.dk_record, channels_);
+  add_dq(key_tile, block, tiles);
 }
 
-/// P and dS of a block, staged.
+/// Scores and dP of a block, the scores with their bias.
 void Gradient::scores(const Block& block, ThreadTiles& t) const {
   const RowSpan span = {.b = block.b, .n = block.n, .first = block.first_row, .count = block.rows};
   query_.read(span, t.query);
@@ -277,22 +317,27 @@ void Gradient::scores(const Block& block, ThreadTiles& t) const {
                        .columns = block.columns,
                        .depth = depth});
   };
-  product(t.query, t.key_transposed, t.scores, problem_.head_dim);
+  product(t.query, t.key_transposed, t.scores, channels_);
   product(t.dy, t.value_transposed, t.dprob, problem_.head_dim_v);
+  if (!bias_.present()) return;
+  const BiasRows bias = bias_.read(block, t.bias);
+  kernels_.add_bias({.scores = t.scores.at,
+                     .row_stride = t.scores.stride,
+                     .bias = bias.at,
+                     .bias_stride = bias.stride,
+                     .rows = block.rows,
+                     .columns = block.columns,
+                     .scale = bias_.scaled_after() ? 1 : scale_});
+}
 
-  const std::int64_t head = block.b * problem_.heads_q + block.n;
-  std::copy_n(row_terms_ + head * problem_.seq_q + block.first_row, block.rows, t.row_term);
-  const auto statistic = [&](const spec::Tensor& from, float* to) {
-    const spec::Shape& s = from.strides;
-    for (std::int64_t i = 0; i < block.rows; ++i) {
-      const std::int64_t element =
-          from.offset + block.b * s[0] + block.n * s[1] + (block.first_row + i) * s[2];
-      std::memcpy(to + i, from.bytes.data() + element * 4, 4);
-    }
-  };
-  statistic(softmax_max_, t.max);
-  statistic(softmax_sum_, t.sum);
+/// P and dS of a block, staged.
+void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
+  const RowSpan span = {.b = block.b, .n = block.n, .first = block.first_row, .count = block.rows};
+  std::copy_n(row_terms_ + queries_.row(span.b, span.n, span.first), span.count, t.row_term);
+  softmax_max_.read(span, t.max);
+  softmax_sum_.read(span, t.sum);
   if (exclusion_.present()) exclusion_.read(block, t.scores.stride, t.excluded.data());
+  if (dropout_.present()) dropout_.read(block, t.scores.stride, t.dropped.data());
   kernels_.softmax_grad({.scores = t.scores.at,
                          .dprob = t.dprob.at,
                          .row_stride = t.scores.stride,
@@ -302,18 +347,20 @@ void Gradient::scores(const Block& block, ThreadTiles& t) const {
                          .sum = t.sum,
                          .row_term = t.row_term,
                          .excluded = exclusion_.present() ? t.excluded.data() : nullptr,
-                         .scale = scale_,
+                         .dropped = dropout_.present() ? t.dropped.data() : nullptr,
+                         .keep_factor = dropout_.keep_factor(),
+                         .scale = bias_.present() && !bias_.scaled_after() ? 1 : scale_,
                          .stage = stage_});
 }
 
 /// Waits for the turn of this key tile; the last one scales and stores the rows.
-void Gradient::add_dq(const KeyTile& key_tile, const Block& block, std::int64_t row_tile,
-                      const ThreadTiles& tiles) {
-  auto& next = next_key_tile_[static_cast<std::size_t>(row_tile_id(block.b, block.n, row_tile))];
+void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadTiles& tiles) {
+  auto& next = next_key_tile(key_tile, block);
   for (std::int64_t seen; (seen = next.load(std::memory_order_acquire)) != key_tile.index;)
     next.wait(seen, std::memory_order_acquire);
-  const TileRange keys = tiling_.keys_of(row_tile);
-  const Tile sums = dq_rows(block.b, block.n, block.first_row);
+  const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
+  const TileRange keys = sequence.keys_of(block.first_row / sequence.rows);
+  const Tile sums = dq_rows(key_tile, block);
   kernels_.multiply({.a = tiles.dprob.at,
                      .a_row = tiles.dprob.stride,
                      .a_depth = 1,
@@ -322,11 +369,12 @@ void Gradient::add_dq(const KeyTile& key_tile, const Block& block, std::int64_t 
                      .c = sums.at,
                      .c_row = sums.stride,
                      .rows = block.rows,
-                     .columns = problem_.head_dim,
+                     .columns = channels_,
                      .depth = block.columns,
                      .sum = key_tile.index == keys.first ? Sum::start : Sum::add});
   if (key_tile.index == keys.last - 1) {
-    dq_.write({block.b, block.n, block.first_row, block.rows}, sums, scale_, outputs_.dq);
+    dq_.write({block.b, block.n, block.first_row, block.rows}, sums, scale_,
+              {&outputs_.dq, &outputs_.dq_rope});
     return;
   }
   next.store(key_tile.index + 1, std::memory_order_release);
@@ -334,7 +382,7 @@ void Gradient::add_dq(const KeyTile& key_tile, const Block& block, std::int64_t 
 }
 
 void Gradient::add_record(const KeyTile& key_tile, const ThreadTiles& tiles, Sum sum) const {
-  const std::int64_t rows = tiling_.columns_of(key_tile.index);
+  const std::int64_t rows = keys_in(key_tile).count;
   const auto into = [&](const Tile& record, const Tile& total) {
     if (sum == Sum::start)
       std::copy_n(record.at, rows * record.stride, total.at);
@@ -346,14 +394,12 @@ void Gradient::add_record(const KeyTile& key_tile, const ThreadTiles& tiles, Sum
 }
 
 void Gradient::finish_keys(const KeyTile& key_tile, const ThreadTiles& tiles, bool any) {
-  const std::int64_t rows = tiling_.columns_of(key_tile.index);
+  const RowSpan span = keys_in(key_tile);
   if (!any) {
-    std::fill_n(tiles.dk.at, rows * tiles.dk.stride, 0.0F);
-    std::fill_n(tiles.dv.at, rows * tiles.dv.stride, 0.0F);
+    std::fill_n(tiles.dk.at, span.count * tiles.dk.stride, 0.0F);
+    std::fill_n(tiles.dv.at, span.count * tiles.dv.stride, 0.0F);
   }
-  const RowSpan span = {
-      .b = key_tile.b, .n = key_tile.kv, .first = key_tile.index * tiling_.columns, .count = rows};
-  dk_.write(span, tiles.dk, scale_, outputs_.dk);
+  dk_.write(span, tiles.dk, scale_, {&outputs_.dk, &outputs_.dk_rope});
   dv_.write(span, tiles.dv, 1.0F, outputs_.dv);
 }
 

@@ -1,48 +1,59 @@
 #include "flash_attention_score_grad/call_extents.hpp"
 #include "flash_attention_score_grad/checks.hpp"
+#include "flash_attention_score_grad/refusals.hpp"
 
 namespace assay::optimized {
 namespace {
 
 using Call = Check::Call;
-using Refusal = std::optional<std::string>;
 using spec::Shape;
 
 constexpr std::int64_t alibi_rows = 1024;  // of the compressed form
 constexpr std::int64_t outer_default = 1;  // what entry points without the attribute mean
 
-Refusal unless(bool holds, const std::string& refusal) {
-  return holds ? std::nullopt : Refusal(refusal);
-}
-
 std::int64_t type_of(const Call& call) {
-  return call.surface == spec::FlashSurface::g1 ? outer_default : call.attributes.pse_type;
+  return spec::has_pse_type(call.surface) ? call.attributes.pse_type : outer_default;
 }
 
 bool generated(const Call& call) { return type_of(call) == 2 || type_of(call) == 3; }
 
 Refusal type(const Call& call) {
-  return unless(0 <= type_of(call) && type_of(call) <= 3,
-                "pseType is " + std::to_string(type_of(call)) + "; it must be 0 to 3");
+  return spec::has_rope(call.surface) ? std::nullopt : within("pseType", type_of(call), 0, 3);
+}
+
+/// Without a pse both mean the same.
+Refusal type_beside_rope(const Call& call) {
+  return spec::has_rope(call.surface) ? within("pseType", type_of(call), 0, 1) : std::nullopt;
 }
 
 Refusal type_without_pse(const Call& call) {
+  if (spec::has_rope(call.surface)) return std::nullopt;
   return unless(is_given(call.parameters.pse_shift) || type_of(call) == outer_default,
                 "pseType is " + std::to_string(type_of(call)) +
                     " and pse_shift is null; without pse it must be 1");
 }
 
-std::vector<Shape> legal_shapes(const Call& call) {
+/// Of outer tensors. In TND, a bias has the compressed form or lies sequence by sequence.
+std::vector<Shape> outer_shapes(const Call& call) {
   const CallExtents e = extents_of(call);
-  if (generated(call)) return {{e.heads_q}, {e.batch, e.heads_q}};
+  const Shape compressed = {e.batch, e.heads_q, alibi_rows, e.seq_kv};
+  const Shape compressed_once = {1, e.heads_q, alibi_rows, e.seq_kv};
+  if (spec::is_unpadding(call.surface))
+    return {compressed,
+            compressed_once,
+            {saturated_count({call.parameters.key.shape[0], e.heads_q})},
+            {score_count(e)}};
   std::vector<Shape> shapes = {{e.batch, e.heads_q, e.seq_q, e.seq_kv},
                                {e.batch, e.heads_q, 1, e.seq_kv},
                                {1, e.heads_q, e.seq_q, e.seq_kv}};
-  if (e.seq_q >= alibi_rows) {
-    shapes.push_back({e.batch, e.heads_q, alibi_rows, e.seq_kv});
-    shapes.push_back({1, e.heads_q, alibi_rows, e.seq_kv});
-  }
+  if (e.seq_q >= alibi_rows) shapes.insert(shapes.end(), {compressed, compressed_once});
   return shapes;
+}
+
+std::vector<Shape> legal_shapes(const Call& call) {
+  if (!generated(call)) return outer_shapes(call);
+  const CallExtents e = extents_of(call);
+  return {{e.heads_q}, {e.batch, e.heads_q}};
 }
 
 Refusal shape(const Call& call) {
@@ -57,35 +68,104 @@ Refusal shape(const Call& call) {
          std::to_string(type_of(call)) + " needs " + choices;
 }
 
+std::string both(std::int64_t q, std::int64_t kv) {
+  return std::to_string(q) + " and " + std::to_string(kv);
+}
+
 Refusal generated_lengths(const Call& call) {
+  if (!generated(call) || spec::is_unpadding(call.surface)) return std::nullopt;
   const CallExtents e = extents_of(call);
-  return unless(!generated(call) || e.seq_q == e.seq_kv,
-                "lengths of query and key are " + std::to_string(e.seq_q) + " and " +
-                    std::to_string(e.seq_kv) + "; pseType " + std::to_string(type_of(call)) +
-                    " needs equal ones");
+  return unless(e.seq_q == e.seq_kv, "lengths of query and key are " + both(e.seq_q, e.seq_kv) +
+                                         "; pseType " + std::to_string(type_of(call)) +
+                                         " needs equal ones");
+}
+
+/// Whether pse_shift has the compressed form. At 1024 queries of a padded layout that is the full one.
+bool compressed(const Call& call, const CallExtents& e) {
+  const spec::Parameter& pse = call.parameters.pse_shift;
+  return is_given(pse) && !generated(call) && pse.shape.size() == 4 &&
+         pse.shape[2] == alibi_rows &&
+         (spec::is_unpadding(call.surface) || e.seq_q > alibi_rows);
 }
 
 Refusal alibi(const Call& call) {
-  const spec::Parameter& pse = call.parameters.pse_shift;
   const CallExtents e = extents_of(call);
-  if (!is_given(pse) || generated(call) || pse.shape.size() != 4 || pse.shape[2] != alibi_rows ||
-      e.seq_q <= alibi_rows)
-    return std::nullopt;
-  if (e.seq_q != e.seq_kv)
-    return "lengths of query and key are " + std::to_string(e.seq_q) + " and " +
-           std::to_string(e.seq_kv) + "; a pse_shift of 1024 rows needs equal ones";
+  if (!compressed(call, e)) return std::nullopt;
+  if (!spec::is_unpadding(call.surface) && e.seq_q != e.seq_kv)
+    return "lengths of query and key are " + both(e.seq_q, e.seq_kv) +
+           "; a pse_shift of 1024 rows needs equal ones";
   const auto& a = call.attributes;
   const bool causal =
       a.sparse_mode == 2 || a.sparse_mode == 3 || (a.pre_tokens >= e.seq_q && a.next_tokens == 0);
   return unless(causal, "preTokens is " + std::to_string(a.pre_tokens) + " and nextTokens " +
                             std::to_string(a.next_tokens) +
-                            "; a pse_shift of 1024 rows needs a causal window");
+                            "; a pse_shift of 1024 rows needs a causal window, at least " +
+                            std::to_string(e.seq_q) + " and 0");
+}
+
+/// The documents say it of query lengths; it is read alike for key lengths.
+Refusal no_empty_sequence(const Call& call) {
+  if (!spec::is_unpadding(call.surface) || !is_given(call.parameters.pse_shift))
+    return std::nullopt;
+  const CallExtents e = extents_of(call);
+  for (std::size_t b = 0; b < e.lengths_q.size(); ++b)
+    if (e.lengths_q[b] == 0 || e.lengths_kv[b] == 0)
+      return "lengths of sequence " + std::to_string(b) + " are " +
+             both(e.lengths_q[b], e.lengths_kv[b]) + "; with pse_shift they must be at least 1";
+  return std::nullopt;
+}
+
+Refusal no_pse_in_mode_7(const Call& call) {
+  const spec::Parameter& pse = call.parameters.pse_shift;
+  return unless(call.attributes.sparse_mode != 7 || !is_given(pse),
+                "pse_shift has shape " + text_of(pse.shape) +
+                    "; it must be null in sparseMode 7");
+}
+
+/// Positions of the first query and the first key of a sequence.
+struct Starts {
+  std::int64_t q = 0, kv = 0;
+};
+
+/// They count only together, and only where the entry point has them.
+Starts starts_of(const Call& call) {
+  const auto& q = call.parameters.q_start_idx;
+  const auto& kv = call.parameters.kv_start_idx;
+  if (!spec::has_pse_type(call.surface) || !q || !kv || q->empty() || kv->empty()) return {};
+  return {q->front(), kv->front()};
+}
+
+/// q + starts.q == kv + starts.kv, for any 64-bit starts and lengths that are not negative.
+bool end_together(std::int64_t q, std::int64_t kv, const Starts& starts) {
+  const auto modular = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const bool same_sign = (q >= kv) == (starts.kv >= starts.q);
+  return same_sign && modular(q) - modular(kv) == modular(starts.kv) - modular(starts.q);
+}
+
+Refusal lengths_in_mode_8(const Call& call) {
+  if (call.attributes.sparse_mode != 8 || !is_given(call.parameters.pse_shift))
+    return std::nullopt;
+  const CallExtents e = extents_of(call);
+  for (std::size_t b = 0; b < e.lengths_q.size(); ++b) {
+    const Starts starts = b == 0 ? starts_of(call) : Starts{};
+    if (!end_together(e.lengths_q[b], e.lengths_kv[b], starts))
+      return "lengths of sequence " + std::to_string(b) + " are " +
+             both(e.lengths_q[b], e.lengths_kv[b]) + " from positions " +
+             both(starts.q, starts.kv) + "; with pse_shift in sparseMode 8 they must end at one";
+  }
+  return std::nullopt;
 }
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"FAG-C76", invalid, type},  {"FAG-C78", invalid, type_without_pse},
-    {"FAG-C79", invalid, shape}, {"FAG-C80", invalid, generated_lengths},
+    {"FAG-C76", invalid, type},
+    {"FAG-C77", invalid, type_beside_rope},
+    {"FAG-C78", invalid, type_without_pse},
+    {"FAG-C82", invalid, no_empty_sequence},
+    {"FAG-C74", invalid, no_pse_in_mode_7},
+    {"FAG-C79", invalid, shape},
+    {"FAG-C75", invalid, lengths_in_mode_8},
+    {"FAG-C80", invalid, generated_lengths},
     {"FAG-C81", invalid, alibi},
 };
 

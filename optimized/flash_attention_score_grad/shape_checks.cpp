@@ -2,24 +2,20 @@
 
 #include "flash_attention_score_grad/call_extents.hpp"
 #include "flash_attention_score_grad/checks.hpp"
+#include "flash_attention_score_grad/refusals.hpp"
 
 namespace assay::optimized {
 namespace {
 
 using Call = Check::Call;
-using Refusal = std::optional<std::string>;
-using spec::Parameter;
+using Named = NamedParameter;
 using spec::Shape;
 
 constexpr std::int64_t kibi = 1024, mebi = 1024 * 1024;
 constexpr std::int64_t most_heads = 256, most_batches = 2 * mebi,
                        most_batches_with_prefix = 2 * kibi;
 constexpr std::int64_t longest = mebi, widest_head = 768;
-
-struct Named {
-  std::string_view name;
-  const Parameter* parameter;
-};
+constexpr std::int64_t rope_granule = 8;  // of the head sizes of the entry point with rope
 
 /// The tensors whose axes are those of the layout.
 std::vector<Named> attention_tensors(const Call& call) {
@@ -34,19 +30,20 @@ std::vector<Named> attention_tensors(const Call& call) {
           {"dv", &p.dv}};
 }
 
+std::vector<Named> rope_tensors(const Call& call) {
+  if (!spec::has_rope(call.surface)) return {};
+  const auto& p = call.parameters;
+  return {{"query_rope", &p.query_rope},
+          {"key_rope", &p.key_rope},
+          {"dq_rope", &p.dq_rope},
+          {"dk_rope", &p.dk_rope}};
+}
+
 std::string shape_of(const Named& tensor) {
   return "shape of " + std::string(tensor.name) + " is " + text_of(tensor.parameter->shape);
 }
 
-Refusal unless(bool holds, const std::string& refusal) {
-  return holds ? std::nullopt : Refusal(refusal);
-}
-
-Refusal within(const std::string& what, std::int64_t value, std::int64_t low, std::int64_t high) {
-  return unless(low <= value && value <= high, what + " is " + std::to_string(value) +
-                                                   "; it must be " + std::to_string(low) + " to " +
-                                                   std::to_string(high));
-}
+bool is_tnd(const Call& call) { return spec::is_unpadding(call.surface); }
 
 Refusal head_num_positive(const Call& call) {
   return unless(call.attributes.head_num > 0,
@@ -54,19 +51,69 @@ Refusal head_num_positive(const Call& call) {
                     "; it must be the number of query heads, at least 1");
 }
 
-Refusal layout(const Call& call) {
-  return unless(layout_of(call).has_value(), "inputLayout is \"" + *call.attributes.input_layout +
-                                                 "\"; it must be one of " +
-                                                 spec::spellings_of<spec::Layout>.choices());
+/// The layout of the unpadding entry points was looked at before.
+Refusal padded_layout(const Call& call) {
+  const auto layout = layout_of(call);
+  return unless(layout.has_value() && (is_tnd(call) || layout != spec::Layout::tnd),
+                "inputLayout is \"" + *call.attributes.input_layout +
+                    "\"; it must be BSH, SBH, BSND or BNSD");
 }
 
 Refusal ranks(const Call& call) {
   const std::size_t rank = call.attributes.input_layout->size();
-  for (const Named& tensor : attention_tensors(call))
-    if (tensor.parameter->shape.size() != rank)
-      return "rank of " + std::string(tensor.name) + " is " +
-             std::to_string(tensor.parameter->shape.size()) + "; layout " +
-             *call.attributes.input_layout + " needs " + std::to_string(rank);
+  for (const auto& tensors : {attention_tensors(call), rope_tensors(call)})
+    for (const Named& tensor : tensors)
+      if (tensor.parameter->shape.size() != rank)
+        return "rank of " + std::string(tensor.name) + " is " +
+               std::to_string(tensor.parameter->shape.size()) + "; layout " +
+               *call.attributes.input_layout + " needs " + std::to_string(rank);
+  return std::nullopt;
+}
+
+Refusal sums_counted(const Call& call) {
+  if (!is_tnd(call)) return std::nullopt;
+  const auto& p = call.parameters;
+  const std::size_t count = p.actual_seq_qlen->size();
+  if (count == 0) return "actual_seq_qlen has 0 entries; it needs at least 1";
+  return unless(p.actual_seq_kvlen->size() == count,
+                "actual_seq_kvlen has " + std::to_string(p.actual_seq_kvlen->size()) +
+                    " entries, actual_seq_qlen " + std::to_string(count) +
+                    "; they must be equally many");
+}
+
+struct Sums {
+  std::string_view name;
+  const std::vector<std::int64_t>* sums;
+  std::int64_t tokens;  // of the tensor that they cut
+};
+
+std::vector<Sums> sums_of(const Call& call) {
+  if (!is_tnd(call)) return {};
+  const auto& p = call.parameters;
+  return {{"actual_seq_qlen", &*p.actual_seq_qlen, p.query.shape.front()},
+          {"actual_seq_kvlen", &*p.actual_seq_kvlen, p.key.shape.front()}};
+}
+
+Refusal sums_do_not_decrease(const Call& call) {
+  for (const auto& [name, sums, tokens] : sums_of(call)) {
+    std::int64_t before = 0;
+    for (std::size_t b = 0; b < sums->size(); ++b) {
+      const std::int64_t sum = (*sums)[b];
+      if (sum < before)
+        return "entry " + std::to_string(b) + " of " + std::string(name) + " is " +
+               std::to_string(sum) + "; it must be at least the sum before it, which is " +
+               std::to_string(before);
+      before = sum;
+    }
+  }
+  return std::nullopt;
+}
+
+Refusal sums_fit(const Call& call) {
+  for (const auto& [name, sums, tokens] : sums_of(call))
+    if (sums->back() > tokens)
+      return "last entry of " + std::string(name) + " is " + std::to_string(sums->back()) +
+             "; it must be at most the number of tokens, which is " + std::to_string(tokens);
   return std::nullopt;
 }
 
@@ -120,6 +167,7 @@ Refusal statistics_given(const Call& call) {
 }
 
 Refusal batches_equal(const Call& call) {
+  if (is_tnd(call)) return std::nullopt;
   const Axes axes = axes_of(*layout_of(call));
   const auto& p = call.parameters;
   const std::int64_t batch = p.query.shape[axes.batch];
@@ -152,6 +200,33 @@ Refusal operand_shapes(const Call& call) {
   return shape_is({"dy", &p.dy}, with_head_size(call, p.query.shape, e.heads_q, e.head_dim_v));
 }
 
+/// Where batch and sequence are one axis, equal batches are equally many tokens.
+Refusal rope_shapes(const Call& call) {
+  if (!spec::has_rope(call.surface)) return std::nullopt;
+  const auto& p = call.parameters;
+  const auto beside = [](const Named& rope, const spec::Parameter& operand) {
+    return shape_is(rope, {operand.shape[0], operand.shape[1], rope.parameter->shape[2]});
+  };
+  if (const Refusal refusal = beside({"query_rope", &p.query_rope}, p.query)) return refusal;
+  return beside({"key_rope", &p.key_rope}, p.key);
+}
+
+Refusal rope_head_sizes(const Call& call) {
+  if (!spec::has_rope(call.surface)) return std::nullopt;
+  const auto& p = call.parameters;
+  const std::int64_t size = p.query.shape.back(), rope = p.query_rope.shape.back();
+  for (const auto& [name, value] : {std::pair{"query", size}, {"query_rope", rope}})
+    if (value % rope_granule != 0)
+      return "head size of " + std::string(name) + " is " + std::to_string(value) +
+             "; it must be a multiple of 8";
+  if (p.key_rope.shape.back() != rope)
+    return "head size of key_rope is " + std::to_string(p.key_rope.shape.back()) +
+           ", that of query_rope is " + std::to_string(rope) + "; they must be equal";
+  return unless(rope <= size, "head size of query_rope is " + std::to_string(rope) +
+                                  "; it must be at most that of query, which is " +
+                                  std::to_string(size));
+}
+
 Refusal attention_shape(const Call& call) {
   const CallExtents e = extents_of(call);
   const auto& p = call.parameters;
@@ -166,10 +241,19 @@ Refusal output_shapes(const Call& call) {
   return shape_is({"dv", &p.dv}, p.value.shape);
 }
 
+Refusal rope_gradient_shapes(const Call& call) {
+  if (!spec::has_rope(call.surface)) return std::nullopt;
+  const auto& p = call.parameters;
+  if (const Refusal refusal = shape_is({"dq_rope", &p.dq_rope}, p.query_rope.shape)) return refusal;
+  return shape_is({"dk_rope", &p.dk_rope}, p.key_rope.shape);
+}
+
 Refusal statistics_shapes(const Call& call) {
   const CallExtents e = extents_of(call);
   const auto& p = call.parameters;
-  const Shape expected = {e.batch, e.heads_q, e.seq_q, spec::statistics_replicas};
+  const Shape expected =
+      is_tnd(call) ? Shape{p.query.shape[0], e.heads_q, spec::statistics_replicas}
+                   : Shape{e.batch, e.heads_q, e.seq_q, spec::statistics_replicas};
   if (const Refusal refusal = shape_is({"softmax_max", &p.softmax_max}, expected)) return refusal;
   return shape_is({"softmax_sum", &p.softmax_sum}, expected);
 }
@@ -185,7 +269,9 @@ Refusal heads(const Call& call) {
   return within("number of query heads", extents_of(call).heads_q, 1, most_heads);
 }
 
+/// In TND the documents' 2K entries, 1K beside a prefix, are not a limit: longer arrays are taken.
 Refusal batch(const Call& call) {
+  if (is_tnd(call)) return std::nullopt;
   const bool prefix = call.attributes.sparse_mode == 5 || call.attributes.sparse_mode == 6;
   const std::int64_t most =
       prefix && call.parameters.prefix ? most_batches_with_prefix : most_batches;
@@ -193,10 +279,20 @@ Refusal batch(const Call& call) {
 }
 
 Refusal lengths(const Call& call) {
+  if (is_tnd(call)) return std::nullopt;
   const CallExtents e = extents_of(call);
   const std::int64_t least = any_output_empty(call) ? 0 : 1;
   if (const Refusal refusal = within("length of query", e.seq_q, least, longest)) return refusal;
   return within("length of key", e.seq_kv, least, longest);
+}
+
+Refusal tokens(const Call& call) {
+  if (!is_tnd(call)) return std::nullopt;
+  const auto& p = call.parameters;
+  const std::int64_t least = any_output_empty(call) ? 0 : 1;
+  if (const Refusal refusal = within("tokens of query", p.query.shape[0], least, longest))
+    return refusal;
+  return within("tokens of key", p.key.shape[0], least, longest);
 }
 
 Refusal head_size(const Call& call) {
@@ -207,7 +303,7 @@ Refusal head_size(const Call& call) {
 Refusal no_empty_extent(const Call& call) {
   if (any_output_empty(call)) return std::nullopt;
   for (const Named& tensor : attention_tensors(call))
-    if (spec::element_count(tensor.parameter->shape) == 0)
+    if (is_empty(tensor.parameter->shape))
       return shape_of(tensor) + ", empty, though no gradient is empty";
   return std::nullopt;
 }
@@ -215,22 +311,29 @@ Refusal no_empty_extent(const Call& call) {
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
     {"FAG-C38", invalid, head_num_positive},
-    {"FAG-C30", invalid, layout},
+    {"FAG-C30", invalid, padded_layout},
     {"FAG-C32", invalid, ranks},
+    {"FAG-C05", invalid, sums_counted},
+    {"TND-2", invalid, sums_do_not_decrease},
+    {"TND-3", invalid, sums_fit},
     {"FAG-C49", invalid, no_empty_extent},
     {"FAG-C38", invalid, head_num_matches},
     {"FAG-C34", invalid, head_size_of_key},
     {"FAG-C37", invalid, groups},
     {"FAG-C35", invalid, head_size_of_value},
+    {"FAG-C45", invalid, rope_head_sizes},
     {"FAG-C04", spec::Status::param_nullptr, statistics_given},
     {"FAG-C33", invalid, batches_equal},
+    {"FAG-C33", invalid, rope_shapes},
     {"FAG-C36", invalid, operand_shapes},
     {"FAG-C47", invalid, attention_shape},
     {"FAG-C48", invalid, output_shapes},
+    {"FAG-C48", invalid, rope_gradient_shapes},
     {"FAG-C46", invalid, statistics_shapes},
     {"FAG-C39", invalid, heads},
     {"FAG-C40", invalid, batch},
     {"FAG-C41", invalid, lengths},
+    {"FAG-C42", invalid, tokens},
     {"FAG-C44", invalid, head_size},
 };
 

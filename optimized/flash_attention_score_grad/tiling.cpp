@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "assay/device/core.hpp"
+#include "flash_attention_score_grad/window.hpp"
 
 namespace assay::optimized {
 namespace {
@@ -18,27 +19,6 @@ constexpr std::int64_t largest_edge =
     128;                                  // of a block: one Mmad of 128 x 128 x 128 hides its loads
 constexpr std::int64_t record_tiles = 4;  // as many block rows as the vendor's basic template
 constexpr std::int64_t fp32_bytes = 4;
-constexpr std::int64_t unbounded = std::int64_t{1} << 40;
-
-Window window_of(const Problem& p) {
-  const auto bounded = [](std::int64_t tokens) {
-    return std::clamp(tokens, -unbounded, unbounded);
-  };
-  if (p.atten_mask == spec::MaskShape::absent) return {unbounded, unbounded};
-  switch (p.sparse_mode) {
-    case 0:
-      return {bounded(p.pre_tokens), bounded(p.next_tokens)};
-    case 2:
-      return {unbounded, 0};
-    case 3:
-      return {unbounded, p.seq_kv - p.seq_q};
-    case 4:
-      return {bounded(p.pre_tokens) - (p.seq_kv - p.seq_q),
-              bounded(p.next_tokens) + (p.seq_kv - p.seq_q)};
-    default:
-      return {unbounded, unbounded};
-  }
-}
 
 std::int64_t block_edge(const device::Spec& device) {
   std::int64_t edge = largest_edge;
@@ -53,6 +33,18 @@ std::int64_t depth(const device::Quantity& buffer, std::int64_t parts, std::int6
                    std::int64_t most) {
   const std::int64_t fitting = bytes_of(buffer).count / parts / row_bytes / fractal * fractal;
   return std::clamp(fitting, fractal, most);
+}
+
+void cut_sequences(const Problem& p, Tiling& tiling) {
+  const bool alike = p.lengths_q.empty() && p.lengths_kv.empty() && p.sparse_mode < 6;
+  for (std::int64_t b = 0; b < (alike ? 1 : p.batch); ++b)
+    tiling.sequences.push_back({.seq_q = p.length_q(b),
+                                .seq_kv = p.length_kv(b),
+                                .rows = tiling.rows,
+                                .columns = tiling.columns,
+                                .row_tiles = ceil_divide(p.length_q(b), tiling.rows),
+                                .key_tiles = ceil_divide(p.length_kv(b), tiling.columns),
+                                .window = window_of(p, b)});
 }
 
 class Planner {
@@ -75,10 +67,11 @@ class Planner {
       l0b.allocate({edge * tiling_.l0_depth * element_}, std::string("right fractals ") + half);
       l0c.allocate({edge * tiling_.slice * fp32_bytes}, std::string("accumulators ") + half);
     }
-    tiling_.keys_stay = l1.used().count + key_bytes() + value_bytes() <= l1.capacity().count;
+    tiling_.keys_stay = l1.used().count + key_bytes() + value_bytes() + key_rope_bytes() <= l1.capacity().count;
     if (tiling_.keys_stay) {
       l1.allocate({key_bytes()}, "key");
       l1.allocate({value_bytes()}, "value");
+      if (problem_.head_dim_rope > 0) l1.allocate({key_rope_bytes()}, "key rope");
     }
     tiling_.l1 = record(l1), tiling_.l0a = record(l0a);
     tiling_.l0b = record(l0b), tiling_.l0c = record(l0c);
@@ -117,6 +110,14 @@ class Planner {
         tile("cast dscore", elements * element_);
       }
       if (masked_) tile("mask", elements);
+      if (problem_.pse_shift != spec::PseShape::absent) {
+        tile("bias", elements * fp32_bytes);
+        if (pse_dtype(problem_) != spec::DType::fp32) tile("stored bias", elements * element_);
+      }
+      if (problem_.has_dropout()) {
+        tile("drop bits", ceil_divide(elements, 8));
+        tile("dropped prob", elements * fp32_bytes);
+      }
       tile("statistics", 3 * rows * spec::statistics_replicas * fp32_bytes);
     }
     return tiles;
@@ -135,12 +136,12 @@ class Planner {
     return pad.high_water();
   }
 
-  std::int64_t key_bytes() const {
-    return tiling_.columns * round_up(problem_.head_dim, fractal) * element_;
+  std::int64_t operand_bytes(std::int64_t dim) const {
+    return tiling_.columns * round_up(dim, fractal) * element_;
   }
-  std::int64_t value_bytes() const {
-    return tiling_.columns * round_up(problem_.head_dim_v, fractal) * element_;
-  }
+  std::int64_t key_bytes() const { return operand_bytes(problem_.head_dim); }
+  std::int64_t value_bytes() const { return operand_bytes(problem_.head_dim_v); }
+  std::int64_t key_rope_bytes() const { return operand_bytes(problem_.head_dim_rope); }
 
   const Problem& problem_;
   Tiling& tiling_;
@@ -151,43 +152,54 @@ class Planner {
 
 }  // namespace
 
-TileRange Tiling::keys_of(std::int64_t row_tile) const {
+TileRange SequenceTiles::keys_of(std::int64_t row_tile) const {
   const std::int64_t first_row = row_tile * rows;
   const std::int64_t last_row = first_row + rows_of(row_tile) - 1;
   const std::int64_t from = std::max<std::int64_t>(0, first_row - window.before);
-  const std::int64_t to = std::min(seq_kv, last_row + window.after + 1);
+  const std::int64_t to = std::min(seq_kv, std::max(window.prefix, last_row + window.after + 1));
   if (from >= to) return {};
   return {.first = from / columns, .last = ceil_divide(to, columns)};
 }
 
-std::int64_t Tiling::rows_of(std::int64_t row_tile) const {
+std::int64_t SequenceTiles::rows_of(std::int64_t row_tile) const {
   return std::min(rows, seq_q - row_tile * rows);
 }
 
-std::int64_t Tiling::columns_of(std::int64_t key_tile) const {
+std::int64_t SequenceTiles::columns_of(std::int64_t key_tile) const {
   return std::min(columns, seq_kv - key_tile * columns);
 }
 
-std::int64_t Tiling::blocks() const {
+std::int64_t SequenceTiles::blocks() const {
   std::int64_t count = 0;
   for (std::int64_t r = 0; r < row_tiles; ++r) count += keys_of(r).last - keys_of(r).first;
   return count;
 }
 
+std::int64_t Tiling::key_tiles() const {
+  std::int64_t count = 0;
+  for (const SequenceTiles& s : sequences) count += s.key_tiles;
+  return repeats() * count;
+}
+
+std::int64_t Tiling::blocks() const {
+  std::int64_t count = 0;
+  for (const SequenceTiles& s : sequences) count += s.blocks();
+  return repeats() * count;
+}
+
 Tiling plan(const Problem& p, const device::Spec& device) {
   const std::int64_t element = spec::size_of(p.dtype);
   const std::int64_t edge = block_edge(device);
-  const std::int64_t channels = round_up(std::max(p.head_dim, p.head_dim_v), fractal);
-  Tiling tiling{.seq_q = p.seq_q,
-                .seq_kv = p.seq_kv,
+  const std::int64_t channels =
+      round_up(std::max({p.head_dim, p.head_dim_v, p.head_dim_rope}), fractal);
+  Tiling tiling{.batch = p.batch,
                 .rows = std::min(edge, round_up(p.seq_q, fractal)),
                 .columns = std::min(edge, round_up(p.seq_kv, fractal)),
                 .record_tiles = record_tiles,
                 .vector_rows = fractal / 2,
-                .window = window_of(p),
+                .sequences = {},
                 .buffers = {}};
-  tiling.row_tiles = ceil_divide(p.seq_q, tiling.rows);
-  tiling.key_tiles = ceil_divide(p.seq_kv, tiling.columns);
+  cut_sequences(p, tiling);
   const std::int64_t inner = std::max({channels, tiling.rows, tiling.columns});
   tiling.l1_depth = depth(device.memories.l1, 4, edge * element, inner);
   tiling.l0_depth =
@@ -202,9 +214,13 @@ Tiling plan(const Problem& p, const device::Spec& device) {
 
 std::string to_text(const Tiling& t) {
   std::ostringstream text;
-  text << "block " << t.rows << " x " << t.columns << " of " << t.row_tiles << " x " << t.key_tiles
-       << " per head, " << t.blocks() << " computed\n"
-       << "record " << t.record_tiles << " row tiles, L1 depth " << t.l1_depth << ", L0 depth "
+  text << "block " << t.rows << " x " << t.columns << " of ";
+  if (t.sequences.size() == 1)
+    text << t.sequences[0].row_tiles << " x " << t.sequences[0].key_tiles << " per head, "
+         << t.sequences[0].blocks() << " computed\n";
+  else
+    text << t.batch << " sequences, " << t.blocks() << " computed per head\n";
+  text << "record " << t.record_tiles << " row tiles, L1 depth " << t.l1_depth << ", L0 depth "
        << t.l0_depth << ", slice " << t.slice << ", vector rows " << t.vector_rows
        << (t.keys_stay ? ", keys stay in L1\n" : ", keys are loaded for every product\n");
   for (const auto& buffer : t.buffers)

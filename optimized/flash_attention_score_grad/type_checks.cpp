@@ -1,23 +1,21 @@
+#include "flash_attention_score_grad/call_extents.hpp"
 #include "flash_attention_score_grad/checks.hpp"
+#include "flash_attention_score_grad/refusals.hpp"
 
 namespace assay::optimized {
 namespace {
 
 using Call = Check::Call;
-using Refusal = std::optional<std::string>;
+using Named = NamedParameter;
 using spec::DType;
 using spec::Format;
-using spec::Parameter;
-
-struct Named {
-  std::string_view name;
-  const Parameter* parameter;
-};
 
 std::vector<Named> tensors(const Call& call) {
   const auto& p = call.parameters;
   return {{"query", &p.query},
+          {"query_rope", &p.query_rope},
           {"key", &p.key},
+          {"key_rope", &p.key_rope},
           {"value", &p.value},
           {"dy", &p.dy},
           {"pse_shift", &p.pse_shift},
@@ -29,7 +27,9 @@ std::vector<Named> tensors(const Call& call) {
           {"softmax_in", &p.softmax_in},
           {"attention_in", &p.attention_in},
           {"dq", &p.dq},
+          {"dq_rope", &p.dq_rope},
           {"dk", &p.dk},
+          {"dk_rope", &p.dk_rope},
           {"dv", &p.dv},
           {"dpse", &p.dpse}};
 }
@@ -41,7 +41,7 @@ std::string type_of(const Named& tensor) {
 
 Refusal first_outside(std::initializer_list<Named> named, std::initializer_list<DType> legal) {
   for (const Named& tensor : named) {
-    if (!tensor.parameter->present) continue;
+    if (!is_given(*tensor.parameter)) continue;
     std::string choices;
     bool found = false;
     for (const DType dtype : legal) {
@@ -56,13 +56,15 @@ Refusal first_outside(std::initializer_list<Named> named, std::initializer_list<
 Refusal first_unlike_query(const Call& call, std::initializer_list<Named> named) {
   const DType expected = call.parameters.query.dtype;
   for (const Named& tensor : named)
-    if (tensor.parameter->present && tensor.parameter->dtype != expected)
+    if (is_given(*tensor.parameter) && tensor.parameter->dtype != expected)
       return type_of(tensor) + ", that of query is " + std::string(to_string(expected)) +
              "; they must be equal";
   return std::nullopt;
 }
 
+/// The pages of the unpadding entry points leave these types to the general rule.
 Refusal float8(const Call& call) {
+  if (spec::is_unpadding(call.surface)) return std::nullopt;
   for (const Named& tensor : tensors(call)) {
     const DType dtype = tensor.parameter->dtype;
     if (tensor.parameter->present && (dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn))
@@ -89,9 +91,26 @@ Refusal gradients(const Call& call) {
                                    {"dv", &p.dv}});
 }
 
+Refusal ropes(const Call& call) {
+  if (!spec::has_rope(call.surface)) return std::nullopt;
+  const auto& p = call.parameters;
+  return first_outside({{"query", &p.query},
+                        {"key", &p.key},
+                        {"value", &p.value},
+                        {"query_rope", &p.query_rope},
+                        {"key_rope", &p.key_rope}},
+                       {DType::bf16});
+}
+
+Refusal rope_gradients(const Call& call) {
+  if (!spec::has_rope(call.surface)) return std::nullopt;
+  const auto& p = call.parameters;
+  return first_unlike_query(call, {{"dq_rope", &p.dq_rope}, {"dk_rope", &p.dk_rope}});
+}
+
 Refusal pse(const Call& call) {
   const Named tensor = {"pse_shift", &call.parameters.pse_shift};
-  const bool slopes = call.surface == spec::FlashSurface::g2 &&
+  const bool slopes = spec::has_pse_type(call.surface) &&
                       (call.attributes.pse_type == 2 || call.attributes.pse_type == 3);
   return slopes ? first_outside({tensor}, {DType::fp32}) : first_unlike_query(call, {tensor});
 }
@@ -112,6 +131,7 @@ Refusal statistics(const Call& call) {
 }
 
 Refusal reserved(const Call& call) {
+  if (call.surface == spec::FlashSurface::u3) return std::nullopt;
   const auto& p = call.parameters;
   if (const Refusal outside =
           first_outside({{"padding_mask", &p.padding_mask}}, {DType::uint8, DType::boolean}))
@@ -134,7 +154,8 @@ Refusal format(const Call& call) {
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
     {"FAG-C22", invalid, float8},     {"FAG-C20", invalid, operands},
-    {"FAG-C21", invalid, gradients},  {"FAG-C23", invalid, pse},
+    {"FAG-C27", invalid, ropes},      {"FAG-C21", invalid, gradients},
+    {"FAG-C21", invalid, rope_gradients}, {"FAG-C23", invalid, pse},
     {"FAG-C24", invalid, drop_mask},  {"FAG-C25", invalid, atten_mask},
     {"FAG-C26", invalid, statistics}, {"FAG-C28", invalid, format},
     {"FAG-C29", invalid, reserved},

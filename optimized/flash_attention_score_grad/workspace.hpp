@@ -47,9 +47,9 @@ struct Tile {
 /// What one host thread works in.
 struct ThreadTiles {
   Floats storage;
-  std::vector<std::uint8_t> excluded;
+  std::vector<std::uint8_t> excluded, dropped;
   Tile key, key_transposed, value, value_transposed, query, dy;
-  Tile scores, dprob;
+  Tile scores, dprob, bias;
   Tile dk, dv, dk_record, dv_record;
   float *max = nullptr, *sum = nullptr, *row_term = nullptr;
 };

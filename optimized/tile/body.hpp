@@ -146,9 +146,22 @@ typename Isa::Vector kept(typename Isa::Bits excluded, typename Isa::Vector x) {
 }
 
 template <class Isa>
-void softmax_grad(const SoftmaxGrad& t) {
+void add_bias(const AddBias& t) {
+  const auto scale = Isa::broadcast(t.scale);
+  for (std::int64_t i = 0; i < t.rows; ++i) {
+    float* const scores = t.scores + i * t.row_stride;
+    const float* const bias = t.bias + i * t.bias_stride;
+    for (std::int64_t j = 0; j < t.columns; j += lanes)
+      Isa::store(scores + j, Isa::add(Isa::multiply(Isa::load(scores + j), scale),
+                                      Isa::load(bias + j)));
+  }
+}
+
+template <class Isa, bool dropout>
+void softmax_grad_of(const SoftmaxGrad& t) {
   using Vector = typename Isa::Vector;
   const Vector scale = Isa::broadcast(t.scale);
+  [[maybe_unused]] const Vector keep_factor = Isa::broadcast(t.keep_factor);
   for (std::int64_t i = 0; i < t.rows; ++i) {
     const Vector max = Isa::broadcast(t.max[i]);
     const Vector sum = Isa::broadcast(t.sum[i]);
@@ -158,7 +171,14 @@ void softmax_grad(const SoftmaxGrad& t) {
       float* const dprob = t.dprob + i * t.row_stride + j;
       const Vector exponent = Isa::subtract(Isa::multiply(Isa::load(score), scale), max);
       Vector prob = Isa::divide(exponential<Isa>(exponent), sum);
-      Vector dscore = Isa::multiply(prob, Isa::subtract(Isa::load(dprob), row_term));
+      Vector dprob_of_kept = Isa::load(dprob);
+      [[maybe_unused]] const auto drop = [&](Vector x) {
+        const auto dropped = Isa::load_bytes(t.dropped + i * t.row_stride + j);
+        return Isa::multiply(kept<Isa>(dropped, x), keep_factor);
+      };
+      if constexpr (dropout) dprob_of_kept = drop(dprob_of_kept);
+      Vector dscore = Isa::multiply(prob, Isa::subtract(dprob_of_kept, row_term));
+      if constexpr (dropout) prob = drop(prob);
       if (t.excluded != nullptr) {
         const auto excluded = Isa::load_bytes(t.excluded + i * t.row_stride + j);
         prob = kept<Isa>(excluded, prob);
@@ -168,6 +188,14 @@ void softmax_grad(const SoftmaxGrad& t) {
       Isa::store(dprob, staged<Isa>(dscore, t.stage));
     }
   }
+}
+
+template <class Isa>
+void softmax_grad(const SoftmaxGrad& t) {
+  if (t.dropped != nullptr)
+    softmax_grad_of<Isa, true>(t);
+  else
+    softmax_grad_of<Isa, false>(t);
 }
 
 template <class Isa>
@@ -268,6 +296,7 @@ void narrow(const float* values, float scale, std::int64_t count, Storage storag
 template <class Isa>
 constexpr Kernels kernels_of() {
   return {.multiply = multiply<Isa>,
+          .add_bias = add_bias<Isa>,
           .softmax_grad = softmax_grad<Isa>,
           .widen = widen<Isa>,
           .narrow = narrow<Isa>,

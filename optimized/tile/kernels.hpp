@@ -28,12 +28,23 @@ struct Product {
   Sum sum = Sum::start;
 };
 
+/// Position bias of one tile: score = scale * score + bias, each step rounded.
+struct AddBias {
+  float* scores = nullptr;
+  std::int64_t row_stride = 0;
+  const float* bias = nullptr;  ///< readable up to the next multiple of lanes of every row
+  std::int64_t bias_stride = 0;  ///< may be 0 or negative
+  std::int64_t rows = 0, columns = 0;
+  float scale = 1;
+};
+
 /// Softmax gradient of one tile, in place: scores Q K^T become P, dP becomes dS, both rounded to
 /// `stage`.
 ///
 ///     P = exp(scale * score - max) / sum        dS = P * (dP - row_term)
 ///
-/// An excluded element gives zeros, whatever it held.
+/// An excluded element gives zeros, whatever it held. With dropout dP is replaced by Z dP before, and P
+/// by Z P once dS is known; Z is 0 where an element is dropped, else keep_factor.
 struct SoftmaxGrad {
   float* scores = nullptr;
   float* dprob = nullptr;
@@ -44,6 +55,9 @@ struct SoftmaxGrad {
   const float* row_term = nullptr;
   /// Non-zero excludes; rows lie row_stride apart; null: none.
   const std::uint8_t* excluded = nullptr;
+  /// The same of dropout.
+  const std::uint8_t* dropped = nullptr;
+  float keep_factor = 1;
   float scale = 1;
   Storage stage = Storage::fp32;
 };
@@ -51,6 +65,7 @@ struct SoftmaxGrad {
 /// One set of kernels; all sets give the same bits.
 struct Kernels {
   void (*multiply)(const Product& product);
+  void (*add_bias)(const AddBias& tile);
   void (*softmax_grad)(const SoftmaxGrad& tile);
   /// Widens `count` stored numbers; exact.
   void (*widen)(const void* stored, Storage storage, std::int64_t count, float* values);

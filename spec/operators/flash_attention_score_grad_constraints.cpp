@@ -9,8 +9,10 @@ namespace {
 std::vector<detail::FlashRow> all_rows() {
   std::vector<detail::FlashRow> rows;
   for (const auto group :
-       {detail::presence_rows, detail::type_rows, detail::shape_rows, detail::size_rows,
-        detail::attribute_rows, detail::mask_rows, detail::position_rows}) {
+       {detail::presence_rows, detail::type_rows, detail::reserved_rows, detail::shape_rows,
+        detail::extent_rows, detail::size_rows, detail::attribute_rows, detail::mask_rows,
+        detail::window_rows, detail::prefix_rows, detail::position_rows, detail::split_rows,
+        detail::length_rows, detail::rope_rows, detail::interface_rows, detail::product_rows}) {
     const auto of_group = group();
     rows.insert(rows.end(), of_group.begin(), of_group.end());
   }

@@ -5,10 +5,8 @@ namespace {
 
 /// 0 < keepProb < 1 and a mask is there.
 bool drops_by_mask(const FlashCall& c) {
-  return c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1 && given(c.parameters.drop_mask);
+  return takes_pse_and_dropout(c) && c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1 && given(c.parameters.drop_mask);
 }
-
-bool is_g2(const FlashCall& c) { return c.surface == FlashSurface::g2; }
 
 FlashRow keep_prob_range() {
   return {.id = "FAG-C60",
@@ -16,6 +14,7 @@ FlashRow keep_prob_range() {
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q27",
           .applies = always,
           .holds =
               [](const FlashCall& c) {
@@ -26,14 +25,32 @@ FlashRow keep_prob_range() {
                          {"above_one", [](FlashCall& c) { c.attributes.keep_prob = 1.5; }}}};
 }
 
+FlashRow no_dropout() {
+  return {.id = "FAG-C61",
+          .statement = "keepProb is 1: nothing is dropped.",
+          .source = {rope_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = is_u3,
+          .holds =
+              [](const FlashCall& c) {
+                const double keep = c.attributes.keep_prob;  // FAG-C60 has what is no share at all
+                return !is_u3(c) || !(keep > 0) || keep >= 1;
+              },
+          .violations = {{"below_one", [](FlashCall& c) {
+                            if (is_u3(c)) c.attributes.keep_prob = 0.5;
+                          }}}};
+}
+
 FlashRow drop_mask_size() {
   return {
       .id = "FAG-C62",
       .statement =
-          "A dropMask in use has a bit for every score: at least B*N*Sq*Skv/8 bytes, rounded up.",
+          "A dropMask in use has a bit for every score: at least N*sum(Sq*Skv)/8 bytes, rounded up.",
       .source = {upstream_tiling, "dropMask checks"},
       .standing = Standing::upstream,
-      .sides = {Side::reject},
+      .sides = {Side::accept, Side::reject},
+      .notes = "FAG-Q29",
       .applies = [](const FlashCall& c) { return drops_by_mask(c) && drop_mask_bytes(c); },
       .holds =
           [](const FlashCall& c) {
@@ -50,14 +67,33 @@ FlashRow drop_mask_size() {
                       }}}};
 }
 
+FlashRow softmax_in_layout() {
+  static constexpr auto known = [](const FlashCall& c) {
+    const auto& layout = c.attributes.softmax_in_layout;
+    return layout && (layout->empty() || *layout == "same_as_input");
+  };
+  return {.id = "FAG-C83",
+          .statement = "softmaxInLayout is empty or same_as_input.",
+          .source = {upstream_fourth_unpadding_page, "parameters"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q4",
+          .applies = is_u4,
+          .holds = [](const FlashCall& c) { return !is_u4(c) || known(c); },
+          .violations = {
+              {"unknown", [](FlashCall& c) { c.attributes.softmax_in_layout = "TND"; }},
+              {"capitals", [](FlashCall& c) { c.attributes.softmax_in_layout = "SAME_AS_INPUT"; }},
+              {"null", [](FlashCall& c) { c.attributes.softmax_in_layout.reset(); }}}};
+}
+
 FlashRow start_indices() {
   return {
       .id = "FAG-C84",
       .statement = "qStartIdx and kvStartIdx count by their first entries, and only both together.",
       .source = {upstream_tiling, "start indices"},
       .standing = Standing::upstream,
-      .sides = {Side::none},
-      .applies = is_g2,
+      .sides = {Side::content},
+      .applies = [](const FlashCall& c) { return has_pse_type(c.surface); },
       .holds = always};
 }
 
@@ -114,34 +150,13 @@ FlashRow default_mode() {
           .holds = always};
 }
 
-/// What the pages say of each product; the numbers do not depend on it.
-FlashRow offered_on_a2() {
-  return {.id = "FAG-P01",
-          .statement = "Atlas A2 training products offer the operator.",
-          .source = {operator_page, "products"},
-          .standing = Standing::documented,
-          .sides = {Side::accept},
-          .applies = [](const FlashCall& c) { return c.product == Product::a2; },
-          .holds = always};
-}
-
-/// FAG-Q1: the upstream pages of the same revision say no; the page of the operator is the
-/// authority.
-FlashRow offered_on_a3() {
-  return {.id = "FAG-P02",
-          .statement = "Atlas A3 training products offer the operator.",
-          .source = {operator_page, "products"},
-          .standing = Standing::documented,
-          .sides = {Side::accept},
-          .applies = [](const FlashCall& c) { return c.product == Product::a3; },
-          .holds = always};
-}
-
 }  // namespace
 
 std::vector<FlashRow> attribute_rows() {
-  return {keep_prob_range(),   drop_mask_size(), start_indices(), inner_precise(), single_layout(),
-          matching_packages(), time_limit(),     default_mode(),  offered_on_a2(), offered_on_a3()};
+  return {keep_prob_range(), no_dropout(),    drop_mask_size(),
+          softmax_in_layout(), start_indices(), inner_precise(),
+          single_layout(),   matching_packages(), time_limit(),
+          default_mode()};
 }
 
 }  // namespace assay::spec::detail

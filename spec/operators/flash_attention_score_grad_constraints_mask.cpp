@@ -6,53 +6,17 @@ namespace assay::spec::detail {
 namespace {
 
 constexpr std::int64_t first_mode = 0, last_mode = 8;
-constexpr std::int64_t prefix_mask_rows = 3072;
 
-/// Lengths and window of a call that a mask confines.
-struct Window {
-  std::int64_t seq_q, seq_kv, pre, next;
-};
-
-/// FAG-Q12: without a mask the window means nothing and refusals are not asserted.
-std::optional<Window> window_in_mode(const FlashCall& c, std::int64_t mode) {
-  const auto key = key_as_given(c);
-  if (!key || !masked_in_mode(c, mode)) return std::nullopt;
-  return Window{query_as_given(c)->seq, key->seq, c.attributes.pre_tokens,
-                c.attributes.next_tokens};
+bool mode_is_known(const FlashCall& c) {
+  return c.attributes.sparse_mode >= first_mode && c.attributes.sparse_mode <= last_mode;
 }
 
-bool sum_is_negative(std::int64_t a, std::int64_t b) {
-  if (a >= 0 && b >= 0) return false;
-  if (a < 0 && b < 0) return true;
-  return a + b < 0;
+bool has_mask_of_known_extents(const FlashCall& c) {
+  return given(c.parameters.atten_mask) && value_as_given(c);
 }
-
-/// FAG-Q13: the pages and the host code bound negative tokens by opposite lengths.
-bool pages_allow(const Window& w) {
-  return !sum_is_negative(w.pre, w.next) && (w.next >= 0 || w.next > -w.seq_kv) &&
-         (w.pre >= 0 || w.pre > -w.seq_q);
-}
-bool host_allows(const Window& w) {
-  return !sum_is_negative(w.pre, w.next) && w.next >= -w.seq_q && w.pre >= -w.seq_kv;
-}
-bool host_allows_band(const Window& w) { return w.next >= -w.seq_kv && w.pre >= -w.seq_q; }
 
 bool mask_fits_mode(const FlashCall& c) {
-  const Parameter& mask = c.parameters.atten_mask;
-  const auto query = query_as_given(c);
-  const auto key = key_as_given(c);
-  const std::int64_t mode = c.attributes.sparse_mode;
-  if (!given(mask) || !key || mode < first_mode || mode > last_mode) return true;
-  const Shape& shape = mask.shape;
-  if (shape.size() != 2 && shape.size() != 4) return false;
-  const Shape leading(shape.begin(), shape.end() - 2);
-  const Shape plane(shape.end() - 2, shape.end());
-  const bool single = leading.empty() || leading == Shape{1, 1};
-  if (mode == 6) return single && plane == Shape{prefix_mask_rows, compressed_mask_edge};
-  if (mode != 0 && mode != 1 && mode != 5)
-    return single && plane == Shape{compressed_mask_edge, compressed_mask_edge};
-  return plane == Shape{query->seq, key->seq} && (single || leading == Shape{query->batch, 1} ||
-                                                  leading == Shape{query->batch, query->heads});
+  return !has_mask_of_known_extents(c) || !mode_is_known(c) || mask_form_of(c);
 }
 
 /// A full mask of sparse mode 1, one axis of which is too long.
@@ -61,8 +25,13 @@ void grow_mask(FlashCall& call) {
   const auto problem = problem_of(call);
   if (!problem) return;
   Shape shape = {problem->batch, problem->heads_q, problem->seq_q, problem->seq_kv};
-  ++shape[axis];
   attach_mask(call, 1, shape);
+  const auto plain = query_as_given(call);
+  const auto key = key_as_given(call);
+  if (!plain || !key) return;
+  shape = {plain->batch, plain->heads, plain->seq, key->seq};
+  ++shape[axis];
+  reshape(call.parameters.atten_mask, shape);
 }
 
 /// A mask of sparse mode 1 with a batch axis and none for heads.
@@ -71,31 +40,18 @@ void drop_mask_axis(FlashCall& call) {
     attach_mask(call, 1, {problem->batch, problem->seq_q, problem->seq_kv});
 }
 
-void confine(FlashCall& call, std::int64_t mode, std::int64_t pre, std::int64_t next) {
+/// A well-formed mask of a mode that the entry point does not take.
+void enter_mode(FlashCall& call, std::int64_t sparse_mode) {
+  if (!problem_of(call)) return;
+  rewrite(call, make_square);
   const auto problem = problem_of(call);
   if (!problem) return;
-  const Shape shape = mode == 0 ? Shape{problem->seq_q, problem->seq_kv}
-                                : Shape{compressed_mask_edge, compressed_mask_edge};
-  attach_mask(call, mode, shape);
-  call.attributes.pre_tokens = pre;
-  call.attributes.next_tokens = next;
-}
-
-/// One more than both lengths.
-std::int64_t beyond(const FlashCall& call) {
-  const auto problem = problem_of(call);
-  return problem ? std::max(problem->seq_q, problem->seq_kv) + 1 : 0;
-}
-
-/// A window that one reading of the limits allows and the other does not.
-void confine_between_readings(FlashCall& call) {
-  const auto problem = problem_of(call);
-  if (!problem) return;
-  if (problem->seq_q >= problem->seq_kv) {
-    confine(call, 0, unbounded_tokens, -problem->seq_kv);
+  if (sparse_mode == 5) {
+    put_mask(call, 5, {problem->seq_q, problem->seq_kv});
   } else {
-    confine(call, 0, -problem->seq_q, unbounded_tokens);
+    put_compressed_mask(call, sparse_mode);
   }
+  if (sparse_mode == 5 || sparse_mode == 6) put_prefix(call);
 }
 
 FlashRow mode_range() {
@@ -104,6 +60,7 @@ FlashRow mode_range() {
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q11",
           .applies = always,
           .holds =
               [](const FlashCall& c) {
@@ -114,24 +71,66 @@ FlashRow mode_range() {
                          {"nine", [](FlashCall& c) { c.attributes.sparse_mode = 9; }}}};
 }
 
-/// FAG-Q15: the padded pages list 0 to 8, the mode page and the host code exclude these two.
+/// The padded pages list 0 to 8, the mode page and the host code exclude these two.
 FlashRow padded_modes() {
   return {.id = "FAG-C64",
           .statement = "Sparse modes 7 and 8 are for packed sequences, not for the padded layouts.",
           .source = {upstream_modes, "modes 7 and 8"},
           .standing = Standing::upstream,
           .sides = {Side::accept, Side::reject},
-          .applies = always,
+          .notes = "FAG-Q15",
+          .applies = is_padded,
           .holds =
               [](const FlashCall& c) {
-                return c.attributes.sparse_mode != 7 && c.attributes.sparse_mode != 8;
+                return is_packed(c) ||
+                       (c.attributes.sparse_mode != 7 && c.attributes.sparse_mode != 8);
               },
           .violations = {{"seven",
                           [](FlashCall& c) {
-                            attach_mask(c, 7, {compressed_mask_edge, compressed_mask_edge});
+                            if (is_padded(c)) enter_mode(c, 7);
                           }},
                          {"eight", [](FlashCall& c) {
-                            attach_mask(c, 8, {compressed_mask_edge, compressed_mask_edge});
+                            if (is_padded(c)) enter_mode(c, 8);
+                          }}}};
+}
+
+/// A bullet of the same page describes mode 6.
+FlashRow no_prefix_modes() {
+  return {.id = "FAG-C65",
+          .statement = "sparseMode is neither 5 nor 6.",
+          .source = {rope_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q6",
+          .applies = is_u3,
+          .holds =
+              [](const FlashCall& c) {
+                return !is_u3(c) ||
+                       (c.attributes.sparse_mode != 5 && c.attributes.sparse_mode != 6);
+              },
+          .violations = {{"five",
+                          [](FlashCall& c) {
+                            if (is_u3(c)) enter_mode(c, 5);
+                          }},
+                         {"six", [](FlashCall& c) {
+                            if (is_u3(c)) enter_mode(c, 6);
+                          }}}};
+}
+
+/// The parameter table says 0 to 8; the constraints take a prefix in its compressed form alone. FAG-C65 has u3.
+FlashRow no_full_prefix_mode() {
+  static constexpr auto concerned = [](const FlashCall& c) { return is_packed(c) && !is_u3(c); };
+  return {.id = "FAG-C66",
+          .statement = "sparseMode is not 5: packed sequences take a prefix in mode 6 alone.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "CV-O5",
+          .applies = concerned,
+          .holds =
+              [](const FlashCall& c) { return !concerned(c) || c.attributes.sparse_mode != 5; },
+          .violations = {{"five", [](FlashCall& c) {
+                            if (concerned(c)) enter_mode(c, 5);
                           }}}};
 }
 
@@ -143,8 +142,7 @@ FlashRow mask_shapes() {
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
-          .applies =
-              [](const FlashCall& c) { return given(c.parameters.atten_mask) && key_as_given(c); },
+          .applies = has_mask_of_known_extents,
           .holds = mask_fits_mode,
           .violations = {{"batch", grow_mask<0>},
                          {"heads", grow_mask<1>},
@@ -160,51 +158,39 @@ FlashRow mask_shapes() {
                             attach_mask(c, 3, {1024, 1024});
                           }},
                          {"prefix_rows", [](FlashCall& c) {
+                            if (is_u3(c)) return;
                             attach_prefix(c);
-                            reshape(c.parameters.atten_mask, {2048, 2048});
+                            if (masked_in_mode(c, 6))
+                              reshape(c.parameters.atten_mask, {2048, 2048});
                           }}}};
 }
 
-FlashRow window_limits() {
-  return {
-      .id = "FAG-C68",
-      .statement =
-          "In sparse modes 0 and 4 a negative preTokens or nextTokens stays within the lengths, "
-          "and "
-          "in mode 0 preTokens + nextTokens is not negative.",
-      .source = {upstream_tiling, "token checks"},
-      .standing = Standing::upstream,
-      .sides = {Side::accept, Side::reject},
-      .applies = [](const FlashCall& c) { return window_in_mode(c, 0) || window_in_mode(c, 4); },
-      .holds =
-          [](const FlashCall& c) {
-            const auto window = window_in_mode(c, 0);
-            const auto band = window_in_mode(c, 4);
-            return (!window || pages_allow(*window) || host_allows(*window)) &&
-                   (!band || host_allows_band(*band));
-          },
-      .violations = {{"empty", [](FlashCall& c) { confine(c, 0, -1, 0); }},
-                     {"next", [](FlashCall& c) { confine(c, 0, unbounded_tokens, -beyond(c)); }},
-                     {"pre", [](FlashCall& c) { confine(c, 0, -beyond(c), unbounded_tokens); }},
-                     {"band_next",
-                      [](FlashCall& c) { confine(c, 4, unbounded_tokens, -beyond(c)); }},
-                     {"band_pre",
-                      [](FlashCall& c) { confine(c, 4, -beyond(c), unbounded_tokens); }}}};
-}
-
-FlashRow disputed_windows() {
-  return {.id = "FAG-C68a",
-          .statement = "Mode 0 windows on which the pages' limits and the host code's differ.",
-          .source = {upstream_modes, "mode 0"},
+/// The pages list these shapes, the kernels read them as packed buffers.
+FlashRow packed_masks() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return is_packed(c) && has_mask_of_known_extents(c) && mode_is_known(c);
+  };
+  return {.id = "FAG-C67a",
+          .statement = "A mask of packed sequences with a batch or head axis is read otherwise than listed.",
+          .source = {unpadding_page, "parameters"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
-          .applies = [](const FlashCall& c) { return window_in_mode(c, 0).has_value(); },
+          .notes = "FAG-Q16, CV-O2",
+          .applies = concerned,
           .holds =
               [](const FlashCall& c) {
-                const auto window = window_in_mode(c, 0);
-                return !window || pages_allow(*window) == host_allows(*window);
+                if (!concerned(c)) return true;
+                const auto form = mask_form_of(c);
+                return form != MaskShape::b_one_ss && form != MaskShape::bnss;
               },
-          .violations = {{"between", confine_between_readings}}};
+          .violations = {{"heads", [](FlashCall& c) {
+                            if (!is_packed(c)) return;
+                            rewrite(c, make_uniform);
+                            const auto problem = problem_of(c);
+                            if (!problem) return;
+                            put_mask(c, 1, {problem->batch, problem->heads_q, problem->seq_q,
+                                            problem->seq_kv});
+                          }}}};
 }
 
 FlashRow mask_inside_window() {
@@ -214,95 +200,16 @@ FlashRow mask_inside_window() {
       .source = {unpadding_page, "constraints"},
       .standing = Standing::documented,
       .sides = {Side::content},
+      .notes = "CV-O6",
       .applies = [](const FlashCall& c) { return masked_in_mode(c, 0) || masked_in_mode(c, 4); },
       .holds = always};
-}
-
-/// FAG-Q14: a sum of 0 is refused by TND alone.
-FlashRow band_not_empty() {
-  return {.id = "FAG-C71",
-          .statement =
-              "In sparse mode 4 the band is not empty: preTokens + nextTokens is not negative.",
-          .source = {upstream_page, "sparseMode"},
-          .standing = Standing::upstream,
-          .sides = {Side::accept, Side::reject},
-          .applies = [](const FlashCall& c) { return window_in_mode(c, 4).has_value(); },
-          .holds =
-              [](const FlashCall& c) {
-                const auto band = window_in_mode(c, 4);
-                return !band || !sum_is_negative(band->pre, band->next);
-              },
-          .violations = {{"pre", [](FlashCall& c) { confine(c, 4, -1, 0); }},
-                         {"next", [](FlashCall& c) { confine(c, 4, 0, -1); }}}};
-}
-
-/// FAG-Q31: mode 5 without a usable prefix is a plain user mask, which computes the same.
-FlashRow prefix_per_batch() {
-  return {.id = "FAG-C72",
-          .statement = "Sparse mode 6 needs a prefix of one entry per batch.",
-          .source = {upstream_tiling, "prefix checks"},
-          .standing = Standing::upstream,
-          .sides = {Side::reject},
-          .applies = [](const FlashCall& c) { return masked_in_mode(c, 6) && query_as_given(c); },
-          .holds =
-              [](const FlashCall& c) {
-                const auto query = query_as_given(c);
-                if (!query || !masked_in_mode(c, 6)) return true;
-                const auto& prefix = c.parameters.prefix;
-                return prefix && static_cast<std::int64_t>(prefix->size()) == query->batch;
-              },
-          .violations = {{"null",
-                          [](FlashCall& c) {
-                            attach_prefix(c);
-                            c.parameters.prefix.reset();
-                          }},
-                         {"short", [](FlashCall& c) {
-                            attach_prefix(c);
-                            if (c.parameters.prefix) c.parameters.prefix->pop_back();
-                          }}}};
-}
-
-/// FAG-Q24: an upstream test passes a value outside the documented range and expects success.
-FlashRow prefix_range() {
-  return {
-      .id = "FAG-C73",
-      .statement =
-          "In sparse modes 5 and 6 every prefix entry is at least max(0, Skv - Sq) and at most "
-          "Skv.",
-      .source = {unpadding_page, "constraints"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
-      .applies =
-          [](const FlashCall& c) {
-            return c.parameters.prefix && (masked_in_mode(c, 5) || masked_in_mode(c, 6)) &&
-                   key_as_given(c);
-          },
-      .holds =
-          [](const FlashCall& c) {
-            const auto key = key_as_given(c);
-            if (!key || !c.parameters.prefix) return true;
-            if (!masked_in_mode(c, 5) && !masked_in_mode(c, 6)) return true;
-            const std::int64_t least = std::max<std::int64_t>(0, key->seq - query_as_given(c)->seq);
-            return std::ranges::all_of(*c.parameters.prefix,
-                                       [&](std::int64_t n) { return least <= n && n <= key->seq; });
-          },
-      .violations = {{"above",
-                      [](FlashCall& c) {
-                        attach_prefix(c);
-                        if (c.parameters.prefix) ++c.parameters.prefix->back();
-                      }},
-                     {"negative", [](FlashCall& c) {
-                        attach_prefix(c);
-                        if (c.parameters.prefix) c.parameters.prefix->back() = -1;
-                      }}}};
 }
 
 }  // namespace
 
 std::vector<FlashRow> mask_rows() {
-  return {mode_range(),     padded_modes(),     mask_shapes(),
-          window_limits(),  disputed_windows(), mask_inside_window(),
-          band_not_empty(), prefix_per_batch(), prefix_range()};
+  return {mode_range(),  padded_modes(), no_prefix_modes(),   no_full_prefix_mode(),
+          mask_shapes(), packed_masks(), mask_inside_window()};
 }
 
 }  // namespace assay::spec::detail

@@ -11,8 +11,6 @@ bool has_query_extents(const FlashCall& c) { return query_as_given(c).has_value(
 bool has_value_extents(const FlashCall& c) { return value_as_given(c).has_value(); }
 bool has_key_extents(const FlashCall& c) { return key_as_given(c).has_value(); }
 
-std::size_t rank_of(Layout layout) { return merges_heads(layout) ? 3 : 4; }
-
 /// Whether key and value differ in their head size only, and dy from query in its last axis only,
 /// which is value's.
 bool operands_agree(const FlashCall& c) {
@@ -20,10 +18,20 @@ bool operands_agree(const FlashCall& c) {
   const auto key = key_as_given(c);
   if (!key) return true;
   const auto value = value_as_given(c);
-  if (!value || value->heads != key->heads || value->seq != key->seq) return false;
-  const Layout layout = *layout_of(c);
-  const std::int64_t batch = batch_of(c.parameters.dy, layout);  // FAG-C33 has the batches
-  return c.parameters.dy.shape == shape_of(layout, {batch, query->heads, query->seq, value->dim});
+  if (!value || value->heads != key->heads) return false;
+  const P& p = c.parameters;
+  Shape value_shape = with_head_size(c, p.key.shape, key->heads, value->dim);
+  Shape dy_shape = with_head_size(c, p.query.shape, query->heads, value->dim);
+  if (const auto batch = position_of(*layout_of(c), Axis::batch)) {  // FAG-C33 has the batches
+    value_shape[*batch] = p.value.shape[*batch];
+    dy_shape[*batch] = p.dy.shape[*batch];
+  }
+  return p.value.shape == value_shape && p.dy.shape == dy_shape;
+}
+
+template <FlashMember member>
+void change_rope_rank(FlashCall& call) {
+  if (has_rope(call.surface)) change_rank<member>(call);
 }
 
 /// One head more, or where heads are merged a size that is no multiple of the heads.
@@ -31,7 +39,7 @@ void miscount_value_heads(FlashCall& call) {
   const auto problem = problem_of(call);
   if (!problem) return;
   if (!merges_heads(problem->input_layout)) {
-    resize(call, {&P::value, &P::dv}, [](Extents& e) { ++e.heads; });
+    grow(call, {&P::value, &P::dv}, Axis::heads);
     return;
   }
   if (problem->heads_kv == 1) return;
@@ -52,30 +60,46 @@ void widen_key(FlashCall& call) {
   reshape(call.parameters.dk, shape);
 }
 
-/// The next number that heads of query cannot be: where they are merged, no divisor of the hidden
-/// size.
-void miscount_heads(FlashCall& call) {
-  const auto layout = layout_of(call);
-  if (!layout || !ranks_fit(call)) return;
-  std::int64_t& heads = call.attributes.head_num;
-  do ++heads;
-  while (merges_heads(*layout) && call.parameters.query.shape.back() % heads == 0);
+/// Names a layout on the padded or on the packed entry points.
+template <bool packed>
+void name_layout(FlashCall& call, std::string_view name) {
+  if (is_packed(call) == packed) call.attributes.input_layout = name;
 }
 
-FlashRow known_layout() {
-  return {
-      .id = "FAG-C30",
-      .statement = "inputLayout is BSH, SBH, BSND or BNSD, in capitals.",
-      .source = {operator_page, "constraints"},
-      .standing = Standing::documented,
-      .sides = {Side::accept, Side::reject},
-      .applies = [](const FlashCall& c) { return c.attributes.input_layout.has_value(); },
-      .holds = [](const FlashCall& c) { return !c.attributes.input_layout || layout_of(c); },
-      .violations = {{"lower_case", [](FlashCall& c) { c.attributes.input_layout = "bnsd"; }},
-                     {"tnd", [](FlashCall& c) { c.attributes.input_layout = "TND"; }},
-                     {"trailing_space", [](FlashCall& c) { c.attributes.input_layout = "BSND "; }},
-                     {"unknown", [](FlashCall& c) { c.attributes.input_layout = "BHSD"; }},
-                     {"empty", [](FlashCall& c) { c.attributes.input_layout = ""; }}}};
+FlashRow padded_layout() {
+  return {.id = "FAG-C30",
+          .statement = "inputLayout is BSH, SBH, BSND or BNSD, in capitals.",
+          .source = {operator_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = [](const FlashCall& c) { return is_padded(c) && c.attributes.input_layout; },
+          .holds =
+              [](const FlashCall& c) {
+                return is_packed(c) || !c.attributes.input_layout || layout_of(c);
+              },
+          .violations = {{"lower_case", [](FlashCall& c) { name_layout<false>(c, "bnsd"); }},
+                         {"tnd", [](FlashCall& c) { name_layout<false>(c, "TND"); }},
+                         {"trailing_space", [](FlashCall& c) { name_layout<false>(c, "BSND "); }},
+                         {"unknown", [](FlashCall& c) { name_layout<false>(c, "BHSD"); }},
+                         {"empty", [](FlashCall& c) { name_layout<false>(c, ""); }}}};
+}
+
+FlashRow packed_layout() {
+  return {.id = "FAG-C31",
+          .statement = "inputLayout is TND, in capitals.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = [](const FlashCall& c) { return is_packed(c) && c.attributes.input_layout; },
+          .holds =
+              [](const FlashCall& c) {
+                return is_padded(c) || !c.attributes.input_layout || layout_of(c);
+              },
+          .violations = {{"lower_case", [](FlashCall& c) { name_layout<true>(c, "tnd"); }},
+                         {"padded", [](FlashCall& c) { name_layout<true>(c, "BSND"); }},
+                         {"trailing_space", [](FlashCall& c) { name_layout<true>(c, "TND "); }},
+                         {"unknown", [](FlashCall& c) { name_layout<true>(c, "NTD"); }},
+                         {"empty", [](FlashCall& c) { name_layout<true>(c, ""); }}}};
 }
 
 FlashRow ranks() {
@@ -89,7 +113,7 @@ FlashRow ranks() {
               [](const FlashCall& c) {
                 const auto layout = layout_of(c);
                 if (!layout) return true;
-                return std::ranges::all_of(laid_out_tensors, [&](FlashMember member) {
+                return std::ranges::all_of(laid_out_tensors(c.surface), [&](FlashMember member) {
                   const Parameter& parameter = c.parameters.*member;
                   // FAG-C03 has an attentionIn of rank 0.
                   if (member == &P::attention_in && !given(parameter)) return true;
@@ -101,38 +125,46 @@ FlashRow ranks() {
                          {"value", change_rank<&P::value>},
                          {"dy", change_rank<&P::dy>},
                          {"attention_in", change_rank<&P::attention_in>},
+                         {"query_rope", change_rope_rank<&P::query_rope>},
+                         {"key_rope", change_rope_rank<&P::key_rope>},
                          {"dq", change_rank<&P::dq>},
                          {"dk", change_rank<&P::dk>},
-                         {"dv", change_rank<&P::dv>}}};
+                         {"dv", change_rank<&P::dv>},
+                         {"dq_rope", change_rope_rank<&P::dq_rope>},
+                         {"dk_rope", change_rope_rank<&P::dk_rope>}}};
+}
+
+bool one_batch(const FlashCall& c) {
+  const P& p = c.parameters;
+  if (is_packed(c))
+    return !p.actual_seq_qlen || !p.actual_seq_kvlen ||
+           p.actual_seq_qlen->size() == p.actual_seq_kvlen->size();
+  const std::size_t axis = *position_of(*layout_of(c), Axis::batch);
+  return p.key.shape[axis] == p.query.shape[axis] && p.value.shape[axis] == p.query.shape[axis] &&
+         p.dy.shape[axis] == p.query.shape[axis];
+}
+
+/// Adds an empty sequence to one side.
+void repeat_last(std::optional<std::vector<std::int64_t>>& sums) {
+  if (sums && !sums->empty()) sums->push_back(sums->back());
 }
 
 FlashRow one_batch_size() {
   return {
       .id = "FAG-C33",
-      .statement = "query, keyIn, value and dy have one batch size.",
+      .statement =
+          "query, keyIn, value and dy have one batch size; packed, both sides have as many lengths.",
       .source = {unpadding_page, "constraints"},
       .standing = Standing::documented,
       .sides = {Side::accept, Side::reject},
       .applies = ranks_fit,
-      .holds =
-          [](const FlashCall& c) {
-            if (!ranks_fit(c)) return true;
-            const P& p = c.parameters;
-            const std::int64_t batch = batch_of(p.query, *layout_of(c));
-            return std::ranges::all_of(
-                std::initializer_list<FlashMember>{&P::key, &P::value, &P::dy},
-                [&](FlashMember member) { return batch_of(p.*member, *layout_of(c)) == batch; });
-          },
+      .holds = [](const FlashCall& c) { return !ranks_fit(c) || one_batch(c); },
       .violations = {
-          {"key",
-           [](FlashCall& c) {
-             resize(c, {&P::key, &P::dk}, [](Extents& e) { ++e.batch; });
-           }},
-          {"value",
-           [](FlashCall& c) {
-             resize(c, {&P::value, &P::dv}, [](Extents& e) { ++e.batch; });
-           }},
-          {"dy", [](FlashCall& c) { resize(c, {&P::dy}, [](Extents& e) { ++e.batch; }); }}}};
+          {"key", [](FlashCall& c) { grow(c, {&P::key, &P::dk}, Axis::batch); }},
+          {"value", [](FlashCall& c) { grow(c, {&P::value, &P::dv}, Axis::batch); }},
+          {"dy", [](FlashCall& c) { grow(c, {&P::dy}, Axis::batch); }},
+          {"lengths_q", [](FlashCall& c) { repeat_last(c.parameters.actual_seq_qlen); }},
+          {"lengths_kv", [](FlashCall& c) { repeat_last(c.parameters.actual_seq_kvlen); }}}};
 }
 
 FlashRow one_head_size() {
@@ -169,6 +201,27 @@ FlashRow narrow_value() {
                           }}}};
 }
 
+FlashRow one_width_on_u4() {
+  return {.id = "FAG-C35a",
+          .statement = "A head size of value below that of query is left out by the page of u4.",
+          .source = {upstream_fourth_unpadding_page, "constraints"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies = [](const FlashCall& c) { return is_u4(c) && has_value_extents(c); },
+          .holds =
+              [](const FlashCall& c) {
+                const auto value = value_as_given(c);
+                return !is_u4(c) || !value || value->dim >= query_as_given(c)->dim;
+              },
+          .violations = {{"value", [](FlashCall& c) {
+                            if (!is_u4(c)) return;
+                            rewrite(c, [](FlashProblem& p) {
+                              p.head_dim = 16;
+                              p.head_dim_v = 8;
+                            });
+                          }}}};
+}
+
 FlashRow operands_in_step() {
   return {
       .id = "FAG-C36",
@@ -181,156 +234,18 @@ FlashRow operands_in_step() {
       .applies = has_key_extents,
       .holds = operands_agree,
       .violations = {
-          {"value_seq",
-           [](FlashCall& c) {
-             resize(c, {&P::value, &P::dv}, [](Extents& e) { ++e.seq; });
-           }},
+          {"value_seq", [](FlashCall& c) { grow(c, {&P::value, &P::dv}, Axis::seq); }},
           {"value_heads", miscount_value_heads},
-          {"dy_seq", [](FlashCall& c) { resize(c, {&P::dy}, [](Extents& e) { ++e.seq; }); }},
-          {"dy_heads", [](FlashCall& c) { resize(c, {&P::dy}, [](Extents& e) { ++e.heads; }); }},
-          {"dy_dim", [](FlashCall& c) { resize(c, {&P::dy}, [](Extents& e) { ++e.dim; }); }}}};
-}
-
-FlashRow grouped_heads() {
-  return {.id = "FAG-C37",
-          .statement = "The heads of query are a positive multiple of those of keyIn and value.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .applies = has_key_extents,
-          .holds =
-              [](const FlashCall& c) {
-                const auto query = query_as_given(c);
-                const auto key = key_as_given(c);
-                if (!key || key->heads == 0) return true;
-                return query->heads >= key->heads && query->heads % key->heads == 0;
-              },
-          .violations = {{"more_key_heads",
-                          [](FlashCall& c) {
-                            rewrite(c, [](FlashProblem& p) { p.heads_kv = p.heads_q + 1; });
-                          }},
-                         {"no_divisor", [](FlashCall& c) {
-                            rewrite(c, [](FlashProblem& p) {
-                              p.heads_q = 3;
-                              p.heads_kv = 2;
-                            });
-                          }}}};
-}
-
-FlashRow head_num() {
-  return {.id = "FAG-C38",
-          .statement = "headNum is positive and the number of heads of query.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .applies = ranks_fit,
-          .holds =
-              [](const FlashCall& c) {
-                if (!ranks_fit(c)) return true;
-                const std::int64_t heads = c.attributes.head_num;
-                if (heads <= 0) return false;
-                const Layout layout = *layout_of(c);
-                const Shape& query = c.parameters.query.shape;
-                return merges_heads(layout) ? query.back() % heads == 0
-                                            : query_as_given(c)->heads == heads;
-              },
-          .violations = {{"zero", [](FlashCall& c) { c.attributes.head_num = 0; }},
-                         {"negative", [](FlashCall& c) { c.attributes.head_num = -1; }},
-                         {"mismatch", miscount_heads}}};
-}
-
-template <FlashMember member>
-void resize_seq(FlashCall& call) {
-  resize(call, {member}, [](Extents& e) { ++e.seq; });
-}
-
-/// Changes the shape of statistics (batch, heads, seq, 8).
-template <FlashMember member>
-void swap_heads_and_rows(FlashCall& call) {
-  Shape shape = (call.parameters.*member).shape;
-  if (shape.size() == 4) std::swap(shape[1], shape[2]);
-  reshape(call.parameters.*member, shape);
-}
-template <FlashMember member>
-void keep_one_replica(FlashCall& call) {
-  Shape shape = (call.parameters.*member).shape;
-  if (!shape.empty()) shape.back() = 1;
-  reshape(call.parameters.*member, shape);
-}
-
-bool statistics_fit(const FlashCall& c) {
-  const auto query = query_as_given(c);
-  if (!query) return true;
-  const Shape expected = {query->batch, query->heads, query->seq, statistics_replicas};
-  const P& p = c.parameters;
-  return (!given(p.softmax_max) || p.softmax_max.shape == expected) &&
-         (!given(p.softmax_sum) || p.softmax_sum.shape == expected);
-}
-
-FlashRow statistics_shape() {
-  return {.id = "FAG-C46",
-          .statement = "softmaxMax and softmaxSum have shape [B, N, Sq, 8] in every layout.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .applies = has_query_extents,
-          .holds = statistics_fit,
-          .violations = {{"softmax_max_replicas", keep_one_replica<&P::softmax_max>},
-                         {"softmax_max_axes", swap_heads_and_rows<&P::softmax_max>},
-                         {"softmax_sum_replicas", keep_one_replica<&P::softmax_sum>},
-                         {"softmax_sum_rank", change_rank<&P::softmax_sum>}}};
-}
-
-/// FAG-Q20: the pages say "the shape of query", which cannot be where value's heads are narrower.
-FlashRow attention_in_shape() {
-  return {.id = "FAG-C47",
-          .statement = "attentionIn has query's shape but for the last axis, which follows value.",
-          .source = {upstream_tiling, "attentionIn checks"},
-          .standing = Standing::upstream,
-          .sides = {Side::accept, Side::reject},
-          .applies = has_value_extents,
-          .holds =
-              [](const FlashCall& c) {
-                const auto query = query_as_given(c);
-                const auto value = value_as_given(c);
-                if (!value) return true;
-                return c.parameters.attention_in.shape ==
-                       shape_of(*layout_of(c),
-                                {query->batch, query->heads, query->seq, value->dim});
-              },
-          .violations = {
-              {"batch",
-               [](FlashCall& c) { resize(c, {&P::attention_in}, [](Extents& e) { ++e.batch; }); }},
-              {"seq", resize_seq<&P::attention_in>},
-              {"dim",
-               [](FlashCall& c) { resize(c, {&P::attention_in}, [](Extents& e) { ++e.dim; }); }}}};
-}
-
-FlashRow output_shapes() {
-  return {.id = "FAG-C48",
-          .statement = "dqOut, dkOut and dvOut have the shapes of query, keyIn and value.",
-          .source = {operator_page, "parameters"},
-          .standing = Standing::derived,
-          .sides = {Side::accept, Side::reject},
-          .applies = ranks_fit,
-          .holds =
-              [](const FlashCall& c) {
-                if (!ranks_fit(c)) return true;
-                const P& p = c.parameters;
-                return p.dq.shape == p.query.shape && p.dk.shape == p.key.shape &&
-                       p.dv.shape == p.value.shape;
-              },
-          .violations = {
-              {"dq", resize_seq<&P::dq>}, {"dk", resize_seq<&P::dk>}, {"dv", resize_seq<&P::dv>}}};
+          {"dy_seq", [](FlashCall& c) { grow(c, {&P::dy}, Axis::seq); }},
+          {"dy_heads", [](FlashCall& c) { grow(c, {&P::dy}, Axis::heads); }},
+          {"dy_dim", [](FlashCall& c) { grow(c, {&P::dy}, Axis::dim); }}}};
 }
 
 }  // namespace
 
 std::vector<FlashRow> shape_rows() {
-  return {known_layout(),       ranks(),        one_batch_size(),
-          one_head_size(),      narrow_value(), operands_in_step(),
-          grouped_heads(),      head_num(),     statistics_shape(),
-          attention_in_shape(), output_shapes()};
+  return {padded_layout(), packed_layout(),   ranks(),           one_batch_size(),
+          one_head_size(), narrow_value(), one_width_on_u4(), operands_in_step()};
 }
 
 }  // namespace assay::spec::detail

@@ -13,17 +13,12 @@ constexpr std::int64_t most_heads = 256;
 constexpr std::int64_t most_batches = 2 * mega;
 constexpr std::int64_t most_batches_with_prefix = 2 * kilo;
 constexpr std::int64_t longest_sequence = mega;
+constexpr std::int64_t most_tokens = mega;
 constexpr std::int64_t agreed_head_dim = 512;
 constexpr std::int64_t widest_head_dim = 768;
 
 bool has_query_extents(const FlashCall& c) { return query_as_given(c).has_value(); }
-bool has_key_extents(const FlashCall& c) { return key_as_given(c).has_value(); }
-
-/// A single short head, so that one huge extent is all that is unusual.
-void make_small(FlashProblem& p) {
-  p.batch = p.heads_q = p.heads_kv = 1;
-  p.seq_q = p.seq_kv = 16;
-}
+bool is_padded_with_extents(const FlashCall& c) { return is_padded(c) && key_as_given(c); }
 
 bool uses_prefix(const FlashCall& c) {
   const std::int64_t mode = c.attributes.sparse_mode;
@@ -34,6 +29,20 @@ bool is_empty(const Parameter& parameter) {
   return std::ranges::find(parameter.shape, 0) != parameter.shape.end();
 }
 
+/// One sequence longer than any may be, of queries or of keys.
+template <bool queries>
+void lengthen(FlashProblem& p) {
+  make_small(p);
+  (queries ? p.seq_q : p.seq_kv) = longest_sequence + 1;
+}
+/// Two sequences that are too long together.
+template <bool queries>
+void lengthen_together(FlashProblem& p) {
+  make_small(p);
+  p.batch = 2;
+  (queries ? p.seq_q : p.seq_kv) = most_tokens / 2 + 1;
+}
+
 /// Empties the inputs on query's side and leaves the gradients as they were.
 void empty_inputs(FlashCall& call, void (*change)(FlashProblem& problem)) {
   const P before = call.parameters;
@@ -41,6 +50,8 @@ void empty_inputs(FlashCall& call, void (*change)(FlashProblem& problem)) {
   call.parameters.dq = before.dq;
   call.parameters.dk = before.dk;
   call.parameters.dv = before.dv;
+  call.parameters.dq_rope = before.dq_rope;
+  call.parameters.dk_rope = before.dk_rope;
 }
 
 FlashRow heads_limit() {
@@ -69,14 +80,13 @@ FlashRow batch_limit() {
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
-          .applies = has_query_extents,
+          .applies = is_padded_with_extents,
           .holds =
               [](const FlashCall& c) {
-                const auto query = query_as_given(c);
-                return !query || query->batch <= most_batches;
+                return !is_padded_with_extents(c) || query_as_given(c)->batch <= most_batches;
               },
           .violations = {{"batch", [](FlashCall& c) {
-                            rewrite(c, [](FlashProblem& p) {
+                            if (is_padded(c)) rewrite(c, [](FlashProblem& p) {
                               make_small(p);
                               p.batch = most_batches + 1;
                             });
@@ -88,14 +98,16 @@ FlashRow batch_limit_with_prefix() {
           .statement = "With a prefix in use the batch size is at most 2K.",
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
-          .sides = {Side::reject},
-          .applies = [](const FlashCall& c) { return uses_prefix(c) && has_query_extents(c); },
+          .sides = {Side::accept, Side::reject},
+          .applies =
+              [](const FlashCall& c) { return uses_prefix(c) && is_padded_with_extents(c); },
           .holds =
               [](const FlashCall& c) {
-                const auto query = query_as_given(c);
-                return !query || !uses_prefix(c) || query->batch <= most_batches_with_prefix;
+                return !uses_prefix(c) || !is_padded_with_extents(c) ||
+                       query_as_given(c)->batch <= most_batches_with_prefix;
               },
           .violations = {{"batch", [](FlashCall& c) {
+                            if (is_packed(c)) return;
                             rewrite(c, [](FlashProblem& p) {
                               make_small(p);
                               p.batch = most_batches_with_prefix + 1;
@@ -110,32 +122,74 @@ FlashRow sequence_limit() {
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
-          .applies = has_key_extents,
+          .applies = is_padded_with_extents,
           .holds =
               [](const FlashCall& c) {
-                const auto key = key_as_given(c);
-                return !key || std::max(query_as_given(c)->seq, key->seq) <= longest_sequence;
+                return !is_padded_with_extents(c) ||
+                       std::max(query_as_given(c)->seq, key_as_given(c)->seq) <= longest_sequence;
               },
           .violations = {{"seq_q",
                           [](FlashCall& c) {
-                            rewrite(c, [](FlashProblem& p) {
-                              make_small(p);
-                              p.seq_q = longest_sequence + 1;
-                            });
+                            if (is_padded(c)) rewrite(c, lengthen<true>);
                           }},
                          {"seq_kv", [](FlashCall& c) {
-                            rewrite(c, [](FlashProblem& p) {
-                              make_small(p);
-                              p.seq_kv = longest_sequence + 1;
-                            });
+                            if (is_padded(c)) rewrite(c, lengthen<false>);
                           }}}};
 }
 
-/// FAG-Q2: 512 on the pages of this operator, 768 on a sister's and on newer ones.
+FlashRow packed_sequence_limit() {
+  static constexpr auto concerned = [](const FlashCall& c) { return is_u4(c) && key_as_given(c); };
+  return {.id = "FAG-C41a",
+          .statement = "No sequence of query or keyIn is longer than 1M.",
+          .source = {upstream_fourth_unpadding_page, "constraints"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .implies = {"FAG-C42"},
+          .applies = concerned,
+          .holds =
+              [](const FlashCall& c) {
+                return !concerned(c) ||
+                       std::max(query_as_given(c)->seq, key_as_given(c)->seq) <= longest_sequence;
+              },
+          .violations = {{"seq_q",
+                          [](FlashCall& c) {
+                            if (is_u4(c)) rewrite(c, lengthen<true>);
+                          }},
+                         {"seq_kv", [](FlashCall& c) {
+                            if (is_u4(c)) rewrite(c, lengthen<false>);
+                          }}}};
+}
+
+FlashRow token_limit() {
+  static constexpr auto concerned = [](const FlashCall& c) { return is_packed(c) && ranks_fit(c); };
+  return {.id = "FAG-C42",
+          .statement = "query and keyIn have at most 1M tokens.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = concerned,
+          .holds =
+              [](const FlashCall& c) {
+                return !concerned(c) || std::max(c.parameters.query.shape[0],
+                                                 c.parameters.key.shape[0]) <= most_tokens;
+              },
+          .violations = {{"tokens_q",
+                          [](FlashCall& c) {
+                            if (is_packed(c)) rewrite(c, lengthen_together<true>);
+                          }},
+                         {"tokens_kv", [](FlashCall& c) {
+                            if (is_packed(c)) rewrite(c, lengthen_together<false>);
+                          }}}};
+}
+
+void set_head_dim(FlashProblem& p, std::int64_t head_dim) {
+  p.head_dim = p.head_dim_v = head_dim;
+}
+
 FlashRow head_size_limit() {
   return {.id = "FAG-C44",
           .statement = "The head size is at most 768, the widest that any page names.",
-          .source = {operator_page, "constraints"},
+          .source = {rope_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
           .applies = has_query_extents,
@@ -144,34 +198,42 @@ FlashRow head_size_limit() {
                 const auto query = query_as_given(c);
                 return !query || query->dim <= widest_head_dim;
               },
+          // u3 wants multiples of 8
           .violations = {{"head_dim", [](FlashCall& c) {
-                            rewrite(c, [](FlashProblem& p) { p.head_dim = widest_head_dim + 1; });
+                            if (is_u3(c)) {
+                              rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 8); });
+                            } else {
+                              rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 1); });
+                            }
                           }}}};
 }
 
+/// 512 on the pages of all but u3, 768 there and on newer pages.
 FlashRow disputed_head_sizes() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    const auto query = query_as_given(c);
+    return !is_u3(c) && query && query->dim <= widest_head_dim;
+  };
   return {
       .id = "FAG-C44a",
       .statement = "A head size of 513 to 768 is beyond this page's limit and within newer pages'.",
       .source = {operator_page, "constraints"},
       .standing = Standing::disputed,
       .sides = {Side::reject},
-      .applies =
-          [](const FlashCall& c) {
-            const auto query = query_as_given(c);
-            return query && query->dim <= widest_head_dim;
-          },
+      .notes = "FAG-Q2",
+      .applies = concerned,
       .holds =
           [](const FlashCall& c) {
-            const auto query = query_as_given(c);
-            return !query || query->dim <= agreed_head_dim || query->dim > widest_head_dim;
+            return !concerned(c) || query_as_given(c)->dim <= agreed_head_dim;
           },
       .violations = {{"head_dim_513",
                       [](FlashCall& c) {
-                        rewrite(c, [](FlashProblem& p) { p.head_dim = agreed_head_dim + 1; });
+                        if (is_u3(c)) return;
+                        rewrite(c, [](FlashProblem& p) { set_head_dim(p, agreed_head_dim + 1); });
                       }},
                      {"head_dim_768", [](FlashCall& c) {
-                        rewrite(c, [](FlashProblem& p) { p.head_dim = widest_head_dim; });
+                        if (is_u3(c)) return;
+                        rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim); });
                       }}}};
 }
 
@@ -191,14 +253,23 @@ FlashRow no_lone_empty_input() {
             return !ranks_fit(c) || !is_empty(c.parameters.query) || is_empty(c.parameters.dq);
           },
       .violations = {
-          {"batch", [](FlashCall& c) { empty_inputs(c, [](FlashProblem& p) { p.batch = 0; }); }},
-          {"seq_q", [](FlashCall& c) { empty_inputs(c, [](FlashProblem& p) { p.seq_q = 0; }); }}}};
+          {"batch",
+           [](FlashCall& c) {
+             if (is_padded(c)) empty_inputs(c, [](FlashProblem& p) { p.batch = 0; });
+           }},
+          {"seq_q", [](FlashCall& c) {
+             empty_inputs(c, [](FlashProblem& p) {
+               make_uniform(p);
+               p.seq_q = 0;
+             });
+           }}}};
 }
 
 }  // namespace
 
 std::vector<FlashRow> size_rows() {
-  return {heads_limit(),     batch_limit(),         batch_limit_with_prefix(), sequence_limit(),
+  return {heads_limit(),     batch_limit(),         batch_limit_with_prefix(),
+          sequence_limit(),  packed_sequence_limit(), token_limit(),
           head_size_limit(), disputed_head_sizes(), no_lone_empty_input()};
 }
 

@@ -9,6 +9,11 @@ using P = FlashParameters;
 
 bool is_float8(DType dtype) { return dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn; }
 
+/// FAG-C22 has the 8-bit types, which only the page of the padded layouts names.
+bool left_to_another_row(const FlashCall& c, DType dtype) {
+  return is_padded(c) && is_float8(dtype);
+}
+
 bool is_private(Format format) {
   return format == Format::nc1hwc0 || format == Format::fractal_z || format == Format::fractal_nz;
 }
@@ -33,9 +38,17 @@ bool all_like_query(const FlashCall& call, std::initializer_list<FlashMember> me
 }
 
 template <FlashMember member, DType dtype>
-void attach_plain(FlashCall& call) {
-  (call.parameters.*member) = {.present = true, .dtype = dtype};
-  reshape(call.parameters.*member, {1, 1, 8, 8});
+void retype_padded(FlashCall& call) {
+  if (is_padded(call)) retype<member, dtype>(call);
+}
+
+/// A bias that the rows about it speak of: u3 takes none, which FAG-C09 has.
+bool has_pse(const FlashCall& c) {
+  return takes_pse_and_dropout(c) && given(c.parameters.pse_shift);
+}
+
+bool has_drop_mask(const FlashCall& c) {
+  return takes_pse_and_dropout(c) && given(c.parameters.drop_mask);
 }
 
 FlashRow operand_types() {
@@ -48,9 +61,8 @@ FlashRow operand_types() {
           .applies = always,
           .holds =
               [](const FlashCall& c) {
-                return all_have_type(c, {&P::query, &P::key, &P::value}, [](DType dtype) {
-                  return is_fp16_bf16_fp32(dtype) ||
-                         is_float8(dtype);  // FAG-C22 has the 8-bit types
+                return all_have_type(c, {&P::query, &P::key, &P::value}, [&](DType dtype) {
+                  return is_fp16_bf16_fp32(dtype) || left_to_another_row(c, dtype);
                 });
               },
           .violations = {{"query", retype<&P::query, DType::int8>},
@@ -85,8 +97,8 @@ FlashRow gradient_types() {
               [](const FlashCall& c) {
                 return all_have_type(c, {&P::attention_in, &P::dq, &P::dk, &P::dv},
                                      is_fp16_bf16_fp32) &&
-                       all_have_type(c, {&P::dy}, [](DType dtype) {
-                         return is_fp16_bf16_fp32(dtype) || is_float8(dtype);
+                       all_have_type(c, {&P::dy}, [&](DType dtype) {
+                         return is_fp16_bf16_fp32(dtype) || left_to_another_row(c, dtype);
                        });
               },
           .violations = {{"dy", retype<&P::dy, DType::int8>},
@@ -122,16 +134,16 @@ FlashRow no_8_bit_floats() {
       .source = {operator_page, "parameters"},
       .standing = Standing::documented,
       .sides = {Side::accept, Side::reject},
-      .applies = always,
+      .applies = is_padded,
       .holds =
           [](const FlashCall& c) {
-            return all_have_type(c, {&P::query, &P::key, &P::value, &P::dy},
-                                 [](DType dtype) { return !is_float8(dtype); });
+            return is_packed(c) || all_have_type(c, {&P::query, &P::key, &P::value, &P::dy},
+                                                 [](DType dtype) { return !is_float8(dtype); });
           },
-      .violations = {{"query", retype<&P::query, DType::float8_e5m2>},
-                     {"key", retype<&P::key, DType::float8_e4m3fn>},
-                     {"value", retype<&P::value, DType::float8_e5m2>},
-                     {"dy", retype<&P::dy, DType::float8_e4m3fn>}}};
+      .violations = {{"query", retype_padded<&P::query, DType::float8_e5m2>},
+                     {"key", retype_padded<&P::key, DType::float8_e4m3fn>},
+                     {"value", retype_padded<&P::value, DType::float8_e5m2>},
+                     {"dy", retype_padded<&P::dy, DType::float8_e4m3fn>}}};
 }
 
 FlashRow pse_types() {
@@ -139,13 +151,12 @@ FlashRow pse_types() {
           .statement = "pseShift is FLOAT16, BFLOAT16 or FLOAT32.",
           .source = {operator_page, "parameters"},
           .standing = Standing::documented,
-          .sides = {Side::reject},
+          .sides = {Side::accept, Side::reject},
           .status = exactly(Status::param_invalid),
-          .applies = [](const FlashCall& c) { return given(c.parameters.pse_shift); },
+          .applies = has_pse,
           .holds =
               [](const FlashCall& c) {
-                return !given(c.parameters.pse_shift) ||
-                       is_fp16_bf16_fp32(c.parameters.pse_shift.dtype);
+                return !has_pse(c) || is_fp16_bf16_fp32(c.parameters.pse_shift.dtype);
               },
           .violations = {{"pse_shift", [](FlashCall& c) {
                             attach_pse(c);
@@ -153,8 +164,7 @@ FlashRow pse_types() {
                           }}}};
 }
 
-/// FAG-Q34: the seeds name one type for all; FLOAT slopes of pseType 2 and 3 are the newer pages'
-/// reading.
+/// The seeds name one type for all; FLOAT slopes of pseType 2 and 3 are the newer pages' reading.
 FlashRow pse_of_fitting_type() {
   return {
       .id = "FAG-C23a",
@@ -162,23 +172,25 @@ FlashRow pse_of_fitting_type() {
           "pseShift has the type of query in pseType 0 and 1, and is FLOAT32 in pseType 2 and 3.",
       .source = {operator_page, "constraints"},
       .standing = Standing::documented,
-      .sides = {Side::reject},
-      .applies = [](const FlashCall& c) { return given(c.parameters.pse_shift); },
+      .sides = {Side::accept, Side::reject},
+      .notes = "FAG-Q34",
+      .applies = has_pse,
       .holds =
           [](const FlashCall& c) {
-            if (!given(c.parameters.pse_shift)) return true;
-            if (pse_type_of(c) < 2) return all_like_query(c, {&P::pse_shift});
+            const std::int64_t type = pse_type_of(c);
+            if (!has_pse(c) || type < 0 || type > 3) return true;
+            if (type < 2) return all_like_query(c, {&P::pse_shift});
             return c.parameters.pse_shift.dtype == DType::fp32 ||
                    !is_fp16_bf16_fp32(c.parameters.pse_shift.dtype);
           },
       .violations = {{"unlike_query",
                       [](FlashCall& c) {
                         attach_pse(c);
-                        retype_unlike_query<&P::pse_shift>(c);
+                        if (has_pse(c)) retype_unlike_query<&P::pse_shift>(c);
                       }},
                      {"slopes", [](FlashCall& c) {
                         attach_slopes(c, 2);
-                        c.parameters.pse_shift.dtype = DType::fp16;
+                        if (takes_slopes(c)) c.parameters.pse_shift.dtype = DType::fp16;
                       }}}};
 }
 
@@ -187,13 +199,12 @@ FlashRow drop_mask_type() {
           .statement = "dropMask is UINT8.",
           .source = {operator_page, "parameters"},
           .standing = Standing::documented,
-          .sides = {Side::reject},
+          .sides = {Side::accept, Side::reject},
           .status = exactly(Status::param_invalid),
-          .applies = [](const FlashCall& c) { return given(c.parameters.drop_mask); },
+          .applies = has_drop_mask,
           .holds =
               [](const FlashCall& c) {
-                return !given(c.parameters.drop_mask) ||
-                       c.parameters.drop_mask.dtype == DType::uint8;
+                return !has_drop_mask(c) || c.parameters.drop_mask.dtype == DType::uint8;
               },
           .violations = {{"drop_mask", [](FlashCall& c) {
                             attach_drop_mask(c);
@@ -207,6 +218,7 @@ FlashRow mask_types() {
           .source = {operator_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
+          .notes = "CV-O1",
           .status = exactly(Status::param_invalid),
           .applies = [](const FlashCall& c) { return given(c.parameters.atten_mask); },
           .holds =
@@ -243,14 +255,15 @@ FlashRow statistics_type() {
                          {"softmax_sum", retype<&P::softmax_sum, DType::bf16>}}};
 }
 
-/// FAG-Q38: the pages name ND alone, the host code reads NCHW and the like as plain: nothing is
-/// asserted of those.
+/// The pages name ND alone, the host code reads NCHW and the like as plain: nothing is asserted of
+/// those.
 FlashRow plain_formats() {
   return {.id = "FAG-C28",
           .statement = "Tensors have storage format ND, never a private one.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q38",
           .status = exactly(Status::param_invalid),
           .applies = always,
           .holds =
@@ -272,62 +285,30 @@ FlashRow plain_formats() {
                             attach_mask(c);
                             c.parameters.atten_mask.format = Format::fractal_nz;
                           }},
+                         {"pse_shift",
+                          [](FlashCall& c) {
+                            attach_pse(c);
+                            c.parameters.pse_shift.format = Format::nc1hwc0;
+                          }},
+                         {"drop_mask",
+                          [](FlashCall& c) {
+                            attach_drop_mask(c);
+                            c.parameters.drop_mask.format = Format::fractal_z;
+                          }},
+                         {"query_rope", reformat<&P::query_rope, Format::fractal_nz>},
+                         {"key_rope", reformat<&P::key_rope, Format::nc1hwc0>},
                          {"dq", reformat<&P::dq, Format::fractal_nz>},
                          {"dk", reformat<&P::dk, Format::fractal_z>},
                          {"dv", reformat<&P::dv, Format::nc1hwc0>}}};
 }
 
-/// The values of both are never used, so what the host code does is unverified.
-FlashRow reserved_types() {
-  return {
-      .id = "FAG-C29",
-      .statement =
-          "paddingMask is null, UINT8 or BOOL; softmaxIn is null, FLOAT16, BFLOAT16 or FLOAT32.",
-      .source = {unpadding_page, "parameters"},
-      .standing = Standing::documented,
-      .sides = {Side::reject},
-      .status = exactly(Status::param_invalid),
-      .applies =
-          [](const FlashCall& c) {
-            return given(c.parameters.padding_mask) || given(c.parameters.softmax_in);
-          },
-      .holds =
-          [](const FlashCall& c) {
-            const Parameter& mask = c.parameters.padding_mask;
-            const Parameter& softmax_in = c.parameters.softmax_in;
-            return (!given(mask) || mask.dtype == DType::uint8 || mask.dtype == DType::boolean) &&
-                   (!given(softmax_in) || is_fp16_bf16_fp32(softmax_in.dtype));
-          },
-      .violations = {{"padding_mask", attach_plain<&P::padding_mask, DType::fp32>},
-                     {"softmax_in", attach_plain<&P::softmax_in, DType::int32>}}};
-}
-
-/// FAG-Q22: listed with types, left out of the list of refusals, and never produced.
-FlashRow dpse_types() {
-  return {.id = "FAG-C29a",
-          .statement =
-              "dpseOut, if passed, is FLOAT16, BFLOAT16 or FLOAT32; no page promises a refusal.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .applies = [](const FlashCall& c) { return given(c.parameters.dpse); },
-          .holds =
-              [](const FlashCall& c) {
-                return !given(c.parameters.dpse) || is_fp16_bf16_fp32(c.parameters.dpse.dtype);
-              },
-          .violations = {{"dpse", attach_plain<&P::dpse, DType::int32>}}};
-}
-
 }  // namespace
 
 std::vector<FlashRow> type_rows() {
-  return {operand_types(),       operands_of_one_type(),
-          gradient_types(),      gradients_of_query_type(),
-          no_8_bit_floats(),     pse_types(),
-          pse_of_fitting_type(), drop_mask_type(),
-          mask_types(),          statistics_type(),
-          plain_formats(),       reserved_types(),
-          dpse_types()};
+  return {operand_types(),       operands_of_one_type(),    gradient_types(),
+          gradients_of_query_type(), no_8_bit_floats(),     pse_types(),
+          pse_of_fitting_type(), drop_mask_type(),          mask_types(),
+          statistics_type(),     plain_formats()};
 }
 
 }  // namespace assay::spec::detail

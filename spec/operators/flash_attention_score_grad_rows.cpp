@@ -6,29 +6,51 @@
 namespace assay::spec::detail {
 namespace {
 
-std::size_t batch_axis(Layout layout) { return layout == Layout::sbh ? 1 : 0; }
+using P = FlashParameters;
+using Sums = std::optional<std::vector<std::int64_t>>;
 
-std::size_t seq_axis(Layout layout) {
-  switch (layout) {
-    case Layout::sbh:
-      return 0;
-    case Layout::bnsd:
-      return 2;
-    default:
-      return 1;
-  }
+constexpr FlashMember plain_tensors[] = {&P::query,        &P::key, &P::value, &P::dy,
+                                         &P::attention_in, &P::dq,  &P::dk,    &P::dv};
+constexpr FlashMember tensors_with_rope[] = {
+    &P::query, &P::query_rope, &P::key, &P::key_rope, &P::value, &P::dy,
+    &P::attention_in, &P::dq, &P::dq_rope, &P::dk, &P::dk_rope, &P::dv};
+
+std::int64_t extent(const Parameter& parameter, Layout layout, Axis axis) {
+  return parameter.shape[*position_of(layout, axis)];
 }
 
-std::size_t head_axis(Layout layout) { return layout == Layout::bnsd ? 1 : 2; }
+/// Whether sums of lengths never decrease and fit the tokens of `parameter`.
+bool sums_fit(const Sums& sums, const Parameter& parameter) {
+  return sums && !sums->empty() && sums->front() >= 0 && std::ranges::is_sorted(*sums) &&
+         sums->back() <= extent(parameter, Layout::tnd, Axis::seq);
+}
 
-/// Extents of a tensor whose last axis holds `heads` heads where the layout merges them.
-std::optional<Extents> extents_of(const Parameter& parameter, Layout layout, std::int64_t heads) {
-  Extents extents{.batch = batch_of(parameter, layout),
+bool lengths_fit(const FlashCall& call) {
+  const P& p = call.parameters;
+  return sums_fit(p.actual_seq_qlen, p.query) && sums_fit(p.actual_seq_kvlen, p.key) &&
+         p.actual_seq_qlen->size() == p.actual_seq_kvlen->size();
+}
+
+Extents packed_extents(const Parameter& parameter, const Sums& sums) {
+  Extents extents{.batch = static_cast<std::int64_t>(sums->size()),
+                  .heads = extent(parameter, Layout::tnd, Axis::heads),
+                  .seq = 0,
+                  .dim = parameter.shape.back(),
+                  .ends = *sums};
+  for (std::int64_t b = 0; b < extents.batch; ++b)
+    extents.seq = std::max(extents.seq, extents.length(b));
+  return extents;
+}
+
+/// Extents of a padded tensor whose last axis holds `heads` heads where the layout merges them.
+std::optional<Extents> padded_extents(const Parameter& parameter, Layout layout,
+                                      std::int64_t heads) {
+  Extents extents{.batch = extent(parameter, layout, Axis::batch),
                   .heads = heads,
-                  .seq = seq_of(parameter, layout),
+                  .seq = extent(parameter, layout, Axis::seq),
                   .dim = parameter.shape.back()};
   if (!merges_heads(layout)) {
-    extents.heads = parameter.shape[head_axis(layout)];
+    extents.heads = extent(parameter, layout, Axis::heads);
     return extents;
   }
   if (heads <= 0 || extents.dim % heads != 0) return std::nullopt;
@@ -36,105 +58,32 @@ std::optional<Extents> extents_of(const Parameter& parameter, Layout layout, std
   return extents;
 }
 
-std::optional<MaskShape> mask_shape_of(const FlashCall& call, const Extents& query) {
-  const Parameter& mask = call.parameters.atten_mask;
-  if (!given(mask)) return MaskShape::absent;
-  if (call.attributes.sparse_mode > 1) return MaskShape::compressed;
-  if (mask.shape.size() == 2) return MaskShape::ss;
-  if (mask.shape.size() != 4) return std::nullopt;
-  if (mask.shape[1] != 1) return MaskShape::bnss;
-  return mask.shape[0] == query.batch && query.batch != 1 ? MaskShape::b_one_ss
-                                                          : MaskShape::one_one_ss;
+/// The lengths of sequences in the form of a problem: none where all are equal.
+std::vector<std::int64_t> lengths_of(const Extents& extents) {
+  std::vector<std::int64_t> lengths;
+  if (extents.ends.empty()) return lengths;
+  for (std::int64_t b = 0; b < extents.batch; ++b) lengths.push_back(extents.length(b));
+  if (std::ranges::all_of(lengths, [&](std::int64_t n) { return n == extents.seq; })) return {};
+  return lengths;
 }
 
-Extents extents_of(const FlashProblem& problem, FlashMember member) {
-  using P = FlashParameters;
-  if (member == &P::query || member == &P::dq) return query_extents(problem);
-  if (member == &P::key || member == &P::dk) return key_extents(problem);
-  if (member == &P::value || member == &P::dv) return value_extents(problem);
-  return dy_extents(problem);
+std::optional<DropMask> drop_form_of(const FlashCall& call, FlashProblem problem) {
+  if (!given(call.parameters.drop_mask)) return DropMask::absent;
+  for (const DropMask form : {DropMask::exact, DropMask::granules}) {
+    problem.drop_mask = form;
+    if (element_count(call.parameters.drop_mask.shape) == element_count(drop_mask_shape(problem)))
+      return form;
+  }
+  return std::nullopt;
 }
 
-void attach(Parameter& parameter, DType dtype, const Shape& shape) {
-  parameter = {.present = true, .dtype = dtype};
-  reshape(parameter, shape);
-}
-
-}  // namespace
-
-bool given(const Parameter& parameter) { return parameter.present && !parameter.shape.empty(); }
-
-std::optional<Layout> layout_of(const FlashCall& call) {
-  const auto& text = call.attributes.input_layout;
-  return text ? spellings_of<Layout>.parse(*text) : std::nullopt;
-}
-
-bool merges_heads(Layout layout) { return layout == Layout::bsh || layout == Layout::sbh; }
-
-bool ranks_fit(const FlashCall& call) {
-  const auto layout = layout_of(call);
-  if (!layout) return false;
-  const std::size_t rank = merges_heads(*layout) ? 3 : 4;
-  return std::ranges::all_of(laid_out_tensors, [&](FlashMember member) {
-    const Parameter& parameter = call.parameters.*member;
-    return parameter.present && parameter.shape.size() == rank;
-  });
-}
-
-std::int64_t batch_of(const Parameter& parameter, Layout layout) {
-  return parameter.shape[batch_axis(layout)];
-}
-
-std::int64_t seq_of(const Parameter& parameter, Layout layout) {
-  return parameter.shape[seq_axis(layout)];
-}
-
-std::optional<Extents> query_as_given(const FlashCall& call) {
-  if (!ranks_fit(call)) return std::nullopt;
-  return extents_of(call.parameters.query, *layout_of(call), call.attributes.head_num);
-}
-
-std::optional<Extents> key_as_given(const FlashCall& call) {
-  const auto query = query_as_given(call);
-  if (!query) return std::nullopt;
-  const Parameter& key = call.parameters.key;
-  if (!merges_heads(*layout_of(call))) return extents_of(key, *layout_of(call), 0);
-  if (query->dim == 0 || key.shape.back() % query->dim != 0) return std::nullopt;
-  return extents_of(key, *layout_of(call), key.shape.back() / query->dim);
-}
-
-std::optional<Extents> value_as_given(const FlashCall& call) {
-  const auto key = key_as_given(call);
-  if (!key) return std::nullopt;
-  return extents_of(call.parameters.value, *layout_of(call), key->heads);
-}
-
-std::int64_t pse_type_of(const FlashCall& call) {
-  return call.surface == FlashSurface::g1 ? 1 : call.attributes.pse_type;
-}
-
-bool masked_in_mode(const FlashCall& call, std::int64_t mode) {
-  return given(call.parameters.atten_mask) && call.attributes.sparse_mode == mode;
-}
-
-std::optional<std::int64_t> drop_mask_bytes(const FlashCall& call) {
-  const auto query = query_as_given(call);
-  const auto key = key_as_given(call);
-  if (!key) return std::nullopt;
-  std::int64_t bits = 1;
-  for (const std::int64_t extent : {query->batch, query->heads, query->seq, key->seq})
-    if (__builtin_mul_overflow(bits, extent, &bits))
-      return std::numeric_limits<std::int64_t>::max();
-  return bits / 8 + (bits % 8 != 0 ? 1 : 0);
-}
-
-std::optional<FlashProblem> problem_of(const FlashCall& call) {
+/// The problem as far as the laid out tensors and attributes tell it.
+std::optional<FlashProblem> bare_problem_of(const FlashCall& call) {
   const auto query = query_as_given(call);
   const auto key = key_as_given(call);
   const auto value = value_as_given(call);
-  if (!value) return std::nullopt;
-  const auto mask = mask_shape_of(call, *query);
-  if (!mask) return std::nullopt;
+  if (!query || !key || !value) return std::nullopt;
+  const auto& a = call.attributes;
   FlashProblem problem{.input_layout = *layout_of(call),
                        .dtype = call.parameters.query.dtype,
                        .batch = query->batch,
@@ -144,82 +93,187 @@ std::optional<FlashProblem> problem_of(const FlashCall& call) {
                        .seq_kv = key->seq,
                        .head_dim = query->dim,
                        .head_dim_v = value->dim,
-                       .scale_value = call.attributes.scale_value,
-                       .keep_prob = call.attributes.keep_prob,
-                       .sparse_mode = call.attributes.sparse_mode,
-                       .pre_tokens = call.attributes.pre_tokens,
-                       .next_tokens = call.attributes.next_tokens,
-                       .atten_mask = *mask};
-  if (*mask != MaskShape::absent) problem.mask_dtype = call.parameters.atten_mask.dtype;
+                       .scale_value = a.scale_value,
+                       .keep_prob = a.keep_prob,
+                       .sparse_mode = a.sparse_mode,
+                       .pre_tokens = a.pre_tokens,
+                       .next_tokens = a.next_tokens,
+                       .pse_type = pse_type_of(call)};
+  problem.lengths_q = lengths_of(*query);
+  problem.lengths_kv = lengths_of(*key);
+  if (has_rope(call.surface)) problem.head_dim_rope = call.parameters.query_rope.shape.back();
   return problem;
 }
 
-void reshape(Parameter& parameter, const Shape& shape) {
-  parameter.shape = shape;
-  apply_striding(parameter, Striding::contiguous);
+}  // namespace
+
+std::span<const FlashMember> laid_out_tensors(FlashSurface surface) {
+  if (has_rope(surface)) return tensors_with_rope;
+  return plain_tensors;
 }
 
-void rewrite(FlashCall& call, void (*change)(FlashProblem&)) {
-  auto problem = problem_of(call);
-  if (!problem) return;
-  // A window that fits the old lengths need not fit the new ones.
-  problem->pre_tokens = problem->next_tokens = unbounded_tokens;
-  change(*problem);
-  call = call_of(*problem, call.surface, call.product, Striding::contiguous, Striding::contiguous);
+bool given(const Parameter& parameter) { return parameter.present && !parameter.shape.empty(); }
+
+std::optional<Layout> layout_of(const FlashCall& call) {
+  const auto& text = call.attributes.input_layout;
+  const auto layout = text ? spellings_of<Layout>.parse(*text) : std::nullopt;
+  if (!layout || (*layout == Layout::tnd) != is_unpadding(call.surface)) return std::nullopt;
+  return layout;
 }
 
-void resize(FlashCall& call, std::initializer_list<FlashMember> members, void (*change)(Extents&)) {
-  const auto problem = problem_of(call);
-  if (!problem) return;
-  for (const FlashMember member : members) {
-    Extents extents = extents_of(*problem, member);
-    change(extents);
-    reshape(call.parameters.*member, shape_of(problem->input_layout, extents));
+bool merges_heads(Layout layout) { return layout == Layout::bsh || layout == Layout::sbh; }
+
+std::size_t rank_of(Layout layout) {
+  return layout == Layout::bsnd || layout == Layout::bnsd ? 4 : 3;
+}
+
+std::optional<std::size_t> position_of(Layout layout, Axis axis) {
+  using Positions = std::optional<std::size_t>[4];  // of batch, heads, seq, dim
+  constexpr Positions bsh = {0, 2, 1, 2}, sbh = {1, 2, 0, 2}, bsnd = {0, 2, 1, 3},
+                      bnsd = {0, 1, 2, 3}, tnd = {std::nullopt, 1, 0, 2};
+  const auto k = static_cast<std::size_t>(axis);
+  switch (layout) {
+    case Layout::bsh: return bsh[k];
+    case Layout::sbh: return sbh[k];
+    case Layout::bsnd: return bsnd[k];
+    case Layout::bnsd: return bnsd[k];
+    case Layout::tnd: return tnd[k];
   }
+  return std::nullopt;
 }
 
-void attach_mask(FlashCall& call) {
-  const auto problem = problem_of(call);
-  if (!problem || given(call.parameters.atten_mask)) return;
-  const Shape shape = problem->sparse_mode > 1 ? Shape{compressed_mask_edge, compressed_mask_edge}
-                                               : Shape{problem->seq_q, problem->seq_kv};
-  attach_mask(call, problem->sparse_mode, shape);
+bool ranks_fit(const FlashCall& call) {
+  const auto layout = layout_of(call);
+  if (!layout) return false;
+  return std::ranges::all_of(laid_out_tensors(call.surface), [&](FlashMember member) {
+    const Parameter& parameter = call.parameters.*member;
+    return parameter.present && parameter.shape.size() == rank_of(*layout);
+  });
 }
 
-void attach_mask(FlashCall& call, std::int64_t sparse_mode, const Shape& shape) {
-  attach(call.parameters.atten_mask, DType::boolean, shape);
-  call.attributes.sparse_mode = sparse_mode;
-  call.attributes.pre_tokens = call.attributes.next_tokens = unbounded_tokens;
+std::optional<Extents> query_as_given(const FlashCall& call) {
+  if (!ranks_fit(call)) return std::nullopt;
+  const P& p = call.parameters;
+  if (is_padded(call)) return padded_extents(p.query, *layout_of(call), call.attributes.head_num);
+  if (!lengths_fit(call)) return std::nullopt;
+  return packed_extents(p.query, p.actual_seq_qlen);
 }
 
-void attach_pse(FlashCall& call) {
-  const auto p = problem_of(call);
-  if (!p) return;
-  attach(call.parameters.pse_shift, p->dtype, {p->batch, p->heads_q, p->seq_q, p->seq_kv});
-  call.attributes.pse_type = 1;
+std::optional<Extents> key_as_given(const FlashCall& call) {
+  const auto query = query_as_given(call);
+  if (!query) return std::nullopt;
+  const P& p = call.parameters;
+  if (is_packed(call)) return packed_extents(p.key, p.actual_seq_kvlen);
+  if (!merges_heads(*layout_of(call))) return padded_extents(p.key, *layout_of(call), 0);
+  const std::int64_t last = p.key.shape.back();
+  if (query->dim == 0 || last % query->dim != 0) return std::nullopt;
+  return padded_extents(p.key, *layout_of(call), last / query->dim);
 }
 
-void attach_slopes(FlashCall& call, std::int64_t pse_type) {
-  if (call.surface == FlashSurface::g1) return;
-  rewrite(call, [](FlashProblem& problem) { problem.seq_kv = problem.seq_q; });
-  const auto problem = problem_of(call);
-  if (!problem) return;
-  attach(call.parameters.pse_shift, DType::fp32, {problem->heads_q});
-  call.attributes.pse_type = pse_type;
+std::optional<Extents> value_as_given(const FlashCall& call) {
+  const auto key = key_as_given(call);
+  if (!key) return std::nullopt;
+  const P& p = call.parameters;
+  if (is_packed(call)) return packed_extents(p.value, p.actual_seq_kvlen);
+  return padded_extents(p.value, *layout_of(call), key->heads);
 }
 
-void attach_drop_mask(FlashCall& call) {
-  const auto bytes = drop_mask_bytes(call);
-  if (!bytes) return;
-  attach(call.parameters.drop_mask, DType::uint8, {*bytes});
-  call.attributes.keep_prob = 0.5;
+Shape with_head_size(const FlashCall& call, Shape shape, std::int64_t heads, std::int64_t dim) {
+  shape.back() = merges_heads(*layout_of(call)) ? heads * dim : dim;
+  return shape;
 }
 
-void attach_prefix(FlashCall& call) {
-  const auto problem = problem_of(call);
-  if (!problem) return;
-  attach_mask(call, 6, {compressed_mask_edge + 1024, compressed_mask_edge});
-  call.parameters.prefix.emplace(static_cast<std::size_t>(problem->batch), problem->seq_kv);
+bool has_empty_length(const Extents& extents) {
+  if (extents.ends.empty()) return extents.seq == 0;
+  for (std::int64_t b = 0; b < extents.batch; ++b)
+    if (extents.length(b) == 0) return true;
+  return false;
+}
+
+std::int64_t pse_type_of(const FlashCall& call) {
+  return has_pse_type(call.surface) ? call.attributes.pse_type : 1;
+}
+
+bool masked_in_mode(const FlashCall& call, std::int64_t mode) {
+  return given(call.parameters.atten_mask) && call.attributes.sparse_mode == mode;
+}
+
+std::optional<std::int64_t> drop_mask_bytes(const FlashCall& call) {
+  const auto query = query_as_given(call);
+  const auto key = key_as_given(call);
+  if (!query || !key) return std::nullopt;
+  std::int64_t bits = 0;
+  for (std::int64_t b = 0; b < query->batch; ++b) {
+    std::int64_t scores = query->heads;
+    if (__builtin_mul_overflow(scores, query->length(b), &scores) ||
+        __builtin_mul_overflow(scores, key->length(b), &scores) ||
+        __builtin_add_overflow(bits, scores, &bits))
+      return std::numeric_limits<std::int64_t>::max();
+  }
+  return bits / 8 + (bits % 8 != 0 ? 1 : 0);
+}
+
+std::optional<PseShape> pse_form_of(const FlashCall& call) {
+  auto problem = bare_problem_of(call);
+  if (!problem) return std::nullopt;
+  std::vector<PseShape> forms = {PseShape::bnss, PseShape::one_nss, PseShape::bn1s};
+  if (is_packed(call)) forms = {PseShape::packed_bnss, PseShape::packed_bn1s};
+  // Fewer rows than the compressed form has, and its columns would lie outside the tensor.
+  if (is_packed(call) || problem->seq_q >= compressed_pse_rows)
+    forms.insert(forms.end(), {PseShape::bnhs, PseShape::one_nhs});
+  if (pse_type_of(call) >= 2) forms = {PseShape::slopes_n, PseShape::slopes_bn};
+  for (const PseShape form : forms) {
+    problem->pse_shift = form;
+    if (pse_shape(*problem) == call.parameters.pse_shift.shape) return form;
+  }
+  return std::nullopt;
+}
+
+std::optional<MaskShape> mask_form_of(const FlashCall& call) {
+  auto problem = bare_problem_of(call);
+  if (!problem) return std::nullopt;
+  const std::int64_t mode = call.attributes.sparse_mode;
+  Shape shape = call.parameters.atten_mask.shape;
+  if (mode != 0 && mode != 1 && mode != 5) {
+    problem->atten_mask = MaskShape::compressed;
+    if (shape.size() == 4 && shape[0] == 1 && shape[1] == 1) shape.erase(shape.begin(), shape.begin() + 2);
+    if (mask_shape(*problem) == shape) return MaskShape::compressed;
+    return std::nullopt;
+  }
+  for (const MaskShape form :
+       {MaskShape::ss, MaskShape::one_one_ss, MaskShape::b_one_ss, MaskShape::bnss}) {
+    problem->atten_mask = form;
+    if (mask_shape(*problem) == shape) return form;
+  }
+  return std::nullopt;
+}
+
+std::optional<FlashProblem> problem_of(const FlashCall& call) {
+  auto problem = bare_problem_of(call);
+  if (!problem) return std::nullopt;
+  const P& p = call.parameters;
+  if (given(p.atten_mask)) {
+    const auto form = mask_form_of(call);
+    if (!form) return std::nullopt;
+    problem->atten_mask = *form;
+    problem->mask_dtype = p.atten_mask.dtype;
+  }
+  if (given(p.pse_shift)) {
+    const auto form = pse_form_of(call);
+    if (!form) return std::nullopt;
+    problem->pse_shift = *form;
+  }
+  const auto drop = drop_form_of(call, *problem);
+  if (!drop) return std::nullopt;
+  problem->drop_mask = *drop;
+  problem->prefix = p.prefix.value_or(std::vector<std::int64_t>{});
+  if (has_pse_type(call.surface)) {
+    problem->q_start_idx = p.q_start_idx.value_or(std::vector<std::int64_t>{});
+    problem->kv_start_idx = p.kv_start_idx.value_or(std::vector<std::int64_t>{});
+  }
+  if (call.attributes.softmax_in_layout == "same_as_input")
+    problem->softmax_in_layout = StatisticsOrder::same_as_input;
+  return problem;
 }
 
 }  // namespace assay::spec::detail

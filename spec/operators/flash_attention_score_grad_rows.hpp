@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -23,59 +24,90 @@ using FlashMember = Parameter FlashParameters::*;
 /// Documents of the seeds, and the pages and host code of the upstream repository.
 inline constexpr std::string_view operator_page = "FlashAttentionScoreGrad.md";
 inline constexpr std::string_view unpadding_page = "aclnnFlashAttentionUnpaddingScoreGrad.md";
+inline constexpr std::string_view rope_page = "aclnnFlashAttentionUnpaddingScoreGradV3.md";
 inline constexpr std::string_view upstream_page =
     "ops-transformer: attention/flash_attention_score_grad/docs/aclnnFlashAttentionScoreGradV2.md";
+inline constexpr std::string_view upstream_second_unpadding_page =
+    "ops-transformer: attention/flash_attention_score_grad/docs/"
+    "aclnnFlashAttentionUnpaddingScoreGradV2.md";
+inline constexpr std::string_view upstream_fourth_unpadding_page =
+    "ops-transformer: attention/flash_attention_score_grad/docs/"
+    "aclnnFlashAttentionUnpaddingScoreGradV4.md";
 inline constexpr std::string_view upstream_modes =
     "ops-transformer: docs/context/sparse_mode\u53c2\u6570\u8bf4\u660e.md";
+inline constexpr std::string_view upstream_interface =
+    "ops-transformer: docs/context/\u4e24\u6bb5\u5f0f\u63a5\u53e3.md";
 inline constexpr std::string_view upstream_entry =
     "ops-transformer: attention/flash_attention_score_grad/op_host/op_api/"
     "aclnn_flash_attention_score_grad.cpp";
 inline constexpr std::string_view upstream_tiling =
     "ops-transformer: attention/flash_attention_score_grad/op_host/"
     "flash_attention_score_grad_tiling_common.cpp";
+inline constexpr std::string_view upstream_general_tiling =
+    "ops-transformer: attention/flash_attention_score_grad/op_host/"
+    "flash_attention_score_grad_tiling_s1s2_bn2gs1s2.cpp";
+inline constexpr std::string_view upstream_kernels =
+    "ops-transformer: attention/flash_attention_score_grad/op_kernel";
 
 /// Every tensor of a call.
 inline constexpr FlashMember every_tensor[] = {
-    &FlashParameters::query,        &FlashParameters::key,        &FlashParameters::value,
-    &FlashParameters::dy,           &FlashParameters::pse_shift,  &FlashParameters::drop_mask,
-    &FlashParameters::padding_mask, &FlashParameters::atten_mask, &FlashParameters::softmax_max,
-    &FlashParameters::softmax_sum,  &FlashParameters::softmax_in, &FlashParameters::attention_in,
-    &FlashParameters::dq,           &FlashParameters::dk,         &FlashParameters::dv,
-    &FlashParameters::dpse};
+    &FlashParameters::query,        &FlashParameters::query_rope,   &FlashParameters::key,
+    &FlashParameters::key_rope,     &FlashParameters::value,        &FlashParameters::dy,
+    &FlashParameters::pse_shift,    &FlashParameters::drop_mask,    &FlashParameters::padding_mask,
+    &FlashParameters::atten_mask,   &FlashParameters::softmax_max,  &FlashParameters::softmax_sum,
+    &FlashParameters::softmax_in,   &FlashParameters::attention_in, &FlashParameters::dq,
+    &FlashParameters::dq_rope,      &FlashParameters::dk,           &FlashParameters::dk_rope,
+    &FlashParameters::dv,           &FlashParameters::dpse};
 
-/// The required tensors that input_layout lays out.
-inline constexpr FlashMember laid_out_tensors[] = {
-    &FlashParameters::query,        &FlashParameters::key,
-    &FlashParameters::value,        &FlashParameters::dy,
-    &FlashParameters::attention_in, &FlashParameters::dq,
-    &FlashParameters::dk,           &FlashParameters::dv};
+/// The required tensors of an entry point that input_layout lays out.
+std::span<const FlashMember> laid_out_tensors(FlashSurface surface);
 
-/// For rows that speak about every call.
+/// For rows that speak about every call, about the padded and the packed entry points, and about those which take a
+/// position bias and dropout.
 inline bool always(const FlashCall&) { return true; }
+inline bool is_padded(const FlashCall& call) { return !is_unpadding(call.surface); }
+inline bool is_packed(const FlashCall& call) { return is_unpadding(call.surface); }
+inline bool is_u3(const FlashCall& call) { return call.surface == FlashSurface::u3; }
+inline bool is_u4(const FlashCall& call) { return call.surface == FlashSurface::u4; }
+inline bool takes_pse_and_dropout(const FlashCall& call) { return !is_u3(call); }
+/// g2 and u2, where pseType may be 2 or 3.
+inline bool takes_slopes(const FlashCall& call) {
+  return has_pse_type(call.surface) && !is_u3(call);
+}
 
 /// Neither a null pointer nor of rank 0, which means absent for an optional tensor.
 bool given(const Parameter& parameter);
 
+/// The layout named by a call, if the entry point has it.
 std::optional<Layout> layout_of(const FlashCall& call);
 
 /// BSH and SBH, where heads and channels share an axis.
 bool merges_heads(Layout layout);
 
+std::size_t rank_of(Layout layout);
+
+enum class Axis : std::uint8_t { batch, heads, seq, dim };
+
+/// Where a layout has an axis; in TND the tokens of all sequences stand for seq, and there is no batch.
+std::optional<std::size_t> position_of(Layout layout, Axis axis);
+
 /// Whether the laid out tensors are all given with the rank of a known input_layout.
 bool ranks_fit(const FlashCall& call);
 
-/// Batch and sequence length of a tensor that has the rank of `layout`.
-std::int64_t batch_of(const Parameter& parameter, Layout layout);
-std::int64_t seq_of(const Parameter& parameter, Layout layout);
-
-/// What the shapes say, or nothing where an earlier row (layout, ranks, headNum, head sizes) leaves
-/// it open. In BSH and SBH the heads of query come from headNum, the head size of key from query,
-/// the heads of value from key.
+/// What the shapes and the sums of the lengths say, or nothing where an earlier row (layout, ranks, lengths, headNum,
+/// head sizes) leaves it open. In BSH and SBH the heads of query come from headNum, the head size of
+/// key from query, the heads of value from key. In TND `ends` is set.
 std::optional<Extents> query_as_given(const FlashCall& call);
 std::optional<Extents> key_as_given(const FlashCall& call);
 std::optional<Extents> value_as_given(const FlashCall& call);
 
-/// The pseType in force: g1 has no such attribute and means 1.
+/// `shape` of the call's layout for `heads` heads of size `dim`.
+Shape with_head_size(const FlashCall& call, Shape shape, std::int64_t heads, std::int64_t dim);
+
+/// Whether a sequence of query (of keyIn) is empty.
+bool has_empty_length(const Extents& extents);
+
+/// The pseType in force: entry points without such an attribute mean 1.
 std::int64_t pse_type_of(const FlashCall& call);
 
 /// Whether a mask is given and its sparse mode is `mode`.
@@ -84,29 +116,44 @@ bool masked_in_mode(const FlashCall& call, std::int64_t mode);
 /// Bytes that a drop mask of one bit per score needs, or nothing where the extents are open.
 std::optional<std::int64_t> drop_mask_bytes(const FlashCall& call);
 
+/// The form of a pse or mask that is given, or nothing if no form that the rows accept has its shape.
+std::optional<PseShape> pse_form_of(const FlashCall& call);
+std::optional<MaskShape> mask_form_of(const FlashCall& call);
+
 /// The problem that a legal call asks for, or nothing.
 std::optional<FlashProblem> problem_of(const FlashCall& call);
 
 /// Gives `parameter` a contiguous shape.
 void reshape(Parameter& parameter, const Shape& shape);
 
-/// Asks for the call's problem, its window unbounded, after `change`; all views become contiguous.
+/// Asks for the call's problem in its plainest form after `change`: contiguous, without bias, dropout, prefix or window,
+/// masked only where the entry point insists.
 void rewrite(FlashCall& call, void (*change)(FlashProblem& problem));
 
-/// Changes the extents of some of the laid out tensors and leaves the others.
-void resize(FlashCall& call, std::initializer_list<FlashMember> members,
-            void (*change)(Extents& extents));
+/// Changes of a problem: one length for all sequences, at least 1; the same for queries and keys; a single short head.
+void make_uniform(FlashProblem& problem);
+void make_square(FlashProblem& problem);
+void make_small(FlashProblem& problem);
 
-/// Makes sure that a mask is given, with an unbounded window where there was none.
-void attach_mask(FlashCall& call);
-/// Masks the call by a tensor of `shape` in `sparse_mode`, with an unbounded window.
+/// One more along `axis` of each tensor, the others left alone; nothing where the layout has no such axis.
+void grow(FlashCall& call, std::initializer_list<FlashMember> members, Axis axis);
+
+/// Puts an optional input into a call and leaves the rest: a mask with an unbounded window, a full
+/// pse of pseType 1, slopes of pseType 2 or 3, a prefix that sees every key.
+void put_mask(FlashCall& call, std::int64_t sparse_mode, const Shape& shape);
+void put_compressed_mask(FlashCall& call, std::int64_t sparse_mode);
+void put_pse(FlashCall& call);
+void put_slopes(FlashCall& call, std::int64_t pse_type);
+void put_prefix(FlashCall& call);
+
+/// The same for a call rewritten with sequences that are not empty; nothing where the entry point takes no such input.
 void attach_mask(FlashCall& call, std::int64_t sparse_mode, const Shape& shape);
-/// Well-formed optional inputs: a full pse of pseType 1, slopes of pseType 2 or 3, a drop mask that
-/// keeps half, a prefix per batch in sparse mode 6.
 void attach_pse(FlashCall& call);
 void attach_slopes(FlashCall& call, std::int64_t pse_type);
 void attach_drop_mask(FlashCall& call);
 void attach_prefix(FlashCall& call);
+/// Makes sure that a mask is given, with an unbounded window where there was none.
+void attach_mask(FlashCall& call);
 
 template <FlashMember member>
 void remove(FlashCall& call) {
@@ -145,10 +192,19 @@ void change_rank(FlashCall& call) {
 /// The rows of each group, in the order of their ids.
 std::vector<FlashRow> presence_rows();
 std::vector<FlashRow> type_rows();
+std::vector<FlashRow> reserved_rows();
 std::vector<FlashRow> shape_rows();
+std::vector<FlashRow> extent_rows();
 std::vector<FlashRow> size_rows();
 std::vector<FlashRow> attribute_rows();
 std::vector<FlashRow> mask_rows();
+std::vector<FlashRow> window_rows();
+std::vector<FlashRow> prefix_rows();
 std::vector<FlashRow> position_rows();
+std::vector<FlashRow> split_rows();
+std::vector<FlashRow> length_rows();
+std::vector<FlashRow> rope_rows();
+std::vector<FlashRow> interface_rows();
+std::vector<FlashRow> product_rows();
 
 }  // namespace assay::spec::detail

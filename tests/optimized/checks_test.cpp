@@ -131,12 +131,6 @@ const std::vector<Broken>& broken_calls() {
          c.parameters.atten_mask = parameter(DType::uint8, {3072, 2048});
          c.attributes.sparse_mode = 6;
        }},
-      {"FAG-C73",
-       [](Call& c) {
-         c.parameters.atten_mask = parameter(DType::uint8, {3072, 2048});
-         c.attributes.sparse_mode = 6;
-         c.parameters.prefix = {10, 20, 31};
-       }},
       {"FAG-C76", [](Call& c) { c.attributes.pse_type = 4; }},
       {"FAG-C78", [](Call& c) { c.attributes.pse_type = 0; }},
       {"FAG-C79",

@@ -64,7 +64,7 @@ RC_GTEST_PROP(Tiling, SkipsOnlyBlocksThatNoQueryAttendsTo, ()) {
   p.seq_q = 1 + p.seq_q % 400, p.seq_kv = 1 + p.seq_kv % 400;
   p.next_tokens %= 400;
   p.pre_tokens = std::max(p.pre_tokens % 400, -p.next_tokens);
-  const Tiling tiling = plan(p, device::a2());
+  const optimized::SequenceTiles tiling = plan(p, device::a2()).sequence(0);
   for (std::int64_t r = 0; r < tiling.row_tiles; ++r)
     for (std::int64_t c = 0; c < tiling.key_tiles; ++c) {
       bool any = false;

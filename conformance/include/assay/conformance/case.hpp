@@ -13,8 +13,8 @@ namespace assay::conformance {
 
 /// How the numbers of a case are judged.
 /// a1, a2: exact lattice (staged values exact, or rounded with ties); bound: track B; phase1: no numbers, the call
-/// itself is judged.
-enum class Track : std::uint8_t { a1, a2, bound, phase1 };
+/// itself is judged; relation: several runs are compared with each other.
+enum class Track : std::uint8_t { a1, a2, bound, phase1, relation };
 
 /// One call, as plain data: everything that its replay line says. Values of tensors are a pure function of it.
 template <class Op>
@@ -26,6 +26,7 @@ struct Case {
   Track track = Track::bound;
   std::string profile = "normal";  ///< input profile of track B, see `profiles()`
   std::string mask = "random";     ///< pattern of a user mask, see `mask_patterns()`
+  std::string relation;            ///< track relation: its name, see `list properties`
   std::string drop = "random";     ///< pattern of the dropout bits, see `drop_patterns()`
   std::string violate;             ///< "ROW:name" of the row that the call breaks; empty: a legal call
   std::int64_t rows = 0;           ///< judged rows per (batch, head); 0: all
@@ -43,9 +44,11 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit("product", c.product, "product on which it is called");
   visit("inputs", c.inputs, "striding of the inputs");
   visit("outputs", c.outputs, "striding of the outputs");
-  visit("track", c.track, "a1, a2: exact lattice; bound: tolerance; phase1: argument checks");
+  visit("track", c.track,
+        "a1, a2: exact lattice; bound: tolerance; phase1: argument checks; relation: runs compared");
   visit("profile", c.profile, "input profile of track bound");
   visit("mask", c.mask, "pattern of a user mask");
+  visit("relation", c.relation, "relation between runs, of track relation");
   visit("drop", c.drop, "pattern of the dropout bits");
   visit("violate", c.violate, "ROW:name, the row that the call breaks");
   visit("rows", c.rows, "judged rows per batch and head, 0: all");
@@ -80,11 +83,12 @@ spec::Call<Op> call_of(const Case<Op>& c);
 namespace assay::spec {
 
 template <>
-inline constexpr auto spellings_of<conformance::Track> = Spellings<conformance::Track, 4>{{{
+inline constexpr auto spellings_of<conformance::Track> = Spellings<conformance::Track, 5>{{{
     {conformance::Track::a1, "a1"},
     {conformance::Track::a2, "a2"},
     {conformance::Track::bound, "bound"},
     {conformance::Track::phase1, "phase1"},
+    {conformance::Track::relation, "relation"},
 }}};
 
 }  // namespace assay::spec

@@ -54,7 +54,8 @@ struct Constraint {
   Source source;
   Standing standing;
   std::vector<Side> sides;
-  std::vector<std::string_view> implies;  ///< rows that are broken whenever this one is
+  std::string_view notes = {};  ///< ids of the contradictions and open points that touch the row
+  std::vector<std::string_view> implies = {};  ///< rows that are broken whenever this one is
   ExpectedStatus status = any_refusal;
   bool (*applies)(const Call<Op>& call);  ///< whether the row says anything about this call
   bool (*holds)(const Call<Op>& call);    ///< true where it does not apply

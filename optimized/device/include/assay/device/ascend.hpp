@@ -45,7 +45,7 @@ struct VectorCost {
 };
 
 struct VectorCosts {
-  VectorCost muls, add, sub, mul, div, exp, select, cast_to_16bit, cast_to_fp32, row_sum;
+  VectorCost muls, add, sub, mul, div, exp, sqrt, select, cast_to_16bit, cast_to_fp32, row_sum;
   Quantity barrier;
 };
 
@@ -92,8 +92,8 @@ void visit_quantities(AnySpec& spec, Visitor&& visit) {
        r.gm_to_ub, r.gm_to_ub_start, r.ub_to_gm, r.ub_to_gm_start, r.l2_bandwidth, r.hbm_bandwidth,
        r.hbm_efficiency);
   auto& v = spec.vector;
-  costs(v.muls, v.add, v.sub, v.mul, v.div, v.exp, v.select, v.cast_to_16bit, v.cast_to_fp32,
-        v.row_sum);
+  costs(v.muls, v.add, v.sub, v.mul, v.div, v.exp, v.sqrt, v.select, v.cast_to_16bit,
+        v.cast_to_fp32, v.row_sum);
   each(v.barrier, spec.overheads.handover, spec.overheads.launch, spec.overheads.sync_all);
 }
 

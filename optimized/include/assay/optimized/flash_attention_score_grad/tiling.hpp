@@ -16,10 +16,10 @@ struct Buffer {
   device::Bytes offset, size;
 };
 
-/// Keys j that the queries i of a tile can attend to: i - before <= j <= i + after, counted from
-/// the upper left corner.
+/// Keys j that query i can attend to: i - before <= j <= i + after, counted from the upper left
+/// corner of its sequence, and those in front of `prefix`.
 struct Window {
-  std::int64_t before, after;
+  std::int64_t before, after, prefix = 0;
 };
 
 /// Half-open range of key tiles.
@@ -30,27 +30,43 @@ struct TileRange {
   bool holds(std::int64_t tile) const { return first <= tile && tile < last; }
 };
 
-/// How one problem is cut for a device; everything else follows from it.
-struct Tiling {
+/// How the scores of one sequence and head are cut.
+struct SequenceTiles {
   std::int64_t seq_q, seq_kv;
-  std::int64_t rows, columns;         ///< of a block of scores, multiples of 16
-  std::int64_t row_tiles, key_tiles;  ///< blocks along the queries and along the keys of one head
-  std::int64_t record_tiles;          ///< row tiles whose dk and dv stay in L0C
-  std::int64_t l1_depth,
-      l0_depth;              ///< inner extent of a matrix operand held in one L1, one L0 buffer
-  std::int64_t slice;        ///< columns of a product that one L0C buffer holds
-  std::int64_t vector_rows;  ///< rows of a block that a vector core holds at a time
-  bool keys_stay;            ///< key and value of a key tile stay in L1
+  std::int64_t rows, columns;         ///< of a block of scores
+  std::int64_t row_tiles, key_tiles;  ///< blocks along the queries and along the keys
   Window window;
-  std::vector<Buffer> buffers;
-  device::Bytes l1, l0a, l0b, l0c, ub;  ///< peak occupancy
 
   /// Key tiles that hold a key which a query of the row tile may attend to; the others are skipped.
   TileRange keys_of(std::int64_t row_tile) const;
   /// Rows of a row tile and keys of a key tile: fewer in the last one.
   std::int64_t rows_of(std::int64_t row_tile) const;
   std::int64_t columns_of(std::int64_t key_tile) const;
-  /// Blocks of one query head that are computed.
+  /// Blocks that are computed.
+  std::int64_t blocks() const;
+};
+
+/// How one problem is cut for a device; everything else follows from it.
+struct Tiling {
+  std::int64_t batch;
+  std::int64_t rows, columns;  ///< of a block of scores, multiples of 16
+  std::int64_t record_tiles;   ///< row tiles whose dk and dv stay in L0C
+  std::int64_t l1_depth,
+      l0_depth;              ///< inner extent of a matrix operand held in one L1, one L0 buffer
+  std::int64_t slice;        ///< columns of a product that one L0C buffer holds
+  std::int64_t vector_rows;  ///< rows of a block that a vector core holds at a time
+  bool keys_stay;            ///< key and value of a key tile stay in L1
+  std::vector<SequenceTiles> sequences;  ///< one for all where they are alike, else `batch`
+  std::vector<Buffer> buffers;
+  device::Bytes l1, l0a, l0b, l0c, ub;  ///< peak occupancy
+
+  const SequenceTiles& sequence(std::int64_t b) const {
+    return sequences[sequences.size() == 1 ? 0 : static_cast<std::size_t>(b)];
+  }
+  /// Sequences that one entry of `sequences` stands for.
+  std::int64_t repeats() const { return sequences.size() == 1 ? batch : 1; }
+  /// Of all sequences, for one head: key tiles, and blocks that are computed.
+  std::int64_t key_tiles() const;
   std::int64_t blocks() const;
 };
 

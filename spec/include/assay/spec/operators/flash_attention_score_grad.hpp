@@ -81,6 +81,10 @@ constexpr bool has_pse_type(FlashSurface s) {
 constexpr bool has_rope(FlashSurface s) { return s == FlashSurface::u3; }
 constexpr bool has_softmax_in_layout(FlashSurface s) { return s == FlashSurface::u4; }
 
+/// Whether the surface's page offers it on the product, and the row FAG-P* that says so. The numbers depend on neither.
+bool supports(FlashSurface surface, Product product);
+std::string_view product_row(FlashSurface surface, Product product);
+
 /// Edge of the compressed masks; rows that the prefix adds to them; rows of a compressed pse.
 inline constexpr std::int64_t compressed_mask_edge = 2048;
 inline constexpr std::int64_t compressed_prefix_rows = 1024;
@@ -164,7 +168,7 @@ struct FlashAttentionScoreGrad {
     std::optional<std::string> softmax_in_layout;  ///< u4: "" or "same_as_input"; nullopt: a null pointer
   };
 
-  /// Rows FAG-C* that speak about the surfaces above.
+  /// Rows FAG-C*, FAG-P*, TND-* and API-* that speak about the surfaces above.
   static std::span<const Constraint<FlashAttentionScoreGrad>> constraints();
 };
 

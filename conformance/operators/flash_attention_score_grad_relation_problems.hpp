@@ -1,0 +1,41 @@
+#pragma once
+
+#include <vector>
+
+#include "operators/flash_attention_score_grad_trial.hpp"
+
+/// Problems to which relations apply; each relation asks for the features that its domain has.
+namespace assay::conformance::flash {
+
+/// Grouped heads, lengths beside tile edges.
+inline Op::Problem padded_problem(spec::DType dtype) {
+  return {.input_layout = spec::Layout::bnsd, .dtype = dtype, .batch = 2, .heads_q = 4, .heads_kv = 2,
+          .seq_q = 33, .seq_kv = 47, .head_dim = 24, .head_dim_v = 16, .scale_value = 0.25};
+}
+
+inline Op::Problem ragged_problem(spec::DType dtype) {
+  Op::Problem p = padded_problem(dtype);
+  p.input_layout = spec::Layout::tnd;
+  p.batch = 4, p.seq_q = 40, p.seq_kv = 47;
+  p.lengths_q = {19, 0, 40, 33}, p.lengths_kv = {47, 12, 46, 39};
+  return p;
+}
+
+inline Op::Problem with_mask(Op::Problem p, std::int64_t mode, spec::MaskShape shape) {
+  p.sparse_mode = mode, p.atten_mask = shape;
+  return p;
+}
+inline Op::Problem with_compressed_mask(Op::Problem p, std::int64_t mode) {
+  return with_mask(std::move(p), mode, spec::MaskShape::compressed);
+}
+inline Op::Problem with_dropout(Op::Problem p, double keep_prob) {
+  p.keep_prob = keep_prob, p.drop_mask = spec::DropMask::exact;
+  return p;
+}
+inline Op::Problem with_pse(Op::Problem p, std::int64_t pse_type, spec::PseShape shape) {
+  p.pse_type = pse_type, p.pse_shift = shape;
+  if (pse_type >= 2 && p.lengths_q.empty()) p.seq_kv = p.seq_q;
+  return p;
+}
+
+}  // namespace assay::conformance::flash

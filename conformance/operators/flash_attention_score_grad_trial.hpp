@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/reference/operands.hpp"
+
+/// Problems with their numbers in plain rows, which relations between runs rearrange.
+namespace assay::conformance::flash {
+
+using Op = spec::FlashAttentionScoreGrad;
+using FlashCase = Case<Op>;
+
+/// One run: a problem and what it is given. Rows lie in the order of Extents::row; numbers are values of their type.
+struct Trial {
+  Op::Problem problem;
+  reference::Operands<double> rows;
+  std::optional<spec::Tensor> atten_mask, pse_shift, drop_mask;
+  spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
+};
+
+/// The case's problem with the given tensors.
+Trial trial_of(const Op::Problem& problem, const Op::Inputs& inputs);
+
+/// The tensors of a trial, strided as it says.
+Op::Inputs inputs_of(const Trial& trial);
+
+/// The entry point that has all parameters that a problem needs.
+spec::FlashSurface surface_of(const Op::Problem& problem);
+
+/// Values of the five outputs, or something else that each of their elements has. Rows in the order of Extents::row.
+struct Gradients {
+  std::vector<double> dq, dk, dv, dq_rope, dk_rope;
+};
+Gradients gradients_of(const Op::Problem& problem, const Op::Outputs& outputs);
+
+/// Where a row comes from, told by where it goes to.
+using Origin = std::function<spec::RowPosition(const spec::RowPosition&)>;
+inline spec::RowPosition same_row(const spec::RowPosition& row) { return row; }
+
+/// rows[k] of `to` are the rows from(position) of `values`, whose extents are `own`. Both have `to.dim` channels.
+std::vector<double> gather(const std::vector<double>& values, const spec::Extents& own,
+                           const spec::Extents& to, const Origin& from);
+
+/// The trial of `problem` whose query and key rows, with everything that mask, position bias and dropout say of them, are
+/// those of `base` at other places. The shapes of pse and of a user mask become (batch, heads_q, Sq, Skv), slopes (batch,
+/// heads_q); compressed masks stay what they are, so that `problem` must say the same of every pair.
+Trial rearranged(const Trial& base, const Op::Problem& problem, const Origin& query,
+                 const Origin& key);
+
+/// A user mask (batch, heads_q, Sq, Skv) that keeps what `keeps(b, n, i, j)` says.
+spec::Tensor written_mask(
+    const Op::Problem& problem,
+    const std::function<bool(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& keeps);
+
+}  // namespace assay::conformance::flash

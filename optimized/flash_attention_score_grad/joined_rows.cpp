@@ -1,0 +1,16 @@
+#include "flash_attention_score_grad/joined_rows.hpp"
+
+namespace assay::optimized {
+
+void JoinedRows::read(const RowSpan& rows, const Tile& to) const {
+  rows_.read(rows, to);
+  if (rope_) rope_->read(rows, rope_part(to));
+}
+
+void JoinedRows::write(const RowSpan& rows, const Tile& from, float scale,
+                       const Destination& to) const {
+  rows_.write(rows, from, scale, *to.rows);
+  if (rope_) rope_->write(rows, rope_part(from), scale, **to.rope);
+}
+
+}  // namespace assay::optimized

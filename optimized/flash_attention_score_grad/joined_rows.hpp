@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+
+#include "flash_attention_score_grad/rows.hpp"
+
+namespace assay::optimized {
+
+/// Rows whose channels lie in two tensors: those of query or key, or of their gradients, and behind
+/// them those of the rope part, if there is one. In a tile they are one row, so that the products
+/// run through both parts in one chain.
+class JoinedRows {
+ public:
+  JoinedRows(Rows rows, std::optional<Rows> rope) : rows_(rows), rope_(rope) {}
+
+  void read(const RowSpan& rows, const Tile& to) const;
+
+  struct Destination {
+    spec::Tensor* rows;
+    std::optional<spec::Tensor>* rope;
+  };
+  /// As Rows::write.
+  void write(const RowSpan& rows, const Tile& from, float scale, const Destination& to) const;
+
+ private:
+  Tile rope_part(const Tile& tile) const { return {tile.at + rows_.dim(), tile.stride}; }
+
+  Rows rows_;
+  std::optional<Rows> rope_;
+};
+
+}  // namespace assay::optimized

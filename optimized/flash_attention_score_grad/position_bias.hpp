@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "flash_attention_score_grad/exclusion.hpp"
+#include "flash_attention_score_grad/workspace.hpp"
+
+namespace assay::optimized {
+
+/// A block's position bias: row i begins at `at` + i * `stride`, readable in whole groups of lanes.
+struct BiasRows {
+  const float* at;
+  std::int64_t stride;
+};
+
+/// Reads or computes the position bias block by block. Source: conventions of the operators,
+/// section 6.
+class PositionBias {
+ public:
+  using Op = spec::FlashAttentionScoreGrad;
+
+  /// It refers to its arguments.
+  PositionBias(const Op::Problem& problem, const Op::Inputs& inputs, const tile::Kernels& kernels);
+
+  bool present() const { return tensor_ != nullptr; }
+  /// Whether the scores are scaled once the bias is added, not before.
+  bool scaled_after() const { return problem_->pse_type == 1; }
+  /// The bias of a block, in `space` or in a line of rows + columns floats there.
+  BiasRows read(const Block& block, const Tile& space) const;
+
+ private:
+  /// A run of `count` elements, `step` apart.
+  struct Run {
+    std::int64_t element, step, count;
+  };
+
+  bool depends_on_distance() const;
+  BiasRows by_distance(const Block& block, float* line) const;
+  void slopes(const Block& block, std::int64_t first, float* line) const;
+  void compressed_tnd(const Block& block, std::int64_t first, float* line) const;
+  BiasRows single_row(const Block& block, const Tile& space) const;
+  void compressed_row(const Block& block, std::int64_t i, float* to) const;
+  std::int64_t element(const std::array<std::int64_t, 4>& index) const;
+  void widen(const Run& run, float* to) const;
+
+  const Op::Problem* problem_;
+  const tile::Kernels* kernels_;
+  const spec::Tensor* tensor_ = nullptr;
+  tile::Storage storage_ = tile::Storage::fp32;
+  std::int64_t element_size_ = 4;
+  std::vector<std::int64_t> first_elements_;  ///< of every sequence in the packed shapes
+};
+
+}  // namespace assay::optimized

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "flash_attention_score_grad/flat_view.hpp"
+#include "flash_attention_score_grad/rows.hpp"
+
+namespace assay::optimized {
+
+/// Reads softmax_max or softmax_sum, whatever their memory order. Source: conventions of the
+/// operators, section 8.2.
+class Statistics {
+ public:
+  using Problem = spec::FlashAttentionScoreGrad::Problem;
+
+  /// It refers to its arguments; the extents are those of the queries.
+  Statistics(const Problem& problem, const spec::Tensor& tensor, const spec::Extents& extents);
+
+  /// Copies one number a row.
+  void read(const RowSpan& rows, float* to) const;
+
+ private:
+  std::int64_t element(const RowSpan& rows, std::int64_t i) const;
+
+  FlatView view_;
+  const spec::Extents* extents_;
+  spec::Layout layout_;
+  bool packed_;
+};
+
+}  // namespace assay::optimized

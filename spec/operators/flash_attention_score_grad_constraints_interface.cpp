@@ -1,0 +1,68 @@
+#include <algorithm>
+
+#include "flash_attention_score_grad_rows.hpp"
+
+namespace assay::spec::detail {
+namespace {
+
+/// A rule of the C interface, which a call as data has no room for.
+FlashRow protocol(std::string_view id, std::string_view statement, Source source, Standing standing) {
+  return {.id = id,
+          .statement = statement,
+          .source = source,
+          .standing = standing,
+          .sides = {Side::none},
+          .applies = always,
+          .holds = always};
+}
+
+bool is_strided(const Parameter& parameter) {
+  return given(parameter) &&
+         (parameter.strides != contiguous_strides(parameter.shape) || parameter.offset != 0);
+}
+
+/// FAG-C28 has the private formats. S-V1 ticks every tensor; S-V3 all but those that are null or unused.
+FlashRow strided_views() {
+  return {.id = "API-7",
+          .statement = "Any strided view of a tensor in a plain format is an input or an output.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept},
+          .applies =
+              [](const FlashCall& c) {
+                return std::ranges::any_of(every_tensor, [&](FlashMember member) {
+                  return is_strided(c.parameters.*member);
+                });
+              },
+          .holds = always};
+}
+
+}  // namespace
+
+std::vector<FlashRow> interface_rows() {
+  return {protocol("API-1",
+                   "workspaceSize may be 0, and the workspace of phase 2 is then a null pointer.",
+                   {upstream_interface, "phase 2"}, Standing::upstream),
+          protocol("API-2",
+                   "An executor serves one phase 2 and ends with it, unless it was made repeatable.",
+                   {upstream_interface, "executor"}, Standing::upstream),
+          protocol("API-3",
+                   "What phase 1 was given stays valid until phase 2 has returned, device memory until the "
+                   "stream was synchronised.",
+                   {upstream_interface, "lifetimes"}, Standing::upstream),
+          protocol("API-4", "Results are visible once the stream was synchronised.",
+                   {upstream_interface, "phase 2"}, Standing::upstream),
+          protocol("API-5",
+                   "After a failed phase 1 the executor and workspaceSize say nothing and phase 2 is "
+                   "not called.",
+                   {upstream_interface, "phase 1"}, Standing::upstream),
+          protocol("API-6",
+                   "Optional arguments may be null; an optional tensor of rank 0 counts as null.",
+                   {upstream_entry, "optional tensors"}, Standing::upstream),
+          strided_views(),
+          // No document says so.
+          protocol("API-8", "Outputs share no memory with inputs.",
+                   {unpadding_page, "parameters"}, Standing::derived)};
+}
+
+}  // namespace assay::spec::detail

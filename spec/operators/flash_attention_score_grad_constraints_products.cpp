@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "flash_attention_score_grad_rows.hpp"
+
+namespace assay::spec {
+namespace detail {
+namespace {
+
+/// What the page of an entry point says of a product.
+struct Cell {
+  FlashSurface surface;
+  Product product;
+  std::string_view id, statement, page, notes;
+  bool (*applies)(const FlashCall& call);
+  bool offered = true;
+};
+
+template <FlashSurface surface, Product product>
+bool is_cell(const FlashCall& c) {
+  return c.surface == surface && c.product == product;
+}
+
+using enum FlashSurface;
+using enum Product;
+
+constexpr Cell cells[] = {
+    {g1, a2, "FAG-P01", "Atlas A2 training products offer aclnnFlashAttentionScoreGrad.",
+     operator_page, "", is_cell<g1, a2>},
+    // The upstream pages of the same revision say no; the page of the operator is the authority.
+    {g1, a3, "FAG-P02", "Atlas A3 training products offer aclnnFlashAttentionScoreGrad.",
+     operator_page, "FAG-Q1", is_cell<g1, a3>},
+    {g2, a2, "FAG-P03", "Atlas A2 training products offer aclnnFlashAttentionScoreGradV2.",
+     operator_page, "FAG-Q26", is_cell<g2, a2>},
+    {g2, a3, "FAG-P04", "Atlas A3 training products offer aclnnFlashAttentionScoreGradV2.",
+     operator_page, "FAG-Q1", is_cell<g2, a3>},
+    {u1, a2, "FAG-P05", "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGrad.",
+     unpadding_page, "FAG-Q30", is_cell<u1, a2>},
+    {u1, a3, "FAG-P06",
+     "Atlas A3 training products do not offer aclnnFlashAttentionUnpaddingScoreGrad.",
+     unpadding_page, "FAG-Q1", is_cell<u1, a3>, false},
+    {u2, a2, "FAG-P07",
+     "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV2.",
+     upstream_second_unpadding_page, "", is_cell<u2, a2>},
+    {u2, a3, "FAG-P08",
+     "Atlas A3 training products do not offer aclnnFlashAttentionUnpaddingScoreGradV2.",
+     upstream_second_unpadding_page, "FAG-Q1", is_cell<u2, a3>, false},
+    {u3, a2, "FAG-P09",
+     "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV3.", rope_page,
+     "FAG-Q30", is_cell<u3, a2>},
+    {u3, a3, "FAG-P10",
+     "Atlas A3 training products offer aclnnFlashAttentionUnpaddingScoreGradV3.", rope_page, "",
+     is_cell<u3, a3>},
+    {u4, a2, "FAG-P11",
+     "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV4.",
+     upstream_fourth_unpadding_page, "", is_cell<u4, a2>},
+    {u4, a3, "FAG-P12",
+     "Atlas A3 training products do not offer aclnnFlashAttentionUnpaddingScoreGradV4.",
+     upstream_fourth_unpadding_page, "FAG-Q1", is_cell<u4, a3>, false},
+};
+
+const Cell& cell_of(FlashSurface surface, Product product) {
+  for (const Cell& cell : cells)
+    if (cell.surface == surface && cell.product == product) return cell;
+  throw std::logic_error("no row on this entry point and product");
+}
+
+}  // namespace
+
+/// Nothing to reject: the matrix is a fact of the documents, and the computation does not depend on it.
+std::vector<FlashRow> product_rows() {
+  std::vector<FlashRow> rows;
+  for (const Cell& cell : cells) {
+    const bool upstream = cell.page.starts_with("ops-transformer: ");
+    rows.push_back({.id = cell.id,
+                    .statement = cell.statement,
+                    .source = {cell.page, "products"},
+                    .standing = upstream ? Standing::upstream : Standing::documented,
+                    .sides = {cell.offered ? Side::accept : Side::none},
+                    .notes = cell.notes,
+                    .applies = cell.applies,
+                    .holds = always});
+  }
+  return rows;
+}
+
+}  // namespace detail
+
+bool supports(FlashSurface surface, Product product) {
+  return detail::cell_of(surface, product).offered;
+}
+
+std::string_view product_row(FlashSurface surface, Product product) {
+  return detail::cell_of(surface, product).id;
+}
+
+}  // namespace assay::spec
