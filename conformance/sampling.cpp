@@ -14,10 +14,10 @@ constexpr std::int64_t full_random_factor = 5;
 template <class Op>
 void require_legal(const Case<Op>& c) {
   if (!c.violate.empty()) return;
-  const auto broken = spec::violations(Op::constraints(), call_of(c));
-  if (!broken.empty())
-    throw std::logic_error("sampled case breaks " + std::string(broken.front()->id) + ": " +
-                           command_line(c));
+  for (const auto* row : spec::violations(Op::constraints(), call_of(c)))
+    if (row->standing != spec::Standing::disputed)
+      throw std::logic_error("sampled case breaks " + std::string(row->id) + ": " +
+                             command_line(c));
 }
 
 /// Appends what is not there yet.
@@ -28,11 +28,15 @@ class Collector {
 
   void add(std::vector<Case<Op>> cases) {
     for (auto& c : cases) {
-      if (plan_.product) c.product = *plan_.product;
+      if (plan_.product) {
+        if (!flash::is_offered(c.surface, *plan_.product)) continue;
+        c.product = *plan_.product;
+      }
       require_legal(c);
       if (lines_.insert(command_line(c)).second) cases_.push_back(std::move(c));
     }
   }
+  const std::vector<Case<Op>>& cases() const { return cases_; }
   std::vector<Case<Op>> take() { return std::move(cases_); }
 
  private:
@@ -54,6 +58,7 @@ std::vector<Case<spec::FlashAttentionScoreGrad>> sample(const SamplingPlan& plan
   cases.add(flash::lattice_cases(plan.seed));
   cases.add(flash::relation_cases(plan.seed));
   cases.add(flash::random_cases(plan.seed, random_cases));
+  cases.add(flash::completing_cases(plan.seed, cases.cases()));
   cases.add(flash::model_cases(plan.full ? flash::ModelExtent::whole : flash::ModelExtent::cut));
   return cases.take();
 }

@@ -1,68 +1,15 @@
-#include <functional>
+#include "flash_attention_score_grad_corners.hpp"
 
-#include "assay/conformance/lattice.hpp"
-#include "flash_attention_score_grad_sampling.hpp"
+#include <algorithm>
+#include <iterator>
+#include <tuple>
 
 namespace assay::conformance::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using spec::DType;
-using spec::Layout;
 using spec::MaskShape;
-
-constexpr std::int64_t rows_of_long_cases = 32;
-
-FlashCase small_case() {
-  FlashCase c;
-  c.problem = {.batch = 2,
-               .heads_q = 4,
-               .heads_kv = 2,
-               .seq_q = 40,
-               .seq_kv = 48,
-               .head_dim = 32,
-               .head_dim_v = 32,
-               .scale_value = ordinary_scale(32)};
-  return c;
-}
-
-/// Collects variations of one case; surfaces, products, layouts and types take turns.
-class Corners {
- public:
-  explicit Corners(std::uint64_t seed) : seed_(seed) {}
-
-  void add(const std::string& note, const std::function<void(FlashCase& c)>& change) {
-    constexpr Layout layouts[] = {Layout::bnsd, Layout::bsh, Layout::bsnd, Layout::sbh};
-    constexpr DType dtypes[] = {DType::bf16, DType::fp32, DType::fp16};
-    const std::size_t turn = cases_.size();
-    FlashCase c = small_case();
-    c.problem.input_layout = layouts[turn % 4];
-    c.problem.dtype = dtypes[turn % 3];
-    c.surface = turn % 2 == 0 ? spec::FlashSurface::g1 : spec::FlashSurface::g2;
-    c.product = turn / 2 % 2 == 0 ? spec::Product::a2 : spec::Product::a3;
-    c.seed = seed_ + turn;
-    c.note = note;
-    change(c);
-    cases_.push_back(std::move(c));
-  }
-  std::vector<FlashCase> take() { return std::move(cases_); }
-
- private:
-  std::uint64_t seed_;
-  std::vector<FlashCase> cases_;
-};
-
-void set_dim(Op::Problem& p, std::int64_t head_dim, std::int64_t head_dim_v) {
-  p.head_dim = head_dim;
-  p.head_dim_v = head_dim_v;
-  p.scale_value = ordinary_scale(head_dim);
-}
-
-void set_single_head(Op::Problem& p, std::int64_t seq_q, std::int64_t seq_kv) {
-  p.batch = p.heads_q = p.heads_kv = 1;
-  p.seq_q = seq_q;
-  p.seq_kv = seq_kv;
-}
 
 void add_extents(Corners& corners) {
   corners.add("the smallest problem", [](FlashCase& c) {
@@ -97,6 +44,13 @@ void add_extents(Corners& corners) {
       set_single_head(c.problem, 150, 140);
       set_dim(c.problem, head_dim, head_dim == 192 ? 128 : head_dim);
     });
+  for (const auto surface : {spec::FlashSurface::g1, spec::FlashSurface::g2})
+    for (const std::int64_t head_dim : {513, 768})
+      corners.add("a head size that some pages exclude", [=](FlashCase& c) {
+        c.surface = surface;
+        set_single_head(c.problem, 24, 40);
+        set_dim(c.problem, head_dim, head_dim);
+      });
   corners.add("the narrowest value", [](FlashCase& c) { c.problem.head_dim_v = 1; });
 }
 
@@ -145,6 +99,22 @@ void add_bands(Corners& corners) {
   band(300, 97, spec::unbounded_tokens, spec::unbounded_tokens);
 }
 
+/// Prefixes at the ends of their range; without one and with fewer keys than queries rows are dead.
+void add_prefixes(Corners& corners) {
+  for (const std::int64_t mode : {5, 6})
+    for (const auto& [seq_q, seq_kv, prefix] :
+         {std::tuple{48, 32, 0}, std::tuple{48, 32, 32}, std::tuple{32, 48, 16},
+          std::tuple{32, 48, 48}, std::tuple{40, 40, 1}})
+      corners.add("the end of a prefix's range", [=](FlashCase& c) {
+        c.problem.seq_q = seq_q;
+        c.problem.seq_kv = seq_kv;
+        c.problem.prefix = {prefix, seq_kv};
+        c.problem.sparse_mode = mode;
+        c.problem.atten_mask = mode == 6 ? MaskShape::compressed : MaskShape::b_one_ss;
+      });
+  corners.add("a prefix that nothing reads", [](FlashCase& c) { c.problem.prefix = {0}; });
+}
+
 /// Compressed masks are 2048 wide, sequences need not be.
 void add_long(Corners& corners) {
   const auto causal = [&](std::int64_t mode, std::int64_t seq_q, std::int64_t seq_kv) {
@@ -168,6 +138,13 @@ void add_long(Corners& corners) {
   causal(2, 2049, 2049);
   causal(3, 2100, 3000);
   causal(3, 3000, 2100);
+  corners.add("a prefix beyond 2048", [](FlashCase& c) {
+    set_single_head(c.problem, 2100, 2400);
+    set_dim(c.problem, 16, 16);
+    set_compressed(c.problem, 6);
+    c.problem.prefix = {2200};
+    c.rows = rows_of_long_cases;
+  });
   for (const bool one_query : {true, false})
     corners.add("one long side", [=](FlashCase& c) {
       set_single_head(c.problem, one_query ? 1 : 8193, one_query ? 8193 : 1);
@@ -210,74 +187,110 @@ void add_calls(Corners& corners) {
   call("the longest key", &Op::Problem::seq_kv, 1024 * 1024);
 }
 
-struct Masking {
-  std::int64_t sparse_mode;
-  MaskShape shape;
-  const char* pattern;
-};
+}  // namespace
 
-FlashCase lattice_case(const Masking& mask, Track track, std::size_t turn) {
-  constexpr std::int64_t dims[] = {64, 40, 128, 72, 33, 96}, lengths[] = {47, 96, 65, 130, 33};
-  FlashCase c{.track = track, .mask = mask.pattern};
-  const std::int64_t dim = dims[turn % 6], seq = lengths[turn % 5];
-  c.problem = {.batch = 1 + static_cast<std::int64_t>(turn % 2),
+namespace {
+
+FlashCase small_case() {
+  FlashCase c;
+  c.problem = {.batch = 2,
                .heads_q = 4,
-               .heads_kv = turn % 3 == 0 ? 1 : 2,
-               .seq_q = seq,
-               .seq_kv = seq + static_cast<std::int64_t>(turn % 4) * 9 - 9,
-               .head_dim = dim,
-               .head_dim_v = turn % 5 == 0 ? dim / 2 : dim,
-               .sparse_mode = mask.sparse_mode,
-               .pre_tokens = mask.sparse_mode == 4 ? seq / 3 : spec::unbounded_tokens,
-               .next_tokens = mask.sparse_mode == 4 ? seq / 5 : spec::unbounded_tokens,
-               .atten_mask = mask.shape};
-  c.surface = turn % 2 == 0 ? spec::FlashSurface::g1 : spec::FlashSurface::g2;
-  c.product = turn / 2 % 2 == 0 ? spec::Product::a2 : spec::Product::a3;
+               .heads_kv = 2,
+               .seq_q = 40,
+               .seq_kv = 48,
+               .head_dim = 32,
+               .head_dim_v = 32,
+               .scale_value = ordinary_scale(32)};
   return c;
 }
 
 }  // namespace
+
+void Corners::add(const std::string& note, const Change& change) {
+  constexpr spec::Layout layouts[] = {spec::Layout::bnsd, spec::Layout::bsh, spec::Layout::bsnd,
+                                      spec::Layout::sbh};
+  FlashCase c = small_case();
+  c.problem.input_layout = layouts[cases_.size() % 4];
+  c.surface = cases_.size() % 2 == 0 ? spec::FlashSurface::g1 : spec::FlashSurface::g2;
+  c.product = cases_.size() / 2 % 2 == 0 ? spec::Product::a2 : spec::Product::a3;
+  keep(std::move(c), note, change);
+}
+
+void Corners::add_packed(const std::string& note, const Change& change) {
+  constexpr spec::FlashSurface surfaces[] = {spec::FlashSurface::u1, spec::FlashSurface::u2,
+                                             spec::FlashSurface::u4};
+  FlashCase c = small_case();
+  c.problem.input_layout = spec::Layout::tnd;
+  set_lengths(c.problem, {40, 17, 33}, {48, 33, 33});
+  c.surface = surfaces[cases_.size() / 3 % 3];
+  if (c.surface == spec::FlashSurface::u4 && cases_.size() % 2 == 0)
+    c.problem.softmax_in_layout = spec::StatisticsOrder::same_as_input;
+  keep(std::move(c), note, change);
+}
+
+void Corners::keep(FlashCase c, const std::string& note, const Change& change) {
+  constexpr spec::DType dtypes[] = {spec::DType::bf16, spec::DType::fp32, spec::DType::fp16};
+  c.problem.dtype = dtypes[cases_.size() % 3];
+  c.seed = seed_ + cases_.size();
+  c.note = note;
+  change(c);
+  cases_.push_back(std::move(c));
+}
+
+void set_dim(Op::Problem& p, std::int64_t head_dim, std::int64_t head_dim_v) {
+  p.head_dim = head_dim;
+  p.head_dim_v = head_dim_v;
+  p.scale_value = ordinary_scale(head_dim);
+}
+
+void set_single_head(Op::Problem& p, std::int64_t seq_q, std::int64_t seq_kv) {
+  p.batch = p.heads_q = p.heads_kv = 1;
+  p.seq_q = seq_q;
+  p.seq_kv = seq_kv;
+  p.lengths_q.clear();
+  p.lengths_kv.clear();
+}
+
+void set_lengths(Op::Problem& p, std::vector<std::int64_t> lengths_q,
+                 std::vector<std::int64_t> lengths_kv) {
+  p.batch = std::ssize(lengths_q);
+  const auto settle = [](std::vector<std::int64_t>& lengths, std::int64_t& seq) {
+    seq = std::ranges::max(lengths);
+    if (std::ranges::count(lengths, seq) == std::ssize(lengths)) lengths.clear();
+  };
+  p.lengths_q = std::move(lengths_q);
+  p.lengths_kv = std::move(lengths_kv);
+  settle(p.lengths_q, p.seq_q);
+  settle(p.lengths_kv, p.seq_kv);
+}
+
+void set_compressed(Op::Problem& p, std::int64_t sparse_mode) {
+  p.sparse_mode = sparse_mode;
+  p.atten_mask = MaskShape::compressed;
+}
+
+void set_rope(FlashCase& c, std::int64_t head_dim_rope) {
+  c.surface = spec::FlashSurface::u3;
+  c.problem.dtype = DType::bf16;
+  c.problem.softmax_in_layout = spec::StatisticsOrder::packed;
+  c.problem.head_dim_rope = head_dim_rope;
+  set_compressed(c.problem, 3);
+}
 
 std::vector<FlashCase> corner_cases(std::uint64_t seed) {
   Corners corners(seed);
   add_extents(corners);
   add_attributes(corners);
   add_bands(corners);
+  add_prefixes(corners);
   add_long(corners);
   add_degenerate(corners);
+  add_packed_corners(corners);
+  add_pse_corners(corners);
+  add_dropout_corners(corners);
+  add_rope_corners(corners);
   add_calls(corners);
   return corners.take();
-}
-
-std::vector<FlashCase> lattice_cases(std::uint64_t seed) {
-  constexpr Masking maskings[] = {{0, MaskShape::absent, "random"},
-                                  {0, MaskShape::ss, "dead_rows"},
-                                  {1, MaskShape::bnss, "random"},
-                                  {2, MaskShape::compressed, "random"},
-                                  {3, MaskShape::compressed, "random"},
-                                  {4, MaskShape::compressed, "random"}};
-  std::vector<FlashCase> cases;
-  const auto add = [&](FlashCase c, Layout layout, DType dtype) {
-    c.problem.input_layout = layout;
-    c.problem.dtype = dtype;
-    c.seed = seed + cases.size();
-    c.problem.scale_value = lattice_scale(c.problem, c.seed);
-    cases.push_back(std::move(c));
-  };
-  for (const Track track : {Track::a1, Track::a2})
-    for (const DType dtype : {DType::fp16, DType::bf16, DType::fp32})
-      for (const Masking& mask : maskings) {
-        for (const Layout layout : {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd})
-          add(lattice_case(mask, track, cases.size()), layout, dtype);
-        if (mask.sparse_mode < 2 || track != Track::a1) continue;
-        FlashCase c = lattice_case(mask, track, cases.size());
-        set_single_head(c.problem, 2200, 2100);
-        if (mask.sparse_mode == 4) c.problem.pre_tokens = 900, c.problem.next_tokens = 300;
-        c.problem.head_dim = c.problem.head_dim_v = 48;
-        c.rows = rows_of_long_cases;
-        add(std::move(c), Layout::bnsd, dtype);
-      }
-  return cases;
 }
 
 }  // namespace assay::conformance::flash

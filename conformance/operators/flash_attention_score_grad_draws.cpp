@@ -4,6 +4,7 @@
 
 #include "assay/conformance/lattice.hpp"
 #include "assay/conformance/random.hpp"
+#include "flash_attention_score_grad_draws.hpp"
 #include "flash_attention_score_grad_factors.hpp"
 
 namespace assay::conformance::flash {
@@ -11,112 +12,103 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Draws numbers one after the other.
-class Draws {
- public:
-  explicit Draws(std::uint64_t seed) : random_(stream(seed, Stream::sampling)) {}
-  std::int64_t integer(std::int64_t first, std::int64_t last) {
-    return random_.integer(index_++, first, std::max(first, last));
-  }
-  template <class Value, std::size_t count>
-  Value one_of(const Value (&values)[count]) {
-    return values[integer(0, static_cast<std::int64_t>(count) - 1)];
-  }
-  /// 2 to `limit`, half of the time beside a multiple of a tile size.
-  std::int64_t length(std::int64_t limit) {
-    const std::int64_t tile = one_of({16, 64, 128, 512});
-    if (tile - 1 > limit || integer(0, 1) == 0) return integer(2, limit);
-    return std::clamp<std::int64_t>(tile * integer(1, (limit + 1) / tile) + integer(-1, 1), 2,
-                                    std::max<std::int64_t>(limit, 2));
-  }
-
- private:
-  Random random_;
-  std::uint64_t index_ = 0;
-};
-
-/// Longest sequence that keeps a square problem within `budget` multiply-adds; a pair costs the
-/// judge something at any head size.
-std::int64_t longest(const Op::Problem& p, double budget) {
-  constexpr std::int64_t pair_cost = 48;
-  const double each = static_cast<double>(p.batch * p.heads_q * (p.head_dim + pair_cost));
-  return std::max<std::int64_t>(8, static_cast<std::int64_t>(std::sqrt(budget / each)));
-}
-
-void draw_lengths(Op::Problem& p, Lengths lengths, std::int64_t limit, Draws& draws) {
-  constexpr std::int64_t longest_alone = 700;
-  const std::int64_t alone = std::min(limit * limit, longest_alone);
-  const std::int64_t some = draws.length(limit);
-  switch (lengths) {
-    case Lengths::equal:
-      p.seq_q = p.seq_kv = some;
+void draw_heads(Op::Problem& p, Group group, Draws& draws) {
+  switch (group) {
+    case Group::one:
+      p.heads_q = p.heads_kv = draws.one_of({1, 2, 3});
       break;
-    case Lengths::shorter_q:
-      p.seq_kv = some + draws.integer(1, limit);
-      p.seq_q = some;
+    case Group::some:
+      p.heads_kv = draws.one_of({2, 2, 3});
+      p.heads_q = p.heads_kv * draws.one_of({2, 2, 4});
       break;
-    case Lengths::longer_q:
-      p.seq_q = some + draws.integer(1, limit);
-      p.seq_kv = some;
+    case Group::all:
+      p.heads_kv = 1;
+      p.heads_q = draws.one_of({2, 3, 8});
       break;
-    case Lengths::one_query:
-      p.seq_q = 1;
-      p.seq_kv = draws.length(alone);
-      break;
-    case Lengths::one_key:
-      p.seq_q = draws.length(alone);
-      p.seq_kv = 1;
-      break;
-    case Lengths::tile_edges: {
-      const std::int64_t tiles = std::max<std::int64_t>(1, limit / 16);
-      p.seq_q = 16 * draws.integer(1, tiles) + draws.one_of({-1, 1});
-      p.seq_kv = 16 * draws.integer(1, tiles) + draws.one_of({-1, 0, 1});
-      break;
-    }
   }
 }
 
-void draw_window(Op::Problem& p, Window window, Draws& draws) {
-  const std::int64_t shorter = std::min(p.seq_q, p.seq_kv);
-  const std::int64_t inside = draws.integer(1, std::max<std::int64_t>(1, shorter / 4));
-  switch (window) {
-    case Window::unbounded:
-      break;
-    case Window::causal:
-      p.pre_tokens = std::max(p.seq_q, p.seq_kv);
-      p.next_tokens = 0;
-      break;
-    case Window::band:
-      p.pre_tokens = draws.integer(0, shorter / 2);
-      p.next_tokens = draws.integer(0, shorter / 3);
-      break;
-    case Window::negative_next:
-      p.next_tokens = -inside;
-      break;
-    case Window::negative_pre:
-      p.pre_tokens = -inside;
-      break;
-    case Window::ignored:
-      p.pre_tokens = draws.integer(-3, 3);
-      p.next_tokens = draws.integer(-3, 3);
-      break;
+std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
+  const bool rope = has_rope(k.surface);
+  switch (k.head_dim) {
+    case HeadDim::small:
+      // One channel is too few for a lattice or a narrower value.
+      if (rope || k.track != Track::bound) return 8;
+      return k.narrow_value ? draws.one_of({3, 8, 12}) : draws.one_of({1, 3, 8, 12});
+    case HeadDim::odd: return draws.one_of({17, 33, 71, 100});
+    case HeadDim::eights: return draws.one_of({24, 40, 72, 88});
+    case HeadDim::tiles: return draws.one_of({16, 32, 64, 80, 96, 128});
+    case HeadDim::wide: return rope ? draws.one_of({192, 256, 512}) : draws.one_of({129, 192, 256, 512});
+    case HeadDim::widest: return draws.one_of({520, 576, 768});
   }
+  return 16;
+}
+
+void draw_dims(Op::Problem& p, const Categories& k, Draws& draws) {
+  p.head_dim = p.head_dim_v = draw_head_dim(k, draws);
+  const std::int64_t step = has_rope(k.surface) ? 8 : 1;
+  if (k.narrow_value && p.head_dim > step) {
+    const std::int64_t third = (2 * p.head_dim + 2) / 3;
+    p.head_dim_v = draws.one_of({1, 2}) == 1 ? draws.integer(1, p.head_dim - 1) : third;
+    p.head_dim_v = std::max(step, p.head_dim_v / step * step);
+  }
+  const std::int64_t half = std::max<std::int64_t>(8, p.head_dim / 16 * 8);
+  if (k.rope == Rope::eight) p.head_dim_rope = 8;
+  if (k.rope == Rope::part) p.head_dim_rope = p.head_dim >= 64 ? 64 : half;
+  if (k.rope == Rope::whole) p.head_dim_rope = p.head_dim;
 }
 
 double scale_of(Scale scale, std::int64_t head_dim) {
   switch (scale) {
-    case Scale::ordinary:
-      return ordinary_scale(head_dim);
-    case Scale::negative:
-      return -ordinary_scale(head_dim);
-    case Scale::one:
-      return 1.0;
-    case Scale::odd:
-      return static_cast<double>(static_cast<float>(0.7 * ordinary_scale(head_dim)));
-    case Scale::zero:
-      return 0.0;
+    case Scale::ordinary: return ordinary_scale(head_dim);
+    case Scale::negative: return -ordinary_scale(head_dim);
+    case Scale::one: return 1.0;
+    case Scale::odd: return static_cast<double>(static_cast<float>(0.7 * ordinary_scale(head_dim)));
+    case Scale::zero: return 0.0;
   }
   return 1.0;
+}
+
+void draw_dropout(Op::Problem& p, const Categories& k, Draws& draws) {
+  p.drop_mask = k.dropout == Dropout::exact      ? spec::DropMask::exact
+                : k.dropout == Dropout::granules ? spec::DropMask::granules
+                                                 : spec::DropMask::absent;
+  switch (k.keep) {
+    case Keep::one: break;
+    case Keep::one_with_mask:
+      p.drop_mask = draws.one_of({spec::DropMask::exact, spec::DropMask::granules});
+      break;
+    case Keep::half: p.keep_prob = 0.5; break;
+    case Keep::most: p.keep_prob = static_cast<double>(0.9f); break;
+    case Keep::tiny: p.keep_prob = 0.0625; break;
+  }
+}
+
+void draw_pse(Op::Problem& p, const Categories& k, Draws& draws) {
+  p.pse_shift = k.pse_shape;
+  if (k.pse != Pse::absent) p.pse_type = static_cast<std::int64_t>(k.pse) - 1;
+  const std::int64_t start = draws.integer(1, 40), ahead = draws.integer(1, 30);
+  switch (k.start) {
+    case Start::absent: break;
+    case Start::equal: p.q_start_idx = p.kv_start_idx = {start}; break;
+    case Start::query_ahead: p.q_start_idx = {start + ahead}, p.kv_start_idx = {start}; break;
+    case Start::key_ahead: p.q_start_idx = {start}, p.kv_start_idx = {start + ahead}; break;
+    case Start::query_alone: p.q_start_idx = {start}; break;
+  }
+}
+
+void draw_prefix(Op::Problem& p, Prefix prefix, Draws& draws) {
+  if (prefix == Prefix::absent) return;
+  if (prefix == Prefix::ignored) {
+    p.prefix = {0};
+    return;
+  }
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    const std::int64_t all = p.length_kv(b), least = std::max<std::int64_t>(0, all - p.length_q(b));
+    p.prefix.push_back(prefix == Prefix::least ? least
+                       : prefix == Prefix::all ? all
+                                               : draws.integer(least, all));
+  }
 }
 
 /// Whether the user's mask of `c` keeps a pair at all, where chance could exclude them all.
@@ -139,23 +131,22 @@ FlashCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
               .outputs = k.outputs,
               .track = k.track,
               .profile = std::string(k.profile),
-              .mask = std::string(k.pattern)};
+              .mask = std::string(k.pattern),
+              .drop = std::string(k.drop)};
   Op::Problem& p = c.problem;
   p = {.input_layout = k.layout,
        .dtype = k.dtype,
-       .heads_q = k.heads.q,
-       .heads_kv = k.heads.kv,
-       .head_dim = k.head_dim,
-       .head_dim_v = k.head_dim,
-       .sparse_mode = k.masking.sparse_mode,
-       .atten_mask = k.masking.shape,
-       .mask_dtype = k.mask_dtype};
-  p.batch = k.masking.shape == spec::MaskShape::b_one_ss ? 2 : draws.one_of({1, 1, 2, 3});
-  if (k.narrow_value)
-    p.head_dim_v =
-        draws.one_of({1, 2}) == 1 ? draws.integer(1, k.head_dim - 1) : (2 * k.head_dim + 2) / 3;
-  draw_lengths(p, k.lengths, longest(p, budget), draws);
+       .sparse_mode = k.sparse_mode,
+       .atten_mask = k.mask,
+       .mask_dtype = k.mask_dtype,
+       .softmax_in_layout = k.statistics};
+  draw_heads(p, k.group, draws);
+  draw_dims(p, k, draws);
+  draw_lengths(p, k, budget, draws);
   draw_window(p, k.window, draws);
+  draw_prefix(p, k.prefix, draws);
+  draw_dropout(p, k, draws);
+  draw_pse(p, k, draws);
   p.scale_value = scale_of(k.scale, p.head_dim);
   if (k.track != Track::bound) p.scale_value = lattice_scale(p, seed);
   do c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
@@ -170,16 +161,30 @@ double ordinary_scale(std::int64_t head_dim) {
 }
 
 double multiply_adds(const Op::Problem& p) {
-  return static_cast<double>(p.batch * p.heads_q * p.head_dim) * static_cast<double>(p.seq_q) *
-         static_cast<double>(p.seq_kv);
+  return static_cast<double>(score_count(p)) * static_cast<double>(p.head_dim);
 }
 
 std::vector<FlashCase> cover_cases(std::uint64_t seed) {
   constexpr double budgets[] = {2e5, 1e6, 3e6};
   std::vector<FlashCase> cases;
   const std::uint64_t lots = stream(seed, Stream::sampling).bits(0);
-  for (const Choice& choice : pairwise_cover(category_sizes(), admissible_categories, lots))
+  for (const Choice& choice : pairwise_cover(choice_space(), lots))
     cases.push_back(draw_case(decode(choice), budgets[cases.size() % 3], lots + cases.size()));
+  return cases;
+}
+
+std::vector<FlashCase> completing_cases(std::uint64_t seed, std::span<const FlashCase> plan) {
+  constexpr double budget = 2e5;
+  std::vector<Choice> known;
+  for (const FlashCase& c : plan)
+    if (c.track == Track::bound) known.push_back(axes_of(c));
+  Choice bound = choice_space().open_choice();
+  bound[track] = 0;
+  std::vector<FlashCase> cases;
+  const std::uint64_t lots = stream(seed, Stream::sampling).bits(2);
+  for (const Choice& choice : pairwise_cover(
+           choice_space(), lots, {.factors = axis_count, .fixed = bound, .known = known}))
+    cases.push_back(draw_case(decode(choice), budget, lots + cases.size()));
   return cases;
 }
 
@@ -189,7 +194,7 @@ std::vector<FlashCase> random_cases(std::uint64_t seed, std::int64_t count) {
   const std::uint64_t lots = stream(seed, Stream::sampling).bits(1);
   for (std::int64_t k = 0; k < count; ++k) {
     const auto lot = lots + static_cast<std::uint64_t>(k);
-    const Choice choice = random_choice(category_sizes(), admissible_categories, lot);
+    const Choice choice = random_choice(choice_space(), lot);
     cases.push_back(draw_case(decode(choice), budgets[k % 4], lot));
   }
   return cases;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "flash_attention_score_grad_sampling.hpp"
@@ -8,47 +9,89 @@
 
 namespace assay::conformance::flash {
 
-/// How long the two sequences are, compared with each other and with the tiles.
-enum class Lengths : std::uint8_t { equal, shorter_q, longer_q, one_query, one_key, tile_edges };
+/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a value on each.
+enum Factor : std::size_t {
+  surface, product, layout, dtype, sparse_mode, pse, mask, dropout, group, head_dim, lengths, inputs,
+  outputs,
+  axis_count,
+  mask_dtype = axis_count, pattern, window, prefix, keep, drop, pse_shape, start, statistics, rope,
+  narrow_value, track, profile, scale,
+  factor_count
+};
+
+/// pseType, where there is a pse.
+enum class Pse : std::uint8_t { absent, type_0, type_1, type_2, type_3 };
+/// off: keep_prob 1.
+enum class Dropout : std::uint8_t { off, exact, granules };
+/// Query heads of a key head: one, some, all.
+enum class Group : std::uint8_t { one, some, all };
+/// small: below 16; tiles: multiples of 16 to 128; eights: of 8 alone; odd: of neither; wide: 129 to 512; widest: beyond.
+enum class HeadDim : std::uint8_t { small, odd, eights, tiles, wide, widest };
+/// equal to one_key: all sequences alike, Sq compared with Skv. paired to many, TND: of differing lengths, Sq = Skv in each;
+/// not so; some without queries, without keys, of both kinds; one sequence; 16 and more.
+enum class Lengths : std::uint8_t {
+  equal, shorter_q, longer_q, one_query, one_key, paired, unequal, empty_q, empty_kv, empty_both, single, many
+};
 /// pre_tokens and next_tokens. ignored: small numbers where the mode does not read them.
 enum class Window : std::uint8_t { unbounded, causal, band, negative_next, negative_pre, ignored };
+/// Entries: none; the least that is documented; all keys; any between; given where nothing reads it.
+enum class Prefix : std::uint8_t { absent, least, all, between, ignored };
+/// keep_prob; one_with_mask: 1, beside a drop mask that must not be read.
+enum class Keep : std::uint8_t { one, one_with_mask, half, most, tiny };
+/// Start indices: none, equal ones, queries ahead, keys ahead, of queries alone.
+enum class Start : std::uint8_t { absent, equal, query_ahead, key_ahead, query_alone };
+/// Head size of the rope part: none, 8, part of head_dim, as large as it.
+enum class Rope : std::uint8_t { absent, eight, part, whole };
 enum class Scale : std::uint8_t { ordinary, negative, one, odd, zero };
 
-/// One value per category: what the pairwise cover and the random cases choose.
+/// One value per factor: what the pairwise cover and the random cases choose.
 struct Categories {
-  struct Masking {
-    std::int64_t sparse_mode;
-    spec::MaskShape shape;
-  };
-  struct Heads {
-    std::int64_t q, kv;
-  };
   spec::FlashSurface surface;
   spec::Product product;
   spec::Layout layout;
   spec::DType dtype;
-  Masking masking;
+  std::int64_t sparse_mode;
+  Pse pse;
+  spec::MaskShape mask;
+  Dropout dropout;
+  Group group;
+  HeadDim head_dim;
+  Lengths lengths;
+  spec::Striding inputs, outputs;
   spec::DType mask_dtype;
   std::string_view pattern;
   Window window;
-  Heads heads;
-  std::int64_t head_dim;
+  Prefix prefix;
+  Keep keep;
+  std::string_view drop;
+  spec::PseShape pse_shape;
+  Start start;
+  spec::StatisticsOrder statistics;
+  Rope rope;
   bool narrow_value;  ///< head_dim_v below head_dim
-  Lengths lengths;
-  spec::Striding inputs, outputs;
   Track track;
   std::string_view profile;
   Scale scale;
 };
 
-/// Number of values of each category, in the order of the members of `Categories`.
-std::vector<std::size_t> category_sizes();
-
-/// What a complete choice stands for.
+/// What a choice stands for; undecided factors take their first value.
 Categories decode(const Choice& choice);
 
-/// False where values chosen so far exclude each other: by a row, because one of them would mean
-/// nothing, or because no gradient would be left to judge.
-bool admissible_categories(const Choice& choice);
+/// Name of a factor, and of a value of an axis.
+std::string_view name_of(Factor factor);
+std::string_view name_of(Factor axis, std::size_t value);
+
+/// All factors with what excludes what: the rows of the documents, and what would mean nothing or leave nothing to judge.
+/// Made once.
+const ChoiceSpace& choice_space();
+
+/// The exclusions of `choice_space`, those without an id first.
+std::vector<Exclusion> exclusions();
+
+/// Number of values of each factor.
+std::vector<std::size_t> factor_sizes();
+
+/// The values of a case on the axes; the other factors are undecided.
+Choice axes_of(const FlashCase& c);
 
 }  // namespace assay::conformance::flash

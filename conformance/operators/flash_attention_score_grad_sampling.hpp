@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -15,15 +16,20 @@ using FlashCase = Case<spec::FlashAttentionScoreGrad>;
 /// 1/sqrt(head_dim), rounded to float.
 double ordinary_scale(std::int64_t head_dim);
 
-/// Multiply-adds of one product over all pairs, masked ones included: batch * heads_q * seq_q *
-/// seq_kv * head_dim.
+/// Multiply-adds of one product over all pairs, masked ones included.
 double multiply_adds(const spec::FlashAttentionScoreGrad::Problem& problem);
+
+/// Whether the documents offer an entry point on a product.
+bool is_offered(spec::FlashSurface surface, spec::Product product);
 
 /// Ends of each field's range, one at a time, empty tensors and overflow included.
 std::vector<FlashCase> corner_cases(std::uint64_t seed);
 
 /// A pairwise cover of the categorical fields.
 std::vector<FlashCase> cover_cases(std::uint64_t seed);
+
+/// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with numbers holds.
+std::vector<FlashCase> completing_cases(std::uint64_t seed, std::span<const FlashCase> plan);
 
 /// Tracks a1 and a2 for every type, mask and layout, and a few long sequences.
 std::vector<FlashCase> lattice_cases(std::uint64_t seed);

@@ -60,11 +60,12 @@ FlashCase mask_case(const std::string& pattern, std::int64_t seq_q, std::int64_t
 
 TEST(Inputs, DependNeitherOnLayoutNorOnStriding) {
   const auto plain = make_inputs(small_case());
-  for (const Layout layout : {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd})
+  for (const Layout layout : {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd, Layout::tnd})
     for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed}) {
       FlashCase c = small_case();
       const Op::Problem& p = c.problem;
       c.problem.input_layout = layout;
+      if (layout == Layout::tnd) c.surface = spec::FlashSurface::u1;
       c.inputs = striding;
       const auto inputs = make_inputs(c);
       const HeadView expected(plain.query, Layout::bnsd, query_extents(p));
@@ -274,6 +275,57 @@ TEST(Masks, CompressedOneIsTheCanonicalTriangleInEveryStriding) {
       wrong += loaded[k] == (k % 2048 > k / 2048 ? 1 : 0) ? 0 : 1;
     EXPECT_EQ(wrong, 0u);
   }
+}
+
+TEST(Masks, OfModeFiveEncodeThePrefixOfEverySequenceAndNothingElse) {
+  FlashCase c = mask_case("random", 3, 4);
+  c.problem.sparse_mode = 5;
+  c.problem.next_tokens = c.problem.pre_tokens = 0;
+  c.problem.batch = 2;
+  c.problem.prefix = {0, 3};
+  c.problem.atten_mask = MaskShape::b_one_ss;
+  EXPECT_EQ(picture(c), "..11...1...." "...1...1....");
+  c.problem.heads_q = c.problem.heads_kv = 2;
+  c.problem.atten_mask = MaskShape::bnss;
+  EXPECT_EQ(picture(c), "..11...1...." "..11...1...." "...1...1...." "...1...1....");
+  c.problem.batch = 1;
+  c.problem.prefix = {1};
+  c.problem.seq_q = 4, c.problem.seq_kv = 2;
+  for (const MaskShape shape : {MaskShape::ss, MaskShape::one_one_ss}) {
+    c.problem.atten_mask = shape;
+    EXPECT_EQ(picture(c), ".1" ".1" ".1" "..");
+  }
+}
+
+TEST(Masks, OfModeSixHaveTheRowsOfThePrefixBelowTheTriangle) {
+  FlashCase c = mask_case("random", 5, 7);
+  c.problem.sparse_mode = 6;
+  c.problem.prefix = {3};
+  c.problem.atten_mask = MaskShape::compressed;
+  c.inputs = Striding::padded;
+  const auto loaded = values(*make_mask(c));
+  ASSERT_EQ(loaded.size(), 3072u * 2048);
+  std::size_t wrong = 0;
+  for (std::size_t k = 0; k < loaded.size(); ++k) {
+    const std::size_t row = k / 2048, column = k % 2048;
+    wrong += (loaded[k] != 0) == (row < 2048 ? column > row : column >= 1024) ? 0 : 1;
+  }
+  EXPECT_EQ(wrong, 0u);
+}
+
+TEST(Masks, OfPackedSequencesHaveTheLongestLengths) {
+  FlashCase c = mask_case("open", 4, 3);
+  c.surface = spec::FlashSurface::u1;
+  c.problem.input_layout = Layout::tnd;
+  c.problem.batch = 2;
+  c.problem.lengths_q = {4, 1};
+  c.problem.lengths_kv = {2, 3};
+  c.problem.pre_tokens = 1;
+  c.problem.next_tokens = 0;
+  EXPECT_EQ(picture(c), ".11" "..1" "1.." "11.");
+  c.problem.atten_mask = MaskShape::one_one_ss;
+  EXPECT_EQ(make_mask(c)->shape, (spec::Shape{1, 1, 4, 3}));
+  EXPECT_EQ(picture(c), ".11" "..1" "1.." "11.");
 }
 
 TEST(Masks, AbsentOneIsNoTensor) { EXPECT_FALSE(make_mask(FlashCase{}).has_value()); }

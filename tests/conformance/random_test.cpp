@@ -21,9 +21,11 @@ TEST(Random, ValuesAreKnownAndThereforeTheSameOnEveryMachine) {
 TEST(Random, StreamsAndSeedsDiffer) {
   std::set<std::uint64_t> seen;
   for (std::uint64_t seed = 0; seed < 20; ++seed)
-    for (const Stream which : {Stream::query, Stream::key, Stream::value, Stream::dy, Stream::mask})
+    for (const Stream which :
+         {Stream::query, Stream::key, Stream::value, Stream::dy, Stream::mask, Stream::lattice,
+          Stream::sampling, Stream::query_rope, Stream::key_rope, Stream::pse, Stream::drop})
       seen.insert(stream(seed, which).bits(0));
-  EXPECT_EQ(seen.size(), 100u);
+  EXPECT_EQ(seen.size(), 220u);
 }
 
 TEST(Random, NormalHasMeanZeroAndDeviationOne) {

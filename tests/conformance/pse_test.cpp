@@ -1,0 +1,259 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using FlashCase = Case<Op>;
+using spec::DropMask;
+using spec::DType;
+using spec::Layout;
+using spec::PseShape;
+using spec::Striding;
+
+FlashCase pse_case(PseShape shape, std::int64_t type = 1) {
+  FlashCase c;
+  c.surface = spec::FlashSurface::g2;
+  c.problem = {.dtype = DType::fp32,
+               .batch = 2,
+               .heads_q = 3,
+               .heads_kv = 3,
+               .seq_q = 5,
+               .seq_kv = 6,
+               .scale_value = 0.25,
+               .pse_type = type,
+               .pse_shift = shape};
+  return c;
+}
+
+FlashCase packed(FlashCase c) {
+  c.surface = spec::FlashSurface::u2;
+  c.problem.input_layout = Layout::tnd;
+  c.problem.lengths_q = {2, 5};
+  c.problem.lengths_kv = {6, 3};
+  return c;
+}
+
+/// Element of the view.
+double element(const spec::Tensor& tensor, const spec::Shape& index) {
+  std::int64_t at = tensor.offset;
+  for (std::size_t axis = 0; axis < index.size(); ++axis) at += index[axis] * tensor.strides[axis];
+  return tensor.load(at);
+}
+
+std::vector<double> values(const spec::Tensor& tensor) {
+  std::vector<double> loaded;
+  for (const std::int64_t at : viewed_elements(tensor)) loaded.push_back(tensor.load(at));
+  return loaded;
+}
+
+double deviation(const std::vector<double>& numbers) {
+  double squares = 0;
+  for (const double x : numbers) squares += x * x;
+  return std::sqrt(squares / static_cast<double>(numbers.size()));
+}
+
+TEST(Pse, AbsentOneIsNoTensor) {
+  EXPECT_FALSE(make_pse(FlashCase{}).has_value());
+  EXPECT_FALSE(make_drop_mask(FlashCase{}).has_value());
+}
+
+TEST(Pse, HasTheShapeAndTypeOfTheDocuments) {
+  EXPECT_EQ(make_pse(pse_case(PseShape::bnss))->shape, (spec::Shape{2, 3, 5, 6}));
+  EXPECT_EQ(make_pse(pse_case(PseShape::bn1s))->shape, (spec::Shape{2, 3, 1, 6}));
+  EXPECT_EQ(make_pse(pse_case(PseShape::one_nss))->shape, (spec::Shape{1, 3, 5, 6}));
+  EXPECT_EQ(make_pse(packed(pse_case(PseShape::packed_bn1s)))->shape, (spec::Shape{27}));
+  EXPECT_EQ(make_pse(packed(pse_case(PseShape::packed_bnss)))->shape, (spec::Shape{81}));
+  FlashCase half = pse_case(PseShape::bnss);
+  half.problem.dtype = DType::fp16;
+  EXPECT_EQ(make_pse(half)->dtype, DType::fp16);
+  half.problem.pse_type = 2;
+  half.problem.pse_shift = PseShape::slopes_bn;
+  EXPECT_EQ(make_pse(half)->dtype, DType::fp32);
+}
+
+TEST(Pse, IsAsLargeAsTheScoresThatItJoins) {
+  for (const auto& [type, scale, wanted] :
+       {std::tuple{0, 0.125, 1.0}, {1, 0.125, 8.0}, {1, -0.125, 8.0}, {1, 0.0, 1.0},
+        {1, 1e-9, 64.0}, {1, 1e9, 0x1p-6}}) {
+    FlashCase c = pse_case(PseShape::bnss, type);
+    c.problem.seq_q = c.problem.seq_kv = 40;
+    c.problem.scale_value = scale;
+    EXPECT_NEAR(deviation(values(*make_pse(c))) / wanted, 1, 0.1) << type << " " << scale;
+  }
+}
+
+TEST(Pse, DiffersWhereItsShapeTellsRowsApart) {
+  const auto bias = *make_pse(pse_case(PseShape::bnss));
+  const double first = element(bias, {0, 0, 0, 0});
+  for (const spec::Shape& index : {spec::Shape{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}})
+    EXPECT_NE(first, element(bias, index));
+  EXPECT_EQ(values(bias), values(*make_pse(pse_case(PseShape::bnss))));
+  FlashCase fresh = pse_case(PseShape::bnss);
+  fresh.seed = 2;
+  EXPECT_NE(values(bias), values(*make_pse(fresh)));
+}
+
+TEST(Pse, PackedOneHoldsSequenceBySequenceWithoutGaps) {
+  const FlashCase c = packed(pse_case(PseShape::packed_bnss));
+  const auto bias = values(*make_pse(c));
+  const auto padded = *make_pse(pse_case(PseShape::bnss));
+  std::size_t k = 0;
+  for (std::int64_t b = 0; b < 2; ++b)
+    for (std::int64_t n = 0; n < 3; ++n)
+      for (std::int64_t i = 0; i < c.problem.length_q(b); ++i)
+        for (std::int64_t j = 0; j < c.problem.length_kv(b); ++j)
+          EXPECT_EQ(bias.at(k++), element(padded, {b, n, i, j}));
+  EXPECT_EQ(k, bias.size());
+  const auto one = values(*make_pse(packed(pse_case(PseShape::packed_bn1s))));
+  for (std::size_t j = 0; j < 6; ++j) EXPECT_EQ(one[j], bias[j]);
+  EXPECT_EQ(one[18], bias[36]) << "head 0 of the second sequence";
+}
+
+/// The bias of every pair on or below the diagonal is one function of i - j.
+void expect_one_diagonal(const spec::Tensor& bias, std::int64_t first_query) {
+  const spec::Shape& shape = bias.shape;
+  std::vector<double> of_distance(static_cast<std::size_t>(first_query + shape[2]), NAN);
+  for (std::int64_t r = 0; r < shape[2]; r += 3)
+    for (std::int64_t j = 0; j <= std::min(first_query + r, shape[3] - 1); ++j) {
+      double& wanted = of_distance[static_cast<std::size_t>(first_query + r - j)];
+      const double found = element(bias, {0, 1, r, j});
+      if (std::isnan(wanted)) wanted = found;
+      ASSERT_EQ(found, wanted) << r << " " << j;
+    }
+  const std::set<double> distinct(of_distance.begin(), of_distance.end());
+  EXPECT_GT(distinct.size(), of_distance.size() / 2);
+}
+
+TEST(Pse, Of1024RowsDependsOnTheDistanceAlone) {
+  FlashCase c = pse_case(PseShape::one_nhs);
+  c.problem.seq_q = c.problem.seq_kv = 1100;
+  c.inputs = Striding::padded;
+  const auto bias = *make_pse(c);
+  EXPECT_EQ(bias.shape, (spec::Shape{1, 3, 1024, 1100}));
+  expect_one_diagonal(bias, 76);
+  c.problem.batch = 1;
+  c.problem.pse_shift = PseShape::bnhs;
+  EXPECT_EQ(values(*make_pse(c)), values(bias)) << "one sequence: the shapes are the same";
+}
+
+TEST(Pse, Of1024RowsOfPackedSequencesHasTheColumnsOfTheLongest) {
+  FlashCase c = packed(pse_case(PseShape::one_nhs));
+  const auto bias = *make_pse(c);
+  ASSERT_EQ(bias.shape, (spec::Shape{1, 3, 1024, 6}));
+  // i - j = distance lies at row distance - (6 - 1024) of column 0, or in row 0.
+  for (std::int64_t i = 0; i < 5; ++i)
+    for (std::int64_t j = 0; j < 6; ++j) {
+      const std::int64_t row = i - j - (6 - 1024);
+      for (std::int64_t column = 0; column < 6 && row + column < 1024; ++column)
+        EXPECT_EQ(element(bias, {0, 2, row, 0}), element(bias, {0, 2, row + column, column}));
+    }
+}
+
+TEST(Pse, SlopesArePositiveAndNotAllPowersOfTwo) {
+  FlashCase c = pse_case(PseShape::slopes_bn, 2);
+  c.problem.heads_q = c.problem.heads_kv = 16;
+  const auto slopes = values(*make_pse(c));
+  ASSERT_EQ(slopes.size(), 32u);
+  int powers = 0;
+  for (std::size_t k = 0; k < slopes.size(); ++k) {
+    const double unit = std::ldexp(1.0, -static_cast<int>(1 + k % 8));
+    EXPECT_GE(slopes[k], unit);
+    EXPECT_LT(slopes[k], 2 * unit);
+    powers += slopes[k] == unit ? 1 : 0;
+  }
+  EXPECT_GT(powers, 4);
+  EXPECT_LT(powers, 28);
+  c.problem.pse_shift = PseShape::slopes_n;
+  const auto first = values(*make_pse(c));
+  EXPECT_EQ(first, std::vector<double>(slopes.begin(), slopes.begin() + 16));
+}
+
+TEST(Pse, StorageOutsideTheViewHoldsNaN) {
+  for (const PseShape shape : {PseShape::bnss, PseShape::bn1s, PseShape::slopes_bn}) {
+    FlashCase c = pse_case(shape, shape == PseShape::slopes_bn ? 3 : 0);
+    const auto dense = values(*make_pse(c));
+    c.inputs = Striding::transposed;
+    EXPECT_EQ(values(*make_pse(c)), dense);
+    c.inputs = Striding::padded;
+    const auto bias = *make_pse(c);
+    EXPECT_EQ(values(bias), dense);
+    const auto viewed = viewed_elements(bias);
+    const auto storage = static_cast<std::int64_t>(bias.bytes.size()) / 4;
+    EXPECT_GT(storage, static_cast<std::int64_t>(viewed.size()));
+    for (std::int64_t at = 0; at < storage; ++at)
+      EXPECT_EQ(std::isnan(bias.load(at)), !std::ranges::binary_search(viewed, at));
+  }
+}
+
+FlashCase drop_case(const std::string& pattern, DropMask shape) {
+  FlashCase c = packed(pse_case(PseShape::absent));
+  c.problem.keep_prob = 0.75;
+  c.problem.drop_mask = shape;
+  c.drop = pattern;
+  return c;
+}
+
+/// The bits of the scores, then those behind them.
+std::string bits(const FlashCase& c) {
+  const auto mask = make_drop_mask(c);
+  std::string text;
+  for (const std::byte byte : mask.value().bytes)
+    for (int bit = 0; bit < 8; ++bit)
+      text += ((byte >> bit) & std::byte{1}) != std::byte{0} ? '1' : '.';
+  return text;
+}
+
+TEST(DropMask, PatternsAreWhatTheirSentencesSay) {
+  EXPECT_EQ(bits(drop_case("all_kept", DropMask::exact)).substr(0, 81), std::string(81, '1'));
+  EXPECT_EQ(bits(drop_case("all_dropped", DropMask::exact)).substr(0, 81), std::string(81, '.'));
+  std::string rows;
+  for (int row = 0; row < 6; ++row) rows += "11111.";
+  for (int row = 0; row < 15; ++row) rows += "11.";
+  EXPECT_EQ(bits(drop_case("last_bits", DropMask::exact)).substr(0, 81), rows);
+}
+
+TEST(DropMask, KeepsWithProbabilityKeepProb) {
+  for (const double keep_prob : {0.01, 0.5, 0.9}) {
+    FlashCase c = drop_case("random", DropMask::exact);
+    c.problem.lengths_q = {200, 300}, c.problem.lengths_kv = {150, 70};
+    c.problem.seq_q = 300, c.problem.seq_kv = 150;
+    c.problem.keep_prob = keep_prob;
+    const std::string all = bits(c).substr(0, 3 * (200 * 150 + 300 * 70));
+    const auto count = static_cast<double>(all.size());
+    const auto kept = static_cast<double>(std::ranges::count(all, '1'));
+    EXPECT_NEAR(kept / count, keep_prob, 5 * std::sqrt(keep_prob * (1 - keep_prob) / count));
+  }
+}
+
+TEST(DropMask, BitsBehindTheScoresArePoison) {
+  const FlashCase exact = drop_case("random", DropMask::exact);
+  EXPECT_EQ(bits(exact).size(), 88u);
+  EXPECT_EQ(bits(exact).substr(81), ".1..1.1") << "bits 1 to 7 of 0xa5";
+  const FlashCase spare = drop_case("random", DropMask::granules);
+  const auto mask = *make_drop_mask(spare);
+  ASSERT_EQ(mask.bytes.size(), 16u + 32);
+  for (std::size_t k = 11; k < mask.bytes.size(); ++k) EXPECT_EQ(mask.bytes[k], std::byte{0xa5});
+  EXPECT_EQ(bits(spare).substr(0, 88), bits(exact));
+}
+
+TEST(DropMask, IsOfItsSeed) {
+  FlashCase c = drop_case("random", DropMask::exact);
+  const std::string first = bits(c);
+  c.problem.keep_prob = 0.9;
+  const std::string more = bits(c);
+  for (std::size_t k = 0; k < 81; ++k) EXPECT_LE(first[k] == '1', more[k] == '1');
+  c.seed = 9;
+  EXPECT_NE(more, bits(c));
+}
+
+}  // namespace
+}  // namespace assay::conformance
