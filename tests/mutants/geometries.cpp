@@ -156,8 +156,8 @@ std::vector<Geometry> padded_features() {
        .dtypes = {DType::bf16, DType::fp32}},
       {.problem = altered(small(),
                           [](Problem& p) {
-                            p.batch = 1, p.heads_q = 2, p.heads_kv = 1;
-                            p.seq_q = 6, p.seq_kv = spec::compressed_mask_edge + 5;
+                            p.batch = 1, p.heads_q = 1, p.heads_kv = 1;
+                            p.seq_q = 3, p.seq_kv = spec::compressed_mask_edge + 5;
                             p.sparse_mode = 3, p.atten_mask = MaskShape::compressed;
                           }),
        .dtypes = {DType::fp16}},
