@@ -112,7 +112,9 @@ std::vector<Check> shape_checks() {
       {"FAG-C34", invalid, "query and key must have one head size", has_one_head_dim},
       {"FAG-C45", invalid, "head sizes with rope must be multiples of 8", has_rope_sizes},
       {"FAG-C37", invalid, "heads of key must divide the heads of query",
-       [](const FlashCall& c) { return heads_kv_of(c) > 0 && heads_q_of(c) % heads_kv_of(c) == 0; }},
+       [](const FlashCall& c) {
+         return heads_kv_of(c) > 0 && heads_q_of(c) % heads_kv_of(c) == 0;
+       }},
       {"FAG-C35", invalid, "the head size of value must not exceed that of key",
        has_value_within_key},
       {"FAG-C46", invalid, "statistics must have 8 replicas of every row", has_statistics_shape},

@@ -47,7 +47,8 @@ std::vector<Geometry> plain() {
                             p.scale_value = 0.125;
                           }),
        .inputs = Striding::padded,
-       .outputs = Striding::padded},
+       .outputs = Striding::padded,
+       .dtypes = {DType::bf16, DType::fp32}},
       {.problem = altered(grouped(),
                           [](Problem& p) {
                             p.input_layout = Layout::sbh;
@@ -55,7 +56,8 @@ std::vector<Geometry> plain() {
                             p.atten_mask = MaskShape::compressed;
                             p.seq_q = 50, p.seq_kv = 41, p.scale_value = 0.5;
                           }),
-       .outputs = Striding::transposed},
+       .outputs = Striding::transposed,
+       .dtypes = {DType::fp16}},
       {.problem = altered(grouped(),
                           [](Problem& p) {
                             p.input_layout = Layout::bsh;
@@ -65,7 +67,8 @@ std::vector<Geometry> plain() {
                           }),
        .inputs = Striding::transposed,
        .outputs = Striding::padded,
-       .mask = "dead_rows"},
+       .mask = "dead_rows",
+       .dtypes = {DType::bf16, DType::fp32}},
       {.problem = altered(grouped(),
                           [](Problem& p) {
                             p.input_layout = Layout::bsnd;
@@ -75,14 +78,16 @@ std::vector<Geometry> plain() {
                             p.head_dim_v = 20;
                           }),
        .inputs = Striding::padded,
-       .outputs = Striding::transposed},
+       .outputs = Striding::transposed,
+       .dtypes = {DType::fp16, DType::fp32}},
       {.problem = altered(grouped(),
                           [](Problem& p) {
                             p.sparse_mode = 4;
                             p.atten_mask = MaskShape::compressed;
                             p.pre_tokens = 9, p.next_tokens = 4;
                             p.batch = 1, p.scale_value = 0.5;
-                          })},
+                          }),
+       .dtypes = {DType::bf16, DType::fp16}},
       {.problem = altered(grouped(),
                           [](Problem& p) {
                             p.sparse_mode = 3;
@@ -90,7 +95,8 @@ std::vector<Geometry> plain() {
                             p.batch = 1, p.heads_q = 2, p.heads_kv = 2;
                             p.scale_value = 1.0;
                           }),
-       .inputs = Striding::transposed},
+       .inputs = Striding::transposed,
+       .dtypes = {DType::bf16, DType::fp32}},
   };
 }
 
@@ -150,8 +156,8 @@ std::vector<Geometry> padded_features() {
        .dtypes = {DType::bf16, DType::fp32}},
       {.problem = altered(small(),
                           [](Problem& p) {
-                            p.batch = 1, p.heads_q = 2, p.heads_kv = 1;
-                            p.seq_q = 6, p.seq_kv = spec::compressed_mask_edge + 5;
+                            p.batch = 1, p.heads_q = 1, p.heads_kv = 1;
+                            p.seq_q = 3, p.seq_kv = spec::compressed_mask_edge + 5;
                             p.sparse_mode = 3, p.atten_mask = MaskShape::compressed;
                           }),
        .dtypes = {DType::fp16}},
