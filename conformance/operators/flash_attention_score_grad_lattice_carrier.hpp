@@ -7,23 +7,30 @@
 
 #include "../lattice/draws.hpp"
 #include "assay/reference/mask.hpp"
+#include "flash_attention_score_grad_lattice_bias.hpp"
+#include "flash_attention_score_grad_lattice_dropout.hpp"
 #include "flash_attention_score_grad_lattice_plan.hpp"
 
 namespace assay::conformance::lattice {
 
 /// What a channel is for. Of a pair, `plus` and `minus` hold equal values on one side and opposite
 /// ones on the other.
-enum class Role : std::uint8_t { code, constant, offset, left_only, right_only, both, plus, minus };
+enum class Role : std::uint8_t {
+  code, constant, lift, position, left_only, right_only, both, plus, minus
+};
 
 struct Channel {
   Role role = Role::both;
-  std::int64_t index = 0;  ///< code: number of the bit; minus: channel of its partner
+  std::int64_t index = 0;  ///< code: number of the bit; lift, position: number of the part; minus: channel of its
+                           ///< partner
 };
 
 /// The keys that one row attends to, each with P = 1 / keys.size(), and what singles them out.
 struct Choice {
   std::vector<std::int32_t> keys;  ///< ascending; empty: a dead row
-  std::int64_t maximum = 0;        ///< softmax_max
+  double maximum = 0;              ///< softmax_max
+  std::int64_t raised = 0;         ///< what the products add to all scores of the row, in scale.factor
+  std::int64_t steepness = 0;      ///< what they take from them per position of the key, likewise
   std::uint32_t code = 0, care = 0;
   std::int64_t direction = 0;  ///< head_dim 1: sign of the query, 0: all keys score 0
   bool exact = false;          ///< keys.size() is 1, 2, 4 or 8
@@ -31,16 +38,17 @@ struct Choice {
   bool dead() const { return keys.empty(); }
 };
 
-/// Makes some keys of one key head score exactly 0 (or the row's offset) and all others at most
-/// -128 below.
+/// Makes some keys of one key head score exactly 0 (or what the row is raised by) and all others at
+/// most -128 below.
 ///
 /// Key j spells a code word in channels of +-4, beside a constant 16. A query spells the word that
 /// it wants in channels of +-X/8 with X = 128 / |scale_value|, 0 where it takes both values, and
 /// -X/32 per spelt bit in the constant channel: the score is -128 per differing bit. With one
-/// channel, keys have levels and a query wants an extreme one.
+/// channel, keys have levels and a query wants an extreme one. Channels in which all keys hold the same raise
+/// a row, those in which they hold the digits of their position oppose a slope.
 class Carrier {
  public:
-  Carrier(const Plan& plan, const Random& group);
+  Carrier(const Plan& plan, const KeyHead& head, const Random& group);
 
   /// Roles of the channels of query and key; left_only: query, right_only: key.
   std::span<const Channel> channels() const { return channels_; }
@@ -50,7 +58,8 @@ class Carrier {
   }
   std::span<const std::int32_t> cell(std::uint32_t code) const;
   std::uint32_t code_mask() const { return (std::uint32_t{1} << code_bits_) - 1; }
-  bool has_offset() const { return has_offset_; }
+  /// Whether a query can raise its scores by `raise` without rounding.
+  bool can_raise(std::int64_t raise) const;
 
   void spell_key(std::int64_t j, std::span<std::int32_t> row) const;
   /// Units: 2^query_exponent.
@@ -61,12 +70,18 @@ class Carrier {
   void deal_codes(Draws draws);
   void deal_levels(Draws draws);
 
-  Plan plan_;
-  std::int64_t code_bits_;
-  bool has_offset_ = false;
+  const Plan* plan_;
+  std::int64_t keys_, code_bits_;
   std::vector<Channel> channels_;
   std::vector<std::int32_t> codes_;
   std::vector<std::int32_t> cell_begin_, cell_keys_;
+};
+
+/// What decides about scores beside the products.
+struct Sides {
+  const reference::Mask& mask;
+  const Bias& bias;
+  const Dropout& dropout;
 };
 
 /// A random order of 0 .. count - 1.
@@ -76,22 +91,27 @@ std::vector<std::int32_t> permutation(std::int64_t count, Draws& draws);
 /// first, among them the last and the first kept key of the row.
 class Chooser {
  public:
-  Chooser(const Plan& plan, const Carrier& carrier, const reference::Mask& mask);
+  Chooser(const Plan& plan, const KeyHead& head, const Carrier& carrier, const Sides& sides);
 
-  Choice choose(std::int64_t b, std::int64_t n, std::int64_t i, Draws draws);
+  Choice choose(std::int64_t n, std::int64_t i, Draws draws);
 
  private:
   struct Row;
+  bool keeps(const Row& row, std::int64_t j) const;
+  bool offers(const Row& row, std::int64_t j) const;
   bool take(const Row& row, std::uint32_t code, std::uint32_t care, Choice& choice) const;
-  std::vector<std::int32_t> wanted_keys(const Row& row, Draws& draws) const;
+  std::vector<std::int32_t> wanted_keys(Row& row, Draws& draws) const;
   std::uint32_t edge_bit(std::int64_t kept, std::int64_t excluded) const;
-  Choice choose_by_code(const Row& row, Draws& draws) const;
+  Choice choose_by_code(Row& row, Draws& draws) const;
   Choice choose_by_level(const Row& row, Draws& draws) const;
+  Choice choose_nearest(const Row& row, Draws& draws) const;
+  void raise(const Row& row, Choice& choice, Draws& draws) const;
   bool take_any_cell(const Row& row, Choice& choice) const;
 
   const Plan* plan_;
+  KeyHead head_;
   const Carrier* carrier_;
-  const reference::Mask* mask_;
+  Sides sides_;
   std::vector<std::int32_t> usage_;
 };
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "flash_attention_score_grad_lattice_carrier.hpp"
 
@@ -7,6 +8,8 @@ namespace assay::conformance::lattice {
 namespace {
 
 constexpr std::size_t most_keys = 8;
+/// How far scores lie apart of which one counts and the other does not.
+constexpr std::int64_t apart = 128;
 
 bool is_exact(std::size_t keys) { return keys <= most_keys && std::has_single_bit(keys); }
 
@@ -14,42 +17,75 @@ bool is_exact(std::size_t keys) { return keys <= most_keys && std::has_single_bi
 
 /// One query row and the ends of its kept keys.
 struct Chooser::Row {
-  std::int64_t b, n, i, first, last;
+  std::int64_t n, i, first, last;
+  bool lowered = false;  ///< the bias lowers all kept keys
 };
 
-Chooser::Chooser(const Plan& plan, const Carrier& carrier, const reference::Mask& mask)
+Chooser::Chooser(const Plan& plan, const KeyHead& head, const Carrier& carrier, const Sides& sides)
     : plan_(&plan),
+      head_(head),
       carrier_(&carrier),
-      mask_(&mask),
-      usage_(static_cast<std::size_t>(plan.problem.seq_kv)) {}
+      sides_(sides),
+      usage_(static_cast<std::size_t>(head.keys)) {}
 
-Choice Chooser::choose(std::int64_t b, std::int64_t n, std::int64_t i, Draws draws) {
-  Row row{.b = b, .n = n, .i = i, .first = 0, .last = mask_->kept_range(b, i).last - 1};
-  while (row.last >= 0 && !mask_->keeps(b, n, i, row.last)) --row.last;
-  if (row.last < 0) return {};
-  while (!mask_->keeps(b, n, i, row.first)) ++row.first;
-  Choice choice =
-      plan_->problem.head_dim == 1 ? choose_by_level(row, draws) : choose_by_code(row, draws);
-  if (carrier_->has_offset())
-    choice.maximum = plan_->scale.factor *
-                     (plan_->scale.factor == 1 ? draws.integer(-8, 8) : draws.integer(-2, 2));
+bool Chooser::keeps(const Row& row, std::int64_t j) const {
+  return sides_.mask.keeps(head_.b, row.n, row.i, j);
+}
+
+/// Whether the key is kept and has the best bias of the kept ones.
+bool Chooser::offers(const Row& row, std::int64_t j) const {
+  return keeps(row, j) && (row.lowered || !sides_.bias.lowers(head_.b, row.n, row.i, j));
+}
+
+Choice Chooser::choose(std::int64_t n, std::int64_t i, Draws draws) {
+  const reference::KeyRange range = sides_.mask.kept_range(head_.b, i);
+  Row row{.n = n, .i = i, .first = range.first, .last = range.last - 1};
+  while (row.last >= row.first && !keeps(row, row.last)) --row.last;
+  if (row.last < row.first) return {};
+  while (!keeps(row, row.first)) ++row.first;
+  Choice choice;
+  if (plan_->bias == BiasForm::nearest)
+    choice = choose_nearest(row, draws);
+  else
+    choice = plan_->width() == 1 ? choose_by_level(row, draws) : choose_by_code(row, draws);
+  raise(row, choice, draws);
   if (choice.exact)
     for (const std::int32_t j : choice.keys) ++usage_[static_cast<std::size_t>(j)];
   return choice;
 }
 
-/// Attends to the kept keys whose words agree in `care` with `code`. False if their number is not
+/// Makes up for the bias, and lets the maximum be other than 0 where the plan says so.
+void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
+  const std::int64_t factor = plan_->scale.factor;
+  if (plan_->lifts > 0) choice.raised += sides_.bias.share(head_.b, row.n, row.i);
+  if (row.lowered && carrier_->can_raise(choice.raised + apart))
+    choice.raised += apart;
+  else if (row.lowered)
+    choice.maximum -= static_cast<double>(apart * factor), choice.exact = false;
+  if (plan_->bias == BiasForm::cancelled) {
+    choice.steepness = sides_.bias.steepness(head_.b, row.n);
+    choice.raised += choice.steepness * centre_of(plan_->problem, head_.b, row.i);
+  }
+  if (!choice.exact || !plan_->offsets || plan_->lifts == 0) return;
+  const std::int64_t offset = factor == 1 ? draws.integer(-8, 8) : 2 * draws.integer(-1, 1);
+  if (!carrier_->can_raise(choice.raised + offset)) return;
+  choice.raised += offset;
+  choice.maximum += static_cast<double>(factor * offset);
+}
+
+/// Attends to the offered keys whose words agree in `care` with `code`. False if their number is not
 /// 1, 2, 4 or 8.
 bool Chooser::take(const Row& row, std::uint32_t code, std::uint32_t care, Choice& choice) const {
   const std::uint32_t free = carrier_->code_mask() & ~care;
   choice = {.code = code, .care = care};
   std::uint32_t part = 0;
   do {
-    for (const std::int32_t j : carrier_->cell((code & care) | part)) {
-      if (j > row.last) break;
-      if (!mask_->keeps(row.b, row.n, row.i, j)) continue;
+    const std::span<const std::int32_t> cell = carrier_->cell((code & care) | part);
+    for (auto j = std::ranges::lower_bound(cell, row.first); j != cell.end(); ++j) {
+      if (*j > row.last) break;
+      if (!offers(row, *j)) continue;
       if (choice.keys.size() == most_keys) return false;
-      choice.keys.push_back(j);
+      choice.keys.push_back(*j);
     }
     part = (part - free) & free;
   } while (part != 0);
@@ -58,14 +94,21 @@ bool Chooser::take(const Row& row, std::uint32_t code, std::uint32_t care, Choic
   return choice.exact;
 }
 
-/// Kept keys worth attending to, the least used first.
-std::vector<std::int32_t> Chooser::wanted_keys(const Row& row, Draws& draws) const {
-  std::vector<std::int32_t> wanted = {static_cast<std::int32_t>(row.last)};
-  for (int probe = 0; probe < 4; ++probe) {
-    const std::int64_t j = draws.integer(row.first, row.last);
-    if (mask_->keeps(row.b, row.n, row.i, j)) wanted.push_back(static_cast<std::int32_t>(j));
+/// Offered keys worth attending to, the least used first.
+std::vector<std::int32_t> Chooser::wanted_keys(Row& row, Draws& draws) const {
+  std::vector<std::int32_t> wanted;
+  const auto want = [&](std::int64_t j) {
+    if (offers(row, j)) wanted.push_back(static_cast<std::int32_t>(j));
+  };
+  want(row.last);
+  for (int probe = 0; probe < 4; ++probe) want(draws.integer(row.first, row.last));
+  want(row.first);
+  for (std::int64_t j = row.first; wanted.empty() && j <= row.last; ++j) want(j);
+  if (wanted.empty()) {
+    row.lowered = true;
+    want(row.last);
+    want(row.first);
   }
-  wanted.push_back(static_cast<std::int32_t>(row.first));
   const auto usage = [&](std::int32_t j) { return usage_[static_cast<std::size_t>(j)]; };
   std::stable_sort(wanted.begin(), wanted.end(),
                    [&](std::int32_t one, std::int32_t other) { return usage(one) < usage(other); });
@@ -79,27 +122,28 @@ std::uint32_t Chooser::edge_bit(std::int64_t kept, std::int64_t excluded) const 
   return std::has_single_bit(difference) ? difference : 0;
 }
 
-Choice Chooser::choose_by_code(const Row& row, Draws& draws) const {
+Choice Chooser::choose_by_code(Row& row, Draws& draws) const {
   constexpr std::int64_t free_bits[] = {0, 1, 1, 1, 2, 2, 3, 3};
   const std::int64_t bits = std::popcount(carrier_->code_mask());
+  const std::vector<std::int32_t> all_wanted = wanted_keys(row, draws);
   Choice choice;
-  for (const std::int32_t wanted : wanted_keys(row, draws)) {
+  for (const std::int32_t wanted : all_wanted) {
     std::uint32_t free = 0;
     for (std::int64_t k = free_bits[draws.integer(0, 7)]; k > 0 && bits > 0; --k)
       free |= std::uint32_t{1} << draws.integer(0, bits - 1);
     const std::int64_t beyond = wanted == row.last    ? wanted + 1
                                 : wanted == row.first ? wanted - 1
                                                       : -1;
-    if (beyond >= 0 && beyond < plan_->problem.seq_kv) free |= edge_bit(wanted, beyond);
+    if (beyond >= 0 && beyond < head_.keys) free |= edge_bit(wanted, beyond);
     for (; free != 0; free &= free - 1)
       if (take(row, carrier_->code(wanted), carrier_->code_mask() & ~free, choice)) return choice;
     if (take(row, carrier_->code(wanted), carrier_->code_mask(), choice)) return choice;
   }
   if (take_any_cell(row, choice)) return choice;
-  // No cell fits: the row is consistent with whatever the word of its last key singles out.
-  choice = {.code = carrier_->code(row.last), .care = carrier_->code_mask()};
+  // No cell fits: the row is consistent with whatever the word of one of its keys singles out.
+  choice = {.code = carrier_->code(all_wanted.front()), .care = carrier_->code_mask()};
   for (const std::int32_t j : carrier_->cell(choice.code))
-    if (mask_->keeps(row.b, row.n, row.i, j)) choice.keys.push_back(j);
+    if (j >= row.first && j <= row.last && offers(row, j)) choice.keys.push_back(j);
   return choice;
 }
 
@@ -113,18 +157,57 @@ bool Chooser::take_any_cell(const Row& row, Choice& choice) const {
 Choice Chooser::choose_by_level(const Row& row, Draws& draws) const {
   std::vector<std::int32_t> kept;
   for (std::int64_t j = row.first; j <= row.last; ++j)
-    if (mask_->keeps(row.b, row.n, row.i, j)) kept.push_back(static_cast<std::int32_t>(j));
+    if (keeps(row, j)) kept.push_back(static_cast<std::int32_t>(j));
   const std::int64_t sign = draws.sign(), earlier = draws.one_in(2) ? sign : 0;
   Choice choice;
   for (const std::int64_t direction : {earlier, sign - earlier, -sign}) {
-    std::int64_t best = direction * carrier_->level(kept[0]);
-    for (const std::int32_t j : kept) best = std::max(best, direction * carrier_->level(j));
-    choice = {.maximum = 128 * plan_->scale.factor * best, .direction = direction};
+    const auto level = [&](std::int32_t j) {
+      return direction * carrier_->level(j) -
+             (sides_.bias.lowers(head_.b, row.n, row.i, j) ? 1 : 0);
+    };
+    std::int64_t best = level(kept[0]);
+    for (const std::int32_t j : kept) best = std::max(best, level(j));
+    choice = {.maximum = static_cast<double>(apart * plan_->scale.factor * best),
+              .direction = direction};
     for (const std::int32_t j : kept)
-      if (direction * carrier_->level(j) == best) choice.keys.push_back(j);
+      if (level(j) == best) choice.keys.push_back(j);
     choice.exact = is_exact(choice.keys.size()) && (best == 0 || plan_->offsets);
     if (choice.exact) return choice;
   }
+  return choice;
+}
+
+/// Attends to the kept keys that are nearest in position, or to one of two.
+Choice Chooser::choose_nearest(const Row& row, Draws& draws) const {
+  const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
+  const auto kept_at = [&](std::int64_t j) {
+    return j >= row.first && j <= row.last && keeps(row, j);
+  };
+  std::int64_t distance = std::abs(std::clamp(centre, row.first, row.last) - centre);
+  while (!kept_at(centre - distance) && !kept_at(centre + distance)) ++distance;
+  Choice choice;
+  if (kept_at(centre - distance))
+    choice.keys.push_back(static_cast<std::int32_t>(centre - distance));
+  if (distance > 0 && kept_at(centre + distance))
+    choice.keys.push_back(static_cast<std::int32_t>(centre + distance));
+  const std::optional<std::int64_t> depth = sides_.bias.depth(head_.b, row.n, distance);
+  choice.exact = depth && carrier_->can_raise(*depth);
+  if (!choice.exact) {
+    const auto far = static_cast<double>(distance);
+    const double loss = plan_->problem.pse_type == 3 ? std::sqrt(far) : far;
+    choice.maximum = -static_cast<float>(
+        static_cast<double>(plan_->scale.factor * sides_.bias.steepness(head_.b, row.n)) * loss);
+    return choice;
+  }
+  choice.raised = *depth;
+  if (plan_->width() == 1) return choice;
+  std::uint32_t differing = carrier_->code(choice.keys.front()) ^ carrier_->code(choice.keys.back());
+  if (differing != 0 && draws.one_in(2)) {
+    choice.keys = {choice.keys[static_cast<std::size_t>(draws.integer(0, 1))]};
+    differing = 0;
+  }
+  choice.code = carrier_->code(choice.keys.front());
+  choice.care = carrier_->code_mask() & ~differing;
   return choice;
 }
 

@@ -14,24 +14,27 @@ class Floor {
   Floor(const spec::FlashAttentionScoreGrad::Problem& problem,
         const spec::FlashAttentionScoreGrad::Inputs& inputs, const spec::NumericsProfile& numerics);
 
-  double dq(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t d) const;
+  /// `d` counts on through the channels of the rope tensors.
+  double dq(const spec::RowPosition& row, std::int64_t d) const;
   /// The same for every key of a head.
-  double dk(std::int64_t b, std::int64_t kv, std::int64_t d) const;
-  double dv(std::int64_t b, std::int64_t kv, std::int64_t d) const;
+  double dk(const spec::RowPosition& row, std::int64_t d) const;
+  double dv(const spec::RowPosition& row, std::int64_t d) const;
 
  private:
-  void add_head(std::int64_t b, std::int64_t n,
-                const spec::FlashAttentionScoreGrad::Inputs& inputs);
-  void add_keys(std::int64_t b, std::int64_t kv,
-                const spec::FlashAttentionScoreGrad::Inputs& inputs);
+  struct Views;
+  void add_head(std::int64_t b, std::int64_t n, const Views& views);
+  void add_keys(std::int64_t b, std::int64_t kv, const Views& views);
   std::size_t key_head(std::int64_t b, std::int64_t kv) const;
+  std::size_t width() const;
 
   spec::FlashAttentionScoreGrad::Problem problem_;
+  spec::Extents queries_;
   double phi_;                      ///< 0: nothing else is computed
-  std::vector<double> row_size_;    ///< |dy| max|V| + sum|dy O| of every query row
-  std::vector<double> key_sum_;     ///< (batch, heads_kv, head_dim): sum_j |K|
+  double kept_factor_;              ///< 1 / keep_prob
+  std::vector<double> row_size_;    ///< |dy| max|V| / keep_prob + sum|dy O| of every query row
+  std::vector<double> key_sum_;     ///< (batch, heads_kv, width): sum_j |K|
   std::vector<double> value_norm_;  ///< (batch, heads_kv): max_j |V_j|
-  std::vector<double> query_sum_;   ///< (batch, heads_kv, head_dim): sum of row_size |Q|
+  std::vector<double> query_sum_;   ///< (batch, heads_kv, width): sum of row_size |Q|
   std::vector<double> dy_sum_;      ///< (batch, heads_kv, head_dim_v): sum |dy|
 };
 

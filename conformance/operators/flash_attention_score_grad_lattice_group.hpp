@@ -34,15 +34,19 @@ struct Row {
   Choice choice;
   int log2_count = 0;                ///< of the attended keys, where the row is live
   bool muted = false;                ///< dy is 0, although the row is not dead
-  std::vector<std::int64_t> output;  ///< attention_in * 2^log2_count, where choice.exact
+  std::uint32_t kept = 0;            ///< bit m: dropout keeps attended key m
+  std::vector<std::int64_t> output;  ///< attention_in * keep_prob * 2^log2_count, where choice.exact
   std::vector<std::int64_t>
-      dscore;  ///< dS * 4^log2_count of every attended key, as staged; empty: all 0
+      dscore;  ///< dS * keep_prob * 4^log2_count of every attended key, as staged; empty: all 0
+
+  bool keeps(std::size_t member) const { return (kept >> member & 1) != 0; }
 };
 
 /// The tensors of one key head and of the query heads that read it, as integers.
-/// Units: query 2^query_exponent, the others 1. Rows of the query side: (head within the group, i),
+/// Units: query 2^query_exponent, the others 1; query and key have their rope part behind them. Rows of the query side: (head within the group, i),
 /// heads slowest.
 struct Group {
+  KeyHead head;
   Matrix query, key, value, dy;
   std::vector<Row> rows;
 };
@@ -51,7 +55,7 @@ struct Group {
 /// not be exact.
 class GroupBuilder {
  public:
-  GroupBuilder(const Plan& plan, const reference::Mask& mask, std::int64_t b, std::int64_t kv);
+  GroupBuilder(const Plan& plan, const Sides& sides, const KeyHead& head);
 
   Group build(const Thinning& thinning) const;
 
@@ -59,6 +63,7 @@ class GroupBuilder {
   void fill_keys(Group& group, const Magnitudes& magnitudes) const;
   void fill_values(Group& group) const;
   void fill_query(Group& group, std::int64_t r, const Magnitudes& magnitudes) const;
+  void fill_output(Group& group, std::int64_t r, Draws& draws) const;
   void fill_row(Group& group, std::int64_t r, const Thinning& thinning) const;
   void draw_dy(std::span<std::int32_t> dy, const Row& row, const Magnitudes& magnitudes,
                Draws& draws) const;
@@ -67,7 +72,9 @@ class GroupBuilder {
   bool thinned_out(std::int64_t r, const Thinning& thinning) const;
   Magnitudes reduced(const Thinning& thinning) const;
 
-  Plan plan_;
+  const Plan* plan_;
+  KeyHead head_;
+  const Dropout* dropout_;
   Random random_;
   Carrier carrier_;
   std::vector<Channel> value_channels_;  ///< left_only: dy; both: value and dy

@@ -4,7 +4,9 @@
 #include <limits>
 #include <span>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "assay/conformance/lattice.hpp"
 #include "flash_attention_score_grad_lattice_floor.hpp"
@@ -17,8 +19,11 @@ using Op = spec::FlashAttentionScoreGrad;
 constexpr std::int64_t most_findings = 8;
 
 struct Element {
-  std::int64_t b, n, s, d;
+  spec::RowPosition row;
+  std::int64_t d;
 };
+
+enum class Side : std::uint8_t { query, key, value };
 
 /// One output, its exact values and the rows that they belong to.
 struct Subject {
@@ -27,6 +32,8 @@ struct Subject {
   spec::Extents extents;
   std::span<const Dyadic> exact;
   std::span<const std::int64_t> rows;
+  Side side;
+  std::int64_t first_channel = 0;  ///< among those of the product
 };
 
 std::uint32_t bits_at(const spec::Tensor& tensor, std::int64_t element) {
@@ -83,8 +90,9 @@ class TensorJudge {
 };
 
 double TensorJudge::floor_at(const Subject& subject, const Element& e) const {
-  if (subject.name == "dq") return floor_.dq(e.b, e.n, e.s, e.d);
-  return subject.name == "dk" ? floor_.dk(e.b, e.n, e.d) : floor_.dv(e.b, e.n, e.d);
+  if (subject.side == Side::query) return floor_.dq(e.row, subject.first_channel + e.d);
+  return subject.side == Side::key ? floor_.dk(e.row, subject.first_channel + e.d)
+                                   : floor_.dv(e.row, e.d);
 }
 
 void TensorJudge::measure(const Finding& finding, double error, double tolerance) {
@@ -127,9 +135,9 @@ void TensorJudge::compare(const Subject& subject, const Element& e, Dyadic exact
   const spec::FloatFormat format = spec::format_of(dtype);
   Finding finding{.rule = "lattice",
                   .tensor = subject.name,
-                  .b = e.b,
-                  .n = e.n,
-                  .s = e.s,
+                  .b = e.row.b,
+                  .n = e.row.n,
+                  .s = e.row.s,
                   .d = e.d,
                   .actual = spec::from_bits(bits, format),
                   .expected = spec::from_bits(wanted.first, format)};
@@ -149,17 +157,15 @@ void TensorJudge::compare(const Subject& subject, const Element& e, Dyadic exact
 
 bool TensorJudge::judge(const Subject& subject, CaseReport& report) {
   const spec::HeadIndex index(*subject.tensor, problem_.input_layout, subject.extents);
-  const auto& [batch, heads, seq, dim, ends] = subject.extents;
-  result_ = {.name = subject.name, .rows_total = batch * heads * seq};
+  result_ = {.name = subject.name, .rows_total = subject.extents.rows()};
   std::size_t next = 0;
-  for (std::int64_t b = 0; b < batch; ++b)
-    for (std::int64_t n = 0; n < heads; ++n)
-      for (const std::int64_t s : subject.rows) {
-        for (std::int64_t d = 0; d < dim; ++d)
-          compare(subject, {b, n, s, d}, subject.exact[next++],
-                  bits_at(*subject.tensor, index(b, n, s, d)));
-        ++result_.rows_judged;
-      }
+  for (const std::int64_t flat : subject.rows) {
+    const spec::RowPosition row = subject.extents.position(flat);
+    for (std::int64_t d = 0; d < subject.extents.dim; ++d)
+      compare(subject, {row, d}, subject.exact[next++],
+              bits_at(*subject.tensor, index(row.b, row.n, row.s, d)));
+    ++result_.rows_judged;
+  }
   result_.elements_judged = static_cast<std::int64_t>(next);
   report.tensors.push_back(result_);
   for (Finding& finding : findings_) report.findings.push_back(std::move(finding));
@@ -172,20 +178,32 @@ bool TensorJudge::judge(const Subject& subject, CaseReport& report) {
   return differing_ == 0;
 }
 
+std::vector<Subject> subjects_of(const LatticeCase& lattice, const Op::Problem& p,
+                                 const Op::Outputs& outputs) {
+  std::vector<Subject> subjects = {
+      {"dq", &outputs.dq, query_extents(p), lattice.dq, lattice.query_rows, Side::query},
+      {"dk", &outputs.dk, key_extents(p), lattice.dk, lattice.key_rows, Side::key},
+      {"dv", &outputs.dv, value_extents(p), lattice.dv, lattice.key_rows, Side::value},
+  };
+  if (p.head_dim_rope == 0) return subjects;
+  if (!outputs.dq_rope || !outputs.dk_rope)
+    throw std::invalid_argument("judge_lattice: the outputs have no rope gradients");
+  subjects.push_back({"dq_rope", &*outputs.dq_rope, query_rope_extents(p), lattice.dq_rope,
+                      lattice.query_rows, Side::query, p.head_dim});
+  subjects.push_back({"dk_rope", &*outputs.dk_rope, key_rope_extents(p), lattice.dk_rope,
+                      lattice.key_rows, Side::key, p.head_dim});
+  return subjects;
+}
+
 }  // namespace
 
 void judge_lattice(const LatticeCase& lattice, const Op::Problem& problem,
                    const Op::Outputs& outputs, const spec::NumericsProfile& numerics,
                    CaseReport& report) {
   const lattice::Floor floor(problem, lattice.inputs, numerics);
-  const Subject subjects[] = {
-      {"dq", &outputs.dq, query_extents(problem), lattice.dq, lattice.query_rows},
-      {"dk", &outputs.dk, key_extents(problem), lattice.dk, lattice.key_rows},
-      {"dv", &outputs.dv, value_extents(problem), lattice.dv, lattice.key_rows},
-  };
   bool equal = true;
   std::int64_t elements = 0;
-  for (const Subject& subject : subjects) {
+  for (const Subject& subject : subjects_of(lattice, problem, outputs)) {
     equal = TensorJudge(problem, numerics, floor).judge(subject, report) && equal;
     elements += report.tensors.back().elements_judged;
   }

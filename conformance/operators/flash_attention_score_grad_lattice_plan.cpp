@@ -31,8 +31,10 @@ std::optional<Scale> decode(double scale_value) {
   return std::nullopt;
 }
 
-bool is_customary(double scale_value, std::int64_t head_dim) {
-  return scale_value * scale_value * static_cast<double>(head_dim) == 1.0;
+bool is_customary(double scale_value, const Op::Problem& p) {
+  const double square = scale_value * scale_value;
+  return square * static_cast<double>(p.head_dim) == 1.0 ||
+         square * static_cast<double>(p.head_dim + p.head_dim_rope) == 1.0;
 }
 
 Scale scale_of(const Op::Problem& p) {
@@ -40,10 +42,19 @@ Scale scale_of(const Op::Problem& p) {
   if (!scale)
     refuse("scale_value " + text_of(p.scale_value) +
            " is none of +-2^-a, +-3*2^-a with a in -4..9");
-  if (is_customary(p.scale_value, p.head_dim))
+  if (is_customary(p.scale_value, p))
     refuse("scale_value " + text_of(p.scale_value) + " is 1/sqrt(head_dim) for head_dim " +
-           std::to_string(p.head_dim) + ": a kernel that ignores it would pass");
+           std::to_string(p.head_dim) + " and head_dim_rope " + std::to_string(p.head_dim_rope) +
+           ": a kernel that ignores it would pass");
   return *scale;
+}
+
+/// The t of keep_prob = 2^-t.
+int drop_shift_of(const Op::Problem& p) {
+  constexpr int largest = 10;
+  for (int shift = 0; shift <= largest; ++shift)
+    if (p.keep_prob == std::ldexp(1.0, -shift)) return shift;
+  refuse("keep_prob " + text_of(p.keep_prob) + " is none of 2^-t with t in 0..10");
 }
 
 int bits_of(spec::DType dtype) { return spec::format_of(dtype).significand_bits; }
@@ -76,7 +87,6 @@ void require_lattice(const Case<Op>& c, const spec::NumericsProfile& n) {
     refuse("track " + std::string(spec::to_string(c.track)) + " is neither a1 nor a2");
   if (!spec::is_fp16_bf16_fp32(p.dtype))
     refuse("type " + std::string(to_string(p.dtype)) + " is none of fp16, bf16, fp32");
-  if (p.keep_prob != 1.0) refuse("keep_prob " + text_of(p.keep_prob) + " is not 1");
   if (bits_of(n.partials) < 24 && p.group() > 1)
     refuse("partial results in " + std::string(to_string(n.partials)) + " of " +
            std::to_string(p.group()) + " heads per key head are rounded in an unknown order");
@@ -116,14 +126,72 @@ Magnitudes magnitudes_of(const Case<Op>& c) {
   return c.seed % 2 == 0 ? Magnitudes{.data = 4097, .dy_only = 4097} : Magnitudes{.dy_shared = 31};
 }
 
-/// Codes that tell all keys apart, as far as head_dim leaves room beside the constant channel and
-/// some data channels.
-std::int64_t code_bits_of(const Case<Op>& c) {
+/// The keys that the mask keeps for query i of sequence b end at i + this, or earlier.
+std::int64_t highest_diagonal(const Op::Problem& p, std::int64_t b) {
+  const std::int64_t last = std::max<std::int64_t>(p.length_kv(b) - 1, 0);
+  const std::int64_t corner = p.length_kv(b) - p.length_q(b);
+  const std::int64_t next = corner + std::clamp<std::int64_t>(p.next_tokens, -p.seq_kv, p.seq_kv + p.seq_q);
+  if (p.atten_mask == spec::MaskShape::absent) return last;
+  switch (p.sparse_mode) {
+    case 2:
+      return std::min<std::int64_t>(0, last);
+    case 3:
+      return std::min(corner, last);
+    case 4:
+      return std::min(next, last);
+    case 8:
+      return std::min(std::max<std::int64_t>(next, 0), last);
+    default:
+      return last;
+  }
+}
+
+/// Whether no kept key lies behind its query, so that distances are differences.
+bool looks_back(const Op::Problem& p) {
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    const std::int64_t diagonal = highest_diagonal(p, b);
+    if (p.length_q(b) > 0 && diagonal > centre_of(p, b, 0)) return false;
+  }
+  return true;
+}
+
+/// A gentle slope wants exact products, and room for the digits of all positions.
+BiasForm form_of(const Case<Op>& c, const spec::NumericsProfile& n) {
+  constexpr std::int64_t roomy = 24, longest = 65536;
   const Op::Problem& p = c.problem;
-  const std::int64_t wanted = bit_length(p.seq_kv - 1);
-  const auto few = static_cast<std::int64_t>(p.head_dim > 2 && c.seed % 2 == 0 ? 1 : 0);
-  const std::int64_t data = p.head_dim < 6 ? few : std::max<std::int64_t>(2, p.head_dim / 4);
-  return std::min(wanted, p.head_dim - 1 - data);
+  if (p.pse_shift == spec::PseShape::absent) return BiasForm::none;
+  if (p.pse_type < 2) return BiasForm::flags;
+  const bool exact_products = bits_of(n.store_s) == 24 && n.accumulator != spec::Accumulator::fp16;
+  const bool fits = p.head_dim + p.head_dim_rope >= roomy && p.seq_kv <= longest &&
+                    std::abs(centre_of(p, 0, p.seq_q)) <= longest;
+  const bool cancelled = p.pse_type == 2 && exact_products && fits && looks_back(p);
+  return cancelled && c.seed / 4 % 2 == 0 ? BiasForm::cancelled : BiasForm::nearest;
+}
+
+/// Channels that raise scores: a position needs several, flags and offsets one.
+std::int64_t lifts_of(const Plan& plan) {
+  const std::int64_t width = plan.width();
+  if (plan.bias == BiasForm::none) return plan.offsets && width >= plan.code_bits + 5 ? 1 : 0;
+  if (plan.bias == BiasForm::flags) return width >= 4 ? 1 : 0;
+  return width >= 8 ? 3 : width >= 2 ? 1 : 0;
+}
+
+/// Codes that tell all keys apart, as far as the channels leave room beside the constant one, `taken`
+/// ones and some data.
+std::int64_t code_bits_of(const Plan& plan, std::int64_t taken) {
+  const std::int64_t width = plan.width(), wanted = bit_length(std::max<std::int64_t>(plan.problem.seq_kv, 1) - 1);
+  const auto few = static_cast<std::int64_t>(width > 2 && plan.seed % 2 == 0 ? 1 : 0);
+  const std::int64_t data = width < 6 ? few : std::max<std::int64_t>(2, width / 4);
+  return std::max<std::int64_t>(std::min(wanted, width - 1 - data - taken), 0);
+}
+
+void lay_out_channels(Plan& plan) {
+  constexpr std::int64_t digit_bits = 4;
+  if (plan.bias == BiasForm::cancelled)
+    plan.positions = (bit_length(plan.problem.seq_kv - 1) + digit_bits - 1) / digit_bits;
+  if (plan.bias != BiasForm::none) plan.lifts = lifts_of(plan);
+  plan.code_bits = code_bits_of(plan, plan.lifts + plan.positions);
+  if (plan.bias == BiasForm::none) plan.lifts = lifts_of(plan);
 }
 
 }  // namespace
@@ -136,22 +204,25 @@ Plan plan_of(const Case<Op>& c, const spec::NumericsProfile& n) {
             .seed = c.seed,
             .scale = scale_of(c.problem),
             .magnitudes = magnitudes_of(c),
-            .code_bits = code_bits_of(c),
             .shared_channels = shared_channels(c)};
+  plan.bias = form_of(c, n);
+  plan.drop_shift = drop_shift_of(c.problem);
+  plan.rope_carries = c.problem.head_dim_rope > 0 && c.seed % 2 == 0;
   plan.staged_rounding = a2 && staged;
   plan.odd_dy = a2 && bits_of(c.problem.dtype) < 24;
   plan.unique_staging = n.lse_form || n.round_stage == spec::Rounding::unknown;
   plan.offsets = !a2 && absorbs_errors(n);
   plan.sum_bits = n.accumulator == spec::Accumulator::fp16 ? 11 : 24;
-  plan.paired = plan.sum_bits == 24 && plan.magnitudes.data < 128;
+  plan.paired = plan.sum_bits == 24 && plan.magnitudes.data < 128 && plan.bias < BiasForm::nearest;
+  lay_out_channels(plan);
   plan.operand_bits = std::min(bits_of(c.problem.dtype), bits_of(n.stage));
   if (c.problem.dtype == spec::DType::fp32 || (a2 && !staged))
     plan.operand_bits = std::min(bits_of(n.stage), product_bits(n.product));
   const std::int64_t widest = (std::int64_t{1} << product_bits(n.product)) - 1;
   plan.magnitudes.data = std::min(plan.magnitudes.data, widest);
   plan.magnitudes.dy_only = std::min(plan.magnitudes.dy_only, widest);
-  plan.shifted_output = c.problem.seq_kv == 1 && n.delta == spec::Origin::given &&
-                        n.stats == spec::Origin::given && c.seed / 2 % 2 == 0;
+  plan.shifts_output = n.delta == spec::Origin::given && n.stats == spec::Origin::given &&
+                       c.seed / 2 % 2 == 0;
   return plan;
 }
 
@@ -159,9 +230,27 @@ int query_exponent(const Scale& scale) { return std::min(0, scale.shift - 3); }
 
 std::int64_t dy_budget(const Plan& plan, int k) {
   // |dS| 4^k <= 2^(k+1) sum|dy| must fit the staged operand, the scale's factor included.
-  if (!plan.staged_rounding)
-    return (std::int64_t{1} << (std::min(plan.operand_bits, 20) - k - 1)) / plan.scale.factor;
-  return std::int64_t{1} << std::min(bits_of(plan.numerics.store_dp), 20);
+  const auto& n = plan.numerics;
+  const std::int64_t budget =
+      plan.staged_rounding ? std::int64_t{1} << std::min(bits_of(n.store_dp), 20)
+                           : (std::int64_t{1} << (std::min(plan.operand_bits, 20) - k - 1)) / plan.scale.factor;
+  if (plan.drop_shift == 0 || !has_fp16(plan)) return budget;
+  // Dropout multiplies dP and dS, which fp16 holds up to 65504.
+  return std::min(budget, std::int64_t{1} << (14 - plan.drop_shift));
+}
+
+bool has_fp16(const Plan& plan) {
+  const auto& n = plan.numerics;
+  return plan.problem.dtype == spec::DType::fp16 || n.stage == spec::DType::fp16 ||
+         n.store_dp == spec::DType::fp16;
+}
+
+std::int64_t centre_of(const Op::Problem& p, std::int64_t b, std::int64_t i) {
+  const bool counts = !p.q_start_idx.empty() && !p.kv_start_idx.empty();
+  // Sparse mode 8 of packed sequences starts the first one elsewhere, not the others.
+  const bool first_only = p.input_layout == spec::Layout::tnd && p.sparse_mode == 8;
+  if (!counts || (first_only && b > 0)) return i;
+  return i + p.q_start_idx[0] - p.kv_start_idx[0];
 }
 
 }  // namespace assay::conformance::lattice
@@ -170,12 +259,14 @@ namespace assay::conformance {
 
 double lattice_scale(const spec::FlashAttentionScoreGrad::Problem& problem, std::uint64_t seed) {
   lattice::Draws draws(stream(seed, Stream::sampling), 0x5ca1e);
-  const int customary = (lattice::bit_length(problem.head_dim) - 1) / 2;
+  const std::int64_t width = problem.head_dim + problem.head_dim_rope;
+  const int customary = (lattice::bit_length(width) - 1) / 2;
   const auto sign = static_cast<double>(draws.one_in(4) ? -1 : 1);
   if (draws.one_in(4)) return sign * std::ldexp(3.0, -customary - 2);
   const int step = draws.one_in(2) ? 1 : -1;
-  const double scale = sign * std::ldexp(1.0, -customary - (draws.one_in(2) ? 0 : step));
-  return lattice::is_customary(scale, problem.head_dim) ? scale / 2 : scale;
+  double scale = sign * std::ldexp(1.0, -customary - (draws.one_in(2) ? 0 : step));
+  while (lattice::is_customary(scale, problem)) scale /= 2;
+  return scale;
 }
 
 }  // namespace assay::conformance

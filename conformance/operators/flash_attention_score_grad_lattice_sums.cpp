@@ -72,7 +72,7 @@ int factor_bits(const Plan& plan) { return plan.scale.factor == 1 ? 0 : 2; }
 }  // namespace
 
 Sums::Sums(const Plan& plan, const Group& group)
-    : plan_(&plan), group_(&group), begin_(at(plan.problem.seq_kv + 1)) {
+    : plan_(&plan), group_(&group), begin_(at(group.head.keys + 1)) {
   for (const Row& row : group.rows)
     if (!row.dscore.empty())
       for (const std::int32_t j : row.choice.keys) ++begin_[at(j + 1)];
@@ -98,9 +98,8 @@ std::optional<Excess> Sums::excess() const {
 
 /// Bounds (i), (ii), (iii) of verdict.md, 3.3, and the range of fp16.
 std::optional<Excess> Sums::row_excess() const {
-  const Op::Problem& p = plan_->problem;
-  Columns keys(p.head_dim);
-  for (std::int64_t j = 0; j < p.seq_kv; ++j) keys.add(group_->key.row(j));
+  Columns keys(plan_->width());
+  for (std::int64_t j = 0; j < group_->head.keys; ++j) keys.add(group_->key.row(j));
   const int scaled_limit = plan_->sum_bits - factor_bits(*plan_);
   const int operand_limit = plan_->staged_rounding ? 24 : plan_->operand_bits - factor_bits(*plan_);
   for (std::size_t r = 0; r < group_->rows.size(); ++r) {
@@ -120,6 +119,10 @@ std::optional<Excess> Sums::row_excess() const {
     const int operand = bit_length(std::max<std::int64_t>(largest - 1, 0));
     const int allowed = std::max(operand_limit, 0);
     if (operand > allowed) return excess_of(Sum::dscore, "dS " + where, operand, allowed);
+    const double value =
+        std::ldexp(static_cast<double>(largest), plan_->drop_shift - 2 * row.log2_count);
+    if (has_fp16(*plan_) && value > largest_fp16)
+      return Excess{Sum::dscore, "dS " + where + " is " + std::to_string(value) + ", the limit of fp16 is 65504"};
   }
   return std::nullopt;
 }
@@ -148,26 +151,29 @@ std::optional<Excess> Sums::total_excess(Sum sum, std::int64_t row, std::span<co
 }
 
 int Sums::dq_exponent(std::int64_t r) const {
-  return -plan_->scale.shift - 2 * group_->rows[at(r)].log2_count;
+  return plan_->drop_shift - plan_->scale.shift - 2 * group_->rows[at(r)].log2_count;
 }
 
 int Sums::dk_exponent() const {
-  return query_exponent(plan_->scale) - plan_->scale.shift - 2 * most_log2_count;
+  return plan_->drop_shift + query_exponent(plan_->scale) - plan_->scale.shift -
+         2 * most_log2_count;
 }
+
+int Sums::dv_exponent() const { return plan_->drop_shift - most_log2_count; }
 
 std::optional<Excess> Sums::gradient_excess() const {
   const Op::Problem& p = plan_->problem;
-  for (std::int64_t r = 0; r < p.group() * p.seq_q; ++r) {
-    std::vector<Total> dq(at(p.head_dim));
+  for (std::int64_t r = 0; r < p.group() * group_->head.queries; ++r) {
+    std::vector<Total> dq(at(plan_->width()));
     sum_dq(r, dq);
     if (auto excess = total_excess(Sum::dq, r, dq, dq_exponent(r))) return excess;
   }
-  for (std::int64_t j = 0; j < p.seq_kv; ++j) {
-    std::vector<Total> dk(at(p.head_dim)), dv(at(p.head_dim_v));
+  for (std::int64_t j = 0; j < group_->head.keys; ++j) {
+    std::vector<Total> dk(at(plan_->width())), dv(at(p.head_dim_v));
     sum_dk(j, dk);
     sum_dv(j, dv);
     if (auto excess = total_excess(Sum::dk, j, dk, dk_exponent())) return excess;
-    if (auto excess = total_excess(Sum::dv, j, dv, -most_log2_count)) return excess;
+    if (auto excess = total_excess(Sum::dv, j, dv, dv_exponent())) return excess;
   }
   return std::nullopt;
 }
@@ -191,6 +197,7 @@ void Sums::sum_dk(std::int64_t j, std::span<Total> totals) const {
 
 void Sums::sum_dv(std::int64_t j, std::span<Total> totals) const {
   for (const Pair& pair : pairs_of(j)) {
+    if (!group_->rows[at(pair.row)].keeps(pair.member)) continue;
     const int shift = most_log2_count - group_->rows[at(pair.row)].log2_count;
     const std::span<const std::int32_t> dy = group_->dy.row(pair.row);
     for (std::size_t d = 0; d < totals.size(); ++d) totals[d].add(std::int64_t{dy[d]} << shift);
@@ -204,18 +211,18 @@ Gradients Sums::gradients(std::span<const std::int64_t> query_rows,
   Gradients result;
   for (std::int64_t head = 0; head < p.group(); ++head)
     for (const std::int64_t i : query_rows) {
-      const std::int64_t r = head * p.seq_q + i;
-      std::vector<Total> totals(at(p.head_dim));
+      const std::int64_t r = head * group_->head.queries + i;
+      std::vector<Total> totals(at(plan_->width()));
       sum_dq(r, totals);
       for (const Total& total : totals)
         result.dq.push_back({factor * total.value(), dq_exponent(r)});
     }
   for (const std::int64_t j : key_rows) {
-    std::vector<Total> dk(at(p.head_dim)), dv(at(p.head_dim_v));
+    std::vector<Total> dk(at(plan_->width())), dv(at(p.head_dim_v));
     sum_dk(j, dk);
     sum_dv(j, dv);
     for (const Total& total : dk) result.dk.push_back({factor * total.value(), dk_exponent()});
-    for (const Total& total : dv) result.dv.push_back({total.value(), -most_log2_count});
+    for (const Total& total : dv) result.dv.push_back({total.value(), dv_exponent()});
   }
   return result;
 }

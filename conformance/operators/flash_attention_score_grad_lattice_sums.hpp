@@ -19,7 +19,8 @@ struct Excess {
   std::string text;  ///< a sentence: where, how long, the limit
 };
 
-/// The exact gradients of one group, rows x dim each.
+/// The exact gradients of one group, rows x width or dim each; dq and dk have their rope part behind
+/// every row.
 struct Gradients {
   std::vector<Dyadic> dq, dk, dv;
 };
@@ -52,6 +53,7 @@ class Sums {
                                      int exponent) const;
   int dq_exponent(std::int64_t r) const;
   int dk_exponent() const;
+  int dv_exponent() const;
   void sum_dq(std::int64_t r, std::span<Total> totals) const;
   void sum_dk(std::int64_t j, std::span<Total> totals) const;
   void sum_dv(std::int64_t j, std::span<Total> totals) const;

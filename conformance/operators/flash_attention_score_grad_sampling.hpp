@@ -34,9 +34,8 @@ std::vector<FlashCase> lattice_cases(std::uint64_t seed);
 /// `count` cases drawn from the categories of the cover, their lengths near tile edges.
 std::vector<FlashCase> random_cases(std::uint64_t seed, std::int64_t count);
 
-/// For every row with a reject side and each of its violations one call that breaks it and, besides
-/// what it implies, no other row. Errors: std::logic_error naming the row where no call is broken
-/// so.
+/// For every row with a reject side, each of its violations and each entry point that can break it so one call that breaks
+/// it and, besides what it implies, no other row. Errors: std::logic_error naming the row that no call breaks so.
 std::vector<FlashCase> violation_cases();
 
 /// What is kept of the model shapes, in floating-point operations: `cut` a share below 5e10 of each, `whole` as much as

@@ -13,37 +13,95 @@ using Row = spec::Constraint<Op>;
 using spec::DType;
 using spec::MaskShape;
 
-/// Legal calls that differ in all that a row can ask for.
-std::vector<FlashCase> legal_calls() {
-  struct Masking {
-    std::int64_t sparse_mode;
-    MaskShape shape;
-  };
+/// A mask of a sparse mode, with the window and the prefix that go with it.
+struct Masking {
+  std::int64_t sparse_mode = 0;
+  MaskShape shape = MaskShape::absent;
+};
+
+void put_mask(Op::Problem& p, const Masking& mask) {
+  p.sparse_mode = mask.sparse_mode;
+  p.atten_mask = mask.shape;
+  if (mask.sparse_mode == 7) p.next_tokens = 0;
+  if (mask.sparse_mode == 5 || mask.sparse_mode == 6)
+    for (std::int64_t b = 0; b < p.batch; ++b) p.prefix.push_back(p.length_kv(b));
+}
+
+/// The same call in turns of its layout, type, and lengths.
+Op::Problem ordinary_problem(spec::FlashSurface surface, std::size_t turn) {
+  constexpr spec::Layout layouts[] = {spec::Layout::bnsd, spec::Layout::bsh, spec::Layout::bsnd,
+                                      spec::Layout::sbh};
+  constexpr DType dtypes[] = {DType::bf16, DType::fp16, DType::fp32};
+  Op::Problem p{.input_layout = layouts[turn % 4],
+                .dtype = dtypes[turn % 3],
+                .batch = 2,
+                .heads_q = 4,
+                .heads_kv = 2,
+                .seq_q = 24,
+                .seq_kv = turn % 2 == 0 ? 24 : 40,
+                .head_dim = 32,
+                .head_dim_v = turn % 3 == 1 && !has_softmax_in_layout(surface) ? 16 : 32,
+                .scale_value = ordinary_scale(32)};
+  if (!is_unpadding(surface)) return p;
+  p.input_layout = spec::Layout::tnd;
+  p.batch = 3;
+  if (turn % 2 != 0) {
+    p.lengths_q = {24, 7, 16};
+    p.lengths_kv = {31, 40, 16};
+  }
+  if (has_rope(surface)) {
+    p.dtype = DType::bf16;
+    p.head_dim_rope = 16;
+  }
+  return p;
+}
+
+std::vector<Masking> maskings(spec::FlashSurface surface) {
+  constexpr auto compressed = MaskShape::compressed;
+  std::vector<Masking> masks = {{0, MaskShape::ss}, {1, MaskShape::one_one_ss}, {2, compressed},
+                                {3, compressed},    {4, compressed}};
+  if (!has_rope(surface))
+    masks.insert(masks.end(), {{0, MaskShape::absent}, {6, compressed}});
+  if (is_unpadding(surface))
+    masks.insert(masks.end(), {{7, compressed}, {8, compressed}});
+  else
+    masks.insert(masks.end(),
+                 {{0, MaskShape::b_one_ss}, {1, MaskShape::bnss}, {5, MaskShape::b_one_ss}});
+  return masks;
+}
+
+/// Bias and dropout, as far as the entry point takes them.
+std::vector<Op::Problem> with_inputs_of_scores(spec::FlashSurface surface) {
+  if (has_rope(surface)) return {};
+  Op::Problem biased = ordinary_problem(surface, 1);
+  biased.pse_shift =
+      is_unpadding(surface) ? spec::PseShape::packed_bnss : spec::PseShape::one_nss;
+  Op::Problem dropped = ordinary_problem(surface, 2);
+  dropped.keep_prob = 0.5;
+  dropped.drop_mask = spec::DropMask::granules;
+  if (!has_pse_type(surface)) return {biased, dropped};
+  Op::Problem sloped = ordinary_problem(surface, 4);
+  sloped.pse_type = 2;
+  sloped.pse_shift = spec::PseShape::slopes_bn;
+  return {biased, dropped, sloped};
+}
+
+/// Legal calls of an entry point that differ in all that a row can ask for.
+std::vector<FlashCase> legal_calls(spec::FlashSurface surface) {
   std::vector<FlashCase> calls;
-  for (const auto mask : {Masking{0, MaskShape::absent}, Masking{0, MaskShape::ss},
-                          Masking{1, MaskShape::bnss}, Masking{2, MaskShape::compressed},
-                          Masking{3, MaskShape::compressed}, Masking{4, MaskShape::compressed},
-                          Masking{0, MaskShape::b_one_ss}})
-    for (const auto layout :
-         {spec::Layout::bnsd, spec::Layout::bsh, spec::Layout::bsnd, spec::Layout::sbh})
-      for (const auto dtype : {DType::bf16, DType::fp16, DType::fp32})
-        for (const std::int64_t seq_kv : {24, 40})
-          for (const auto surface : {spec::FlashSurface::g1, spec::FlashSurface::g2}) {
-            FlashCase c{.surface = surface, .track = Track::phase1};
-            c.problem = {.input_layout = layout,
-                         .dtype = dtype,
-                         .batch = 2,
-                         .heads_q = 4,
-                         .heads_kv = 2,
-                         .seq_q = 24,
-                         .seq_kv = seq_kv,
-                         .head_dim = 32,
-                         .head_dim_v = dtype == DType::fp16 ? 16 : 32,
-                         .scale_value = ordinary_scale(32),
-                         .sparse_mode = mask.sparse_mode,
-                         .atten_mask = mask.shape};
-            calls.push_back(c);
-          }
+  const auto add = [&](const Op::Problem& problem) {
+    FlashCase c{.surface = surface, .track = Track::phase1};
+    c.problem = problem;
+    calls.push_back(c);
+  };
+  std::size_t turn = 0;
+  for (const std::size_t round : {0, 1})
+    for (const Masking& mask : maskings(surface)) {
+      Op::Problem problem = ordinary_problem(surface, round + turn++);
+      put_mask(problem, mask);
+      add(problem);
+    }
+  for (const Op::Problem& problem : with_inputs_of_scores(surface)) add(problem);
   return calls;
 }
 
@@ -70,30 +128,40 @@ bool breaks_only(const FlashCase& c, const Row& row) {
   return itself;
 }
 
+/// The first of `calls`, from one that `turn` chooses, in which the violation breaks its row alone.
+std::optional<FlashCase> broken_call(const std::vector<FlashCase>& calls, const Row& row,
+                                     std::string_view violation, std::size_t turn) {
+  for (std::size_t k = 0; k < calls.size(); ++k) {
+    FlashCase c = calls[(turn + k) % calls.size()];
+    c.product = turn % 2 != 0 && spec::supports(c.surface, spec::Product::a3) ? spec::Product::a3
+                                                                              : spec::Product::a2;
+    c.violate = std::string(row.id) + ":" + std::string(violation);
+    c.note = row.statement;
+    if (breaks_only(c, row)) return c;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<FlashCase> violation_cases() {
-  const std::vector<FlashCase> calls = legal_calls();
+  std::vector<std::vector<FlashCase>> calls;
+  for (const auto& [surface, name] : spec::spellings_of<spec::FlashSurface>.entries)
+    calls.push_back(legal_calls(surface));
   std::vector<FlashCase> cases;
-  const auto broken_call = [&](const Row& row, std::string_view violation) {
-    // An odd step, so that the surfaces alternate from one violation to the next.
-    const std::size_t first = cases.size() * 37 % calls.size();
-    for (std::size_t k = 0; k < calls.size(); ++k) {
-      FlashCase c = calls[(first + k) % calls.size()];
-      c.product = cases.size() / 2 % 2 == 0 ? spec::Product::a2 : spec::Product::a3;
-      c.violate = std::string(row.id) + ":" + std::string(violation);
-      if (breaks_only(c, row)) return c;
-    }
-    throw std::logic_error("no call is broken in row " + std::string(row.id) + " alone by " +
-                           std::string(violation));
-  };
+  std::size_t turn = 0;
   for (const Row& row : Op::constraints()) {
     if (!row.has(spec::Side::reject)) continue;
     if (row.violations.empty())
       throw std::logic_error("row " + std::string(row.id) + " has a reject side and no violation");
     for (const auto& violation : row.violations) {
-      cases.push_back(broken_call(row, violation.name));
-      cases.back().note = row.statement;
+      const std::size_t before = cases.size();
+      for (const auto& of_surface : calls)
+        if (const auto c = broken_call(of_surface, row, violation.name, turn)) cases.push_back(*c);
+      ++turn;
+      if (cases.size() == before)
+        throw std::logic_error("no call is broken in row " + std::string(row.id) + " alone by " +
+                               std::string(violation.name));
     }
   }
   return cases;

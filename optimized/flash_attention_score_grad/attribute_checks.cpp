@@ -50,7 +50,7 @@ Refusal sparse_mode(const Call& call) {
 
 Refusal varlen_modes(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
-  return unless(spec::is_unpadding(call.surface) || !is_outer_split(mode),
+  return unless(is_tnd(call) || !is_outer_split(mode),
                 "sparseMode is " + std::to_string(mode) + "; 7 and 8 exist in layout TND only");
 }
 
@@ -62,7 +62,7 @@ Refusal prefix_modes(const Call& call) {
 
 Refusal uncompressed_prefix(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
-  return unless(!spec::is_unpadding(call.surface) || mode != 5,
+  return unless(!is_tnd(call) || mode != 5,
                 "sparseMode is " + std::to_string(mode) +
                     "; in layout TND a prefix is for sparseMode 6, it must not be 5");
 }
@@ -114,9 +114,9 @@ Refusal edges_within(const Call& call, std::int64_t most_back, std::int64_t most
   return at_least("nextTokens", call.attributes.next_tokens, -most_ahead);
 }
 
-/// The window holds something. In TND it must be wider than the documents of the padded layouts say.
+/// The window is not empty. Where it acts in TND, it must reach beyond one diagonal.
 Refusal window_open(const Call& call) {
-  const bool strict = spec::is_unpadding(call.surface) && is_given(call.parameters.atten_mask);
+  const bool strict = is_tnd(call) && is_given(call.parameters.atten_mask);
   const std::int64_t sum = tokens(call.attributes.pre_tokens) + tokens(call.attributes.next_tokens);
   return at_least("preTokens + nextTokens", sum, strict ? 1 : 0);
 }

@@ -41,6 +41,11 @@ std::int64_t saturated_count(const spec::Shape& shape);
 bool any_output_empty(const spec::Call<spec::FlashAttentionScoreGrad>& call);
 bool all_outputs_empty(const spec::Call<spec::FlashAttentionScoreGrad>& call);
 
+/// Whether the call is of an unpadding entry point, whose only layout is TND.
+inline bool is_tnd(const spec::Call<spec::FlashAttentionScoreGrad>& call) {
+  return spec::is_unpadding(call.surface);
+}
+
 /// An optional tensor that is null or has rank 0 is absent.
 inline bool is_given(const spec::Parameter& parameter) {
   return parameter.present && !parameter.shape.empty();

@@ -16,8 +16,8 @@ void refuse(std::span<const Check> checks, const Check::Call& call) {
 std::vector<Check> argument_checks() {
   std::vector<Check> all;
   for (const auto group :
-       {presence_checks(), surface_checks(), type_checks(), shape_checks(), attribute_checks(),
-        pse_checks()})
+       {presence_checks(), surface_checks(), type_checks(), layout_checks(), shape_checks(),
+        attribute_checks(), pse_checks()})
     all.insert(all.end(), group.begin(), group.end());
   return all;
 }
@@ -26,7 +26,8 @@ void refuse_unless_legal(const Check::Call& call) {
   refuse(presence_checks(), call);
   if (all_outputs_empty(call)) return;
   for (const auto group :
-       {surface_checks(), type_checks(), shape_checks(), attribute_checks(), pse_checks()})
+       {surface_checks(), type_checks(), layout_checks(), shape_checks(), attribute_checks(),
+        pse_checks()})
     refuse(group, call);
 }
 

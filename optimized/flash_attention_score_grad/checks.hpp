@@ -28,6 +28,8 @@ std::span<const Check> presence_checks();
 /// What single entry points demand or exclude.
 std::span<const Check> surface_checks();
 std::span<const Check> type_checks();
+/// headNum, the layout, ranks and the sums of lengths: what the extents of a call rest on.
+std::span<const Check> layout_checks();
 std::span<const Check> shape_checks();
 std::span<const Check> attribute_checks();
 std::span<const Check> pse_checks();

@@ -22,7 +22,7 @@ Refusal layout(const Call& call) {
 }
 
 Refusal unpadding_layout(const Call& call) {
-  if (!spec::is_unpadding(call.surface)) return std::nullopt;
+  if (!is_tnd(call)) return std::nullopt;
   const std::string& given = *call.attributes.input_layout;
   return unless(given == "TND", "inputLayout is \"" + given + "\"; it must be \"TND\"");
 }
@@ -64,7 +64,7 @@ Refusal attention_in(const Call& call) {
 }
 
 Refusal sums_of_lengths(const Call& call) {
-  if (!spec::is_unpadding(call.surface)) return std::nullopt;
+  if (!is_tnd(call)) return std::nullopt;
   const auto& p = call.parameters;
   return first_missing({{"actual_seq_qlen", p.actual_seq_qlen.has_value()},
                         {"actual_seq_kvlen", p.actual_seq_kvlen.has_value()}});

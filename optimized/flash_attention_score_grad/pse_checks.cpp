@@ -38,7 +38,7 @@ std::vector<Shape> outer_shapes(const Call& call) {
   const CallExtents e = extents_of(call);
   const Shape compressed = {e.batch, e.heads_q, alibi_rows, e.seq_kv};
   const Shape compressed_once = {1, e.heads_q, alibi_rows, e.seq_kv};
-  if (spec::is_unpadding(call.surface))
+  if (is_tnd(call))
     return {compressed,
             compressed_once,
             {saturated_count({call.parameters.key.shape[0], e.heads_q})},
@@ -73,25 +73,25 @@ std::string both(std::int64_t q, std::int64_t kv) {
 }
 
 Refusal generated_lengths(const Call& call) {
-  if (!generated(call) || spec::is_unpadding(call.surface)) return std::nullopt;
+  if (!generated(call) || is_tnd(call)) return std::nullopt;
   const CallExtents e = extents_of(call);
   return unless(e.seq_q == e.seq_kv, "lengths of query and key are " + both(e.seq_q, e.seq_kv) +
                                          "; pseType " + std::to_string(type_of(call)) +
                                          " needs equal ones");
 }
 
-/// Whether pse_shift has the compressed form. At 1024 queries of a padded layout that is the full one.
+/// Whether pse_shift has the compressed form, which is the full one where there are 1024 queries.
 bool compressed(const Call& call, const CallExtents& e) {
   const spec::Parameter& pse = call.parameters.pse_shift;
   return is_given(pse) && !generated(call) && pse.shape.size() == 4 &&
          pse.shape[2] == alibi_rows &&
-         (spec::is_unpadding(call.surface) || e.seq_q > alibi_rows);
+         (is_tnd(call) || e.seq_q > alibi_rows);
 }
 
 Refusal alibi(const Call& call) {
   const CallExtents e = extents_of(call);
   if (!compressed(call, e)) return std::nullopt;
-  if (!spec::is_unpadding(call.surface) && e.seq_q != e.seq_kv)
+  if (!is_tnd(call) && e.seq_q != e.seq_kv)
     return "lengths of query and key are " + both(e.seq_q, e.seq_kv) +
            "; a pse_shift of 1024 rows needs equal ones";
   const auto& a = call.attributes;
@@ -105,7 +105,7 @@ Refusal alibi(const Call& call) {
 
 /// The documents say it of query lengths; it is read alike for key lengths.
 Refusal no_empty_sequence(const Call& call) {
-  if (!spec::is_unpadding(call.surface) || !is_given(call.parameters.pse_shift))
+  if (!is_tnd(call) || !is_given(call.parameters.pse_shift))
     return std::nullopt;
   const CallExtents e = extents_of(call);
   for (std::size_t b = 0; b < e.lengths_q.size(); ++b)

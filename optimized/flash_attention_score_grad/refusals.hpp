@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "assay/spec/call.hpp"
+#include "flash_attention_score_grad/call_extents.hpp"
 
 namespace assay::optimized {
 
@@ -19,6 +19,10 @@ struct NamedParameter {
   std::string_view name;
   const spec::Parameter* parameter;
 };
+
+inline std::string shape_of(const NamedParameter& tensor) {
+  return "shape of " + std::string(tensor.name) + " is " + text_of(tensor.parameter->shape);
+}
 
 inline Refusal unless(bool holds, const std::string& refusal) {
   return holds ? std::nullopt : Refusal(refusal);

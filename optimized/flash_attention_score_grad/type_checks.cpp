@@ -64,7 +64,7 @@ Refusal first_unlike_query(const Call& call, std::initializer_list<Named> named)
 
 /// The pages of the unpadding entry points leave these types to the general rule.
 Refusal float8(const Call& call) {
-  if (spec::is_unpadding(call.surface)) return std::nullopt;
+  if (is_tnd(call)) return std::nullopt;
   for (const Named& tensor : tensors(call)) {
     const DType dtype = tensor.parameter->dtype;
     if (tensor.parameter->present && (dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn))

@@ -27,7 +27,7 @@ FlashRow keep_prob_range() {
 
 FlashRow no_dropout() {
   return {.id = "FAG-C61",
-          .statement = "keepProb is 1.",
+          .statement = "keepProb is 1: nothing is dropped.",
           .source = {rope_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},

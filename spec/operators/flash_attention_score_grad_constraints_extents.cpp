@@ -63,7 +63,7 @@ FlashRow head_num() {
                 const Layout layout = *layout_of(c);
                 const Shape& query = c.parameters.query.shape;
                 return merges_heads(layout) ? query.back() % heads == 0
-                                            : query_as_given(c)->heads == heads;
+                                            : query[*position_of(layout, Axis::heads)] == heads;
               },
           .violations = {{"zero", [](FlashCall& c) { c.attributes.head_num = 0; }},
                          {"negative", [](FlashCall& c) { c.attributes.head_num = -1; }},

@@ -203,7 +203,7 @@ FlashRow narrow_value() {
 
 FlashRow one_width_on_u4() {
   return {.id = "FAG-C35a",
-          .statement = "A head size of value below that of keyIn is left out by the page of u4.",
+          .statement = "A head size of value below that of query is left out by the page of u4.",
           .source = {upstream_fourth_unpadding_page, "constraints"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -211,11 +211,14 @@ FlashRow one_width_on_u4() {
           .holds =
               [](const FlashCall& c) {
                 const auto value = value_as_given(c);
-                return !is_u4(c) || !value || value->dim >= key_as_given(c)->dim;
+                return !is_u4(c) || !value || value->dim >= query_as_given(c)->dim;
               },
           .violations = {{"value", [](FlashCall& c) {
                             if (!is_u4(c)) return;
-                            rewrite(c, [](FlashProblem& p) { p.head_dim = p.head_dim_v + 1; });
+                            rewrite(c, [](FlashProblem& p) {
+                              p.head_dim = 16;
+                              p.head_dim_v = 8;
+                            });
                           }}}};
 }
 

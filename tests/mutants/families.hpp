@@ -18,6 +18,11 @@ std::vector<Specimen> tile_mutants();
 std::vector<Specimen> rounding_mutants();
 std::vector<Specimen> tensor_mutants();
 std::vector<Specimen> output_mutants();
+std::vector<Specimen> sequence_mutants();
+std::vector<Specimen> sparse_mutants();
+std::vector<Specimen> dropout_mutants();
+std::vector<Specimen> pse_mutants();
+std::vector<Specimen> rope_mutants();
 std::vector<Specimen> argument_specimens();
 /// Ids of the rows that the argument specimens know.
 std::vector<std::string> checked_rows();

@@ -54,7 +54,7 @@ struct KvHeadModulo : Kernel {
 struct LastHeadOfGroupOnly : Kernel {
   using Kernel::Kernel;
   void begin_head(Work& w, std::int64_t b, std::int64_t n) const override {
-    for (std::int64_t j = 0; j < w.problem.seq_kv; ++j) {
+    for (std::int64_t j = 0; j < w.problem.length_kv(b); ++j) {
       std::ranges::fill(w.dk.row(b, kv_head(w, n), j), 0.0f);
       std::ranges::fill(w.dv.row(b, kv_head(w, n), j), 0.0f);
     }

@@ -1,8 +1,12 @@
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "families.hpp"
+#include "sequence_by_sequence.hpp"
 
 namespace assay::mutants {
 namespace {
@@ -22,7 +26,51 @@ struct LogSumExp : Kernel {
   }
   float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
     if (!keeps(w, q, j)) return 0;
-    return std::exp(product(w, q, j) * scale(w) - (row.softmax_max + std::log(row.softmax_sum)));
+    return std::exp(score(w, q, j) - (row.softmax_max + std::log(row.softmax_sum)));
+  }
+};
+
+/// The rope product first, the rest accumulated onto it.
+struct RopeFirst : Kernel {
+  using Kernel::Kernel;
+  float product(const Work& w, Query q, std::int64_t j) const override {
+    return dot(w.query.row(q.b, q.n, q.i), w.key.row(key_position(w, q, j)),
+               Kernel::rope_product(w, q, j, 0));
+  }
+  float rope_product(const Work&, Query, std::int64_t, float sum) const override { return sum; }
+};
+
+/// Drop bits are spread over bytes once, byte by byte.
+struct DropBytes : Kernel {
+  using Kernel::Kernel;
+  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    Work w = Kernel::load(p, inputs);
+    std::vector<std::uint8_t> spread;
+    for (std::uint8_t byte : w.drop_bytes)
+      for (int bit = 0; bit < 8; ++bit, byte = static_cast<std::uint8_t>(byte >> 1))
+        spread.push_back(byte & 1);
+    w.drop_bytes = std::move(spread);
+    return w;
+  }
+  bool bit_is_set(const Work& w, std::int64_t bit) const override {
+    return w.drop_bytes[static_cast<std::size_t>(bit)] == 1;
+  }
+};
+
+/// Finds an element of a compressed bias by its distance from the diagonal, as the device does.
+struct ToeplitzLookup : Kernel {
+  using Kernel::Kernel;
+  std::int64_t compressed_pse_element(const Work& w, Query q, std::int64_t j) const override {
+    constexpr std::int64_t rows = spec::compressed_pse_rows;
+    const std::int64_t columns = w.problem.seq_kv;
+    if (w.problem.input_layout == spec::Layout::tnd) {
+      const std::int64_t position = q.i - j - (columns - rows);
+      return position >= 0 ? position * columns : std::min(-position, columns - 1);
+    }
+    const std::int64_t first = w.problem.seq_q - rows;
+    if (q.i >= first) return (q.i - first) * columns + j;
+    const std::int64_t row = q.i % rows;
+    return row * columns + std::clamp<std::int64_t>(j - q.i + row + columns - rows, 0, columns - 1);
   }
 };
 
@@ -70,6 +118,12 @@ std::vector<Specimen> healthy_kernels() {
               {.round_stage = Rounding::rtz, .round_out = Rounding::rtz}),
       healthy("clamped_exp", "the argument of exp never falls below -88",
               {.exponential = Exponential::clamped, .masked = MaskedScore::replaced}),
+      healthy<SequenceBySequence>("sequence_by_sequence",
+                                  "one run for every sequence of TND, on what is cut out of it",
+                                  ascend_like),
+      healthy<RopeFirst>("rope_first", "accumulates the rope part of a score first", flash_like),
+      healthy<DropBytes>("drop_bytes", "spreads the drop bits over bytes", ascend_like),
+      healthy<ToeplitzLookup>("toeplitz_lookup", "finds a compressed bias by distance", ascend_like),
   };
 }
 

@@ -3,86 +3,15 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "plan.hpp"
+#include "work.hpp"
 
 namespace assay::mutants {
-
-using Op = spec::FlashAttentionScoreGrad;
-
-/// How e^x is formed. clamped: the argument never falls below -88.
-enum class Exponential : std::uint8_t { library, fused_exp2, polynomial, clamped, quadratic };
-enum class TileOrder : std::uint8_t { ascending, descending, shuffled };
-/// A masked score is left out, or replaced by -FLT_MAX as the device does.
-enum class MaskedScore : std::uint8_t { skipped, replaced };
-/// The type in which P and dS enter the gradient products.
-enum class Staging : std::uint8_t { io_type, fp32, bf16 };
-
-/// The choices that a conforming kernel is free to make, as far as it declares them.
-struct Plan {
-  std::int64_t query_tile = 16, key_tile = 16;
-  TileOrder tile_order = TileOrder::ascending;
-  Exponential exponential = Exponential::library;
-  MaskedScore masked = MaskedScore::skipped;
-  Staging staging = Staging::io_type;
-  spec::Rounding round_stage = spec::Rounding::rne, round_out = spec::Rounding::rne;
-  spec::Origin stats = spec::Origin::given, delta = spec::Origin::given;
-  spec::Order order = spec::Order::any;
-};
-
-/// What the model of the Atlas A2 kernels does.
-inline constexpr Plan ascend_like = {.masked = MaskedScore::replaced,
-                                     .round_stage = spec::Rounding::rna,
-                                     .round_out = spec::Rounding::rna};
-/// What the model of the CUDA flash kernels does.
-inline constexpr Plan flash_like = {.exponential = Exponential::fused_exp2};
-
-/// The declaration of a kernel that follows `plan`, for tensors of type `io`.
-spec::NumericsProfile declaration(const Plan& plan, spec::DType io);
-
-/// A dense float copy of an attention tensor, (batch, heads, seq, dim) row-major.
-struct Dense {
-  spec::Extents extents;
-  std::vector<float> values;
-
-  std::span<float> row(std::int64_t b, std::int64_t n, std::int64_t s);
-  std::span<const float> row(std::int64_t b, std::int64_t n, std::int64_t s) const;
-};
-
-/// Every element `value`.
-Dense filled(const spec::Extents& extents, float value);
-
-enum class Gradient : std::uint8_t { dq, dk, dv };
-
-/// Everything that one run reads and accumulates.
-struct Work {
-  Op::Problem problem;
-  Dense query, key, value, dy, attention_in;
-  Dense softmax_max, softmax_sum;  ///< dim 1
-  const spec::Tensor* atten_mask = nullptr;
-  Dense dq, dk, dv;
-
-  Dense& gradient(Gradient which) {
-    return which == Gradient::dq ? dq : which == Gradient::dk ? dk : dv;
-  }
-};
-
-/// A query row.
-struct Query {
-  std::int64_t b, n, i;
-};
-
-/// What a query row brings to each of its pairs.
-struct RowState {
-  float softmax_max, softmax_sum, row_term;
-};
-
-/// Queries first_query..end_query-1 against keys first_key..end_key-1.
-struct Tile {
-  std::int64_t first_query, end_query, first_key, end_key;
-};
 
 /// A plain gradient kernel in float: tiles of queries and keys, P and dS recomputed per pair.
 /// Every step is a virtual function, so that a planted bug overrides the one that it gets wrong.
@@ -100,43 +29,95 @@ class Kernel : public spec::Implementation<Op> {
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;
 
  protected:
+  // What is read.
   virtual Dense read(const spec::Tensor& tensor, spec::Layout layout,
                      const spec::Extents& extents) const;
+  /// Where a statistic of the row lies among the elements in row-major order.
+  virtual std::int64_t statistics_element(const Op::Problem& problem, const spec::Extents& extents,
+                                          const spec::RowPosition& row) const;
   virtual Work load(const Op::Problem& problem, const Op::Inputs& inputs) const;
   virtual void clear(Work& w, const Op::Outputs& outputs) const;
 
+  // What is visited.
   virtual std::int64_t batches(const Work& w) const { return w.problem.batch; }
   virtual std::int64_t heads(const Work& w) const { return w.problem.heads_q; }
+  virtual std::int64_t keys(const Work& w, std::int64_t b) const { return w.problem.length_kv(b); }
   virtual std::int64_t kv_head(const Work& w, std::int64_t n) const {
     return n / w.problem.group();
   }
+  /// The row of key and value that is key j of the query.
+  virtual spec::RowPosition key_position(const Work& w, Query q, std::int64_t j) const {
+    return {q.b, kv_head(w, q.n), j};
+  }
   virtual void begin_head(Work&, std::int64_t /*b*/, std::int64_t /*n*/) const {}
-  virtual bool visits(const Work&, const Tile&) const { return true; }
+  virtual bool visits(const Work&, std::int64_t /*b*/, const Tile&) const { return true; }
 
+  // The mask.
   virtual bool keeps(const Work& w, Query q, std::int64_t j) const;
+  /// The mode by which sequence b is masked: 7 and 8 are others, sequence by sequence.
+  virtual std::int64_t sparse_mode(const Work& w, std::int64_t b) const;
+  virtual std::int64_t band_batch(const Work& w) const;
+  /// How far the diagonal that ends in the lower right corner lies right of the other one.
+  virtual std::int64_t corner(const Work& w, std::int64_t b) const;
+  virtual std::int64_t prefix(const Work& w, std::int64_t b) const;
+  virtual bool excluded(const Work& w, Query q, std::int64_t j) const;
+
+  // The position bias.
+  virtual std::int64_t pse_type(const Work& w) const { return w.problem.pse_type; }
+  /// Where the element of pse that counts for the pair lies in row-major order.
+  virtual std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const;
+  virtual std::int64_t compressed_pse_element(const Work& w, Query q, std::int64_t j) const;
+  /// kvStartIdx - qStartIdx, as far as they count for sequence b.
+  virtual std::int64_t start_shift(const Work& w, std::int64_t b) const;
+  virtual float bias(const Work& w, Query q, std::int64_t j) const;
+
+  // Dropout.
+  virtual std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const;
+  virtual bool bit_is_set(const Work& w, std::int64_t bit) const;
+  virtual float inverse_keep_prob(const Work& w) const {
+    return 1.0f / static_cast<float>(w.problem.keep_prob);
+  }
+  /// What dropout multiplies P and dP by.
+  virtual float drop_factor(const Work& w, Query q, std::int64_t j) const;
+
+  // One pair.
   virtual float scale(const Work& w) const { return static_cast<float>(w.problem.scale_value); }
   virtual float product(const Work& w, Query q, std::int64_t j) const;
+  virtual float rope_product(const Work& w, Query q, std::int64_t j, float sum) const;
+  virtual float score(const Work& w, Query q, std::int64_t j) const;
   virtual float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const;
+  virtual float dropped(const Work& w, Query q, std::int64_t j, float prob) const;
   virtual float dprobability(const Work& w, Query q, std::int64_t j) const;
+  virtual float dscore(const Work& w, Query q, std::int64_t j, float prob,
+                       const RowState& row) const;
   virtual float row_term(const Work& w, Query q, const RowState& row) const;
   virtual RowState row_state(const Work& w, Query q) const;
   virtual float stage(const Work& w, float value) const;
   virtual void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
                           std::span<const float> row) const;
+  /// The row that a gradient collects.
+  virtual std::span<const float> collected(const Work& w, Gradient which, Query q,
+                                           std::int64_t j) const;
   virtual void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const;
 
+  // What is written.
   virtual float gradient_scale(const Work& w, Gradient which) const {
     return which == Gradient::dv ? 1.0f : scale(w);
   }
   virtual void adjust(Work&) const {}
-  virtual bool writes_row(const Work&, Gradient, std::int64_t /*s*/) const { return true; }
+  virtual bool writes_row(const Work&, Gradient, std::int64_t /*b*/, std::int64_t /*s*/) const {
+    return true;
+  }
   virtual float cast(const Work& w, float value) const;
 
   const Plan& plan() const { return plan_; }
+  /// Adds `factor` times what the gradient collects of the pair.
+  void add_to(Work& w, Gradient which, Query q, std::int64_t j, float factor) const;
 
  private:
-  std::vector<Tile> tiles(const Op::Problem& problem) const;
+  std::vector<Tile> tiles(const Work& w, std::int64_t b) const;
   RowState own_statistics(const Work& w, Query q) const;
+  float fused_exponent(const Work& w, Query q, std::int64_t j, const RowState& row) const;
   void compute_head(Work& w, std::int64_t b, std::int64_t n) const;
   void write(Work& w, Gradient which, spec::Tensor& tensor) const;
 
@@ -144,11 +125,5 @@ class Kernel : public spec::Implementation<Op> {
   Plan plan_, declared_;
   std::uint64_t runs_ = 0;  ///< shuffled tiles take another order in every run
 };
-
-/// Dot product in float, ascending.
-float dot(std::span<const float> a, std::span<const float> b);
-
-/// Whether no key of the row is kept, by its statistics.
-bool is_dead(const Work& w, Query q);
 
 }  // namespace assay::mutants

@@ -6,110 +6,27 @@
 
 #include "assay/mutants/kill_table.hpp"
 #include "families.hpp"
+#include "geometries.hpp"
 
 namespace assay::mutants {
 namespace {
 
 using conformance::Track;
 using spec::DType;
-using spec::Layout;
+using spec::FlashSurface;
 using spec::MaskShape;
-using spec::Striding;
 using Case = conformance::Case<Op>;
 using Problem = Op::Problem;
 
-/// Grouped heads, incomplete tiles, a scale that is negative and not 1/sqrt(head_dim).
-constexpr Problem grouped = {.input_layout = Layout::bnsd,
-                             .dtype = DType::bf16,
-                             .batch = 2,
-                             .heads_q = 4,
-                             .heads_kv = 2,
-                             .seq_q = 37,
-                             .seq_kv = 45,
-                             .head_dim = 24,
-                             .head_dim_v = 24,
-                             .scale_value = -0.25};
-
-Problem altered(Problem problem, void (*alter)(Problem& problem)) {
-  alter(problem);
-  return problem;
-}
-
-/// The geometries that the tracks share.
-struct Geometry {
-  Problem problem;
-  Striding inputs = Striding::contiguous, outputs = Striding::contiguous;
-  std::string mask = "random";
-};
-
-std::vector<Geometry> geometries() {
-  return {
-      {.problem = grouped},
-      {.problem = altered(grouped,
-                          [](Problem& p) {
-                            p.input_layout = Layout::bsnd;
-                            p.sparse_mode = 2;
-                            p.atten_mask = MaskShape::compressed;
-                            p.scale_value = 0.125;
-                          }),
-       .inputs = Striding::padded,
-       .outputs = Striding::padded},
-      {.problem = altered(grouped,
-                          [](Problem& p) {
-                            p.input_layout = Layout::sbh;
-                            p.sparse_mode = 3;
-                            p.atten_mask = MaskShape::compressed;
-                            p.seq_q = 50, p.seq_kv = 41, p.scale_value = 0.5;
-                          }),
-       .outputs = Striding::transposed},
-      {.problem = altered(grouped,
-                          [](Problem& p) {
-                            p.input_layout = Layout::bsh;
-                            p.sparse_mode = 1;
-                            p.atten_mask = MaskShape::bnss;
-                            p.head_dim = 20, p.head_dim_v = 12, p.scale_value = 0.5;
-                          }),
-       .inputs = Striding::transposed,
-       .outputs = Striding::padded,
-       .mask = "dead_rows"},
-      {.problem = altered(grouped,
-                          [](Problem& p) {
-                            p.input_layout = Layout::bsnd;
-                            p.atten_mask = MaskShape::b_one_ss;
-                            p.mask_dtype = DType::uint8;
-                            p.heads_kv = 1;
-                            p.head_dim_v = 20;
-                          }),
-       .inputs = Striding::padded,
-       .outputs = Striding::transposed},
-      {.problem = altered(grouped,
-                          [](Problem& p) {
-                            p.sparse_mode = 4;
-                            p.atten_mask = MaskShape::compressed;
-                            p.pre_tokens = 9, p.next_tokens = 4;
-                            p.batch = 1, p.scale_value = 0.5;
-                          })},
-      {.problem = altered(grouped,
-                          [](Problem& p) {
-                            p.sparse_mode = 3;
-                            p.atten_mask = MaskShape::compressed;
-                            p.batch = 1, p.heads_q = 2, p.heads_kv = 2;
-                            p.scale_value = 1.0;
-                          }),
-       .inputs = Striding::transposed},
-  };
-}
-
-constexpr DType dtypes[] = {DType::bf16, DType::fp16, DType::fp32};
-
-/// Every geometry in every type on a lattice, and on numbers of every kind by turns.
+/// Every geometry in its types on a lattice, and on numbers of every kind by turns.
 void add_exact_and_bound(std::vector<Case>& cases) {
   constexpr const char* profiles[] = {"normal",   "peaked",    "all_positive", "offset",
                                       "outliers", "sparse_dy", "cancelling"};
   std::size_t turn = 0;
   for (const Geometry& geometry : geometries())
-    for (const DType dtype : dtypes) {
+    for (const DType dtype : geometry.dtypes) {
       Case c = {.problem = geometry.problem,
+                .surface = geometry.surface,
                 .inputs = geometry.inputs,
                 .outputs = geometry.outputs,
                 .mask = geometry.mask,
@@ -125,7 +42,7 @@ void add_exact_and_bound(std::vector<Case>& cases) {
 
 /// Staging rounds where dS has more bits than the type, for which it needs many channels.
 void add_rounded_staging(std::vector<Case>& cases) {
-  Problem wide = grouped;
+  Problem wide = geometries().front().problem;
   wide.batch = 1, wide.heads_q = 2, wide.heads_kv = 1;
   wide.head_dim = wide.head_dim_v = 80;
   Problem causal = wide;
@@ -139,24 +56,50 @@ void add_rounded_staging(std::vector<Case>& cases) {
     }
 }
 
+/// A plain call of every entry point on which rows are broken.
+std::vector<Case> bases() {
+  Problem padded = geometries().front().problem;
+  padded.atten_mask = MaskShape::b_one_ss;
+  Problem packed = padded;
+  packed.input_layout = spec::Layout::tnd;
+  packed.atten_mask = MaskShape::ss;
+  Problem rope = packed;
+  rope.head_dim_rope = 8;
+  std::vector<Case> cases;
+  for (const auto& [surface, problem] :
+       {std::pair{FlashSurface::g1, padded}, std::pair{FlashSurface::g2, padded},
+        std::pair{FlashSurface::u1, packed}, std::pair{FlashSurface::u2, packed},
+        std::pair{FlashSurface::u3, rope}, std::pair{FlashSurface::u4, packed}})
+    cases.push_back({.problem = problem, .surface = surface, .track = Track::phase1});
+  return cases;
+}
+
+/// The ways to break `row` that touch the call of `base` at all.
+void add_violations(std::vector<Case>& cases, const Case& base,
+                    const spec::Constraint<Op>& row) {
+  for (const auto& violation : row.violations) {
+    spec::Call<Op> call =
+        call_of(base.problem, base.surface, base.product, base.inputs, base.outputs);
+    violation.apply(call);
+    if (row.holds(call)) continue;
+    cases.push_back(base);
+    cases.back().violate = std::string(row.id) + ":" + std::string(violation.name);
+  }
+}
+
 /// Calls that are legal, and one for every way to break a row that the argument specimens know.
 std::vector<Case> argument_cases() {
   std::vector<Case> cases;
   for (const Geometry& geometry : geometries())
     cases.push_back({.problem = geometry.problem,
+                     .surface = geometry.surface,
                      .inputs = geometry.inputs,
                      .outputs = geometry.outputs,
                      .track = Track::phase1});
-  Problem base = grouped;
-  base.atten_mask = MaskShape::b_one_ss;
   const std::vector<std::string> known = checked_rows();
-  for (const auto& row : Op::constraints()) {
-    if (std::ranges::find(known, row.id) == known.end()) continue;
-    for (const auto& violation : row.violations)
-      cases.push_back({.problem = base,
-                       .track = Track::phase1,
-                       .violate = std::string(row.id) + ":" + std::string(violation.name)});
-  }
+  for (const Case& base : bases())
+    for (const auto& row : Op::constraints())
+      if (std::ranges::find(known, row.id) != known.end()) add_violations(cases, base, row);
   return cases;
 }
 

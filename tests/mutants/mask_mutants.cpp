@@ -8,7 +8,7 @@ namespace {
 struct CausalEdgeRight : Kernel {
   using Kernel::Kernel;
   bool keeps(const Work& w, Query q, std::int64_t j) const override {
-    if (w.atten_mask != nullptr && w.problem.sparse_mode == 2) return j <= q.i + 1;
+    if (w.atten_mask != nullptr && sparse_mode(w, q.b) == 2) return j <= q.i + 1;
     return Kernel::keeps(w, q, j);
   }
 };
@@ -16,8 +16,7 @@ struct CausalEdgeRight : Kernel {
 struct CausalEdgeLeft : Kernel {
   using Kernel::Kernel;
   bool keeps(const Work& w, Query q, std::int64_t j) const override {
-    if (w.atten_mask != nullptr && w.problem.sparse_mode == 3)
-      return j < q.i + w.problem.seq_kv - w.problem.seq_q;
+    if (w.atten_mask != nullptr && sparse_mode(w, q.b) == 3) return j < q.i + corner(w, q.b);
     return Kernel::keeps(w, q, j);
   }
 };
@@ -25,7 +24,7 @@ struct CausalEdgeLeft : Kernel {
 struct Mode3LeftUp : Kernel {
   using Kernel::Kernel;
   bool keeps(const Work& w, Query q, std::int64_t j) const override {
-    if (w.atten_mask != nullptr && w.problem.sparse_mode == 3) return j <= q.i;
+    if (w.atten_mask != nullptr && sparse_mode(w, q.b) == 3) return j <= q.i;
     return Kernel::keeps(w, q, j);
   }
 };
@@ -36,8 +35,9 @@ struct BandEdgeMoved : Kernel {
   using Kernel::Kernel;
   bool keeps(const Work& w, Query q, std::int64_t j) const override {
     if (w.atten_mask == nullptr || w.problem.sparse_mode != 4) return Kernel::keeps(w, q, j);
-    const std::int64_t corner = q.i + w.problem.seq_kv - w.problem.seq_q;
-    return corner - w.problem.pre_tokens + left <= j && j <= corner + w.problem.next_tokens + right;
+    const std::int64_t diagonal = q.i + corner(w, q.b);
+    return diagonal - w.problem.pre_tokens + left <= j &&
+           j <= diagonal + w.problem.next_tokens + right;
   }
 };
 
@@ -55,7 +55,7 @@ bool reads_mask(const Work& w) { return w.atten_mask != nullptr && w.problem.spa
 struct UserMaskRowBelow : Kernel {
   using Kernel::Kernel;
   bool keeps(const Work& w, Query q, std::int64_t j) const override {
-    if (reads_mask(w)) q.i = std::min(q.i + 1, w.problem.seq_q - 1);
+    if (reads_mask(w)) q.i = std::min(q.i + 1, w.problem.length_q(q.b) - 1);
     return Kernel::keeps(w, q, j);
   }
 };
@@ -84,7 +84,7 @@ struct MaskIgnored : Kernel {
 struct DeadRowsAttend : Kernel {
   using Kernel::Kernel;
   float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
-    if (is_dead(w, q)) return 1.0f / static_cast<float>(w.problem.seq_kv);
+    if (is_dead(w, q)) return 1.0f / static_cast<float>(w.problem.length_kv(q.b));
     return Kernel::probability(w, q, j, row);
   }
 };
@@ -94,7 +94,7 @@ struct DeadRowsGarbage : Kernel {
   void adjust(Work& w) const override {
     for (std::int64_t b = 0; b < w.problem.batch; ++b)
       for (std::int64_t n = 0; n < w.problem.heads_q; ++n)
-        for (std::int64_t i = 0; i < w.problem.seq_q; ++i)
+        for (std::int64_t i = 0; i < w.problem.length_q(b); ++i)
           if (is_dead(w, {b, n, i})) std::ranges::fill(w.dq.row(b, n, i), 1e-3f);
   }
 };
@@ -102,10 +102,10 @@ struct DeadRowsGarbage : Kernel {
 /// The test for "this tile lies above the diagonal" forgets the corner that touches it.
 struct DiagonalTileSkipped : Kernel {
   using Kernel::Kernel;
-  bool visits(const Work& w, const Tile& tile) const override {
-    if (w.atten_mask == nullptr || w.problem.sparse_mode < 2 || w.problem.sparse_mode > 3)
-      return true;
-    const std::int64_t shift = w.problem.sparse_mode == 3 ? w.problem.seq_kv - w.problem.seq_q : 0;
+  bool visits(const Work& w, std::int64_t b, const Tile& tile) const override {
+    const std::int64_t mode = sparse_mode(w, b);
+    if (w.atten_mask == nullptr || mode < 2 || mode > 3) return true;
+    const std::int64_t shift = mode == 3 ? corner(w, b) : 0;
     return tile.first_key < tile.first_query + shift + 1;
   }
 };

@@ -11,15 +11,16 @@ namespace {
 struct AllZeros : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
-    for (Dense* dense : {&w.dq, &w.dk, &w.dv}) std::ranges::fill(dense->values, 0.0f);
+    for (const Gradient which : all_gradients)
+      std::ranges::fill(w.gradient(which).values, 0.0f);
   }
 };
 
 struct AllNan : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
-    for (Dense* dense : {&w.dq, &w.dk, &w.dv})
-      std::ranges::fill(dense->values, std::numeric_limits<float>::quiet_NaN());
+    for (const Gradient which : all_gradients)
+      std::ranges::fill(w.gradient(which).values, std::numeric_limits<float>::quiet_NaN());
   }
 };
 
@@ -38,21 +39,22 @@ struct OneDvElementHalfMore : Kernel {
 struct TwoDkRowsSwapped : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
-    if (w.problem.seq_kv > 1) std::ranges::swap_ranges(w.dk.row(0, 0, 0), w.dk.row(0, 0, 1));
+    if (w.problem.length_kv(0) > 1) std::ranges::swap_ranges(w.dk.row(0, 0, 0), w.dk.row(0, 0, 1));
   }
 };
 
 struct OneDqRowZero : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
-    std::ranges::fill(w.dq.row(w.problem.batch - 1, 0, w.problem.seq_q / 2), 0.0f);
+    const std::int64_t last = w.problem.batch - 1, length = w.problem.length_q(last);
+    if (length > 0) std::ranges::fill(w.dq.row(last, 0, length / 2), 0.0f);
   }
 };
 
 struct DkDvExchanged : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
-    if (w.problem.head_dim == w.problem.head_dim_v) std::swap(w.dk, w.dv);
+    if (w.dk.extents == w.dv.extents) std::swap(w.dk, w.dv);
   }
 };
 

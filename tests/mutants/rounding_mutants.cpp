@@ -9,7 +9,7 @@ struct LowAccumulatorDq : Kernel {
   void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
                   std::span<const float> row) const override {
     Kernel::add_scaled(w, which, sum, factor, row);
-    if (which != Gradient::dq) return;
+    if (!is_of_queries(which)) return;
     for (float& value : sum) value = rounded(value, w.problem.dtype, spec::Rounding::rne);
   }
 };
@@ -19,7 +19,7 @@ struct LowAccumulatorDkDv : Kernel {
   void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
                   std::span<const float> row) const override {
     Kernel::add_scaled(w, which, sum, factor, row);
-    if (which == Gradient::dq) return;
+    if (is_of_queries(which)) return;
     for (float& value : sum) value = rounded(value, w.problem.dtype, spec::Rounding::rne);
   }
 };

@@ -37,7 +37,7 @@ struct SumOfRowBelow : Kernel {
   using Kernel::Kernel;
   RowState row_state(const Work& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
-    row.softmax_sum = w.softmax_sum.row(q.b, q.n, std::min(q.i + 1, w.problem.seq_q - 1))[0];
+    row.softmax_sum = w.softmax_sum.row(q.b, q.n, std::min(q.i + 1, w.problem.length_q(q.b) - 1))[0];
     return row;
   }
 };
@@ -66,8 +66,8 @@ struct OwnSumMissesLastKey : Kernel {
   using Kernel::Kernel;
   RowState row_state(const Work& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
-    const std::int64_t last = w.problem.seq_kv - 1;
-    row.softmax_sum *= 1.0f - probability(w, q, last, row);
+    const std::int64_t last = w.problem.length_kv(q.b) - 1;
+    if (last >= 0) row.softmax_sum *= 1.0f - probability(w, q, last, row);
     return row;
   }
   float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {

@@ -10,7 +10,8 @@ std::vector<Specimen> specimens() {
   std::vector<Specimen> all;
   for (std::vector<Specimen> (*family)() :
        {healthy_kernels, mask_mutants, head_and_scale_mutants, row_mutants, tile_mutants,
-        rounding_mutants, tensor_mutants, output_mutants, argument_specimens}) {
+        rounding_mutants, tensor_mutants, output_mutants, sequence_mutants, sparse_mutants,
+        dropout_mutants, pse_mutants, rope_mutants, argument_specimens}) {
     std::vector<Specimen> members = family();
     std::ranges::move(members, std::back_inserter(all));
   }

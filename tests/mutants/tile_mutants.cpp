@@ -10,21 +10,21 @@ bool in_tail(std::int64_t s, std::int64_t rows, std::int64_t tile) {
 
 struct TailQueriesStale : Kernel {
   using Kernel::Kernel;
-  bool writes_row(const Work& w, Gradient which, std::int64_t s) const override {
-    return which != Gradient::dq || !in_tail(s, w.problem.seq_q, plan().query_tile);
+  bool writes_row(const Work& w, Gradient which, std::int64_t b, std::int64_t s) const override {
+    return !is_of_queries(which) || !in_tail(s, w.problem.length_q(b), plan().query_tile);
   }
 };
 
 struct TailKeysStale : Kernel {
   using Kernel::Kernel;
-  bool writes_row(const Work& w, Gradient which, std::int64_t s) const override {
-    return which == Gradient::dq || !in_tail(s, w.problem.seq_kv, plan().key_tile);
+  bool writes_row(const Work& w, Gradient which, std::int64_t b, std::int64_t s) const override {
+    return is_of_queries(which) || !in_tail(s, w.problem.length_kv(b), plan().key_tile);
   }
 };
 
 struct TailKeysSkipped : Kernel {
   using Kernel::Kernel;
-  bool visits(const Work&, const Tile& tile) const override {
+  bool visits(const Work&, std::int64_t, const Tile& tile) const override {
     return tile.first_key == 0 || tile.end_key - tile.first_key == plan().key_tile;
   }
 };
@@ -32,7 +32,7 @@ struct TailKeysSkipped : Kernel {
 struct LastKeyDropped : Kernel {
   using Kernel::Kernel;
   void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
-    if (j + 1 < w.problem.seq_kv) Kernel::add_pair(w, q, j, row);
+    if (j + 1 < w.problem.length_kv(q.b)) Kernel::add_pair(w, q, j, row);
   }
 };
 
@@ -48,10 +48,9 @@ struct LastKeyTwiceInDq : Kernel {
   using Kernel::Kernel;
   void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
     Kernel::add_pair(w, q, j, row);
-    if (j + 1 != w.problem.seq_kv) return;
-    const float dscore = probability(w, q, j, row) * (dprobability(w, q, j) - row.row_term);
-    add_scaled(w, Gradient::dq, w.dq.row(q.b, q.n, q.i), stage(w, dscore),
-               w.key.row(q.b, kv_head(w, q.n), j));
+    if (j + 1 != w.problem.length_kv(q.b)) return;
+    const float ds = dscore(w, q, j, probability(w, q, j, row), row);
+    add_to(w, Gradient::dq, q, j, stage(w, ds));
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "assay/spec/dtype.hpp"
 #include "cases.hpp"
@@ -32,6 +33,24 @@ std::vector<NamedProblem> problems() {
   list.push_back({"ragged_mode_3", ragged(3, spec::MaskShape::compressed)});
   list.push_back({"ragged_dead_rows", ragged(3, spec::MaskShape::compressed)});
   std::swap(list.back().problem.seq_q, list.back().problem.seq_kv);
+  list.push_back({"ragged_bias", ragged(2, spec::MaskShape::compressed)});
+  list.back().problem.pse_shift = spec::PseShape::bnss;
+  list.push_back({"ragged_bias_behind_scale", ragged(0, spec::MaskShape::absent)});
+  list.back().problem.pse_shift = spec::PseShape::slopes_n;
+  list.back().problem.pse_type = 3;
+  list.push_back({"ragged_dropout_and_rope", ragged(0, spec::MaskShape::absent)});
+  list.back().problem.keep_prob = 0.75;
+  list.back().problem.drop_mask = spec::DropMask::granules;
+  list.back().problem.head_dim_rope = 7;
+  list.push_back({"narrow_band", ragged(4, spec::MaskShape::compressed)});
+  list.back().problem.seq_q = 300;
+  list.back().problem.seq_kv = 250;
+  list.back().problem.pre_tokens = 20;
+  list.back().problem.next_tokens = 3;
+  list.push_back({"packed_sequences", with_lengths(list.back().problem, {70, 0, 1, 130}, {129, 5, 64, 90})});
+  list.back().problem.pse_shift = spec::PseShape::packed_bnss;
+  list.push_back({"band_in_the_last_sequence", list.back().problem});
+  list.back().problem.sparse_mode = 7;
   list.push_back({"wide_values", ragged(0, spec::MaskShape::absent)});
   list.back().problem.head_dim = list.back().problem.head_dim_v = 144;
   list.push_back({"large_scores", ragged(2, spec::MaskShape::compressed)});
@@ -47,19 +66,27 @@ TEST_P(BlockedForward, AgreesWithTheDefinitionIn113Bits) {
   const Problem& p = GetParam().problem;
   const Inputs inputs = make_inputs(p, spec::Striding::contiguous);
   const Forward<double> blocked = blocked_forward(p, inputs);
-  const Forward<Quad> exact =
-      forward(p, operands_of<Quad>(p, inputs), inputs.atten_mask ? &*inputs.atten_mask : nullptr);
+  const Forward<Quad> exact = forward(p, operands_of<Quad>(p, inputs), side_inputs(inputs));
   ASSERT_EQ(blocked.softmax_max.size(), exact.softmax_max.size());
   ASSERT_EQ(blocked.attention_out.size(), exact.attention_out.size());
-  // |score| <= |scale| head_dim, each term of which is rounded twice; then the exponential and the sums.
-  const auto dim = static_cast<double>(p.head_dim), keys = static_cast<double>(p.seq_kv);
-  const double score_error = 2.0 * dim * std::abs(p.scale_value) * dim * 0x1p-53;
+  // |score| <= |scale| head_dim, each term of which is rounded twice, and a bias is a number below 1 or at most a slope
+  // below 1 times a distance; then the exponential and the sums.
+  const auto dim = static_cast<double>(p.head_dim + p.head_dim_rope);
+  const auto keys = static_cast<double>(p.seq_kv);
+  const double bias = p.pse_shift == spec::PseShape::absent ? 0.0
+                      : p.pse_type < 2 ? std::abs(p.scale_value) + 1.0
+                                       : static_cast<double>(p.seq_q + p.seq_kv + 10);
+  const double score_error = (2.0 * dim * std::abs(p.scale_value) * dim + 4.0 * bias) * 0x1p-53;
   const double limit = 2.0 * score_error + 2.0 * exp_error + 2.0 * keys * 0x1p-53;
   for (std::size_t row = 0; row < exact.softmax_max.size(); ++row) {
     const double max = blocked.softmax_max[row];
     EXPECT_EQ(max, static_cast<double>(static_cast<float>(max)));
     const auto exact_max = static_cast<double>(exact.softmax_max[row]);
     EXPECT_LE(std::abs(max - exact_max), std::abs(exact_max) * 0x1p-24 + score_error);
+    if (exact.softmax_max[row] == -std::numeric_limits<float>::max()) {
+      EXPECT_EQ(blocked.softmax_sum[row], exact.softmax_sum[row]);
+      continue;
+    }
     // The exact sum, moved to the rounded maximum.
     const Quad sum = exact.softmax_sum[row] * exp(Quad(exact.softmax_max[row] - Quad(max)));
     EXPECT_NEAR(static_cast<double>(Quad(blocked.softmax_sum[row]) / sum), 1.0, limit);
@@ -84,14 +111,14 @@ TEST_P(BlockedForward, HasTheSameBitsInEveryLayoutAndStriding) {
   Problem p = GetParam().problem;
   const Forward<double> expected =
       blocked_forward(p, make_inputs(p, spec::Striding::contiguous), 1);
-  for (const auto& [layout, layout_name] : spec::spellings_of<spec::Layout>.entries)
+  for (const spec::Layout layout : layouts_of(p))
     for (const auto& [striding, striding_name] : spec::spellings_of<spec::Striding>.entries) {
       p.input_layout = layout;
       const Forward<double> result = blocked_forward(p, make_inputs(p, striding), 1);
-      EXPECT_EQ(result.softmax_max, expected.softmax_max) << layout_name << ' ' << striding_name;
-      EXPECT_EQ(result.softmax_sum, expected.softmax_sum) << layout_name << ' ' << striding_name;
+      EXPECT_EQ(result.softmax_max, expected.softmax_max) << to_string(layout) << ' ' << striding_name;
+      EXPECT_EQ(result.softmax_sum, expected.softmax_sum) << to_string(layout) << ' ' << striding_name;
       EXPECT_EQ(result.attention_out, expected.attention_out)
-          << layout_name << ' ' << striding_name;
+          << to_string(layout) << ' ' << striding_name;
     }
 }
 

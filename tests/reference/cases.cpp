@@ -3,16 +3,11 @@
 namespace assay::reference {
 namespace {
 
-std::vector<double> elements(std::uint64_t seed, std::int64_t count) {
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (std::int64_t k = 0; k < count; ++k) values[static_cast<std::size_t>(k)] = element(seed, k);
-  return values;
-}
-
 template <class Real>
 std::vector<Real> elements_as(std::uint64_t seed, const spec::Extents& e) {
-  const auto values = elements(seed, e.batch * e.heads * e.seq * e.dim);
-  return std::vector<Real>(values.begin(), values.end());
+  std::vector<Real> values;
+  for (std::int64_t k = 0; k < e.rows() * e.dim; ++k) values.push_back(Real(element(seed, k)));
+  return values;
 }
 
 spec::Tensor tensor_of(const spec::Parameter& parameter) {
@@ -40,6 +35,23 @@ void fill_mask(spec::Tensor& mask) {
   }
 }
 
+void fill_pse(spec::Tensor& pse) {
+  const auto viewed = spec::viewed_elements(pse);
+  for (std::size_t k = 0; k < viewed.size(); ++k)
+    pse.store(viewed[k], element(/*seed=*/78, static_cast<std::int64_t>(k)));
+}
+
+/// Two thirds of the bits are 1.
+void fill_drop_mask(spec::Tensor& mask) {
+  const auto viewed = spec::viewed_elements(mask);
+  for (std::size_t k = 0; k < viewed.size(); ++k) {
+    unsigned byte = 0;
+    for (unsigned bit = 0; bit < 8; ++bit)
+      if (element(/*seed=*/79, static_cast<std::int64_t>(8 * k + bit)) < 0.34) byte |= 1u << bit;
+    mask.store(viewed[k], byte);
+  }
+}
+
 spec::Tensor filled(const spec::Parameter& parameter, spec::Layout layout,
                     const spec::Extents& e, std::uint64_t seed) {
   spec::Tensor tensor = tensor_of(parameter);
@@ -47,9 +59,46 @@ spec::Tensor filled(const spec::Parameter& parameter, spec::Layout layout,
   std::int64_t k = 0;
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t n = 0; n < e.heads; ++n)
-      for (std::int64_t s = 0; s < e.seq; ++s)
+      for (std::int64_t s = 0; s < e.length(b); ++s)
         for (std::int64_t d = 0; d < e.dim; ++d) tensor.store(at(b, n, s, d), element(seed, k++));
   return tensor;
+}
+
+/// Statistics from 1 to 2, where the problem's order puts them into the flattened view.
+spec::Tensor filled_statistics(const spec::Parameter& parameter, const Problem& p,
+                               std::uint64_t seed) {
+  spec::Tensor tensor = tensor_of(parameter);
+  const auto viewed = spec::viewed_elements(tensor);
+  const bool by_token = p.input_layout == spec::Layout::tnd &&
+                        p.softmax_in_layout == spec::StatisticsOrder::same_as_input;
+  std::int64_t row = 0, token = 0;
+  for (std::int64_t b = 0; b < p.batch; token += p.length_q(b++))
+    for (std::int64_t n = 0; n < p.heads_q; ++n)
+      for (std::int64_t i = 0; i < p.length_q(b); ++i, ++row)
+        for (std::int64_t r = 0; r < 8; ++r) {
+          const std::int64_t place = by_token ? (token + i) * p.heads_q + n : row;
+          tensor.store(viewed[static_cast<std::size_t>(8 * place + r)],
+                       1.5 + 0.5 * element(seed, 8 * row + r));
+        }
+  return tensor;
+}
+
+spec::Call<spec::FlashAttentionScoreGrad> call_of(const Problem& p, spec::Striding striding) {
+  const auto surface = p.head_dim_rope > 0 ? spec::FlashSurface::u3 : spec::FlashSurface::u2;
+  return spec::call_of(p, surface, spec::Product::a2, striding, striding);
+}
+
+OwnedSides strided_sides(const Problem& p, spec::Striding striding) {
+  const auto t = call_of(p, striding).parameters;
+  OwnedSides sides;
+  if (p.atten_mask != spec::MaskShape::absent) {
+    sides.atten_mask = tensor_of(t.atten_mask);
+    if (p.atten_mask != spec::MaskShape::compressed) fill_mask(*sides.atten_mask);
+  }
+  if (p.pse_shift != spec::PseShape::absent) fill_pse(sides.pse_shift.emplace(tensor_of(t.pse_shift)));
+  if (p.drop_mask != spec::DropMask::absent)
+    fill_drop_mask(sides.drop_mask.emplace(tensor_of(t.drop_mask)));
+  return sides;
 }
 
 }  // namespace
@@ -61,57 +110,24 @@ double element(std::uint64_t seed, std::int64_t index) {
   return static_cast<double>(static_cast<std::int64_t>((x >> 32) % 127) - 63) * 0x1p-6;
 }
 
-std::vector<NamedProblem> small_problems() {
-  using enum spec::MaskShape;
-  Problem p;
-  p.dtype = spec::DType::fp32;
-  p.scale_value = 0.7;
-  p.heads_q = 4;
-  p.heads_kv = 2;
-  p.seq_q = 4;
-  p.seq_kv = 5;
-  p.head_dim = 3;
-  p.head_dim_v = 2;
-  std::vector<NamedProblem> list = {{"without_mask", p}};
-  const auto add = [&](std::string name, std::int64_t mode, spec::MaskShape shape) -> Problem& {
-    list.push_back({std::move(name), p});
-    list.back().problem.sparse_mode = mode;
-    list.back().problem.atten_mask = shape;
-    return list.back().problem;
-  };
-  add("mode_0_ss", 0, ss);
-  add("mode_0_bnss", 0, bnss).batch = 2;
-  add("mode_1_b1ss", 1, b_one_ss).batch = 2;
-  add("mode_1_11ss", 1, one_one_ss).mask_dtype = spec::DType::uint8;
-  add("mode_2", 2, compressed);
-  add("mode_3", 3, compressed);
-  Problem& band = add("mode_4", 4, compressed);
-  band.pre_tokens = 2;
-  band.next_tokens = 0;
-  Problem& dead_rows = add("mode_3_dead_rows", 3, compressed);
-  dead_rows.seq_q = 5;
-  dead_rows.seq_kv = 3;
-  add("negative_scale", 0, absent).scale_value = -1.3;
-  add("one_query", 0, absent).seq_q = 1;
-  add("one_key", 0, absent).seq_kv = 1;
-  return list;
+SideInputs OwnedSides::refer() const {
+  return {.atten_mask = atten_mask ? &*atten_mask : nullptr,
+          .pse_shift = pse_shift ? &*pse_shift : nullptr,
+          .drop_mask = drop_mask ? &*drop_mask : nullptr};
 }
 
-std::optional<spec::Tensor> make_mask(const Problem& problem) {
-  if (problem.atten_mask == spec::MaskShape::absent) return std::nullopt;
-  spec::Tensor mask = spec::contiguous_tensor(problem.mask_dtype, spec::mask_shape(problem));
-  if (problem.atten_mask != spec::MaskShape::compressed) fill_mask(mask);
-  return mask;
-}
+OwnedSides make_sides(const Problem& p) { return strided_sides(p, spec::Striding::contiguous); }
 
 template <class Real>
-Operands<Real> consistent_operands(const Problem& p, const spec::Tensor* atten_mask) {
+Operands<Real> consistent_operands(const Problem& p, const SideInputs& side) {
   Operands<Real> operands{.query = elements_as<Real>(1, query_extents(p)),
                           .key = elements_as<Real>(2, key_extents(p)),
                           .value = elements_as<Real>(3, value_extents(p)),
                           .dy = elements_as<Real>(4, dy_extents(p)),
-                          .softmax_max = {}, .softmax_sum = {}, .attention_in = {}};
-  const Forward<Real> result = forward(p, operands, atten_mask);
+                          .softmax_max = {}, .softmax_sum = {}, .attention_in = {},
+                          .query_rope = elements_as<Real>(8, query_rope_extents(p)),
+                          .key_rope = elements_as<Real>(9, key_rope_extents(p))};
+  const Forward<Real> result = forward(p, operands, side);
   operands.softmax_max = result.softmax_max;
   operands.softmax_sum = result.softmax_sum;
   operands.attention_in = result.attention_out;
@@ -119,22 +135,31 @@ Operands<Real> consistent_operands(const Problem& p, const spec::Tensor* atten_m
 }
 
 Inputs make_inputs(const Problem& p, spec::Striding striding) {
-  const auto call = spec::call_of(p, spec::FlashSurface::g1, spec::Product::a2, striding, striding);
-  const auto& t = call.parameters;
-  const spec::Extents statistics = {p.batch, p.heads_q, p.seq_q, spec::statistics_replicas};
+  const auto t = call_of(p, striding).parameters;
+  OwnedSides sides = strided_sides(p, striding);
   Inputs inputs{.query = filled(t.query, p.input_layout, query_extents(p), 1),
                 .key = filled(t.key, p.input_layout, key_extents(p), 2),
                 .value = filled(t.value, p.input_layout, value_extents(p), 3),
                 .dy = filled(t.dy, p.input_layout, dy_extents(p), 4),
-                .softmax_max = filled(t.softmax_max, spec::Layout::bnsd, statistics, 5),
-                .softmax_sum = filled(t.softmax_sum, spec::Layout::bnsd, statistics, 6),
+                .softmax_max = filled_statistics(t.softmax_max, p, 5),
+                .softmax_sum = filled_statistics(t.softmax_sum, p, 6),
                 .attention_in = filled(t.attention_in, p.input_layout, dy_extents(p), 7),
-                .atten_mask = std::nullopt};
-  if (p.atten_mask != spec::MaskShape::absent) {
-    inputs.atten_mask = tensor_of(t.atten_mask);
-    if (p.atten_mask != spec::MaskShape::compressed) fill_mask(*inputs.atten_mask);
+                .atten_mask = std::move(sides.atten_mask),
+                .pse_shift = std::move(sides.pse_shift),
+                .drop_mask = std::move(sides.drop_mask)};
+  if (p.head_dim_rope > 0) {
+    inputs.query_rope = filled(t.query_rope, p.input_layout, query_rope_extents(p), 8);
+    inputs.key_rope = filled(t.key_rope, p.input_layout, key_rope_extents(p), 9);
   }
   return inputs;
+}
+
+std::vector<spec::Layout> layouts_of(const Problem& p) {
+  if (!p.lengths_q.empty() || !p.lengths_kv.empty()) return {spec::Layout::tnd};
+  std::vector<spec::Layout> layouts;
+  for (const auto& [layout, name] : spec::spellings_of<spec::Layout>.entries)
+    layouts.push_back(layout);
+  return layouts;
 }
 
 template <class Real>
@@ -145,20 +170,25 @@ Gradients<Real> all_rows(const Problem& p, const FlashAttentionScoreGrad<Real>& 
   Gradients<Real> all;
   for (std::int64_t b = 0; b < p.batch; ++b) {
     for (std::int64_t n = 0; n < p.heads_q; ++n)
-      for (std::int64_t i = 0; i < p.seq_q; ++i) append(all.dq, gradient.dq_row(b, n, i));
+      for (std::int64_t i = 0; i < p.length_q(b); ++i) {
+        const QueryRow<Real> row = gradient.dq_row(b, n, i);
+        append(all.dq, row.dq);
+        append(all.dq_rope, row.dq_rope);
+      }
     for (std::int64_t kv = 0; kv < p.heads_kv; ++kv)
-      for (std::int64_t j = 0; j < p.seq_kv; ++j) {
+      for (std::int64_t j = 0; j < p.length_kv(b); ++j) {
         const KeyRow<Real> row = gradient.dkv_row(b, kv, j);
         append(all.dk, row.dk);
         append(all.dv, row.dv);
+        append(all.dk_rope, row.dk_rope);
       }
   }
   return all;
 }
 
-template Operands<double> consistent_operands(const Problem&, const spec::Tensor*);
-template Operands<Quad> consistent_operands(const Problem&, const spec::Tensor*);
-template Operands<Fifty> consistent_operands(const Problem&, const spec::Tensor*);
+template Operands<double> consistent_operands(const Problem&, const SideInputs&);
+template Operands<Quad> consistent_operands(const Problem&, const SideInputs&);
+template Operands<Fifty> consistent_operands(const Problem&, const SideInputs&);
 template Gradients<double> all_rows(const Problem&, const FlashAttentionScoreGrad<double>&);
 template Gradients<Quad> all_rows(const Problem&, const FlashAttentionScoreGrad<Quad>&);
 template Gradients<Fifty> all_rows(const Problem&, const FlashAttentionScoreGrad<Fifty>&);

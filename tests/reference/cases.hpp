@@ -19,31 +19,36 @@ struct NamedProblem {
 };
 inline void PrintTo(const NamedProblem& named, std::ostream* out) { *out << named.name; }
 
-/// Small problems: grouped heads, Dv < D, every mode and mask shape, dead rows, one row, one key.
+/// Small problems: grouped heads, Dv < D, every mode, mask shape and pse shape but the compressed ones, dropout, rope,
+/// sequences of unequal length and without rows, dead rows, one row, one key.
 std::vector<NamedProblem> small_problems();
 
 /// Uniform in (-1, 1), a multiple of 2^-6: exact in every type of the operator.
 double element(std::uint64_t seed, std::int64_t index);
 
-/// The mask of the problem, contiguous: user masks exclude a third of the keys and all keys of query 1; compressed
-/// masks are all zeros, because the reference applies their predicate and reads no element. Nothing without mask.
-std::optional<spec::Tensor> make_mask(const Problem& problem);
-inline const spec::Tensor* pointer(const std::optional<spec::Tensor>& tensor) {
-  return tensor ? &*tensor : nullptr;
-}
+/// The mask, pse and drop mask of a problem, contiguous.
+struct OwnedSides {
+  std::optional<spec::Tensor> atten_mask, pse_shift, drop_mask;
+  SideInputs refer() const;
+};
 
-/// Random query, key, value and dy, with the exact forward of type Real as statistics and attention_in.
+/// User masks exclude a third of the keys and all keys of query 1; compressed masks are all zeros, because the reference
+/// applies their predicate and reads no element; the rest is random. What the problem has not is absent.
+OwnedSides make_sides(const Problem& problem);
+
+/// Random query, key, value, dy and rope parts, with the exact forward of type Real as statistics and attention_in.
 template <class Real>
-Operands<Real> consistent_operands(const Problem& problem, const spec::Tensor* atten_mask);
+Operands<Real> consistent_operands(const Problem& problem, const SideInputs& side);
 
-/// The tensors of the operator; element (b, n, s, d) is the same in every layout and striding. The statistics and
-/// attention_in are arbitrary.
+/// The tensors of the operator; element (b, n, s, d) is the same in every layout, striding and order of the statistics. The
+/// statistics and attention_in are arbitrary.
 Inputs make_inputs(const Problem& problem, spec::Striding striding);
 
-/// All rows of the three gradients, dense, (batch, heads, seq, dim).
+/// All rows of the gradients, dense, in the order of `spec::Extents::row`.
 template <class Real>
 struct Gradients {
-  std::vector<Real> dq, dk, dv;
+  std::vector<Real> dq, dk, dv, dq_rope, dk_rope;
+  friend bool operator==(const Gradients&, const Gradients&) = default;
 };
 template <class Real>
 Gradients<Real> all_rows(const Problem& problem, const FlashAttentionScoreGrad<Real>& gradient);
@@ -55,5 +60,12 @@ Real largest_magnitude(const std::vector<Real>& values) {
     if (abs(value) > largest) largest = abs(value);
   return largest;
 }
+
+/// Packed sequences of these lengths.
+Problem with_lengths(Problem problem, std::vector<std::int64_t> lengths_q,
+                     std::vector<std::int64_t> lengths_kv);
+
+/// The layouts that hold the problem's sequences.
+std::vector<spec::Layout> layouts_of(const Problem& problem);
 
 }  // namespace assay::reference

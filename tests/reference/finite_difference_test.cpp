@@ -7,8 +7,8 @@ namespace {
 
 /// The sum over all elements of dy * output: its gradient is what the operator computes.
 template <class Real>
-Real loss(const Problem& p, const Operands<Real>& operands, const spec::Tensor* atten_mask) {
-  const Forward<Real> result = forward(p, operands, atten_mask);
+Real loss(const Problem& p, const Operands<Real>& operands, const SideInputs& side) {
+  const Forward<Real> result = forward(p, operands, side);
   Real sum(0);
   for (std::size_t k = 0; k < operands.dy.size(); ++k)
     sum += operands.dy[k] * result.attention_out[k];
@@ -20,8 +20,8 @@ class FiniteDifference {
  public:
   explicit FiniteDifference(const Problem& problem)
       : problem_(problem),
-        mask_(make_mask(problem)),
-        operands_(consistent_operands<Real>(problem, pointer(mask_))) {}
+        sides_(make_sides(problem)),
+        operands_(consistent_operands<Real>(problem, sides_.refer())) {}
 
   /// Central differences of the loss with respect to every element of one operand.
   std::vector<Real> of(std::vector<Real> Operands<Real>::*operand) {
@@ -30,9 +30,9 @@ class FiniteDifference {
     for (Real& element : operands_.*operand) {
       const Real value = element;
       element = value + half_step;
-      const Real above = loss(problem_, operands_, pointer(mask_));
+      const Real above = loss(problem_, operands_, sides_.refer());
       element = value - half_step;
-      const Real below = loss(problem_, operands_, pointer(mask_));
+      const Real below = loss(problem_, operands_, sides_.refer());
       element = value;
       differences.push_back((above - below) / (2 * half_step));
     }
@@ -40,12 +40,12 @@ class FiniteDifference {
   }
 
   Gradients<Real> gradients() const {
-    return all_rows(problem_, FlashAttentionScoreGrad<Real>(problem_, operands_, pointer(mask_)));
+    return all_rows(problem_, FlashAttentionScoreGrad<Real>(problem_, operands_, sides_.refer()));
   }
 
  private:
   Problem problem_;
-  std::optional<spec::Tensor> mask_;
+  OwnedSides sides_;
   Operands<Real> operands_;
 };
 
@@ -66,22 +66,95 @@ void expect_agreement(const Problem& problem) {
   expect_agreement(gradients.dq, difference.of(&Operands<Real>::query));
   expect_agreement(gradients.dk, difference.of(&Operands<Real>::key));
   expect_agreement(gradients.dv, difference.of(&Operands<Real>::value));
+  expect_agreement(gradients.dq_rope, difference.of(&Operands<Real>::query_rope));
+  expect_agreement(gradients.dk_rope, difference.of(&Operands<Real>::key_rope));
 }
 
 class QuadDifferences : public testing::TestWithParam<NamedProblem> {};
 
+/// Two heads in one group: a loss is differentiated by every element, so its cost counts twice.
+Problem with_one_group(Problem problem) {
+  problem.heads_q = 2;
+  problem.heads_kv = 1;
+  return problem;
+}
+
 TEST_P(QuadDifferences, OfTheForwardAgreeWithTheGradientTo1e10) {
-  expect_agreement<Quad>(GetParam().problem);
+  expect_agreement<Quad>(with_one_group(GetParam().problem));
 }
 
 INSTANTIATE_TEST_SUITE_P(Small, QuadDifferences, testing::ValuesIn(small_problems()),
                          [](const auto& tested) { return tested.param.name; });
 
+/// One of every combination of position bias, dropout, rope, group size and lengths, with a scale of either sign.
+struct Combination {
+  std::int64_t pse_type = 1;
+  spec::PseShape pse_shift = spec::PseShape::absent;
+  bool dropout = false, rope = false, ragged = false;
+  std::int64_t group = 1;
+  double scale = 0.7;
+};
+
+Problem problem_of(const Combination& c) {
+  Problem p;
+  p.dtype = spec::DType::fp32;
+  p.scale_value = c.scale;
+  p.heads_q = 4;
+  p.heads_kv = 4 / c.group;
+  p.seq_q = 2;
+  p.seq_kv = 3;
+  p.head_dim = 2;
+  p.head_dim_v = 1;
+  p.head_dim_rope = c.rope ? 1 : 0;
+  p.pse_type = c.pse_type;
+  p.pse_shift = c.pse_shift;
+  if (c.dropout) {
+    p.keep_prob = 0.6;
+    p.drop_mask = spec::DropMask::exact;
+  }
+  if (!c.ragged) return p;
+  p.sparse_mode = 3;
+  p.atten_mask = spec::MaskShape::compressed;
+  return with_lengths(p, {2, 0, 1}, {3, 1, 2});
+}
+
+std::vector<Combination> combinations() {
+  using enum spec::PseShape;
+  std::vector<Combination> list;
+  for (const bool ragged : {false, true})
+    for (const auto& [type, shape] :
+         std::vector<std::pair<std::int64_t, spec::PseShape>>{{1, absent},
+                                                              {0, ragged ? packed_bnss : bnss},
+                                                              {1, ragged ? packed_bn1s : bn1s},
+                                                              {2, slopes_n},
+                                                              {3, slopes_bn}})
+      for (const bool dropout : {false, true})
+        for (const bool rope : {false, true})
+          for (const std::int64_t group : {1, 2, 4})
+            list.push_back({.pse_type = type, .pse_shift = shape, .dropout = dropout, .rope = rope,
+                            .ragged = ragged, .group = group,
+                            .scale = list.size() % 2 == 0 ? 0.7 : -1.3});
+  return list;
+}
+
+std::string name_of(const Combination& c) {
+  const std::string pse =
+      c.pse_shift == spec::PseShape::absent ? "no_pse" : "pse_" + std::to_string(c.pse_type);
+  return pse + (c.dropout ? "_dropout" : "") + (c.rope ? "_rope" : "") +
+         (c.ragged ? "_tnd" : "_padded") + "_group_" + std::to_string(c.group);
+}
+
+class CombinedDifferences : public testing::TestWithParam<Combination> {};
+
+TEST_P(CombinedDifferences, OfTheForwardAgreeWithTheGradientTo1e10) {
+  expect_agreement<Quad>(problem_of(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CombinedDifferences, testing::ValuesIn(combinations()),
+                         [](const auto& tested) { return name_of(tested.param); });
+
 TEST(FiftyDifferences, OfTheForwardAgreeWithTheGradientTo1e10) {
-  Problem problem = small_problems()[1].problem;
-  problem.heads_q = 2;
-  problem.heads_kv = 1;
-  expect_agreement<Fifty>(problem);
+  expect_agreement<Fifty>(with_one_group(small_problems()[1].problem));
 }
 
 }  // namespace

@@ -13,28 +13,117 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Head `index` of a dense (heads, seq, dim) operand.
-MatrixXd head(const std::vector<double>& operand, std::int64_t index, std::int64_t seq,
-              std::int64_t dim) {
-  return Eigen::Map<const RowMajor>(operand.data() + index * seq * dim, seq, dim);
+/// Where sequence b lies: written for this test, without `spec::Extents`.
+struct Sequence {
+  std::int64_t b = 0, start_q = 0, start_kv = 0, scores_before = 0, length_q = 0, length_kv = 0;
+};
+
+std::vector<Sequence> sequences(const Problem& p) {
+  std::vector<Sequence> list;
+  Sequence at;
+  for (at.b = 0; at.b < p.batch; ++at.b) {
+    const auto index = static_cast<std::size_t>(at.b);
+    at.length_q = p.lengths_q.empty() ? p.seq_q : p.lengths_q[index];
+    at.length_kv = p.lengths_kv.empty() ? p.seq_kv : p.lengths_kv[index];
+    list.push_back(at);
+    at.start_q += at.length_q;
+    at.start_kv += at.length_kv;
+    at.scores_before += p.heads_q * at.length_q * at.length_kv;
+  }
+  return list;
 }
 
-/// 1 where the score is kept: written for this test from the table of sparse modes.
-MatrixXd kept(const Problem& p, const spec::Tensor* mask, std::int64_t b, std::int64_t n) {
-  MatrixXd result = MatrixXd::Ones(p.seq_q, p.seq_kv);
+/// `seq` rows of an operand from row `first` on.
+MatrixXd rows_of(const std::vector<double>& operand, std::int64_t first, std::int64_t seq,
+                 std::int64_t dim) {
+  return Eigen::Map<const RowMajor>(operand.data() + first * dim, seq, dim);
+}
+
+/// The sequence of modes 7 and 8 whose mask is the band.
+std::int64_t band_sequence(const Problem& p) {
+  std::int64_t first = -1, last = -1;
+  for (const Sequence& at : sequences(p)) {
+    if (at.length_q == 0) continue;
+    if (first < 0) first = at.b;
+    last = at.b;
+  }
+  return p.sparse_mode == 7 ? last : first;
+}
+
+/// Whether the mask excludes (i, j) of sequence `at`: written for this test from the table of sparse modes.
+bool excluded(const Problem& p, std::int64_t mode, const Sequence& at, std::int64_t i,
+              std::int64_t j) {
+  const bool right_of_corner = at.length_q - i > at.length_kv - j;
+  switch (mode) {
+    case 2: return j > i;
+    case 3: return right_of_corner;
+    case 4:
+      return j - i > at.length_kv - at.length_q + p.next_tokens ||
+             i - j > at.length_q - at.length_kv + p.pre_tokens;
+    case 6: return right_of_corner && j >= p.prefix[static_cast<std::size_t>(at.b)];
+    case 7: return excluded(p, at.b == band_sequence(p) ? 4 : 3, at, i, j);
+    default: return excluded(p, at.b == band_sequence(p) ? 4 : 2, at, i, j);
+  }
+}
+
+/// 1 where the score is kept.
+MatrixXd kept(const Problem& p, const spec::Tensor* mask, const Sequence& at, std::int64_t n) {
+  MatrixXd result = MatrixXd::Ones(at.length_q, at.length_kv);
   if (mask == nullptr) return result;
   const std::int64_t page = p.seq_q * p.seq_kv;
-  const std::int64_t first = p.atten_mask == spec::MaskShape::bnss       ? (b * p.heads_q + n) * page
-                             : p.atten_mask == spec::MaskShape::b_one_ss ? b * page
+  const std::int64_t first = p.atten_mask == spec::MaskShape::bnss ? (at.b * p.heads_q + n) * page
+                             : p.atten_mask == spec::MaskShape::b_one_ss ? at.b * page
                                                                          : 0;
-  for (std::int64_t i = 0; i < p.seq_q; ++i)
-    for (std::int64_t j = 0; j < p.seq_kv; ++j) {
-      const bool excluded = p.sparse_mode == 2   ? j > i
-                            : p.sparse_mode == 3 ? p.seq_q - i > p.seq_kv - j
-                            : p.sparse_mode == 4 ? j - i > p.seq_kv - p.seq_q + p.next_tokens ||
-                                                       i - j > p.seq_q - p.seq_kv + p.pre_tokens
-                                                 : mask->load(first + i * p.seq_kv + j) != 0.0;
-      if (excluded) result(i, j) = 0.0;
+  const bool user_mask = p.sparse_mode < 2 || p.sparse_mode == 5;
+  for (std::int64_t i = 0; i < at.length_q; ++i)
+    for (std::int64_t j = 0; j < at.length_kv; ++j)
+      if (user_mask ? mask->load(first + i * p.seq_kv + j) != 0.0
+                    : excluded(p, p.sparse_mode, at, i, j))
+        result(i, j) = 0.0;
+  return result;
+}
+
+/// The element of the contiguous pse that belongs to (b, n, i, j), for types 0 and 1.
+std::int64_t pse_element(const Problem& p, const Sequence& at, std::int64_t n, std::int64_t i,
+                         std::int64_t j) {
+  using enum spec::PseShape;
+  const std::int64_t head = at.b * p.heads_q + n;
+  switch (p.pse_shift) {
+    case bnss: return (head * p.seq_q + i) * p.seq_kv + j;
+    case bn1s: return head * p.seq_kv + j;
+    case one_nss: return (n * p.seq_q + i) * p.seq_kv + j;
+    case packed_bn1s: return p.heads_q * at.start_kv + n * at.length_kv + j;
+    default: return at.scores_before + (n * at.length_q + i) * at.length_kv + j;
+  }
+}
+
+/// What is added to the products (type 1) or to the scaled products.
+MatrixXd bias(const Problem& p, const spec::Tensor* pse, const Sequence& at, std::int64_t n) {
+  MatrixXd result = MatrixXd::Zero(at.length_q, at.length_kv);
+  if (pse == nullptr) return result;
+  const bool started = !p.q_start_idx.empty() && !p.kv_start_idx.empty();
+  const std::int64_t shift = started ? p.kv_start_idx[0] - p.q_start_idx[0] : 0;
+  const std::int64_t head = p.pse_shift == spec::PseShape::slopes_bn ? at.b * p.heads_q + n : n;
+  for (std::int64_t i = 0; i < at.length_q; ++i)
+    for (std::int64_t j = 0; j < at.length_kv; ++j) {
+      const double distance = std::abs(static_cast<double>(j + shift - i));
+      result(i, j) = p.pse_type < 2    ? pse->load(pse_element(p, at, n, i, j))
+                     : p.pse_type == 2 ? -pse->load(head) * distance
+                                       : -pse->load(head) * std::sqrt(distance);
+    }
+  return result;
+}
+
+/// 1 / keep_prob where the bit is set, else 0.
+MatrixXd dropout(const Problem& p, const spec::Tensor* mask, const Sequence& at, std::int64_t n) {
+  MatrixXd result = MatrixXd::Ones(at.length_q, at.length_kv);
+  if (p.keep_prob == 1.0) return result;
+  const double kept = 1.0 / static_cast<double>(static_cast<float>(p.keep_prob));
+  std::int64_t bit = at.scores_before + n * at.length_q * at.length_kv;
+  for (std::int64_t i = 0; i < at.length_q; ++i)
+    for (std::int64_t j = 0; j < at.length_kv; ++j, ++bit) {
+      const auto byte = static_cast<std::int64_t>(mask->load(bit / 8));
+      result(i, j) = (byte / (std::int64_t{1} << (bit % 8))) % 2 == 1 ? kept : 0.0;
     }
   return result;
 }
@@ -60,31 +149,52 @@ MatrixXd through_jacobian(const MatrixXd& prob, const MatrixXd& dprob) {
   return dscore;
 }
 
-void add_head(std::vector<double>& all, std::int64_t index, const RowMajor& gradient) {
+void add_rows(std::vector<double>& all, std::int64_t first, const RowMajor& gradient) {
   for (Eigen::Index k = 0; k < gradient.size(); ++k)
-    all[static_cast<std::size_t>(index * gradient.size() + k)] += gradient.data()[k];
+    all[static_cast<std::size_t>(first * gradient.cols() + k)] += gradient.data()[k];
+}
+
+Gradients<double> zeros_like(const Operands<double>& operands) {
+  const auto zeros = [](const std::vector<double>& like) {
+    return std::vector<double>(like.size(), 0.0);
+  };
+  return {.dq = zeros(operands.query), .dk = zeros(operands.key), .dv = zeros(operands.value),
+          .dq_rope = zeros(operands.query_rope), .dk_rope = zeros(operands.key_rope)};
+}
+
+void add_head(const Problem& p, const Operands<double>& operands, const SideInputs& side,
+              const std::pair<Sequence, std::int64_t>& at_head, Gradients<double>& all) {
+  const auto& [at, n] = at_head;
+  const std::int64_t lq = at.length_q, lkv = at.length_kv;
+  const std::int64_t q_row = p.heads_q * at.start_q + n * lq;
+  const std::int64_t kv_row = p.heads_kv * at.start_kv + n * p.heads_kv / p.heads_q * lkv;
+  const MatrixXd query = rows_of(operands.query, q_row, lq, p.head_dim);
+  const MatrixXd key = rows_of(operands.key, kv_row, lkv, p.head_dim);
+  const MatrixXd value = rows_of(operands.value, kv_row, lkv, p.head_dim_v);
+  const MatrixXd dy = rows_of(operands.dy, q_row, lq, p.head_dim_v);
+  const MatrixXd query_rope = rows_of(operands.query_rope, q_row, lq, p.head_dim_rope);
+  const MatrixXd key_rope = rows_of(operands.key_rope, kv_row, lkv, p.head_dim_rope);
+  const double scale = static_cast<float>(p.scale_value);
+  const MatrixXd product = query * key.transpose() + query_rope * key_rope.transpose();
+  const MatrixXd added = bias(p, side.pse_shift, at, n);
+  const MatrixXd score = scale * product + (p.pse_type == 1 ? scale : 1.0) * added;
+  const MatrixXd prob = softmax(score, kept(p, side.atten_mask, at, n));
+  const MatrixXd factor = dropout(p, side.drop_mask, at, n);
+  const MatrixXd dprob = (dy * value.transpose()).cwiseProduct(factor);
+  const MatrixXd dscore = through_jacobian(prob, dprob);
+  add_rows(all.dq, q_row, scale * dscore * key);
+  add_rows(all.dk, kv_row, scale * dscore.transpose() * query);
+  add_rows(all.dv, kv_row, prob.cwiseProduct(factor).transpose() * dy);
+  add_rows(all.dq_rope, q_row, scale * dscore * key_rope);
+  add_rows(all.dk_rope, kv_row, scale * dscore.transpose() * query_rope);
 }
 
 Gradients<double> matrix_form(const Problem& p, const Operands<double>& operands,
-                              const spec::Tensor* mask) {
-  Gradients<double> all{.dq = std::vector<double>(operands.query.size(), 0.0),
-                        .dk = std::vector<double>(operands.key.size(), 0.0),
-                        .dv = std::vector<double>(operands.value.size(), 0.0)};
-  const double scale = static_cast<float>(p.scale_value);
-  for (std::int64_t b = 0; b < p.batch; ++b)
-    for (std::int64_t n = 0; n < p.heads_q; ++n) {
-      const std::int64_t q_head = b * p.heads_q + n;
-      const std::int64_t kv_head = b * p.heads_kv + n * p.heads_kv / p.heads_q;
-      const MatrixXd query = head(operands.query, q_head, p.seq_q, p.head_dim);
-      const MatrixXd key = head(operands.key, kv_head, p.seq_kv, p.head_dim);
-      const MatrixXd value = head(operands.value, kv_head, p.seq_kv, p.head_dim_v);
-      const MatrixXd dy = head(operands.dy, q_head, p.seq_q, p.head_dim_v);
-      const MatrixXd prob = softmax(scale * query * key.transpose(), kept(p, mask, b, n));
-      const MatrixXd dscore = through_jacobian(prob, dy * value.transpose());
-      add_head(all.dq, q_head, scale * dscore * key);
-      add_head(all.dk, kv_head, scale * dscore.transpose() * query);
-      add_head(all.dv, kv_head, prob.transpose() * dy);
-    }
+                              const SideInputs& side) {
+  Gradients<double> all = zeros_like(operands);
+  for (const Sequence& at : sequences(p))
+    for (std::int64_t n = 0; n < p.heads_q; ++n)
+      if (at.length_q > 0 && at.length_kv > 0) add_head(p, operands, side, {at, n}, all);
   return all;
 }
 
@@ -99,14 +209,17 @@ void expect_agreement(const std::vector<Real>& gradient, const std::vector<doubl
 
 template <class Real>
 void expect_agreement(const Problem& p) {
-  const auto mask = make_mask(p);
-  const auto operands = consistent_operands<Real>(p, pointer(mask));
-  const auto rows = all_rows(p, FlashAttentionScoreGrad<Real>(p, operands, pointer(mask)));
+  const OwnedSides sides = make_sides(p);
+  const auto operands = consistent_operands<Real>(p, sides.refer());
+  const auto rows = all_rows(p, FlashAttentionScoreGrad<Real>(p, operands, sides.refer()));
   const auto matrix =
-      matrix_form(p, consistent_operands<double>(p, pointer(mask)), pointer(mask));
+      matrix_form(p, consistent_operands<double>(p, sides.refer()), sides.refer());
+  EXPECT_GT(largest_magnitude(matrix.dv), 0.0);
   expect_agreement(rows.dq, matrix.dq);
   expect_agreement(rows.dk, matrix.dk);
   expect_agreement(rows.dv, matrix.dv);
+  expect_agreement(rows.dq_rope, matrix.dq_rope);
+  expect_agreement(rows.dk_rope, matrix.dk_rope);
 }
 
 class MatrixForm : public testing::TestWithParam<NamedProblem> {};

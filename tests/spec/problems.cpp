@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <utility>
 
 namespace assay::spec {
 namespace {
@@ -19,8 +20,15 @@ std::int64_t integer(std::int64_t first, std::int64_t last) {
   return *rc::gen::inRange<std::int64_t>(first, last + 1);
 }
 
-/// Windows inside the limits of the pages and of the host code.
+bool one_in(std::int64_t many) { return integer(1, many) == 1; }
+
+/// Windows inside the limits of the pages and of the host code, for every sequence. Those of packed sequences are not
+/// of a single key.
 void choose_window(Problem& p) {
+  std::int64_t shortest = std::min(p.seq_q, p.seq_kv);
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    shortest = std::min({shortest, p.length_q(b), p.length_kv(b)});
+  const std::int64_t least = p.input_layout == Layout::tnd ? 1 : 0;
   switch (integer(0, 4)) {
     case 0:
       break;
@@ -28,28 +36,149 @@ void choose_window(Problem& p) {
       p.next_tokens = 0;
       break;
     case 2:
-      p.pre_tokens = integer(0, p.seq_q);
+      p.pre_tokens = integer(least, p.seq_q);
       p.next_tokens = integer(0, p.seq_kv);
       break;
     case 3:
-      p.next_tokens = -integer(0, std::min(p.seq_q, p.seq_kv - 1));
+      p.next_tokens = -integer(0, std::max<std::int64_t>(0, shortest - 1));
       break;
     default:
-      p.pre_tokens = -integer(0, std::min(p.seq_q - 1, p.seq_kv));
+      p.pre_tokens = -integer(0, std::max<std::int64_t>(0, shortest - 1));
       break;
   }
 }
 
-void choose_mask(Problem& p) {
-  p.sparse_mode = integer(0, 4);
-  if (integer(0, 3) == 0) return;
-  p.mask_dtype = integer(0, 1) == 0 ? DType::boolean : DType::uint8;
-  if (p.sparse_mode >= 2) {
-    p.atten_mask = MaskShape::compressed;
+/// Some sequences may be empty, yet not all of one side.
+void choose_lengths(Problem& p) {
+  if (p.input_layout != Layout::tnd || one_in(3)) return;
+  const std::int64_t least = one_in(3) ? 0 : 1;
+  const auto choose = [&](std::vector<std::int64_t>& lengths, std::int64_t& longest) {
+    for (std::int64_t b = 0; b < p.batch; ++b) lengths.push_back(integer(least, 40));
+    lengths.back() = std::max<std::int64_t>(lengths.back(), lengths.front() == 0 ? 1 : 0);
+    longest = std::ranges::max(lengths);
+    if (std::ranges::min(lengths) == longest) lengths.clear();
+  };
+  choose(p.lengths_q, p.seq_q);
+  choose(p.lengths_kv, p.seq_kv);
+  if (!one_in(3)) return;
+  p.lengths_kv = p.lengths_q;
+  p.seq_kv = p.seq_q;
+}
+
+/// Modes 5 and 6.
+void choose_prefix(Problem& p) {
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    p.prefix.push_back(
+        integer(std::max<std::int64_t>(0, p.length_kv(b) - p.length_q(b)), p.length_kv(b)));
+}
+
+bool has_more_queries_somewhere(const Problem& p) {
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    if (p.length_q(b) > p.length_kv(b) && p.length_kv(b) != 0) return true;
+  return false;
+}
+
+/// Lengths of the sequence that the window of modes 7 and 8 confines.
+std::pair<std::int64_t, std::int64_t> band_lengths(const Problem& p) {
+  std::pair<std::int64_t, std::int64_t> lengths;
+  for (std::int64_t k = 0; k < p.batch; ++k) {
+    const std::int64_t b = p.sparse_mode == 7 ? k : p.batch - 1 - k;
+    if (p.length_q(b) != 0) lengths = {p.length_q(b), p.length_kv(b)};
+  }
+  return lengths;
+}
+
+/// The mode page's ranges.
+void choose_outer_split(Problem& p) {
+  const auto [seq_q, seq_kv] = band_lengths(p);
+  if (p.sparse_mode == 7 && (has_more_queries_somewhere(p) || seq_q > seq_kv)) {
+    p.sparse_mode = 3;
     return;
   }
-  p.atten_mask =
-      *rc::gen::element(MaskShape::ss, MaskShape::one_one_ss, MaskShape::b_one_ss, MaskShape::bnss);
+  p.pre_tokens = one_in(2) ? unbounded_tokens : seq_kv + integer(0, 3);
+  p.next_tokens = integer(seq_q - seq_kv, std::max(seq_q - seq_kv, std::int64_t{0}));
+  if (p.sparse_mode == 8 && one_in(2)) p.next_tokens = unbounded_tokens;
+  // A negative pre of an empty band is as good as none; nextTokens stays within its keys.
+  if (p.pre_tokens + p.next_tokens < 0 || -p.next_tokens > seq_kv) p.next_tokens = 0;
+}
+
+std::vector<std::int64_t> modes_of(FlashSurface surface) {
+  if (has_rope(surface)) return {0, 1, 2, 3, 4, 7, 8};
+  if (is_unpadding(surface)) return {0, 1, 2, 3, 4, 6, 7, 8};
+  return {0, 1, 2, 3, 4, 5, 6};
+}
+
+MaskShape any_mask_shape(const Problem& p, FlashSurface surface) {
+  const std::int64_t mode = p.sparse_mode;
+  if (mode != 0 && mode != 1 && mode != 5) return MaskShape::compressed;
+  if (is_unpadding(surface)) return *rc::gen::element(MaskShape::ss, MaskShape::one_one_ss);
+  if (mode == 5) return *rc::gen::element(MaskShape::b_one_ss, MaskShape::bnss);
+  return *rc::gen::element(MaskShape::ss, MaskShape::one_one_ss, MaskShape::b_one_ss,
+                           MaskShape::bnss);
+}
+
+void choose_mask(Problem& p, FlashSurface surface) {
+  p.sparse_mode = *rc::gen::elementOf(modes_of(surface));
+  if (!has_rope(surface) && one_in(4)) return;
+  p.mask_dtype = one_in(2) ? DType::boolean : DType::uint8;
+  if (p.sparse_mode == 0 || p.sparse_mode == 4) choose_window(p);
+  if (p.sparse_mode >= 7) choose_outer_split(p);
+  if (p.sparse_mode == 5 || p.sparse_mode == 6) choose_prefix(p);
+  p.atten_mask = any_mask_shape(p, surface);
+}
+
+bool is_square(const Problem& p) {
+  return p.seq_q == p.seq_kv && p.lengths_q == p.lengths_kv;
+}
+
+bool has_empty_sequence(const Problem& p) {
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    if (p.length_q(b) == 0 || p.length_kv(b) == 0) return true;
+  return false;
+}
+
+/// A bias of the last 1024 rows, under the causal mask that it needs.
+void compress_bias(Problem& p, FlashSurface surface) {
+  if (!is_unpadding(surface)) p.seq_q = p.seq_kv = compressed_pse_rows + integer(1, 3);
+  p.prefix.clear();
+  p.pre_tokens = p.next_tokens = unbounded_tokens;
+  p.sparse_mode = one_in(2) ? 2 : 3;
+  p.atten_mask = MaskShape::compressed;
+  p.pse_shift = *rc::gen::element(PseShape::bnhs, PseShape::one_nhs);
+}
+
+void choose_slopes(Problem& p) {
+  p.pse_type = integer(2, 3);
+  p.pse_shift = *rc::gen::element(PseShape::slopes_n, PseShape::slopes_bn);
+  p.q_start_idx = {integer(0, 9)};
+  p.kv_start_idx = p.q_start_idx;
+}
+
+void choose_bias(Problem& p, FlashSurface surface) {
+  const bool unpadding = is_unpadding(surface);
+  const bool masked = p.atten_mask != MaskShape::absent;
+  if (has_rope(surface) || has_empty_sequence(p) || one_in(2)) return;
+  if (masked && (p.sparse_mode == 7 || (p.sparse_mode == 8 && !is_square(p)))) return;
+  if (has_pse_type(surface) && (unpadding || is_square(p)) && one_in(3)) return choose_slopes(p);
+  if (has_pse_type(surface) && one_in(2)) p.pse_type = 0;
+  if (is_square(p) && one_in(4)) return compress_bias(p, surface);
+  p.pse_shift = unpadding
+                    ? *rc::gen::element(PseShape::packed_bn1s, PseShape::packed_bnss)
+                    : *rc::gen::element(PseShape::bnss, PseShape::bn1s, PseShape::one_nss);
+}
+
+void choose_dropout(Problem& p, FlashSurface surface) {
+  if (has_rope(surface) || one_in(2)) return;
+  p.drop_mask = *rc::gen::element(DropMask::exact, DropMask::granules);
+  p.keep_prob = *rc::gen::element(1.0, 0.9, 0.5);
+}
+
+/// Multiples of 8, in bf16.
+void choose_rope(Problem& p) {
+  p.dtype = DType::bf16;
+  p.head_dim = one_in(9) ? 768 : 8 * integer(1, 5);
+  p.head_dim_v = integer(1, p.head_dim);
+  p.head_dim_rope = 8 * integer(1, p.head_dim / 8);
 }
 
 }  // namespace
@@ -69,48 +198,143 @@ void showValue(const Asked& asked, std::ostream& out) {
   });
 }
 
-rc::Gen<Problem> legal_problem() {
-  return rc::gen::exec([] {
+rc::Gen<Problem> legal_problem(FlashSurface surface) {
+  return rc::gen::exec([surface] {
     Problem p;
-    p.input_layout = *any_spelled<Layout>();
+    p.input_layout = is_unpadding(surface) ? Layout::tnd
+                                           : *rc::gen::element(Layout::bsh, Layout::sbh,
+                                                               Layout::bsnd, Layout::bnsd);
     p.dtype = *rc::gen::element(DType::fp16, DType::bf16, DType::fp32);
     p.batch = integer(1, 4);
     p.heads_kv = integer(1, 4);
     p.heads_q = p.heads_kv * integer(1, 4);
     p.seq_q = integer(1, 40);
-    p.seq_kv = integer(0, 2) == 0 ? p.seq_q : integer(1, 40);
-    p.head_dim = integer(0, 9) == 0 ? 512 : integer(1, 40);
-    p.head_dim_v = integer(0, 1) == 0 ? p.head_dim : integer(1, p.head_dim);
-    choose_mask(p);
-    if (p.sparse_mode == 0 || p.sparse_mode == 4) choose_window(p);
+    p.seq_kv = one_in(3) ? p.seq_q : integer(1, 40);
+    p.head_dim = one_in(10) ? 512 : integer(1, 40);
+    p.head_dim_v =
+        has_softmax_in_layout(surface) || one_in(2) ? p.head_dim : integer(1, p.head_dim);
+    if (has_rope(surface)) choose_rope(p);
+    choose_lengths(p);
+    choose_mask(p, surface);
+    choose_bias(p, surface);
+    choose_dropout(p, surface);
+    if (has_softmax_in_layout(surface) && one_in(2))
+      p.softmax_in_layout = StatisticsOrder::same_as_input;
     return p;
   });
 }
 
 rc::Gen<Asked> legal_call() {
   return rc::gen::exec([] {
-    return Asked{*legal_problem(), *any_spelled<FlashSurface>(), *any_spelled<Product>(),
+    const FlashSurface surface = *any_spelled<FlashSurface>();
+    return Asked{*legal_problem(surface), surface, *any_spelled<Product>(),
                  *any_spelled<Striding>(), *any_spelled<Striding>()};
   });
 }
 
+namespace {
+
+Problem plain_problem(FlashSurface surface, Layout layout) {
+  Problem p{.input_layout = layout,
+            .batch = 2,
+            .heads_q = 4,
+            .heads_kv = 2,
+            .seq_q = 5,
+            .seq_kv = 7,
+            .head_dim = 8,
+            .head_dim_v = has_softmax_in_layout(surface) ? 8 : 6};
+  if (!has_rope(surface)) return p;
+  p.head_dim_rope = 8;
+  p.atten_mask = MaskShape::ss;
+  return p;
+}
+
+/// Problems for every feature on its own, of one entry point.
+std::vector<Problem> features(FlashSurface surface, Layout layout) {
+  const Problem plain = plain_problem(surface, layout);
+  std::vector<Problem> problems;
+  const auto add = [&](auto change) {
+    Problem p = plain;
+    change(p);
+    problems.push_back(p);
+  };
+  add([](Problem&) {});
+  add([](Problem& p) { p.atten_mask = MaskShape::ss; });
+  add([](Problem& p) {
+    p.sparse_mode = 4;
+    p.atten_mask = MaskShape::compressed;
+  });
+  if (has_rope(surface)) return problems;
+  add([&](Problem& p) {
+    p.sparse_mode = 6;
+    p.atten_mask = MaskShape::compressed;
+    p.prefix = {3, 7};
+  });
+  add([](Problem& p) {
+    p.keep_prob = 0.5;
+    p.drop_mask = DropMask::exact;
+  });
+  add([&](Problem& p) {
+    p.pse_shift = layout == Layout::tnd ? PseShape::packed_bnss : PseShape::bnss;
+  });
+  add([&](Problem& p) {
+    p.seq_q = p.seq_kv = compressed_pse_rows + 1;
+    p.sparse_mode = 2;
+    p.atten_mask = MaskShape::compressed;
+    p.pse_shift = PseShape::bnhs;
+  });
+  if (!has_pse_type(surface)) return problems;
+  add([](Problem& p) {
+    p.seq_kv = p.seq_q;
+    p.pse_type = 3;
+    p.pse_shift = PseShape::slopes_n;
+  });
+  return problems;
+}
+
+/// What only packed sequences have.
+std::vector<Problem> packed_features(FlashSurface surface) {
+  std::vector<Problem> problems;
+  for (const std::int64_t mode : {7, 8}) {
+    Problem p = plain_problem(surface, Layout::tnd);
+    p.seq_q = p.seq_kv;
+    p.sparse_mode = mode;
+    p.atten_mask = MaskShape::compressed;
+    p.next_tokens = 0;
+    problems.push_back(p);
+    if (mode == 8 && !has_rope(surface)) {
+      problems.push_back(p);
+      problems.back().pse_shift = PseShape::packed_bn1s;
+    }
+  }
+  Problem ragged = plain_problem(surface, Layout::tnd);
+  ragged.batch = 4;
+  ragged.seq_q = 9;
+  ragged.lengths_q = {9, 0, 4, 0};
+  ragged.lengths_kv = {7, 3, 0, 0};
+  problems.push_back(ragged);
+  return problems;
+}
+
+}  // namespace
+
+std::vector<Asked> plain_calls(FlashSurface surface) {
+  std::vector<Layout> layouts = {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd};
+  if (is_unpadding(surface)) layouts = {Layout::tnd};
+  std::vector<Asked> calls;
+  for (const Layout layout : layouts)
+    for (const Problem& problem : features(surface, layout))
+      calls.push_back({.problem = problem, .surface = surface});
+  if (is_unpadding(surface))
+    for (const Problem& problem : packed_features(surface))
+      calls.push_back({.problem = problem, .surface = surface});
+  return calls;
+}
+
 std::vector<Asked> plain_calls() {
   std::vector<Asked> calls;
-  for (const auto& [layout, text] : spellings_of<Layout>.entries)
-    for (const auto& [surface, name] : spellings_of<FlashSurface>.entries)
-      for (const MaskShape mask : {MaskShape::absent, MaskShape::b_one_ss, MaskShape::compressed}) {
-        const Problem problem{.input_layout = layout,
-                              .batch = 2,
-                              .heads_q = 4,
-                              .heads_kv = 2,
-                              .seq_q = 5,
-                              .seq_kv = 7,
-                              .head_dim = 8,
-                              .head_dim_v = 6,
-                              .sparse_mode = mask == MaskShape::compressed ? 4 : 0,
-                              .atten_mask = mask};
-        calls.push_back({.problem = problem, .surface = surface});
-      }
+  for (const auto& [surface, name] : spellings_of<FlashSurface>.entries)
+    for (const Asked& asked : plain_calls(surface)) calls.push_back(asked);
   return calls;
 }
 

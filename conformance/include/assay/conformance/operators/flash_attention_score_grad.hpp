@@ -58,10 +58,10 @@ struct Dyadic {
 /// A case whose correct outputs are known exactly, whatever the order of summation.
 struct LatticeCase {
   spec::FlashAttentionScoreGrad::Inputs inputs;
-  /// Exact gradients before the final cast, rows x dim in the order of `query_rows` and `key_rows`
-  /// ((b, n, row), b slowest).
+  /// Exact gradients before the final cast, rows x dim in the order of `query_rows` and `key_rows`.
   std::vector<Dyadic> dq, dk, dv;
-  std::vector<std::int64_t> query_rows, key_rows;  ///< judged rows of every (b, n) of the query and key side
+  std::vector<Dyadic> dq_rope, dk_rope;            ///< empty if head_dim_rope is 0
+  std::vector<std::int64_t> query_rows, key_rows;  ///< judged rows, ascending numbers of `spec::Extents::row`
   std::int64_t muted_rows = 0;  ///< live query rows whose dy had to be 0
 };
 

@@ -1,0 +1,47 @@
+#include "exponential.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::mutants {
+namespace {
+
+/// 2^whole (1 + ...) with a sixth-degree Taylor polynomial of the rest.
+float polynomial_exp(float x) {
+  if (x < -104.0f) return 0;
+  const float whole = std::rint(x * log2_e);
+  const float rest = (x - whole * 0x1.62e4p-1f) - whole * 0x1.7f7d1cp-20f;
+  float sum = 1.0f / 720;
+  for (const float coefficient : {1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f})
+    sum = sum * rest + coefficient;
+  return std::ldexp(sum, static_cast<int>(whole));
+}
+
+/// 2^fraction by a parabola through both ends: wrong by up to 2^-8.
+float quadratic_exp(float x) {
+  if (x < -104.0f) return 0;
+  const float binary = x * log2_e;
+  const float whole = std::floor(binary);
+  const float fraction = binary - whole;
+  return std::ldexp(1.0f + fraction * (0.6565f + fraction * 0.3435f), static_cast<int>(whole));
+}
+
+}  // namespace
+
+float exponential(Exponential kind, float x) {
+  switch (kind) {
+    case Exponential::polynomial:
+      return polynomial_exp(x);
+    case Exponential::quadratic:
+      return quadratic_exp(x);
+    case Exponential::clamped:
+      return std::exp(std::max(x, -88.0f));
+    case Exponential::fused_exp2:
+      return std::exp2(x * log2_e);
+    case Exponential::library:
+      break;
+  }
+  return std::exp(x);
+}
+
+}  // namespace assay::mutants

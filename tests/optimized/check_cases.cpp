@@ -1,0 +1,64 @@
+#include "check_cases.hpp"
+
+namespace assay::test {
+
+using spec::FlashSurface;
+
+FlashOp::Problem plain_problem(FlashSurface surface) {
+  FlashOp::Problem problem = {.input_layout = spec::Layout::bnsd,
+                              .dtype = spec::DType::bf16,
+                              .batch = 3,
+                              .heads_q = 4,
+                              .heads_kv = 2,
+                              .seq_q = 20,
+                              .seq_kv = 30,
+                              .head_dim = 24,
+                              .head_dim_v = 16,
+                              .atten_mask = spec::MaskShape::ss};
+  if (!spec::is_unpadding(surface)) return problem;
+  problem.input_layout = spec::Layout::tnd;
+  problem.lengths_q = {5, 20, 12}, problem.lengths_kv = {30, 25, 7};
+  if (spec::has_rope(surface)) problem.head_dim_rope = 8;
+  return problem;
+}
+
+FlashCall call_of(const FlashOp::Problem& problem, FlashSurface surface) {
+  return spec::call_of(problem, surface, spec::Product::a2, spec::Striding::contiguous,
+                       spec::Striding::contiguous);
+}
+
+spec::Parameter parameter(spec::DType dtype, const spec::Shape& shape) {
+  return {
+      .present = true, .dtype = dtype, .shape = shape, .strides = spec::contiguous_strides(shape)};
+}
+
+void resize(spec::Parameter& tensor, std::size_t axis, std::int64_t extent) {
+  tensor.shape[axis] = extent;
+  tensor.strides = spec::contiguous_strides(tensor.shape);
+}
+
+const std::vector<FlashSurface>& every_surface() {
+  static const std::vector<FlashSurface> list = {FlashSurface::g1, FlashSurface::g2,
+                                                 FlashSurface::u1, FlashSurface::u2,
+                                                 FlashSurface::u3, FlashSurface::u4};
+  return list;
+}
+
+const std::vector<FlashSurface>& padded() {
+  static const std::vector<FlashSurface> list = {FlashSurface::g1, FlashSurface::g2};
+  return list;
+}
+
+const std::vector<FlashSurface>& unpadding() {
+  static const std::vector<FlashSurface> list = {FlashSurface::u1, FlashSurface::u2,
+                                                 FlashSurface::u3, FlashSurface::u4};
+  return list;
+}
+
+const std::vector<FlashSurface>& unpadding_without_rope() {
+  static const std::vector<FlashSurface> list = {FlashSurface::u1, FlashSurface::u2,
+                                                 FlashSurface::u4};
+  return list;
+}
+
+}  // namespace assay::test

@@ -1,0 +1,79 @@
+#include "assay/reference/operands.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "cases.hpp"
+
+namespace assay::reference {
+namespace {
+
+/// Sequences of 2 and 1 queries, two heads; statistics that count the places of the flattened view.
+Problem two_sequences(spec::StatisticsOrder order) {
+  Problem p;
+  p.dtype = spec::DType::fp32;
+  p.heads_q = 2;
+  p.heads_kv = 1;
+  p.head_dim = p.head_dim_v = 1;
+  p.softmax_in_layout = order;
+  return with_lengths(p, {2, 1}, {1, 3});
+}
+
+Inputs with_counted_statistics(const Problem& p, spec::Striding striding) {
+  Inputs inputs = make_inputs(p, striding);
+  const auto viewed = spec::viewed_elements(inputs.softmax_max);
+  for (std::size_t k = 0; k < viewed.size(); ++k)
+    inputs.softmax_max.store(viewed[k], static_cast<double>(k / 8));
+  return inputs;
+}
+
+using Numbers = std::vector<double>;
+
+TEST(Operands, ReadPackedStatisticsHeadByHeadInsideASequence) {
+  for (const auto& [striding, name] : spec::spellings_of<spec::Striding>.entries) {
+    const Problem p = two_sequences(spec::StatisticsOrder::packed);
+    EXPECT_EQ(operands_of<double>(p, with_counted_statistics(p, striding)).softmax_max,
+              (Numbers{0, 1, 2, 3, 4, 5}))
+        << name;
+  }
+}
+
+TEST(Operands, ReadStatisticsOrderedAsTheInputTokenByToken) {
+  // Rows: sequence 0 head 0 tokens 0, 1; head 1 tokens 0, 1; sequence 1 heads 0, 1 of token 2.
+  for (const auto& [striding, name] : spec::spellings_of<spec::Striding>.entries) {
+    const Problem p = two_sequences(spec::StatisticsOrder::same_as_input);
+    EXPECT_EQ(operands_of<double>(p, with_counted_statistics(p, striding)).softmax_max,
+              (Numbers{0, 2, 1, 3, 4, 5}))
+        << name;
+  }
+}
+
+TEST(Operands, ReadStatisticsOfPaddedLayoutsAsTheShapeSays) {
+  Problem p = two_sequences(spec::StatisticsOrder::same_as_input);
+  p.lengths_q.clear();
+  p.lengths_kv.clear();
+  p.input_layout = spec::Layout::bsh;
+  EXPECT_EQ(operands_of<double>(p, with_counted_statistics(p, spec::Striding::contiguous)).softmax_max,
+            (Numbers{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(Operands, NumberRowsSequenceBySequenceAndHeadByHead) {
+  const Problem p = two_sequences(spec::StatisticsOrder::packed);
+  Inputs inputs = make_inputs(p, spec::Striding::contiguous);
+  for (std::int64_t element = 0; element < 6; ++element)  // token, head
+    inputs.query.store(element, static_cast<double>(element));
+  EXPECT_EQ(operands_of<double>(p, inputs).query, (Numbers{0, 2, 1, 3, 4, 5}));
+}
+
+TEST(Operands, RefuseAMissingRopeTensor) {
+  Problem p = two_sequences(spec::StatisticsOrder::packed);
+  p.head_dim_rope = 1;
+  Inputs inputs = make_inputs(p, spec::Striding::contiguous);
+  EXPECT_EQ(operands_of<double>(p, inputs).key_rope.size(), 4u);
+  inputs.key_rope.reset();
+  EXPECT_THROW(operands_of<double>(p, inputs), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace assay::reference
