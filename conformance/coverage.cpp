@@ -1,6 +1,9 @@
-#include <algorithm>
+#include "assay/conformance/coverage.hpp"
 
-#include "assay/conformance/sweep.hpp"
+#include <algorithm>
+#include <stdexcept>
+
+#include "assay/conformance/record.hpp"
 
 namespace assay::conformance {
 
@@ -18,6 +21,36 @@ std::vector<std::string> RowCoverage::unexercised() const {
     if ((row.has_accept && row.accepted == 0) || (row.has_reject && row.rejected == 0))
       ids.push_back(row.id);
   return ids;
+}
+
+std::int64_t PairCoverage::admissible() const {
+  return std::ranges::count_if(cells, [](const Cell& cell) { return cell.forbidden_by.empty(); });
+}
+
+std::int64_t PairCoverage::covered() const {
+  return std::ranges::count_if(
+      cells, [](const Cell& cell) { return cell.forbidden_by.empty() && cell.cases > 0; });
+}
+
+std::int64_t PairCoverage::unreachable() const {
+  return static_cast<std::int64_t>(cells.size()) - admissible();
+}
+
+std::vector<std::string> PairCoverage::uncovered() const {
+  std::vector<std::string> texts;
+  for (const Cell& cell : cells)
+    if (cell.forbidden_by.empty() && cell.cases == 0) texts.push_back(cell.text());
+  return texts;
+}
+
+void cover(PairCoverage& coverage, const CaseReport& report) {
+  using Op = spec::FlashAttentionScoreGrad;
+  if (report.operator_name != Op::name || coverage.cells.empty()) return;
+  try {
+    cover(coverage, parse_case<Op>(case_words(report.command_line, Op::name)));
+  } catch (const std::invalid_argument&) {
+    return;
+  }
 }
 
 template <class Op>

@@ -48,6 +48,12 @@ Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
             {"rejected", summary.rows.rejected()},
             {"unexercised", summary.rows.unexercised()},
             {"rows", detail::json_of(summary.rows.rows)}}},
+          {"pairs",
+           {{"total", summary.pairs.cells.size()},
+            {"admissible", summary.pairs.admissible()},
+            {"covered", summary.pairs.covered()},
+            {"unreachable", summary.pairs.unreachable()},
+            {"uncovered", summary.pairs.uncovered()}}},
           {"worst", json_of(worst_errors(cases))}};
 }
 
@@ -133,6 +139,10 @@ Results results_from_json(const std::string& text) {
   results.summary = summary_from(json["summary"], "report.summary");
   results.summary.seconds = seconds;
   results.summary.implementation = results.environment.implementation;
+  results.summary.pairs = pair_coverage<spec::FlashAttentionScoreGrad>();
+  for (const CaseReport& report : results.cases)
+    if (report.verdict == Verdict::conforms && report.value_case)
+      cover(results.summary.pairs, report);
   return results;
 }
 

@@ -29,7 +29,7 @@ class Collector {
   void add(std::vector<Case<Op>> cases) {
     for (auto& c : cases) {
       if (plan_.product) {
-        if (!flash::is_offered(c.surface, *plan_.product)) continue;
+        if (!spec::supports(c.surface, *plan_.product)) continue;
         c.product = *plan_.product;
       }
       require_legal(c);
@@ -59,6 +59,7 @@ std::vector<Case<spec::FlashAttentionScoreGrad>> sample(const SamplingPlan& plan
   cases.add(flash::relation_cases(plan.seed));
   cases.add(flash::random_cases(plan.seed, random_cases));
   cases.add(flash::completing_cases(plan.seed, cases.cases()));
+  if (plan.full) cases.add(flash::largest_cases(plan.seed));
   cases.add(flash::model_cases(plan.full ? flash::ModelExtent::whole : flash::ModelExtent::cut));
   return cases.take();
 }

@@ -21,6 +21,7 @@ void count(Summary& summary, const CaseReport& report) {
   if (report.verdict == Verdict::conforms)
     for (const std::string& id : report.accepted_rows)
       exercise(summary.rows, id, &RowCoverage::Row::accepted);
+  if (report.verdict == Verdict::conforms && report.value_case) cover(summary.pairs, report);
   if (report.verdict == Verdict::rejected_as_specified ||
       report.verdict == Verdict::rejected_other_code)
     exercise(summary.rows, report.violated_row, &RowCoverage::Row::rejected);

@@ -40,7 +40,7 @@ Summary sweep(std::span<const Case<Op>> cases, spec::Implementation<Op>& impleme
   Summary summary;
   summary.implementation = implementation.name();
   summary.rows = row_coverage<Op>();
-  summary.rows = row_coverage<Op>();
+  summary.pairs = pair_coverage<Op>();
   summary.planned = static_cast<std::int64_t>(cases.size());
   for (SweepListener* listener : listeners)
     listener->on_start(summary.planned, summary.implementation);

@@ -164,11 +164,15 @@ double multiply_adds(const Op::Problem& p) {
   return static_cast<double>(score_count(p)) * static_cast<double>(p.head_dim);
 }
 
+std::vector<Choice> cover_choices(std::uint64_t seed) {
+  return pairwise_cover(choice_space(), stream(seed, Stream::sampling).bits(0));
+}
+
 std::vector<FlashCase> cover_cases(std::uint64_t seed) {
   constexpr double budgets[] = {2e5, 1e6, 3e6};
   std::vector<FlashCase> cases;
   const std::uint64_t lots = stream(seed, Stream::sampling).bits(0);
-  for (const Choice& choice : pairwise_cover(choice_space(), lots))
+  for (const Choice& choice : cover_choices(seed))
     cases.push_back(draw_case(decode(choice), budgets[cases.size() % 3], lots + cases.size()));
   return cases;
 }

@@ -135,10 +135,18 @@ std::vector<Exclusion> fruitless() {
   };
 }
 
-Exclusion not_offered(std::string_view id, FlashSurface entry) {
-  return rule(id, {surface, product}, [entry](const Categories& k) {
-    return k.surface == entry && k.product == spec::Product::a3;
-  });
+/// The cells of the product matrix that the documents leave out.
+std::vector<Exclusion> rows_of_products() {
+  std::vector<Exclusion> cells;
+  for (const auto& [entry, entry_name] : spec::spellings_of<FlashSurface>.entries)
+    for (const auto& [on, product_name] : spec::spellings_of<spec::Product>.entries) {
+      if (spec::supports(entry, on)) continue;
+      cells.push_back(rule(spec::product_row(entry, on), {surface, product},
+                           [entry = entry, on = on](const Categories& k) {
+                             return k.surface == entry && k.product == on;
+                           }));
+    }
+  return cells;
 }
 
 std::vector<Exclusion> rows_of_surfaces() {
@@ -147,9 +155,6 @@ std::vector<Exclusion> rows_of_surfaces() {
            [](const Categories& k) { return !is_unpadding(k.surface) && is_packed(k); }),
       rule("FAG-C31", {surface, layout},
            [](const Categories& k) { return is_unpadding(k.surface) && !is_packed(k); }),
-      not_offered("FAG-P06", FlashSurface::u1),
-      not_offered("FAG-P08", FlashSurface::u2),
-      not_offered("FAG-P12", FlashSurface::u4),
       rule("FAG-C06", {surface, rope},
            [](const Categories& k) { return has_rope(k.surface) == (k.rope == Rope::absent); }),
       rule("FAG-C08", {surface, mask},
@@ -216,7 +221,7 @@ std::vector<Exclusion> rows_of_masks_and_lengths() {
              return is_masked(k) && user_mode != has_user_mask(k);
            }),
       // Of the shapes of rank 4 only 1 x 1 x S x S means the same to everyone in TND.
-      rule("FAG-C67", {layout, mask},
+      rule("FAG-C67a", {layout, mask},
            [](const Categories& k) {
              return is_packed(k) && any_of(k.mask, {MaskShape::b_one_ss, MaskShape::bnss});
            }),
@@ -296,17 +301,10 @@ std::vector<Exclusion> rows_of_pse() {
 
 }  // namespace
 
-bool is_offered(FlashSurface entry, spec::Product on) {
-  Choice choice = choice_space().open_choice();
-  choice[surface] = static_cast<std::size_t>(entry);
-  choice[product] = static_cast<std::size_t>(on);
-  return choice_space().admits(choice);
-}
-
 std::vector<Exclusion> exclusions() {
   std::vector<Exclusion> all;
-  for (auto part : {senseless(), fruitless(), rows_of_surfaces(), rows_of_masks_and_lengths(),
-                    rows_of_pse()})
+  for (auto part : {senseless(), fruitless(), rows_of_products(), rows_of_surfaces(),
+                    rows_of_masks_and_lengths(), rows_of_pse()})
     for (Exclusion& exclusion : part) {
       std::ranges::sort(exclusion.factors);
       all.push_back(std::move(exclusion));

@@ -91,6 +91,9 @@ std::vector<Exclusion> exclusions();
 /// Number of values of each factor.
 std::vector<std::size_t> factor_sizes();
 
+/// The choices behind `cover_cases`, in its order.
+std::vector<Choice> cover_choices(std::uint64_t seed);
+
 /// The values of a case on the axes; the other factors are undecided.
 Choice axes_of(const FlashCase& c);
 

@@ -10,9 +10,12 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-constexpr double flop_limit = 5e10, flop_limit_of_all = 5e11;
-/// As many key heads are kept as stay below this, and one in any case.
-constexpr double flop_wanted = 1e9;
+/// Floating-point operations. As many key heads are kept as stay below `wanted`, and one in any case.
+struct Budget {
+  double wanted, limit, limit_of_all;
+};
+constexpr Budget cut_budget = {1e9, 5e10, 5e11}, whole_budget = {3e11, 1e12, 1e13};
+
 constexpr std::int64_t rows_judged = 16;
 
 /// A backward pass makes five products of two operations each; a causal one half of that.
@@ -53,9 +56,23 @@ std::string note_of(const Shape& shape, const Op::Problem& kept) {
   if (kept.heads_kv != shape.whole.heads_kv)
     note += ", " + part(kept.heads_kv, shape.whole.heads_kv, "kv heads") + " (" +
             part(kept.heads_q, shape.whole.heads_q, "query heads") + ")";
+  if (kept.seq_q != shape.whole.seq_q)
+    note += ", " + part(kept.seq_q, shape.whole.seq_q, "query tokens");
+  if (kept.seq_kv != shape.whole.seq_kv)
+    note += ", " + part(kept.seq_kv, shape.whole.seq_kv, "key tokens");
   note += ", " + std::to_string(rows_judged) + " rows of each head judged";
   if (!shape.without.empty()) note += ", without " + shape.without;
   return note;
+}
+
+/// As many key heads with all their queries as the budget allows.
+Op::Problem within(const Budget& budget, const Op::Problem& whole) {
+  Op::Problem p = whole;
+  const double per_kv_head = flop(whole) / static_cast<double>(whole.heads_kv);
+  p.heads_kv = std::clamp<std::int64_t>(static_cast<std::int64_t>(budget.wanted / per_kv_head), 1,
+                                        whole.heads_kv);
+  p.heads_q = p.heads_kv * whole.group();
+  return p;
 }
 
 }  // namespace
@@ -64,17 +81,16 @@ std::vector<FlashCase> model_cases(ModelExtent extent) {
   constexpr spec::Layout layouts[] = {spec::Layout::bsh, spec::Layout::bnsd, spec::Layout::sbh,
                                       spec::Layout::bsnd};
   std::vector<FlashCase> cases;
+  const Budget& budget = extent == ModelExtent::cut ? cut_budget : whole_budget;
   double flop_of_all = 0;
   const auto models = nlohmann::json::parse(model_shapes_json());
   for (const auto& entry : models.at("models")) {
     const Shape shape = read_shape(entry);
-    FlashCase c{.problem = shape.whole, .rows = rows_judged};
-    if (extent == ModelExtent::cut) {
-      const double per_kv_head = flop(shape.whole) / static_cast<double>(shape.whole.heads_kv);
-      if (per_kv_head >= flop_limit) continue;
-      const auto kept = static_cast<std::int64_t>(flop_wanted / per_kv_head);
-      c.problem.heads_kv = std::clamp<std::int64_t>(kept, 1, shape.whole.heads_kv);
-      c.problem.heads_q = c.problem.heads_kv * shape.whole.group();
+    FlashCase c{.problem = within(budget, shape.whole), .rows = rows_judged};
+    if (extent == ModelExtent::cut && flop(c.problem) >= budget.limit) continue;
+    while (flop(c.problem) >= budget.limit) {
+      c.problem.seq_q /= 2;
+      c.problem.seq_kv /= 2;
     }
     const std::size_t number = cases.size();
     c.problem.input_layout = layouts[number % 4];
@@ -86,10 +102,35 @@ std::vector<FlashCase> model_cases(ModelExtent extent) {
     flop_of_all += flop(c.problem);
     cases.push_back(std::move(c));
   }
-  if (extent == ModelExtent::cut && flop_of_all >= flop_limit_of_all)
-    throw std::logic_error("model_shapes.json: the cut shapes need " + std::to_string(flop_of_all) +
-                           " flop, the limit is " + std::to_string(flop_limit_of_all));
+  if (flop_of_all >= budget.limit_of_all)
+    throw std::logic_error("model_shapes.json: the shapes need " + std::to_string(flop_of_all) +
+                           " flop, the limit is " + std::to_string(budget.limit_of_all));
   return cases;
+}
+
+std::vector<FlashCase> largest_cases(std::uint64_t seed) {
+  constexpr std::int64_t sequences = 2048, length = 512, longest = 131072, band = 4096;
+  FlashCase packed{.surface = spec::FlashSurface::u1,
+                   .rows = 4,
+                   .seed = seed,
+                   .note = "2048 sequences of 512 tokens, 1 head, 4 rows of each sequence judged"};
+  Op::Problem& many = packed.problem;
+  many.input_layout = spec::Layout::tnd;
+  many.batch = sequences;
+  many.seq_q = many.seq_kv = length;
+  FlashCase single{.rows = 4,
+                   .seed = seed,
+                   .note = "one sequence of 131072 tokens in a band of 4096, 1 head, 4 rows judged"};
+  single.problem.seq_q = single.problem.seq_kv = longest;
+  single.problem.pre_tokens = band - 1;
+  single.problem.next_tokens = 0;
+  for (Op::Problem* p : {&many, &single.problem}) {
+    p->head_dim = p->head_dim_v = 64;
+    p->scale_value = ordinary_scale(64);
+    p->sparse_mode = p == &many ? 3 : 4;
+    p->atten_mask = spec::MaskShape::compressed;
+  }
+  return {packed, single};
 }
 
 }  // namespace assay::conformance::flash

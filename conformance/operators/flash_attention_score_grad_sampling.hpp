@@ -19,9 +19,6 @@ double ordinary_scale(std::int64_t head_dim);
 /// Multiply-adds of one product over all pairs, masked ones included.
 double multiply_adds(const spec::FlashAttentionScoreGrad::Problem& problem);
 
-/// Whether the documents offer an entry point on a product.
-bool is_offered(spec::FlashSurface surface, spec::Product product);
-
 /// Ends of each field's range, one at a time, empty tensors and overflow included.
 std::vector<FlashCase> corner_cases(std::uint64_t seed);
 
@@ -41,13 +38,17 @@ std::vector<FlashCase> random_cases(std::uint64_t seed, std::int64_t count);
 /// it and, besides what it implies, no other row. Errors: std::logic_error naming the row that no call breaks so.
 std::vector<FlashCase> violation_cases();
 
-/// What is kept of the model shapes: `cut` keeps one case below 5e10 floating-point operations.
+/// What is kept of the model shapes, in floating-point operations: `cut` a share below 5e10 of each, `whole` as much as
+/// stays below 1e12.
 enum class ModelExtent : std::uint8_t { cut, whole };
 
-/// Attention shapes of published models; what was cut is in each note. A shape of which not even
-/// one key head stays below the limit is left out of `cut`. Errors: std::logic_error if the shapes
-/// that are kept together exceed 5e11 floating-point operations in `cut`.
+/// Attention shapes of published models; what was cut is in each note: heads first, then tokens. A shape of which not even
+/// one key head stays below the limit is left out of `cut`. Errors: std::logic_error if the shapes that are kept together
+/// exceed what their extent allows.
 std::vector<FlashCase> model_cases(ModelExtent extent);
+
+/// The most tokens that the documents name: 2048 packed sequences of 512 and one sequence of 131072 in a band of 4096.
+std::vector<FlashCase> largest_cases(std::uint64_t seed);
 
 /// fixtures/model_shapes.json as it was at build time.
 std::string_view model_shapes_json();

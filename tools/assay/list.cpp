@@ -6,6 +6,9 @@
 #include "assay/spec/numerics.hpp"
 #include "choose.hpp"
 #include "commands.hpp"
+#include "plan_flags.hpp"
+#include "print_coverage.hpp"
+#include "read_results.hpp"
 #include "table.hpp"
 
 namespace assay::cli {
@@ -106,9 +109,52 @@ void print(const Listing& listing, std::ostream& out) {
 }
 
 struct Options {
-  std::string kind;
-  bool json = false;
+  std::string kind, report;
+  bool json = false, coverage = false;
+  PlanFlags plan;
 };
+
+/// What the cases of a sweep would exercise if every one of them conformed.
+template <class Op>
+Coverage planned_coverage(const PlanFlags& flags) {
+  Coverage coverage{conformance::row_coverage<Op>(), conformance::pair_coverage<Op>()};
+  for (const auto& c : planned_cases<Op>(flags)) {
+    const auto call = conformance::call_of(c);
+    const std::string violated = c.violate.substr(0, c.violate.find(':'));
+    std::size_t position = 0;
+    for (const auto& row : Op::constraints()) {
+      auto& counts = coverage.rows.rows[position++];
+      if (violated.empty()) {
+        counts.accepted += row.has(spec::Side::accept) && row.applies(call) ? 1 : 0;
+      } else {
+        counts.rejected += row.id == violated ? 1 : 0;
+      }
+    }
+    conformance::cover(coverage.pairs, c);
+  }
+  return coverage;
+}
+
+ExitCode list_coverage(const Options& options, const Context& context) {
+  Json all = Json::object();
+  for_each_operator([&]<class Op> {
+    Coverage coverage;
+    if (options.report.empty()) {
+      coverage = planned_coverage<Op>(options.plan);
+    } else {
+      const auto results = read_results(options.report);
+      coverage = {results.summary.rows, results.summary.pairs};
+    }
+    all[std::string(Op::name)] = coverage_json(coverage);
+    if (options.json) return;
+    context.out << Op::name
+                << (options.report.empty() ? ": what the planned cases exercise\n\n"
+                                           : ": what the cases of the report exercised\n\n");
+    print_coverage(coverage, context.out);
+  });
+  if (options.json) context.out << all.dump(1) << '\n';
+  return ExitCode::conformant;
+}
 
 ExitCode list(const Options& options, const Context& context) {
   Json all = Json::object();
@@ -141,7 +187,15 @@ Command list_command() {
                 "kind", options->kind,
                 "operators, surfaces, rows, profiles, masks, implementations or presets");
             app.add_flag("--json", options->json, "print JSON");
-            return [options](const Context& context) { return list(*options, context); };
+            app.add_flag("--coverage", options->coverage,
+                         "what the planned cases, or those of a report, exercise");
+            app.add_option("--report", options->report, "with --coverage: a report as JSON");
+            options->plan.declare(app);
+            return [options](const Context& context) {
+              if (!options->report.empty() && !options->coverage)
+                throw UsageError("--report goes with --coverage");
+              return options->coverage ? list_coverage(*options, context) : list(*options, context);
+            };
           }};
 }
 

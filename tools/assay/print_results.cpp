@@ -59,6 +59,13 @@ void print_rows(const conformance::RowCoverage& rows, std::ostream& out) {
       unexercised.empty() ? "none" : joined(unexercised));
 }
 
+void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {
+  if (pairs.cells.empty()) return;
+  out << fmt::format(
+      "pairs of values: {} of the {} that no row forbids are covered; the others and the rows: assay list --coverage\n",
+      pairs.covered(), pairs.admissible());
+}
+
 void print_worst(const Results& results, std::ostream& out) {
   const auto worst = conformance::worst_errors(results.cases);
   if (worst.empty()) return;
@@ -97,6 +104,7 @@ void print_results(const Results& results, std::ostream& out) {
                      summary.implementation, summary.cases, summary.value_cases, summary.seconds);
   print_verdicts(results, out);
   print_rows(summary.rows, out);
+  print_pairs(summary.pairs, out);
   print_worst(results, out);
   print_failures(results, out);
 }

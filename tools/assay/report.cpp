@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "assay/conformance/results.hpp"
 #include "commands.hpp"
 #include "dashboard.hpp"
 #include "print_case.hpp"
+#include "read_results.hpp"
 #include "table.hpp"
 
 namespace assay::cli {
@@ -19,18 +18,6 @@ using conformance::Results;
 struct Options {
   std::string report, before, html;
 };
-
-Results read_results(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw UsageError(path + " cannot be opened for reading");
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) throw UsageError(path + " cannot be read");
-  try {
-    return conformance::results_from_json(text);
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(path + ": " + error.what());
-  }
-}
 
 void print_changes(const Results& results, const Results& before, std::ostream& out) {
   std::map<std::string, const CaseReport*> earlier;

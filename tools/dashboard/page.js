@@ -28,7 +28,9 @@ function showHead(report) {
       "assay " + environment.tool_version, environment.compiler].filter((x) => x !== "").join(" \u00b7 "));
   const worst = Object.entries(summary.worst).map(([name, at]) => tile(short(number(at.ratio)), "worst error / bound of " + name));
   put("tiles", tile(String(summary.cases), "cases"), tile(String(summary.value_cases), "judged by their numbers"),
-      tile(summary.rows.accepted + " + " + summary.rows.rejected, "rows accepted + rejected, of " + summary.rows.total), ...worst);
+      tile(summary.rows.accepted + " + " + summary.rows.rejected, "rows accepted + rejected, of " + summary.rows.total),
+      ...(summary.pairs && summary.pairs.admissible ? [tile(summary.pairs.covered + " / " + summary.pairs.admissible, "pairs of values covered")] : []),
+      ...worst);
   put("footer", environment.command_line);
 }
 

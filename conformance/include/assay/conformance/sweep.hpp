@@ -9,29 +9,11 @@
 #include <vector>
 
 #include "assay/conformance/case.hpp"
+#include "assay/conformance/coverage.hpp"
 #include "assay/conformance/report.hpp"
 #include "assay/spec/implementation.hpp"
 
 namespace assay::conformance {
-
-/// Rows of the constraint tables and what exercised them.
-struct RowCoverage {
-  struct Row {
-    std::string id;
-    bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise
-    std::int64_t accepted = 0, rejected = 0;      ///< cases that did
-  };
-  std::vector<Row> rows;
-  /// Rows whose accept side, or whose reject side, some case exercised.
-  std::int64_t accepted() const;
-  std::int64_t rejected() const;
-  /// Ids of rows with a side that no case exercised.
-  std::vector<std::string> unexercised() const;
-};
-
-/// The rows of Op's table, nothing exercised. A disputed row has no side that must be: it is reported and fails nobody.
-template <class Op>
-RowCoverage row_coverage();
 
 struct Summary {
   std::string implementation;
@@ -39,6 +21,7 @@ struct Summary {
   std::int64_t cases = 0, value_cases = 0;
   std::map<Verdict, std::int64_t> verdicts;
   RowCoverage rows;
+  PairCoverage pairs;
   double seconds = 0;
   bool interrupted = false;  ///< stopped from outside; fewer cases than planned without it: the budget was spent
 
@@ -47,7 +30,8 @@ struct Summary {
 };
 
 /// Adds one report to the summary. A case that conforms exercises the accept sides that its report names, one that was
-/// rejected as it should be the reject side of its row; weak and inapplicable cases exercise nothing.
+/// rejected as it should be the reject side of its row; weak and inapplicable cases exercise nothing. Pairs are covered by
+/// cases that conform and whose numbers were judged.
 void count(Summary& summary, const CaseReport& report);
 
 class SweepListener {

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/case.hpp"
+#include "assay/conformance/report.hpp"
+
+namespace assay::conformance {
+
+/// Rows of the constraint tables and what exercised them.
+struct RowCoverage {
+  struct Row {
+    std::string id;
+    bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise
+    std::int64_t accepted = 0, rejected = 0;      ///< cases that did
+  };
+  std::vector<Row> rows;
+  /// Rows whose accept side, or whose reject side, some case exercised.
+  std::int64_t accepted() const;
+  std::int64_t rejected() const;
+  /// Ids of rows with a side that no case exercised.
+  std::vector<std::string> unexercised() const;
+};
+
+/// The rows of Op's table, nothing exercised. A disputed row has no side that must be: it is reported and fails nobody.
+template <class Op>
+RowCoverage row_coverage();
+
+/// Pairs of values on the axes on which cases differ, and the cases with numbers that hold them.
+struct PairCoverage {
+  struct Cell {
+    std::string first, second;              ///< "surface=u1"
+    std::vector<std::string> forbidden_by;  ///< ids of rows that together exclude the pair; empty: admissible
+    std::int64_t cases = 0;
+    std::string text() const { return first + " " + second; }
+  };
+  std::vector<Cell> cells;
+
+  std::int64_t admissible() const;
+  std::int64_t covered() const;  ///< admissible ones that some case holds
+  std::int64_t unreachable() const;
+  /// Admissible pairs that no case holds, as text.
+  std::vector<std::string> uncovered() const;
+};
+
+/// The pairs of Op's axes, nothing covered.
+template <class Op>
+PairCoverage pair_coverage();
+
+/// Counts a case in every pair that it holds. Cases without numbers hold none.
+template <class Op>
+void cover(PairCoverage& coverage, const Case<Op>& c);
+
+/// As above, for the case that the report is about; a replay line that no longer parses holds none.
+void cover(PairCoverage& coverage, const CaseReport& report);
+
+}  // namespace assay::conformance

@@ -1,0 +1,90 @@
+#include "print_coverage.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "choose.hpp"
+#include "table.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::PairCoverage;
+using conformance::RowCoverage;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t pairs_shown = 20;
+
+/// Unreachable pairs by the rows that forbid them together.
+std::map<std::string, std::vector<std::string>> unreachable_by_rows(const PairCoverage& pairs) {
+  std::map<std::string, std::vector<std::string>> groups;
+  for (const PairCoverage::Cell& cell : pairs.cells)
+    if (!cell.forbidden_by.empty()) groups[joined(cell.forbidden_by)].push_back(cell.text());
+  return groups;
+}
+
+std::string side(bool has, std::int64_t cases) {
+  if (!has) return "-";
+  return cases == 0 ? "never" : std::to_string(cases);
+}
+
+void print_rows(const RowCoverage& rows, std::ostream& out) {
+  Table table({"row", "accepted", "rejected"});
+  for (const auto& row : rows.rows)
+    if (row.has_accept || row.has_reject)
+      table.add({row.id, side(row.has_accept, row.accepted), side(row.has_reject, row.rejected)});
+  table.print(out);
+  const auto unexercised = rows.unexercised();
+  out << fmt::format("rows with a side that no case exercises: {}\n\n",
+                     unexercised.empty() ? "none" : joined(unexercised));
+}
+
+void print_uncovered(const PairCoverage& pairs, std::ostream& out) {
+  const auto uncovered = pairs.uncovered();
+  for (std::size_t k = 0; k < uncovered.size() && k < pairs_shown; ++k)
+    out << "  not covered: " << uncovered[k] << '\n';
+  if (uncovered.size() > pairs_shown)
+    out << fmt::format("  and {} more, see --json\n", uncovered.size() - pairs_shown);
+}
+
+}  // namespace
+
+void print_coverage(const Coverage& coverage, std::ostream& out) {
+  print_rows(coverage.rows, out);
+  const PairCoverage& pairs = coverage.pairs;
+  const double share = pairs.admissible() == 0 ? 0
+                                               : 100.0 * static_cast<double>(pairs.covered()) /
+                                                     static_cast<double>(pairs.admissible());
+  out << fmt::format("pairs of values on the axes: {}; rows forbid {}, {} of the other {} are covered ({:.1f} %)\n",
+                     pairs.cells.size(), pairs.unreachable(), pairs.covered(), pairs.admissible(),
+                     share);
+  print_uncovered(pairs, out);
+  out << '\n';
+  Table table({"forbidden by", "pairs", "for example"});
+  for (const auto& [ids, texts] : unreachable_by_rows(pairs))
+    table.add({ids, std::to_string(texts.size()), texts.front()});
+  table.print(out);
+}
+
+Json coverage_json(const Coverage& coverage) {
+  Json rows = Json::array();
+  for (const auto& row : coverage.rows.rows)
+    rows.push_back({{"id", row.id},
+                    {"has_accept", row.has_accept},
+                    {"has_reject", row.has_reject},
+                    {"accepted", row.accepted},
+                    {"rejected", row.rejected}});
+  Json unreachable = Json::object();
+  for (const auto& [ids, texts] : unreachable_by_rows(coverage.pairs)) unreachable[ids] = texts;
+  return {{"rows", std::move(rows)},
+          {"unexercised", coverage.rows.unexercised()},
+          {"pairs",
+           {{"total", coverage.pairs.cells.size()},
+            {"admissible", coverage.pairs.admissible()},
+            {"covered", coverage.pairs.covered()},
+            {"uncovered", coverage.pairs.uncovered()},
+            {"unreachable", std::move(unreachable)}}}};
+}
+
+}  // namespace assay::cli
