@@ -4,27 +4,13 @@
 #include <optional>
 #include <stdexcept>
 
+#include "dense.hpp"
+
 namespace assay::reference {
 namespace {
 
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 using Inputs = spec::FlashAttentionScoreGrad::Inputs;
-
-template <class Real>
-std::vector<Real> dense(const spec::Tensor& tensor, spec::Layout layout,
-                        const spec::Extents& extents) {
-  const spec::HeadView view(tensor, layout, extents);
-  std::vector<Real> elements;
-  elements.reserve(static_cast<std::size_t>(extents.rows() * extents.dim));
-  std::vector<double> values(static_cast<std::size_t>(extents.dim));
-  for (std::int64_t b = 0; b < extents.batch; ++b)
-    for (std::int64_t n = 0; n < extents.heads; ++n)
-      for (std::int64_t s = 0; s < extents.length(b); ++s) {
-        view.read_row(b, n, s, values);
-        for (const double value : values) elements.push_back(static_cast<Real>(value));
-      }
-  return elements;
-}
 
 template <class Real>
 std::vector<Real> dense_rope(const std::optional<spec::Tensor>& tensor, const Problem& p,

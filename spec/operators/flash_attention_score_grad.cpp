@@ -1,7 +1,8 @@
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-#include <numeric>
 #include <stdexcept>
+
+#include "described.hpp"
 
 namespace assay::spec {
 namespace {
@@ -11,17 +12,9 @@ using Op = FlashAttentionScoreGrad;
 /// Elements between the end of one innermost row and the next, and before the first, of a padded view.
 constexpr std::int64_t padding = 3;
 
-Parameter parameter(DType dtype, const Shape& shape, Striding striding) {
-  Parameter result{.present = true, .dtype = dtype, .shape = shape};
-  apply_striding(result, striding);
-  return result;
-}
-
-std::vector<std::int64_t> running_sums(const std::vector<std::int64_t>& lengths) {
-  std::vector<std::int64_t> sums(lengths.size());
-  std::partial_sum(lengths.begin(), lengths.end(), sums.begin());
-  return sums;
-}
+using detail::described;
+using detail::ends_of;
+using detail::running_sums;
 
 Extents query_side(const Op::Problem& p, std::int64_t dim) {
   return {p.batch, p.heads_q, p.seq_q, dim, running_sums(p.lengths_q)};
@@ -29,13 +22,6 @@ Extents query_side(const Op::Problem& p, std::int64_t dim) {
 
 Extents key_side(const Op::Problem& p, std::int64_t dim) {
   return {p.batch, p.heads_kv, p.seq_kv, dim, running_sums(p.lengths_kv)};
-}
-
-/// What the documents call the actual sequence lengths: one sum per sequence.
-std::vector<std::int64_t> ends_of(const Extents& extents) {
-  std::vector<std::int64_t> ends;
-  for (std::int64_t b = 0; b < extents.batch; ++b) ends.push_back(extents.start(b + 1));
-  return ends;
 }
 
 std::optional<std::vector<std::int64_t>> host_array(const std::vector<std::int64_t>& values) {
@@ -127,7 +113,7 @@ void apply_striding(Parameter& parameter, Striding striding) {
 Call<Op> call_of(const Op::Problem& p, FlashSurface surface, Product product, Striding inputs,
                  Striding outputs) {
   const auto head_tensor = [&](const Extents& extents, Striding striding) {
-    return parameter(p.dtype, shape_of(p.input_layout, extents), striding);
+    return described(p.dtype, shape_of(p.input_layout, extents), striding);
   };
   Call<Op> call{.surface = surface, .product = product, .parameters = {}, .attributes = {}};
   Op::Parameters& t = call.parameters;
@@ -136,14 +122,14 @@ Call<Op> call_of(const Op::Problem& p, FlashSurface surface, Product product, St
   t.value = head_tensor(value_extents(p), inputs);
   t.dy = head_tensor(dy_extents(p), inputs);
   t.attention_in = head_tensor(dy_extents(p), inputs);
-  t.softmax_max = parameter(DType::fp32, statistics_shape(p), inputs);
-  t.softmax_sum = parameter(DType::fp32, statistics_shape(p), inputs);
+  t.softmax_max = described(DType::fp32, statistics_shape(p), inputs);
+  t.softmax_sum = described(DType::fp32, statistics_shape(p), inputs);
   if (p.atten_mask != MaskShape::absent)
-    t.atten_mask = parameter(p.mask_dtype, mask_shape(p), inputs);
+    t.atten_mask = described(p.mask_dtype, mask_shape(p), inputs);
   if (p.pse_shift != PseShape::absent)
-    t.pse_shift = parameter(pse_dtype(p), pse_shape(p), inputs);
+    t.pse_shift = described(pse_dtype(p), pse_shape(p), inputs);
   if (p.drop_mask != DropMask::absent)
-    t.drop_mask = parameter(DType::uint8, drop_mask_shape(p), inputs);
+    t.drop_mask = described(DType::uint8, drop_mask_shape(p), inputs);
   t.dq = head_tensor(query_extents(p), outputs);
   t.dk = head_tensor(key_extents(p), outputs);
   t.dv = head_tensor(value_extents(p), outputs);

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "assay/spec/tensor.hpp"
+
+namespace assay::reference {
+
+/// The elements of a tensor, exactly, its rows in the order of `spec::Extents::row`.
+/// Errors: std::invalid_argument if the tensor's shape is not that of `extents` in `layout`.
+template <class Real>
+std::vector<Real> dense(const spec::Tensor& tensor, spec::Layout layout,
+                        const spec::Extents& extents) {
+  const spec::HeadView view(tensor, layout, extents);
+  std::vector<Real> elements;
+  elements.reserve(static_cast<std::size_t>(extents.rows() * extents.dim));
+  std::vector<double> values(static_cast<std::size_t>(extents.dim));
+  for (std::int64_t b = 0; b < extents.batch; ++b)
+    for (std::int64_t n = 0; n < extents.heads; ++n)
+      for (std::int64_t s = 0; s < extents.length(b); ++s) {
+        view.read_row(b, n, s, values);
+        for (const double value : values) elements.push_back(static_cast<Real>(value));
+      }
+  return elements;
+}
+
+}  // namespace assay::reference

@@ -1,0 +1,62 @@
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "assay/reference/nsa_selected_attention_grad.hpp"
+
+namespace assay::reference {
+namespace {
+
+using Problem = spec::NsaSelectedAttentionGrad::Problem;
+
+void check_mode(const Problem& p) {
+  if (p.sparse_mode != 0 && p.sparse_mode != 2)
+    throw std::invalid_argument("selection: sparse mode " + std::to_string(p.sparse_mode) +
+                                " has no predicate, only 0 and 2 have");
+}
+
+void check_block(const Problem& p, std::int64_t b, std::int64_t block) {
+  const std::int64_t blocks = p.length_kv(b) / p.selected_block_size;
+  if (block < 0 || block >= blocks)
+    throw std::invalid_argument("selection: block " + std::to_string(block) + " of sequence " +
+                                std::to_string(b) + ", which has " + std::to_string(blocks));
+}
+
+}  // namespace
+
+Selection::Selection(const Problem& p, std::vector<std::int64_t> topk_indices)
+    : block_size_(p.selected_block_size),
+      block_count_(p.selected_block_count),
+      causal_(p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent),
+      lists_(topk_extents(p)),
+      topk_indices_(std::move(topk_indices)) {
+  check_mode(p);
+  if (static_cast<std::int64_t>(topk_indices_.size()) != lists_.rows() * lists_.dim)
+    throw std::invalid_argument("selection: " + std::to_string(topk_indices_.size()) +
+                                " indices, the problem has " +
+                                std::to_string(lists_.rows() * lists_.dim));
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    for (std::int64_t kv = 0; kv < p.heads_kv; ++kv)
+      for (std::int64_t i = 0; i < p.length_q(b); ++i)
+        for (std::int64_t slot = 0; slot < block_count_; ++slot)
+          check_block(p, b, block(b, kv, i, slot));
+}
+
+std::int64_t Selection::block(std::int64_t b, std::int64_t kv, std::int64_t i,
+                              std::int64_t slot) const {
+  return topk_indices_[static_cast<std::size_t>(lists_.row(b, kv, i) * block_count_ + slot)];
+}
+
+std::int64_t Selection::key(std::int64_t b, std::int64_t kv, std::int64_t i, std::int64_t k) const {
+  return block(b, kv, i, k / block_size_) * block_size_ + k % block_size_;
+}
+
+std::int64_t Selection::multiplicity(std::int64_t b, std::int64_t kv, std::int64_t i,
+                                     std::int64_t j) const {
+  std::int64_t count = 0;
+  for (std::int64_t slot = 0; slot < block_count_; ++slot)
+    if (block(b, kv, i, slot) == j / block_size_) ++count;
+  return count;
+}
+
+}  // namespace assay::reference

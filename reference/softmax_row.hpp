@@ -1,0 +1,32 @@
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "assay/reference/real.hpp"
+
+namespace assay::reference {
+
+template <class Real>
+struct SoftmaxRow {
+  Real max, sum;
+  std::vector<Real> prob;  ///< of the scores in their order
+};
+
+/// The statistics of no score are those of a dead row.
+template <class Real>
+SoftmaxRow<Real> softmax(const std::vector<Real>& score) {
+  constexpr float dead = std::numeric_limits<float>::max();
+  if (score.empty()) return {.max = Real(-dead), .sum = Real(dead), .prob = {}};
+  SoftmaxRow<Real> row{.max = score.front(), .sum = Real(0), .prob = {}};
+  for (const Real& candidate : score)
+    if (candidate > row.max) row.max = candidate;
+  for (const Real& kept : score) {
+    row.prob.push_back(exp(Real(kept - row.max)));
+    row.sum += row.prob.back();
+  }
+  for (Real& prob : row.prob) prob /= row.sum;
+  return row;
+}
+
+}  // namespace assay::reference

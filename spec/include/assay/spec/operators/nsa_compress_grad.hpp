@@ -1,0 +1,109 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "assay/spec/call.hpp"
+#include "assay/spec/constraint.hpp"
+#include "assay/spec/layout.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/tensor.hpp"
+#include "assay/spec/text_enum.hpp"
+
+namespace assay::spec {
+
+/// The one entry point, aclnnNsaCompressGrad.
+enum class CompressSurface : std::uint8_t { c1 };
+
+template <>
+inline constexpr auto spellings_of<CompressSurface> =
+    Spellings<CompressSurface, 1>{{{{CompressSurface::c1, "c1"}}}};
+
+/// Whether the entry point's page offers it on the product, and the row NSAC-C01* that says so.
+bool supports(CompressSurface surface, Product product);
+std::string_view product_row(CompressSurface surface, Product product);
+
+/// Gradient of the weighted sums over sliding windows that shorten a key or value tensor; the documents' names, in
+/// snake_case, without Optional and Out.
+struct NsaCompressGrad {
+  static constexpr std::string_view name = "nsa_compress_grad";
+
+  using Surface = CompressSurface;
+
+  /// One legal computation; the layout is TND.
+  struct Problem {
+    DType dtype = DType::bf16;
+    std::int64_t batch = 1, heads = 1, seq = 64;
+    /// Length of every sequence, 0 included; empty: all are seq long. Otherwise of size batch, its maximum seq.
+    std::vector<std::int64_t> lengths;
+    std::int64_t head_dim = 16;
+    std::int64_t compress_block_size = 32;  ///< tokens of a window
+    std::int64_t compress_stride = 16;      ///< tokens from one window to the next
+
+    std::int64_t length(std::int64_t b) const {
+      return lengths.empty() ? seq : lengths[static_cast<std::size_t>(b)];
+    }
+    friend bool operator==(const Problem&, const Problem&) = default;
+  };
+
+  /// Shapes: T are the tokens of all sequences, T' the windows. output_grad (T', heads, head_dim), input
+  ///         (T, heads, head_dim), weight (compress_block_size, heads).
+  struct Inputs {
+    Tensor output_grad, input, weight;
+  };
+
+  struct Outputs {
+    Tensor input_grad, weight_grad;
+  };
+
+  /// Phase 1's tensors and host arrays, by their documented names.
+  struct Parameters {
+    Parameter output_grad, input, weight, input_grad, weight_grad;
+    std::optional<std::vector<std::int64_t>> act_seq_len;  ///< inclusive sums of the lengths
+    bool workspace_size = true, executor = true;           ///< false: null pointers
+  };
+
+  struct Attributes {
+    std::int64_t compress_block_size = 32, compress_stride = 16, act_seq_len_type = 0;
+    std::optional<std::string> layout;  ///< nullopt: a null pointer
+  };
+
+  /// Rows NSAC-C*.
+  static std::span<const Constraint<NsaCompressGrad>> constraints();
+};
+
+/// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking read this list.
+template <class Problem, class Visitor>
+  requires std::same_as<std::remove_const_t<Problem>, NsaCompressGrad::Problem>
+void visit_fields(Problem& problem, Visitor&& visit) {
+  visit("dtype", problem.dtype, "element type of all tensors");
+  visit("batch", problem.batch, "number of sequences B");
+  visit("heads", problem.heads, "heads N");
+  visit("seq", problem.seq, "longest sequence");
+  visit("lengths", problem.lengths, "length of every sequence, COUNTxLENGTH repeats one");
+  visit("head_dim", problem.head_dim, "head size D");
+  visit("compress_block_size", problem.compress_block_size, "tokens of a window");
+  visit("compress_stride", problem.compress_stride, "tokens from one window to the next, fewer than a window has");
+}
+
+/// Windows that fit into `length` tokens; 0 where the window or the stride is not positive.
+std::int64_t window_count(std::int64_t length, std::int64_t compress_block_size,
+                          std::int64_t compress_stride);
+
+/// Extents of input and input_grad, and of output_grad, whose sequences are the windows of the input's.
+Extents input_extents(const NsaCompressGrad::Problem& problem);
+Extents output_extents(const NsaCompressGrad::Problem& problem);
+
+/// The shape of weight and weight_grad.
+Shape weight_shape(const NsaCompressGrad::Problem& problem);
+
+/// The call that asks for `problem`. Inputs and outputs are strided separately.
+Call<NsaCompressGrad> call_of(const NsaCompressGrad::Problem& problem, CompressSurface surface,
+                              Product product, Striding inputs, Striding outputs);
+
+}  // namespace assay::spec

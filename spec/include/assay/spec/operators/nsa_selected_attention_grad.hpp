@@ -1,0 +1,142 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "assay/spec/call.hpp"
+#include "assay/spec/constraint.hpp"
+#include "assay/spec/layout.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/tensor.hpp"
+#include "assay/spec/text_enum.hpp"
+
+namespace assay::spec {
+
+/// How the attention mask is passed: not at all, or as the lower triangle of 2048 x 2048 elements (in sparse mode 0: zeros).
+/// Source: aclnnNsaSelectedAttentionGrad.md (attenMaskOptional).
+enum class SelectedMask : std::uint8_t { absent, compressed };
+
+template <>
+inline constexpr auto spellings_of<SelectedMask> = Spellings<SelectedMask, 2>{{{
+    {SelectedMask::absent, "none"}, {SelectedMask::compressed, "compressed"},
+}}};
+
+/// The one entry point, aclnnNsaSelectedAttentionGrad.
+enum class SelectedSurface : std::uint8_t { s1 };
+
+template <>
+inline constexpr auto spellings_of<SelectedSurface> =
+    Spellings<SelectedSurface, 1>{{{{SelectedSurface::s1, "s1"}}}};
+
+/// Whether the entry point's page offers it on the product, and the row NSAS-C01* that says so.
+bool supports(SelectedSurface surface, Product product);
+std::string_view product_row(SelectedSurface surface, Product product);
+
+/// Gradient of softmax attention in which every query sees the key blocks that it lists; the documents' names, in
+/// snake_case, without Optional; attentionOut and attentionOutGrad keep their Out, those of the gradients lose it.
+struct NsaSelectedAttentionGrad {
+  static constexpr std::string_view name = "nsa_selected_attention_grad";
+
+  using Surface = SelectedSurface;
+
+  /// One legal computation; the layout is TND.
+  struct Problem {
+    DType dtype = DType::bf16;
+    std::int64_t batch = 1, heads_q = 1, heads_kv = 1, seq_q = 16, seq_kv = 64;
+    /// Length of every sequence; empty: all are seq_q (seq_kv) long. Otherwise of size batch, its maximum seq_q. No
+    /// sequence is empty; those of the keys are multiples of selected_block_size.
+    std::vector<std::int64_t> lengths_q, lengths_kv;
+    std::int64_t head_dim = 192, head_dim_v = 128;  ///< 192 or 128 each
+    double scale_value = 0.0625;                    ///< a value that float represents
+    std::int64_t selected_block_size = 16, selected_block_count = 2;
+    std::int64_t sparse_mode = 0;
+    SelectedMask atten_mask = SelectedMask::absent;
+    DType mask_dtype = DType::boolean;
+
+    std::int64_t group() const { return heads_q / heads_kv; }
+    std::int64_t length_q(std::int64_t b) const {
+      return lengths_q.empty() ? seq_q : lengths_q[static_cast<std::size_t>(b)];
+    }
+    std::int64_t length_kv(std::int64_t b) const {
+      return lengths_kv.empty() ? seq_kv : lengths_kv[static_cast<std::size_t>(b)];
+    }
+    friend bool operator==(const Problem&, const Problem&) = default;
+  };
+
+  /// Shapes: T1 and T2 are the tokens of all sequences. query (T1, heads_q, head_dim), attention_out and attention_out_grad
+  ///         (T1, heads_q, head_dim_v), key (T2, heads_kv, head_dim), value (T2, heads_kv, head_dim_v), softmax_max and
+  ///         softmax_sum (T1, heads_q, 8), topk_indices (T1, heads_kv, selected_block_count).
+  struct Inputs {
+    Tensor query, key, value, attention_out, attention_out_grad, softmax_max, softmax_sum;
+    Tensor topk_indices;  ///< int32: block v is the keys v * selected_block_size ... of the query's own sequence
+    std::optional<Tensor> atten_mask = {};  ///< 1 excludes; in sparse mode 2 alone it counts
+  };
+
+  struct Outputs {
+    Tensor dq, dk, dv;
+  };
+
+  /// Phase 1's tensors and host arrays, by their documented names.
+  struct Parameters {
+    Parameter query, key, value, attention_out, attention_out_grad, softmax_max, softmax_sum,
+        topk_indices, atten_mask, dq, dk, dv;
+    std::optional<std::vector<std::int64_t>> actual_seq_qlen, actual_seq_kvlen;  ///< inclusive sums of the lengths
+    bool workspace_size = true, executor = true;  ///< false: null pointers
+  };
+
+  struct Attributes {
+    double scale_value = 1.0;
+    std::int64_t selected_block_size = 64, selected_block_count = 16, head_num = 1;
+    std::optional<std::string> input_layout;  ///< nullopt: a null pointer
+    std::int64_t sparse_mode = 0;
+  };
+
+  /// Rows NSAS-C*.
+  static std::span<const Constraint<NsaSelectedAttentionGrad>> constraints();
+};
+
+/// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking read this list.
+template <class Problem, class Visitor>
+  requires std::same_as<std::remove_const_t<Problem>, NsaSelectedAttentionGrad::Problem>
+void visit_fields(Problem& problem, Visitor&& visit) {
+  visit("dtype", problem.dtype, "element type of query, key, value, attention_out and the gradients");
+  visit("batch", problem.batch, "number of sequences B");
+  visit("heads_q", problem.heads_q, "query heads N1");
+  visit("heads_kv", problem.heads_kv, "key and value heads N2, a divisor of N1");
+  visit("seq_q", problem.seq_q, "longest query sequence");
+  visit("seq_kv", problem.seq_kv, "longest key and value sequence");
+  visit("lengths_q", problem.lengths_q, "query length of every sequence, COUNTxLENGTH repeats one");
+  visit("lengths_kv", problem.lengths_kv, "key length of every sequence");
+  visit("head_dim", problem.head_dim, "head size of query and key: 192 or 128");
+  visit("head_dim_v", problem.head_dim_v, "head size of value and attention_out: 192 or 128");
+  visit("scale_value", problem.scale_value, "factor of the scores");
+  visit("selected_block_size", problem.selected_block_size, "keys of one selected block");
+  visit("selected_block_count", problem.selected_block_count, "blocks that a query lists");
+  visit("sparse_mode", problem.sparse_mode, "0: every listed key counts, 2: those up to the query's position");
+  visit("atten_mask", problem.atten_mask, "whether the mask is passed, without which mode 2 is disputed");
+  visit("mask_dtype", problem.mask_dtype, "element type of the mask");
+}
+
+/// Extents of query and dq; of attention_out and its gradient; of key and dk; of value and dv; of topk_indices, one row
+/// of selected_block_count for every token and key head. Cost: O(batch) where the lengths differ.
+Extents query_extents(const NsaSelectedAttentionGrad::Problem& problem);
+Extents attention_out_extents(const NsaSelectedAttentionGrad::Problem& problem);
+Extents key_extents(const NsaSelectedAttentionGrad::Problem& problem);
+Extents value_extents(const NsaSelectedAttentionGrad::Problem& problem);
+Extents topk_extents(const NsaSelectedAttentionGrad::Problem& problem);
+
+/// The shapes in which statistics and mask are passed. Errors: std::invalid_argument for an absent mask.
+Shape statistics_shape(const NsaSelectedAttentionGrad::Problem& problem);
+Shape mask_shape(const NsaSelectedAttentionGrad::Problem& problem);
+
+/// The call that asks for `problem`. Inputs and outputs are strided separately.
+Call<NsaSelectedAttentionGrad> call_of(const NsaSelectedAttentionGrad::Problem& problem,
+                                       SelectedSurface surface, Product product, Striding inputs,
+                                       Striding outputs);
+
+}  // namespace assay::spec

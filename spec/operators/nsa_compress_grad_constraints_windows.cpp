@@ -1,0 +1,206 @@
+#include "nsa_compress_grad_rows.hpp"
+
+namespace assay::spec::nsa {
+namespace {
+
+using Op = CompressOp;
+
+constexpr bool is_positive_multiple_of_16(std::int64_t size) {
+  return size >= 16 && size % 16 == 0;
+}
+
+template <std::int64_t size, std::int64_t stride>
+void make_windows(CompressCall& call) {
+  rewrite(call, [](CompressProblem& p) {
+    p.compress_block_size = size;
+    p.compress_stride = stride;
+  });
+}
+
+/// For values that leave no windows to count: the tensors stay as they are.
+template <std::int64_t size>
+void set_size(CompressCall& call) {
+  call.attributes.compress_block_size = size;
+}
+template <std::int64_t stride>
+void set_stride(CompressCall& call) {
+  call.attributes.compress_stride = stride;
+}
+template <std::int64_t type>
+void set_type(CompressCall& call) {
+  call.attributes.act_seq_len_type = type;
+}
+
+CompressRow layout() {
+  return {.id = "NSAC-C09",
+          .statement = "layout is TND.",
+          .source = {compress_page, "return values"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAC-Q8",
+          .status = exactly(Status::param_invalid),
+          .applies = [](const CompressCall& c) { return c.attributes.layout.has_value(); },
+          .holds =
+              [](const CompressCall& c) { return c.attributes.layout.value_or("TND") == "TND"; },
+          .violations = {{"lower_case", [](CompressCall& c) { c.attributes.layout = "tnd"; }},
+                         {"bsnd", [](CompressCall& c) { c.attributes.layout = "BSND"; }},
+                         {"empty", [](CompressCall& c) { c.attributes.layout = ""; }}}};
+}
+
+/// The table of parameters calls it optional, the table of codes does not name it among the null pointers.
+CompressRow layout_present() {
+  return {.id = "NSAC-C09a",
+          .statement = "layout is not null; whether a null pointer means TND is open.",
+          .source = {compress_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "NSAC-Q2",
+          .applies = always<Op>,
+          .holds = [](const CompressCall& c) { return c.attributes.layout.has_value(); },
+          .violations = {{"layout", [](CompressCall& c) { c.attributes.layout.reset(); }}}};
+}
+
+CompressRow window_sizes() {
+  return {.id = "NSAC-C10",
+          .statement = "compressBlockSize is a positive multiple of 16.",
+          .source = {compress_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = always<Op>,
+          .holds =
+              [](const CompressCall& c) {
+                return is_positive_multiple_of_16(c.attributes.compress_block_size);
+              },
+          .violations = {{"8", make_windows<8, 16>},
+                         {"40", make_windows<40, 16>},
+                         {"zero", set_size<0>},
+                         {"negative", set_size<-32>}}};
+}
+
+CompressRow strides() {
+  return {.id = "NSAC-C11",
+          .statement = "compressStride is a positive multiple of 16.",
+          .source = {compress_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = always<Op>,
+          .holds =
+              [](const CompressCall& c) {
+                return is_positive_multiple_of_16(c.attributes.compress_stride);
+              },
+          .violations = {{"8", make_windows<32, 8>},
+                         {"24", make_windows<48, 24>},
+                         {"zero", set_stride<0>},
+                         {"negative", set_stride<-16>}}};
+}
+
+/// NSAC-C10 and NSAC-C11 have the values that are no multiples.
+CompressRow overlap() {
+  static constexpr auto concerned = [](const CompressCall& c) {
+    return is_positive_multiple_of_16(c.attributes.compress_block_size) &&
+           is_positive_multiple_of_16(c.attributes.compress_stride);
+  };
+  return {.id = "NSAC-C12",
+          .statement = "compressBlockSize is larger than compressStride.",
+          .source = {compress_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAC-Q7",
+          .applies = concerned,
+          .holds =
+              [](const CompressCall& c) {
+                return !concerned(c) ||
+                       c.attributes.compress_block_size > c.attributes.compress_stride;
+              },
+          .violations = {{"equal", make_windows<32, 32>}, {"gaps", make_windows<16, 32>}}};
+}
+
+CompressRow kind_of_lengths() {
+  return {.id = "NSAC-C13",
+          .statement = "actSeqLenType is 0: the array holds sums.",
+          .source = {compress_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAC-Q5, NSAC-Q9",
+          .applies = always<Op>,
+          .holds = [](const CompressCall& c) { return c.attributes.act_seq_len_type == 0; },
+          .violations = {{"1", set_type<1>}, {"2", set_type<2>}, {"negative", set_type<-1>}}};
+}
+
+CompressRow ascending_sums() {
+  return {.id = "NSAC-C14",
+          .statement =
+              "The sums of the lengths are at least 0 and never fall; a repeated one, or a 0 in front, is an "
+              "empty sequence.",
+          .source = {compress_page, "parameters"},
+          .standing = Standing::derived,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAC-Q5, NSAC-Q6",
+          .applies = has_sums,
+          .holds =
+              [](const CompressCall& c) {
+                return !has_sums(c) || is_ascending(c.parameters.act_seq_len);
+              },
+          .violations = {{"falling",
+                          [](CompressCall& c) {
+                            if (!has_sums(c)) return;
+                            auto& sums = *c.parameters.act_seq_len;
+                            sums.insert(sums.end() - 1, sums.back() + 1);
+                          }},
+                         {"negative", [](CompressCall& c) {
+                            if (!has_sums(c)) return;
+                            auto& sums = *c.parameters.act_seq_len;
+                            sums.insert(sums.begin(), -1);
+                          }}}};
+}
+
+CompressRow sums_present() {
+  return {.id = "NSAC-C14a",
+          .statement =
+              "The sums are given; whether their absence means one sequence, or as many as are equally long, "
+              "is open.",
+          .source = {compress_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "NSAC-Q10, NSAC-Q14, NSAS-U5",
+          .applies = always<Op>,
+          .holds = has_sums,
+          .violations = {{"null", [](CompressCall& c) { c.parameters.act_seq_len.reset(); }},
+                         {"empty", [](CompressCall& c) { c.parameters.act_seq_len.emplace(); }}}};
+}
+
+CompressRow all_tokens() {
+  static constexpr auto concerned = [](const CompressCall& c) {
+    return ranks_fit(c) && is_ascending(c.parameters.act_seq_len);
+  };
+  return {.id = "NSAC-C15",
+          .statement = "The last sum is the number of tokens of input.",
+          .source = {upstream_compress_forward, "constraints"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .applies = concerned,
+          .holds =
+              [](const CompressCall& c) {
+                return !concerned(c) ||
+                       c.parameters.act_seq_len->back() == c.parameters.input.shape[0];
+              },
+          .violations = {{"less",
+                          [](CompressCall& c) {
+                            if (!has_sums(c)) return;
+                            auto& sums = *c.parameters.act_seq_len;
+                            const std::int64_t last = sums.back() - 1;
+                            for (std::int64_t& sum : sums) sum = std::min(sum, last);
+                          }},
+                         {"more", [](CompressCall& c) {
+                            if (has_sums(c)) ++c.parameters.act_seq_len->back();
+                          }}}};
+}
+
+}  // namespace
+
+std::vector<CompressRow> compress_window_rows() {
+  return {layout(),          layout_present(), window_sizes(), strides(),   overlap(),
+          kind_of_lengths(), ascending_sums(), sums_present(), all_tokens()};
+}
+
+}  // namespace assay::spec::nsa

@@ -1,0 +1,197 @@
+#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <ostream>
+
+#include "nsa_selected_attention_grad_rows.hpp"
+#include "table_checks.hpp"
+
+namespace assay::spec {
+namespace {
+
+using Op = NsaSelectedAttentionGrad;
+using Problem = Op::Problem;
+
+struct Asked {
+  Problem problem;
+  Product product = Product::a2;
+  Striding inputs = Striding::contiguous, outputs = Striding::contiguous;
+
+  Call<Op> call() const {
+    return call_of(problem, SelectedSurface::s1, product, inputs, outputs);
+  }
+};
+
+void showValue(const Asked& asked, std::ostream& out) {
+  out << to_string(asked.inputs) << ' ' << to_string(asked.outputs);
+  show_fields(asked.problem, out);
+}
+
+/// Lengths of every sequence in units of `unit`; none where all are equal, and their maximum.
+std::pair<std::vector<std::int64_t>, std::int64_t> some_lengths(std::int64_t batch,
+                                                                std::int64_t least,
+                                                                std::int64_t unit) {
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t b = 0; b < batch; ++b) lengths.push_back(unit * integer(least, least + 5));
+  const std::int64_t longest = std::ranges::max(lengths);
+  if (std::ranges::min(lengths) == longest) lengths.clear();
+  return {lengths, longest};
+}
+
+rc::Gen<Asked> legal_call() {
+  return rc::gen::exec([] {
+    Problem p;
+    p.dtype = *rc::gen::element(DType::fp16, DType::bf16);
+    p.batch = integer(1, 4);
+    p.heads_kv = integer(1, 4);
+    p.heads_q = p.heads_kv * integer(1, 32);
+    p.head_dim = *rc::gen::element<std::int64_t>(192, 128);
+    p.head_dim_v = p.head_dim == 192 ? *rc::gen::element<std::int64_t>(192, 128) : 128;
+    p.selected_block_size = 16 * integer(1, 8);
+    p.selected_block_count = integer(1, 32);
+    std::tie(p.lengths_q, p.seq_q) = some_lengths(p.batch, 1, 1);
+    std::tie(p.lengths_kv, p.seq_kv) =
+        some_lengths(p.batch, p.selected_block_count, p.selected_block_size);
+    p.atten_mask = *rc::gen::element(SelectedMask::absent, SelectedMask::compressed);
+    if (p.atten_mask == SelectedMask::compressed) {
+      p.sparse_mode = 2 * integer(0, 1);
+      p.mask_dtype = *rc::gen::element(DType::boolean, DType::uint8);
+    }
+    return Asked{p, *rc::gen::element(Product::a2, Product::a3),
+                 spellings_of<Striding>.entries[static_cast<std::size_t>(integer(0, 2))].first,
+                 spellings_of<Striding>.entries[static_cast<std::size_t>(integer(0, 2))].first};
+  });
+}
+
+std::vector<Asked> plain() {
+  const Problem ragged{.batch = 3, .heads_q = 4, .heads_kv = 2, .seq_q = 9, .seq_kv = 64,
+                       .lengths_q = {1, 9, 3}, .lengths_kv = {48, 32, 64}};
+  const Problem causal{.seq_q = 5, .seq_kv = 64, .sparse_mode = 2,
+                       .atten_mask = SelectedMask::compressed};
+  return {{.problem = {}}, {.problem = ragged}, {.problem = causal},
+          {.problem = ragged, .inputs = Striding::padded}};
+}
+
+std::vector<Call<Op>> plain_calls() {
+  std::vector<Call<Op>> calls;
+  for (const Asked& asked : plain()) calls.push_back(asked.call());
+  return calls;
+}
+
+TEST(SelectedConstraints, IdsAreUniqueAndInOrder) { expect_ids_in_order<Op>(); }
+
+TEST(SelectedConstraints, EveryRowSaysSomethingAndNamesItsSource) {
+  expect_statements_and_sources<Op>("aclnnNsaSelectedAttentionGrad.md");
+}
+
+TEST(SelectedConstraints, EveryRowHasASideAndWhatThatSideNeeds) {
+  expect_sides_and_what_they_need<Op>();
+}
+
+TEST(SelectedConstraints, EveryRowOfTheSpecificationIsThere) {
+  expect_exactly_the_ids<Op>("NSAS-C", 43,
+                             {"NSAS-C01a", "NSAS-C08a", "NSAS-C10a", "NSAS-C10b", "NSAS-C17a",
+                              "NSAS-C33a", "NSAS-C33b", "NSAS-C35a"});
+}
+
+TEST(SelectedConstraints, EveryContradictionIsANoteOfSomeRow) {
+  expect_contradictions_in_notes<Op>("NSAS-Q", 21);
+}
+
+TEST(SelectedConstraints, TheContestedReadingsAreDisputed) {
+  Ids disputed;
+  for (const auto& row : Op::constraints())
+    if (row.standing == Standing::disputed) disputed.insert(row.id);
+  EXPECT_EQ(disputed, (Ids{"NSAS-C20", "NSAS-C33a", "NSAS-C35a"}));
+}
+
+TEST(SelectedConstraints, DocumentedCodesAreThoseOfTheSpecification) {
+  const std::set<std::string_view> null_pointers = {"NSAS-C02", "NSAS-C03"};
+  const std::set<std::string_view> invalid = {"NSAS-C04", "NSAS-C05", "NSAS-C07", "NSAS-C08",
+                                              "NSAS-C10"};
+  for (const auto& row : Op::constraints()) {
+    EXPECT_EQ(row.status.any, !null_pointers.contains(row.id) && !invalid.contains(row.id))
+        << row.id;
+    if (null_pointers.contains(row.id)) {
+      EXPECT_EQ(row.status.code, Status::param_nullptr) << row.id;
+    }
+    if (invalid.contains(row.id)) {
+      EXPECT_EQ(row.status.code, Status::param_invalid) << row.id;
+    }
+  }
+}
+
+TEST(SelectedConstraints, EveryViolationWorksAloneInSomePlainCall) {
+  expect_every_violation_to_work_alone(plain_calls());
+}
+
+RC_GTEST_PROP(SelectedConstraints, AViolationBreaksItsRowAndOnlyWhatItImplies, ()) {
+  assert_violations_break_their_rows_alone((*legal_call()).call());
+}
+
+RC_GTEST_PROP(SelectedConstraints, ALegalCallBreaksNoRow, ()) {
+  const Ids ids = broken_by((*legal_call()).call());
+  if (!ids.empty()) RC_FAIL(listed(ids));
+}
+
+TEST(SelectedConstraints, EveryAcceptSideIsReachedByALegalCall) {
+  expect_every_accept_side_reached(plain_calls());
+}
+
+TEST(SelectedConstraints, AnEmptyCallBreaksPresenceRowsWithoutACrash) {
+  expect_an_empty_call_to_be_survived<Op>(SelectedSurface::s1,
+                                          {"NSAS-C02", "NSAS-C03", "NSAS-C14"});
+}
+
+TEST(SelectedConstraints, ProductsSupportWhatTheirRowsAccept) {
+  expect_products<Op>(SelectedSurface::s1);
+}
+
+TEST(SelectedConstraints, SizesAreLegalUpToTheirLimits) {
+  const Problem heads{.heads_q = 128, .heads_kv = 128};
+  const Problem group{.heads_q = 128, .heads_kv = 4};
+  const Problem blocks{.seq_kv = 128 * 32, .selected_block_size = 128, .selected_block_count = 32};
+  const Problem longest{.seq_q = 128 * 1024, .seq_kv = 128 * 1024};
+  const Problem most_tokens{.batch = 16, .seq_q = 128 * 1024, .seq_kv = 128 * 1024};
+  const Problem exactly_enough_keys{.seq_kv = 32};
+  for (const Problem& p : {heads, group, blocks, longest, most_tokens, exactly_enough_keys})
+    EXPECT_EQ(broken_by(Asked{.problem = p}.call()), Ids{});
+}
+
+/// The call that the page's example makes; its format is no private one.
+TEST(SelectedConstraints, TheExampleOfThePageIsLegal) {
+  const Problem example{.dtype = DType::fp16, .seq_q = 1, .seq_kv = 1024, .head_dim_v = 192,
+                        .scale_value = 1.0, .selected_block_size = 64, .selected_block_count = 16};
+  Call<Op> call = Asked{.problem = example}.call();
+  call.parameters.query.format = call.parameters.topk_indices.format = Format::nchw;
+  EXPECT_EQ(broken_by(call), Ids{});
+  EXPECT_EQ(call.parameters.topk_indices.shape, (Shape{1, 1, 16}));
+  EXPECT_EQ(call.parameters.softmax_max.shape, (Shape{1, 1, 8}));
+  EXPECT_EQ(call.parameters.actual_seq_kvlen, (std::vector<std::int64_t>{1024}));
+}
+
+RC_GTEST_PROP(SelectedRows, ALegalCallTellsTheProblemThatItAsksFor, ()) {
+  Asked asked = *legal_call();
+  const auto problem = nsa::problem_of(asked.call());
+  RC_ASSERT(problem.has_value());
+  RC_ASSERT(*problem == asked.problem);
+}
+
+TEST(SelectedProblem, ShapesFollowTheLengths) {
+  const Problem p = plain()[1].problem;
+  const Call<Op> call = Asked{.problem = p}.call();
+  EXPECT_EQ(call.parameters.query.shape, (Shape{13, 4, 192}));
+  EXPECT_EQ(call.parameters.value.shape, (Shape{144, 2, 128}));
+  EXPECT_EQ(call.parameters.attention_out_grad.shape, (Shape{13, 4, 128}));
+  EXPECT_EQ(call.parameters.topk_indices.shape, (Shape{13, 2, 2}));
+  EXPECT_EQ(call.parameters.topk_indices.dtype, DType::int32);
+  EXPECT_EQ(call.parameters.actual_seq_qlen, (std::vector<std::int64_t>{1, 10, 13}));
+  EXPECT_EQ(call.parameters.actual_seq_kvlen, (std::vector<std::int64_t>{48, 80, 144}));
+  EXPECT_EQ(call.attributes.head_num, 4);
+  EXPECT_THROW(mask_shape(p), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace assay::spec
