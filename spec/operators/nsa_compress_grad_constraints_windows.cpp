@@ -33,7 +33,7 @@ void set_type(CompressCall& call) {
 
 CompressRow layout() {
   return {.id = "NSAC-C09",
-          .statement = "layout is TND.",
+          .statement = "layout is exactly TND.",
           .source = {compress_page, "return values"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},

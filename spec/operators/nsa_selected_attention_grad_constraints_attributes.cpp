@@ -13,7 +13,7 @@ void set_mode(SelectedCall& call) {
 /// A null pointer is for NSAS-C03.
 SelectedRow layout() {
   return {.id = "NSAS-C11",
-          .statement = "inputLayout is TND.",
+          .statement = "inputLayout is exactly TND.",
           .source = {selected_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
