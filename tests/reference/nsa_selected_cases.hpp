@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "assay/reference/nsa_selected_attention_grad.hpp"
+
+namespace assay::reference {
+
+using SelectedProblem = spec::NsaSelectedAttentionGrad::Problem;
+using SelectedInputs = spec::NsaSelectedAttentionGrad::Inputs;
+
+/// How the blocks of a list follow one another.
+enum class ListKind : std::uint8_t { ascending, shuffled, duplicates, all_equal };
+
+/// A problem, and the kind of its lists, with a name for the test's output.
+struct NamedSelection {
+  std::string name;
+  SelectedProblem problem;
+  ListKind kind = ListKind::ascending;
+};
+inline void PrintTo(const NamedSelection& named, std::ostream* out) { *out << named.name; }
+
+/// Every combination of mask (none, zeros in mode 0, causal in mode 2), kind of list, group size, head sizes (Dv below, at
+/// and above D) and lengths (equal, unequal with more and with fewer queries than keys), with 2 blocks of 2 keys.
+std::vector<NamedSelection> small_selections();
+
+/// Sparse mode 2 with its mask.
+SelectedProblem causal(SelectedProblem problem);
+
+/// The lists of all queries and key heads. Under the mask every query sees a key of its list.
+std::vector<std::int64_t> make_lists(const SelectedProblem& problem, ListKind kind);
+
+/// Random query, key, value and gradient, with the exact forward of type Real as statistics and output.
+template <class Real>
+SelectedOperands<Real> consistent_operands(const SelectedProblem& problem,
+                                           std::vector<std::int64_t> topk_indices);
+
+/// Sets statistics and output to those of the forward.
+template <class Real>
+void make_consistent(const SelectedProblem& problem, SelectedOperands<Real>& operands);
+
+/// All rows of the gradients, dense, in the order of `spec::Extents::row`.
+template <class Real>
+struct SelectedGradients {
+  std::vector<Real> dq, dk, dv;
+  friend bool operator==(const SelectedGradients&, const SelectedGradients&) = default;
+};
+template <class Real>
+SelectedGradients<Real> all_rows(const SelectedProblem& problem,
+                                 const NsaSelectedAttentionGrad<Real>& gradient);
+template <class Real>
+SelectedGradients<Real> all_rows(const SelectedProblem& problem,
+                                 const SelectedOperands<Real>& operands) {
+  return all_rows(problem, NsaSelectedAttentionGrad<Real>(problem, operands));
+}
+
+}  // namespace assay::reference
