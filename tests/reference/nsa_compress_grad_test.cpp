@@ -26,12 +26,12 @@ struct Windows {
   std::int64_t size, stride;
 };
 
-/// Of two and of more windows over a token, of sizes that the stride divides and does not; outside of the domain also windows
-/// side by side and with gaps.
+/// Of two and of more windows over a token, of sizes that the stride divides and does not; outside of the domain also
+/// windows side by side and with gaps.
 constexpr Windows windows[] = {{2, 1}, {3, 2}, {4, 2}, {5, 2}, {6, 1}, {3, 3}, {2, 3}};
 
-/// Lengths of one sequence and of several: without tokens in front, between and behind, shorter than a window, of one window,
-/// with a tail.
+/// Lengths of one sequence and of several: without tokens in front, between and behind, shorter than a window, of one
+/// window, with a tail.
 std::vector<NamedCompression> small_compressions() {
   std::vector<NamedCompression> compressions;
   for (const auto& [size, stride] : windows) {

@@ -23,8 +23,9 @@ struct NamedSelection {
 };
 inline void PrintTo(const NamedSelection& named, std::ostream* out) { *out << named.name; }
 
-/// Every combination of mask (none, zeros in mode 0, causal in mode 2), kind of list, group size, head sizes (Dv below, at
-/// and above D) and lengths (equal, unequal with more and with fewer queries than keys), with 2 blocks of 2 keys.
+/// Every combination of mask (none, zeros in mode 0, causal in mode 2), kind of list, group size, head sizes (Dv
+/// below, at and above D) and lengths (equal, unequal with more and with fewer queries than keys), with 2 blocks of 2
+/// keys.
 std::vector<NamedSelection> small_selections();
 
 /// Sparse mode 2 with its mask.

@@ -83,8 +83,8 @@ MatrixXd counts(const SelectedProblem& p, const std::vector<std::int64_t>& lists
   return result;
 }
 
-/// Softmax over keys that count several times; the gradient through the Jacobian diag(p) - p p^T of each row, where p is the
-/// probability of all copies together.
+/// Softmax over keys that count several times; the gradient through the Jacobian diag(p) - p p^T of each row, where p
+/// is the probability of all copies together.
 void add_head(const SelectedProblem& p, const SelectedOperands<double>& operands, const Place& at,
               SelectedGradients<double>& all) {
   const MatrixXd query = rows_of(operands.query, at.queries, at.length_q, p.head_dim);

@@ -5,6 +5,7 @@
 
 #include <ostream>
 
+#include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "nsa_selected_attention_grad_rows.hpp"
 #include "table_checks.hpp"
 
@@ -177,6 +178,24 @@ RC_GTEST_PROP(SelectedRows, ALegalCallTellsTheProblemThatItAsksFor, ()) {
   const auto problem = nsa::problem_of(asked.call());
   RC_ASSERT(problem.has_value());
   RC_ASSERT(*problem == asked.problem);
+}
+
+template <class Problem>
+std::set<std::string_view> field_names() {
+  std::set<std::string_view> names;
+  Problem problem;
+  visit_fields(problem, [&](std::string_view name, auto&, std::string_view meaning) {
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_FALSE(meaning.empty()) << name;
+  });
+  return names;
+}
+
+TEST(NsaProblems, ListTheirOwnFieldsBesideThoseOfTheOtherOperators) {
+  EXPECT_EQ(field_names<Problem>().size(), 16u);
+  EXPECT_EQ(field_names<NsaCompressGrad::Problem>().size(), 8u);
+  EXPECT_TRUE(field_names<FlashAttentionScoreGrad::Problem>().contains("pse_type"));
+  EXPECT_FALSE(field_names<Problem>().contains("pse_type"));
 }
 
 TEST(SelectedProblem, ShapesFollowTheLengths) {

@@ -34,10 +34,10 @@ std::vector<Real> forward(const spec::NsaCompressGrad::Problem& problem,
 ///     input_grad (b, n, p)  = sum over i and w with i s + w = p of weight (w, n) * output_grad (b, n, i)
 ///     weight_grad (w, n)    = sum over b, i and c of output_grad (b, n, i)_c * input (b, n, i s + w)_c
 ///
-/// Shapes: windows lie inside their sequence; one shorter than compress_block_size has none. Tokens that no window covers
-///         have gradient 0. Any positive window and stride will do, also such that the windows do not overlap.
-/// Cost:   an input_grad row compress_block_size / compress_stride * head_dim multiplications, an element of weight_grad
-///         as many as a head of output_grad has elements. Both are independent: call them from any thread.
+/// Shapes: windows lie inside their sequence; one shorter than compress_block_size has none. Tokens that no window
+///         covers have gradient 0. Any positive window and stride will do, also such that the windows do not overlap.
+/// Cost:   an input_grad row compress_block_size / compress_stride * head_dim multiplications, an element of
+///         weight_grad as many as a head of output_grad has elements. Both are independent: call them from any thread.
 /// Source: aclnnNsaCompressGrad.md (formulas).
 template <class Real>
 class NsaCompressGrad {

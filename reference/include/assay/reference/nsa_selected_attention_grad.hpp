@@ -28,14 +28,15 @@ SelectedOperands<Real> operands_of(const spec::NsaSelectedAttentionGrad::Problem
 /// Source: aclnnNsaSelectedAttentionGrad.md (formulas, topkIndices, sparseMode).
 class Selection {
  public:
-  /// The mask takes part in sparse mode 2 if it is passed: a query then sees the keys up to its own position, both counted
-  /// from the start of their sequences. Its elements are not read: it is canonical by contract.
+  /// The mask takes part in sparse mode 2 if it is passed: a query then sees the keys up to its own position, both
+  /// counted from the start of their sequences. Its elements are not read: it is canonical by contract.
   /// Errors: std::invalid_argument for another sparse mode than 0 and 2, a number of indices that is not the problem's,
   ///         and an index that names no whole block of its sequence.
   Selection(const spec::NsaSelectedAttentionGrad::Problem& problem,
             std::vector<std::int64_t> topk_indices);
 
-  /// Number of listed keys of every query: entry k = 0 ... is key k mod selected_block_size of block k div it in the list.
+  /// Number of listed keys of every query: entry k = 0 ... is key k mod selected_block_size of block k div it in the
+  /// list.
   std::int64_t size() const { return block_size_ * block_count_; }
   /// Position in sequence b of entry k of query i; a block that is listed twice has two entries for each key.
   std::int64_t key(std::int64_t b, std::int64_t kv, std::int64_t i, std::int64_t k) const;
@@ -58,8 +59,8 @@ struct SelectedForward {
   std::vector<Real> softmax_max, softmax_sum, attention_out;
 };
 
-/// The forward from the definition: the softmax of a query runs over the entries of its list that it sees. A row that sees
-/// none has softmax_max -FLT_MAX, softmax_sum FLT_MAX and output 0.
+/// The forward from the definition: the softmax of a query runs over the entries of its list that it sees. A row that
+/// sees none has softmax_max -FLT_MAX, softmax_sum FLT_MAX and output 0.
 template <class Real>
 SelectedForward<Real> forward(const spec::NsaSelectedAttentionGrad::Problem& problem,
                               const SelectedOperands<Real>& operands);
@@ -85,13 +86,16 @@ struct SelectedKeyRow {
 ///     dS = P * (attention_out_grad V^T - rowsum(attention_out_grad * attention_out))
 ///     dq = scale_value * dS K     dk = scale_value * dS^T query     dv = P^T attention_out_grad
 ///
-/// where dk and dv of a key add up over all queries of its sequence, all heads of its group and all entries that name it.
+/// where dk and dv of a key add up over all queries of its sequence, all heads of its group and all entries that name
+/// it.
 ///
-/// Shapes: query head n reads key head n / (heads_q / heads_kv) and its lists. Queries and keys meet within their sequence.
+/// Shapes: query head n reads key head n / (heads_q / heads_kv) and its lists. Queries and keys meet within their
+///         sequence.
 /// Units:  softmax_max is a score; exponentials are natural; scale_value is rounded to fp32 before use.
 /// Cost:   of every entry an exponential; a dq row size() * (2 head_dim + head_dim_v) multiplications, a dk and dv row
 ///         2 (head_dim + head_dim_v) for each query that lists it. Rows are independent: call them from any thread.
-/// Errors: a non-finite input is no error: it spreads as IEEE 754 says, but an unseen score is replaced, not multiplied.
+/// Errors: a non-finite input is no error: it spreads as IEEE 754 says, but an unseen score is replaced, not
+///         multiplied.
 /// Source: aclnnNsaSelectedAttentionGrad.md (formulas).
 template <class Real>
 class NsaSelectedAttentionGrad {
@@ -110,7 +114,8 @@ class NsaSelectedAttentionGrad {
   const Selection& selection() const { return selection_; }
 
  private:
-  /// All that the formulas take from query (b, n, i); row_term is the dot product of attention_out_grad and attention_out.
+  /// All that the formulas take from query (b, n, i); row_term is the dot product of attention_out_grad and
+  /// attention_out.
   struct QuerySide {
     std::vector<Real> query, attention_out_grad;
     Real softmax_max, softmax_sum, row_term;

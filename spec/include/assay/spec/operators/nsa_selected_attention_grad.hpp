@@ -17,7 +17,8 @@
 
 namespace assay::spec {
 
-/// How the attention mask is passed: not at all, or as the lower triangle of 2048 x 2048 elements (in sparse mode 0: zeros).
+/// How the attention mask is passed: not at all, or as the lower triangle of 2048 x 2048 elements (in sparse mode 0:
+/// zeros).
 /// Source: aclnnNsaSelectedAttentionGrad.md (attenMaskOptional).
 enum class SelectedMask : std::uint8_t { absent, compressed };
 
@@ -68,9 +69,10 @@ struct NsaSelectedAttentionGrad {
     friend bool operator==(const Problem&, const Problem&) = default;
   };
 
-  /// Shapes: T1 and T2 are the tokens of all sequences. query (T1, heads_q, head_dim), attention_out and attention_out_grad
-  ///         (T1, heads_q, head_dim_v), key (T2, heads_kv, head_dim), value (T2, heads_kv, head_dim_v), softmax_max and
-  ///         softmax_sum (T1, heads_q, 8), topk_indices (T1, heads_kv, selected_block_count).
+  /// Shapes: T1 and T2 are the tokens of all sequences. query (T1, heads_q, head_dim), attention_out and
+  ///         attention_out_grad (T1, heads_q, head_dim_v), key (T2, heads_kv, head_dim), value (T2, heads_kv,
+  ///         head_dim_v), softmax_max and softmax_sum (T1, heads_q, 8), topk_indices (T1, heads_kv,
+  ///         selected_block_count).
   struct Inputs {
     Tensor query, key, value, attention_out, attention_out_grad, softmax_max, softmax_sum;
     Tensor topk_indices;  ///< int32: block v is the keys v * selected_block_size ... of the query's own sequence
