@@ -56,6 +56,7 @@ Tensor statistics_tensor(const spec::Parameter& parameter, const Op::Problem& p,
 }
 
 Tensor restrided(const Tensor& tensor, const spec::Parameter& parameter) {
+  if (tensor.strides == parameter.strides && tensor.offset == parameter.offset) return tensor;
   Tensor result = guarded_tensor(parameter);
   const auto from = spec::viewed_elements(tensor), to = spec::viewed_elements(result);
   for (std::size_t e = 0; e < from.size(); ++e) result.store(to[e], tensor.load(from[e]));
