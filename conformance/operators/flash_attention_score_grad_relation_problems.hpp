@@ -12,14 +12,14 @@ inline bool is_packed(const Op::Problem& p) { return p.input_layout == spec::Lay
 /// Grouped heads, lengths beside tile edges.
 inline Op::Problem padded_problem(spec::DType dtype) {
   return {.input_layout = spec::Layout::bnsd, .dtype = dtype, .batch = 2, .heads_q = 4, .heads_kv = 2,
-          .seq_q = 33, .seq_kv = 47, .head_dim = 24, .head_dim_v = 16, .scale_value = 0.25};
+          .seq_q = 19, .seq_kv = 26, .head_dim = 24, .head_dim_v = 16, .scale_value = 0.25};
 }
 
 inline Op::Problem ragged_problem(spec::DType dtype) {
   Op::Problem p = padded_problem(dtype);
   p.input_layout = spec::Layout::tnd;
-  p.batch = 4, p.seq_q = 40, p.seq_kv = 47;
-  p.lengths_q = {19, 0, 40, 33}, p.lengths_kv = {47, 12, 46, 39};
+  p.batch = 4, p.seq_q = 23, p.seq_kv = 26;
+  p.lengths_q = {11, 0, 23, 19}, p.lengths_kv = {26, 7, 25, 22};
   return p;
 }
 

@@ -103,12 +103,12 @@ std::vector<Op::Problem> ragged() {
   std::vector<Op::Problem> problems;
   for (const std::int64_t mode : {2, 3, 4, 6, 7, 8}) {
     Op::Problem p = with_compressed_mask(ragged_problem(mode % 2 == 0 ? DType::bf16 : DType::fp32), mode);
-    p.pre_tokens = 47, p.next_tokens = mode == 8 ? -2 : 0;
-    if (mode == 6) p.prefix = {28, 12, 9, 20};
+    p.pre_tokens = 26, p.next_tokens = mode == 8 ? -2 : 0;
+    if (mode == 6) p.prefix = {15, 7, 5, 11};
     problems.push_back(p);
   }
   Op::Problem biased = with_pse(problems.back(), 2, PseShape::slopes_bn);
-  biased.seq_kv = 40, biased.lengths_q = {19, 12, 40, 33}, biased.lengths_kv = {22, 12, 40, 33};
+  biased.seq_kv = 23, biased.lengths_q = {11, 7, 23, 19}, biased.lengths_kv = {14, 7, 23, 19};
   biased.q_start_idx = {5}, biased.kv_start_idx = {2};
   problems.push_back(biased);
   Op::Problem started = with_pse(ragged_problem(DType::fp32), 3, PseShape::slopes_n);
@@ -149,13 +149,13 @@ std::vector<Op::Problem> cuttable() {
   for (const std::int64_t mode : {3, 2})
     for (const DType dtype : {DType::bf16, DType::fp32}) {
       Op::Problem p = with_compressed_mask(even_problem(dtype), mode);
-      p.lengths_q = {21, 33}, p.lengths_kv = {30, 47};
+      p.lengths_q = {12, 19}, p.lengths_kv = {17, 26};
       problems.push_back(p);
     }
   return problems;
 }
 
-constexpr std::int64_t queries_in_front = 13;
+constexpr std::int64_t queries_in_front = 7;
 
 bool is_cuttable(const Op::Problem& p) {
   if (!is_packed(p) || p.batch != 2 || p.lengths_q.empty() || p.lengths_kv.empty()) return false;
@@ -240,7 +240,7 @@ std::span<const Relation> rearranging_relations() {
       {"cut_queries",
        "A sequence in mode 3 (2) cut into pieces of modes 7 and 3 (2 and 8): dq is concatenated, dk and dv add.",
        Agreement::bound, is_cuttable,
-       "two sequences of TND in mode 2 or 3 with more than 13 queries each, without slopes", cuttable, cut_queries}};
+       "two sequences of TND in mode 2 or 3 with more than 7 queries each, without slopes", cuttable, cut_queries}};
   return relations;
 }
 

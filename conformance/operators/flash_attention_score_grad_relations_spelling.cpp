@@ -17,14 +17,14 @@ std::vector<Op::Problem> windowed() {
   std::vector<Op::Problem> problems;
   for (const std::int64_t mode : {2, 3, 4, 6}) {
     Op::Problem p = with_compressed_mask(padded_problem(mode % 2 == 0 ? DType::bf16 : DType::fp32), mode);
-    if (mode == 4) p.pre_tokens = 20, p.next_tokens = 5;
-    if (mode == 6) p.prefix = {17, 40};
+    if (mode == 4) p.pre_tokens = 11, p.next_tokens = 3;
+    if (mode == 6) p.prefix = {9, 22};
     problems.push_back(p);
   }
   problems.push_back(with_mask(padded_problem(DType::fp16), 0, MaskShape::bnss));
-  problems.back().pre_tokens = 25, problems.back().next_tokens = 9;
+  problems.back().pre_tokens = 14, problems.back().next_tokens = 5;
   problems.push_back(with_mask(padded_problem(DType::bf16), 5, MaskShape::b_one_ss));
-  problems.back().prefix = {17, 40};
+  problems.back().prefix = {9, 22};
   return problems;
 }
 
