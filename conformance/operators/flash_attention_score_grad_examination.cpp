@@ -130,6 +130,10 @@ Examination::Examination(Case<Op> c) : state_(std::make_unique<State>()) {
   state_->examined = std::move(c);
   if (state_->examined.track == Track::bound) state_->inputs = make_inputs(state_->examined);
 }
+Examination::Examination(Case<Op> c, Op::Inputs inputs) : state_(std::make_unique<State>()) {
+  state_->examined = std::move(c);
+  state_->inputs = std::move(inputs);
+}
 Examination::~Examination() = default;
 Examination::Examination(Examination&&) noexcept = default;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "operators/flash_attention_score_grad_bound.hpp"
+#include "operators/flash_attention_score_grad_cascade.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -174,14 +176,26 @@ Verdict judge_once(const FlashCase& c, const Relation& relation, Kernel& kernel,
   return Verdict::vacuous;
 }
 
+using Judge = std::function<Verdict(const FlashCase&, CaseReport&)>;
+
+/// Errors: std::invalid_argument for an unknown relation.
+Judge judge_of(const FlashCase& c, Kernel& kernel) {
+  if (c.relation == cascade_name)
+    return [&kernel](const FlashCase& own, CaseReport& report) {
+      return judge_cascade(own, kernel, report);
+    };
+  return [&kernel, &asked = relation(c.relation)](const FlashCase& own, CaseReport& report) {
+    return judge_once(own, asked, kernel, report);
+  };
+}
+
 /// A difference beyond the probabilistic tolerance counts if one of two fresh seeds shows one again.
-Verdict confirmed(const FlashCase& c, const Relation& relation, Kernel& kernel,
-                  CaseReport& report) {
+Verdict confirmed(const FlashCase& c, const Judge& judge, CaseReport& report) {
   for (std::uint64_t k = 1; k <= 2; ++k) {
     FlashCase fresh = c;
     fresh.seed += k * fresh_seed_step;
     CaseReport again;
-    if (contribution(judge_once(fresh, relation, kernel, again)) == ExitCode::nonconformant) {
+    if (contribution(judge(fresh, again)) == ExitCode::nonconformant) {
       report.findings.push_back({.rule = "note", .text = "confirmed on the fresh seed " +
                                                          std::to_string(fresh.seed)});
       return Verdict::nonconformant_statistical;
@@ -206,7 +220,8 @@ const Relation& relation(std::string_view name) {
     if (relation->name == name) return *relation;
     known += (known.empty() ? "" : ", ") + std::string(relation->name);
   }
-  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known);
+  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known + ", " +
+                              std::string(cascade_name));
 }
 
 std::vector<FlashCase> relation_cases(std::uint64_t seed) {
@@ -218,13 +233,17 @@ std::vector<FlashCase> relation_cases(std::uint64_t seed) {
       c.seed = seed + cases.size();
       cases.push_back(c);
     }
+  for (FlashCase c : cascade_cases()) {
+    c.seed = seed + cases.size();
+    cases.push_back(std::move(c));
+  }
   return cases;
 }
 
 CaseReport examine_relation(const FlashCase& c, Kernel& kernel) {
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
-  const Relation& asked = relation(c.relation);
+  const Judge judge = judge_of(c, kernel);
   const auto fail = [&](Verdict verdict, const std::string& text) {
     report.verdict = verdict;
     report.findings.push_back({.rule = "status", .text = text});
@@ -234,10 +253,10 @@ CaseReport examine_relation(const FlashCase& c, Kernel& kernel) {
       fail(Verdict::not_applicable, "the implementation does not offer this: " + *reason);
       return report;
     }
-    report.verdict = judge_once(c, asked, kernel, report);
+    report.verdict = judge(c, report);
     report.value_case = true;
     if (report.verdict == Verdict::statistical_unconfirmed)
-      report.verdict = confirmed(c, asked, kernel, report);
+      report.verdict = confirmed(c, judge, report);
   } catch (const spec::Rejected& answer) {
     fail(Verdict::rejected_wrongly, std::string("a run of the relation was refused: ") + answer.what());
   } catch (const std::exception& failure) {

@@ -43,7 +43,7 @@ std::span<const Relation> spelling_relations();
 std::vector<const Relation*> relations();
 const Relation& relation(std::string_view name);
 
-/// One case for every relation and problem of its domain.
+/// One case for every relation and problem of its domain, and those of the cascade.
 std::vector<FlashCase> relation_cases(std::uint64_t seed);
 
 /// Runs the experiment of the case and compares. The report tells the largest difference as a share of the tolerance.

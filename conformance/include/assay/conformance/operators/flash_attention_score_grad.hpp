@@ -75,6 +75,8 @@ LatticeCase make_lattice(const Case<spec::FlashAttentionScoreGrad>& c,
 class Examination {
  public:
   explicit Examination(Case<spec::FlashAttentionScoreGrad> c);
+  /// Of a case of track bound whose tensors come from elsewhere.
+  Examination(Case<spec::FlashAttentionScoreGrad> c, spec::FlashAttentionScoreGrad::Inputs inputs);
   ~Examination();
   Examination(Examination&&) noexcept;
 
