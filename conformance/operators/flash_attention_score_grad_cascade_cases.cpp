@@ -54,16 +54,23 @@ std::vector<FlashCase> padded_cases() {
           of(started)};
 }
 
+/// A position bias wants every sequence to have a query and a key.
+Op::Problem without_empty_sequence(DType dtype) {
+  Op::Problem p = ragged_problem(dtype);
+  p.lengths_q[1] = 7;
+  return p;
+}
+
 std::vector<FlashCase> packed_cases() {
   Op::Problem ordered = with_compressed_mask(with_dropout(ragged_problem(DType::fp32), 0.6), 2);
   ordered.softmax_in_layout = spec::StatisticsOrder::same_as_input;
   Op::Problem roped = with_compressed_mask(ragged_problem(DType::bf16), 3);
   roped.head_dim_rope = 8;
-  Op::Problem sloped = ragged_problem(DType::bf16);
+  Op::Problem sloped = without_empty_sequence(DType::bf16);
   sloped.lengths_kv = sloped.lengths_q;
   sloped.seq_kv = sloped.seq_q;
   sloped = with_compressed_mask(with_pse(std::move(sloped), 3, PseShape::slopes_n), 2);
-  return {of(with_pse(ragged_problem(DType::bf16), 0, PseShape::packed_bnss)),
+  return {of(with_pse(without_empty_sequence(DType::bf16), 0, PseShape::packed_bnss)),
           of(ordered),
           of(roped),
           of(sloped),

@@ -7,8 +7,8 @@
 
 namespace assay::conformance::flash {
 
-/// How far the results of a forward may lie from the exact ones, rows in the order of Extents::row; 0 for rows without kept key.
-/// Derivation: README.md, "Forward".
+/// How far the results of a forward may lie from the exact ones, rows in the order of Extents::row;
+/// 0 for rows without kept key. Derivation: README.md, "Forward".
 struct ForwardTolerances {
   std::vector<double> softmax_max;   ///< one a row
   std::vector<double> softmax_sum;   ///< one a row: relative, of the sum that belongs to the kernel's own maximum

@@ -1,9 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
@@ -62,18 +63,20 @@ TEST(Cascade, OfTheOptimizedSideConformsOnSeveralSeeds) {
     }
 }
 
+/// By turns on a third of the cases, so that every case meets six kernels.
 TEST(Cascade, OfEveryHealthySpecimenConforms) {
-  std::uint64_t seed = 1;
+  std::size_t turn = 0;
   for (const mutants::Specimen& specimen : specimens(true)) {
     const auto kernel = specimen.make();
+    const std::vector<Case<Op>> all = cases(1000 * turn);
     std::size_t conforming = 0;
-    for (const Case<Op>& c : cases(seed += 1000)) {
-      const CaseReport report = examine(c, *kernel);
+    for (std::size_t k = turn++ % 3; k < all.size(); k += 3) {
+      const CaseReport report = examine(all[k], *kernel);
       EXPECT_EQ(contribution(report.verdict), ExitCode::conformant)
           << specimen.name << "\n" << text_of(report);
       conforming += report.verdict == Verdict::not_applicable ? 0 : 1;
     }
-    EXPECT_GE(conforming, cases(seed).size() / 2) << specimen.name;
+    EXPECT_GE(conforming, 2U) << specimen.name;
   }
 }
 
@@ -82,20 +85,21 @@ TEST(Cascade, CatchesEveryForwardMutantByItsOwnTensor) {
       {"forward_sum_counts_masked", "softmax_sum"}, {"forward_max_before_bias", "softmax_max"},
       {"forward_output_not_rescaled", "attention_in"}, {"forward_sum_of_dropped", "softmax_sum"},
       {"forward_one_replica", "softmax_max"}, {"forward_dead_sum_of_one", "softmax_sum"}};
-  std::set<std::string> caught;
-  for (const mutants::Specimen& specimen : specimens(false)) {
-    const auto kernel = specimen.make();
-    for (const Case<Op>& c : cases(77)) {
-      const CaseReport report = examine(c, *kernel);
-      if (contribution(report.verdict) != ExitCode::nonconformant) continue;
-      for (const auto& [name, tensor] : expected)
-        if (specimen.name == name && !report.findings.empty() &&
-            report.findings.front().tensor == tensor)
-          caught.insert(name);
-    }
+  const auto catches = [](Kernel& kernel, const Case<Op>& c, const std::string& tensor) {
+    const CaseReport report = examine(c, kernel);
+    return contribution(report.verdict) == ExitCode::nonconformant &&
+           report.findings.front().tensor == tensor;
+  };
+  const std::vector<mutants::Specimen> planted = specimens(false);
+  ASSERT_EQ(planted.size(), std::size(expected));
+  for (std::size_t k = 0; k < planted.size(); ++k) {
+    const auto& [name, tensor] = expected[k];
+    ASSERT_EQ(planted[k].name, name);
+    const auto kernel = planted[k].make();
+    EXPECT_TRUE(std::ranges::any_of(
+        cases(77), [&](const Case<Op>& c) { return catches(*kernel, c, tensor); }))
+        << name;
   }
-  for (const auto& [name, tensor] : expected) EXPECT_TRUE(caught.contains(name)) << name;
-  EXPECT_EQ(caught.size(), specimens(false).size());
 }
 
 TEST(Cascade, JudgesStatisticsOutputAndGradientsAndTellsTheDistanceFromTheExactOne) {
