@@ -7,6 +7,7 @@
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "operators/flash_attention_score_grad_memory.hpp"
+#include "operators/flash_attention_score_grad_relations.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -154,6 +155,25 @@ void require_lengths(const Op::Problem& p) {
   require("lengths_kv", p.lengths_kv);
 }
 
+/// A relation and its track come together, on a problem that the relation knows how to rearrange.
+void require_relation(const Case<Op>& c) {
+  if (c.track != Track::relation) {
+    if (c.relation.empty()) return;
+    refuse("relation", c.relation, "a relation only with --track=relation");
+  }
+  if (c.relation.empty()) {
+    std::string names;
+    for (const flash::Relation* relation : flash::relations())
+      names += (names.empty() ? "" : ", ") + std::string(relation->name);
+    refuse("track", text(c.track), "with --relation=NAME, one of " + names);
+  }
+  const std::vector<Op::Problem> domain = flash::relation(c.relation).problems();
+  if (std::ranges::find(domain, c.problem) == domain.end())
+    refuse("relation", c.relation,
+           "only with the " + std::to_string(domain.size()) +
+               " problems of its domain, whose lines 'assay explain " + c.relation + "' prints");
+}
+
 std::string gib(double bytes) {
   char characters[64];
   const double value = bytes / (1024.0 * 1024 * 1024);
@@ -251,6 +271,7 @@ void require_possible(const Case<Op>& c) {
   require_named("drop", c.drop, drop_patterns());
   if (c.track != Track::phase1 && !c.violate.empty())
     refuse("violate", c.violate, "a violation only with --track=phase1");
+  require_relation(c);
   require_size(c);
 }
 
