@@ -68,15 +68,24 @@ std::vector<FlashCase> fewer_sequences(const FlashCase& c) {
   return cases;
 }
 
-/// Every sequence cut to at most so many queries and keys.
-FlashCase cut(FlashCase c, std::int64_t most_queries, std::int64_t most_keys) {
+/// Every sequence cut to at most so many queries and keys; with a prefix once more, whose end stays as far from the last
+/// key as it was.
+void add_cut(std::vector<FlashCase>& cases, const FlashCase& c, std::int64_t most_queries,
+             std::int64_t most_keys) {
   const auto shortened = [](Lengths lengths, std::int64_t most) {
     for (std::int64_t& length : lengths) length = std::min(length, most);
     return lengths;
   };
-  set_lengths(c.problem, shortened(all_lengths(c.problem, &Op::Problem::length_q), most_queries),
-              shortened(all_lengths(c.problem, &Op::Problem::length_kv), most_keys));
-  return c;
+  const Lengths queries = shortened(all_lengths(c.problem, &Op::Problem::length_q), most_queries);
+  const Lengths keys = shortened(all_lengths(c.problem, &Op::Problem::length_kv), most_keys);
+  cases.push_back(c);
+  set_lengths(cases.back().problem, queries, keys);
+  if (c.problem.prefix.empty()) return;
+  cases.push_back(c);
+  Op::Problem& p = cases.back().problem;
+  for (std::size_t b = 0; b < std::min(p.prefix.size(), keys.size()); ++b)
+    p.prefix[b] -= std::min(p.prefix[b], p.length_kv(static_cast<std::int64_t>(b)) - keys[b]);
+  set_lengths(p, queries, keys);
 }
 
 std::vector<FlashCase> shorter_sequences(const FlashCase& c) {
@@ -84,9 +93,9 @@ std::vector<FlashCase> shorter_sequences(const FlashCase& c) {
   std::vector<FlashCase> cases;
   if (c.problem.batch == 0) return cases;
   for (const std::int64_t most : values_below(std::max(queries, keys), 1))
-    cases.push_back(cut(c, most, most));
-  for (const std::int64_t most : values_below(queries, 1)) cases.push_back(cut(c, most, keys));
-  for (const std::int64_t most : values_below(keys, 1)) cases.push_back(cut(c, queries, most));
+    add_cut(cases, c, most, most);
+  for (const std::int64_t most : values_below(queries, 1)) add_cut(cases, c, most, keys);
+  for (const std::int64_t most : values_below(keys, 1)) add_cut(cases, c, queries, most);
   return cases;
 }
 

@@ -59,22 +59,6 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
 
 }  // namespace
 
-std::string end_text(const ShrunkCase& shrunk) {
-  using conformance::ShrinkEnd;
-  const std::string after = fmt::format("after {} runs ", shrunk.runs);
-  switch (shrunk.end) {
-    case ShrinkEnd::smallest:
-      return after + "nothing smaller fails in the same way";
-    case ShrinkEnd::runs:
-      return after + "the budget of runs was spent";
-    case ShrinkEnd::seconds:
-      return after + "the budget of time was spent";
-    case ShrinkEnd::stopped:
-      return after + "the search was stopped";
-  }
-  return after;
-}
-
 Command shrink_command() {
   return one_case_command(
       "shrink", "reduce a failing case field by field to its smallest failing neighbour",

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/results.hpp"
 #include "recorder.hpp"
@@ -32,8 +30,5 @@ conformance::ShrunkCase told(const conformance::CaseReport& failing,
           .runs = result.runs,
           .end = result.end};
 }
-
-/// How a search ended: "after 34 runs nothing smaller fails".
-std::string end_text(const conformance::ShrunkCase& shrunk);
 
 }  // namespace assay::cli
