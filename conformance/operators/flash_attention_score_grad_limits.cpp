@@ -26,9 +26,6 @@ std::string number(double value) {
   char characters[64];
   return {characters, std::to_chars(characters, characters + sizeof characters, value).ptr};
 }
-std::string count_text(const std::vector<std::int64_t>& values) {
-  return std::to_string(values.size()) + (values.size() == 1 ? " number" : " numbers");
-}
 std::string of_surface(const Case<Op>& c) { return " with surface " + text(c.surface); }
 
 std::string join(std::span<const InputProfile> named) {
@@ -135,7 +132,9 @@ void require_mask(const Op::Problem& p) {
   const bool reads_prefix = p.sparse_mode == 5 || p.sparse_mode == 6;
   if (!reads_prefix || p.atten_mask == MaskShape::absent) return;
   if (static_cast<std::int64_t>(p.prefix.size()) != p.batch)
-    refuse("prefix", count_text(p.prefix), "as many as batch, which is " + std::to_string(p.batch));
+    refuse("prefix", list_text(p.prefix),
+           "as many numbers as batch, which is " + std::to_string(p.batch) + "; these are " +
+               std::to_string(p.prefix.size()));
 }
 
 void require_pse(const Op::Problem& p) {
@@ -252,8 +251,9 @@ void settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>&
       lengths.clear();
   };
   if (!p.lengths_q.empty() && !p.lengths_kv.empty() && p.lengths_q.size() != p.lengths_kv.size())
-    refuse("lengths_kv", count_text(p.lengths_kv),
-           "as many as lengths_q has, which are " + std::to_string(p.lengths_q.size()));
+    refuse("lengths_kv", list_text(p.lengths_kv),
+           "as many numbers as lengths_q, which has " + std::to_string(p.lengths_q.size()) +
+               "; these are " + std::to_string(p.lengths_kv.size()));
   settle("lengths_q", p.lengths_q, "seq_q", p.seq_q);
   settle("lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv);
 }

@@ -131,7 +131,7 @@ struct Options {
 template <class Op>
 Coverage planned_coverage(const PlanFlags& flags) {
   Coverage coverage{conformance::row_coverage<Op>(), conformance::pair_coverage<Op>()};
-  for (const auto& c : planned_cases<Op>(flags)) {
+  for (const auto& c : planned_cases<Op>(flags).cases) {
     const auto call = conformance::call_of(c);
     const std::string violated = c.violate.substr(0, c.violate.find(':'));
     std::size_t position = 0;

@@ -188,7 +188,9 @@ template <class Op>
 ExitCode sweep(const Options& options, const Context& context) {
   require_writable(options);
   const std::int64_t shrink = integer_value("--shrink", options.shrink, 0, 1000);
-  const std::vector<conformance::Case<Op>> cases = planned_cases<Op>(options.plan);
+  const Planned<Op> planned = planned_cases<Op>(options.plan);
+  const std::vector<conformance::Case<Op>>& cases = planned.cases;
+  tell_left_out(planned, options.plan, context.err);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
   Recorder<Op> recorder(*implementation, chosen<Op>(context.registry, options.implementation).name);
   std::vector<double> weights;
