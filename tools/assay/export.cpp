@@ -21,24 +21,6 @@ struct Options {
   CaseFlags fields;
 };
 
-template <class Op>
-std::int64_t elements(const conformance::Case<Op>& c) {
-  const auto& p = c.problem;
-  const auto rows = spec::query_extents(p).rows() + p.group() * spec::key_extents(p).rows();
-  return rows * (p.head_dim + p.head_dim_rope);
-}
-
-/// Why a case has no tensors of one call that could be run elsewhere; nothing: it has them.
-template <class Op>
-std::optional<std::string> without_tensors(const conformance::Case<Op>& c) {
-  if (c.track == conformance::Track::phase1)
-    return "--track is 'phase1': such a case has no tensors to export";
-  if (c.track == conformance::Track::relation)
-    return "--track is 'relation': such a case compares several runs of a kernel, which a file of "
-           "one call cannot hold";
-  return std::nullopt;
-}
-
 spec::NumericsProfile numerics_of(const Options& options, spec::DType io) {
   try {
     return spec::numerics_preset(options.numerics, io);

@@ -34,7 +34,7 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
   recorder.take();
   const bool fails = conformance::contribution(report.verdict) == ExitCode::nonconformant;
   if (!fails) {
-    context.err << fmt::format("the case is {}: only a case that does not conform is shrunk\n",
+    context.err << fmt::format("verdict {}: only a case that does not conform is shrunk\n",
                                spec::to_string(report.verdict));
     if (options.json)
       context.out << nlohmann::ordered_json::parse(conformance::to_json(report)).dump(1) << '\n';

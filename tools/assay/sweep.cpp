@@ -90,9 +90,8 @@ conformance::StoreListener::RecordOf record_maker(Recorder<Op>& recorder) {
     const auto c =
         conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
     const auto run = recorder.take();
-    const auto& p = c.problem;
-    const bool small = p.batch * p.heads_q * (p.seq_q + p.seq_kv) * p.head_dim <= evidence_elements;
-    if (!report.value_case || !small || left == 0 ||
+    const bool small = elements(c) <= evidence_elements;
+    if (!report.value_case || without_tensors(c) || !small || left == 0 ||
         conformance::contribution(report.verdict) != ExitCode::nonconformant) {
       fixtures::CaseRecord record = conformance::recipe(c);
       record.digests = {run.inputs.begin(), run.inputs.end()};
@@ -100,7 +99,7 @@ conformance::StoreListener::RecordOf record_maker(Recorder<Op>& recorder) {
     }
     --left;
     fixtures::CaseRecord record =
-        stored_case(c, recorder.numerics(p), report.implementation, Contents::tensors);
+        stored_case(c, recorder.numerics(c.problem), report.implementation, Contents::tensors);
     try {
       add_actual(record, c, recorder);
       recorder.take();
