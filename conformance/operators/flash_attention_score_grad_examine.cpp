@@ -279,7 +279,7 @@ CaseReport examine(const Case<Op>& c, Kernel& kernel) {
   const auto start = Clock::now();
   const auto examined = [&] {
     if (!c.violate.empty()) return examine_violation(c, kernel);
-    if (c.track == Track::relation) return flash::RelationExamination(c).examine(kernel);
+    if (c.track == Track::relation) return flash::examine_relation(c, kernel);
     Examination examination(c);
     return examine(examination, kernel);
   };

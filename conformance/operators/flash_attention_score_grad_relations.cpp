@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "operators/flash_attention_score_grad_cascade.hpp"
+
 namespace assay::conformance::flash {
 namespace {
 
@@ -86,6 +88,47 @@ bool says_something(const Gradients& g) {
   });
 }
 
+/// A difference beyond the probabilistic tolerance counts if one of two fresh seeds shows one again.
+template <class Judge>
+Verdict confirmed(const FlashCase& c, CaseReport& report, Judge&& judge) {
+  for (std::uint64_t k = 1; k <= 2; ++k) {
+    FlashCase fresh = c;
+    fresh.seed += k * fresh_seed_step;
+    CaseReport again;
+    if (contribution(judge(fresh, again)) == ExitCode::nonconformant) {
+      report.findings.push_back({.rule = "note", .text = "confirmed on the fresh seed " +
+                                                         std::to_string(fresh.seed)});
+      return Verdict::nonconformant_statistical;
+    }
+  }
+  report.findings.push_back({.rule = "note", .text = "the difference did not show again on two fresh seeds"});
+  return Verdict::conforms;
+}
+
+/// The report of a case whose verdict `judge` finds; whatever escapes from the kernel is one, too.
+template <class Judge>
+CaseReport reported(const FlashCase& c, Kernel& kernel, Judge&& judge) {
+  CaseReport report = blank_report(c);
+  report.implementation = kernel.name();
+  const auto fail = [&](Verdict verdict, const std::string& text) {
+    report.verdict = verdict;
+    report.findings.push_back({.rule = "status", .text = text});
+  };
+  try {
+    if (const auto reason = kernel.unsupported(call_of(c))) {
+      fail(Verdict::not_applicable, "the implementation does not offer this: " + *reason);
+      return report;
+    }
+    report.verdict = judge(report);
+    report.value_case = report.verdict != Verdict::not_applicable;
+  } catch (const spec::Rejected& answer) {
+    fail(Verdict::rejected_wrongly, std::string("a run of the relation was refused: ") + answer.what());
+  } catch (const std::exception& failure) {
+    fail(Verdict::crash, std::string("a run of the relation threw: ") + failure.what());
+  }
+  return report;
+}
+
 }  // namespace
 
 std::vector<const Relation*> relations() {
@@ -101,7 +144,8 @@ const Relation& relation(std::string_view name) {
     if (relation->name == name) return *relation;
     known += (known.empty() ? "" : ", ") + std::string(relation->name);
   }
-  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known);
+  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known + ", " +
+                              std::string(cascade_name));
 }
 
 std::vector<FlashCase> relation_cases(std::uint64_t seed) {
@@ -113,6 +157,10 @@ std::vector<FlashCase> relation_cases(std::uint64_t seed) {
       c.seed = seed + cases.size();
       cases.push_back(c);
     }
+  for (FlashCase c : cascade_cases()) {
+    c.seed = seed + cases.size();
+    cases.push_back(std::move(c));
+  }
   return cases;
 }
 
@@ -151,47 +199,30 @@ Verdict RelationExamination::judge_once(Kernel& kernel, CaseReport& report) {
   return Verdict::vacuous;
 }
 
-/// A difference beyond the probabilistic tolerance counts if one of two fresh seeds shows one again.
-Verdict RelationExamination::confirmed(Kernel& kernel, CaseReport& report) const {
-  for (std::uint64_t k = 1; k <= 2; ++k) {
-    FlashCase fresh = examined_;
-    fresh.seed += k * fresh_seed_step;
-    CaseReport again;
-    if (contribution(RelationExamination(fresh).judge_once(kernel, again)) == ExitCode::nonconformant) {
-      report.findings.push_back({.rule = "note", .text = "confirmed on the fresh seed " +
-                                                         std::to_string(fresh.seed)});
-      return Verdict::nonconformant_statistical;
+CaseReport RelationExamination::examine(Kernel& kernel) {
+  return reported(examined_, kernel, [&](CaseReport& report) {
+    if (!experiment_) {
+      report.findings.push_back(
+          {.rule = "status", .text = "the relation holds for " + std::string(relation_->domain)});
+      return Verdict::not_applicable;
     }
-  }
-  report.findings.push_back({.rule = "note", .text = "the difference did not show again on two fresh seeds"});
-  return Verdict::conforms;
+    const Verdict verdict = judge_once(kernel, report);
+    if (verdict != Verdict::statistical_unconfirmed) return verdict;
+    return confirmed(examined_, report, [&](const FlashCase& fresh, CaseReport& again) {
+      return RelationExamination(fresh).judge_once(kernel, again);
+    });
+  });
 }
 
-CaseReport RelationExamination::examine(Kernel& kernel) {
-  CaseReport report = blank_report(examined_);
-  report.implementation = kernel.name();
-  const auto fail = [&](Verdict verdict, const std::string& text) {
-    report.verdict = verdict;
-    report.findings.push_back({.rule = "status", .text = text});
-  };
-  try {
-    if (const auto reason = kernel.unsupported(call_of(examined_))) {
-      fail(Verdict::not_applicable, "the implementation does not offer this: " + *reason);
-      return report;
-    }
-    if (!experiment_) {
-      fail(Verdict::not_applicable, "the relation holds for " + std::string(relation_->domain));
-      return report;
-    }
-    report.verdict = judge_once(kernel, report);
-    report.value_case = true;
-    if (report.verdict == Verdict::statistical_unconfirmed) report.verdict = confirmed(kernel, report);
-  } catch (const spec::Rejected& answer) {
-    fail(Verdict::rejected_wrongly, std::string("a run of the relation was refused: ") + answer.what());
-  } catch (const std::exception& failure) {
-    fail(Verdict::crash, std::string("a run of the relation threw: ") + failure.what());
-  }
-  return report;
+CaseReport examine_relation(const FlashCase& c, Kernel& kernel) {
+  if (c.relation != cascade_name) return RelationExamination(c).examine(kernel);
+  return reported(c, kernel, [&](CaseReport& report) {
+    const Verdict verdict = judge_cascade(c, kernel, report);
+    if (verdict != Verdict::statistical_unconfirmed) return verdict;
+    return confirmed(c, report, [&](const FlashCase& fresh, CaseReport& again) {
+      return judge_cascade(fresh, kernel, again);
+    });
+  });
 }
 
 }  // namespace assay::conformance::flash

@@ -64,7 +64,7 @@ std::span<const Relation> spelling_relations();
 std::vector<const Relation*> relations();
 const Relation& relation(std::string_view name);
 
-/// One case for every relation and problem of its domain.
+/// One case for every relation and problem of its domain, and those of the cascade.
 std::vector<FlashCase> relation_cases(std::uint64_t seed);
 
 /// How far two runs may lie from each other, element by element. tau: with high probability; tau_det: without doubt.
@@ -88,7 +88,6 @@ class RelationExamination {
  private:
   const Tolerances& allowed(const spec::NumericsProfile& profile);
   Verdict judge_once(spec::Implementation<Op>& kernel, CaseReport& report);
-  Verdict confirmed(spec::Implementation<Op>& kernel, CaseReport& report) const;
 
   FlashCase examined_;
   const Relation* relation_;
@@ -96,5 +95,8 @@ class RelationExamination {
   std::vector<Op::Inputs> inputs_;         ///< of the base and of the variants
   std::list<std::pair<spec::NumericsProfile, Tolerances>> allowed_;
 };
+
+/// Judges a case of track relation: one of `relations`, or the cascade of forward and backward.
+CaseReport examine_relation(const FlashCase& c, spec::Implementation<Op>& kernel);
 
 }  // namespace assay::conformance::flash
