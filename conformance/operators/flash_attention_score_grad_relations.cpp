@@ -22,11 +22,13 @@ FlashCase case_of(const Trial& trial) {
 }
 
 /// What the kernel makes of a trial. Errors: spec::Rejected, and whatever else escapes from the kernel.
-Gradients run(const Trial& trial, Kernel& kernel) {
+Gradients run(const Trial& trial, const Op::Inputs& inputs, Kernel& kernel) {
   const FlashCase c = case_of(trial);
   kernel.check(call_of(c));
   Op::Outputs outputs = make_outputs(c);
-  kernel.run(trial.problem, inputs_of(trial), outputs);
+  // Lent as a copy: a kernel that writes into it spoils no other run.
+  const Op::Inputs lent = inputs;
+  kernel.run(trial.problem, lent, outputs);
   return gradients_of(trial.problem, outputs);
 }
 
@@ -164,8 +166,10 @@ std::vector<FlashCase> relation_cases(std::uint64_t seed) {
 
 RelationExamination::RelationExamination(FlashCase c)
     : examined_(std::move(c)), relation_(&relation(examined_.relation)) {
-  if (relation_->applies(examined_.problem))
-    experiment_ = relation_->prepare(trial_of(examined_.problem, make_inputs(examined_)));
+  if (!relation_->applies(examined_.problem)) return;
+  experiment_ = relation_->prepare(trial_of(examined_.problem, make_inputs(examined_)));
+  inputs_.push_back(inputs_of(experiment_->base));
+  for (const Trial& variant : experiment_->variants) inputs_.push_back(inputs_of(variant));
 }
 
 const Tolerances& RelationExamination::allowed(const spec::NumericsProfile& profile) {
@@ -176,9 +180,10 @@ const Tolerances& RelationExamination::allowed(const spec::NumericsProfile& prof
 
 Verdict RelationExamination::judge_once(Kernel& kernel, CaseReport& report) {
   const Op::Problem& p = examined_.problem;
-  const Gradients actual = run(experiment_->base, kernel);
+  const Gradients actual = run(experiment_->base, inputs_[0], kernel);
   std::vector<Gradients> outputs;
-  for (const Trial& variant : experiment_->variants) outputs.push_back(run(variant, kernel));
+  for (const Trial& variant : experiment_->variants)
+    outputs.push_back(run(variant, inputs_[outputs.size() + 1], kernel));
   const Gradients predicted = experiment_->combine(outputs);
   const spec::NumericsProfile profile = kernel.numerics(p);
   const bool exact = relation_->agreement == Agreement::bits && profile.order == spec::Order::fixed;

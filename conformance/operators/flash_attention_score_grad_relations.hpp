@@ -92,6 +92,7 @@ class RelationExamination {
   FlashCase examined_;
   const Relation* relation_;
   std::optional<Experiment> experiment_;  ///< nothing where the relation does not hold
+  std::vector<Op::Inputs> inputs_;         ///< of the base and of the variants
   std::list<std::pair<spec::NumericsProfile, Tolerances>> allowed_;
 };
 

@@ -46,14 +46,11 @@ const std::map<std::string, std::string>& caught() {
   return table;
 }
 
-/// Healthy kernels that compute numbers, our own first.
-std::vector<Specimen> healthy_kernels() {
-  std::vector<Specimen> kernels = {
-      {.name = "optimized", .bug = {}, .healthy = true, .subject = mutants::Subject::numbers,
-       .make = [] { return optimized::flash_attention_score_grad(device::a2()); }}};
-  for (const Specimen& specimen : mutants::specimens())
-    if (specimen.healthy && specimen.subject == mutants::Subject::numbers)
-      kernels.push_back(specimen);
+std::vector<Specimen> healthy_specimens() {
+  std::vector<Specimen> kernels = mutants::specimens();
+  std::erase_if(kernels, [](const Specimen& specimen) {
+    return !specimen.healthy || specimen.subject != mutants::Subject::numbers;
+  });
   return kernels;
 }
 
@@ -73,24 +70,27 @@ class EveryRelation : public testing::TestWithParam<const Relation*> {
   }
 };
 
-/// A kernel whose profile needs statistics of the data does not apply where the relation replaces either.
+/// Each kernel on one case, by turns. A kernel whose profile needs statistics of the data does not apply where the relation
+/// replaces either.
 TEST_P(EveryRelation, HoldsForHealthyKernels) {
-  for (const FlashCase& c : cases(1)) {
-    RelationExamination examination(c);
-    for (const Specimen& specimen : healthy_kernels()) {
-      const CaseReport report = examination.examine(*specimen.make());
-      const bool computes_statistics = specimen.name.starts_with("own_");
-      const bool passes = report.verdict == Verdict::conforms ||
-                          (report.verdict == Verdict::not_applicable &&
-                           (computes_statistics || specimen.name == "log_sum_exp"));
-      EXPECT_TRUE(passes) << told(report);
+  const std::vector<FlashCase> own = cases(1);
+  const std::vector<Specimen> kernels = healthy_specimens();
+  for (std::size_t turn = 0; turn < own.size(); ++turn) {
+    RelationExamination examination(own[turn]);
+    for (std::size_t k = turn; k < kernels.size(); k += own.size()) {
+      const CaseReport report = examination.examine(*kernels[k].make());
+      const bool may_not_apply =
+          kernels[k].name.starts_with("own_") || kernels[k].name == "log_sum_exp";
+      EXPECT_TRUE(report.verdict == Verdict::conforms ||
+                  (may_not_apply && report.verdict == Verdict::not_applicable))
+          << told(report);
     }
   }
 }
 
-TEST_P(EveryRelation, HoldsForOurKernelOnOtherSeeds) {
+TEST_P(EveryRelation, HoldsForOurKernel) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
-  for (const std::uint64_t seed : {1000, 2000})
+  for (const std::uint64_t seed : {1, 1000})
     for (const FlashCase& c : cases(seed)) {
       const CaseReport report = RelationExamination(c).examine(*kernel);
       EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
@@ -107,8 +107,9 @@ TEST_P(EveryRelation, CatchesItsBug) {
     const CaseReport report = RelationExamination(c).examine(*specimen->make());
     if (contribution(report.verdict) != ExitCode::nonconformant) continue;
     for (const Finding& finding : report.findings) rules.insert(finding.rule);
+    if (rules.contains("relation")) return;
   }
-  EXPECT_TRUE(rules.contains("relation")) << name;
+  ADD_FAILURE() << name << " passes every case";
 }
 
 TEST_P(EveryRelation, HasCasesOfItsDomainWhichTheirReplayLinesTell) {
