@@ -270,17 +270,15 @@ CaseReport examine(Examination& examination, Kernel& kernel) {
 }
 
 CaseReport examine(const Case<Op>& c, Kernel& kernel) {
-  if (!c.violate.empty() || c.track == Track::relation) {
-    const auto start = Clock::now();
-    CaseReport report = c.track == Track::relation ? flash::examine_relation(c, kernel)
-                                                   : examine_violation(c, kernel);
-    report.seconds_total = seconds_since(start);
-    return report;
-  }
   const auto start = Clock::now();
-  try {
+  const auto examined = [&] {
+    if (!c.violate.empty()) return examine_violation(c, kernel);
+    if (c.track == Track::relation) return flash::examine_relation(c, kernel);
     Examination examination(c);
-    CaseReport report = examine(examination, kernel);
+    return examine(examination, kernel);
+  };
+  try {
+    CaseReport report = examined();
     report.seconds_total = seconds_since(start);
     return report;
   } catch (const std::exception& failure) {
