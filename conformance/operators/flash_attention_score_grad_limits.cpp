@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "operators/flash_attention_score_grad_cascade.hpp"
 #include "operators/flash_attention_score_grad_memory.hpp"
-#include "operators/flash_attention_score_grad_relations.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -161,16 +161,17 @@ void require_relation(const Case<Op>& c) {
     refuse("relation", c.relation, "a relation only with --track=relation");
   }
   if (c.relation.empty()) {
-    std::string names;
+    std::string names(flash::cascade_name);
     for (const flash::Relation* relation : flash::relations())
-      names += (names.empty() ? "" : ", ") + std::string(relation->name);
+      names += ", " + std::string(relation->name);
     refuse("track", text(c.track), "with --relation=NAME, one of " + names);
   }
-  const std::vector<Op::Problem> domain = flash::relation(c.relation).problems();
-  if (std::ranges::find(domain, c.problem) == domain.end())
+  if (c.relation == flash::cascade_name) return;
+  const flash::Relation& relation = flash::relation(c.relation);
+  if (!relation.applies(c.problem))
     refuse("relation", c.relation,
-           "only with the " + std::to_string(domain.size()) +
-               " problems of its domain, whose lines 'assay explain " + c.relation + "' prints");
+           "only in its domain, " + std::string(relation.domain) + "; 'assay explain " +
+               c.relation + "' prints lines of it");
 }
 
 std::string gib(double bytes) {

@@ -67,14 +67,14 @@ TEST(Offline, CasesWithoutTensorsOfOneCallAreNotExported) {
     return result.err;
   };
   EXPECT_PRED2(has, refused("--track=phase1"), std::string("no tensors"));
-  const auto relation = conformance::property_cases<Op>("split_batch").front();
-  std::string flags = conformance::command_line(relation);
+  const auto relations = conformance::property_cases<Op>("split_batch");
+  std::string flags = conformance::command_line(relations.front());
   flags.erase(0, Op::name.size());
   EXPECT_PRED2(has, refused(flags), std::string("compares several runs"));
   const Answer planned = answer(registry_of({"flash_like"}),
                                 {"export", folder / "x.h5", "--recipe-only", "--only=relation=split_batch"});
   EXPECT_EQ(planned.code, 2);
-  EXPECT_PRED2(has, planned.err, std::string("3 compare runs"));
+  EXPECT_PRED2(has, planned.err, std::to_string(relations.size()) + " compare runs");
 }
 
 TEST(Offline, OutputsOfAHealthyKernelConformAndTheListOfUnconfirmedItemsIsStored) {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "assay/conformance/properties.hpp"
 #include "assay/conformance/record.hpp"
 #include "session.hpp"
 
@@ -147,6 +148,17 @@ TEST(ShrinkSearch, EveryJudgedCaseIsLegalAndParsesBack) {
   };
   const auto found = search(packed_case(), fails);
   EXPECT_EQ(found.runs + 1, judged);  // the first one is the caller's
+}
+
+TEST(ShrinkSearch, ARelationStaysWithinItsDomain) {
+  const FlashCase c = conformance::property_cases<Op>("sequences_alone").front();
+  const auto found =
+      search(c, [](const FlashCase& smaller) { return smaller.problem.seq_kv >= 5; });
+  EXPECT_EQ(found.smallest.relation, "sequences_alone");
+  EXPECT_EQ(found.smallest.track, conformance::Track::relation);
+  EXPECT_EQ(found.smallest.problem.input_layout, spec::Layout::tnd);
+  EXPECT_EQ(found.smallest.problem.seq_kv, 5);
+  EXPECT_EQ(found.smallest.problem.heads_q, 1);
 }
 
 TEST(ShrinkSearch, SaysWhichBudgetEndedIt) {

@@ -66,7 +66,8 @@ bool explain_property(const std::string& name, std::ostream& out) {
     for (const conformance::Property& property : conformance::properties<Op>()) {
       if (property.name != name) continue;
       found = true;
-      out << fmt::format("{}\n  {}\n  agreement: {}\n", property.name, property.sentence,
+      out << fmt::format("{}\n  {}\n  holds for: {}\n  agreement: {}\n", property.name, property.sentence,
+                         property.domain,
                          property.agreement == "bits"
                              ? "every bit where the kernel declares a fixed order, else within the tolerances"
                              : "within the sum of the tolerances of the runs");

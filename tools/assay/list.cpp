@@ -63,11 +63,11 @@ Listing input_profiles(std::span<const conformance::InputProfile> profiles) {
 }
 
 Listing properties(const Registry&) {
-  Listing listing{.head = {"relation", "agreement", "sentence"}, .rows = {}};
+  Listing listing{.head = {"relation", "agreement", "domain", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const conformance::Property& property : conformance::properties<Op>())
       listing.rows.push_back({std::string(property.name), std::string(property.agreement),
-                              std::string(property.sentence)});
+                              std::string(property.domain), std::string(property.sentence)});
   });
   return listing;
 }

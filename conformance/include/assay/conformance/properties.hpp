@@ -9,7 +9,7 @@ namespace assay::conformance {
 
 /// A relation between runs of one kernel that every correct kernel fulfils: what track relation examines.
 struct Property {
-  std::string_view name, sentence;
+  std::string_view name, sentence, domain;
   std::string_view agreement;  ///< bits: equal where a fixed order is declared; bound: within the tolerances
 };
 
@@ -17,8 +17,7 @@ struct Property {
 template <class Op>
 std::vector<Property> properties();
 
-/// One case for each problem of the relation's domain; no other problem is accepted with it. Errors:
-/// std::invalid_argument naming the relations there are.
+/// Cases of the relation's domain. Errors: std::invalid_argument naming the relations there are.
 template <class Op>
 std::vector<Case<Op>> property_cases(std::string_view name);
 
