@@ -253,7 +253,7 @@ TEST(Sweep, AnotherPlanTakesNothingUp) {
   answer(counting(checks, 3, [&] { stop = true; }), {"sweep", quick, "--store", folder / "s.h5"},
          stop);
   const Answer other = answer(counting(checks, -1, [] {}),
-                              {"sweep", "--only=--violate=FAG-C2", "--store", folder / "s.h5"});
+                              {"sweep", "--only=--violate=FAG-C08", "--store", folder / "s.h5"});
   EXPECT_FALSE(has(other.err, "interrupted sweep")) << other.err;
 }
 
