@@ -118,16 +118,82 @@ std::string field_names() {
   return joined;
 }
 
-/// A legal case must not break a row; the message names the first that it breaks.
+/// The fields that the words say, not yet whether a call can be made of them.
 template <class Op>
-void require_legal(const Case<Op>& c) {
+Case<Op> read_fields(const std::vector<std::string>& words) {
+  Case<Op> c;
+  std::set<std::string, std::less<>> seen;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (!word.starts_with("--") || equals == std::string::npos)
+      throw std::invalid_argument("'" + word + "': accepted: --name=value");
+    const std::string name = word.substr(2, equals - 2), value = word.substr(equals + 1);
+    if (!seen.insert(name).second)
+      throw std::invalid_argument("'" + word + "': --" + name + " is given twice");
+    bool known = false;
+    visit_case_fields(c, [&](std::string_view field, auto& member, std::string_view) {
+      if (field != name) return;
+      parse_member<Op>(field, value, member);
+      known = true;
+    });
+    if (!known)
+      throw std::invalid_argument("'" + word + "': no field " + name + "; there are " +
+                                  field_names<Op>());
+  }
+  settle_extents(c.problem, [&](std::string_view field) { return seen.contains(field); });
+  return c;
+}
+
+/// The words each of which, left out alone, would keep the row unbroken.
+template <class Op>
+std::string culprits(const std::vector<std::string>& words, const spec::Constraint<Op>& row) {
+  std::string found;
+  for (const std::string& word : words) {
+    std::vector<std::string> others = words;
+    std::erase(others, word);
+    try {
+      if (row.holds(call_of(read_fields<Op>(others)))) found += (found.empty() ? "" : " ") + word;
+    } catch (const std::exception&) {
+      continue;  // the others make no call without it
+    }
+  }
+  return found;
+}
+
+/// A call must not break a row; the message tells the first that it breaks, by what, and the refusal that is due.
+template <class Op>
+void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
   const auto call = call_of(c);
-  if (!c.violate.empty()) return;
+  const spec::Constraint<Op>* first = nullptr;
+  std::string others;
   for (const auto* row : spec::violations(Op::constraints(), call)) {
     if (row->standing == spec::Standing::disputed) continue;
-    throw std::invalid_argument("the case breaks " + std::string(row->id) + " (" +
-                                std::string(row->statement) + ")");
+    if (first == nullptr)
+      first = row;
+    else
+      others += (others.empty() ? "" : ", ") + std::string(row->id);
   }
+  if (first == nullptr) return;
+  const std::string by = culprits(words, *first);
+  const auto code = static_cast<std::int32_t>(first->status.code);
+  throw std::invalid_argument(
+      "the case breaks " + std::string(first->id) + " (" + std::string(first->statement) + ")" +
+      (by.empty() ? "" : " by " + by) + (others.empty() ? "" : ", and with it " + others) +
+      "; a kernel must refuse it with " +
+      (first->status.any ? "any status but success"
+                         : number_text(code) + " " + std::string(spec::to_string(first->status.code))) +
+      "; the call: " + command_line(c));
+}
+
+/// What a case breaks on purpose must be broken in its call: a kernel that accepts it would be accused for nothing.
+template <class Op>
+void require_broken(const Case<Op>& c) {
+  const auto call = call_of(c);
+  const std::string id = c.violate.substr(0, c.violate.find(':'));
+  for (const auto& row : Op::constraints())
+    if (row.id == id && row.holds(call))
+      refuse("violate", c.violate,
+             "where the call breaks " + id + ", as the one that 'assay explain " + id + "' prints");
 }
 
 }  // namespace
@@ -166,28 +232,12 @@ std::string command_line(const Case<Op>& c) {
 
 template <class Op>
 Case<Op> parse_case(const std::vector<std::string>& words) {
-  Case<Op> c;
-  std::set<std::string, std::less<>> seen;
-  for (const std::string& word : words) {
-    const std::size_t equals = word.find('=');
-    if (!word.starts_with("--") || equals == std::string::npos)
-      throw std::invalid_argument("'" + word + "': accepted: --name=value");
-    const std::string name = word.substr(2, equals - 2), value = word.substr(equals + 1);
-    if (!seen.insert(name).second)
-      throw std::invalid_argument("'" + word + "': --" + name + " is given twice");
-    bool known = false;
-    visit_case_fields(c, [&](std::string_view field, auto& member, std::string_view) {
-      if (field != name) return;
-      parse_member<Op>(field, value, member);
-      known = true;
-    });
-    if (!known)
-      throw std::invalid_argument("'" + word + "': no field " + name + "; there are " +
-                                  field_names<Op>());
-  }
-  settle_extents(c.problem, [&](std::string_view field) { return seen.contains(field); });
+  const Case<Op> c = read_fields<Op>(words);
   require_possible(c);
-  require_legal(c);
+  Case<Op> legal = c;
+  legal.violate.clear();
+  require_legal(legal, words);
+  if (!c.violate.empty()) require_broken(c);
   return c;
 }
 
@@ -219,7 +269,7 @@ spec::Call<Op> call_of(const Case<Op>& c) {
       known += (known.empty() ? "" : ", ") + id + ":" + std::string(violation.name);
     }
   }
-  refuse("violate", c.violate, known.empty() ? "ROW:name of a row that can be broken" : known);
+  refuse("violate", c.violate, known.empty() ? "ROW:name of a row that can be broken, see 'assay list rows'" : known);
 }
 
 template std::vector<std::pair<std::string, std::string>> field_texts(

@@ -81,6 +81,16 @@ void visit_members(T& r, Visitor&& visit) {
   visit("rejected", r.rejected);
 }
 
+template <MaybeConst<ShrunkCase> T, class Visitor>
+void visit_members(T& s, Visitor&& visit) {
+  visit("id", s.id);
+  visit("command_line", s.command_line);
+  visit("shrunk", s.shrunk);
+  visit("verdict", s.verdict);
+  visit("runs", s.runs);
+  visit("end", s.end);
+}
+
 template <MaybeConst<Environment> T, class Visitor>
 void visit_members(T& e, Visitor&& visit) {
   visit("tool_version", e.tool_version);

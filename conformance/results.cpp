@@ -102,7 +102,8 @@ std::string to_json(const spec::NumericsProfile& profile) {
 std::string to_json(const Results& results) {
   const Json head = {{"schema", report_schema},
                      {"environment", json_of(results.environment, results.summary.seconds)},
-                     {"summary", json_of(results.summary, results.cases)}};
+                     {"summary", json_of(results.summary, results.cases)},
+                     {"shrunk", detail::json_of(results.shrunk)}};
   std::string text = detail::text_of(head, 1);
   text.resize(text.rfind('}'));  // the object stays open for the cases
   text.resize(text.find_last_not_of('\n') + 1);
@@ -134,6 +135,7 @@ Results results_from_json(const std::string& text) {
     for (const auto& [dtype, profile] : environment["numerics"].items())
       results.environment.numerics[dtype] = profile.dump();
   detail::read_member(json, "report", "cases", results.cases);
+  if (json.contains("shrunk")) detail::read_member(json, "report", "shrunk", results.shrunk);
   if (!json.contains("summary")) throw std::invalid_argument("report has no member 'summary'");
   const double seconds = results.summary.seconds;
   results.summary = summary_from(json["summary"], "report.summary");

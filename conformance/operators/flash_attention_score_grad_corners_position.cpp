@@ -152,6 +152,13 @@ void add_rope_corners(Corners& corners) {
       set_lengths(c.problem, {20, 9}, {24, 31});
       set_dim(c.problem, dims.head_dim, dims.head_dim_v);
     });
+  corners.add_packed("one sequence, the largest heads", [](FlashCase& c) {
+    set_rope(c, 64);
+    c.problem.heads_q = 2;
+    c.problem.heads_kv = 1;
+    set_lengths(c.problem, {37}, {45});
+    set_dim(c.problem, 768, 768);
+  });
   for (const std::int64_t mode : {2, 4, 7, 8})
     corners.add_packed("masks with rope", [=](FlashCase& c) {
       set_rope(c, 16);

@@ -11,10 +11,10 @@ using Op = spec::FlashAttentionScoreGrad;
 /// Key j of a row of scores.
 struct Bit {
   std::int64_t j, seq_kv;
-  std::uint64_t chances;  ///< of 2^32: keep_prob
+  std::uint64_t chances;  ///< of 2^32: keep_prob, or one half where the bits must not count
   Random row;
 
-  /// True with probability keep_prob, bit by bit.
+  /// True with that probability, bit by bit.
   bool chance() const {
     const auto key = static_cast<std::uint64_t>(j);
     return ((row.bits(key / 2) >> (32 * (key % 2))) & 0xffffffffu) < chances;
@@ -27,7 +27,7 @@ struct Pattern {
 };
 
 constexpr Pattern patterns[] = {
-    {"random", "each score is kept with probability keep_prob",
+    {"random", "each score is kept with probability keep_prob, or 1/2 where keep_prob 1 leaves the bits unused",
      [](const Bit& bit) { return bit.chance(); }},
     {"all_kept", "every score is kept", [](const Bit&) { return true; }},
     {"all_dropped", "every score is dropped", [](const Bit&) { return false; }},
@@ -67,7 +67,7 @@ std::optional<spec::Tensor> make_drop_mask(const Case<Op>& c) {
   const flash::Places places(c.seed, Stream::drop);
   Bit bit{.j = 0,
           .seq_kv = 0,
-          .chances = static_cast<std::uint64_t>(p.keep_prob * 0x1p32),
+          .chances = static_cast<std::uint64_t>((p.has_dropout() ? p.keep_prob : 0.5) * 0x1p32),
           .row = places.head(0, 0)};
   std::int64_t element = 0;
   for (std::int64_t b = 0; b < p.batch; ++b) {

@@ -119,6 +119,7 @@ struct Prepared {
 struct Examination::State {
   Case<Op> examined;
   std::optional<Op::Inputs> inputs;  ///< track bound: the same for every profile
+  bool certifies = true;
   std::optional<flash::Certificate> certificate;
   std::list<Prepared> prepared;
 
@@ -129,6 +130,11 @@ struct Examination::State {
 Examination::Examination(Case<Op> c) : state_(std::make_unique<State>()) {
   state_->examined = std::move(c);
   if (state_->examined.track == Track::bound) state_->inputs = make_inputs(state_->examined);
+}
+Examination::Examination(Case<Op> c, Op::Inputs inputs) : state_(std::make_unique<State>()) {
+  state_->examined = std::move(c);
+  state_->inputs = std::move(inputs);
+  state_->certifies = false;
 }
 Examination::~Examination() = default;
 Examination::Examination(Examination&&) noexcept = default;
@@ -163,8 +169,8 @@ void Examination::State::prepare_bound(Prepared& entry) {
       judged_of(query_extents(p), examined.rows, examined.seed),
       judged_of(key_extents(p), examined.rows, examined.seed + 1)};
   auto expectations = flash::expectations(*entry.dense, entry.arithmetic, rows, judged);
-  if (!certificate) certificate = flash::certify(*entry.dense, *inputs, judged);
-  if (entry.profile.delta == spec::Origin::given) certificate->apply(expectations);
+  if (certifies && !certificate) certificate = flash::certify(*entry.dense, *inputs, judged);
+  if (certificate && entry.profile.delta == spec::Origin::given) certificate->apply(expectations);
   for (Expectation& e : expectations) {
     entry.controls.push_back(judge_controls(e, entry.arithmetic));
     entry.expectations.push_back(std::move(e));

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "operators/flash_attention_score_grad_cascade.hpp"
 #include "operators/flash_attention_score_grad_memory.hpp"
 
 namespace assay::conformance {
@@ -24,9 +25,6 @@ std::string text(Enum value) {
 std::string number(double value) {
   char characters[64];
   return {characters, std::to_chars(characters, characters + sizeof characters, value).ptr};
-}
-std::string count_text(const std::vector<std::int64_t>& values) {
-  return std::to_string(values.size()) + (values.size() == 1 ? " number" : " numbers");
 }
 std::string of_surface(const Case<Op>& c) { return " with surface " + text(c.surface); }
 
@@ -134,7 +132,9 @@ void require_mask(const Op::Problem& p) {
   const bool reads_prefix = p.sparse_mode == 5 || p.sparse_mode == 6;
   if (!reads_prefix || p.atten_mask == MaskShape::absent) return;
   if (static_cast<std::int64_t>(p.prefix.size()) != p.batch)
-    refuse("prefix", count_text(p.prefix), "as many as batch, which is " + std::to_string(p.batch));
+    refuse("prefix", list_text(p.prefix),
+           "as many numbers as batch, which is " + std::to_string(p.batch) + "; these are " +
+               std::to_string(p.prefix.size()));
 }
 
 void require_pse(const Op::Problem& p) {
@@ -152,6 +152,26 @@ void require_lengths(const Op::Problem& p) {
   };
   require("lengths_q", p.lengths_q);
   require("lengths_kv", p.lengths_kv);
+}
+
+/// A relation and its track come together, on a problem that the relation knows how to rearrange.
+void require_relation(const Case<Op>& c) {
+  if (c.track != Track::relation) {
+    if (c.relation.empty()) return;
+    refuse("relation", c.relation, "a relation only with --track=relation");
+  }
+  if (c.relation.empty()) {
+    std::string names(flash::cascade_name);
+    for (const flash::Relation* relation : flash::relations())
+      names += ", " + std::string(relation->name);
+    refuse("track", text(c.track), "with --relation=NAME, one of " + names);
+  }
+  if (c.relation == flash::cascade_name) return;
+  const flash::Relation& relation = flash::relation(c.relation);
+  if (!relation.applies(c.problem))
+    refuse("relation", c.relation,
+           "only in its domain, " + std::string(relation.domain) + "; 'assay explain " +
+               c.relation + "' prints lines of it");
 }
 
 std::string gib(double bytes) {
@@ -232,8 +252,9 @@ void settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>&
       lengths.clear();
   };
   if (!p.lengths_q.empty() && !p.lengths_kv.empty() && p.lengths_q.size() != p.lengths_kv.size())
-    refuse("lengths_kv", count_text(p.lengths_kv),
-           "as many as lengths_q has, which are " + std::to_string(p.lengths_q.size()));
+    refuse("lengths_kv", list_text(p.lengths_kv),
+           "as many numbers as lengths_q, which has " + std::to_string(p.lengths_q.size()) +
+               "; these are " + std::to_string(p.lengths_kv.size()));
   settle("lengths_q", p.lengths_q, "seq_q", p.seq_q);
   settle("lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv);
 }
@@ -251,6 +272,7 @@ void require_possible(const Case<Op>& c) {
   require_named("drop", c.drop, drop_patterns());
   if (c.track != Track::phase1 && !c.violate.empty())
     refuse("violate", c.violate, "a violation only with --track=phase1");
+  require_relation(c);
   require_size(c);
 }
 

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
-#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
-#include "operators/flash_attention_score_grad_bound.hpp"
+#include "operators/flash_attention_score_grad_cascade.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -25,59 +22,17 @@ FlashCase case_of(const Trial& trial) {
 }
 
 /// What the kernel makes of a trial. Errors: spec::Rejected, and whatever else escapes from the kernel.
-Gradients run(const Trial& trial, Kernel& kernel) {
+Gradients run(const Trial& trial, const Op::Inputs& inputs, Kernel& kernel) {
   const FlashCase c = case_of(trial);
   kernel.check(call_of(c));
   Op::Outputs outputs = make_outputs(c);
-  kernel.run(trial.problem, inputs_of(trial), outputs);
+  // Lent as a copy: a kernel that writes into it spoils no other run.
+  const Op::Inputs lent = inputs;
+  kernel.run(trial.problem, lent, outputs);
   return gradients_of(trial.problem, outputs);
 }
 
-/// Tolerances of every element of a run.
-struct Tolerances {
-  Gradients tau, tau_det;
-  bool consistent = true;
-};
-
-Tolerances tolerances(const Trial& trial, const spec::NumericsProfile& profile) {
-  const Op::Inputs inputs = inputs_of(trial);
-  const Dense dense(trial.problem, inputs);
-  const Arithmetic arithmetic(profile, trial.problem.dtype);
-  const AllRowTerms rows = row_terms(dense, arithmetic);
-  const JudgedRows all{ascending(0, dense.queries.rows()), ascending(0, dense.keys.rows())};
-  Tolerances result;
-  result.consistent = rows.consistent;
-  const auto store = [&](const Expectation& e, std::vector<double>& tau, std::vector<double>& det) {
-    tau = e.tau, det = e.tau_det;
-    for (std::size_t k = 0; k < tau.size(); ++k) {
-      const bool exempt = e.exempt[k / static_cast<std::size_t>(e.dim())] != 0;
-      tau[k] = exempt ? std::numeric_limits<double>::infinity() : tau[k] + e.radius[k];
-      det[k] = exempt ? std::numeric_limits<double>::infinity() : det[k] + e.radius[k];
-    }
-  };
-  const std::vector<Expectation> e = expectations(dense, arithmetic, rows, all);
-  store(e[0], result.tau.dq, result.tau_det.dq);
-  store(e[1], result.tau.dk, result.tau_det.dk);
-  store(e[2], result.tau.dv, result.tau_det.dv);
-  if (e.size() == 3) return result;
-  store(e[3], result.tau.dq_rope, result.tau_det.dq_rope);
-  store(e[4], result.tau.dk_rope, result.tau_det.dk_rope);
-  return result;
-}
-
-/// Two sets of gradients side by side, tensor by tensor.
-struct Compared {
-  const char* name;
-  std::vector<double> Gradients::*member;
-  spec::Extents (*extents)(const Op::Problem&);
-};
-constexpr Compared every_tensor[] = {{"dq", &Gradients::dq, spec::query_extents},
-                                     {"dk", &Gradients::dk, spec::key_extents},
-                                     {"dv", &Gradients::dv, spec::value_extents},
-                                     {"dq_rope", &Gradients::dq_rope, spec::query_rope_extents},
-                                     {"dk_rope", &Gradients::dk_rope, spec::key_rope_extents}};
-
-Finding difference(const Relation& relation, const Op::Problem& p, const Compared& tensor,
+Finding difference(const Relation& relation, const Op::Problem& p, const GradientTensor& tensor,
                    std::size_t k, double actual, double predicted, double tolerance) {
   const spec::Extents e = tensor.extents(p);
   const auto element = static_cast<std::int64_t>(k);
@@ -98,7 +53,7 @@ Verdict compare_runs(const Relation& relation, const Op::Problem& p, const Gradi
                      const Gradients& predicted, const Tolerances* tolerances, CaseReport& report) {
   constexpr std::int64_t most_findings = 4;
   Verdict verdict = Verdict::conforms;
-  for (const Compared& tensor : every_tensor) {
+  for (const GradientTensor& tensor : gradient_tensors) {
     const auto &x = actual.*tensor.member, &y = predicted.*tensor.member;
     TensorReport measured{.name = tensor.name};
     std::int64_t failing = 0;
@@ -128,60 +83,19 @@ Verdict compare_runs(const Relation& relation, const Op::Problem& p, const Gradi
 
 /// Whether some output that is due is not zero: else the relation says nothing.
 bool says_something(const Gradients& g) {
-  return std::ranges::any_of(every_tensor, [&](const Compared& tensor) {
+  return std::ranges::any_of(gradient_tensors, [&](const GradientTensor& tensor) {
     return std::ranges::any_of(g.*tensor.member, [](double x) { return x != 0; });
   });
 }
 
-Tolerances sum_of_tolerances(const Experiment& experiment, const spec::NumericsProfile& profile) {
-  Tolerances total = tolerances(experiment.base, profile);
-  std::vector<Gradients> tau, det;
-  for (const Trial& variant : experiment.variants) {
-    const Tolerances own = tolerances(variant, profile);
-    total.consistent = total.consistent && own.consistent;
-    tau.push_back(own.tau), det.push_back(own.tau_det);
-  }
-  const Gradients moved_tau = experiment.combine(tau), moved_det = experiment.combine(det);
-  for (const Compared& tensor : every_tensor)
-    for (std::size_t k = 0; k < (total.tau.*tensor.member).size(); ++k) {
-      (total.tau.*tensor.member)[k] += (moved_tau.*tensor.member)[k];
-      (total.tau_det.*tensor.member)[k] += (moved_det.*tensor.member)[k];
-    }
-  return total;
-}
-
-Verdict judge_once(const FlashCase& c, const Relation& relation, Kernel& kernel,
-                   CaseReport& report) {
-  const Experiment experiment =
-      relation.prepare(trial_of(c.problem, make_inputs(c)));
-  const Gradients actual = run(experiment.base, kernel);
-  std::vector<Gradients> outputs;
-  for (const Trial& variant : experiment.variants) outputs.push_back(run(variant, kernel));
-  const Gradients predicted = experiment.combine(outputs);
-  const spec::NumericsProfile profile = kernel.numerics(c.problem);
-  const bool exact = relation.agreement == Agreement::bits && profile.order == spec::Order::fixed;
-  if (exact) return compare_runs(relation, c.problem, actual, predicted, nullptr, report);
-  const Tolerances allowed = sum_of_tolerances(experiment, profile);
-  if (!allowed.consistent) {
-    report.findings.push_back({.rule = "note", .text = "statistics and attention_in of some run do not "
-                                                       "belong to its data, which the profile needs"});
-    return Verdict::not_applicable;
-  }
-  const Verdict verdict =
-      compare_runs(relation, c.problem, actual, predicted, &allowed, report);
-  if (verdict != Verdict::conforms || outputs.empty() || says_something(actual)) return verdict;
-  report.findings.push_back({.rule = "note", .text = "every gradient is zero: the relation says nothing"});
-  return Verdict::vacuous;
-}
-
 /// A difference beyond the probabilistic tolerance counts if one of two fresh seeds shows one again.
-Verdict confirmed(const FlashCase& c, const Relation& relation, Kernel& kernel,
-                  CaseReport& report) {
+template <class Judge>
+Verdict confirmed(const FlashCase& c, CaseReport& report, Judge&& judge) {
   for (std::uint64_t k = 1; k <= 2; ++k) {
     FlashCase fresh = c;
     fresh.seed += k * fresh_seed_step;
     CaseReport again;
-    if (contribution(judge_once(fresh, relation, kernel, again)) == ExitCode::nonconformant) {
+    if (contribution(judge(fresh, again)) == ExitCode::nonconformant) {
       report.findings.push_back({.rule = "note", .text = "confirmed on the fresh seed " +
                                                          std::to_string(fresh.seed)});
       return Verdict::nonconformant_statistical;
@@ -189,6 +103,30 @@ Verdict confirmed(const FlashCase& c, const Relation& relation, Kernel& kernel,
   }
   report.findings.push_back({.rule = "note", .text = "the difference did not show again on two fresh seeds"});
   return Verdict::conforms;
+}
+
+/// The report of a case whose verdict `judge` finds; whatever escapes from the kernel is one, too.
+template <class Judge>
+CaseReport reported(const FlashCase& c, Kernel& kernel, Judge&& judge) {
+  CaseReport report = blank_report(c);
+  report.implementation = kernel.name();
+  const auto fail = [&](Verdict verdict, const std::string& text) {
+    report.verdict = verdict;
+    report.findings.push_back({.rule = "status", .text = text});
+  };
+  try {
+    if (const auto reason = kernel.unsupported(call_of(c))) {
+      fail(Verdict::not_applicable, "the implementation does not offer this: " + *reason);
+      return report;
+    }
+    report.verdict = judge(report);
+    report.value_case = report.verdict != Verdict::not_applicable;
+  } catch (const spec::Rejected& answer) {
+    fail(Verdict::rejected_wrongly, std::string("a run of the relation was refused: ") + answer.what());
+  } catch (const std::exception& failure) {
+    fail(Verdict::crash, std::string("a run of the relation threw: ") + failure.what());
+  }
+  return report;
 }
 
 }  // namespace
@@ -206,7 +144,8 @@ const Relation& relation(std::string_view name) {
     if (relation->name == name) return *relation;
     known += (known.empty() ? "" : ", ") + std::string(relation->name);
   }
-  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known);
+  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known + ", " +
+                              std::string(cascade_name));
 }
 
 std::vector<FlashCase> relation_cases(std::uint64_t seed) {
@@ -218,32 +157,72 @@ std::vector<FlashCase> relation_cases(std::uint64_t seed) {
       c.seed = seed + cases.size();
       cases.push_back(c);
     }
+  for (FlashCase c : cascade_cases()) {
+    c.seed = seed + cases.size();
+    cases.push_back(std::move(c));
+  }
   return cases;
 }
 
-CaseReport examine_relation(const FlashCase& c, Kernel& kernel) {
-  CaseReport report = blank_report(c);
-  report.implementation = kernel.name();
-  const Relation& asked = relation(c.relation);
-  const auto fail = [&](Verdict verdict, const std::string& text) {
-    report.verdict = verdict;
-    report.findings.push_back({.rule = "status", .text = text});
-  };
-  try {
-    if (const auto reason = kernel.unsupported(call_of(c))) {
-      fail(Verdict::not_applicable, "the implementation does not offer this: " + *reason);
-      return report;
-    }
-    report.verdict = judge_once(c, asked, kernel, report);
-    report.value_case = true;
-    if (report.verdict == Verdict::statistical_unconfirmed)
-      report.verdict = confirmed(c, asked, kernel, report);
-  } catch (const spec::Rejected& answer) {
-    fail(Verdict::rejected_wrongly, std::string("a run of the relation was refused: ") + answer.what());
-  } catch (const std::exception& failure) {
-    fail(Verdict::crash, std::string("a run of the relation threw: ") + failure.what());
+RelationExamination::RelationExamination(FlashCase c)
+    : examined_(std::move(c)), relation_(&relation(examined_.relation)) {
+  if (!relation_->applies(examined_.problem)) return;
+  experiment_ = relation_->prepare(trial_of(examined_.problem, make_inputs(examined_)));
+  inputs_.push_back(inputs_of(experiment_->base));
+  for (const Trial& variant : experiment_->variants) inputs_.push_back(inputs_of(variant));
+}
+
+const Tolerances& RelationExamination::allowed(const spec::NumericsProfile& profile) {
+  for (const auto& [known, entry] : allowed_)
+    if (known == profile) return entry;
+  return allowed_.emplace_back(profile, tolerances(*experiment_, profile)).second;
+}
+
+Verdict RelationExamination::judge_once(Kernel& kernel, CaseReport& report) {
+  const Op::Problem& p = examined_.problem;
+  const Gradients actual = run(experiment_->base, inputs_[0], kernel);
+  std::vector<Gradients> outputs;
+  for (const Trial& variant : experiment_->variants)
+    outputs.push_back(run(variant, inputs_[outputs.size() + 1], kernel));
+  const Gradients predicted = experiment_->combine(outputs);
+  const spec::NumericsProfile profile = kernel.numerics(p);
+  const bool exact = relation_->agreement == Agreement::bits && profile.order == spec::Order::fixed;
+  const Tolerances* tolerances = exact ? nullptr : &allowed(profile);
+  if (tolerances != nullptr && !tolerances->consistent) {
+    report.findings.push_back({.rule = "note", .text = "statistics and attention_in of some run do not "
+                                                       "belong to its data, which the profile needs"});
+    return Verdict::not_applicable;
   }
-  return report;
+  const Verdict verdict = compare_runs(*relation_, p, actual, predicted, tolerances, report);
+  if (verdict != Verdict::conforms || outputs.empty() || says_something(actual)) return verdict;
+  report.findings.push_back({.rule = "note", .text = "every gradient is zero: the relation says nothing"});
+  return Verdict::vacuous;
+}
+
+CaseReport RelationExamination::examine(Kernel& kernel) {
+  return reported(examined_, kernel, [&](CaseReport& report) {
+    if (!experiment_) {
+      report.findings.push_back(
+          {.rule = "status", .text = "the relation holds for " + std::string(relation_->domain)});
+      return Verdict::not_applicable;
+    }
+    const Verdict verdict = judge_once(kernel, report);
+    if (verdict != Verdict::statistical_unconfirmed) return verdict;
+    return confirmed(examined_, report, [&](const FlashCase& fresh, CaseReport& again) {
+      return RelationExamination(fresh).judge_once(kernel, again);
+    });
+  });
+}
+
+CaseReport examine_relation(const FlashCase& c, Kernel& kernel) {
+  if (c.relation != cascade_name) return RelationExamination(c).examine(kernel);
+  return reported(c, kernel, [&](CaseReport& report) {
+    const Verdict verdict = judge_cascade(c, kernel, report);
+    if (verdict != Verdict::statistical_unconfirmed) return verdict;
+    return confirmed(c, report, [&](const FlashCase& fresh, CaseReport& again) {
+      return judge_cascade(fresh, kernel, again);
+    });
+  });
 }
 
 }  // namespace assay::conformance::flash

@@ -15,53 +15,56 @@ std::vector<double> times(std::vector<double> values, double factor) {
   return values;
 }
 
-Gradients times(const Gradients& g, double factor) {
-  return {.dq = times(g.dq, factor), .dk = times(g.dk, factor), .dv = times(g.dv, factor),
-          .dq_rope = times(g.dq_rope, factor), .dk_rope = times(g.dk_rope, factor)};
+Gradients times(Gradients g, double factor) {
+  for (const GradientTensor& tensor : gradient_tensors)
+    for (double& value : g.*tensor.member) value *= factor;
+  return g;
 }
 
-Gradients sum(const Gradients& a, const Gradients& b) {
-  const auto add = [](std::vector<double> x, const std::vector<double>& y) {
-    for (std::size_t k = 0; k < x.size(); ++k) x[k] += y[k];
-    return x;
-  };
-  return {.dq = add(a.dq, b.dq), .dk = add(a.dk, b.dk), .dv = add(a.dv, b.dv),
-          .dq_rope = add(a.dq_rope, b.dq_rope), .dk_rope = add(a.dk_rope, b.dk_rope)};
+Gradients sum(Gradients a, const Gradients& b) {
+  for (const GradientTensor& tensor : gradient_tensors)
+    for (std::size_t k = 0; k < (a.*tensor.member).size(); ++k)
+      (a.*tensor.member)[k] += (b.*tensor.member)[k];
+  return a;
 }
-
-Gradients of_first(const std::vector<Gradients>& outputs) { return outputs[0]; }
 
 std::vector<Op::Problem> far_from_underflow() {
-  Op::Problem roped = with_compressed_mask(ragged_problem(DType::bf16), 2);
-  roped.head_dim_rope = 8;
   return {padded_problem(DType::bf16), with_dropout(padded_problem(DType::fp32), 0.7),
           with_pse(padded_problem(DType::bf16), 3, PseShape::slopes_n),
-          with_compressed_mask(padded_problem(DType::fp32), 2), roped};
+          with_compressed_mask(padded_problem(DType::fp32), 2),
+          with_rope(with_compressed_mask(ragged_problem(DType::bf16), 2), 8)};
+}
+
+std::vector<Op::Problem> of_fp16() { return {with_dropout(padded_problem(DType::fp16), 0.7)}; }
+
+std::vector<Op::Problem> of_every_type() {
+  std::vector<Op::Problem> problems = far_from_underflow();
+  problems.push_back(of_fp16().front());
+  return problems;
+}
+
+bool is_not_fp16(const Op::Problem& p) { return p.dtype != DType::fp16; }
+bool is_fp16(const Op::Problem& p) { return p.dtype == DType::fp16; }
+bool is_anything(const Op::Problem&) { return true; }
+bool is_undropped(const Op::Problem& p) { return !p.has_dropout(); }
+bool has_bias_of_every_pair(const Op::Problem& p) {
+  return p.pse_shift == PseShape::bnss && p.pse_type < 2;
 }
 
 Experiment scale_dy(const Trial& base) {
   constexpr double factor = 0x1p9;
-  Trial scaled = base;
-  scaled.rows.dy = times(base.rows.dy, factor);
-  return {.base = base, .variants = {scaled}, .combine = [](const std::vector<Gradients>& outputs) {
-            return times(outputs[0], 1 / factor);
-          }};
+  Experiment experiment = unchanged(base, base);
+  experiment.variants[0].rows.dy = times(base.rows.dy, factor);
+  experiment.combine = [](const std::vector<Gradients>& outputs) {
+    return times(outputs[0], 1 / factor);
+  };
+  return experiment;
 }
 
 Experiment zero_dy(const Trial& base) {
   Experiment experiment{.base = base, .variants = {}, .combine = {}};
   experiment.base.rows.dy = times(base.rows.dy, 0);
-  const Op::Problem p = base.problem;
-  experiment.combine = [p](const std::vector<Gradients>&) {
-    const auto zeros = [](const spec::Extents& e) {
-      return std::vector<double>(static_cast<std::size_t>(e.rows() * e.dim), 0.0);
-    };
-    Gradients g{.dq = zeros(query_extents(p)), .dk = zeros(key_extents(p)),
-                .dv = zeros(value_extents(p)), .dq_rope = {}, .dk_rope = {}};
-    if (p.head_dim_rope > 0)
-      g.dq_rope = zeros(query_rope_extents(p)), g.dk_rope = zeros(key_rope_extents(p));
-    return g;
-  };
+  experiment.combine = [p = base.problem](const std::vector<Gradients>&) { return zero_gradients(p); };
   return experiment;
 }
 
@@ -82,62 +85,61 @@ double on_grid(double value) {
 
 /// value + c and attention_in + c in channel d, c = 1 or -2.
 Experiment shift_value(const Trial& base) {
-  Experiment experiment{.base = base, .variants = {}, .combine = of_first};
-  for (auto* rows : {&experiment.base.rows.value, &experiment.base.rows.attention_in})
+  Trial near = base;
+  for (auto* rows : {&near.rows.value, &near.rows.attention_in})
     for (double& x : *rows) x = on_grid(x);
-  Trial shifted = experiment.base;
+  Trial shifted = near;
   const auto dim = static_cast<std::size_t>(base.problem.head_dim_v);
   for (auto* rows : {&shifted.rows.value, &shifted.rows.attention_in})
     for (std::size_t k = 0; k < rows->size(); ++k) (*rows)[k] += k % dim % 2 == 0 ? 1 : -2;
-  experiment.variants = {shifted};
-  return experiment;
+  return unchanged(std::move(near), std::move(shifted));
 }
+
+bool is_dead(const Trial& trial, std::size_t row) { return trial.rows.softmax_max[row] < -0x1p13; }
 
 /// softmax_max becomes a multiple of 2^-10, softmax_sum keeps the probabilities.
 void round_statistics(Trial& trial) {
-  for (std::size_t k = 0; k < trial.rows.softmax_max.size(); ++k) {
-    const double old = trial.rows.softmax_max[k];
-    if (old < -0x1p13) continue;  // a dead row
+  for (std::size_t row = 0; row < trial.rows.softmax_max.size(); ++row) {
+    if (is_dead(trial, row)) continue;
+    const double old = trial.rows.softmax_max[row];
     const double rounded = std::nearbyint(0x1p10 * old) * 0x1p-10;
-    trial.rows.softmax_max[k] = rounded;
-    trial.rows.softmax_sum[k] =
-        static_cast<float>(trial.rows.softmax_sum[k] * std::exp(old - rounded));
+    trial.rows.softmax_max[row] = rounded;
+    trial.rows.softmax_sum[row] =
+        static_cast<float>(trial.rows.softmax_sum[row] * std::exp(old - rounded));
   }
 }
 
 /// The bias of row i, and its softmax_max, grow by 1, 2 or -1 in the units of the scaled score.
 Experiment shift_scores(const Trial& base) {
-  Experiment experiment{.base = base, .variants = {}, .combine = of_first};
+  Trial near = base;
   const Op::Problem& p = base.problem;
-  round_statistics(experiment.base);
-  for (const std::int64_t e : spec::viewed_elements(*base.pse_shift))
-    experiment.base.pse_shift->store(e, on_grid(base.pse_shift->load(e)));
-  Trial shifted = experiment.base;
-  const auto shift = [](std::int64_t row) { return row % 3 == 2 ? -1.0 : 1.0 + static_cast<double>(row % 3); };
+  round_statistics(near);
+  for (const std::int64_t e : spec::viewed_elements(*near.pse_shift))
+    near.pse_shift->store(e, on_grid(near.pse_shift->load(e)));
+  Trial shifted = near;
+  const auto shift = [](std::size_t row) { return row % 3 == 2 ? -1.0 : 1.0 + static_cast<double>(row % 3); };
   const double unit = p.pse_type == 1 ? 1 / p.scale_value : 1;
   const std::vector<std::int64_t> elements = spec::viewed_elements(*shifted.pse_shift);
   for (std::size_t k = 0; k < elements.size(); ++k)
     shifted.pse_shift->store(elements[k], shifted.pse_shift->load(elements[k]) +
-                                              unit * shift(static_cast<std::int64_t>(k) / p.seq_kv));
+                                              unit * shift(k / static_cast<std::size_t>(p.seq_kv)));
   for (std::size_t row = 0; row < shifted.rows.softmax_max.size(); ++row)
-    shifted.rows.softmax_max[row] += shift(static_cast<std::int64_t>(row));
-  experiment.variants = {shifted};
-  return experiment;
+    if (!is_dead(shifted, row)) shifted.rows.softmax_max[row] += shift(row);
+  return unchanged(std::move(near), std::move(shifted));
 }
 
 /// softmax_max + 1 and softmax_sum / e say the same of a row.
 Experiment shift_statistics(const Trial& base) {
-  Experiment experiment{.base = base, .variants = {}, .combine = of_first};
-  round_statistics(experiment.base);
-  Trial shifted = experiment.base;
+  Trial near = base;
+  round_statistics(near);
+  Trial shifted = near;
   for (std::size_t row = 0; row < shifted.rows.softmax_max.size(); ++row) {
-    if (shifted.rows.softmax_max[row] < -0x1p13) continue;
+    if (is_dead(shifted, row)) continue;
     shifted.rows.softmax_max[row] += 1;
     shifted.rows.softmax_sum[row] =
         static_cast<float>(shifted.rows.softmax_sum[row] * std::exp(-1.0));
   }
-  experiment.variants = {shifted};
-  return experiment;
+  return unchanged(std::move(near), std::move(shifted));
 }
 
 std::vector<Op::Problem> without_dropout() {
@@ -157,18 +159,27 @@ std::vector<Op::Problem> with_full_bias() {
 std::span<const Relation> arithmetic_relations() {
   static constexpr Relation relations[] = {
       {"scale_dy", "A power of two times dy is that power of two times every gradient.",
-       Agreement::bits, far_from_underflow, scale_dy},
-      {"zero_dy", "dy of zeros has gradients of zeros.", Agreement::bits, far_from_underflow, zero_dy},
+       Agreement::bits, is_not_fp16,
+       "bf16 and fp32, on numbers far from overflow and underflow", far_from_underflow, scale_dy},
+      {"scale_dy_of_fp16", "So it is in fp16, where small numbers lose bits.", Agreement::bound,
+       is_fp16,
+       "fp16, on numbers far from overflow", of_fp16, scale_dy},
+      {"zero_dy", "dy of zeros has gradients of zeros.", Agreement::bits, is_anything,
+       "everything", of_every_type, zero_dy},
       {"linear_dy", "The gradients of a sum of two dy are the sums of their gradients.",
-       Agreement::bound, far_from_underflow, linear_dy},
+       Agreement::bound, is_anything,
+       "everything", of_every_type, linear_dy},
       {"shift_value",
        "A row added to every row of value and attention_in leaves all gradients alone, without dropout.",
-       Agreement::bound, without_dropout, shift_value},
+       Agreement::bound, is_undropped,
+       "everything without dropout", without_dropout, shift_value},
       {"shift_scores",
        "A number added to the scores of a row, through its bias, and to its softmax_max changes nothing.",
-       Agreement::bound, with_full_bias, shift_scores},
+       Agreement::bound, has_bias_of_every_pair,
+       "pseType 0 and 1 of shape BNSS", with_full_bias, shift_scores},
       {"shift_statistics", "softmax_max + c with softmax_sum e^-c changes nothing.",
-       Agreement::bound, without_dropout, shift_statistics}};
+       Agreement::bound, is_anything,
+       "everything", without_dropout, shift_statistics}};
   return relations;
 }
 

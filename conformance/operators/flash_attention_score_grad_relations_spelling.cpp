@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "assay/reference/mask.hpp"
 #include "operators/flash_attention_score_grad_relation_problems.hpp"
@@ -12,19 +13,23 @@ using spec::Layout;
 using spec::MaskShape;
 using spec::PseShape;
 
-Gradients of_first(const std::vector<Gradients>& outputs) { return outputs[0]; }
-
 std::vector<Op::Problem> windowed() {
   std::vector<Op::Problem> problems;
   for (const std::int64_t mode : {2, 3, 4, 6}) {
     Op::Problem p = with_compressed_mask(padded_problem(mode % 2 == 0 ? DType::bf16 : DType::fp32), mode);
-    if (mode == 4) p.pre_tokens = 20, p.next_tokens = 5;
-    if (mode == 6) p.prefix = {17, 40};
+    if (mode == 4) p.pre_tokens = 11, p.next_tokens = 3;
+    if (mode == 6) p.prefix = {9, 22};
     problems.push_back(p);
   }
   problems.push_back(with_mask(padded_problem(DType::fp16), 0, MaskShape::bnss));
-  problems.back().pre_tokens = 25, problems.back().next_tokens = 9;
+  problems.back().pre_tokens = 14, problems.back().next_tokens = 5;
+  problems.push_back(with_mask(padded_problem(DType::bf16), 5, MaskShape::b_one_ss));
+  problems.back().prefix = {9, 22};
   return problems;
+}
+
+bool is_padded_and_masked(const Op::Problem& p) {
+  return !is_packed(p) && p.atten_mask != MaskShape::absent;
 }
 
 Experiment write_mask(const Trial& base) {
@@ -35,7 +40,7 @@ Experiment write_mask(const Trial& base) {
   written.problem.prefix.clear();
   written.atten_mask = written_mask(
       written.problem, [&](auto b, auto n, auto i, auto j) { return mask.keeps(b, n, i, j); });
-  return {.base = base, .variants = {written}, .combine = of_first};
+  return unchanged(base, written);
 }
 
 std::vector<Op::Problem> undropped() {
@@ -44,11 +49,15 @@ std::vector<Op::Problem> undropped() {
   return problems;
 }
 
+bool has_unused_drop_mask(const Op::Problem& p) {
+  return !p.has_dropout() && p.drop_mask != spec::DropMask::absent;
+}
+
 Experiment drop_the_drop_mask(const Trial& base) {
   Trial bare = base;
   bare.problem.drop_mask = spec::DropMask::absent;
   bare.drop_mask.reset();
-  return {.base = base, .variants = {bare}, .combine = of_first};
+  return unchanged(base, bare);
 }
 
 /// scale_value is a power of two: the scaled bias is exact.
@@ -57,12 +66,18 @@ std::vector<Op::Problem> added_first() {
           with_pse(padded_problem(DType::fp32), 1, PseShape::one_nss)};
 }
 
+bool is_added_first(const Op::Problem& p) {
+  int exponent = 0;
+  return p.pse_shift != PseShape::absent && p.pse_type == 1 &&
+         std::abs(std::frexp(p.scale_value, &exponent)) == 0.5;
+}
+
 Experiment scale_bias(const Trial& base) {
   Trial scaled = base;
   scaled.problem.pse_type = 0;
   for (const std::int64_t e : spec::viewed_elements(*base.pse_shift))
     scaled.pse_shift->store(e, base.problem.scale_value * base.pse_shift->load(e));
-  return {.base = base, .variants = {scaled}, .combine = of_first};
+  return unchanged(base, scaled);
 }
 
 /// Rows of `values` with `dim` channels, the missing ones 0, or cut to `dim`.
@@ -78,32 +93,44 @@ std::vector<double> with_channels(const std::vector<double>& values, std::int64_
 
 std::vector<Op::Problem> narrow() {
   return {padded_problem(DType::bf16), with_dropout(padded_problem(DType::fp32), 0.5),
-          with_compressed_mask(ragged_problem(DType::fp16), 3)};
+          with_compressed_mask(ragged_problem(DType::fp16), 3),
+          with_rope(with_compressed_mask(ragged_problem(DType::bf16), 2), 8)};
 }
 
+bool has_room_for_channels(const Op::Problem& p) { return p.head_dim <= 512; }
+
+/// All five row sizes grow; with rope head sizes are multiples of 8.
 Experiment pad_channels(const Trial& base) {
-  const std::int64_t dim = base.problem.head_dim, dim_v = base.problem.head_dim_v;
+  const Op::Problem& p = base.problem;
   Trial padded = base;
-  const std::int64_t wide = padded.problem.head_dim = dim + 9;
-  const std::int64_t wide_v = padded.problem.head_dim_v = dim_v + 5;
-  for (auto* rows : {&padded.rows.query, &padded.rows.key}) *rows = with_channels(*rows, dim, wide);
-  for (auto* rows : {&padded.rows.value, &padded.rows.dy, &padded.rows.attention_in})
-    *rows = with_channels(*rows, dim_v, wide_v);
-  return {.base = base, .variants = {padded},
-          .combine = [=](const std::vector<Gradients>& outputs) {
-            return Gradients{.dq = with_channels(outputs[0].dq, wide, dim),
-                             .dk = with_channels(outputs[0].dk, wide, dim),
-                             .dv = with_channels(outputs[0].dv, wide_v, dim_v),
-                             .dq_rope = {}, .dk_rope = {}};
-          }};
+  Op::Problem& wide = padded.problem;
+  wide.head_dim += p.head_dim_rope > 0 ? 8 : 9, wide.head_dim_v += 5;
+  if (p.head_dim_rope > 0) wide.head_dim_rope += 8;
+  const auto pad = [](std::int64_t own, std::int64_t dim, auto... rows) {
+    ((*rows = with_channels(*rows, own, dim)), ...);
+  };
+  reference::Operands<double>& rows = padded.rows;
+  pad(p.head_dim, wide.head_dim, &rows.query, &rows.key);
+  pad(p.head_dim_v, wide.head_dim_v, &rows.value, &rows.dy, &rows.attention_in);
+  if (p.head_dim_rope > 0) pad(p.head_dim_rope, wide.head_dim_rope, &rows.query_rope, &rows.key_rope);
+  Experiment experiment = unchanged(base, padded);
+  experiment.combine = [narrow = p, wide](const std::vector<Gradients>& outputs) {
+    Gradients g;
+    for (const GradientTensor& tensor : gradient_tensors)
+      if (const std::int64_t dim = tensor.extents(narrow).dim; dim > 0)
+        g.*tensor.member =
+            with_channels(outputs[0].*tensor.member, tensor.extents(wide).dim, dim);
+    return g;
+  };
+  return experiment;
 }
 
 std::vector<Op::Problem> roped() {
-  Op::Problem p = with_compressed_mask(ragged_problem(DType::bf16), 3), q = p;
-  p.head_dim_rope = 8;
-  q.head_dim_rope = 24, q.sparse_mode = 2;
-  return {p, q};
+  return {with_rope(with_compressed_mask(ragged_problem(DType::bf16), 3), 8),
+          with_rope(with_compressed_mask(ragged_problem(DType::bf16), 2), 24)};
 }
+
+bool is_roped(const Op::Problem& p) { return p.head_dim_rope > 0; }
 
 /// [a | b] of rows.
 std::vector<double> joined(const std::vector<double>& a, std::int64_t dim_a,
@@ -143,66 +170,81 @@ Experiment concatenate_rope(const Trial& base) {
           }};
 }
 
-/// Every layout against BNSD, user masks in the one shape that all of them have.
 std::vector<Op::Problem> laid_out() {
-  std::vector<Op::Problem> problems;
-  for (const Layout layout : {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::tnd}) {
-    Op::Problem p = with_mask(padded_problem(layout == Layout::sbh ? DType::fp32 : DType::bf16), 1,
-                              MaskShape::ss);
-    p.input_layout = layout;
-    problems.push_back(layout == Layout::bsnd ? with_dropout(p, 0.5) : p);
-  }
+  Op::Problem p = with_mask(padded_problem(DType::bf16), 1, MaskShape::b_one_ss);
+  std::vector<Op::Problem> problems = {p, with_pse(padded_problem(DType::fp32), 2, PseShape::slopes_n),
+                                       with_dropout(p, 0.5)};
+  problems[0].input_layout = Layout::bsh;
+  problems[1].input_layout = Layout::sbh;
+  problems[2].input_layout = Layout::bsnd;
+  problems.push_back(with_mask(with_pse(with_dropout(even_problem(DType::bf16), 0.5), 1,
+                                        PseShape::packed_bnss), 1, MaskShape::ss));
   return problems;
 }
 
+bool has_layout(const Op::Problem& p) {
+  return has_equal_lengths(p) && p.sparse_mode <= 6 && p.head_dim_rope == 0 && has_movable_bias(p);
+}
+
 Experiment lay_out(const Trial& base) {
-  Trial other = base;
-  other.problem.input_layout = Layout::bnsd;
-  return {.base = base, .variants = {other}, .combine = of_first};
+  Op::Problem other = base.problem;
+  other.input_layout = Layout::bnsd;
+  return rearranging(base, {{other, same_row, same_row}});
 }
 
 std::vector<Op::Problem> viewed() {
   std::vector<Op::Problem> problems = laid_out();
-  problems.push_back(roped().front());
-  problems.push_back(with_pse(padded_problem(DType::fp16), 1, PseShape::bnss));
+  problems.push_back(with_rope(with_mask(ragged_problem(DType::bf16), 1, MaskShape::ss), 8));
+  problems.push_back(with_mask(with_pse(padded_problem(DType::fp16), 1, PseShape::bnss), 1, MaskShape::bnss));
   return problems;
 }
+
+bool is_anything(const Op::Problem&) { return true; }
 
 Experiment stride(const Trial& base) {
   Trial padded = base;
   padded.inputs = spec::Striding::padded, padded.outputs = spec::Striding::transposed;
-  return {.base = base, .variants = {padded}, .combine = of_first};
+  return unchanged(base, padded);
 }
 
 std::vector<Op::Problem> ordered() {
-  Op::Problem p = ragged_problem(DType::bf16);
-  return {p, with_compressed_mask(p, 2)};
+  return {ragged_problem(DType::bf16),
+          with_compressed_mask(with_dropout(ragged_problem(DType::fp32), 0.75), 2)};
+}
+
+bool is_of_fourth_surface(const Op::Problem& p) {
+  return is_packed(p) && p.head_dim_rope == 0 && p.pse_type == 1;
 }
 
 Experiment order_statistics(const Trial& base) {
   Trial other = base;
   other.problem.softmax_in_layout = spec::StatisticsOrder::same_as_input;
-  return {.base = base, .variants = {other}, .combine = of_first};
+  return unchanged(base, other);
 }
 
 }  // namespace
 
 std::span<const Relation> spelling_relations() {
   static constexpr Relation relations[] = {
-      {"write_mask", "Modes 2, 3, 4, 6 and 0 are mode 1 with the mask written out.",
-       Agreement::bound, windowed, write_mask},
+      {"write_mask", "Modes 0 and 2 to 6 are mode 1 with the mask written out.",
+       Agreement::bound, is_padded_and_masked,
+       "padded layouts with a mask", windowed, write_mask},
       {"unused_drop_mask", "With keepProb 1 a drop mask changes nothing.", Agreement::bits,
-       undropped, drop_the_drop_mask},
-      {"scale_bias", "pseType 1 is pseType 0 with the scaled bias.", Agreement::bound, added_first,
-       scale_bias},
-      {"pad_channels", "Channels of zeros change nothing.", Agreement::bound, narrow, pad_channels},
+       has_unused_drop_mask,
+       "keepProb 1 with a drop mask", undropped, drop_the_drop_mask},
+      {"scale_bias", "pseType 1 is pseType 0 with the scaled bias.", Agreement::bound, is_added_first,
+       "pseType 1 under a power of two for scaleValue", added_first, scale_bias},
+      {"pad_channels", "Channels of zeros change nothing.", Agreement::bound, has_room_for_channels,
+       "head sizes up to 512", narrow, pad_channels},
       {"concatenate_rope", "The rope part is more channels of query and key.", Agreement::bound,
-       roped, concatenate_rope},
-      {"layouts", "Every layout has the numbers of BNSD.", Agreement::bound, laid_out, lay_out},
-      {"views", "Strided views have the numbers of contiguous tensors.", Agreement::bits, viewed,
-       stride},
-      {"statistics_order", "The memory order of the statistics changes nothing.", Agreement::bits,
-       ordered, order_statistics}};
+       is_roped,
+       "calls with rope tensors", roped, concatenate_rope},
+      {"layouts", "Every layout has the numbers of BNSD.", Agreement::bound, has_layout,
+       "sequences of equal length, without rope", laid_out, lay_out},
+      {"views", "Strided views have the numbers of contiguous tensors.", Agreement::bits, is_anything,
+       "everything", viewed, stride},
+      {"statistics_order", "The memory order of the statistics changes nothing.", Agreement::bits, is_of_fourth_surface,
+       "TND without rope, in pseType 1", ordered, order_statistics}};
   return relations;
 }
 

@@ -56,6 +56,7 @@ Tensor statistics_tensor(const spec::Parameter& parameter, const Op::Problem& p,
 }
 
 Tensor restrided(const Tensor& tensor, const spec::Parameter& parameter) {
+  if (tensor.strides == parameter.strides && tensor.offset == parameter.offset) return tensor;
   Tensor result = guarded_tensor(parameter);
   const auto from = spec::viewed_elements(tensor), to = spec::viewed_elements(result);
   for (std::size_t e = 0; e < from.size(); ++e) result.store(to[e], tensor.load(from[e]));
@@ -68,6 +69,19 @@ std::vector<double> dense_rows(const Tensor& tensor, spec::Layout layout, const 
   for (std::int64_t row = 0; row < e.rows(); ++row) {
     const spec::RowPosition place = e.position(row);
     view.read_row(place.b, place.n, place.s, {rows.data() + row * e.dim, at(e.dim)});
+  }
+  return rows;
+}
+
+/// rows[k] are the rows from(position) of `values`, whose extents are `own`, for every position of `to`.
+std::vector<double> gather(const std::vector<double>& values, const spec::Extents& own,
+                           const spec::Extents& to, const Origin& from) {
+  std::vector<double> rows;
+  rows.reserve(at(to.rows() * to.dim));
+  for (std::int64_t row = 0; row < to.rows(); ++row) {
+    const spec::RowPosition source = from(to.position(row));
+    const auto first = values.begin() + own.row(source.b, source.n, source.s) * to.dim;
+    rows.insert(rows.end(), first, first + to.dim);
   }
   return rows;
 }
@@ -124,24 +138,22 @@ Gradients gradients_of(const Op::Problem& p, const Op::Outputs& outputs) {
   return g;
 }
 
-std::vector<double> gather(const std::vector<double>& values, const spec::Extents& own,
-                           const spec::Extents& to, const Origin& from) {
-  std::vector<double> rows;
-  rows.reserve(at(to.rows() * to.dim));
-  for (std::int64_t row = 0; row < to.rows(); ++row) {
-    const spec::RowPosition source = from(to.position(row));
-    const auto first = values.begin() + own.row(source.b, source.n, source.s) * to.dim;
-    rows.insert(rows.end(), first, first + to.dim);
+Gradients zero_gradients(const Op::Problem& p) {
+  Gradients g;
+  for (const GradientTensor& tensor : gradient_tensors) {
+    const spec::Extents e = tensor.extents(p);
+    (g.*tensor.member).assign(at(e.rows() * e.dim), 0.0);
   }
-  return rows;
+  return g;
 }
 
 Tensor written_mask(
     const Op::Problem& p,
     const std::function<bool(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& keeps) {
-  Tensor mask = spec::contiguous_tensor(p.mask_dtype, {p.batch, p.heads_q, p.seq_q, p.seq_kv});
+  const bool one_for_all = p.atten_mask == spec::MaskShape::ss;
+  Tensor mask = spec::contiguous_tensor(p.mask_dtype, mask_shape(p));
   visit_scores(p, [&](auto b, auto n, auto i, auto j, auto k) {
-    mask.store(k, keeps(b, n, i, j) ? 0 : 1);
+    mask.store(one_for_all ? i * p.seq_kv + j : k, keeps(b, n, i, j) ? 0 : 1);
   });
   return mask;
 }
@@ -215,12 +227,13 @@ Trial rearranged(const Trial& base, const Op::Problem& problem, const Origin& qu
                  const Origin& key) {
   Trial moved{.problem = problem, .rows = {}, .atten_mask = {}, .pse_shift = {}, .drop_mask = {}};
   Op::Problem& p = moved.problem;
+  const bool is_packed = p.input_layout == spec::Layout::tnd;
   if (p.atten_mask != spec::MaskShape::absent && p.atten_mask != spec::MaskShape::compressed)
-    p.atten_mask = spec::MaskShape::bnss;
+    p.atten_mask = is_packed ? spec::MaskShape::ss : spec::MaskShape::bnss;
   if (p.pse_shift != PseShape::absent)
-    p.pse_shift = p.pse_type >= 2                         ? PseShape::slopes_bn
-                  : p.input_layout == spec::Layout::tnd ? PseShape::packed_bnss
-                                                          : PseShape::bnss;
+    p.pse_shift = p.pse_type >= 2 ? PseShape::slopes_bn
+                  : is_packed     ? PseShape::packed_bnss
+                                  : PseShape::bnss;
   const auto queries = [&](const std::vector<double>& rows, spec::Extents to) {
     return gather(rows, query_extents(base.problem), to, query);
   };

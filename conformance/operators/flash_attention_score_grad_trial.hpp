@@ -36,22 +36,34 @@ struct Gradients {
   std::vector<double> dq, dk, dv, dq_rope, dk_rope;
 };
 Gradients gradients_of(const Op::Problem& problem, const Op::Outputs& outputs);
+/// Every element 0.
+Gradients zero_gradients(const Op::Problem& problem);
+
+/// One of the five; without rope the last two have no elements.
+struct GradientTensor {
+  const char* name;
+  std::vector<double> Gradients::*member;
+  spec::Extents (*extents)(const Op::Problem&);
+  bool of_queries;
+};
+inline constexpr GradientTensor gradient_tensors[] = {
+    {"dq", &Gradients::dq, spec::query_extents, true},
+    {"dk", &Gradients::dk, spec::key_extents, false},
+    {"dv", &Gradients::dv, spec::value_extents, false},
+    {"dq_rope", &Gradients::dq_rope, spec::query_rope_extents, true},
+    {"dk_rope", &Gradients::dk_rope, spec::key_rope_extents, false}};
 
 /// Where a row comes from, told by where it goes to.
 using Origin = std::function<spec::RowPosition(const spec::RowPosition&)>;
 inline spec::RowPosition same_row(const spec::RowPosition& row) { return row; }
 
-/// rows[k] of `to` are the rows from(position) of `values`, whose extents are `own`. Both have `to.dim` channels.
-std::vector<double> gather(const std::vector<double>& values, const spec::Extents& own,
-                           const spec::Extents& to, const Origin& from);
-
 /// The trial of `problem` whose query and key rows, with everything that mask, position bias and dropout say of them, are
-/// those of `base` at other places. The shapes of pse and of a user mask become (batch, heads_q, Sq, Skv), slopes (batch,
-/// heads_q); compressed masks stay what they are, so that `problem` must say the same of every pair.
+/// those of `base` at other places. The shapes of pse and of a user mask become (batch, heads_q, Sq, Skv), of a mask of TND
+/// (Sq, Skv), of slopes (batch, heads_q); compressed masks stay what they are: `problem` must say the same of every pair.
 Trial rearranged(const Trial& base, const Op::Problem& problem, const Origin& query,
                  const Origin& key);
 
-/// A user mask (batch, heads_q, Sq, Skv) that keeps what `keeps(b, n, i, j)` says.
+/// A user mask, of shape BNSS or SS, that keeps what `keeps(b, n, i, j)` says; in SS it must say the same of all b and n.
 spec::Tensor written_mask(
     const Op::Problem& problem,
     const std::function<bool(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& keeps);

@@ -5,6 +5,7 @@
 #include "assay/optimized/flash_attention_score_grad/estimate.hpp"
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
 #include "flash_attention_score_grad/checks.hpp"
+#include "flash_attention_score_grad/forward.hpp"
 #include "flash_attention_score_grad/kernel.hpp"
 #include "tile/dispatch.hpp"
 
@@ -85,6 +86,14 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
                       .workspace = workspace_,
                       .threads = threads_for(problem, tiling)});
     metrics_ = metrics_of(tiling, estimate(problem, tiling, device_));
+  }
+
+  bool has_forward() const override { return true; }
+
+  void forward(const Op::Problem& problem, Op::Inputs& inputs) override {
+    if (has_empty_extent(problem)) return fill_dead_rows(inputs);
+    const Tiling tiling = plan(problem, device_);
+    compute_forward(problem, inputs, tiling, kernels_, threads_for(problem, tiling));
   }
 
   std::vector<spec::Metric> metrics() const override { return metrics_; }

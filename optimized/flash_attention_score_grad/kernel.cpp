@@ -4,10 +4,11 @@
 #include <barrier>
 #include <thread>
 
+#include "flash_attention_score_grad/carver.hpp"
 #include "flash_attention_score_grad/dropout.hpp"
 #include "flash_attention_score_grad/exclusion.hpp"
 #include "flash_attention_score_grad/joined_rows.hpp"
-#include "flash_attention_score_grad/position_bias.hpp"
+#include "flash_attention_score_grad/scores.hpp"
 #include "flash_attention_score_grad/statistics.hpp"
 #include "flash_attention_score_grad/work_list.hpp"
 
@@ -30,12 +31,8 @@ class Gradient {
         kernels_(execution.kernels),
         workspace_(execution.workspace),
         threads_(execution.threads),
-        channels_(problem.head_dim + problem.head_dim_rope),
         queries_(dy_extents(problem)),
-        query_(rows(inputs.query, query_extents(problem)),
-               rows(inputs.query_rope, query_rope_extents(problem))),
-        key_(rows(inputs.key, key_extents(problem)),
-             rows(inputs.key_rope, key_rope_extents(problem))),
+        scores_(problem, inputs, kernels_),
         dq_(rows(outputs.dq, query_extents(problem)),
             rows(outputs.dq_rope, query_rope_extents(problem))),
         dk_(rows(outputs.dk, key_extents(problem)),
@@ -46,11 +43,9 @@ class Gradient {
         dv_(rows(outputs.dv, value_extents(problem))),
         softmax_max_(problem, inputs.softmax_max, queries_),
         softmax_sum_(problem, inputs.softmax_sum, queries_),
-        bias_(problem, inputs, kernels_),
         exclusion_(problem, inputs, tiling_),
         dropout_(problem, inputs),
         stage_(storage_of(problem.dtype)),
-        scale_(static_cast<float>(problem.scale_value)),
         row_tiles_(tiling_, problem.heads_q, &SequenceTiles::row_tiles),
         key_tiles_(tiling_, problem.heads_kv, problem.group()) {}
 
@@ -58,19 +53,18 @@ class Gradient {
 
  private:
   Rows rows(const spec::Tensor& tensor, const spec::Extents& extents) const {
-    return {tensor, problem_.input_layout, extents, kernels_};
+    return rows_of(problem_, tensor, extents, kernels_);
   }
   std::optional<Rows> rows(const std::optional<spec::Tensor>& tensor,
                            const spec::Extents& extents) const {
-    if (extents.dim == 0) return std::nullopt;
-    return rows(tensor.value(), extents);
+    return rows_of(problem_, tensor, extents, kernels_);
   }
   /// Rows of a head's sums of dq; of the row tiles of its group the number of one.
   Tile dq_rows(const KeyTile& key_tile, const Block& block) const {
     const std::int64_t row = (block.n - key_tile.kv * problem_.group()) *
                                  tiling_.sequence(key_tile.b).seq_q +
                              block.first_row;
-    const std::int64_t stride = padded(channels_);
+    const std::int64_t stride = padded(scores_.channels());
     return {.at = key_tile.slot->dq + row * stride, .stride = stride};
   }
   std::atomic<std::int64_t>& next_key_tile(const KeyTile& key_tile, const Block& block) const {
@@ -100,39 +94,20 @@ class Gradient {
   const Tiling& tiling_;
   const tile::Kernels& kernels_;
   Workspace& workspace_;
-  std::int64_t threads_, channels_;
+  std::int64_t threads_;
   spec::Extents queries_;
-  JoinedRows query_, key_, dq_, dk_;
+  Scores scores_;
+  JoinedRows dq_, dk_;
   Rows value_, dy_, attention_in_, dv_;
   Statistics softmax_max_, softmax_sum_;
-  PositionBias bias_;
   Exclusion exclusion_;
   Dropout dropout_;
   tile::Storage stage_;
-  float scale_;
 
   float* row_terms_ = nullptr;
   HeadTiles row_tiles_;
   std::mutex row_tiles_mutex_;
   WorkList key_tiles_;
-};
-
-/// Hands out consecutive floats of one reservation.
-class Carver {
- public:
-  Tile tile(std::int64_t rows, std::int64_t columns) {
-    const Tile result = {.at = at(used_), .stride = padded(columns)};
-    used_ += rows * padded(columns);
-    return result;
-  }
-  float* line(std::int64_t count) { return tile(1, count).at; }
-  void start(float* base) { base_ = base, used_ = 0; }
-  std::int64_t used() const { return used_; }
-
- private:
-  float* at(std::int64_t offset) const { return base_ == nullptr ? nullptr : base_ + offset; }
-  float* base_ = nullptr;
-  std::int64_t used_ = 0;
 };
 
 void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling, const Op::Problem& p) {
@@ -146,13 +121,6 @@ void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling, const Op::Probl
   t.dk = carver.tile(columns, d), t.dk_record = carver.tile(columns, d);
   t.dv = carver.tile(columns, dv), t.dv_record = carver.tile(columns, dv);
   t.max = carver.line(rows), t.sum = carver.line(rows), t.row_term = carver.line(rows);
-}
-
-void transpose(const Tile& from, std::int64_t rows, std::int64_t columns, const Tile& to) {
-  constexpr std::int64_t edge = tile::lanes;
-  for (std::int64_t i0 = 0; i0 < rows; i0 += edge)
-    for (std::int64_t d = 0; d < columns; ++d)
-      for (std::int64_t i = i0; i < std::min(i0 + edge, rows); ++i) to.row(d)[i] = from.row(i)[d];
 }
 
 void Gradient::prepare(ThreadTiles& tiles) const {
@@ -169,7 +137,7 @@ void Gradient::prepare(ThreadTiles& tiles) const {
 void Gradient::prepare_sums() {
   row_terms_ = workspace_.row_terms.reserve(queries_.rows());
   const std::int64_t slots = key_tiles_.slots_for(threads_);
-  const std::int64_t slot = problem_.group() * problem_.seq_q * padded(channels_);
+  const std::int64_t slot = problem_.group() * problem_.seq_q * padded(scores_.channels());
   float* const sums = workspace_.dq.reserve(slots * slot);
   for (std::int64_t s = 0; s < slots; ++s) key_tiles_.add_slot(sums + s * slot);
 }
@@ -212,7 +180,7 @@ void Gradient::begin_rows(const ThreadTiles& tiles) {
       continue;
     }
     std::fill_n(tiles.query.at, span.count * tiles.query.stride, 0.0F);
-    dq_.write(span, tiles.query, scale_, {&outputs_.dq, &outputs_.dq_rope});
+    dq_.write(span, tiles.query, scores_.full_scale(), {&outputs_.dq, &outputs_.dq_rope});
   }
 }
 
@@ -244,9 +212,9 @@ RowSpan Gradient::keys_in(const KeyTile& key_tile) const {
 
 void Gradient::load_keys(const KeyTile& key_tile, const ThreadTiles& tiles) const {
   const RowSpan span = keys_in(key_tile);
-  key_.read(span, tiles.key);
+  scores_.key().read(span, tiles.key);
   value_.read(span, tiles.value);
-  transpose(tiles.key, span.count, channels_, tiles.key_transposed);
+  transpose(tiles.key, span.count, scores_.channels(), tiles.key_transposed);
   transpose(tiles.value, span.count, problem_.head_dim_v, tiles.value_transposed);
 }
 
@@ -295,39 +263,17 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
                        .sum = record});
   };
   gradient(tiles.scores, tiles.dy, tiles.dv_record, problem_.head_dim_v);
-  gradient(tiles.dprob, tiles.query, tiles.dk_record, channels_);
+  gradient(tiles.dprob, tiles.query, tiles.dk_record, scores_.channels());
   add_dq(key_tile, block, tiles);
 }
 
 /// Scores and dP of a block, the scores with their bias.
 void Gradient::scores(const Block& block, ThreadTiles& t) const {
   const RowSpan span = {.b = block.b, .n = block.n, .first = block.first_row, .count = block.rows};
-  query_.read(span, t.query);
+  scores_.query().read(span, t.query);
   dy_.read(span, t.dy);
-  const auto product = [&](const Tile& left, const Tile& right, const Tile& result,
-                           std::int64_t depth) {
-    kernels_.multiply({.a = left.at,
-                       .a_row = left.stride,
-                       .a_depth = 1,
-                       .b = right.at,
-                       .b_row = right.stride,
-                       .c = result.at,
-                       .c_row = result.stride,
-                       .rows = block.rows,
-                       .columns = block.columns,
-                       .depth = depth});
-  };
-  product(t.query, t.key_transposed, t.scores, channels_);
-  product(t.dy, t.value_transposed, t.dprob, problem_.head_dim_v);
-  if (!bias_.present()) return;
-  const BiasRows bias = bias_.read(block, t.bias);
-  kernels_.add_bias({.scores = t.scores.at,
-                     .row_stride = t.scores.stride,
-                     .bias = bias.at,
-                     .bias_stride = bias.stride,
-                     .rows = block.rows,
-                     .columns = block.columns,
-                     .scale = bias_.scaled_after() ? 1 : scale_});
+  scores_.compute(block, t.query, t.key_transposed, t.scores, t.bias);
+  multiply_block(kernels_, block, {t.dy, t.value_transposed, problem_.head_dim_v}, t.dprob);
 }
 
 /// P and dS of a block, staged.
@@ -349,7 +295,7 @@ void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
                          .excluded = exclusion_.present() ? t.excluded.data() : nullptr,
                          .dropped = dropout_.present() ? t.dropped.data() : nullptr,
                          .keep_factor = dropout_.keep_factor(),
-                         .scale = bias_.present() && !bias_.scaled_after() ? 1 : scale_,
+                         .scale = scores_.scale(),
                          .stage = stage_});
 }
 
@@ -369,11 +315,11 @@ void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadT
                      .c = sums.at,
                      .c_row = sums.stride,
                      .rows = block.rows,
-                     .columns = channels_,
+                     .columns = scores_.channels(),
                      .depth = block.columns,
                      .sum = key_tile.index == keys.first ? Sum::start : Sum::add});
   if (key_tile.index == keys.last - 1) {
-    dq_.write({block.b, block.n, block.first_row, block.rows}, sums, scale_,
+    dq_.write({block.b, block.n, block.first_row, block.rows}, sums, scores_.full_scale(),
               {&outputs_.dq, &outputs_.dq_rope});
     return;
   }
@@ -399,7 +345,7 @@ void Gradient::finish_keys(const KeyTile& key_tile, const ThreadTiles& tiles, bo
     std::fill_n(tiles.dk.at, span.count * tiles.dk.stride, 0.0F);
     std::fill_n(tiles.dv.at, span.count * tiles.dv.stride, 0.0F);
   }
-  dk_.write(span, tiles.dk, scale_, {&outputs_.dk, &outputs_.dk_rope});
+  dk_.write(span, tiles.dk, scores_.full_scale(), {&outputs_.dk, &outputs_.dk_rope});
   dv_.write(span, tiles.dv, 1.0F, outputs_.dv);
 }
 

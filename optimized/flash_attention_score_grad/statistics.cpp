@@ -11,19 +11,26 @@ Statistics::Statistics(const Problem& problem, const spec::Tensor& tensor,
       layout_(problem.input_layout),
       packed_(problem.softmax_in_layout == spec::StatisticsOrder::packed) {}
 
-std::int64_t Statistics::element(const RowSpan& rows, std::int64_t i) const {
+std::int64_t Statistics::element(const RowSpan& rows, std::int64_t i, std::int64_t replica) const {
   const spec::Tensor& tensor = view_.tensor();
   const spec::Shape& s = tensor.strides;
-  const std::int64_t row = rows.first + i;
+  const std::int64_t row = rows.first + i, behind = replica * s.back();
   if (layout_ != spec::Layout::tnd)
-    return tensor.offset + rows.b * s[0] + rows.n * s[1] + row * s[2];
-  if (packed_) return view_(spec::statistics_replicas * extents_->row(rows.b, rows.n, row));
-  return tensor.offset + (extents_->start(rows.b) + row) * s[0] + rows.n * s[1];
+    return tensor.offset + rows.b * s[0] + rows.n * s[1] + row * s[2] + behind;
+  if (packed_)
+    return view_(spec::statistics_replicas * extents_->row(rows.b, rows.n, row) + replica);
+  return tensor.offset + (extents_->start(rows.b) + row) * s[0] + rows.n * s[1] + behind;
 }
 
 void Statistics::read(const RowSpan& rows, float* to) const {
   for (std::int64_t i = 0; i < rows.count; ++i)
-    std::memcpy(to + i, view_.tensor().bytes.data() + element(rows, i) * 4, 4);
+    std::memcpy(to + i, view_.tensor().bytes.data() + element(rows, i, 0) * 4, 4);
+}
+
+void Statistics::write(const RowSpan& rows, const float* from, spec::Tensor& tensor) const {
+  for (std::int64_t i = 0; i < rows.count; ++i)
+    for (std::int64_t r = 0; r < spec::statistics_replicas; ++r)
+      std::memcpy(tensor.bytes.data() + element(rows, i, r) * 4, from + i, 4);
 }
 
 }  // namespace assay::optimized

@@ -6,7 +6,7 @@
 
 namespace assay::optimized {
 
-/// Reads softmax_max or softmax_sum, whatever their memory order. Source: conventions of the
+/// Reads and writes softmax_max or softmax_sum, whatever their memory order. Source: conventions of the
 /// operators, section 8.2.
 class Statistics {
  public:
@@ -17,9 +17,11 @@ class Statistics {
 
   /// Copies one number a row.
   void read(const RowSpan& rows, float* to) const;
+  /// Stores one number a row into all its replicas. The tensor is one that may be written.
+  void write(const RowSpan& rows, const float* from, spec::Tensor& tensor) const;
 
  private:
-  std::int64_t element(const RowSpan& rows, std::int64_t i) const;
+  std::int64_t element(const RowSpan& rows, std::int64_t i, std::int64_t replica) const;
 
   FlatView view_;
   const spec::Extents* extents_;

@@ -53,7 +53,8 @@ TEST(Mutants, EachIsCaughtByTheRulesMadeForItAndNoHealthyVariantFails) {
       {"pse_type_0_as_1", "lattice"},      {"slope_sign", "bound"},
       {"compressed_pse_row_off", "bound"}, {"square_root_missing", "bound"},
       {"dk_rope_from_query", "lattice"},   {"rope_not_scaled", "bound"},
-      {"without_FAG-C06", "status"},       {"without_FAG-C75", "status"}};
+      {"without_FAG-C06", "status"},       {"without_FAG-C75", "status"},
+      {"forward_sum_of_dropped", "bound"}, {"forward_one_replica", "structure"}};
   for (const auto& [name, rule] : expected)
     EXPECT_GT(caught_by(table, name, rule), 0) << name << " by " << rule;
 }

@@ -78,6 +78,18 @@ struct DropOnRowTerm : Kernel {
   }
 };
 
+/// Reads the bits that keep_prob 1 leaves unused.
+struct UnusedDropMaskCounts : Kernel {
+  using Kernel::Kernel;
+  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    Op::Problem dropping = p;
+    if (inputs.drop_mask) dropping.keep_prob = 0.5;
+    Work w = Kernel::load(dropping, inputs);
+    w.problem = p;
+    return w;
+  }
+};
+
 }  // namespace
 
 std::vector<Specimen> dropout_mutants() {
@@ -96,6 +108,8 @@ std::vector<Specimen> dropout_mutants() {
       planted<DropScaleMissingOnP>("drop_scale_missing_on_p", "P lacks 1/keep_prob in dv"),
       planted<DropScaleTwice>("drop_scale_twice", "1/keep_prob is applied twice"),
       planted<DropMissingOnDp>("drop_missing_on_dp", "dP is not dropped", ascend_like),
+      planted<UnusedDropMaskCounts>("unused_drop_mask_counts",
+                                    "a drop mask drops although keep_prob is 1"),
       planted<DropOnRowTerm>("drop_on_row_term", "the row term is dropped like dP"),
   };
 }

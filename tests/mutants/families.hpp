@@ -23,6 +23,7 @@ std::vector<Specimen> sparse_mutants();
 std::vector<Specimen> dropout_mutants();
 std::vector<Specimen> pse_mutants();
 std::vector<Specimen> rope_mutants();
+std::vector<Specimen> forward_mutants();
 std::vector<Specimen> argument_specimens();
 /// Ids of the rows that the argument specimens know.
 std::vector<std::string> checked_rows();

@@ -151,7 +151,10 @@ std::vector<Geometry> padded_features() {
        .surface = FlashSurface::g2,
        .dtypes = {DType::fp16}},
       {.problem = altered(with_slopes(small(), 3, PseShape::slopes_bn),
-                          [](Problem& p) { p.q_start_idx = {6}, p.kv_start_idx = {2}; }),
+                          [](Problem& p) {
+                            p.q_start_idx = {6}, p.kv_start_idx = {2};
+                            p.drop_mask = DropMask::exact;
+                          }),
        .surface = FlashSurface::g2,
        .dtypes = {DType::bf16, DType::fp32}},
       {.problem = altered(small(),

@@ -27,6 +27,8 @@ class Kernel : public spec::Implementation<Op> {
     return declaration(declared_, problem.dtype);
   }
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;
+  bool has_forward() const override { return true; }
+  void forward(const Op::Problem& problem, Op::Inputs& inputs) override;
 
  protected:
   // What is read.
@@ -100,6 +102,13 @@ class Kernel : public spec::Implementation<Op> {
                                            std::int64_t j) const;
   virtual void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const;
 
+  // The forward.
+  /// Statistics of the probabilities before dropout; row_term is not used.
+  virtual RowState forward_statistics(const Work& w, Query q) const { return own_statistics(w, q); }
+  /// What a row of value is multiplied by.
+  virtual float output_weight(const Work& w, Query q, std::int64_t j, const RowState& row) const;
+  virtual std::int64_t written_replicas() const { return spec::statistics_replicas; }
+
   // What is written.
   virtual float gradient_scale(const Work& w, Gradient which) const {
     return which == Gradient::dv ? 1.0f : scale(w);
@@ -111,12 +120,13 @@ class Kernel : public spec::Implementation<Op> {
   virtual float cast(const Work& w, float value) const;
 
   const Plan& plan() const { return plan_; }
+  /// Maximum and sum of the row's scores as the kernel computes them.
+  RowState own_statistics(const Work& w, Query q) const;
   /// Adds `factor` times what the gradient collects of the pair.
   void add_to(Work& w, Gradient which, Query q, std::int64_t j, float factor) const;
 
  private:
   std::vector<Tile> tiles(const Work& w, std::int64_t b) const;
-  RowState own_statistics(const Work& w, Query q) const;
   float fused_exponent(const Work& w, Query q, std::int64_t j, const RowState& row) const;
   void compute_head(Work& w, std::int64_t b, std::int64_t n) const;
   void write(Work& w, Gradient which, spec::Tensor& tensor) const;

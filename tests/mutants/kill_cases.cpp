@@ -103,12 +103,33 @@ std::vector<Case> argument_cases() {
   return cases;
 }
 
+/// Forward and backward together, on geometries that have what a forward can get wrong.
+void add_cascades(std::vector<Case>& cases) {
+  for (const Geometry& geometry : geometries()) {
+    const Problem& p = geometry.problem;
+    if (p.atten_mask == MaskShape::absent && p.pse_shift == spec::PseShape::absent &&
+        !p.has_dropout())
+      continue;
+    Case c = {.problem = p,
+              .surface = geometry.surface,
+              .inputs = geometry.inputs,
+              .outputs = geometry.outputs,
+              .track = Track::relation,
+              .mask = geometry.mask,
+              .relation = "cascade",
+              .seed = cases.size()};
+    c.problem.dtype = geometry.dtypes.front();
+    cases.push_back(std::move(c));
+  }
+}
+
 }  // namespace
 
 std::vector<Case> kill_cases() {
   std::vector<Case> cases;
   add_exact_and_bound(cases);
   add_rounded_staging(cases);
+  add_cascades(cases);
   std::ranges::move(argument_cases(), std::back_inserter(cases));
   return cases;
 }

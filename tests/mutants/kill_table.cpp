@@ -21,7 +21,8 @@ using Op = spec::FlashAttentionScoreGrad;
 using Case = conformance::Case<Op>;
 
 Subject subject_of(const Case& c) {
-  return c.track == Track::phase1 ? Subject::arguments : Subject::numbers;
+  if (c.track == Track::phase1) return Subject::arguments;
+  return c.track == Track::relation ? Subject::forward : Subject::numbers;
 }
 
 /// Reports of one case, in the order of the specimens; nothing where the subject is another.

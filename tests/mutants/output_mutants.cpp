@@ -33,7 +33,9 @@ struct DqNegated : Kernel {
 
 struct OneDvElementHalfMore : Kernel {
   using Kernel::Kernel;
-  void adjust(Work& w) const override { *std::ranges::max_element(w.dv.values) *= 1.5f; }
+  void adjust(Work& w) const override {
+    if (!w.dv.values.empty()) *std::ranges::max_element(w.dv.values) *= 1.5f;
+  }
 };
 
 struct TwoDkRowsSwapped : Kernel {

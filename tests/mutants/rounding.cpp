@@ -1,7 +1,9 @@
 #include "rounding.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace assay::mutants {
@@ -12,8 +14,14 @@ double to_integer(double magnitude, spec::Rounding mode) {
   const double below = std::floor(magnitude);
   const double rest = magnitude - below;
   if (mode == spec::Rounding::rtz || rest < 0.5) return below;
-  const bool even = std::fmod(below, 2.0) == 0.0;
+  const bool even = static_cast<std::int64_t>(below) % 2 == 0;
   return rest == 0.5 && mode == spec::Rounding::rne && even ? below : below + 1;
+}
+
+/// 2^exponent, for the exponents of normal doubles.
+double power_of_two(int exponent) {
+  constexpr int exponent_bias = 1023, fraction_bits = 52;
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + exponent_bias) << fraction_bits);
 }
 
 }  // namespace
@@ -23,10 +31,10 @@ float rounded(float value, spec::DType type, spec::Rounding mode) {
   const spec::FloatFormat format = spec::format_of(type);
   const int exponent = std::max(std::ilogb(value), format.min_exponent);
   const int quantum = exponent - format.significand_bits + 1;
-  const double magnitude = std::ldexp(std::abs(static_cast<double>(value)), -quantum);
-  const double result = std::ldexp(to_integer(magnitude, mode), quantum);
+  const double magnitude = std::abs(static_cast<double>(value)) * power_of_two(-quantum);
+  const double result = to_integer(magnitude, mode) * power_of_two(quantum);
   const double largest =
-      std::ldexp(2.0 - std::ldexp(1.0, 1 - format.significand_bits), format.max_exponent);
+      (2.0 - power_of_two(1 - format.significand_bits)) * power_of_two(format.max_exponent);
   if (result <= largest) return static_cast<float>(std::copysign(result, value));
   const double beyond =
       mode == spec::Rounding::rtz ? largest : std::numeric_limits<double>::infinity();
@@ -36,9 +44,9 @@ float rounded(float value, spec::DType type, spec::Rounding mode) {
 float shortened(float value, int bits) {
   if (value == 0 || !std::isfinite(value)) return value;
   const int quantum = std::ilogb(value) - bits + 1;
-  const double magnitude = std::ldexp(std::abs(static_cast<double>(value)), -quantum);
+  const double magnitude = std::abs(static_cast<double>(value)) * power_of_two(-quantum);
   return static_cast<float>(
-      std::copysign(std::ldexp(to_integer(magnitude, spec::Rounding::rne), quantum), value));
+      std::copysign(to_integer(magnitude, spec::Rounding::rne) * power_of_two(quantum), value));
 }
 
 }  // namespace assay::mutants

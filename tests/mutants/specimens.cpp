@@ -11,7 +11,7 @@ std::vector<Specimen> specimens() {
   for (std::vector<Specimen> (*family)() :
        {healthy_kernels, mask_mutants, head_and_scale_mutants, row_mutants, tile_mutants,
         rounding_mutants, tensor_mutants, output_mutants, sequence_mutants, sparse_mutants,
-        dropout_mutants, pse_mutants, rope_mutants, argument_specimens}) {
+        dropout_mutants, pse_mutants, rope_mutants, forward_mutants, argument_specimens}) {
     std::vector<Specimen> members = family();
     std::ranges::move(members, std::back_inserter(all));
   }

@@ -122,6 +122,7 @@ struct ModifiesInput : Kernel {
   using Kernel::Kernel;
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Kernel::run(p, inputs, outputs);
+    if (inputs.attention_in.bytes.empty()) return;
     // The kernel has the address of device memory: nothing but discipline keeps it from writing
     // there.
     std::byte& first = const_cast<std::byte&>(inputs.attention_in.bytes.front());
@@ -135,6 +136,7 @@ struct WritesPadding : Kernel {
   void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     Kernel::run(p, inputs, outputs);
     const std::vector<std::int64_t> viewed = viewed_elements(outputs.dq);
+    if (viewed.empty()) return;
     const std::int64_t behind = viewed.back() + 1;
     const auto count =
         static_cast<std::int64_t>(outputs.dq.bytes.size()) / size_of(outputs.dq.dtype);

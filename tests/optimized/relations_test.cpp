@@ -124,8 +124,8 @@ TEST(Relations, StridedTensorsGiveTheSameBits) {
 TEST(Relations, ThreadsAndInstructionsLeaveTheBits) {
   for (const bool single_head : {false, true}) {
     Op::Problem p = rich(Layout::tnd, DType::fp16);
-    p.lengths_q = {150, 0, 600}, p.lengths_kv = {150, 9, 400}, p.seq_q = 600, p.seq_kv = 400;
-    p.prefix = {20, 0, 300};
+    p.lengths_q = {70, 0, 200}, p.lengths_kv = {70, 9, 150}, p.seq_q = 200, p.seq_kv = 150;
+    p.prefix = {20, 0, 110};
     if (single_head) p.heads_q = p.heads_kv = 1;
     const Example example = {.problem = p};
     const Op::Inputs inputs = test::inputs_of(example);

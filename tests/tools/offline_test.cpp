@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "assay/conformance/properties.hpp"
 #include "assay/conformance/results.hpp"
 #include "assay/fixtures/file.hpp"
 #include "session.hpp"
@@ -55,6 +56,25 @@ TEST(Offline, ARecipeHoldsDigestsOnly) {
   const fixtures::CaseRecord record = reader.read(reader.ids().front());
   EXPECT_TRUE(record.inputs.empty());
   EXPECT_EQ(record.digests.size(), 7u);
+}
+
+TEST(Offline, CasesWithoutTensorsOfOneCallAreNotExported) {
+  const Folder folder;
+  const auto refused = [&](const std::string& flags) {
+    auto line = words("export " + (folder / "x.h5") + " flash_attention_score_grad " + flags);
+    const Answer result = answer(registry_of({"flash_like"}), line);
+    EXPECT_EQ(result.code, 2) << flags;
+    return result.err;
+  };
+  EXPECT_PRED2(has, refused("--track=phase1"), std::string("no tensors"));
+  const auto relations = conformance::property_cases<Op>("split_batch");
+  std::string flags = conformance::command_line(relations.front());
+  flags.erase(0, Op::name.size());
+  EXPECT_PRED2(has, refused(flags), std::string("compares several runs"));
+  const Answer planned = answer(registry_of({"flash_like"}),
+                                {"export", folder / "x.h5", "--recipe-only", "--only=relation=split_batch"});
+  EXPECT_EQ(planned.code, 2);
+  EXPECT_PRED2(has, planned.err, std::to_string(relations.size()) + " compare runs");
 }
 
 TEST(Offline, OutputsOfAHealthyKernelConformAndTheListOfUnconfirmedItemsIsStored) {

@@ -69,7 +69,13 @@ TEST(Results, AllResultsSurviveTheirJson) {
                                                .seed = 7,
                                                .numerics = {{"bf16", "{}"}}},
                                .summary = {.implementation = "x", .planned = 3, .seconds = 1.5},
-                               .cases = {example(), example()}};
+                               .cases = {example(), example()},
+                               .shrunk = {{.id = "0123456789ab",
+                                           .command_line = "op --a=1",
+                                           .shrunk = "op",
+                                           .verdict = conformance::Verdict::crash,
+                                           .runs = 7,
+                                           .end = conformance::ShrinkEnd::runs}}};
   results.summary.pairs = conformance::pair_coverage<spec::FlashAttentionScoreGrad>();
   for (const CaseReport& report : results.cases) conformance::count(results.summary, report);
   const std::string json = conformance::to_json(results);

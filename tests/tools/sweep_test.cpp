@@ -15,7 +15,7 @@ namespace assay::tests {
 namespace {
 
 /// Cases that only check arguments: many, and quick.
-const char* const quick = "--only=track=phase1";
+const char* const quick = "--only=--violate=FAG-C0";
 
 /// Accepts every call, counts the checks, and does something at the n-th.
 class Counting final : public spec::Implementation<Op> {
@@ -129,6 +129,8 @@ TEST(Report, HoldsWhatItsSchemaSays) {
   expect_documented(report, "report.json: schema `assay-report-1`");
   expect_documented(report["environment"], "environment");
   expect_documented(report["summary"], "summary");
+  ASSERT_FALSE(report["shrunk"].empty());
+  for (const auto& one : report["shrunk"]) expect_documented(one, "shrunk[]");
   ASSERT_FALSE(report["cases"].empty());
   std::size_t tensors = 0, findings = 0;
   for (const auto& one : report["cases"]) {
@@ -139,6 +141,30 @@ TEST(Report, HoldsWhatItsSchemaSays) {
   }
   EXPECT_GT(tensors, 0u);
   EXPECT_GT(findings, 0u);
+}
+
+TEST(Sweep, ShrinksItsFirstFailuresAndReportsBothLines) {
+  const Folder folder;
+  const cli::Registry registry = registry_of({"all_zeros"});
+  const std::vector<std::string> line = {"sweep", "--random=0", "--only=seq_q=1 ", "--budget=1s",
+                                         "--report", folder / "r.json"};
+  const auto with = [&](const std::string& flag) {
+    auto all = line;
+    all.push_back(flag);
+    return answer(registry, all);
+  };
+  const Answer result = with("--shrink=2");
+  const auto shrunk = nlohmann::json::parse(text_of(folder / "r.json"))["shrunk"];
+  ASSERT_EQ(shrunk.size(), 2u);
+  for (const auto& one : shrunk) {
+    EXPECT_PRED2(has, result.out, "assay run " + one["command_line"].get<std::string>());
+    EXPECT_PRED2(has, result.out, "assay run " + one["shrunk"].get<std::string>());
+    EXPECT_EQ(answer(registry, words("run " + one["shrunk"].get<std::string>())).code, 1);
+  }
+  EXPECT_PRED2(has, result.err, std::string("--only=seq_q=1  leaves out "));
+  const Answer shown = answer(registry, {"report", folder / "r.json"});
+  EXPECT_PRED2(has, shown.out, shrunk[0]["shrunk"].get<std::string>());
+  EXPECT_FALSE(has(with("--shrink=0").out, "smallest failing"));
 }
 
 TEST(Report, ReadsItselfAndComparesWithAnother) {
@@ -227,7 +253,7 @@ TEST(Sweep, AnotherPlanTakesNothingUp) {
   answer(counting(checks, 3, [&] { stop = true; }), {"sweep", quick, "--store", folder / "s.h5"},
          stop);
   const Answer other = answer(counting(checks, -1, [] {}),
-                              {"sweep", "--only=--violate=FAG-C2", "--store", folder / "s.h5"});
+                              {"sweep", "--only=--violate=FAG-C08", "--store", folder / "s.h5"});
   EXPECT_FALSE(has(other.err, "interrupted sweep")) << other.err;
 }
 

@@ -2,6 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "assay/conformance/record.hpp"
+#include "assay/conformance/sampling.hpp"
+
 #include "session.hpp"
 
 namespace assay::tests {
@@ -31,6 +34,7 @@ TEST(Usage, UnknownFlagIsNamedWithTheFlagsThereAre) {
 TEST(Usage, UnknownOperatorIsNamedWithTheOperatorsThereAre) {
   expect_usage("run flash", {"'flash'", "flash_attention_score_grad"});
   expect_usage("run", {"flash_attention_score_grad"});
+  expect_usage("shrink", {"shrink needs an operator", "flash_attention_score_grad"});
   expect_usage("sweep flash", {"'flash'", "flash_attention_score_grad"});
 }
 
@@ -38,6 +42,45 @@ TEST(Usage, UnknownValueOfAFieldIsNamedWithTheChoices) {
   expect_usage("run flash_attention_score_grad --dtype=fp8", {"dtype", "fp8", "bf16"});
   expect_usage("run flash_attention_score_grad --seq_q=many", {"seq_q", "many"});
   expect_usage("run flash_attention_score_grad --violate=FAG-C99:query", {"FAG-C99"});
+}
+
+TEST(Usage, ABrokenRowIsNamedWithItsStatementTheCulpritAndTheStatus) {
+  expect_usage("run flash_attention_score_grad --sparse_mode=7 --atten_mask=compressed",
+               {"FAG-C64", "Sparse modes 7 and 8", "by --sparse_mode=7", "any status but success",
+                "the call: flash_attention_score_grad"});
+  expect_usage("run flash_attention_score_grad --surface=u3 --layout=TND --head_dim_rope=8",
+               {"FAG-C08", "by --surface=u3"});
+}
+
+TEST(Usage, FieldsThatNoCallCanBeMadeOfAreNamed) {
+  const std::string packed = "run flash_attention_score_grad --layout=TND --surface=u1 ";
+  expect_usage("run flash_attention_score_grad --layout=TND", {"--layout=TND", "surface g1"});
+  expect_usage("run flash_attention_score_grad --lengths_q=3,4", {"--lengths_q=3,4", "BNSD"});
+  expect_usage(packed + "--lengths_q=3,4 --lengths_kv=3",
+               {"--lengths_kv=3:", "lengths_q, which has 2"});
+  expect_usage(packed + "--lengths_q=3,,4", {"--lengths_q=3,,4", "COUNTxNUMBER"});
+  expect_usage(packed + "--lengths_q=5000x4", {"--lengths_q=5000x4", "4096"});
+  expect_usage(packed + "--lengths_q=2x4 --batch=3", {"--batch=3", "2, which --lengths_q implies"});
+  expect_usage("run flash_attention_score_grad --sparse_mode=6 --atten_mask=compressed",
+               {"--prefix=:", "batch, which is 1; these are 0"});
+  expect_usage("run flash_attention_score_grad --head_dim_rope=8", {"--head_dim_rope=8", "0 with surface g1"});
+  expect_usage("run flash_attention_score_grad --q_start_idx=3", {"--q_start_idx=3", "surface g1"});
+}
+
+TEST(Usage, AViolationThatBreaksNothingIsRefused) {
+  const std::string line = "run flash_attention_score_grad --track=phase1 --violate=";
+  expect_usage(line + "FAG-C20", {"FAG-C20:query", "FAG-C20:key"});
+  expect_usage(line + "XX:query", {"XX:query", "list rows"});
+  expect_usage("run flash_attention_score_grad --violate=FAG-C20:query", {"--track=phase1"});
+}
+
+TEST(Usage, ARelationAndItsTrackComeTogether) {
+  expect_usage("run flash_attention_score_grad --relation=split_batch", {"--track=relation"});
+  expect_usage("run flash_attention_score_grad --track=relation", {"--relation=NAME", "split_batch"});
+  expect_usage("run flash_attention_score_grad --track=relation --relation=splits",
+               {"--relation=splits", "split_batch"});
+  expect_usage("run flash_attention_score_grad --track=relation --relation=concatenate_rope",
+               {"its domain, calls with rope tensors", "assay explain concatenate_rope"});
 }
 
 TEST(Usage, UnknownImplementationIsNamedWithTheOnesThereAre) {
@@ -54,11 +97,12 @@ TEST(Usage, ValuesOutOfRangeAreNamedWithTheLimit) {
   expect_usage("sweep --seed=1e3", {"--seed", "'1e3'", "0..18446744073709551615"});
   expect_usage("sweep --product=a4", {"--product", "'a4'", "a2, a3"});
   expect_usage("sweep --random=-1", {"--random", "'-1'", "0..1000000"});
+  expect_usage("sweep --shrink=some", {"--shrink", "'some'", "0..1000"});
   expect_usage("sweep --only=nothing_has_this", {"--only", "'nothing_has_this'"});
 }
 
 TEST(Usage, UnknownIdsAreNamed) {
-  expect_usage("explain FAG-C999", {"'FAG-C999'", "list rows"});
+  expect_usage("explain FAG-C999", {"'FAG-C999'", "list rows", "list properties"});
   expect_usage("list things", {"'things'", "operators", "presets"});
 }
 
@@ -106,7 +150,7 @@ TEST(List, JsonHoldsEveryKind) {
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json["rows"].size(), Op::constraints().size());
   EXPECT_EQ(json["implementations"][1]["implementation"], "ascend_like");
-  for (const char* kind : {"operators", "surfaces", "profiles", "masks", "presets"})
+  for (const char* kind : {"operators", "surfaces", "profiles", "masks", "drops", "properties", "presets"})
     EXPECT_FALSE(json[kind].empty()) << kind;
 }
 
@@ -116,6 +160,54 @@ TEST(Explain, PrintsStatementAndSourceOfARow) {
   EXPECT_EQ(result.code, 0);
   EXPECT_PRED2(has, result.out, std::string(row.statement));
   EXPECT_PRED2(has, result.out, std::string(row.source.document));
+}
+
+TEST(Explain, TellsWhereARowAppliesAndHowItIsBroken) {
+  for (const auto& row : Op::constraints()) {
+    if (row.notes.empty() || !row.has(spec::Side::reject)) continue;
+    const Answer result = answer(registry_of({"no_checks"}), {"explain", std::string(row.id)});
+    EXPECT_PRED2(has, result.out, std::string(row.notes));
+    EXPECT_PRED2(has, result.out, "--violate=" + std::string(row.id) + ":");
+    EXPECT_PRED2(has, result.out, std::string("speaks of "));
+    const std::size_t line = result.out.find("assay run ");
+    ASSERT_NE(line, std::string::npos) << result.out;
+    const Answer tried = answer(registry_of({"no_checks"}), words(result.out.substr(line + 6)));
+    EXPECT_TRUE(tried.out.starts_with("accepted_wrongly") || tried.out.starts_with("not_applicable"))
+        << tried.out << tried.err;
+    return;
+  }
+  FAIL() << "no row with notes";
+}
+
+TEST(Explain, EveryRelationIsListedAndItsLinesParse) {
+  const cli::Registry registry = registry_of({"flash_like"});
+  const auto listed = nlohmann::json::parse(answer(registry, words("list properties --json")).out);
+  ASSERT_FALSE(listed.empty());
+  for (const auto& one : listed) {
+    const Answer result = answer(registry, {"explain", one["relation"]});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_PRED2(has, result.out, one["sentence"].get<std::string>());
+    std::istringstream lines(result.out);
+    std::int64_t runnable = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("  assay run ")) continue;
+      EXPECT_NO_THROW(
+          conformance::parse_case<Op>(conformance::case_words(line.substr(12), Op::name)));
+      ++runnable;
+    }
+    EXPECT_GT(runnable, 0) << one;
+  }
+}
+
+TEST(Plan, EverySampledLineParsesBack) {
+  for (const auto& c : conformance::sample<Op>({})) {
+    auto without_note = c;
+    without_note.note.clear();
+    EXPECT_EQ(conformance::parse_case<Op>(
+                  conformance::case_words(conformance::command_line(c), Op::name)),
+              without_note)
+        << conformance::command_line(c);
+  }
 }
 
 TEST(Registry, AnAddedCommandRunsAndItsFailureIsExitThree) {

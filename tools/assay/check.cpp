@@ -47,6 +47,8 @@ class FileJudge {
 
   /// Errors: UsageError naming what of the file contradicts the case.
   Judged judge(const std::string& name, const fixtures::Actual& actual) {
+    if (const auto reason = without_tensors(case_))
+      throw UsageError(fmt::format("{}:/cases/{}/actual/{}: {}", options_.file, record_.id, name, *reason));
     try {
       return judged(name, actual);
     } catch (const std::invalid_argument& error) {

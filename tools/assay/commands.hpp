@@ -10,13 +10,14 @@ Command list_command();
 Command explain_command();
 Command run_command();
 Command sweep_command();
+Command shrink_command();
 Command export_command();
 Command check_command();
 Command report_command();
 
 inline std::vector<Command> built_in_commands() {
   return {list_command(),   explain_command(), run_command(),   sweep_command(),
-          export_command(), check_command(),   report_command()};
+          shrink_command(), export_command(),  check_command(), report_command()};
 }
 
 }  // namespace assay::cli

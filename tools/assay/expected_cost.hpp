@@ -1,26 +1,42 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "assay/conformance/case.hpp"
 
 namespace assay::cli {
 
-/// Rough cost of a case in seconds, for the time left: a constant, the products of kernel and
-/// forward, and the pairs whose rows the reference judges. Fitted to one sweep; only ratios matter.
+/// Rough share of the scores that a mask of the sparse mode keeps: half of a causal one, at most what lies in a band.
+inline double kept_share(const spec::FlashAttentionScoreGrad::Problem& p) {
+  if (p.atten_mask == spec::MaskShape::absent || p.sparse_mode == 1) return 1;
+  if (p.sparse_mode != 0 && p.sparse_mode != 4) return 0.6;
+  const double keys = std::max(1.0, static_cast<double>(p.seq_kv));
+  const auto tokens = [&](std::int64_t count) {
+    return std::min(static_cast<double>(count), keys);
+  };
+  return std::clamp((tokens(p.pre_tokens) + tokens(p.next_tokens) + 1) / keys, 0.02, 1.0);
+}
+
+/// Rough cost of a case in seconds, for the time left: a constant, the products of kernel and forward over the scores that
+/// are kept, and the pairs whose rows the reference judges. Fitted to one sweep; only ratios matter.
 inline double expected_cost(const conformance::Case<spec::FlashAttentionScoreGrad>& c) {
   if (c.track == conformance::Track::phase1) return 1e-4;
   const auto& p = c.problem;
-  const auto rows_of = [&](std::int64_t extent) {
-    return static_cast<double>(c.rows == 0 ? extent : std::min(c.rows, extent));
+  const double dims = static_cast<double>(p.head_dim + p.head_dim_v + p.head_dim_rope);
+  const double scores = static_cast<double>(spec::score_count(p)) * kept_share(p);
+  const double products = scores * dims / 4e9;
+  if (c.track == conformance::Track::a1 || c.track == conformance::Track::a2)
+    return 0.02 + products;
+  const auto judged_share = [&](std::int64_t extent) {
+    return c.rows == 0 || extent == 0
+               ? 1.0
+               : std::min(1.0, static_cast<double>(c.rows) / static_cast<double>(extent));
   };
-  const double heads = static_cast<double>(p.batch * p.heads_q);
-  const double dims = static_cast<double>(p.head_dim + p.head_dim_v);
-  const double seq_q = static_cast<double>(p.seq_q), seq_kv = static_cast<double>(p.seq_kv);
-  const double products = heads * seq_q * seq_kv * dims / 4e9;
-  if (c.track != conformance::Track::bound) return 0.02 + products;
-  const double pairs = heads * (rows_of(p.seq_q) * seq_kv + rows_of(p.seq_kv) * seq_q);
-  return 0.05 + products + pairs * (dims + 100) / 4e8;
+  const double pairs = scores * (judged_share(p.seq_q) + judged_share(p.seq_kv));
+  const double once = 0.05 + products + pairs * (dims + 100) / 4e8;
+  // A relation runs the kernel, and bounds every element, at least twice.
+  return c.track == conformance::Track::relation ? 2.5 * once : once;
 }
 
 }  // namespace assay::cli

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "assay/conformance/properties.hpp"
 #include "assay/conformance/results.hpp"
 #include "assay/fixtures/file.hpp"
 #include "choose.hpp"
 #include "commands.hpp"
 #include "print_case.hpp"
 #include "reading.hpp"
+#include "row_use.hpp"
 
 namespace assay::cli {
 namespace {
@@ -16,22 +18,33 @@ struct Options {
   std::string id, store;
 };
 
+std::string refusal_text(const spec::ExpectedStatus& status) {
+  if (status.any) return "any status but success";
+  return fmt::format("{} {}", static_cast<std::int32_t>(status.code), spec::to_string(status.code));
+}
+
 template <class Op>
 void print(const spec::Constraint<Op>& row, std::ostream& out) {
-  std::vector<std::string> sides, implied, violations;
+  const RowUse use = row_use(row);
+  std::vector<std::string> sides, implied;
   for (const spec::Side side : row.sides) sides.emplace_back(spec::to_string(side));
   for (const std::string_view id : row.implies) implied.emplace_back(id);
-  for (const auto& violation : row.violations)
-    violations.push_back(fmt::format("{}:{}", row.id, violation.name));
   out << fmt::format("{}\n  {}\n  source:   {}, {}\n  standing: {}\n  sides:    {}\n", row.id,
                      row.statement, row.source.document, row.source.section,
                      spec::to_string(row.standing), joined(sides));
+  out << fmt::format("  speaks of {}\n",
+                     use.surfaces.empty() ? "no planned call" : joined(use.surfaces));
+  if (!row.notes.empty())
+    out << fmt::format("  notes:    {} (contradictions and open points of the documents)\n", row.notes);
   if (!implied.empty()) out << "  implies:  " << joined(implied) << '\n';
-  if (row.has(spec::Side::reject))
-    out << "  refusal:  "
-        << (row.status.any ? "any code but success" : std::string(spec::to_string(row.status.code)))
-        << '\n';
-  if (!violations.empty()) out << "  broken by --violate=" << joined(violations) << '\n';
+  if (row.has(spec::Side::reject)) out << "  refusal:  " << refusal_text(row.status) << '\n';
+  for (const auto& violation : row.violations) {
+    const std::string name = fmt::format("{}:{}", row.id, violation.name);
+    const auto surfaces = use.broken_on.find(name);
+    out << fmt::format("  broken by --violate={} ({})\n", name,
+                       surfaces == use.broken_on.end() ? "no planned call" : joined(surfaces->second));
+  }
+  if (!use.broken_line.empty()) out << "  try: assay run " << use.broken_line << '\n';
 }
 
 bool explain_row(const std::string& id, std::ostream& out) {
@@ -41,6 +54,25 @@ bool explain_row(const std::string& id, std::ostream& out) {
       if (row.id != id) continue;
       print(row, out);
       found = true;
+    }
+  });
+  return found;
+}
+
+/// A relation with the lines of its domain.
+bool explain_property(const std::string& name, std::ostream& out) {
+  bool found = false;
+  for_each_operator([&]<class Op> {
+    for (const conformance::Property& property : conformance::properties<Op>()) {
+      if (property.name != name) continue;
+      found = true;
+      out << fmt::format("{}\n  {}\n  holds for: {}\n  agreement: {}\n", property.name, property.sentence,
+                         property.domain,
+                         property.agreement == "bits"
+                             ? "every bit where the kernel declares a fixed order, else within the tolerances"
+                             : "within the sum of the tolerances of the runs");
+      for (const auto& c : conformance::property_cases<Op>(name))
+        out << "  assay run " << conformance::command_line(c) << '\n';
     }
   });
   return found;
@@ -72,19 +104,21 @@ ExitCode explain_stored(const Options& options, const Context& context) {
 
 ExitCode explain(const Options& options, const Context& context) {
   if (!options.store.empty()) return explain_stored(options, context);
-  if (explain_row(options.id, context.out)) return ExitCode::conformant;
-  throw UsageError("no row '" + options.id +
-                   "'; rows are listed by 'assay list rows', stored cases need --store FILE");
+  if (explain_row(options.id, context.out) || explain_property(options.id, context.out))
+    return ExitCode::conformant;
+  throw UsageError("no row and no relation '" + options.id +
+                   "'; rows are listed by 'assay list rows', relations by 'assay list properties', "
+                   "stored cases need --store FILE");
 }
 
 }  // namespace
 
 Command explain_command() {
   return {.name = "explain",
-          .summary = "print one documented row and where it was read, or a stored case",
+          .summary = "print one documented row and where it was read, a relation, or a stored case",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<Options>();
-            app.add_option("id", options->id, "id of a row such as FAG-C20, or of a stored case")
+            app.add_option("id", options->id, "id of a row such as FAG-C20, name of a relation, or id of a stored case")
                 ->required();
             app.add_option("--store", options->store, "file in which the case lies");
             return [options](const Context& context) { return explain(*options, context); };

@@ -21,12 +21,6 @@ struct Options {
   CaseFlags fields;
 };
 
-template <class Op>
-std::int64_t elements(const conformance::Case<Op>& c) {
-  const auto& p = c.problem;
-  return p.batch * p.heads_q * (p.seq_q + p.seq_kv) * p.head_dim;
-}
-
 spec::NumericsProfile numerics_of(const Options& options, spec::DType io) {
   try {
     return spec::numerics_preset(options.numerics, io);
@@ -72,10 +66,12 @@ ExitCode export_plan(const Options& options, const Context& context) {
   const std::int64_t largest =
       integer_value("--largest", options.largest, 1, std::int64_t{1} << 40);
   std::vector<conformance::Case<Op>> cases;
-  std::int64_t large = 0, calls = 0;
-  for (auto& c : planned_cases<Op>(options.plan)) {
-    if (c.track == conformance::Track::phase1) {
-      ++calls;
+  std::int64_t large = 0, calls = 0, relations = 0;
+  Planned<Op> planned = planned_cases<Op>(options.plan);
+  tell_left_out(planned, options.plan, context.err);
+  for (auto& c : planned.cases) {
+    if (without_tensors(c)) {
+      ++(c.track == conformance::Track::phase1 ? calls : relations);
     } else if (!options.recipe_only && elements(c) > largest) {
       ++large;
     } else {
@@ -84,20 +80,21 @@ ExitCode export_plan(const Options& options, const Context& context) {
   }
   if (cases.empty())
     throw UsageError(
-        fmt::format("nothing to export: {} cases check arguments, {} are larger than --largest={}",
-                    calls, large, largest));
+        fmt::format("nothing to export: {} cases check arguments, {} compare runs, {} are larger than "
+                    "--largest={}",
+                    calls, relations, large, largest));
   write_cases<Op>(options, cases, context);
   context.out << fmt::format(
-      "left out: {} cases that only check arguments, {} larger than --largest={}\n", calls, large,
-      largest);
+      "left out: {} cases that only check arguments, {} that compare several runs, {} larger than "
+      "--largest={}\n",
+      calls, relations, large, largest);
   return ExitCode::conformant;
 }
 
 template <class Op>
 ExitCode export_one(const Options& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
-  if (c.track == conformance::Track::phase1)
-    throw UsageError("--track is 'phase1': such a case has no tensors to export");
+  if (const auto reason = without_tensors(c)) throw UsageError(*reason);
   write_cases<Op>(options, std::vector{c}, context);
   return ExitCode::conformant;
 }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/properties.hpp"
 #include "assay/spec/numerics.hpp"
 #include "choose.hpp"
 #include "commands.hpp"
@@ -61,6 +62,16 @@ Listing input_profiles(std::span<const conformance::InputProfile> profiles) {
   return listing;
 }
 
+Listing properties(const Registry&) {
+  Listing listing{.head = {"relation", "agreement", "domain", "sentence"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    for (const conformance::Property& property : conformance::properties<Op>())
+      listing.rows.push_back({std::string(property.name), std::string(property.agreement),
+                              std::string(property.domain), std::string(property.sentence)});
+  });
+  return listing;
+}
+
 Listing implementations(const Registry& registry) {
   Listing listing{.head = {"implementation", "operator", "summary"}, .rows = {}};
   for_each_operator([&]<class Op> {
@@ -88,6 +99,8 @@ constexpr Kind kinds[] = {
     {"rows", rows},
     {"profiles", [](const Registry&) { return input_profiles(conformance::profiles()); }},
     {"masks", [](const Registry&) { return input_profiles(conformance::mask_patterns()); }},
+    {"drops", [](const Registry&) { return input_profiles(conformance::drop_patterns()); }},
+    {"properties", properties},
     {"implementations", implementations},
     {"presets", presets},
 };
@@ -118,7 +131,7 @@ struct Options {
 template <class Op>
 Coverage planned_coverage(const PlanFlags& flags) {
   Coverage coverage{conformance::row_coverage<Op>(), conformance::pair_coverage<Op>()};
-  for (const auto& c : planned_cases<Op>(flags)) {
+  for (const auto& c : planned_cases<Op>(flags).cases) {
     const auto call = conformance::call_of(c);
     const std::string violated = c.violate.substr(0, c.violate.find(':'));
     std::size_t position = 0;
@@ -185,7 +198,7 @@ Command list_command() {
             const auto options = std::make_shared<Options>();
             app.add_option(
                 "kind", options->kind,
-                "operators, surfaces, rows, profiles, masks, implementations or presets");
+                "operators, surfaces, rows, profiles, masks, drops, properties, implementations or presets");
             app.add_flag("--json", options->json, "print JSON");
             app.add_flag("--coverage", options->coverage,
                          "what the planned cases, or those of a report, exercise");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,20 @@ struct PlanFlags {
   }
 };
 
+template <class Op>
+struct Planned {
+  std::vector<conformance::Case<Op>> cases;
+  std::int64_t left_out = 0;  ///< by --only
+};
+
+/// Tells what --only left out, if anything.
+template <class Op>
+void tell_left_out(const Planned<Op>& planned, const PlanFlags& flags, std::ostream& out) {
+  if (planned.left_out > 0)
+    out << "--only=" << flags.only << " leaves out " << planned.left_out << " of "
+        << planned.left_out + std::ssize(planned.cases) << " cases\n";
+}
+
 /// All that --only looks at: the replay line, its defaults, the note.
 template <class Op>
 std::string searchable(const conformance::Case<Op>& c) {
@@ -34,7 +49,7 @@ std::string searchable(const conformance::Case<Op>& c) {
 
 /// Errors: UsageError for a value that is not accepted, or where no case is left.
 template <class Op>
-std::vector<conformance::Case<Op>> planned_cases(const PlanFlags& flags) {
+Planned<Op> planned_cases(const PlanFlags& flags) {
   conformance::SamplingPlan plan{
       .seed = seed_value("--seed", flags.seed),
       .full = flags.full,
@@ -46,7 +61,8 @@ std::vector<conformance::Case<Op>> planned_cases(const PlanFlags& flags) {
       throw UsageError("--product is '" + flags.product + "', wanted one of " + products.choices());
   }
   const auto all = conformance::sample<Op>(plan);
-  std::vector<conformance::Case<Op>> cases;
+  Planned<Op> planned;
+  auto& cases = planned.cases;
   std::copy_if(all.begin(), all.end(), std::back_inserter(cases),
                [&](const conformance::Case<Op>& c) {
                  return searchable(c).find(flags.only) != std::string::npos;
@@ -54,7 +70,8 @@ std::vector<conformance::Case<Op>> planned_cases(const PlanFlags& flags) {
   if (cases.empty())
     throw UsageError("--only is '" + flags.only + "', which none of " + std::to_string(all.size()) +
                      " cases holds");
-  return cases;
+  planned.left_out = std::ssize(all) - std::ssize(cases);
+  return planned;
 }
 
 }  // namespace assay::cli

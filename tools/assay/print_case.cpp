@@ -76,4 +76,20 @@ void print_case(const CaseReport& report, std::ostream& out) {
                      report.seconds_implementation, report.seconds_total);
 }
 
+std::string end_text(const conformance::ShrunkCase& shrunk) {
+  using conformance::ShrinkEnd;
+  const std::string after = fmt::format("after {} runs ", shrunk.runs);
+  switch (shrunk.end) {
+    case ShrinkEnd::smallest:
+      return after + "nothing smaller fails in the same way";
+    case ShrinkEnd::runs:
+      return after + "the budget of runs was spent";
+    case ShrinkEnd::seconds:
+      return after + "the budget of time was spent";
+    case ShrinkEnd::stopped:
+      return after + "the search was stopped";
+  }
+  return after;
+}
+
 }  // namespace assay::cli

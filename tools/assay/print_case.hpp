@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ostream>
+#include <string>
 
 #include "assay/conformance/report.hpp"
 #include "assay/conformance/results.hpp"
@@ -11,7 +12,10 @@ namespace assay::cli {
 void print_case(const conformance::CaseReport& report, std::ostream& out);
 
 /// Verdicts by surface and dtype, rows exercised, worst error of each tensor, replay lines of what
-/// does not conform.
+/// does not conform, and of its smallest failing neighbours.
 void print_results(const conformance::Results& results, std::ostream& out);
+
+/// How a search for a smaller case ended: "after 34 runs nothing smaller fails in the same way".
+std::string end_text(const conformance::ShrunkCase& shrunk);
 
 }  // namespace assay::cli

@@ -78,6 +78,17 @@ void print_worst(const Results& results, std::ostream& out) {
   table.print(out);
 }
 
+/// The failures whose smallest failing neighbour was looked for, with both lines.
+void print_shrunk(const Results& results, std::ostream& out) {
+  if (results.shrunk.empty()) return;
+  out << "\nfailures and their smallest failing neighbours:\n";
+  for (const conformance::ShrunkCase& shrunk : results.shrunk)
+    out << fmt::format("  {}: assay run {} --implementation={}\n    {}: assay run {} --implementation={}\n    {}\n",
+                       shrunk.id, shrunk.command_line, results.summary.implementation,
+                       spec::to_string(shrunk.verdict), shrunk.shrunk,
+                       results.summary.implementation, end_text(shrunk));
+}
+
 void print_failures(const Results& results, std::ostream& out) {
   std::size_t failures = 0;
   for (const CaseReport& report : results.cases) {
@@ -107,6 +118,7 @@ void print_results(const Results& results, std::ostream& out) {
   print_pairs(summary.pairs, out);
   print_worst(results, out);
   print_failures(results, out);
+  print_shrunk(results, out);
 }
 
 }  // namespace assay::cli

@@ -41,6 +41,10 @@ class Recorder final : public spec::Implementation<Op> {
     inner_.run(problem, inputs, outputs);
     if (first) run_->outputs = digests(outputs);
   }
+  bool has_forward() const override { return inner_.has_forward(); }
+  void forward(const typename Op::Problem& problem, typename Op::Inputs& inputs) override {
+    inner_.forward(problem, inputs);
+  }
   std::vector<spec::Metric> metrics() const override { return inner_.metrics(); }
 
   /// Of the first run since the last call; empty where there was none.

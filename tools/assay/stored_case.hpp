@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
@@ -11,6 +12,25 @@ namespace assay::cli {
 
 /// What of a case is written to a file.
 enum class Contents { recipe, tensors };
+
+/// Elements of query and key of all heads.
+template <class Op>
+std::int64_t elements(const conformance::Case<Op>& c) {
+  const auto& p = c.problem;
+  const auto rows = spec::query_extents(p).rows() + p.group() * spec::key_extents(p).rows();
+  return rows * (p.head_dim + p.head_dim_rope);
+}
+
+/// Why a file cannot hold the case as tensors of one call; nothing: it can.
+template <class Op>
+std::optional<std::string> without_tensors(const conformance::Case<Op>& c) {
+  if (c.track == conformance::Track::phase1)
+    return "--track is 'phase1': such a case has no tensors";
+  if (c.track == conformance::Track::relation)
+    return "--track is 'relation': such a case compares several runs of a kernel, which a file of "
+           "one call cannot hold";
+  return std::nullopt;
+}
 
 /// A case for a file: digests of its inputs, and with `tensors` the inputs themselves and the
 /// reference of the profile.

@@ -15,6 +15,7 @@
 #include "plan_flags.hpp"
 #include "print_case.hpp"
 #include "recorder.hpp"
+#include "shrinking.hpp"
 #include "signals.hpp"
 #include "stored_case.hpp"
 
@@ -25,7 +26,7 @@ using conformance::CaseReport;
 using conformance::Summary;
 
 struct Options {
-  std::string operator_name, budget, store, report, html, junit;
+  std::string operator_name, budget, store, report, html, junit, shrink = "3";
   ImplementationFlags implementation;
   PlanFlags plan;
 };
@@ -34,6 +35,9 @@ struct Options {
 /// many such cases.
 constexpr std::int64_t evidence_elements = 1 << 20;
 constexpr int evidence_cases = 8;
+
+/// Time for shrinking all the failures of a sweep that are shrunk.
+constexpr double shrink_seconds = 20;
 
 /// Changes with everything that could change a result: cases, implementation, tool, the program
 /// itself.
@@ -86,9 +90,8 @@ conformance::StoreListener::RecordOf record_maker(Recorder<Op>& recorder) {
     const auto c =
         conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
     const auto run = recorder.take();
-    const auto& p = c.problem;
-    const bool small = p.batch * p.heads_q * (p.seq_q + p.seq_kv) * p.head_dim <= evidence_elements;
-    if (!report.value_case || !small || left == 0 ||
+    const bool small = elements(c) <= evidence_elements;
+    if (!report.value_case || without_tensors(c) || !small || left == 0 ||
         conformance::contribution(report.verdict) != ExitCode::nonconformant) {
       fixtures::CaseRecord record = conformance::recipe(c);
       record.digests = {run.inputs.begin(), run.inputs.end()};
@@ -96,7 +99,7 @@ conformance::StoreListener::RecordOf record_maker(Recorder<Op>& recorder) {
     }
     --left;
     fixtures::CaseRecord record =
-        stored_case(c, recorder.numerics(p), report.implementation, Contents::tensors);
+        stored_case(c, recorder.numerics(c.problem), report.implementation, Contents::tensors);
     try {
       add_actual(record, c, recorder);
       recorder.take();
@@ -105,6 +108,33 @@ conformance::StoreListener::RecordOf record_maker(Recorder<Op>& recorder) {
     }
     return record;
   };
+}
+
+/// The first `wanted` failures with their smallest failing neighbours. A call that breaks a row on purpose is one
+/// violation of a small call already: it is left alone.
+template <class Op>
+std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseReport>& reports,
+                                                     std::int64_t wanted, Recorder<Op>& recorder,
+                                                     const Context& context) {
+  std::vector<conformance::ShrunkCase> result;
+  const auto start = std::chrono::steady_clock::now();
+  for (const CaseReport& report : reports) {
+    const auto left = wanted - std::ssize(result);
+    if (left <= 0 || context.stop) break;
+    if (conformance::contribution(report.verdict) != ExitCode::nonconformant ||
+        !report.violated_row.empty())
+      continue;
+    if (result.empty()) context.err << "shrinking the first failures\n" << std::flush;
+    const double spent =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const auto c =
+        conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
+    result.push_back(
+        told(report, shrunk(c, report, recorder,
+                            {.seconds = (shrink_seconds - spent) / static_cast<double>(left),
+                             .stop = &context.stop})));
+  }
+  return result;
 }
 
 void print_files(const Options& options, std::ostream& out) {
@@ -133,6 +163,16 @@ ExitCode conclude(const Summary& summary, const Options& options, const Context&
   return summary.exit_code();
 }
 
+/// Prints the results and writes what is made of all of them at once.
+void publish(const conformance::Results& results, const Options& options, const Context& context) {
+  print_results(results, context.out);
+  if (!results.shrunk.empty() && !options.report.empty())
+    conformance::replace_file(options.report, conformance::to_json(results));
+  if (!options.html.empty()) conformance::replace_file(options.html, dashboard_page(results));
+  context.out << '\n';
+  print_files(options, context.out);
+}
+
 /// A file that cannot be written is named before the first case, not after the last.
 void require_writable(const Options& options) {
   for (const std::string& path : {options.report, options.html, options.junit}) {
@@ -146,7 +186,10 @@ void require_writable(const Options& options) {
 template <class Op>
 ExitCode sweep(const Options& options, const Context& context) {
   require_writable(options);
-  const std::vector<conformance::Case<Op>> cases = planned_cases<Op>(options.plan);
+  const std::int64_t shrink = integer_value("--shrink", options.shrink, 0, 1000);
+  const Planned<Op> planned = planned_cases<Op>(options.plan);
+  const std::vector<conformance::Case<Op>>& cases = planned.cases;
+  tell_left_out(planned, options.plan, context.err);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
   Recorder<Op> recorder(*implementation, chosen<Op>(context.registry, options.implementation).name);
   std::vector<double> weights;
@@ -181,13 +224,11 @@ ExitCode sweep(const Options& options, const Context& context) {
 
   stop_on_signals();
   const Summary summary = conformance::sweep<Op>(cases, recorder, listeners, control);
-  print_results(json.results(), context.out);
   // What a stop or a budget left out is taken up by the next start.
   if (store) summary.cases < summary.planned ? store->snapshot() : store->merge();
-  if (!options.html.empty())
-    conformance::replace_file(options.html, dashboard_page(json.results()));
-  context.out << '\n';
-  print_files(options, context.out);
+  conformance::Results results = json.results();
+  results.shrunk = shrunk_failures(results.cases, shrink, recorder, context);
+  publish(results, options, context);
   return conclude(summary, options, context);
 }
 
@@ -202,6 +243,8 @@ Command sweep_command() {
             options->implementation.declare(app);
             options->plan.declare(app);
             app.add_option("--budget", options->budget, "no case starts later, e.g. 60s, 5min");
+            app.add_option("--shrink", options->shrink,
+                           "how many failures are reduced to their smallest neighbour");
             app.add_option("--store", options->store,
                            "HDF5 file of the cases; an interrupted sweep is taken up from it");
             app.add_option("--report", options->report, "report as JSON");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/conformance/report.hpp"
+#include "assay/conformance/shrink.hpp"
 #include "assay/conformance/sweep.hpp"
 #include "assay/spec/numerics.hpp"
 
@@ -24,11 +25,21 @@ struct Environment {
   std::map<std::string, std::string> numerics;  ///< dtype -> JSON of the profile declared for it
 };
 
+/// A failing case and its smallest failing neighbour.
+struct ShrunkCase {
+  std::string id, command_line;  ///< of the case that failed first
+  std::string shrunk;            ///< the neighbour's replay line
+  Verdict verdict = Verdict::tool_failure;  ///< of the neighbour
+  std::int64_t runs = 0;                    ///< cases judged on the way
+  ShrinkEnd end = ShrinkEnd::smallest;
+};
+
 /// Everything that report.json holds.
 struct Results {
   Environment environment;
   Summary summary;
   std::vector<CaseReport> cases;
+  std::vector<ShrunkCase> shrunk = {};
 };
 
 /// The largest |error| / tau of one output over all cases.

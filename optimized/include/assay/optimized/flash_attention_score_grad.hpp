@@ -42,6 +42,9 @@ struct Options {
 /// of one query head one chain over its queries, the records added in order of head, then row. The
 /// order follows from the tiling alone, so the bits depend on neither threads nor instructions.
 ///
+/// It has a forward, too: tiles of keys in ascending order, whose sums are rescaled when a row's maximum grows. No
+/// cycles are modelled of it.
+///
 /// Masked elements have P = 0 and dS = 0, so that dead rows give exact zeros. Beyond the tensors it
 /// holds, per thread, some tiles and the fp32 sums of dq of one key head, and a number per query row.
 /// Errors: std::invalid_argument for instructions that this machine lacks. Of check:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,16 @@ class Implementation {
   /// Errors: Rejected; anything else that escapes counts as a crash.
   virtual void run(const typename Op::Problem&, const typename Op::Inputs&,
                    typename Op::Outputs&) = 0;
+
+  /// Whether `forward` is offered, for an operator that differentiates the outputs of another one.
+  virtual bool has_forward() const { return false; }
+
+  /// Fills the viewed elements of those inputs of a problem that are results of the forward operator, and no other byte;
+  /// its other inputs are given. For FlashAttentionScoreGrad: softmax_max, softmax_sum and attention_in.
+  /// Errors: as `run`; std::logic_error if there is none.
+  virtual void forward(const typename Op::Problem&, typename Op::Inputs&) {
+    throw std::logic_error(name() + " has no forward");
+  }
 
   /// Of the last run.
   virtual std::vector<Metric> metrics() const { return {}; }

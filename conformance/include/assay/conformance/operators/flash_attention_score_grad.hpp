@@ -75,6 +75,9 @@ LatticeCase make_lattice(const Case<spec::FlashAttentionScoreGrad>& c,
 class Examination {
  public:
   explicit Examination(Case<spec::FlashAttentionScoreGrad> c);
+  /// Of a case of track bound whose tensors come from elsewhere: judged by the double engine within its proven radius,
+  /// without the rows in 113 bits, which would cost more than all the rest.
+  Examination(Case<spec::FlashAttentionScoreGrad> c, spec::FlashAttentionScoreGrad::Inputs inputs);
   ~Examination();
   Examination(Examination&&) noexcept;
 

@@ -11,8 +11,8 @@
 
 namespace assay::mutants {
 
-/// What of an implementation the planted bug (or the healthy choice) touches.
-enum class Subject : std::uint8_t { numbers, arguments };
+/// What of an implementation the planted bug (or the healthy choice) touches. forward: only results of its own forward.
+enum class Subject : std::uint8_t { numbers, arguments, forward };
 
 /// An implementation whose verdict is known beforehand.
 struct Specimen {

@@ -1,0 +1,246 @@
+#include "flash_attention_score_grad/forward.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "flash_attention_score_grad/carver.hpp"
+#include "flash_attention_score_grad/dropout.hpp"
+#include "flash_attention_score_grad/exclusion.hpp"
+#include "flash_attention_score_grad/kernel.hpp"
+#include "flash_attention_score_grad/scores.hpp"
+#include "flash_attention_score_grad/statistics.hpp"
+#include "flash_attention_score_grad/work_list.hpp"
+
+namespace assay::optimized {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+constexpr float largest = std::numeric_limits<float>::max();
+constexpr float nothing_yet = -std::numeric_limits<float>::infinity();
+
+/// What one host thread works in.
+struct ForwardTiles {
+  Floats storage;
+  std::vector<std::uint8_t> excluded, dropped;
+  std::vector<std::byte> staged;
+  Tile query, key, key_transposed, value, scores, bias, output;
+  /// One per row: maximum and sum so far, and the factor that the last key tile brought to both.
+  float *max = nullptr, *sum = nullptr, *correction = nullptr;
+  float* ones = nullptr;
+};
+
+void carve(ForwardTiles& t, Carver& carver, const Tiling& tiling, const Op::Problem& p) {
+  const std::int64_t rows = tiling.rows, columns = tiling.columns;
+  const std::int64_t d = p.head_dim + p.head_dim_rope, dv = p.head_dim_v;
+  t.query = carver.tile(rows, d), t.key = carver.tile(columns, d);
+  t.key_transposed = carver.tile(d, columns), t.value = carver.tile(columns, dv);
+  t.scores = carver.tile(rows, columns), t.output = carver.tile(rows, dv);
+  if (p.pse_shift != spec::PseShape::absent) t.bias = carver.tile(rows, columns);
+  t.max = carver.line(rows), t.sum = carver.line(rows), t.correction = carver.line(rows);
+  t.ones = carver.line(columns);
+}
+
+class Forward {
+ public:
+  Forward(const Op::Problem& problem, Op::Inputs& inputs, const Tiling& tiling,
+          const tile::Kernels& kernels)
+      : problem_(problem),
+        inputs_(inputs),
+        tiling_(tiling),
+        kernels_(kernels),
+        queries_(dy_extents(problem)),
+        scores_(problem, inputs, kernels),
+        value_(rows_of(problem, inputs.value, value_extents(problem), kernels)),
+        attention_(rows_of(problem, inputs.attention_in, queries_, kernels)),
+        softmax_max_(problem, inputs.softmax_max, queries_),
+        softmax_sum_(problem, inputs.softmax_sum, queries_),
+        exclusion_(problem, inputs, tiling),
+        dropout_(problem, inputs),
+        stage_(storage_of(problem.dtype)),
+        row_tiles_(tiling, problem.heads_q, &SequenceTiles::row_tiles) {}
+
+  void run(std::int64_t threads);
+
+ private:
+  std::optional<HeadTile> take() {
+    const std::lock_guard lock(mutex_);
+    return row_tiles_.next();
+  }
+  void prepare(ForwardTiles& tiles) const;
+  void process(const HeadTile& row_tile, ForwardTiles& tiles);
+  void load_keys(const Block& block, const ForwardTiles& tiles) const;
+  void process_block(const Block& block, ForwardTiles& tiles) const;
+  void weigh(const Block& block, ForwardTiles& tiles) const;
+  void weigh_row(std::int64_t i, std::int64_t columns, const ForwardTiles& tiles) const;
+  void stage_row(std::int64_t i, std::int64_t columns, ForwardTiles& tiles) const;
+  void finish(const RowSpan& rows, const ForwardTiles& tiles);
+
+  const Op::Problem& problem_;
+  Op::Inputs& inputs_;
+  const Tiling& tiling_;
+  const tile::Kernels& kernels_;
+  spec::Extents queries_;
+  Scores scores_;
+  Rows value_, attention_;
+  Statistics softmax_max_, softmax_sum_;
+  Exclusion exclusion_;
+  Dropout dropout_;
+  tile::Storage stage_;
+  HeadTiles row_tiles_;
+  std::mutex mutex_;
+};
+
+void Forward::prepare(ForwardTiles& tiles) const {
+  Carver carver;
+  carve(tiles, carver, tiling_, problem_);
+  carver.start(tiles.storage.reserve(carver.used()));
+  carve(tiles, carver, tiling_, problem_);
+  std::fill_n(tiles.ones, tiling_.columns, 1.0F);
+  const auto elements = static_cast<std::size_t>(tiling_.rows * tiles.scores.stride);
+  if (exclusion_.present()) tiles.excluded.resize(elements);
+  if (dropout_.present()) tiles.dropped.resize(elements);
+  tiles.staged.resize(static_cast<std::size_t>(tiling_.columns) * sizeof(float));
+}
+
+void Forward::run(std::int64_t threads) {
+  const auto body = [this] {
+    ForwardTiles tiles;
+    prepare(tiles);
+    while (const auto row_tile = take()) process(*row_tile, tiles);
+  };
+  std::vector<std::jthread> others;
+  for (std::int64_t t = 1; t < threads; ++t) others.emplace_back(body);
+  body();
+}
+
+void Forward::process(const HeadTile& row_tile, ForwardTiles& tiles) {
+  const SequenceTiles& sequence = tiling_.sequence(row_tile.b);
+  const RowSpan rows = {.b = row_tile.b,
+                        .n = row_tile.head,
+                        .first = row_tile.index * sequence.rows,
+                        .count = sequence.rows_of(row_tile.index)};
+  std::fill_n(tiles.max, rows.count, nothing_yet);
+  std::fill_n(tiles.sum, rows.count, 0.0F);
+  std::fill_n(tiles.output.at, rows.count * tiles.output.stride, 0.0F);
+  scores_.query().read(rows, tiles.query);
+  const TileRange keys = sequence.keys_of(row_tile.index);
+  for (std::int64_t k = keys.first; k < keys.last; ++k)
+    process_block({.b = rows.b,
+                   .n = rows.n,
+                   .first_row = rows.first,
+                   .rows = rows.count,
+                   .first_column = k * tiling_.columns,
+                   .columns = sequence.columns_of(k)},
+                  tiles);
+  finish(rows, tiles);
+}
+
+void Forward::load_keys(const Block& block, const ForwardTiles& tiles) const {
+  const RowSpan keys = {.b = block.b,
+                        .n = block.n / problem_.group(),
+                        .first = block.first_column,
+                        .count = block.columns};
+  scores_.key().read(keys, tiles.key);
+  value_.read(keys, tiles.value);
+  transpose(tiles.key, keys.count, scores_.channels(), tiles.key_transposed);
+}
+
+/// Adds what the keys of one block bring to maxima, sums and outputs of its rows.
+void Forward::process_block(const Block& block, ForwardTiles& tiles) const {
+  load_keys(block, tiles);
+  scores_.compute(block, tiles.query, tiles.key_transposed, tiles.scores, tiles.bias);
+  weigh(block, tiles);
+  for (std::int64_t i = 0; i < block.rows; ++i)
+    for (std::int64_t d = 0; d < problem_.head_dim_v; ++d)
+      tiles.output.row(i)[d] *= tiles.correction[i];
+  kernels_.multiply({.a = tiles.scores.at,
+                     .a_row = tiles.scores.stride,
+                     .a_depth = 1,
+                     .b = tiles.value.at,
+                     .b_row = tiles.value.stride,
+                     .c = tiles.output.at,
+                     .c_row = tiles.output.stride,
+                     .rows = block.rows,
+                     .columns = problem_.head_dim_v,
+                     .depth = block.columns,
+                     .sum = tile::Sum::add});
+}
+
+/// Replaces the scores of a block by exp(score - max), excluded and dropped ones by 0, staged.
+void Forward::weigh(const Block& block, ForwardTiles& t) const {
+  const std::int64_t stride = t.scores.stride;
+  if (exclusion_.present()) exclusion_.read(block, stride, t.excluded.data());
+  if (dropout_.present()) dropout_.read(block, stride, t.dropped.data());
+  for (std::int64_t i = 0; i < block.rows; ++i) {
+    weigh_row(i, block.columns, t);
+    t.sum[i] = t.sum[i] * t.correction[i] + kernels_.dot(t.scores.row(i), t.ones, block.columns);
+    stage_row(i, block.columns, t);
+  }
+}
+
+void Forward::weigh_row(std::int64_t i, std::int64_t columns, const ForwardTiles& t) const {
+  float* const score = t.scores.row(i);
+  const std::uint8_t* const excluded =
+      exclusion_.present() ? t.excluded.data() + i * t.scores.stride : nullptr;
+  const auto is_kept = [&](std::int64_t j) { return excluded == nullptr || excluded[j] == 0; };
+  float max = t.max[i];
+  for (std::int64_t j = 0; j < columns; ++j) {
+    score[j] *= scores_.scale();
+    if (is_kept(j) && score[j] > max) max = score[j];
+  }
+  float step[tile::lanes] = {t.max[i] - max};
+  kernels_.exponential(step, 1, step);
+  t.correction[i] = t.max[i] == max ? 1 : step[0];
+  t.max[i] = max;
+  for (std::int64_t j = 0; j < columns; ++j) score[j] -= max;
+  kernels_.exponential(score, columns, score);
+  for (std::int64_t j = 0; j < columns; ++j)
+    if (!is_kept(j)) score[j] = 0;
+}
+
+/// Weights enter the product with value rounded to the type of the tensors, as P does in the gradient.
+void Forward::stage_row(std::int64_t i, std::int64_t columns, ForwardTiles& t) const {
+  float* const weight = t.scores.row(i);
+  if (dropout_.present())
+    for (std::int64_t j = 0; j < columns; ++j)
+      if (t.dropped[static_cast<std::size_t>(i * t.scores.stride + j)] != 0) weight[j] = 0;
+  kernels_.narrow(weight, dropout_.keep_factor(), columns, stage_, t.staged.data());
+  kernels_.widen(t.staged.data(), stage_, columns, weight);
+}
+
+/// A row whose sum is still 0 had no key.
+void Forward::finish(const RowSpan& rows, const ForwardTiles& t) {
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    if (t.sum[i] == 0) {
+      t.max[i] = -largest, t.sum[i] = largest;
+      continue;
+    }
+    for (std::int64_t d = 0; d < problem_.head_dim_v; ++d) t.output.row(i)[d] /= t.sum[i];
+  }
+  softmax_max_.write(rows, t.max, inputs_.softmax_max);
+  softmax_sum_.write(rows, t.sum, inputs_.softmax_sum);
+  attention_.write(rows, t.output, 1.0F, inputs_.attention_in);
+}
+
+void fill(spec::Tensor& tensor, float value) {
+  for (const std::int64_t element : spec::viewed_elements(tensor)) tensor.store(element, value);
+}
+
+}  // namespace
+
+void compute_forward(const Op::Problem& problem, Op::Inputs& inputs, const Tiling& tiling,
+                     const tile::Kernels& kernels, std::int64_t threads) {
+  Forward(problem, inputs, tiling, kernels).run(threads);
+}
+
+void fill_dead_rows(Op::Inputs& inputs) {
+  fill(inputs.softmax_max, -largest);
+  fill(inputs.softmax_sum, largest);
+  fill_with_zeros(inputs.attention_in);
+}
+
+}  // namespace assay::optimized

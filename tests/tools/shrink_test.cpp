@@ -1,0 +1,185 @@
+#include "assay/conformance/shrink.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "assay/conformance/properties.hpp"
+#include "assay/conformance/record.hpp"
+#include "session.hpp"
+
+namespace assay::tests {
+namespace {
+
+using Json = nlohmann::json;
+using conformance::CaseReport;
+using conformance::Verdict;
+using FlashCase = conformance::Case<Op>;
+
+const char* const packed =
+    "--layout=TND --surface=u2 --lengths_q=40,7,33 --lengths_kv=40,31,47 --heads_q=4 --heads_kv=2 "
+    "--head_dim=32 --head_dim_v=32 --sparse_mode=6 --prefix=20,9,30 --atten_mask=compressed "
+    "--dtype=fp16 --inputs=padded --keep_prob=0.5 --drop_mask=exact --seed=5";
+const std::string padded =
+    "flash_attention_score_grad --layout=BSND --heads_q=8 --heads_kv=4 --seq_q=20 --seq_kv=33 "
+    "--batch=3 --head_dim=32 --head_dim_v=32";
+
+Json shrunk(const std::string& specimen, const std::string& line) {
+  const Answer result = answer(registry_of({specimen}), words("shrink " + line + " --json"));
+  EXPECT_EQ(result.code, 1) << specimen << ' ' << result.err;
+  return Json::parse(result.out);
+}
+
+std::int64_t number(const Json& report, const char* field) {
+  return std::stoll(report["fields"][field].get<std::string>());
+}
+
+TEST(Shrink, APrefixOffByOneNeedsOneSequenceAndFewKeys) {
+  const Json json =
+      shrunk("prefix_one_more", std::string("flash_attention_score_grad ") + packed);
+  const Json& smallest = json["shrunk"];
+  EXPECT_EQ(json["end"], "smallest");
+  for (const char* field : {"batch", "heads_q", "heads_kv", "head_dim"})
+    EXPECT_EQ(number(smallest, field), 1) << smallest["command_line"];
+  EXPECT_LE(number(smallest, "seq_q"), 2) << smallest["command_line"];
+  EXPECT_LE(number(smallest, "seq_kv"), 4) << smallest["command_line"];
+  EXPECT_EQ(number(smallest, "sparse_mode"), 6);
+  EXPECT_EQ(smallest["fields"]["keep_prob"], "1");
+  EXPECT_EQ(smallest["fields"]["inputs"], "contiguous");
+}
+
+TEST(Shrink, AWrongKeyHeadNeedsTwoOfThemAndAGroup) {
+  const Json smallest = shrunk("kv_head_modulo", padded)["shrunk"];
+  EXPECT_EQ(number(smallest, "heads_kv"), 2);
+  EXPECT_EQ(number(smallest, "heads_q"), 4);
+  EXPECT_EQ(number(smallest, "batch"), 1);
+  EXPECT_EQ(number(smallest, "seq_q"), 1);
+}
+
+TEST(Shrink, BothLinesReplayTheFailure) {
+  const cli::Registry registry = registry_of({"kv_head_modulo"});
+  const Answer result = answer(registry, words("shrink " + padded));
+  EXPECT_EQ(result.code, 1);
+  std::vector<std::string> lines;
+  std::istringstream out(result.out);
+  for (std::string line; std::getline(out, line);)
+    if (const auto at = line.find("assay run "); at != std::string::npos)
+      lines.push_back(line.substr(at + 6));
+  ASSERT_EQ(lines.size(), 2u) << result.out;
+  EXPECT_LT(lines[1].size(), lines[0].size());
+  for (const std::string& line : lines) EXPECT_EQ(answer(registry, words(line)).code, 1) << line;
+}
+
+TEST(Shrink, IsDeterministic) {
+  const Json once = shrunk("last_batch_skipped", padded), again = shrunk("last_batch_skipped", padded);
+  EXPECT_EQ(once["shrunk"]["command_line"], again["shrunk"]["command_line"]);
+  EXPECT_EQ(once["runs"], again["runs"]);
+}
+
+TEST(Shrink, ABrokenCallStaysBrokenInTheSameRow) {
+  const std::string line =
+      "flash_attention_score_grad --batch=2 --heads_q=4 --heads_kv=2 --seq_q=24 --seq_kv=40 "
+      "--track=phase1 --violate=FAG-C20:key";
+  const Json smallest = shrunk("no_checks", line)["shrunk"];
+  EXPECT_EQ(smallest["verdict"], "accepted_wrongly");
+  EXPECT_EQ(smallest["violated_row"], "FAG-C20");
+  EXPECT_EQ(number(smallest, "heads_q"), 1);
+  EXPECT_EQ(number(smallest, "seq_kv"), 1);
+}
+
+TEST(Shrink, AConformingCaseIsLeftAlone) {
+  const Answer result = answer(registry_of({"flash_like"}),
+                               words("shrink flash_attention_score_grad --seq_q=5 --seq_kv=7"));
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_PRED2(has, result.err, std::string("verdict conforms"));
+  EXPECT_TRUE(result.out.starts_with("conforms ")) << result.out;
+}
+
+/// A judge that lets a case fail where `fails` says so.
+conformance::CaseJudge<Op> judge(std::function<bool(const FlashCase&)> fails) {
+  return [fails](const FlashCase& c) {
+    CaseReport report;
+    report.command_line = conformance::command_line(c);
+    report.verdict = fails(c) ? Verdict::nonconformant_proven : Verdict::conforms;
+    return report;
+  };
+}
+
+FlashCase packed_case() { return conformance::parse_case<Op>(words(packed)); }
+
+conformance::Shrunk<Op> search(const FlashCase& c, const std::function<bool(const FlashCase&)>& fails,
+                               const conformance::ShrinkBudget& budget = {}) {
+  const auto asked = judge(fails);
+  return conformance::shrink(c, asked(c), asked, budget);
+}
+
+TEST(ShrinkSearch, FindsTheEdgeOfWhatFails) {
+  const auto fails = [](const FlashCase& c) {
+    return c.problem.seq_kv >= 29 && c.problem.seq_q >= 5 && c.problem.head_dim >= 17;
+  };
+  const auto found = search(packed_case(), fails);
+  EXPECT_EQ(conformance::command_line(found.smallest),
+            "flash_attention_score_grad --seq_q=5 --seq_kv=29 --head_dim=17 --head_dim_v=1 --scale_value=1");
+  EXPECT_EQ(found.end, conformance::ShrinkEnd::smallest);
+}
+
+TEST(ShrinkSearch, KeepsTheSequenceThatFails) {
+  const auto fails = [](const FlashCase& c) {
+    const auto& p = c.problem;
+    for (std::int64_t b = 0; b < p.batch; ++b)
+      if (p.length_q(b) == 7 && p.sparse_mode == 6) return true;
+    return false;
+  };
+  const auto found = search(packed_case(), fails);
+  EXPECT_EQ(found.smallest.problem.batch, 1);
+  EXPECT_EQ(found.smallest.problem.seq_q, 7);
+  EXPECT_EQ(found.smallest.problem.seq_kv, 1);
+  EXPECT_EQ(found.smallest.problem.sparse_mode, 6);
+}
+
+TEST(ShrinkSearch, EveryJudgedCaseIsLegalAndParsesBack) {
+  std::int64_t judged = 0;
+  const auto fails = [&](const FlashCase& c) {
+    ++judged;
+    EXPECT_EQ(conformance::parse_case<Op>(
+                  conformance::case_words(conformance::command_line(c), Op::name)),
+              c);
+    return c.problem.seq_kv > 3 && c.problem.has_dropout();
+  };
+  const auto found = search(packed_case(), fails);
+  EXPECT_EQ(found.runs + 1, judged);  // the first one is the caller's
+}
+
+TEST(ShrinkSearch, ARelationStaysWithinItsDomain) {
+  const FlashCase c = conformance::property_cases<Op>("sequences_alone").front();
+  const auto found =
+      search(c, [](const FlashCase& smaller) { return smaller.problem.seq_kv >= 5; });
+  EXPECT_EQ(found.smallest.relation, "sequences_alone");
+  EXPECT_EQ(found.smallest.track, conformance::Track::relation);
+  EXPECT_EQ(found.smallest.problem.input_layout, spec::Layout::tnd);
+  EXPECT_EQ(found.smallest.problem.seq_kv, 5);
+  EXPECT_EQ(found.smallest.problem.heads_q, 1);
+}
+
+TEST(ShrinkSearch, SaysWhichBudgetEndedIt) {
+  const auto always = [](const FlashCase&) { return true; };
+  EXPECT_EQ(search(packed_case(), always, {.runs = 2}).end, conformance::ShrinkEnd::runs);
+  EXPECT_EQ(search(packed_case(), always, {.runs = 2}).runs, 2);
+  EXPECT_EQ(search(packed_case(), always, {.seconds = 0}).end, conformance::ShrinkEnd::seconds);
+  const std::atomic<bool> stop = true;
+  EXPECT_EQ(search(packed_case(), always, {.stop = &stop}).end, conformance::ShrinkEnd::stopped);
+}
+
+TEST(ShrinkSearch, AnotherKindOfFailureIsNotFollowed) {
+  EXPECT_TRUE(conformance::same_failure(Verdict::nonconformant_statistical,
+                                        Verdict::nonconformant_proven));
+  EXPECT_FALSE(conformance::same_failure(Verdict::nonconformant_proven,
+                                         Verdict::nonconformant_statistical));
+  EXPECT_FALSE(conformance::same_failure(Verdict::nonconformant_proven, Verdict::crash));
+  EXPECT_FALSE(conformance::same_failure(Verdict::crash, Verdict::rejected_wrongly));
+  EXPECT_THROW(search(packed_case(), [](const FlashCase&) { return false; }),
+               std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace assay::tests

@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "one_case.hpp"
+#include "print_case.hpp"
+#include "shrinking.hpp"
+#include "signals.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::CaseReport;
+using conformance::ShrunkCase;
+
+void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport& smallest,
+           std::ostream& out) {
+  out << fmt::format("{}: assay run {} --implementation={}\n", spec::to_string(failing.verdict),
+                     failing.command_line, failing.implementation);
+  if (shrunk.shrunk == shrunk.command_line)
+    out << fmt::format("{}; it is the smallest found\n", end_text(shrunk));
+  else
+    out << fmt::format("{}:\n\n", end_text(shrunk));
+  if (shrunk.shrunk != shrunk.command_line) print_case(smallest, out);
+}
+
+template <class Op>
+ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
+  const conformance::Case<Op> c = options.fields.parsed<Op>(app);
+  const auto implementation = make_implementation<Op>(context.registry, options.implementation);
+  Recorder<Op> recorder(*implementation, chosen<Op>(context.registry, options.implementation).name);
+  const CaseReport report = conformance::examine(c, recorder);
+  recorder.take();
+  const bool fails = conformance::contribution(report.verdict) == ExitCode::nonconformant;
+  if (!fails) {
+    context.err << fmt::format("verdict {}: only a case that does not conform is shrunk\n",
+                               spec::to_string(report.verdict));
+    if (options.json)
+      context.out << nlohmann::ordered_json::parse(conformance::to_json(report)).dump(1) << '\n';
+    else
+      print_case(report, context.out);
+    return conformance::contribution(report.verdict);
+  }
+  stop_on_signals();
+  const auto result = shrunk<Op>(c, report, recorder, {.stop = &context.stop});
+  const ShrunkCase summary = told(report, result);
+  if (options.json)
+    context.out << nlohmann::ordered_json{{"case", nlohmann::ordered_json::parse(conformance::to_json(report))},
+                                          {"shrunk", nlohmann::ordered_json::parse(conformance::to_json(result.report))},
+                                          {"runs", summary.runs},
+                                          {"end", spec::to_string(summary.end)}}
+                       .dump(1)
+                << '\n';
+  else
+    print(report, summary, result.report, context.out);
+  return ExitCode::nonconformant;
+}
+
+}  // namespace
+
+Command shrink_command() {
+  return one_case_command(
+      "shrink", "reduce a failing case field by field to its smallest failing neighbour",
+      []<class Op>(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
+        return shrink<Op>(options, app, context);
+      });
+}
+
+}  // namespace assay::cli
