@@ -103,7 +103,9 @@ void parse_member(std::string_view name, std::string_view text, Member& member) 
     static_assert(std::same_as<Member, std::int64_t>);
     const FieldRange range = range_of<Op>(name);
     if (!parse_whole(text, member) || member < range.first || member > range.last)
-      refuse(name, std::string(text), number_text(range.first) + " to " + number_text(range.last));
+      refuse(name, std::string(text),
+             number_text(range.first) + " to " + number_text(range.last) +
+                 (range.row.empty() ? "" : ", see " + std::string(range.row)));
   }
 }
 

@@ -52,6 +52,19 @@ Verdict refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer, C
   return Verdict::rejected_wrongly;
 }
 
+/// What the documents leave open about a legal call, so that its refusal convicts nobody; empty if nothing.
+std::string disputed_reading(const spec::Call<Op>& call) {
+  std::string text;
+  for (const auto* row : spec::violations(Op::constraints(), call))
+    text += (text.empty() ? "disputed: " : "; ") + std::string(row->id) + " (" +
+            std::string(row->statement) + ")";
+  const auto& a = call.attributes;
+  const bool windowed = std::min(a.pre_tokens, a.next_tokens) < spec::unbounded_tokens;
+  if (text.empty() && !call.parameters.atten_mask.present && (a.sparse_mode != 0 || windowed))
+    text = "disputed: without a mask the sparse mode and its window change no result, yet may be checked (FAG-Q12)";
+  return text;
+}
+
 /// A call that breaks a row: only phase 1 is asked.
 CaseReport examine_violation(const Case<Op>& c, Kernel& kernel) {
   CaseReport report = blank_report(c);
@@ -248,9 +261,13 @@ CaseReport examine(Examination& examination, Kernel& kernel) {
     }
     kernel.check(call);
   } catch (const spec::Rejected& answer) {
-    report.verdict = Verdict::rejected_wrongly;
-    add_note(report, "status", "phase 1 refused a legal call with " + describe(answer.status()) +
-                                   ": " + answer.what());
+    const std::string open_reading = disputed_reading(call);
+    report.verdict =
+        open_reading.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable;
+    add_note(report, "status", "phase 1 refused " +
+                                   std::string(open_reading.empty() ? "a legal call" : "the call") +
+                                   " with " + describe(answer.status()) + ": " + answer.what());
+    if (!open_reading.empty()) add_note(report, "note", open_reading);
     return finish(std::move(report));
   } catch (const std::exception& failure) {
     report.verdict = Verdict::crash;
@@ -272,6 +289,8 @@ CaseReport examine(Examination& examination, Kernel& kernel) {
     }
   }
   if (report.verdict == Verdict::conforms) report.accepted_rows = exercised_rows(call);
+  if (const std::string open_reading = disputed_reading(call); !open_reading.empty())
+    add_note(report, "note", "accepted; " + open_reading);
   return finish(std::move(report));
 }
 

@@ -68,6 +68,7 @@ void fill_sum(const Dense& dense, const Arithmetic& n, const Products& products,
   const double all = static_cast<double>(products.keep.size());
   row.sum_error =
       slack * (error / sum + all * n.phi + (row.keys + 4) * std::max(n.u, n.u_a));
+  if (std::isnan(row.sum_error)) row.sum_error = std::numeric_limits<double>::infinity();
 }
 
 /// Sums of |V| over the keys: weighted by the errors of P, by P with its errors, and not at all.
@@ -106,6 +107,13 @@ void fill_output(const Dense& dense, const Arithmetic& n, const OutputSums& sums
                  const LiveRow& row, std::int64_t first, ForwardTolerances& result) {
   const double unit = (2 * row.keys + 6) * std::max(n.u, n.u_a) + 2 * n.u_x +
                       unit_roundoff(n.profile.partials);
+  // Where the sum itself may be off by half, nothing is known of the output.
+  if (!(row.sum_error < 0.5)) {
+    for (std::int64_t d = 0; d < dense.problem.head_dim_v; ++d)
+      result.before_cast[at(first + d)] = result.attention_in[at(first + d)] =
+          std::numeric_limits<double>::infinity();
+    return;
+  }
   for (std::int64_t d = 0; d < dense.problem.head_dim_v; ++d) {
     const double before = slack * (sums.error[at(d)] + unit * sums.magnitude[at(d)] +
                                    dense.largest_kappa * n.phi * sums.plain[at(d)]);

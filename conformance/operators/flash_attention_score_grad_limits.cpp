@@ -167,6 +167,8 @@ void require_relation(const Case<Op>& c) {
     refuse("track", text(c.track), "with --relation=NAME, one of " + names);
   }
   if (c.relation == flash::cascade_name) return;
+  // Hard data would leave the domain of a relation by overflow or underflow.
+  if (c.profile != "normal") refuse("profile", c.profile, "normal with --track=relation");
   const flash::Relation& relation = flash::relation(c.relation);
   if (!relation.applies(c.problem))
     refuse("relation", c.relation,
@@ -207,21 +209,21 @@ void refuse(std::string_view field, const std::string& value, const std::string&
 std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
   constexpr std::int64_t two_mebi = 2 * 1024 * 1024, mebi = 1024 * 1024;
   static constexpr FieldRange ranges[] = {
-      {"batch", 0, two_mebi},
-      {"heads_q", 1, 256},
-      {"heads_kv", 1, 256},
-      {"seq_q", 0, mebi},
-      {"seq_kv", 0, mebi},
+      {"batch", 0, two_mebi, "FAG-C40"},
+      {"heads_q", 1, 256, "FAG-C39"},
+      {"heads_kv", 1, 256, "FAG-C39"},
+      {"seq_q", 0, mebi, "FAG-C41"},
+      {"seq_kv", 0, mebi, "FAG-C41"},
       {"lengths_q", 0, mebi},
       {"lengths_kv", 0, mebi},
-      {"head_dim", 1, 768},
-      {"head_dim_v", 1, 768},
-      {"head_dim_rope", 0, 768},
-      {"sparse_mode", 0, 8},
+      {"head_dim", 1, 768, "FAG-C44"},
+      {"head_dim_v", 1, 768, "FAG-C35"},
+      {"head_dim_rope", 0, 768, "FAG-C45"},
+      {"sparse_mode", 0, 8, "FAG-C63"},
       {"pre_tokens", -spec::unbounded_tokens, spec::unbounded_tokens},
       {"next_tokens", -spec::unbounded_tokens, spec::unbounded_tokens},
       {"prefix", 0, mebi},
-      {"pse_type", 0, 3},
+      {"pse_type", 0, 3, "FAG-C76"},
       {"q_start_idx", -mebi, mebi},
       {"kv_start_idx", -mebi, mebi},
       {"rows", 0, mebi},

@@ -15,6 +15,7 @@ namespace assay::conformance {
 struct FieldRange {
   std::string_view name;
   std::int64_t first, last;
+  std::string_view row = {};  ///< of the documents, that sets the limit; empty: the tool's own
 };
 std::span<const FieldRange> field_ranges(std::type_identity<spec::FlashAttentionScoreGrad>);
 

@@ -15,16 +15,32 @@ using Kernel = spec::Implementation<Op>;
 
 constexpr std::uint64_t fresh_seed_step = 0x9e3779b97f4a7c15u;
 
-FlashCase case_of(const Trial& trial) {
-  FlashCase c{.problem = trial.problem, .surface = surface_of(trial.problem)};
+/// A run that some reading of the documents forbids was refused: nothing is compared.
+class Incomparable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The call of a trial, on the product and, where it has the parameters, through the entry point that the case asks for.
+FlashCase case_of(const Trial& trial, const FlashCase& asked) {
+  FlashCase c{.problem = trial.problem, .surface = asked.surface, .product = asked.product};
+  if (!offers(c.surface, c.problem)) c.surface = surface_of(trial.problem);
   c.inputs = trial.inputs, c.outputs = trial.outputs;
   return c;
 }
 
-/// What the kernel makes of a trial. Errors: spec::Rejected, and whatever else escapes from the kernel.
-Gradients run(const Trial& trial, const Op::Inputs& inputs, Kernel& kernel) {
-  const FlashCase c = case_of(trial);
-  kernel.check(call_of(c));
+/// What the kernel makes of a trial. Errors: spec::Rejected, Incomparable, and whatever else escapes from the kernel.
+Gradients run(const Trial& trial, const Op::Inputs& inputs, const FlashCase& asked, Kernel& kernel) {
+  const FlashCase c = case_of(trial, asked);
+  const spec::Call<Op> call = call_of(c);
+  try {
+    kernel.check(call);
+  } catch (const spec::Rejected& answer) {
+    const auto broken = spec::violations(Op::constraints(), call);
+    if (broken.empty()) throw;
+    throw Incomparable("a run of the relation breaks " + std::string(broken.front()->id) +
+                       " and was refused: " + answer.what());
+  }
   Op::Outputs outputs = make_outputs(c);
   // Lent as a copy: a kernel that writes into it spoils no other run.
   const Op::Inputs lent = inputs;
@@ -58,6 +74,7 @@ Verdict compare_runs(const Relation& relation, const Op::Problem& p, const Gradi
     TensorReport measured{.name = tensor.name};
     std::int64_t failing = 0;
     for (std::size_t k = 0; k < x.size(); ++k) {
+      if (x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k]))) continue;
       const double error = std::abs(x[k] - y[k]);
       const double tau = tolerances == nullptr ? 0 : (tolerances->tau.*tensor.member)[k];
       const double det = tolerances == nullptr ? 0 : (tolerances->tau_det.*tensor.member)[k];
@@ -121,6 +138,8 @@ CaseReport reported(const FlashCase& c, Kernel& kernel, Judge&& judge) {
     }
     report.verdict = judge(report);
     report.value_case = report.verdict != Verdict::not_applicable;
+  } catch (const Incomparable& reason) {
+    fail(Verdict::not_applicable, reason.what());
   } catch (const spec::Rejected& answer) {
     fail(Verdict::rejected_wrongly, std::string("a run of the relation was refused: ") + answer.what());
   } catch (const std::exception& failure) {
@@ -180,10 +199,10 @@ const Tolerances& RelationExamination::allowed(const spec::NumericsProfile& prof
 
 Verdict RelationExamination::judge_once(Kernel& kernel, CaseReport& report) {
   const Op::Problem& p = examined_.problem;
-  const Gradients actual = run(experiment_->base, inputs_[0], kernel);
+  const Gradients actual = run(experiment_->base, inputs_[0], examined_, kernel);
   std::vector<Gradients> outputs;
   for (const Trial& variant : experiment_->variants)
-    outputs.push_back(run(variant, inputs_[outputs.size() + 1], kernel));
+    outputs.push_back(run(variant, inputs_[outputs.size() + 1], examined_, kernel));
   const Gradients predicted = experiment_->combine(outputs);
   const spec::NumericsProfile profile = kernel.numerics(p);
   const bool exact = relation_->agreement == Agreement::bits && profile.order == spec::Order::fixed;
@@ -194,7 +213,14 @@ Verdict RelationExamination::judge_once(Kernel& kernel, CaseReport& report) {
     return Verdict::not_applicable;
   }
   const Verdict verdict = compare_runs(*relation_, p, actual, predicted, tolerances, report);
-  if (verdict != Verdict::conforms || outputs.empty() || says_something(actual)) return verdict;
+  if (verdict != Verdict::conforms || outputs.empty()) return verdict;
+  if (std::ranges::all_of(experiment_->variants, [&](const Trial& variant) {
+        return is_same_run(variant, experiment_->base);
+      })) {
+    report.findings.push_back({.rule = "note", .text = "every run of the relation is the same one: it says nothing here"});
+    return Verdict::vacuous;
+  }
+  if (says_something(actual)) return verdict;
   report.findings.push_back({.rule = "note", .text = "every gradient is zero: the relation says nothing"});
   return Verdict::vacuous;
 }

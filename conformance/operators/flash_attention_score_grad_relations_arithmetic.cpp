@@ -48,7 +48,7 @@ bool is_fp16(const Op::Problem& p) { return p.dtype == DType::fp16; }
 bool is_anything(const Op::Problem&) { return true; }
 bool is_undropped(const Op::Problem& p) { return !p.has_dropout(); }
 bool has_bias_of_every_pair(const Op::Problem& p) {
-  return p.pse_shift == PseShape::bnss && p.pse_type < 2;
+  return p.pse_shift == PseShape::bnss && (p.pse_type == 0 || (p.pse_type == 1 && p.scale_value != 0));
 }
 
 Experiment scale_dy(const Trial& base) {

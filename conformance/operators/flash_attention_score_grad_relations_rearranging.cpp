@@ -76,11 +76,12 @@ Op::Problem alone(const Op::Problem& p, std::int64_t b) {
   if (!p.prefix.empty()) one.prefix = {p.prefix[static_cast<std::size_t>(b)]};
   if (p.sparse_mode < 7) return one;
   if (p.sparse_mode == 8 && b > 0) one.q_start_idx.clear(), one.kv_start_idx.clear();
-  const auto has_queries = [](std::int64_t length) { return length > 0; };
-  const auto first = std::ranges::find_if(p.lengths_q, has_queries) - p.lengths_q.begin();
-  const auto last = std::ssize(p.lengths_q) - 1 -
-                    (std::find_if(p.lengths_q.rbegin(), p.lengths_q.rend(), has_queries) -
-                     p.lengths_q.rbegin());
+  std::int64_t first = -1, last = -1;
+  for (std::int64_t sequence = 0; sequence < p.batch; ++sequence) {
+    if (p.length_q(sequence) == 0) continue;
+    if (first < 0) first = sequence;
+    last = sequence;
+  }
   const bool band = b == (p.sparse_mode == 7 ? last : first);
   one.sparse_mode = band ? 4 : p.sparse_mode == 7 ? 3 : 2;
   return one;
@@ -160,8 +161,7 @@ constexpr std::int64_t queries_in_front = 7;
 bool is_cuttable(const Op::Problem& p) {
   if (!is_packed(p) || p.batch != 2 || p.lengths_q.empty() || p.lengths_kv.empty()) return false;
   if (p.sparse_mode != 2 && p.sparse_mode != 3) return false;
-  const bool plain = p.pse_shift == PseShape::absent || has_written_bias(p);
-  return plain && p.atten_mask == MaskShape::compressed &&
+  return p.pse_shift == PseShape::absent && p.atten_mask == MaskShape::compressed &&
          std::ranges::min(p.lengths_q) > queries_in_front && std::ranges::min(p.lengths_kv) > 0;
 }
 

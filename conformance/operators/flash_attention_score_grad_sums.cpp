@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "assay/conformance/vector_loops.hpp"
 
@@ -90,6 +91,9 @@ void Finisher::finish(const ElementSums& s, Expectation& e, std::size_t k) const
   e.core[k] = static_cast<float>(core);
   e.accumulation[k] = static_cast<float>(acc);
   e.extra[k] = static_cast<float>(extra);
+  // Scores so large that their errors overflow: nothing is known of the element, which blinds the controls.
+  for (auto* limit : {&e.tau[k], &e.tau_det[k], &e.radius[k]})
+    if (std::isnan(*limit)) *limit = std::numeric_limits<double>::infinity();
   const double h_o = n_.out_error(std::abs(s.ref));
   // Residues of masked pairs are as large as the floor; they matter where |ref| is barely larger.
   e.sigma[k] = std::sqrt(s.core / 3 + square(s.linear) / 81 + s.sigma_coherent +

@@ -96,6 +96,27 @@ Trial trial_of(const Op::Problem& problem, const Op::Inputs& inputs) {
           .drop_mask = inputs.drop_mask};
 }
 
+bool is_same_run(const Trial& a, const Trial& b) {
+  const auto same = [](const std::optional<Tensor>& x, const std::optional<Tensor>& y) {
+    return x.has_value() == y.has_value() && (!x || (x->shape == y->shape && x->bytes == y->bytes));
+  };
+  return a.problem == b.problem && a.inputs == b.inputs && a.outputs == b.outputs &&
+         a.rows.query == b.rows.query && a.rows.key == b.rows.key && a.rows.value == b.rows.value &&
+         a.rows.dy == b.rows.dy && a.rows.softmax_max == b.rows.softmax_max &&
+         a.rows.softmax_sum == b.rows.softmax_sum && a.rows.attention_in == b.rows.attention_in &&
+         a.rows.query_rope == b.rows.query_rope && a.rows.key_rope == b.rows.key_rope &&
+         same(a.atten_mask, b.atten_mask) && same(a.pse_shift, b.pse_shift) &&
+         same(a.drop_mask, b.drop_mask);
+}
+
+bool offers(spec::FlashSurface surface, const Op::Problem& p) {
+  const bool typed = p.pse_type != 1 || !p.q_start_idx.empty() || !p.kv_start_idx.empty();
+  return spec::is_unpadding(surface) == (p.input_layout == spec::Layout::tnd) &&
+         spec::has_rope(surface) == (p.head_dim_rope > 0) &&
+         (!typed || spec::has_pse_type(surface)) &&
+         (p.softmax_in_layout == spec::StatisticsOrder::packed || spec::has_softmax_in_layout(surface));
+}
+
 spec::FlashSurface surface_of(const Op::Problem& p) {
   using Surface = spec::FlashSurface;
   if (p.input_layout != spec::Layout::tnd) return Surface::g2;

@@ -28,7 +28,12 @@ Trial trial_of(const Op::Problem& problem, const Op::Inputs& inputs);
 /// The tensors of a trial, strided as it says.
 Op::Inputs inputs_of(const Trial& trial);
 
-/// The entry point that has all parameters that a problem needs.
+/// Whether two trials ask a kernel for the very same thing.
+bool is_same_run(const Trial& a, const Trial& b);
+
+/// Whether an entry point has all parameters that a problem needs.
+bool offers(spec::FlashSurface surface, const Op::Problem& problem);
+/// An entry point that has them.
 spec::FlashSurface surface_of(const Op::Problem& problem);
 
 /// Values of the five outputs, or something else that each of their elements has. Rows in the order of Extents::row.

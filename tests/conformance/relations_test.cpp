@@ -132,7 +132,8 @@ INSTANTIATE_TEST_SUITE_P(Relations, EveryRelation, testing::ValuesIn(relations()
 
 TEST(Relations, SayNothingOutsideTheirDomain) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
-  FlashCase c{.problem = {.keep_prob = 0.5, .drop_mask = spec::DropMask::exact},
+  FlashCase c{.problem = {.heads_q = 2, .heads_kv = 2, .keep_prob = 0.5,
+                          .drop_mask = spec::DropMask::exact},
               .surface = spec::FlashSurface::g1,
               .track = Track::relation};
   for (const char* name : {"split_heads", "zero_dy"}) {
@@ -146,6 +147,29 @@ TEST(Relations, SayNothingOutsideTheirDomain) {
   }
   c.relation = "unknown";
   EXPECT_EQ(examine(c, *kernel).verdict, Verdict::tool_failure);
+}
+
+TEST(Relations, AreVacuousWhereEveryRunIsTheSameOne) {
+  const auto kernel = optimized::flash_attention_score_grad(device::a2());
+  FlashCase c{.problem = {}, .track = Track::relation};
+  for (const char* name : {"split_heads", "repeat_heads", "split_batch", "layouts"}) {
+    c.relation = name;
+    EXPECT_EQ(examine(c, *kernel).verdict, Verdict::vacuous) << name;
+  }
+}
+
+/// Modes 7 and 8 find their band sequence where all lengths are equal, too.
+TEST(Relations, OfSequencesHoldForEqualLengths) {
+  const auto kernel = optimized::flash_attention_score_grad(device::a2());
+  for (const std::int64_t mode : {7, 8}) {
+    FlashCase c{.problem = {.input_layout = spec::Layout::tnd, .batch = 3, .seq_q = 20, .seq_kv = 20,
+                            .sparse_mode = mode, .pre_tokens = 20, .next_tokens = -3,
+                            .atten_mask = spec::MaskShape::compressed},
+                .surface = spec::FlashSurface::u1,
+                .track = Track::relation};
+    c.relation = "sequences_alone";
+    EXPECT_EQ(examine(c, *kernel).verdict, Verdict::conforms) << mode;
+  }
 }
 
 TEST(Relations, BugsAreChosenForEveryRelationAndForNothingElse) {

@@ -64,9 +64,12 @@ ExitCode print_device(const Options& options, const Context& context) {
 ExitCode print_plan(const Options& options, const CLI::App& app, const Context& context) {
   const auto c = options.fields.parsed<Op>(app);
   const auto call = conformance::call_of(c);
-  if (const auto broken = spec::violations(Op::constraints(), call); !broken.empty())
-    throw UsageError(fmt::format("no plan: the problem breaks {}: {}", broken.front()->id,
-                                 broken.front()->statement));
+  for (const auto* broken : spec::violations(Op::constraints(), call))
+    if (broken->standing != spec::Standing::disputed)
+      throw UsageError(
+          fmt::format("no plan: the problem breaks {}: {}", broken->id, broken->statement));
+  if (spec::score_count(c.problem) == 0)
+    throw UsageError("no plan: no query meets a key, so there is nothing to cut");
   context.out << optimized::to_text(optimized::plan(c.problem, chosen_device(options.name)));
   return ExitCode::conformant;
 }
