@@ -76,7 +76,7 @@ FlashRow heads_limit() {
 
 FlashRow batch_limit() {
   return {.id = "FAG-C40",
-          .statement = "The batch size is at most 2M.",
+          .statement = "The batch size is 1 to 2M; 0, an empty call, is the host code's.",
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -118,7 +118,7 @@ FlashRow batch_limit_with_prefix() {
 
 FlashRow sequence_limit() {
   return {.id = "FAG-C41",
-          .statement = "Sq and Skv are at most 1M.",
+          .statement = "Sq and Skv are 1 to 1M; 0, an empty tensor, is the host code's.",
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -163,7 +163,7 @@ FlashRow packed_sequence_limit() {
 FlashRow token_limit() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_packed(c) && ranks_fit(c); };
   return {.id = "FAG-C42",
-          .statement = "query and keyIn have at most 1M tokens.",
+          .statement = "query and keyIn have 1 to 1M tokens; 0 is the host code's.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -188,7 +188,7 @@ void set_head_dim(FlashProblem& p, std::int64_t head_dim) {
 
 FlashRow head_size_limit() {
   return {.id = "FAG-C44",
-          .statement = "The head size is at most 768, the widest that any page names.",
+          .statement = "The head size is 1 to 768, the widest that any page names.",
           .source = {rope_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
