@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/striding.hpp"
 
 /// Parts that the calls of all operators are made of.
 namespace assay::spec::detail {

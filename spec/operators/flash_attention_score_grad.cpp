@@ -9,9 +9,6 @@ namespace {
 
 using Op = FlashAttentionScoreGrad;
 
-/// Elements between the end of one innermost row and the next, and before the first, of a padded view.
-constexpr std::int64_t padding = 3;
-
 using detail::described;
 using detail::ends_of;
 using detail::running_sums;
@@ -92,23 +89,6 @@ Shape drop_mask_shape(const Op::Problem& p) {
 }
 
 DType pse_dtype(const Op::Problem& p) { return p.pse_type >= 2 ? DType::fp32 : p.dtype; }
-
-void apply_striding(Parameter& parameter, Striding striding) {
-  const Shape& shape = parameter.shape;
-  parameter.strides = contiguous_strides(shape);
-  parameter.offset = 0;
-  if (shape.size() < 2 || striding == Striding::contiguous) return;
-  Shape storage = shape;
-  if (striding == Striding::padded) {
-    storage.back() += padding;
-    parameter.strides = contiguous_strides(storage);
-    parameter.offset = padding;
-    return;
-  }
-  std::swap(storage[0], storage[1]);
-  parameter.strides = contiguous_strides(storage);
-  std::swap(parameter.strides[0], parameter.strides[1]);
-}
 
 Call<Op> call_of(const Op::Problem& p, FlashSurface surface, Product product, Striding inputs,
                  Striding outputs) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,20 @@ struct Metric {
   std::string unit;
 };
 
+/// What an implementation was seen to do instead of answering. Whoever runs it on behalf of the judge throws it, from
+/// `check` or `run`: the implementation cannot.
+class Misconduct : public std::runtime_error {
+ public:
+  /// inputs_modified: bytes of an input differ behind the run; wrote_outside: bytes beside a tensor's storage do.
+  enum class Kind : std::uint8_t { crash, timeout, out_of_memory, inputs_modified, wrote_outside };
+
+  Misconduct(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
+  Kind kind() const { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
 /// What a user derives from to have a kernel judged.
 template <class Op>
 class Implementation {
@@ -31,6 +46,9 @@ class Implementation {
   /// What it declares of its own arithmetic.
   virtual NumericsProfile numerics(const typename Op::Problem&) const { return {}; }
 
+  /// Whether `check` says anything: a bare kernel without it is not asked about calls that break a row.
+  virtual bool checks_arguments() const { return true; }
+
   /// Phase 1: throws Rejected for a call that it refuses.
   virtual void check(const Call<Op>&) const {}
 
@@ -38,6 +56,12 @@ class Implementation {
   /// Errors: Rejected; anything else that escapes counts as a crash.
   virtual void run(const typename Op::Problem&, const typename Op::Inputs&,
                    typename Op::Outputs&) = 0;
+
+  /// What the judge calls: `run`, for implementations that do not care through which entry point they are called.
+  virtual void run_call(const Call<Op>&, const typename Op::Problem& problem,
+                        const typename Op::Inputs& inputs, typename Op::Outputs& outputs) {
+    run(problem, inputs, outputs);
+  }
 
   /// Whether `forward` is offered, for an operator that differentiates the outputs of another one.
   virtual bool has_forward() const { return false; }

@@ -8,9 +8,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "assay/spec/attention.hpp"
 #include "assay/spec/call.hpp"
 #include "assay/spec/constraint.hpp"
 #include "assay/spec/layout.hpp"
+#include "assay/spec/striding.hpp"
 #include "assay/spec/tensor.hpp"
 #include "assay/spec/text_enum.hpp"
 
@@ -85,12 +87,9 @@ constexpr bool has_softmax_in_layout(FlashSurface s) { return s == FlashSurface:
 bool supports(FlashSurface surface, Product product);
 std::string_view product_row(FlashSurface surface, Product product);
 
-/// Edge of the compressed masks; rows that the prefix adds to them; rows of a compressed pse.
-inline constexpr std::int64_t compressed_mask_edge = 2048;
+/// Rows that the prefix adds to a compressed mask; rows of a compressed pse.
 inline constexpr std::int64_t compressed_prefix_rows = 1024;
 inline constexpr std::int64_t compressed_pse_rows = 1024;
-/// Softmax statistics are stored this many times in a row, all equal.
-inline constexpr std::int64_t statistics_replicas = 8;
 /// The customary "unbounded" number of tokens.
 inline constexpr std::int64_t unbounded_tokens = 2147483647;
 
@@ -224,19 +223,6 @@ Shape pse_shape(const FlashAttentionScoreGrad::Problem& problem);
 Shape drop_mask_shape(const FlashAttentionScoreGrad::Problem& problem);
 /// Element type of pseShift: that of query, or fp32 for slopes.
 DType pse_dtype(const FlashAttentionScoreGrad::Problem& problem);
-
-/// How the tensors of a call are strided.
-/// padded: rows further apart than needed, behind an offset; transposed: storage with the first two axes exchanged.
-enum class Striding : std::uint8_t { contiguous, padded, transposed };
-
-template <>
-inline constexpr auto spellings_of<Striding> = Spellings<Striding, 3>{{{
-    {Striding::contiguous, "contiguous"}, {Striding::padded, "padded"},
-    {Striding::transposed, "transposed"},
-}}};
-
-/// Sets `parameter`'s strides and offset for its shape.
-void apply_striding(Parameter& parameter, Striding striding);
 
 /// The call that asks for `problem`. Inputs and outputs are strided separately; statistics, mask and pse as inputs. What
 /// the entry point has no parameter for is left out.

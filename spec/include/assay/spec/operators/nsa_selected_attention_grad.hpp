@@ -8,10 +8,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "assay/spec/attention.hpp"
 #include "assay/spec/call.hpp"
 #include "assay/spec/constraint.hpp"
 #include "assay/spec/layout.hpp"
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/striding.hpp"
 #include "assay/spec/tensor.hpp"
 #include "assay/spec/text_enum.hpp"
 
