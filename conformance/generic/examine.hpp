@@ -172,7 +172,6 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport& re
 
 template <class Op>
 CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
-  using namespace detail;
   const Case<Op>& c = examination.examined();
   const auto start = std::chrono::steady_clock::now();
   const auto finish = [&](CaseReport report) {
@@ -180,7 +179,7 @@ CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kerne
     report.seconds_total = seconds_since(start);
     return report;
   };
-  if (!c.violate.empty()) return finish(examine_violation(c, kernel));
+  if (!c.violate.empty()) return finish(detail::examine_violation(c, kernel));
   const spec::Call<Op> call = call_of(c);
   CaseReport report = blank_report(c);
   try {
@@ -191,7 +190,7 @@ CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kerne
     }
     kernel.check(call);
   } catch (const spec::Rejected& answer) {
-    const std::string open_reading = disputed_reading(call);
+    const std::string open_reading = detail::disputed_reading(call);
     report.verdict =
         open_reading.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable;
     add_note(report, "status", "phase 1 refused " +
@@ -212,8 +211,8 @@ CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kerne
     report.verdict = Verdict::conforms;
   } else {
     try {
-      report = examine_values(examination, kernel);
-      if (report.verdict == Verdict::statistical_unconfirmed) confirm(c, kernel, report);
+      report = detail::examine_values(examination, kernel);
+      if (report.verdict == Verdict::statistical_unconfirmed) detail::confirm(c, kernel, report);
     } catch (const NoLattice& reason) {
       report.verdict = Verdict::not_applicable;
       add_note(report, "note", std::string("no exact lattice for this profile: ") + reason.what());
@@ -222,18 +221,17 @@ CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kerne
       add_note(report, "note", std::string("the judge failed: ") + failure.what());
     }
   }
-  if (report.verdict == Verdict::conforms) report.accepted_rows = exercised_rows(call);
-  if (const std::string open_reading = disputed_reading(call); !open_reading.empty())
+  if (report.verdict == Verdict::conforms) report.accepted_rows = detail::exercised_rows(call);
+  if (const std::string open_reading = detail::disputed_reading(call); !open_reading.empty())
     add_note(report, "note", "accepted; " + open_reading);
   return finish(std::move(report));
 }
 
 template <class Op>
 CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
-  using namespace detail;
   const auto start = std::chrono::steady_clock::now();
   const auto examined = [&] {
-    if (!c.violate.empty()) return examine_violation(c, kernel);
+    if (!c.violate.empty()) return detail::examine_violation(c, kernel);
     if (c.track == Track::relation) return examine_relation(c, kernel);
     Examination<Op> examination(c);
     return examine(examination, kernel);
