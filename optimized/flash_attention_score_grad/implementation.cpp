@@ -9,6 +9,7 @@
 #include "host/threads.hpp"
 #include "model/schedule.hpp"
 #include "operands/fill.hpp"
+#include "operands/numerics.hpp"
 #include "tile/dispatch.hpp"
 
 namespace assay::optimized {
@@ -29,14 +30,7 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
   std::string name() const override { return "optimized-" + device_.name; }
 
   spec::NumericsProfile numerics(const Op::Problem& problem) const override {
-    spec::NumericsProfile profile = spec::numerics_preset("ascend_a2", problem.dtype);
-    profile.order = spec::Order::fixed;
-    profile.overflow = spec::Overflow::inf;
-    // Measured 2^-23.6 over every float whose exponential is normal. Smaller ones underflow
-    // gradually, as dS does, which the floor of the preset covers; masked elements are exactly
-    // zero.
-    profile.exp_error = 0x1p-23;
-    return profile;
+    return numerics_of_tiles(problem.dtype);
   }
 
   std::optional<std::string> unsupported(const spec::Call<Op>&) const override {
