@@ -11,9 +11,30 @@ namespace {
 
 using spec::Tensor;
 
-/// Element (token of all tokens, head, channel) of a packed tensor.
-double at(const Tensor& x, std::int64_t t, std::int64_t n, std::int64_t d) {
-  return x.load(x.offset + t * x.strides[0] + n * x.strides[1] + d * x.strides[2]);
+/// A packed tensor as doubles.
+class Numbers {
+ public:
+  explicit Numbers(const Tensor& tensor)
+      : heads_(tensor.shape[1]), dim_(tensor.shape[2]), numbers_(values(tensor)) {}
+
+  const double* row(std::int64_t t, std::int64_t n) const {
+    return numbers_.data() + (t * heads_ + n) * dim_;
+  }
+
+ private:
+  std::int64_t heads_, dim_;
+  std::vector<double> numbers_;
+};
+
+double dot(const double* x, const double* y, std::int64_t count) {
+  double sum = 0;
+  for (std::int64_t d = 0; d < count; ++d) sum += x[d] * y[d];
+  return sum;
+}
+
+/// sums += factor * x.
+void add(double factor, const double* x, std::int64_t count, double* sums) {
+  for (std::int64_t d = 0; d < count; ++d) sums[d] += factor * x[d];
 }
 
 void store(Tensor& x, const spec::Shape& index, double value) {
@@ -29,6 +50,7 @@ struct Row {
 
 std::vector<Row> rows_of(const Op::Problem& p, const Tensor& topk_indices) {
   std::vector<Row> rows;
+  const Numbers lists(topk_indices);
   std::int64_t q0 = 0, k0 = 0;
   for (std::int64_t b = 0; b < p.batch; q0 += p.length_q(b), k0 += p.length_kv(b), ++b)
     for (std::int64_t s = 0; s < p.length_q(b); ++s)
@@ -36,7 +58,7 @@ std::vector<Row> rows_of(const Op::Problem& p, const Tensor& topk_indices) {
         Row row = {.t = q0 + s, .n = n, .kv = n / (p.heads_q / p.heads_kv), .r = {}};
         for (std::int64_t i = 0; i < p.selected_block_count; ++i)
           for (std::int64_t j = 0; j < p.selected_block_size; ++j) {
-            const auto v = static_cast<std::int64_t>(at(topk_indices, row.t, row.kv, i));
+            const auto v = static_cast<std::int64_t>(lists.row(row.t, row.kv)[i]);
             const std::int64_t position = v * p.selected_block_size + j;
             const bool masked =
                 p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent && position > s;
@@ -47,31 +69,28 @@ std::vector<Row> rows_of(const Op::Problem& p, const Tensor& topk_indices) {
   return rows;
 }
 
-double score(const Op::Problem& p, const Op::Inputs& x, const Row& row, std::int64_t r) {
-  double sum = 0;
-  for (std::int64_t d = 0; d < p.head_dim; ++d)
-    sum += at(x.query, row.t, row.n, d) * at(x.key, r, row.kv, d);
-  return static_cast<double>(static_cast<float>(p.scale_value)) * sum;
-}
+double scale_of(const Op::Problem& p) { return static_cast<float>(p.scale_value); }
 
 void forward(const Op::Problem& p, Op::Inputs& x) {
+  const Numbers query(x.query), key(x.key), value(x.value);
   for (const Row& row : rows_of(p, x.topk_indices)) {
     if (row.r.empty()) continue;
     std::vector<double> scores;
-    for (const std::int64_t r : row.r) scores.push_back(score(p, x, row, r));
+    for (const std::int64_t r : row.r)
+      scores.push_back(scale_of(p) *
+                       dot(query.row(row.t, row.n), key.row(r, row.kv), p.head_dim));
     const double max = *std::ranges::max_element(scores);
     double sum = 0;
     for (const double s : scores) sum += std::exp(s - max);
+    std::vector<double> y(static_cast<std::size_t>(p.head_dim_v), 0);
+    for (std::size_t k = 0; k < row.r.size(); ++k)
+      add(std::exp(scores[k] - max) / sum, value.row(row.r[k], row.kv), p.head_dim_v, y.data());
     for (std::int64_t lane = 0; lane < 8; ++lane) {
       store(x.softmax_max, {row.t, row.n, lane}, max);
       store(x.softmax_sum, {row.t, row.n, lane}, sum);
     }
-    for (std::int64_t c = 0; c < p.head_dim_v; ++c) {
-      double y = 0;
-      for (std::size_t k = 0; k < row.r.size(); ++k)
-        y += std::exp(scores[k] - max) / sum * at(x.value, row.r[k], row.kv, c);
-      store(x.attention_out, {row.t, row.n, c}, y);
-    }
+    for (std::int64_t c = 0; c < p.head_dim_v; ++c)
+      store(x.attention_out, {row.t, row.n, c}, y[static_cast<std::size_t>(c)]);
   }
 }
 
@@ -144,30 +163,22 @@ Gradients oracle(const Op::Problem& p, const Op::Inputs& x) {
     return std::vector<double>(static_cast<std::size_t>(spec::element_count(like.shape)), 0);
   };
   Gradients g = {zeros(x.query), zeros(x.key), zeros(x.value)};
-  const double scale = static_cast<float>(p.scale_value);
-  const auto element = [](std::int64_t row, std::int64_t dim, std::int64_t d) {
-    return static_cast<std::size_t>(row * dim + d);
-  };
+  const Numbers query(x.query), key(x.key), value(x.value), dy(x.attention_out_grad),
+      attention(x.attention_out), softmax_max(x.softmax_max), softmax_sum(x.softmax_sum);
+  const std::int64_t d = p.head_dim, dv = p.head_dim_v;
   for (const Row& row : rows_of(p, x.topk_indices)) {
-    const std::int64_t q = row.t * p.heads_q + row.n;
-    const double max = at(x.softmax_max, row.t, row.n, 0), sum = at(x.softmax_sum, row.t, row.n, 0);
-    double delta = 0;
-    for (std::int64_t c = 0; c < p.head_dim_v; ++c)
-      delta += at(x.attention_out_grad, row.t, row.n, c) * at(x.attention_out, row.t, row.n, c);
+    const double max = *softmax_max.row(row.t, row.n), sum = *softmax_sum.row(row.t, row.n);
+    const double* const q = query.row(row.t, row.n);
+    const double* const dy_row = dy.row(row.t, row.n);
+    const double delta = dot(dy_row, attention.row(row.t, row.n), dv);
     for (const std::int64_t r : row.r) {
-      const std::int64_t k = r * p.heads_kv + row.kv;
-      const double prob = std::exp(score(p, x, row, r) - max) / sum;
-      double dprob = 0;
-      for (std::int64_t c = 0; c < p.head_dim_v; ++c) {
-        const double dy = at(x.attention_out_grad, row.t, row.n, c);
-        dprob += dy * at(x.value, r, row.kv, c);
-        g.dv[element(k, p.head_dim_v, c)] += prob * dy;
-      }
-      const double ds = scale * prob * (dprob - delta);
-      for (std::int64_t d = 0; d < p.head_dim; ++d) {
-        g.dq[element(q, p.head_dim, d)] += ds * at(x.key, r, row.kv, d);
-        g.dk[element(k, p.head_dim, d)] += ds * at(x.query, row.t, row.n, d);
-      }
+      const double* const k = key.row(r, row.kv);
+      const double prob = std::exp(scale_of(p) * dot(q, k, d) - max) / sum;
+      const double ds = prob * (dot(dy_row, value.row(r, row.kv), dv) - delta) * scale_of(p);
+      const std::int64_t of_query = row.t * p.heads_q + row.n, of_key = r * p.heads_kv + row.kv;
+      add(ds, k, d, g.dq.data() + of_query * d);
+      add(ds, q, d, g.dk.data() + of_key * d);
+      add(prob, dy_row, dv, g.dv.data() + of_key * dv);
     }
   }
   return g;
