@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "nsa_selected_oracle.hpp"
+#include "nsa_selected_trial.hpp"
 
 namespace {
 

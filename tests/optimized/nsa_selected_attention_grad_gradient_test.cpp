@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "assay/spec/status.hpp"
-#include "nsa_selected_oracle.hpp"
+#include "nsa_selected_trial.hpp"
 
 namespace {
 

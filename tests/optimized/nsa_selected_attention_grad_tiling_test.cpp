@@ -10,7 +10,7 @@
 #include "assay/device/scratchpad.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
 #include "nsa_selected_attention_grad/lists.hpp"
-#include "nsa_selected_oracle.hpp"
+#include "nsa_selected_trial.hpp"
 
 namespace {
 

@@ -1,10 +1,7 @@
 #include "nsa_selected_oracle.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace assay::test::selected {
 namespace {
@@ -192,24 +189,6 @@ std::vector<double> values(const Tensor& tensor) {
 }
 
 Gradients values(const Op::Outputs& o) { return {values(o.dq), values(o.dk), values(o.dv)}; }
-
-Op::Outputs run(const Example& example, const Op::Inputs& inputs,
-                const optimized::Options& options) {
-  Op::Outputs outputs = outputs_of(example);
-  optimized::nsa_selected_attention_grad(device::a2(), options)
-      ->run(example.problem, inputs, outputs);
-  return outputs;
-}
-
-void expect_gradients(const Example& example) {
-  const Op::Inputs inputs = inputs_of(example);
-  const Gradients expected = oracle(example.problem, inputs);
-  const Gradients actual = values(run(example, inputs));
-  const double limit = example.problem.dtype == spec::DType::fp16 ? 2e-3 : 1.6e-2;
-  EXPECT_LT(error(actual.dq, expected.dq), limit);
-  EXPECT_LT(error(actual.dk, expected.dk), limit);
-  EXPECT_LT(error(actual.dv, expected.dv), limit);
-}
 
 bool same_bits(const Op::Outputs& x, const Op::Outputs& y) {
   return x.dq.bytes == y.dq.bytes && x.dk.bytes == y.dk.bytes && x.dv.bytes == y.dv.bytes;

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "assay/optimized/nsa_selected_attention_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 #include "tensors.hpp"
 
 namespace assay::test::selected {
@@ -39,14 +39,7 @@ Gradients oracle(const Op::Problem& problem, const Op::Inputs& inputs);
 std::vector<double> values(const spec::Tensor& tensor);
 Gradients values(const Op::Outputs& outputs);
 
-/// The outputs of the implementation on the modelled A2.
-Op::Outputs run(const Example& example, const Op::Inputs& inputs,
-                const optimized::Options& options = {});
-
-/// Expects the gradients of the formulas, within what the rounding of P, dS and the result to 16
-/// bits makes of them.
-void expect_gradients(const Example& example);
-
+/// Whether all bytes of all gradients are equal.
 bool same_bits(const Op::Outputs& x, const Op::Outputs& y);
 
 }  // namespace assay::test::selected
