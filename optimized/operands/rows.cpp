@@ -25,12 +25,20 @@ Rows::Rows(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents&
       index_(tensor, layout, extents),
       element_(spec::size_of(tensor.dtype)),
       column_(index_(0, 0, 0, 1) - index_(0, 0, 0, 0)),
+      dim_(extents.dim),
       kernels_(&kernels) {}
+
+Rows Rows::channels(std::int64_t first, std::int64_t count) const {
+  Rows slice = *this;
+  slice.first_ += first;
+  slice.dim_ = count;
+  return slice;
+}
 
 void Rows::read(const RowSpan& rows, const Tile& to) const {
   const std::byte* const bytes = tensor_->bytes.data();
   for (std::int64_t i = 0; i < rows.count; ++i) {
-    const std::byte* const from = bytes + element_ * index_(rows.b, rows.n, rows.first + i, 0);
+    const std::byte* const from = bytes + element_ * index_(rows.b, rows.n, rows.first + i, first_);
     if (column_ == 1) {
       kernels_->widen(from, storage_, dim(), to.row(i));
       continue;
@@ -40,17 +48,31 @@ void Rows::read(const RowSpan& rows, const Tile& to) const {
   }
 }
 
-void Rows::write(const RowSpan& rows, const Tile& from, float scale, spec::Tensor& tensor) const {
+template <class Narrow>
+void Rows::write_with(const RowSpan& rows, const Tile& from, spec::Tensor& tensor,
+                      const Narrow& narrow) const {
   std::byte* const bytes = tensor.bytes.data();
   for (std::int64_t i = 0; i < rows.count; ++i) {
-    std::byte* const to = bytes + element_ * index_(rows.b, rows.n, rows.first + i, 0);
+    std::byte* const to = bytes + element_ * index_(rows.b, rows.n, rows.first + i, first_);
     if (column_ == 1) {
-      kernels_->narrow(from.row(i), scale, dim(), storage_, to);
+      narrow(from.row(i), dim(), to);
       continue;
     }
     for (std::int64_t d = 0; d < dim(); ++d)
-      kernels_->narrow(from.row(i) + d, scale, 1, storage_, to + element_ * column_ * d);
+      narrow(from.row(i) + d, 1, to + element_ * column_ * d);
   }
+}
+
+void Rows::write(const RowSpan& rows, const Tile& from, float scale, spec::Tensor& tensor) const {
+  write_with(rows, from, tensor, [&](const float* values, std::int64_t count, std::byte* to) {
+    kernels_->narrow(values, scale, count, storage_, to);
+  });
+}
+
+void Rows::write_even(const RowSpan& rows, const Tile& from, spec::Tensor& tensor) const {
+  write_with(rows, from, tensor, [&](const float* values, std::int64_t count, std::byte* to) {
+    kernels_->narrow_even(values, count, storage_, to);
+  });
 }
 
 }  // namespace assay::optimized
