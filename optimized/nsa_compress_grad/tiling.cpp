@@ -14,11 +14,11 @@ using Problem = spec::NsaCompressGrad::Problem;
 
 constexpr std::int64_t granule = 16;  // tokens and channels of a tile come in multiples of it
 constexpr std::int64_t widest_slice = 256;
-constexpr std::int64_t enough_tokens = 64;  // 16 KiB of 128 channels: copies of full bandwidth
+constexpr std::int64_t enough_tokens = 32;  // 16 KiB of 256 channels: copies of full bandwidth
 constexpr std::int64_t most_tokens = 256;
 constexpr std::int64_t fp32_bytes = 4, block_bytes = 32;
 constexpr std::int64_t sum_lanes = 16;  // chains per weight
-constexpr double tolerated_imbalance = 1.05;
+constexpr double tolerated_imbalance = 1.01;
 
 struct Piece {
   std::string what;
