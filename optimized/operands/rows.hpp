@@ -30,6 +30,10 @@ class Rows {
   void write_even(const RowSpan& rows, const Tile& from, spec::Tensor& tensor) const;
 
  private:
+  /// Of row i of the span, in bytes.
+  std::int64_t offset_of(const RowSpan& rows, std::int64_t i) const {
+    return element_ * index_(rows.b, rows.n, rows.first + i, first_);
+  }
   template <class Narrow>
   void write_with(const RowSpan& rows, const Tile& from, spec::Tensor& tensor,
                   const Narrow& narrow) const;
