@@ -75,7 +75,7 @@ TEST(Compress, TakesLongWindowsAndStrides) {
 }
 
 TEST(Compress, SumsTheGradientOfAWeightOverPartsAndSlices) {
-  Op::Problem problem = problem_of({3000, 2000}, 64, 32);
+  Op::Problem problem = problem_of({700, 500}, 64, 32);
   problem.head_dim = 300;
   expect_gradients({.problem = problem});
 }
@@ -247,9 +247,10 @@ TEST(Compress, IsZeroWhereThereIsNoWindowAtAll) {
   }
 }
 
+/// Enough work for several threads, with parts and slices.
 Example varied(DType dtype) {
-  Op::Problem problem = problem_of({700, 3, 0, 1200, 31, 90, 2000}, 64, 48);
-  problem.dtype = dtype, problem.heads = 3, problem.head_dim = 136;
+  Op::Problem problem = problem_of({300, 3, 0, 127, 400}, 128, 16);
+  problem.dtype = dtype, problem.heads = 2, problem.head_dim = 280;
   return {.problem = problem};
 }
 
