@@ -7,6 +7,7 @@
 #include "flash_attention_score_grad/checks.hpp"
 #include "flash_attention_score_grad/forward.hpp"
 #include "flash_attention_score_grad/kernel.hpp"
+#include "operands/fill.hpp"
 #include "tile/dispatch.hpp"
 
 namespace assay::optimized {

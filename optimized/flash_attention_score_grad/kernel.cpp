@@ -4,13 +4,13 @@
 #include <barrier>
 #include <thread>
 
-#include "flash_attention_score_grad/carver.hpp"
 #include "flash_attention_score_grad/dropout.hpp"
 #include "flash_attention_score_grad/exclusion.hpp"
 #include "flash_attention_score_grad/joined_rows.hpp"
 #include "flash_attention_score_grad/scores.hpp"
 #include "flash_attention_score_grad/statistics.hpp"
 #include "flash_attention_score_grad/work_list.hpp"
+#include "operands/products.hpp"
 
 namespace assay::optimized {
 namespace {
@@ -248,22 +248,18 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
                              Sum record) {
   scores(block, tiles);
   softmax_grad(block, tiles);
-  const auto gradient = [&](const Tile& left, const Tile& right, const Tile& sums,
-                            std::int64_t columns) {
-    kernels_.multiply({.a = left.at,
-                       .a_row = 1,
-                       .a_depth = left.stride,
-                       .b = right.at,
-                       .b_row = right.stride,
-                       .c = sums.at,
-                       .c_row = sums.stride,
-                       .rows = block.columns,
-                       .columns = columns,
-                       .depth = block.rows,
-                       .sum = record});
+  const auto gradient = [&](const Tile& left, const Tile& right, std::int64_t columns,
+                            const Tile& sums) {
+    multiply_transposed(kernels_,
+                        {.left = left,
+                         .right = right,
+                         .rows = block.columns,
+                         .columns = columns,
+                         .depth = block.rows},
+                        sums, record);
   };
-  gradient(tiles.scores, tiles.dy, tiles.dv_record, problem_.head_dim_v);
-  gradient(tiles.dprob, tiles.query, tiles.dk_record, scores_.channels());
+  gradient(tiles.scores, tiles.dy, problem_.head_dim_v, tiles.dv_record);
+  gradient(tiles.dprob, tiles.query, scores_.channels(), tiles.dk_record);
   add_dq(key_tile, block, tiles);
 }
 
@@ -273,7 +269,13 @@ void Gradient::scores(const Block& block, ThreadTiles& t) const {
   scores_.query().read(span, t.query);
   dy_.read(span, t.dy);
   scores_.compute(block, t.query, t.key_transposed, t.scores, t.bias);
-  multiply_block(kernels_, block, {t.dy, t.value_transposed, problem_.head_dim_v}, t.dprob);
+  multiply(kernels_,
+           {.left = t.dy,
+            .right = t.value_transposed,
+            .rows = block.rows,
+            .columns = block.columns,
+            .depth = problem_.head_dim_v},
+           t.dprob);
 }
 
 /// P and dS of a block, staged.
@@ -307,17 +309,13 @@ void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadT
   const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
   const TileRange keys = sequence.keys_of(block.first_row / sequence.rows);
   const Tile sums = dq_rows(key_tile, block);
-  kernels_.multiply({.a = tiles.dprob.at,
-                     .a_row = tiles.dprob.stride,
-                     .a_depth = 1,
-                     .b = tiles.key.at,
-                     .b_row = tiles.key.stride,
-                     .c = sums.at,
-                     .c_row = sums.stride,
-                     .rows = block.rows,
-                     .columns = scores_.channels(),
-                     .depth = block.columns,
-                     .sum = key_tile.index == keys.first ? Sum::start : Sum::add});
+  multiply(kernels_,
+           {.left = tiles.dprob,
+            .right = tiles.key,
+            .rows = block.rows,
+            .columns = scores_.channels(),
+            .depth = block.columns},
+           sums, key_tile.index == keys.first ? Sum::start : Sum::add);
   if (key_tile.index == keys.last - 1) {
     dq_.write({block.b, block.n, block.first_row, block.rows}, sums, scores_.full_scale(),
               {&outputs_.dq, &outputs_.dq_rope});
@@ -354,12 +352,6 @@ void Gradient::finish_keys(const KeyTile& key_tile, const ThreadTiles& tiles, bo
 void compute_gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
                       const Execution& execution) {
   Gradient(problem, inputs, outputs, execution).run();
-}
-
-void fill_with_zeros(spec::Tensor& tensor) {
-  const std::int64_t size = spec::size_of(tensor.dtype);
-  for (const std::int64_t element : spec::viewed_elements(tensor))
-    std::fill_n(tensor.bytes.data() + element * size, size, std::byte{0});
 }
 
 }  // namespace assay::optimized

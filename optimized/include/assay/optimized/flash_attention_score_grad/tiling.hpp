@@ -6,15 +6,10 @@
 
 #include "assay/device/ascend.hpp"
 #include "assay/device/units.hpp"
+#include "assay/optimized/buffer.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 namespace assay::optimized {
-
-/// One tile of an on-chip buffer.
-struct Buffer {
-  std::string memory, what;
-  device::Bytes offset, size;
-};
 
 /// Keys j that query i can attend to: i - before <= j <= i + after, counted from the upper left
 /// corner of its sequence, and those in front of `prefix`.
