@@ -1,0 +1,254 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/examination.hpp"
+#include "assay/conformance/exact.hpp"
+#include "assay/fixtures/record.hpp"
+#include "running.hpp"
+
+namespace assay::conformance {
+namespace detail {
+
+constexpr double rerun_limit = 4e9;  // multiply-adds above which determinism is not tested
+
+template <class Op>
+const spec::Constraint<Op>* row_of(const std::string& violation) {
+  const std::string id = violation.substr(0, violation.find(':'));
+  for (const auto& row : Op::constraints())
+    if (row.id == id) return &row;
+  return nullptr;
+}
+
+/// Verdict on a refusal of a call that breaks `row`.
+template <class Op>
+Verdict refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer, CaseReport& report) {
+  add_note(report, "status", "refused with " + describe(answer.status()) + ": " + answer.what());
+  if (answer.status() == spec::Status::success) return Verdict::rejected_wrongly;
+  if (row.status.any)
+    return answer.status() == spec::Status::inner_tiling_error ? Verdict::rejected_other_code
+                                                               : Verdict::rejected_as_specified;
+  if (answer.status() == row.status.code) return Verdict::rejected_as_specified;
+  add_note(report, "status", "the documents name " + describe(row.status.code));
+  return Verdict::rejected_wrongly;
+}
+
+/// What the documents leave open about a legal call, so that its refusal convicts nobody; empty if nothing.
+template <class Op>
+std::string disputed_reading(const spec::Call<Op>& call) {
+  std::string text;
+  for (const auto* row : spec::violations(Op::constraints(), call))
+    text += (text.empty() ? "disputed: " : "; ") + std::string(row->id) + " (" +
+            std::string(row->statement) + ")";
+  return text.empty() ? open_reading(call) : text;
+}
+
+/// A call that breaks a row: only phase 1 is asked.
+template <class Op>
+CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+  CaseReport report = blank_report(c);
+  report.implementation = kernel.name();
+  const spec::Constraint<Op>* row = row_of<Op>(c.violate);
+  report.violated_row = row->id;
+  if (!kernel.checks_arguments()) {
+    report.verdict = Verdict::not_applicable;
+    add_note(report, "note", "the implementation does not offer to check arguments");
+    return report;
+  }
+  const spec::Call<Op> call = call_of(c);
+  try {
+    kernel.check(call);
+    report.verdict = Verdict::accepted_wrongly;
+    add_note(report, "status", std::string(row->id) + " is broken (" + c.violate +
+                                   ") and phase 1 accepted the call: " + std::string(row->statement));
+  } catch (const spec::Rejected& answer) {
+    report.verdict = refusal(*row, answer, report);
+  } catch (const spec::Misconduct& seen) {
+    report.verdict = verdict_of(seen.kind());
+    add_note(report, "status", std::string("phase 1: ") + seen.what());
+  } catch (const std::exception& failure) {
+    report.verdict = Verdict::crash;
+    add_note(report, "status", std::string("phase 1 threw: ") + failure.what());
+  }
+  if (row->standing == spec::Standing::disputed) {
+    add_note(report, "note", "the row is disputed: reported, no verdict");
+    report.verdict = Verdict::not_applicable;
+  }
+  return report;
+}
+
+/// Two runs of a kernel that promises a fixed order give the same bytes.
+template <class Op>
+void check_determinism(const Case<Op>& c, const typename Op::Inputs& inputs,
+                       spec::Implementation<Op>& kernel, const typename Op::Outputs& first,
+                       CaseReport& report) {
+  if (multiply_adds(c.problem) > rerun_limit)
+    return add_note(report, "note", "determinism not tested: the case is too large for a second run");
+  const Run<Op> second = run_once(c, inputs, kernel);
+  if (second.failure) {
+    report.verdict = *second.failure;
+    for (Finding finding : second.findings) {
+      finding.text = "second run: " + finding.text;
+      report.findings.push_back(std::move(finding));
+    }
+    return;
+  }
+  const auto once = all_tensors(first), again = all_tensors(second.outputs);
+  for (std::size_t k = 0; k < once.size(); ++k) {
+    if (same_bytes(*once[k].tensor, *again[k].tensor)) continue;
+    report.findings.push_back({.rule = "determinism", .tensor = once[k].name,
+                               .text = std::string("two runs differ in ") + once[k].name +
+                                       " although a fixed order is declared"});
+    if (contribution(report.verdict) != ExitCode::nonconformant)
+      report.verdict = Verdict::nondeterministic;
+  }
+}
+
+/// Row ids whose accept side a conforming case exercises.
+template <class Op>
+std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
+  std::vector<std::string> ids;
+  for (const auto& row : Op::constraints())
+    if (row.has(spec::Side::accept) && row.applies(call) && row.holds(call)) ids.emplace_back(row.id);
+  return ids;
+}
+
+/// One run and its judgement, without confirmation.
+template <class Op>
+CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
+  const Case<Op>& c = examination.examined();
+  const spec::NumericsProfile profile = kernel.numerics(c.problem);
+  const typename Op::Inputs& inputs = examination.inputs(profile);
+  Run<Op> run = run_once(c, inputs, kernel);
+  CaseReport report =
+      run.failure ? blank_report(c) : examination.judge(run.outputs, profile);
+  report.value_case = true;
+  report.seconds_implementation = run.seconds;
+  report.metrics = kernel.metrics();
+  for (const TensorOf& output : all_tensors(run.outputs))
+    report.digests.emplace_back(output.name, fixtures::digest(*output.tensor));
+  if (run.failure) {
+    report.verdict = *run.failure;
+    report.findings = std::move(run.findings);
+    return report;
+  }
+  if (profile.order == spec::Order::fixed)
+    check_determinism(c, inputs, kernel, run.outputs, report);
+  return report;
+}
+
+/// A statistical failure that one of two fresh seeds of the geometry shows again is confirmed. If both fresh seeds were
+/// judged and did not show it, the case gets the verdict that it has beside the statistics.
+template <class Op>
+void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport& report) {
+  Verdict other = Verdict::conforms;
+  for (std::uint64_t k = 1; k <= 2; ++k) {
+    Case<Op> fresh = c;
+    fresh.seed += k * fresh_seed_step;
+    Examination<Op> again(fresh);
+    const CaseReport repeated = examine_values(again, kernel);
+    if (contribution(repeated.verdict) == ExitCode::not_conclusive)
+      return add_note(report, "note", "the fresh seed " + std::to_string(fresh.seed) +
+                                          " could not confirm: it is " +
+                                          std::string(spec::to_string(repeated.verdict)));
+    if (repeated.verdict == Verdict::conforms_weak) other = Verdict::conforms_weak;
+    if (contribution(repeated.verdict) != ExitCode::nonconformant) continue;
+    add_note(report, "note", "confirmed on the fresh seed " + std::to_string(fresh.seed) + " (" +
+                                 std::string(spec::to_string(repeated.verdict)) +
+                                 "); false alarms below 1e-9 a tensor and seed");
+    report.verdict = Verdict::nonconformant_statistical;
+    return;
+  }
+  add_note(report, "note", "a statistical failure did not show again on two fresh seeds; its "
+                           "probability for a healthy kernel is below 1e-9");
+  report.verdict = other;
+}
+
+}  // namespace detail
+
+template <class Op>
+CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
+  using namespace detail;
+  const Case<Op>& c = examination.examined();
+  const auto start = std::chrono::steady_clock::now();
+  const auto finish = [&](CaseReport report) {
+    report.implementation = kernel.name();
+    report.seconds_total = seconds_since(start);
+    return report;
+  };
+  if (!c.violate.empty()) return finish(examine_violation(c, kernel));
+  const spec::Call<Op> call = call_of(c);
+  CaseReport report = blank_report(c);
+  try {
+    if (const auto reason = kernel.unsupported(call)) {
+      report.verdict = Verdict::not_applicable;
+      add_note(report, "note", "the implementation does not offer this: " + *reason);
+      return finish(std::move(report));
+    }
+    kernel.check(call);
+  } catch (const spec::Rejected& answer) {
+    const std::string open_reading = disputed_reading(call);
+    report.verdict =
+        open_reading.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable;
+    add_note(report, "status", "phase 1 refused " +
+                                   std::string(open_reading.empty() ? "a legal call" : "the call") +
+                                   " with " + describe(answer.status()) + ": " + answer.what());
+    if (!open_reading.empty()) add_note(report, "note", open_reading);
+    return finish(std::move(report));
+  } catch (const spec::Misconduct& seen) {
+    report.verdict = verdict_of(seen.kind());
+    add_note(report, "status", std::string("phase 1: ") + seen.what());
+    return finish(std::move(report));
+  } catch (const std::exception& failure) {
+    report.verdict = Verdict::crash;
+    add_note(report, "status", std::string("phase 1 threw: ") + failure.what());
+    return finish(std::move(report));
+  }
+  if (c.track == Track::phase1) {
+    report.verdict = Verdict::conforms;
+  } else {
+    try {
+      report = examine_values(examination, kernel);
+      if (report.verdict == Verdict::statistical_unconfirmed) confirm(c, kernel, report);
+    } catch (const NoLattice& reason) {
+      report.verdict = Verdict::not_applicable;
+      add_note(report, "note", std::string("no exact lattice for this profile: ") + reason.what());
+    } catch (const std::exception& failure) {
+      report.verdict = Verdict::tool_failure;
+      add_note(report, "note", std::string("the judge failed: ") + failure.what());
+    }
+  }
+  if (report.verdict == Verdict::conforms) report.accepted_rows = exercised_rows(call);
+  if (const std::string open_reading = disputed_reading(call); !open_reading.empty())
+    add_note(report, "note", "accepted; " + open_reading);
+  return finish(std::move(report));
+}
+
+template <class Op>
+CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+  using namespace detail;
+  const auto start = std::chrono::steady_clock::now();
+  const auto examined = [&] {
+    if (!c.violate.empty()) return examine_violation(c, kernel);
+    if (c.track == Track::relation) return examine_relation(c, kernel);
+    Examination<Op> examination(c);
+    return examine(examination, kernel);
+  };
+  try {
+    CaseReport report = examined();
+    report.seconds_total = seconds_since(start);
+    return report;
+  } catch (const std::exception& failure) {
+    CaseReport report = blank_report(c);
+    report.implementation = kernel.name();
+    report.verdict = Verdict::tool_failure;
+    add_note(report, "note", std::string("the judge failed: ") + failure.what());
+    return report;
+  }
+}
+
+}  // namespace assay::conformance
