@@ -111,4 +111,9 @@ std::span<const NumericsPreset> numerics_presets();
 /// The preset of that name for `io`. Errors: std::invalid_argument naming the presets there are.
 NumericsProfile numerics_preset(std::string_view name, DType io);
 
+/// The profile that a line of text declares for `io`: a preset and fields that differ from it, "ascend_a2,order=fixed", or
+/// such texts for single types, "fp32:torch_fp32 bf16:jax_cpu,exp_error=1e-6". Without a preset, and for a type of which the
+/// text says nothing, the fields have their defaults. Errors: std::invalid_argument naming the word and what is accepted.
+NumericsProfile numerics_from_text(std::string_view text, DType io);
+
 }  // namespace assay::spec
