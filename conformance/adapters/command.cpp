@@ -49,6 +49,7 @@ class Command final : public spec::Implementation<Op> {
  private:
   void work(const Entry& entry, const Problem& problem, const Inputs& inputs, Outputs& outputs) {
     const std::filesystem::path file = talk_->folder() / "case.h5";
+    std::filesystem::remove(file);  // replacing a file costs a flush that an end of this one does not
     fixtures::Writer writer(file);
     writer.write({.id = case_id,
                   .operator_name = std::string(Op::name),

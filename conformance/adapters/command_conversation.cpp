@@ -22,12 +22,15 @@ constexpr std::string_view answers =
 constexpr std::size_t shown = 200;        // characters of an answer that a message quotes
 constexpr std::streamoff last_words_size = 800;
 
-/// The text behind "word:", without the blanks in front; nothing if the answer is another one.
+std::string without_blanks_in_front(const std::string& text) {
+  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+/// The text behind "word:"; nothing if the answer is another one.
 std::optional<std::string> told(const std::string& answer, std::string_view word) {
   if (!answer.starts_with(word) || answer.size() <= word.size() || answer[word.size()] != ':')
     return std::nullopt;
-  const std::size_t begin = answer.find_first_not_of(' ', word.size() + 1);
-  return begin == std::string::npos ? std::string() : answer.substr(begin);
+  return without_blanks_in_front(answer.substr(word.size() + 1));
 }
 
 bool is_answer(const std::string& line) {
@@ -40,8 +43,9 @@ spec::Rejected rejection(const std::string& text) {
   std::int32_t code = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
   const bool stated = error == std::errc();
-  return {stated ? static_cast<spec::Status>(code) : spec::Status::param_invalid,
-          stated ? text.substr(static_cast<std::size_t>(end - text.data())) : text};
+  if (!stated) return {spec::Status::param_invalid, text};
+  return {static_cast<spec::Status>(code),
+          without_blanks_in_front(text.substr(static_cast<std::size_t>(end - text.data())))};
 }
 
 std::string declared_numerics(const CommandLine& command) {
