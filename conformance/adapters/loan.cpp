@@ -13,7 +13,7 @@ std::vector<std::int64_t> sizes_of(const std::vector<LentTensor>& tensors) {
   return sizes;
 }
 
-void copy(std::byte* to, const std::byte* from, std::size_t size) {
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t size) {
   if (size > 0) std::memcpy(to, from, size);
 }
 
@@ -23,7 +23,7 @@ Loan::Loan(std::vector<LentTensor> tensors)
     : tensors_(std::move(tensors)), memory_(sizes_of(tensors_)) {
   for (std::size_t k = 0; k < tensors_.size(); ++k) {
     const spec::Storage& bytes = tensors_[k].tensor->bytes;
-    copy(memory_.storage(k).data(), bytes.data(), bytes.size());
+    copy_bytes(memory_.storage(k).data(), bytes.data(), bytes.size());
   }
 }
 
@@ -53,7 +53,7 @@ std::string Loan::changes(std::size_t count) {
 
 void Loan::return_to(spec::Tensor& tensor, std::size_t index) {
   const auto bytes = memory_.storage(index);
-  copy(tensor.bytes.data(), bytes.data(), bytes.size());
+  copy_bytes(tensor.bytes.data(), bytes.data(), bytes.size());
 }
 
 }  // namespace assay::adapters
