@@ -99,7 +99,7 @@ void check_determinism(const Case<Op>& c, const typename Op::Inputs& inputs,
   }
   const auto once = all_tensors(first), again = all_tensors(second.outputs);
   for (std::size_t k = 0; k < once.size(); ++k) {
-    if (same_bytes(*once[k].tensor, *again[k].tensor)) continue;
+    if (once[k].tensor->bytes == again[k].tensor->bytes) continue;
     report.findings.push_back({.rule = "determinism", .tensor = once[k].name,
                                .text = std::string("two runs differ in ") + once[k].name +
                                        " although a fixed order is declared"});
@@ -126,7 +126,7 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
   Run<Op> run = run_once(c, inputs, kernel);
   CaseReport report =
       run.failure ? blank_report(c) : examination.judge(run.outputs, profile);
-  report.value_case = true;
+  report.value_case = run.failure != Verdict::not_applicable;
   report.seconds_implementation = run.seconds;
   report.metrics = kernel.metrics();
   for (const TensorOf& output : all_tensors(run.outputs))
@@ -216,6 +216,9 @@ CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kerne
     } catch (const NoLattice& reason) {
       report.verdict = Verdict::not_applicable;
       add_note(report, "note", std::string("no exact lattice for this profile: ") + reason.what());
+    } catch (const spec::Misconduct& seen) {
+      report.verdict = verdict_of(seen.kind());
+      add_note(report, "structure", seen.what());
     } catch (const std::exception& failure) {
       report.verdict = Verdict::tool_failure;
       add_note(report, "note", std::string("the judge failed: ") + failure.what());
