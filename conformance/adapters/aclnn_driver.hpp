@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,6 +46,7 @@ template <class Op>
 Phase1 ask_phase1(const AclRuntime& runtime, Arguments& arguments, const spec::Call<Op>& call) {
   const std::string name = EntryPoints<Op>::symbol(call.surface) + "GetWorkspaceSize";
   Phase1 phase{.symbol = runtime.objects().find(name)};
+  if (!phase.symbol) throw std::invalid_argument(runtime.objects().names() + " exports no " + name);
   const acl::Status status = EntryPoints<Op>::ask(phase, arguments, call);
   if (status != acl::success)
     throw spec::Rejected(static_cast<spec::Status>(status), runtime.answer(name, status));
@@ -157,6 +159,7 @@ void AclnnImplementation<Op>::run_call(const Call& call, const Problem&, const I
   metrics_.clear();
   runtime_->enter(deterministic_);
   const auto to_device = Clock::now();
+  memory_.clear();
   Call named = call;
   const Contents contents = EntryPoints<Op>::contents(named.parameters, inputs, outputs);
   Arguments arguments(*runtime_, Placement(contents, memory_));
