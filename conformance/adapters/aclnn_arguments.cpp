@@ -14,6 +14,12 @@ spec::Shape storage_shape(const spec::Parameter& p) {
   return {std::max<std::int64_t>(0, spec::storage_elements(p.shape, p.strides, p.offset))};
 }
 
+/// Where the numbers lie; somewhere, if there are none: a null pointer would say something else.
+const std::int64_t* numbers(const std::vector<std::int64_t>& values) {
+  static constexpr std::int64_t none = 0;
+  return values.empty() ? &none : values.data();
+}
+
 std::string shape_text(const spec::Shape& shape) {
   std::string text = "(";
   for (const std::int64_t extent : shape)
@@ -28,8 +34,8 @@ const acl::Tensor* Arguments::tensor(std::string_view name, const spec::Paramete
   const spec::Shape storage = storage_shape(p);
   const acl::Functions& f = runtime_.functions();
   const acl::Tensor* made = f.create_tensor(
-      p.shape.data(), p.shape.size(), acl::code_of(p.dtype), p.strides.data(), p.offset,
-      acl::code_of(p.format), storage.data(), storage.size(), address_of_(name, p));
+      numbers(p.shape), p.shape.size(), acl::code_of(p.dtype), numbers(p.strides), p.offset,
+      acl::code_of(p.format), numbers(storage), storage.size(), address_of_(name, p));
   if (!made)
     throw spec::Rejected(spec::Status::param_invalid,
                          "aclCreateTensor makes no tensor for " + std::string(name) + " of shape " +
@@ -44,7 +50,7 @@ const acl::Tensor* Arguments::tensor(std::string_view name, const spec::Paramete
 const acl::IntArray* Arguments::array(const std::optional<std::vector<std::int64_t>>& values) {
   if (!values) return nullptr;
   const acl::Functions& f = runtime_.functions();
-  const acl::IntArray* made = f.create_int_array(values->data(), values->size());
+  const acl::IntArray* made = f.create_int_array(numbers(*values), values->size());
   if (!made)
     throw spec::Rejected(spec::Status::param_invalid, "aclCreateIntArray makes no array of " +
                                                           std::to_string(values->size()) + " values");
