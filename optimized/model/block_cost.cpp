@@ -1,10 +1,11 @@
-#include "flash_attention_score_grad/block_cost.hpp"
+#include "model/block_cost.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "assay/device/core.hpp"
+#include "assay/spec/attention.hpp"
+#include "model/block_planner.hpp"
 
 namespace assay::optimized {
 namespace {
@@ -15,10 +16,8 @@ using device::Cycles;
 using device::Drain;
 using device::Pipe;
 using device::Region;
-using Problem = spec::FlashAttentionScoreGrad::Problem;
 
 constexpr std::int64_t vector_cores_per_cube = 2;
-constexpr std::int64_t fp32_bytes = 4;
 
 /// A product of one block: m x k by k x n, over one or two operands behind each other in k.
 struct BlockProduct {
@@ -30,41 +29,38 @@ struct BlockProduct {
 /// to the block, its record or its key tile.
 class BlockRun {
  public:
-  BlockRun(const Problem& problem, const Tiling& tiling, const device::Spec& device)
-      : p_(problem),
-        t_(tiling),
+  BlockRun(const BlockTraffic& traffic, const BlockPlan& plan, const device::Spec& device)
+      : traffic_(traffic),
+        t_(plan),
         device_(device),
-        element_{spec::size_of(problem.dtype)},
+        element_(traffic.element),
         cube_(device),
         vector_(device) {}
 
   /// The order of the vendor's templates: scores and dP, softmax, then dv, dk and dq.
   BlockCost run() {
-    const std::int64_t r = t_.rows, c = t_.columns, d = p_.head_dim, dv = p_.head_dim_v;
+    const std::int64_t r = t_.rows, c = t_.columns;
+    const std::int64_t d = traffic_.head_dim, dr = traffic_.head_dim_rope, dv = traffic_.head_dim_v;
     const Cycles handover = {device_.overheads.handover.value};
     Work& block = cost_.block;
     Work& keys = t_.keys_stay ? cost_.key_tile : block;
 
-    const std::int64_t dr = p_.head_dim_rope;
-
-    Cycles query_key = load(head_rows(r, d), {}, block, load(head_rows(c, d), {}, keys));
-    if (dr > 0)
-      query_key = load(head_rows(r, dr), {}, block, load(head_rows(c, dr), {}, keys, query_key));
+    Cycles query_key = load(queries(d), {}, block, load(key_rows(d), {}, keys));
+    if (dr > 0) query_key = load(queries(dr), {}, block, load(key_rows(dr), {}, keys, query_key));
     const Cycles scores = multiply({r, c, {d, dr}}, query_key, block, Drain::store);
-    const Cycles dy_value = load(head_rows(r, dv), {}, block, load(head_rows(c, dv), {}, keys));
+    const Cycles dy_value = load(queries(dv), {}, block, load(key_rows(dv), {}, keys));
     const Cycles dprob = multiply({r, c, {dv}}, dy_value, block, Drain::store);
     const Cycles staged = softmax(std::max(scores, dprob) + handover) + handover;
 
-    const Cycles prob_dy = load(head_rows(r, dv), {}, block, load(workspace_tile(), staged, block));
+    const Cycles prob_dy = load(queries(dv), {}, block, load(workspace_tile(), staged, block));
     const Cycles dv_done = multiply({c, dv, {r}}, prob_dy, cost_.record, Drain::atomic_add);
     const Cycles dscore = load(workspace_tile(), staged, block);
     Cycles dq_dk_done;
     for (const std::int64_t dim : {d, dr}) {
       if (dim == 0) continue;
-      const Cycles dscore_query = load(head_rows(r, dim), {}, block, dscore);
+      const Cycles dscore_query = load(queries(dim), {}, block, dscore);
       const Cycles dk_done = multiply({c, dim, {r}}, dscore_query, cost_.record, Drain::atomic_add);
-      const Cycles dscore_key =
-          t_.keys_stay ? dscore : load(head_rows(c, dim), {}, block, dscore);
+      const Cycles dscore_key = t_.keys_stay ? dscore : load(key_rows(dim), {}, block, dscore);
       const Cycles dq_done = multiply({r, dim, {c}}, dscore_key, block, Drain::atomic_add);
       dq_dk_done = std::max({dq_dk_done, dk_done, dq_done});
     }
@@ -73,13 +69,8 @@ class BlockRun {
   }
 
  private:
-  /// Rows of one head in global memory: adjacent in BNSD, and in any layout of a single head.
-  Region head_rows(std::int64_t rows, std::int64_t dim) const {
-    const bool single = p_.heads_q == 1 && (p_.input_layout != spec::Layout::sbh || p_.batch == 1);
-    return {.rows = rows,
-            .row = dim * element_,
-            .contiguous = p_.input_layout == spec::Layout::bnsd || single};
-  }
+  Region queries(std::int64_t dim) const { return traffic_.query_rows(dim); }
+  Region key_rows(std::int64_t dim) const { return traffic_.key_rows(dim); }
   Region workspace_tile() const { return {.rows = t_.rows, .row = t_.columns * element_}; }
 
   /// Charges what `issue` occupies; returns what it returns.
@@ -145,10 +136,8 @@ class BlockRun {
   Cycles softmax_rows(std::int64_t rows, Cycles ready) {
     const std::int64_t scores = rows * t_.columns;
     const Bytes fp32 = {scores * fp32_bytes};
-    const std::int64_t statistics = 3 * rows * spec::statistics_replicas * fp32_bytes;
-    Bytes in = {2 * fp32.count + statistics + bias_bytes(rows)};
-    if (masked()) in.count += scores;
-    if (p_.has_dropout()) in.count += ceil_divide(scores, 8);
+    const Bytes statistics = {3 * rows * spec::statistics_replicas * fp32_bytes};
+    const Bytes in = 2 * fp32 + statistics + traffic_.features(rows);
     const Bytes out = 2 * (scores * element_);
     cost_.block.read += vector_cores_per_cube * in;
     cost_.block.written += vector_cores_per_cube * out;
@@ -158,45 +147,17 @@ class BlockRun {
     return vector_.store(out, at);
   }
 
-  bool masked() const { return p_.atten_mask != spec::MaskShape::absent; }
-
-  /// Slopes are one number; a bias of one row is loaded once for all rows.
-  std::int64_t bias_bytes(std::int64_t rows) const {
-    const std::int64_t row = t_.columns * spec::size_of(pse_dtype(p_));
-    switch (p_.pse_shift) {
-      case spec::PseShape::absent:
-        return 0;
-      case spec::PseShape::slopes_n:
-      case spec::PseShape::slopes_bn:
-        return fp32_bytes;
-      case spec::PseShape::bn1s:
-      case spec::PseShape::packed_bn1s:
-        return row;
-      default:
-        return rows * row;
-    }
-  }
-
   /// The vector instructions over a tile of scores.
   std::vector<const device::VectorCost*> operations() const {
     const auto& v = device_.vector;
     std::vector<const device::VectorCost*> all = {&v.muls, &v.sub, &v.exp, &v.div, &v.sub, &v.mul};
-    if (p_.pse_shift != spec::PseShape::absent) {
-      if (pse_dtype(p_) != spec::DType::fp32) all.push_back(&v.cast_to_fp32);
-      // The table of distances is shifted, made absolute and multiplied by the slope.
-      if (p_.pse_type >= 2) all.insert(all.end(), 3, &v.muls);
-      if (p_.pse_type == 3) all.push_back(&v.sqrt);
-      all.push_back(&v.add);
-    }
-    if (masked()) all.push_back(&v.select);
-    if (p_.has_dropout())
-      for (int factor = 0; factor < 2; ++factor) all.insert(all.end(), {&v.select, &v.muls});
-    if (p_.dtype != spec::DType::fp32) all.insert(all.end(), 2, &v.cast_to_16bit);
+    all.insert(all.end(), traffic_.operations.begin(), traffic_.operations.end());
+    if (element_.count != fp32_bytes) all.insert(all.end(), 2, &v.cast_to_16bit);
     return all;
   }
 
-  const Problem& p_;
-  const Tiling& t_;
+  const BlockTraffic& traffic_;
+  const BlockPlan& t_;
   const device::Spec& device_;
   Bytes element_;
   device::CubeCore cube_;
@@ -226,8 +187,9 @@ Work operator*(double times, const Work& work) {
   return product;
 }
 
-BlockCost block_cost(const Problem& problem, const Tiling& tiling, const device::Spec& device) {
-  return BlockRun(problem, tiling, device).run();
+BlockCost block_cost(const BlockTraffic& traffic, const BlockPlan& plan,
+                     const device::Spec& device) {
+  return BlockRun(traffic, plan, device).run();
 }
 
 }  // namespace assay::optimized

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <vector>
 
 #include "assay/device/cost.hpp"
 #include "assay/device/timeline.hpp"
-#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "assay/optimized/block_plan.hpp"
 
 namespace assay::optimized {
 
@@ -26,7 +28,19 @@ struct BlockCost {
   device::Cycles alone;
 };
 
-BlockCost block_cost(const spec::FlashAttentionScoreGrad::Problem& problem, const Tiling& tiling,
+/// What the cost of a block depends on beside its plan.
+struct BlockTraffic {
+  std::int64_t head_dim, head_dim_rope, head_dim_v;
+  device::Bytes element;
+  /// How the rows of a block, and its keys, lie in global memory, with so many channels.
+  std::function<device::Region(std::int64_t dim)> query_rows, key_rows;
+  /// Bytes that a vector core reads for so many rows beside scores, dP and statistics.
+  std::function<device::Bytes(std::int64_t rows)> features;
+  /// What it does beside the softmax and its gradient.
+  std::vector<const device::VectorCost*> operations;
+};
+
+BlockCost block_cost(const BlockTraffic& traffic, const BlockPlan& plan,
                      const device::Spec& device);
 
 }  // namespace assay::optimized

@@ -1,4 +1,4 @@
-#include "flash_attention_score_grad/rows.hpp"
+#include "operands/rows.hpp"
 
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-#include "flash_attention_score_grad/flat_view.hpp"
+#include "operands/flat_view.hpp"
 
 namespace assay::optimized {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "assay/spec/tensor.hpp"
-#include "flash_attention_score_grad/workspace.hpp"
+#include "operands/tiles.hpp"
 #include "tile/kernels.hpp"
 
 namespace assay::optimized {
