@@ -25,7 +25,7 @@ struct Options {
 
 spec::NumericsProfile numerics_of(const Options& options, spec::DType io) {
   try {
-    return spec::numerics_preset(options.numerics, io);
+    return spec::numerics_from_text(options.numerics, io);
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("--numerics is '{}': {}", options.numerics, error.what()));
   }
@@ -148,7 +148,7 @@ Action declare(CLI::App& app, const Registry&) {
   app.add_option("file", options->file, "HDF5 file that is written")->required();
   app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
   app.add_option("--numerics", options->numerics,
-                 "preset whose tolerances are stored, see 'list presets'");
+                 "profile whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
   app.add_option("--implementation", options->implementation,
                  "also store what this implementation makes of the cases");
   app.add_option("--largest", options->largest,
