@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "checks/refusals.hpp"
 #include "flash_attention_score_grad/call_extents.hpp"
 
 namespace assay::aclnn {
