@@ -1,22 +1,27 @@
 #include "registry.hpp"
 
+#include <memory>
+
 #include "assay/optimized/flash_attention_score_grad.hpp"
+#include "assay/optimized/nsa_compress_grad.hpp"
 #include "device.hpp"
 #include "mutants.hpp"
 
 namespace assay::cli {
 namespace {
 
-using Op = spec::FlashAttentionScoreGrad;
+/// What makes the tiled implementation of Op for a device.
+template <class Op>
+using Make = std::unique_ptr<spec::Implementation<Op>> (*)(const device::Spec&, optimized::Options);
 
-ImplementationEntry<Op> tiled(const device::Spec& device) {
+template <class Op>
+ImplementationEntry<Op> tiled(const device::Spec& device, Make<Op> make) {
   return {.name = "optimized-" + device.name,
           .summary = "tiled for a modelled core of " + device.sku,
-          .make = [device] { return optimized::flash_attention_score_grad(device); },
+          .make = [=] { return make(device, {}); },
           .make_threaded =
-              [device](std::int64_t threads) {
-                return optimized::flash_attention_score_grad(
-                    device, {.threads = static_cast<int>(threads)});
+              [=](std::int64_t threads) {
+                return make(device, {.threads = static_cast<int>(threads)});
               }};
 }
 
@@ -24,7 +29,10 @@ ImplementationEntry<Op> tiled(const device::Spec& device) {
 
 Registry own_registry() {
   Registry registry;
-  registry.add(tiled(device::a2())).add(tiled(device::a3()));
+  for (const device::Spec& device : {device::a2(), device::a3()}) {
+    registry.add(tiled<spec::FlashAttentionScoreGrad>(device, optimized::flash_attention_score_grad));
+    registry.add(tiled<spec::NsaCompressGrad>(device, optimized::nsa_compress_grad));
+  }
   registry.add(device_command()).add(mutants_command());
   return registry;
 }
