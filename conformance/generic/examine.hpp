@@ -126,7 +126,7 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
   Run<Op> run = run_once(c, inputs, kernel);
   CaseReport report =
       run.failure ? blank_report(c) : examination.judge(run.outputs, profile);
-  report.value_case = true;
+  report.value_case = run.failure != Verdict::not_applicable;
   report.seconds_implementation = run.seconds;
   report.metrics = kernel.metrics();
   for (const TensorOf& output : all_tensors(run.outputs))
@@ -134,6 +134,7 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
   if (run.failure) {
     report.verdict = *run.failure;
     report.findings = std::move(run.findings);
+    if (!report.value_case) report.findings.front().rule = "note";
     return report;
   }
   if (profile.order == spec::Order::fixed)
@@ -186,7 +187,7 @@ CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kerne
   try {
     if (const auto reason = kernel.unsupported(call)) {
       report.verdict = Verdict::not_applicable;
-      add_note(report, "note", "the implementation does not offer this: " + *reason);
+      add_note(report, "note", not_offered(*reason));
       return finish(std::move(report));
     }
     kernel.check(call);
