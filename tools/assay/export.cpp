@@ -81,8 +81,12 @@ void write_cases(const Options& options, const std::vector<conformance::Case<Op>
                                    : numerics_of(options, c.problem.dtype),
                     implementation ? implementation->name() : options.numerics,
                     options.recipe_only ? Contents::recipe : Contents::tensors);
-    if (implementation && !implementation->unsupported(conformance::call_of(c)))
-      add_actual(record, c, *implementation);
+    if (implementation && !implementation->unsupported(conformance::call_of(c))) try {
+        add_actual(record, c, *implementation);
+      } catch (const std::exception& failure) {
+        context.err << fmt::format("{} made nothing of {}: {}\n", implementation->name(), record.command,
+                                   failure.what());
+      }
     writer.write(record);
     if (context.terminal)
       context.err << fmt::format("\r{} of {} cases of {}\x1b[K", ++written, cases.size(), Op::name)
@@ -100,7 +104,8 @@ ExitCode export_plan(const Options& options, const Context& context) {
   Written sum;
   std::vector<std::function<void(fixtures::Writer&)>> parts;
   for_each_operator([&]<class Op> {
-    if (!options.implementation.empty() && !is_registered<Op>(context.registry, options.implementation))
+    if (!options.implementation.empty() && !is_registered<Op>(context.registry, options.implementation) &&
+        !is_foreign<Op>(context.registry, options.implementation))
       return;
     auto chosen = std::make_shared<Chosen<Op>>(chosen_cases<Op>(options));
     sum.cases += std::ssize(chosen->cases), sum.large += chosen->large, sum.calls += chosen->calls;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "assay/spec/dtype.hpp"
 #include "assay/spec/text_enum.hpp"
@@ -76,6 +78,7 @@ struct NumericsProfile {
 
 /// Calls visit(name, member) for every field of a profile, in a fixed order.
 template <class Profile, class Visitor>
+  requires std::same_as<std::remove_const_t<Profile>, NumericsProfile>
 void visit_fields(Profile& profile, Visitor&& visit) {
   visit("store_s", profile.store_s);
   visit("store_p", profile.store_p);
