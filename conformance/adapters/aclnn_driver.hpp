@@ -28,16 +28,17 @@ struct Phase1 {
 
 /// The last two parameters of every phase 1; null where the call says so.
 template <class Parameters>
-std::tuple<std::uint64_t*, acl::Executor**> answers_of(Phase1& phase, const Parameters& parameters) {
+std::tuple<std::uint64_t*, acl::Executor**> answers_of(Phase1& phase,
+                                                       const Parameters& parameters) {
   return {parameters.workspace_size ? &phase.workspace_size : nullptr,
           parameters.executor ? &phase.executor : nullptr};
 }
 
 /// What the driver must know of an operator. Specialised for each:
-///     std::string symbol(Surface)         the name of phase 2, and without its suffix that of phase 1
-///     Surface surface_of(const Problem&)  an entry point that can be asked for it
-///     Contents contents(Parameters&, const Inputs&, Outputs&)
-///     acl::Status ask(Phase1&, Arguments&, const Call&)    calls phase 1, whose prototype only it knows
+///     std::string symbol(Surface)         the name of phase 2, and without its suffix that of
+///     phase 1 Surface surface_of(const Problem&)  an entry point that can be asked for it Contents
+///     contents(Parameters&, const Inputs&, Outputs&) acl::Status ask(Phase1&, Arguments&, const
+///     Call&)    calls phase 1, whose prototype only it knows
 template <class Op>
 struct EntryPoints;
 
@@ -53,7 +54,8 @@ Phase1 ask_phase1(const AclRuntime& runtime, Arguments& arguments, const spec::C
   return phase;
 }
 
-/// Gives back an executor that no phase 2 will consume: the documents let a repeatable one be destroyed.
+/// Gives back an executor that no phase 2 will consume: the documents let a repeatable one be
+/// destroyed.
 inline void release(const AclRuntime& runtime, acl::Executor* executor) {
   const acl::Functions& f = runtime.functions();
   if (executor && f.set_executor_repeatable && f.destroy_executor &&
@@ -95,9 +97,8 @@ class AclnnImplementation final : public spec::Implementation<Op> {
 
   void check(const Call& call) const override {
     runtime_->enter(deterministic_);
-    Arguments arguments(*runtime_, [&](std::string_view, const spec::Parameter&) {
-      return unread_.address();
-    });
+    Arguments arguments(
+        *runtime_, [&](std::string_view, const spec::Parameter&) { return unread_.address(); });
     release(*runtime_, ask_phase1<Op>(*runtime_, arguments, call).executor);
   }
 
@@ -134,13 +135,19 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics_;
 };
 
-/// Phase 2, once the workspace is there. Errors: spec::Rejected; spec::Misconduct if the device fails.
+/// Phase 2, once the workspace is there. Errors: spec::Rejected; spec::Misconduct if the device
+/// fails.
 template <class Op>
 void AclnnImplementation<Op>::compute(const Call& call, Phase1& phase) {
   const std::string name = EntryPoints<Op>::symbol(call.surface);
   void* workspace = nullptr;
-  if (phase.workspace_size > 0)
-    workspace = memory_.place_room("workspace", static_cast<std::int64_t>(phase.workspace_size));
+  try {
+    if (phase.workspace_size > 0)
+      workspace = memory_.place_room("workspace", static_cast<std::int64_t>(phase.workspace_size));
+  } catch (...) {
+    release(*runtime_, phase.executor);
+    throw;
+  }
   const auto start = Clock::now();
   const acl::Status status =
       acl::invoke(runtime_->objects().find(name),
