@@ -16,6 +16,12 @@ namespace {
 
 using spec::Misconduct;
 
+/// An exception of the implementation's own.
+class Failed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// Throws what the implementation threw in the worker, if it did.
 void require_done(Unpacker& answer) {
   const auto kind = answer.take<Answer>();
@@ -30,7 +36,7 @@ void require_done(Unpacker& answer) {
   }
   const auto text = answer.take<std::string>();
   if (kind == Answer::unsupported) throw spec::Unsupported(text);
-  throw std::runtime_error(text);
+  throw Failed(text);
 }
 
 template <class Tensors>
@@ -129,7 +135,7 @@ class Isolated final : public spec::Implementation<Op> {
       Unpacker greeting(worker_->greeting());
       try {
         require_done(greeting);
-      } catch (const std::runtime_error& refusal) {
+      } catch (const Failed& refusal) {
         worker_.reset();
         throw std::invalid_argument(refusal.what());
       }

@@ -72,7 +72,7 @@ void require_operator(const assay_plugin& plugin, const std::string& path, std::
     if (*name == wanted) return;
     offered += (offered.empty() ? "" : ", ") + std::string(*name);
   }
-  throw std::invalid_argument("plug-in '" + path + "' does not offer " + std::string(wanted) +
+  throw spec::Unsupported("plug-in '" + path + "' does not offer " + std::string(wanted) +
                               "; it offers " + (offered.empty() ? "nothing" : offered));
 }
 
@@ -126,6 +126,15 @@ class Plugin final : public spec::Implementation<Op> {
     PluginCall<Op> seen;
     seen.add_attributes(call);
     run_as(seen, problem, inputs, outputs);
+  }
+
+  std::vector<spec::Metric> metrics() const override {
+    std::vector<spec::Metric> result;
+    std::int64_t count = 0;
+    const assay_metric* const told = plugin_.metrics == nullptr ? nullptr : plugin_.metrics(&count);
+    for (std::int64_t k = 0; told != nullptr && k < count; ++k)
+      result.push_back({told[k].name, told[k].value, told[k].unit});
+    return result;
   }
 
   void forward(const Problem& problem, Inputs& inputs) override {

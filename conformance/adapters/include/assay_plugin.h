@@ -94,6 +94,13 @@ typedef struct assay_call {
   int64_t attribute_count;
 } assay_call;
 
+/* A quantity that the library reports of its last run, e.g. {"time", 1.5, "ms"}. */
+typedef struct assay_metric {
+  const char* name;
+  double value;
+  const char* unit;
+} assay_metric;
+
 /* What the library offers. Functions that are NULL are not offered. */
 typedef struct assay_plugin {
   int32_t abi_version;           /* assay_plugin_abi_version; always the first member */
@@ -120,6 +127,9 @@ typedef struct assay_plugin {
   /* Fills those inputs of the problem that are results of the forward operator, of flash attention: softmax_max,
    * softmax_sum, attention_in. They are marked as outputs. As run otherwise. */
   int32_t (*forward)(const assay_call* call, const char** reason);
+
+  /* Of the last run; stores their number. */
+  const assay_metric* (*metrics)(int64_t* count);
 } assay_plugin;
 
 /* What the library exports. */

@@ -26,7 +26,7 @@ struct WorkerLimits {
 /// ran here. Tensors lie in memory that both processes share, each storage between guard zones. A worker that died
 /// is started again for the next call.
 /// Errors: of this function, std::invalid_argument with what `serve` says of the implementation, Misconduct if the worker
-///         dies before; std::system_error where no process can be started. Of every call, spec::Misconduct where the
+///         dies before, spec::Unsupported for an operator that is not offered; std::system_error where no process can be started. Of every call, spec::Misconduct where the
 ///         worker ended without an answer, was slower or larger than the limits, or where an input or a byte beside
 ///         a tensor was written.
 template <class Op>
