@@ -35,10 +35,10 @@ std::tuple<std::uint64_t*, acl::Executor**> answers_of(Phase1& phase,
 }
 
 /// What the driver must know of an operator. Specialised for each:
-///     std::string symbol(Surface)         the name of phase 2, and without its suffix that of
-///     phase 1 Surface surface_of(const Problem&)  an entry point that can be asked for it Contents
-///     contents(Parameters&, const Inputs&, Outputs&) acl::Status ask(Phase1&, Arguments&, const
-///     Call&)    calls phase 1, whose prototype only it knows
+///     std::string symbol(Surface): the name of phase 2; phase 1 has a suffix behind it
+///     Surface surface_of(const Problem&): an entry point that can be asked for it
+///     Contents contents(Parameters&, const Inputs&, Outputs&)
+///     acl::Status ask(Phase1&, Arguments&, const Call&): calls phase 1, whose prototype only it knows
 template <class Op>
 struct EntryPoints;
 
@@ -79,14 +79,20 @@ class AclnnImplementation final : public spec::Implementation<Op> {
         memory_(runtime_),
         unread_(runtime_, unread_size) {}
 
+  /// Errors: spec::Unsupported if the operator has none here.
+  void require_an_entry_point() const {
+    for (const auto& [surface, spelling] : spec::spellings_of<typename Op::Surface>.entries)
+      if (!missing(surface)) return;
+    throw spec::Unsupported(runtime_->objects().names() + " exports no entry point of " +
+                            std::string(Op::name));
+  }
+
   std::string name() const override { return name_; }
 
   std::optional<std::string> unsupported(const Call& call) const override {
-    const std::string symbol = EntryPoints<Op>::symbol(call.surface);
-    for (const char* suffix : {"GetWorkspaceSize", ""})
-      if (!runtime_->objects().find(symbol + suffix))
-        return runtime_->objects().names() + " exports no " + symbol + suffix;
-    return std::nullopt;
+    const std::optional<std::string> symbol = missing(call.surface);
+    if (!symbol) return std::nullopt;
+    return runtime_->objects().names() + " exports no " + *symbol;
   }
 
   spec::NumericsProfile numerics(const Problem& problem) const override {
@@ -121,6 +127,13 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   using Clock = std::chrono::steady_clock;
   static constexpr std::int64_t unread_size = 4096;
 
+  /// The symbol of the entry point that none of the shared objects exports, if there is one.
+  std::optional<std::string> missing(typename Op::Surface surface) const {
+    const std::string symbol = EntryPoints<Op>::symbol(surface);
+    for (const char* suffix : {"GetWorkspaceSize", ""})
+      if (!runtime_->objects().find(symbol + suffix)) return symbol + suffix;
+    return std::nullopt;
+  }
   void compute(const Call& call, Phase1& phase);
   void note_seconds(const char* what, Clock::time_point since) {
     metrics_.push_back({what, std::chrono::duration<double>(Clock::now() - since).count(), "s"});
@@ -184,7 +197,9 @@ void AclnnImplementation<Op>::run_call(const Call& call, const Problem&, const I
 
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> open_aclnn(const std::string& rest) {
-  return std::make_unique<AclnnImplementation<Op>>(rest);
+  auto opened = std::make_unique<AclnnImplementation<Op>>(rest);
+  opened->require_an_entry_point();
+  return opened;
 }
 
 }  // namespace assay::adapters

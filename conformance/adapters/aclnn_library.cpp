@@ -87,7 +87,7 @@ AclRuntime::AclRuntime(const std::vector<std::string>& paths, std::int32_t devic
     if (status == acl::success) return;
     const std::string text = answer(function, status);
     stop();
-    throw std::runtime_error("aclnn: the runtime of " + objects_.names() +
+    throw std::invalid_argument("aclnn: the runtime of " + objects_.names() +
                              " does not start: " + text);
   };
   const int status = functions_.init(nullptr);

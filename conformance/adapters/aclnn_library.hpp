@@ -29,8 +29,8 @@ class SharedObjects {
 class AclRuntime {
  public:
   /// The runtime of those shared objects and that device, started unless another one still holds
-  /// it: the documents let a process start it once. Errors: std::invalid_argument for a missing
-  /// function; std::runtime_error if it does not start.
+  /// it: the documents let a process start it once.
+  /// Errors: std::invalid_argument for a missing function, or if it does not start.
   static std::shared_ptr<AclRuntime> start(const std::vector<std::string>& paths,
                                            std::int32_t device);
   ~AclRuntime();

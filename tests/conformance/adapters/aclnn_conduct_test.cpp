@@ -237,13 +237,27 @@ TEST_F(AclnnConduct, AFixedOrderIsDeclaredWhereTheLibraryGrantsIt) {
 }
 
 TEST_F(AclnnConduct, AnEntryPointThatIsMissingIsUnsupportedAndNamed) {
-  const auto library = open_aclnn<spec::FlashAttentionScoreGrad>(ACL_DOUBLE);
-  const auto reason = library->unsupported(
-      call_of(spec::FlashAttentionScoreGrad::Problem{}, spec::FlashSurface::g2, spec::Product::a2,
-              spec::Striding::contiguous, spec::Striding::contiguous));
-  EXPECT_EQ(reason,
-            std::string(ACL_DOUBLE) + " exports no aclnnFlashAttentionScoreGradV2GetWorkspaceSize");
+  using Flash = spec::FlashAttentionScoreGrad;
+  const auto library = open_aclnn<Flash>(ACL_DOUBLE);
+  const auto reason = [&](spec::FlashSurface surface) {
+    return library->unsupported(call_of(Flash::Problem{}, surface, spec::Product::a2,
+                                        spec::Striding::contiguous, spec::Striding::contiguous));
+  };
+  EXPECT_EQ(reason(spec::FlashSurface::g1), std::nullopt);
+  const std::string exports_no = std::string(ACL_DOUBLE) + " exports no ";
+  EXPECT_EQ(reason(spec::FlashSurface::g2),
+            exports_no + "aclnnFlashAttentionScoreGradV2GetWorkspaceSize");
   EXPECT_EQ(open_aclnn<Op>(ACL_DOUBLE)->unsupported(call()), std::nullopt);
+}
+
+TEST_F(AclnnConduct, AnOperatorWithoutEntryPointIsNotOffered) {
+  try {
+    open_aclnn<spec::NsaSelectedAttentionGrad>(ACL_DOUBLE);
+    FAIL() << "offered";
+  } catch (const spec::Unsupported& reason) {
+    EXPECT_EQ(reason.what(), std::string(ACL_DOUBLE) +
+                                 " exports no entry point of nsa_selected_attention_grad");
+  }
 }
 
 /// The words with which `rest` is refused.
