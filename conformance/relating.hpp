@@ -77,6 +77,9 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
   } catch (const spec::Rejected& answer) {
     fail(Verdict::rejected_wrongly,
          std::string("a run of the relation was refused: ") + answer.what());
+  } catch (const spec::Unsupported& answer) {
+    fail(Verdict::not_applicable,
+         std::string("the implementation does not offer this: ") + answer.what());
   } catch (const spec::Misconduct& seen) {
     fail(verdict_of(seen.kind()), std::string("a run of the relation: ") + seen.what());
   } catch (const std::exception& failure) {

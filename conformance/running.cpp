@@ -22,9 +22,4 @@ Verdict verdict_of(spec::Misconduct::Kind kind) {
   throw std::logic_error("verdict_of: no such misconduct");
 }
 
-bool same_bytes(const spec::Tensor& a, const spec::Tensor& b) {
-  return a.bytes.size() == b.bytes.size() &&
-         (a.bytes.empty() || std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0);
-}
-
 }  // namespace assay::conformance

@@ -69,13 +69,18 @@ Refusal first_outside(std::initializer_list<NamedParameter> tensors,
   return std::nullopt;
 }
 
+Refusal first_unlike(const NamedParameter& model, std::initializer_list<NamedParameter> tensors) {
+  const DType expected = model.parameter->dtype;
+  for (const NamedParameter& tensor : tensors)
+    if (is_given(*tensor.parameter) && tensor.parameter->dtype != expected)
+      return type_of(tensor) + ", that of " + std::string(model.name) + " is " +
+             std::string(to_string(expected)) + "; they must be equal";
+  return std::nullopt;
+}
+
 Refusal first_unlike_query(const spec::Parameter& query,
                            std::initializer_list<NamedParameter> tensors) {
-  for (const NamedParameter& tensor : tensors)
-    if (is_given(*tensor.parameter) && tensor.parameter->dtype != query.dtype)
-      return type_of(tensor) + ", that of query is " + std::string(to_string(query.dtype)) +
-             "; they must be equal";
-  return std::nullopt;
+  return first_unlike({"query", &query}, tensors);
 }
 
 Refusal first_private(std::span<const NamedParameter> tensors) {

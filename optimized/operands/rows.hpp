@@ -20,16 +20,28 @@ class Rows {
   Rows(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents,
        const tile::Kernels& kernels);
 
-  std::int64_t dim() const { return index_.extents().dim; }
+  std::int64_t dim() const { return dim_; }
+  /// The same rows, but only their channels from `first` on.
+  Rows channels(std::int64_t first, std::int64_t count) const;
   void read(const RowSpan& rows, const Tile& to) const;
   /// Stores scale * value, rounded half away from zero. The tensor is one that may be written.
   void write(const RowSpan& rows, const Tile& from, float scale, spec::Tensor& tensor) const;
+  /// Stores value, rounded to nearest, ties to even.
+  void write_even(const RowSpan& rows, const Tile& from, spec::Tensor& tensor) const;
 
  private:
+  /// Of row i of the span, in bytes.
+  std::int64_t offset_of(const RowSpan& rows, std::int64_t i) const {
+    return element_ * index_(rows.b, rows.n, rows.first + i, first_);
+  }
+  template <class Narrow>
+  void write_with(const RowSpan& rows, const Tile& from, spec::Tensor& tensor,
+                  const Narrow& narrow) const;
+
   tile::Storage storage_;
   const spec::Tensor* tensor_;
   spec::HeadIndex index_;
-  std::int64_t element_, column_;
+  std::int64_t element_, column_, first_ = 0, dim_;
   const tile::Kernels* kernels_;
 };
 

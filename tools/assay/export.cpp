@@ -25,7 +25,7 @@ struct Options {
 
 spec::NumericsProfile numerics_of(const Options& options, spec::DType io) {
   try {
-    return spec::numerics_preset(options.numerics, io);
+    return spec::numerics_from_text(options.numerics, io);
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("--numerics is '{}': {}", options.numerics, error.what()));
   }
@@ -79,8 +79,12 @@ void write_cases(const Options& options, const std::vector<conformance::Case<Op>
                                    : numerics_of(options, c.problem.dtype),
                     implementation ? implementation->name() : options.numerics,
                     options.recipe_only ? Contents::recipe : Contents::tensors);
-    if (implementation && !implementation->unsupported(conformance::call_of(c)))
-      add_actual(record, c, *implementation);
+    if (implementation && !implementation->unsupported(conformance::call_of(c))) try {
+        add_actual(record, c, *implementation);
+      } catch (const std::exception& failure) {
+        context.err << fmt::format("{} made nothing of {}: {}\n", implementation->name(), record.command,
+                                   failure.what());
+      }
     writer.write(record);
     if (context.terminal)
       context.err << fmt::format("\r{} of {} cases of {}\x1b[K", ++written, cases.size(), Op::name)
@@ -98,7 +102,8 @@ ExitCode export_plan(const Options& options, const Context& context) {
   Written sum;
   std::vector<std::function<void(fixtures::Writer&)>> parts;
   for_each_operator([&]<class Op> {
-    if (!options.implementation.empty() && !is_registered<Op>(context.registry, options.implementation))
+    if (!options.implementation.empty() && !is_registered<Op>(context.registry, options.implementation) &&
+        !is_foreign<Op>(context.registry, options.implementation))
       return;
     auto chosen = std::make_shared<Chosen<Op>>(chosen_cases<Op>(options));
     sum.cases += std::ssize(chosen->cases), sum.large += chosen->large, sum.calls += chosen->calls;
@@ -143,7 +148,7 @@ Action declare(CLI::App& app, const Registry&) {
   app.add_option("file", options->file, "HDF5 file that is written")->required();
   app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
   app.add_option("--numerics", options->numerics,
-                 "preset whose tolerances are stored, see 'list presets'");
+                 "profile whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
   app.add_option("--implementation", options->implementation,
                  "also store what this implementation makes of the cases");
   app.add_option("--largest", options->largest,

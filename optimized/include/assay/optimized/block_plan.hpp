@@ -5,14 +5,9 @@
 #include <vector>
 
 #include "assay/device/units.hpp"
+#include "assay/optimized/buffer.hpp"
 
 namespace assay::optimized {
-
-/// One tile of an on-chip buffer.
-struct Buffer {
-  std::string memory, what;
-  device::Bytes offset, size;
-};
 
 /// How a block of scores and the products around it are cut for a cube core and its vector cores.
 struct BlockPlan {

@@ -1,0 +1,15 @@
+#include "aclnn/device.hpp"
+
+namespace assay::aclnn {
+
+Device::Device(spec::Product modelled)
+    : product(modelled),
+      spec(modelled == spec::Product::a2 ? device::a2() : device::a3()),
+      memory(static_cast<std::size_t>(spec.memories.hbm.value)),
+      flash_attention_score_grad(spec, optimized::flash_attention_score_grad) {}
+
+const char* Device::soc_name() const {
+  return product == spec::Product::a2 ? "Ascend910B2" : "Ascend910_9391";
+}
+
+}  // namespace assay::aclnn
