@@ -158,7 +158,7 @@ void expect_usage(const std::vector<std::string>& flags, const std::vector<std::
 }
 
 TEST(Usage, WhatCannotBeOpenedIsNamed) {
-  expect_usage({"--implementation=plug:./x.so"}, {"'plug:./x.so'", "plugin, aclnn, command"});
+  expect_usage({"--implementation=plug:./x.so"}, {"'plug:./x.so'", "aclnn, plugin, command"});
   expect_usage({"--implementation=plugin:./absent.so"}, {"plugin:./absent.so", "is no file"});
   expect_usage({plugin("of_another_abi")}, {"ABI version 7, wanted 1"});
   expect_usage({"--time-limit=3s"}, {"--isolated"});

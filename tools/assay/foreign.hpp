@@ -31,8 +31,8 @@ std::string fingerprint(const std::string& name);
 ///         std::invalid_argument for what cannot be opened.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> open(const Foreign& foreign) {
-  if (foreign.scheme == "plugin") return adapters::open_plugin<Op>(foreign.rest);
   if (foreign.scheme == "aclnn") return adapters::open_aclnn<Op>(foreign.rest);
+  if (foreign.scheme == "plugin") return adapters::open_plugin<Op>(foreign.rest);
   if (foreign.scheme == "command") return adapters::open_command<Op>(foreign.rest);
   require_scheme(foreign);
   throw std::logic_error("the scheme " + foreign.scheme + " has no adapter");

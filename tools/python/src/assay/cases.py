@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import h5py
 import numpy as np
@@ -17,6 +17,7 @@ from assay.tensors import read_tensor, write_tensor
 
 SCHEMA = "assay-1"
 Field = int | float | str | list[int]
+_Read = TypeVar("_Read")
 _HEADER = ("operator", "surface", "product", "command", "profile", "track")
 
 
@@ -90,7 +91,7 @@ class Case:
 
         return self._read(read)
 
-    def _read(self, use: Callable[[h5py.Group], Any]) -> Any:
+    def _read(self, use: Callable[[h5py.Group], _Read]) -> _Read:
         with h5py.File(self.path) as file:
             return use(file["cases"][link_of(self.id)])
 
