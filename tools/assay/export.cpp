@@ -22,7 +22,6 @@ struct Options {
   std::string file, lines, numerics = "ascend_a2", largest = "1048576", implementation;
   bool recipe_only = false;
   PlanFlags plan;
-  CaseFlags fields;
 };
 
 spec::NumericsProfile numerics_of(const Options& options, spec::DType io) {
@@ -135,8 +134,8 @@ ExitCode export_plan(const Options& options, const Context& context) {
 }
 
 template <class Op>
-ExitCode export_one(const Options& options, const CLI::App& app, const Context& context) {
-  const conformance::Case<Op> c = options.fields.parsed<Op>(app);
+ExitCode export_one(const Options& options, const conformance::Case<Op>& c,
+                    const Context& context) {
   if (const auto reason = without_tensors(c)) throw UsageError(*reason);
   fixtures::Writer writer(options.file);
   write_cases<Op>(options, std::vector{c}, writer, context);
@@ -197,9 +196,10 @@ Action declare(CLI::App& app, const Registry&) {
   for_each_operator([&]<class Op> {
     CLI::App& sub = *app.add_subcommand(std::string(Op::name),
                                         "one case of this operator, from its replay line");
-    options->fields.declare<Op>(sub);
-    actions.emplace_back(Op::name, [options, &sub](const Context& context) {
-      return export_one<Op>(*options, sub, context);
+    const auto fields = std::make_shared<CaseFlags>();
+    fields->declare<Op>(sub);
+    actions.emplace_back(Op::name, [options, fields, &sub](const Context& context) {
+      return export_one<Op>(*options, fields->parsed<Op>(sub), context);
     });
   });
   return [options, actions, &app](const Context& context) {
