@@ -116,10 +116,10 @@ DueZeros due_zeros(const Dense& dense) {
         zeros.query_row[at(row)] = dense.softmax_max(row) == dead || p.length_kv(b) == 0 ? 1 : 0;
       }
     const auto attended = [&](std::int64_t j) {
-      const reference::QueryRange queries = dense.mask.kept_queries(b, j);
+      const reference::QueryRange queries = dense.attendance->queries(b, j);
       for (std::int64_t n = kv * p.group(); n < (kv + 1) * p.group(); ++n)
         for (std::int64_t i = queries.last; i-- > queries.first;)
-          if (zeros.query_row[at(dense.queries.row(b, n, i))] == 0 && dense.mask.keeps(b, n, i, j))
+          if (zeros.query_row[at(dense.queries.row(b, n, i))] == 0 && dense.attendance->times(b, n, i, j) != 0)
             return true;
       return false;
     };
