@@ -64,7 +64,7 @@ std::optional<spec::Tensor> make_drop_mask(const Case<Op>& c) {
   const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
   spec::Tensor mask = guarded_tensor(call.parameters.drop_mask);
   const Pattern& pattern = pattern_of(c.drop);
-  const flash::Places places(c.seed, Stream::drop);
+  const Places places(c.seed, Stream::drop);
   Bit bit{.j = 0,
           .seq_kv = 0,
           .chances = static_cast<std::uint64_t>((p.has_dropout() ? p.keep_prob : 0.5) * 0x1p32),

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/parallel.hpp"
@@ -11,68 +10,13 @@ namespace assay::conformance {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
-using spec::DType;
 using spec::HeadIndex;
 using spec::Tensor;
 
-template <class Bits>
-void repeat(std::vector<std::byte>& bytes, Bits pattern) {
-  for (std::size_t at = 0; at < bytes.size(); at += sizeof pattern)
-    std::memcpy(bytes.data() + at, &pattern, sizeof pattern);
-}
-
-/// A NaN whose payload ends in `mark`, throughout the storage.
-void fill_with_nan(Tensor& tensor, std::uint8_t mark) {
-  if (tensor.dtype == DType::fp32) return repeat(tensor.bytes, std::uint32_t{0x7fda3c00u | mark});
-  const std::uint32_t nan = tensor.dtype == DType::bf16 ? 0x7fc0u : 0x7e00u;
-  repeat(tensor.bytes, static_cast<std::uint16_t>(nan | mark));
-}
-
-Tensor unfilled(const spec::Parameter& parameter) {
-  Tensor tensor{.dtype = parameter.dtype,
-                .shape = parameter.shape,
-                .strides = parameter.strides,
-                .offset = parameter.offset,
-                .bytes = {}};
-  const auto elements = spec::storage_elements(tensor.shape, tensor.strides, tensor.offset);
-  tensor.bytes.resize(static_cast<std::size_t>(elements * size_of(tensor.dtype)));
-  return tensor;
-}
-
-Tensor poisoned(const spec::Parameter& parameter) {
-  Tensor tensor = unfilled(parameter);
-  fill_with_nan(tensor, 0x25);
-  return tensor;
-}
-
-/// What an attention tensor is filled for.
-struct Filling {
-  const Case<Op>& c;
-  spec::Extents extents;
-  Stream which;
-};
-
-Tensor filled(const spec::Parameter& parameter, const Filling& filling) {
-  const auto& [c, e, which] = filling;
-  Tensor tensor = guarded_tensor(parameter);
-  const HeadIndex at(tensor, c.problem.input_layout, e);
-  const flash::ProfileValue value = flash::profile_value(c.profile);
-  const flash::Places places(c.seed, which);
-  parallel_for(e.batch * e.heads, [&](std::int64_t head) {
-    const std::int64_t b = head / e.heads, n = head % e.heads, length = e.length(b);
-    flash::Place place{.tensor = which,
-                       .dtype = tensor.dtype,
-                       .s = 0,
-                       .d = 0,
-                       .row = places.head(b, n),
-                       .head = places.head(b, n)};
-    for (place.s = 0; place.s < length; ++place.s) {
-      place.row = places.row(b, n, place.s);
-      for (place.d = 0; place.d < e.dim; ++place.d)
-        tensor.store(at(b, n, place.s, place.d), value(place));
-    }
-  });
-  return tensor;
+Tensor filled(const spec::Parameter& parameter, const Case<Op>& c, const spec::Extents& extents,
+              Stream which) {
+  return filled_tensor(parameter, c.problem.input_layout, extents,
+                       {.seed = c.seed, .which = which, .value = flash::profile_value(c.profile)});
 }
 
 /// Where the first replica of a row of statistics lies: `row` counts as Extents::row does.
@@ -132,23 +76,14 @@ Tensor heads_of(const spec::Parameter& parameter, const Op::Problem& p,
 
 }  // namespace
 
-Tensor guarded_tensor(const spec::Parameter& parameter) {
-  Tensor tensor = unfilled(parameter);
-  if (spec::is_fp16_bf16_fp32(tensor.dtype))
-    fill_with_nan(tensor, 0x1a);
-  else
-    std::ranges::fill(tensor.bytes, std::byte{0xa5});
-  return tensor;
-}
-
 Op::Inputs make_inputs(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
   const Op::Parameters& t = call.parameters;
-  Op::Inputs inputs{.query = filled(t.query, {c, query_extents(p), Stream::query}),
-                    .key = filled(t.key, {c, key_extents(p), Stream::key}),
-                    .value = filled(t.value, {c, value_extents(p), Stream::value}),
-                    .dy = filled(t.dy, {c, dy_extents(p), Stream::dy}),
+  Op::Inputs inputs{.query = filled(t.query, c, query_extents(p), Stream::query),
+                    .key = filled(t.key, c, key_extents(p), Stream::key),
+                    .value = filled(t.value, c, value_extents(p), Stream::value),
+                    .dy = filled(t.dy, c, dy_extents(p), Stream::dy),
                     .softmax_max = {},
                     .softmax_sum = {},
                     .attention_in = {},
@@ -156,8 +91,8 @@ Op::Inputs make_inputs(const Case<Op>& c) {
                     .pse_shift = make_pse(c),
                     .drop_mask = make_drop_mask(c)};
   if (p.head_dim_rope > 0) {
-    inputs.query_rope = filled(t.query_rope, {c, query_rope_extents(p), Stream::query_rope});
-    inputs.key_rope = filled(t.key_rope, {c, key_rope_extents(p), Stream::key_rope});
+    inputs.query_rope = filled(t.query_rope, c, query_rope_extents(p), Stream::query_rope);
+    inputs.key_rope = filled(t.key_rope, c, key_rope_extents(p), Stream::key_rope);
   }
   const auto forward = reference::blocked_forward(p, inputs);
   inputs.softmax_max = statistics(t.softmax_max, p, forward.softmax_max);
@@ -169,10 +104,10 @@ Op::Inputs make_inputs(const Case<Op>& c) {
 Op::Outputs make_outputs(const Case<Op>& c) {
   const auto call = spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
   const Op::Parameters& t = call.parameters;
-  Op::Outputs outputs{.dq = poisoned(t.dq), .dk = poisoned(t.dk), .dv = poisoned(t.dv)};
+  Op::Outputs outputs{.dq = poisoned_tensor(t.dq), .dk = poisoned_tensor(t.dk), .dv = poisoned_tensor(t.dv)};
   if (c.problem.head_dim_rope > 0) {
-    outputs.dq_rope = poisoned(t.dq_rope);
-    outputs.dk_rope = poisoned(t.dk_rope);
+    outputs.dq_rope = poisoned_tensor(t.dq_rope);
+    outputs.dk_rope = poisoned_tensor(t.dk_rope);
   }
   return outputs;
 }

@@ -102,7 +102,7 @@ class Cells {
 void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const Pattern& pattern = pattern_of(c.mask);
-  const flash::Places places(c.seed, Stream::mask);
+  const Places places(c.seed, Stream::mask);
   Cell cell{.i = -1,
             .j = 0,
             .seq_q = p.seq_q,

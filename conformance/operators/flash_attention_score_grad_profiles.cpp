@@ -9,17 +9,13 @@ namespace assay::conformance {
 namespace flash {
 namespace {
 
-/// A fraction of rows or elements that owes nothing to the values drawn for them.
-bool chosen(const Random& random, std::int64_t index, std::uint64_t one_in) {
-  return random.bits(~static_cast<std::uint64_t>(index)) % one_in == 0;
-}
-
-double outliers(const Place& p) { return p.normal() * (chosen(p.row, p.d, 128) ? 16 : 1); }
+bool is_query(const Place& p) { return p.is(Stream::query) || p.is(Stream::query_rope); }
+bool is_key(const Place& p) { return p.is(Stream::key) || p.is(Stream::key_rope); }
 
 double large_exponent(const Place& p) {
   // Scores stay ordinary: query and key carry opposite exponents, and their bias is not enlarged.
-  if (p.is_query()) return p.normal() * (p.half() ? 0x1p3 : 0x1p30);
-  if (p.is_key()) return p.normal() * (p.half() ? 0x1p-3 : 0x1p-30);
+  if (is_query(p)) return p.normal() * (p.half() ? 0x1p3 : 0x1p30);
+  if (is_key(p)) return p.normal() * (p.half() ? 0x1p-3 : 0x1p-30);
   if (p.is(Stream::pse)) return p.normal();
   return p.normal() * (p.half() ? 0x1p3 : 0x1p20);
 }
@@ -28,7 +24,7 @@ constexpr std::int64_t overflowing_row = 300, overflow_period = 512;
 
 double overflow_fp16(const Place& p) {
   const bool overflows = p.s % overflow_period == overflowing_row;
-  if (overflows && p.is_query()) return 4 * p.normal();
+  if (overflows && is_query(p)) return 4 * p.normal();
   if (overflows && p.is(Stream::dy)) return std::clamp(0x1p14 * p.normal(), -65504.0, 65504.0);
   return p.is(Stream::value) ? 4 * p.normal() : p.normal();
 }
@@ -40,37 +36,31 @@ struct Profile {
 
 constexpr Profile profile_list[] = {
     {"normal", "every element is close to normal with deviation 1",
-     [](const Place& p) { return p.normal(); }},
+     profile::normal},
     {"peaked", "query and key are four times as large: softmax is near one-hot",
      [](const Place& p) {
-       return p.normal() * (p.is_query() || p.is_key() ? 4 : 1);
+       return p.normal() * (is_query(p) || is_key(p) ? 4 : 1);
      }},
     {"cancelling", "rows of value differ by 2^-5 of their size: dP is close to the row term",
      [](const Place& p) {
        return p.is(Stream::value) ? p.head_normal() + 0x1p-5 * p.normal() : p.normal();
      }},
     {"all_positive", "every element is uniform in [0, 1): no sum cancels",
-     [](const Place& p) { return p.uniform(); }},
+     profile::all_positive},
     {"offset", "every element has mean 3 and deviation 1/2",
-     [](const Place& p) { return 3 + 0.5 * p.normal(); }},
+     profile::offset},
     {"equal_values", "the rows of value of a head are equal: dP equals the row term",
      [](const Place& p) { return p.is(Stream::value) ? p.head_normal() : p.normal(); }},
-    {"outliers", "one element in 128 is sixteen times as large", outliers},
+    {"outliers", "one element in 128 is sixteen times as large", profile::outliers},
     {"subnormal_fp16", "dy is 2^-11 as large: staged dS lies in the subnormal range of fp16",
      [](const Place& p) { return p.normal() * (p.is(Stream::dy) ? 0x1p-11 : 1); }},
     {"large_exponent",
      "value and dy are 2^20 (fp16: 2^3) times as large, query 2^30 (2^3), key as much smaller",
      large_exponent},
-    {"tiny_dy", "dy is 2^-40 (fp16: 2^-6) as large",
-     [](const Place& p) {
-       return p.normal() * (p.is(Stream::dy) ? (p.half() ? 0x1p-6 : 0x1p-40) : 1);
-     }},
-    {"huge_dy", "dy is 2^40 (fp16: 2^4) times as large",
-     [](const Place& p) {
-       return p.normal() * (p.is(Stream::dy) ? (p.half() ? 0x1p4 : 0x1p40) : 1);
-     }},
+    {"tiny_dy", "dy is 2^-40 (fp16: 2^-6) as large", profile::tiny_dy},
+    {"huge_dy", "dy is 2^40 (fp16: 2^4) times as large", profile::huge_dy},
     {"sparse_dy", "three rows of dy in four are zero, as where few tokens have a loss",
-     [](const Place& p) { return p.is(Stream::dy) && !chosen(p.row, 0, 4) ? 0.0 : p.normal(); }},
+     profile::sparse_dy},
     {"overflow_fp16", "one row in 512 has dS beyond the largest fp16 number", overflow_fp16},
 };
 

@@ -44,10 +44,10 @@ class Bias {
   }
 
  private:
-  flash::Places places_;
-  flash::ProfileValue value_;
+  Places places_;
+  ProfileValue value_;
   double amplitude_;
-  flash::Place place_;
+  Place place_;
 };
 
 /// (b, n, i, j) of the shape, as far as it tells them apart.
@@ -92,14 +92,14 @@ void fill_packed(spec::Tensor& pse, Bias& bias, const Op::Problem& p) {
 }
 
 /// 2^-1 to 2^-8 over the heads, half of them up to twice as large.
-double slope(const flash::Places& places, std::int64_t b, std::int64_t n) {
+double slope(const Places& places, std::int64_t b, std::int64_t n) {
   const Random random = places.head(b, n);
   const double power = 1.0 / static_cast<double>(std::int64_t{2} << (n % 8));
   return random.bits(0) % 2 == 0 ? power : power * (1 + random.uniform(1));
 }
 
 void fill_slopes(spec::Tensor& pse, std::uint64_t seed) {
-  const flash::Places places(seed, Stream::pse);
+  const Places places(seed, Stream::pse);
   const std::size_t rank = pse.shape.size();
   const std::int64_t batches = rank == 1 ? 1 : pse.shape[0];
   for (std::int64_t b = 0; b < batches; ++b)
