@@ -85,6 +85,7 @@ std::vector<FlashCase> model_cases(ModelExtent extent) {
   double flop_of_all = 0;
   const auto models = nlohmann::json::parse(model_shapes_json());
   for (const auto& entry : models.at("models")) {
+    if (entry.value("operator", std::string(Op::name)) != Op::name) continue;
     const Shape shape = read_shape(entry);
     FlashCase c{.problem = within(budget, shape.whole), .rows = rows_judged};
     if (extent == ModelExtent::cut && flop(c.problem) >= budget.limit) continue;
