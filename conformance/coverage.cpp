@@ -1,9 +1,13 @@
 #include "assay/conformance/coverage.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <stdexcept>
 
+#include "assay/conformance/operators.hpp"
 #include "assay/conformance/record.hpp"
+#include "assay/spec/operators.hpp"
 
 namespace assay::conformance {
 
@@ -43,28 +47,49 @@ std::vector<std::string> PairCoverage::uncovered() const {
   return texts;
 }
 
-void cover(PairCoverage& coverage, const CaseReport& report) {
-  using Op = spec::FlashAttentionScoreGrad;
-  if (report.operator_name != Op::name || coverage.cells.empty()) return;
-  try {
-    cover(coverage, parse_case<Op>(case_words(report.command_line, Op::name)));
-  } catch (const std::invalid_argument&) {
-    return;
-  }
+std::size_t first_cell(const PairCoverage& coverage, std::string_view operator_name) {
+  const auto first = std::ranges::find(coverage.cells, operator_name, &PairCoverage::Cell::operator_name);
+  return static_cast<std::size_t>(first - coverage.cells.begin());
 }
 
-template <class Op>
-RowCoverage row_coverage() {
-  RowCoverage coverage;
-  for (const auto& row : Op::constraints()) {
-    const bool binds = row.standing != spec::Standing::disputed;
-    coverage.rows.push_back({.id = std::string(row.id),
-                             .has_accept = binds && row.has(spec::Side::accept),
-                             .has_reject = binds && row.has(spec::Side::reject)});
-  }
+void append(RowCoverage& coverage, RowCoverage other) {
+  std::ranges::move(other.rows, std::back_inserter(coverage.rows));
+}
+
+void append(PairCoverage& coverage, PairCoverage other) {
+  std::ranges::move(other.cells, std::back_inserter(coverage.cells));
+}
+
+namespace {
+
+/// Calls visit.template operator()<Op>() for the operator of that name, if there is one.
+template <class Visitor, class... Ops>
+void visit_operator(const std::string& name, Visitor&& visit, spec::TypeList<Ops...>) {
+  ((name == Ops::name ? visit.template operator()<Ops>() : void()), ...);
+}
+
+}  // namespace
+
+PairCoverage pair_coverage_of(const std::vector<CaseReport>& reports) {
+  PairCoverage coverage;
+  std::set<std::string> names;
+  for (const CaseReport& report : reports)
+    if (names.insert(report.operator_name).second)
+      visit_operator(report.operator_name, [&]<class Op> { append(coverage, pair_coverage<Op>()); },
+                     spec::Operators{});
   return coverage;
 }
 
-template RowCoverage row_coverage<spec::FlashAttentionScoreGrad>();
+void cover(PairCoverage& coverage, const CaseReport& report) {
+  if (coverage.cells.empty()) return;
+  const auto cover_case = [&]<class Op> {
+    try {
+      cover(coverage, parse_case<Op>(case_words(report.command_line, Op::name)));
+    } catch (const std::invalid_argument&) {
+      return;
+    }
+  };
+  visit_operator(report.operator_name, cover_case, spec::Operators{});
+}
 
 }  // namespace assay::conformance

@@ -66,7 +66,9 @@ Tensor filled_tensor(const spec::Parameter& parameter, spec::Layout layout, cons
                 .s = 0,
                 .d = 0,
                 .row = places.head(b, n),
-                .head = places.head(b, n)};
+                .head = places.head(b, n),
+                .rows = length,
+                .dim = e.dim};
     for (place.s = 0; place.s < length; ++place.s) {
       place.row = places.row(b, n, place.s);
       for (place.d = 0; place.d < e.dim; ++place.d)

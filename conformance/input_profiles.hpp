@@ -16,6 +16,7 @@ struct Place {
   std::int64_t s, d;
   Random row;   ///< of (b, n, s)
   Random head;  ///< of (b, n): the same for all its rows
+  std::int64_t rows = 0, dim = 0;  ///< of the head
 
   bool is(Stream which) const { return tensor == which; }
   bool half() const { return dtype == spec::DType::fp16; }

@@ -1,128 +1,10 @@
 #include "assay/conformance/shrink.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <optional>
-#include <ranges>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <utility>
 
-#include "assay/conformance/record.hpp"
 #include "reduction.hpp"
 
 namespace assay::conformance {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-template <class Op>
-std::vector<std::string_view> broken_rows(const Case<Op>& c) {
-  std::vector<std::string_view> ids;
-  for (const auto* row : spec::violations(Op::constraints(), call_of(c))) ids.push_back(row->id);
-  return ids;
-}
-
-template <class Op>
-class Search {
- public:
-  Search(const Case<Op>& c, const CaseReport& failing, const CaseJudge<Op>& judge,
-         const ShrinkBudget& budget)
-      : judge_(judge), budget_(budget), failure_(failing.verdict), broken_(broken_rows(c)) {
-    best_.smallest = c;
-    best_.report = failing;
-    seen_.insert(command_line(c));
-  }
-
-  Shrunk<Op> run() {
-    while (pass()) {
-    }
-    return std::move(best_);
-  }
-
- private:
-  /// Every reduction once, as often as it succeeds; whether any did.
-  bool pass() {
-    bool reduced = false;
-    for (const Reduction<Op>& reduction : reductions(std::type_identity<Op>{}))
-      while (take_first(reduction.smaller(best_.smallest))) reduced = true;
-    // The last fields of a case say least of it, so that the type of the elements is kept longest.
-    for (const auto& [name, text] : std::views::reverse(field_texts(best_.smallest)))
-      if (may_reset(name) && take_first(reset(name))) reduced = true;
-    return reduced && best_.end == ShrinkEnd::smallest;
-  }
-
-  static bool may_reset(std::string_view name) {
-    const auto kept = fields_of_reductions(std::type_identity<Op>{});
-    return name != "track" && name != "relation" && name != "violate" &&
-           std::ranges::find(kept, name) == kept.end();
-  }
-
-  /// The case with the default of a field, unless it has it.
-  std::vector<Case<Op>> reset(std::string_view name) const {
-    std::vector<std::string> words = case_words(command_line(best_.smallest), Op::name);
-    const std::string flag = "--" + std::string(name) + "=";
-    if (std::erase_if(words, [&](const std::string& word) { return word.starts_with(flag); }) == 0)
-      return {};
-    try {
-      return {parse_case<Op>(words)};
-    } catch (const std::invalid_argument&) {
-      return {};
-    }
-  }
-
-  bool take_first(const std::vector<Case<Op>>& candidates) {
-    return std::ranges::any_of(candidates, [&](const Case<Op>& c) { return take(c); });
-  }
-
-  /// Judges the candidate, and keeps it if it fails in the same way.
-  bool take(const Case<Op>& candidate) {
-    if (best_.end != ShrinkEnd::smallest) return false;
-    const std::optional<Case<Op>> c = legal(candidate);
-    if (!c || !seen_.insert(command_line(*c)).second) return false;
-    if (const auto spent = spent_budget()) {
-      best_.end = *spent;
-      return false;
-    }
-    ++best_.runs;
-    CaseReport report = judge_(*c);
-    if (!same_failure(failure_, report.verdict)) return false;
-    best_.smallest = *c;
-    best_.report = std::move(report);
-    return true;
-  }
-
-  /// The case as its replay line gives it back, if it is one: legal, or breaking what the first case breaks.
-  std::optional<Case<Op>> legal(Case<Op> c) const {
-    try {
-      const std::string violation = std::exchange(c.violate, {});
-      c = parse_case<Op>(case_words(command_line(c), Op::name));
-      c.violate = violation;
-      if (!violation.empty() && broken_rows(c) != broken_) return std::nullopt;
-      return c;
-    } catch (const std::invalid_argument&) {
-      return std::nullopt;
-    }
-  }
-
-  std::optional<ShrinkEnd> spent_budget() const {
-    if (budget_.stop != nullptr && *budget_.stop) return ShrinkEnd::stopped;
-    if (best_.runs >= budget_.runs) return ShrinkEnd::runs;
-    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    return seconds >= budget_.seconds ? std::optional(ShrinkEnd::seconds) : std::nullopt;
-  }
-
-  const CaseJudge<Op>& judge_;
-  const ShrinkBudget& budget_;
-  const Verdict failure_;
-  const std::vector<std::string_view> broken_;
-  const Clock::time_point start_ = Clock::now();
-  std::set<std::string> seen_;
-  Shrunk<Op> best_;
-};
-
-}  // namespace
 
 std::vector<std::int64_t> values_below(std::int64_t value, std::int64_t least) {
   std::vector<std::int64_t> values;
@@ -145,18 +27,5 @@ bool same_failure(Verdict first, Verdict other) {
   if (is_beyond_statistics(first)) return is_beyond_any_bound(other) || is_beyond_statistics(other);
   return first == other;
 }
-
-template <class Op>
-Shrunk<Op> shrink(const Case<Op>& c, const CaseReport& failing, const CaseJudge<Op>& judge,
-                  const ShrinkBudget& budget) {
-  if (contribution(failing.verdict) != ExitCode::nonconformant)
-    throw std::invalid_argument("a case that is " + std::string(spec::to_string(failing.verdict)) +
-                                " cannot be shrunk: " + failing.command_line);
-  return Search<Op>(c, failing, judge, budget).run();
-}
-
-template Shrunk<spec::FlashAttentionScoreGrad> shrink(
-    const Case<spec::FlashAttentionScoreGrad>&, const CaseReport&,
-    const CaseJudge<spec::FlashAttentionScoreGrad>&, const ShrinkBudget&);
 
 }  // namespace assay::conformance

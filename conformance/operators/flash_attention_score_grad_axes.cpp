@@ -113,7 +113,8 @@ PairCoverage blank_coverage() {
     Choice pair = choice_space().open_choice();
     pair[f] = v;
     pair[g] = w;
-    PairCoverage::Cell cell{.first = text(f, v), .second = text(g, w), .forbidden_by = {}};
+    PairCoverage::Cell cell{.operator_name = std::string(Op::name),
+                            .first = text(f, v), .second = text(g, w), .forbidden_by = {}};
     for (const std::string_view id : choice_space().blamed(pair)) cell.forbidden_by.emplace_back(id);
     coverage.cells.push_back(std::move(cell));
   });
@@ -136,7 +137,8 @@ template <>
 void cover(PairCoverage& coverage, const Case<spec::FlashAttentionScoreGrad>& c) {
   if (c.track == Track::phase1 || !c.violate.empty()) return;
   const Choice axes = flash::axes_of(c);
-  std::size_t index = 0;
+  std::size_t index = first_cell(coverage, spec::FlashAttentionScoreGrad::name);
+  if (index == coverage.cells.size()) return;
   flash::visit_pairs([&](std::size_t f, std::size_t v, std::size_t g, std::size_t w) {
     if (axes[f] == v && axes[g] == w) ++coverage.cells.at(index).cases;
     ++index;

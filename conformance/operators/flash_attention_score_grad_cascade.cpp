@@ -229,8 +229,8 @@ const std::vector<double>& gradient_named(const Gradients& g, const std::string&
 
 /// Largest distance from the exact gradient in units of tau, where tau is not 0.
 void add_end_to_end(const Gradients& actual, const Gradients& exact,
-                    const std::vector<Examination::Expected>& expected, CaseReport& report) {
-  for (const Examination::Expected& e : expected) {
+                    const std::vector<Expected>& expected, CaseReport& report) {
+  for (const Expected& e : expected) {
     const auto &x = gradient_named(actual, e.name), &y = gradient_named(exact, e.name);
     double worst = 0;
     for (std::size_t k = 0; k < e.tau.size(); ++k)
@@ -248,8 +248,8 @@ Verdict judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& giv
   backward.track = Track::bound, backward.relation.clear(), backward.rows = 0;
   const spec::NumericsProfile profile = kernel.numerics(c.problem);
   Op::Outputs outputs = make_outputs(backward);
-  kernel.run(c.problem, own, outputs);
-  Examination examination(backward, judged_inputs(c, profile, given, own, exact));
+  kernel.run_call(call_of(backward), c.problem, own, outputs);
+  Examination<Op> examination(backward, judged_inputs(c, profile, given, own, exact));
   CaseReport judged = examination.judge(outputs, profile);
   std::ranges::move(judged.tensors, std::back_inserter(report.tensors));
   std::ranges::move(judged.findings, std::back_inserter(report.findings));

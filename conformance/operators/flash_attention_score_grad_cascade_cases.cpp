@@ -39,7 +39,7 @@ std::vector<FlashCase> padded_cases() {
       with_pse(padded_problem(DType::fp16), 2, PseShape::slopes_bn), 2);
   started.q_start_idx = {3}, started.kv_start_idx = {9};
   FlashCase masked = of(with_mask(padded_problem(DType::fp16), 1, MaskShape::bnss));
-  masked.mask = "dead_rows";
+  masked.patterns.mask = "dead_rows";
   masked.inputs = masked.outputs = spec::Striding::padded;
   return {of(padded_problem(DType::fp32)),
           of(padded_problem(DType::bf16), "offset"),

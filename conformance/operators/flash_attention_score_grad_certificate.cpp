@@ -55,24 +55,6 @@ std::vector<double> narrowed(const std::vector<Quad>& row) {
   return values;
 }
 
-void require_agreement(const Expectation& e, const std::vector<Certificate::Row>& rows) {
-  for (const Certificate::Row& row : rows) {
-    const auto position = std::lower_bound(e.rows.begin(), e.rows.end(), row.number) - e.rows.begin();
-    for (std::int64_t d = 0; d < e.dim(); ++d) {
-      const auto k = static_cast<std::size_t>(position * e.dim() + d);
-      const double exact = row.value[static_cast<std::size_t>(d)];
-      if (std::abs(exact - e.value[k]) <= e.radius[k] + 0x1p-52 * std::abs(exact)) continue;
-      const Finding place = locate(e, static_cast<std::int64_t>(k));
-      std::ostringstream text;
-      text.precision(17);
-      text << "reference " << e.name << '(' << place.b << ',' << place.n << ',' << place.s << ','
-           << d << ") is " << e.value[k] << " in double, " << exact
-           << " in 113 bits; the proven radius is " << e.radius[k];
-      throw std::logic_error(text.str());
-    }
-  }
-}
-
 }  // namespace
 
 Certificate certify(const Dense& dense, const Op::Inputs& inputs, const JudgedRows& judged) {
@@ -108,22 +90,6 @@ Certificate certify(const Dense& dense, const Op::Inputs& inputs, const JudgedRo
   for (const Expectation& e : expectations(dense, plain, row_terms(dense, plain), chosen))
     require_agreement(e, certificate.rows[e.name]);
   return certificate;
-}
-
-void Certificate::apply(std::vector<Expectation>& expectations) const {
-  for (Expectation& e : expectations) {
-    const auto own = rows.find(e.name);
-    if (own == rows.end()) continue;
-    for (const Row& row : own->second) {
-      const auto position =
-          std::lower_bound(e.rows.begin(), e.rows.end(), row.number) - e.rows.begin();
-      for (std::int64_t d = 0; d < e.dim(); ++d) {
-        const auto k = static_cast<std::size_t>(position * e.dim() + d);
-        e.value[k] = row.value[static_cast<std::size_t>(d)];
-        e.radius[k] = 0x1p-52 * std::abs(e.value[k]);
-      }
-    }
-  }
 }
 
 }  // namespace assay::conformance::flash

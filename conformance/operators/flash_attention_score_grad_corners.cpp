@@ -60,7 +60,7 @@ void add_attributes(Corners& corners) {
   const auto masked = [&](std::int64_t pre, std::int64_t next) {
     corners.add("window of mode 0", [=](FlashCase& c) {
       c.problem.atten_mask = MaskShape::ss;
-      c.mask = "open";
+      c.patterns.mask = "open";
       c.problem.pre_tokens = pre;
       c.problem.next_tokens = next;
     });
@@ -162,7 +162,7 @@ void add_degenerate(Corners& corners) {
   corners.add("no key: dq is zero", [](FlashCase& c) { c.problem.seq_kv = 0; });
   corners.add("every row dead: all gradients are zero", [](FlashCase& c) {
     c.problem.atten_mask = MaskShape::bnss;
-    c.mask = "all_dead";
+    c.patterns.mask = "all_dead";
   });
   corners.add("dS of one row overflows in fp16", [](FlashCase& c) {
     c.problem.dtype = DType::fp16;

@@ -154,7 +154,7 @@ void add_windows(Corners& corners) {
       c.problem.sparse_mode = mode;
       c.problem.atten_mask =
           mode == 0 ? spec::MaskShape::one_one_ss : spec::MaskShape::compressed;
-      c.mask = "open";
+      c.patterns.mask = "open";
       c.problem.pre_tokens = pre;
       c.problem.next_tokens = next;
     });

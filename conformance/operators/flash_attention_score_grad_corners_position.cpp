@@ -103,7 +103,7 @@ void add_dropout_corners(Corners& corners) {
   const auto drop = [](FlashCase& c, double keep_prob, const char* pattern, spec::DropMask mask) {
     c.problem.keep_prob = static_cast<double>(static_cast<float>(keep_prob));
     c.problem.drop_mask = mask;
-    c.drop = pattern;
+    c.patterns.drop = pattern;
   };
   using enum spec::DropMask;
   // Rows and sequences begin within a byte.

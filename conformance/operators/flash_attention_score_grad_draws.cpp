@@ -131,8 +131,7 @@ FlashCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
               .outputs = k.outputs,
               .track = k.track,
               .profile = std::string(k.profile),
-              .mask = std::string(k.pattern),
-              .drop = std::string(k.drop)};
+              .patterns = {.mask = std::string(k.pattern), .drop = std::string(k.drop)}};
   Op::Problem& p = c.problem;
   p = {.input_layout = k.layout,
        .dtype = k.dtype,

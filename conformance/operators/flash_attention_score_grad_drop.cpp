@@ -63,7 +63,7 @@ std::optional<spec::Tensor> make_drop_mask(const Case<Op>& c) {
   if (p.drop_mask == spec::DropMask::absent) return std::nullopt;
   const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
   spec::Tensor mask = guarded_tensor(call.parameters.drop_mask);
-  const Pattern& pattern = pattern_of(c.drop);
+  const Pattern& pattern = pattern_of(c.patterns.drop);
   const Places places(c.seed, Stream::drop);
   Bit bit{.j = 0,
           .seq_kv = 0,

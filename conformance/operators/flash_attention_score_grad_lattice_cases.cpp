@@ -22,7 +22,7 @@ struct Masking {
 
 FlashCase padded_case(const Masking& mask, Track track, std::size_t turn) {
   constexpr std::int64_t dims[] = {64, 40, 128, 72, 33, 96}, lengths[] = {47, 96, 65, 130, 33};
-  FlashCase c{.track = track, .mask = mask.pattern};
+  FlashCase c{.track = track, .patterns = {.mask = mask.pattern}};
   const std::int64_t dim = dims[turn % 6], seq = lengths[turn % 5];
   c.problem = {.batch = 1 + static_cast<std::int64_t>(turn % 2),
                .heads_q = 4,

@@ -5,6 +5,7 @@
 
 #include "assay/conformance/case.hpp"
 #include "assay/spec/numerics.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 namespace assay::conformance::lattice {
 

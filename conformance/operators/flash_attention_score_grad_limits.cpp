@@ -202,10 +202,6 @@ void require_size(const Case<Op>& c) {
 
 }  // namespace
 
-void refuse(std::string_view field, const std::string& value, const std::string& accepted) {
-  throw std::invalid_argument("--" + std::string(field) + "=" + value + ": accepted: " + accepted);
-}
-
 std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
   constexpr std::int64_t two_mebi = 2 * 1024 * 1024, mebi = 1024 * 1024;
   static constexpr FieldRange ranges[] = {
@@ -269,9 +265,9 @@ void require_possible(const Case<Op>& c) {
   require_parameters_of_surface(c);
   require_mask(p);
   require_pse(p);
-  require_named("profile", c.profile, profiles());
-  require_named("mask", c.mask, mask_patterns());
-  require_named("drop", c.drop, drop_patterns());
+  require_named("profile", c.profile, profiles<Op>());
+  require_named("mask", c.patterns.mask, mask_patterns());
+  require_named("drop", c.patterns.drop, drop_patterns());
   if (c.track != Track::phase1 && !c.violate.empty())
     refuse("violate", c.violate, "a violation only with --track=phase1");
   require_relation(c);

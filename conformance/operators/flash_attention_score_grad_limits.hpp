@@ -1,30 +1,16 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
-#include "assay/conformance/case.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "limits.hpp"
 
 namespace assay::conformance {
 
-/// The values that an integer field of a case may take.
-struct FieldRange {
-  std::string_view name;
-  std::int64_t first, last;
-  std::string_view row = {};  ///< of the documents, that sets the limit; empty: the tool's own
-};
 std::span<const FieldRange> field_ranges(std::type_identity<spec::FlashAttentionScoreGrad>);
-
-/// Throws std::invalid_argument: the field, its value, and what is accepted.
-[[noreturn]] void refuse(std::string_view field, const std::string& value,
-                         const std::string& accepted);
-
-/// Largest memory that a case with numbers may need, in bytes.
-inline constexpr double memory_limit = 16.0 * 1024 * 1024 * 1024;
 
 /// Estimate of what a case with numbers needs, in bytes: its inputs and the copy that a kernel is lent, a copy in double
 /// of every one that is multiplied, its outputs, those of a second run and untouched ones, and what the forward leaves.

@@ -101,7 +101,7 @@ class Cells {
 /// The pattern of the case; closed outside the window in mode 0.
 void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Case<Op>& c) {
   const Op::Problem& p = c.problem;
-  const Pattern& pattern = pattern_of(c.mask);
+  const Pattern& pattern = pattern_of(c.patterns.mask);
   const Places places(c.seed, Stream::mask);
   Cell cell{.i = -1,
             .j = 0,

@@ -74,7 +74,8 @@ ProfileValue profile_value(const std::string& name) {
 
 }  // namespace flash
 
-std::span<const InputProfile> profiles() {
+template <>
+std::span<const InputProfile> profiles<spec::FlashAttentionScoreGrad>() {
   static const auto named = [] {
     std::vector<InputProfile> entries;
     for (const auto& profile : flash::profile_list)
@@ -82,6 +83,11 @@ std::span<const InputProfile> profiles() {
     return entries;
   }();
   return named;
+}
+
+template <>
+std::vector<PatternNames> pattern_names<spec::FlashAttentionScoreGrad>() {
+  return {{"mask", mask_patterns()}, {"drop", drop_patterns()}};
 }
 
 }  // namespace assay::conformance

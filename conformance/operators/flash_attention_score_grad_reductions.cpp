@@ -1,7 +1,7 @@
+#include "operators/flash_attention_score_grad_reductions.hpp"
+
 #include <algorithm>
 #include <cstdlib>
-
-#include "reduction.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -168,7 +168,7 @@ std::vector<FlashCase> without_dropout(FlashCase c) {
   const Op::Problem none;
   c.problem.keep_prob = none.keep_prob;
   c.problem.drop_mask = none.drop_mask;
-  c.drop = FlashCase{}.drop;
+  c.patterns.drop = FlashCase{}.patterns.drop;
   return {c};
 }
 
@@ -192,7 +192,7 @@ std::vector<FlashCase> simpler_mask(const FlashCase& c) {
   const MaskShape shape = c.problem.atten_mask;
   FlashCase bare = c, single = c, plain = c, right_down = c, left_up = c;
   unmask(bare, 0, MaskShape::absent);
-  bare.mask = FlashCase{}.mask;
+  bare.patterns.mask = FlashCase{}.patterns.mask;
   bare.problem.mask_dtype = spec::DType::boolean;
   if (shape == MaskShape::absent) return {bare};
   single.problem.atten_mask = MaskShape::ss;
@@ -200,7 +200,7 @@ std::vector<FlashCase> simpler_mask(const FlashCase& c) {
   unmask(right_down, 3, MaskShape::compressed);
   unmask(left_up, 2, MaskShape::compressed);
   if (mode < 2) return {bare, plain, single};
-  plain.mask = "causal";
+  plain.patterns.mask = "causal";
   std::vector<FlashCase> cases = {bare, plain};
   if (mode > 2) cases.push_back(left_up);
   if (mode > 3) cases.push_back(right_down);

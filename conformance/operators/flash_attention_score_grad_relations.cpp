@@ -7,19 +7,12 @@
 #include <string>
 
 #include "operators/flash_attention_score_grad_cascade.hpp"
+#include "relating.hpp"
 
 namespace assay::conformance::flash {
 namespace {
 
 using Kernel = spec::Implementation<Op>;
-
-constexpr std::uint64_t fresh_seed_step = 0x9e3779b97f4a7c15u;
-
-/// A run that some reading of the documents forbids was refused: nothing is compared.
-class Incomparable : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// The call of a trial, on the product and, where it has the parameters, through the entry point that the case asks for.
 FlashCase case_of(const Trial& trial, const FlashCase& asked) {
@@ -31,21 +24,7 @@ FlashCase case_of(const Trial& trial, const FlashCase& asked) {
 
 /// What the kernel makes of a trial. Errors: spec::Rejected, Incomparable, and whatever else escapes from the kernel.
 Gradients run(const Trial& trial, const Op::Inputs& inputs, const FlashCase& asked, Kernel& kernel) {
-  const FlashCase c = case_of(trial, asked);
-  const spec::Call<Op> call = call_of(c);
-  try {
-    kernel.check(call);
-  } catch (const spec::Rejected& answer) {
-    const auto broken = spec::violations(Op::constraints(), call);
-    if (broken.empty()) throw;
-    throw Incomparable("a run of the relation breaks " + std::string(broken.front()->id) +
-                       " and was refused: " + answer.what());
-  }
-  Op::Outputs outputs = make_outputs(c);
-  // Lent as a copy: a kernel that writes into it spoils no other run.
-  const Op::Inputs lent = inputs;
-  kernel.run(trial.problem, lent, outputs);
-  return gradients_of(trial.problem, outputs);
+  return gradients_of(trial.problem, related_run(case_of(trial, asked), inputs, kernel));
 }
 
 Finding difference(const Relation& relation, const Op::Problem& p, const GradientTensor& tensor,
@@ -103,49 +82,6 @@ bool says_something(const Gradients& g) {
   return std::ranges::any_of(gradient_tensors, [&](const GradientTensor& tensor) {
     return std::ranges::any_of(g.*tensor.member, [](double x) { return x != 0; });
   });
-}
-
-/// A difference beyond the probabilistic tolerance counts if one of two fresh seeds shows one again.
-template <class Judge>
-Verdict confirmed(const FlashCase& c, CaseReport& report, Judge&& judge) {
-  for (std::uint64_t k = 1; k <= 2; ++k) {
-    FlashCase fresh = c;
-    fresh.seed += k * fresh_seed_step;
-    CaseReport again;
-    if (contribution(judge(fresh, again)) == ExitCode::nonconformant) {
-      report.findings.push_back({.rule = "note", .text = "confirmed on the fresh seed " +
-                                                         std::to_string(fresh.seed)});
-      return Verdict::nonconformant_statistical;
-    }
-  }
-  report.findings.push_back({.rule = "note", .text = "the difference did not show again on two fresh seeds"});
-  return Verdict::conforms;
-}
-
-/// The report of a case whose verdict `judge` finds; whatever escapes from the kernel is one, too.
-template <class Judge>
-CaseReport reported(const FlashCase& c, Kernel& kernel, Judge&& judge) {
-  CaseReport report = blank_report(c);
-  report.implementation = kernel.name();
-  const auto fail = [&](Verdict verdict, const std::string& text) {
-    report.verdict = verdict;
-    report.findings.push_back({.rule = "status", .text = text});
-  };
-  try {
-    if (const auto reason = kernel.unsupported(call_of(c))) {
-      fail(Verdict::not_applicable, "the implementation does not offer this: " + *reason);
-      return report;
-    }
-    report.verdict = judge(report);
-    report.value_case = report.verdict != Verdict::not_applicable;
-  } catch (const Incomparable& reason) {
-    fail(Verdict::not_applicable, reason.what());
-  } catch (const spec::Rejected& answer) {
-    fail(Verdict::rejected_wrongly, std::string("a run of the relation was refused: ") + answer.what());
-  } catch (const std::exception& failure) {
-    fail(Verdict::crash, std::string("a run of the relation threw: ") + failure.what());
-  }
-  return report;
 }
 
 }  // namespace
@@ -226,29 +162,26 @@ Verdict RelationExamination::judge_once(Kernel& kernel, CaseReport& report) {
 }
 
 CaseReport RelationExamination::examine(Kernel& kernel) {
-  return reported(examined_, kernel, [&](CaseReport& report) {
+  return related(examined_, kernel, [&](const FlashCase& c, CaseReport& report) {
     if (!experiment_) {
       report.findings.push_back(
           {.rule = "status", .text = "the relation holds for " + std::string(relation_->domain)});
       return Verdict::not_applicable;
     }
-    const Verdict verdict = judge_once(kernel, report);
-    if (verdict != Verdict::statistical_unconfirmed) return verdict;
-    return confirmed(examined_, report, [&](const FlashCase& fresh, CaseReport& again) {
-      return RelationExamination(fresh).judge_once(kernel, again);
-    });
-  });
-}
-
-CaseReport examine_relation(const FlashCase& c, Kernel& kernel) {
-  if (c.relation != cascade_name) return RelationExamination(c).examine(kernel);
-  return reported(c, kernel, [&](CaseReport& report) {
-    const Verdict verdict = judge_cascade(c, kernel, report);
-    if (verdict != Verdict::statistical_unconfirmed) return verdict;
-    return confirmed(c, report, [&](const FlashCase& fresh, CaseReport& again) {
-      return judge_cascade(fresh, kernel, again);
-    });
+    if (c.seed == examined_.seed) return judge_once(kernel, report);
+    return RelationExamination(c).judge_once(kernel, report);
   });
 }
 
 }  // namespace assay::conformance::flash
+
+namespace assay::conformance {
+
+CaseReport examine_relation(const flash::FlashCase& c, spec::Implementation<flash::Op>& kernel) {
+  if (c.relation != flash::cascade_name) return flash::RelationExamination(c).examine(kernel);
+  return related(c, kernel, [&](const flash::FlashCase& asked, CaseReport& report) {
+    return flash::judge_cascade(asked, kernel, report);
+  });
+}
+
+}  // namespace assay::conformance

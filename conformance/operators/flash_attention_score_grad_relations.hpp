@@ -96,7 +96,4 @@ class RelationExamination {
   std::list<std::pair<spec::NumericsProfile, Tolerances>> allowed_;
 };
 
-/// Judges a case of track relation: one of `relations`, or the cascade of forward and backward.
-CaseReport examine_relation(const FlashCase& c, spec::Implementation<Op>& kernel);
-
 }  // namespace assay::conformance::flash

@@ -2,87 +2,33 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 
 #include "assay/conformance/parallel.hpp"
 #include "operators/flash_attention_score_grad_structure.hpp"
+#include "structure.hpp"
 
 namespace assay::conformance::flash {
 namespace {
 
-constexpr std::int64_t findings_per_rule = 3;
-
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-/// Collects findings of one rule on one tensor: the first few, then only their number.
-class Collector {
- public:
-  Collector(std::string tensor, std::string what, std::vector<Finding>& findings)
-      : tensor_(std::move(tensor)), what_(std::move(what)), findings_(findings) {}
-  ~Collector() {
-    if (count_ > findings_per_rule)
-      findings_.push_back({.rule = "structure", .tensor = tensor_,
-                           .text = tensor_ + ": " + std::to_string(count_) + " elements " + what_});
-  }
-  Collector(const Collector&) = delete;
-
-  void add(Finding finding) {
-    if (++count_ > findings_per_rule) return;
-    finding.rule = "structure", finding.tensor = tensor_;
-    finding.text = tensor_ + "(" + std::to_string(finding.b) + "," + std::to_string(finding.n) +
-                   "," + std::to_string(finding.s) + "," + std::to_string(finding.d) + ") " + what_ +
-                   ": " + std::to_string(finding.actual) + finding.text;
-    findings_.push_back(std::move(finding));
-  }
-  void add_storage(std::int64_t element) {
-    if (++count_ > findings_per_rule) return;
-    findings_.push_back({.rule = "structure", .tensor = tensor_,
-                         .text = tensor_ + ": storage element " + std::to_string(element) + " " +
-                                 what_});
-  }
-
- private:
-  std::string tensor_, what_;
-  std::vector<Finding>& findings_;
-  std::int64_t count_ = 0;
-};
 
 /// One output tensor with everything that its checks need.
 struct Checked {
   const char* name;
   const spec::Tensor& tensor;
-  const spec::Tensor& poisoned;
   spec::Extents extents;
   const std::vector<std::uint8_t>& due_zero;
   bool staging_may_overflow;  ///< then only the judged rows tell where infinities are due
 };
-
-void check_storage(const Checked& c, std::vector<Finding>& findings) {
-  const std::int64_t width = spec::size_of(c.tensor.dtype);
-  const auto same = [&](std::int64_t element) {
-    return std::memcmp(c.tensor.bytes.data() + element * width,
-                       c.poisoned.bytes.data() + element * width, at(width)) == 0;
-  };
-  const auto elements = static_cast<std::int64_t>(c.tensor.bytes.size()) / width;
-  std::vector<std::uint8_t> viewed(at(elements), 0);
-  Collector unwritten(c.name, "was never written", findings);
-  for (const std::int64_t element : spec::viewed_elements(c.tensor)) {
-    viewed[at(element)] = 1;
-    if (same(element)) unwritten.add_storage(element);
-  }
-  Collector touched(c.name, "lies outside the view and was written", findings);
-  for (std::int64_t element = 0; element < elements; ++element)
-    if (viewed[at(element)] == 0 && !same(element)) touched.add_storage(element);
-}
 
 /// unit_floor(row, d): |x| that no correct kernel exceeds when every P is 1.
 template <class UnitFloor>
 void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arithmetic,
                   UnitFloor&& unit_floor, std::vector<Finding>& findings) {
   const spec::HeadView view(c.tensor, p.input_layout, c.extents);
-  Collector nonzero(c.name, "is not zero where no key takes part", findings);
-  Collector infinite(c.name, "is not finite although nothing can overflow", findings);
+  StructureFindings nonzero(c.name, "is not zero where no key takes part", findings);
+  StructureFindings infinite(c.name, "is not finite although nothing can overflow", findings);
   const double threshold = overflow_threshold(arithmetic.io);
   for (std::int64_t b = 0; b < c.extents.batch; ++b)
     for (std::int64_t n = 0; n < c.extents.heads; ++n)
@@ -143,8 +89,8 @@ std::vector<Finding> check_structure(const Case<Op>& c, const Dense& dense,
   const auto check = [&](const char* name, const spec::Tensor& tensor, const spec::Tensor& poison,
                          const spec::Extents& extents, const std::vector<std::uint8_t>& due,
                          auto&& unit_floor) {
-    const Checked checked{name, tensor, poison, extents, due, staging_overflows};
-    check_storage(checked, findings);
+    check_storage(name, tensor, poison, findings);
+    const Checked checked{name, tensor, extents, due, staging_overflows};
     check_values(checked, p, arithmetic, unit_floor, findings);
   };
   const auto of_query = [&](std::int64_t first) {

@@ -44,7 +44,7 @@ double yardstick(const TensorReport& tensor, const std::string& name) {
 }
 
 std::vector<mutants::Specimen> specimens(bool healthy) {
-  std::vector<mutants::Specimen> all = mutants::specimens();
+  std::vector<mutants::Specimen> all = mutants::specimens<spec::FlashAttentionScoreGrad>();
   std::erase_if(all, [&](const mutants::Specimen& specimen) {
     return specimen.subject == mutants::Subject::arguments || specimen.healthy != healthy ||
            (!healthy && specimen.subject != mutants::Subject::forward);

@@ -107,9 +107,9 @@ FlashCase any_case() {
   c.outputs = any_of<spec::Striding>();
   // A relation goes with the problems of its domain only.
   c.track = *rc::gen::element(Track::a1, Track::a2, Track::bound, Track::phase1);
-  c.profile = any_name(profiles());
-  c.mask = any_name(mask_patterns());
-  c.drop = any_name(drop_patterns());
+  c.profile = any_name(profiles<Op>());
+  c.patterns.mask = any_name(mask_patterns());
+  c.patterns.drop = any_name(drop_patterns());
   c.rows = between(0, 100);
   c.seed = *rc::gen::arbitrary<std::uint64_t>();
   return c;

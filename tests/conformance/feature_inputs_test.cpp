@@ -201,13 +201,13 @@ TEST(Forward, KnowsDropout) {
     FlashCase c = packed_case();
     c.problem.keep_prob = 0.7;
     c.problem.drop_mask = DropMask::granules;
-    c.drop = pattern.name;
+    c.patterns.drop = pattern.name;
     expect_forward(c);
   }
 }
 
 TEST(Inputs, EveryProfileIsFiniteInEveryFeature) {
-  for (const auto& profile : profiles())
+  for (const auto& profile : profiles<Op>())
     for (const DType dtype : {DType::fp16, DType::bf16, DType::fp32}) {
       FlashCase c = packed_case(spec::FlashSurface::u3);
       c.problem.dtype = dtype;

@@ -54,7 +54,7 @@ FlashCase mask_case(const std::string& pattern, std::int64_t seq_q, std::int64_t
   c.problem.seq_q = seq_q;
   c.problem.seq_kv = seq_kv;
   c.problem.atten_mask = MaskShape::ss;
-  c.mask = pattern;
+  c.patterns.mask = pattern;
   return c;
 }
 
@@ -136,7 +136,7 @@ TEST(Inputs, StatisticsAreEqualReplicasOfTheForward) {
 TEST(Inputs, DeadRowsHaveTheStatisticsOfAnInvalidRow) {
   FlashCase c = small_case();
   c.problem.atten_mask = MaskShape::bnss;
-  c.mask = "all_dead";
+  c.patterns.mask = "all_dead";
   const auto inputs = make_inputs(c);
   for (const double m : values(inputs.softmax_max)) EXPECT_EQ(m, -double{FLT_MAX});
   for (const double z : values(inputs.softmax_sum)) EXPECT_EQ(z, double{FLT_MAX});
@@ -178,7 +178,7 @@ FlashCase profile_case(const std::string& profile, DType dtype, std::int64_t seq
 }
 
 TEST(Profiles, StayFarFromTheOverflowOfFp16UnlessTheyAreNamedForIt) {
-  for (const auto& profile : profiles()) {
+  for (const auto& profile : profiles<Op>()) {
     if (profile.name == "overflow_fp16") continue;
     for (const std::int64_t seq : {2, 96})
       EXPECT_LT(staged(profile_case(std::string(profile.name), DType::fp16, seq)).largest, 16384)

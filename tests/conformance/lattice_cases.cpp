@@ -62,7 +62,7 @@ Case<spec::FlashAttentionScoreGrad> configuration(std::int64_t k, std::uint64_t 
   p.head_dim_v = in_turn(dims, k + k / 9).head_dim_v;
   p.atten_mask = in_turn(masks, k / 5).shape;
   p.sparse_mode = in_turn(masks, k / 5).mode;
-  c.mask = in_turn(masks, k / 5).pattern;
+  c.patterns.mask = in_turn(masks, k / 5).pattern;
   p.scale_value = lattice_scale(p, seed + static_cast<std::uint64_t>(k));
   c.inputs = in_turn(stridings, k);
   c.outputs = in_turn(stridings, k / 3);

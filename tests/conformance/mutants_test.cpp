@@ -37,7 +37,7 @@ void expect_each_told_apart(const KillTable& table) {
 }
 
 TEST(Mutants, EachIsCaughtByTheRulesMadeForItAndNoHealthyVariantFails) {
-  const KillTable table = mutants::kill_table(mutants::specimens(), mutants::kill_cases());
+  const KillTable table = mutants::kill_table(mutants::specimens<spec::FlashAttentionScoreGrad>(), mutants::kill_cases<spec::FlashAttentionScoreGrad>());
   expect_each_told_apart(table);
   const std::pair<const char*, const char*> expected[] = {
       {"causal_edge_right", "lattice"},    {"causal_edge_right", "bound"},
@@ -61,14 +61,14 @@ TEST(Mutants, EachIsCaughtByTheRulesMadeForItAndNoHealthyVariantFails) {
 
 TEST(Mutants, NamesAreUnique) {
   std::set<std::string> names;
-  for (const mutants::Specimen& specimen : mutants::specimens())
+  for (const mutants::Specimen& specimen : mutants::specimens<spec::FlashAttentionScoreGrad>())
     EXPECT_TRUE(names.insert(specimen.name).second) << specimen.name;
 }
 
 TEST(Mutants, TheTableDoesNotDependOnThreads) {
-  auto cases = mutants::kill_cases();
+  auto cases = mutants::kill_cases<spec::FlashAttentionScoreGrad>();
   cases.resize(3);
-  auto specimens = mutants::specimens();
+  auto specimens = mutants::specimens<spec::FlashAttentionScoreGrad>();
   specimens.resize(20);
   const KillTable one = mutants::kill_table(specimens, cases, {.threads = 1});
   const KillTable three = mutants::kill_table(specimens, cases, {.threads = 3});
@@ -81,7 +81,7 @@ TEST(Mutants, TheTableDoesNotDependOnThreads) {
 }
 
 TEST(Mutants, ASpecimenThatMeetsNoCaseIsNotAsExpected) {
-  const KillTable empty = mutants::kill_table(mutants::specimens(), {}, {.threads = 1});
+  const KillTable empty = mutants::kill_table(mutants::specimens<spec::FlashAttentionScoreGrad>(), {}, {.threads = 1});
   for (const KillRow& row : empty.rows) EXPECT_FALSE(row.as_expected()) << row.specimen.name;
   EXPECT_FALSE(empty.as_expected());
 }

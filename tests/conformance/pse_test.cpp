@@ -198,7 +198,7 @@ FlashCase drop_case(const std::string& pattern, DropMask shape) {
   FlashCase c = packed(pse_case(PseShape::absent));
   c.problem.keep_prob = 0.75;
   c.problem.drop_mask = shape;
-  c.drop = pattern;
+  c.patterns.drop = pattern;
   return c;
 }
 

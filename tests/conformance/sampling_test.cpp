@@ -110,9 +110,9 @@ TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
   for (const auto& c : default_cases()) {
     used_profiles.insert(c.profile);
     if (c.problem.atten_mask != MaskShape::absent) used_patterns.insert(c.mask);
-    if (c.problem.has_dropout()) used_drops.insert(c.drop);
+    if (c.problem.has_dropout()) used_drops.insert(c.patterns.drop);
   }
-  EXPECT_EQ(used_profiles.size(), profiles().size());
+  EXPECT_EQ(used_profiles.size(), profiles<Op>().size());
   EXPECT_EQ(used_patterns.size(), mask_patterns().size());
   EXPECT_EQ(used_drops.size(), drop_patterns().size());
 }

@@ -29,7 +29,7 @@ void add_exact_and_bound(std::vector<Case>& cases) {
                 .surface = geometry.surface,
                 .inputs = geometry.inputs,
                 .outputs = geometry.outputs,
-                .mask = geometry.mask,
+                .patterns = {.mask = geometry.mask},
                 .seed = turn + 1};
       c.problem.dtype = dtype;
       c.track = Track::a1;
@@ -115,7 +115,7 @@ void add_cascades(std::vector<Case>& cases) {
               .inputs = geometry.inputs,
               .outputs = geometry.outputs,
               .track = Track::relation,
-              .mask = geometry.mask,
+              .patterns = {.mask = geometry.mask},
               .relation = "cascade",
               .seed = cases.size()};
     c.problem.dtype = geometry.dtypes.front();
@@ -125,6 +125,7 @@ void add_cascades(std::vector<Case>& cases) {
 
 }  // namespace
 
+template <>
 std::vector<Case> kill_cases() {
   std::vector<Case> cases;
   add_exact_and_bound(cases);

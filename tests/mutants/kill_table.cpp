@@ -9,7 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/spec/operators.hpp"
 
 namespace assay::mutants {
 namespace {
@@ -17,19 +18,20 @@ namespace {
 using conformance::CaseReport;
 using conformance::ExitCode;
 using conformance::Track;
-using Op = spec::FlashAttentionScoreGrad;
-using Case = conformance::Case<Op>;
+using conformance::Case;
 
-Subject subject_of(const Case& c) {
+template <class Op>
+Subject subject_of(const Case<Op>& c) {
   if (c.track == Track::phase1) return Subject::arguments;
   return c.track == Track::relation ? Subject::forward : Subject::numbers;
 }
 
 /// Reports of one case, in the order of the specimens; nothing where the subject is another.
-std::vector<std::optional<CaseReport>> judge_all(const Case& c,
-                                                 const std::vector<Specimen>& specimens) {
+template <class Op>
+std::vector<std::optional<CaseReport>> judge_all(const Case<Op>& c,
+                                                 const std::vector<SpecimenOf<Op>>& specimens) {
   std::vector<std::optional<CaseReport>> reports(specimens.size());
-  std::optional<conformance::Examination> examination;
+  std::optional<conformance::Examination<Op>> examination;
   if (subject_of(c) == Subject::numbers) examination.emplace(c);
   for (std::size_t k = 0; k < specimens.size(); ++k) {
     if (specimens[k].subject != subject_of(c)) continue;
@@ -67,9 +69,10 @@ void count(KillRow& row, const CaseReport& report) {
 }
 
 /// Threads that take case after case. A case is prepared and judged within one thread.
+template <class Op>
 class Jury {
  public:
-  Jury(const std::vector<Specimen>& specimens, const std::vector<Case>& cases,
+  Jury(const std::vector<SpecimenOf<Op>>& specimens, const std::vector<Case<Op>>& cases,
        const KillControl& control)
       : specimens_(specimens), cases_(cases), control_(control), reports_(cases.size()) {}
 
@@ -101,8 +104,8 @@ class Jury {
   }
   bool stopped() const { return control_.stop != nullptr && control_.stop->load(); }
 
-  const std::vector<Specimen>& specimens_;
-  const std::vector<Case>& cases_;
+  const std::vector<SpecimenOf<Op>>& specimens_;
+  const std::vector<Case<Op>>& cases_;
   const KillControl& control_;
   std::vector<std::vector<std::optional<CaseReport>>> reports_;
   std::atomic<std::size_t> next_ = 0;
@@ -125,17 +128,18 @@ bool KillTable::as_expected() const {
   return !interrupted && !rows.empty() && std::ranges::all_of(rows, &KillRow::as_expected);
 }
 
-KillTable kill_table(const std::vector<Specimen>& specimens, const std::vector<Case>& cases,
-                     const KillControl& control) {
+template <class Op>
+KillTable kill_table(const std::vector<SpecimenOf<Op>>& specimens,
+                     const std::vector<Case<Op>>& cases, const KillControl& control) {
   const auto start = std::chrono::steady_clock::now();
   KillTable table = {.cases = static_cast<std::int64_t>(cases.size()), .threads = control.threads};
   if (table.threads <= 0)
     table.threads = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
-  Jury jury(specimens, cases, control);
+  Jury<Op> jury(specimens, cases, control);
   jury.work(table.threads);
   table.interrupted = jury.interrupted();
   for (std::size_t k = 0; k < specimens.size(); ++k) {
-    KillRow row = {.specimen = specimens[k]};
+    KillRow row = {.specimen = specimens[k].facts()};
     for (const auto& reports : jury.reports())
       if (!reports.empty() && reports[k]) count(row, *reports[k]);
     table.rows.push_back(std::move(row));
@@ -143,5 +147,9 @@ KillTable kill_table(const std::vector<Specimen>& specimens, const std::vector<C
   table.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return table;
 }
+
+template KillTable kill_table(const std::vector<SpecimenOf<spec::FlashAttentionScoreGrad>>&,
+                              const std::vector<Case<spec::FlashAttentionScoreGrad>>&,
+                              const KillControl&);
 
 }  // namespace assay::mutants

@@ -6,6 +6,7 @@
 
 namespace assay::mutants {
 
+template <>
 std::vector<Specimen> specimens() {
   std::vector<Specimen> all;
   for (std::vector<Specimen> (*family)() :

@@ -42,7 +42,7 @@ inline std::vector<std::string> words(const std::string& line) {
 inline cli::Registry registry_of(const std::vector<std::string>& names) {
   cli::Registry registry;
   for (const std::string& name : names)
-    for (const auto& specimen : mutants::specimens())
+    for (const auto& specimen : mutants::specimens<spec::FlashAttentionScoreGrad>())
       if (specimen.name == name)
         registry.add<Op>({.name = name, .summary = specimen.bug, .make = specimen.make});
   return registry;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "assay/cli/command.hpp"
-#include "assay/conformance/case.hpp"
+#include "assay/conformance/operators.hpp"
 
 namespace assay::cli {
 

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/conformance/listeners.hpp"
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/fixtures/file.hpp"
 #include "build_facts.hpp"
 #include "choose.hpp"
@@ -136,7 +135,7 @@ class FileJudge {
   const Options& options_;
   fixtures::CaseRecord record_;
   conformance::Case<Op> case_;
-  conformance::Examination examination_;
+  conformance::Examination<Op> examination_;
 };
 
 std::string verdict_json(const Judged& judged) {
@@ -191,10 +190,9 @@ Verdicts judge_file(const Options& options) {
       fixtures::CaseRecord record = reading([&] { return reader.read(id); });
       if (record.actual.empty()) continue;
       const std::string name = record.operator_name;
-      with_operator(name, [&]<class Op> {
-        judge_case<Op>(options, std::move(record), verdicts);
-        return ExitCode::conformant;
-      });
+      if (name.empty()) throw UsageError(fmt::format("{}:/cases/{} names no operator", options.file, id));
+      with_operators(name,
+                     [&]<class Op> { judge_case<Op>(options, std::move(record), verdicts); });
     } catch (const UsageError& error) {
       refuse(id, options.implementation, error.what(), verdicts);
     } catch (const std::invalid_argument& error) {

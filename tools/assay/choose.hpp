@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,19 +16,18 @@ inline std::vector<std::string> operator_names() {
   return names;
 }
 
-/// Calls use.template operator()<Op>() for the operator of that name; an empty name stands for the
-/// only operator. Errors: UsageError naming the operators there are.
+/// Calls use.template operator()<Op>() for the operator of that name; an empty name stands for all.
+/// Errors: UsageError naming the operators there are.
 template <class Use>
-ExitCode with_operator(const std::string& name, Use&& use) {
-  ExitCode code = ExitCode::usage;
-  std::size_t matches = 0;
+void with_operators(const std::string& name, Use&& use) {
+  bool found = false;
   for_each_operator([&]<class Op> {
     if (!name.empty() && name != Op::name) return;
-    if (++matches == 1) code = use.template operator()<Op>();
+    found = true;
+    use.template operator()<Op>();
   });
-  if (matches == 0)
+  if (!found)
     throw UsageError("no operator '" + name + "'; operators are " + joined(operator_names()));
-  return code;
 }
 
 /// Which implementation a command runs, as flags.
@@ -41,6 +41,24 @@ struct ImplementationFlags {
                    "host threads of the implementation, where it can be told");
   }
 };
+
+/// Whether the named implementation, or with no name any, is registered for Op.
+template <class Op>
+bool is_registered(const Registry& registry, const std::string& name) {
+  const auto& entries = registry.implementations<Op>();
+  return name.empty() ? !entries.empty()
+                      : std::ranges::any_of(entries, [&](const auto& e) { return e.name == name; });
+}
+
+/// The error that no operator has an implementation of that name.
+inline UsageError unknown_implementation(const Registry& registry, const std::string& name) {
+  std::vector<std::string> names;
+  for_each_operator([&]<class Op> {
+    for (const auto& entry : registry.implementations<Op>())
+      if (std::ranges::find(names, entry.name) == names.end()) names.push_back(entry.name);
+  });
+  return UsageError("--implementation is '" + name + "'; implementations are " + joined(names));
+}
 
 template <class Op>
 const ImplementationEntry<Op>& chosen(const Registry& registry, const ImplementationFlags& flags) {

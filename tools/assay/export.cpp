@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -29,9 +31,39 @@ spec::NumericsProfile numerics_of(const Options& options, spec::DType io) {
   }
 }
 
+/// Cases of one operator, and what was left out of them.
+template <class Op>
+struct Chosen {
+  std::vector<conformance::Case<Op>> cases;
+  std::int64_t large = 0, calls = 0, relations = 0, only = 0;
+};
+
+struct Written {
+  std::int64_t cases = 0, large = 0, calls = 0, relations = 0, only = 0;
+};
+
+template <class Op>
+Chosen<Op> chosen_cases(const Options& options) {
+  const std::int64_t largest =
+      integer_value("--largest", options.largest, 1, std::int64_t{1} << 40);
+  Chosen<Op> chosen;
+  Planned<Op> planned = planned_cases<Op>(options.plan);
+  chosen.only = planned.left_out;
+  for (auto& c : planned.cases) {
+    if (without_tensors(c))
+      ++(c.track == conformance::Track::phase1 ? chosen.calls : chosen.relations);
+    else if (!options.recipe_only && conformance::tensor_elements(c.problem) > largest)
+      ++chosen.large;
+    else
+      chosen.cases.push_back(std::move(c));
+  }
+  return chosen;
+}
+
+/// Writes the cases, with what the named implementation makes of them.
 template <class Op>
 void write_cases(const Options& options, const std::vector<conformance::Case<Op>>& cases,
-                 const Context& context) {
+                 fixtures::Writer& writer, const Context& context) {
   std::unique_ptr<spec::Implementation<Op>> own;
   std::optional<Recorder<Op>> implementation;
   if (const ImplementationFlags flags{.name = options.implementation, .threads = {}};
@@ -39,7 +71,6 @@ void write_cases(const Options& options, const std::vector<conformance::Case<Op>
     own = make_implementation<Op>(context.registry, flags);
     implementation.emplace(*own, flags.name);
   }
-  fixtures::Writer writer(options.file);
   std::size_t written = 0;
   for (const auto& c : cases) {
     fixtures::CaseRecord record =
@@ -52,42 +83,47 @@ void write_cases(const Options& options, const std::vector<conformance::Case<Op>
       add_actual(record, c, *implementation);
     writer.write(record);
     if (context.terminal)
-      context.err << fmt::format("\r{} of {} cases\x1b[K", ++written, cases.size()) << std::flush;
+      context.err << fmt::format("\r{} of {} cases of {}\x1b[K", ++written, cases.size(), Op::name)
+                  << std::flush;
   }
   if (context.terminal) context.err << '\n';
-  writer.close();
-  context.out << fmt::format(
-      "{}: {} cases, {}\n", options.file, cases.size(),
-      options.recipe_only ? "recipes without tensors" : "inputs and reference");
 }
 
-template <class Op>
+void print_written(const Options& options, std::int64_t cases, std::ostream& out) {
+  out << fmt::format("{}: {} cases, {}\n", options.file, cases,
+                     options.recipe_only ? "recipes without tensors" : "inputs and reference");
+}
+
 ExitCode export_plan(const Options& options, const Context& context) {
-  const std::int64_t largest =
-      integer_value("--largest", options.largest, 1, std::int64_t{1} << 40);
-  std::vector<conformance::Case<Op>> cases;
-  std::int64_t large = 0, calls = 0, relations = 0;
-  Planned<Op> planned = planned_cases<Op>(options.plan);
-  tell_left_out(planned, options.plan, context.err);
-  for (auto& c : planned.cases) {
-    if (without_tensors(c)) {
-      ++(c.track == conformance::Track::phase1 ? calls : relations);
-    } else if (!options.recipe_only && elements(c) > largest) {
-      ++large;
-    } else {
-      cases.push_back(std::move(c));
-    }
-  }
-  if (cases.empty())
+  Written sum;
+  std::vector<std::function<void(fixtures::Writer&)>> parts;
+  for_each_operator([&]<class Op> {
+    if (!options.implementation.empty() && !is_registered<Op>(context.registry, options.implementation))
+      return;
+    auto chosen = std::make_shared<Chosen<Op>>(chosen_cases<Op>(options));
+    sum.cases += std::ssize(chosen->cases), sum.large += chosen->large, sum.calls += chosen->calls;
+    sum.relations += chosen->relations, sum.only += chosen->only;
+    parts.push_back([&options, &context, chosen](fixtures::Writer& writer) {
+      write_cases<Op>(options, chosen->cases, writer, context);
+    });
+  });
+  if (parts.empty()) throw unknown_implementation(context.registry, options.implementation);
+  const std::int64_t planned = sum.cases + sum.large + sum.calls + sum.relations;
+  require_cases(planned, sum.only, options.plan);
+  tell_left_out(planned, sum.only, options.plan, context.err);
+  if (sum.cases == 0)
     throw UsageError(
         fmt::format("nothing to export: {} cases check arguments, {} compare runs, {} are larger than "
                     "--largest={}",
-                    calls, relations, large, largest));
-  write_cases<Op>(options, cases, context);
+                    sum.calls, sum.relations, sum.large, options.largest));
+  fixtures::Writer writer(options.file);
+  for (const auto& write : parts) write(writer);
+  writer.close();
+  print_written(options, sum.cases, context.out);
   context.out << fmt::format(
       "left out: {} cases that only check arguments, {} that compare several runs, {} larger than "
       "--largest={}\n",
-      calls, relations, large, largest);
+      sum.calls, sum.relations, sum.large, options.largest);
   return ExitCode::conformant;
 }
 
@@ -95,7 +131,10 @@ template <class Op>
 ExitCode export_one(const Options& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
   if (const auto reason = without_tensors(c)) throw UsageError(*reason);
-  write_cases<Op>(options, std::vector{c}, context);
+  fixtures::Writer writer(options.file);
+  write_cases<Op>(options, std::vector{c}, writer, context);
+  writer.close();
+  print_written(options, 1, context.out);
   return ExitCode::conformant;
 }
 
@@ -122,7 +161,7 @@ Action declare(CLI::App& app, const Registry&) {
   return [options, actions, &app](const Context& context) {
     for (const auto& [name, action] : actions)
       if (app.got_subcommand(name)) return action(context);
-    return with_operator("", [&]<class Op> { return export_plan<Op>(*options, context); });
+    return export_plan(*options, context);
   };
 }
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/operators.hpp"
 #include "assay/conformance/properties.hpp"
 #include "assay/spec/numerics.hpp"
 #include "choose.hpp"
@@ -55,18 +55,33 @@ Listing rows(const Registry&) {
   return listing;
 }
 
-Listing input_profiles(std::span<const conformance::InputProfile> profiles) {
-  Listing listing{.head = {"name", "sentence"}, .rows = {}};
-  for (const auto& profile : profiles)
-    listing.rows.push_back({std::string(profile.name), std::string(profile.sentence)});
+Listing profiles(const Registry&) {
+  Listing listing{.head = {"name", "operator", "sentence"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    for (const conformance::InputProfile& profile : conformance::profiles<Op>())
+      listing.rows.push_back({std::string(profile.name), std::string(Op::name),
+                              std::string(profile.sentence)});
+  });
+  return listing;
+}
+
+Listing patterns(const Registry&) {
+  Listing listing{.head = {"field", "name", "operator", "sentence"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    for (const conformance::PatternNames& pattern : conformance::pattern_names<Op>())
+      for (const conformance::InputProfile& entry : pattern.names)
+        listing.rows.push_back({std::string(pattern.field), std::string(entry.name),
+                                std::string(Op::name), std::string(entry.sentence)});
+  });
   return listing;
 }
 
 Listing properties(const Registry&) {
-  Listing listing{.head = {"relation", "agreement", "domain", "sentence"}, .rows = {}};
+  Listing listing{.head = {"relation", "operator", "agreement", "domain", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const conformance::Property& property : conformance::properties<Op>())
-      listing.rows.push_back({std::string(property.name), std::string(property.agreement),
+      listing.rows.push_back({std::string(property.name), std::string(Op::name),
+                              std::string(property.agreement),
                               std::string(property.domain), std::string(property.sentence)});
   });
   return listing;
@@ -97,9 +112,8 @@ constexpr Kind kinds[] = {
     {"operators", operators},
     {"surfaces", surfaces},
     {"rows", rows},
-    {"profiles", [](const Registry&) { return input_profiles(conformance::profiles()); }},
-    {"masks", [](const Registry&) { return input_profiles(conformance::mask_patterns()); }},
-    {"drops", [](const Registry&) { return input_profiles(conformance::drop_patterns()); }},
+    {"profiles", profiles},
+    {"patterns", patterns},
     {"properties", properties},
     {"implementations", implementations},
     {"presets", presets},
@@ -129,9 +143,9 @@ struct Options {
 
 /// What the cases of a sweep would exercise if every one of them conformed.
 template <class Op>
-Coverage planned_coverage(const PlanFlags& flags) {
+Coverage planned_coverage(const Planned<Op>& planned) {
   Coverage coverage{conformance::row_coverage<Op>(), conformance::pair_coverage<Op>()};
-  for (const auto& c : planned_cases<Op>(flags).cases) {
+  for (const auto& c : planned.cases) {
     const auto call = conformance::call_of(c);
     const std::string violated = c.violate.substr(0, c.violate.find(':'));
     std::size_t position = 0;
@@ -150,21 +164,24 @@ Coverage planned_coverage(const PlanFlags& flags) {
 
 ExitCode list_coverage(const Options& options, const Context& context) {
   Json all = Json::object();
-  for_each_operator([&]<class Op> {
-    Coverage coverage;
-    if (options.report.empty()) {
-      coverage = planned_coverage<Op>(options.plan);
-    } else {
-      const auto results = read_results(options.report);
-      coverage = {results.summary.rows, results.summary.pairs};
-    }
-    all[std::string(Op::name)] = coverage_json(coverage);
+  const auto show = [&](const std::string& of, const Coverage& coverage) {
+    all[of] = coverage_json(coverage);
     if (options.json) return;
-    context.out << Op::name
-                << (options.report.empty() ? ": what the planned cases exercise\n\n"
-                                           : ": what the cases of the report exercised\n\n");
+    context.out << of << "\n\n";
     print_coverage(coverage, context.out);
-  });
+  };
+  if (!options.report.empty()) {
+    const auto results = read_results(options.report);
+    show("what the cases of the report exercised", {results.summary.rows, results.summary.pairs});
+  } else {
+    std::int64_t cases = 0, left_out = 0;
+    for_each_operator([&]<class Op> {
+      const Planned<Op> planned = planned_cases<Op>(options.plan);
+      cases += std::ssize(planned.cases), left_out += planned.left_out;
+      show(std::string(Op::name) + ": what the planned cases exercise", planned_coverage(planned));
+    });
+    require_cases(cases, left_out, options.plan);
+  }
   if (options.json) context.out << all.dump(1) << '\n';
   return ExitCode::conformant;
 }
@@ -198,7 +215,7 @@ Command list_command() {
             const auto options = std::make_shared<Options>();
             app.add_option(
                 "kind", options->kind,
-                "operators, surfaces, rows, profiles, masks, drops, properties, implementations or presets");
+                "operators, surfaces, rows, profiles, patterns, properties, implementations or presets");
             app.add_flag("--json", options->json, "print JSON");
             app.add_flag("--coverage", options->coverage,
                          "what the planned cases, or those of a report, exercise");

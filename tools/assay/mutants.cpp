@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "assay/cli/registry.hpp"
 #include "assay/mutants/kill_table.hpp"
 #include "assay/mutants/specimen.hpp"
 #include "signals.hpp"
@@ -130,16 +132,23 @@ nlohmann::json to_json(const KillTable& table) {
           {"rows", std::move(rows)},  {"as_expected", table.as_expected()}};
 }
 
-/// Errors: UsageError where no name holds `only`.
-std::vector<mutants::Specimen> chosen_specimens(const std::string& only) {
-  std::vector<mutants::Specimen> chosen = mutants::specimens();
-  const std::size_t all = chosen.size();
-  std::erase_if(chosen, [&](const mutants::Specimen& specimen) {
+/// Those whose name holds `only`.
+template <class Op>
+std::vector<mutants::SpecimenOf<Op>> chosen_specimens(const std::string& only) {
+  std::vector<mutants::SpecimenOf<Op>> chosen = mutants::specimens<Op>();
+  std::erase_if(chosen, [&](const auto& specimen) {
     return specimen.name.find(only) == std::string::npos;
   });
-  if (chosen.empty())
-    throw UsageError(fmt::format("--only is '{}', which none of {} names holds", only, all));
   return chosen;
+}
+
+/// Adds what was found of another operator.
+void append(KillTable& table, KillTable other) {
+  std::ranges::move(other.rows, std::back_inserter(table.rows));
+  table.cases += other.cases;
+  table.seconds += other.seconds;
+  table.threads = other.threads;
+  table.interrupted = table.interrupted || other.interrupted;
 }
 
 ExitCode judge(const Flags& flags, const Context& context) {
@@ -151,8 +160,14 @@ ExitCode judge(const Flags& flags, const Context& context) {
       context.err << fmt::format("\rcase {} of {}{}", done, all, done == all ? "\n" : "")
                   << std::flush;
     };
-  const KillTable table =
-      mutants::kill_table(chosen_specimens(flags.only), mutants::kill_cases(), control);
+  KillTable table;
+  for_each_operator([&]<class Op> {
+    const auto specimens = chosen_specimens<Op>(flags.only);
+    if (!specimens.empty() && !context.stop)
+      append(table, mutants::kill_table(specimens, mutants::kill_cases<Op>(), control));
+  });
+  if (table.rows.empty() && !context.stop)
+    throw UsageError(fmt::format("--only is '{}', which no name of a specimen holds", flags.only));
   if (flags.json)
     context.out << to_json(table).dump(2) << '\n';
   else

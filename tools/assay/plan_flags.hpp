@@ -32,11 +32,11 @@ struct Planned {
 };
 
 /// Tells what --only left out, if anything.
-template <class Op>
-void tell_left_out(const Planned<Op>& planned, const PlanFlags& flags, std::ostream& out) {
-  if (planned.left_out > 0)
-    out << "--only=" << flags.only << " leaves out " << planned.left_out << " of "
-        << planned.left_out + std::ssize(planned.cases) << " cases\n";
+inline void tell_left_out(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags,
+                          std::ostream& out) {
+  if (left_out > 0)
+    out << "--only=" << flags.only << " leaves out " << left_out << " of " << left_out + cases
+        << " cases\n";
 }
 
 /// All that --only looks at: the replay line, its defaults, the note.
@@ -47,7 +47,14 @@ std::string searchable(const conformance::Case<Op>& c) {
   return text;
 }
 
-/// Errors: UsageError for a value that is not accepted, or where no case is left.
+/// Errors: UsageError where --only leaves no case of any operator: `left_out` of them.
+inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags) {
+  if (cases == 0)
+    throw UsageError("--only is '" + flags.only + "', which none of " + std::to_string(left_out) +
+                     " cases holds");
+}
+
+/// The cases of one operator; none where --only leaves none. Errors: UsageError for a value that is not accepted.
 template <class Op>
 Planned<Op> planned_cases(const PlanFlags& flags) {
   conformance::SamplingPlan plan{
@@ -67,9 +74,6 @@ Planned<Op> planned_cases(const PlanFlags& flags) {
                [&](const conformance::Case<Op>& c) {
                  return searchable(c).find(flags.only) != std::string::npos;
                });
-  if (cases.empty())
-    throw UsageError("--only is '" + flags.only + "', which none of " + std::to_string(all.size()) +
-                     " cases holds");
   planned.left_out = std::ssize(all) - std::ssize(cases);
   return planned;
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -82,11 +83,14 @@ void print_worst(const Results& results, std::ostream& out) {
 void print_shrunk(const Results& results, std::ostream& out) {
   if (results.shrunk.empty()) return;
   out << "\nfailures and their smallest failing neighbours:\n";
-  for (const conformance::ShrunkCase& shrunk : results.shrunk)
+  for (const conformance::ShrunkCase& shrunk : results.shrunk) {
+    const auto report = std::ranges::find(results.cases, shrunk.id, &CaseReport::id);
+    const std::string& name = report == results.cases.end() ? results.summary.implementation
+                                                            : report->implementation;
     out << fmt::format("  {}: assay run {} --implementation={}\n    {}: assay run {} --implementation={}\n    {}\n",
-                       shrunk.id, shrunk.command_line, results.summary.implementation,
-                       spec::to_string(shrunk.verdict), shrunk.shrunk,
-                       results.summary.implementation, end_text(shrunk));
+                       shrunk.id, shrunk.command_line, name, spec::to_string(shrunk.verdict),
+                       shrunk.shrunk, name, end_text(shrunk));
+  }
 }
 
 void print_failures(const Results& results, std::ostream& out) {

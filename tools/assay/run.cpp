@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/operators.hpp"
 #include "assay/conformance/results.hpp"
 #include "commands.hpp"
 #include "one_case.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/operators.hpp"
 #include "assay/conformance/results.hpp"
 #include "recorder.hpp"
 

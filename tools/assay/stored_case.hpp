@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/operators.hpp"
 #include "assay/conformance/record.hpp"
 #include "assay/conformance/results.hpp"
 #include "assay/spec/implementation.hpp"
@@ -12,14 +12,6 @@ namespace assay::cli {
 
 /// What of a case is written to a file.
 enum class Contents { recipe, tensors };
-
-/// Elements of query and key of all heads.
-template <class Op>
-std::int64_t elements(const conformance::Case<Op>& c) {
-  const auto& p = c.problem;
-  const auto rows = spec::query_extents(p).rows() + p.group() * spec::key_extents(p).rows();
-  return rows * (p.head_dim + p.head_dim_rope);
-}
 
 /// Why a file cannot hold the case as tensors of one call; nothing: it can.
 template <class Op>
@@ -39,7 +31,7 @@ fixtures::CaseRecord stored_case(const conformance::Case<Op>& c,
                                  const spec::NumericsProfile& numerics,
                                  const std::string& profile_name, Contents contents) {
   fixtures::CaseRecord record = conformance::recipe(c);
-  conformance::Examination examination(c);
+  conformance::Examination<Op> examination(c);
   auto inputs = conformance::named_tensors(examination.inputs(numerics));
   for (const auto& [name, tensor] : inputs) record.digests[name] = fixtures::digest(tensor);
   if (contents == Contents::recipe) return record;
@@ -53,7 +45,7 @@ template <class Op>
 void add_actual(fixtures::CaseRecord& record, const conformance::Case<Op>& c,
                 spec::Implementation<Op>& implementation) {
   const spec::NumericsProfile numerics = implementation.numerics(c.problem);
-  conformance::Examination examination(c);
+  conformance::Examination<Op> examination(c);
   auto outputs = conformance::make_outputs(c);
   implementation.run(c.problem, examination.inputs(numerics), outputs);
   record.actual[implementation.name()] = {.outputs = conformance::named_tensors(outputs),

@@ -1,23 +1,21 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
+#include <memory>
 #include <optional>
 
 #include "assay/cli/main.hpp"
 #include "assay/conformance/listeners.hpp"
 #include "build_facts.hpp"
-#include "choose.hpp"
 #include "commands.hpp"
 #include "dashboard.hpp"
-#include "expected_cost.hpp"
-#include "plan_flags.hpp"
 #include "print_case.hpp"
-#include "recorder.hpp"
-#include "shrinking.hpp"
 #include "signals.hpp"
-#include "stored_case.hpp"
+#include "sweep_part.hpp"
 
 namespace assay::cli {
 namespace {
@@ -31,47 +29,51 @@ struct Options {
   PlanFlags plan;
 };
 
-/// Largest number of query and key elements of a failing case whose tensors are stored, and how
-/// many such cases.
-constexpr std::int64_t evidence_elements = 1 << 20;
-constexpr int evidence_cases = 8;
-
 /// Time for shrinking all the failures of a sweep that are shrunk.
 constexpr double shrink_seconds = 20;
 
+using Parts = std::vector<std::unique_ptr<SweepPart>>;
+
+/// The implementations' names, each once.
+std::string implementations(const Parts& parts) {
+  std::vector<std::string> names;
+  for (const auto& part : parts)
+    if (std::ranges::find(names, part->implementation()) == names.end())
+      names.push_back(part->implementation());
+  return joined(names);
+}
+
+std::int64_t case_count(const Parts& parts) {
+  std::int64_t count = 0;
+  for (const auto& part : parts) count += part->cases();
+  return count;
+}
+
 /// Changes with everything that could change a result: cases, implementation, tool, the program
 /// itself.
-template <class Op>
-std::string plan_text(const std::vector<conformance::Case<Op>>& cases,
-                      const std::string& implementation) {
+std::string plan_text(const Parts& parts) {
   std::string lines;
-  for (const auto& c : cases) lines += conformance::command_line(c) + '\n';
+  for (const auto& part : parts) lines += part->lines();
   std::error_code ignored;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
   const auto written =
       std::filesystem::last_write_time(program, ignored).time_since_epoch().count();
-  return fmt::format("{} {} {} cases {} program {}", build_facts().version, implementation,
-                     cases.size(), conformance::case_id(lines), written);
+  return fmt::format("{} {} {} cases {} program {}", build_facts().version, implementations(parts),
+                     case_count(parts), conformance::case_id(lines), written);
 }
 
-template <class Op>
-conformance::Environment environment(const Options& options,
-                                     const std::vector<conformance::Case<Op>>& cases,
-                                     const spec::Implementation<Op>& implementation,
+conformance::Environment environment(const Options& options, const Parts& parts,
                                      const Context& context) {
   conformance::Environment result{
       .tool_version = build_facts().version,
       .compiler = build_facts().compiler,
       .command_line = context.command_line,
-      .implementation = implementation.name(),
+      .implementation = implementations(parts),
       .started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
       .seed = seed_value("--seed", options.plan.seed),
       .numerics = {}};
-  for (const auto& c : cases) {
-    const std::string dtype(spec::to_string(c.problem.dtype));
-    if (!result.numerics.contains(dtype) && spec::is_fp16_bf16_fp32(c.problem.dtype))
-      result.numerics[dtype] = conformance::to_json(implementation.numerics(c.problem));
-  }
+  for (const auto& part : parts)
+    for (const auto& [key, profile] : part->numerics()) result.numerics[key] = profile;
   return result;
 }
 
@@ -82,39 +84,15 @@ std::map<std::string, CaseReport> taken_up(const fixtures::Store& store) {
   return reports;
 }
 
-/// Makes what is stored of each case: its recipe with digests, and the tensors of the first few
-/// small failures.
-template <class Op>
-conformance::StoreListener::RecordOf record_maker(Recorder<Op>& recorder) {
-  return [&recorder, left = evidence_cases](const CaseReport& report) mutable {
-    const auto c =
-        conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
-    const auto run = recorder.take();
-    const bool small = elements(c) <= evidence_elements;
-    if (!report.value_case || without_tensors(c) || !small || left == 0 ||
-        conformance::contribution(report.verdict) != ExitCode::nonconformant) {
-      fixtures::CaseRecord record = conformance::recipe(c);
-      record.digests = {run.inputs.begin(), run.inputs.end()};
-      return record;
-    }
-    --left;
-    fixtures::CaseRecord record =
-        stored_case(c, recorder.numerics(c.problem), report.implementation, Contents::tensors);
-    try {
-      add_actual(record, c, recorder);
-      recorder.take();
-    } catch (const std::exception&) {
-      record.actual.clear();  // a kernel that crashes has no outputs; its report says so
-    }
-    return record;
-  };
+SweepPart& part_of(const Parts& parts, const CaseReport& report) {
+  return **std::ranges::find(parts, report.operator_name,
+                             [](const auto& part) { return part->operator_name(); });
 }
 
 /// The first `wanted` failures with their smallest failing neighbours. A call that breaks a row on purpose is one
 /// violation of a small call already: it is left alone.
-template <class Op>
 std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseReport>& reports,
-                                                     std::int64_t wanted, Recorder<Op>& recorder,
+                                                     std::int64_t wanted, const Parts& parts,
                                                      const Context& context) {
   std::vector<conformance::ShrunkCase> result;
   const auto start = std::chrono::steady_clock::now();
@@ -127,12 +105,10 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
     if (result.empty()) context.err << "shrinking the first failures\n" << std::flush;
     const double spent =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const auto c =
-        conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
-    result.push_back(
-        told(report, shrunk(c, report, recorder,
-                            {.seconds = (shrink_seconds - spent) / static_cast<double>(left),
-                             .stop = &context.stop})));
+    result.push_back(part_of(parts, report)
+                         .shrink(report, {.seconds = (shrink_seconds - spent) /
+                                                     static_cast<double>(left),
+                                          .stop = &context.stop}));
   }
   return result;
 }
@@ -183,22 +159,18 @@ void require_writable(const Options& options) {
   }
 }
 
-template <class Op>
 ExitCode sweep(const Options& options, const Context& context) {
   require_writable(options);
   const std::int64_t shrink = integer_value("--shrink", options.shrink, 0, 1000);
-  const Planned<Op> planned = planned_cases<Op>(options.plan);
-  const std::vector<conformance::Case<Op>>& cases = planned.cases;
-  tell_left_out(planned, options.plan, context.err);
-  const auto implementation = make_implementation<Op>(context.registry, options.implementation);
-  Recorder<Op> recorder(*implementation, chosen<Op>(context.registry, options.implementation).name);
+  const Parts parts = sweep_parts(options.operator_name, context.registry, options.implementation,
+                                  options.plan, context.err);
   std::vector<double> weights;
-  for (const auto& c : cases) weights.push_back(expected_cost(c));
+  for (const auto& part : parts) std::ranges::copy(part->weights(), std::back_inserter(weights));
 
   conformance::ConsoleListener console(
       context.err, context.terminal ? conformance::Progress::bar : conformance::Progress::lines,
       std::move(weights));
-  conformance::JsonListener json(options.report, environment(options, cases, recorder, context));
+  conformance::JsonListener json(options.report, environment(options, parts, context));
   conformance::JunitListener junit(options.junit);
   std::vector<conformance::SweepListener*> listeners = {&console};
   conformance::SweepControl control{.stop = &context.stop};
@@ -208,7 +180,7 @@ ExitCode sweep(const Options& options, const Context& context) {
   std::optional<conformance::StoreListener> storing;
   std::map<std::string, CaseReport> earlier;
   if (!options.store.empty()) {
-    store.emplace(options.store, plan_text(cases, recorder.name()));
+    store.emplace(options.store, plan_text(parts));
     earlier = taken_up(*store);
     if (!earlier.empty())
       context.err << fmt::format("taking up {} finished cases of an interrupted sweep\n",
@@ -217,17 +189,23 @@ ExitCode sweep(const Options& options, const Context& context) {
       const auto found = earlier.find(id);
       return found == earlier.end() ? nullptr : &found->second;
     };
-    listeners.push_back(&storing.emplace(*store, record_maker(recorder)));
+    listeners.push_back(&storing.emplace(*store, [&parts](const CaseReport& report) {
+      return part_of(parts, report).record(report);
+    }));
   }
   listeners.push_back(&json);
   if (!options.junit.empty()) listeners.push_back(&junit);
 
   stop_on_signals();
-  const Summary summary = conformance::sweep<Op>(cases, recorder, listeners, control);
+  conformance::Sweep run(listeners, control);
+  for (const auto& part : parts) part->append_coverage(run.summary());
+  run.start(case_count(parts), implementations(parts));
+  for (const auto& part : parts) part->run(run);
+  const Summary& summary = run.finish();
   // What a stop or a budget left out is taken up by the next start.
   if (store) summary.cases < summary.planned ? store->snapshot() : store->merge();
   conformance::Results results = json.results();
-  results.shrunk = shrunk_failures(results.cases, shrink, recorder, context);
+  results.shrunk = shrunk_failures(results.cases, shrink, parts, context);
   publish(results, options, context);
   return conclude(summary, options, context);
 }
@@ -239,7 +217,8 @@ Command sweep_command() {
           .summary = "judge an implementation on many cases: the main job",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<Options>();
-            app.add_option("operator", options->operator_name, "operator, see 'list operators'");
+            app.add_option("operator", options->operator_name,
+                           "one operator, see 'list operators'; by default all");
             options->implementation.declare(app);
             options->plan.declare(app);
             app.add_option("--budget", options->budget, "no case starts later, e.g. 60s, 5min");
@@ -251,8 +230,7 @@ Command sweep_command() {
             app.add_option("--html", options->html, "report as one page with pictures");
             app.add_option("--junit", options->junit, "report as JUnit XML");
             return [options](const Context& context) {
-              return with_operator(options->operator_name,
-                                   [&]<class Op> { return sweep<Op>(*options, context); });
+              return sweep(*options, context);
             };
           }};
 }

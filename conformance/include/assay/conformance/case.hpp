@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "assay/spec/call.hpp"
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/striding.hpp"
+#include "assay/spec/text_enum.hpp"
 
 namespace assay::conformance {
 
@@ -15,6 +16,11 @@ namespace assay::conformance {
 /// a1, a2: exact lattice (staged values exact, or rounded with ties); bound: track B; phase1: no numbers, the call
 /// itself is judged; relation: several runs are compared with each other.
 enum class Track : std::uint8_t { a1, a2, bound, phase1, relation };
+
+/// What a case says of its tensors beside the profile: one member for each pattern, with `visit_fields`. Every operator
+/// has a specialisation, in its header.
+template <class Op>
+struct Patterns;
 
 /// One call, as plain data: everything that its replay line says. Values of tensors are a pure function of it.
 template <class Op>
@@ -25,9 +31,8 @@ struct Case {
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
   Track track = Track::bound;
   std::string profile = "normal";  ///< input profile of track B, see `profiles()`
-  std::string mask = "random";     ///< pattern of a user mask, see `mask_patterns()`
+  Patterns<Op> patterns;
   std::string relation;            ///< track relation: its name, see `list properties`
-  std::string drop = "random";     ///< pattern of the dropout bits, see `drop_patterns()`
   std::string violate;             ///< "ROW:name" of the row that the call breaks; empty: a legal call
   std::int64_t rows = 0;           ///< judged rows per (batch, head); 0: all
   std::uint64_t seed = 1;
@@ -47,9 +52,8 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit("track", c.track,
         "a1, a2: exact lattice; bound: tolerance; phase1: argument checks; relation: runs compared");
   visit("profile", c.profile, "input profile of track bound");
-  visit("mask", c.mask, "pattern of a user mask");
+  visit_fields(c.patterns, visit);
   visit("relation", c.relation, "relation between runs, of track relation");
-  visit("drop", c.drop, "pattern of the dropout bits");
   visit("violate", c.violate, "ROW:name, the row that the call breaks");
   visit("rows", c.rows, "judged rows per batch and head, 0: all");
   visit("seed", c.seed, "seed of every tensor");

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/conformance/case.hpp"
@@ -32,6 +33,7 @@ RowCoverage row_coverage();
 /// Pairs of values on the axes on which cases differ, and the cases with numbers that hold them.
 struct PairCoverage {
   struct Cell {
+    std::string operator_name;
     std::string first, second;              ///< "surface=u1"
     std::vector<std::string> forbidden_by;  ///< ids of rows that together exclude the pair; empty: admissible
     std::int64_t cases = 0;
@@ -53,6 +55,16 @@ PairCoverage pair_coverage();
 /// Counts a case in every pair that it holds. Cases without numbers hold none.
 template <class Op>
 void cover(PairCoverage& coverage, const Case<Op>& c);
+
+/// Where the cells of an operator begin, which lie one behind the other; their number if there are none.
+std::size_t first_cell(const PairCoverage& coverage, std::string_view operator_name);
+
+/// Adds the rows, or the cells, of another operator.
+void append(RowCoverage& coverage, RowCoverage other);
+void append(PairCoverage& coverage, PairCoverage other);
+
+/// The pairs of every operator of which there is a report, nothing covered.
+PairCoverage pair_coverage_of(const std::vector<CaseReport>& reports);
 
 /// As above, for the case that the report is about; a replay line that no longer parses holds none.
 void cover(PairCoverage& coverage, const CaseReport& report);

@@ -12,30 +12,6 @@
 
 namespace assay::conformance {
 
-/// There is no lattice for a problem and profile: the case is not applicable. The message says why.
-class NoLattice : public std::runtime_error {
- public:
-  explicit NoLattice(const std::string& reason) : std::runtime_error("no lattice: " + reason) {}
-};
-
-/// The bits that a cast may give; equal where only one pattern is right.
-struct AcceptableBits {
-  std::uint32_t first = 0, second = 0;
-  friend bool operator==(const AcceptableBits&, const AcceptableBits&) = default;
-};
-
-/// What a cast of `exact` to fp16, bf16 or fp32 may give: `unknown` both neighbours of an exact
-/// tie, `stochastic` and `unknown_any` both neighbours of a value between two numbers, `either`
-/// infinity and the largest finite number. Errors: std::invalid_argument for other types.
-AcceptableBits acceptable_bits(Dyadic exact, spec::DType dtype, spec::Rounding rounding,
-                               spec::Overflow overflow);
-
-/// `exact` rounded once by integer arithmetic. Where several results are acceptable: ties to even
-/// for `unknown`, toward zero for `stochastic` and `unknown_any`, infinity for `either`. Errors: as
-/// `acceptable_bits`.
-std::uint32_t round_dyadic(Dyadic exact, spec::DType dtype, spec::Rounding rounding,
-                           spec::Overflow overflow);
-
 /// A scale_value that the lattice takes: +-2^-a or +-3*2^-a near 1/sqrt(head_dim) and never equal
 /// to it, since there a kernel that ignores scale_value would pass. Accepted at all: -4 <= a <= 9,
 /// any sign.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "assay/conformance/case.hpp"
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/examination.hpp"
 #include "assay/conformance/report.hpp"
 #include "assay/fixtures/record.hpp"
 
@@ -14,21 +14,20 @@ namespace assay::conformance {
 template <class Op>
 fixtures::CaseRecord recipe(const Case<Op>& c);
 
-/// Copies of the tensors by their documented names.
-std::vector<fixtures::NamedTensor> named_tensors(
-    const spec::FlashAttentionScoreGrad::Inputs& inputs);
-std::vector<fixtures::NamedTensor> named_tensors(
-    const spec::FlashAttentionScoreGrad::Outputs& outputs);
+/// Copies of the tensors, inputs or outputs of an operator, by their documented names.
+template <class Tensors>
+std::vector<fixtures::NamedTensor> named_tensors(const Tensors& tensors);
 
 /// Outputs of the case that hold the elements of `tensors`, as if a kernel had written them.
 /// Errors: std::invalid_argument naming the tensor that is absent, unknown, or of another shape or
 /// dtype.
-spec::FlashAttentionScoreGrad::Outputs outputs_from(
-    const Case<spec::FlashAttentionScoreGrad>& c,
-    const std::vector<fixtures::NamedTensor>& tensors);
+template <class Op>
+typename Op::Outputs outputs_from(const Case<Op>& c,
+                                  const std::vector<fixtures::NamedTensor>& tensors);
 
 /// The reference of an examination as it is stored, rounded to the outputs' type.
-std::vector<fixtures::ExpectedTensor> stored_expected(Examination& examination,
+template <class Op>
+std::vector<fixtures::ExpectedTensor> stored_expected(Examination<Op>& examination,
                                                       const spec::NumericsProfile& numerics,
                                                       const std::string& profile_name);
 

@@ -9,11 +9,18 @@
 
 namespace assay::conformance {
 
+/// How many times as many random cases a full plan has.
+inline constexpr std::int64_t full_random_factor = 5;
+
 struct SamplingPlan {
   std::uint64_t seed = 1;
   bool full = false;          ///< model shapes whole, more random cases
   std::int64_t random_cases = 60;
   std::optional<spec::Product> product;  ///< only this one
+
+  std::int64_t wanted_random_cases() const {
+    return random_cases * (full ? full_random_factor : 1);
+  }
 };
 
 /// The cases of a sweep, in the order in which they run: one violation per rejecting row, name and entry point, corners,

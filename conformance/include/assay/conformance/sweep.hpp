@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -50,6 +51,32 @@ struct SweepControl {
   std::function<const CaseReport*(const std::string& id)> finished;
 };
 
+/// Cases of one operator behind those of another, as one sweep with one summary.
+class Sweep {
+ public:
+  Sweep(std::span<SweepListener* const> listeners, SweepControl control);
+
+  /// Tells the listeners. Rows and pairs of the operators must have been appended to `summary()` before.
+  void start(std::int64_t planned, const std::string& implementation);
+  /// Judges the cases, unless the sweep was stopped or its budget is spent.
+  template <class Op>
+  void run(std::span<const Case<Op>> cases, spec::Implementation<Op>& implementation);
+  /// Tells the listeners.
+  const Summary& finish();
+
+  Summary& summary() { return summary_; }
+
+ private:
+  bool is_over();
+  void add(const CaseReport& report);
+
+  std::vector<SweepListener*> listeners_;
+  SweepControl control_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Summary summary_;
+};
+
+/// A sweep of one operator.
 template <class Op>
 Summary sweep(std::span<const Case<Op>> cases, spec::Implementation<Op>& implementation,
               std::span<SweepListener* const> listeners, const SweepControl& control = {});

@@ -1,29 +1,42 @@
 #pragma once
 
-#include <memory>
+#include <concepts>
 #include <optional>
 #include <span>
-#include <string_view>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "assay/conformance/case.hpp"
-#include "assay/conformance/report.hpp"
-#include "assay/spec/implementation.hpp"
+#include "assay/conformance/exact.hpp"
+#include "assay/conformance/examination.hpp"
+#include "assay/conformance/inputs.hpp"
 #include "assay/spec/numerics.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 namespace assay::conformance {
 
-/// A named way to fill the tensors, in one sentence.
-struct InputProfile {
-  std::string_view name, sentence;
+template <>
+struct Patterns<spec::FlashAttentionScoreGrad> {
+  std::string mask = "random";  ///< of a user mask
+  std::string drop = "random";  ///< of the dropout bits
+
+  friend bool operator==(const Patterns&, const Patterns&) = default;
 };
-std::span<const InputProfile> profiles();
+
+template <class PatternsOfOp, class Visitor>
+  requires std::same_as<std::remove_const_t<PatternsOfOp>, Patterns<spec::FlashAttentionScoreGrad>>
+void visit_fields(PatternsOfOp& patterns, Visitor&& visit) {
+  visit("mask", patterns.mask, "pattern of a user mask");
+  visit("drop", patterns.drop, "pattern of the dropout bits");
+}
+
 /// Named contents of user masks: random, causal, dead_rows, ...
 std::span<const InputProfile> mask_patterns();
 /// Named contents of dropout bits: random, all_kept, all_dropped, last_bits.
 std::span<const InputProfile> drop_patterns();
 
-/// The mask that the case passes, strided as its inputs: the pattern `c.mask`, closed outside pre_tokens and
+/// The mask that the case passes, strided as its inputs: the pattern `c.patterns.mask`, closed outside pre_tokens and
 /// next_tokens in mode 0; in mode 5 the prefix alone; or the canonical compressed mask. Nothing where the problem has
 /// no mask.
 std::optional<spec::Tensor> make_mask(const Case<spec::FlashAttentionScoreGrad>& c);
@@ -32,7 +45,7 @@ std::optional<spec::Tensor> make_mask(const Case<spec::FlashAttentionScoreGrad>&
 /// in the shapes of 1024 rows a function of i - j alone, or positive slopes. Nothing where the problem has none.
 std::optional<spec::Tensor> make_pse(const Case<spec::FlashAttentionScoreGrad>& c);
 
-/// The dropout bits that the case passes, the pattern `c.drop`: 1 keeps. Bits and bytes behind the last score hold the
+/// The dropout bits that the case passes, the pattern `c.patterns.drop`: 1 keeps. Bits and bytes behind the last score hold the
 /// guard pattern. Nothing where the problem has no drop mask.
 std::optional<spec::Tensor> make_drop_mask(const Case<spec::FlashAttentionScoreGrad>& c);
 
@@ -40,20 +53,8 @@ std::optional<spec::Tensor> make_drop_mask(const Case<spec::FlashAttentionScoreG
 /// computes, rounded as the operator stores them; every one strided as the case says.
 spec::FlashAttentionScoreGrad::Inputs make_inputs(const Case<spec::FlashAttentionScoreGrad>& c);
 
-/// A tensor as `parameter` describes it; its whole storage holds the guard pattern of its type, a NaN for floats.
-spec::Tensor guarded_tensor(const spec::Parameter& parameter);
-
 /// Outputs with the case's striding whose storage, viewed elements included, holds a poison pattern.
 spec::FlashAttentionScoreGrad::Outputs make_outputs(const Case<spec::FlashAttentionScoreGrad>& c);
-
-/// The rows that are judged, ascending: all, or the first, the last, those at tile edges and random ones.
-std::vector<std::int64_t> judged_rows(std::int64_t extent, std::int64_t wanted, std::uint64_t seed);
-
-/// An exact value: numerator * 2^exponent.
-struct Dyadic {
-  std::int64_t numerator = 0;
-  int exponent = 0;
-};
 
 /// A case whose correct outputs are known exactly, whatever the order of summation.
 struct LatticeCase {
@@ -65,54 +66,29 @@ struct LatticeCase {
   std::int64_t muted_rows = 0;  ///< live query rows whose dy had to be 0
 };
 
+/// The exact gradients by their names, with their rows and channels.
+std::vector<ExactTensor> exact_tensors(const LatticeCase& lattice,
+                                       const spec::FlashAttentionScoreGrad::Problem& problem);
+
 /// Builds the lattice case of track a1 or a2 for kernels of this profile.
 /// Errors: std::runtime_error where no lattice exists for the problem, with the reason.
 LatticeCase make_lattice(const Case<spec::FlashAttentionScoreGrad>& c,
                          const spec::NumericsProfile& numerics);
 
-/// Everything that judging one value case needs and that no implementation influences. Made once, it judges any
-/// number of outputs.
-class Examination {
- public:
-  explicit Examination(Case<spec::FlashAttentionScoreGrad> c);
-  /// Of a case of track bound whose tensors come from elsewhere: judged by the double engine within its proven radius,
-  /// without the rows in 113 bits, which would cost more than all the rest.
-  Examination(Case<spec::FlashAttentionScoreGrad> c, spec::FlashAttentionScoreGrad::Inputs inputs);
-  ~Examination();
-  Examination(Examination&&) noexcept;
+/// What the documents leave open about a legal call that breaks no row, so that its refusal convicts nobody; else empty.
+std::string open_reading(const spec::Call<spec::FlashAttentionScoreGrad>& call);
 
-  const Case<spec::FlashAttentionScoreGrad>& examined() const;
-  /// Track A inputs depend on the profile (A2, fp16 accumulation ...).
-  const spec::FlashAttentionScoreGrad::Inputs& inputs(const spec::NumericsProfile& numerics);
+/// Of one backward, roughly.
+double multiply_adds(const spec::FlashAttentionScoreGrad::Problem& problem);
 
-  struct Expected {
-    std::string name;
-    std::vector<double> value, radius;
-    std::vector<float> tau;
-    std::vector<std::int64_t> rows;  ///< flat (b, n, row) ids
-    std::int64_t dim = 0;
-  };
-  /// Reference value, proven radius and tolerance of every judged element.
-  std::vector<Expected> expected(const spec::NumericsProfile& numerics);
+/// Rough cost of a case in seconds, for the time left; only ratios matter.
+double expected_cost(const Case<spec::FlashAttentionScoreGrad>& c);
 
-  /// Structure, track A or B, controls. `outputs` started as `make_outputs`.
-  CaseReport judge(const spec::FlashAttentionScoreGrad::Outputs& outputs,
-                   const spec::NumericsProfile& numerics);
+/// Elements of query and key of all heads.
+std::int64_t tensor_elements(const spec::FlashAttentionScoreGrad::Problem& problem);
 
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
-
-/// A report that says only which case it is about.
-CaseReport blank_report(const Case<spec::FlashAttentionScoreGrad>& c);
-
-/// Runs `implementation` on the case and judges it: unsupported, phase 1, phase 2, guards, determinism as declared,
-/// confirmation of statistical failures on fresh seeds.
-CaseReport examine(const Case<spec::FlashAttentionScoreGrad>& c,
-                   spec::Implementation<spec::FlashAttentionScoreGrad>& implementation);
-/// The same with an examination made before (its case is examined).
-CaseReport examine(Examination& examination,
-                   spec::Implementation<spec::FlashAttentionScoreGrad>& implementation);
+/// Judges a case of track relation: one of the operator's properties.
+CaseReport examine_relation(const Case<spec::FlashAttentionScoreGrad>& c,
+                            spec::Implementation<spec::FlashAttentionScoreGrad>& kernel);
 
 }  // namespace assay::conformance

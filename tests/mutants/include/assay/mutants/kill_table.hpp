@@ -7,19 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/case.hpp"
+#include "assay/conformance/operators.hpp"
 #include "assay/conformance/verdict.hpp"
 #include "assay/mutants/specimen.hpp"
 
 namespace assay::mutants {
 
-/// The cases on which every specimen is judged: small, and chosen so that each planted bug meets
+/// The cases on which every specimen of Op is judged: small, and chosen so that each planted bug meets
 /// one that shows it.
-std::vector<conformance::Case<spec::FlashAttentionScoreGrad>> kill_cases();
+template <class Op>
+std::vector<conformance::Case<Op>> kill_cases();
 
 /// What the judge said of one specimen.
 struct KillRow {
-  Specimen specimen;
+  SpecimenFacts specimen;
   std::int64_t cases = 0;   ///< judged; a case that does not apply to it is not counted
   std::int64_t failed = 0;  ///< with a verdict of nonconformance
   std::map<conformance::Verdict, std::int64_t> verdicts;
@@ -50,8 +51,9 @@ struct KillControl {
 
 /// Judges every specimen on every case of its subject. The rows do not depend on the number of
 /// threads.
-KillTable kill_table(const std::vector<Specimen>& specimens,
-                     const std::vector<conformance::Case<spec::FlashAttentionScoreGrad>>& cases,
+template <class Op>
+KillTable kill_table(const std::vector<SpecimenOf<Op>>& specimens,
+                     const std::vector<conformance::Case<Op>>& cases,
                      const KillControl& control = {});
 
 }  // namespace assay::mutants

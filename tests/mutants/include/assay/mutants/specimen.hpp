@@ -14,17 +14,31 @@ namespace assay::mutants {
 /// What of an implementation the planted bug (or the healthy choice) touches. forward: only results of its own forward.
 enum class Subject : std::uint8_t { numbers, arguments, forward };
 
-/// An implementation whose verdict is known beforehand.
-struct Specimen {
+/// What is known of an implementation beforehand.
+struct SpecimenFacts {
   std::string name;
   std::string bug;  ///< one sentence; of a healthy one: what it does its own way
   bool healthy;
   Subject subject;
-  std::function<std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>>()> make;
 };
 
-/// Every specimen, healthy ones first. Each declares the numerics of the healthy kernel that it is
+/// An implementation of Op whose verdict is known beforehand.
+template <class Op>
+struct SpecimenOf {
+  std::string name;
+  std::string bug;
+  bool healthy;
+  Subject subject;
+  std::function<std::unique_ptr<spec::Implementation<Op>>()> make;
+
+  SpecimenFacts facts() const { return {name, bug, healthy, subject}; }
+};
+
+using Specimen = SpecimenOf<spec::FlashAttentionScoreGrad>;
+
+/// Every specimen of Op, healthy ones first. Each declares the numerics of the healthy kernel that it is
 /// or derives from.
-std::vector<Specimen> specimens();
+template <class Op>
+std::vector<SpecimenOf<Op>> specimens();
 
 }  // namespace assay::mutants

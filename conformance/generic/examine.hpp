@@ -1,30 +1,22 @@
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#pragma once
 
-#include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
-#include "assay/conformance/lattice.hpp"
-#include "assay/conformance/operators/flash_attention_score_grad_tensors.hpp"
+#include "assay/conformance/examination.hpp"
+#include "assay/conformance/exact.hpp"
 #include "assay/fixtures/record.hpp"
-#include "operators/flash_attention_score_grad_relations.hpp"
+#include "running.hpp"
 
 namespace assay::conformance {
-namespace {
-
-using Op = spec::FlashAttentionScoreGrad;
-using Kernel = spec::Implementation<Op>;
-using Clock = std::chrono::steady_clock;
+namespace detail {
 
 constexpr double rerun_limit = 4e9;  // multiply-adds above which determinism is not tested
-constexpr std::uint64_t fresh_seed_step = 0x9e3779b97f4a7c15u;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
+template <class Op>
 const spec::Constraint<Op>* row_of(const std::string& violation) {
   const std::string id = violation.substr(0, violation.find(':'));
   for (const auto& row : Op::constraints())
@@ -32,15 +24,8 @@ const spec::Constraint<Op>* row_of(const std::string& violation) {
   return nullptr;
 }
 
-std::string describe(spec::Status status) {
-  return std::to_string(static_cast<std::int32_t>(status)) + " " + std::string(spec::to_string(status));
-}
-
-void add_note(CaseReport& report, const std::string& rule, const std::string& text) {
-  report.findings.push_back({.rule = rule, .text = text});
-}
-
 /// Verdict on a refusal of a call that breaks `row`.
+template <class Op>
 Verdict refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer, CaseReport& report) {
   add_note(report, "status", "refused with " + describe(answer.status()) + ": " + answer.what());
   if (answer.status() == spec::Status::success) return Verdict::rejected_wrongly;
@@ -53,24 +38,27 @@ Verdict refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer, C
 }
 
 /// What the documents leave open about a legal call, so that its refusal convicts nobody; empty if nothing.
+template <class Op>
 std::string disputed_reading(const spec::Call<Op>& call) {
   std::string text;
   for (const auto* row : spec::violations(Op::constraints(), call))
     text += (text.empty() ? "disputed: " : "; ") + std::string(row->id) + " (" +
             std::string(row->statement) + ")";
-  const auto& a = call.attributes;
-  const bool windowed = std::min(a.pre_tokens, a.next_tokens) < spec::unbounded_tokens;
-  if (text.empty() && !call.parameters.atten_mask.present && (a.sparse_mode != 0 || windowed))
-    text = "disputed: without a mask the sparse mode and its window change no result, yet may be checked (FAG-Q12)";
-  return text;
+  return text.empty() ? open_reading(call) : text;
 }
 
 /// A call that breaks a row: only phase 1 is asked.
-CaseReport examine_violation(const Case<Op>& c, Kernel& kernel) {
+template <class Op>
+CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
-  const spec::Constraint<Op>* row = row_of(c.violate);
+  const spec::Constraint<Op>* row = row_of<Op>(c.violate);
   report.violated_row = row->id;
+  if (!kernel.checks_arguments()) {
+    report.verdict = Verdict::not_applicable;
+    add_note(report, "note", "the implementation does not offer to check arguments");
+    return report;
+  }
   const spec::Call<Op> call = call_of(c);
   try {
     kernel.check(call);
@@ -79,6 +67,9 @@ CaseReport examine_violation(const Case<Op>& c, Kernel& kernel) {
                                    ") and phase 1 accepted the call: " + std::string(row->statement));
   } catch (const spec::Rejected& answer) {
     report.verdict = refusal(*row, answer, report);
+  } catch (const spec::Misconduct& seen) {
+    report.verdict = verdict_of(seen.kind());
+    add_note(report, "status", std::string("phase 1: ") + seen.what());
   } catch (const std::exception& failure) {
     report.verdict = Verdict::crash;
     add_note(report, "status", std::string("phase 1 threw: ") + failure.what());
@@ -90,80 +81,14 @@ CaseReport examine_violation(const Case<Op>& c, Kernel& kernel) {
   return report;
 }
 
-struct NamedTensor {
-  const char* name;
-  const spec::Tensor* tensor;
-};
-
-template <class Tensors>
-std::vector<NamedTensor> all_tensors(const Tensors& tensors) {
-  std::vector<NamedTensor> all;
-  visit_tensors(tensors, [&](const char* name, const spec::Tensor& tensor) {
-    all.push_back({name, &tensor});
-  });
-  return all;
-}
-
-/// std::vector compares std::byte one by one, which shows on compressed masks of 4 MiB.
-bool same_bytes(const spec::Tensor& a, const spec::Tensor& b) {
-  return a.bytes.size() == b.bytes.size() &&
-         (a.bytes.empty() || std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0);
-}
-
-/// What running a kernel gave: outputs, or the verdict that takes their place.
-struct Run {
-  Op::Outputs outputs;
-  std::optional<Verdict> failure;
-  std::vector<Finding> findings;
-  double seconds = 0;
-};
-
-Run run_once(const Case<Op>& c, const Op::Inputs& inputs, Kernel& kernel) {
-  Run run{.outputs = make_outputs(c), .failure = {}, .findings = {}};
-  // Lent as a copy: a kernel that writes into it spoils no later one's examination.
-  const Op::Inputs lent = inputs;
-  const auto fail = [&](Verdict verdict, const std::string& text) {
-    run.failure = verdict;
-    run.findings.push_back({.rule = "structure", .text = text});
-  };
-  const auto start = Clock::now();
-  try {
-    kernel.run(c.problem, lent, run.outputs);
-  } catch (const spec::Rejected& answer) {
-    fail(Verdict::rejected_wrongly, std::string("phase 2 refused a legal call: ") + answer.what());
-  } catch (const std::exception& failure) {
-    fail(Verdict::crash, std::string("phase 2 threw: ") + failure.what());
-  } catch (...) {
-    fail(Verdict::crash, "phase 2 threw something that is no std::exception");
-  }
-  run.seconds = seconds_since(start);
-  const auto before = all_tensors(inputs), after = all_tensors(lent);
-  for (std::size_t k = 0; k < after.size(); ++k)
-    if (!same_bytes(*after[k].tensor, *before[k].tensor))
-      fail(Verdict::nonconformant_structural,
-           std::string("the input ") + after[k].name + " was modified");
-  const auto outputs = all_tensors(run.outputs);
-  const Op::Outputs untouched = make_outputs(c);
-  const auto expected = all_tensors(untouched);
-  if (outputs.size() != expected.size())
-    fail(Verdict::nonconformant_structural, "an output was added or taken away");
-  for (std::size_t k = 0; k < std::min(outputs.size(), expected.size()); ++k)
-    if (outputs[k].tensor->bytes.size() != expected[k].tensor->bytes.size() ||
-        outputs[k].tensor->strides != expected[k].tensor->strides)
-      fail(Verdict::nonconformant_structural,
-           std::string("the output ") + outputs[k].name + " was replaced by another tensor");
-  return run;
-}
-
 /// Two runs of a kernel that promises a fixed order give the same bytes.
-void check_determinism(const Case<Op>& c, const Op::Inputs& inputs, Kernel& kernel,
-                       const Op::Outputs& first, CaseReport& report) {
-  const Op::Problem& p = c.problem;
-  const double work =
-      5.0 * static_cast<double>(score_count(p)) * static_cast<double>(p.head_dim + p.head_dim_rope);
-  if (work > rerun_limit)
+template <class Op>
+void check_determinism(const Case<Op>& c, const typename Op::Inputs& inputs,
+                       spec::Implementation<Op>& kernel, const typename Op::Outputs& first,
+                       CaseReport& report) {
+  if (multiply_adds(c.problem) > rerun_limit)
     return add_note(report, "note", "determinism not tested: the case is too large for a second run");
-  const Run second = run_once(c, inputs, kernel);
+  const Run<Op> second = run_once(c, inputs, kernel);
   if (second.failure) {
     report.verdict = *second.failure;
     for (Finding finding : second.findings) {
@@ -184,6 +109,7 @@ void check_determinism(const Case<Op>& c, const Op::Inputs& inputs, Kernel& kern
 }
 
 /// Row ids whose accept side a conforming case exercises.
+template <class Op>
 std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
   std::vector<std::string> ids;
   for (const auto& row : Op::constraints())
@@ -192,17 +118,18 @@ std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
 }
 
 /// One run and its judgement, without confirmation.
-CaseReport examine_values(Examination& examination, Kernel& kernel) {
+template <class Op>
+CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
   const Case<Op>& c = examination.examined();
   const spec::NumericsProfile profile = kernel.numerics(c.problem);
-  const Op::Inputs& inputs = examination.inputs(profile);
-  Run run = run_once(c, inputs, kernel);
+  const typename Op::Inputs& inputs = examination.inputs(profile);
+  Run<Op> run = run_once(c, inputs, kernel);
   CaseReport report =
       run.failure ? blank_report(c) : examination.judge(run.outputs, profile);
   report.value_case = true;
   report.seconds_implementation = run.seconds;
   report.metrics = kernel.metrics();
-  for (const NamedTensor& output : all_tensors(run.outputs))
+  for (const TensorOf& output : all_tensors(run.outputs))
     report.digests.emplace_back(output.name, fixtures::digest(*output.tensor));
   if (run.failure) {
     report.verdict = *run.failure;
@@ -216,12 +143,13 @@ CaseReport examine_values(Examination& examination, Kernel& kernel) {
 
 /// A statistical failure that one of two fresh seeds of the geometry shows again is confirmed. If both fresh seeds were
 /// judged and did not show it, the case gets the verdict that it has beside the statistics.
-void confirm(const Case<Op>& c, Kernel& kernel, CaseReport& report) {
+template <class Op>
+void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport& report) {
   Verdict other = Verdict::conforms;
   for (std::uint64_t k = 1; k <= 2; ++k) {
     Case<Op> fresh = c;
     fresh.seed += k * fresh_seed_step;
-    Examination again(fresh);
+    Examination<Op> again(fresh);
     const CaseReport repeated = examine_values(again, kernel);
     if (contribution(repeated.verdict) == ExitCode::not_conclusive)
       return add_note(report, "note", "the fresh seed " + std::to_string(fresh.seed) +
@@ -240,11 +168,13 @@ void confirm(const Case<Op>& c, Kernel& kernel, CaseReport& report) {
   report.verdict = other;
 }
 
-}  // namespace
+}  // namespace detail
 
-CaseReport examine(Examination& examination, Kernel& kernel) {
+template <class Op>
+CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
+  using namespace detail;
   const Case<Op>& c = examination.examined();
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   const auto finish = [&](CaseReport report) {
     report.implementation = kernel.name();
     report.seconds_total = seconds_since(start);
@@ -268,6 +198,10 @@ CaseReport examine(Examination& examination, Kernel& kernel) {
                                    std::string(open_reading.empty() ? "a legal call" : "the call") +
                                    " with " + describe(answer.status()) + ": " + answer.what());
     if (!open_reading.empty()) add_note(report, "note", open_reading);
+    return finish(std::move(report));
+  } catch (const spec::Misconduct& seen) {
+    report.verdict = verdict_of(seen.kind());
+    add_note(report, "status", std::string("phase 1: ") + seen.what());
     return finish(std::move(report));
   } catch (const std::exception& failure) {
     report.verdict = Verdict::crash;
@@ -294,12 +228,14 @@ CaseReport examine(Examination& examination, Kernel& kernel) {
   return finish(std::move(report));
 }
 
-CaseReport examine(const Case<Op>& c, Kernel& kernel) {
-  const auto start = Clock::now();
+template <class Op>
+CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+  using namespace detail;
+  const auto start = std::chrono::steady_clock::now();
   const auto examined = [&] {
     if (!c.violate.empty()) return examine_violation(c, kernel);
-    if (c.track == Track::relation) return flash::examine_relation(c, kernel);
-    Examination examination(c);
+    if (c.track == Track::relation) return examine_relation(c, kernel);
+    Examination<Op> examination(c);
     return examine(examination, kernel);
   };
   try {

@@ -1,14 +1,15 @@
-#pragma once
-
 #include <algorithm>
 #include <cmath>
 
-#include "assay/conformance/case.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
 
-namespace assay::cli {
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
 
 /// Rough share of the scores that a mask of the sparse mode keeps: half of a causal one, at most what lies in a band.
-inline double kept_share(const spec::FlashAttentionScoreGrad::Problem& p) {
+double kept_share(const Op::Problem& p) {
   if (p.atten_mask == spec::MaskShape::absent || p.sparse_mode == 1) return 1;
   if (p.sparse_mode != 0 && p.sparse_mode != 4) return 0.6;
   const double keys = std::max(1.0, static_cast<double>(p.seq_kv));
@@ -18,15 +19,17 @@ inline double kept_share(const spec::FlashAttentionScoreGrad::Problem& p) {
   return std::clamp((tokens(p.pre_tokens) + tokens(p.next_tokens) + 1) / keys, 0.02, 1.0);
 }
 
-/// Rough cost of a case in seconds, for the time left: a constant, the products of kernel and forward over the scores that
-/// are kept, and the pairs whose rows the reference judges. Fitted to one sweep; only ratios matter.
-inline double expected_cost(const conformance::Case<spec::FlashAttentionScoreGrad>& c) {
-  if (c.track == conformance::Track::phase1) return 1e-4;
+}  // namespace
+
+// A constant, the products of kernel and forward over the scores that
+// are kept, and the pairs whose rows the reference judges. Fitted to one sweep; only ratios matter.
+double expected_cost(const Case<Op>& c) {
+  if (c.track == Track::phase1) return 1e-4;
   const auto& p = c.problem;
   const double dims = static_cast<double>(p.head_dim + p.head_dim_v + p.head_dim_rope);
   const double scores = static_cast<double>(spec::score_count(p)) * kept_share(p);
   const double products = scores * dims / 4e9;
-  if (c.track == conformance::Track::a1 || c.track == conformance::Track::a2)
+  if (c.track == Track::a1 || c.track == Track::a2)
     return 0.02 + products;
   const auto judged_share = [&](std::int64_t extent) {
     return c.rows == 0 || extent == 0
@@ -36,7 +39,12 @@ inline double expected_cost(const conformance::Case<spec::FlashAttentionScoreGra
   const double pairs = scores * (judged_share(p.seq_q) + judged_share(p.seq_kv));
   const double once = 0.05 + products + pairs * (dims + 100) / 4e8;
   // A relation runs the kernel, and bounds every element, at least twice.
-  return c.track == conformance::Track::relation ? 2.5 * once : once;
+  return c.track == Track::relation ? 2.5 * once : once;
 }
 
-}  // namespace assay::cli
+std::int64_t tensor_elements(const Op::Problem& p) {
+  const auto rows = query_extents(p).rows() + p.group() * key_extents(p).rows();
+  return rows * (p.head_dim + p.head_dim_rope);
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/arithmetic.hpp"
+#include "assay/conformance/case.hpp"
+#include "assay/conformance/expectation.hpp"
+#include "assay/conformance/report.hpp"
+
+namespace assay::conformance {
+
+/// Rows that were computed from the definition in 113 bits.
+struct Certificate {
+  struct Row {
+    std::int64_t number;  ///< in Extents::row
+    std::vector<double> value;
+  };
+  std::map<std::string, std::vector<Row>> rows;  ///< by tensor
+
+  /// Replaces value and radius of the certified rows.
+  void apply(std::vector<Expectation>& expectations) const;
+};
+
+/// Errors: std::logic_error naming the first element of a certified row from which the expectation is further away than its
+/// proven radius.
+void require_agreement(const Expectation& expectation, const std::vector<Certificate::Row>& rows);
+
+/// What every judgement of one case by kernels of one arithmetic rests on. Every operator has a specialisation, with these
+/// members:
+///
+///   Grounds(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic);   // keeps references
+///   /// Of every element, judged or not: storage beside the view untouched, written, finite where nothing can overflow,
+///   /// zero (up to the floor) where zero is due.
+///   std::vector<Finding> check_structure(const Op::Outputs& outputs) const;
+///   /// Track bound: reference, radius and tolerances of the judged rows of every output.
+///   std::vector<Expectation> expectations();
+///   /// Behind `expectations`: whether the profile may be judged on these data.
+///   bool consistent() const;
+///   /// Some rows in 113 bits. Errors: std::logic_error where the double engine is off by more than its radius.
+///   Certificate certify() const;
+///   /// Whether certified rows hold for kernels of this arithmetic.
+///   bool is_certifiable() const;
+///   /// The judged elements of an output, (rows, dim) row-major.
+///   std::vector<double> judged_values(const Expectation& e, const Op::Outputs& outputs) const;
+template <class Op>
+class Grounds;
+
+}  // namespace assay::conformance

@@ -1,0 +1,5 @@
+#pragma once
+
+// The suite's side of every operator of spec/operators.hpp.
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad_tensors.hpp"

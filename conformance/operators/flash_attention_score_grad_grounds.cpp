@@ -1,0 +1,50 @@
+#include "operators/flash_attention_score_grad_grounds.hpp"
+
+#include <string>
+
+#include "judging.hpp"
+#include "operators/flash_attention_score_grad_certificate.hpp"
+#include "operators/flash_attention_score_grad_row_terms.hpp"
+#include "operators/flash_attention_score_grad_structure.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+/// The output tensors by the names of their expectations.
+const spec::Tensor& tensor_named(const Op::Outputs& outputs, const std::string& name) {
+  if (name == "dq") return outputs.dq;
+  if (name == "dk") return outputs.dk;
+  if (name == "dv") return outputs.dv;
+  return name == "dq_rope" ? outputs.dq_rope.value() : outputs.dk_rope.value();
+}
+
+}  // namespace
+
+Grounds<Op>::Grounds(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
+    : case_(c),
+      inputs_(inputs),
+      arithmetic_(arithmetic),
+      dense_(c.problem, inputs),
+      judged_{judged_of(query_extents(c.problem), c.rows, c.seed),
+              judged_of(key_extents(c.problem), c.rows, c.seed + 1)} {}
+
+std::vector<Finding> Grounds<Op>::check_structure(const Op::Outputs& outputs) const {
+  return flash::check_structure(case_, dense_, arithmetic_, outputs);
+}
+
+std::vector<Expectation> Grounds<Op>::expectations() {
+  const flash::AllRowTerms rows = flash::row_terms(dense_, arithmetic_);
+  consistent_ = rows.consistent;
+  return flash::expectations(dense_, arithmetic_, rows, judged_);
+}
+
+Certificate Grounds<Op>::certify() const { return flash::certify(dense_, inputs_, judged_); }
+
+std::vector<double> Grounds<Op>::judged_values(const Expectation& e,
+                                               const Op::Outputs& outputs) const {
+  return row_values(e, tensor_named(outputs, e.name), case_.problem.input_layout);
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,22 @@
+#include <algorithm>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+
+namespace assay::conformance {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+std::string open_reading(const spec::Call<Op>& call) {
+  const auto& a = call.attributes;
+  const bool windowed = std::min(a.pre_tokens, a.next_tokens) < spec::unbounded_tokens;
+  if (call.parameters.atten_mask.present || (a.sparse_mode == 0 && !windowed)) return {};
+  return "disputed: without a mask the sparse mode and its window change no result, yet may be "
+         "checked (FAG-Q12)";
+}
+
+double multiply_adds(const Op::Problem& p) {
+  return 5.0 * static_cast<double>(score_count(p)) *
+         static_cast<double>(p.head_dim + p.head_dim_rope);
+}
+
+}  // namespace assay::conformance

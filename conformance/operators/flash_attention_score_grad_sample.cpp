@@ -1,0 +1,23 @@
+#include "case_collector.hpp"
+#include "operators/flash_attention_score_grad_relations.hpp"
+#include "operators/flash_attention_score_grad_sampling.hpp"
+
+namespace assay::conformance {
+
+template <>
+std::vector<Case<spec::FlashAttentionScoreGrad>> sample(const SamplingPlan& plan) {
+  CaseCollector<spec::FlashAttentionScoreGrad> cases(plan);
+  // Refusals first: they cost next to nothing, and a small budget must not leave them out.
+  cases.add(flash::violation_cases());
+  cases.add(flash::corner_cases(plan.seed));
+  cases.add(flash::cover_cases(plan.seed));
+  cases.add(flash::lattice_cases(plan.seed));
+  cases.add(flash::relation_cases(plan.seed));
+  cases.add(flash::random_cases(plan.seed, plan.wanted_random_cases()));
+  cases.add(flash::completing_cases(plan.seed, cases.cases()));
+  if (plan.full) cases.add(flash::largest_cases(plan.seed));
+  cases.add(flash::model_cases(plan.full ? flash::ModelExtent::whole : flash::ModelExtent::cut));
+  return cases.take();
+}
+
+}  // namespace assay::conformance

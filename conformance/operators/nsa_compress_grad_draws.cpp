@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "draws.hpp"
+#include "operators/nsa_compress_grad_factors.hpp"
+
+namespace assay::conformance::compress {
+namespace {
+
+using Op = spec::NsaCompressGrad;
+using Counts = std::vector<std::int64_t>;  // windows of each sequence; 0: none, see Sequences
+
+/// Elements of input that a drawn case has, roughly.
+constexpr std::int64_t ordinary_elements = 400'000;
+
+void draw_window(Op::Problem& p, const Categories& k, Draws& draws) {
+  using Window = std::pair<std::int64_t, std::int64_t>;
+  const bool is_long = k.amount == Amount::beyond;
+  const auto set = [&](Window window) {
+    std::tie(p.compress_block_size, p.compress_stride) = window;
+  };
+  switch (k.overlap) {
+    case Overlap::part:
+      return set(is_long ? Window{48, 32}
+                         : draws.one_of<Window>({{48, 32}, {64, 48}, {112, 64}, {128, 112}}));
+    case Overlap::two:
+      return set(is_long ? Window{32, 16} : draws.one_of<Window>({{32, 16}, {64, 32}, {128, 64}}));
+    case Overlap::few: return set(draws.one_of<Window>({{48, 16}, {64, 16}, {96, 32}}));
+    case Overlap::odd:
+      return set(is_long ? Window{80, 32} : draws.one_of<Window>({{80, 32}, {112, 48}, {128, 48}}));
+    case Overlap::many: return set(draws.one_of<Window>({{80, 16}, {96, 16}, {128, 16}}));
+  }
+}
+
+std::int64_t draw_heads(const Categories& k, Draws& draws) {
+  const bool is_long = k.amount == Amount::beyond;
+  switch (k.heads) {
+    case Heads::one: return 1;
+    case Heads::few: return is_long ? draws.one_of({2, 3}) : draws.one_of({2, 3, 5, 8, 15});
+    case Heads::many: return is_long ? 16 : draws.one_of({16, 17, 24});
+  }
+  return 1;
+}
+
+std::int64_t draw_head_dim(HeadDim head_dim, Draws& draws) {
+  switch (head_dim) {
+    case HeadDim::least: return 16;
+    case HeadDim::narrow: return draws.one_of({32, 48, 64, 80, 96, 112});
+    case HeadDim::wide: return draws.one_of({128, 144, 192});
+    case HeadDim::widest: return draws.one_of({208, 240, 256});
+  }
+  return 16;
+}
+
+/// Windows of all sequences.
+std::int64_t draw_total(const Op::Problem& p, Amount amount, Draws& draws) {
+  if (amount == Amount::beyond) return draws.integer(65, 72);
+  const std::int64_t affordable =
+      ordinary_elements / (p.heads * p.head_dim * p.compress_stride);
+  return draws.integer(6, std::clamp<std::int64_t>(affordable, 6, 60));
+}
+
+/// Windows of sequences that all have some, and not one each.
+Counts draw_counts(Lengths lengths, std::int64_t total, Draws& draws) {
+  if (lengths == Lengths::single) return {total};
+  if (lengths == Lengths::equal) {
+    const std::int64_t sequences = draws.integer(2, 3);
+    return Counts(static_cast<std::size_t>(sequences), (total + sequences - 1) / sequences);
+  }
+  if (lengths == Lengths::many) {
+    Counts counts(static_cast<std::size_t>(draws.integer(16, 20)), 1);
+    ++counts[0];
+    for (std::int64_t left = total - std::ssize(counts); left > 0; --left)
+      ++counts[static_cast<std::size_t>(draws.integer(0, std::ssize(counts) - 1))];
+    return counts;
+  }
+  return {total / 2, total / 3, total - total / 2 - total / 3};
+}
+
+/// Lengths of sequences with so many windows.
+std::vector<std::int64_t> lengths_of(const Op::Problem& p, const Counts& counts, const Categories& k,
+                                     Draws& draws) {
+  std::vector<std::int64_t> lengths;
+  std::int64_t rest = k.tail == Tail::none ? 0 : draws.integer(1, p.compress_stride - 1);
+  for (const std::int64_t count : counts) {
+    lengths.push_back(p.compress_block_size + (count - 1) * p.compress_stride + rest);
+    if (k.tail == Tail::some && k.lengths != Lengths::equal)
+      rest = draws.integer(0, p.compress_stride - 1);
+  }
+  return lengths;
+}
+
+std::vector<std::int64_t> draw_lengths(const Op::Problem& p, const Categories& k, Draws& draws) {
+  if (k.lengths == Lengths::one_window) {
+    const std::int64_t sequences =
+        k.amount == Amount::beyond ? draws.integer(65, 70) : draws.integer(2, 6);
+    return lengths_of(p, Counts(static_cast<std::size_t>(sequences), 1), k, draws);
+  }
+  const Counts counts = draw_counts(k.lengths, draw_total(p, k.amount, draws), draws);
+  std::vector<std::int64_t> lengths = lengths_of(p, counts, k, draws);
+  const auto insert = [&](std::int64_t place, std::int64_t times, std::int64_t length) {
+    lengths.insert(lengths.begin() + place, static_cast<std::size_t>(times), length);
+  };
+  const std::int64_t full = p.compress_block_size;
+  const std::int64_t too_short = draws.one_of({std::int64_t{1}, full - 1, draws.integer(1, full - 1)});
+  const std::int64_t times = draws.integer(1, 3);
+  switch (k.lengths) {
+    case Lengths::leading_empty: insert(0, 1, 0); break;
+    case Lengths::repeated: insert(draws.integer(1, std::ssize(lengths)), times, 0); break;
+    case Lengths::short_first: insert(0, times, too_short); break;
+    case Lengths::short_last: insert(std::ssize(lengths), times, too_short); break;
+    case Lengths::short_middle: insert(draws.integer(1, 2), times, too_short); break;
+    default: break;
+  }
+  // Both kinds of sequences without windows side by side.
+  if ((k.lengths == Lengths::leading_empty || k.lengths == Lengths::repeated) && times == 2)
+    insert(1, 1, too_short);
+  return lengths;
+}
+
+}  // namespace
+
+void set_lengths(Op::Problem& p, std::vector<std::int64_t> lengths) {
+  p.batch = std::ssize(lengths);
+  p.seq = std::ranges::max(lengths);
+  if (std::ranges::count(lengths, p.seq) == p.batch) lengths.clear();
+  p.lengths = std::move(lengths);
+}
+
+CompressCase draw_case(const Categories& k, std::uint64_t seed) {
+  Draws draws(seed);
+  CompressCase c{.inputs = k.inputs, .outputs = k.outputs, .track = k.track,
+                 .profile = std::string(k.profile)};
+  c.problem.dtype = k.dtype;
+  draw_window(c.problem, k, draws);
+  c.problem.head_dim = draw_head_dim(k.head_dim, draws);
+  c.problem.heads = draw_heads(k, draws);
+  set_lengths(c.problem, draw_lengths(c.problem, k, draws));
+  c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
+  return c;
+}
+
+std::vector<CompressCase> cover_cases(std::uint64_t seed) {
+  std::vector<CompressCase> cases;
+  const std::uint64_t lots = stream(seed, Stream::sampling).bits(0);
+  for (const Choice& choice : pairwise_cover(choice_space(), lots))
+    cases.push_back(draw_case(decode(choice), lots + cases.size()));
+  return cases;
+}
+
+std::vector<CompressCase> completing_cases(std::uint64_t seed, std::span<const CompressCase> plan) {
+  std::vector<Choice> known;
+  for (const CompressCase& c : plan)
+    if (c.track == Track::bound) known.push_back(axes_of(c));
+  Choice bound = choice_space().open_choice();
+  bound[track] = 0;
+  std::vector<CompressCase> cases;
+  const std::uint64_t lots = stream(seed, Stream::sampling).bits(2);
+  for (const Choice& choice : pairwise_cover(
+           choice_space(), lots, {.factors = axis_count, .fixed = bound, .known = known}))
+    cases.push_back(draw_case(decode(choice), lots + cases.size()));
+  return cases;
+}
+
+std::vector<CompressCase> random_cases(std::uint64_t seed, std::int64_t count) {
+  std::vector<CompressCase> cases;
+  const std::uint64_t lots = stream(seed, Stream::sampling).bits(1);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const auto lot = lots + static_cast<std::uint64_t>(k);
+    cases.push_back(draw_case(decode(random_choice(choice_space(), lot)), lot));
+  }
+  return cases;
+}
+
+}  // namespace assay::conformance::compress

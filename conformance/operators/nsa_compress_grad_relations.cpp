@@ -1,0 +1,298 @@
+#include "operators/nsa_compress_grad_relations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "assay/conformance/properties.hpp"
+#include "operators/nsa_compress_grad_bound.hpp"
+#include "operators/nsa_compress_grad_sampling.hpp"
+#include "relating.hpp"
+
+namespace assay::conformance {
+namespace compress {
+namespace {
+
+using Kernel = spec::Implementation<Op>;
+using Numbers = std::vector<double>;
+
+constexpr std::int64_t most_findings = 4;
+
+std::vector<std::int64_t> all_rows(const spec::Extents& e) {
+  std::vector<std::int64_t> rows;
+  for (std::int64_t row = 0; row < e.rows(); ++row) rows.push_back(row);
+  return rows;
+}
+
+Tolerances of_one_run(const Trial& trial, const spec::NumericsProfile& profile) {
+  const Op::Inputs inputs = inputs_of(trial);
+  const Dense dense(trial.problem, inputs);
+  const Arithmetic arithmetic(profile, trial.problem.dtype);
+  const auto both = expectations(dense, arithmetic, {all_rows(dense.inputs), all_rows(dense.weights)});
+  Tolerances result;
+  const auto store = [](const Expectation& e, const Numbers& own, Numbers& kept) {
+    kept = own;
+    for (std::size_t k = 0; k < kept.size(); ++k)
+      kept[k] = e.exempt[k / static_cast<std::size_t>(e.dim())] != 0 ? HUGE_VAL
+                                                                     : kept[k] + e.radius[k];
+  };
+  for (std::size_t t = 0; t < both.size(); ++t) {
+    store(both[t], both[t].tau, result.tau.*gradient_tensors[t].member);
+    store(both[t], both[t].tau_det, result.tau_det.*gradient_tensors[t].member);
+  }
+  return result;
+}
+
+void add(Gradients& sum, const Gradients& other) {
+  for (const GradientTensor& tensor : gradient_tensors)
+    for (std::size_t k = 0; k < (other.*tensor.member).size(); ++k)
+      (sum.*tensor.member)[k] += (other.*tensor.member)[k];
+}
+
+/// The call of a trial, on the product that the case asks for.
+CompressCase case_of(const Trial& trial, const CompressCase& asked) {
+  CompressCase c{.problem = trial.problem, .surface = asked.surface, .product = asked.product};
+  c.inputs = trial.inputs, c.outputs = trial.outputs;
+  return c;
+}
+
+/// Numbers that must agree, and how far they may lie from each other.
+struct Compared {
+  const GradientTensor& tensor;
+  const Numbers &actual, &predicted;
+  Numbers tau, tau_det;  ///< empty: every bit must agree
+  spec::Extents extents;
+};
+
+Finding difference(const Compared& c, std::size_t k, std::string_view sentence) {
+  const auto element = static_cast<std::int64_t>(k);
+  const auto [b, n, s] = c.extents.position(element / c.extents.dim);
+  Finding f{.rule = "relation", .tensor = c.tensor.name, .b = b, .n = n, .s = s,
+            .d = element % c.extents.dim, .actual = c.actual[k], .expected = c.predicted[k],
+            .tolerance = c.tau.empty() ? 0 : c.tau[k]};
+  std::ostringstream text;
+  text.precision(9);
+  text << f.tensor << '(' << b << ',' << n << ',' << s << ',' << f.d << ") is " << f.actual
+       << ", the other runs give " << f.expected << ", they may differ by " << f.tolerance << ": "
+       << sentence;
+  f.text = text.str();
+  return f;
+}
+
+Verdict compare_numbers(const Compared& c, std::string_view sentence, CaseReport& report) {
+  TensorReport measured{.name = c.tensor.name};
+  measured.elements_judged = static_cast<std::int64_t>(c.actual.size());
+  measured.rows_total = measured.rows_judged = c.extents.rows();
+  Verdict verdict = Verdict::conforms;
+  std::int64_t failing = 0;
+  for (std::size_t k = 0; k < c.actual.size(); ++k) {
+    const double x = c.actual[k], y = c.predicted[k];
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    const double error = std::abs(x - y), tau = c.tau.empty() ? 0 : c.tau[k];
+    if (tau > 0) measured.worst = std::max(measured.worst, error / tau);
+    if (error <= tau || std::isinf(tau)) continue;
+    if (verdict != Verdict::nonconformant_proven)
+      verdict = !c.tau.empty() && error <= c.tau_det[k] ? Verdict::statistical_unconfirmed
+                                                        : Verdict::nonconformant_proven;
+    if (++failing <= most_findings) report.findings.push_back(difference(c, k, sentence));
+  }
+  report.tensors.push_back(measured);
+  if (failing > most_findings)
+    report.findings.push_back({.rule = "relation", .tensor = c.tensor.name,
+                               .text = std::string(c.tensor.name) + ": " + std::to_string(failing) +
+                                       " of " + std::to_string(c.actual.size()) +
+                                       " elements differ"});
+  return verdict;
+}
+
+/// Sums over every head of rows times their gradients.
+Numbers contracted(const spec::Extents& e, const Numbers& gradient, const Numbers& rows) {
+  Numbers sums(static_cast<std::size_t>(e.heads), 0.0);
+  for (std::int64_t row = 0; row < e.rows(); ++row)
+    for (std::int64_t d = 0; d < e.dim; ++d) {
+      const auto k = static_cast<std::size_t>(row * e.dim + d);
+      sums[static_cast<std::size_t>(e.position(row).n)] += gradient[k] * rows[k];
+    }
+  return sums;
+}
+
+/// Compares the contractions of a run's two outputs with the operands that they belong to.
+Verdict compare_contractions(const Trial& trial, const Gradients& g, const Tolerances& allowed,
+                             std::string_view sentence, CaseReport& report) {
+  const spec::Extents inputs = input_extents(trial.problem), weights = weight_extents(trial.problem);
+  Numbers weight;  // in the order of the rows of weight_grad
+  for (std::int64_t row = 0; row < weights.rows(); ++row) {
+    const auto [b, n, w] = weights.position(row);
+    weight.push_back(trial.rows.weight[static_cast<std::size_t>(w * weights.heads + n)]);
+  }
+  const auto magnitudes = [](Numbers values) {
+    for (double& value : values) value = std::abs(value);
+    return values;
+  };
+  const auto tolerance = [&](const Gradients& of_elements) {
+    Numbers sum = contracted(inputs, of_elements.input_grad, magnitudes(trial.rows.input));
+    const Numbers more = contracted(weights, of_elements.weight_grad, magnitudes(weight));
+    // The contractions themselves are sums in double.
+    for (std::size_t n = 0; n < sum.size(); ++n) sum[n] = (sum[n] + more[n]) * (1 + 0x1p-20);
+    return sum;
+  };
+  const Numbers actual = contracted(inputs, g.input_grad, trial.rows.input),
+                predicted = contracted(weights, g.weight_grad, weight);
+  return compare_numbers({.tensor = gradient_tensors[0],
+                          .actual = actual,
+                          .predicted = predicted,
+                          .tau = tolerance(allowed.tau),
+                          .tau_det = tolerance(allowed.tau_det),
+                          .extents = {.batch = 1, .heads = trial.problem.heads, .seq = 1, .dim = 1}},
+                         sentence, report);
+}
+
+Verdict graver(Verdict a, Verdict b) {
+  return a == Verdict::nonconformant_proven || b == Verdict::conforms ? a : b;
+}
+
+/// Whether some output that is due is not zero: else the relation says nothing.
+bool says_something(const Gradients& g) {
+  return std::ranges::any_of(gradient_tensors, [&](const GradientTensor& tensor) {
+    return std::ranges::any_of(g.*tensor.member, [](double x) { return x != 0; });
+  });
+}
+
+/// One examination of a case: runs the kernel and compares.
+class RelationTrial {
+ public:
+  RelationTrial(const CompressCase& c, Kernel& kernel)
+      : case_(c),
+        kernel_(kernel),
+        relation_(relation(c.relation)),
+        experiment_(relation_.prepare(trial_of(c.problem, make_inputs(c)))) {}
+
+  Verdict judge(CaseReport& report) {
+    const Gradients actual = run(experiment_.base);
+    std::vector<Gradients> outputs;
+    for (const Trial& variant : experiment_.variants) outputs.push_back(run(variant));
+    const Verdict verdict = compare(actual, outputs, report);
+    if (verdict != Verdict::conforms) return verdict;
+    if (!outputs.empty() && std::ranges::all_of(experiment_.variants, [&](const Trial& variant) {
+          return is_same_run(variant, experiment_.base);
+        })) {
+      add_note(report, "note", "every run of the relation is the same one: it says nothing here");
+      return Verdict::vacuous;
+    }
+    if (outputs.empty() || says_something(actual)) return verdict;
+    add_note(report, "note", "every gradient is zero: the relation says nothing");
+    return Verdict::vacuous;
+  }
+
+ private:
+  Gradients run(const Trial& trial) {
+    return gradients_of(trial.problem, related_run(case_of(trial, case_), inputs_of(trial), kernel_));
+  }
+
+  Verdict compare(const Gradients& actual, const std::vector<Gradients>& outputs,
+                  CaseReport& report) {
+    const spec::NumericsProfile profile = kernel_.numerics(case_.problem);
+    const bool exact = relation_.agreement == Agreement::bits && profile.order == spec::Order::fixed;
+    const Tolerances allowed = exact ? Tolerances{} : tolerances(experiment_, profile);
+    if (experiment_.is_contracted)
+      return compare_contractions(experiment_.base, actual, allowed, relation_.sentence, report);
+    const Gradients predicted = outputs.empty() ? experiment_.known : experiment_.combine(outputs);
+    Verdict verdict = Verdict::conforms;
+    for (const GradientTensor& tensor : gradient_tensors) {
+      if ((predicted.*tensor.member).empty()) continue;
+      verdict = graver(verdict, compare_numbers({.tensor = tensor,
+                                                 .actual = actual.*tensor.member,
+                                                 .predicted = predicted.*tensor.member,
+                                                 .tau = allowed.tau.*tensor.member,
+                                                 .tau_det = allowed.tau_det.*tensor.member,
+                                                 .extents = tensor.extents(case_.problem)},
+                                                relation_.sentence, report));
+    }
+    return verdict;
+  }
+
+  const CompressCase& case_;
+  Kernel& kernel_;
+  const Relation& relation_;
+  Experiment experiment_;
+};
+
+}  // namespace
+
+std::vector<const Relation*> relations() {
+  std::vector<const Relation*> all;
+  for (const auto group : {arithmetic_relations(), rearranging_relations()})
+    for (const Relation& relation : group) all.push_back(&relation);
+  return all;
+}
+
+const Relation& relation(std::string_view name) {
+  std::string known;
+  for (const Relation* relation : relations()) {
+    if (relation->name == name) return *relation;
+    known += (known.empty() ? "" : ", ") + std::string(relation->name);
+  }
+  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known);
+}
+
+Tolerances tolerances(const Experiment& experiment, const spec::NumericsProfile& profile) {
+  Tolerances total = of_one_run(experiment.base, profile);
+  if (experiment.variants.empty()) return total;
+  std::vector<Gradients> tau, det;
+  for (const Trial& variant : experiment.variants) {
+    Tolerances own = of_one_run(variant, profile);
+    tau.push_back(std::move(own.tau)), det.push_back(std::move(own.tau_det));
+  }
+  add(total.tau, experiment.combine(tau));
+  add(total.tau_det, experiment.combine(det));
+  return total;
+}
+
+std::vector<CompressCase> relation_cases(std::uint64_t seed) {
+  std::vector<CompressCase> cases;
+  for (const Relation* relation : relations())
+    for (CompressCase c : property_cases<Op>(relation->name)) {
+      c.seed = seed + cases.size();
+      cases.push_back(std::move(c));
+    }
+  return cases;
+}
+
+}  // namespace compress
+
+CaseReport examine_relation(const Case<spec::NsaCompressGrad>& c,
+                            spec::Implementation<spec::NsaCompressGrad>& kernel) {
+  const compress::Relation& relation = compress::relation(c.relation);
+  return related(c, kernel, [&](const compress::CompressCase& asked, CaseReport& report) {
+    if (relation.applies(asked.problem)) return compress::RelationTrial(asked, kernel).judge(report);
+    add_note(report, "status", "the relation holds for " + std::string(relation.domain));
+    return Verdict::not_applicable;
+  });
+}
+
+template <>
+std::vector<Property> properties<spec::NsaCompressGrad>() {
+  std::vector<Property> all;
+  for (const compress::Relation* relation : compress::relations())
+    all.push_back({.name = relation->name,
+                   .sentence = relation->sentence,
+                   .domain = relation->domain,
+                   .agreement =
+                       relation->agreement == compress::Agreement::bits ? "bits" : "bound"});
+  return all;
+}
+
+template <>
+std::vector<Case<spec::NsaCompressGrad>> property_cases(std::string_view name) {
+  std::vector<compress::CompressCase> cases;
+  for (const auto& problem : compress::relation(name).problems()) {
+    compress::CompressCase c{.problem = problem, .track = Track::relation};
+    c.relation = name;
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+}  // namespace assay::conformance

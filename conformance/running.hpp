@@ -1,0 +1,101 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/case.hpp"
+#include "assay/conformance/report.hpp"
+#include "assay/spec/implementation.hpp"
+#include "assay/spec/tensor.hpp"
+
+/// Running a kernel so that nothing it does can spoil the judgement.
+namespace assay::conformance {
+
+inline constexpr std::uint64_t fresh_seed_step = 0x9e3779b97f4a7c15u;
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void add_note(CaseReport& report, const std::string& rule, const std::string& text);
+
+/// "161002 param_invalid".
+std::string describe(spec::Status status);
+
+/// What the watched misconduct of a kernel is a case of.
+Verdict verdict_of(spec::Misconduct::Kind kind);
+
+/// std::vector compares std::byte one by one, which shows on compressed masks of 4 MiB.
+bool same_bytes(const spec::Tensor& a, const spec::Tensor& b);
+
+struct TensorOf {
+  const char* name;
+  const spec::Tensor* tensor;
+};
+
+template <class Tensors>
+std::vector<TensorOf> all_tensors(const Tensors& tensors) {
+  std::vector<TensorOf> all;
+  visit_tensors(tensors, [&](const char* name, const spec::Tensor& tensor) {
+    all.push_back({name, &tensor});
+  });
+  return all;
+}
+
+/// What running a kernel gave: outputs, or the verdict that takes their place.
+template <class Op>
+struct Run {
+  typename Op::Outputs outputs;
+  std::optional<Verdict> failure;
+  std::vector<Finding> findings;
+  double seconds = 0;
+};
+
+template <class Op>
+Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
+                 spec::Implementation<Op>& kernel) {
+  Run<Op> run{.outputs = make_outputs(c), .failure = {}, .findings = {}};
+  // Lent as a copy: a kernel that writes into it spoils no later one's examination.
+  const typename Op::Inputs lent = inputs;
+  const auto fail = [&](Verdict verdict, const std::string& text) {
+    run.failure = verdict;
+    run.findings.push_back({.rule = "structure", .text = text});
+  };
+  const spec::Call<Op> call = call_of(c);
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    kernel.run_call(call, c.problem, lent, run.outputs);
+  } catch (const spec::Rejected& answer) {
+    fail(Verdict::rejected_wrongly, std::string("phase 2 refused a legal call: ") + answer.what());
+  } catch (const spec::Misconduct& seen) {
+    fail(verdict_of(seen.kind()), seen.what());
+  } catch (const std::exception& failure) {
+    fail(Verdict::crash, std::string("phase 2 threw: ") + failure.what());
+  } catch (...) {
+    fail(Verdict::crash, "phase 2 threw something that is no std::exception");
+  }
+  run.seconds = seconds_since(start);
+  const auto before = all_tensors(inputs), after = all_tensors(lent);
+  for (std::size_t k = 0; k < after.size(); ++k)
+    if (!same_bytes(*after[k].tensor, *before[k].tensor))
+      fail(Verdict::nonconformant_structural,
+           std::string("the input ") + after[k].name + " was modified");
+  const auto outputs = all_tensors(run.outputs);
+  const typename Op::Outputs untouched = make_outputs(c);
+  const auto expected = all_tensors(untouched);
+  if (outputs.size() != expected.size())
+    fail(Verdict::nonconformant_structural, "an output was added or taken away");
+  for (std::size_t k = 0; k < std::min(outputs.size(), expected.size()); ++k)
+    if (outputs[k].tensor->bytes.size() != expected[k].tensor->bytes.size() ||
+        outputs[k].tensor->strides != expected[k].tensor->strides)
+      fail(Verdict::nonconformant_structural,
+           std::string("the output ") + outputs[k].name + " was replaced by another tensor");
+  return run;
+}
+
+}  // namespace assay::conformance
