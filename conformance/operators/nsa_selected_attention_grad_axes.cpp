@@ -1,7 +1,8 @@
-#include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "assay/conformance/coverage.hpp"
+#include "axis_pairs.hpp"
 #include "nsa_selected_attention_grad_factors.hpp"
 
 namespace assay::conformance::selected {
@@ -81,4 +82,32 @@ Choice axes_of(const SelectedCase& c) {
   return choice;
 }
 
+const Axes& axes() {
+  static const Axes all{
+      .operator_name = Op::name,
+      .space = choice_space(),
+      .count = axis_count,
+      .name = [](std::size_t axis) { return name_of(static_cast<Factor>(axis)); },
+      .value = [](std::size_t axis, std::size_t value) {
+        return name_of(static_cast<Factor>(axis), value);
+      }};
+  return all;
+}
+
 }  // namespace assay::conformance::selected
+
+namespace assay::conformance {
+
+template <>
+PairCoverage pair_coverage<spec::NsaSelectedAttentionGrad>() {
+  static const PairCoverage blank = blank_coverage(selected::axes());
+  return blank;
+}
+
+template <>
+void cover(PairCoverage& coverage, const Case<spec::NsaSelectedAttentionGrad>& c) {
+  if (c.track == Track::phase1 || !c.violate.empty()) return;
+  cover(coverage, selected::axes(), selected::axes_of(c));
+}
+
+}  // namespace assay::conformance

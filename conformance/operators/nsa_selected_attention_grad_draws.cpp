@@ -5,30 +5,12 @@
 #include <utility>
 
 #include "assay/conformance/lattice.hpp"
-#include "assay/conformance/random.hpp"
+#include "draws.hpp"
 #include "flash_attention_score_grad_sampling.hpp"
 #include "operators/nsa_selected_attention_grad_dense.hpp"
 
 namespace assay::conformance::selected {
 namespace {
-
-/// Draws numbers one after the other.
-class Draws {
- public:
-  explicit Draws(std::uint64_t seed) : random_(stream(seed, Stream::sampling)) {}
-
-  std::int64_t integer(std::int64_t first, std::int64_t last) {
-    return random_.integer(index_++, first, std::max(first, last));
-  }
-  template <class Value, std::size_t count>
-  Value one_of(const Value (&values)[count]) {
-    return values[integer(0, static_cast<std::int64_t>(count) - 1)];
-  }
-
- private:
-  Random random_;
-  std::uint64_t index_ = 0;
-};
 
 /// Fewest and most of a class.
 struct Range {

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "axis_pairs.hpp"
 #include "nsa_selected_attention_grad_sampling.hpp"
-#include "pairwise.hpp"
 
 namespace assay::conformance::selected {
 
@@ -73,6 +73,8 @@ std::vector<Exclusion> exclusions();
 /// All factors with what excludes what: the rows of the documents, and what would mean nothing or leave nothing to judge.
 /// Made once.
 const ChoiceSpace& choice_space();
+
+const Axes& axes();
 
 /// The values of a case on the axes; the other factors are undecided.
 Choice axes_of(const SelectedCase& c);

@@ -1,11 +1,14 @@
 #include "operators/nsa_selected_attention_grad_grounds.hpp"
 
+#include <algorithm>
+
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "judging.hpp"
 #include "operators/flash_attention_score_grad_certificate.hpp"
 #include "operators/flash_attention_score_grad_row_terms.hpp"
 #include "operators/flash_attention_score_grad_structure.hpp"
 #include "operators/nsa_selected_attention_grad_dense.hpp"
+#include "operators/nsa_selected_attention_grad_sampling.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -41,8 +44,9 @@ std::vector<Expectation> Grounds<Op>::expectations() {
 }
 
 Certificate Grounds<Op>::certify() const {
-  const auto oracle =
-      reference::NsaSelectedAttentionGrad<Quad>::from(case_.problem, inputs_);
+  const Op::Problem& p = case_.problem;
+  const std::int64_t of_row = selected::listed_keys(p) * (2 * p.head_dim + p.head_dim_v);
+  const auto oracle = reference::NsaSelectedAttentionGrad<Quad>::from(p, inputs_);
   const flash::Definition definition{
       .query =
           [&](const spec::RowPosition& row) {
@@ -53,7 +57,9 @@ Certificate Grounds<Op>::certify() const {
             const auto of_key = oracle.dkv_row(row.b, row.n, row.s);
             return flash::NamedRows{{"dk", flash::narrowed(of_key.dk)},
                                     {"dv", flash::narrowed(of_key.dv)}};
-          }};
+          },
+      .products = static_cast<std::int64_t>(selected::entries(p)) * p.head_dim,
+      .most_sequences = std::clamp<std::int64_t>(600'000 / of_row, 1, 16)};
   return flash::certify(dense_, judged_, definition);
 }
 

@@ -67,6 +67,12 @@ reference::SelectedForward<double> forward_of(const Op::Problem& p, const Op::In
 
 }  // namespace
 
+/// The very ones of dense attention, whose numbers these are.
+template <>
+std::span<const InputProfile> profiles<Op>() {
+  return profiles<spec::FlashAttentionScoreGrad>();
+}
+
 Op::Inputs make_inputs(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const Op::Parameters t =

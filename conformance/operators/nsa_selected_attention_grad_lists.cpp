@@ -174,6 +174,11 @@ std::span<const InputProfile> list_patterns() {
   return named;
 }
 
+template <>
+std::vector<PatternNames> pattern_names<Op>() {
+  return {{"lists", list_patterns()}};
+}
+
 spec::Tensor make_topk_indices(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);

@@ -12,9 +12,19 @@
 /// Relations between the outputs of several runs of one kernel that every correct kernel fulfils.
 namespace assay::conformance::selected {
 
-using Experiment = ExperimentOf<Trial>;
+using flash::Agreement;
+using flash::on_grid;
+using flash::round_statistics;
+using flash::sum;
+using flash::times;
+using flash::unchanged;
+using Experiment = flash::ExperimentOf<Trial>;
+using Piece = flash::PieceOf<Op::Problem>;
 
-struct Relation : RelationOf<Trial> {
+/// The experiment that the gradients of `base` are those of its pieces, added where pieces share a row.
+Experiment rearranging(const Trial& base, std::vector<Piece> pieces);
+
+struct Relation : flash::RelationOf<Trial> {
   std::string_view lists = "shuffled";  ///< the pattern of its problems' lists
 };
 

@@ -1,8 +1,8 @@
 #include <cmath>
 #include <utility>
 
+#include "operators/nsa_selected_attention_grad_dense.hpp"
 #include "operators/nsa_selected_attention_grad_relation_problems.hpp"
-#include "operators/relation_arithmetic.hpp"
 
 namespace assay::conformance::selected {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
 namespace assay::spec {
 
@@ -8,6 +9,6 @@ template <class... Ops>
 struct TypeList {};
 
 /// The one list of operators.
-using Operators = TypeList<FlashAttentionScoreGrad>;
+using Operators = TypeList<FlashAttentionScoreGrad, NsaSelectedAttentionGrad>;
 
 }  // namespace assay::spec
