@@ -4,6 +4,7 @@
 #include <string>
 
 #include "flash_attention_score_grad_sampling.hpp"
+#include "model_entries.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -83,9 +84,7 @@ std::vector<FlashCase> model_cases(ModelExtent extent) {
   std::vector<FlashCase> cases;
   const Budget& budget = extent == ModelExtent::cut ? cut_budget : whole_budget;
   double flop_of_all = 0;
-  const auto models = nlohmann::json::parse(model_shapes_json());
-  for (const auto& entry : models.at("models")) {
-    if (entry.value("operator", std::string(Op::name)) != Op::name) continue;
+  for (const auto& entry : model_entries(Op::name)) {
     const Shape shape = read_shape(entry);
     FlashCase c{.problem = within(budget, shape.whole), .rows = rows_judged};
     if (extent == ModelExtent::cut && flop(c.problem) >= budget.limit) continue;

@@ -50,7 +50,4 @@ std::vector<FlashCase> model_cases(ModelExtent extent);
 /// The most tokens that the documents name: 2048 packed sequences of 512 and one sequence of 131072 in a band of 4096.
 std::vector<FlashCase> largest_cases(std::uint64_t seed);
 
-/// fixtures/model_shapes.json as it was at build time.
-std::string_view model_shapes_json();
-
 }  // namespace assay::conformance::flash

@@ -95,13 +95,23 @@ spec::Tensor weights(const spec::Parameter& parameter, const Op::Problem& p, con
 
 }  // namespace
 
-std::vector<std::pair<std::string_view, std::string_view>> profile_sentences() {
-  std::vector<std::pair<std::string_view, std::string_view>> all;
-  for (const Profile& profile : profile_list) all.emplace_back(profile.name, profile.sentence);
-  return all;
+}  // namespace compress
+
+template <>
+std::span<const InputProfile> profiles<spec::NsaCompressGrad>() {
+  static const auto named = [] {
+    std::vector<InputProfile> entries;
+    for (const auto& profile : compress::profile_list)
+      entries.push_back({profile.name, profile.sentence});
+    return entries;
+  }();
+  return named;
 }
 
-}  // namespace compress
+template <>
+std::vector<PatternNames> pattern_names<spec::NsaCompressGrad>() {
+  return {};
+}
 
 spec::NsaCompressGrad::Inputs make_inputs(const Case<spec::NsaCompressGrad>& c) {
   const auto& p = c.problem;

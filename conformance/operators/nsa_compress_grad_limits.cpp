@@ -43,7 +43,7 @@ void require_relation(const Case<Op>& c) {
     std::string names;
     for (const compress::Relation* relation : compress::relations())
       names += (names.empty() ? "" : ", ") + std::string(relation->name);
-    refuse("track", std::string(to_string(c.track)), "with --relation=NAME, one of " + names);
+    refuse("track", std::string(spec::to_string(c.track)), "with --relation=NAME, one of " + names);
   }
   // Hard data would leave the domain of a relation by overflow or underflow.
   if (c.profile != "normal") refuse("profile", c.profile, "normal with --track=relation");

@@ -6,9 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "assay/conformance/properties.hpp"
 #include "operators/nsa_compress_grad_bound.hpp"
-#include "operators/nsa_compress_grad_sampling.hpp"
 #include "relating.hpp"
 
 namespace assay::conformance {
@@ -250,16 +248,6 @@ Tolerances tolerances(const Experiment& experiment, const spec::NumericsProfile&
   return total;
 }
 
-std::vector<CompressCase> relation_cases(std::uint64_t seed) {
-  std::vector<CompressCase> cases;
-  for (const Relation* relation : relations())
-    for (CompressCase c : property_cases<Op>(relation->name)) {
-      c.seed = seed + cases.size();
-      cases.push_back(std::move(c));
-    }
-  return cases;
-}
-
 }  // namespace compress
 
 CaseReport examine_relation(const Case<spec::NsaCompressGrad>& c,
@@ -270,29 +258,6 @@ CaseReport examine_relation(const Case<spec::NsaCompressGrad>& c,
     add_note(report, "status", "the relation holds for " + std::string(relation.domain));
     return Verdict::not_applicable;
   });
-}
-
-template <>
-std::vector<Property> properties<spec::NsaCompressGrad>() {
-  std::vector<Property> all;
-  for (const compress::Relation* relation : compress::relations())
-    all.push_back({.name = relation->name,
-                   .sentence = relation->sentence,
-                   .domain = relation->domain,
-                   .agreement =
-                       relation->agreement == compress::Agreement::bits ? "bits" : "bound"});
-  return all;
-}
-
-template <>
-std::vector<Case<spec::NsaCompressGrad>> property_cases(std::string_view name) {
-  std::vector<compress::CompressCase> cases;
-  for (const auto& problem : compress::relation(name).problems()) {
-    compress::CompressCase c{.problem = problem, .track = Track::relation};
-    c.relation = name;
-    cases.push_back(std::move(c));
-  }
-  return cases;
 }
 
 }  // namespace assay::conformance

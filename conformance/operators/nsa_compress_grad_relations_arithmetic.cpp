@@ -53,7 +53,7 @@ template <auto rows>
 std::vector<Trial> summands(const Trial& base) {
   Trial first = base, second = base;
   for (std::size_t k = 0; k < (base.rows.*rows).size(); ++k)
-    (k * 5 % 7 < 3 ? first : second).rows.*rows.begin()[k] = 0;
+    ((k * 5 % 7 < 3 ? first : second).rows.*rows)[k] = 0;
   return {first, second};
 }
 

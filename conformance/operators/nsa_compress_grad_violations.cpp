@@ -1,5 +1,6 @@
-#include "breaking_calls.hpp"
 #include "operators/nsa_compress_grad_sampling.hpp"
+
+#include "breaking_calls.hpp"
 
 namespace assay::conformance::compress {
 namespace {

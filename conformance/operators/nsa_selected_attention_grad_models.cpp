@@ -4,6 +4,7 @@
 #include <string>
 
 #include "flash_attention_score_grad_sampling.hpp"
+#include "model_entries.hpp"
 #include "nsa_selected_attention_grad_sampling.hpp"
 
 namespace assay::conformance::selected {
@@ -78,9 +79,7 @@ std::string note_of(const Shape& shape, const SelectedCase& c) {
 
 std::vector<SelectedCase> model_cases(ModelExtent extent) {
   std::vector<SelectedCase> cases;
-  const auto models = nlohmann::json::parse(flash::model_shapes_json());
-  for (const auto& entry : models.at("models")) {
-    if (entry.value("operator", "") != Op::name) continue;
+  for (const auto& entry : model_entries(Op::name)) {
     const Shape shape = read_shape(entry);
     SelectedCase c{.problem = kept(shape.whole, extent),
                    .patterns = {.lists = "anchored"},

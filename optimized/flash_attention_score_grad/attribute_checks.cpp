@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "checks/refusals.hpp"
 #include "flash_attention_score_grad/call_extents.hpp"
 #include "flash_attention_score_grad/checks.hpp"
-#include "flash_attention_score_grad/refusals.hpp"
 
 namespace assay::optimized {
 namespace {

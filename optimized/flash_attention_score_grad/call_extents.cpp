@@ -115,13 +115,4 @@ bool all_outputs_empty(const Call& call) {
   return is_empty(p.dq.shape) && is_empty(p.dk.shape) && is_empty(p.dv.shape);
 }
 
-std::string text_of(const spec::Shape& shape) {
-  std::string text = "[";
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (axis > 0) text += ", ";
-    text += std::to_string(shape[axis]);
-  }
-  return text + "]";
-}
-
 }  // namespace assay::optimized

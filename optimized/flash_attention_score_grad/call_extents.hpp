@@ -46,12 +46,4 @@ inline bool is_tnd(const spec::Call<spec::FlashAttentionScoreGrad>& call) {
   return spec::is_unpadding(call.surface);
 }
 
-/// An optional tensor that is null or has rank 0 is absent.
-inline bool is_given(const spec::Parameter& parameter) {
-  return parameter.present && !parameter.shape.empty();
-}
-
-/// "[2, 3]".
-std::string text_of(const spec::Shape& shape);
-
 }  // namespace assay::optimized

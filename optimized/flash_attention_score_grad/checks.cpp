@@ -3,16 +3,6 @@
 #include "flash_attention_score_grad/call_extents.hpp"
 
 namespace assay::optimized {
-namespace {
-
-void refuse(std::span<const Check> checks, const Check::Call& call) {
-  for (const Check& check : checks)
-    if (const auto refusal = check.refusal(call))
-      throw spec::Rejected(check.status, std::string(check.id) + ": " + *refusal);
-}
-
-}  // namespace
-
 std::vector<Check> argument_checks() {
   std::vector<Check> all;
   for (const auto group :
@@ -23,12 +13,12 @@ std::vector<Check> argument_checks() {
 }
 
 void refuse_unless_legal(const Check::Call& call) {
-  refuse(presence_checks(), call);
+  refuse_unless_all_hold(presence_checks(), call);
   if (all_outputs_empty(call)) return;
   for (const auto group :
        {surface_checks(), type_checks(), layout_checks(), shape_checks(), attribute_checks(),
         pse_checks()})
-    refuse(group, call);
+    refuse_unless_all_hold(group, call);
 }
 
 }  // namespace assay::optimized

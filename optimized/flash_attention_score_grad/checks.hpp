@@ -1,26 +1,14 @@
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "assay/spec/status.hpp"
+#include "checks/check.hpp"
 
 namespace assay::optimized {
 
-/// One refusal that phase 1 knows: a row of the operator's document.
-struct Check {
-  using Call = spec::Call<spec::FlashAttentionScoreGrad>;
-
-  std::string_view id;
-  spec::Status status;
-  /// What is wrong: parameter, value, limit; nothing if the row holds. It may rely on the checks
-  /// before it.
-  std::optional<std::string> (*refusal)(const Call& call);
-};
+using Check = ArgumentCheck<spec::FlashAttentionScoreGrad>;
 
 /// Required arguments, and the strings of the unpadding entry points. They come before the shortcut
 /// for a call without any output element.

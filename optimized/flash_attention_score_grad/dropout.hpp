@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "flash_attention_score_grad/exclusion.hpp"
-#include "flash_attention_score_grad/flat_view.hpp"
+#include "operands/flat_view.hpp"
 
 namespace assay::optimized {
 

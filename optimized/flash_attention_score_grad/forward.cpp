@@ -6,13 +6,13 @@
 #include <thread>
 #include <vector>
 
-#include "flash_attention_score_grad/carver.hpp"
 #include "flash_attention_score_grad/dropout.hpp"
 #include "flash_attention_score_grad/exclusion.hpp"
-#include "flash_attention_score_grad/kernel.hpp"
+#include "flash_attention_score_grad/head_tiles.hpp"
 #include "flash_attention_score_grad/scores.hpp"
 #include "flash_attention_score_grad/statistics.hpp"
-#include "flash_attention_score_grad/work_list.hpp"
+#include "operands/fill.hpp"
+#include "operands/products.hpp"
 
 namespace assay::optimized {
 namespace {
@@ -61,7 +61,7 @@ class Forward {
         exclusion_(problem, inputs, tiling),
         dropout_(problem, inputs),
         stage_(storage_of(problem.dtype)),
-        row_tiles_(tiling, problem.heads_q, &SequenceTiles::row_tiles) {}
+        row_tiles_(head_tiles(tiling, problem.heads_q, &SequenceTiles::row_tiles)) {}
 
   void run(std::int64_t threads);
 
@@ -157,17 +157,13 @@ void Forward::process_block(const Block& block, ForwardTiles& tiles) const {
   for (std::int64_t i = 0; i < block.rows; ++i)
     for (std::int64_t d = 0; d < problem_.head_dim_v; ++d)
       tiles.output.row(i)[d] *= tiles.correction[i];
-  kernels_.multiply({.a = tiles.scores.at,
-                     .a_row = tiles.scores.stride,
-                     .a_depth = 1,
-                     .b = tiles.value.at,
-                     .b_row = tiles.value.stride,
-                     .c = tiles.output.at,
-                     .c_row = tiles.output.stride,
-                     .rows = block.rows,
-                     .columns = problem_.head_dim_v,
-                     .depth = block.columns,
-                     .sum = tile::Sum::add});
+  multiply(kernels_,
+           {.left = tiles.scores,
+            .right = tiles.value,
+            .rows = block.rows,
+            .columns = problem_.head_dim_v,
+            .depth = block.columns},
+           tiles.output, tile::Sum::add);
 }
 
 /// Replaces the scores of a block by exp(score - max), excluded and dropped ones by 0, staged.
@@ -224,10 +220,6 @@ void Forward::finish(const RowSpan& rows, const ForwardTiles& t) {
   softmax_max_.write(rows, t.max, inputs_.softmax_max);
   softmax_sum_.write(rows, t.sum, inputs_.softmax_sum);
   attention_.write(rows, t.output, 1.0F, inputs_.attention_in);
-}
-
-void fill(spec::Tensor& tensor, float value) {
-  for (const std::int64_t element : spec::viewed_elements(tensor)) tensor.store(element, value);
 }
 
 }  // namespace

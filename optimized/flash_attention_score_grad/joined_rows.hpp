@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "flash_attention_score_grad/rows.hpp"
+#include "operands/rows.hpp"
 
 namespace assay::optimized {
 

@@ -4,19 +4,29 @@
 #include <barrier>
 #include <thread>
 
-#include "flash_attention_score_grad/carver.hpp"
 #include "flash_attention_score_grad/dropout.hpp"
 #include "flash_attention_score_grad/exclusion.hpp"
+#include "flash_attention_score_grad/head_tiles.hpp"
 #include "flash_attention_score_grad/joined_rows.hpp"
 #include "flash_attention_score_grad/scores.hpp"
 #include "flash_attention_score_grad/statistics.hpp"
-#include "flash_attention_score_grad/work_list.hpp"
+#include "operands/products.hpp"
 
 namespace assay::optimized {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using tile::Sum;
+
+/// Room for the sums of dq of a key head, and for every row tile of its query heads the key tile that
+/// may add next.
+struct DqSums {
+  float* dq = nullptr;
+  std::unique_ptr<std::atomic<std::int64_t>[]> next_key_tile;
+};
+
+using KeyTiles = WorkList<DqSums>;
+using KeyTile = KeyTiles::Item;
 
 /// One run. Key tiles are independent but for dq, to which they add in ascending order: for every
 /// row tile a counter says which key tile may add next. Threads take key tiles in ascending order,
@@ -46,8 +56,9 @@ class Gradient {
         exclusion_(problem, inputs, tiling_),
         dropout_(problem, inputs),
         stage_(storage_of(problem.dtype)),
-        row_tiles_(tiling_, problem.heads_q, &SequenceTiles::row_tiles),
-        key_tiles_(tiling_, problem.heads_kv, problem.group()) {}
+        row_tiles_(head_tiles(tiling_, problem.heads_q, &SequenceTiles::row_tiles)),
+        key_tiles_(head_tiles(tiling_, problem.heads_kv, &SequenceTiles::key_tiles),
+                   [this](const HeadTile& head, DqSums& sums) { begin_head(head, sums); }) {}
 
   void run();
 
@@ -61,7 +72,7 @@ class Gradient {
   }
   /// Rows of a head's sums of dq; of the row tiles of its group the number of one.
   Tile dq_rows(const KeyTile& key_tile, const Block& block) const {
-    const std::int64_t row = (block.n - key_tile.kv * problem_.group()) *
+    const std::int64_t row = (block.n - key_tile.head * problem_.group()) *
                                  tiling_.sequence(key_tile.b).seq_q +
                              block.first_row;
     const std::int64_t stride = padded(scores_.channels());
@@ -69,13 +80,14 @@ class Gradient {
   }
   std::atomic<std::int64_t>& next_key_tile(const KeyTile& key_tile, const Block& block) const {
     const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
-    const std::int64_t number = (block.n - key_tile.kv * problem_.group()) * sequence.row_tiles +
+    const std::int64_t number = (block.n - key_tile.head * problem_.group()) * sequence.row_tiles +
                                 block.first_row / sequence.rows;
     return key_tile.slot->next_key_tile[static_cast<std::size_t>(number)];
   }
 
   void prepare(ThreadTiles& tiles) const;
   void prepare_sums();
+  void begin_head(const HeadTile& head, const DqSums& sums) const;
   void begin_rows(const ThreadTiles& tiles);
   void row_terms(const RowSpan& span, const ThreadTiles& tiles) const;
   void process(const KeyTile& key_tile, ThreadTiles& tiles);
@@ -107,7 +119,7 @@ class Gradient {
   float* row_terms_ = nullptr;
   HeadTiles row_tiles_;
   std::mutex row_tiles_mutex_;
-  WorkList key_tiles_;
+  KeyTiles key_tiles_;
 };
 
 void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling, const Op::Problem& p) {
@@ -139,7 +151,23 @@ void Gradient::prepare_sums() {
   const std::int64_t slots = key_tiles_.slots_for(threads_);
   const std::int64_t slot = problem_.group() * problem_.seq_q * padded(scores_.channels());
   float* const sums = workspace_.dq.reserve(slots * slot);
-  for (std::int64_t s = 0; s < slots; ++s) key_tiles_.add_slot(sums + s * slot);
+  std::int64_t most_row_tiles = 0;
+  for (const SequenceTiles& sequence : tiling_.sequences)
+    most_row_tiles = std::max(most_row_tiles, sequence.row_tiles);
+  const auto counters = static_cast<std::size_t>(problem_.group() * most_row_tiles);
+  for (std::int64_t s = 0; s < slots; ++s) {
+    DqSums& head = key_tiles_.add_slot();
+    head.dq = sums + s * slot;
+    head.next_key_tile = std::make_unique<std::atomic<std::int64_t>[]>(counters);
+  }
+}
+
+void Gradient::begin_head(const HeadTile& head, const DqSums& sums) const {
+  const SequenceTiles& sequence = tiling_.sequence(head.b);
+  for (std::int64_t g = 0; g < problem_.group(); ++g)
+    for (std::int64_t r = 0; r < sequence.row_tiles; ++r)
+      sums.next_key_tile[static_cast<std::size_t>(g * sequence.row_tiles + r)].store(
+          sequence.keys_of(r).first, std::memory_order_relaxed);
 }
 
 void Gradient::run() {
@@ -199,13 +227,13 @@ void Gradient::process(const KeyTile& key_tile, ThreadTiles& tiles) {
   load_keys(key_tile, tiles);
   bool any = false;
   for (std::int64_t g = 0; g < problem_.group(); ++g)
-    process_head(key_tile, key_tile.kv * problem_.group() + g, tiles, any);
+    process_head(key_tile, key_tile.head * problem_.group() + g, tiles, any);
   finish_keys(key_tile, tiles, any);
 }
 
 RowSpan Gradient::keys_in(const KeyTile& key_tile) const {
   return {.b = key_tile.b,
-          .n = key_tile.kv,
+          .n = key_tile.head,
           .first = key_tile.index * tiling_.columns,
           .count = tiling_.sequence(key_tile.b).columns_of(key_tile.index)};
 }
@@ -248,22 +276,18 @@ void Gradient::process_block(const KeyTile& key_tile, const Block& block, Thread
                              Sum record) {
   scores(block, tiles);
   softmax_grad(block, tiles);
-  const auto gradient = [&](const Tile& left, const Tile& right, const Tile& sums,
-                            std::int64_t columns) {
-    kernels_.multiply({.a = left.at,
-                       .a_row = 1,
-                       .a_depth = left.stride,
-                       .b = right.at,
-                       .b_row = right.stride,
-                       .c = sums.at,
-                       .c_row = sums.stride,
-                       .rows = block.columns,
-                       .columns = columns,
-                       .depth = block.rows,
-                       .sum = record});
+  const auto gradient = [&](const Tile& left, const Tile& right, std::int64_t columns,
+                            const Tile& sums) {
+    multiply_transposed(kernels_,
+                        {.left = left,
+                         .right = right,
+                         .rows = block.columns,
+                         .columns = columns,
+                         .depth = block.rows},
+                        sums, record);
   };
-  gradient(tiles.scores, tiles.dy, tiles.dv_record, problem_.head_dim_v);
-  gradient(tiles.dprob, tiles.query, tiles.dk_record, scores_.channels());
+  gradient(tiles.scores, tiles.dy, problem_.head_dim_v, tiles.dv_record);
+  gradient(tiles.dprob, tiles.query, scores_.channels(), tiles.dk_record);
   add_dq(key_tile, block, tiles);
 }
 
@@ -273,7 +297,13 @@ void Gradient::scores(const Block& block, ThreadTiles& t) const {
   scores_.query().read(span, t.query);
   dy_.read(span, t.dy);
   scores_.compute(block, t.query, t.key_transposed, t.scores, t.bias);
-  multiply_block(kernels_, block, {t.dy, t.value_transposed, problem_.head_dim_v}, t.dprob);
+  multiply(kernels_,
+           {.left = t.dy,
+            .right = t.value_transposed,
+            .rows = block.rows,
+            .columns = block.columns,
+            .depth = problem_.head_dim_v},
+           t.dprob);
 }
 
 /// P and dS of a block, staged.
@@ -307,17 +337,13 @@ void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadT
   const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
   const TileRange keys = sequence.keys_of(block.first_row / sequence.rows);
   const Tile sums = dq_rows(key_tile, block);
-  kernels_.multiply({.a = tiles.dprob.at,
-                     .a_row = tiles.dprob.stride,
-                     .a_depth = 1,
-                     .b = tiles.key.at,
-                     .b_row = tiles.key.stride,
-                     .c = sums.at,
-                     .c_row = sums.stride,
-                     .rows = block.rows,
-                     .columns = scores_.channels(),
-                     .depth = block.columns,
-                     .sum = key_tile.index == keys.first ? Sum::start : Sum::add});
+  multiply(kernels_,
+           {.left = tiles.dprob,
+            .right = tiles.key,
+            .rows = block.rows,
+            .columns = scores_.channels(),
+            .depth = block.columns},
+           sums, key_tile.index == keys.first ? Sum::start : Sum::add);
   if (key_tile.index == keys.last - 1) {
     dq_.write({block.b, block.n, block.first_row, block.rows}, sums, scores_.full_scale(),
               {&outputs_.dq, &outputs_.dq_rope});
@@ -354,12 +380,6 @@ void Gradient::finish_keys(const KeyTile& key_tile, const ThreadTiles& tiles, bo
 void compute_gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
                       const Execution& execution) {
   Gradient(problem, inputs, outputs, execution).run();
-}
-
-void fill_with_zeros(spec::Tensor& tensor) {
-  const std::int64_t size = spec::size_of(tensor.dtype);
-  for (const std::int64_t element : spec::viewed_elements(tensor))
-    std::fill_n(tensor.bytes.data() + element * size, size, std::byte{0});
 }
 
 }  // namespace assay::optimized

@@ -19,7 +19,4 @@ void compute_gradient(const spec::FlashAttentionScoreGrad::Problem& problem,
                       const spec::FlashAttentionScoreGrad::Inputs& inputs,
                       spec::FlashAttentionScoreGrad::Outputs& outputs, const Execution& execution);
 
-/// Fills the viewed elements of a tensor with zeros.
-void fill_with_zeros(spec::Tensor& tensor);
-
 }  // namespace assay::optimized

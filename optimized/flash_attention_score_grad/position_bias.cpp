@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "flash_attention_score_grad/rows.hpp"
+#include "operands/rows.hpp"
 
 namespace assay::optimized {
 namespace {

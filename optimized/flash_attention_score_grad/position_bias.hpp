@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "flash_attention_score_grad/exclusion.hpp"
-#include "flash_attention_score_grad/workspace.hpp"
+#include "operands/tiles.hpp"
 
 namespace assay::optimized {
 

@@ -1,21 +1,11 @@
+#include "checks/refusals.hpp"
+#include "flash_attention_score_grad/call_extents.hpp"
 #include "flash_attention_score_grad/checks.hpp"
-#include "flash_attention_score_grad/refusals.hpp"
 
 namespace assay::optimized {
 namespace {
 
 using Call = Check::Call;
-
-struct Required {
-  std::string_view name;
-  bool given;
-};
-
-Refusal first_missing(std::initializer_list<Required> arguments) {
-  for (const auto& [name, given] : arguments)
-    if (!given) return std::string(name) + " is null; it is required";
-  return std::nullopt;
-}
 
 Refusal layout(const Call& call) {
   return first_missing({{"inputLayout", call.attributes.input_layout.has_value()}});

@@ -1,6 +1,6 @@
 #include "flash_attention_score_grad/scores.hpp"
 
-#include <algorithm>
+#include "operands/products.hpp"
 
 namespace assay::optimized {
 
@@ -17,27 +17,6 @@ std::optional<Rows> rows_of(const Op::Problem& problem, const std::optional<spec
   return rows_of(problem, tensor.value(), extents, kernels);
 }
 
-void transpose(const Tile& from, std::int64_t rows, std::int64_t columns, const Tile& to) {
-  constexpr std::int64_t edge = tile::lanes;
-  for (std::int64_t i0 = 0; i0 < rows; i0 += edge)
-    for (std::int64_t d = 0; d < columns; ++d)
-      for (std::int64_t i = i0; i < std::min(i0 + edge, rows); ++i) to.row(d)[i] = from.row(i)[d];
-}
-
-void multiply_block(const tile::Kernels& kernels, const Block& block, const Operands& operands,
-                    const Tile& result) {
-  kernels.multiply({.a = operands.left.at,
-                    .a_row = operands.left.stride,
-                    .a_depth = 1,
-                    .b = operands.right.at,
-                    .b_row = operands.right.stride,
-                    .c = result.at,
-                    .c_row = result.stride,
-                    .rows = block.rows,
-                    .columns = block.columns,
-                    .depth = operands.depth});
-}
-
 Scores::Scores(const Op::Problem& problem, const Op::Inputs& inputs, const tile::Kernels& kernels)
     : kernels_(&kernels),
       channels_(problem.head_dim + problem.head_dim_rope),
@@ -50,7 +29,13 @@ Scores::Scores(const Op::Problem& problem, const Op::Inputs& inputs, const tile:
 
 void Scores::compute(const Block& block, const Tile& query, const Tile& key_transposed,
                      const Tile& scores, const Tile& bias) const {
-  multiply_block(*kernels_, block, {query, key_transposed, channels_}, scores);
+  multiply(*kernels_,
+           {.left = query,
+            .right = key_transposed,
+            .rows = block.rows,
+            .columns = block.columns,
+            .depth = channels_},
+           scores);
   if (!biased()) return;
   const BiasRows rows = bias_.read(block, bias);
   kernels_->add_bias({.scores = scores.at,

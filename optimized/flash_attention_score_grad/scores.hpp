@@ -43,17 +43,4 @@ std::optional<Rows> rows_of(const spec::FlashAttentionScoreGrad::Problem& proble
                             const std::optional<spec::Tensor>& tensor,
                             const spec::Extents& extents, const tile::Kernels& kernels);
 
-/// to(j, i) = from(i, j).
-void transpose(const Tile& from, std::int64_t rows, std::int64_t columns, const Tile& to);
-
-/// Factors of a product, with their inner extent.
-struct Operands {
-  const Tile& left;
-  const Tile& right;
-  std::int64_t depth;
-};
-/// result = left right for the rows and columns of the block.
-void multiply_block(const tile::Kernels& kernels, const Block& block, const Operands& operands,
-                    const Tile& result);
-
 }  // namespace assay::optimized

@@ -1,6 +1,6 @@
+#include "checks/refusals.hpp"
 #include "flash_attention_score_grad/call_extents.hpp"
 #include "flash_attention_score_grad/checks.hpp"
-#include "flash_attention_score_grad/refusals.hpp"
 
 namespace assay::optimized {
 namespace {
@@ -82,11 +82,6 @@ Shape with_head_size(const Call& call, const Shape& like, std::int64_t heads, st
   Shape shape = like;
   shape.back() = axes_of(*layout_of(call)).merged ? heads * dim : dim;
   return shape;
-}
-
-Refusal shape_is(const Named& tensor, const Shape& expected) {
-  return unless(tensor.parameter->shape == expected,
-                shape_of(tensor) + "; it must be " + text_of(expected));
 }
 
 Refusal operand_shapes(const Call& call) {

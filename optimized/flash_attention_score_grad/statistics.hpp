@@ -1,8 +1,8 @@
 #pragma once
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "flash_attention_score_grad/flat_view.hpp"
-#include "flash_attention_score_grad/rows.hpp"
+#include "operands/flat_view.hpp"
+#include "operands/rows.hpp"
 
 namespace assay::optimized {
 

@@ -1,6 +1,6 @@
+#include "checks/refusals.hpp"
 #include "flash_attention_score_grad/call_extents.hpp"
 #include "flash_attention_score_grad/checks.hpp"
-#include "flash_attention_score_grad/refusals.hpp"
 
 namespace assay::optimized {
 namespace {

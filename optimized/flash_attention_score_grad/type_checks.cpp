@@ -1,6 +1,6 @@
+#include "checks/refusals.hpp"
 #include "flash_attention_score_grad/call_extents.hpp"
 #include "flash_attention_score_grad/checks.hpp"
-#include "flash_attention_score_grad/refusals.hpp"
 
 namespace assay::optimized {
 namespace {
@@ -8,7 +8,6 @@ namespace {
 using Call = Check::Call;
 using Named = NamedParameter;
 using spec::DType;
-using spec::Format;
 
 std::vector<Named> tensors(const Call& call) {
   const auto& p = call.parameters;
@@ -34,34 +33,6 @@ std::vector<Named> tensors(const Call& call) {
           {"dpse", &p.dpse}};
 }
 
-std::string type_of(const Named& tensor) {
-  return "type of " + std::string(tensor.name) + " is " +
-         std::string(to_string(tensor.parameter->dtype));
-}
-
-Refusal first_outside(std::initializer_list<Named> named, std::initializer_list<DType> legal) {
-  for (const Named& tensor : named) {
-    if (!is_given(*tensor.parameter)) continue;
-    std::string choices;
-    bool found = false;
-    for (const DType dtype : legal) {
-      found = found || tensor.parameter->dtype == dtype;
-      choices += (choices.empty() ? "" : " or ") + std::string(to_string(dtype));
-    }
-    if (!found) return type_of(tensor) + "; it must be " + choices;
-  }
-  return std::nullopt;
-}
-
-Refusal first_unlike_query(const Call& call, std::initializer_list<Named> named) {
-  const DType expected = call.parameters.query.dtype;
-  for (const Named& tensor : named)
-    if (is_given(*tensor.parameter) && tensor.parameter->dtype != expected)
-      return type_of(tensor) + ", that of query is " + std::string(to_string(expected)) +
-             "; they must be equal";
-  return std::nullopt;
-}
-
 /// The pages of the unpadding entry points leave these types to the general rule.
 Refusal float8(const Call& call) {
   if (is_tnd(call)) return std::nullopt;
@@ -79,12 +50,12 @@ Refusal operands(const Call& call) {
           first_outside({{"query", &p.query}, {"key", &p.key}, {"value", &p.value}},
                         {DType::fp16, DType::bf16, DType::fp32}))
     return outside;
-  return first_unlike_query(call, {{"key", &p.key}, {"value", &p.value}});
+  return first_unlike_query(call.parameters.query, {{"key", &p.key}, {"value", &p.value}});
 }
 
 Refusal gradients(const Call& call) {
   const auto& p = call.parameters;
-  return first_unlike_query(call, {{"dy", &p.dy},
+  return first_unlike_query(call.parameters.query, {{"dy", &p.dy},
                                    {"attention_in", &p.attention_in},
                                    {"dq", &p.dq},
                                    {"dk", &p.dk},
@@ -105,14 +76,15 @@ Refusal ropes(const Call& call) {
 Refusal rope_gradients(const Call& call) {
   if (!spec::has_rope(call.surface)) return std::nullopt;
   const auto& p = call.parameters;
-  return first_unlike_query(call, {{"dq_rope", &p.dq_rope}, {"dk_rope", &p.dk_rope}});
+  return first_unlike_query(p.query, {{"dq_rope", &p.dq_rope}, {"dk_rope", &p.dk_rope}});
 }
 
 Refusal pse(const Call& call) {
   const Named tensor = {"pse_shift", &call.parameters.pse_shift};
   const bool slopes = spec::has_pse_type(call.surface) &&
                       (call.attributes.pse_type == 2 || call.attributes.pse_type == 3);
-  return slopes ? first_outside({tensor}, {DType::fp32}) : first_unlike_query(call, {tensor});
+  return slopes ? first_outside({tensor}, {DType::fp32})
+                : first_unlike_query(call.parameters.query, {tensor});
 }
 
 Refusal drop_mask(const Call& call) {
@@ -140,16 +112,7 @@ Refusal reserved(const Call& call) {
                        {DType::fp16, DType::bf16, DType::fp32});
 }
 
-Refusal format(const Call& call) {
-  for (const auto& [name, parameter] : tensors(call)) {
-    const Format format = parameter->format;
-    if (parameter->present &&
-        (format == Format::nc1hwc0 || format == Format::fractal_z || format == Format::fractal_nz))
-      return "format of " + std::string(name) + " is " + std::string(to_string(format)) +
-             "; it must be ND";
-  }
-  return std::nullopt;
-}
+Refusal format(const Call& call) { return first_private(tensors(call)); }
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {

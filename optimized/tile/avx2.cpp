@@ -12,7 +12,7 @@ struct Avx2 {
   struct Bits {
     __m256i low, high;
   };
-  static constexpr int block_rows = 6, block_vectors = 1;
+  static constexpr int block_rows = 6, block_vectors = 1, block_groups = 2;
 
   static Vector load(const float* from) {
     return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)};
@@ -67,6 +67,10 @@ struct Avx2 {
   static Bits shift_left(Bits x) {
     return {_mm256_slli_epi32(x.low, count), _mm256_slli_epi32(x.high, count)};
   }
+  template <int count>
+  static Bits shift_right(Bits x) {
+    return {_mm256_srli_epi32(x.low, count), _mm256_srli_epi32(x.high, count)};
+  }
   static Bits where_greater(Bits x, Bits y, Bits yes, Bits no) {
     return {_mm256_blendv_epi8(no.low, yes.low, _mm256_cmpgt_epi32(x.low, y.low)),
             _mm256_blendv_epi8(no.high, yes.high, _mm256_cmpgt_epi32(x.high, y.high))};
@@ -79,6 +83,10 @@ struct Avx2 {
     const auto* const words = reinterpret_cast<const __m128i*>(from);
     return {_mm256_cvtepu16_epi32(_mm_loadu_si128(words)),
             _mm256_cvtepu16_epi32(_mm_loadu_si128(words + 1))};
+  }
+  static void store_words(std::uint16_t* to, Bits x) {
+    const __m256i halves = _mm256_packus_epi32(x.low, x.high);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute4x64_epi64(halves, 0xD8));
   }
   static Vector load_fp16(const std::uint16_t* from) {
     const auto* const words = reinterpret_cast<const __m128i*>(from);

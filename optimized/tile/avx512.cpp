@@ -8,7 +8,7 @@ namespace {
 struct Avx512 {
   using Vector = __m512;
   using Bits = __m512i;
-  static constexpr int block_rows = 8, block_vectors = 2;
+  static constexpr int block_rows = 8, block_vectors = 2, block_groups = 8;
 
   static Vector load(const float* from) { return _mm512_loadu_ps(from); }
   static void store(float* to, Vector x) { _mm512_storeu_ps(to, x); }
@@ -33,6 +33,10 @@ struct Avx512 {
   static Bits shift_left(Bits x) {
     return _mm512_slli_epi32(x, count);
   }
+  template <int count>
+  static Bits shift_right(Bits x) {
+    return _mm512_srli_epi32(x, count);
+  }
   static Bits where_greater(Bits x, Bits y, Bits yes, Bits no) {
     return _mm512_mask_blend_epi32(_mm512_cmpgt_epi32_mask(x, y), no, yes);
   }
@@ -41,6 +45,9 @@ struct Avx512 {
   }
   static Bits load_words(const std::uint16_t* from) {
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  }
+  static void store_words(std::uint16_t* to, Bits x) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(x));
   }
   static Vector load_fp16(const std::uint16_t* from) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));

@@ -204,6 +204,14 @@ void add(const float* more, std::int64_t count, float* values) {
     Isa::store(values + c, Isa::add(Isa::load(values + c), Isa::load(more + c)));
 }
 
+inline float sum_of_lanes(const float* group) {
+  float lane[lanes];
+  __builtin_memcpy(lane, group, sizeof lane);
+  for (std::int64_t half = lanes / 2; half > 0; half /= 2)
+    for (std::int64_t l = 0; l < half; ++l) lane[l] += lane[l + half];
+  return lane[0];
+}
+
 template <class Isa>
 float dot(const float* x, const float* y, std::int64_t count) {
   typename Isa::Vector sums = Isa::broadcast(0);
@@ -212,9 +220,47 @@ float dot(const float* x, const float* y, std::int64_t count) {
   float lane[lanes], left[lanes] = {}, right[lanes] = {};
   for (std::int64_t l = 0; c + l < count; ++l) left[l] = x[c + l], right[l] = y[c + l];
   Isa::store(lane, Isa::fma(Isa::load(left), Isa::load(right), sums));
-  for (std::int64_t half = lanes / 2; half > 0; half /= 2)
-    for (std::int64_t l = 0; l < half; ++l) lane[l] += lane[l + half];
-  return lane[0];
+  return sum_of_lanes(lane);
+}
+
+/// A block of `rows` x `columns` groups at (i, j).
+template <class Isa, int rows, int columns>
+void add_lane_sums_block(const LaneSums& p, std::int64_t i, std::int64_t j) {
+  using Vector = typename Isa::Vector;
+  const float* const a = p.a + i * p.a_row;
+  const float* const b = p.b + j * p.b_row;
+  float* const sums = p.sums + i * p.sums_row + j * p.sums_column;
+  const std::int64_t a_row = p.a_row, b_row = p.b_row;
+  Vector chains[rows][columns];
+  for (int r = 0; r < rows; ++r)
+    for (int s = 0; s < columns; ++s)
+      chains[r][s] = Isa::load(sums + r * p.sums_row + s * p.sums_column);
+  for (std::int64_t c = 0; c < p.depth; c += lanes) {
+    Vector right[columns];
+    for (int s = 0; s < columns; ++s) right[s] = Isa::load(b + s * b_row + c);
+    for (int r = 0; r < rows; ++r) {
+      const Vector left = Isa::load(a + r * a_row + c);
+      for (int s = 0; s < columns; ++s) chains[r][s] = Isa::fma(left, right[s], chains[r][s]);
+    }
+  }
+  for (int r = 0; r < rows; ++r)
+    for (int s = 0; s < columns; ++s)
+      Isa::store(sums + r * p.sums_row + s * p.sums_column, chains[r][s]);
+}
+
+template <class Isa, int columns>
+void add_lane_sums_columns(const LaneSums& p, std::int64_t j) {
+  std::int64_t i = 0;
+  for (; i + Isa::block_groups <= p.rows; i += Isa::block_groups)
+    add_lane_sums_block<Isa, Isa::block_groups, columns>(p, i, j);
+  for (; i < p.rows; ++i) add_lane_sums_block<Isa, 1, columns>(p, i, j);
+}
+
+template <class Isa>
+void add_lane_sums(const LaneSums& p) {
+  std::int64_t j = 0;
+  for (; j + 2 <= p.columns; j += 2) add_lane_sums_columns<Isa, 2>(p, j);
+  for (; j < p.columns; ++j) add_lane_sums_columns<Isa, 1>(p, j);
 }
 
 template <class Isa>
@@ -293,6 +339,58 @@ void narrow(const float* values, float scale, std::int64_t count, Storage storag
       });
 }
 
+/// The code of `x` rounded to bf16, ties to even: half a unit less a little, and the little if the last kept bit is 1.
+template <class Isa>
+typename Isa::Bits even_code_bf16(typename Isa::Vector x) {
+  const auto bits = Isa::bits(x);
+  const auto odd = Isa::both(Isa::template shift_right<16>(bits), Isa::fill(1));
+  const auto rounded = Isa::plus(Isa::plus(bits, Isa::fill(0x7FFFU)), odd);
+  const auto nan = Isa::either(bits, Isa::fill(0x00400000U));
+  return Isa::template shift_right<16>(
+      Isa::where_greater(magnitude<Isa>(bits), Isa::fill(0x7F800000U), nan, rounded));
+}
+
+/// Below 2^-14 in units of 2^-24, which adding 2^23 rounds to; else a shift of the exponent and of the significand.
+template <class Isa>
+typename Isa::Bits even_code_fp16(typename Isa::Vector x) {
+  const auto bits = Isa::bits(x);
+  const auto absolute = magnitude<Isa>(bits);
+  const auto sign = Isa::both(Isa::template shift_right<16>(bits), Isa::fill(0x8000U));
+  const auto odd = Isa::both(Isa::template shift_right<13>(absolute), Isa::fill(1));
+  const auto infinity = Isa::fill(0x7C00U);
+  auto normal = Isa::template shift_right<13>(
+      Isa::plus(Isa::plus(absolute, Isa::fill(0x0FFFU - 0x38000000U)), odd));
+  normal = Isa::where_greater(normal, infinity, infinity, normal);
+  const auto units = Isa::multiply(Isa::number(absolute), Isa::broadcast(0x1p24F));
+  const auto subnormal =
+      Isa::minus(Isa::bits(Isa::add(units, Isa::broadcast(0x1p23F))), Isa::fill(0x4B000000U));
+  auto code = Isa::where_greater(Isa::fill(0x38800000U), absolute, subnormal, normal);
+  code = Isa::where_greater(absolute, Isa::fill(0x7F800000U), Isa::fill(0x7E00U), code);
+  return Isa::either(code, sign);
+}
+
+template <class Isa>
+void narrow_even(const float* values, std::int64_t count, Storage storage, void* stored) {
+  if (storage == Storage::fp32) {
+    __builtin_memcpy(stored, values, static_cast<unsigned long>(count) * sizeof(float));
+    return;
+  }
+  auto* const words = static_cast<std::uint16_t*>(stored);
+  const auto code = [&](const float* from) {
+    const auto x = Isa::load(from);
+    return storage == Storage::bf16 ? even_code_bf16<Isa>(x) : even_code_fp16<Isa>(x);
+  };
+  by_lanes(
+      count, [&](std::int64_t c) { Isa::store_words(words + c, code(values + c)); },
+      [&](std::int64_t c, std::int64_t rest) {
+        float padded[lanes] = {};
+        std::uint16_t codes[lanes];
+        for (std::int64_t l = 0; l < rest; ++l) padded[l] = values[c + l];
+        Isa::store_words(codes, code(padded));
+        __builtin_memcpy(words + c, codes, static_cast<unsigned long>(rest) * 2);
+      });
+}
+
 template <class Isa>
 constexpr Kernels kernels_of() {
   return {.multiply = multiply<Isa>,
@@ -300,6 +398,9 @@ constexpr Kernels kernels_of() {
           .softmax_grad = softmax_grad<Isa>,
           .widen = widen<Isa>,
           .narrow = narrow<Isa>,
+          .narrow_even = narrow_even<Isa>,
+          .add_lane_sums = add_lane_sums<Isa>,
+          .sum_of_lanes = sum_of_lanes,
           .add = add<Isa>,
           .dot = dot<Isa>,
           .exponential = exponentials<Isa>};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "assay/optimized/flash_attention_score_grad.hpp"
+#include "assay/optimized/options.hpp"
 #include "tile/kernels.hpp"
 
 namespace assay::optimized::tile {

@@ -62,6 +62,18 @@ struct SoftmaxGrad {
   Storage stage = Storage::fp32;
 };
 
+/// Dot products that go on from call to call. Each (i, j) has a group of `lanes` sums; lane l of it is a chain over
+/// the c with c mod lanes = l, ascending, of fma(a(i, c), b(j, c), .).
+struct LaneSums {
+  const float* a = nullptr;  ///< readable up to the next multiple of lanes, with zeros there, as b
+  std::int64_t a_row = 0;
+  const float* b = nullptr;
+  std::int64_t b_row = 0;
+  float* sums = nullptr;
+  std::int64_t sums_row = 0, sums_column = 0;  ///< floats between groups; may be negative
+  std::int64_t rows = 0, columns = 0, depth = 0;
+};
+
 /// One set of kernels; all sets give the same bits.
 struct Kernels {
   void (*multiply)(const Product& product);
@@ -73,6 +85,12 @@ struct Kernels {
   /// finite value: infinity.
   void (*narrow)(const float* values, float scale, std::int64_t count, Storage storage,
                  void* stored);
+  /// Rounds to nearest, ties to even, and stores; else as `narrow`.
+  void (*narrow_even)(const float* values, std::int64_t count, Storage storage, void* stored);
+  /// No two groups of sums may be the same.
+  void (*add_lane_sums)(const LaneSums& product);
+  /// The sum of a group: its lanes added pairwise, as `dot` does.
+  float (*sum_of_lanes)(const float* group);
   /// values += more.
   void (*add)(const float* more, std::int64_t count, float* values);
   /// Sum of x * y: lane c mod 16 is one chain over c, then the lanes are added pairwise.

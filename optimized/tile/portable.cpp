@@ -13,7 +13,7 @@ struct Portable {
   struct Bits {
     std::uint32_t lane[lanes];
   };
-  static constexpr int block_rows = 4, block_vectors = 1;
+  static constexpr int block_rows = 4, block_vectors = 1, block_groups = 2;
 
   template <class Result, class Function, class... Operands>
   static Result each(const Function& function, const Operands&... operands) {
@@ -87,6 +87,10 @@ struct Portable {
   static Bits shift_left(const Bits& x) {
     return each<Bits>([](std::uint32_t a) { return a << count; }, x);
   }
+  template <int count>
+  static Bits shift_right(const Bits& x) {
+    return each<Bits>([](std::uint32_t a) { return a >> count; }, x);
+  }
   static Bits where_greater(const Bits& x, const Bits& y, const Bits& yes, const Bits& no) {
     return each<Bits>(
         [](std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
@@ -105,6 +109,12 @@ struct Portable {
       words.lane[l] = word;
     }
     return words;
+  }
+  static void store_words(std::uint16_t* to, const Bits& x) {
+    for (std::int64_t l = 0; l < lanes; ++l) {
+      const auto word = static_cast<std::uint16_t>(x.lane[l]);
+      __builtin_memcpy(to + l, &word, sizeof word);
+    }
   }
   static Vector load_fp16(const std::uint16_t* from) {
     return each<Vector>(

@@ -1,0 +1,43 @@
+#include "operators/nsa_compress_grad_grounds.hpp"
+
+#include "judging.hpp"
+#include "operators/nsa_compress_grad_certificate.hpp"
+#include "operators/nsa_compress_grad_structure.hpp"
+
+namespace assay::conformance {
+
+using Op = spec::NsaCompressGrad;
+
+Grounds<Op>::Grounds(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
+    : case_(c),
+      inputs_(inputs),
+      arithmetic_(arithmetic),
+      dense_(c.problem, inputs),
+      judged_{judged_of(input_extents(c.problem), c.rows, c.seed),
+              judged_of(compress::weight_extents(c.problem), c.rows, c.seed + 1)} {}
+
+std::vector<Finding> Grounds<Op>::check_structure(const Op::Outputs& outputs) const {
+  return compress::check_structure(case_, dense_, arithmetic_, outputs);
+}
+
+std::vector<Expectation> Grounds<Op>::expectations() const {
+  return compress::expectations(dense_, arithmetic_, judged_);
+}
+
+Certificate Grounds<Op>::certify() const { return compress::certify(dense_, inputs_, judged_); }
+
+std::vector<double> Grounds<Op>::judged_values(const Expectation& e,
+                                               const Op::Outputs& outputs) const {
+  if (e.name == "input_grad") return row_values(e, outputs.input_grad, spec::Layout::tnd);
+  const spec::HeadIndex at = compress::weight_index(case_.problem, outputs.weight_grad);
+  std::vector<double> values;
+  for (const std::int64_t number : e.rows) {
+    const auto [b, n, w] = e.extents.position(number);
+    values.push_back(outputs.weight_grad.load(at(b, n, w, 0)));
+  }
+  return values;
+}
+
+std::string open_reading(const spec::Call<Op>&) { return {}; }
+
+}  // namespace assay::conformance

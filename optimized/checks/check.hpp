@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "assay/spec/call.hpp"
+#include "assay/spec/status.hpp"
+
+namespace assay::optimized {
+
+/// One refusal that phase 1 of an operator knows: a row of its document.
+template <class Op>
+struct ArgumentCheck {
+  using Call = spec::Call<Op>;
+
+  std::string_view id;
+  spec::Status status;
+  /// What is wrong: parameter, value, limit; nothing if the row holds. It may rely on the checks
+  /// before it.
+  std::optional<std::string> (*refusal)(const Call& call);
+};
+
+/// Makes the checks in their order. Errors: spec::Rejected; the message begins with the id of the
+/// row.
+template <class Op>
+void refuse_unless_all_hold(std::span<const ArgumentCheck<Op>> checks, const spec::Call<Op>& call) {
+  for (const ArgumentCheck<Op>& check : checks)
+    if (const auto refusal = check.refusal(call))
+      throw spec::Rejected(check.status, std::string(check.id) + ": " + *refusal);
+}
+
+}  // namespace assay::optimized

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <thread>
+
+#include "assay/optimized/nsa_compress_grad.hpp"
+#include "assay/optimized/nsa_compress_grad/estimate.hpp"
+#include "assay/optimized/nsa_compress_grad/tiling.hpp"
+#include "nsa_compress_grad/checks.hpp"
+#include "nsa_compress_grad/kernel.hpp"
+#include "operands/fill.hpp"
+#include "tile/dispatch.hpp"
+
+namespace assay::optimized {
+namespace {
+
+using Op = spec::NsaCompressGrad;
+using compress::Estimate;
+using compress::Tiling;
+
+/// Below this much work per thread, starting it costs more than it saves.
+constexpr double flop_per_thread = 2e6;
+
+std::vector<spec::Metric> metrics_of(const Tiling& tiling, const Estimate& estimate) {
+  const auto busy = [&](device::Pipe pipe) {
+    return estimate.busy[static_cast<std::size_t>(pipe)].count;
+  };
+  const auto bytes = [](device::Bytes size) { return static_cast<double>(size.count); };
+  using device::Pipe;
+  return {{"vector_busy", busy(Pipe::vector), "cycle"},
+          {"vector_mte2_busy", busy(Pipe::vector_mte2), "cycle"},
+          {"mte3_busy", busy(Pipe::mte3), "cycle"},
+          {"makespan", estimate.makespan.count, "cycle"},
+          {"makespan_time", estimate.seconds * 1e6, "us"},
+          {"gm_read", bytes(estimate.read), "B"},
+          {"gm_written", bytes(estimate.written), "B"},
+          {"ub_peak", bytes(tiling.ub), "B"},
+          {"vector_utilisation", 100 * estimate.vector_utilisation, "%"}};
+}
+
+class NsaCompressGrad final : public spec::Implementation<Op> {
+ public:
+  NsaCompressGrad(const device::Spec& device, const Options& options)
+      : device_(device), options_(options), kernels_(tile::kernels(options.instructions)) {}
+
+  std::string name() const override { return "optimized-" + device_.name; }
+
+  /// Nothing is stored in 16 bits on the way. Sums underflow gradually, which the floor covers.
+  spec::NumericsProfile numerics(const Op::Problem&) const override {
+    return {.stage = spec::DType::fp32,
+            .round_out = spec::Rounding::rne,
+            .overflow = spec::Overflow::inf,
+            .accumulator = spec::Accumulator::fp32,
+            .order = spec::Order::fixed};
+  }
+
+  void check(const spec::Call<Op>& call) const override { compress::refuse_unless_legal(call); }
+
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    metrics_.clear();
+    if (inputs.input.empty()) {
+      fill_with_zeros(outputs.input_grad);
+      fill_with_zeros(outputs.weight_grad);
+      return;
+    }
+    const Tiling tiling = compress::plan(problem, device_);
+    compress::compute_gradient(problem, inputs, outputs,
+                               {.tiling = tiling,
+                                .kernels = kernels_,
+                                .workspace = workspace_,
+                                .threads = threads_for(problem, tiling)});
+    metrics_ = metrics_of(tiling, compress::estimate(problem, tiling, device_));
+  }
+
+  std::vector<spec::Metric> metrics() const override { return metrics_; }
+
+ private:
+  std::int64_t threads_for(const Op::Problem& p, const Tiling& tiling) const {
+    const std::int64_t asked = options_.threads > 0
+                                   ? options_.threads
+                                   : static_cast<std::int64_t>(std::thread::hardware_concurrency());
+    const double flop = 4.0 * static_cast<double>(tiling.windows.window_ends().back()) *
+                        static_cast<double>(p.compress_block_size * p.heads * p.head_dim);
+    const auto worth = static_cast<std::int64_t>(flop / flop_per_thread);
+    return std::max<std::int64_t>(1, std::min({asked, worth, p.heads * tiling.partials()}));
+  }
+
+  device::Spec device_;
+  Options options_;
+  const tile::Kernels& kernels_;
+  compress::Workspace workspace_;
+  std::vector<spec::Metric> metrics_;
+};
+
+}  // namespace
+
+std::unique_ptr<spec::Implementation<Op>> nsa_compress_grad(const device::Spec& device,
+                                                            Options options) {
+  return std::make_unique<NsaCompressGrad>(device, options);
+}
+
+}  // namespace assay::optimized

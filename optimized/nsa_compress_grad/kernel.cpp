@@ -1,0 +1,241 @@
+#include "nsa_compress_grad/kernel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "operands/rows.hpp"
+
+namespace assay::optimized::compress {
+namespace {
+
+using Op = spec::NsaCompressGrad;
+
+/// A share of the work that no other touches: a part of the tokens in a slice of the channels of a head.
+struct Item {
+  std::int64_t part, n, slice;
+};
+
+/// One run. Items are independent: each writes its own tokens and its own sums per weight, which are
+/// added once all are done.
+class Gradient {
+ public:
+  Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
+           const Execution& execution)
+      : problem_(problem),
+        inputs_(inputs),
+        outputs_(outputs),
+        tiling_(execution.tiling),
+        kernels_(execution.kernels),
+        workspace_(execution.workspace),
+        threads_(execution.threads) {
+    cut_channels(inputs.input, tiling_.windows.token_ends(), input_);
+    cut_channels(inputs.output_grad, tiling_.windows.window_ends(), output_grad_);
+    cut_channels(outputs.input_grad, tiling_.windows.token_ends(), input_grad_);
+  }
+
+  void run();
+
+ private:
+  void cut_channels(const spec::Tensor& tensor, const std::vector<std::int64_t>& ends,
+                    std::vector<Rows>& slices) const;
+  void prepare(ThreadTiles& tiles) const;
+  void clear(std::int64_t channels, const ThreadTiles& tiles) const;
+  void load_weights();
+  std::int64_t items() const { return tiling_.parts * problem_.heads * tiling_.slices; }
+  Item item(std::int64_t number) const;
+  void process(const Item& item, const ThreadTiles& tiles);
+  void process_tile(const Item& item, const TokenRange& tile, const ThreadTiles& tiles);
+  void add_windows(const Item& item, const TokenRange& tile, const ThreadTiles& tiles) const;
+  void add_alike(const Item& item, const TokenRange& tile, const TokenRange& alike,
+                 const ThreadTiles& tiles) const;
+  void store_weights() const;
+
+  /// Numbers of a head's weights, one behind another.
+  float* weights(std::int64_t n) const { return weights_ + n * padded(problem_.compress_block_size); }
+  /// Sums of an item, one per weight.
+  float* sums(const Item& item) const {
+    const std::int64_t partial = item.part * tiling_.slices + item.slice;
+    return sums_ + (item.n * tiling_.partials() + partial) * problem_.compress_block_size;
+  }
+
+  const Op::Problem& problem_;
+  const Op::Inputs& inputs_;
+  Op::Outputs& outputs_;
+  const Tiling& tiling_;
+  const tile::Kernels& kernels_;
+  Workspace& workspace_;
+  std::int64_t threads_;
+  std::vector<Rows> input_, output_grad_, input_grad_;  // one per slice
+  float* weights_ = nullptr;
+  float* sums_ = nullptr;
+};
+
+void Gradient::cut_channels(const spec::Tensor& tensor, const std::vector<std::int64_t>& ends,
+                            std::vector<Rows>& slices) const {
+  const Rows rows(tensor, spec::Layout::tnd,
+                  {.batch = problem_.batch,
+                   .heads = problem_.heads,
+                   .seq = 0,
+                   .dim = problem_.head_dim,
+                   .ends = ends},
+                  kernels_);
+  for (std::int64_t slice = 0; slice < tiling_.slices; ++slice)
+    slices.push_back(rows.channels(slice * tiling_.channels,
+                                   tiling_.channels_of(slice, problem_.head_dim)));
+}
+
+void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling) {
+  t.input = carver.tile(tiling.tokens, tiling.channels);
+  t.output_grad = carver.tile(std::max<std::int64_t>(1, tiling.most_windows), tiling.channels);
+  t.input_grad = carver.tile(tiling.tokens, tiling.channels);
+  t.chains = {.at = carver.line(tiling.windows.size() * tile::lanes), .stride = tile::lanes};
+}
+
+void Gradient::prepare(ThreadTiles& tiles) const {
+  Carver carver;
+  carve(tiles, carver, tiling_);
+  carver.start(tiles.storage.reserve(carver.used()));
+  carve(tiles, carver, tiling_);
+}
+
+/// What lies behind the channels of a slice takes part in the chains: it is zero, whatever a wider slice or an earlier
+/// run left there.
+void Gradient::clear(std::int64_t channels, const ThreadTiles& tiles) const {
+  if (channels % tile::lanes != 0) {
+    std::fill_n(tiles.input.at, tiling_.tokens * tiles.input.stride, 0.0F);
+    std::fill_n(tiles.output_grad.at, tiling_.most_windows * tiles.output_grad.stride, 0.0F);
+  }
+  std::fill_n(tiles.chains.at, tiling_.windows.size() * tiles.chains.stride, 0.0F);
+}
+
+void Gradient::load_weights() {
+  const spec::Tensor& weight = inputs_.weight;
+  weights_ = workspace_.weights.reserve(problem_.heads * padded(problem_.compress_block_size));
+  for (std::int64_t w = 0; w < problem_.compress_block_size; ++w)
+    for (std::int64_t n = 0; n < problem_.heads; ++n)
+      weights(n)[w] = static_cast<float>(
+          weight.load(weight.offset + w * weight.strides[0] + n * weight.strides[1]));
+}
+
+/// Heads follow each other fastest: threads side by side share the pages of a part.
+Item Gradient::item(std::int64_t number) const {
+  const std::int64_t columns = problem_.heads * tiling_.slices;
+  return {.part = number / columns,
+          .n = number % columns / tiling_.slices,
+          .slice = number % tiling_.slices};
+}
+
+void Gradient::run() {
+  load_weights();
+  sums_ = workspace_.sums.reserve(problem_.heads * tiling_.partials() *
+                                  problem_.compress_block_size);
+  const auto count = static_cast<std::size_t>(threads_);
+  if (workspace_.threads.size() < count) workspace_.threads.resize(count);
+  std::atomic<std::int64_t> next = 0;
+  const auto body = [&](std::size_t t) {
+    ThreadTiles& tiles = workspace_.threads[t];
+    prepare(tiles);
+    for (std::int64_t k = next++; k < items(); k = next++) process(item(k), tiles);
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t t = 1; t < count; ++t) others.emplace_back(body, t);
+    body(0);
+  }
+  store_weights();
+}
+
+void Gradient::process(const Item& item, const ThreadTiles& tiles) {
+  clear(tiling_.channels_of(item.slice, problem_.head_dim), tiles);
+  PartTiles part(tiling_, item.part);
+  while (const auto tile = part.next()) process_tile(item, *tile, tiles);
+  for (std::int64_t w = 0; w < problem_.compress_block_size; ++w)
+    sums(item)[w] = kernels_.sum_of_lanes(tiles.chains.row(w));
+}
+
+void Gradient::process_tile(const Item& item, const TokenRange& tile, const ThreadTiles& tiles) {
+  const auto slice = static_cast<std::size_t>(item.slice);
+  const RowSpan tokens = {.b = tile.b, .n = item.n, .first = tile.first, .count = tile.count()};
+  if (tiling_.windows.over(tile).empty()) {
+    std::fill_n(tiles.input_grad.at, tile.count() * tiles.input_grad.stride, 0.0F);
+  } else {
+    input_[slice].read(tokens, tiles.input);
+    add_windows(item, tile, tiles);
+  }
+  input_grad_[slice].write_even(tokens, tiles.input_grad, outputs_.input_grad);
+}
+
+void Gradient::add_windows(const Item& item, const TokenRange& tile,
+                           const ThreadTiles& tiles) const {
+  const Windows& windows = tiling_.windows;
+  const WindowRange over = windows.over(tile);
+  output_grad_[static_cast<std::size_t>(item.slice)].read(
+      {.b = tile.b, .n = item.n, .first = over.first, .count = over.count()}, tiles.output_grad);
+  for (TokenRange rest = tile; rest.count() > 0;) {
+    const TokenRange alike = windows.alike(rest);
+    add_alike(item, tile, alike, tiles);
+    rest.first = alike.last;
+  }
+}
+
+/// Tokens under the same windows: for input_grad a product of weights and windows, for weight_grad one of
+/// tokens and windows.
+void Gradient::add_alike(const Item& item, const TokenRange& tile, const TokenRange& alike,
+                         const ThreadTiles& tiles) const {
+  const Windows& windows = tiling_.windows;
+  const WindowRange over = windows.over(alike);
+  float* const gradients = tiles.input_grad.row(alike.first - tile.first);
+  if (over.empty()) {
+    std::fill_n(gradients, alike.count() * tiles.input_grad.stride, 0.0F);
+    return;
+  }
+  const float* const output_grad = tiles.output_grad.row(over.first - windows.over(tile).first);
+  const std::int64_t channels = tiling_.channels_of(item.slice, problem_.head_dim);
+  const std::int64_t weight = alike.first - over.first * windows.stride();
+  kernels_.multiply({.a = weights(item.n) + weight,
+                     .a_row = 1,
+                     .a_depth = -windows.stride(),
+                     .b = output_grad,
+                     .b_row = tiles.output_grad.stride,
+                     .c = gradients,
+                     .c_row = tiles.input_grad.stride,
+                     .rows = alike.count(),
+                     .columns = channels,
+                     .depth = over.count()});
+  kernels_.add_lane_sums({.a = tiles.input.row(alike.first - tile.first),
+                          .a_row = tiles.input.stride,
+                          .b = output_grad,
+                          .b_row = tiles.output_grad.stride,
+                          .sums = tiles.chains.row(weight),
+                          .sums_row = tiles.chains.stride,
+                          .sums_column = -windows.stride() * tiles.chains.stride,
+                          .rows = alike.count(),
+                          .columns = over.count(),
+                          .depth = channels});
+}
+
+void Gradient::store_weights() const {
+  spec::Tensor& gradient = outputs_.weight_grad;
+  const tile::Storage storage = storage_of(gradient.dtype);
+  const std::int64_t element = spec::size_of(gradient.dtype);
+  for (std::int64_t n = 0; n < problem_.heads; ++n) {
+    const float* const partials = sums({.part = 0, .n = n, .slice = 0});
+    for (std::int64_t w = 0; w < problem_.compress_block_size; ++w) {
+      float sum = partials[w];
+      for (std::int64_t k = 1; k < tiling_.partials(); ++k)
+        sum += partials[k * problem_.compress_block_size + w];
+      const std::int64_t at = gradient.offset + w * gradient.strides[0] + n * gradient.strides[1];
+      kernels_.narrow_even(&sum, 1, storage, gradient.bytes.data() + at * element);
+    }
+  }
+}
+
+}  // namespace
+
+void compute_gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
+                      const Execution& execution) {
+  Gradient(problem, inputs, outputs, execution).run();
+}
+
+}  // namespace assay::optimized::compress

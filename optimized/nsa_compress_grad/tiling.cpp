@@ -1,0 +1,187 @@
+#include "assay/optimized/nsa_compress_grad/tiling.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "assay/device/core.hpp"
+
+namespace assay::optimized::compress {
+namespace {
+
+using device::ceil_divide;
+using device::round_up;
+using Problem = spec::NsaCompressGrad::Problem;
+
+constexpr std::int64_t granule = 16;  // tokens and channels of a tile come in multiples of it
+constexpr std::int64_t widest_slice = 256;
+constexpr std::int64_t enough_tokens = 32;  // 16 KiB of 256 channels: copies of full bandwidth
+constexpr std::int64_t most_tokens = 256;
+constexpr std::int64_t fp32_bytes = 4, block_bytes = 32;
+constexpr std::int64_t sum_lanes = 16;  // chains per weight
+constexpr double tolerated_imbalance = 1.01;
+
+struct Piece {
+  std::string what;
+  device::Bytes size;
+};
+
+/// What a vector core holds of a tile; loads and stores of one tile run beside the arithmetic of another.
+std::vector<Piece> pieces(const Tiling& t, std::int64_t element) {
+  const std::int64_t tile = t.tokens * t.channels, gradients = t.most_windows * t.channels;
+  std::vector<Piece> all;
+  for (const char* half : {" ping", " pong"}) {
+    all.push_back({std::string("input") + half, {tile * element}});
+    all.push_back({std::string("output gradient") + half, {gradients * element}});
+    all.push_back({std::string("input gradient") + half, {tile * element}});
+  }
+  all.push_back({"wide input", {tile * fp32_bytes}});
+  all.push_back({"wide output gradient", {gradients * fp32_bytes}});
+  all.push_back({"input gradient sums", {tile * fp32_bytes}});
+  all.push_back({"products", {tile * fp32_bytes}});
+  all.push_back({"stored weights", {t.windows.size() * element}});
+  all.push_back({"weights", {t.windows.size() * fp32_bytes}});
+  all.push_back({"weight blocks", {t.windows.size() * block_bytes}});
+  all.push_back({"weight gradient chains", {t.windows.size() * sum_lanes * fp32_bytes}});
+  return all;
+}
+
+/// Windows over `tokens` consecutive tokens, wherever they begin.
+std::int64_t most_windows_over(const Windows& windows, std::int64_t tokens) {
+  std::int64_t most = 0;
+  for (std::int64_t b = 0; b < windows.sequences(); ++b) most = std::max(most, windows.windows(b));
+  return std::min(most, (tokens + windows.size() - 2) / windows.stride() + 1);
+}
+
+class Planner {
+ public:
+  Planner(const Problem& problem, const device::Spec& device, Tiling& tiling)
+      : problem_(problem),
+        device_(device),
+        element_(spec::size_of(problem.dtype)),
+        tiling_(tiling) {}
+
+  /// The widest slices of which enough tokens fit; else the narrowest.
+  void cut() {
+    const std::int64_t channels = round_up(problem_.head_dim, granule);
+    for (std::int64_t cuts = ceil_divide(channels, widest_slice);; ++cuts) {
+      tiling_.channels = round_up(ceil_divide(channels, cuts), granule);
+      tiling_.slices = ceil_divide(channels, tiling_.channels);
+      const std::int64_t enough = std::min(enough_tokens, longest());
+      if (take_tokens() >= enough || tiling_.channels == granule) break;
+    }
+  }
+
+  /// The fewest parts that keep the cores about as busy as any number of them does.
+  void share() {
+    const auto cores = static_cast<std::int64_t>(device_.cores.vector.value);
+    std::int64_t tiles = 0;
+    for (std::int64_t b = 0; b < tiling_.windows.sequences(); ++b)
+      tiles += ceil_divide(tiling_.windows.tokens(b), tiling_.tokens);
+    const std::int64_t columns = problem_.heads * tiling_.slices, most = std::min(cores, tiles);
+    const auto share_of_busiest = [&](std::int64_t parts) {
+      return static_cast<double>(ceil_divide(parts * columns, cores)) / static_cast<double>(parts);
+    };
+    double best = share_of_busiest(1);
+    for (std::int64_t parts = 2; parts <= most; ++parts)
+      best = std::min(best, share_of_busiest(parts));
+    tiling_.parts = 1;
+    while (share_of_busiest(tiling_.parts) > tolerated_imbalance * best) ++tiling_.parts;
+  }
+
+  void place() {
+    device::VectorCore core(device_);
+    for (const auto& [what, size] : pieces(tiling_, element_)) core.ub.allocate(size, what);
+    for (const auto& tile : core.ub.tiles())
+      tiling_.buffers.push_back({core.ub.name(), tile.what, tile.offset, tile.size});
+    tiling_.ub = core.ub.high_water();
+  }
+
+ private:
+  std::int64_t longest() const {
+    std::int64_t tokens = 1;
+    for (std::int64_t b = 0; b < tiling_.windows.sequences(); ++b)
+      tokens = std::max(tokens, tiling_.windows.tokens(b));
+    return round_up(tokens, granule);
+  }
+
+  void set_tokens(std::int64_t tokens) {
+    tiling_.tokens = tokens;
+    tiling_.most_windows = most_windows_over(tiling_.windows, tokens);
+  }
+
+  bool fits() const {
+    const std::int64_t alignment = bytes_of(device_.memories.ub_alignment).count;
+    std::int64_t total = 0;
+    for (const Piece& piece : pieces(tiling_, element_))
+      total += round_up(piece.size.count, alignment);
+    return total <= bytes_of(device_.memories.ub).count;
+  }
+
+  /// As many as fit, whole strides where one fits; returns them.
+  std::int64_t take_tokens() {
+    std::int64_t tokens = std::min(most_tokens, longest());
+    set_tokens(tokens);
+    while (tokens > granule && !fits()) set_tokens(tokens -= granule);
+    const std::int64_t stride = tiling_.windows.stride();
+    if (stride % granule == 0 && stride < tokens) set_tokens(tokens - tokens % stride);
+    return tokens;
+  }
+
+  const Problem& problem_;
+  const device::Spec& device_;
+  std::int64_t element_;
+  Tiling& tiling_;
+};
+
+}  // namespace
+
+std::int64_t Tiling::channels_of(std::int64_t slice, std::int64_t head_dim) const {
+  return std::min(channels, head_dim - slice * channels);
+}
+
+PartTiles::PartTiles(const Tiling& tiling, std::int64_t part) : tiling_(&tiling) {
+  const Windows& windows = tiling.windows;
+  const std::int64_t from = ceil_divide(part * windows.all_tokens(), tiling.parts);
+  last_ = ceil_divide((part + 1) * windows.all_tokens(), tiling.parts);
+  const auto& ends = windows.token_ends();
+  at_.b = std::ranges::upper_bound(ends, from) - ends.begin();
+  if (at_.b < windows.sequences())
+    at_.first = round_up(from - windows.first_token(at_.b), tiling.tokens);
+}
+
+std::optional<TokenRange> PartTiles::next() {
+  const Windows& windows = tiling_->windows;
+  for (; at_.b < windows.sequences(); ++at_.b, at_.first = 0) {
+    const std::int64_t length = windows.tokens(at_.b);
+    if (at_.first >= length) continue;
+    if (windows.first_token(at_.b) + at_.first >= last_) break;
+    at_.last = std::min(at_.first + tiling_->tokens, length);
+    const TokenRange tile = at_;
+    at_.first = at_.last;
+    return tile;
+  }
+  return std::nullopt;
+}
+
+Tiling plan(const Problem& problem, const device::Spec& device) {
+  Tiling tiling{.windows = Windows(problem), .buffers = {}};
+  Planner planner(problem, device, tiling);
+  planner.cut();
+  planner.share();
+  planner.place();
+  return tiling;
+}
+
+std::string to_text(const Tiling& t) {
+  std::ostringstream text;
+  text << "tile " << t.tokens << " tokens x " << t.channels << " channels under at most "
+       << t.most_windows << " windows, " << t.slices << " slices of a head, " << t.parts
+       << " parts of " << t.windows.all_tokens() << " tokens\n";
+  for (const Buffer& buffer : t.buffers)
+    text << buffer.memory << ' ' << buffer.what << ": " << buffer.size.count << " B at " << buffer.offset.count
+         << '\n';
+  text << "peak: UB " << t.ub.count << " B\n";
+  return text.str();
+}
+
+}  // namespace assay::optimized::compress

@@ -1,0 +1,46 @@
+#include "operands/products.hpp"
+
+#include <algorithm>
+
+namespace assay::optimized {
+namespace {
+
+struct Strides {
+  std::int64_t row, depth;
+};
+
+void multiply(const tile::Kernels& kernels, const Factors& f, const Strides& left,
+              const Tile& result, tile::Sum sum) {
+  kernels.multiply({.a = f.left.at,
+                    .a_row = left.row,
+                    .a_depth = left.depth,
+                    .b = f.right.at,
+                    .b_row = f.right.stride,
+                    .c = result.at,
+                    .c_row = result.stride,
+                    .rows = f.rows,
+                    .columns = f.columns,
+                    .depth = f.depth,
+                    .sum = sum});
+}
+
+}  // namespace
+
+void transpose(const Tile& from, std::int64_t rows, std::int64_t columns, const Tile& to) {
+  constexpr std::int64_t edge = tile::lanes;
+  for (std::int64_t i0 = 0; i0 < rows; i0 += edge)
+    for (std::int64_t d = 0; d < columns; ++d)
+      for (std::int64_t i = i0; i < std::min(i0 + edge, rows); ++i) to.row(d)[i] = from.row(i)[d];
+}
+
+void multiply(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
+              tile::Sum sum) {
+  multiply(kernels, factors, {.row = factors.left.stride, .depth = 1}, result, sum);
+}
+
+void multiply_transposed(const tile::Kernels& kernels, const Factors& factors, const Tile& result,
+                         tile::Sum sum) {
+  multiply(kernels, factors, {.row = 1, .depth = factors.left.stride}, result, sum);
+}
+
+}  // namespace assay::optimized

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "assay/optimized/nsa_compress_grad.hpp"
+#include "assay/spec/striding.hpp"
+
+namespace assay::test::compress {
+
+using Op = spec::NsaCompressGrad;
+
+/// What a test asks for: a problem, and how its tensors are strided.
+struct Example {
+  Op::Problem problem;
+  spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
+};
+
+/// A problem of sequences of these lengths.
+Op::Problem problem_of(std::vector<std::int64_t> lengths, std::int64_t size, std::int64_t stride);
+
+/// Windows that lie within a sequence, found by trying where one can begin.
+std::int64_t windows_within(std::int64_t length, std::int64_t size, std::int64_t stride);
+std::int64_t windows_within(const Op::Problem& problem);
+
+/// Random tensors; `zeros`: of the same shapes and strides, full of zeros.
+Op::Inputs inputs_of(const Example& example);
+Op::Inputs zeros(const Example& example);
+/// Outputs whose storage is full of 0xAB.
+Op::Outputs outputs_of(const Example& example);
+/// The outputs of the implementation on the modelled A2.
+Op::Outputs run(const Example& example, const Op::Inputs& inputs,
+                const optimized::Options& options = {});
+
+/// Row-major numbers of the views.
+struct Gradients {
+  std::vector<double> input_grad, weight_grad;
+};
+std::vector<double> values(const spec::Tensor& tensor);
+Gradients values(const Op::Outputs& outputs);
+
+/// Gradients by the formulas, window by window, and the sums of the magnitudes of their terms.
+struct Expected {
+  Gradients values, magnitudes;
+};
+Expected oracle(const Op::Problem& problem, const Op::Inputs& inputs);
+
+/// Expects each element within one rounding of the formula, beside the rounding of fp32 sums.
+void expect_gradients(const Example& example);
+
+bool same_bits(const Op::Outputs& x, const Op::Outputs& y);
+
+}  // namespace assay::test::compress
