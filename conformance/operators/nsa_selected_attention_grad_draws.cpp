@@ -129,6 +129,8 @@ double scale_of(Scale scale, std::int64_t head_dim) {
   return 1.0;
 }
 
+}  // namespace
+
 SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   constexpr double all_judged = 3e4;
   constexpr std::int64_t some_rows = 8;
@@ -155,8 +157,6 @@ SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   if (entries(p) > all_judged) c.rows = some_rows;
   return c;
 }
-
-}  // namespace
 
 double entries(const Op::Problem& p) {
   return static_cast<double>(query_extents(p).rows()) * static_cast<double>(listed_keys(p));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "assay/conformance/random.hpp"
 #include "selected_kernel.hpp"
 
 namespace assay::conformance {

@@ -167,7 +167,10 @@ std::vector<float> Kernel::row_terms(const Rows& grad, const Rows& out) const {
 }
 
 void Kernel::run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) {
-  const Rows query(inputs.query, query_extents(p)), key(inputs.key, key_extents(p)),
+  spec::Tensor keys = inputs.key;
+  if (plan_.fault == Fault::strides_ignored)
+    keys.strides = spec::contiguous_strides(keys.shape), keys.offset = 0;
+  const Rows query(inputs.query, query_extents(p)), key(keys, key_extents(p)),
       value(inputs.value, value_extents(p)), out(inputs.attention_out, attention_out_extents(p)),
       grad(inputs.attention_out_grad, attention_out_extents(p)),
       lists(inputs.topk_indices, topk_extents(p)), max(inputs.softmax_max, statistics(p)),
@@ -183,6 +186,7 @@ void Kernel::run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& ou
   // One sum, or one for every query head of a group.
   std::vector<Rows> dk(at(plan_.order == Order::partial ? group : 1), Rows(key_extents(p)));
   std::vector<Rows> dv(dk.size(), Rows(value_extents(p)));
+  if (plan_.fault == Fault::workspace_not_zeroed) std::ranges::fill(dk[0].values, 0.5f);
   std::vector<std::uint8_t> listed(at(key.e.rows()), 0);
   for (const Entry& entry : entries(p, lists)) {
     const std::int64_t r = entry.query;

@@ -37,6 +37,8 @@ enum class Fault : std::uint8_t {
   cast_truncates,
   unlisted_unwritten,   ///< keys that no list names keep what was there
   output_not_cleared,   ///< the gradients add to what was there
+  workspace_not_zeroed,  ///< the sums of dk start at 1/2
+  strides_ignored,      ///< of key
   scale_one_percent,
 };
 
