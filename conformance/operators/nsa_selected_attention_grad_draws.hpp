@@ -1,0 +1,16 @@
+#pragma once
+
+#include "nsa_selected_attention_grad_factors.hpp"
+
+namespace assay::conformance::selected {
+
+/// The least pairs of query row and listed key that a choice can have, and how many are affordable: a long sequence of
+/// one head is judged on some of its rows.
+double fewest_entries(const Categories& chosen);
+double most_entries(const Categories& chosen);
+
+/// Lengths in the form in which equal ones are one number.
+void set_lengths(Op::Problem& problem, std::vector<std::int64_t> lengths_q,
+                 std::vector<std::int64_t> lengths_kv);
+
+}  // namespace assay::conformance::selected
