@@ -61,8 +61,8 @@ const std::map<std::string_view, Fault>& caught() {
       {"copy_duplicates", Fault::counts_once},
       {"split_lists", Fault::first_block_twice},
       {"halve_blocks", Fault::first_block_twice},
-      {"move_unseen", Fault::future_seen},
-      {"drop_mask", Fault::mask_in_mode_0},
+      {"move_unseen", Fault::mask_ignored},
+      {"drop_mask", Fault::diagonal_hidden},
       {"permute_queries", Fault::statistics_recomputed_late},
       {"permute_heads", Fault::dv_of_group_head},
       {"split_heads", Fault::first_head_lists},
@@ -74,7 +74,7 @@ const std::map<std::string_view, Fault>& caught() {
       {"zero_dy", Fault::workspace_not_zeroed},
       {"linear_dy", Fault::workspace_not_zeroed},
       {"shift_value", Fault::row_term_missing},
-      {"shift_statistics", Fault::statistics_recomputed_late}};
+      {"shift_statistics", Fault::softmax_sum_ignored}};
   return table;
 }
 

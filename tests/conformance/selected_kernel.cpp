@@ -86,6 +86,8 @@ bool Kernel::sees(const Op::Problem& p, std::int64_t i, std::int64_t j) const {
   const std::int64_t size = p.selected_block_size;
   const bool masked = p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent;
   if (!masked && plan_.fault != Fault::mask_in_mode_0) return true;
+  if (plan_.fault == Fault::mask_ignored) return true;
+  if (plan_.fault == Fault::diagonal_hidden) return j < i;
   if (plan_.fault == Fault::future_seen) return j / size <= i / size;
   if (plan_.fault == Fault::whole_blocks_hidden) return j / size < i / size || j == 0;
   return j <= i;
@@ -193,7 +195,9 @@ void Kernel::run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& ou
     const spec::RowPosition place = query.e.position(r);
     const bool late = plan_.fault == Fault::statistics_recomputed_late && place.s > 0;
     const float score = dot(query.row(r), key.row(entry.key), p.head_dim) * scale;
-    const float prob = std::exp(score - max.row(r)[0]) / sum.row(late ? r - 1 : r)[0];
+    const float total =
+        plan_.fault == Fault::softmax_sum_ignored ? 1.0f : sum.row(late ? r - 1 : r)[0];
+    const float prob = std::exp(score - max.row(r)[0]) / total;
     const float dprob = dot(grad.row(r), value.row(entry.key), p.head_dim_v);
     const float ds = stage(prob * (dprob - delta[at(r)]));
     const std::size_t part = dk.size() == 1 ? 0 : at(place.n % group);
