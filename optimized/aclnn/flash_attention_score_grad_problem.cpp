@@ -4,7 +4,6 @@
 #include <span>
 
 #include "aclnn/operands.hpp"
-#include "checks/refusals.hpp"
 #include "flash_attention_score_grad/call_extents.hpp"
 
 namespace assay::aclnn {

@@ -32,6 +32,11 @@ std::vector<conformance::Case<Op>> small_cases_of_the_default_sweep() {
 }  // namespace
 
 template <>
+std::vector<conformance::Case<spec::NsaSelectedAttentionGrad>> kill_cases() {
+  return small_cases_of_the_default_sweep<spec::NsaSelectedAttentionGrad>();
+}
+
+template <>
 std::vector<conformance::Case<spec::NsaCompressGrad>> kill_cases() {
   return small_cases_of_the_default_sweep<spec::NsaCompressGrad>();
 }

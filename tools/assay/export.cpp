@@ -171,9 +171,8 @@ ExitCode export_lines(const Options& options, const Context& context) {
   const std::vector<std::string> lines = read_lines(options.lines);
   fixtures::Writer writer(options.file);
   for (const std::string& line : lines)
-    with_operator(line.substr(0, line.find_first_of(" \t\r")), [&]<class Op> {
+    with_operators(line.substr(0, line.find_first_of(" \t\r")), [&]<class Op> {
       write_cases<Op>(options, {case_of_line<Op>(line)}, writer, context);
-      return ExitCode::conformant;
     });
   writer.close();
   print_written(options, std::ssize(lines), context.out);
