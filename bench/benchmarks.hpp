@@ -11,6 +11,9 @@ void reference_speed(Recorder& recorder, std::size_t runs);
 /// same turns: both rates, the ratio of their times, and how far their results are apart.
 void optimized_speed(Recorder& recorder, std::size_t runs);
 
+/// The same of selected attention, beside products of Eigen composed token by token over gathered keys.
+void selected_speed(Recorder& recorder, std::size_t runs);
+
 /// Cases per second that the judge handles, the implementation's own time included.
 void judge_speed(Recorder& recorder, std::size_t runs);
 
