@@ -2,6 +2,9 @@
 
 #include "aclnn/kernels.hpp"
 #include "aclnn/memory.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
 namespace assay::aclnn {
 
@@ -16,6 +19,8 @@ struct Device {
   device::Spec spec;
   Memory memory;
   Kernels<spec::FlashAttentionScoreGrad> flash_attention_score_grad;
+  Kernels<spec::NsaCompressGrad> nsa_compress_grad;
+  Kernels<spec::NsaSelectedAttentionGrad> nsa_selected_attention_grad;
 };
 
 }  // namespace assay::aclnn

@@ -11,10 +11,6 @@ using Op = spec::FlashAttentionScoreGrad;
 using Call = spec::Call<Op>;
 using spec::Tensor;
 
-std::optional<std::string> text(const char* given) {
-  return given == nullptr ? std::nullopt : std::optional<std::string>(given);
-}
-
 Op::Attributes attributes_of(const FlashArguments& a) {
   return {.scale_value = a.scale_value,
           .keep_prob = a.keep_prob,
@@ -140,10 +136,9 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
 Plan decide(const std::shared_ptr<Device>& device, const Call& call) {
   device->flash_attention_score_grad.check(call);
   if (optimized::all_outputs_empty(call)) return {};
+  const Op::Problem problem = problem_of(call);
   return {.workspace_size = workspace_size(call),
-          .run = [device, problem = problem_of(call)](const Bindings& tensors) {
-            run(*device, problem, tensors);
-          }};
+          .run = [device, problem](const Bindings& tensors) { run(*device, problem, tensors); }};
 }
 
 }  // namespace

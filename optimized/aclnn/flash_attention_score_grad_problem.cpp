@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "aclnn/operands.hpp"
 #include "flash_attention_score_grad/call_extents.hpp"
 
 namespace assay::aclnn {
@@ -10,16 +11,8 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using Call = spec::Call<Op>;
-using Lengths = std::vector<std::int64_t>;
-using optimized::is_given;
 using spec::MaskShape;
 using spec::PseShape;
-
-std::int64_t tokens(const Lengths& lengths) {
-  std::int64_t sum = 0;
-  for (const std::int64_t length : lengths) sum += length;
-  return sum;
-}
 
 void set_extents(const Call& call, Op::Problem& p) {
   const optimized::CallExtents e = optimized::extents_of(call);
@@ -49,7 +42,7 @@ PseShape pse_of(const Op::Problem& unbiased, const spec::Shape& shape) {
   Op::Problem p = unbiased;
   const bool tnd = p.input_layout == spec::Layout::tnd;
   if (tnd && shape.size() == 1) {
-    const bool keys_only = shape[0] == p.heads_q * tokens(p.lengths_kv);
+    const bool keys_only = shape[0] == p.heads_q * key_extents(p).tokens();
     return !keys_only && shape[0] == spec::score_count(p) ? PseShape::packed_bnss
                                                           : PseShape::packed_bn1s;
   }
@@ -82,8 +75,8 @@ void set_mask(const Call& call, Op::Problem& p) {
 void set_position_bias(const Call& call, Op::Problem& p) {
   if (spec::has_pse_type(call.surface)) {
     p.pse_type = call.attributes.pse_type;
-    p.q_start_idx = call.parameters.q_start_idx.value_or(Lengths());
-    p.kv_start_idx = call.parameters.kv_start_idx.value_or(Lengths());
+    p.q_start_idx = call.parameters.q_start_idx.value_or(spec::Shape());
+    p.kv_start_idx = call.parameters.kv_start_idx.value_or(spec::Shape());
   }
   const spec::Parameter& pse = call.parameters.pse_shift;
   if (is_given(pse)) p.pse_shift = pse_of(p, pse.shape);

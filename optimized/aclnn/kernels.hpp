@@ -7,7 +7,8 @@
 #include "aclnn/aclnn_base.h"
 #include "aclnn/failure.hpp"
 #include "assay/device/ascend.hpp"
-#include "assay/optimized/flash_attention_score_grad.hpp"
+#include "assay/optimized/options.hpp"
+#include "assay/spec/implementation.hpp"
 
 namespace assay::aclnn {
 

@@ -34,6 +34,21 @@ std::shared_ptr<const Allocation> memory_of(std::string_view name, const TensorV
 
 }  // namespace
 
+std::optional<std::string> text(const char* given) {
+  return given == nullptr ? std::nullopt : std::optional<std::string>(given);
+}
+
+Lengths lengths_of(const std::vector<std::int64_t>& sums) {
+  Lengths lengths = {.all = {}, .longest = 0};
+  std::int64_t start = 0;
+  for (const std::int64_t end : sums) {
+    lengths.all.push_back(end - start);
+    lengths.longest = std::max(lengths.longest, lengths.all.back());
+    start = end;
+  }
+  return lengths;
+}
+
 const Bindings::Binding* Bindings::find(std::string_view name) const {
   const auto found = std::ranges::find(bindings_, name, &Binding::name);
   return found == bindings_.end() ? nullptr : &*found;

@@ -158,7 +158,7 @@ TEST(CompressKernel, RunsDifferOnlyWhereTheOrderOfWindowsDoes) {
       kernel->run(sample.problem, sample.inputs, outputs);
       return outputs.weight_grad.bytes;
     };
-    const std::vector<std::byte> first = weight_grad();
+    const spec::Storage first = weight_grad();
     for (int run = 0; run < 8; ++run)
       if (weight_grad() != first) return true;
     return false;

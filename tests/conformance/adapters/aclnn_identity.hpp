@@ -12,7 +12,8 @@
 #include "assay/conformance/examination.hpp"
 #include "assay/conformance/sampling.hpp"
 
-/// The same cases judged in process and through the C API of the shared library: nobody can tell which was which.
+/// The same cases judged in process and through the C API of the shared library: nobody can tell
+/// which was which.
 namespace assay::conformance::tests {
 
 /// The library, and what its arithmetic is, told where the C API has no words for it.
@@ -42,7 +43,8 @@ inline void expect_equal_judgement(const CaseReport& in_process, const CaseRepor
 
 /// Judges the cases both ways. Answers the share of the sweep's time that the C API cost.
 template <class Op>
-double expect_equal_judgements(const std::vector<Case<Op>>& cases, spec::Implementation<Op>& in_process) {
+double expect_equal_judgements(const std::vector<Case<Op>>& cases,
+                               spec::Implementation<Op>& in_process) {
   const auto through_api = through_the_c_api<Op>();
   double sweep_seconds = 0, extra_seconds = 0;
   for (const Case<Op>& c : cases) {
@@ -57,8 +59,8 @@ double expect_equal_judgements(const std::vector<Case<Op>>& cases, spec::Impleme
   return extra_seconds / sweep_seconds;
 }
 
-/// Every `step`th case of a sweep that is wanted. A cascade is not: it runs a forward, for which the documents have no
-/// prototype.
+/// Every `step`th case of a sweep that is wanted. A cascade is not: it runs a forward, for which
+/// the documents have no prototype.
 template <class Op, class Wanted>
 std::vector<Case<Op>> selected(Wanted&& wanted, std::size_t step) {
   std::vector<Case<Op>> cases;

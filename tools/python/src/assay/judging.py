@@ -44,12 +44,15 @@ def export_plan(file: Path, plan: Plan, numerics: str = "", program: Program | N
     return read_cases(file)
 
 
-def export_line(file: Path, line: str, numerics: str = "", program: Program | None = None) -> list[Case]:
-    """Writes the case of a replay line, with or without "assay run" in front, to a file."""
+def export_lines(
+    file: Path, lines: Sequence[str], numerics: str = "", program: Program | None = None
+) -> list[Case]:
+    """Writes the cases of replay lines, with or without "assay run" in front, to a file."""
     program = program or Program(find_program())
-    words = shlex.split(line.removeprefix("assay run "))
+    listed = file.with_suffix(".txt")
+    listed.write_text("".join(line.removeprefix("assay run ") + "\n" for line in lines), encoding="utf-8")
     declared = [f"--numerics={numerics}"] if numerics else []
-    program.run(["export", file, *declared, *words])
+    program.run(["export", file, *declared, f"--lines={listed}"])
     return read_cases(file)
 
 
@@ -66,19 +69,18 @@ class _Judge:
         if isinstance(cases, Case):
             return self._copied([cases])
         if isinstance(cases, str) and not Path(cases).is_file():
-            return self._exported(cases, 0)
+            return self._exported([cases])
         if isinstance(cases, (str, os.PathLike)):
             return self._copied(read_cases(cases))
-        stored, exported = [], []
-        for number, case in enumerate(cases):
-            if isinstance(case, Case):
-                stored.append(case)
-            else:
-                exported += self._exported(case, number)
-        return self._copied(stored) + exported
+        chosen = list(cases)
+        return self._copied([case for case in chosen if isinstance(case, Case)]) + self._exported(
+            [line for line in chosen if isinstance(line, str)]
+        )
 
-    def _exported(self, line: str, number: int) -> list[Case]:
-        return export_line(self.folder / f"line{number}.h5", line, self.implementation.numerics, self.program)
+    def _exported(self, lines: list[str]) -> list[Case]:
+        if not lines:
+            return []
+        return export_lines(self.folder / "lines.h5", lines, self.implementation.numerics, self.program)
 
     def _copied(self, cases: list[Case]) -> list[Case]:
         if not cases:
