@@ -20,10 +20,16 @@ void run(const Choice& choice, Recorder& recorder) {
   if (choice.sensitivity) return sensitivity(recorder);
   for (const std::string& group : choice.groups) {
     if (group == "reference") reference_speed(recorder, choice.runs);
-    if (group == "optimized") optimized_speed(recorder, choice.runs);
+    if (group == "optimized") {
+      optimized_speed(recorder, choice.runs);
+      compress_speed(recorder, choice.runs);
+    }
     if (group == "selected") selected_speed(recorder, choice.runs);
     if (group == "judge") judge_speed(recorder, choice.runs);
-    if (group == "modelled") modelled_time(recorder);
+    if (group == "modelled") {
+      modelled_time(recorder);
+      compress_modelled_time(recorder);
+    }
   }
 }
 
