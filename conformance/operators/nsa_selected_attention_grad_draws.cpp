@@ -1,6 +1,7 @@
 #include "nsa_selected_attention_grad_draws.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -129,6 +130,8 @@ double scale_of(Scale scale, std::int64_t head_dim) {
   return 1.0;
 }
 
+}  // namespace
+
 SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   constexpr double all_judged = 3e4;
   constexpr std::int64_t some_rows = 8;
@@ -151,12 +154,15 @@ SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   draw_lengths(p, k, budget, draws);
   c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
   p.scale_value = k.track == Track::bound ? scale_of(k.scale, p.head_dim)
-                                          : lattice_scale(dense_problem(p), c.seed);
+                                          : exact_scale(p, c.seed);
   if (entries(p) > all_judged) c.rows = some_rows;
   return c;
 }
 
-}  // namespace
+double exact_scale(const Op::Problem& p, std::uint64_t seed) {
+  const double scale = lattice_scale(dense_problem(p), seed);
+  return p.sparse_mode == 2 ? std::abs(scale) : scale;
+}
 
 double entries(const Op::Problem& p) {
   return static_cast<double>(query_extents(p).rows()) * static_cast<double>(listed_keys(p));

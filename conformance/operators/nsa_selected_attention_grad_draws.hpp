@@ -9,6 +9,12 @@ namespace assay::conformance::selected {
 double fewest_entries(const Categories& chosen);
 double most_entries(const Categories& chosen);
 
+/// A case of the categories with about `budget` such pairs, as far as they allow.
+SelectedCase draw_case(const Categories& chosen, double budget, std::uint64_t seed);
+
+/// A scale_value that the lattice takes; positive under the mask, which the forward otherwise loses.
+double exact_scale(const Op::Problem& problem, std::uint64_t seed);
+
 /// Lengths in the form in which equal ones are one number.
 void set_lengths(Op::Problem& problem, std::vector<std::int64_t> lengths_q,
                  std::vector<std::int64_t> lengths_kv);

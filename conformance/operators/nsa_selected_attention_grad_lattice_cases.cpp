@@ -1,6 +1,4 @@
-#include "assay/conformance/lattice.hpp"
 #include "nsa_selected_attention_grad_draws.hpp"
-#include "operators/nsa_selected_attention_grad_dense.hpp"
 
 namespace assay::conformance::selected {
 namespace {
@@ -56,7 +54,7 @@ std::vector<SelectedCase> lattice_cases(std::uint64_t seed) {
           p.sparse_mode = 2;
           p.atten_mask = spec::SelectedMask::compressed;
         }
-        p.scale_value = lattice_scale(dense_problem(p), c.seed);
+        p.scale_value = exact_scale(p, c.seed);
         cases.push_back(std::move(c));
       }
   return cases;

@@ -63,9 +63,9 @@ List in_order(const Query& q) {
   return list;
 }
 
-/// Moves `block` to place `k`, in front of which it is not; another one gives way if it was not listed.
+/// Moves `block` to place `k`; what is there gives way if it was not listed.
 void put(List& list, std::size_t k, std::int64_t block) {
-  const auto found = std::find(list.begin() + static_cast<std::ptrdiff_t>(k), list.end(), block);
+  const auto found = std::ranges::find(list, block);
   if (found != list.end())
     std::swap(*found, list[k]);
   else

@@ -17,8 +17,9 @@ std::vector<Property> properties<spec::NsaSelectedAttentionGrad>() {
 
 template <>
 std::vector<Case<spec::NsaSelectedAttentionGrad>> property_cases(std::string_view name) {
+  const std::string_view known = selected::relation(name).name;
   std::vector<selected::SelectedCase> cases = selected::relation_cases(1);
-  std::erase_if(cases, [&](const selected::SelectedCase& c) { return c.relation != name; });
+  std::erase_if(cases, [&](const selected::SelectedCase& c) { return c.relation != known; });
   return cases;
 }
 

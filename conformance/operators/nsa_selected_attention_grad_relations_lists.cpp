@@ -147,7 +147,7 @@ bool has_late_queries(const Op::Problem& p) {
 std::vector<Op::Problem> late_queries() {
   Op::Problem p = with_mask(small_problem(DType::bf16));
   p.lengths_q = {70, 3, 49}, p.seq_q = 70;
-  p.lengths_kv = {64, 64, 48}, p.seq_kv = 64;
+  p.lengths_kv = {64, 80, 64}, p.seq_kv = 80;
   return {p};
 }
 

@@ -1,6 +1,7 @@
 #include "operators/packed_rows.hpp"
 
 #include "assay/conformance/inputs.hpp"
+#include "assay/spec/attention.hpp"
 
 namespace assay::conformance {
 

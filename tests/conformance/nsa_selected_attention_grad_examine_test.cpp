@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "assay/conformance/random.hpp"
 #include "selected_kernel.hpp"
 
 namespace assay::conformance {
@@ -92,12 +93,14 @@ struct Caught {
 /// Each on lists that show it.
 constexpr Caught faults[] = {
     {Fault::future_seen, 2, "anchored"},       {Fault::whole_blocks_hidden, 2, "anchored"},
+    {Fault::diagonal_hidden, 2, "anchored"},   {Fault::mask_ignored, 2, "shuffled"},
     {Fault::mask_in_mode_0, 0, "shuffled"},    {Fault::counts_once, 0, "duplicates"},
     {Fault::first_head_lists, 0, "per_head"},  {Fault::first_block_twice, 0, "shuffled"},
     {Fault::last_place_dropped, 0, "shuffled"}, {Fault::blocks_from_start, 0, "shuffled"},
     {Fault::row_term_missing, 0, "shuffled"},  {Fault::row_term_of_first_head, 2, "causal"},
     {Fault::dk_unscaled, 0, "identity"},       {Fault::dv_of_group_head, 0, "shared"},
-    {Fault::statistics_recomputed_late, 0, "shuffled"}, {Fault::stage_truncates, 0, "shuffled"},
+    {Fault::statistics_recomputed_late, 0, "shuffled"}, {Fault::softmax_sum_ignored, 0, "shared"},
+    {Fault::stage_truncates, 0, "shuffled"},
     {Fault::cast_truncates, 0, "shuffled"},    {Fault::unlisted_unwritten, 0, "identity"},
     {Fault::output_not_cleared, 0, "shuffled"}, {Fault::scale_one_percent, 0, "shuffled"}};
 

@@ -92,11 +92,12 @@ TEST(SelectedLattice, ExactGradientsAreThoseOfTheReference) {
 TEST(SelectedLattice, FaultsAreCaught) {
   const std::vector<Case<Op>> cases = selected::lattice_cases(1);
   for (const Fault fault :
-       {Fault::future_seen, Fault::whole_blocks_hidden, Fault::mask_in_mode_0, Fault::counts_once,
+       {Fault::future_seen, Fault::whole_blocks_hidden, Fault::diagonal_hidden,
+        Fault::mask_ignored, Fault::mask_in_mode_0, Fault::counts_once,
         Fault::first_head_lists, Fault::first_block_twice, Fault::last_place_dropped,
         Fault::blocks_from_start, Fault::row_term_missing, Fault::row_term_of_first_head,
         Fault::dk_unscaled, Fault::dv_of_group_head, Fault::statistics_recomputed_late,
-        Fault::stage_truncates, Fault::cast_truncates, Fault::output_not_cleared,
+        Fault::softmax_sum_ignored, Fault::stage_truncates, Fault::cast_truncates, Fault::output_not_cleared,
         Fault::scale_one_percent}) {
     bool caught = false;
     for (std::size_t k = 0; k < cases.size() && !caught; ++k)

@@ -86,6 +86,8 @@ bool Kernel::sees(const Op::Problem& p, std::int64_t i, std::int64_t j) const {
   const std::int64_t size = p.selected_block_size;
   const bool masked = p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent;
   if (!masked && plan_.fault != Fault::mask_in_mode_0) return true;
+  if (plan_.fault == Fault::mask_ignored) return true;
+  if (plan_.fault == Fault::diagonal_hidden) return j < i;
   if (plan_.fault == Fault::future_seen) return j / size <= i / size;
   if (plan_.fault == Fault::whole_blocks_hidden) return j / size < i / size || j == 0;
   return j <= i;
@@ -167,7 +169,10 @@ std::vector<float> Kernel::row_terms(const Rows& grad, const Rows& out) const {
 }
 
 void Kernel::run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) {
-  const Rows query(inputs.query, query_extents(p)), key(inputs.key, key_extents(p)),
+  spec::Tensor keys = inputs.key;
+  if (plan_.fault == Fault::strides_ignored)
+    keys.strides = spec::contiguous_strides(keys.shape), keys.offset = 0;
+  const Rows query(inputs.query, query_extents(p)), key(keys, key_extents(p)),
       value(inputs.value, value_extents(p)), out(inputs.attention_out, attention_out_extents(p)),
       grad(inputs.attention_out_grad, attention_out_extents(p)),
       lists(inputs.topk_indices, topk_extents(p)), max(inputs.softmax_max, statistics(p)),
@@ -183,13 +188,16 @@ void Kernel::run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& ou
   // One sum, or one for every query head of a group.
   std::vector<Rows> dk(at(plan_.order == Order::partial ? group : 1), Rows(key_extents(p)));
   std::vector<Rows> dv(dk.size(), Rows(value_extents(p)));
+  if (plan_.fault == Fault::workspace_not_zeroed) std::ranges::fill(dk[0].values, 0.5f);
   std::vector<std::uint8_t> listed(at(key.e.rows()), 0);
   for (const Entry& entry : entries(p, lists)) {
     const std::int64_t r = entry.query;
     const spec::RowPosition place = query.e.position(r);
     const bool late = plan_.fault == Fault::statistics_recomputed_late && place.s > 0;
     const float score = dot(query.row(r), key.row(entry.key), p.head_dim) * scale;
-    const float prob = std::exp(score - max.row(r)[0]) / sum.row(late ? r - 1 : r)[0];
+    const float total =
+        plan_.fault == Fault::softmax_sum_ignored ? 1.0f : sum.row(late ? r - 1 : r)[0];
+    const float prob = std::exp(score - max.row(r)[0]) / total;
     const float dprob = dot(grad.row(r), value.row(entry.key), p.head_dim_v);
     const float ds = stage(prob * (dprob - delta[at(r)]));
     const std::size_t part = dk.size() == 1 ? 0 : at(place.n % group);

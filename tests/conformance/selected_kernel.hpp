@@ -22,6 +22,8 @@ enum class Fault : std::uint8_t {
   none,
   future_seen,          ///< no mask inside the block at the query's position
   whole_blocks_hidden,  ///< the block at the query's position is not seen at all
+  diagonal_hidden,      ///< a query does not see the key at its own position
+  mask_ignored,         ///< mode 2 hides nothing
   mask_in_mode_0,       ///< the triangle applies in mode 0
   counts_once,          ///< a block that is listed twice counts once
   first_head_lists,     ///< every key head uses the lists of the first
@@ -33,10 +35,13 @@ enum class Fault : std::uint8_t {
   dk_unscaled,
   dv_of_group_head,     ///< of a group only the last head adds to dv
   statistics_recomputed_late,  ///< softmax_sum of the row above
+  softmax_sum_ignored,
   stage_truncates,
   cast_truncates,
   unlisted_unwritten,   ///< keys that no list names keep what was there
   output_not_cleared,   ///< the gradients add to what was there
+  workspace_not_zeroed,  ///< the sums of dk start at 1/2
+  strides_ignored,      ///< of key
   scale_one_percent,
 };
 

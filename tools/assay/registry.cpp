@@ -2,6 +2,7 @@
 
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "assay/optimized/nsa_compress_grad.hpp"
+#include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "device.hpp"
 #include "mutants.hpp"
 
@@ -30,6 +31,7 @@ void add_tiled(Registry& registry, Maker<Op> make) {
 Registry own_registry() {
   Registry registry;
   add_tiled<spec::FlashAttentionScoreGrad>(registry, optimized::flash_attention_score_grad);
+  add_tiled<spec::NsaSelectedAttentionGrad>(registry, optimized::nsa_selected_attention_grad);
   add_tiled<spec::NsaCompressGrad>(registry, optimized::nsa_compress_grad);
   registry.add(device_command()).add(mutants_command());
   return registry;
