@@ -70,7 +70,7 @@ std::int64_t draw_batch(Batch batch, Draws& draws) {
     case Batch::single: return 1;
     case Batch::alike: return draws.one_of({2, 3});
     case Batch::unequal: return draws.one_of({2, 3, 5});
-    case Batch::many: return many_sequences + draws.integer(0, 5);
+    case Batch::many: return many_sequences + draws.integer(0, 2);
   }
   return 1;
 }
@@ -79,7 +79,7 @@ std::int64_t draw_batch(Batch batch, Draws& draws) {
 std::int64_t draw_keys(const Op::Problem& p, Keys keys, Draws& draws) {
   const std::int64_t more = keys == Keys::listed     ? 0
                             : keys == Keys::one_more ? 1
-                                                     : draws.integer(2, 6);
+                                                     : draws.integer(2, p.selected_block_size <= 32 ? 6 : 2);
   return listed_keys(p) + more * p.selected_block_size;
 }
 
@@ -133,8 +133,8 @@ double scale_of(Scale scale, std::int64_t head_dim) {
 }  // namespace
 
 SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
-  constexpr double all_judged = 3e4;
-  constexpr std::int64_t some_rows = 8;
+  constexpr double all_judged = 1e4;
+  constexpr std::int64_t all_keys_judged = 1500, some_rows = 8;
   Draws draws(seed);
   SelectedCase c{.product = k.product,
                  .inputs = k.inputs,
@@ -155,7 +155,7 @@ SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
   p.scale_value = k.track == Track::bound ? scale_of(k.scale, p.head_dim)
                                           : exact_scale(p, c.seed);
-  if (entries(p) > all_judged) c.rows = some_rows;
+  if (entries(p) > all_judged || key_extents(p).rows() > all_keys_judged) c.rows = some_rows;
   return c;
 }
 
@@ -176,6 +176,14 @@ double fewest_entries(const Categories& k) {
   if (k.queries == Queries::equal || k.queries == Queries::longer) rows *= listed;
   return static_cast<double>(rows * listed);
 }
+
+double fewest_keys(const Categories& k) {
+  const std::int64_t heads = (k.heads == Heads::one ? 1 : 2) *
+                             (k.batch == Batch::single ? 1 : k.batch == Batch::many ? many_sequences : 2);
+  return static_cast<double>(heads * k.block_size * range_of(k.block_count).first);
+}
+
+double most_keys(const Categories& k) { return k.heads == Heads::one ? 8200 : 4200; }
 
 double most_entries(const Categories& k) {
   constexpr double of_one_head = 2.7e5, of_many = 5e4;
