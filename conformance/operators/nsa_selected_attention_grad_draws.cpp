@@ -130,6 +130,13 @@ double scale_of(Scale scale, std::int64_t head_dim) {
   return 1.0;
 }
 
+/// Whether the controls will be caught. Where errors are large beside the gradients, some may pass, which earns no coverage.
+bool is_surely_tight(const SelectedCase& c) {
+  constexpr std::string_view loose[] = {"peaked", "offset", "outliers", "subnormal_fp16"};
+  return c.violate.empty() && c.problem.scale_value != 0 &&
+         std::ranges::find(loose, c.profile) == std::end(loose);
+}
+
 }  // namespace
 
 SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
@@ -217,9 +224,9 @@ std::vector<SelectedCase> completing_cases(std::uint64_t seed, std::span<const S
   constexpr double budget = 2e3;
   std::vector<Choice> known;
   for (const SelectedCase& c : plan)
-    if (c.track == Track::bound && c.violate.empty()) known.push_back(axes_of(c));
+    if (c.track == Track::bound && is_surely_tight(c)) known.push_back(axes_of(c));
   Choice bound = choice_space().open_choice();
-  bound[track] = 0;
+  bound[track] = bound[profile] = bound[scale] = 0;
   std::vector<SelectedCase> cases;
   const std::uint64_t lots = stream(seed, Stream::sampling).bits(2);
   for (const Choice& choice : pairwise_cover(

@@ -93,7 +93,7 @@ Certificate Grounds<Op>::certify() const {
                                     {"dv", flash::narrowed(of_key.dv)}};
           },
       .products = static_cast<std::int64_t>(selected::entries(p)) * p.head_dim,
-      .most_sequences = std::clamp<std::int64_t>(400'000 / of_row, 1, 4)};
+      .most_sequences = std::clamp<std::int64_t>(200'000 / of_row, 1, 2)};
   return flash::certify(dense_, judged_, definition);
 }
 
