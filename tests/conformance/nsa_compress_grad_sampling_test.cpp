@@ -123,7 +123,7 @@ TEST(CompressSample, HasPublishedShapes) {
   EXPECT_EQ(models[0].problem.head_dim, 192);
   EXPECT_EQ(models[0].problem.seq, 8192);
   for (const auto& c : compress::model_cases(compress::ModelExtent::cut))
-    EXPECT_LE(input_extents(c.problem).rows() * c.problem.head_dim, 4'000'000) << c.note;
+    EXPECT_LE(input_extents(c.problem).rows() * c.problem.head_dim, 1'500'000) << c.note;
 }
 
 }  // namespace

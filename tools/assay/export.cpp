@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "assay/conformance/exact.hpp"
 #include "assay/conformance/record.hpp"
 #include "assay/fixtures/file.hpp"
 #include "case_flags.hpp"
@@ -172,7 +173,11 @@ ExitCode export_lines(const Options& options, const Context& context) {
   fixtures::Writer writer(options.file);
   for (const std::string& line : lines)
     with_operators(line.substr(0, line.find_first_of(" \t\r")), [&]<class Op> {
-      write_cases<Op>(options, {case_of_line<Op>(line)}, writer, context);
+      try {
+        write_cases<Op>(options, {case_of_line<Op>(line)}, writer, context);
+      } catch (const conformance::NoLattice& reason) {
+        throw UsageError("'" + line + "': no exact inputs: " + reason.what());
+      }
     });
   writer.close();
   print_written(options, std::ssize(lines), context.out);

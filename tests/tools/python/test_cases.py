@@ -46,7 +46,8 @@ def test_the_reference_is_there_with_its_tolerance(cases: list[assay.Case]) -> N
     assert dq.value.shape == dq.tau.shape == dq.radius.shape == (rows, cases[1].problem["head_dim"])
     assert dq.value.dtype == np.float64 and dq.rounded.dtype.name == "bfloat16"
     assert np.all(np.abs(dq.rounded.astype(np.float64) - dq.value) <= dq.tau + dq.radius)
-    assert dq.profile == "fp32_staging" and dq.rows is None
+    assert dq.profile == "fp32_staging"
+    assert dq.rows is not None and dq.rows.tolist() == list(range(rows))
 
 
 def test_a_copy_is_judged_as_the_original(exported: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -88,6 +89,15 @@ class Case:
         def read(case: h5py.Group) -> dict[str, Array]:
             members = _members(case, f"actual/{link_of(implementation)}")
             return {name_of(n): _foreign(d) for n, d in members if n != "profile"}
+
+        return self._read(read)
+
+    def verdict(self, implementation: str) -> dict[str, Any]:
+        """What `assay check` wrote of an implementation, see tools/report_schema.md; empty where it did not."""
+
+        def read(case: h5py.Group) -> dict[str, Any]:
+            path = f"verdicts/{link_of(implementation)}"
+            return dict(json.loads(case[path][()])) if path in case else {}
 
         return self._read(read)
 

@@ -58,6 +58,11 @@ class Report:
         return self.verdict not in NOT_CONCLUSIVE and self.verdict != "not_applicable"
 
     @property
+    def unconfirmed(self) -> list[str]:
+        """What a file alone could not settle."""
+        return list(self.members.get("unconfirmed", ()))
+
+    @property
     def replay(self) -> str:
         """The line that repeats the case."""
         return f"assay run {self.command}"
