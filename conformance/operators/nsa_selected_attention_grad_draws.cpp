@@ -108,9 +108,11 @@ void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& dra
   const std::int64_t queries = draw_queries(p, k.queries, keys, budget, draws);
   std::vector<std::int64_t> of_queries(static_cast<std::size_t>(p.batch), queries);
   std::vector<std::int64_t> of_keys(static_cast<std::size_t>(p.batch), keys);
+  // The class is that of the first sequence, which need not be the longest.
+  const std::int64_t most_queries = queries < 32 ? 2 * queries + 1 : queries + 1;
   if (k.batch != Batch::alike)
     for (std::size_t b = 1; b < of_queries.size(); ++b) {
-      of_queries[b] = draws.integer(1, queries);
+      of_queries[b] = draws.integer(1, most_queries);
       of_keys[b] = listed_keys(p) + draws.integer(0, 2) * p.selected_block_size;
     }
   // Unequal they must be, whatever chance says.
