@@ -107,7 +107,8 @@ std::string Trespass::text(const std::string& tensor) const {
 }
 
 SharedMemory::SharedMemory(const std::vector<std::int64_t>& sizes)
-    : regions_(regions_of(sizes)), file_(memfd_create("assay-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+    : regions_(regions_of(sizes)),
+      file_(memfd_create("assay-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   const std::int64_t end = regions_.empty() ? page_bytes() : regions_.back().end;
   const std::string what = std::to_string(end) + " bytes of shared memory";
   // Sealed: a worker that cut the file would kill the judge.

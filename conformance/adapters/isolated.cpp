@@ -54,7 +54,9 @@ spec::Tensor another_tensor(const spec::Tensor& lent) {
 void lose(spec::Tensor& member) { member = another_tensor(member); }
 void lose(std::optional<spec::Tensor>& member) { member.reset(); }
 void replace(spec::Tensor& member) { member = another_tensor(member); }
-void replace(std::optional<spec::Tensor>& member) { member = another_tensor(member.value_or(spec::Tensor{})); }
+void replace(std::optional<spec::Tensor>& member) {
+  member = another_tensor(member.value_or(spec::Tensor{}));
+}
 
 /// Takes the tensors back, the first of which has the number `index` of the loan.
 template <class Tensors>

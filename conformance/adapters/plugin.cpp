@@ -66,7 +66,8 @@ const assay_plugin& loaded(const std::string& path) {
   return *plugin;
 }
 
-void require_operator(const assay_plugin& plugin, const std::string& path, std::string_view wanted) {
+void require_operator(const assay_plugin& plugin, const std::string& path,
+                      std::string_view wanted) {
   std::string offered;
   for (const char* const* name = plugin.operators; *name != nullptr; ++name) {
     if (*name == wanted) return;
@@ -153,7 +154,8 @@ class Plugin final : public spec::Implementation<Op> {
     const char* reason = nullptr;
     const std::int32_t status = phase(&c_call, &reason);
     if (status != assay_accepted)
-      throw spec::Rejected(static_cast<Status>(status), reason == nullptr ? "no reason given" : reason);
+      throw spec::Rejected(static_cast<Status>(status),
+                           reason == nullptr ? "no reason given" : reason);
   }
 
   void run_as(PluginCall<Op>& seen, const Problem& problem, const Inputs& inputs,
@@ -180,6 +182,7 @@ template std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> op
     const std::string&);
 template std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> open_plugin(
     const std::string&);
-template std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> open_plugin(const std::string&);
+template std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> open_plugin(
+    const std::string&);
 
 }  // namespace assay::adapters

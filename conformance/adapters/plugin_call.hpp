@@ -114,19 +114,21 @@ class PluginCall {
   static bool is_output(std::string_view wanted) {
     typename Op::Outputs none;
     bool found = false;
-    visit_fields(none, [&](std::string_view name, const auto&) { found = found || name == wanted; });
+    visit_fields(none,
+                 [&](std::string_view name, const auto&) { found = found || name == wanted; });
     return found;
   }
 
   template <class Described>
   assay_tensor& add_described(const char* name, const Described& tensor) {
-    return tensors_.emplace_back(assay_tensor{.name = name,
-                                              .dtype = static_cast<std::int32_t>(tensor.dtype),
-                                              .rank = static_cast<std::int32_t>(tensor.shape.size()),
-                                              .shape = tensor.shape.data(),
-                                              .strides = tensor.strides.data(),
-                                              .offset = tensor.offset,
-                                              .format = "ND"});
+    return tensors_.emplace_back(
+        assay_tensor{.name = name,
+                     .dtype = static_cast<std::int32_t>(tensor.dtype),
+                     .rank = static_cast<std::int32_t>(tensor.shape.size()),
+                     .shape = tensor.shape.data(),
+                     .strides = tensor.strides.data(),
+                     .offset = tensor.offset,
+                     .format = "ND"});
   }
   void add_parameter(const char* name, const spec::Parameter& parameter) {
     assay_tensor& added = add_described(name, parameter);

@@ -170,7 +170,8 @@ class Server {
     std::optional<spec::Call<Op>> call;
     if (kind == Request::run_call) call = request.take<spec::Call<Op>>();
     const auto problem = request.take<typename Op::Problem>();
-    const auto in = request.take<std::vector<Outline>>(), out = request.take<std::vector<Outline>>();
+    const auto in = request.take<std::vector<Outline>>();
+    const auto out = request.take<std::vector<Outline>>();
     std::vector<std::int64_t> sizes;
     add_sizes(in, sizes);
     const std::size_t first_output = sizes.size();

@@ -44,8 +44,8 @@ class Preparation {
     posix_spawnattr_setsigdefault(&attributes_, &all);
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_,
-                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
+                                               POSIX_SPAWN_SETSIGMASK);
   }
   ~Preparation() {
     posix_spawn_file_actions_destroy(&actions_);
@@ -67,7 +67,8 @@ class Preparation {
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     pid_t pid = -1;
-    require(posix_spawn(&pid, program.path.c_str(), &actions_, &attributes_, arguments.data(), environ),
+    require(posix_spawn(&pid, program.path.c_str(), &actions_, &attributes_, arguments.data(),
+                        environ),
             "a worker, " + program.path + ", cannot be started");
     return pid;
   }
@@ -89,9 +90,10 @@ std::string end_text(int status) {
            " instead of answering";
   const int signal = WTERMSIG(status);
   const char* const name = sigabbrev_np(signal);
-  std::string text = "the worker was ended by SIG" + std::string(name == nullptr ? "?" : name) + " (" +
-                     strsignal(signal) + ")";
-  if (signal == SIGKILL) text += ", which the judge did not send: perhaps the machine ran out of memory";
+  std::string text = "the worker was ended by SIG" + std::string(name == nullptr ? "?" : name) +
+                     " (" + strsignal(signal) + ")";
+  if (signal == SIGKILL)
+    text += ", which the judge did not send: perhaps the machine ran out of memory";
   return text;
 }
 
@@ -187,7 +189,8 @@ std::string WorkerProcess::answer() {
 void WorkerProcess::require_memory() {
   const std::int64_t used = private_bytes(family_of(pid_));
   if (used > limits_.bytes)
-    throw killed(Kind::out_of_memory, mebibytes_text(used) + " of memory beside the tensors, the limit is " +
+    throw killed(Kind::out_of_memory, mebibytes_text(used) +
+                                          " of memory beside the tensors, the limit is " +
                                           mebibytes_text(limits_.bytes));
 }
 
@@ -204,7 +207,8 @@ WorkerProcess::Failure WorkerProcess::killed(Kind kind, const std::string& reaso
 
 std::string WorkerProcess::with_last_words(std::string text) {
   words_->listen();
-  if (const std::string lines = words_->lines(); !lines.empty()) text += "; its last words: " + lines;
+  if (const std::string lines = words_->lines(); !lines.empty())
+    text += "; its last words: " + lines;
   return text;
 }
 

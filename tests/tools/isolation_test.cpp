@@ -82,7 +82,8 @@ TEST(Isolation, EveryCrashIsNamedAndTheOthersAreJudged) {
 
 /// The report of one case that the naive example conforms to.
 Json judged(const std::string& manner, const std::vector<std::string>& flags = {}) {
-  std::vector<std::string> line = words("run flash_attention_score_grad --layout=BSND --dtype=fp32 --seq_q=5 --json");
+  std::vector<std::string> line =
+      words("run flash_attention_score_grad --layout=BSND --dtype=fp32 --seq_q=5 --json");
   line.push_back(plugin(manner));
   line.insert(line.end(), flags.begin(), flags.end());
   const Answer result = answer(registry(), line);
@@ -94,12 +95,14 @@ TEST(Isolation, WhatAKernelDoesToMemoryIsAFinding) {
   EXPECT_EQ(judged("naive")[0]["verdict"], "conforms");
   expect_found(judged("overflowing"), "nonconformant_structural",
                "1 byte behind the storage of dq, at a distance of 1");
-  expect_found(judged("scribbling"), "nonconformant_structural", "modified the input key in 1 byte");
+  expect_found(judged("scribbling"), "nonconformant_structural",
+               "modified the input key in 1 byte");
 }
 
 TEST(Isolation, AHangIsATimeout) {
   EXPECT_EQ(judged("hanging")[0]["verdict"], "conforms");
-  expect_found(judged("hanging", {"--batch=2", "--time-limit=0.5s"}), "timeout", "time limit of 0.5 s");
+  expect_found(judged("hanging", {"--batch=2", "--time-limit=0.5s"}), "timeout",
+               "time limit of 0.5 s");
 }
 
 TEST(Isolation, MissingAndMeaninglessOutputsAreFindings) {
@@ -114,7 +117,8 @@ TEST(Isolation, MemoryWithoutEndAndExitAreCrashes) {
 
 /// What must not depend on where a kernel runs.
 Json outcome(Json one) {
-  for (const char* own : {"implementation", "seconds_implementation", "seconds_total"}) one.erase(own);
+  for (const char* own : {"implementation", "seconds_implementation", "seconds_total"})
+    one.erase(own);
   return one;
 }
 
@@ -122,7 +126,8 @@ TEST(Isolation, InProcessIsolatedAndPlugInAgreeInEveryBit) {
   std::map<std::string, Json> cases;
   for (const std::string& how : {std::string("--implementation=optimized-a2"),
                                  std::string("--isolated"), plugin("optimized")}) {
-    std::vector<std::string> flags = {how, "--only=--layout=SBH --dtype=bf16 --batch=2", "--random=0"};
+    std::vector<std::string> flags = {how, "--only=--layout=SBH --dtype=bf16 --batch=2",
+                                      "--random=0"};
     if (how == "--isolated") flags.push_back("--implementation=optimized-a2");
     cases[how] = reports(flags);
     ASSERT_GT(cases[how].size(), 10u);
@@ -235,7 +240,8 @@ TEST(Resume, RefusesToStartAnew) {
   const std::string store = folder / "s.h5";
   const char* const quick = "--only=--violate=FAG-C0";
   expect_usage(swept({quick, "--resume"}), {"--resume needs --store"});
-  expect_usage(swept({quick, "--resume", "--store", store}), {"no interrupted sweep lies beside " + store});
+  expect_usage(swept({quick, "--resume", "--store", store}),
+               {"no interrupted sweep lies beside " + store});
   std::atomic<bool> stop = true;
   answer(registry(), {"sweep", std::string(Op::name), quick, "--store", store}, stop);
   const Answer other = swept({"--only=--violate=FAG-C08", "--resume", "--store", store});

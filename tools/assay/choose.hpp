@@ -42,7 +42,8 @@ struct ImplementationFlags {
 
   void declare(CLI::App& app) {
     app.add_option("--implementation", name,
-                   "what is judged: see 'list implementations', or aclnn:LIBRARIES, plugin:LIBRARY, command:PROGRAM");
+                   "what is judged: see 'list implementations', or aclnn:LIBRARIES, "
+                   "plugin:LIBRARY, command:PROGRAM");
     app.add_option("--threads", threads,
                    "host threads of the implementation, where it can be told");
     app.add_flag("--isolated", isolated,
@@ -122,7 +123,8 @@ std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& re
   const bool is_from_elsewhere = is_foreign<Op>(registry, flags.name);
   if (!is_from_elsewhere && !flags.isolated) {
     if (!flags.time_limit.empty() || !flags.memory_limit.empty())
-      throw UsageError("--time-limit and --memory-limit need --isolated, or an implementation named by a scheme");
+      throw UsageError("--time-limit and --memory-limit need --isolated, or an implementation "
+                       "named by a scheme");
     return make_here<Op>(registry, flags);
   }
   if (is_from_elsewhere) require_scheme(*foreign(flags.name));
@@ -135,7 +137,8 @@ std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& re
   } catch (const std::invalid_argument& refusal) {
     throw UsageError("--implementation is '" + name + "': " + refusal.what());
   } catch (const spec::Misconduct& death) {
-    throw UsageError("--implementation is '" + name + "', which could not be opened: " + death.what());
+    throw UsageError("--implementation is '" + name +
+                     "', which could not be opened: " + death.what());
   }
 }
 

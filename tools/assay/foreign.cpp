@@ -23,8 +23,9 @@ std::optional<Foreign> foreign(const std::string& name) {
 
 void require_scheme(const Foreign& foreign) {
   if (std::ranges::find(schemes, foreign.scheme) != schemes.end()) return;
-  throw UsageError(fmt::format("--implementation is '{}:{}'; what is not registered is opened by {}",
-                               foreign.scheme, foreign.rest, joined(schemes)));
+  throw UsageError(
+      fmt::format("--implementation is '{}:{}'; what is not registered is opened by {}",
+                  foreign.scheme, foreign.rest, joined(schemes)));
 }
 
 std::string fingerprint(const std::string& name) {

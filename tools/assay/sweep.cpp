@@ -168,11 +168,13 @@ fixtures::Store opened_store(const Options& options, const std::string& plan,
   using Leftover = fixtures::Store::Leftover;
   const Leftover leftover = fixtures::Store::leftover(options.store, plan);
   if (options.resume && leftover == Leftover::none)
-    throw UsageError(fmt::format("--resume: no interrupted sweep lies beside {}{}", options.store,
-                                 std::filesystem::exists(options.store) ? ", which is complete" : ""));
-  const std::string another = fmt::format(
-      "the sweep beside {} is another one: its cases, its implementation, its limits or this program differ",
-      options.store);
+    throw UsageError(
+        fmt::format("--resume: no interrupted sweep lies beside {}{}", options.store,
+                    std::filesystem::exists(options.store) ? ", which is complete" : ""));
+  const std::string another =
+      fmt::format("the sweep beside {} is another one: its cases, its implementation, its limits "
+                  "or this program differ",
+                  options.store);
   if (options.resume && leftover == Leftover::other_plan)
     throw UsageError("--resume: " + another + "; without --resume it is discarded");
   if (leftover == Leftover::other_plan) context.err << another << "; it is discarded\n";
@@ -250,7 +252,7 @@ Command sweep_command() {
             app.add_option("--store", options->store,
                            "HDF5 file of the cases; an interrupted sweep is taken up from it");
             app.add_flag("--resume", options->resume,
-                         "refuse to start anew: go on with the sweep that --store holds the begin of");
+                         "refuse to start anew: go on with the sweep that --store has begun");
             app.add_option("--report", options->report, "report as JSON");
             app.add_option("--html", options->html, "report as one page with pictures");
             app.add_option("--junit", options->junit, "report as JUnit XML");

@@ -128,7 +128,9 @@ TEST(Isolated, ACrashIsNamedWithItsSignalAndItsLastWords) {
                     {"SIGABRT", "Aborted", "last words: first line | second line | ?odd"});
 }
 
-TEST(Isolated, AnExitIsNamedWithItsCode) { expect_misconduct("exits", Kind::crash, {"exit code 7"}); }
+TEST(Isolated, AnExitIsNamedWithItsCode) {
+  expect_misconduct("exits", Kind::crash, {"exit code 7"});
+}
 
 TEST(Isolated, AHangEndsAtTheLimit) {
   const auto start = Clock::now();

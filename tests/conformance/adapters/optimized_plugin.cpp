@@ -65,10 +65,9 @@ Op::Problem problem_of(const assay_call& call) {
 }
 
 spec::Call<Op> call_of(const assay_call& call) {
-  spec::Call<Op> result{.surface = spec::spellings_of<spec::FlashSurface>.parse(call.surface).value(),
-                        .product = spec::spellings_of<spec::Product>.parse(call.product).value(),
-                        .parameters = {},
-                        .attributes = {}};
+  spec::Call<Op> result{};
+  result.surface = spec::spellings_of<spec::FlashSurface>.parse(call.surface).value();
+  result.product = spec::spellings_of<spec::Product>.parse(call.product).value();
   visit_fields(result.attributes, [&](const char* name, auto& member) {
     if (const assay_value* value = assay_find_attribute(&call, name)) read(*value, member);
   });

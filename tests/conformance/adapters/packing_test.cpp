@@ -31,7 +31,8 @@ class Marker {
   }
   void mark(spec::Parameter& member) {
     member.present = true;
-    mark(member.dtype), mark(member.format), mark(member.shape), mark(member.strides), mark(member.offset);
+    mark(member.dtype), mark(member.format);
+    mark(member.shape), mark(member.strides), mark(member.offset);
   }
 
   std::int64_t count_ = 0;
@@ -46,7 +47,8 @@ std::string packed(const T& value) {
 
 template <class Op>
 class Packing : public testing::Test {};
-using Ops = testing::Types<spec::FlashAttentionScoreGrad, spec::NsaSelectedAttentionGrad, spec::NsaCompressGrad>;
+using Ops = testing::Types<spec::FlashAttentionScoreGrad, spec::NsaSelectedAttentionGrad,
+                           spec::NsaCompressGrad>;
 TYPED_TEST_SUITE(Packing, Ops);
 
 TYPED_TEST(Packing, AProblemArrivesAsItIs) {

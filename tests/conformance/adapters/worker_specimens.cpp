@@ -55,7 +55,10 @@ class Specimen final : public spec::Implementation<Compress> {
     return std::nullopt;
   }
   spec::NumericsProfile numerics(const Compress::Problem& problem) const override {
-    return {.stage = problem.dtype, .exp_error = 1.0 / 3, .order = spec::Order::fixed, .weak = true};
+    return {.stage = problem.dtype,
+            .exp_error = 1.0 / 3,
+            .order = spec::Order::fixed,
+            .weak = true};
   }
   void check(const spec::Call<Compress>& call) const override {
     if (!call.attributes.layout)
@@ -73,7 +76,8 @@ class Specimen final : public spec::Implementation<Compress> {
            Compress::Outputs& outputs) override {
     double sum = static_cast<double>(problem.compress_stride);
     for (const spec::Tensor* tensor : {&inputs.output_grad, &inputs.input, &inputs.weight})
-      for (const std::int64_t element : spec::viewed_elements(*tensor)) sum += tensor->load(element);
+      for (const std::int64_t element : spec::viewed_elements(*tensor))
+        sum += tensor->load(element);
     for (spec::Tensor* tensor : {&outputs.input_grad, &outputs.weight_grad})
       for (const std::int64_t element : spec::viewed_elements(*tensor))
         tensor->store(element, sum + static_cast<double>(element));
@@ -115,7 +119,8 @@ class Specimen final : public spec::Implementation<Compress> {
     }
     if (manner_ == "writes far behind") outputs.input_grad.bytes.end()[30000] = std::byte{1};
     if (manner_ == "scribbles") first_input[5] ^= std::byte{1}, first_input[9] ^= std::byte{1};
-    if (manner_ == "replaces by an equal one") outputs.input_grad = spec::Tensor(outputs.input_grad);
+    if (manner_ == "replaces by an equal one")
+      outputs.input_grad = spec::Tensor(outputs.input_grad);
     if (manner_ == "replaces") outputs.input_grad = spec::contiguous_tensor(spec::DType::fp32, {1});
     if (manner_ == "chatters")
       for (int line = 0; line < 20000; ++line) std::puts("all is well, all is well, all is well");

@@ -171,7 +171,8 @@ static void run_head(const problem* p, int64_t b, int64_t n, double* dq, double*
     const int64_t q_at = element(&p->query, b, n, i, 0), dy_at = element(&p->dy, b, n, i, 0);
     const double maximum = load(&p->maximum, element(&p->maximum, b, n, i, 0));
     const double sum = load(&p->sum, element(&p->sum, b, n, i, 0));
-    const double delta = dot(&p->dy, dy_at, &p->attention, element(&p->attention, b, n, i, 0), p->dim_v);
+    const int64_t attention_at = element(&p->attention, b, n, i, 0);
+    const double delta = dot(&p->dy, dy_at, &p->attention, attention_at, p->dim_v);
     for (d = 0; d < p->dim; ++d) dq[d] = 0;
     for (j = 0; j < p->seq_kv; ++j) {
       const int64_t k_at = element(&p->key, b, kv, j, 0), v_at = element(&p->value, b, kv, j, 0);
@@ -203,7 +204,8 @@ static int32_t run(const assay_call* call, const char** reason) {
       for (n = kv * group; n < (kv + 1) * group; ++n) run_head(&p, b, n, dq, dk, dv);
       for (j = 0; j < p.seq_kv; ++j) {
         for (d = 0; d < p.dim; ++d) store(&p.dk, element(&p.dk, b, kv, j, d), dk[j * p.dim + d]);
-        for (d = 0; d < p.dim_v; ++d) store(&p.dv, element(&p.dv, b, kv, j, d), dv[j * p.dim_v + d]);
+        for (d = 0; d < p.dim_v; ++d)
+          store(&p.dv, element(&p.dv, b, kv, j, d), dv[j * p.dim_v + d]);
       }
     }
   free(sums);
