@@ -26,13 +26,13 @@ namespace {
 
 /// Where foreign code is unlikely to look for a descriptor, and what it starts does not inherit it.
 Descriptor own_end() {
-  const int number = fcntl(channel_number, F_DUPFD_CLOEXEC, 400);
+  Descriptor end(fcntl(channel_number, F_DUPFD_CLOEXEC, 400));
   int kind = 0;
   socklen_t size = sizeof kind;
-  if (number < 0 || getsockopt(number, SOL_SOCKET, SO_TYPE, &kind, &size) != 0)
+  if (!end || getsockopt(end.number(), SOL_SOCKET, SO_TYPE, &kind, &size) != 0)
     throw std::runtime_error("this command is started by the judge, as its worker");
   close(channel_number);
-  return Descriptor(number);
+  return end;
 }
 
 /// A judge that was killed cannot stop its worker, but its end of the connection closes; a judge that lives keeps it open

@@ -250,8 +250,8 @@ TEST(Worker, DiesWithAJudgeThatIsKilledAndTakesItsChildrenAlong) {
 TEST(Worker, IsKilledAtTheLimitWithItsChildren) {
   const std::string file = testing::TempDir() + "worker_at_its_limit";
   unlink(file.c_str());
-  expect_misconduct("hangs with a child " + file, Kind::timeout, {"time limit of 1 s"},
-                    {.seconds = 1});
+  expect_misconduct("hangs with a child " + file, Kind::timeout, {"time limit of 2 s"},
+                    {.seconds = 2});
   const auto [worker_process, child] = noted(file);
   ASSERT_GT(child, 0);
   EXPECT_TRUE(vanishes(worker_process));
