@@ -32,6 +32,19 @@ std::string list_text(const std::vector<std::int64_t>& values) {
   return text;
 }
 
+std::string replay_command(const std::string& command_line, const std::string& implementation) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,=@%";
+  std::string word = implementation;
+  if (implementation.find_first_not_of(plain) != std::string::npos) {
+    word = "'";
+    for (const char letter : implementation)
+      word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+    word += '\'';
+  }
+  return "assay run " + command_line + " --implementation=" + word;
+}
+
 std::string case_id(std::string_view command_line) {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
   for (const char letter : command_line)

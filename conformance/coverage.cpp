@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <stdexcept>
 
 #include "assay/conformance/operators.hpp"
@@ -62,34 +61,37 @@ void append(PairCoverage& coverage, PairCoverage other) {
 
 namespace {
 
-/// Calls visit.template operator()<Op>() for the operator of that name, if there is one.
+/// Calls visit.template operator()<Op>() for every operator.
 template <class Visitor, class... Ops>
-void visit_operator(const std::string& name, Visitor&& visit, spec::TypeList<Ops...>) {
-  ((name == Ops::name ? visit.template operator()<Ops>() : void()), ...);
+void visit_operators(Visitor&& visit, spec::TypeList<Ops...>) {
+  (visit.template operator()<Ops>(), ...);
 }
 
 }  // namespace
 
-PairCoverage pair_coverage_of(const std::vector<CaseReport>& reports) {
+PairCoverage pair_coverage_of(const RowCoverage& rows) {
   PairCoverage coverage;
-  std::set<std::string> names;
-  for (const CaseReport& report : reports)
-    if (names.insert(report.operator_name).second)
-      visit_operator(report.operator_name, [&]<class Op> { append(coverage, pair_coverage<Op>()); },
-                     spec::Operators{});
+  visit_operators(
+      [&]<class Op> {
+        if (std::ranges::find(rows.rows, Op::constraints().front().id, &RowCoverage::Row::id) !=
+            rows.rows.end())
+          append(coverage, pair_coverage<Op>());
+      },
+      spec::Operators{});
   return coverage;
 }
 
 void cover(PairCoverage& coverage, const CaseReport& report) {
   if (coverage.cells.empty()) return;
   const auto cover_case = [&]<class Op> {
+    if (report.operator_name != Op::name) return;
     try {
       cover(coverage, parse_case<Op>(case_words(report.command_line, Op::name)));
     } catch (const std::invalid_argument&) {
       return;
     }
   };
-  visit_operator(report.operator_name, cover_case, spec::Operators{});
+  visit_operators(cover_case, spec::Operators{});
 }
 
 }  // namespace assay::conformance

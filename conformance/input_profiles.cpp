@@ -14,7 +14,7 @@ using spec::DType;
 using spec::Tensor;
 
 template <class Bits>
-void repeat(std::vector<std::byte>& bytes, Bits pattern) {
+void repeat(spec::Storage& bytes, Bits pattern) {
   for (std::size_t at = 0; at < bytes.size(); at += sizeof pattern)
     std::memcpy(bytes.data() + at, &pattern, sizeof pattern);
 }

@@ -65,7 +65,7 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
   };
   try {
     if (const auto reason = kernel.unsupported(call_of(c))) {
-      fail(Verdict::not_applicable, "the implementation does not offer this: " + *reason);
+      fail(Verdict::not_applicable, not_offered(*reason));
       return report;
     }
     report.verdict = judge(c, report);
@@ -74,6 +74,8 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
     report.value_case = report.verdict != Verdict::not_applicable;
   } catch (const Incomparable& reason) {
     fail(Verdict::not_applicable, reason.what());
+  } catch (const spec::Unsupported& reason) {
+    fail(Verdict::not_applicable, not_offered(reason.what()));
   } catch (const spec::Rejected& answer) {
     fail(Verdict::rejected_wrongly,
          std::string("a run of the relation was refused: ") + answer.what());

@@ -141,7 +141,7 @@ Results results_from_json(const std::string& text) {
   results.summary = summary_from(json["summary"], "report.summary");
   results.summary.seconds = seconds;
   results.summary.implementation = results.environment.implementation;
-  results.summary.pairs = pair_coverage_of(results.cases);
+  results.summary.pairs = pair_coverage_of(results.summary.rows);
   for (const CaseReport& report : results.cases)
     if (report.verdict == Verdict::conforms && report.value_case)
       cover(results.summary.pairs, report);

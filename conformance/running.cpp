@@ -11,6 +11,10 @@ std::string describe(spec::Status status) {
          std::string(spec::to_string(status));
 }
 
+std::string not_offered(const std::string& reason) {
+  return "the implementation does not offer this: " + reason;
+}
+
 Verdict verdict_of(spec::Misconduct::Kind kind) {
   switch (kind) {
     case spec::Misconduct::Kind::crash:
@@ -20,11 +24,6 @@ Verdict verdict_of(spec::Misconduct::Kind kind) {
     case spec::Misconduct::Kind::wrote_outside: return Verdict::nonconformant_structural;
   }
   throw std::logic_error("verdict_of: no such misconduct");
-}
-
-bool same_bytes(const spec::Tensor& a, const spec::Tensor& b) {
-  return a.bytes.size() == b.bytes.size() &&
-         (a.bytes.empty() || std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0);
 }
 
 }  // namespace assay::conformance

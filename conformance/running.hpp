@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -27,11 +26,11 @@ void add_note(CaseReport& report, const std::string& rule, const std::string& te
 /// "161002 param_invalid".
 std::string describe(spec::Status status);
 
+/// What a report says where the kernel does not offer a call, for `reason`.
+std::string not_offered(const std::string& reason);
+
 /// What the watched misconduct of a kernel is a case of.
 Verdict verdict_of(spec::Misconduct::Kind kind);
-
-/// std::vector compares std::byte one by one, which shows on compressed masks of 4 MiB.
-bool same_bytes(const spec::Tensor& a, const spec::Tensor& b);
 
 struct TensorOf {
   const char* name;
@@ -72,6 +71,8 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
     kernel.run_call(call, c.problem, lent, run.outputs);
   } catch (const spec::Rejected& answer) {
     fail(Verdict::rejected_wrongly, std::string("phase 2 refused a legal call: ") + answer.what());
+  } catch (const spec::Unsupported& reason) {
+    fail(Verdict::not_applicable, not_offered(reason.what()));
   } catch (const spec::Misconduct& seen) {
     fail(verdict_of(seen.kind()), seen.what());
   } catch (const std::exception& failure) {
@@ -82,7 +83,7 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   run.seconds = seconds_since(start);
   const auto before = all_tensors(inputs), after = all_tensors(lent);
   for (std::size_t k = 0; k < after.size(); ++k)
-    if (!same_bytes(*after[k].tensor, *before[k].tensor))
+    if (after[k].tensor->bytes != before[k].tensor->bytes)
       fail(Verdict::nonconformant_structural,
            std::string("the input ") + after[k].name + " was modified");
   const auto outputs = all_tensors(run.outputs);

@@ -99,7 +99,7 @@ void check_determinism(const Case<Op>& c, const typename Op::Inputs& inputs,
   }
   const auto once = all_tensors(first), again = all_tensors(second.outputs);
   for (std::size_t k = 0; k < once.size(); ++k) {
-    if (same_bytes(*once[k].tensor, *again[k].tensor)) continue;
+    if (once[k].tensor->bytes == again[k].tensor->bytes) continue;
     report.findings.push_back({.rule = "determinism", .tensor = once[k].name,
                                .text = std::string("two runs differ in ") + once[k].name +
                                        " although a fixed order is declared"});
@@ -126,7 +126,7 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
   Run<Op> run = run_once(c, inputs, kernel);
   CaseReport report =
       run.failure ? blank_report(c) : examination.judge(run.outputs, profile);
-  report.value_case = true;
+  report.value_case = run.failure != Verdict::not_applicable;
   report.seconds_implementation = run.seconds;
   report.metrics = kernel.metrics();
   for (const TensorOf& output : all_tensors(run.outputs))
@@ -134,6 +134,7 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
   if (run.failure) {
     report.verdict = *run.failure;
     report.findings = std::move(run.findings);
+    if (!report.value_case) report.findings.front().rule = "note";
     return report;
   }
   if (profile.order == spec::Order::fixed)
@@ -172,7 +173,6 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport& re
 
 template <class Op>
 CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
-  using namespace detail;
   const Case<Op>& c = examination.examined();
   const auto start = std::chrono::steady_clock::now();
   const auto finish = [&](CaseReport report) {
@@ -180,18 +180,18 @@ CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kerne
     report.seconds_total = seconds_since(start);
     return report;
   };
-  if (!c.violate.empty()) return finish(examine_violation(c, kernel));
+  if (!c.violate.empty()) return finish(detail::examine_violation(c, kernel));
   const spec::Call<Op> call = call_of(c);
   CaseReport report = blank_report(c);
   try {
     if (const auto reason = kernel.unsupported(call)) {
       report.verdict = Verdict::not_applicable;
-      add_note(report, "note", "the implementation does not offer this: " + *reason);
+      add_note(report, "note", not_offered(*reason));
       return finish(std::move(report));
     }
     kernel.check(call);
   } catch (const spec::Rejected& answer) {
-    const std::string open_reading = disputed_reading(call);
+    const std::string open_reading = detail::disputed_reading(call);
     report.verdict =
         open_reading.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable;
     add_note(report, "status", "phase 1 refused " +
@@ -212,28 +212,30 @@ CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kerne
     report.verdict = Verdict::conforms;
   } else {
     try {
-      report = examine_values(examination, kernel);
-      if (report.verdict == Verdict::statistical_unconfirmed) confirm(c, kernel, report);
+      report = detail::examine_values(examination, kernel);
+      if (report.verdict == Verdict::statistical_unconfirmed) detail::confirm(c, kernel, report);
     } catch (const NoLattice& reason) {
       report.verdict = Verdict::not_applicable;
       add_note(report, "note", std::string("no exact lattice for this profile: ") + reason.what());
+    } catch (const spec::Misconduct& seen) {
+      report.verdict = verdict_of(seen.kind());
+      add_note(report, "structure", seen.what());
     } catch (const std::exception& failure) {
       report.verdict = Verdict::tool_failure;
       add_note(report, "note", std::string("the judge failed: ") + failure.what());
     }
   }
-  if (report.verdict == Verdict::conforms) report.accepted_rows = exercised_rows(call);
-  if (const std::string open_reading = disputed_reading(call); !open_reading.empty())
+  if (report.verdict == Verdict::conforms) report.accepted_rows = detail::exercised_rows(call);
+  if (const std::string open_reading = detail::disputed_reading(call); !open_reading.empty())
     add_note(report, "note", "accepted; " + open_reading);
   return finish(std::move(report));
 }
 
 template <class Op>
 CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
-  using namespace detail;
   const auto start = std::chrono::steady_clock::now();
   const auto examined = [&] {
-    if (!c.violate.empty()) return examine_violation(c, kernel);
+    if (!c.violate.empty()) return detail::examine_violation(c, kernel);
     if (c.track == Track::relation) return examine_relation(c, kernel);
     Examination<Op> examination(c);
     return examine(examination, kernel);

@@ -40,8 +40,8 @@ std::string field(const CaseReport& report, std::string_view name) {
 }
 
 std::string details(const CaseReport& report) {
-  std::string text = "replay: assay run " + report.command_line +
-                     " --implementation=" + report.implementation + '\n';
+  std::string text =
+      "replay: " + replay_command(report.command_line, report.implementation) + '\n';
   for (const Finding& finding : report.findings)
     text += fmt::format("{}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ",
                         finding.tensor, finding.text);

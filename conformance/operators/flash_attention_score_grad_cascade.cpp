@@ -55,7 +55,7 @@ bool only_view_written(const spec::Tensor& before, const spec::Tensor& after) {
       before.strides != after.strides || before.offset != after.offset ||
       before.bytes.size() != after.bytes.size())
     return false;
-  std::vector<std::byte> restored = after.bytes;
+  spec::Storage restored = after.bytes;
   const std::int64_t size = size_of(after.dtype);
   for (const std::int64_t element : spec::viewed_elements(after))
     std::copy_n(before.bytes.begin() + element * size, size, restored.begin() + element * size);

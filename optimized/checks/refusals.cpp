@@ -86,7 +86,7 @@ Refusal first_unlike_query(const spec::Parameter& query,
 Refusal first_private(std::span<const NamedParameter> tensors) {
   for (const auto& [name, parameter] : tensors) {
     const Format format = parameter->format;
-    if (parameter->present &&
+    if (is_given(*parameter) &&
         (format == Format::nc1hwc0 || format == Format::fractal_z || format == Format::fractal_nz))
       return "format of " + std::string(name) + " is " + std::string(to_string(format)) +
              "; it must be ND";

@@ -3,20 +3,15 @@
 #include <algorithm>
 #include <vector>
 
-#include "flash_attention_score_grad/block_cost.hpp"
+#include "model/block_planner.hpp"
+#include "model/schedule.hpp"
 
 namespace assay::optimized {
 namespace {
 
 using device::Bytes;
 using device::ceil_divide;
-using device::Cycles;
-using device::Pipe;
 using Problem = spec::FlashAttentionScoreGrad::Problem;
-
-constexpr std::int64_t fp32_bytes = 4;
-
-Cycles largest(std::initializer_list<Cycles> times) { return std::max(times); }
 
 /// Row tiles and records under every key tile, for one query head of one sequence.
 struct KeyTileLengths {
@@ -47,28 +42,6 @@ KeyTileLengths lengths(const SequenceTiles& t, std::int64_t record_tiles) {
   return steps;
 }
 
-/// How much there is of each kind of work.
-struct Counts {
-  double blocks = 0, records = 0, key_tiles = 0;
-
-  Work times(const BlockCost& cost) const {
-    Work work = blocks * cost.block;
-    work += records * cost.record;
-    work += key_tiles * cost.key_tile;
-    return work;
-  }
-};
-
-/// Of the busiest core, and of all of them.
-struct Load {
-  Counts busiest, all;
-};
-
-/// Key tiles of equal work: as many as there are key heads and sequences alike.
-struct AlikeItems {
-  std::int64_t count, blocks, records;
-};
-
 /// In the order in which they are dealt out: the same key tile of all heads before the next.
 std::vector<AlikeItems> items(const Problem& p, const Tiling& t) {
   std::vector<KeyTileLengths> of_sequences;
@@ -87,34 +60,6 @@ std::vector<AlikeItems> items(const Problem& p, const Tiling& t) {
                      .records = p.group() * of_sequences[s].records[at]});
     }
   return all;
-}
-
-/// Key tiles are dealt out in rounds, each as long as its longest item.
-Load deal(const Problem& p, const Tiling& t, std::int64_t cores) {
-  Load load;
-  std::int64_t room = 0, blocks = 0, records = 0;
-  const auto close_round = [&] {
-    load.busiest.blocks += static_cast<double>(blocks);
-    load.busiest.records += static_cast<double>(records);
-    blocks = records = 0;
-  };
-  for (const AlikeItems& alike : items(p, t)) {
-    for (std::int64_t left = alike.count; left > 0;) {
-      if (room == 0) {
-        close_round();
-        load.busiest.key_tiles += 1;
-        room = cores;
-      }
-      const std::int64_t taken = std::min(left, room);
-      blocks = std::max(blocks, alike.blocks), records = std::max(records, alike.records);
-      left -= taken, room -= taken;
-    }
-    load.all.blocks += static_cast<double>(alike.count * alike.blocks);
-    load.all.records += static_cast<double>(alike.count * alike.records);
-    load.all.key_tiles += static_cast<double>(alike.count);
-  }
-  close_round();
-  return load;
 }
 
 struct TensorBytes {
@@ -145,80 +90,82 @@ TensorBytes tensor_bytes(const Problem& p) {
           .row_terms = {statistics}};
 }
 
-/// A pass of all vector cores over global memory, and the barrier behind it.
-struct Pass {
-  Bytes read, written;
-};
-
-Cycles pass_time(const device::Spec& device, const Pass& pass) {
-  const auto cores = static_cast<std::int64_t>(device.cores.vector.value);
-  const Bytes in = {ceil_divide(pass.read.count, cores)},
-              out = {ceil_divide(pass.written.count, cores)};
-  return largest({gm_to_ub(device, in), ub_to_gm(device, out),
-                  l2_time(device, pass.read + pass.written)}) +
-         cycles_of(device, device.overheads.sync_all.value);
+/// Rows of one head in global memory: adjacent in BNSD, and in any layout of a single head.
+device::Region head_rows(const Problem& p, std::int64_t rows, std::int64_t dim) {
+  const bool single = p.heads_q == 1 && (p.input_layout != spec::Layout::sbh || p.batch == 1);
+  return {.rows = rows,
+          .row = {dim * spec::size_of(p.dtype)},
+          .contiguous = p.input_layout == spec::Layout::bnsd || single};
 }
 
-/// One record in the steady state: cube and vector cores side by side, all cores sharing L2.
-Cycles record_time(const device::Spec& device, const Work& record, std::int64_t active) {
-  const Cycles cube = largest({record.on(Pipe::cube_mte2), record.on(Pipe::mte1),
-                               record.on(Pipe::cube), record.on(Pipe::fixpipe)});
-  const Cycles vector =
-      largest({record.on(Pipe::vector_mte2), record.on(Pipe::vector), record.on(Pipe::mte3)}) +
-      Cycles{device.overheads.handover.value};
-  return largest({cube, vector, l2_time(device, active * (record.read + record.written))});
+/// Slopes are one number; a bias of one row is loaded once for all rows.
+std::int64_t bias_bytes(const Problem& p, std::int64_t rows, std::int64_t columns) {
+  const std::int64_t row = columns * spec::size_of(pse_dtype(p));
+  switch (p.pse_shift) {
+    case spec::PseShape::absent:
+      return 0;
+    case spec::PseShape::slopes_n:
+    case spec::PseShape::slopes_bn:
+      return fp32_bytes;
+    case spec::PseShape::bn1s:
+    case spec::PseShape::packed_bn1s:
+      return row;
+    default:
+      return rows * row;
+  }
 }
 
-/// The first block runs alone; behind it come the rest of the busiest core's records, after those
-/// that a core waits for until dq has its turn.
-Cycles main_time(const Problem& p, const Tiling& t, const device::Spec& device,
-                 const BlockCost& cost, const Counts& busiest) {
-  if (busiest.records == 0) return {};
-  const std::int64_t heads = p.batch * p.heads_kv;
-  const std::int64_t active =
-      std::min(static_cast<std::int64_t>(device.cores.cube.value), p.heads_kv * t.key_tiles());
-  const std::int64_t waiting = ceil_divide(active, heads) - 1;
-  const Work record = (1 / busiest.records) * busiest.times(cost);
-  const Work& block = cost.block;
-  const Cycles first = std::max(cost.alone, l2_time(device, active * (block.read + block.written)));
-  const double rest = busiest.records * (1 - 1 / busiest.blocks) + static_cast<double>(waiting);
-  return first + rest * record_time(device, record, active);
+Bytes feature_bytes(const Problem& p, std::int64_t rows, std::int64_t columns) {
+  Bytes bytes = {bias_bytes(p, rows, columns)};
+  if (p.atten_mask != spec::MaskShape::absent) bytes.count += rows * columns;
+  if (p.has_dropout()) bytes.count += ceil_divide(rows * columns, 8);
+  return bytes;
 }
 
-/// Bytes that HBM must move: the tensors once, and the share of the sums that L2 does not hold.
-Bytes hbm_bytes(const device::Spec& device, const TensorBytes& tensors, Bytes sums_traffic) {
-  const Bytes live = tensors.inputs + tensors.outputs + tensors.sums;
-  const Bytes tensors_once = tensors.inputs + tensors.outputs;
-  const double missing =
-      std::max(0.0, 1 - device.memories.l2.value / static_cast<double>(live.count));
-  return tensors_once +
-         Bytes{static_cast<std::int64_t>(missing * static_cast<double>(sums_traffic.count))};
+std::vector<const device::VectorCost*> feature_operations(const Problem& p,
+                                                          const device::VectorCosts& v) {
+  std::vector<const device::VectorCost*> all;
+  if (p.pse_shift != spec::PseShape::absent) {
+    if (pse_dtype(p) != spec::DType::fp32) all.push_back(&v.cast_to_fp32);
+    // The table of distances is shifted, made absolute and multiplied by the slope.
+    if (p.pse_type >= 2) all.insert(all.end(), 3, &v.muls);
+    if (p.pse_type == 3) all.push_back(&v.sqrt);
+    all.push_back(&v.add);
+  }
+  if (p.atten_mask != spec::MaskShape::absent) all.push_back(&v.select);
+  if (p.has_dropout())
+    for (int factor = 0; factor < 2; ++factor) all.insert(all.end(), {&v.select, &v.muls});
+  return all;
+}
+
+BlockCost block_cost(const Problem& p, const Tiling& t, const device::Spec& device) {
+  return block_cost(
+      {.head_dim = p.head_dim,
+       .head_dim_rope = p.head_dim_rope,
+       .head_dim_v = p.head_dim_v,
+       .element = {spec::size_of(p.dtype)},
+       .query_rows = [&](std::int64_t dim) { return head_rows(p, t.rows, dim); },
+       .key_rows = [&](std::int64_t dim) { return head_rows(p, t.columns, dim); },
+       .features = [&](std::int64_t rows) { return feature_bytes(p, rows, t.columns); },
+       .operations = feature_operations(p, device.vector)},
+      t, device);
 }
 
 }  // namespace
 
 Estimate estimate(const Problem& p, const Tiling& t, const device::Spec& device) {
-  const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
-  const BlockCost cost = block_cost(p, t, device);
-  const Load load = deal(p, t, cores);
   const TensorBytes tensors = tensor_bytes(p);
   const Pass clear = {.read = {}, .written = tensors.sums};
   const Pass row_terms = {.read = tensors.dy_and_attention, .written = tensors.row_terms};
   const Pass store = {.read = tensors.sums, .written = tensors.outputs};
-
-  const Work all = load.all.times(cost), busiest = load.busiest.times(cost);
-
-  const Bytes hbm = hbm_bytes(device, tensors, 2 * tensors.sums);
-  const Cycles main = std::max(main_time(p, t, device, cost, load.busiest), hbm_time(device, hbm));
-  Estimate result{.busy = busiest.busy};
-  result.makespan = cycles_of(device, device.overheads.launch.value) + pass_time(device, clear) +
-                    pass_time(device, row_terms) + main + pass_time(device, store);
-  result.seconds = seconds_of(device, result.makespan);
-  result.read = all.read + clear.read + row_terms.read + store.read;
-  result.written = all.written + clear.written + row_terms.written + store.written;
-  result.cube_utilisation =
-      all.on(Pipe::cube).count / (static_cast<double>(cores) * result.makespan.count);
-  return result;
+  return estimate_of({.cost = block_cost(p, t, device),
+                      .items = items(p, t),
+                      .heads = p.batch * p.heads_kv,
+                      .passes = {clear, row_terms, store},
+                      .inputs = tensors.inputs,
+                      .outputs = tensors.outputs,
+                      .sums = tensors.sums},
+                     device);
 }
 
 }  // namespace assay::optimized

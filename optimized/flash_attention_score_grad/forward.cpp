@@ -8,9 +8,9 @@
 
 #include "flash_attention_score_grad/dropout.hpp"
 #include "flash_attention_score_grad/exclusion.hpp"
+#include "flash_attention_score_grad/head_tiles.hpp"
 #include "flash_attention_score_grad/scores.hpp"
 #include "flash_attention_score_grad/statistics.hpp"
-#include "flash_attention_score_grad/work_list.hpp"
 #include "operands/fill.hpp"
 #include "operands/products.hpp"
 
@@ -61,7 +61,7 @@ class Forward {
         exclusion_(problem, inputs, tiling),
         dropout_(problem, inputs),
         stage_(storage_of(problem.dtype)),
-        row_tiles_(tiling, problem.heads_q, &SequenceTiles::row_tiles) {}
+        row_tiles_(head_tiles(tiling, problem.heads_q, &SequenceTiles::row_tiles)) {}
 
   void run(std::int64_t threads);
 

@@ -6,10 +6,10 @@
 
 #include "flash_attention_score_grad/dropout.hpp"
 #include "flash_attention_score_grad/exclusion.hpp"
+#include "flash_attention_score_grad/head_tiles.hpp"
 #include "flash_attention_score_grad/joined_rows.hpp"
 #include "flash_attention_score_grad/scores.hpp"
 #include "flash_attention_score_grad/statistics.hpp"
-#include "flash_attention_score_grad/work_list.hpp"
 #include "operands/products.hpp"
 
 namespace assay::optimized {
@@ -17,6 +17,16 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using tile::Sum;
+
+/// Room for the sums of dq of a key head, and for every row tile of its query heads the key tile that
+/// may add next.
+struct DqSums {
+  float* dq = nullptr;
+  std::unique_ptr<std::atomic<std::int64_t>[]> next_key_tile;
+};
+
+using KeyTiles = WorkList<DqSums>;
+using KeyTile = KeyTiles::Item;
 
 /// One run. Key tiles are independent but for dq, to which they add in ascending order: for every
 /// row tile a counter says which key tile may add next. Threads take key tiles in ascending order,
@@ -46,8 +56,9 @@ class Gradient {
         exclusion_(problem, inputs, tiling_),
         dropout_(problem, inputs),
         stage_(storage_of(problem.dtype)),
-        row_tiles_(tiling_, problem.heads_q, &SequenceTiles::row_tiles),
-        key_tiles_(tiling_, problem.heads_kv, problem.group()) {}
+        row_tiles_(head_tiles(tiling_, problem.heads_q, &SequenceTiles::row_tiles)),
+        key_tiles_(head_tiles(tiling_, problem.heads_kv, &SequenceTiles::key_tiles),
+                   [this](const HeadTile& head, DqSums& sums) { begin_head(head, sums); }) {}
 
   void run();
 
@@ -61,7 +72,7 @@ class Gradient {
   }
   /// Rows of a head's sums of dq; of the row tiles of its group the number of one.
   Tile dq_rows(const KeyTile& key_tile, const Block& block) const {
-    const std::int64_t row = (block.n - key_tile.kv * problem_.group()) *
+    const std::int64_t row = (block.n - key_tile.head * problem_.group()) *
                                  tiling_.sequence(key_tile.b).seq_q +
                              block.first_row;
     const std::int64_t stride = padded(scores_.channels());
@@ -69,13 +80,14 @@ class Gradient {
   }
   std::atomic<std::int64_t>& next_key_tile(const KeyTile& key_tile, const Block& block) const {
     const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
-    const std::int64_t number = (block.n - key_tile.kv * problem_.group()) * sequence.row_tiles +
+    const std::int64_t number = (block.n - key_tile.head * problem_.group()) * sequence.row_tiles +
                                 block.first_row / sequence.rows;
     return key_tile.slot->next_key_tile[static_cast<std::size_t>(number)];
   }
 
   void prepare(ThreadTiles& tiles) const;
   void prepare_sums();
+  void begin_head(const HeadTile& head, const DqSums& sums) const;
   void begin_rows(const ThreadTiles& tiles);
   void row_terms(const RowSpan& span, const ThreadTiles& tiles) const;
   void process(const KeyTile& key_tile, ThreadTiles& tiles);
@@ -107,7 +119,7 @@ class Gradient {
   float* row_terms_ = nullptr;
   HeadTiles row_tiles_;
   std::mutex row_tiles_mutex_;
-  WorkList key_tiles_;
+  KeyTiles key_tiles_;
 };
 
 void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling, const Op::Problem& p) {
@@ -139,7 +151,23 @@ void Gradient::prepare_sums() {
   const std::int64_t slots = key_tiles_.slots_for(threads_);
   const std::int64_t slot = problem_.group() * problem_.seq_q * padded(scores_.channels());
   float* const sums = workspace_.dq.reserve(slots * slot);
-  for (std::int64_t s = 0; s < slots; ++s) key_tiles_.add_slot(sums + s * slot);
+  std::int64_t most_row_tiles = 0;
+  for (const SequenceTiles& sequence : tiling_.sequences)
+    most_row_tiles = std::max(most_row_tiles, sequence.row_tiles);
+  const auto counters = static_cast<std::size_t>(problem_.group() * most_row_tiles);
+  for (std::int64_t s = 0; s < slots; ++s) {
+    DqSums& head = key_tiles_.add_slot();
+    head.dq = sums + s * slot;
+    head.next_key_tile = std::make_unique<std::atomic<std::int64_t>[]>(counters);
+  }
+}
+
+void Gradient::begin_head(const HeadTile& head, const DqSums& sums) const {
+  const SequenceTiles& sequence = tiling_.sequence(head.b);
+  for (std::int64_t g = 0; g < problem_.group(); ++g)
+    for (std::int64_t r = 0; r < sequence.row_tiles; ++r)
+      sums.next_key_tile[static_cast<std::size_t>(g * sequence.row_tiles + r)].store(
+          sequence.keys_of(r).first, std::memory_order_relaxed);
 }
 
 void Gradient::run() {
@@ -199,13 +227,13 @@ void Gradient::process(const KeyTile& key_tile, ThreadTiles& tiles) {
   load_keys(key_tile, tiles);
   bool any = false;
   for (std::int64_t g = 0; g < problem_.group(); ++g)
-    process_head(key_tile, key_tile.kv * problem_.group() + g, tiles, any);
+    process_head(key_tile, key_tile.head * problem_.group() + g, tiles, any);
   finish_keys(key_tile, tiles, any);
 }
 
 RowSpan Gradient::keys_in(const KeyTile& key_tile) const {
   return {.b = key_tile.b,
-          .n = key_tile.kv,
+          .n = key_tile.head,
           .first = key_tile.index * tiling_.columns,
           .count = tiling_.sequence(key_tile.b).columns_of(key_tile.index)};
 }

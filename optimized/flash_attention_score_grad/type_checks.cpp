@@ -76,14 +76,15 @@ Refusal ropes(const Call& call) {
 Refusal rope_gradients(const Call& call) {
   if (!spec::has_rope(call.surface)) return std::nullopt;
   const auto& p = call.parameters;
-  return first_unlike_query(call.parameters.query, {{"dq_rope", &p.dq_rope}, {"dk_rope", &p.dk_rope}});
+  return first_unlike_query(p.query, {{"dq_rope", &p.dq_rope}, {"dk_rope", &p.dk_rope}});
 }
 
 Refusal pse(const Call& call) {
   const Named tensor = {"pse_shift", &call.parameters.pse_shift};
   const bool slopes = spec::has_pse_type(call.surface) &&
                       (call.attributes.pse_type == 2 || call.attributes.pse_type == 3);
-  return slopes ? first_outside({tensor}, {DType::fp32}) : first_unlike_query(call.parameters.query, {tensor});
+  return slopes ? first_outside({tensor}, {DType::fp32})
+                : first_unlike_query(call.parameters.query, {tensor});
 }
 
 Refusal drop_mask(const Call& call) {

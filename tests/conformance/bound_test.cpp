@@ -142,7 +142,7 @@ TEST(Bound, RopeAddsToTheScoresAndHasGradientsOfItsOwn) {
   EXPECT_EQ(trial.expected[3].name, "dq_rope");
   EXPECT_EQ(trial.expected[4].dim(), 16);
   for (std::size_t t = 0; t < 5; ++t) EXPECT_GT(trial.reports[t].worst, 0.05) << t;
-  const flash::Certificate certificate = flash::certify(trial.dense, trial.inputs, trial.judged);
+  const Certificate certificate = flash::certify(trial.dense, trial.inputs, trial.judged);
   EXPECT_FALSE(certificate.rows.at("dk_rope").empty());
 }
 
@@ -223,7 +223,7 @@ TEST(Bound, DoubleEngineAgreesWithTheDefinitionIn113Bits) {
   Op::Problem p = problem_of(spec::DType::fp32);
   p.seq_q = 21, p.seq_kv = 18;
   Trial trial(p, spec::numerics_preset("ascend_a2", p.dtype), 2);
-  const flash::Certificate certificate = flash::certify(trial.dense, trial.inputs, trial.judged);
+  const Certificate certificate = flash::certify(trial.dense, trial.inputs, trial.judged);
   EXPECT_EQ(certificate.rows.at("dq").size(), 4u * 21u);
   trial.expected[1].value[5] *= 1 + 1e-9;
   certificate.apply(trial.expected);

@@ -111,7 +111,7 @@ class Forward {
   double factor(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
     if (!in_.drop_mask) return 1;
     const std::int64_t e = scores_before(b) + (n * p_.length_q(b) + i) * p_.length_kv(b) + j;
-    const auto byte = static_cast<unsigned>(in_.drop_mask->bytes.at(static_cast<std::size_t>(e / 8)));
+    const auto byte = static_cast<unsigned>(in_.drop_mask->bytes[static_cast<std::size_t>(e / 8)]);
     return (byte >> (e % 8) & 1) != 0 ? 1 / static_cast<double>(static_cast<float>(p_.keep_prob)) : 0;
   }
   std::int64_t scores_before(std::int64_t b) const {

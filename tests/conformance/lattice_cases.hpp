@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "assay/conformance/case.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
 
 namespace assay::conformance::lattice_test {
 

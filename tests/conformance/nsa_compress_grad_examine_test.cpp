@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
@@ -87,7 +88,7 @@ class Careless final : public spec::Implementation<CompressOp> {
       case Slip::residue: gradient.store(last, 0x1p-14); break;
       case Slip::beside_view: gradient.store(0, 1); break;
       case Slip::nan_weight:
-        outputs.weight_grad.store(spec::viewed_elements(outputs.weight_grad)[5], NAN);
+        outputs.weight_grad.store(spec::viewed_elements(outputs.weight_grad)[5], std::numeric_limits<double>::quiet_NaN());
         break;
       case Slip::input: const_cast<CompressOp::Inputs&>(inputs).weight.store(0, 1); break;
     }

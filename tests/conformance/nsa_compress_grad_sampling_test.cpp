@@ -45,7 +45,9 @@ TEST(CompressSample, EveryLineParsesBack) {
 
 TEST(CompressSample, EveryValueCaseHasAWindow) {
   for (const auto& c : default_cases())
-    if (is_value_case(c)) EXPECT_GT(output_extents(c.problem).tokens(), 0) << command_line(c);
+    if (is_value_case(c)) {
+      EXPECT_GT(output_extents(c.problem).tokens(), 0) << command_line(c);
+    }
 }
 
 TEST(CompressSample, ExercisesEverySideOfEveryRow) {
@@ -109,7 +111,9 @@ TEST(CompressSample, HoldsTheWindowsAndLengthsOfTheGuidance) {
                                      {64, 48}, {128, 112}})
     EXPECT_TRUE(windows.contains({size, stride})) << size << ' ' << stride;
   for (std::int64_t count = 2; count <= 8; ++count)
-    if (count != 7) EXPECT_TRUE(covering.contains(count)) << count;
+    if (count != 7) {
+      EXPECT_TRUE(covering.contains(count)) << count;
+    }
   for (const bool crossed : crosses) EXPECT_TRUE(crossed);
 }
 

@@ -1,3 +1,4 @@
+#include "assay/conformance/operators.hpp"
 #include "assay/conformance/record.hpp"
 
 #include <gtest/gtest.h>

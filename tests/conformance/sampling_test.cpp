@@ -109,7 +109,7 @@ TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
   std::set<std::string> used_profiles, used_patterns, used_drops;
   for (const auto& c : default_cases()) {
     used_profiles.insert(c.profile);
-    if (c.problem.atten_mask != MaskShape::absent) used_patterns.insert(c.mask);
+    if (c.problem.atten_mask != MaskShape::absent) used_patterns.insert(c.patterns.mask);
     if (c.problem.has_dropout()) used_drops.insert(c.patterns.drop);
   }
   EXPECT_EQ(used_profiles.size(), profiles<Op>().size());

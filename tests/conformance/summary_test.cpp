@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/conformance/operators.hpp"
 #include "assay/conformance/sweep.hpp"
 
 namespace assay::conformance {

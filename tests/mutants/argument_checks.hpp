@@ -3,22 +3,14 @@
 #include <string>
 #include <vector>
 
-#include "assay/spec/call.hpp"
-#include "assay/spec/status.hpp"
+#include "checked.hpp"
 #include "work.hpp"
 
 namespace assay::mutants {
 
 using FlashCall = spec::Call<Op>;
 
-/// One check of phase 1: the row that asks for it, what a refusal answers, and whether a call
-/// passes.
-struct Check {
-  std::string row;
-  spec::Status status;
-  std::string demand;
-  bool (*holds)(const FlashCall& call);
-};
+using Check = CheckOf<Op>;
 
 /// Every check, in an order in which each may rely on the ones before it.
 std::vector<Check> all_checks();

@@ -10,44 +10,19 @@ namespace {
 
 using spec::Status;
 
-/// A kernel whose phase 1 makes the checks that it was given, in their order.
-class CheckedKernel : public Kernel {
- public:
-  CheckedKernel(std::string name, std::vector<Check> checks)
-      : Kernel(std::move(name), flash_like), checks_(std::move(checks)) {}
-
-  void check(const FlashCall& call) const override {
-    for (const Check& one : checks_)
-      if (!one.holds(call)) throw spec::Rejected(one.status, one.row + ": " + one.demand);
-  }
-
- private:
-  std::vector<Check> checks_;
-};
-
 Specimen with_checks(const std::string& name, std::string bug, const std::vector<Check>& checks) {
   return {.name = name,
           .bug = std::move(bug),
           .healthy = false,
           .subject = Subject::arguments,
-          .make = [name, checks] { return std::make_unique<CheckedKernel>(name, checks); }};
+          .make = [name, checks] {
+            return std::make_unique<CheckedKernel<Op, Kernel>>(name, flash_like, checks);
+          }};
 }
 
 Specimen without_row(const std::string& row) {
-  std::vector<Check> checks = all_checks();
-  std::string demand;
-  std::erase_if(checks, [&](const Check& check) {
-    if (check.row == row) demand = check.demand;
-    return check.row == row;
-  });
-  return with_checks("without_" + row, "does not check that " + demand, checks);
-}
-
-std::vector<Check> with_status_for_null(Status status) {
-  std::vector<Check> checks = all_checks();
-  for (Check& check : checks)
-    if (check.status == Status::param_nullptr) check.status = status;
-  return checks;
+  return with_checks("without_" + row, "does not check that " + demand_of(all_checks(), row),
+                     without(all_checks(), row));
 }
 
 /// In sparse_mode 6 the mask is looked at as if the mode were 3.
@@ -81,7 +56,7 @@ std::vector<Specimen> argument_specimens() {
         "FAG-C79", "FAG-C82", "FAG-C83"})
     all.push_back(without_row(row));
   all.push_back(with_checks("null_is_invalid", "answers 161002 for a null pointer",
-                            with_status_for_null(Status::param_invalid)));
+                            with_status_for_null(all_checks(), Status::param_invalid)));
   all.push_back(with_checks("no_checks", "accepts every call", {}));
   all.push_back(with_checks("prefix_mask_as_others", "takes a mask of 2048 rows in sparse_mode 6",
                             with_square_masks()));

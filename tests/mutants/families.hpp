@@ -1,12 +1,12 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "assay/mutants/specimen.hpp"
 #include "kernel.hpp"
+#include "planting.hpp"
 
 namespace assay::mutants {
 
@@ -31,22 +31,13 @@ std::vector<std::string> checked_rows();
 /// A kernel of class Bug that follows `plan` and declares it.
 template <class Bug>
 Specimen planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {
-  return {.name = name,
-          .bug = std::move(bug),
-          .healthy = false,
-          .subject = Subject::numbers,
-          .make = [name, plan] { return std::make_unique<Bug>(name, plan); }};
+  return planted_in<Op, Bug>(name, std::move(bug), plan);
 }
 
 /// A kernel that follows `plan` but declares `declared`.
 inline Specimen misdeclared(const std::string& name, std::string bug, const Plan& plan,
                             const Plan& declared) {
-  return {
-      .name = name,
-      .bug = std::move(bug),
-      .healthy = false,
-      .subject = Subject::numbers,
-      .make = [name, plan, declared] { return std::make_unique<Kernel>(name, plan, declared); }};
+  return misdeclared_in<Op, Kernel>(name, std::move(bug), plan, declared);
 }
 
 }  // namespace assay::mutants

@@ -3,17 +3,10 @@
 #include <algorithm>
 
 #include "rounding.hpp"
+#include "shuffle.hpp"
 
 namespace assay::mutants {
 namespace {
-
-void shuffle(std::vector<Tile>& tiles, std::uint64_t seed) {
-  std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
-  for (std::size_t left = tiles.size(); left > 1; --left) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    std::swap(tiles[left - 1], tiles[(state >> 33) % left]);
-  }
-}
 
 /// Scores of all heads in front of every sequence.
 std::vector<std::int64_t> first_scores(const Op::Problem& p) {

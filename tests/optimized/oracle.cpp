@@ -188,16 +188,4 @@ Gradients values(const Op::Problem& p, const Op::Outputs& outputs) {
   return g;
 }
 
-double error(const std::vector<double>& actual, const std::vector<double>& expected) {
-  double worst = actual.size() == expected.size() ? 0 : std::numeric_limits<double>::infinity();
-  double largest = 0;
-  for (std::size_t k = 0; k < std::min(actual.size(), expected.size()); ++k) {
-    const double difference = std::abs(actual[k] - expected[k]);
-    worst = std::isnan(difference) ? std::numeric_limits<double>::infinity()
-                                   : std::max(worst, difference);
-    largest = std::max(largest, std::abs(expected[k]));
-  }
-  return worst == 0 ? 0 : worst / largest;
-}
-
 }  // namespace assay::test

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "tensors.hpp"
 
 namespace assay::test {
 
@@ -57,8 +58,5 @@ Gradients oracle(const Example& example, const Op::Inputs& inputs);
 std::vector<double> values(const spec::Tensor& tensor, spec::Layout layout,
                            const spec::Extents& extents);
 Gradients values(const Op::Problem& problem, const Op::Outputs& outputs);
-
-/// Largest difference as a share of the largest magnitude of `expected`.
-double error(const std::vector<double>& actual, const std::vector<double>& expected);
 
 }  // namespace assay::test

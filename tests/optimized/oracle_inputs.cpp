@@ -5,34 +5,6 @@ namespace {
 
 using spec::Tensor;
 
-/// A number in [-1, 1) from a counter: splitmix64.
-double noise(std::uint64_t seed) {
-  seed += 0x9E3779B97F4A7C15U;
-  seed = (seed ^ seed >> 30) * 0xBF58476D1CE4E5B9U;
-  seed = (seed ^ seed >> 27) * 0x94D049BB133111EBU;
-  return static_cast<double>((seed ^ seed >> 31) >> 11) * 0x1p-52 - 1;
-}
-
-Tensor tensor_of(const spec::Parameter& parameter, std::byte fill) {
-  Tensor tensor{.dtype = parameter.dtype,
-                .shape = parameter.shape,
-                .strides = parameter.strides,
-                .offset = parameter.offset,
-                .bytes = {}};
-  const std::int64_t elements =
-      spec::storage_elements(tensor.shape, tensor.strides, tensor.offset) + 2;
-  tensor.bytes.assign(static_cast<std::size_t>(elements * spec::size_of(tensor.dtype)), fill);
-  return tensor;
-}
-
-Tensor random_tensor(const spec::Parameter& parameter, std::uint64_t seed, double scale) {
-  Tensor tensor = tensor_of(parameter, std::byte{0x7F});
-  std::uint64_t counter = seed << 40;
-  for (const std::int64_t element : spec::viewed_elements(tensor))
-    tensor.store(element, scale * noise(counter++));
-  return tensor;
-}
-
 spec::Call<Op> call(const Example& example) {
   const Op::Problem& p = example.problem;
   const auto surface = p.input_layout != spec::Layout::tnd ? spec::FlashSurface::g2

@@ -34,7 +34,7 @@ void expect_gradients(const Example& example) {
 
 bool same_bits(const Op::Outputs& x, const Op::Outputs& y) {
   const auto bytes = [](const std::optional<spec::Tensor>& tensor) {
-    return tensor ? tensor->bytes : std::vector<std::byte>();
+    return tensor ? tensor->bytes : spec::Storage();
   };
   return x.dq.bytes == y.dq.bytes && x.dk.bytes == y.dk.bytes && x.dv.bytes == y.dv.bytes &&
          bytes(x.dq_rope) == bytes(y.dq_rope) && bytes(x.dk_rope) == bytes(y.dk_rope);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "assay/conformance/operators.hpp"
 #include "assay/conformance/properties.hpp"
 #include "assay/conformance/results.hpp"
 #include "assay/fixtures/file.hpp"

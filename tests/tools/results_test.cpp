@@ -76,6 +76,7 @@ TEST(Results, AllResultsSurviveTheirJson) {
                                            .verdict = conformance::Verdict::crash,
                                            .runs = 7,
                                            .end = conformance::ShrinkEnd::runs}}};
+  results.summary.rows = conformance::row_coverage<spec::FlashAttentionScoreGrad>();
   results.summary.pairs = conformance::pair_coverage<spec::FlashAttentionScoreGrad>();
   for (const CaseReport& report : results.cases) conformance::count(results.summary, report);
   const std::string json = conformance::to_json(results);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "assay/cli/main.hpp"
+#include "assay/conformance/operators.hpp"
 #include "assay/mutants/specimen.hpp"
 
 namespace assay::tests {

@@ -60,7 +60,7 @@ class FileJudge {
   Judged judged(const std::string& name, const fixtures::Actual& actual) {
     const spec::DType io = case_.problem.dtype;
     const spec::NumericsProfile numerics = actual.profile.empty()
-                                               ? spec::numerics_preset(options_.numerics, io)
+                                               ? spec::numerics_from_text(options_.numerics, io)
                                                : conformance::profile_from_json(actual.profile, io);
     if (const auto reason = other_inputs(numerics)) return not_applicable(name, *reason);
     Judged result{
@@ -259,7 +259,7 @@ Command check_command() {
                 ->required();
             app.add_option("--implementation", options->implementation,
                            "judge only the outputs of this one");
-            app.add_option("--numerics", options->numerics, "preset for outputs without a profile");
+            app.add_option("--numerics", options->numerics, "preset, or PRESET,field=value, for outputs without a profile");
             app.add_option("--report", options->report, "report as JSON");
             app.add_option("--html", options->html, "report as one page with pictures");
             app.add_option("--junit", options->junit, "report as JUnit XML");

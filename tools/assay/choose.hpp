@@ -5,10 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "assay/adapters/isolated.hpp"
 #include "assay/cli/registry.hpp"
+#include "foreign.hpp"
 #include "values.hpp"
 
 namespace assay::cli {
+
+/// The command that makes this program a worker; it is not listed.
+inline constexpr const char* worker_command_name = "worker";
 
 inline std::vector<std::string> operator_names() {
   std::vector<std::string> names;
@@ -30,15 +35,21 @@ void with_operators(const std::string& name, Use&& use) {
     throw UsageError("no operator '" + name + "'; operators are " + joined(operator_names()));
 }
 
-/// Which implementation a command runs, as flags.
+/// Which implementation a command runs, and how, as flags.
 struct ImplementationFlags {
-  std::string name, threads;
+  std::string name, threads, time_limit, memory_limit;
+  bool isolated = false;
 
   void declare(CLI::App& app) {
     app.add_option("--implementation", name,
-                   "implementation that is judged, see 'list implementations'");
+                   "what is judged: see 'list implementations', or aclnn:LIBRARIES, plugin:LIBRARY, command:PROGRAM");
     app.add_option("--threads", threads,
                    "host threads of the implementation, where it can be told");
+    app.add_flag("--isolated", isolated,
+                 "run it in a process of its own, as those named by a scheme always are");
+    app.add_option("--time-limit", time_limit, "of one call in that process [60s]");
+    app.add_option("--memory-limit", memory_limit,
+                   "of that process beside the tensors [half of the machine's]");
   }
 };
 
@@ -60,6 +71,12 @@ inline UsageError unknown_implementation(const Registry& registry, const std::st
   return UsageError("--implementation is '" + name + "'; implementations are " + joined(names));
 }
 
+/// Whether the name is that of a foreign implementation. A registered one may have a colon, too.
+template <class Op>
+bool is_foreign(const Registry& registry, const std::string& name) {
+  return foreign(name) && !is_registered<Op>(registry, name);
+}
+
 template <class Op>
 const ImplementationEntry<Op>& chosen(const Registry& registry, const ImplementationFlags& flags) {
   const auto& entries = registry.implementations<Op>();
@@ -75,16 +92,51 @@ const ImplementationEntry<Op>& chosen(const Registry& registry, const Implementa
                    std::string(Op::name) + " are " + joined(names));
 }
 
-/// Errors: UsageError for an unknown name, or threads for an implementation that cannot be told.
+/// The name that replay lines hold.
 template <class Op>
-std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& registry,
-                                                              const ImplementationFlags& flags) {
+std::string implementation_name(const Registry& registry, const ImplementationFlags& flags) {
+  return is_foreign<Op>(registry, flags.name) ? flags.name : chosen<Op>(registry, flags).name;
+}
+
+/// In this process. Errors: UsageError for an unknown name, or threads for an implementation that cannot be told; those
+/// of `open`.
+template <class Op>
+std::unique_ptr<spec::Implementation<Op>> make_here(const Registry& registry,
+                                                    const ImplementationFlags& flags) {
+  if (is_foreign<Op>(registry, flags.name)) return open<Op>(*foreign(flags.name));
   const ImplementationEntry<Op>& entry = chosen<Op>(registry, flags);
   if (flags.threads.empty()) return entry.make();
   if (!entry.make_threaded)
     throw UsageError("--threads is '" + flags.threads + "', but " + entry.name +
                      " has no threads to set");
   return entry.make_threaded(integer_value("--threads", flags.threads, 1, 1024));
+}
+
+/// What one call may take. Errors: UsageError.
+adapters::WorkerLimits limits(const ImplementationFlags& flags);
+
+/// Where the flags say: here, or in a worker. Errors: as `make_here`, but UsageError for what cannot be opened.
+template <class Op>
+std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& registry,
+                                                              const ImplementationFlags& flags) {
+  const bool is_from_elsewhere = is_foreign<Op>(registry, flags.name);
+  if (!is_from_elsewhere && !flags.isolated) {
+    if (!flags.time_limit.empty() || !flags.memory_limit.empty())
+      throw UsageError("--time-limit and --memory-limit need --isolated, or an implementation named by a scheme");
+    return make_here<Op>(registry, flags);
+  }
+  if (is_from_elsewhere) require_scheme(*foreign(flags.name));
+  const std::string name = implementation_name<Op>(registry, flags);
+  std::vector<std::string> words = {worker_command_name, std::string(Op::name),
+                                    "--implementation=" + name};
+  if (!flags.threads.empty()) words.push_back("--threads=" + flags.threads);
+  try {
+    return adapters::isolated<Op>({.words = std::move(words)}, limits(flags));
+  } catch (const std::invalid_argument& refusal) {
+    throw UsageError("--implementation is '" + name + "': " + refusal.what());
+  } catch (const spec::Misconduct& death) {
+    throw UsageError("--implementation is '" + name + "', which could not be opened: " + death.what());
+  }
 }
 
 }  // namespace assay::cli

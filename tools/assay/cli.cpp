@@ -24,7 +24,8 @@ std::string full_name(const CLI::App& app) {
 /// Everything that the deepest command could have taken.
 std::string choices(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
+  for (const CLI::App* sub : app.get_subcommands(nullptr))
+    if (!sub->get_group().empty()) names.push_back(sub->get_name());
   for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
   return joined(names);
 }

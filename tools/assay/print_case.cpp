@@ -62,8 +62,7 @@ void print_terms(const std::vector<TensorReport>& tensors, std::ostream& out) {
 void print_case(const CaseReport& report, std::ostream& out) {
   out << fmt::format("{}  ({}, case {})\n", spec::to_string(report.verdict), report.implementation,
                      report.id);
-  out << "  assay run " << report.command_line << " --implementation=" << report.implementation
-      << '\n';
+  out << "  " << conformance::replay_command(report.command_line, report.implementation) << '\n';
   if (!report.note.empty()) out << "  note: " << report.note << '\n';
   print_tensors(report.tensors, out);
   print_terms(report.tensors, out);

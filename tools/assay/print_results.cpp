@@ -74,8 +74,7 @@ void print_worst(const Results& results, std::ostream& out) {
   Table table({"tensor", "worst error/tau", "case", "replay"});
   for (const auto& error : worst)
     table.add({error.tensor, fmt::format("{:.4g}", error.ratio), error.case_id,
-               "assay run " + error.command_line +
-                   " --implementation=" + error.implementation});
+               conformance::replay_command(error.command_line, error.implementation)});
   table.print(out);
 }
 
@@ -87,9 +86,10 @@ void print_shrunk(const Results& results, std::ostream& out) {
     const auto report = std::ranges::find(results.cases, shrunk.id, &CaseReport::id);
     const std::string& name = report == results.cases.end() ? results.summary.implementation
                                                             : report->implementation;
-    out << fmt::format("  {}: assay run {} --implementation={}\n    {}: assay run {} --implementation={}\n    {}\n",
-                       shrunk.id, shrunk.command_line, name, spec::to_string(shrunk.verdict),
-                       shrunk.shrunk, name, end_text(shrunk));
+    out << fmt::format("  {}: {}\n    {}: {}\n    {}\n", shrunk.id,
+                       conformance::replay_command(shrunk.command_line, name),
+                       spec::to_string(shrunk.verdict),
+                       conformance::replay_command(shrunk.shrunk, name), end_text(shrunk));
   }
 }
 
@@ -102,9 +102,8 @@ void print_failures(const Results& results, std::ostream& out) {
     if (report.command_line.empty())  // an entry of a file that could not be read
       out << fmt::format("  {}: case {}\n", spec::to_string(report.verdict), report.id);
     else
-      out << fmt::format("  {}: assay run {} --implementation={}\n",
-                         spec::to_string(report.verdict), report.command_line,
-                         report.implementation);
+      out << fmt::format("  {}: {}\n", spec::to_string(report.verdict),
+                         conformance::replay_command(report.command_line, report.implementation));
     if (!report.findings.empty()) out << "    " << report.findings.front().text << '\n';
   }
   if (failures > replay_lines_shown)

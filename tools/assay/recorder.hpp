@@ -33,13 +33,15 @@ class Recorder final : public spec::Implementation<Op> {
   spec::NumericsProfile numerics(const typename Op::Problem& problem) const override {
     return inner_.numerics(problem);
   }
+  bool checks_arguments() const override { return inner_.checks_arguments(); }
   void check(const spec::Call<Op>& call) const override { inner_.check(call); }
   void run(const typename Op::Problem& problem, const typename Op::Inputs& inputs,
            typename Op::Outputs& outputs) override {
-    const bool first = !run_;
-    if (first) run_ = Run{.inputs = digests(inputs), .outputs = {}};
-    inner_.run(problem, inputs, outputs);
-    if (first) run_->outputs = digests(outputs);
+    recorded(inputs, outputs, [&] { inner_.run(problem, inputs, outputs); });
+  }
+  void run_call(const spec::Call<Op>& call, const typename Op::Problem& problem,
+                const typename Op::Inputs& inputs, typename Op::Outputs& outputs) override {
+    recorded(inputs, outputs, [&] { inner_.run_call(call, problem, inputs, outputs); });
   }
   bool has_forward() const override { return inner_.has_forward(); }
   void forward(const typename Op::Problem& problem, typename Op::Inputs& inputs) override {
@@ -51,6 +53,14 @@ class Recorder final : public spec::Implementation<Op> {
   Run take() { return std::exchange(run_, std::nullopt).value_or(Run{}); }
 
  private:
+  template <class Work>
+  void recorded(const typename Op::Inputs& inputs, const typename Op::Outputs& outputs,
+                Work&& work) {
+    const bool first = !run_;
+    if (first) run_ = Run{.inputs = digests(inputs), .outputs = {}};
+    work();
+    if (first) run_->outputs = digests(outputs);
+  }
   template <class Tensors>
   static Digests digests(const Tensors& tensors) {
     Digests result;

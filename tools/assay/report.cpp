@@ -30,7 +30,8 @@ void print_changes(const Results& results, const Results& before, std::ostream& 
     ++common;
     if (found->second->verdict != report.verdict)
       table.add({std::string(spec::to_string(found->second->verdict)),
-                 std::string(spec::to_string(report.verdict)), "assay run " + report.command_line + " --implementation=" + report.implementation});
+                 std::string(spec::to_string(report.verdict)),
+                 conformance::replay_command(report.command_line, report.implementation)});
   }
   const auto total = static_cast<std::int64_t>(results.cases.size());
   out << fmt::format("\ncompared with {} of {}: {} cases in both, {} only now, {} only before\n",

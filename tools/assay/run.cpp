@@ -16,7 +16,7 @@ template <class Op>
 ExitCode run(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
-  Recorder<Op> recorder(*implementation, chosen<Op>(context.registry, options.implementation).name);
+  Recorder<Op> recorder(*implementation, implementation_name<Op>(context.registry, options.implementation));
   const conformance::CaseReport report = conformance::examine(c, recorder);
   if (options.json) {
     auto json = nlohmann::ordered_json::parse(conformance::to_json(report));

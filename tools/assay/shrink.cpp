@@ -16,8 +16,8 @@ using conformance::ShrunkCase;
 
 void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport& smallest,
            std::ostream& out) {
-  out << fmt::format("{}: assay run {} --implementation={}\n", spec::to_string(failing.verdict),
-                     failing.command_line, failing.implementation);
+  out << fmt::format("{}: {}\n", spec::to_string(failing.verdict),
+                     conformance::replay_command(failing.command_line, failing.implementation));
   if (shrunk.shrunk == shrunk.command_line)
     out << fmt::format("{}; it is the smallest found\n", end_text(shrunk));
   else
@@ -29,7 +29,7 @@ template <class Op>
 ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
-  Recorder<Op> recorder(*implementation, chosen<Op>(context.registry, options.implementation).name);
+  Recorder<Op> recorder(*implementation, implementation_name<Op>(context.registry, options.implementation));
   const CaseReport report = conformance::examine(c, recorder);
   recorder.take();
   const bool fails = conformance::contribution(report.verdict) == ExitCode::nonconformant;

@@ -27,6 +27,7 @@ struct Options {
   std::string operator_name, budget, store, report, html, junit, shrink = "3";
   ImplementationFlags implementation;
   PlanFlags plan;
+  bool resume = false;
 };
 
 /// Time for shrinking all the failures of a sweep that are shrunk.
@@ -49,17 +50,19 @@ std::int64_t case_count(const Parts& parts) {
   return count;
 }
 
-/// Changes with everything that could change a result: cases, implementation, tool, the program
+/// Changes with everything that could change a result: cases, implementation and its files, limits, tool, the program
 /// itself.
-std::string plan_text(const Parts& parts) {
+std::string plan_text(const Parts& parts, const ImplementationFlags& flags) {
   std::string lines;
   for (const auto& part : parts) lines += part->lines();
   std::error_code ignored;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
   const auto written =
       std::filesystem::last_write_time(program, ignored).time_since_epoch().count();
-  return fmt::format("{} {} {} cases {} program {}", build_facts().version, implementations(parts),
-                     case_count(parts), conformance::case_id(lines), written);
+  return fmt::format("{} {}{} {} {} isolated {} {} cases {} program {}", build_facts().version,
+                     implementations(parts), fingerprint(flags.name), flags.time_limit,
+                     flags.memory_limit, flags.isolated, case_count(parts),
+                     conformance::case_id(lines), written);
 }
 
 conformance::Environment environment(const Options& options, const Parts& parts,
@@ -159,7 +162,26 @@ void require_writable(const Options& options) {
   }
 }
 
+/// The store of the sweep, with what an earlier start of it left. Errors: UsageError where `--resume` finds nothing of it.
+fixtures::Store opened_store(const Options& options, const std::string& plan,
+                             const Context& context) {
+  using Leftover = fixtures::Store::Leftover;
+  const Leftover leftover = fixtures::Store::leftover(options.store, plan);
+  if (options.resume && leftover == Leftover::none)
+    throw UsageError(fmt::format("--resume: no interrupted sweep lies beside {}{}", options.store,
+                                 std::filesystem::exists(options.store) ? ", which is complete" : ""));
+  const std::string another = fmt::format(
+      "the sweep beside {} is another one: its cases, its implementation, its limits or this program differ",
+      options.store);
+  if (options.resume && leftover == Leftover::other_plan)
+    throw UsageError("--resume: " + another + "; without --resume it is discarded");
+  if (leftover == Leftover::other_plan) context.err << another << "; it is discarded\n";
+  return {options.store, plan};
+}
+
 ExitCode sweep(const Options& options, const Context& context) {
+  if (options.resume && options.store.empty())
+    throw UsageError("--resume needs --store, the file of the sweep that was interrupted");
   require_writable(options);
   const std::int64_t shrink = integer_value("--shrink", options.shrink, 0, 1000);
   const Parts parts = sweep_parts(options.operator_name, context.registry, options.implementation,
@@ -180,7 +202,7 @@ ExitCode sweep(const Options& options, const Context& context) {
   std::optional<conformance::StoreListener> storing;
   std::map<std::string, CaseReport> earlier;
   if (!options.store.empty()) {
-    store.emplace(options.store, plan_text(parts));
+    store.emplace(opened_store(options, plan_text(parts, options.implementation), context));
     earlier = taken_up(*store);
     if (!earlier.empty())
       context.err << fmt::format("taking up {} finished cases of an interrupted sweep\n",
@@ -202,11 +224,12 @@ ExitCode sweep(const Options& options, const Context& context) {
   run.start(case_count(parts), implementations(parts));
   for (const auto& part : parts) part->run(run);
   const Summary& summary = run.finish();
-  // What a stop or a budget left out is taken up by the next start.
-  if (store) summary.cases < summary.planned ? store->snapshot() : store->merge();
   conformance::Results results = json.results();
   results.shrunk = shrunk_failures(results.cases, shrink, parts, context);
   publish(results, options, context);
+  // Last: after a kill before this line the next start takes everything up. What a stop or a budget left out is taken up
+  // as well.
+  if (store) summary.cases < summary.planned ? store->snapshot() : store->merge();
   return conclude(summary, options, context);
 }
 
@@ -226,6 +249,8 @@ Command sweep_command() {
                            "how many failures are reduced to their smallest neighbour");
             app.add_option("--store", options->store,
                            "HDF5 file of the cases; an interrupted sweep is taken up from it");
+            app.add_flag("--resume", options->resume,
+                         "refuse to start anew: go on with the sweep that --store holds the begin of");
             app.add_option("--report", options->report, "report as JSON");
             app.add_option("--html", options->html, "report as one page with pictures");
             app.add_option("--junit", options->junit, "report as JUnit XML");

@@ -47,7 +47,7 @@ class SweepPartOf final : public SweepPart {
   SweepPartOf(const Registry& registry, const ImplementationFlags& flags, const PlanFlags& plan)
       : planned_(planned_cases<Op>(plan)),
         implementation_(make_implementation<Op>(registry, flags)),
-        recorder_(*implementation_, chosen<Op>(registry, flags).name) {}
+        recorder_(*implementation_, implementation_name<Op>(registry, flags)) {}
 
   std::string_view operator_name() const override { return Op::name; }
   std::string implementation() const override { return recorder_.name(); }
@@ -91,7 +91,10 @@ class SweepPartOf final : public SweepPart {
     const auto c = case_of(report);
     const auto run = recorder_.take();
     const bool small = conformance::tensor_elements(c.problem) <= evidence_elements;
-    if (!report.value_case || without_tensors(c) || !small || evidence_left_ == 0 ||
+    // A kernel that crashes or hangs has no outputs, and would do it again.
+    const bool answered = report.verdict != conformance::Verdict::crash &&
+                          report.verdict != conformance::Verdict::timeout;
+    if (!report.value_case || without_tensors(c) || !small || evidence_left_ == 0 || !answered ||
         conformance::contribution(report.verdict) != ExitCode::nonconformant) {
       fixtures::CaseRecord record = conformance::recipe(c);
       record.digests = {run.inputs.begin(), run.inputs.end()};
@@ -104,7 +107,7 @@ class SweepPartOf final : public SweepPart {
       add_actual(record, c, recorder_);
       recorder_.take();
     } catch (const std::exception&) {
-      record.actual.clear();  // a kernel that crashes has no outputs; its report says so
+      record.actual.clear();  // its report says so
     }
     return record;
   }
@@ -125,8 +128,26 @@ class SweepPartOf final : public SweepPart {
   int evidence_left_ = evidence_cases;
 };
 
-/// The operators of a sweep in the order of their list. An operator that was not named, and of which the registry has no
-/// such implementation, is left out, which `out` tells.
+/// The part of a sweep that is about Op; nothing where the implementation that the flags name does not offer it, for the
+/// reason that is left in `missing`.
+template <class Op>
+std::unique_ptr<SweepPart> sweep_part(const Registry& registry, const ImplementationFlags& flags,
+                                      const PlanFlags& plan, std::string& missing) {
+  if (!is_registered<Op>(registry, flags.name) && !is_foreign<Op>(registry, flags.name)) {
+    missing = "no implementation " + (flags.name.empty() ? "" : "'" + flags.name + "' ") + "of " +
+              std::string(Op::name) + " is registered";
+    return nullptr;
+  }
+  try {
+    return std::make_unique<SweepPartOf<Op>>(registry, flags, plan);
+  } catch (const spec::Unsupported& reason) {
+    missing = reason.what();
+    return nullptr;
+  }
+}
+
+/// The operators of a sweep in the order of their list. An operator that was not named, and that the implementation does not
+/// offer, is left out, which `out` tells.
 /// Errors: UsageError for an unknown operator or implementation, or where --only leaves no case.
 inline std::vector<std::unique_ptr<SweepPart>> sweep_parts(const std::string& operator_name,
                                                            const Registry& registry,
@@ -135,15 +156,17 @@ inline std::vector<std::unique_ptr<SweepPart>> sweep_parts(const std::string& op
                                                            std::ostream& out) {
   std::vector<std::unique_ptr<SweepPart>> parts;
   std::int64_t cases = 0, left_out = 0;
+  std::string missing;
   with_operators(operator_name, [&]<class Op> {
-    if (operator_name.empty() && !is_registered<Op>(registry, flags.name)) {
-      out << "no implementation " << (flags.name.empty() ? "" : "'" + flags.name + "' ") << "of "
-          << Op::name << " is registered: the operator is left out\n";
+    auto part = sweep_part<Op>(registry, flags, plan, missing);
+    if (!part) {
+      if (operator_name.empty()) out << missing << ": the operator is left out\n";
       return;
     }
-    parts.push_back(std::make_unique<SweepPartOf<Op>>(registry, flags, plan));
-    cases += parts.back()->cases(), left_out += parts.back()->left_out();
+    cases += part->cases(), left_out += part->left_out();
+    parts.push_back(std::move(part));
   });
+  if (parts.empty() && foreign(flags.name)) throw UsageError(missing);
   if (parts.empty()) throw unknown_implementation(registry, flags.name);
   require_cases(cases, left_out, plan);
   tell_left_out(cases, left_out, plan, out);

@@ -13,6 +13,8 @@ std::int64_t integer_value(std::string_view flag, const std::string& text, std::
 std::uint64_t seed_value(std::string_view flag, const std::string& text);
 /// "90", "90s", "5min", "1h" as seconds.
 double seconds_value(std::string_view flag, const std::string& text);
+/// "4GiB", "512MiB" as bytes.
+std::int64_t bytes_value(std::string_view flag, const std::string& text);
 
 /// "a, b, c".
 std::string joined(const std::vector<std::string>& words);

@@ -62,6 +62,9 @@ function(assay_add_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
+  if(CMAKE_CROSSCOMPILING_EMULATOR)
+    math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 20")  # an emulator's time
+  endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT})
   if(arg_LABELS)
     # On their way through PROPERTIES all labels but the first would be lost.

@@ -24,8 +24,13 @@ function badge(verdict) {
   return element("span", {}, element("span", {class: "swatch", style: "background:" + COLOUR[verdict]}), verdict);
 }
 
+/** The text as one word of a shell. */
+function shellWord(text) {
+  return /^[-\w+.\/:,=@%]*$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
+}
+
 function replayLine(c) {
-  const line = "assay run " + c.command_line + " --implementation=" + c.implementation;
+  const line = "assay run " + c.command_line + " --implementation=" + shellWord(c.implementation);
   const button = element("button", {type: "button", onclick: () => copy(line, button)}, "Copy");
   return element("div", {class: "replay"}, element("code", {}, line), button);
 }

@@ -75,6 +75,9 @@ std::string command_line(const Case<Op>& c);
 template <class Op>
 Case<Op> parse_case(const std::vector<std::string>& words);
 
+/// "assay run LINE --implementation=NAME", as a shell takes it.
+std::string replay_command(const std::string& command_line, const std::string& implementation);
+
 /// 12 hexadecimal digits of a hash of the replay line.
 std::string case_id(std::string_view command_line);
 

@@ -63,8 +63,8 @@ std::size_t first_cell(const PairCoverage& coverage, std::string_view operator_n
 void append(RowCoverage& coverage, RowCoverage other);
 void append(PairCoverage& coverage, PairCoverage other);
 
-/// The pairs of every operator of which there is a report, nothing covered.
-PairCoverage pair_coverage_of(const std::vector<CaseReport>& reports);
+/// The pairs of every operator whose rows are there, nothing covered.
+PairCoverage pair_coverage_of(const RowCoverage& rows);
 
 /// As above, for the case that the report is about; a replay line that no longer parses holds none.
 void cover(PairCoverage& coverage, const CaseReport& report);

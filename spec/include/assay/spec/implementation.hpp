@@ -33,6 +33,12 @@ class Misconduct : public std::runtime_error {
   Kind kind_;
 };
 
+/// An implementation finds only when it runs that it does not offer the call: the same answer as `unsupported`.
+class Unsupported : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// What a user derives from to have a kernel judged.
 template <class Op>
 class Implementation {
@@ -53,7 +59,7 @@ class Implementation {
   virtual void check(const Call<Op>&) const {}
 
   /// Phase 2: fills the viewed elements of the outputs, and no other byte. The call passed `check`.
-  /// Errors: Rejected; anything else that escapes counts as a crash.
+  /// Errors: Rejected, Unsupported; anything else that escapes counts as a crash.
   virtual void run(const typename Op::Problem&, const typename Op::Inputs&,
                    typename Op::Outputs&) = 0;
 

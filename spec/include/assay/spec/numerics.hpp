@@ -1,8 +1,10 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "assay/spec/dtype.hpp"
 #include "assay/spec/text_enum.hpp"
@@ -76,6 +78,7 @@ struct NumericsProfile {
 
 /// Calls visit(name, member) for every field of a profile, in a fixed order.
 template <class Profile, class Visitor>
+  requires std::same_as<std::remove_const_t<Profile>, NumericsProfile>
 void visit_fields(Profile& profile, Visitor&& visit) {
   visit("store_s", profile.store_s);
   visit("store_p", profile.store_p);
@@ -110,5 +113,10 @@ std::span<const NumericsPreset> numerics_presets();
 
 /// The preset of that name for `io`. Errors: std::invalid_argument naming the presets there are.
 NumericsProfile numerics_preset(std::string_view name, DType io);
+
+/// The profile that a line of text declares for `io`: a preset and fields that differ from it, "ascend_a2,order=fixed", or
+/// such texts for single types, "fp32:torch_fp32 bf16:jax_cpu,exp_error=1e-6". Without a preset, and for a type of which the
+/// text says nothing, the fields have their defaults. Errors: std::invalid_argument naming the word and what is accepted.
+NumericsProfile numerics_from_text(std::string_view text, DType io);
 
 }  // namespace assay::spec

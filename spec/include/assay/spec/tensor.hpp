@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "assay/spec/dtype.hpp"
 #include "assay/spec/layout.hpp"
+#include "assay/spec/storage.hpp"
 
 namespace assay::spec {
 
@@ -19,7 +19,7 @@ struct Tensor {
   Shape shape;
   Shape strides;            ///< in elements
   std::int64_t offset = 0;  ///< in elements
-  std::vector<std::byte> bytes;
+  Storage bytes;
 
   /// Value of a storage element (not of a view index), exact.
   double load(std::int64_t element) const {

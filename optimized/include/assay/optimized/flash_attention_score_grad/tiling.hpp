@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "assay/device/ascend.hpp"
-#include "assay/device/units.hpp"
-#include "assay/optimized/buffer.hpp"
+#include "assay/optimized/block_plan.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 namespace assay::optimized {
@@ -42,18 +41,9 @@ struct SequenceTiles {
 };
 
 /// How one problem is cut for a device; everything else follows from it.
-struct Tiling {
-  std::int64_t batch;
-  std::int64_t rows, columns;  ///< of a block of scores, multiples of 16
-  std::int64_t record_tiles;   ///< row tiles whose dk and dv stay in L0C
-  std::int64_t l1_depth,
-      l0_depth;              ///< inner extent of a matrix operand held in one L1, one L0 buffer
-  std::int64_t slice;        ///< columns of a product that one L0C buffer holds
-  std::int64_t vector_rows;  ///< rows of a block that a vector core holds at a time
-  bool keys_stay;            ///< key and value of a key tile stay in L1
+struct Tiling : BlockPlan {
+  std::int64_t batch = 0;
   std::vector<SequenceTiles> sequences;  ///< one for all where they are alike, else `batch`
-  std::vector<Buffer> buffers;
-  device::Bytes l1, l0a, l0b, l0c, ub;  ///< peak occupancy
 
   const SequenceTiles& sequence(std::int64_t b) const {
     return sequences[sequences.size() == 1 ? 0 : static_cast<std::size_t>(b)];

@@ -203,6 +203,84 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("softmax_in_layout", problem.softmax_in_layout, "TND: memory order of the statistics");
 }
 
+/// Calls visit(name, member) for every input, a Tensor or an optional one, by its documented name.
+template <class Inputs, class Visitor>
+  requires std::same_as<std::remove_const_t<Inputs>, FlashAttentionScoreGrad::Inputs>
+void visit_fields(Inputs& inputs, Visitor&& visit) {
+  visit("query", inputs.query);
+  visit("query_rope", inputs.query_rope);
+  visit("key", inputs.key);
+  visit("key_rope", inputs.key_rope);
+  visit("value", inputs.value);
+  visit("dy", inputs.dy);
+  visit("softmax_max", inputs.softmax_max);
+  visit("softmax_sum", inputs.softmax_sum);
+  visit("attention_in", inputs.attention_in);
+  visit("pse_shift", inputs.pse_shift);
+  visit("drop_mask", inputs.drop_mask);
+  visit("atten_mask", inputs.atten_mask);
+}
+
+/// The same for every output.
+template <class Outputs, class Visitor>
+  requires std::same_as<std::remove_const_t<Outputs>, FlashAttentionScoreGrad::Outputs>
+void visit_fields(Outputs& outputs, Visitor&& visit) {
+  visit("dq", outputs.dq);
+  visit("dq_rope", outputs.dq_rope);
+  visit("dk", outputs.dk);
+  visit("dk_rope", outputs.dk_rope);
+  visit("dv", outputs.dv);
+}
+
+/// Calls visit(name, member) for every tensor (a Parameter), host array (optional) and null pointer (bool) of a call.
+template <class Parameters, class Visitor>
+  requires std::same_as<std::remove_const_t<Parameters>, FlashAttentionScoreGrad::Parameters>
+void visit_fields(Parameters& parameters, Visitor&& visit) {
+  visit("query", parameters.query);
+  visit("query_rope", parameters.query_rope);
+  visit("key", parameters.key);
+  visit("key_rope", parameters.key_rope);
+  visit("value", parameters.value);
+  visit("dy", parameters.dy);
+  visit("pse_shift", parameters.pse_shift);
+  visit("drop_mask", parameters.drop_mask);
+  visit("padding_mask", parameters.padding_mask);
+  visit("atten_mask", parameters.atten_mask);
+  visit("softmax_max", parameters.softmax_max);
+  visit("softmax_sum", parameters.softmax_sum);
+  visit("softmax_in", parameters.softmax_in);
+  visit("attention_in", parameters.attention_in);
+  visit("dq", parameters.dq);
+  visit("dq_rope", parameters.dq_rope);
+  visit("dk", parameters.dk);
+  visit("dk_rope", parameters.dk_rope);
+  visit("dv", parameters.dv);
+  visit("dpse", parameters.dpse);
+  visit("prefix", parameters.prefix);
+  visit("actual_seq_qlen", parameters.actual_seq_qlen);
+  visit("actual_seq_kvlen", parameters.actual_seq_kvlen);
+  visit("q_start_idx", parameters.q_start_idx);
+  visit("kv_start_idx", parameters.kv_start_idx);
+  visit("workspace_size", parameters.workspace_size);
+  visit("executor", parameters.executor);
+}
+
+/// Calls visit(name, member) for every attribute of a call.
+template <class Attributes, class Visitor>
+  requires std::same_as<std::remove_const_t<Attributes>, FlashAttentionScoreGrad::Attributes>
+void visit_fields(Attributes& attributes, Visitor&& visit) {
+  visit("scale_value", attributes.scale_value);
+  visit("keep_prob", attributes.keep_prob);
+  visit("pre_tokens", attributes.pre_tokens);
+  visit("next_tokens", attributes.next_tokens);
+  visit("head_num", attributes.head_num);
+  visit("input_layout", attributes.input_layout);
+  visit("inner_precise", attributes.inner_precise);
+  visit("sparse_mode", attributes.sparse_mode);
+  visit("pse_type", attributes.pse_type);
+  visit("softmax_in_layout", attributes.softmax_in_layout);
+}
+
 /// Extents of the tensors on the query side: query and dq with head_dim, dy and attention_in with head_dim_v, the
 /// rope part with head_dim_rope. Cost: O(batch) where the lengths differ.
 Extents query_extents(const FlashAttentionScoreGrad::Problem& problem);

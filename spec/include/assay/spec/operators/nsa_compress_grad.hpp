@@ -91,6 +91,47 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("compress_stride", problem.compress_stride, "tokens from one window to the next, fewer than a window has");
 }
 
+/// Calls visit(name, member) for every input, a Tensor or an optional one, by its documented name.
+template <class Inputs, class Visitor>
+  requires std::same_as<std::remove_const_t<Inputs>, NsaCompressGrad::Inputs>
+void visit_fields(Inputs& inputs, Visitor&& visit) {
+  visit("output_grad", inputs.output_grad);
+  visit("input", inputs.input);
+  visit("weight", inputs.weight);
+}
+
+/// The same for every output.
+template <class Outputs, class Visitor>
+  requires std::same_as<std::remove_const_t<Outputs>, NsaCompressGrad::Outputs>
+void visit_fields(Outputs& outputs, Visitor&& visit) {
+  visit("input_grad", outputs.input_grad);
+  visit("weight_grad", outputs.weight_grad);
+}
+
+/// Calls visit(name, member) for every tensor (a Parameter), host array (optional) and null pointer (bool) of a call.
+template <class Parameters, class Visitor>
+  requires std::same_as<std::remove_const_t<Parameters>, NsaCompressGrad::Parameters>
+void visit_fields(Parameters& parameters, Visitor&& visit) {
+  visit("output_grad", parameters.output_grad);
+  visit("input", parameters.input);
+  visit("weight", parameters.weight);
+  visit("input_grad", parameters.input_grad);
+  visit("weight_grad", parameters.weight_grad);
+  visit("act_seq_len", parameters.act_seq_len);
+  visit("workspace_size", parameters.workspace_size);
+  visit("executor", parameters.executor);
+}
+
+/// Calls visit(name, member) for every attribute of a call.
+template <class Attributes, class Visitor>
+  requires std::same_as<std::remove_const_t<Attributes>, NsaCompressGrad::Attributes>
+void visit_fields(Attributes& attributes, Visitor&& visit) {
+  visit("compress_block_size", attributes.compress_block_size);
+  visit("compress_stride", attributes.compress_stride);
+  visit("act_seq_len_type", attributes.act_seq_len_type);
+  visit("layout", attributes.layout);
+}
+
 /// Windows that fit into `length` tokens; 0 where the window or the stride is not positive.
 std::int64_t window_count(std::int64_t length, std::int64_t compress_block_size,
                           std::int64_t compress_stride);

@@ -125,6 +125,64 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("mask_dtype", problem.mask_dtype, "element type of the mask");
 }
 
+/// Calls visit(name, member) for every input, a Tensor or an optional one, by its documented name.
+template <class Inputs, class Visitor>
+  requires std::same_as<std::remove_const_t<Inputs>, NsaSelectedAttentionGrad::Inputs>
+void visit_fields(Inputs& inputs, Visitor&& visit) {
+  visit("query", inputs.query);
+  visit("key", inputs.key);
+  visit("value", inputs.value);
+  visit("attention_out", inputs.attention_out);
+  visit("attention_out_grad", inputs.attention_out_grad);
+  visit("softmax_max", inputs.softmax_max);
+  visit("softmax_sum", inputs.softmax_sum);
+  visit("topk_indices", inputs.topk_indices);
+  visit("atten_mask", inputs.atten_mask);
+}
+
+/// The same for every output.
+template <class Outputs, class Visitor>
+  requires std::same_as<std::remove_const_t<Outputs>, NsaSelectedAttentionGrad::Outputs>
+void visit_fields(Outputs& outputs, Visitor&& visit) {
+  visit("dq", outputs.dq);
+  visit("dk", outputs.dk);
+  visit("dv", outputs.dv);
+}
+
+/// Calls visit(name, member) for every tensor (a Parameter), host array (optional) and null pointer (bool) of a call.
+template <class Parameters, class Visitor>
+  requires std::same_as<std::remove_const_t<Parameters>, NsaSelectedAttentionGrad::Parameters>
+void visit_fields(Parameters& parameters, Visitor&& visit) {
+  visit("query", parameters.query);
+  visit("key", parameters.key);
+  visit("value", parameters.value);
+  visit("attention_out", parameters.attention_out);
+  visit("attention_out_grad", parameters.attention_out_grad);
+  visit("softmax_max", parameters.softmax_max);
+  visit("softmax_sum", parameters.softmax_sum);
+  visit("topk_indices", parameters.topk_indices);
+  visit("atten_mask", parameters.atten_mask);
+  visit("dq", parameters.dq);
+  visit("dk", parameters.dk);
+  visit("dv", parameters.dv);
+  visit("actual_seq_qlen", parameters.actual_seq_qlen);
+  visit("actual_seq_kvlen", parameters.actual_seq_kvlen);
+  visit("workspace_size", parameters.workspace_size);
+  visit("executor", parameters.executor);
+}
+
+/// Calls visit(name, member) for every attribute of a call.
+template <class Attributes, class Visitor>
+  requires std::same_as<std::remove_const_t<Attributes>, NsaSelectedAttentionGrad::Attributes>
+void visit_fields(Attributes& attributes, Visitor&& visit) {
+  visit("scale_value", attributes.scale_value);
+  visit("selected_block_size", attributes.selected_block_size);
+  visit("selected_block_count", attributes.selected_block_count);
+  visit("head_num", attributes.head_num);
+  visit("input_layout", attributes.input_layout);
+  visit("sparse_mode", attributes.sparse_mode);
+}
+
 /// Extents of query and dq; of attention_out and its gradient; of key and dk; of value and dv; of topk_indices, one row
 /// of selected_block_count for every token and key head. Cost: O(batch) where the lengths differ.
 Extents query_extents(const NsaSelectedAttentionGrad::Problem& problem);

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/spec/numerics.hpp"
+
+namespace assay::adapters {
+
+/// What the words behind `aclnn:` say.
+struct AclnnSettings {
+  std::vector<std::string> paths;
+  std::int32_t device = 0;
+  std::string preset = "ascend_a2";
+  /// Fields of the profile and their values, in the order of the words.
+  std::vector<std::pair<std::string, std::string>> fields;
+
+  /// The profile that is declared for tensors of type `io`.
+  spec::NumericsProfile profile(spec::DType io) const;
+  /// Whether the library is asked for deterministic results.
+  bool asks_for_order() const;
+};
+
+/// Errors: std::invalid_argument naming the word and what is accepted.
+AclnnSettings parse_aclnn_settings(const std::string& rest);
+
+}  // namespace assay::adapters

@@ -1,0 +1,98 @@
+#include "assay/adapters/command.hpp"
+
+#include <utility>
+
+#include "assay/fixtures/file.hpp"
+#include "assay/fixtures/named.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "command_conversation.hpp"
+
+namespace assay::adapters {
+namespace {
+
+using Kind = spec::Misconduct::Kind;
+
+constexpr const char* case_id = "case";
+
+/// Which entry point is called, where that is known.
+struct Entry {
+  std::string surface, product;
+};
+
+template <class Op>
+class Command final : public spec::Implementation<Op> {
+ public:
+  using Problem = typename Op::Problem;
+  using Inputs = typename Op::Inputs;
+  using Outputs = typename Op::Outputs;
+
+  Command(CommandLine command, const CommandLimits& limits)
+      : talk_(std::make_unique<Conversation>(std::move(command), limits)) {}
+
+  std::string name() const override { return "command:" + talk_->command().text; }
+  bool checks_arguments() const override { return false; }
+  spec::NumericsProfile numerics(const Problem& problem) const override {
+    return spec::numerics_from_text(talk_->numerics(), problem.dtype);
+  }
+  void run(const Problem& problem, const Inputs& inputs, Outputs& outputs) override {
+    work({}, problem, inputs, outputs);
+  }
+  void run_call(const spec::Call<Op>& call, const Problem& problem, const Inputs& inputs,
+                Outputs& outputs) override {
+    work({.surface = std::string(spec::to_string(call.surface)),
+          .product = std::string(spec::to_string(call.product))},
+         problem, inputs, outputs);
+  }
+
+ private:
+  void work(const Entry& entry, const Problem& problem, const Inputs& inputs, Outputs& outputs) {
+    const std::filesystem::path file = talk_->folder() / "case.h5";
+    std::filesystem::remove(file);  // replacing a file costs a flush that an end of this one does not
+    fixtures::Writer writer(file);
+    writer.write({.id = case_id,
+                  .operator_name = std::string(Op::name),
+                  .surface = entry.surface,
+                  .product = entry.product,
+                  .command = std::string(Op::name),
+                  .problem = fixtures::fields_of(problem),
+                  .inputs = fixtures::named_tensors(inputs)});
+    writer.close(fixtures::Durability::renamed);
+    talk_->work_on(file);
+    try {
+      take_outputs(file, outputs);
+    } catch (const fixtures::StoreError& error) {
+      throw spec::Misconduct(Kind::crash, error.what());
+    } catch (const std::invalid_argument& error) {
+      throw spec::Misconduct(Kind::crash, file.string() + ":/cases/" + case_id + ": " + error.what());
+    }
+  }
+
+  static void take_outputs(const std::filesystem::path& file, Outputs& outputs) {
+    const fixtures::CaseRecord record = fixtures::Reader(file).read(case_id);
+    if (record.actual.size() != 1)
+      throw std::invalid_argument("holds outputs of " + std::to_string(record.actual.size()) +
+                                  " implementations below actual, wanted one");
+    fixtures::fill(outputs, record.actual.begin()->second.outputs);
+  }
+
+  std::unique_ptr<Conversation> talk_;
+};
+
+}  // namespace
+
+template <class Op>
+std::unique_ptr<spec::Implementation<Op>> open_command(const std::string& rest,
+                                                       const CommandLimits& limits) {
+  return std::make_unique<Command<Op>>(parse_command_line(rest), limits);
+}
+
+template std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> open_command(
+    const std::string&, const CommandLimits&);
+template std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> open_command(
+    const std::string&, const CommandLimits&);
+template std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> open_command(
+    const std::string&, const CommandLimits&);
+
+}  // namespace assay::adapters

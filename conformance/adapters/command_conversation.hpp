@@ -1,0 +1,60 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "assay/adapters/command.hpp"
+#include "command_line.hpp"
+#include "command_process.hpp"
+
+namespace assay::adapters {
+
+/// A folder of its own below the system's folder for such, gone with its owner. Errors: std::system_error.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The talk with one program, which is started when it is first asked and again after it has ended.
+class Conversation {
+ public:
+  Conversation(CommandLine command, CommandLimits limits);
+
+  const CommandLine& command() const { return command_; }
+  /// Where files for the program are written.
+  const Folder& folder() const { return folder_; }
+
+  /// What the program declares of its arithmetic, for spec::numerics_from_text; empty where it declares nothing.
+  /// Errors: spec::Misconduct.
+  const std::string& numerics();
+
+  /// Has the program work on a case file. Errors: spec::Rejected, spec::Unsupported, spec::Misconduct for answers other
+  /// than `done`; std::runtime_error with the text of an answer `error`.
+  void work_on(const std::filesystem::path& file);
+
+ private:
+  std::string ask(const std::filesystem::path& file);
+  std::string ask_process(const std::filesystem::path& file);
+  std::string ask_once(const std::filesystem::path& file);
+  void start(const std::string& path);
+  [[noreturn]] void give_up(spec::Misconduct::Kind kind, const std::string& what);
+  std::string last_words() const;
+
+  CommandLine command_;
+  CommandLimits limits_;
+  Folder folder_;
+  std::unique_ptr<Process> process_;
+  bool has_answered_ = false;  ///< this process, at least once
+  std::optional<std::string> numerics_;
+};
+
+}  // namespace assay::adapters

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::adapters {
+
+/// A program that runs in a process group of its own and is talked to line by line.
+class Process {
+ public:
+  using Deadline = std::chrono::steady_clock::time_point;
+
+  /// How a process ended: an exit status, or the signal that ended it.
+  struct End {
+    int status = 0, signal = 0;
+    bool orderly() const { return status == 0 && signal == 0; }
+    std::string text() const;  ///< "exit status 1", "signal 11 (Segmentation fault)"
+  };
+
+  /// Starts words[0], looked up on PATH, with `environment` set beside the own one; what it says on stderr goes to the end
+  /// of `errors`. Errors: std::system_error where it cannot be started.
+  Process(const std::vector<std::string>& words,
+          const std::vector<std::pair<std::string, std::string>>& environment,
+          const std::filesystem::path& errors);
+  /// Closes its input, and kills the group if it does not end by itself soon.
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  /// Writes a line to its standard input; false where it does not take one any more.
+  bool say(const std::string& line);
+  /// Closes its standard input.
+  void hang_up();
+
+  /// What a wait for its standard output gave.
+  enum class Heard { line, end, nothing };
+  /// Its next line; `end` where it closed its output or wrote a line that is too long to be one, `nothing` at the
+  /// deadline.
+  Heard hear(std::string& line, Deadline deadline);
+
+  /// How it ended; nothing while it runs, unless it ends before the deadline.
+  std::optional<End> ended(Deadline deadline);
+  void kill();
+
+ private:
+  pid_t pid_ = -1;
+  int input_ = -1, output_ = -1;
+  std::string heard_;  ///< read, not yet a line
+  std::optional<End> end_;
+};
+
+}  // namespace assay::adapters

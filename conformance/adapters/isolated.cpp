@@ -1,0 +1,217 @@
+#include "assay/adapters/isolated.hpp"
+
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "loan.hpp"
+#include "messages.hpp"
+#include "worker_process.hpp"
+
+namespace assay::adapters {
+namespace {
+
+using spec::Misconduct;
+
+/// An exception of the implementation's own.
+class Failed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws what the implementation threw in the worker, if it did.
+void require_done(Unpacker& answer) {
+  const auto kind = answer.take<Answer>();
+  if (kind == Answer::done) return;
+  if (kind == Answer::rejected) {
+    const auto status = answer.take<spec::Status>();
+    throw spec::Rejected(status, answer.take<std::string>());
+  }
+  if (kind == Answer::misconduct) {
+    const auto conduct = answer.take<Misconduct::Kind>();
+    throw Misconduct(conduct, answer.take<std::string>());
+  }
+  const auto text = answer.take<std::string>();
+  if (kind == Answer::unsupported) throw spec::Unsupported(text);
+  throw Failed(text);
+}
+
+template <class Tensors>
+void add_lent(const Tensors& tensors, std::vector<LentTensor>& lent) {
+  visit_fields(tensors, [&](const char* name, const auto& member) {
+    if (const spec::Tensor* tensor = present(member)) lent.push_back({name, tensor});
+  });
+}
+
+/// Something of no elements, in the place of a tensor that the implementation replaced: the judge sees that it is another.
+spec::Tensor another_tensor(const spec::Tensor& lent) {
+  return {.dtype = lent.dtype, .shape = {0}, .strides = {1}, .bytes = {}};
+}
+
+void lose(spec::Tensor& member) { member = another_tensor(member); }
+void lose(std::optional<spec::Tensor>& member) { member.reset(); }
+void replace(spec::Tensor& member) { member = another_tensor(member); }
+void replace(std::optional<spec::Tensor>& member) { member = another_tensor(member.value_or(spec::Tensor{})); }
+
+/// Takes the tensors back, the first of which has the number `index` of the loan.
+template <class Tensors>
+void take_back(Loan& loan, std::size_t index, Unpacker& answer, Tensors& tensors) {
+  visit_fields(tensors, [&](const char*, auto& member) {
+    const auto fate = answer.take<Fate>();
+    spec::Tensor* const tensor = present(member);
+    if (tensor != nullptr && fate == Fate::kept) loan.return_to(*tensor, index);
+    if (tensor != nullptr) ++index;
+    if (tensor != nullptr && fate == Fate::absent) lose(member);
+    if (fate == Fate::replaced) replace(member);
+  });
+}
+
+/// What a run that failed wrote, as it would be seen if it had failed here.
+template <class Tensors>
+void return_all(Loan& loan, std::size_t index, Tensors& tensors) {
+  visit_fields(tensors, [&](const char*, auto& member) {
+    if (spec::Tensor* const tensor = present(member)) loan.return_to(*tensor, index++);
+  });
+}
+
+template <class Op>
+class Isolated final : public spec::Implementation<Op> {
+ public:
+  using Problem = typename Op::Problem;
+  using Inputs = typename Op::Inputs;
+  using Outputs = typename Op::Outputs;
+
+  Isolated(WorkerProgram program, WorkerLimits limits)
+      : program_(std::move(program)), limits_(limits) {
+    worker();
+  }
+
+  std::string name() const override { return greeting_.name; }
+  bool checks_arguments() const override { return greeting_.checks_arguments; }
+  bool has_forward() const override { return greeting_.has_forward; }
+  std::vector<spec::Metric> metrics() const override { return metrics_; }
+
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    return asked(Request::unsupported, call).template take<std::optional<std::string>>();
+  }
+  spec::NumericsProfile numerics(const Problem& problem) const override {
+    return asked(Request::numerics, problem).template take<spec::NumericsProfile>();
+  }
+  void check(const spec::Call<Op>& call) const override { asked(Request::check, call); }
+
+  void run(const Problem& problem, const Inputs& inputs, Outputs& outputs) override {
+    Packer packer;
+    packer.add(Request::run);
+    run_on(packer, problem, inputs, outputs);
+  }
+  void run_call(const spec::Call<Op>& call, const Problem& problem, const Inputs& inputs,
+                Outputs& outputs) override {
+    Packer packer;
+    packer.add(Request::run_call);
+    packer.add(call);
+    run_on(packer, problem, inputs, outputs);
+  }
+  void forward(const Problem& problem, Inputs& inputs) override {
+    if (!has_forward()) throw std::logic_error(name() + " has no forward");
+    Packer packer;
+    packer.add(Request::forward);
+    packer.add(problem);
+    packer.add(outlines_of(inputs));
+    std::vector<LentTensor> lent;
+    add_lent(inputs, lent);
+    Loan loan(std::move(lent));
+    Unpacker answer = answer_on(packer, loan, 0);
+    take_back(loan, 0, answer, inputs);
+  }
+
+ private:
+  /// The worker, started if there is none.
+  WorkerProcess& worker() const {
+    if (!worker_ || worker_->is_dead()) {
+      worker_ = std::make_unique<WorkerProcess>(program_, limits_);
+      Unpacker greeting(worker_->greeting());
+      try {
+        require_done(greeting);
+      } catch (const Failed& refusal) {
+        worker_.reset();
+        throw std::invalid_argument(refusal.what());
+      }
+      greeting.take(greeting_);
+    }
+    return *worker_;
+  }
+
+  template <class Asked>
+  Unpacker asked(Request request, const Asked& about) const {
+    Packer packer;
+    packer.add(request);
+    packer.add(about);
+    Unpacker answer(worker().ask(packer.text()));
+    require_done(answer);
+    return answer;
+  }
+
+  void run_on(Packer& packer, const Problem& problem, const Inputs& inputs, Outputs& outputs) {
+    packer.add(problem);
+    packer.add(outlines_of(inputs));
+    packer.add(outlines_of(outputs));
+    std::vector<LentTensor> lent;
+    add_lent(inputs, lent);
+    const std::size_t number_of_inputs = lent.size();
+    add_lent(outputs, lent);
+    Loan loan(std::move(lent));
+    try {
+      Unpacker answer = answer_on(packer, loan, number_of_inputs);
+      take_back(loan, number_of_inputs, answer, outputs);
+    } catch (...) {
+      return_all(loan, number_of_inputs, outputs);
+      throw;
+    }
+  }
+
+  /// The answer, once the memory was found in order; the first `untouchable` tensors must be as they were.
+  Unpacker answer_on(const Packer& packer, Loan& loan, std::size_t untouchable) {
+    metrics_.clear();
+    std::string text;
+    try {
+      text = worker().ask(packer.text(), loan.file());
+    } catch (const Misconduct& death) {
+      const std::string traces = loan.trespasses();
+      if (traces.empty()) throw;
+      throw Misconduct(death.kind(), std::string(death.what()) + "; before that it " + traces);
+    }
+    if (const std::string traces = loan.trespasses(); !traces.empty())
+      throw Misconduct(Misconduct::Kind::wrote_outside, "the implementation " + traces);
+    if (const std::string changes = loan.changes(untouchable); !changes.empty())
+      throw Misconduct(Misconduct::Kind::inputs_modified, "the implementation " + changes);
+    Unpacker answer(std::move(text));
+    require_done(answer);
+    answer.take(metrics_);
+    return answer;
+  }
+
+  WorkerProgram program_;
+  WorkerLimits limits_;
+  mutable std::unique_ptr<WorkerProcess> worker_;
+  mutable Greeting greeting_;
+  std::vector<spec::Metric> metrics_;
+};
+
+}  // namespace
+
+template <class Op>
+std::unique_ptr<spec::Implementation<Op>> isolated(WorkerProgram program, WorkerLimits limits) {
+  return std::make_unique<Isolated<Op>>(std::move(program), limits);
+}
+
+template std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> isolated(
+    WorkerProgram, WorkerLimits);
+template std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> isolated(
+    WorkerProgram, WorkerLimits);
+template std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> isolated(WorkerProgram,
+                                                                               WorkerLimits);
+
+}  // namespace assay::adapters

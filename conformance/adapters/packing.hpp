@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "assay/spec/call.hpp"
+#include "assay/spec/implementation.hpp"
+
+/// What judge and worker say to each other, as bytes. Both ends are the same program: there is no version.
+namespace assay::adapters {
+
+template <class T>
+concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+
+/// A struct of spec whose members are listed by visit_fields.
+template <class T>
+concept Fielded = std::is_class_v<T> && requires(T& value) {
+  visit_fields(value, [](auto&&...) {});
+};
+
+/// Appends values to a text.
+class Packer {
+ public:
+  template <Plain T>
+  void add(T value) {
+    text_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void add(const std::string& value) {
+    add(value.size());
+    text_ += value;
+  }
+  template <class T>
+  void add(const std::vector<T>& values) {
+    add(values.size());
+    for (const T& value : values) add(value);
+  }
+  template <class T>
+  void add(const std::optional<T>& value) {
+    add(value.has_value());
+    if (value) add(*value);
+  }
+  void add(const spec::Parameter& p) {
+    add(p.present), add(p.dtype), add(p.format), add(p.shape), add(p.strides), add(p.offset);
+  }
+  void add(const spec::Metric& m) { add(m.name), add(m.value), add(m.unit); }
+  template <Fielded T>
+  void add(const T& value) {
+    visit_fields(value, [&](const auto&, const auto& member, const auto&...) { add(member); });
+  }
+  template <class Op>
+  void add(const spec::Call<Op>& call) {
+    add(call.surface), add(call.product), add(call.parameters), add(call.attributes);
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// Takes values from a text, in the order in which they were added. Errors: std::runtime_error where it ends early.
+class Unpacker {
+ public:
+  explicit Unpacker(std::string text) : text_(std::move(text)) {}
+
+  template <class T>
+  T take() {
+    T value{};
+    take(value);
+    return value;
+  }
+
+  template <Plain T>
+  void take(T& value) {
+    std::memcpy(&value, bytes(sizeof value), sizeof value);
+  }
+  void take(std::string& value) {
+    const auto size = take<std::size_t>();
+    value.assign(bytes(size), size);
+  }
+  template <class T>
+  void take(std::vector<T>& values) {
+    values.clear();
+    for (auto left = take<std::size_t>(); left > 0; --left) take(values.emplace_back());
+  }
+  template <class T>
+  void take(std::optional<T>& value) {
+    value.reset();
+    if (take<bool>()) take(value.emplace());
+  }
+  void take(spec::Parameter& p) {
+    take(p.present), take(p.dtype), take(p.format), take(p.shape), take(p.strides), take(p.offset);
+  }
+  void take(spec::Metric& m) { take(m.name), take(m.value), take(m.unit); }
+  template <Fielded T>
+  void take(T& value) {
+    visit_fields(value, [&](const auto&, auto& member, const auto&...) { take(member); });
+  }
+  template <class Op>
+  void take(spec::Call<Op>& call) {
+    take(call.surface), take(call.product), take(call.parameters), take(call.attributes);
+  }
+
+ private:
+  const char* bytes(std::size_t size) {
+    if (size > text_.size() - at_)
+      throw std::runtime_error("a message between judge and worker ends early");
+    at_ += size;
+    return text_.data() + (at_ - size);
+  }
+
+  std::string text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace assay::adapters

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+
+namespace assay::aclnn {
+
+/// The computation that a call asks for which phase 1 has taken, and of which some output has an
+/// element. Tokens behind the last sequence belong to none.
+spec::FlashAttentionScoreGrad::Problem problem_of(
+    const spec::Call<spec::FlashAttentionScoreGrad>& call);
+
+}  // namespace assay::aclnn

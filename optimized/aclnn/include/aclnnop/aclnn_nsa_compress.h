@@ -1,0 +1,24 @@
+#pragma once
+
+/* Weighted sums over sliding windows that shorten a key or value tensor.
+   Source: NSA operators, section 2.11.
+
+   Phase 1 (GetWorkspaceSize) checks the arguments and says how many bytes of device memory phase 2
+   needs; phase 2 enqueues the computation on the stream. */
+
+#include "aclnn/aclnn_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+aclnnStatus aclnnNsaCompressGetWorkspaceSize(
+    const aclTensor *input, const aclTensor *weight, const aclIntArray *actSeqLenOptional,
+    char *layoutOptional, int64_t compressBlockSize, int64_t compressStride, int64_t actSeqLenType,
+    aclTensor *output, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnNsaCompress(
+    void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+namespace assay::aclnn {
+
+/// Bytes of device memory that somebody still needs: the caller, or a task of a stream.
+class Allocation {
+ public:
+  /// Errors: std::bad_alloc.
+  explicit Allocation(std::size_t size);
+
+  std::byte* begin() const { return bytes_.get(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Release {
+    void operator()(std::byte* bytes) const;
+  };
+  std::size_t size_;
+  std::unique_ptr<std::byte, Release> bytes_;
+};
+
+/// The memory of the device: host memory under the device's capacity. Safe for several threads.
+class Memory {
+ public:
+  explicit Memory(std::size_t capacity) : capacity_(capacity) {}
+
+  /// Errors: Failure for no bytes, and for more than are left.
+  void* allocate(std::size_t size);
+  /// A task that needs the bytes keeps them until it is done. Errors: Failure for what is no start
+  /// of an allocation.
+  void release(const void* start);
+  void release_all();
+  /// The allocation in which `size` bytes from `first` lie. Errors: Failure, naming `what`.
+  std::shared_ptr<const Allocation> holding(const void* first, std::size_t size,
+                                            std::string_view what) const;
+  /// Whether the address lies in an allocation.
+  bool contains(const void* address) const;
+  std::size_t capacity() const { return capacity_; }
+
+ private:
+  /// The allocation that starts at or before an address; null if there is none.
+  std::shared_ptr<const Allocation> before(const void* address) const;
+
+  std::size_t capacity_, used_ = 0;
+  mutable std::mutex mutex_;
+  std::map<const std::byte*, std::shared_ptr<const Allocation>> allocations_;
+};
+
+}  // namespace assay::aclnn

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace assay::aclnn {
+
+/// Tasks that one thread runs in their order.
+class Stream {
+ public:
+  /// `context`: the handle of the context to which it belongs.
+  explicit Stream(const void* context);
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  /// Waits for all tasks.
+  ~Stream();
+
+  const void* context() const { return context_; }
+  void push(std::function<void()> task);
+  /// Waits for all tasks. Returns why the first of them failed since the last wait, or nothing.
+  std::optional<std::string> wait();
+
+ private:
+  void work();
+
+  const void* context_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;  ///< the first one is being run
+  bool ends_ = false;
+  std::optional<std::string> failure_;
+  std::thread worker_;
+};
+
+}  // namespace assay::aclnn

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+namespace assay::aclnn {
+
+/// Bytes of the buffers that a kernel keeps in global memory, each on a boundary of its own.
+class WorkspaceSize {
+ public:
+  void add_floats(std::int64_t count) {
+    constexpr std::int64_t boundary = 512;
+    constexpr auto size = static_cast<std::int64_t>(sizeof(float));
+    bytes_ += (count * size + boundary - 1) / boundary * boundary;
+  }
+  std::uint64_t bytes() const { return static_cast<std::uint64_t>(bytes_); }
+
+ private:
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace assay::aclnn

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "host/work_list.hpp"
+
+namespace assay::optimized {
+
+/// Counts through the row_tiles or key_tiles of so many heads. It refers to the tiling.
+inline HeadTiles head_tiles(const Tiling& tiling, std::int64_t heads,
+                            std::int64_t SequenceTiles::*tiles) {
+  return {tiling.batch, heads,
+          [&tiling, tiles](std::int64_t b) { return tiling.sequence(b).*tiles; }};
+}
+
+}  // namespace assay::optimized

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <map>
+
+#include "assay/optimized/estimate.hpp"
+#include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
+
+namespace assay::optimized::selected {
+
+/// How the lists of a problem fall on its key blocks: how many blocks, of all key heads and
+/// sequences, are listed so many times.
+using Demand = std::map<std::int64_t, std::int64_t>;
+
+/// The lists spread evenly over the blocks of their sequences.
+Demand even_demand(const spec::NsaSelectedAttentionGrad::Problem& problem);
+
+/// How the tiling would run: a key block of one key head is the work of a core and its two vector
+/// cores, those that are listed most dealt out first.
+Estimate estimate(const spec::NsaSelectedAttentionGrad::Problem& problem, const Tiling& tiling,
+                  const Demand& demand, const device::Spec& device);
+
+}  // namespace assay::optimized::selected

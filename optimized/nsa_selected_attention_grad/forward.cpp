@@ -1,0 +1,206 @@
+#include "nsa_selected_attention_grad/forward.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+#include "host/work_list.hpp"
+#include "nsa_selected_attention_grad/lists.hpp"
+#include "nsa_selected_attention_grad/row_numbers.hpp"
+#include "operands/products.hpp"
+
+namespace assay::optimized::selected {
+namespace {
+
+using Op = spec::NsaSelectedAttentionGrad;
+
+constexpr float largest = std::numeric_limits<float>::max();
+constexpr float nothing_yet = -std::numeric_limits<float>::infinity();
+
+constexpr std::int64_t tokens_per_tile = 16;
+
+/// What one host thread works in. Weights have a row per listed key and a column per query head, so
+/// that keys need no transposing.
+struct ForwardTiles {
+  Floats storage;
+  std::vector<std::byte> staged;
+  Tile query, query_transposed, key, value, weights, output;
+  float *max = nullptr, *sum = nullptr;  ///< of every query head
+};
+
+void carve(ForwardTiles& t, Carver& carver, const Op::Problem& p) {
+  const std::int64_t group = p.group(), keys = p.selected_block_size;
+  t.query = carver.tile(group, p.head_dim), t.query_transposed = carver.tile(p.head_dim, group);
+  t.key = carver.tile(keys, p.head_dim), t.value = carver.tile(keys, p.head_dim_v);
+  t.weights = carver.tile(keys * p.selected_block_count, group);
+  t.output = carver.tile(group, p.head_dim_v);
+  t.max = carver.line(group), t.sum = carver.line(group);
+}
+
+class Forward {
+ public:
+  Forward(const Op::Problem& problem, Op::Inputs& inputs, const tile::Kernels& kernels)
+      : problem_(problem),
+        inputs_(inputs),
+        kernels_(kernels),
+        queries_(query_extents(problem)),
+        query_(rows(inputs.query, queries_)),
+        key_(rows(inputs.key, key_extents(problem))),
+        value_(rows(inputs.value, value_extents(problem))),
+        attention_(rows(inputs.attention_out, attention_out_extents(problem))),
+        softmax_max_(inputs.softmax_max, queries_, kernels),
+        softmax_sum_(inputs.softmax_sum, queries_, kernels),
+        lists_(problem, inputs.topk_indices),
+        scale_(static_cast<float>(problem.scale_value)),
+        stage_(storage_of(problem.dtype)),
+        token_tiles_(problem.batch, problem.heads_kv, [this](std::int64_t b) {
+          return device::ceil_divide(queries_.length(b), tokens_per_tile);
+        }) {}
+
+  void run(std::int64_t threads);
+
+ private:
+  /// A token of one key head.
+  using Token = spec::RowPosition;
+
+  Rows rows(const spec::Tensor& tensor, const spec::Extents& extents) const {
+    return {tensor, spec::Layout::tnd, extents, kernels_};
+  }
+  std::int64_t group() const { return problem_.group(); }
+  std::int64_t keys() const { return problem_.selected_block_size; }
+  std::optional<HeadTile> take() {
+    const std::lock_guard lock(mutex_);
+    return token_tiles_.next();
+  }
+  RowSpan query_rows(const Token& at, std::int64_t g) const {
+    return {.b = at.b, .n = at.n * group() + g, .first = at.s, .count = 1};
+  }
+  RowSpan listed_keys(const Token& at, std::int64_t slot) const {
+    return {.b = at.b,
+            .n = at.n,
+            .first = lists_.block(at.b, at.n, at.s, slot) * keys(),
+            .count = keys()};
+  }
+  /// Rows of the weights that belong to a list entry.
+  Tile weights(const ForwardTiles& tiles, std::int64_t slot) const {
+    return {.at = tiles.weights.row(slot * keys()), .stride = tiles.weights.stride};
+  }
+
+  void prepare(ForwardTiles& tiles) const;
+  void process(const Token& at, ForwardTiles& tiles);
+  void scores(const Token& at, const ForwardTiles& tiles) const;
+  void weigh(ForwardTiles& tiles) const;
+  void finish(const Token& at, const ForwardTiles& tiles);
+
+  const Op::Problem& problem_;
+  Op::Inputs& inputs_;
+  const tile::Kernels& kernels_;
+  spec::Extents queries_;
+  Rows query_, key_, value_, attention_;
+  RowNumbers softmax_max_, softmax_sum_;
+  Lists lists_;
+  float scale_;
+  tile::Storage stage_;
+  HeadTiles token_tiles_;
+  std::mutex mutex_;
+};
+
+void Forward::prepare(ForwardTiles& tiles) const {
+  Carver carver;
+  carve(tiles, carver, problem_);
+  carver.start(tiles.storage.reserve(carver.used()));
+  carve(tiles, carver, problem_);
+  tiles.staged.resize(static_cast<std::size_t>(tiles.weights.stride) * sizeof(float));
+}
+
+void Forward::run(std::int64_t threads) {
+  const auto body = [this] {
+    ForwardTiles tiles;
+    prepare(tiles);
+    while (const auto tile = take()) {
+      const std::int64_t first = tile->index * tokens_per_tile;
+      const std::int64_t last = std::min(first + tokens_per_tile, queries_.length(tile->b));
+      for (std::int64_t token = first; token < last; ++token)
+        process({tile->b, tile->head, token}, tiles);
+    }
+  };
+  std::vector<std::jthread> others;
+  for (std::int64_t t = 1; t < threads; ++t) others.emplace_back(body);
+  body();
+}
+
+void Forward::process(const Token& at, ForwardTiles& tiles) {
+  scores(at, tiles);
+  weigh(tiles);
+  for (std::int64_t slot = 0; slot < lists_.slots(); ++slot) {
+    value_.read(listed_keys(at, slot), tiles.value);
+    multiply_transposed(kernels_,
+                        {weights(tiles, slot), tiles.value, group(), problem_.head_dim_v, keys()},
+                        tiles.output, slot == 0 ? tile::Sum::start : tile::Sum::extend);
+  }
+  finish(at, tiles);
+}
+
+/// Scaled scores of all listed keys, minus infinity where a key is hidden, and their maxima.
+void Forward::scores(const Token& at, const ForwardTiles& t) const {
+  for (std::int64_t g = 0; g < group(); ++g)
+    query_.read(query_rows(at, g), {.at = t.query.row(g), .stride = t.query.stride});
+  transpose(t.query, group(), problem_.head_dim, t.query_transposed);
+  std::fill_n(t.max, group(), nothing_yet);
+  const bool causal = is_causal(problem_);
+  for (std::int64_t slot = 0; slot < lists_.slots(); ++slot) {
+    const RowSpan span = listed_keys(at, slot);
+    const Tile block = weights(t, slot);
+    key_.read(span, t.key);
+    multiply(kernels_, {t.key, t.query_transposed, keys(), group(), problem_.head_dim}, block);
+    for (std::int64_t j = 0; j < keys(); ++j)
+      for (std::int64_t g = 0; g < group(); ++g) {
+        float& score = block.row(j)[g];
+        score = causal && span.first + j > at.s ? nothing_yet : score * scale_;
+        t.max[g] = std::max(t.max[g], score);
+      }
+  }
+}
+
+/// Replaces scores by probabilities, staged. Hidden keys, and with them rows that see nothing, have
+/// exponentials that are exactly zero.
+void Forward::weigh(ForwardTiles& t) const {
+  const std::int64_t rows = lists_.slots() * keys();
+  std::fill_n(t.sum, group(), 0.0F);
+  for (std::int64_t j = 0; j < rows; ++j) {
+    float* const weight = t.weights.row(j);
+    for (std::int64_t g = 0; g < group(); ++g)
+      if (weight[g] != nothing_yet) weight[g] -= t.max[g];
+    kernels_.exponential(weight, group(), weight);
+    for (std::int64_t g = 0; g < group(); ++g) t.sum[g] += weight[g];
+  }
+  for (std::int64_t j = 0; j < rows; ++j) {
+    float* const weight = t.weights.row(j);
+    for (std::int64_t g = 0; g < group(); ++g)
+      if (weight[g] != 0) weight[g] /= t.sum[g];
+    kernels_.narrow(weight, 1, group(), stage_, t.staged.data());
+    kernels_.widen(t.staged.data(), stage_, group(), weight);
+  }
+}
+
+/// A row whose maximum is still minus infinity sees no key.
+void Forward::finish(const Token& at, const ForwardTiles& t) {
+  for (std::int64_t g = 0; g < group(); ++g) {
+    const Token row = {at.b, at.n * group() + g, at.s};
+    const bool dead = t.max[g] == nothing_yet;
+    softmax_max_.write(row, dead ? -largest : t.max[g], inputs_.softmax_max);
+    softmax_sum_.write(row, dead ? largest : t.sum[g], inputs_.softmax_sum);
+    attention_.write(query_rows(at, g), {.at = t.output.row(g), .stride = t.output.stride}, 1,
+                     inputs_.attention_out);
+  }
+}
+
+}  // namespace
+
+void compute_forward(const Op::Problem& problem, Op::Inputs& inputs, const tile::Kernels& kernels,
+                     std::int64_t threads) {
+  Forward(problem, inputs, kernels).run(threads);
+}
+
+}  // namespace assay::optimized::selected

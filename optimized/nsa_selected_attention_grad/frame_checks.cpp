@@ -1,0 +1,112 @@
+#include "checks/refusals.hpp"
+#include "nsa_selected_attention_grad/checks.hpp"
+
+namespace assay::optimized::selected {
+namespace {
+
+using Call = Check::Call;
+
+constexpr std::int64_t packed_rank = 3, mask_rank = 2;
+constexpr std::int64_t block_granule = 16, longest_block = 128;
+
+Refusal layout(const Call& call) {
+  const std::string& given = *call.attributes.input_layout;
+  return unless(given == "TND", "inputLayout is \"" + given + "\"; it must be \"TND\"");
+}
+
+Refusal rank_is(const NamedParameter& tensor, std::int64_t expected) {
+  const auto rank = static_cast<std::int64_t>(tensor.parameter->shape.size());
+  return unless(rank == expected, "rank of " + std::string(tensor.name) + " is " +
+                                      std::to_string(rank) + "; it must be " +
+                                      std::to_string(expected));
+}
+
+Refusal ranks(const Call& call) {
+  const auto& p = call.parameters;
+  for (const NamedParameter& tensor : {NamedParameter{"query", &p.query},
+                                       {"key", &p.key},
+                                       {"value", &p.value},
+                                       {"attention_out", &p.attention_out},
+                                       {"attention_out_grad", &p.attention_out_grad},
+                                       {"softmax_max", &p.softmax_max},
+                                       {"softmax_sum", &p.softmax_sum},
+                                       {"topk_indices", &p.topk_indices}})
+    if (const Refusal refusal = rank_is(tensor, packed_rank)) return refusal;
+  return std::nullopt;
+}
+
+Refusal mask_axes(const Call& call) {
+  const spec::Parameter& mask = call.parameters.atten_mask;
+  return is_given(mask) ? rank_is({"atten_mask", &mask}, mask_rank) : std::nullopt;
+}
+
+Refusal sums_counted(const Call& call) {
+  const std::size_t q = call.parameters.actual_seq_qlen->size(),
+                    kv = call.parameters.actual_seq_kvlen->size();
+  return unless(q == kv, "actual_seq_kvlen has " + std::to_string(kv) +
+                             " entries, actual_seq_qlen " + std::to_string(q) +
+                             "; they must be equally many");
+}
+
+/// No sequence is empty, so that neither array begins with 0.
+Refusal sums_rise(std::string_view name, const std::vector<std::int64_t>& sums,
+                  std::int64_t tokens) {
+  std::int64_t before = 0;
+  for (std::size_t b = 0; b < sums.size(); ++b) {
+    if (sums[b] <= before)
+      return "entry " + std::to_string(b) + " of " + std::string(name) + " is " +
+             std::to_string(sums[b]) + "; it must be more than the sum before it, which is " +
+             std::to_string(before);
+    before = sums[b];
+  }
+  return unless(before == tokens,
+                "last entry of " + std::string(name) + " is " + std::to_string(before) +
+                    "; it must be the number of tokens, which is " + std::to_string(tokens));
+}
+
+Refusal sums_fit(const Call& call) {
+  const auto& p = call.parameters;
+  if (const Refusal refusal =
+          sums_rise("actual_seq_qlen", *p.actual_seq_qlen, p.query.shape.front()))
+    return refusal;
+  return sums_rise("actual_seq_kvlen", *p.actual_seq_kvlen, p.key.shape.front());
+}
+
+Refusal sparse_mode(const Call& call) {
+  const std::int64_t mode = call.attributes.sparse_mode;
+  return unless(mode == 0 || mode == 2,
+                "sparseMode is " + std::to_string(mode) + "; it must be 0 or 2");
+}
+
+Refusal block_size(const Call& call) {
+  const std::int64_t size = call.attributes.selected_block_size;
+  return unless(block_granule <= size && size <= longest_block && size % block_granule == 0,
+                "selectedBlockSize is " + std::to_string(size) +
+                    "; it must be a multiple of 16 from 16 to 128");
+}
+
+/// The upper end of the count is disputed: none is too large here.
+Refusal block_count(const Call& call) {
+  return at_least("selectedBlockCount", call.attributes.selected_block_count, 1);
+}
+
+Refusal head_num(const Call& call) {
+  const std::int64_t heads = call.parameters.query.shape[1], given = call.attributes.head_num;
+  return unless(given == heads, "headNum is " + std::to_string(given) + ", query has " +
+                                    std::to_string(heads) + " heads; they must be equal");
+}
+
+constexpr auto invalid = spec::Status::param_invalid;
+constexpr Check checks[] = {
+    {"NSAS-C11", invalid, layout},     {"NSAS-C12", invalid, ranks},
+    {"NSAS-C36", invalid, mask_axes},  {"NSAS-C13", invalid, sums_counted},
+    {"NSAS-C15", invalid, sums_fit},   {"NSAS-C33", invalid, sparse_mode},
+    {"NSAS-C34", invalid, block_size}, {"NSAS-C35", invalid, block_count},
+    {"NSAS-C17a", invalid, head_num},
+};
+
+}  // namespace
+
+std::span<const Check> frame_checks() { return checks; }
+
+}  // namespace assay::optimized::selected

@@ -1,0 +1,71 @@
+#include "assay/optimized/nsa_selected_attention_grad.hpp"
+#include "host/threads.hpp"
+#include "model/schedule.hpp"
+#include "nsa_selected_attention_grad/checks.hpp"
+#include "nsa_selected_attention_grad/forward.hpp"
+#include "nsa_selected_attention_grad/kernel.hpp"
+#include "operands/numerics.hpp"
+#include "tile/dispatch.hpp"
+
+namespace assay::optimized {
+namespace {
+
+using Op = spec::NsaSelectedAttentionGrad;
+
+class NsaSelectedAttentionGrad final : public spec::Implementation<Op> {
+ public:
+  NsaSelectedAttentionGrad(const device::Spec& device, const Options& options)
+      : device_(device), options_(options), kernels_(tile::kernels(options.instructions)) {}
+
+  std::string name() const override { return "optimized-" + device_.name; }
+
+  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+    return numerics_of_tiles(problem.dtype);
+  }
+
+  void check(const spec::Call<Op>& call) const override { selected::refuse_unless_legal(call); }
+
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    const selected::Tiling tiling = selected::plan(problem, device_);
+    const std::int64_t blocks = key_extents(problem).rows() / problem.selected_block_size;
+    const selected::Demand demand =
+        selected::compute_gradient(problem, inputs, outputs,
+                                   {.tiling = tiling,
+                                    .kernels = kernels_,
+                                    .workspace = workspace_,
+                                    .threads = threads(problem, blocks)});
+    metrics_ = metrics_of(tiling, selected::estimate(problem, tiling, demand, device_));
+  }
+
+  bool has_forward() const override { return true; }
+
+  void forward(const Op::Problem& problem, Op::Inputs& inputs) override {
+    selected::compute_forward(problem, inputs, kernels_,
+                              threads(problem, topk_extents(problem).rows()));
+  }
+
+  std::vector<spec::Metric> metrics() const override { return metrics_; }
+
+ private:
+  std::int64_t threads(const Op::Problem& p, std::int64_t units) const {
+    const std::int64_t scores =
+        query_extents(p).rows() * p.selected_block_count * p.selected_block_size;
+    const double flop = 10.0 * static_cast<double>(scores) * static_cast<double>(p.head_dim);
+    return threads_for(options_.threads, flop, units);
+  }
+
+  device::Spec device_;
+  Options options_;
+  const tile::Kernels& kernels_;
+  selected::Workspace workspace_;
+  std::vector<spec::Metric> metrics_;
+};
+
+}  // namespace
+
+std::unique_ptr<spec::Implementation<Op>> nsa_selected_attention_grad(const device::Spec& device,
+                                                                      Options options) {
+  return std::make_unique<NsaSelectedAttentionGrad>(device, options);
+}
+
+}  // namespace assay::optimized

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+
+#include "assay/spec/attention.hpp"
+#include "operands/rows.hpp"
+
+namespace assay::optimized::selected {
+
+/// Reads and writes softmax_max or softmax_sum, a number per row with its replicas.
+class RowNumbers {
+ public:
+  /// It refers to tensor and kernels; the extents are those of the queries.
+  RowNumbers(const spec::Tensor& tensor, spec::Extents extents, const tile::Kernels& kernels)
+      : rows_(tensor, spec::Layout::tnd, replicated(std::move(extents)), kernels) {}
+
+  float read(const spec::RowPosition& row) const {
+    float replicas[tile::lanes];
+    rows_.read({row.b, row.n, row.s, 1}, {.at = replicas, .stride = tile::lanes});
+    return replicas[0];
+  }
+  /// The tensor is one that may be written.
+  void write(const spec::RowPosition& row, float number, spec::Tensor& tensor) const {
+    float replicas[tile::lanes];
+    std::fill_n(replicas, spec::statistics_replicas, number);
+    rows_.write({row.b, row.n, row.s, 1}, {.at = replicas, .stride = tile::lanes}, 1, tensor);
+  }
+
+ private:
+  static spec::Extents replicated(spec::Extents extents) {
+    extents.dim = spec::statistics_replicas;
+    return extents;
+  }
+
+  Rows rows_;
+};
+
+}  // namespace assay::optimized::selected

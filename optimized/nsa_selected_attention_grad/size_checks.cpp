@@ -1,0 +1,101 @@
+#include "checks/refusals.hpp"
+#include "nsa_selected_attention_grad/checks.hpp"
+
+namespace assay::optimized::selected {
+namespace {
+
+using Call = Check::Call;
+
+constexpr std::int64_t most_heads = 128, largest_group = 32;
+constexpr std::int64_t longest = 128 * 1024;
+
+std::int64_t heads_q(const Call& call) { return call.parameters.query.shape[1]; }
+std::int64_t heads_kv(const Call& call) { return call.parameters.key.shape[1]; }
+
+Refusal key_heads(const Call& call) {
+  return within("number of heads of key", heads_kv(call), 1, most_heads);
+}
+
+Refusal query_heads(const Call& call) {
+  const std::int64_t q = heads_q(call), kv = heads_kv(call);
+  if (const Refusal refusal = within("number of heads of query", q, 1, most_heads)) return refusal;
+  return unless(q % kv == 0, "number of heads of query is " + std::to_string(q) +
+                                 "; it must be a multiple of those of key, which are " +
+                                 std::to_string(kv));
+}
+
+Refusal group(const Call& call) {
+  return within("number of query heads per key head", heads_q(call) / heads_kv(call), 1,
+                largest_group);
+}
+
+Refusal head_size(const std::string& name, std::int64_t dim) {
+  return unless(dim == 192 || dim == 128,
+                "head size of " + name + " is " + std::to_string(dim) + "; it must be 192 or 128");
+}
+
+/// Which of both is the larger one is disputed: either is taken.
+Refusal head_sizes(const Call& call) {
+  const auto& p = call.parameters;
+  const Refusal refusal = head_size("query", p.query.shape[2]);
+  return refusal ? refusal : head_size("value", p.value.shape[2]);
+}
+
+/// Sums of lengths, and what they are the lengths of.
+struct Lengths {
+  std::string_view of;
+  const std::vector<std::int64_t>& sums;
+};
+
+/// The first length that does not hold, and what it must be.
+template <class Holds>
+Refusal first_unless(const Lengths& lengths, const Holds& holds, const std::string& limit) {
+  std::int64_t start = 0;
+  for (std::size_t b = 0; b < lengths.sums.size(); ++b) {
+    const std::int64_t length = lengths.sums[b] - start;
+    if (!holds(length))
+      return "length of " + std::string(lengths.of) + " of sequence " + std::to_string(b) + " is " +
+             std::to_string(length) + "; it must " + limit;
+    start = lengths.sums[b];
+  }
+  return std::nullopt;
+}
+
+Refusal lengths(const Call& call) {
+  const auto holds = [](std::int64_t length) { return 1 <= length && length <= longest; };
+  const std::string limit = "be 1 to " + std::to_string(longest);
+  const auto& p = call.parameters;
+  const Refusal refusal = first_unless({"query", *p.actual_seq_qlen}, holds, limit);
+  return refusal ? refusal : first_unless({"key", *p.actual_seq_kvlen}, holds, limit);
+}
+
+Refusal enough_keys(const Call& call) {
+  const std::int64_t size = call.attributes.selected_block_size,
+                     count = call.attributes.selected_block_count;
+  return first_unless(
+      {"key", *call.parameters.actual_seq_kvlen},
+      [&](std::int64_t length) { return length / size >= count; },
+      "hold " + std::to_string(count) + " blocks of " + std::to_string(size));
+}
+
+Refusal whole_blocks(const Call& call) {
+  const std::int64_t size = call.attributes.selected_block_size;
+  return first_unless(
+      {"key", *call.parameters.actual_seq_kvlen},
+      [&](std::int64_t length) { return length % size == 0; },
+      "be a multiple of selectedBlockSize, which is " + std::to_string(size));
+}
+
+constexpr auto invalid = spec::Status::param_invalid;
+constexpr Check checks[] = {
+    {"NSAS-C26", invalid, key_heads},    {"NSAS-C25", invalid, query_heads},
+    {"NSAS-C27", invalid, group},        {"NSAS-C21", invalid, head_sizes},
+    {"NSAS-C28", invalid, lengths},      {"NSAS-C29", invalid, enough_keys},
+    {"NSAS-C30", invalid, whole_blocks},
+};
+
+}  // namespace
+
+std::span<const Check> size_checks() { return checks; }
+
+}  // namespace assay::optimized::selected

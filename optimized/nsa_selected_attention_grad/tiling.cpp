@@ -1,0 +1,43 @@
+#include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "model/block_planner.hpp"
+
+namespace assay::optimized::selected {
+
+using device::round_up;
+using Problem = spec::NsaSelectedAttentionGrad::Problem;
+
+bool is_causal(const Problem& p) {
+  return p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent;
+}
+
+/// A row tile holds whole tokens: at least one, and no more than query has.
+Tiling plan(const Problem& p, const device::Spec& device) {
+  const std::int64_t group = p.group();
+  const std::int64_t most_rows = std::max(block_edge(device), group);
+  const std::int64_t tokens = std::min(most_rows / group, p.seq_q);
+  const BlockNeeds needs = {.rows = round_up(tokens * group, fractal),
+                            .columns = p.selected_block_size,
+                            .head_dim = p.head_dim,
+                            .head_dim_rope = 0,
+                            .head_dim_v = p.head_dim_v,
+                            .element = spec::size_of(p.dtype),
+                            .features = [&](std::int64_t scores) {
+                              std::vector<Piece> pieces;
+                              if (is_causal(p)) pieces.push_back({"mask", {scores}});
+                              return pieces;
+                            }};
+  return {plan_block(needs, device), tokens};
+}
+
+std::string to_text(const Tiling& t) {
+  std::ostringstream text;
+  text << "block " << t.rows << " x " << t.columns << ", " << t.tokens
+       << " query tokens that list a key block\n";
+  return text.str() + to_text(static_cast<const BlockPlan&>(t));
+}
+
+}  // namespace assay::optimized::selected

@@ -1,0 +1,96 @@
+#include <charconv>
+#include <concepts>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "assay/spec/numerics.hpp"
+
+namespace assay::spec {
+namespace {
+
+/// The parts of a text between any of `separators`; no empty ones.
+std::vector<std::string_view> parts_of(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t end = text.find_first_of(separators);
+    if (end != 0) parts.push_back(text.substr(0, end));
+    text = end == std::string_view::npos ? "" : text.substr(end + 1);
+  }
+  return parts;
+}
+
+[[noreturn]] void refuse(std::string_view item, const std::string& wanted) {
+  throw std::invalid_argument("numerics '" + std::string(item) + "': wanted " + wanted);
+}
+
+template <class Member>
+void read_member(std::string_view item, std::string_view text, Member& member) {
+  if constexpr (std::same_as<Member, bool>) {
+    if (text != "true" && text != "false") refuse(item, "true or false");
+    member = text == "true";
+  } else if constexpr (std::same_as<Member, double>) {
+    const bool hex = text.starts_with("0x");
+    const std::string_view digits = hex ? text.substr(2) : text;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), member,
+                        hex ? std::chars_format::hex : std::chars_format::general);
+    if (error != std::errc() || end != digits.data() + digits.size()) refuse(item, "a number");
+  } else {
+    const auto value = spellings_of<Member>.parse(text);
+    if (!value) refuse(item, spellings_of<Member>.choices());
+    member = *value;
+  }
+}
+
+/// Sets the field of "field=value".
+void read_field(std::string_view item, NumericsProfile& profile) {
+  const std::size_t equals = item.find('=');
+  const std::string_view name = item.substr(0, equals);
+  bool known = false;
+  std::string names;
+  visit_fields(profile, [&](std::string_view field, auto& member) {
+    names += (names.empty() ? "" : ", ") + std::string(field);
+    if (field != name) return;
+    read_member(item, item.substr(equals + 1), member);
+    known = true;
+  });
+  if (!known) refuse(item, "a preset, or one of the fields " + names);
+}
+
+/// Of "ascend_a2,order=fixed".
+NumericsProfile profile_of(std::string_view text, DType io) {
+  NumericsProfile profile;
+  bool first = true;
+  for (const std::string_view item : parts_of(text, ",")) {
+    if (item.find('=') != std::string_view::npos)
+      read_field(item, profile);
+    else if (first)
+      profile = numerics_preset(item, io);
+    else
+      refuse(item, "field=value behind the preset");
+    first = false;
+  }
+  return profile;
+}
+
+}  // namespace
+
+NumericsProfile numerics_from_text(std::string_view text, DType io) {
+  NumericsProfile profile;
+  for (const std::string_view word : parts_of(text, " \t;")) {
+    const std::size_t colon = word.find(':');
+    if (colon == std::string_view::npos) {
+      profile = profile_of(word, io);
+      continue;
+    }
+    const auto dtype = spellings_of<DType>.parse(word.substr(0, colon));
+    if (!dtype) refuse(word, "one of the types " + spellings_of<DType>.choices() + " before the colon");
+    const NumericsProfile stated = profile_of(word.substr(colon + 1), *dtype);  // wrong ones are told for every type
+    if (*dtype == io) profile = stated;
+  }
+  return profile;
+}
+
+}  // namespace assay::spec

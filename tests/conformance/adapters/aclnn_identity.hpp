@@ -1,0 +1,113 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/adapters/aclnn.hpp"
+#include "assay/conformance/examination.hpp"
+#include "assay/conformance/sampling.hpp"
+
+/// The same cases judged in process and through the C API of the shared library: nobody can tell
+/// which was which.
+namespace assay::conformance::tests {
+
+template <class Value>
+std::string text_of(const Value& value) {
+  std::ostringstream text;
+  if constexpr (spec::Spelled<Value>)
+    text << to_string(value);
+  else
+    text << std::boolalpha << std::hexfloat << value;
+  return text.str();
+}
+
+/// The library, told of its arithmetic what the C API has no words for: the fields in which `kernel`
+/// differs from the preset.
+template <class Op>
+std::unique_ptr<spec::Implementation<Op>> through_the_c_api(const spec::Implementation<Op>& kernel) {
+  std::vector<std::pair<std::string, std::string>> fields;
+  spec::NumericsProfile usual = spec::numerics_preset("ascend_a2", spec::DType::bf16);
+  visit_fields(usual, [&](const char* name, const auto& value) {
+    fields.emplace_back(name, text_of(value));
+  });
+  std::string rest = ASSAY_ACLNN;
+  spec::NumericsProfile own = kernel.numerics({.dtype = spec::DType::bf16});
+  std::size_t k = 0;
+  visit_fields(own, [&](const char* name, const auto& value) {
+    if (text_of(value) != fields[k++].second) rest += std::string(",") + name + "=" + text_of(value);
+  });
+  return adapters::open_aclnn<Op>(rest);
+}
+
+/// The status in the finding of a refusal, "161002"; empty if nothing was refused.
+inline std::string status_of(const CaseReport& report) {
+  const std::string start = "refused with ";
+  for (const Finding& finding : report.findings)
+    if (finding.text.starts_with(start))
+      return finding.text.substr(start.size(), finding.text.find(' ', start.size()) - start.size());
+  return "";
+}
+
+inline void expect_equal_judgement(const CaseReport& in_process, const CaseReport& through_api) {
+  SCOPED_TRACE(in_process.command_line);
+  EXPECT_EQ(in_process.verdict, through_api.verdict);
+  EXPECT_EQ(in_process.digests, through_api.digests);
+  EXPECT_EQ(status_of(in_process), status_of(through_api));
+  ASSERT_EQ(in_process.tensors.size(), through_api.tensors.size());
+  for (std::size_t k = 0; k < in_process.tensors.size(); ++k)
+    EXPECT_EQ(in_process.tensors[k].worst, through_api.tensors[k].worst);
+}
+
+/// Judges the cases both ways. Answers the share of the sweep's time that the C API cost.
+template <class Op>
+double expect_equal_judgements(const std::vector<Case<Op>>& cases,
+                               spec::Implementation<Op>& in_process) {
+  const auto through_api = through_the_c_api(in_process);
+  double sweep_seconds = 0, extra_seconds = 0;
+  for (const Case<Op>& c : cases) {
+    Examination<Op> examination(c);
+    const CaseReport direct = examine(examination, in_process);
+    const CaseReport indirect = examine(examination, *through_api);
+    expect_equal_judgement(direct, indirect);
+    sweep_seconds += direct.seconds_total;
+    extra_seconds += indirect.seconds_implementation - direct.seconds_implementation;
+    if (testing::Test::HasFailure()) return 1;
+  }
+  return extra_seconds / sweep_seconds;
+}
+
+/// Every `step`th case of a sweep that is wanted. A cascade is not: it runs a forward, for which
+/// the documents have no prototype.
+template <class Op, class Wanted>
+std::vector<Case<Op>> selected(Wanted&& wanted, std::size_t step) {
+  std::vector<Case<Op>> cases;
+  std::size_t number = 0;
+  for (Case<Op>& c : sample<Op>({}))
+    if (c.relation != "cascade" && wanted(c) && number++ % step == 0) cases.push_back(std::move(c));
+  return cases;
+}
+
+/// Judges every call of a sweep that breaks a row both ways.
+template <class Op>
+void expect_equal_refusals(spec::Implementation<Op>& kernel) {
+  const auto cases = selected<Op>([](const Case<Op>& c) { return !c.violate.empty(); }, 1);
+  ASSERT_GT(cases.size(), 30u);
+  expect_equal_judgements(cases, kernel);
+  EXPECT_EQ(status_of(examine(cases.front(), kernel)).size(), 6u) << "a status was compared";
+}
+
+/// Judges every `step`th legal call of a sweep both ways.
+template <class Op>
+void expect_equal_gradients(spec::Implementation<Op>& kernel, std::size_t step) {
+  const auto cases = selected<Op>([](const Case<Op>& c) { return c.violate.empty(); }, step);
+  ASSERT_GT(cases.size(), 10u);
+  expect_equal_judgements(cases, kernel);
+}
+
+}  // namespace assay::conformance::tests

@@ -1,0 +1,233 @@
+#include "assay/adapters/command.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "command_line.hpp"
+
+namespace assay::adapters {
+namespace {
+
+using namespace std::chrono_literals;
+using Op = spec::FlashAttentionScoreGrad;
+using Kind = spec::Misconduct::Kind;
+using Words = std::vector<std::string>;
+
+const Op::Problem problem = {.dtype = spec::DType::bf16, .batch = 2, .seq_q = 3, .head_dim = 4,
+                             .head_dim_v = 4};
+const std::string probe = ASSAY_COMMAND_PROBE;
+
+/// Elements that tell where they lie.
+spec::Tensor numbered(const spec::Extents& extents, double first) {
+  spec::Tensor tensor =
+      spec::contiguous_tensor(problem.dtype, spec::shape_of(problem.input_layout, extents));
+  for (std::int64_t k = 0; k < extents.rows() * extents.dim; ++k)
+    tensor.store(k, first + static_cast<double>(k % 64));
+  return tensor;
+}
+
+Op::Inputs inputs() {
+  const spec::Tensor query = numbered(spec::query_extents(problem), 1);
+  const spec::Tensor statistics =
+      spec::contiguous_tensor(spec::DType::fp32, spec::statistics_shape(problem));
+  return {.query = query, .key = numbered(spec::key_extents(problem), 65),
+          .value = numbered(spec::value_extents(problem), 129), .dy = query,
+          .softmax_max = statistics, .softmax_sum = statistics, .attention_in = query};
+}
+
+Op::Outputs outputs() {
+  const auto zeros = [](const spec::Extents& extents) {
+    return spec::contiguous_tensor(problem.dtype, spec::shape_of(problem.input_layout, extents));
+  };
+  return {.dq = zeros(spec::query_extents(problem)), .dk = zeros(spec::key_extents(problem)),
+          .dv = zeros(spec::value_extents(problem))};
+}
+
+spec::Call<Op> call() {
+  return spec::call_of(problem, spec::FlashSurface::g1, spec::Product::a2,
+                       spec::Striding::contiguous, spec::Striding::contiguous);
+}
+
+/// Runs `command` once.
+Op::Outputs answer(spec::Implementation<Op>& kernel) {
+  Op::Outputs made = outputs();
+  kernel.run_call(call(), problem, inputs(), made);
+  return made;
+}
+
+/// What the misconduct of `command` is, and its text.
+std::pair<Kind, std::string> misconduct(const std::string& command,
+                                        const CommandLimits& limits = {}) {
+  const auto kernel = open_command<Op>(command, limits);
+  try {
+    answer(*kernel);
+  } catch (const spec::Misconduct& seen) {
+    return {seen.kind(), seen.what()};
+  }
+  ADD_FAILURE() << command << " behaved";
+  return {};
+}
+
+/// A program that answers every case with `line`.
+std::string answering(const std::string& line) {
+  return "sh -c 'while read path; do echo \"" + line + "\"; done'";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void expect_copies(const Op::Outputs& made) {
+  const Op::Inputs given = inputs();
+  EXPECT_EQ(made.dq.bytes, given.query.bytes);
+  EXPECT_EQ(made.dk.bytes, given.key.bytes);
+  EXPECT_EQ(made.dv.bytes, given.value.bytes);
+}
+
+TEST(CommandLine, WordsAreQuotedAsForAShell) {
+  EXPECT_EQ(shell_words(R"(a  'b c' "d 'e'" f\ g "h\"i" '' x'y'z)"),
+            (Words{"a", "b c", "d 'e'", "f g", "h\"i", "", "xyz"}));
+  EXPECT_EQ(shell_words("  "), Words{});
+  EXPECT_THROW(shell_words("a 'b"), std::invalid_argument);
+}
+
+TEST(CommandLine, AssignmentsStandInFrontOfTheProgram) {
+  const CommandLine command = parse_command_line("A=1 B2='x y' python k.py C=3");
+  EXPECT_EQ(command.environment, (std::vector<std::pair<std::string, std::string>>{
+                                     {"A", "1"}, {"B2", "x y"}}));
+  EXPECT_EQ(command.words, (Words{"python", "k.py", "C=3"}));
+  EXPECT_FALSE(command.one_shot);
+}
+
+TEST(CommandLine, BracesStandForTheFile) {
+  const CommandLine command = parse_command_line("k --in={} {}");
+  EXPECT_TRUE(command.one_shot);
+  EXPECT_EQ(words_for(command, "/a/{}.h5"), (Words{"k", "--in=/a/{}.h5", "/a/{}.h5"}));
+}
+
+TEST(CommandLine, AProgramIsWanted) {
+  EXPECT_THROW(parse_command_line("  "), std::invalid_argument);
+  EXPECT_THROW(parse_command_line("A=1"), std::invalid_argument);
+}
+
+TEST(Command, IsAskedAboutNumericsAndManyCases) {
+  const auto kernel = open_command<Op>(probe);
+  EXPECT_EQ(kernel->name(), "command:" + probe);
+  EXPECT_FALSE(kernel->checks_arguments());
+  EXPECT_EQ(kernel->numerics(problem),
+            spec::numerics_from_text("cuda_flash,order=fixed", problem.dtype));
+  for (int k = 0; k < 3; ++k) expect_copies(answer(*kernel));
+}
+
+TEST(Command, OutputsAreWrittenIntoTheViews) {
+  const auto kernel = open_command<Op>(probe);
+  spec::Call<Op> strided = spec::call_of(problem, spec::FlashSurface::g1, spec::Product::a2,
+                                         spec::Striding::contiguous, spec::Striding::padded);
+  Op::Outputs made = outputs();
+  const spec::Parameter& dq = strided.parameters.dq;
+  made.dq = {.dtype = dq.dtype, .shape = dq.shape, .strides = dq.strides, .offset = dq.offset};
+  made.dq.bytes.resize(static_cast<std::size_t>(
+      spec::storage_elements(dq.shape, dq.strides, dq.offset) * spec::size_of(dq.dtype)));
+  kernel->run_call(strided, problem, inputs(), made);
+  const Op::Inputs given = inputs();
+  const auto elements = spec::viewed_elements(made.dq);
+  for (std::size_t k = 0; k < elements.size(); ++k)
+    EXPECT_EQ(made.dq.load(elements[k]), given.query.load(static_cast<std::int64_t>(k)));
+  EXPECT_EQ(made.dq.load(0), 0);  // in front of the view
+}
+
+TEST(Command, AProgramThatEndsAfterAnAnswerIsStartedAgain) {
+  const auto kernel = open_command<Op>(probe + " - 1");
+  for (int k = 0; k < 3; ++k) expect_copies(answer(*kernel));
+}
+
+TEST(Command, WithBracesEveryCaseGetsAProcess) {
+  const auto kernel = open_command<Op>("ASSAY_NUMERICS='ascend_a2,order=fixed' " + probe + " {}");
+  EXPECT_EQ(kernel->numerics(problem),
+            spec::numerics_from_text("ascend_a2,order=fixed", problem.dtype));
+  for (int k = 0; k < 2; ++k) expect_copies(answer(*kernel));
+  EXPECT_EQ(open_command<Op>(probe + " {}")->numerics(problem), spec::NumericsProfile{});
+}
+
+TEST(Command, AProgramWithoutNumericsAnswersDone) {
+  EXPECT_EQ(open_command<Op>(answering("done"))->numerics(problem), spec::NumericsProfile{});
+}
+
+TEST(Command, AnswersOtherThanDoneArePassedOn) {
+  const auto kernel = open_command<Op>(answering("unsupported: no bf16"));
+  try {
+    answer(*kernel);
+    FAIL() << "accepted";
+  } catch (const spec::Unsupported& reason) {
+    EXPECT_STREQ(reason.what(), "no bf16");
+  }
+  try {
+    answer(*open_command<Op>(answering("rejected: 161001 query is null")));
+    FAIL() << "accepted";
+  } catch (const spec::Rejected& refusal) {
+    EXPECT_EQ(refusal.status(), spec::Status::param_nullptr);
+    EXPECT_STREQ(refusal.what(), "query is null");
+  }
+  try {
+    answer(*open_command<Op>(answering("error: out of luck")));
+    FAIL() << "accepted";
+  } catch (const spec::Misconduct&) {
+    FAIL() << "an exception of the program's own is none of its process";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "out of luck");
+  }
+  EXPECT_THROW(answer(*open_command<Op>("sh -c 'echo loading; echo unsupported: x' {}")),
+               spec::Unsupported);
+}
+
+TEST(Command, ChatterIsNoAnswer) {
+  const auto [kind, text] = misconduct(answering("hello"));
+  EXPECT_EQ(kind, Kind::crash);
+  EXPECT_PRED2(has, text, std::string("answered 'hello'; wanted: done, unsupported: REASON"));
+}
+
+TEST(Command, AnEndWithoutAnAnswerIsACrashWithTheLastWords) {
+  const auto [kind, text] = misconduct("sh -c 'read path; echo no memory for dq >&2; exit 7'");
+  EXPECT_EQ(kind, Kind::crash);
+  EXPECT_PRED2(has, text, std::string("exit status 7"));
+  EXPECT_PRED2(has, text, std::string("no memory for dq"));
+  EXPECT_PRED2(has, misconduct("sh -c 'kill -SEGV $$'").second, std::string("signal 11"));
+  EXPECT_PRED2(has, misconduct("true").second, std::string("ended without an answer"));
+  EXPECT_PRED2(has, misconduct("false {}").second, std::string("exit status 1"));
+}
+
+TEST(Command, ACrashInOneCaseSparesTheNext) {
+  const auto kernel = open_command<Op>(
+      "sh -c 'n=0; while read path; do n=$((n+1)); [ $n = 2 ] && kill -9 $$; echo unsupported: $n; done'");
+  EXPECT_THROW(answer(*kernel), spec::Unsupported);
+  EXPECT_THROW(answer(*kernel), spec::Misconduct);
+  EXPECT_THROW(answer(*kernel), spec::Unsupported);
+}
+
+TEST(Command, AProgramThatTakesTooLongIsEnded) {
+  const CommandLimits limits{.answer = 50ms};
+  for (const std::string command : {"sh -c 'sleep 60'", "sh -c 'sleep 60' {}"}) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto [kind, text] = misconduct(command, limits);
+    EXPECT_EQ(kind, Kind::timeout) << command;
+    EXPECT_PRED2(has, text, std::string("0.050 s"));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+  }
+}
+
+TEST(Command, DoneWithoutOutputsIsNamed) {
+  const auto [kind, text] = misconduct(answering("done"));
+  EXPECT_EQ(kind, Kind::crash);
+  EXPECT_PRED2(has, text, std::string("outputs of 0 implementations"));
+  EXPECT_PRED2(has, misconduct("sh -c 'read path; echo > $path; echo done'").second,
+               std::string("no HDF5 file"));
+}
+
+TEST(Command, AProgramThatCannotBeStartedIsNamed) {
+  EXPECT_PRED2(has, misconduct("/no/such/program").second, std::string("/no/such/program"));
+}
+
+}  // namespace
+}  // namespace assay::adapters

@@ -1,0 +1,270 @@
+#include "assay/adapters/isolated.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "assay/adapters/serve.hpp"
+#include "worker_specimens.hpp"
+
+namespace assay::tests {
+namespace {
+
+using Kind = spec::Misconduct::Kind;
+using Clock = std::chrono::steady_clock;
+
+/// This program again, as a worker.
+adapters::WorkerProgram worker(const std::string& manner) {
+  return {.path = "/proc/self/exe", .words = {"worker", manner}};
+}
+
+std::unique_ptr<spec::Implementation<Compress>> watched(const std::string& manner,
+                                                        adapters::WorkerLimits limits = {}) {
+  return adapters::isolated<Compress>(worker(manner), limits);
+}
+
+void expect_same(const Compress::Outputs& a, const Compress::Outputs& b) {
+  EXPECT_EQ(a.input_grad.bytes, b.input_grad.bytes);
+  EXPECT_EQ(a.weight_grad.bytes, b.weight_grad.bytes);
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A run must end in misconduct of this kind, whose text holds every one of `parts`.
+void expect_misconduct(spec::Implementation<Compress>& kernel, Kind kind,
+                       const std::vector<std::string>& parts) {
+  Trial trial;
+  try {
+    kernel.run(trial.problem, trial.inputs, trial.outputs);
+    FAIL() << kernel.name() << " was not noticed";
+  } catch (const spec::Misconduct& misconduct) {
+    EXPECT_EQ(misconduct.kind(), kind) << misconduct.what();
+    for (const std::string& part : parts) EXPECT_PRED2(has, misconduct.what(), part);
+  }
+}
+
+void expect_misconduct(const std::string& manner, Kind kind, const std::vector<std::string>& parts,
+                       adapters::WorkerLimits limits = {}) {
+  const auto kernel = watched(manner, limits);
+  expect_misconduct(*kernel, kind, parts);
+}
+
+TEST(Isolated, AnswersAsIfItRanHere) {
+  const auto here = specimen("good"), there = watched("good");
+  EXPECT_EQ(there->name(), "specimen good");
+  EXPECT_TRUE(there->checks_arguments());
+  EXPECT_FALSE(watched("checks nothing")->checks_arguments());
+  Trial a, b;
+  EXPECT_EQ(there->numerics(a.problem), here->numerics(a.problem));
+  here->run(a.problem, a.inputs, a.outputs);
+  there->run(b.problem, b.inputs, b.outputs);
+  expect_same(a.outputs, b.outputs);
+  here->run_call(a.call, a.problem, a.inputs, a.outputs);
+  there->run_call(b.call, b.problem, b.inputs, b.outputs);
+  expect_same(a.outputs, b.outputs);
+  ASSERT_EQ(there->metrics().size(), 1u);
+  EXPECT_EQ(there->metrics()[0].value, 2);
+}
+
+TEST(Isolated, PassesOnWhatItIsAskedOfACall) {
+  const auto there = watched("good");
+  Trial trial;
+  EXPECT_EQ(there->unsupported(trial.call), std::nullopt);
+  EXPECT_NO_THROW(there->check(trial.call));
+  trial.call.attributes.act_seq_len_type = 7;
+  EXPECT_EQ(there->unsupported(trial.call), "weights of a Sunday");
+  trial.call.attributes.layout.reset();
+  try {
+    there->check(trial.call);
+    FAIL();
+  } catch (const spec::Rejected& answer) {
+    EXPECT_EQ(answer.status(), spec::Status::param_nullptr);
+    EXPECT_STREQ(answer.what(), "layout is a null pointer");
+  }
+}
+
+TEST(Isolated, ForwardChangesItsInputs) {
+  const auto there = watched("good");
+  Trial trial;
+  ASSERT_TRUE(there->has_forward());
+  there->forward(trial.problem, trial.inputs);
+  EXPECT_EQ(trial.inputs.weight.load(1), 42);
+  EXPECT_EQ(trial.inputs.input.bytes, Trial().inputs.input.bytes);
+  try {
+    watched("writes behind its forward")->forward(trial.problem, trial.inputs);
+    FAIL();
+  } catch (const spec::Misconduct& misconduct) {
+    EXPECT_EQ(misconduct.kind(), Kind::wrote_outside);
+  }
+}
+
+TEST(Isolated, ExceptionsArriveAsWhatTheyAre) {
+  Trial trial;
+  const auto run = [&](const std::string& manner) {
+    watched(manner)->run(trial.problem, trial.inputs, trial.outputs);
+  };
+  EXPECT_THROW(run("refuses"), spec::Rejected);
+  EXPECT_THROW(run("does not offer it"), spec::Unsupported);
+  try {
+    run("throws");
+    FAIL();
+  } catch (const std::exception& failure) {
+    EXPECT_STREQ(failure.what(), "not my day");
+  }
+  EXPECT_THROW(run("throws a number"), std::runtime_error);
+  expect_misconduct("was seen", Kind::timeout, {"seen"});
+  expect_misconduct("is told that there is no memory", Kind::out_of_memory, {"no memory is left"});
+}
+
+TEST(Isolated, ACrashIsNamedWithItsSignalAndItsLastWords) {
+  expect_misconduct("crashes", Kind::crash,
+                    {"SIGABRT", "Aborted", "last words: first line | second line | ?odd"});
+}
+
+TEST(Isolated, AnExitIsNamedWithItsCode) { expect_misconduct("exits", Kind::crash, {"exit code 7"}); }
+
+TEST(Isolated, AHangEndsAtTheLimit) {
+  const auto start = Clock::now();
+  expect_misconduct("hangs", Kind::timeout, {"time limit of 0.3 s"}, {.seconds = 0.3});
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(3));
+}
+
+TEST(Isolated, AWorkerWithoutConnectionIsNamed) {
+  expect_misconduct("closes everything", Kind::crash, {"exit code 0 instead of answering"});
+}
+
+TEST(Isolated, MemoryEndsAtTheLimit) {
+  expect_misconduct("takes all memory", Kind::out_of_memory, {"the limit is 200 MiB"},
+                    {.seconds = 20, .bytes = 200 << 20});
+}
+
+TEST(Isolated, BytesBesideAStorageAreFoundWithTensorSideAndDistance) {
+  expect_misconduct("writes behind", Kind::wrote_outside,
+                    {"1 byte behind the storage of input_grad, at a distance of 1"});
+  expect_misconduct("writes before", Kind::wrote_outside,
+                    {"2 bytes before the storage of weight_grad, at distances of 3 to 8"});
+  expect_misconduct("writes behind and crashes", Kind::crash,
+                    {"SIGABRT", "before that it wrote 1 byte behind the storage of input_grad"});
+}
+
+TEST(Isolated, AWriteBeyondTheGuardsEndsTheWorker) {
+  expect_misconduct("writes far behind", Kind::crash, {});
+}
+
+TEST(Isolated, AModifiedInputIsNamedWithTheByte) {
+  expect_misconduct("scribbles", Kind::inputs_modified,
+                    {"the input input in 2 bytes, first at byte 5 of its storage"});
+}
+
+TEST(Isolated, AnOutputThatWasReplacedIsSeen) {
+  Trial a, b, c;
+  specimen("good")->run(a.problem, a.inputs, a.outputs);
+  watched("replaces by an equal one")->run(b.problem, b.inputs, b.outputs);
+  expect_same(a.outputs, b.outputs);
+  watched("replaces")->run(c.problem, c.inputs, c.outputs);
+  EXPECT_NE(c.outputs.input_grad.strides, a.outputs.input_grad.strides);
+  EXPECT_EQ(c.outputs.weight_grad.bytes, a.outputs.weight_grad.bytes);
+}
+
+TEST(Isolated, WhatItPrintsDisturbsNothing) {
+  Trial a, b;
+  specimen("good")->run(a.problem, a.inputs, a.outputs);
+  watched("chatters")->run(b.problem, b.inputs, b.outputs);
+  expect_same(a.outputs, b.outputs);
+}
+
+TEST(Isolated, TheNextCallFindsAWorkerAgain) {
+  const auto kernel = watched("crashes");
+  for (int k = 0; k < 3; ++k) expect_misconduct(*kernel, Kind::crash, {"SIGABRT"});
+  const Trial trial;
+  EXPECT_NO_THROW(kernel->check(trial.call));
+  spec::Call<Compress> deadly = trial.call;
+  deadly.attributes.layout = "crash";
+  EXPECT_THROW(kernel->check(deadly), spec::Misconduct);
+  EXPECT_NO_THROW(kernel->check(trial.call));
+}
+
+TEST(Isolated, AnImplementationThatCannotBeMadeIsRefused) {
+  try {
+    watched("refuses to start");
+    FAIL();
+  } catch (const std::invalid_argument& refusal) {
+    EXPECT_STREQ(refusal.what(), "no such kernel");
+  }
+  EXPECT_THROW(watched("dies at the start"), spec::Misconduct);
+  EXPECT_THROW(adapters::isolated<Compress>({.path = "/no/such/program", .words = {}}),
+               std::system_error);
+}
+
+TEST(Serve, IsNothingForAProcessThatNobodyStarted) {
+  EXPECT_THROW(adapters::serve<Compress>([] { return specimen("good"); }), std::runtime_error);
+}
+
+/// Whether the process is gone, or dead and only not yet reaped, within some seconds.
+bool vanishes(pid_t process) {
+  for (int k = 0; k < 500; ++k) {
+    std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+    std::string number, program, state;
+    if (!(stat >> number >> program >> state) || state == "Z") return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+/// The worker and its child, once they have noted themselves.
+std::pair<pid_t, pid_t> noted(const std::string& file) {
+  std::pair<pid_t, pid_t> processes = {-1, -1};
+  for (int k = 0; k < 1000 && processes.second <= 0; ++k) {
+    std::ifstream(file) >> processes.first >> processes.second;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return processes;
+}
+
+TEST(Worker, DiesWithAJudgeThatIsKilledAndTakesItsChildrenAlong) {
+  const std::string file = testing::TempDir() + "worker_of_a_killed_judge";
+  unlink(file.c_str());
+  const pid_t judge = fork();
+  if (judge == 0) {
+    Trial trial;
+    watched("hangs with a child " + file)->run(trial.problem, trial.inputs, trial.outputs);
+    _exit(0);
+  }
+  const auto [worker_process, child] = noted(file);
+  ASSERT_GT(child, 0);
+  kill(judge, SIGKILL);
+  waitpid(judge, nullptr, 0);
+  EXPECT_TRUE(vanishes(worker_process));
+  EXPECT_TRUE(vanishes(child));
+}
+
+TEST(Worker, IsKilledAtTheLimitWithItsChildren) {
+  const std::string file = testing::TempDir() + "worker_at_its_limit";
+  unlink(file.c_str());
+  expect_misconduct("hangs with a child " + file, Kind::timeout, {"time limit of 1 s"},
+                    {.seconds = 1});
+  const auto [worker_process, child] = noted(file);
+  ASSERT_GT(child, 0);
+  EXPECT_TRUE(vanishes(worker_process));
+  EXPECT_TRUE(vanishes(child));
+}
+
+}  // namespace
+}  // namespace assay::tests
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string(argv[1]) == "worker") {
+    assay::adapters::serve<assay::tests::Compress>(
+        [&] { return assay::tests::specimen(argv[2]); });
+    return 0;
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

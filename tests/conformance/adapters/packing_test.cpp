@@ -1,0 +1,85 @@
+#include "packing.hpp"
+
+#include <gtest/gtest.h>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+
+namespace assay::adapters {
+namespace {
+
+/// Gives every member of what it visits another value, none of them a default.
+class Marker {
+ public:
+  void operator()(const char*, auto& member, const auto&...) { mark(member); }
+
+ private:
+  void mark(bool& member) { member = !member; }
+  void mark(double& member) { member = 1.0 / static_cast<double>(++count_); }
+  void mark(std::int64_t& member) { member = ++count_; }
+  void mark(std::string& member) { member = "text " + std::to_string(++count_); }
+  void mark(std::vector<std::int64_t>& member) { member = {++count_, -count_}; }
+  template <spec::Spelled Enum>
+  void mark(Enum& member) {
+    const auto& entries = spec::spellings_of<Enum>.entries;
+    member = entries[static_cast<std::size_t>(++count_) % entries.size()].first;
+  }
+  template <class T>
+  void mark(std::optional<T>& member) {
+    mark(member.emplace());
+  }
+  void mark(spec::Parameter& member) {
+    member.present = true;
+    mark(member.dtype), mark(member.format), mark(member.shape), mark(member.strides), mark(member.offset);
+  }
+
+  std::int64_t count_ = 0;
+};
+
+template <class T>
+std::string packed(const T& value) {
+  Packer packer;
+  packer.add(value);
+  return packer.text();
+}
+
+template <class Op>
+class Packing : public testing::Test {};
+using Ops = testing::Types<spec::FlashAttentionScoreGrad, spec::NsaSelectedAttentionGrad, spec::NsaCompressGrad>;
+TYPED_TEST_SUITE(Packing, Ops);
+
+TYPED_TEST(Packing, AProblemArrivesAsItIs) {
+  typename TypeParam::Problem problem;
+  visit_fields(problem, Marker());
+  EXPECT_NE(problem, typename TypeParam::Problem());
+  EXPECT_EQ(Unpacker(packed(problem)).take<typename TypeParam::Problem>(), problem);
+}
+
+TYPED_TEST(Packing, ACallArrivesAsItIs) {
+  spec::Call<TypeParam> call{};
+  const std::string plain = packed(call);
+  visit_fields(call.parameters, Marker());
+  visit_fields(call.attributes, Marker());
+  call.product = spec::Product::a3;
+  const std::string text = packed(call);
+  EXPECT_NE(text, plain);
+  EXPECT_EQ(packed(Unpacker(text).take<spec::Call<TypeParam>>()), text);
+  EXPECT_EQ(packed(Unpacker(plain).take<spec::Call<TypeParam>>()), plain);
+}
+
+TEST(Packed, AProfileArrivesAsItIs) {
+  spec::NumericsProfile profile;
+  visit_fields(profile, Marker());
+  EXPECT_EQ(Unpacker(packed(profile)).take<spec::NumericsProfile>(), profile);
+}
+
+TEST(Packed, ATextThatEndsEarlyIsNoted) {
+  std::string text = packed(std::string("twelve bytes"));
+  text.pop_back();
+  EXPECT_THROW(Unpacker(text).take<std::string>(), std::runtime_error);
+  EXPECT_THROW(Unpacker("").take<std::int64_t>(), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace assay::adapters

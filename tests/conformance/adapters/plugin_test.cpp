@@ -1,0 +1,97 @@
+#include "assay/adapters/plugin.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_compress_grad.hpp"
+
+namespace assay::adapters {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+std::string plugin(const std::string& name) {
+  return std::string(ASSAY_PLUGIN_FOLDER) + "/" + name + "_plugin.so";
+}
+
+/// Opening must be refused with a text that holds every one of `parts`.
+void expect_refused(const std::string& path, const std::vector<std::string>& parts) {
+  try {
+    open_plugin<Op>(path);
+    FAIL() << path << " was opened";
+  } catch (const std::invalid_argument& refusal) {
+    for (const std::string& part : parts)
+      EXPECT_NE(std::string(refusal.what()).find(part), std::string::npos) << refusal.what();
+  }
+}
+
+TEST(Plugin, WhatCannotBeOpenedIsNamed) {
+  expect_refused("/no/such/plugin.so", {"'/no/such/plugin.so' is no file"});
+  expect_refused(testing::TempDir(), {"is no file"});
+  const std::string text = testing::TempDir() + "text.so";
+  std::ofstream(text) << "no library";
+  expect_refused(text, {text, "cannot be loaded"});
+  expect_refused(plugin("of_another_abi"), {"has ABI version 7, wanted 1"});
+  expect_refused(plugin("without_a_name"), {"lacks its name, operators or run"});
+}
+
+TEST(Plugin, ALibraryWithoutTheFunctionIsNamed) {
+  // Any library that is not for us.
+  std::string library;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string word; maps >> word;)
+    if (word.find("/libc.so") != std::string::npos) library = word;
+  ASSERT_NE(library, "");
+  expect_refused(library, {library, "does not export assay_plugin_v1"});
+}
+
+TEST(Plugin, AnOperatorThatItLacksIsUnsupported) {
+  try {
+    open_plugin<spec::NsaCompressGrad>(plugin("naive"));
+    FAIL();
+  } catch (const spec::Unsupported& reason) {
+    EXPECT_NE(std::string(reason.what()).find("does not offer nsa_compress_grad; it offers "
+                                              "flash_attention_score_grad"),
+              std::string::npos)
+        << reason.what();
+  }
+}
+
+spec::Call<Op> call_of(const Op::Problem& problem) {
+  return spec::call_of(problem, spec::FlashSurface::g1, spec::Product::a2,
+                       spec::Striding::contiguous, spec::Striding::contiguous);
+}
+
+TEST(Plugin, TellsWhatItIs) {
+  const auto naive = open_plugin<Op>(plugin("naive"));
+  EXPECT_EQ(naive->name(), "naive");
+  EXPECT_FALSE(naive->checks_arguments());
+  EXPECT_FALSE(naive->has_forward());
+  EXPECT_EQ(naive->numerics({}).order, spec::Order::fixed);
+  EXPECT_TRUE(naive->metrics().empty());
+  Op::Problem problem;
+  EXPECT_EQ(naive->unsupported(call_of(problem)), std::nullopt);
+  problem.keep_prob = 0.5;
+  problem.drop_mask = spec::DropMask::exact;
+  EXPECT_EQ(naive->unsupported(call_of(problem)), "dropout");
+  EXPECT_TRUE(open_plugin<Op>(plugin("optimized"))->checks_arguments());
+}
+
+TEST(Plugin, ARefusalCarriesStatusAndReason) {
+  const auto optimized = open_plugin<Op>(plugin("optimized"));
+  spec::Call<Op> call = call_of({});
+  EXPECT_NO_THROW(optimized->check(call));
+  call.parameters.query.present = false;
+  try {
+    optimized->check(call);
+    FAIL();
+  } catch (const spec::Rejected& answer) {
+    EXPECT_EQ(answer.status(), spec::Status::param_nullptr);
+    EXPECT_NE(std::string(answer.what()).find("query"), std::string::npos) << answer.what();
+  }
+}
+
+}  // namespace
+}  // namespace assay::adapters

@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <utility>
+
+#include "nsa_compress_checks.hpp"
+#include "nsa_compress_families.hpp"
+
+namespace assay::mutants::compress {
+namespace {
+
+using spec::Status;
+
+Specimen with_checks(const std::string& name, std::string bug, const std::vector<Check>& checks,
+                     bool healthy = false) {
+  return {.name = name,
+          .bug = std::move(bug),
+          .healthy = healthy,
+          .subject = Subject::arguments,
+          .make = [name, checks] {
+            return std::make_unique<CheckedKernel<Op, Kernel>>(name, device_like, checks);
+          }};
+}
+
+Specimen without_row(const Check& dropped) {
+  return with_checks("without_" + dropped.row, "does not check that " + dropped.demand,
+                     without(all_checks(), dropped.row));
+}
+
+std::vector<Check> with_one(const Check& more) {
+  std::vector<Check> checks = all_checks();
+  checks.push_back(more);
+  return checks;
+}
+
+/// What the forward allows.
+std::vector<Check> with_equal_stride() {
+  std::vector<Check> checks = all_checks();
+  std::ranges::find(checks, "NSAC-C12", &Check::row)->holds = [](const CompressCall& c) {
+    return c.attributes.compress_block_size >= c.attributes.compress_stride;
+  };
+  return checks;
+}
+
+bool has_no_empty_sequence(const CompressCall& c) {
+  const auto& sums = c.parameters.act_seq_len;
+  return !sums || sums->empty() ||
+         (sums->front() > 0 && std::ranges::adjacent_find(*sums) == sums->end());
+}
+
+bool has_whole_strides(const CompressCall& c) {
+  return c.attributes.compress_block_size % c.attributes.compress_stride == 0;
+}
+
+}  // namespace
+
+std::vector<Specimen> argument_specimens() {
+  std::vector<Check> strict = all_checks();
+  std::ranges::move(disputed_checks(), std::back_inserter(strict));
+  std::vector<Specimen> all = {
+      with_checks("compress_argument_checks", "checks its arguments itself", all_checks(), true),
+      with_checks("compress_strict_checks", "asks for what is disputed, too", strict, true)};
+  for (const Check& check : all_checks()) all.push_back(without_row(check));
+  all.push_back(with_checks("compress_null_is_invalid", "answers 161002 for a null pointer",
+                            with_status_for_null(all_checks(), Status::param_invalid)));
+  all.push_back(with_checks("compress_no_checks", "accepts every call", {}));
+  all.push_back(with_checks("compress_equal_stride", "takes windows that do not overlap",
+                            with_equal_stride()));
+  constexpr Status invalid = Status::param_invalid;
+  all.push_back(with_checks(
+      "compress_refuses_empty", "refuses legal calls with an empty sequence",
+      with_one({"no empty sequence", invalid, "sums rise strictly", has_no_empty_sequence})));
+  all.push_back(with_checks(
+      "compress_refuses_rests", "refuses legal calls whose windows are no whole strides",
+      with_one({"whole strides", invalid, "windows are whole strides", has_whole_strides})));
+  return all;
+}
+
+}  // namespace assay::mutants::compress

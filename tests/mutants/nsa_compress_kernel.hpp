@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/spec/implementation.hpp"
+#include "assay/spec/operators/nsa_compress_grad.hpp"
+
+namespace assay::mutants::compress {
+
+using Op = spec::NsaCompressGrad;
+
+enum class WindowOrder : std::uint8_t { ascending, descending, shuffled };
+/// How the products of one token and one window are added: one behind the other, in groups of eight
+/// as the device does, or pairwise.
+enum class ChannelSum : std::uint8_t { chain, groups, tree };
+
+/// The choices that a conforming kernel is free to make, as far as it declares them.
+struct Plan {
+  std::int64_t cores = 4;  ///< each takes consecutive windows and has its own sum per weight
+  WindowOrder window_order = WindowOrder::ascending;
+  ChannelSum channel_sum = ChannelSum::chain;
+  spec::Rounding round_out = spec::Rounding::rne;
+  spec::Order order = spec::Order::any;
+};
+
+/// What the model of the Atlas A2 kernel does.
+inline constexpr Plan device_like = {.channel_sum = ChannelSum::groups};
+
+struct Sequence {
+  std::int64_t first, length;  ///< tokens
+};
+
+/// Window `index` of sequence b: where it begins, and its row in output_grad.
+struct Window {
+  std::int64_t b, index, token, row;
+};
+
+/// One call in numbers, all tensors row-major without gaps.
+struct Work {
+  const Op::Problem& problem;
+  std::int64_t tokens, rows;
+  std::vector<float> output_grad, input, weight;
+  std::vector<double> input_grad, weight_grad;
+
+  /// Channel 0 of a head of a token, or of a row of output_grad.
+  std::size_t at(std::int64_t row, std::int64_t n) const {
+    return static_cast<std::size_t>((row * problem.heads + n) * problem.head_dim);
+  }
+  /// Weight k of a head.
+  std::size_t weight_at(std::int64_t k, std::int64_t n) const {
+    return static_cast<std::size_t>(k * problem.heads + n);
+  }
+};
+
+/// A plain kernel: window by window, each added to its tokens and to the sums of the weights. Every
+/// step is a virtual function, so that a planted bug overrides the one that it gets wrong.
+class Kernel : public spec::Implementation<Op> {
+ public:
+  Kernel(std::string name, const Plan& plan) : Kernel(std::move(name), plan, plan) {}
+  /// Follows `plan` and declares `declared`.
+  Kernel(std::string name, const Plan& plan, const Plan& declared)
+      : name_(std::move(name)), plan_(plan), declared_(declared) {}
+
+  std::string name() const override { return name_; }
+  spec::NumericsProfile numerics(const Op::Problem& problem) const override;
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;
+
+ protected:
+  // What is read.
+  virtual std::vector<float> read(const spec::Tensor& tensor) const;
+  virtual void clear(Work& w) const;
+
+  // Which windows there are.
+  virtual std::vector<Sequence> sequences(const Work& w) const;
+  virtual std::int64_t stride(const Work& w) const { return w.problem.compress_stride; }
+  virtual std::int64_t window_count(const Work& w, std::int64_t length) const;
+  virtual std::vector<Window> windows(const Work& w) const;
+  /// The windows of a core are those from `first` to `last` of all.
+  virtual std::vector<Window> windows_of_core(const Work& w, const std::vector<Window>& all,
+                                              std::size_t first, std::size_t last) const;
+
+  // What one of them adds.
+  virtual bool reaches(const Work&, const Window&, std::int64_t /*k*/) const { return true; }
+  virtual bool reaches_weight(const Work&, const Window&, std::int64_t /*n*/) const { return true; }
+  virtual float weight(const Work& w, std::int64_t k, std::int64_t n) const {
+    return w.weight[w.weight_at(k, n)];
+  }
+  virtual double add_to_input(const Work& w, double sum, double term) const;
+  virtual double channel_sum(const Work& w, const Window& window, std::int64_t k,
+                             std::int64_t n) const;
+  virtual double add_to_weight(const Work& w, double sum, double term) const;
+  /// Of the cores, into one.
+  virtual std::vector<double> joined(const Work& w, std::vector<std::vector<double>> sums) const;
+
+  // What is written.
+  virtual void adjust(Work&) const {}
+  virtual float cast(const Work& w, double value) const;
+  virtual bool writes_token(const Work&, std::int64_t /*token*/) const { return true; }
+  virtual std::vector<std::int64_t> elements(const spec::Tensor& tensor) const {
+    return viewed_elements(tensor);
+  }
+
+  const Plan& plan() const { return plan_; }
+  /// How many of `all` lie over a token.
+  static std::int64_t covering(const Work& w, const std::vector<Window>& all, std::int64_t token);
+
+ private:
+  Work load(const Op::Problem& problem, const Op::Inputs& inputs) const;
+  void add_window(Work& w, const Window& window, std::vector<double>& sums) const;
+  void write(const Work& w, Op::Outputs& outputs) const;
+
+  std::string name_;
+  Plan plan_, declared_;
+  std::uint64_t runs_ = 0;  ///< shuffled windows take another order in every run
+};
+
+}  // namespace assay::mutants::compress

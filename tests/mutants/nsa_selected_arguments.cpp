@@ -1,0 +1,78 @@
+#include "nsa_selected_argument_checks.hpp"
+#include "nsa_selected_families.hpp"
+
+namespace assay::mutants::selected {
+namespace {
+
+using spec::Status;
+using Call = spec::Call<Op>;
+
+Specimen with_checks(const std::string& name, std::string bug, const std::vector<Check>& checks) {
+  return {.name = name,
+          .bug = std::move(bug),
+          .healthy = false,
+          .subject = Subject::arguments,
+          .make = [name, checks] {
+            return std::make_unique<CheckedKernel<Op, Kernel>>(name, flash_like, checks);
+          }};
+}
+
+Specimen without_row(const std::string& row) {
+  return with_checks("without_" + row, "does not check that " + demand_of(all_checks(), row),
+                     without(all_checks(), row));
+}
+
+/// All checks, and one that the documents do not know.
+std::vector<Check> and_also(const Check& more) {
+  std::vector<Check> checks = all_checks();
+  checks.push_back(more);
+  return checks;
+}
+
+/// Refuses keys of no more blocks than are listed, as a later edition of the page does.
+bool has_more_blocks_than_listed(const Call& c) {
+  const auto& a = c.attributes;
+  std::int64_t start = 0;
+  for (const std::int64_t end : *c.parameters.actual_seq_kvlen) {
+    if (end - start <= a.selected_block_size * a.selected_block_count) return false;
+    start = end;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> checked_rows() {
+  std::vector<std::string> rows;
+  for (const Check& check : all_checks()) rows.push_back(check.row);
+  return rows;
+}
+
+/// Rows of which others refuse every call that breaks them are not among those left out: of a null
+/// or empty array C13, of too many key heads C25.
+std::vector<Specimen> argument_specimens() {
+  std::vector<Specimen> all = {
+      with_checks("selected_argument_checks", "checks its arguments itself", all_checks())};
+  all.front().healthy = true;
+  for (const std::string& row : checked_rows())
+    if (row != "NSAS-C14" && row != "NSAS-C26") all.push_back(without_row(row));
+  all.push_back(with_checks("selected_null_is_invalid", "answers 161002 for a null pointer",
+                            with_status_for_null(all_checks(), Status::param_invalid)));
+  all.push_back(with_checks("selected_no_checks", "accepts every call", {}));
+  const Status invalid = Status::param_invalid;
+  all.push_back(
+      with_checks("refuses_groups", "refuses legal calls whose query heads share key heads",
+                  and_also({"one head", invalid, "grouped heads are not taken", [](const Call& c) {
+                              return c.parameters.query.shape[1] == c.parameters.key.shape[1];
+                            }})));
+  all.push_back(with_checks(
+      "refuses_as_many_blocks_as_listed", "refuses keys of as many blocks as are listed",
+      and_also({"more blocks", invalid, "some block is not listed", has_more_blocks_than_listed})));
+  all.push_back(
+      with_checks("refuses_wide_value", "refuses a head size of value of 192",
+                  and_also({"128 of value", invalid, "value has a head size of 128",
+                            [](const Call& c) { return c.parameters.value.shape[2] == 128; }})));
+  return all;
+}
+
+}  // namespace assay::mutants::selected

@@ -1,0 +1,32 @@
+# The library shows the functions that its headers declare, and no others.
+# Usage: cmake -D LIBRARY=<file> -D HEADERS=<folder> -D NM=<program> -P exports_test.cmake
+cmake_minimum_required(VERSION 3.25)
+
+execute_process(COMMAND ${NM} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL " [A-Za-z] [^\n]+" lines "${output}")
+set(shown "")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE "^ [A-Za-z] ([^@]*).*" "\\1" name "${line}")
+  list(APPEND shown ${name})
+endforeach()
+
+file(GLOB_RECURSE headers ${HEADERS}/*.h)
+set(declared "")
+foreach(header IN LISTS headers)
+  file(READ ${header} text)
+  string(REGEX MATCHALL "acl[A-Za-z0-9]*\\(" calls "${text}")
+  string(REPLACE "(" "" names "${calls}")
+  list(APPEND declared ${names})
+endforeach()
+
+list(LENGTH declared number)
+if(number LESS 60)
+  message(FATAL_ERROR "only ${number} functions are declared below ${HEADERS}")
+endif()
+set(missing ${declared})
+list(REMOVE_ITEM missing ${shown})
+set(undeclared ${shown})
+list(REMOVE_ITEM undeclared ${declared})
+if(missing OR undeclared)
+  message(FATAL_ERROR "declared, but not shown: ${missing}\nshown, but not declared: ${undeclared}")
+endif()

@@ -1,0 +1,216 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "aclnnop/aclnn_flash_attention_score_grad.h"
+#include "assay/optimized/flash_attention_score_grad.hpp"
+#include "flash_entries.hpp"
+#include "trial.hpp"
+
+namespace {
+
+using namespace assay;
+using namespace assay::test;
+using Op = spec::FlashAttentionScoreGrad;
+using Call = spec::Call<Op>;
+using spec::FlashSurface;
+using spec::Parameter;
+using spec::Tensor;
+
+class FlashLimits : public Session {
+ protected:
+  std::unique_ptr<spec::Implementation<Op>> own =
+      optimized::flash_attention_score_grad(device::a2());
+
+  /// What the entry point leaves on the device.
+  Filling<Op> through(const Call& call) {
+    Filling<Op> filling = filling_of(call);
+    Handles handles(filling.uploaded.addresses());
+    const Prepared prepared = phase_1(call, handles);
+    EXPECT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+    if (prepared.status == ACLNN_SUCCESS) run(phase_2_of(call.surface), prepared, stream);
+    visit_outputs(call.parameters, filling.outputs,
+                  [&](std::string_view name, const Parameter&, Tensor& tensor) {
+                    tensor.bytes = filling.uploaded.download(name);
+                  });
+    return filling;
+  }
+};
+
+Call call_of(const Op::Problem& problem, FlashSurface surface) {
+  return spec::call_of(problem, surface, spec::Product::a2, spec::Striding::contiguous,
+                       spec::Striding::contiguous);
+}
+
+Op::Problem packed() {
+  return {.input_layout = spec::Layout::tnd,
+          .dtype = spec::DType::fp16,
+          .batch = 2,
+          .heads_q = 2,
+          .heads_kv = 1,
+          .seq_q = 9,
+          .seq_kv = 7,
+          .lengths_q = {5, 9},
+          .lengths_kv = {7, 4}};
+}
+
+std::size_t size_of(const Tensor& tensor) {
+  return static_cast<std::size_t>(spec::element_count(tensor.shape) *
+                                  spec::size_of(tensor.dtype));
+}
+
+bool all_are(std::span<const std::byte> bytes, std::byte value) {
+  return std::ranges::all_of(bytes, [&](std::byte byte) { return byte == value; });
+}
+
+void lengthen(Parameter& parameter, std::int64_t tokens) {
+  if (!parameter.present) return;
+  parameter.shape[0] += tokens;
+  parameter.strides = spec::contiguous_strides(parameter.shape);
+}
+
+/// Such rows belong to no sequence.
+TEST_F(FlashLimits, RowsBehindTheLastSequenceAreZero) {
+  const Op::Problem problem = packed();
+  Call call = call_of(problem, FlashSurface::u2);
+  for (const auto member : {&Op::Parameters::query, &Op::Parameters::dy, &Op::Parameters::dq,
+                            &Op::Parameters::attention_in, &Op::Parameters::softmax_max,
+                            &Op::Parameters::softmax_sum})
+    lengthen(call.parameters.*member, 3);
+  for (const auto member : {&Op::Parameters::key, &Op::Parameters::value, &Op::Parameters::dk,
+                            &Op::Parameters::dv})
+    lengthen(call.parameters.*member, 2);
+  Filling<Op> actual = through(call);
+
+  const Call exact = call_of(problem, FlashSurface::u2);
+  Filling<Op> expected = filling_of(exact);
+  visit_inputs(exact.parameters, expected.inputs,
+               [&](std::string_view name, const Parameter&, Tensor& tensor) {
+                 std::ranges::copy_n(actual.uploaded.download(name).begin(),
+                                     static_cast<std::ptrdiff_t>(tensor.bytes.size()),
+                                     tensor.bytes.begin());
+               });
+  own->run(problem, expected.inputs, expected.outputs);
+  for (const auto member : {&Op::Outputs::dq, &Op::Outputs::dk, &Op::Outputs::dv}) {
+    const Tensor &is = actual.outputs.*member, &should_be = expected.outputs.*member;
+    const auto sequences = static_cast<std::ptrdiff_t>(size_of(should_be));
+    EXPECT_TRUE(std::equal(is.bytes.begin(), is.bytes.begin() + sequences,
+                           should_be.bytes.begin()));
+    EXPECT_TRUE(all_are(std::span(is.bytes).subspan(size_of(should_be),
+                                                    size_of(is) - size_of(should_be)),
+                        std::byte{0}));
+  }
+}
+
+TEST_F(FlashLimits, ACompressedMaskMayHaveFourAxes) {
+  Op::Problem problem = {.seq_q = 40, .seq_kv = 50, .sparse_mode = 3,
+                         .atten_mask = spec::MaskShape::compressed};
+  Call call = call_of(problem, FlashSurface::g1);
+  Filling<Op> flat = through(call);
+  Parameter& mask = call.parameters.atten_mask;
+  mask.shape = {1, 1, 2048, 2048};
+  mask.strides = spec::contiguous_strides(mask.shape);
+  Filling<Op> deep = through(call);
+  EXPECT_TRUE(flat.outputs.dq.bytes == deep.outputs.dq.bytes);
+  EXPECT_TRUE(flat.outputs.dk.bytes == deep.outputs.dk.bytes);
+}
+
+TEST_F(FlashLimits, ATensorOfRankZeroIsAbsent) {
+  Call call = call_of({}, FlashSurface::g2);
+  const Filling<Op> without = through(call);
+  for (const auto member : {&Op::Parameters::atten_mask, &Op::Parameters::pse_shift,
+                            &Op::Parameters::drop_mask, &Op::Parameters::dpse})
+    call.parameters.*member = {.present = true, .dtype = spec::DType::uint8};
+  call.parameters.pse_shift.dtype = call.parameters.dpse.dtype = spec::DType::bf16;
+  const Filling<Op> with = through(call);
+  EXPECT_TRUE(with.outputs.dq.bytes == without.outputs.dq.bytes);
+}
+
+/// Its elements are nowhere.
+TEST_F(FlashLimits, WithoutDropoutItsMaskIsNotTouched) {
+  Call call = call_of({}, FlashSurface::g1);
+  Filling<Op> filling = filling_of(call);
+  Handles handles(filling.uploaded.addresses());
+  call.parameters.drop_mask = {
+      .present = true, .dtype = spec::DType::uint8, .shape = {1}, .strides = {1}};
+  const Prepared prepared = phase_1(call, handles);
+  ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+  run(phase_2_of(call.surface), prepared, stream);
+}
+
+TEST_F(FlashLimits, ACallWithoutAnyOutputElementNeedsNothing) {
+  Call call = call_of({}, FlashSurface::g1);
+  for (const auto member : {&Op::Parameters::dq, &Op::Parameters::dk, &Op::Parameters::dv})
+    (call.parameters.*member).shape[0] = 0;
+  Handles handles;  // no tensor has memory
+  const Prepared prepared = phase_1(call, handles);
+  ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+  EXPECT_EQ(prepared.workspace_size, 0U);
+  run(phase_2_of(call.surface), prepared, stream);
+}
+
+TEST_F(FlashLimits, WithoutQueriesTheOtherGradientsAreZero) {
+  for (const spec::Layout layout : {spec::Layout::bsh, spec::Layout::sbh, spec::Layout::bsnd,
+                                    spec::Layout::bnsd}) {
+    const Filling<Op> filling =
+        through(call_of({.input_layout = layout, .seq_q = 0}, FlashSurface::g1));
+    for (const Tensor* output : {&filling.outputs.dk, &filling.outputs.dv})
+      EXPECT_TRUE(all_are(std::span(output->bytes).first(size_of(*output)), std::byte{0}));
+  }
+}
+
+/// No document limits it; the predicate is that of the whole sequence.
+TEST_F(FlashLimits, APrefixMayReachBeyondItsSequence) {
+  Op::Problem problem = {.seq_q = 40, .seq_kv = 50, .sparse_mode = 6, .prefix = {50},
+                         .atten_mask = spec::MaskShape::compressed};
+  const Filling<Op> whole = through(call_of(problem, FlashSurface::g1));
+  problem.prefix = {std::int64_t{1} << 62};
+  const Filling<Op> beyond = through(call_of(problem, FlashSurface::g1));
+  EXPECT_TRUE(whole.outputs.dq.bytes == beyond.outputs.dq.bytes);
+  problem.prefix = {-(std::int64_t{1} << 62)};
+  through(call_of(problem, FlashSurface::g1));
+}
+
+/// Elements of a stride of 0 are read again and again.
+TEST_F(FlashLimits, InputsMayBeBroadcast) {
+  Call call = call_of({.heads_q = 2, .heads_kv = 2}, FlashSurface::g1);
+  call.parameters.key.strides[1] = 0;
+  Filling<Op> filling = through(call);
+  Filling<Op> expected = filling_of(call);
+  own->run({.heads_q = 2, .heads_kv = 2}, expected.inputs, expected.outputs);
+  EXPECT_TRUE(filling.outputs.dq.bytes == expected.outputs.dq.bytes);
+}
+
+TEST_F(FlashLimits, ATypeThatNoOperatorKnowsIsRefusedByName) {
+  const std::int64_t dims[] = {1, 1, 16, 16};
+  aclTensor* const tensor =
+      aclCreateTensor(dims, 4, ACL_COMPLEX64, nullptr, 0, ACL_FORMAT_ND, dims, 4, nullptr);
+  ASSERT_NE(tensor, nullptr);
+  Call call = call_of({}, FlashSurface::g1);
+  Handles handles;
+  const Parameter query = call.parameters.query;
+  const aclTensor* const key = handles.tensor("key", query);
+  std::uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  char layout[] = "BNSD";
+  EXPECT_EQ(aclnnFlashAttentionScoreGradGetWorkspaceSize(
+                tensor, key, key, key, nullptr, nullptr, nullptr, nullptr, key, key, nullptr, key,
+                nullptr, 1, 1, 65536, 65536, 1, layout, 0, 0, key, key, key, nullptr, &size,
+                &executor),
+            ACLNN_ERR_PARAM_INVALID);
+  const std::string message = recent_message();
+  EXPECT_NE(message.find("FAG-C20: type of query"), std::string::npos) << message;
+  EXPECT_NE(message.find("query has aclDataType 16"), std::string::npos) << message;
+  aclDestroyTensor(tensor);
+}
+
+TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradients) {
+  Handles handles;
+  const Prepared prepared =
+      phase_1(call_of({.heads_q = 2, .seq_q = 100, .head_dim = 24}, FlashSurface::g1), handles);
+  ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+  // dq: 2 * 100 * 24 floats, dk: 16 * 24, dv: 16 * 16, row terms: 2 * 100; in granules of 512 B.
+  EXPECT_EQ(prepared.workspace_size, 19456U + 1536U + 1024U + 1024U);
+}
+
+}  // namespace

@@ -1,0 +1,244 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "aclnnop/aclnn_flash_attention_score_grad.h"
+#include "flash_entries.hpp"
+#include "trial.hpp"
+
+namespace {
+
+using namespace assay;
+using namespace assay::test;
+using Op = spec::FlashAttentionScoreGrad;
+using spec::FlashSurface;
+
+spec::Call<Op> legal_call() {
+  return spec::call_of({.heads_q = 2}, FlashSurface::g1, spec::Product::a2,
+                       spec::Striding::contiguous, spec::Striding::contiguous);
+}
+
+/// A call that phase 1 has taken.
+class Misuse : public Session {
+ protected:
+  Misuse() {
+    EXPECT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+    EXPECT_GT(prepared.workspace_size, 0U);
+  }
+
+  aclnnStatus phase_2() {
+    return aclnnFlashAttentionScoreGrad(workspace.get(), prepared.workspace_size,
+                                        prepared.executor, stream);
+  }
+  void expect_success() {
+    EXPECT_EQ(phase_2(), ACLNN_SUCCESS) << recent_message();
+    EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS) << recent_message();
+  }
+  /// That the last call said so.
+  void expect_message(const std::string& part) {
+    const std::string message = recent_message();
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  }
+
+  spec::Call<Op> call = legal_call();
+  Filling<Op> filling = filling_of(call);
+  Handles handles{filling.uploaded.addresses()};
+  Prepared prepared = phase_1(call, handles);
+  Workspace workspace{prepared.workspace_size};
+};
+
+TEST_F(Misuse, AnExecutorServesOnePhase2) {
+  expect_success();
+  EXPECT_EQ(phase_2(), ACLNN_ERR_PARAM_INVALID);
+  expect_message("executor is no live one");
+  EXPECT_EQ(aclDestroyAclOpExecutor(prepared.executor), ACLNN_ERR_PARAM_INVALID);
+}
+
+TEST_F(Misuse, ARepeatableExecutorServesUntilItIsDestroyed) {
+  EXPECT_EQ(aclSetAclOpExecutorRepeatable(prepared.executor), ACLNN_SUCCESS);
+  expect_success();
+  expect_success();
+  EXPECT_EQ(aclDestroyAclOpExecutor(prepared.executor), ACLNN_SUCCESS);
+  EXPECT_EQ(phase_2(), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclDestroyAclOpExecutor(prepared.executor), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclSetAclOpExecutorRepeatable(prepared.executor), ACLNN_ERR_PARAM_INVALID);
+}
+
+TEST_F(Misuse, ARefusedPhase2LeavesTheExecutorAsItWas) {
+  EXPECT_EQ(aclnnFlashAttentionScoreGradV2(workspace.get(), prepared.workspace_size,
+                                           prepared.executor, stream),
+            ACLNN_ERR_PARAM_INVALID);
+  expect_message("aclnnFlashAttentionScoreGradV2: executor is one of aclnnFlashAttentionScoreGrad");
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), prepared.workspace_size - 1,
+                                         prepared.executor, stream),
+            ACLNN_ERR_PARAM_INVALID);
+  expect_message("workspaceSize is " + std::to_string(prepared.workspace_size - 1) +
+                 "; it must be at least " + std::to_string(prepared.workspace_size));
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(nullptr, prepared.workspace_size, prepared.executor,
+                                         stream),
+            ACLNN_ERR_PARAM_NULLPTR);
+  expect_message("workspace is null");
+  std::vector<std::byte> host(prepared.workspace_size);
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(host.data(), prepared.workspace_size, prepared.executor,
+                                         stream),
+            ACLNN_ERR_RUNTIME_ERROR);
+  expect_message("workspace is no live device memory");
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(static_cast<std::byte*>(workspace.get()) + 8,
+                                         prepared.workspace_size, prepared.executor, stream),
+            ACLNN_ERR_RUNTIME_ERROR);
+  expect_message("workspace needs " + std::to_string(prepared.workspace_size) + " B");
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), prepared.workspace_size,
+                                         prepared.executor, &host),
+            ACLNN_ERR_RUNTIME_ERROR);
+  expect_message("stream is no live one");
+  expect_success();
+}
+
+TEST_F(Misuse, AWorkspaceMayBeLarger) {
+  const Workspace larger(2 * prepared.workspace_size);
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(larger.get(), 2 * prepared.workspace_size,
+                                         prepared.executor, stream),
+            ACLNN_SUCCESS)
+      << recent_message();
+}
+
+TEST_F(Misuse, NoExecutorIsAnError) {
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(nullptr, 0, nullptr, stream), ACLNN_ERR_PARAM_NULLPTR);
+  expect_message("executor is null");
+  int other = 0;
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(nullptr, 0, reinterpret_cast<aclOpExecutor*>(&other),
+                                         stream),
+            ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclDestroyAclOpExecutor(nullptr), ACLNN_ERR_PARAM_NULLPTR);
+}
+
+TEST_F(Misuse, ATensorMustLiveUntilPhase2) {
+  Handles own(filling.uploaded.addresses());
+  Prepared second;
+  {
+    Handles short_lived(filling.uploaded.addresses());
+    second = phase_1(call, short_lived);
+    ASSERT_EQ(second.status, ACLNN_SUCCESS);
+  }
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor,
+                                         stream),
+            ACLNN_ERR_PARAM_INVALID);
+  expect_message("query was destroyed between the phases");
+  EXPECT_EQ(aclDestroyAclOpExecutor(second.executor), ACLNN_SUCCESS);
+}
+
+TEST_F(Misuse, ATensorWithoutMemoryIsFoundInPhase2) {
+  Addresses addresses = filling.uploaded.addresses();
+  addresses["value"] = nullptr;
+  Handles nowhere(addresses);
+  const Prepared second = phase_1(call, nowhere);
+  ASSERT_EQ(second.status, ACLNN_SUCCESS);
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor,
+                                         stream),
+            ACLNN_ERR_PARAM_NULLPTR);
+  expect_message("value has elements, but no memory");
+}
+
+TEST_F(Misuse, ATensorOutsideDeviceMemoryIsFoundInPhase2) {
+  spec::Parameter& dv = call.parameters.dv;
+  dv.offset = 100000;
+  const Prepared far = phase_1(call, handles);
+  ASSERT_EQ(far.status, ACLNN_SUCCESS) << recent_message();
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), far.workspace_size, far.executor, stream),
+            ACLNN_ERR_RUNTIME_ERROR);
+  expect_message("dvOut needs ");
+  dv.offset = std::int64_t{1} << 62;
+  const Prepared farther = phase_1(call, handles);
+  ASSERT_EQ(farther.status, ACLNN_SUCCESS) << recent_message();
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), farther.workspace_size, farther.executor,
+                                         stream),
+            ACLNN_ERR_PARAM_INVALID);
+  expect_message("dvOut is larger than");
+}
+
+TEST_F(Misuse, MemoryThatIsFreedBeforePhase2IsFound) {
+  void* early = nullptr;
+  ASSERT_EQ(aclrtMalloc(&early, 4096, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  Addresses addresses = filling.uploaded.addresses();
+  addresses["dy"] = early;
+  Handles own(addresses);
+  const Prepared second = phase_1(call, own);
+  ASSERT_EQ(aclrtFree(early), ACL_SUCCESS);
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor,
+                                         stream),
+            ACLNN_ERR_RUNTIME_ERROR);
+  expect_message("dy ");
+}
+
+/// The task keeps what it needs.
+TEST_F(Misuse, MemoryMayBeFreedWhileATaskNeedsIt) {
+  std::vector<std::byte> bytes(4096);
+  void* early = nullptr;
+  ASSERT_EQ(aclrtMalloc(&early, 4096, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  Addresses addresses = filling.uploaded.addresses();
+  addresses["dq"] = early;
+  Handles own(addresses);
+  const Prepared second = phase_1(call, own);
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor,
+                                         stream),
+            ACLNN_SUCCESS);
+  EXPECT_EQ(aclrtFree(early), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+}
+
+TEST_F(Misuse, AHandleOfAnotherKindOrOfNothingIsNoTensor) {
+  const std::int64_t values[] = {1, 2};
+  const aclIntArray* const array = aclCreateIntArray(values, 2);
+  const auto* const as_tensor = reinterpret_cast<const aclTensor*>(array);
+  aclDataType dtype = ACL_DT_UNDEFINED;
+  EXPECT_EQ(aclGetDataType(as_tensor, &dtype), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclDestroyTensor(as_tensor), ACLNN_ERR_PARAM_INVALID);
+  std::uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  char layout[] = "BNSD";
+  EXPECT_EQ(aclnnFlashAttentionScoreGradGetWorkspaceSize(
+                as_tensor, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                nullptr, nullptr, nullptr, nullptr, 1, 1, 0, 0, 1, layout, 0, 0, nullptr, nullptr,
+                nullptr, nullptr, &size, &executor),
+            ACLNN_ERR_PARAM_INVALID);
+  expect_message("query is no live aclTensor");
+  EXPECT_EQ(aclDestroyIntArray(array), ACLNN_SUCCESS);
+  EXPECT_EQ(aclDestroyIntArray(array), ACLNN_ERR_PARAM_INVALID);
+  std::uint64_t count = 0;
+  EXPECT_EQ(aclGetIntArraySize(array, &count), ACLNN_ERR_PARAM_INVALID);
+}
+
+/// A destroyed handle never comes back.
+TEST_F(Misuse, HandlesAreNotGivenTwice) {
+  const std::int64_t dims[] = {4};
+  const auto make = [&] {
+    return aclCreateTensor(dims, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, dims, 1, nullptr);
+  };
+  const aclTensor* const first = make();
+  EXPECT_EQ(aclDestroyTensor(first), ACLNN_SUCCESS);
+  for (int k = 0; k < 1000; ++k) {
+    const aclTensor* const next = make();
+    EXPECT_NE(next, first);
+    EXPECT_EQ(aclDestroyTensor(next), ACLNN_SUCCESS);
+  }
+  EXPECT_EQ(aclDestroyTensor(first), ACLNN_ERR_PARAM_INVALID);
+}
+
+TEST_F(Misuse, BehindTheEndOfTheProcessNothingWorks) {
+  const Prepared early = phase_1(call, handles);
+  ASSERT_EQ(early.status, ACLNN_SUCCESS);
+  EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
+  EXPECT_EQ(phase_2(), ACLNN_ERR_RUNTIME_ERROR);
+  expect_message("aclFinalize was called");
+  Prepared late;
+  char layout[] = "BNSD";
+  late.status = aclnnFlashAttentionScoreGradGetWorkspaceSize(
+      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+      nullptr, nullptr, nullptr, 1, 1, 0, 0, 1, layout, 0, 0, nullptr, nullptr, nullptr, nullptr,
+      &late.workspace_size, &late.executor);
+  EXPECT_EQ(late.status, ACLNN_ERR_RUNTIME_ERROR);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_UNINITIALIZE);
+  EXPECT_EQ(aclFinalize(), ACL_ERROR_REPEAT_FINALIZE);
+}
+
+}  // namespace

@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "aclnnop/aclnn_nsa_selected_attention.h"
+#include "aclnnop/aclnn_nsa_selected_attention_grad.h"
+#include "assay/optimized/nsa_selected_attention_grad.hpp"
+#include "nsa_entries.hpp"
+#include "trial.hpp"
+
+namespace {
+
+using namespace assay;
+using namespace assay::test;
+using Op = spec::NsaSelectedAttentionGrad;
+using Call = spec::Call<Op>;
+using spec::Striding;
+
+constexpr const char* function = "aclnnNsaSelectedAttentionGradGetWorkspaceSize";
+
+class NsaSelected : public Session {
+ protected:
+  std::unique_ptr<spec::Implementation<Op>> own =
+      optimized::nsa_selected_attention_grad(device::a2());
+};
+
+Op::Problem plain() {
+  return {.dtype = spec::DType::bf16,
+          .heads_q = 4,
+          .heads_kv = 2,
+          .seq_q = 9,
+          .seq_kv = 64,
+          .head_dim = 192,
+          .head_dim_v = 128};
+}
+
+Op::Problem packed() {
+  Op::Problem p = plain();
+  p.dtype = spec::DType::fp16;
+  p.batch = 3, p.seq_q = 7, p.seq_kv = 96;
+  p.lengths_q = {3, 7, 1}, p.lengths_kv = {32, 96, 64};
+  return p;
+}
+
+Op::Problem causal() {
+  Op::Problem p = packed();
+  p.sparse_mode = 2, p.atten_mask = spec::SelectedMask::compressed;
+  return p;
+}
+
+Call call_of(const Op::Problem& problem, Striding striding = Striding::contiguous) {
+  return spec::call_of(problem, spec::SelectedSurface::s1, spec::Product::a2, striding, striding);
+}
+
+TEST_F(NsaSelected, GivesTheBitsOfTheImplementation) {
+  for (const Op::Problem& problem : {plain(), packed(), causal()})
+    for (const Striding striding :
+         {Striding::contiguous, Striding::padded, Striding::transposed})
+      expect_same_bits(call_of(problem, striding), problem, *own, aclnnNsaSelectedAttentionGrad,
+                       stream);
+}
+
+TEST_F(NsaSelected, AnswersEveryBrokenRowAsTheImplementationDoes) {
+  std::set<std::string_view> refused;
+  for (const Op::Problem& problem : {plain(), packed(), causal()})
+    for (const auto& row : Op::constraints())
+      for (const auto& violation : row.violations) {
+        Call call = call_of(problem);
+        violation.apply(call);
+        if (row.holds(call)) continue;
+        SCOPED_TRACE(std::string(row.id) + " " + std::string(violation.name));
+        expect_same_answer(call, *own, function);
+        refused.insert(row.id);
+      }
+  EXPECT_GE(refused.size(), 25U);
+}
+
+TEST_F(NsaSelected, GivesTheBitsOfTheForward) {
+  for (const Op::Problem& problem : {plain(), causal()}) {
+    const Call call = call_of(problem, Striding::padded);
+    Filling<Op> filling = filling_of(call);
+    Handles handles(filling.uploaded.addresses());
+    const Prepared prepared = forward_phase_1(call, handles);
+    ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+    EXPECT_EQ(prepared.workspace_size, 0U);
+    run(aclnnNsaSelectedAttention, prepared, stream);
+    own->forward(problem, filling.inputs);
+    expect_equal_bytes(call, filling);
+  }
+}
+
+TEST_F(NsaSelected, RefusesForwardsOfWhichTheGradientWouldBeRefused) {
+  Call call = call_of(plain());
+  Handles handles;
+  call.parameters.softmax_sum.present = false;
+  EXPECT_EQ(forward_phase_1(call, handles).status, ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(recent_message(),
+            "aclnnNsaSelectedAttentionGetWorkspaceSize: NSAS-C02: softmax_sum is null; it is "
+            "required");
+  call = call_of(plain());
+  call.attributes.sparse_mode = 1;
+  EXPECT_EQ(forward_phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID);
+}
+
+/// Phase 1 cannot see it; the task finds it, and the synchronization says so, once.
+TEST_F(NsaSelected, AnIndexOfNoBlockFailsTheTask) {
+  const Call call = call_of(plain());
+  Filling<Op> filling = filling_of(call);
+  const std::int32_t index = 4;  // of 64 keys in blocks of 16
+  void* const indices = filling.uploaded.addresses().at("topk_indices");
+  ASSERT_EQ(aclrtMemcpy(indices, 4, &index, 4, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+  Handles handles(filling.uploaded.addresses());
+  const Prepared prepared = phase_1(call, handles);
+  ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+  const Workspace workspace(prepared.workspace_size);
+  EXPECT_EQ(aclnnNsaSelectedAttentionGrad(workspace.get(), prepared.workspace_size,
+                                          prepared.executor, stream),
+            ACLNN_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_FAILURE);
+  const std::string message = recent_message();
+  EXPECT_TRUE(message.starts_with("aclrtSynchronizeStream: a task failed: ")) << message;
+  EXPECT_NE(message.find('4'), std::string::npos) << message;
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+}
+
+}  // namespace

@@ -1,0 +1,135 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "session.hpp"
+
+namespace {
+
+using namespace assay::test;
+using Numbers = std::vector<std::int64_t>;
+
+/// What a caller says of a tensor.
+struct Said {
+  Numbers dims = {2, 3};
+  aclDataType dtype = ACL_FLOAT16;
+  Numbers strides = {3, 1};
+  std::int64_t offset = 0;
+  aclFormat format = ACL_FORMAT_ND;
+  Numbers storage = {2, 3};
+
+  aclTensor* create() const {
+    return aclCreateTensor(dims.data(), dims.size(), dtype, strides.data(), offset, format,
+                           storage.data(), storage.size(), nullptr);
+  }
+};
+
+std::string refusal(const Said& said) {
+  EXPECT_EQ(said.create(), nullptr);
+  return recent_message();
+}
+
+/// What a getter hands out.
+Numbers numbers(aclnnStatus (*get)(const aclTensor*, std::int64_t**, std::uint64_t*),
+                const aclTensor* tensor) {
+  std::int64_t* values = nullptr;
+  std::uint64_t count = 0;
+  EXPECT_EQ(get(tensor, &values, &count), ACLNN_SUCCESS);
+  const std::unique_ptr<std::int64_t[]> owned(values);
+  EXPECT_EQ(get(tensor, nullptr, &count), ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(get(nullptr, &values, &count), ACLNN_ERR_PARAM_NULLPTR);
+  return {values, values + count};
+}
+
+TEST(Tensor, SaysWhatItWasMadeOf) {
+  const aclTensor* const tensor = Said{.dims = {2, 0, 3},
+                                       .dtype = ACL_BF16,
+                                       .strides = {30, 10, 2},
+                                       .offset = 5,
+                                       .format = ACL_FORMAT_NCHW,
+                                       .storage = {100}}
+                                      .create();
+  ASSERT_NE(tensor, nullptr);
+  EXPECT_EQ(numbers(aclGetViewShape, tensor), (Numbers{2, 0, 3}));
+  EXPECT_EQ(numbers(aclGetViewStrides, tensor), (Numbers{30, 10, 2}));
+  EXPECT_EQ(numbers(aclGetStorageShape, tensor), (Numbers{100}));
+  std::int64_t offset = 0;
+  EXPECT_EQ(aclGetViewOffset(tensor, &offset), ACLNN_SUCCESS);
+  EXPECT_EQ(offset, 5);
+  aclFormat format = ACL_FORMAT_UNDEFINED;
+  EXPECT_EQ(aclGetFormat(tensor, &format), ACLNN_SUCCESS);
+  EXPECT_EQ(format, ACL_FORMAT_NCHW);
+  aclDataType dtype = ACL_DT_UNDEFINED;
+  EXPECT_EQ(aclGetDataType(tensor, &dtype), ACLNN_SUCCESS);
+  EXPECT_EQ(dtype, ACL_BF16);
+  EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
+  EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclGetDataType(tensor, &dtype), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclDestroyTensor(nullptr), ACLNN_ERR_PARAM_NULLPTR);
+}
+
+TEST(Tensor, IsRowMajorWithoutStrides) {
+  const Numbers dims = {2, 3, 4};
+  const aclTensor* const tensor = aclCreateTensor(dims.data(), 3, ACL_FLOAT, nullptr, 0,
+                                                  ACL_FORMAT_ND, nullptr, 0, nullptr);
+  ASSERT_NE(tensor, nullptr) << recent_message();
+  EXPECT_EQ(numbers(aclGetViewStrides, tensor), (Numbers{12, 4, 1}));
+  EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
+}
+
+TEST(Tensor, MayHaveNoAxis) {
+  const aclTensor* const tensor =
+      aclCreateTensor(nullptr, 0, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, nullptr);
+  ASSERT_NE(tensor, nullptr) << recent_message();
+  EXPECT_EQ(numbers(aclGetViewShape, tensor), Numbers());
+  EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
+}
+
+TEST(Tensor, NamesWhatDescribesNone) {
+  EXPECT_EQ(refusal({.dims = {2, -1}}),
+            "aclCreateTensor: an entry of viewDims is -1; it must not be negative");
+  EXPECT_EQ(refusal({.strides = {-3, 1}}),
+            "aclCreateTensor: an entry of stride is -3; it must not be negative");
+  EXPECT_EQ(refusal({.storage = {-2}}),
+            "aclCreateTensor: an entry of storageDims is -2; it must not be negative");
+  EXPECT_EQ(refusal({.offset = -1}), "aclCreateTensor: offset is -1; it must not be negative");
+  EXPECT_EQ(refusal({.dtype = ACL_DT_UNDEFINED}),
+            "aclCreateTensor: dataType is -1; it must be a value of aclDataType");
+  EXPECT_EQ(refusal({.dtype = static_cast<aclDataType>(5)}),
+            "aclCreateTensor: dataType is 5; it must be a value of aclDataType");
+  EXPECT_EQ(refusal({.format = static_cast<aclFormat>(5)}),
+            "aclCreateTensor: format is 5; it must be a value of aclFormat");
+  EXPECT_EQ(refusal({.dims = Numbers(9, 1), .strides = Numbers(9, 1)}),
+            "aclCreateTensor: viewDims has 9 entries; at most 8");
+  EXPECT_EQ(aclCreateTensor(nullptr, 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, nullptr),
+            nullptr);
+  EXPECT_EQ(recent_message(), "aclCreateTensor: viewDims is null; it must have 2 entries");
+}
+
+TEST(IntArray, CopiesItsNumbers) {
+  Numbers values = {3, 1, 4};
+  const aclIntArray* const array = aclCreateIntArray(values.data(), 3);
+  ASSERT_NE(array, nullptr);
+  values.clear();
+  std::uint64_t size = 0;
+  EXPECT_EQ(aclGetIntArraySize(array, &size), ACLNN_SUCCESS);
+  EXPECT_EQ(size, 3U);
+  EXPECT_EQ(aclGetIntArraySize(array, nullptr), ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(aclDestroyIntArray(array), ACLNN_SUCCESS);
+  EXPECT_EQ(aclCreateIntArray(nullptr, 1), nullptr);
+  const aclIntArray* const none = aclCreateIntArray(nullptr, 0);
+  EXPECT_NE(none, nullptr);
+  EXPECT_EQ(aclDestroyIntArray(none), ACLNN_SUCCESS);
+}
+
+TEST(Scalar, CopiesItsElement) {
+  float value = 2;
+  const aclScalar* const scalar = aclCreateScalar(&value, ACL_FLOAT);
+  ASSERT_NE(scalar, nullptr);
+  EXPECT_EQ(aclDestroyScalar(scalar), ACLNN_SUCCESS);
+  EXPECT_EQ(aclDestroyScalar(scalar), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclCreateScalar(nullptr, ACL_FLOAT), nullptr);
+  EXPECT_EQ(aclCreateScalar(&value, ACL_STRING), nullptr);
+}
+
+}  // namespace

@@ -1,0 +1,240 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <thread>
+
+#include "session.hpp"
+
+namespace {
+
+using namespace assay::test;
+
+class Runtime : public Session {
+ protected:
+  void* memory(std::size_t size) {
+    void* start = nullptr;
+    EXPECT_EQ(aclrtMalloc(&start, size, ACL_MEM_MALLOC_NORMAL_ONLY), ACL_SUCCESS)
+        << recent_message();
+    return start;
+  }
+};
+
+TEST(Process, MustBeInitializedOnce) {
+  EXPECT_EQ(aclrtSetDevice(0), ACL_ERROR_UNINITIALIZE);
+  EXPECT_EQ(aclFinalize(), ACL_ERROR_UNINITIALIZE);
+  EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS);
+  EXPECT_EQ(aclInit(nullptr), ACL_ERROR_REPEAT_INITIALIZE);
+  EXPECT_EQ(recent_message(), "aclInit: the process is initialized already");
+  EXPECT_EQ(recent_message(), "");
+  EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
+  EXPECT_EQ(aclFinalize(), ACL_ERROR_REPEAT_FINALIZE);
+  EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS);
+  EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
+}
+
+TEST(Process, ModelsTheProductOfTheEnvironment) {
+  const auto soc_name_of = [](const char* product) {
+    setenv("ASSAY_ACLNN_PRODUCT", product, 1);
+    EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS) << recent_message();
+    const std::string name = aclrtGetSocName();
+    aclFinalize();
+    return name;
+  };
+  EXPECT_EQ(soc_name_of("a2"), "Ascend910B2");
+  EXPECT_EQ(soc_name_of("a3"), "Ascend910_9391");
+  setenv("ASSAY_ACLNN_PRODUCT", "a4", 1);
+  EXPECT_EQ(aclInit(nullptr), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(recent_message(),
+            "aclInit: ASSAY_ACLNN_PRODUCT is \"a4\"; it must be one of a2, a3");
+  EXPECT_EQ(aclrtGetSocName(), nullptr);
+  unsetenv("ASSAY_ACLNN_PRODUCT");
+}
+
+TEST_F(Runtime, HasOneDevice) {
+  std::uint32_t count = 0;
+  EXPECT_EQ(aclrtGetDeviceCount(&count), ACL_SUCCESS);
+  EXPECT_EQ(count, 1U);
+  std::int32_t id = -1;
+  EXPECT_EQ(aclrtGetDevice(&id), ACL_SUCCESS);
+  EXPECT_EQ(id, 0);
+  for (const std::int32_t other : {-1, 1}) {
+    EXPECT_EQ(aclrtSetDevice(other), ACL_ERROR_INVALID_DEVICE);
+    EXPECT_EQ(aclrtResetDevice(other), ACL_ERROR_INVALID_DEVICE);
+    aclrtContext context = nullptr;
+    EXPECT_EQ(aclrtCreateContext(&context, other), ACL_ERROR_INVALID_DEVICE);
+  }
+  EXPECT_EQ(aclrtGetDevice(nullptr), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(Runtime, TheLastResetOfTheDeviceReleasesWhatLivesOnIt) {
+  void* const start = memory(64);
+  EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemset(start, 64, 0, 64), ACL_SUCCESS);
+  EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemset(start, 64, 0, 64), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_CONTEXT_NULL);
+  EXPECT_EQ(aclrtResetDevice(0), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(Runtime, AThreadNeedsAContext) {
+  aclrtContext context = nullptr;
+  EXPECT_EQ(aclrtGetCurrentContext(&context), ACL_SUCCESS);
+  std::jthread([&] {
+    void* start = nullptr;
+    aclrtStream own = nullptr;
+    EXPECT_EQ(aclrtMalloc(&start, 8, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_RT_CONTEXT_NULL);
+    EXPECT_EQ(aclrtCreateStream(&own), ACL_ERROR_RT_CONTEXT_NULL);
+    EXPECT_EQ(aclrtSetCurrentContext(context), ACL_SUCCESS);
+    EXPECT_EQ(aclrtMalloc(&start, 8, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+    EXPECT_EQ(aclrtCreateStream(&own), ACL_SUCCESS);
+  }).join();
+}
+
+TEST_F(Runtime, ContextsEndWithTheirStreams) {
+  aclrtContext context = nullptr;
+  ASSERT_EQ(aclrtCreateContext(&context, 0), ACL_SUCCESS);
+  aclrtContext current = nullptr;
+  EXPECT_EQ(aclrtGetCurrentContext(&current), ACL_SUCCESS);
+  EXPECT_EQ(current, context);
+  aclrtStream inner = nullptr;
+  EXPECT_EQ(aclrtCreateStream(&inner), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyContext(context), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyContext(context), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtSetCurrentContext(context), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtDestroyStream(inner), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+  EXPECT_EQ(aclrtCreateStream(&inner), ACL_ERROR_RT_CONTEXT_NULL);
+  EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtGetCurrentContext(&current), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyContext(current), ACL_ERROR_INVALID_PARAM) << "the default one";
+  EXPECT_EQ(aclrtDestroyContext(nullptr), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(Runtime, RemembersWhetherResultsMustBeDeterministic) {
+  std::int64_t value = -1;
+  EXPECT_EQ(aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value), ACL_SUCCESS);
+  EXPECT_EQ(value, 0);
+  EXPECT_EQ(aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 1), ACL_SUCCESS);
+  EXPECT_EQ(aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value), ACL_SUCCESS);
+  EXPECT_EQ(value, 1);
+  EXPECT_EQ(aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 2), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtCtxSetSysParamOpt(static_cast<aclSysParamOpt>(3), 1), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, nullptr), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(Runtime, GivesAlignedMemoryWithinTheDevice) {
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory(1)) % 64, 0U);
+  void* start = nullptr;
+  EXPECT_EQ(aclrtMalloc(&start, 0, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtMalloc(nullptr, 8, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtMalloc(&start, 8, static_cast<aclrtMemMallocPolicy>(7)), ACL_ERROR_INVALID_PARAM);
+  for (const std::size_t size :
+       {std::size_t{1} << 40, std::numeric_limits<std::size_t>::max()}) {
+    EXPECT_EQ(aclrtMalloc(&start, size, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_BAD_ALLOC);
+    EXPECT_NE(recent_message().find("B of device memory"), std::string::npos);
+  }
+}
+
+TEST_F(Runtime, FreesMemoryOnce) {
+  void* const start = memory(64);
+  EXPECT_EQ(aclrtFree(static_cast<std::byte*>(start) + 8), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtFree(start), ACL_SUCCESS);
+  EXPECT_EQ(aclrtFree(start), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtFree(nullptr), ACL_ERROR_INVALID_PARAM);
+  std::int64_t host = 0;
+  EXPECT_EQ(aclrtFree(&host), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(Runtime, CopiesBetweenHostAndDevice) {
+  std::array<int, 100> there{}, back{};
+  std::iota(there.begin(), there.end(), 7);
+  constexpr std::size_t size = sizeof(there);
+  void *const first = memory(size), *const second = memory(size);
+  EXPECT_EQ(aclrtMemcpy(first, size, there.data(), size, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemcpy(second, size, first, size, ACL_MEMCPY_DEVICE_TO_DEVICE), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemcpy(back.data(), size, second, size, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+  EXPECT_EQ(there, back);
+  EXPECT_EQ(aclrtMemset(second, size, 0, size / 2), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemcpy(back.data(), size, second, size, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+  EXPECT_EQ(back[49], 0);
+  EXPECT_EQ(back[50], there[50]);
+}
+
+TEST_F(Runtime, RefusesCopiesOutsideOfMemory) {
+  std::array<std::byte, 128> host{};
+  auto* const start = static_cast<std::byte*>(memory(64));
+  const auto copy = [&](void* to, std::size_t room, const void* from, std::size_t count,
+                        aclrtMemcpyKind kind) {
+    EXPECT_EQ(aclrtMemcpy(to, room, from, count, kind), ACL_ERROR_INVALID_PARAM);
+    return recent_message();
+  };
+  EXPECT_EQ(copy(start, 64, host.data(), 65, ACL_MEMCPY_HOST_TO_DEVICE),
+            "aclrtMemcpy: count is 65; destMax is 64");
+  EXPECT_EQ(copy(start, 65, host.data(), 65, ACL_MEMCPY_HOST_TO_DEVICE),
+            "aclrtMemcpy: dst needs 65 B; its memory ends 64 B behind its start");
+  EXPECT_EQ(copy(host.data(), 128, start + 8, 57, ACL_MEMCPY_DEVICE_TO_HOST),
+            "aclrtMemcpy: src needs 57 B; its memory ends 56 B behind its start");
+  EXPECT_EQ(copy(host.data(), 128, start, 64, ACL_MEMCPY_HOST_TO_DEVICE),
+            "aclrtMemcpy: dst is no live device memory");
+  EXPECT_EQ(copy(start, 64, start, 64, ACL_MEMCPY_HOST_TO_DEVICE),
+            "aclrtMemcpy: src is device memory; this kind of copy has it on the host");
+  EXPECT_EQ(copy(nullptr, 64, host.data(), 64, ACL_MEMCPY_HOST_TO_DEVICE),
+            "aclrtMemcpy: dst is null; it is required");
+  EXPECT_EQ(aclrtMemset(start, 64, 0, 65), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtMemset(start, 65, 0, 65), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtMemset(host.data(), 8, 0, 8), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(Runtime, KeepsTheOrderWithinAStream) {
+  constexpr std::size_t size = 1 << 16;
+  void *const source = memory(size), *const copy = memory(size);
+  for (aclrtStream in : {stream, aclrtStream{nullptr}})
+    for (int value = 1; value < 50; ++value) {
+      EXPECT_EQ(aclrtMemsetAsync(source, size, value, size, in), ACL_SUCCESS);
+      EXPECT_EQ(aclrtMemcpyAsync(copy, size, source, size, ACL_MEMCPY_DEVICE_TO_DEVICE, in),
+                ACL_SUCCESS);
+      EXPECT_EQ(aclrtMemsetAsync(source, size, 0, size, in), ACL_SUCCESS);
+      EXPECT_EQ(value % 2 == 0 ? aclrtSynchronizeStream(in) : aclrtSynchronizeDevice(),
+                ACL_SUCCESS);
+      std::array<std::uint8_t, 2> ends{};
+      EXPECT_EQ(aclrtMemcpy(&ends[0], 1, copy, 1, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+      EXPECT_EQ(aclrtMemcpy(&ends[1], 1, static_cast<std::byte*>(copy) + size - 1, 1,
+                            ACL_MEMCPY_DEVICE_TO_HOST),
+                ACL_SUCCESS);
+      EXPECT_EQ(ends[0], value);
+      EXPECT_EQ(ends[1], value);
+    }
+}
+
+TEST_F(Runtime, DestroysAStreamOnceItsTasksAreDone) {
+  constexpr std::size_t size = 1 << 20;
+  void* const start = memory(size);
+  aclrtStream own = nullptr;
+  EXPECT_EQ(aclrtCreateStream(&own), ACL_SUCCESS);
+  for (int value = 1; value <= 20; ++value) aclrtMemsetAsync(start, size, value, size, own);
+  EXPECT_EQ(aclrtDestroyStream(own), ACL_SUCCESS);
+  std::uint8_t last = 0;
+  aclrtMemcpy(&last, 1, static_cast<std::byte*>(start) + size - 1, 1, ACL_MEMCPY_DEVICE_TO_HOST);
+  EXPECT_EQ(last, 20);
+  EXPECT_EQ(aclrtDestroyStream(own), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtCreateStream(nullptr), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST(Float16, RoundsToNearestTiesToEven) {
+  EXPECT_EQ(aclFloatToFloat16(1.0F), 0x3C00);
+  EXPECT_EQ(aclFloatToFloat16(1.0F + 0x1p-11F), 0x3C00);
+  EXPECT_EQ(aclFloatToFloat16(1.0F + 0x3p-11F), 0x3C02);
+  EXPECT_EQ(aclFloatToFloat16(65520.0F), 0x7C00);
+  EXPECT_EQ(aclFloatToFloat16(0x1p-24F), 1);
+  EXPECT_EQ(aclFloat16ToFloat(0xC000), -2.0F);
+  EXPECT_EQ(aclFloat16ToFloat(0xFC00), -INFINITY);
+  EXPECT_TRUE(std::isnan(aclFloat16ToFloat(0x7E00)));
+}
+
+}  // namespace

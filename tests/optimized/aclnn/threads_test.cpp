@@ -1,0 +1,135 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+
+#include "assay/optimized/flash_attention_score_grad.hpp"
+#include "flash_entries.hpp"
+#include "trial.hpp"
+
+namespace {
+
+using namespace assay;
+using namespace assay::test;
+using Op = spec::FlashAttentionScoreGrad;
+using spec::FlashSurface;
+
+class Threads : public Session {};
+
+constexpr std::int64_t thread_count = 4, rounds = 5;
+
+spec::Call<Op> call_of(const Op::Problem& problem) {
+  return spec::call_of(problem, FlashSurface::g1, spec::Product::a2, spec::Striding::padded,
+                       spec::Striding::transposed);
+}
+
+/// Each thread has problems, a stream and handles of its own.
+TEST_F(Threads, WithStreamsOfTheirOwnDoNotDisturbEachOther) {
+  const auto body = [](std::int64_t number) {
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    aclrtStream own_stream = nullptr;
+    ASSERT_EQ(aclrtCreateStream(&own_stream), ACL_SUCCESS);
+    const auto own = optimized::flash_attention_score_grad(device::a2());
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      const Op::Problem problem = {
+          .heads_q = 2, .seq_q = 20 + 30 * number + round, .seq_kv = 100 - 20 * number};
+      expect_same_bits(call_of(problem), problem, *own, phase_2_of(FlashSurface::g1), own_stream);
+    }
+    EXPECT_EQ(aclrtDestroyStream(own_stream), ACL_SUCCESS);
+    EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+  };
+  std::vector<std::jthread> threads;
+  for (std::int64_t number = 0; number < thread_count; ++number) threads.emplace_back(body, number);
+}
+
+/// Two streams write every other column of one buffer.
+TEST_F(Threads, MayWriteInterleavedViews) {
+  const Op::Problem problem = {.seq_q = 60, .seq_kv = 70};
+  spec::Call<Op> call = spec::call_of(problem, FlashSurface::g1, spec::Product::a2,
+                                      spec::Striding::contiguous, spec::Striding::contiguous);
+  for (const auto member : {&Op::Parameters::dq, &Op::Parameters::dk, &Op::Parameters::dv})
+    for (std::int64_t& stride : (call.parameters.*member).strides) stride *= 2;
+  spec::Call<Op> odd = call;
+  for (const auto member : {&Op::Parameters::dq, &Op::Parameters::dk, &Op::Parameters::dv})
+    (odd.parameters.*member).offset = 1;
+
+  Filling<Op> filling = filling_of(odd);  // whose storages are the larger ones
+  Handles handles(filling.uploaded.addresses());
+  const Prepared first = phase_1(call, handles), second = phase_1(odd, handles);
+  ASSERT_EQ(first.status + second.status, ACLNN_SUCCESS) << recent_message();
+  const Workspace one(first.workspace_size), other(second.workspace_size);
+  aclrtStream beside = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&beside), ACL_SUCCESS);
+  const Phase2 phase_2 = phase_2_of(FlashSurface::g1);
+  EXPECT_EQ(phase_2(one.get(), first.workspace_size, first.executor, stream), ACLNN_SUCCESS);
+  EXPECT_EQ(phase_2(other.get(), second.workspace_size, second.executor, beside), ACLNN_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+
+  const auto own = optimized::flash_attention_score_grad(device::a2());
+  own->run(problem, filling.inputs, filling.outputs);
+  for (const auto member : {&Op::Outputs::dq, &Op::Outputs::dk, &Op::Outputs::dv})
+    (filling.outputs.*member).offset = 0;
+  own->run(problem, filling.inputs, filling.outputs);
+  expect_equal_bytes(odd, filling);
+}
+
+TEST_F(Threads, ThatBringTheSameExecutorDoNotShareIt) {
+  const spec::Call<Op> call = call_of({});
+  Filling<Op> filling = filling_of(call);
+  Handles handles(filling.uploaded.addresses());
+  for (std::int64_t round = 0; round < 20; ++round) {
+    const Prepared prepared = phase_1(call, handles);
+    ASSERT_EQ(prepared.status, ACLNN_SUCCESS);
+    const Workspace workspace(prepared.workspace_size);
+    std::atomic<int> served = 0;
+    std::barrier start(thread_count);
+    {
+      std::vector<std::jthread> threads;
+      for (std::int64_t number = 0; number < thread_count; ++number)
+        threads.emplace_back([&] {
+          start.arrive_and_wait();
+          const aclnnStatus status = phase_2_of(FlashSurface::g1)(
+              workspace.get(), prepared.workspace_size, prepared.executor, stream);
+          if (status == ACLNN_SUCCESS) ++served;
+        });
+    }
+    EXPECT_EQ(served, 1);
+    EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+  }
+}
+
+/// Whatever each call finds, it answers.
+TEST_F(Threads, MayEndTheProcessWhileOthersWork) {
+  const spec::Call<Op> call = call_of({});
+  std::atomic<bool> ends = false;
+  const auto body = [&] {
+    while (!ends) {
+      aclrtSetDevice(0);
+      aclrtStream own_stream = nullptr;
+      aclrtCreateStream(&own_stream);
+      const std::vector<std::byte> bytes(1000);
+      void* start = nullptr;
+      if (aclrtMalloc(&start, bytes.size(), ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS)
+        aclrtMemcpyAsync(start, bytes.size(), start, bytes.size(), ACL_MEMCPY_DEVICE_TO_DEVICE,
+                         own_stream);
+      const std::int64_t dims[] = {1, 1, 16, 16};
+      const aclTensor* const tensor =
+          aclCreateTensor(dims, 4, ACL_BF16, nullptr, 0, ACL_FORMAT_ND, dims, 4, start);
+      aclrtSynchronizeStream(own_stream);
+      aclDestroyTensor(tensor);
+      aclrtFree(start);
+      aclrtDestroyStream(own_stream);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (std::int64_t number = 0; number < thread_count; ++number) threads.emplace_back(body);
+  for (int round = 0; round < 50; ++round) {
+    aclFinalize();
+    EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  ends = true;
+}
+
+}  // namespace

@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "assay/spec/numerics.hpp"
+
+namespace assay::spec {
+namespace {
+
+/// The message with which a text is refused.
+std::string refusal(const std::string& text) {
+  try {
+    numerics_from_text(text, DType::bf16);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(NumericsText, OfNothingIsTheDefault) {
+  EXPECT_EQ(numerics_from_text("", DType::bf16), NumericsProfile{});
+  EXPECT_EQ(numerics_from_text(" \t", DType::fp32), NumericsProfile{});
+}
+
+TEST(NumericsText, APresetIsTheOneOfTheType) {
+  for (const NumericsPreset& preset : numerics_presets())
+    for (const DType io : {DType::fp16, DType::bf16, DType::fp32})
+      EXPECT_EQ(numerics_from_text(preset.name, io), preset.profile(io)) << preset.name;
+}
+
+TEST(NumericsText, FieldsDifferFromThePreset) {
+  NumericsProfile wanted = numerics_preset("ascend_a2", DType::fp16);
+  wanted.order = Order::fixed;
+  wanted.exp_error = 1e-6;
+  wanted.lse_form = true;
+  wanted.store_dp = DType::fp16;
+  EXPECT_EQ(numerics_from_text("ascend_a2,order=fixed,exp_error=1e-6,lse_form=true,store_dp=fp16",
+                               DType::fp16),
+            wanted);
+  EXPECT_EQ(numerics_from_text("stats=own", DType::fp16).stats, Origin::own);
+  EXPECT_EQ(numerics_from_text("exp_error=0x1p-20", DType::fp16).exp_error, 0x1p-20);
+}
+
+TEST(NumericsText, EveryTypeHasItsOwn) {
+  const std::string text = "fp32:torch_fp32 bf16:jax_cpu,delta=given";
+  NumericsProfile bf16 = numerics_preset("jax_cpu", DType::bf16);
+  bf16.delta = Origin::given;
+  EXPECT_EQ(numerics_from_text(text, DType::fp32), numerics_preset("torch_fp32", DType::fp32));
+  EXPECT_EQ(numerics_from_text(text, DType::bf16), bf16);
+  EXPECT_EQ(numerics_from_text(text, DType::fp16), NumericsProfile{});
+  EXPECT_EQ(numerics_from_text("ascend_a2 " + text, DType::fp16),
+            numerics_preset("ascend_a2", DType::fp16));
+}
+
+TEST(NumericsText, WrongWordsAreNamed) {
+  EXPECT_PRED2(has, refusal("ascend_a9"), std::string("ascend_a9"));
+  EXPECT_PRED2(has, refusal("ascend_a9"), std::string("ascend_a2"));
+  EXPECT_PRED2(has, refusal("colour=red"), std::string("exp_error"));
+  EXPECT_PRED2(has, refusal("order=sorted"), std::string("any, fixed"));
+  EXPECT_PRED2(has, refusal("fused=1"), std::string("true or false"));
+  EXPECT_PRED2(has, refusal("exp_error=small"), std::string("a number"));
+  EXPECT_PRED2(has, refusal("exp_error=0x"), std::string("a number"));
+  EXPECT_PRED2(has, refusal("order=fixed,ascend_a2"), std::string("behind the preset"));
+  EXPECT_PRED2(has, refusal("fp17:ascend_a2"), std::string("before the colon"));
+  EXPECT_PRED2(has, refusal("fp32:order=sorted"), std::string("any, fixed"));
+}
+
+}  // namespace
+}  // namespace assay::spec

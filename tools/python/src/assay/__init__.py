@@ -1,0 +1,35 @@
+"""Have a Python function judged as an implementation of an operator: README.md of the project, "In Python"."""
+
+from assay.cases import Case, CaseFileError, Expected, read_cases, write_cases, write_outputs
+from assay.implementation import Implementation, Rejected, Unsupported, implementation
+from assay.judging import Plan, assert_conforms, command_of, export_lines, export_plan, judge, sweep
+from assay.program import AssayError, find_program
+from assay.reports import Finding, Report, Reports, read_reports
+from assay.serving import serve
+
+__all__ = [
+    "AssayError",
+    "Case",
+    "CaseFileError",
+    "Expected",
+    "Finding",
+    "Implementation",
+    "Plan",
+    "Rejected",
+    "Report",
+    "Reports",
+    "Unsupported",
+    "assert_conforms",
+    "command_of",
+    "export_lines",
+    "export_plan",
+    "find_program",
+    "implementation",
+    "judge",
+    "read_cases",
+    "read_reports",
+    "serve",
+    "sweep",
+    "write_cases",
+    "write_outputs",
+]

@@ -1,0 +1,1 @@
+"""Attention gradients of frameworks as implementations: assay.adapters.torch, assay.adapters.jax."""

@@ -1,0 +1,202 @@
+"""Stored cases (schema assay-1) as Python sees them: a header at once, tensors when they are asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import h5py
+import numpy as np
+
+from assay.dtypes import Array, numpy_dtype
+from assay.tensors import read_tensor, write_tensor
+
+SCHEMA = "assay-1"
+Field = int | float | str | list[int]
+_Read = TypeVar("_Read")
+_HEADER = ("operator", "surface", "product", "command", "profile", "track")
+
+
+class CaseFileError(ValueError):
+    """A file is no case file, or lacks what a case needs."""
+
+
+def link_of(name: str) -> str:
+    """A name as a link of HDF5."""
+    return "%2E" if name == "." else name.replace("%", "%25").replace("/", "%2F")
+
+
+def name_of(link: str) -> str:
+    """The inverse of `link_of`."""
+    return link.replace("%2F", "/").replace("%2E", ".").replace("%25", "%")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The reference of one output: rows of `value` known to within `radius`, and how far an output may be away (`tau`)."""
+
+    value: Array
+    radius: Array
+    tau: Array
+    rounded: Array
+    profile: str
+    rows: Array | None = None  # numbers of the judged rows; None: all of them
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call: what is asked (`problem`), with which numbers (`inputs`), and what is due (`expected`)."""
+
+    path: Path
+    id: str
+    operator: str
+    surface: str
+    product: str
+    command: str  # the replay line
+    profile: str  # kind of input data
+    track: str
+    seed: int
+    problem: Mapping[str, Field] = field(repr=False)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type of the problem."""
+        return numpy_dtype(str(self.problem["dtype"]))
+
+    @cached_property
+    def inputs(self) -> dict[str, Array]:
+        """The tensors of the call by their documented names, dense."""
+        return self._read(lambda case: {name_of(n): read_tensor(d) for n, d in _members(case, "inputs")})
+
+    @cached_property
+    def views(self) -> dict[str, Array]:
+        """The same with the strides and offsets of the call, as views of their storage."""
+        return self._read(lambda case: {name_of(n): _view(case, n, d) for n, d in _members(case, "inputs")})
+
+    @cached_property
+    def expected(self) -> dict[str, Expected]:
+        """The reference of each output."""
+        return self._read(lambda case: {name_of(n): _expected(g) for n, g in _members(case, "expected")})
+
+    def outputs(self, implementation: str) -> dict[str, Array]:
+        """What an implementation made of the case; in the types in which it was written."""
+
+        def read(case: h5py.Group) -> dict[str, Array]:
+            members = _members(case, f"actual/{link_of(implementation)}")
+            return {name_of(n): _foreign(d) for n, d in members if n != "profile"}
+
+        return self._read(read)
+
+    def verdict(self, implementation: str) -> dict[str, Any]:
+        """What `assay check` wrote of an implementation, see tools/report_schema.md; empty where it did not."""
+
+        def read(case: h5py.Group) -> dict[str, Any]:
+            path = f"verdicts/{link_of(implementation)}"
+            return dict(json.loads(case[path][()])) if path in case else {}
+
+        return self._read(read)
+
+    def _read(self, use: Callable[[h5py.Group], _Read]) -> _Read:
+        with h5py.File(self.path) as file:
+            return use(file["cases"][link_of(self.id)])
+
+
+def _members(group: h5py.Group, name: str) -> list[tuple[str, Any]]:
+    return list(group[name].items()) if name in group else []
+
+
+def _foreign(dataset: h5py.Dataset) -> Array:
+    return read_tensor(dataset) if "dtype" in dataset.attrs else np.asarray(dataset[()])
+
+
+def _view(case: h5py.Group, link: str, dense: h5py.Dataset) -> Array:
+    if f"storage/inputs/{link}" not in case:
+        return read_tensor(dense)
+    dtype = numpy_dtype(str(dense.attrs["dtype"]))
+    storage = _storage(case[f"storage/inputs/{link}"], dtype)
+    strides = [int(stride) * dtype.itemsize for stride in dense.attrs["strides"]]
+    first = storage[int(dense.attrs["offset"]) :]
+    return np.lib.stride_tricks.as_strided(first, dense.shape, strides)
+
+
+def _storage(dataset: h5py.Dataset, dtype: np.dtype[Any]) -> Array:
+    if "dtype" in dataset.attrs:
+        return read_tensor(dataset)
+    values = np.asarray(dataset[()])
+    return values if values.dtype == dtype else values.astype(dtype)  # a wider float: exact
+
+
+def _expected(group: h5py.Group) -> Expected:
+    dtype = numpy_dtype(str(group.attrs["dtype"]))
+    return Expected(
+        value=group["value"][()],
+        radius=group["radius"][()],
+        tau=group["tau"][()],
+        rounded=_storage(group["rounded"], dtype),
+        profile=str(group["tau"].attrs["profile"]),
+        rows=group["rows"][()] if "rows" in group else None,
+    )
+
+
+def _plain(value: Any) -> Field:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bytes):
+        value = value.decode()
+    return value  # type: ignore[no-any-return]
+
+
+def _problem(group: h5py.Group) -> dict[str, Field]:
+    fields: dict[str, Field] = {name: _plain(value) for name, value in group.attrs.items()}
+    return fields | {name_of(link): [int(x) for x in data[()]] for link, data in group.items()}
+
+
+def read_cases(path: str | os.PathLike[str]) -> list[Case]:
+    """The cases of a file, in its order; their tensors are read when they are used."""
+    path = Path(path)
+    with h5py.File(path) as file:
+        if (found := file.attrs.get("schema")) != SCHEMA:
+            raise CaseFileError(f"{path}: the schema is {found!r}, wanted {SCHEMA!r}")
+        return [_header(path, name_of(link), group) for link, group in file["cases"].items()]
+
+
+def _header(path: Path, identity: str, group: h5py.Group) -> Case:
+    missing = [name for name in (*_HEADER, "seed") if name not in group.attrs]
+    if missing or "problem" not in group:
+        raise CaseFileError(f"{path}:/cases/{identity} lacks {', '.join(missing) or 'problem'}")
+    texts = {name: str(_plain(group.attrs[name])) for name in _HEADER}
+    return Case(path=path, id=identity, seed=int(group.attrs["seed"]), problem=_problem(group["problem"]), **texts)
+
+
+def write_cases(path: str | os.PathLike[str], cases: Iterable[Case]) -> None:
+    """Writes a file of its own with these cases, whole."""
+    with h5py.File(path, "w", track_order=True) as file:
+        file.attrs["schema"] = SCHEMA
+        target = file.create_group("cases", track_order=True)
+        for case in cases:
+            with h5py.File(case.path) as source:
+                for name in ("tool", "revision"):
+                    if name in source.attrs:
+                        file.attrs[name] = source.attrs[name]
+                source.copy(source["cases"][link_of(case.id)], target, name=link_of(case.id))
+
+
+def write_outputs(
+    case: Case, implementation: str, outputs: Mapping[str, Array], profile: str | None = None
+) -> None:
+    """Adds what an implementation made of the case to its file; `profile` is the JSON of its numerics."""
+    with h5py.File(case.path, "r+") as file:
+        group = file["cases"][link_of(case.id)]
+        folder = f"actual/{link_of(implementation)}"
+        if folder in group:
+            del group[folder]
+        own = group.require_group(folder)
+        for name, array in outputs.items():
+            write_tensor(own, link_of(name), np.asarray(array))
+        if profile is not None:
+            own["profile"] = profile

@@ -1,0 +1,106 @@
+"""What makes a Python function an implementation: a name, what it declares of its arithmetic, what it does not offer."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.cases import Case
+from assay.dtypes import Array
+
+Function = Callable[[Case], Mapping[str, Array]]
+Predicate = Callable[[Case], str | None]
+
+
+class Unsupported(Exception):
+    """Raised by an implementation that does not offer a case; the text says why."""
+
+
+class Rejected(Exception):
+    """Raised by an implementation that refuses a call, with one of the documented status codes."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(f"{status} {text}")
+        self.status, self.text = status, text
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """A function from a case to its outputs by name, and what Assay has to know of it.
+
+    `numerics` is a preset ("ascend_a2"), a preset and fields that differ ("ascend_a2,order=fixed"), or one such text for
+    each type ("fp32:torch_fp32 bf16:jax_cpu"): `assay list presets`, conformance/adapters/command.md.
+    """
+
+    function: Function
+    name: str
+    numerics: str = ""
+    predicate: Predicate | None = None
+
+    def __call__(self, case: Case) -> Mapping[str, Array]:
+        return self.function(case)
+
+    def unsupported(self, case: Case) -> str | None:
+        """Why the case is not offered, or None."""
+        return self.predicate(case) if self.predicate is not None else None
+
+    def profile(self, dtype: str) -> str | None:
+        """The numerics for one type as the JSON that a case file holds; None where nothing is declared."""
+        return numerics_json(self.numerics, dtype)
+
+    @property
+    def promises_fixed_order(self) -> bool:
+        """Whether two runs are promised to give the same bits."""
+        return "order=fixed" in self.numerics
+
+    def location(self) -> str:
+        """FILE:NAME, by which another process finds the implementation at the top level of its module."""
+        file, name = inspect.getsourcefile(self.function), self.function.__qualname__
+        if file is None or "<" in name:
+            raise ValueError(f"{name} cannot be found by another process: define it at the top level of a file")
+        return f"{Path(file).resolve()}:{name}"
+
+
+def implementation(
+    *, name: str | None = None, numerics: str = "", unsupported: Predicate | None = None
+) -> Callable[[Function], Implementation]:
+    """Decorates a function of a case: it becomes an implementation that `judge` and `serve` take."""
+
+    def decorate(function: Function) -> Implementation:
+        return Implementation(function, name or function.__name__, numerics, unsupported)
+
+    return decorate
+
+
+def as_implementation(function: Function | Implementation) -> Implementation:
+    """A bare function declares nothing of its arithmetic and offers everything."""
+    if isinstance(function, Implementation):
+        return function
+    return Implementation(function, getattr(function, "__name__", type(function).__name__))
+
+
+def _value(text: str) -> bool | float | str:
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return float.fromhex(text) if text.startswith("0x") else float(text)
+    except ValueError:
+        return text
+
+
+def numerics_json(text: str, dtype: str) -> str | None:
+    """The declaration for one type as JSON; Assay, not this function, says whether the words are right."""
+    profile: str | None = None
+    for word in text.replace(";", " ").split():
+        stated, colon, items = word.rpartition(":")
+        if colon and stated != dtype:
+            continue
+        fields: dict[str, bool | float | str] = {}
+        for item in items.split(","):
+            field, equals, value = item.partition("=")
+            fields[field if equals else "preset"] = _value(value) if equals else field
+        profile = json.dumps(fields)
+    return profile

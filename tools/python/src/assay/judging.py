@@ -1,0 +1,189 @@
+"""Judging a Python function: cases from Assay, outputs from the function, verdicts from Assay."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.cases import Case, read_cases, write_cases, write_outputs
+from assay.implementation import Function, Implementation, Rejected, Unsupported, as_implementation
+from assay.program import Program, find_program
+from assay.reports import Finding, Report, Reports, read_reports, report_from
+
+Cases = str | os.PathLike[str] | Case | Iterable[Case | str]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which of the cases that Assay samples are taken; what is None is as `assay export --help` says."""
+
+    only: str | None = None  # text that the replay line, defaults written out, holds
+    largest: int | None = 20_000  # query and key elements of a case
+    random: int | None = None
+    seed: int | None = None
+    product: str | None = None
+
+    def words(self) -> list[str]:
+        """As flags of `assay export`."""
+        flags = {name: getattr(self, name) for name in ("only", "largest", "random", "seed", "product")}
+        return [f"--{name}={value}" for name, value in flags.items() if value is not None]
+
+
+def export_plan(file: Path, plan: Plan, numerics: str = "", program: Program | None = None) -> list[Case]:
+    """Writes the cases of a plan to a file. Exact cases are those for `numerics`."""
+    program = program or Program(find_program())
+    declared = [f"--numerics={numerics}"] if numerics else []
+    program.run(["export", file, *declared, *plan.words()])
+    return read_cases(file)
+
+
+def export_lines(
+    file: Path, lines: Sequence[str], numerics: str = "", program: Program | None = None
+) -> list[Case]:
+    """Writes the cases of replay lines, with or without "assay run" in front, to a file."""
+    program = program or Program(find_program())
+    listed = file.with_suffix(".txt")
+    listed.write_text("".join(line.removeprefix("assay run ") + "\n" for line in lines), encoding="utf-8")
+    declared = [f"--numerics={numerics}"] if numerics else []
+    program.run(["export", file, *declared, f"--lines={listed}"])
+    return read_cases(file)
+
+
+class _Judge:
+    """One implementation, one program, one folder for files."""
+
+    def __init__(self, implementation: Implementation, program: Program, folder: Path) -> None:
+        self.implementation, self.program, self.folder = implementation, program, folder
+
+    def cases_of(self, cases: Cases | Plan) -> list[Case]:
+        """The cases in files of our own, to which outputs may be added."""
+        if isinstance(cases, Plan):
+            return export_plan(self.folder / "plan.h5", cases, self.implementation.numerics, self.program)
+        if isinstance(cases, Case):
+            return self._copied([cases])
+        if isinstance(cases, str) and not Path(cases).is_file():
+            return self._exported([cases])
+        if isinstance(cases, (str, os.PathLike)):
+            return self._copied(read_cases(cases))
+        chosen = list(cases)
+        return self._copied([case for case in chosen if isinstance(case, Case)]) + self._exported(
+            [line for line in chosen if isinstance(line, str)]
+        )
+
+    def _exported(self, lines: list[str]) -> list[Case]:
+        if not lines:
+            return []
+        return export_lines(self.folder / "lines.h5", lines, self.implementation.numerics, self.program)
+
+    def _copied(self, cases: list[Case]) -> list[Case]:
+        if not cases:
+            return []
+        file = self.folder / "cases.h5"
+        write_cases(file, cases)
+        return read_cases(file)
+
+    def judge(self, cases: Sequence[Case], progress: Progress | None) -> Reports:
+        reports: dict[tuple[Path, str], Report] = {}
+        for number, case in enumerate(cases):
+            if report := self._run(case):
+                reports[case.path, case.id] = report
+            if progress is not None:
+                progress(number + 1, len(cases))
+        left = [case for case in cases if (case.path, case.id) not in reports]
+        for file in dict.fromkeys(case.path for case in left):
+            told = {report.id: report for report in self._checked(file)}
+            for case in (case for case in left if case.path == file):
+                stored = case.verdict(self.implementation.name)
+                reports[file, case.id] = report_from(stored) if stored else told[case.id]
+        return Reports([reports[case.path, case.id] for case in cases])
+
+    def _run(self, case: Case) -> Report | None:
+        """Adds outputs to the file of the case; or the verdict where there are none."""
+        try:
+            if reason := self.implementation.unsupported(case):
+                raise Unsupported(reason)
+            names = [self.implementation.name]
+            if self.implementation.promises_fixed_order:
+                names.append(names[0] + "@2")  # a second run settles determinism
+            profile = self.implementation.profile(str(case.problem["dtype"]))
+            for name in names:
+                write_outputs(case, name, self.implementation(case), profile)
+        except Unsupported as reason:
+            text = f"the implementation does not offer this: {reason}"
+            return self._report(case, "not_applicable", "note", text)
+        except Rejected as refusal:
+            return self._report(case, "rejected_wrongly", "status", f"refused a legal call: {refusal}")
+        except Exception as failure:
+            where = traceback.extract_tb(failure.__traceback__)[-1]
+            text = f"{type(failure).__name__}: {failure} ({where.filename}:{where.lineno})"
+            return self._report(case, "crash", "structure", text)
+        return None
+
+    def _report(self, case: Case, verdict: str, rule: str, text: str) -> Report:
+        finding = Finding(rule=rule, text=text)
+        return Report(case.id, case.operator, case.command, self.implementation.name, verdict, [finding])
+
+    def _checked(self, file: Path) -> Reports:
+        report = self.folder / "report.json"
+        named = f"--implementation={self.implementation.name}"
+        self.program.run(["check", file, named, "--report", report], accepted=(0, 1, 2, 3), leaves=report)
+        return read_reports(report)
+
+
+def judge(
+    function: Function | Implementation,
+    cases: Cases | Plan | None = None,
+    *,
+    program: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Reports:
+    """Runs a function on cases and has Assay judge what it returns.
+
+    `cases`: a Plan (which None stands for), a file that `assay export` wrote, Case objects, replay lines.
+    """
+    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+        session = _Judge(as_implementation(function), Program(find_program(program)), Path(folder))
+        return session.judge(session.cases_of(Plan() if cases is None else cases), progress)
+
+
+def assert_conforms(
+    function: Function | Implementation,
+    cases: Cases | Plan | None = None,
+    *,
+    program: str | os.PathLike[str] | None = None,
+) -> Reports:
+    """Judges, and raises AssertionError with the first failures and their replay lines."""
+    reports = judge(function, cases, program=program)
+    if not reports.conforms:
+        name = as_implementation(function).name
+        raise AssertionError(f"{name} does not conform, or was not judged\n{reports.summary()}")
+    return reports
+
+
+def command_of(function: Function | Implementation) -> str:
+    """What stands behind --implementation so that `assay` itself runs a function at the top level of a file."""
+    words = [sys.executable, "-m", "assay", "serve", as_implementation(function).location()]
+    return "command:" + shlex.join(words)
+
+
+def sweep(
+    function: Function | Implementation,
+    *flags: str,
+    program: str | os.PathLike[str] | None = None,
+) -> Reports:
+    """Has `assay sweep` drive a function at the top level of a file, live: exact cases for its own numerics, fresh seeds,
+    relations between runs. `flags` are those of `assay sweep`."""
+    tool = Program(find_program(program))
+    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+        report = Path(folder) / "report.json"
+        implementation = f"--implementation={command_of(function)}"
+        words = ["sweep", *flags, implementation, f"--report={report}"]
+        tool.run(words, accepted=(0, 1, 3), leaves=report)
+        return read_reports(report)

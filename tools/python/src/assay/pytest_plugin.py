@@ -1,0 +1,94 @@
+"""pytest: a test that takes the argument `assay_case` runs once for each case.
+
+    @pytest.mark.assay(only="--dtype=bf16", largest=2000)
+    def test_kernel(assay_case):
+        assay.assert_conforms(my_kernel, assay_case)
+
+The marker takes the fields of assay.Plan, `cases` (a file that `assay export` wrote, or replay lines) and `numerics` (what
+exact cases are made for); the options --assay-* override it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cases import Case, read_cases
+from assay.judging import Plan, export_lines, export_plan
+from assay.program import Program, find_program
+
+_TEXTS = ("only", "product")
+_NUMBERS = ("largest", "random", "seed")
+_files = pytest.StashKey[dict[tuple[Any, ...], list[Case]]]()
+_folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("assay", "cases of Assay")
+    group.addoption("--assay-binary", metavar="PATH", help="the program assay; else ASSAY, PATH, build folders")
+    group.addoption("--assay-cases", metavar="FILE", help="cases that `assay export` wrote, instead of a plan")
+    group.addoption("--assay-only", metavar="TEXT", help="cases whose replay line, defaults written out, holds this")
+    group.addoption("--assay-product", metavar="NAME", help="only calls on this product: a2 or a3")
+    for name in _NUMBERS:
+        group.addoption(f"--assay-{name}", metavar="N", type=int, help=f"as --{name} of `assay export`")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "assay(only, largest, random, seed, product, cases, numerics): cases for assay_case"
+    )
+    config.stash[_files] = {}
+    if binary := config.getoption("--assay-binary"):
+        os.environ["ASSAY"] = str(find_program(binary))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _folder in config.stash:
+        config.stash[_folder].cleanup()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "assay_case" not in metafunc.fixturenames:
+        return
+    marker = metafunc.definition.get_closest_marker("assay")
+    cases = _cases_for(metafunc.config, dict(marker.kwargs) if marker else {})
+    metafunc.parametrize("assay_case", cases, ids=[_readable(case) for case in cases])
+
+
+def _readable(case: Case) -> str:
+    """The replay line without the operator: what tells the cases of a test apart."""
+    return case.command.partition(" ")[2].replace("--", "").replace(" ", ",") or case.id
+
+
+def _cases_for(config: pytest.Config, wanted: dict[str, Any]) -> list[Case]:
+    for name in (*_TEXTS, *_NUMBERS):
+        if (value := config.getoption(f"--assay-{name}")) is not None:
+            wanted[name] = value
+    chosen = config.getoption("--assay-cases") or wanted.pop("cases", None)
+    numerics = str(wanted.pop("numerics", ""))
+    if unknown := set(wanted) - {*_TEXTS, *_NUMBERS}:
+        raise pytest.UsageError(f"marker assay: no argument {', '.join(sorted(unknown))}")
+    if isinstance(chosen, (str, os.PathLike)) and Path(chosen).is_file():
+        return read_cases(chosen)
+    lines = () if chosen is None else (chosen,) if isinstance(chosen, str) else tuple(chosen)
+    key = (lines, numerics, *sorted(wanted.items()))
+    known = config.stash[_files]
+    if key not in known:
+        known[key] = _exported(config, lines, numerics, wanted)
+    return known[key]
+
+
+def _exported(config: pytest.Config, lines: tuple[str, ...], numerics: str, wanted: dict[str, Any]) -> list[Case]:
+    program = Program(find_program())
+    if _folder not in config.stash:
+        config.stash[_folder] = tempfile.TemporaryDirectory(prefix="assay-pytest-")
+    folder = Path(config.stash[_folder].name)
+    number = len(config.stash[_files])
+    file = folder / f"cases{number}.h5"
+    if lines:
+        return export_lines(file, lines, numerics, program)
+    return export_plan(file, Plan(**wanted), numerics, program)

@@ -1,0 +1,157 @@
+"""What Assay says of cases: tools/report_schema.md as Python objects."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+# What verdicts amount to: README.md, "Verdicts".
+CONFORMANT = frozenset(
+    ("conforms", "conforms_weak", "rejected_as_specified", "rejected_other_code", "not_applicable")
+)
+NOT_CONCLUSIVE = frozenset(("inconclusive", "vacuous", "tool_failure"))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was seen: by which rule, in which tensor, where, what was due."""
+
+    rule: str
+    text: str
+    tensor: str = ""
+    b: int = -1
+    n: int = -1
+    s: int = -1
+    d: int = -1
+    actual: float = 0.0
+    expected: float = 0.0
+    tolerance: float = 0.0
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Report:
+    """The verdict on one case."""
+
+    id: str
+    operator: str
+    command: str
+    implementation: str
+    verdict: str
+    findings: Sequence[Finding] = ()
+    members: Mapping[str, Any] = field(default_factory=dict, repr=False)  # all of tools/report_schema.md
+
+    @property
+    def conforms(self) -> bool:
+        """Nothing speaks against the implementation here: it conforms, or the case does not apply to it."""
+        return self.verdict in CONFORMANT
+
+    @property
+    def judged(self) -> bool:
+        """The outputs were looked at."""
+        return self.verdict not in NOT_CONCLUSIVE and self.verdict != "not_applicable"
+
+    @property
+    def unconfirmed(self) -> list[str]:
+        """What a file alone could not settle."""
+        return list(self.members.get("unconfirmed", ()))
+
+    @property
+    def replay(self) -> str:
+        """The line that repeats the case."""
+        return f"assay run {self.command}"
+
+    @property
+    def worst(self) -> dict[str, float]:
+        """Largest error of each output as a fraction of its tolerance."""
+        return {t["name"]: float(t["worst"]) for t in self.members.get("tensors", ())}
+
+    def explanation(self) -> str:
+        """The verdict in a few lines, the replay line first."""
+        lines = [f"{self.verdict}: {self.replay}"]
+        lines += [f"  {f.rule}: {f.text}" for f in self.findings[:6]]
+        if len(self.findings) > 6:
+            lines.append(f"  and {len(self.findings) - 6} findings more")
+        lines += [f"  {name}: worst error/tau {ratio:.3g}" for name, ratio in self.worst.items()]
+        return "\n".join(lines)
+
+
+class Reports(Sequence[Report]):
+    """The verdicts on several cases."""
+
+    def __init__(self, reports: Sequence[Report]) -> None:
+        self._reports = list(reports)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._reports[index]
+
+    def __len__(self) -> int:
+        return len(self._reports)
+
+    def __iter__(self) -> Iterator[Report]:
+        return iter(self._reports)
+
+    @property
+    def verdicts(self) -> Counter[str]:
+        """How often each verdict was given."""
+        return Counter(report.verdict for report in self)
+
+    @property
+    def failures(self) -> list[Report]:
+        """Verdicts against the implementation."""
+        return [r for r in self if not r.conforms and r.verdict not in NOT_CONCLUSIVE]
+
+    @property
+    def not_conclusive(self) -> list[Report]:
+        """Cases that could not have told."""
+        return [report for report in self if report.verdict in NOT_CONCLUSIVE]
+
+    @property
+    def conforms(self) -> bool:
+        """At least one case was judged, and none failed or was without conclusion."""
+        return any(r.judged for r in self) and not self.failures and not self.not_conclusive
+
+    def summary(self, shown: int = 3) -> str:
+        """Counts, and the first failures."""
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.most_common())
+        told = [*self.failures, *self.not_conclusive]
+        lines = [f"{len(self)} cases: {counts or 'nothing was judged'}"]
+        lines += [report.explanation() for report in told[:shown]]
+        if len(told) > shown:
+            lines.append(f"and {len(told) - shown} cases more")
+        return "\n".join(lines)
+
+
+def finding_from(members: Mapping[str, Any]) -> Finding:
+    """One element of findings[]."""
+    known = {field.name for field in fields(Finding)}
+    values = {name: value for name, value in members.items() if name in known}
+    for name in ("actual", "expected", "tolerance"):
+        values[name] = float(values[name])  # "nan", "inf" and "-inf" are what JSON has no numbers for
+    return Finding(**values)
+
+
+def report_from(members: Mapping[str, Any]) -> Report:
+    """One element of cases[]."""
+    return Report(
+        id=members["id"],
+        operator=members["operator"],
+        command=members["command_line"],
+        implementation=members["implementation"],
+        verdict=members["verdict"],
+        findings=[finding_from(finding) for finding in members["findings"]],
+        members=members,
+    )
+
+
+def read_reports(path: str | os.PathLike[str]) -> Reports:
+    """The cases of a report.json."""
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    return Reports([report_from(members) for members in report["cases"]])

@@ -1,0 +1,69 @@
+"""The other end of `command:`: a Python function behind the protocol of conformance/adapters/command.md."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from assay.cases import read_cases, write_outputs
+from assay.implementation import Function, Implementation, Rejected, Unsupported, as_implementation
+
+
+def answer(function: Function | Implementation, path: str) -> str:
+    """Works on one case file and says what the protocol wants to hear."""
+    implementation = as_implementation(function)
+    try:
+        cases = read_cases(path)
+        if not cases:
+            return f"numerics: {implementation.numerics}" if implementation.numerics else "done"
+        if reason := implementation.unsupported(cases[0]):
+            raise Unsupported(reason)
+        write_outputs(cases[0], implementation.name, implementation(cases[0]))
+        return "done"
+    except Unsupported as reason:
+        return _line(f"unsupported: {reason}")
+    except Rejected as refusal:
+        return _line(f"rejected: {refusal}")
+    except Exception as failure:
+        return _line(f"error: {type(failure).__name__}: {failure}")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def serve(function: Function | Implementation, questions: TextIO | None = None, answers: TextIO | None = None) -> None:
+    """Answers until the questions end. What the function prints goes to stderr, out of the way of the answers."""
+    if answers is None:
+        answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)
+    for line in questions or sys.stdin:
+        print(answer(function, line.rstrip("\n")), file=answers, flush=True)
+
+
+def load(location: str) -> Implementation:
+    """The implementation at FILE:NAME, or at MODULE:NAME."""
+    place, _, name = location.rpartition(":")
+    if place.endswith(".py"):
+        path = Path(place).resolve()
+        sys.path.insert(0, str(path.parent))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} cannot be loaded")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    else:
+        module = importlib.import_module(place)
+    found: object = module
+    for part in name.split("."):
+        found = getattr(found, part)
+    if isinstance(found, Implementation):
+        return found
+    if callable(found):
+        return as_implementation(found)
+    raise TypeError(f"{location} is {type(found).__name__}, wanted a function or an implementation")
