@@ -39,7 +39,7 @@ double bytes_of(const Op::Problem& p) {
 
 spec::Tensor random_tensor(const spec::Parameter& parameter, std::uint32_t seed) {
   spec::Tensor tensor = spec::contiguous_tensor(parameter.dtype, parameter.shape);
-  for (std::int64_t k = 0; k < element_count(tensor.shape); ++k) {
+  for (std::int64_t k = 0; k < spec::element_count(tensor.shape); ++k) {
     seed = seed * 1664525U + 1013904223U;
     tensor.store(k, static_cast<std::int32_t>(seed) * 0x1p-30);
   }

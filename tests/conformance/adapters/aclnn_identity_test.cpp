@@ -1,5 +1,6 @@
 #include "aclnn_identity.hpp"
 
+#include "assay/conformance/operators.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "assay/optimized/nsa_compress_grad.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
