@@ -148,14 +148,15 @@ Results results_from_json(const std::string& text) {
   return results;
 }
 
-spec::NumericsProfile profile_from_json(const std::string& text, spec::DType io) {
+spec::NumericsProfile profile_from_json(const std::string& text, spec::DType io,
+                                        std::string_view operator_name) {
   const Json json = detail::parse(text, "numerics profile");
   if (!json.is_object()) detail::wrong("numerics profile", json, "an object");
   spec::NumericsProfile profile;
   if (const auto preset = json.find("preset"); preset != json.end()) {
     std::string name;
     detail::read(*preset, "numerics profile.preset", name);
-    profile = spec::numerics_preset(name, io);
+    profile = spec::numerics_preset(name, io, operator_name);
   }
   std::vector<std::string> known = {"preset"};
   detail::visit_members(profile, [&](const char* name, auto& member) {

@@ -60,14 +60,14 @@ void read_field(std::string_view item, NumericsProfile& profile) {
 }
 
 /// Of "ascend_a2,order=fixed".
-NumericsProfile profile_of(std::string_view text, DType io) {
+NumericsProfile profile_of(std::string_view text, DType io, std::string_view operator_name) {
   NumericsProfile profile;
   bool first = true;
   for (const std::string_view item : parts_of(text, ",")) {
     if (item.find('=') != std::string_view::npos)
       read_field(item, profile);
     else if (first)
-      profile = numerics_preset(item, io);
+      profile = numerics_preset(item, io, operator_name);
     else
       refuse(item, "field=value behind the preset");
     first = false;
@@ -77,17 +77,19 @@ NumericsProfile profile_of(std::string_view text, DType io) {
 
 }  // namespace
 
-NumericsProfile numerics_from_text(std::string_view text, DType io) {
+NumericsProfile numerics_from_text(std::string_view text, DType io,
+                                   std::string_view operator_name) {
   NumericsProfile profile;
   for (const std::string_view word : parts_of(text, " \t;")) {
     const std::size_t colon = word.find(':');
     if (colon == std::string_view::npos) {
-      profile = profile_of(word, io);
+      profile = profile_of(word, io, operator_name);
       continue;
     }
     const auto dtype = spellings_of<DType>.parse(word.substr(0, colon));
     if (!dtype) refuse(word, "one of the types " + spellings_of<DType>.choices() + " before the colon");
-    const NumericsProfile stated = profile_of(word.substr(colon + 1), *dtype);  // wrong ones are told for every type
+    // Wrong ones are told for every type.
+    const NumericsProfile stated = profile_of(word.substr(colon + 1), *dtype, operator_name);
     if (*dtype == io) profile = stated;
   }
   return profile;

@@ -96,7 +96,7 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   }
 
   spec::NumericsProfile numerics(const Problem& problem) const override {
-    spec::NumericsProfile profile = settings_.profile(problem.dtype);
+    spec::NumericsProfile profile = settings_.profile(problem.dtype, Op::name);
     if (deterministic_) profile.order = spec::Order::fixed;
     return profile;
   }

@@ -58,8 +58,9 @@ std::int32_t device_number(const std::string& text) {
 
 }  // namespace
 
-spec::NumericsProfile AclnnSettings::profile(spec::DType io) const {
-  spec::NumericsProfile profile = spec::numerics_preset(preset, io);
+spec::NumericsProfile AclnnSettings::profile(spec::DType io,
+                                             std::string_view operator_name) const {
+  spec::NumericsProfile profile = spec::numerics_preset(preset, io, operator_name);
   for (const auto& [name, text] : fields) set_field(profile, name, text);
   return profile;
 }
@@ -90,7 +91,7 @@ AclnnSettings parse_aclnn_settings(const std::string& rest) {
   if (settings.paths.empty())
     throw std::invalid_argument("aclnn: '" + rest +
                                 "' names no shared object, e.g. aclnn:libopapi.so");
-  settings.profile(spec::DType::bf16);  // refuses what does not exist
+  settings.profile(spec::DType::bf16, {});  // refuses what does not exist
   return settings;
 }
 

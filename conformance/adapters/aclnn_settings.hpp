@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,8 @@ struct AclnnSettings {
   /// Fields of the profile and their values, in the order of the words.
   std::vector<std::pair<std::string, std::string>> fields;
 
-  /// The profile that is declared for tensors of type `io`.
-  spec::NumericsProfile profile(spec::DType io) const;
+  /// The profile that is declared for tensors of type `io` of the operator.
+  spec::NumericsProfile profile(spec::DType io, std::string_view operator_name) const;
   /// Whether the library is asked for deterministic results.
   bool asks_for_order() const;
 };

@@ -34,7 +34,7 @@ class Command final : public spec::Implementation<Op> {
   std::string name() const override { return "command:" + talk_->command().text; }
   bool checks_arguments() const override { return false; }
   spec::NumericsProfile numerics(const Problem& problem) const override {
-    return spec::numerics_from_text(talk_->numerics(), problem.dtype);
+    return spec::numerics_from_text(talk_->numerics(), problem.dtype, Op::name);
   }
   void run(const Problem& problem, const Inputs& inputs, Outputs& outputs) override {
     work({}, problem, inputs, outputs);

@@ -106,7 +106,7 @@ class Plugin final : public spec::Implementation<Op> {
     seen.add_problem(problem);
     const assay_call c_call = seen.get();
     const char* const text = plugin_.numerics(&c_call);
-    return spec::numerics_from_text(text == nullptr ? "" : text, problem.dtype);
+    return spec::numerics_from_text(text == nullptr ? "" : text, problem.dtype, Op::name);
   }
 
   void check(const spec::Call<Op>& call) const override {

@@ -46,8 +46,15 @@ Exactness exactness(const spec::NumericsProfile& numerics, spec::DType io) {
   return {.product = std::min({bits(io), bits(numerics.stage), sum}), .sum = sum};
 }
 
+/// Whether anything of a kernel is held in fp16, whose range is small.
+bool has_half(const spec::NumericsProfile& numerics, spec::DType io) {
+  constexpr spec::DType half = spec::DType::fp16;
+  return io == half || numerics.stage == half || numerics.partials == half ||
+         numerics.accumulator == spec::Accumulator::fp16;
+}
+
 /// a1: products have no more bits than any type that a kernel stages in. a2: they have more, so that staging rounds.
-Plan first_plan(const Case<Op>& c, const Exactness& exact) {
+Plan first_plan(const Case<Op>& c, const spec::NumericsProfile& numerics, const Exactness& exact) {
   const int io_bits = spec::format_of(c.problem.dtype).significand_bits;
   Plan plan{};
   if (c.track == Track::a1) {
@@ -60,7 +67,7 @@ Plan first_plan(const Case<Op>& c, const Exactness& exact) {
   plan.one_in = 2;
   // In fp16 a sum of 2^24 units must stay below its largest number.
   const Random random = stream(c.seed, Stream::lattice);
-  const bool half = c.problem.dtype == spec::DType::fp16;
+  const bool half = has_half(numerics, c.problem.dtype);
   const auto exponent = [&](std::uint64_t index) {
     return static_cast<int>(half ? random.integer(index, -6, -5) : random.integer(index, -6, 6));
   };
@@ -269,7 +276,7 @@ CompressLattice make_lattice(const Case<spec::NsaCompressGrad>& c,
   CompressLattice lattice;
   lattice.input_rows = judged_of(input_extents(p), c.rows, c.seed);
   lattice.weight_rows = judged_of(weight_extents(p), c.rows, c.seed + 1);
-  Plan plan = first_plan(c, exact);
+  Plan plan = first_plan(c, numerics, exact);
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     const Drawn drawn = draw(c, plan);
     const Gradients gradients(p, drawn);

@@ -156,7 +156,7 @@ TEST(CompressExamination, FailuresShrinkToAFewWindows) {
   plan.overlap = false;
   CompressKernel kernel(plan);
   const auto judge = [&](const CompressCase& smaller) { return examine(smaller, kernel); };
-  const Shrunk<CompressOp> shrunk = shrink<CompressOp>(c, judge(c), judge, {.runs = 100, .seconds = 60});
+  const Shrunk<CompressOp> shrunk = shrink<CompressOp>(c, judge(c), judge, {.runs = 400, .seconds = 600});
   const Problem& p = shrunk.smallest.problem;
   EXPECT_EQ(p.batch, 1);
   EXPECT_EQ(p.heads, 1);

@@ -81,6 +81,21 @@ TEST(NumericsPresets, AreFoundByNameAndDifferFromEachOther) {
   EXPECT_EQ(numerics_presets().size(), 6u);
 }
 
+TEST(NumericsPresets, OfCompressionStageNothingOnADevice) {
+  for (const DType dtype : {DType::fp16, DType::bf16}) {
+    const NumericsProfile device = numerics_preset("ascend_a2", dtype, "nsa_compress_grad");
+    EXPECT_EQ(device.stage, DType::fp32);
+    EXPECT_EQ(device.round_out, Rounding::rne);
+    EXPECT_EQ(numerics_preset("ascend_a2", dtype, "nsa_selected_attention_grad"),
+              numerics_preset("ascend_a2", dtype));
+    EXPECT_EQ(numerics_from_text("ascend_a2,order=fixed", dtype, "nsa_compress_grad").round_out,
+              Rounding::rne);
+  }
+  for (const auto& preset : numerics_presets())
+    EXPECT_EQ(numerics_preset(preset.name, DType::bf16, "nsa_compress_grad"),
+              preset.compression(DType::bf16));
+}
+
 TEST(NumericsPresets, NameTheChoicesWhenThereIsNoSuch) {
   try {
     numerics_preset("nonesuch", DType::fp16);

@@ -60,8 +60,8 @@ class FileJudge {
   Judged judged(const std::string& name, const fixtures::Actual& actual) {
     const spec::DType io = case_.problem.dtype;
     const spec::NumericsProfile numerics = actual.profile.empty()
-                                               ? spec::numerics_from_text(options_.numerics, io)
-                                               : conformance::profile_from_json(actual.profile, io);
+                                               ? spec::numerics_from_text(options_.numerics, io, Op::name)
+                                               : conformance::profile_from_json(actual.profile, io, Op::name);
     if (const auto reason = other_inputs(numerics)) return not_applicable(name, *reason);
     Judged result{
         .report = examination_.judge(conformance::outputs_from(case_, actual.outputs), numerics),

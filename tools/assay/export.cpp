@@ -25,9 +25,10 @@ struct Options {
   PlanFlags plan;
 };
 
+template <class Op>
 spec::NumericsProfile numerics_of(const Options& options, spec::DType io) {
   try {
-    return spec::numerics_from_text(options.numerics, io);
+    return spec::numerics_from_text(options.numerics, io, Op::name);
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("--numerics is '{}': {}", options.numerics, error.what()));
   }
@@ -78,7 +79,7 @@ void write_cases(const Options& options, const std::vector<conformance::Case<Op>
     fixtures::CaseRecord record =
         stored_case(c,
                     implementation ? implementation->numerics(c.problem)
-                                   : numerics_of(options, c.problem.dtype),
+                                   : numerics_of<Op>(options, c.problem.dtype),
                     implementation ? implementation->name() : options.numerics,
                     options.recipe_only ? Contents::recipe : Contents::tensors);
     if (implementation && !implementation->unsupported(conformance::call_of(c))) try {

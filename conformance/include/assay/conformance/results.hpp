@@ -61,8 +61,9 @@ std::string to_json(const Results& results);
 CaseReport report_from_json(const std::string& json);
 Results results_from_json(const std::string& json);
 /// Members that are absent keep their default, or that of the preset which the member "preset"
-/// names for `io`.
-spec::NumericsProfile profile_from_json(const std::string& json, spec::DType io);
+/// names for `io` and the operator.
+spec::NumericsProfile profile_from_json(const std::string& json, spec::DType io,
+                                        std::string_view operator_name = {});
 
 /// Replaces a file at once: written beside, flushed to the disk, renamed. Missing folders are made.
 /// Errors: fixtures::StoreError naming path and cause; an old file stays as it was.

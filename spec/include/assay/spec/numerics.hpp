@@ -106,17 +106,22 @@ struct NumericsPreset {
   std::string_view name;
   std::string_view summary;
   NumericsProfile (*profile)(DType io);
+  NumericsProfile (*compression)(DType io);  ///< of kernels of NsaCompressGrad, which have no P and no dS
 };
 
 /// ascend_a2, cuda_flash, torch_composed_bf16, torch_fp32, jax_cpu, fp32_staging.
 std::span<const NumericsPreset> numerics_presets();
 
-/// The preset of that name for `io`. Errors: std::invalid_argument naming the presets there are.
-NumericsProfile numerics_preset(std::string_view name, DType io);
+/// The preset of that name for `io`, as kernels of the named operator have it; no name stands for attention.
+/// Errors: std::invalid_argument naming the presets there are.
+NumericsProfile numerics_preset(std::string_view name, DType io,
+                                std::string_view operator_name = {});
 
 /// The profile that a line of text declares for `io`: a preset and fields that differ from it, "ascend_a2,order=fixed", or
 /// such texts for single types, "fp32:torch_fp32 bf16:jax_cpu,exp_error=1e-6". Without a preset, and for a type of which the
-/// text says nothing, the fields have their defaults. Errors: std::invalid_argument naming the word and what is accepted.
-NumericsProfile numerics_from_text(std::string_view text, DType io);
+/// text says nothing, the fields have their defaults. Presets are those of the operator.
+/// Errors: std::invalid_argument naming the word and what is accepted.
+NumericsProfile numerics_from_text(std::string_view text, DType io,
+                                   std::string_view operator_name = {});
 
 }  // namespace assay::spec
