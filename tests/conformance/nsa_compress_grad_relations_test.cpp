@@ -52,7 +52,7 @@ using Names = std::set<std::string>;
 TEST(CompressRelations, EachSeesWhatItSpeaksOf) {
   CompressPlan once = testing::healthy_plan();
   once.overlap = false;
-  EXPECT_EQ(broken_by(once), (Names{"contraction", "count_windows"}));
+  EXPECT_EQ(broken_by(once), (Names{"contraction", "count_windows", "isolate_window"}));
   CompressPlan late = testing::healthy_plan();
   late.start = [](const CompressOp::Problem& p, std::int64_t, std::int64_t i) {
     return i * p.compress_stride + 1;

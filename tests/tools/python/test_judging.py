@@ -90,8 +90,7 @@ def test_misuse_is_told_by_assay() -> None:
 
 
 def test_assay_itself_drives_a_function() -> None:
-    reports = assay.sweep(
-        kernels.right, "--only=--track=a1", "--random=0", "--budget=2s", "--shrink=0"
-    )
+    only = "--only=--layout=BSND --dtype=fp32 --batch=1 --heads_q=1"
+    reports = assay.sweep(kernels.right, kernels.OPERATOR, only, "--random=0", "--shrink=0")
     assert len(reports) > 0 and not reports.failures, reports.summary()
     assert reports.verdicts["conforms"] > 0
