@@ -48,7 +48,7 @@ std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
   for (std::size_t k = 0; k < calls.size(); ++k) {
     Case<Op> c = calls[(turn + k) % calls.size()];
     c.product = turn % 2 != 0 && supports(c.surface, spec::Product::a3) ? spec::Product::a3
-                                                                              : spec::Product::a2;
+                                                                        : spec::Product::a2;
     c.violate = std::string(row.id) + ":" + std::string(violation);
     c.note = row.statement;
     if (breaks_only(c, row)) return c;
@@ -56,8 +56,9 @@ std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
   return std::nullopt;
 }
 
-/// For every row with a reject side and each of its violations, out of each list of legal calls one that breaks the row and,
-/// besides what it implies, no other. Errors: std::logic_error naming the row that no call breaks so.
+/// For every row with a reject side and each of its violations, out of each list of legal calls one
+/// that breaks the row and, besides what it implies, no other. Errors: std::logic_error naming the
+/// row that no call breaks so.
 template <class Op>
 std::vector<Case<Op>> breaking_cases(const std::vector<std::vector<Case<Op>>>& calls) {
   std::vector<Case<Op>> cases;

@@ -8,14 +8,15 @@
 
 namespace assay::conformance {
 
-/// Which keys of their sequence the queries of a problem attend to, and how often: under a mask once, by a list of
-/// blocks as often as it names them.
+/// Which keys of their sequence the queries of a problem attend to, and how often: under a mask
+/// once, by a list of blocks as often as it names them.
 class Attendance {
  public:
   virtual ~Attendance() = default;
 
   /// How often query (b, n, i) attends to key j.
-  virtual std::int64_t times(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const = 0;
+  virtual std::int64_t times(std::int64_t b, std::int64_t n, std::int64_t i,
+                             std::int64_t j) const = 0;
   /// times[k] = times(b, n, i, keys[k]); whether one of them is not 0.
   virtual bool count(const spec::RowPosition& query, std::span<const std::int64_t> keys,
                      std::span<std::uint8_t> times) const = 0;
@@ -31,7 +32,8 @@ class Attendance {
   virtual std::int64_t entries_of_key(const spec::RowPosition& key) const = 0;
   /// How often a query can attend to a key at most.
   virtual std::int64_t most_times() const = 0;
-  /// Consecutive keys, from a multiple of their number on, that the same queries attend to; 1 where that is not known.
+  /// Consecutive keys, from a multiple of their number on, that the same queries attend to; 1 where
+  /// that is not known.
   virtual std::int64_t keys_alike() const = 0;
 };
 

@@ -16,8 +16,15 @@ Finding difference(std::string_view sentence, const Op::Problem& p, const Gradie
   const spec::Extents e = tensor.extents(p);
   const auto element = static_cast<std::int64_t>(k);
   const spec::RowPosition row = e.position(element / e.dim);
-  Finding f{.rule = "relation", .tensor = tensor.name, .b = row.b, .n = row.n, .s = row.s,
-            .d = element % e.dim, .actual = actual, .expected = predicted, .tolerance = tolerance};
+  Finding f{.rule = "relation",
+            .tensor = tensor.name,
+            .b = row.b,
+            .n = row.n,
+            .s = row.s,
+            .d = element % e.dim,
+            .actual = actual,
+            .expected = predicted,
+            .tolerance = tolerance};
   std::ostringstream text;
   text.precision(9);
   text << tensor.name << '(' << f.b << ',' << f.n << ',' << f.s << ',' << f.d << ") is " << actual
@@ -57,7 +64,8 @@ Verdict compare_runs(std::string_view sentence, const Op::Problem& p,
     measured.rows_total = measured.rows_judged = tensor.extents(p).rows();
     report.tensors.push_back(measured);
     if (failing > most_findings)
-      report.findings.push_back({.rule = "relation", .tensor = tensor.name,
+      report.findings.push_back({.rule = "relation",
+                                 .tensor = tensor.name,
                                  .text = std::string(tensor.name) + ": " + std::to_string(failing) +
                                          " of " + std::to_string(x.size()) + " elements differ"});
   }

@@ -18,15 +18,15 @@
 /// What relations between runs share, of whichever operator of attention the kernels are.
 namespace assay::conformance::flash {
 
-/// How closely the runs agree. bits: for kernels that promise a fixed order, every bit; bound: within the sum of the runs'
-/// tolerances, like `bits` for kernels that promise no order.
+/// How closely the runs agree. bits: for kernels that promise a fixed order, every bit; bound:
+/// within the sum of the runs' tolerances, like `bits` for kernels that promise no order.
 enum class Agreement : std::uint8_t { bits, bound };
 
 /// Gradients that those of several runs predict.
 using Combination = std::function<Gradients(const std::vector<Gradients>&)>;
 
-/// The outputs of `base` are predicted from those of the variants. `combine` adds and moves elements, times numbers that
-/// are not negative: it combines tolerances as well as values.
+/// The outputs of `base` are predicted from those of the variants. `combine` adds and moves
+/// elements, times numbers that are not negative: it combines tolerances as well as values.
 template <class Trial>
 struct ExperimentOf {
   Trial base;
@@ -37,7 +37,8 @@ struct ExperimentOf {
 /// The experiment that one variant has the very gradients of `base`.
 template <class Trial>
 ExperimentOf<Trial> unchanged(Trial base, Trial variant) {
-  return {.base = std::move(base), .variants = {std::move(variant)},
+  return {.base = std::move(base),
+          .variants = {std::move(variant)},
           .combine = [](const std::vector<Gradients>& outputs) { return outputs[0]; }};
 }
 
@@ -65,7 +66,8 @@ struct RelationOf {
   ExperimentOf<Trial> (*prepare)(const Trial& base);
 };
 
-/// How far two runs may lie from each other, element by element. tau: with high probability; tau_det: without doubt.
+/// How far two runs may lie from each other, element by element. tau: with high probability;
+/// tau_det: without doubt.
 struct Tolerances {
   Gradients tau, tau_det;
   bool consistent = true;  ///< whether the profile may be judged on the data of every run
@@ -98,12 +100,12 @@ Tolerances tolerances(const ExperimentOf<typename Family::Trial>& experiment,
   return total;
 }
 
-/// The runs of one case, and what kernels may make of them. Made once, it judges any number of kernels. What is an
-/// operator's own a Family says: the types Op, Trial and Relation, and the static members
+/// The runs of one case, and what kernels may make of them. Made once, it judges any number of
+/// kernels. What is an operator's own a Family says: the types Op, Trial and Relation, and the
+/// static members
 ///
-///   const Relation& relation_named(std::string_view name);           // std::invalid_argument for an unknown one
-///   Trial trial_of(const Case<Op>& c);
-///   Op::Inputs inputs_of(const Trial& trial);
+///   const Relation& relation_named(std::string_view name);           // std::invalid_argument for
+///   an unknown one Trial trial_of(const Case<Op>& c); Op::Inputs inputs_of(const Trial& trial);
 ///   bool is_same_run(const Trial& a, const Trial& b);
 ///   Case<Op> case_of(const Trial& trial, const Case<Op>& asked);      // whose call makes the run
 ///   Gradients gradients_of(const Op::Problem& problem, const Op::Outputs& outputs);
@@ -124,7 +126,8 @@ class RelationExaminationOf {
     for (const auto& variant : experiment_->variants) inputs_.push_back(Family::inputs_of(variant));
   }
 
-  /// Runs the kernel and compares. The report tells the largest difference as a share of the tolerance.
+  /// Runs the kernel and compares. The report tells the largest difference as a share of the
+  /// tolerance.
   CaseReport examine(Kernel& kernel) {
     return related(examined_, kernel, [&](const Case<Operator>& c, CaseReport& report) {
       if (!experiment_) {
@@ -159,8 +162,9 @@ class RelationExaminationOf {
         relation_->agreement == Agreement::bits && profile.order == spec::Order::fixed;
     const Tolerances* limits = exact ? nullptr : &allowed(profile);
     if (limits != nullptr && !limits->consistent) {
-      add_note(report, "note", "statistics and attention_in of some run do not belong to its data, which the "
-                               "profile needs");
+      add_note(report, "note",
+               "statistics and attention_in of some run do not belong to its data, which the "
+               "profile needs");
       return Verdict::not_applicable;
     }
     const Verdict verdict =
@@ -180,7 +184,8 @@ class RelationExaminationOf {
 
   Case<Operator> examined_;
   const typename Family::Relation* relation_;
-  std::optional<ExperimentOf<typename Family::Trial>> experiment_;  ///< nothing where the relation does not hold
+  std::optional<ExperimentOf<typename Family::Trial>>
+      experiment_;                                 ///< nothing where the relation does not hold
   std::vector<typename Operator::Inputs> inputs_;  ///< of the base and of the variants
   std::list<std::pair<spec::NumericsProfile, Tolerances>> allowed_;
 };

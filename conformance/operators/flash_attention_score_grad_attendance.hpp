@@ -13,7 +13,8 @@ class MaskAttendance final : public Attendance {
                  const spec::Tensor* atten_mask)
       : problem_(problem), mask_(problem, atten_mask) {}
 
-  std::int64_t times(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const override {
+  std::int64_t times(std::int64_t b, std::int64_t n, std::int64_t i,
+                     std::int64_t j) const override {
     return mask_.keeps(b, n, i, j) ? 1 : 0;
   }
   bool count(const spec::RowPosition& query, std::span<const std::int64_t> keys,

@@ -98,10 +98,17 @@ struct Pass {
   const Floor& floor;
 };
 
-/// Effective channels, per kv head, of the rows that `part` of a gradient sums.
+/// Effective channels, per kv head with a judged row, of the rows that `part` of a gradient sums.
 template <class RowsOfHead>
 void fill_channels(const Dense& dense, Tensor& tensor, RowsOfHead&& rows_of_head) {
-  parallel_for(dense.problem.batch * dense.problem.heads_kv, [&](std::int64_t head) {
+  const std::int64_t rows_per_head = tensor.e.extents.heads / dense.problem.heads_kv;
+  std::vector<std::uint8_t> judged(tensor.channels.size(), 0);
+  for (const std::int64_t row : tensor.e.rows) {
+    const spec::RowPosition place = tensor.e.extents.position(row);
+    judged[at(place.b * dense.problem.heads_kv + place.n / rows_per_head)] = 1;
+  }
+  parallel_for(std::ssize(judged), [&](std::int64_t head) {
+    if (judged[at(head)] == 0) return;
     std::vector<const double*> rows =
         rows_of_head(head / dense.problem.heads_kv, head % dense.problem.heads_kv);
     for (const double*& row : rows) row += tensor.part.first;
@@ -143,7 +150,8 @@ void add_query_row(const Pass& pass, const Columns& columns, const spec::RowPosi
     for (std::size_t k = 0; k < tensors.size(); ++k) {
       const auto& [name, first, dim] = tensors[k].part;
       const double times = products.times[c];
-      add(sums[k], r, repeated(query_summand(t), times), row + first, norm_squared(row + first, dim));
+      add(sums[k], r, repeated(query_summand(t), times), row + first,
+          norm_squared(row + first, dim));
       add_scaled(times * t.prob, row + first, dim, sums[k].stream(r, RowSums::prob));
       add_scaled_abs(times * t.prob_error, row + first, dim,
                      sums[k].stream(r, RowSums::prob_error));
@@ -195,7 +203,8 @@ void query_block(const Pass& pass, const Block& block, std::vector<Tensor>& tens
   for (const Tensor& tensor : tensors) sums.emplace_back(block.count, tensor.part.dim);
   Products products;
   std::int64_t r = 0;
-  for (const Window& window : windows_of(dense, std::span(judged).subspan(at(block.first), at(block.count)))) {
+  const auto rows = std::span(judged).subspan(at(block.first), at(block.count));
+  for (const Window& window : windows_of(dense, rows)) {
     const Columns columns(dense, block.b, kv, window.keys);
     for (const std::int64_t end = r + static_cast<std::int64_t>(window.rows); r < end; ++r)
       add_query_row(pass, columns, dense.queries.position(judged[at(block.first + r)]), tensors, r,

@@ -5,8 +5,8 @@
 
 namespace assay::conformance::lattice {
 
-/// The lattice case of `c`, its queries attending to what `attendance` says instead of a mask. The inputs hold no mask.
-/// Errors: NoLattice.
+/// The lattice case of `c`, its queries attending to what `attendance` says instead of a mask. The
+/// inputs hold no mask. Errors: NoLattice.
 LatticeCase attending(const Case<spec::FlashAttentionScoreGrad>& c,
                       const spec::NumericsProfile& numerics, const Attendance& attendance);
 

@@ -126,7 +126,8 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
       columns.multiply(head, query.s, products);
       if (!products.attends) continue;
       const double sum = own_statistics(dense, n, products, entries, row);
-      consistent &= std::abs(sum - 1) <= 0x1p-18 && output_belongs(dense, query, columns, products, row);
+      consistent &= std::abs(sum - 1) <= 0x1p-18 &&
+                    output_belongs(dense, query, columns, products, row);
       if (n.profile.delta == spec::Origin::own) own_delta(dense, n, products, entries, row);
     }
   }

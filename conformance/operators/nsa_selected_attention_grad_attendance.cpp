@@ -29,8 +29,9 @@ ListAttendance::ListAttendance(const Op::Problem& p, const spec::Tensor& topk_in
     for (const double index : row) {
       const auto block = static_cast<std::int64_t>(index);
       if (block < 0 || block >= blocks)
-        throw std::invalid_argument("topk_indices: block " + std::to_string(block) + " of sequence " +
-                                    std::to_string(b) + ", which has " + std::to_string(blocks));
+        throw std::invalid_argument("topk_indices: block " + std::to_string(block) +
+                                    " of sequence " + std::to_string(b) + ", which has " +
+                                    std::to_string(blocks));
       ++named[at(block)];
       if (entries_.size() == begin_.back() || entries_.back().block != block)
         entries_.push_back({block, 0});
@@ -66,7 +67,8 @@ bool ListAttendance::count(const spec::RowPosition& query, std::span<const std::
       const std::span<const Entry> entries = list(query);
       const auto entry = std::ranges::lower_bound(entries, block, {}, &Entry::block);
       named = entry != entries.end() && entry->block == block
-                  ? static_cast<std::uint8_t>(entry->times) : 0;
+                  ? static_cast<std::uint8_t>(entry->times)
+                  : 0;
     }
     times[k] = sees(query.s, keys[k]) ? named : 0;
     any |= times[k] != 0;

@@ -12,7 +12,8 @@ using Op = spec::NsaSelectedAttentionGrad;
 /// What lists of blocks name, as often as they do, and the causal mask leaves visible.
 class ListAttendance final : public Attendance {
  public:
-  /// Errors: std::invalid_argument for a tensor that is not of the problem's shape, and for an index that names no whole
+  /// Errors: std::invalid_argument for a tensor that is not of the problem's shape, and for an
+  /// index that names no whole
   ///         block of its sequence.
   ListAttendance(const Op::Problem& problem, const spec::Tensor& topk_indices);
 
@@ -46,10 +47,11 @@ class ListAttendance final : public Attendance {
   Op::Problem problem_;
   bool causal_;
   spec::Extents lists_;
-  std::vector<std::size_t> begin_;   ///< by row of lists_: its first entry; and the end
+  std::vector<std::size_t> begin_;  ///< by row of lists_: its first entry; and the end
   std::vector<Entry> entries_;
   std::int64_t most_times_ = 1;
-  std::vector<std::vector<std::int64_t>> named_;  ///< by key head and block: how often all its lists name it
+  std::vector<std::vector<std::int64_t>>
+      named_;  ///< by key head and block: how often all its lists name it
 };
 
 }  // namespace assay::conformance::selected

@@ -88,9 +88,8 @@ const Axes& axes() {
       .space = choice_space(),
       .count = axis_count,
       .name = [](std::size_t axis) { return name_of(static_cast<Factor>(axis)); },
-      .value = [](std::size_t axis, std::size_t value) {
-        return name_of(static_cast<Factor>(axis), value);
-      }};
+      .value = [](std::size_t axis,
+                  std::size_t value) { return name_of(static_cast<Factor>(axis), value); }};
   return all;
 }
 

@@ -98,7 +98,8 @@ void add_extents(Corners& corners) {
     corners.add("head sizes", [=](SelectedCase& c) { set_dims(c.problem, head_dim, head_dim_v); });
 }
 
-/// Up to 16 query heads of a key head and a value of 128 channels one kernel of the device takes, beyond it another.
+/// Up to 16 query heads of a key head and a value of 128 channels one kernel of the device takes,
+/// beyond it another.
 void add_kernel_boundary(Corners& corners) {
   for (const std::int64_t group : {16, 17})
     for (const std::int64_t head_dim_v : {128, 192})
@@ -117,13 +118,12 @@ void add_kernel_boundary(Corners& corners) {
 
 void add_masks(Corners& corners) {
   for (const char* lists : {"causal", "shuffled", "diagonal_first", "identity", "duplicates"})
-    corners.add("queries beside the edges of blocks and of the listed keys",
-                [=](SelectedCase& c) {
-                  set_single_head(c.problem, 66);
-                  set_blocks(c.problem, 16, 4, 3);
-                  set_mask(c.problem, 2);
-                  c.patterns.lists = lists;
-                });
+    corners.add("queries beside the edges of blocks and of the listed keys", [=](SelectedCase& c) {
+      set_single_head(c.problem, 66);
+      set_blocks(c.problem, 16, 4, 3);
+      set_mask(c.problem, 2);
+      c.patterns.lists = lists;
+    });
   for (const std::int64_t size : {32, 112})
     corners.add("queries beside a block's edge", [=](SelectedCase& c) {
       set_single_head(c.problem, size + 2);

@@ -27,17 +27,18 @@ double multiply_adds(const Op::Problem& p) {
   return selected::entries(p) * dims;
 }
 
-// A constant, the tensors, the products of kernel and forward, and the entries whose rows the reference judges. Fitted to one
-// sweep; only ratios matter.
+// A constant, the tensors, the products of kernel and forward, and the entries whose rows the
+// reference judges. Fitted to one sweep; only ratios matter.
 double expected_cost(const Case<Op>& c) {
   if (c.track == Track::phase1) return 1e-4;
   const Op::Problem& p = c.problem;
   const double all = selected::entries(p), dims = static_cast<double>(p.head_dim + p.head_dim_v);
-  const double once = 0.02 + static_cast<double>(tensor_elements(p)) / 4e7 + mask_bytes(p) / 4e8 +
-                      all * dims / 5e8;
+  const double once =
+      0.02 + static_cast<double>(tensor_elements(p)) / 4e7 + mask_bytes(p) / 4e8 + all * dims / 5e8;
   if (c.track == Track::a1 || c.track == Track::a2) return once;
   const auto judged_share = [&](std::int64_t extent) {
-    return c.rows == 0 ? 1.0 : std::min(1.0, static_cast<double>(c.rows) / static_cast<double>(extent));
+    return c.rows == 0 ? 1.0
+                       : std::min(1.0, static_cast<double>(c.rows) / static_cast<double>(extent));
   };
   const double judged = all * (judged_share(p.seq_q) + judged_share(p.seq_kv));
   // A relation runs the kernel, and bounds every element, at least twice.

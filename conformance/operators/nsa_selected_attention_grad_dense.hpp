@@ -3,8 +3,8 @@
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "operators/flash_attention_score_grad_dense.hpp"
 
-/// Block-selected attention is attention of packed sequences in which every query attends to the keys of its list, as
-/// often as they are listed: what is known of one is known of the other.
+/// Block-selected attention is attention of packed sequences in which every query attends to the
+/// keys of its list, as often as they are listed: what is known of one is known of the other.
 namespace assay::conformance::selected {
 
 using Op = spec::NsaSelectedAttentionGrad;

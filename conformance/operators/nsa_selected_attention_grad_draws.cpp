@@ -20,23 +20,34 @@ struct Range {
 
 Range range_of(BlockCount count) {
   switch (count) {
-    case BlockCount::one: return {1, 1};
-    case BlockCount::two: return {2, 2};
-    case BlockCount::few: return {3, 8};
-    case BlockCount::some: return {9, 15};
-    case BlockCount::sixteen: return {16, 16};
-    case BlockCount::many: return {17, 31};
-    case BlockCount::most: return {32, 32};
+    case BlockCount::one:
+      return {1, 1};
+    case BlockCount::two:
+      return {2, 2};
+    case BlockCount::few:
+      return {3, 8};
+    case BlockCount::some:
+      return {9, 15};
+    case BlockCount::sixteen:
+      return {16, 16};
+    case BlockCount::many:
+      return {17, 31};
+    case BlockCount::most:
+      return {32, 32};
   }
   return {1, 1};
 }
 
 Range range_of(Group group) {
   switch (group) {
-    case Group::one: return {1, 1};
-    case Group::few: return {2, 14};
-    case Group::sixteen: return {15, 17};
-    case Group::most: return {18, 32};
+    case Group::one:
+      return {1, 1};
+    case Group::few:
+      return {2, 14};
+    case Group::sixteen:
+      return {15, 17};
+    case Group::most:
+      return {18, 32};
   }
   return {1, 1};
 }
@@ -67,19 +78,24 @@ void set_dims(Op::Problem& p, HeadDims dims) {
 
 std::int64_t draw_batch(Batch batch, Draws& draws) {
   switch (batch) {
-    case Batch::single: return 1;
-    case Batch::alike: return draws.one_of({2, 3});
-    case Batch::unequal: return draws.one_of({2, 3, 5});
-    case Batch::many: return many_sequences + draws.integer(0, 2);
+    case Batch::single:
+      return 1;
+    case Batch::alike:
+      return draws.one_of({2, 3});
+    case Batch::unequal:
+      return draws.one_of({2, 3, 5});
+    case Batch::many:
+      return many_sequences + draws.integer(0, 2);
   }
   return 1;
 }
 
 /// Keys of the first sequence.
 std::int64_t draw_keys(const Op::Problem& p, Keys keys, Draws& draws) {
-  const std::int64_t more = keys == Keys::listed     ? 0
-                            : keys == Keys::one_more ? 1
-                                                     : draws.integer(2, p.selected_block_size <= 32 ? 6 : 2);
+  const std::int64_t more = keys == Keys::listed ? 0
+                            : keys == Keys::one_more
+                                ? 1
+                                : draws.integer(2, p.selected_block_size <= 32 ? 6 : 2);
   return listed_keys(p) + more * p.selected_block_size;
 }
 
@@ -87,17 +103,21 @@ std::int64_t draw_keys(const Op::Problem& p, Keys keys, Draws& draws) {
 std::int64_t draw_queries(const Op::Problem& p, Queries queries, std::int64_t own, double budget,
                           Draws& draws) {
   const std::int64_t size = p.selected_block_size;
-  const auto affordable = static_cast<std::int64_t>(
-      budget / static_cast<double>(listed_keys(p) * p.heads_q * p.batch));
+  const auto affordable =
+      static_cast<std::int64_t>(budget / static_cast<double>(listed_keys(p) * p.heads_q * p.batch));
   switch (queries) {
-    case Queries::one: return 1;
+    case Queries::one:
+      return 1;
     case Queries::edge: {
       const std::int64_t edge = size + draws.integer(-1, 1);
       return edge == own ? size - 1 : edge;
     }
-    case Queries::shorter: return draws.integer(2, std::clamp<std::int64_t>(affordable, 2, size - 2));
-    case Queries::equal: return own;
-    case Queries::longer: return own + draws.integer(2, 9);
+    case Queries::shorter:
+      return draws.integer(2, std::clamp<std::int64_t>(affordable, 2, size - 2));
+    case Queries::equal:
+      return own;
+    case Queries::longer:
+      return own + draws.integer(2, 9);
   }
   return 1;
 }
@@ -123,16 +143,22 @@ void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& dra
 double scale_of(Scale scale, std::int64_t head_dim) {
   const double ordinary = flash::ordinary_scale(head_dim);
   switch (scale) {
-    case Scale::ordinary: return ordinary;
-    case Scale::one: return 1.0;
-    case Scale::odd: return static_cast<double>(static_cast<float>(0.7 * ordinary));
-    case Scale::negative: return -ordinary;
-    case Scale::zero: return 0.0;
+    case Scale::ordinary:
+      return ordinary;
+    case Scale::one:
+      return 1.0;
+    case Scale::odd:
+      return static_cast<double>(static_cast<float>(0.7 * ordinary));
+    case Scale::negative:
+      return -ordinary;
+    case Scale::zero:
+      return 0.0;
   }
   return 1.0;
 }
 
-/// Whether the controls will be caught. Where errors are large beside the gradients, some may pass, which earns no coverage.
+/// Whether the controls will be caught. Where errors are large beside the gradients, some may pass,
+/// which earns no coverage.
 bool is_surely_tight(const SelectedCase& c) {
   constexpr std::string_view loose[] = {"peaked", "offset", "outliers", "subnormal_fp16"};
   return c.violate.empty() && c.problem.scale_value != 0 &&
@@ -162,8 +188,7 @@ SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   set_dims(p, k.head_dims);
   draw_lengths(p, k, budget, draws);
   c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
-  p.scale_value = k.track == Track::bound ? scale_of(k.scale, p.head_dim)
-                                          : exact_scale(p, c.seed);
+  p.scale_value = k.track == Track::bound ? scale_of(k.scale, p.head_dim) : exact_scale(p, c.seed);
   if (entries(p) > all_judged || key_extents(p).rows() > all_keys_judged) c.rows = some_rows;
   return c;
 }
@@ -180,15 +205,19 @@ double entries(const Op::Problem& p) {
 double fewest_entries(const Categories& k) {
   const std::int64_t listed = k.block_size * range_of(k.block_count).first;
   std::int64_t rows = range_of(k.group).first * (k.heads == Heads::one ? 1 : 2) *
-                      (k.batch == Batch::single ? 1 : k.batch == Batch::many ? many_sequences : 2);
+                      (k.batch == Batch::single ? 1
+                       : k.batch == Batch::many ? many_sequences
+                                                : 2);
   if (k.queries == Queries::edge) rows *= k.block_size;
   if (k.queries == Queries::equal || k.queries == Queries::longer) rows *= listed;
   return static_cast<double>(rows * listed);
 }
 
 double fewest_keys(const Categories& k) {
-  const std::int64_t heads = (k.heads == Heads::one ? 1 : 2) *
-                             (k.batch == Batch::single ? 1 : k.batch == Batch::many ? many_sequences : 2);
+  const std::int64_t heads =
+      (k.heads == Heads::one ? 1 : 2) * (k.batch == Batch::single ? 1
+                                         : k.batch == Batch::many ? many_sequences
+                                                                  : 2);
   return static_cast<double>(heads * k.block_size * range_of(k.block_count).first);
 }
 

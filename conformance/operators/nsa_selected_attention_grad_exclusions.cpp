@@ -23,15 +23,14 @@ std::vector<Exclusion> senseless() {
            [](const Categories& k) {
              return k.mask == spec::SelectedMask::absent && k.mask_dtype != spec::DType::boolean;
            }),
-      // The lattice chooses values and scale by itself; hard data with a large scale would only loosen the bound.
+      // The lattice chooses values and scale by itself; hard data with a large scale would only
+      // loosen the bound.
       rule("", {track, profile},
            [](const Categories& k) { return is_lattice(k) && k.profile != "normal"; }),
       rule("", {track, scale},
            [](const Categories& k) { return is_lattice(k) && k.scale != Scale::ordinary; }),
       rule("", {profile, scale},
-           [](const Categories& k) {
-             return k.profile != "normal" && k.scale != Scale::ordinary;
-           }),
+           [](const Categories& k) { return k.profile != "normal" && k.scale != Scale::ordinary; }),
       rule("", {dtype, profile},
            [](const Categories& k) {
              return k.profile == "subnormal_fp16" && k.dtype != spec::DType::fp16;

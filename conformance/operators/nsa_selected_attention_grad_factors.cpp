@@ -25,8 +25,8 @@ constexpr std::array block_counts = {BlockCount::one,  BlockCount::two,     Bloc
                                      BlockCount::some, BlockCount::sixteen, BlockCount::many,
                                      BlockCount::most};
 constexpr std::array<std::string_view, 11> list_names = {
-    "shuffled",   "identity",  "ascending",  "diagonal_first", "anchored", "duplicates",
-    "all_equal", "last_block", "per_head", "shared",         "causal"};
+    "shuffled",  "identity",   "ascending", "diagonal_first", "anchored", "duplicates",
+    "all_equal", "last_block", "per_head",  "shared",         "causal"};
 constexpr std::array query_classes = {Queries::one, Queries::edge, Queries::shorter, Queries::equal,
                                       Queries::longer};
 constexpr std::array key_classes = {Keys::listed, Keys::one_more, Keys::more};
@@ -38,7 +38,8 @@ constexpr std::array tracks = {Track::bound, Track::a1, Track::a2};
 constexpr std::array<std::string_view, 12> profile_names = {
     "normal",   "peaked",         "cancelling",     "all_positive", "offset",  "equal_values",
     "outliers", "subnormal_fp16", "large_exponent", "tiny_dy",      "huge_dy", "sparse_dy"};
-constexpr std::array scales = {Scale::ordinary, Scale::one, Scale::odd, Scale::negative, Scale::zero};
+constexpr std::array scales = {Scale::ordinary, Scale::one, Scale::odd, Scale::negative,
+                               Scale::zero};
 
 template <class Values>
 const auto& value_of(const Choice& choice, Factor factor, const Values& values) {
@@ -53,11 +54,25 @@ std::string_view nth(const std::array<std::string_view, count>& names, std::size
 }  // namespace
 
 std::vector<std::size_t> factor_sizes() {
-  return {products.size(),    dtypes.size(),        sparse_modes.size(), masks.size(),
-          head_dims_classes.size(), groups.size(),  heads_classes.size(), block_sizes.size(),
-          block_counts.size(), list_names.size(),   query_classes.size(), key_classes.size(),
-          batches.size(),     stridings.size(),     stridings.size(),    mask_dtypes.size(),
-          tracks.size(),      profile_names.size(), scales.size()};
+  return {products.size(),
+          dtypes.size(),
+          sparse_modes.size(),
+          masks.size(),
+          head_dims_classes.size(),
+          groups.size(),
+          heads_classes.size(),
+          block_sizes.size(),
+          block_counts.size(),
+          list_names.size(),
+          query_classes.size(),
+          key_classes.size(),
+          batches.size(),
+          stridings.size(),
+          stridings.size(),
+          mask_dtypes.size(),
+          tracks.size(),
+          profile_names.size(),
+          scales.size()};
 }
 
 Categories decode(const Choice& c) {
@@ -84,31 +99,45 @@ Categories decode(const Choice& c) {
 
 std::string_view name_of(Factor factor) {
   constexpr std::array<std::string_view, factor_count> names = {
-      "product", "dtype",   "sparse_mode", "mask",    "head_dims", "group",      "heads_kv",
-      "block_size", "block_count", "lists", "queries", "keys",     "batch",      "inputs",
-      "outputs", "mask_dtype", "track",   "profile", "scale"};
+      "product",    "dtype",       "sparse_mode", "mask",    "head_dims", "group", "heads_kv",
+      "block_size", "block_count", "lists",       "queries", "keys",      "batch", "inputs",
+      "outputs",    "mask_dtype",  "track",       "profile", "scale"};
   return names.at(factor);
 }
 
 std::string_view name_of(Factor axis, std::size_t value) {
   switch (axis) {
-    case product: return spec::to_string(products.at(value));
-    case dtype: return spec::to_string(dtypes.at(value));
-    case mask: return spec::to_string(masks.at(value));
+    case product:
+      return spec::to_string(products.at(value));
+    case dtype:
+      return spec::to_string(dtypes.at(value));
+    case mask:
+      return spec::to_string(masks.at(value));
     case inputs:
-    case outputs: return spec::to_string(stridings.at(value));
-    case lists: return list_names.at(value);
-    case sparse_mode: return nth<2>({"0", "2"}, value);
-    case head_dims: return nth<4>({"192x192", "192x128", "128x128", "128x192"}, value);
-    case group: return nth<4>({"one", "few", "sixteen", "most"}, value);
-    case heads: return nth<2>({"one", "several"}, value);
-    case block_size: return nth<8>({"16", "32", "48", "64", "80", "96", "112", "128"}, value);
+    case outputs:
+      return spec::to_string(stridings.at(value));
+    case lists:
+      return list_names.at(value);
+    case sparse_mode:
+      return nth<2>({"0", "2"}, value);
+    case head_dims:
+      return nth<4>({"192x192", "192x128", "128x128", "128x192"}, value);
+    case group:
+      return nth<4>({"one", "few", "sixteen", "most"}, value);
+    case heads:
+      return nth<2>({"one", "several"}, value);
+    case block_size:
+      return nth<8>({"16", "32", "48", "64", "80", "96", "112", "128"}, value);
     case block_count:
       return nth<7>({"one", "two", "few", "some", "sixteen", "many", "most"}, value);
-    case queries: return nth<5>({"one", "edge", "shorter", "equal", "longer"}, value);
-    case keys: return nth<3>({"listed", "one_more", "more"}, value);
-    case batch: return nth<4>({"single", "alike", "unequal", "many"}, value);
-    default: throw std::invalid_argument("name_of: " + std::string(name_of(axis)) + " is no axis");
+    case queries:
+      return nth<5>({"one", "edge", "shorter", "equal", "longer"}, value);
+    case keys:
+      return nth<3>({"listed", "one_more", "more"}, value);
+    case batch:
+      return nth<4>({"single", "alike", "unequal", "many"}, value);
+    default:
+      throw std::invalid_argument("name_of: " + std::string(name_of(axis)) + " is no axis");
   }
 }
 

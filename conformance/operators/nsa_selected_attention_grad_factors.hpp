@@ -9,12 +9,29 @@
 
 namespace assay::conformance::selected {
 
-/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a value on each.
+/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a
+/// value on each.
 enum Factor : std::size_t {
-  product, dtype, sparse_mode, mask, head_dims, group, heads, block_size, block_count, lists, queries,
-  keys, batch, inputs, outputs,
+  product,
+  dtype,
+  sparse_mode,
+  mask,
+  head_dims,
+  group,
+  heads,
+  block_size,
+  block_count,
+  lists,
+  queries,
+  keys,
+  batch,
+  inputs,
+  outputs,
   axis_count,
-  mask_dtype = axis_count, track, profile, scale,
+  mask_dtype = axis_count,
+  track,
+  profile,
+  scale,
   factor_count
 };
 
@@ -70,8 +87,8 @@ std::vector<std::size_t> factor_sizes();
 /// The exclusions of `choice_space`, those without an id first.
 std::vector<Exclusion> exclusions();
 
-/// All factors with what excludes what: the rows of the documents, and what would mean nothing or leave nothing to judge.
-/// Made once.
+/// All factors with what excludes what: the rows of the documents, and what would mean nothing or
+/// leave nothing to judge. Made once.
 const ChoiceSpace& choice_space();
 
 const Axes& axes();

@@ -92,7 +92,7 @@ Certificate Grounds<Op>::certify() const {
             return flash::NamedRows{{"dk", flash::narrowed(of_key.dk)},
                                     {"dv", flash::narrowed(of_key.dv)}};
           },
-      .products = static_cast<std::int64_t>(selected::entries(p)) * p.head_dim,
+      .products = static_cast<std::int64_t>(selected::entries(p)) * (2 * p.head_dim + p.head_dim_v),
       .most_sequences = std::clamp<std::int64_t>(200'000 / of_row, 1, 2)};
   return flash::certify(dense_, judged_, definition);
 }

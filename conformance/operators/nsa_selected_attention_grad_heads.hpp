@@ -5,8 +5,8 @@
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "assay/spec/tensor.hpp"
 
-/// Some query heads of one sequence, and the key head that they read, as a problem of their own: what is computed of a
-/// large case need not hold all of it.
+/// Some query heads of one sequence, and the key head that they read, as a problem of their own:
+/// what is computed of a large case need not hold all of it.
 namespace assay::conformance::selected {
 
 /// Which: `count` heads from `first` on, of one group.
@@ -28,7 +28,8 @@ inline spec::NsaSelectedAttentionGrad::Problem problem_of(
 
 /// Rows of `count` heads of a sequence, head by head, from the `first` on.
 template <class Number>
-std::vector<Number> rows_of(const spec::Tensor& tensor, const spec::Extents& e, const Heads& heads) {
+std::vector<Number> rows_of(const spec::Tensor& tensor, const spec::Extents& e,
+                            const Heads& heads) {
   const spec::HeadView view(tensor, spec::Layout::tnd, e);
   std::vector<double> row(static_cast<std::size_t>(e.dim));
   std::vector<Number> rows;
@@ -42,9 +43,9 @@ std::vector<Number> rows_of(const spec::Tensor& tensor, const spec::Extents& e, 
 
 /// What they read of keys, and their lists.
 template <class Real>
-reference::SelectedOperands<Real> key_side(
-    const spec::NsaSelectedAttentionGrad::Problem& p,
-    const spec::NsaSelectedAttentionGrad::Inputs& inputs, const Heads& heads) {
+reference::SelectedOperands<Real> key_side(const spec::NsaSelectedAttentionGrad::Problem& p,
+                                           const spec::NsaSelectedAttentionGrad::Inputs& inputs,
+                                           const Heads& heads) {
   const Heads key{heads.b, heads.first / p.group(), 1};
   return {.query = {},
           .key = rows_of<Real>(inputs.key, key_extents(p), key),
@@ -58,9 +59,9 @@ reference::SelectedOperands<Real> key_side(
 
 /// All that the gradient reads.
 template <class Real>
-reference::SelectedOperands<Real> operands_of(
-    const spec::NsaSelectedAttentionGrad::Problem& p,
-    const spec::NsaSelectedAttentionGrad::Inputs& inputs, const Heads& heads) {
+reference::SelectedOperands<Real> operands_of(const spec::NsaSelectedAttentionGrad::Problem& p,
+                                              const spec::NsaSelectedAttentionGrad::Inputs& inputs,
+                                              const Heads& heads) {
   reference::SelectedOperands<Real> own = key_side<Real>(p, inputs, heads);
   own.query = rows_of<Real>(inputs.query, query_extents(p), heads);
   spec::Extents statistics = query_extents(p);
@@ -71,7 +72,8 @@ reference::SelectedOperands<Real> operands_of(
     for (std::size_t k = 0; k < all.size(); k += spec::statistics_replicas) first.push_back(all[k]);
     return first;
   };
-  own.attention_out_grad = rows_of<Real>(inputs.attention_out_grad, attention_out_extents(p), heads);
+  own.attention_out_grad =
+      rows_of<Real>(inputs.attention_out_grad, attention_out_extents(p), heads);
   own.attention_out = rows_of<Real>(inputs.attention_out, attention_out_extents(p), heads);
   own.softmax_max = first_replica(inputs.softmax_max);
   own.softmax_sum = first_replica(inputs.softmax_sum);

@@ -51,8 +51,7 @@ std::span<const InputProfile> profiles<Op>() {
 
 Op::Inputs make_inputs(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
-  const Op::Parameters t =
-      spec::call_of(p, c.surface, c.product, c.inputs, c.outputs).parameters;
+  const Op::Parameters t = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs).parameters;
   const auto filled = [&](const spec::Parameter& parameter, const spec::Extents& extents,
                           Stream which) {
     return filled_tensor(
@@ -70,7 +69,8 @@ Op::Inputs make_inputs(const Case<Op>& c) {
       .topk_indices = make_topk_indices(c),
       .atten_mask = make_mask(c)};
   const auto forward = forward_of(p, inputs);
-  inputs.attention_out = packed_tensor(t.attention_out, attention_out_extents(p), forward.attention_out);
+  inputs.attention_out =
+      packed_tensor(t.attention_out, attention_out_extents(p), forward.attention_out);
   inputs.softmax_max = packed_statistics(t.softmax_max, query_extents(p), forward.softmax_max);
   inputs.softmax_sum = packed_statistics(t.softmax_sum, query_extents(p), forward.softmax_sum);
   return inputs;

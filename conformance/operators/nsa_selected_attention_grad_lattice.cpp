@@ -1,7 +1,6 @@
-#include "assay/conformance/lattice.hpp"
-
 #include <utility>
 
+#include "assay/conformance/lattice.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "operators/flash_attention_score_grad_lattice.hpp"
 #include "operators/nsa_selected_attention_grad_attendance.hpp"

@@ -11,11 +11,11 @@ struct Geometry {
 };
 
 constexpr Geometry geometries[] = {
-    {"shuffled", 16, 4, 2, 4, 2, 21},    {"identity", 32, 3, 0, 3, 1, 33},
-    {"duplicates", 16, 6, 1, 2, 2, 19},  {"all_equal", 48, 4, 0, 2, 1, 17},
+    {"shuffled", 16, 4, 2, 4, 2, 21},       {"identity", 32, 3, 0, 3, 1, 33},
+    {"duplicates", 16, 6, 1, 2, 2, 19},     {"all_equal", 48, 4, 0, 2, 1, 17},
     {"diagonal_first", 64, 2, 1, 4, 1, 66}, {"anchored", 16, 16, 4, 2, 2, 9},
-    {"causal", 16, 5, 3, 4, 4, 83},      {"per_head", 80, 2, 2, 2, 2, 12},
-    {"shared", 112, 1, 3, 17, 1, 5},     {"last_block", 16, 32, 0, 1, 1, 24},
+    {"causal", 16, 5, 3, 4, 4, 83},         {"per_head", 80, 2, 2, 2, 2, 12},
+    {"shared", 112, 1, 3, 17, 1, 5},        {"last_block", 16, 32, 0, 1, 1, 24},
     {"ascending", 128, 8, 1, 1, 1, 6},
 };
 

@@ -39,7 +39,8 @@ void require_meaning(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   if (p.sparse_mode == 2 && p.atten_mask == spec::SelectedMask::absent)
     refuse("atten_mask", std::string(to_string(p.atten_mask)),
-           "compressed with sparse_mode 2, or --track=phase1: without a mask it is open what the mode means, see "
+           "compressed with sparse_mode 2, or --track=phase1: without a mask it is open what the "
+           "mode means, see "
            "NSAS-C33a");
 }
 
@@ -106,8 +107,7 @@ void require_possible(const Case<Op>& c) {
   require_named("lists", c.patterns.lists, list_patterns());
   if (c.track != Track::phase1) {
     require_meaning(c);
-    if (!c.violate.empty())
-      refuse("violate", c.violate, "a violation only with --track=phase1");
+    if (!c.violate.empty()) refuse("violate", c.violate, "a violation only with --track=phase1");
   }
   require_relation(c);
   require_size({.largest_tensor = largest_tensor(p),

@@ -114,8 +114,9 @@ List per_head(const Query& q) { return some_blocks(q, q.head); }
 
 List shared(const Query& q) { return some_blocks(q, q.b); }
 
-/// Where a list has more places than there are blocks up to the query's, these in order, then later ones; else any of
-/// them. Masks of devices that look at places of the list then agree with the positions of the keys.
+/// Where a list has more places than there are blocks up to the query's, these in order, then later
+/// ones; else any of them. Masks of devices that look at places of the list then agree with the
+/// positions of the keys.
 List causal(const Query& q) {
   if (!q.is_early) return some_of(ascending(0, q.own + 1), q.count, Lots(q.query));
   List list = ascending(0, q.own + 1);
@@ -130,18 +131,23 @@ struct Pattern {
 };
 
 constexpr Pattern patterns[] = {
-    {"shuffled", "every query and key head lists blocks of its own, each once, in random order", shuffled},
+    {"shuffled", "every query and key head lists blocks of its own, each once, in random order",
+     shuffled},
     {"identity", "every list is 0, 1, 2 and so on", identity},
-    {"ascending", "every query and key head lists blocks of its own, each once, in order", in_order},
+    {"ascending", "every query and key head lists blocks of its own, each once, in order",
+     in_order},
     {"diagonal_first", "as shuffled, the block at the query's position first", diagonal_first},
-    {"anchored", "the first block, the query's own and the one in front of it, then others", anchored},
-    {"duplicates", "half as many blocks as places: some are listed twice and more often", duplicates},
+    {"anchored", "the first block, the query's own and the one in front of it, then others",
+     anchored},
+    {"duplicates", "half as many blocks as places: some are listed twice and more often",
+     duplicates},
     {"all_equal", "one block in all places of a list", all_equal},
     {"last_block", "as shuffled, the last block of the sequence in the last place", last_block},
     {"per_head", "all queries of a key head list the same blocks, other heads others", per_head},
     {"shared", "all queries of a sequence list the same blocks: the others are nobody's", shared},
     {"causal",
-     "blocks up to the query's own; in order, and later ones behind them, where they are fewer than places",
+     "blocks up to the query's own; in order, and later ones behind them, where they are fewer "
+     "than places",
      causal},
 };
 
@@ -151,7 +157,8 @@ const Pattern& pattern_of(const std::string& name) {
   throw std::invalid_argument("no pattern of lists '" + name + "'");
 }
 
-/// Under the mask a query sees the blocks that begin at or before its position; one of them must be listed.
+/// Under the mask a query sees the blocks that begin at or before its position; one of them must be
+/// listed.
 void show_one(List& list, const Query& q) {
   if (std::ranges::any_of(list, [&](std::int64_t block) { return block <= q.own; })) return;
   Lots lots(q.query);
@@ -211,12 +218,19 @@ std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
   if (c.problem.atten_mask == spec::SelectedMask::absent) return std::nullopt;
   const auto call = spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
   spec::Tensor mask = guarded_tensor(call.parameters.atten_mask);
-  // Of one byte each, whose millions a store through the type would dominate the cost of a small case.
+  // Of one byte each, whose millions a store through the type would dominate the cost of a small
+  // case.
   const bool causal = c.problem.sparse_mode == 2;
+  const std::int64_t edge = mask.shape[1], step = mask.strides[1];
   for (std::int64_t i = 0; i < mask.shape[0]; ++i) {
     std::byte* row = mask.bytes.data() + mask.offset + i * mask.strides[0];
-    for (std::int64_t j = 0; j < mask.shape[1]; ++j)
-      row[j * mask.strides[1]] = std::byte{causal && j > i};
+    const std::int64_t seen = causal ? i + 1 : edge;
+    if (step == 1) {
+      std::fill(row, row + seen, std::byte{0});
+      std::fill(row + seen, row + edge, std::byte{1});
+    } else {
+      for (std::int64_t j = 0; j < edge; ++j) row[j * step] = std::byte{j >= seen};
+    }
   }
   return mask;
 }

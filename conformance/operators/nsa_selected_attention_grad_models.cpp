@@ -36,8 +36,8 @@ Shape read_shape(const nlohmann::json& entry) {
   return shape;
 }
 
-/// One key head, and as many tokens as are affordable: of `whole` queries and keys alike; of `cut` fewer queries, without
-/// the mask, under which the first queries would see the first block alone.
+/// One key head, and as many tokens as are affordable: of `whole` queries and keys alike; of `cut`
+/// fewer queries, without the mask, under which the first queries would see the first block alone.
 Op::Problem kept(const Op::Problem& whole, ModelExtent extent) {
   constexpr double entries_of_cut = 1.5e5, entries_of_whole = 2e7;
   constexpr std::int64_t keys_of_cut = 4096;
@@ -51,7 +51,8 @@ Op::Problem kept(const Op::Problem& whole, ModelExtent extent) {
     p.sparse_mode = 0;
     p.atten_mask = spec::SelectedMask::absent;
   } else {
-    const auto blocks = static_cast<std::int64_t>(entries_of_whole / of_query) / p.selected_block_size;
+    const auto blocks =
+        static_cast<std::int64_t>(entries_of_whole / of_query) / p.selected_block_size;
     p.seq_q = std::min(p.seq_q, blocks * p.selected_block_size);
     p.seq_kv = std::max(p.seq_q, listed_keys(p));
   }
@@ -70,7 +71,8 @@ std::string note_of(const Shape& shape, const SelectedCase& c) {
   part(p.seq_kv, whole.seq_kv, "key tokens");
   note += ", " + std::to_string(c.rows) + " rows of each head judged";
   std::string without = shape.without;
-  if (p.sparse_mode != whole.sparse_mode) without += (without.empty() ? "" : " and ") + std::string("mask");
+  if (p.sparse_mode != whole.sparse_mode)
+    without += (without.empty() ? "" : " and ") + std::string("mask");
   if (!without.empty()) note += ", without " + without;
   return note;
 }

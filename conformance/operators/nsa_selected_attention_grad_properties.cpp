@@ -1,5 +1,4 @@
 #include "assay/conformance/properties.hpp"
-
 #include "operators/nsa_selected_attention_grad_relations.hpp"
 
 namespace assay::conformance {

@@ -28,7 +28,8 @@ SelectedCase with_sequences(SelectedCase c, std::int64_t first, std::int64_t cou
   const auto taken = [&](const Lengths& all) {
     Lengths some;
     for (std::int64_t b = 0; b < std::ssize(all); ++b)
-      if ((b >= first && b < first + count) == keep) some.push_back(all[static_cast<std::size_t>(b)]);
+      if ((b >= first && b < first + count) == keep)
+        some.push_back(all[static_cast<std::size_t>(b)]);
     return some;
   };
   const Lengths of_queries = taken(all_lengths(p, &Op::Problem::length_q));
@@ -50,7 +51,8 @@ std::vector<SelectedCase> fewer_sequences(const SelectedCase& c) {
   return cases;
 }
 
-/// The case with at most so many queries and, in whole blocks and no fewer than are listed, keys of each sequence.
+/// The case with at most so many queries and, in whole blocks and no fewer than are listed, keys of
+/// each sequence.
 SelectedCase cut(SelectedCase c, std::int64_t most_queries, std::int64_t most_keys) {
   Op::Problem& p = c.problem;
   Lengths of_queries = all_lengths(p, &Op::Problem::length_q);
@@ -157,24 +159,29 @@ std::vector<SelectedCase> unit_scale(const SelectedCase& c) {
 }  // namespace
 
 std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
-  static constexpr Reduction<Op> all[] = {{"fewer sequences", fewer_sequences},
-                                          {"fewer queries", fewer_queries},
-                                          {"fewer blocks", fewer_blocks},
-                                          {"fewer keys", fewer_keys},
-                                          {"smaller blocks", smaller_blocks},
-                                          {"fewer heads", fewer_heads},
-                                          {"smaller heads", smaller_heads},
-                                          {"no mask", no_mask},
-                                          {"plain lists", plain_lists},
-                                          {"scale 1", unit_scale}};
+  static constexpr Reduction<Op> all[] = {
+      {"fewer sequences", fewer_sequences}, {"fewer queries", fewer_queries},
+      {"fewer blocks", fewer_blocks},       {"fewer keys", fewer_keys},
+      {"smaller blocks", smaller_blocks},   {"fewer heads", fewer_heads},
+      {"smaller heads", smaller_heads},     {"no mask", no_mask},
+      {"plain lists", plain_lists},         {"scale 1", unit_scale}};
   return all;
 }
 
 std::span<const std::string_view> fields_of_reductions(std::type_identity<Op>) {
-  static constexpr std::string_view names[] = {
-      "batch",      "heads_q",   "heads_kv",   "seq_q",       "seq_kv",
-      "lengths_q",  "lengths_kv", "head_dim",  "head_dim_v",  "selected_block_size",
-      "selected_block_count", "lists", "scale_value"};
+  static constexpr std::string_view names[] = {"batch",
+                                               "heads_q",
+                                               "heads_kv",
+                                               "seq_q",
+                                               "seq_kv",
+                                               "lengths_q",
+                                               "lengths_kv",
+                                               "head_dim",
+                                               "head_dim_v",
+                                               "selected_block_size",
+                                               "selected_block_count",
+                                               "lists",
+                                               "scale_value"};
   return names;
 }
 

@@ -12,9 +12,18 @@ using spec::DType;
 
 /// Grouped heads, unequal sequences, a few blocks more than are listed.
 inline Op::Problem small_problem(DType dtype) {
-  return {.dtype = dtype, .batch = 3, .heads_q = 4, .heads_kv = 2, .seq_q = 19, .seq_kv = 112,
-          .lengths_q = {19, 3, 16}, .lengths_kv = {96, 64, 112}, .head_dim = 192,
-          .head_dim_v = 128, .scale_value = 0.0625, .selected_block_size = 16,
+  return {.dtype = dtype,
+          .batch = 3,
+          .heads_q = 4,
+          .heads_kv = 2,
+          .seq_q = 19,
+          .seq_kv = 112,
+          .lengths_q = {19, 3, 16},
+          .lengths_kv = {96, 64, 112},
+          .head_dim = 192,
+          .head_dim_v = 128,
+          .scale_value = 0.0625,
+          .selected_block_size = 16,
           .selected_block_count = 4};
 }
 

@@ -21,7 +21,9 @@ struct Family {
   static Op::Inputs inputs_of(const Trial& trial) { return selected::inputs_of(trial); }
   static bool is_same_run(const Trial& a, const Trial& b) { return selected::is_same_run(a, b); }
   static SelectedCase case_of(const Trial& trial, const SelectedCase& asked) {
-    return {.problem = trial.problem, .product = asked.product, .inputs = trial.inputs,
+    return {.problem = trial.problem,
+            .product = asked.product,
+            .inputs = trial.inputs,
             .outputs = trial.outputs};
   }
   static Gradients gradients_of(const Op::Problem& problem, const Op::Outputs& outputs) {
@@ -69,7 +71,8 @@ std::vector<SelectedCase> relation_cases(std::uint64_t seed) {
   std::vector<SelectedCase> cases;
   for (const Relation* relation : relations())
     for (const Op::Problem& problem : relation->problems()) {
-      SelectedCase c{.problem = problem, .track = Track::relation,
+      SelectedCase c{.problem = problem,
+                     .track = Track::relation,
                      .patterns = {.lists = std::string(relation->lists)}};
       c.relation = relation->name;
       c.seed = seed + cases.size();

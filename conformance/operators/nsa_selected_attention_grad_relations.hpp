@@ -21,7 +21,8 @@ using flash::unchanged;
 using Experiment = flash::ExperimentOf<Trial>;
 using Piece = flash::PieceOf<Op::Problem>;
 
-/// The experiment that the gradients of `base` are those of its pieces, added where pieces share a row.
+/// The experiment that the gradients of `base` are those of its pieces, added where pieces share a
+/// row.
 Experiment rearranging(const Trial& base, std::vector<Piece> pieces);
 
 struct Relation : flash::RelationOf<Trial> {

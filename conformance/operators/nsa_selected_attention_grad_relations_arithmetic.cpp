@@ -31,8 +31,10 @@ Experiment linear_dy(const Trial& base) {
   Trial first = base, second = base;
   for (std::size_t k = 0; k < base.rows.attention_out_grad.size(); ++k)
     (k * 5 % 7 < 3 ? first : second).rows.attention_out_grad[k] = 0;
-  return {.base = base, .variants = {first, second},
-          .combine = [](const std::vector<Gradients>& outputs) { return sum(outputs[0], outputs[1]); }};
+  return {
+      .base = base,
+      .variants = {first, second},
+      .combine = [](const std::vector<Gradients>& outputs) { return sum(outputs[0], outputs[1]); }};
 }
 
 /// value + c and attention_out + c in channel d, c = 1 or -2.
@@ -54,8 +56,7 @@ Experiment shift_statistics(const Trial& base) {
     round_statistics(near.rows.softmax_max[row], near.rows.softmax_sum[row]);
   Trial shifted = near;
   for (double& maximum : shifted.rows.softmax_max) maximum += 1;
-  for (double& total : shifted.rows.softmax_sum)
-    total = static_cast<float>(total * std::exp(-1.0));
+  for (double& total : shifted.rows.softmax_sum) total = static_cast<float>(total * std::exp(-1.0));
   return unchanged(std::move(near), std::move(shifted));
 }
 

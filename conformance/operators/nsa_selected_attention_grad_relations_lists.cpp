@@ -46,8 +46,8 @@ Experiment permute_blocks(const Trial& base) {
   return experiment;
 }
 
-/// Every sequence has its keys as often as a list names a block at most; the r-th place that names a block names the
-/// r-th copy instead.
+/// Every sequence has its keys as often as a list names a block at most; the r-th place that names
+/// a block names the r-th copy instead.
 Experiment copy_duplicates(const Trial& base) {
   const Op::Problem& p = base.problem;
   std::int64_t copies = 1;
@@ -72,7 +72,8 @@ Experiment copy_duplicates(const Trial& base) {
   return experiment;
 }
 
-/// One run for the first half of the places of every list, one for the others: statistics and attention_out are given.
+/// One run for the first half of the places of every list, one for the others: statistics and
+/// attention_out are given.
 Experiment split_lists(const Trial& base) {
   const Op::Problem& p = base.problem;
   Op::Problem half = p;
@@ -89,7 +90,9 @@ Experiment split_lists(const Trial& base) {
     });
     experiment.variants.push_back(std::move(part));
   }
-  experiment.combine = [](const std::vector<Gradients>& outputs) { return sum(outputs[0], outputs[1]); };
+  experiment.combine = [](const std::vector<Gradients>& outputs) {
+    return sum(outputs[0], outputs[1]);
+  };
   return experiment;
 }
 
@@ -104,7 +107,8 @@ Experiment halve_blocks(const Trial& base) {
   return unchanged(base, std::move(halved));
 }
 
-/// Places that name a block behind the query name the last block of the sequence, of which it sees as little.
+/// Places that name a block behind the query name the last block of the sequence, of which it sees
+/// as little.
 Experiment move_unseen(const Trial& base) {
   const Op::Problem& p = base.problem;
   Trial other = base;
@@ -152,7 +156,8 @@ std::vector<Op::Problem> late_queries() {
 }
 
 std::vector<Op::Problem> large_blocks() {
-  std::vector<Op::Problem> problems = {small_problem(DType::bf16), with_mask(small_problem(DType::fp16))};
+  std::vector<Op::Problem> problems = {small_problem(DType::bf16),
+                                       with_mask(small_problem(DType::fp16))};
   for (Op::Problem& p : problems) {
     p.selected_block_size = 32, p.selected_block_count = 2;
     p.lengths_kv = {128, 64, 96}, p.seq_kv = 128;
@@ -167,23 +172,27 @@ std::span<const Relation> list_relations() {
       {{"permute_slots", "The places of a list say nothing: its blocks may come in any order.",
         Agreement::bound, is_anything, "everything", of_both_modes, permute_slots}},
       {{"permute_blocks",
-        "Blocks of keys that change places, in the lists too, take dk and dv with them and leave dq alone.",
+        "Blocks of keys that change places, in the lists too, take dk and dv with them and leave "
+        "dq alone.",
         Agreement::bound, is_unmasked, "no mask", unmasked, permute_blocks}},
       {{"copy_duplicates",
-        "A block that is listed twice counts twice: as two blocks of equal keys, whose dk and dv add.",
+        "A block that is listed twice counts twice: as two blocks of equal keys, whose dk and dv "
+        "add.",
         Agreement::bound, is_unmasked, "no mask", unmasked, copy_duplicates},
        "duplicates"},
       {{"split_lists",
-        "Over the same statistics, the gradients of the halves of all lists add up to those of the lists.",
-        Agreement::bound, can_split_lists, "no mask, an even number of blocks", unmasked, split_lists}},
-      {{"halve_blocks", "Twice as many blocks of half the size hold the same keys.", Agreement::bound,
-        can_halve_blocks, "blocks of a multiple of 32 keys, at most 16 of them", large_blocks,
-        halve_blocks}},
+        "Over the same statistics, the gradients of the halves of all lists add up to those of the "
+        "lists.",
+        Agreement::bound, can_split_lists, "no mask, an even number of blocks", unmasked,
+        split_lists}},
+      {{"halve_blocks", "Twice as many blocks of half the size hold the same keys.",
+        Agreement::bound, can_halve_blocks, "blocks of a multiple of 32 keys, at most 16 of them",
+        large_blocks, halve_blocks}},
       {{"move_unseen", "Of the blocks behind a query it makes no difference which it lists.",
         Agreement::bound, is_masked, "the causal mask", masked, move_unseen}},
       {{"drop_mask", "Queries from the last key on see the same with and without the mask.",
-        Agreement::bound, has_late_queries, "the causal mask, as many queries as keys", late_queries,
-        drop_mask}}};
+        Agreement::bound, has_late_queries, "the causal mask, as many queries as keys",
+        late_queries, drop_mask}}};
   return relations;
 }
 

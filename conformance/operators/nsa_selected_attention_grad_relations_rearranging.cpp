@@ -31,17 +31,19 @@ Experiment split_heads(const Trial& base) {
                       [first = kv * p.group()](const RowPosition& row) {
                         return RowPosition{row.b, first + row.n, row.s};
                       },
-                      [kv](const RowPosition& row) { return RowPosition{row.b, kv, row.s}; }});
+                      [kv](const RowPosition& row) {
+                        return RowPosition{row.b, kv, row.s};
+                      }});
   return rearranging(base, std::move(pieces));
 }
 
 Experiment repeat_heads(const Trial& base) {
   Op::Problem repeated = base.problem;
   repeated.heads_kv = base.problem.heads_q;
-  return rearranging(base, {{repeated, flash::same_row,
-                             [group = base.problem.group()](const RowPosition& row) {
-                               return RowPosition{row.b, row.n / group, row.s};
-                             }}});
+  return rearranging(
+      base, {{repeated, flash::same_row, [group = base.problem.group()](const RowPosition& row) {
+                return RowPosition{row.b, row.n / group, row.s};
+              }}});
 }
 
 Experiment sequences_alone(const Trial& base) {
@@ -73,7 +75,8 @@ bool is_grouped(const Op::Problem& p) { return p.group() > 1; }
 std::span<const Relation> rearranging_relations() {
   static constexpr Relation relations[] = {
       {{"permute_queries",
-        "Queries that change places, their lists with them, take dq with them and leave dk and dv alone.",
+        "Queries that change places, their lists with them, take dq with them and leave dk and dv "
+        "alone.",
         Agreement::bound, is_unmasked, "no mask", unmasked, permute_queries}},
       {{"permute_heads",
         "Query heads of a group that change places take dq with them and leave dk and dv alone.",
@@ -81,7 +84,8 @@ std::span<const Relation> rearranging_relations() {
         permute_heads}},
       {{"split_heads", "Key heads on their own have the gradients that they have together.",
         Agreement::bits, has_several_key_heads, "several key heads", of_both_modes, split_heads}},
-      {{"repeat_heads", "Key heads and lists repeated for every query head share dk and dv of the group.",
+      {{"repeat_heads",
+        "Key heads and lists repeated for every query head share dk and dv of the group.",
         Agreement::bound, is_grouped, "several query heads to a key head", of_both_modes,
         repeat_heads}},
       {{"sequences_alone", "A sequence on its own has the gradients that it has among others.",

@@ -15,8 +15,8 @@ std::vector<Case<spec::NsaSelectedAttentionGrad>> sample(const SamplingPlan& pla
   cases.add(selected::relation_cases(plan.seed));
   cases.add(selected::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(selected::completing_cases(plan.seed, cases.cases()));
-  cases.add(selected::model_cases(plan.full ? selected::ModelExtent::whole
-                                            : selected::ModelExtent::cut));
+  cases.add(
+      selected::model_cases(plan.full ? selected::ModelExtent::whole : selected::ModelExtent::cut));
   return cases.take();
 }
 

@@ -26,7 +26,8 @@ std::vector<SelectedCase> corner_cases(std::uint64_t seed);
 /// A pairwise cover of the categorical fields.
 std::vector<SelectedCase> cover_cases(std::uint64_t seed);
 
-/// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with numbers holds.
+/// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with
+/// numbers holds.
 std::vector<SelectedCase> completing_cases(std::uint64_t seed, std::span<const SelectedCase> plan);
 
 /// Tracks a1 and a2 for every type, mode and pattern of lists that they can use.
@@ -35,11 +36,13 @@ std::vector<SelectedCase> lattice_cases(std::uint64_t seed);
 /// `count` cases drawn from the categories of the cover.
 std::vector<SelectedCase> random_cases(std::uint64_t seed, std::int64_t count);
 
-/// For every row with a reject side, and each of its violations, one call that breaks it and, besides what it implies, no
-/// other row. Errors: std::logic_error naming the row that no call breaks so.
+/// For every row with a reject side, and each of its violations, one call that breaks it and,
+/// besides what it implies, no other row. Errors: std::logic_error naming the row that no call
+/// breaks so.
 std::vector<SelectedCase> violation_cases();
 
-/// What is kept of the model shapes: of `cut` a share that costs less than a second, `whole` as much as costs less than a minute.
+/// What is kept of the model shapes: of `cut` a share that costs less than a second, `whole` as
+/// much as costs less than a minute.
 enum class ModelExtent : std::uint8_t { cut, whole };
 /// Attention shapes of published models with selected blocks; what was cut is in each note.
 std::vector<SelectedCase> model_cases(ModelExtent extent);

@@ -34,7 +34,8 @@ Op::Inputs inputs_of(const Trial& t) {
   return {.query = packed_tensor(call.query, query_extents(p), t.rows.query),
           .key = packed_tensor(call.key, key_extents(p), t.rows.key),
           .value = packed_tensor(call.value, value_extents(p), t.rows.value),
-          .attention_out = packed_tensor(call.attention_out, attention_out_extents(p), t.rows.attention_out),
+          .attention_out =
+              packed_tensor(call.attention_out, attention_out_extents(p), t.rows.attention_out),
           .attention_out_grad = packed_tensor(call.attention_out_grad, attention_out_extents(p),
                                               t.rows.attention_out_grad),
           .softmax_max = packed_statistics(call.softmax_max, query_extents(p), t.rows.softmax_max),
@@ -70,17 +71,19 @@ Trial rearranged(const Trial& base, const Op::Problem& p, const Origin& query, c
     const spec::RowPosition source = query({row.b, row.n * p.group(), row.s});
     return spec::RowPosition{source.b, source.n / old.group(), source.s};
   };
-  return {.problem = p,
-          .rows = {.query = queries(base.rows.query, query_extents(old), query_extents(p)),
-                   .key = keys(base.rows.key, key_extents(old), key_extents(p)),
-                   .value = keys(base.rows.value, value_extents(old), value_extents(p)),
-                   .attention_out_grad = queries(base.rows.attention_out_grad,
-                                                 attention_out_extents(old), attention_out_extents(p)),
-                   .softmax_max = queries(base.rows.softmax_max, old_one, one),
-                   .softmax_sum = queries(base.rows.softmax_sum, old_one, one),
-                   .attention_out = queries(base.rows.attention_out, attention_out_extents(old),
-                                            attention_out_extents(p)),
-                   .topk_indices = gather(base.rows.topk_indices, topk_extents(old), topk_extents(p), list)}};
+  return {
+      .problem = p,
+      .rows = {.query = queries(base.rows.query, query_extents(old), query_extents(p)),
+               .key = keys(base.rows.key, key_extents(old), key_extents(p)),
+               .value = keys(base.rows.value, value_extents(old), value_extents(p)),
+               .attention_out_grad = queries(base.rows.attention_out_grad,
+                                             attention_out_extents(old), attention_out_extents(p)),
+               .softmax_max = queries(base.rows.softmax_max, old_one, one),
+               .softmax_sum = queries(base.rows.softmax_sum, old_one, one),
+               .attention_out = queries(base.rows.attention_out, attention_out_extents(old),
+                                        attention_out_extents(p)),
+               .topk_indices =
+                   gather(base.rows.topk_indices, topk_extents(old), topk_extents(p), list)}};
 }
 
 }  // namespace assay::conformance::selected

@@ -14,7 +14,8 @@ using Op = spec::NsaSelectedAttentionGrad;
 using flash::Gradients;
 using flash::Origin;
 
-/// One run: a problem and what it is given. Rows lie in the order of Extents::row; numbers are values of their type.
+/// One run: a problem and what it is given. Rows lie in the order of Extents::row; numbers are
+/// values of their type.
 struct Trial {
   Op::Problem problem;
   reference::SelectedOperands<double> rows;
@@ -33,8 +34,9 @@ bool is_same_run(const Trial& a, const Trial& b);
 /// Values of the outputs.
 Gradients gradients_of(const Op::Problem& problem, const Op::Outputs& outputs);
 
-/// The trial of `problem` whose query and key rows are those of `base` at other places; a query of a key head takes its
-/// list along, of which it lists what `base` lists. Heads of a group share the list of the first.
+/// The trial of `problem` whose query and key rows are those of `base` at other places; a query of
+/// a key head takes its list along, of which it lists what `base` lists. Heads of a group share the
+/// list of the first.
 Trial rearranged(const Trial& base, const Op::Problem& problem, const Origin& query,
                  const Origin& key);
 

@@ -36,8 +36,6 @@ std::vector<SelectedCase> legal_calls() {
 
 }  // namespace
 
-std::vector<SelectedCase> violation_cases() {
-  return breaking_cases<Op>({legal_calls()});
-}
+std::vector<SelectedCase> violation_cases() { return breaking_cases<Op>({legal_calls()}); }
 
 }  // namespace assay::conformance::selected

@@ -8,8 +8,8 @@
 
 namespace assay::conformance {
 
-/// A tensor of TND as `parameter` describes it, guarded, that holds `values`: (row, dim) with the rows as Extents::row
-/// counts them.
+/// A tensor of TND as `parameter` describes it, guarded, that holds `values`: (row, dim) with the
+/// rows as Extents::row counts them.
 spec::Tensor packed_tensor(const spec::Parameter& parameter, const spec::Extents& extents,
                            const std::vector<double>& values);
 

@@ -30,10 +30,20 @@ CaseReport judged(const Case<Op>& c, const Plan& plan) {
 
 Case<Op> small_case(spec::DType dtype, std::int64_t mode, const std::string& lists) {
   Case<Op> c{.patterns = {.lists = lists}};
-  c.problem = {.dtype = dtype, .batch = 2, .heads_q = 4, .heads_kv = 2, .seq_q = 37,
-               .seq_kv = 96, .lengths_q = {37, 6}, .lengths_kv = {80, 96}, .head_dim = 192,
-               .head_dim_v = 128, .scale_value = 0.0625, .selected_block_size = 16,
-               .selected_block_count = 3, .sparse_mode = mode};
+  c.problem = {.dtype = dtype,
+               .batch = 2,
+               .heads_q = 4,
+               .heads_kv = 2,
+               .seq_q = 37,
+               .seq_kv = 96,
+               .lengths_q = {37, 6},
+               .lengths_kv = {80, 96},
+               .head_dim = 192,
+               .head_dim_v = 128,
+               .scale_value = 0.0625,
+               .selected_block_size = 16,
+               .selected_block_count = 3,
+               .sparse_mode = mode};
   if (mode == 2) c.problem.atten_mask = spec::SelectedMask::compressed;
   return c;
 }
@@ -91,23 +101,32 @@ struct Caught {
 };
 
 /// Each on lists that show it.
-constexpr Caught faults[] = {
-    {Fault::future_seen, 2, "anchored"},       {Fault::whole_blocks_hidden, 2, "anchored"},
-    {Fault::diagonal_hidden, 2, "anchored"},   {Fault::mask_ignored, 2, "shuffled"},
-    {Fault::mask_in_mode_0, 0, "shuffled"},    {Fault::counts_once, 0, "duplicates"},
-    {Fault::first_head_lists, 0, "per_head"},  {Fault::first_block_twice, 0, "shuffled"},
-    {Fault::last_place_dropped, 0, "shuffled"}, {Fault::blocks_from_start, 0, "shuffled"},
-    {Fault::row_term_missing, 0, "shuffled"},  {Fault::row_term_of_first_head, 2, "causal"},
-    {Fault::dk_unscaled, 0, "identity"},       {Fault::dv_of_group_head, 0, "shared"},
-    {Fault::statistics_recomputed_late, 0, "shuffled"}, {Fault::softmax_sum_ignored, 0, "shared"},
-    {Fault::stage_truncates, 0, "shuffled"},
-    {Fault::cast_truncates, 0, "shuffled"},    {Fault::unlisted_unwritten, 0, "identity"},
-    {Fault::output_not_cleared, 0, "shuffled"}, {Fault::scale_one_percent, 0, "shuffled"}};
+constexpr Caught faults[] = {{Fault::future_seen, 2, "anchored"},
+                             {Fault::whole_blocks_hidden, 2, "anchored"},
+                             {Fault::diagonal_hidden, 2, "anchored"},
+                             {Fault::mask_ignored, 2, "shuffled"},
+                             {Fault::mask_in_mode_0, 0, "shuffled"},
+                             {Fault::counts_once, 0, "duplicates"},
+                             {Fault::first_head_lists, 0, "per_head"},
+                             {Fault::first_block_twice, 0, "shuffled"},
+                             {Fault::last_place_dropped, 0, "shuffled"},
+                             {Fault::blocks_from_start, 0, "shuffled"},
+                             {Fault::row_term_missing, 0, "shuffled"},
+                             {Fault::row_term_of_first_head, 2, "causal"},
+                             {Fault::dk_unscaled, 0, "identity"},
+                             {Fault::dv_of_group_head, 0, "shared"},
+                             {Fault::statistics_recomputed_late, 0, "shuffled"},
+                             {Fault::softmax_sum_ignored, 0, "shared"},
+                             {Fault::stage_truncates, 0, "shuffled"},
+                             {Fault::cast_truncates, 0, "shuffled"},
+                             {Fault::unlisted_unwritten, 0, "identity"},
+                             {Fault::output_not_cleared, 0, "shuffled"},
+                             {Fault::scale_one_percent, 0, "shuffled"}};
 
 TEST(SelectedBound, FaultsAreCaught) {
   for (const Caught& fault : faults) {
-    const CaseReport report = judged(small_case(spec::DType::bf16, fault.mode, fault.lists),
-                                     {.fault = fault.fault});
+    const CaseReport report =
+        judged(small_case(spec::DType::bf16, fault.mode, fault.lists), {.fault = fault.fault});
     EXPECT_EQ(contribution(report.verdict), ExitCode::nonconformant)
         << static_cast<int>(fault.fault) << " " << told(report);
   }
@@ -121,9 +140,17 @@ TEST(SelectedStructure, AKeyThatNobodyListsHasExactZeros) {
 
 TEST(SelectedStructure, OverflowOfOneRowExemptsFewElements) {
   Case<Op> c{.profile = "overflow_fp16"};
-  c.problem = {.dtype = spec::DType::fp16, .batch = 1, .heads_q = 1, .heads_kv = 1, .seq_q = 320,
-               .seq_kv = 2048, .head_dim = 192, .head_dim_v = 128, .scale_value = 0.0625,
-               .selected_block_size = 16, .selected_block_count = 1};
+  c.problem = {.dtype = spec::DType::fp16,
+               .batch = 1,
+               .heads_q = 1,
+               .heads_kv = 1,
+               .seq_q = 320,
+               .seq_kv = 2048,
+               .head_dim = 192,
+               .head_dim_v = 128,
+               .scale_value = 0.0625,
+               .selected_block_size = 16,
+               .selected_block_count = 1};
   const CaseReport report = judged(c, {});
   EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
   std::int64_t exempt = 0;

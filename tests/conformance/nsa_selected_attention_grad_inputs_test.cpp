@@ -19,10 +19,19 @@ using List = std::vector<std::int64_t>;
 
 Case<Op> small_case(const std::string& lists, std::int64_t mode = 0) {
   Case<Op> c{.patterns = {.lists = lists}};
-  c.problem = {.batch = 3, .heads_q = 4, .heads_kv = 2, .seq_q = 90, .seq_kv = 160,
-               .lengths_q = {90, 1, 17}, .lengths_kv = {96, 80, 160}, .head_dim = 128,
-               .head_dim_v = 128, .scale_value = 0.0625, .selected_block_size = 16,
-               .selected_block_count = 5, .sparse_mode = mode};
+  c.problem = {.batch = 3,
+               .heads_q = 4,
+               .heads_kv = 2,
+               .seq_q = 90,
+               .seq_kv = 160,
+               .lengths_q = {90, 1, 17},
+               .lengths_kv = {96, 80, 160},
+               .head_dim = 128,
+               .head_dim_v = 128,
+               .scale_value = 0.0625,
+               .selected_block_size = 16,
+               .selected_block_count = 5,
+               .sparse_mode = mode};
   if (mode == 2) c.problem.atten_mask = spec::SelectedMask::compressed;
   return c;
 }
@@ -36,7 +45,8 @@ std::vector<List> lists_of(const Case<Op>& c) {
   for (std::int64_t row = 0; row < e.rows(); ++row) {
     const auto [b, kv, i] = e.position(row);
     List list;
-    for (std::int64_t k = 0; k < e.dim; ++k) list.push_back(static_cast<std::int64_t>(view(b, kv, i, k)));
+    for (std::int64_t k = 0; k < e.dim; ++k)
+      list.push_back(static_cast<std::int64_t>(view(b, kv, i, k)));
     lists.push_back(list);
   }
   return lists;
@@ -177,7 +187,8 @@ TEST(SelectedInputs, StridesChangeNoValue) {
     c.inputs = striding;
     Op::Inputs strided = make_inputs(c);
     std::map<std::string, const spec::Tensor*> expected;
-    visit_tensors(plain, [&](const char* name, const spec::Tensor& tensor) { expected[name] = &tensor; });
+    visit_tensors(plain,
+                  [&](const char* name, const spec::Tensor& tensor) { expected[name] = &tensor; });
     EXPECT_EQ(expected.size(), 9u);
     visit_tensors(strided, [&](const char* name, const spec::Tensor& tensor) {
       const spec::Tensor& other = *expected.at(name);

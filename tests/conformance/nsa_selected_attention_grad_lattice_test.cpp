@@ -69,7 +69,8 @@ TEST(SelectedLattice, ExactGradientsAreThoseOfTheReference) {
       reference::NsaSelectedAttentionGrad<double>::from(c.problem, lattice.inputs);
   const std::vector<ExactTensor> tensors = exact_tensors(lattice, c.problem);
   const spec::Extents queries = query_extents(c.problem), keys = key_extents(c.problem);
-  const auto expect_row = [](const ExactTensor& tensor, std::size_t k, const std::vector<double>& row) {
+  const auto expect_row = [](const ExactTensor& tensor, std::size_t k,
+                             const std::vector<double>& row) {
     for (std::size_t d = 0; d < row.size(); ++d) {
       const Dyadic& x = tensor.exact[k * row.size() + d];
       EXPECT_NEAR(std::ldexp(static_cast<double>(x.numerator), x.exponent), row[d],
@@ -92,13 +93,13 @@ TEST(SelectedLattice, ExactGradientsAreThoseOfTheReference) {
 TEST(SelectedLattice, FaultsAreCaught) {
   const std::vector<Case<Op>> cases = selected::lattice_cases(1);
   for (const Fault fault :
-       {Fault::future_seen, Fault::whole_blocks_hidden, Fault::diagonal_hidden,
-        Fault::mask_ignored, Fault::mask_in_mode_0, Fault::counts_once,
-        Fault::first_head_lists, Fault::first_block_twice, Fault::last_place_dropped,
-        Fault::blocks_from_start, Fault::row_term_missing, Fault::row_term_of_first_head,
-        Fault::dk_unscaled, Fault::dv_of_group_head, Fault::statistics_recomputed_late,
-        Fault::softmax_sum_ignored, Fault::stage_truncates, Fault::cast_truncates, Fault::output_not_cleared,
-        Fault::scale_one_percent}) {
+       {Fault::future_seen,         Fault::whole_blocks_hidden, Fault::diagonal_hidden,
+        Fault::mask_ignored,        Fault::mask_in_mode_0,      Fault::counts_once,
+        Fault::first_head_lists,    Fault::first_block_twice,   Fault::last_place_dropped,
+        Fault::blocks_from_start,   Fault::row_term_missing,    Fault::row_term_of_first_head,
+        Fault::dk_unscaled,         Fault::dv_of_group_head,    Fault::statistics_recomputed_late,
+        Fault::softmax_sum_ignored, Fault::stage_truncates,     Fault::cast_truncates,
+        Fault::output_not_cleared,  Fault::scale_one_percent}) {
     bool caught = false;
     for (std::size_t k = 0; k < cases.size() && !caught; ++k)
       caught = contribution(judged(cases[k], {.fault = fault}).verdict) == ExitCode::nonconformant;

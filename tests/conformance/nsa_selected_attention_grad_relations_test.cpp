@@ -1,3 +1,5 @@
+#include "operators/nsa_selected_attention_grad_relations.hpp"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -9,7 +11,6 @@
 #include "assay/conformance/properties.hpp"
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
-#include "operators/nsa_selected_attention_grad_relations.hpp"
 #include "selected_kernel.hpp"
 
 namespace assay::conformance {

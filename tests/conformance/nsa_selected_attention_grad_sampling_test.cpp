@@ -82,8 +82,7 @@ TEST(SelectedSample, DrawnCasesAreOfTheirCategories) {
     const SelectedCase c = selected::draw_case(selected::decode(choice), 2e3, lot);
     const Choice axes = selected::axes_of(c);
     for (std::size_t axis = 0; axis < selected::axis_count; ++axis)
-      EXPECT_EQ(axes[axis], choice[axis])
-          << selected::axes().name(axis) << ": " << command_line(c);
+      EXPECT_EQ(axes[axis], choice[axis]) << selected::axes().name(axis) << ": " << command_line(c);
     EXPECT_NO_THROW(parse_case<Op>(case_words(command_line(c), Op::name))) << command_line(c);
   }
 }
@@ -109,7 +108,8 @@ TEST(SelectedSample, HoldsTheAxesOfTheGuidance) {
       for (const std::int64_t s : {-1, 0, 1})
         if (p.seq_q > listed_keys(p) + s) distances.insert(s);
   }
-  for (const std::int64_t group : {1, 2, 4, 15, 16, 17, 32}) EXPECT_TRUE(groups.contains(group)) << group;
+  for (const std::int64_t group : {1, 2, 4, 15, 16, 17, 32})
+    EXPECT_TRUE(groups.contains(group)) << group;
   for (std::int64_t size = 16; size <= 128; size += 16) EXPECT_TRUE(sizes.contains(size)) << size;
   for (const std::int64_t count : {1, 2, 7, 8, 9, 15, 16, 17, 31, 32})
     EXPECT_TRUE(counts.contains(count)) << count;
@@ -147,7 +147,8 @@ TEST(SelectedCase, WhatMakesNoSenseIsRefused) {
   EXPECT_NE(refused({"--heads_q=3", "--heads_kv=2"}).find("divisors"), std::string::npos);
   EXPECT_NE(refused({"--sparse_mode=2"}).find("NSAS-C33a"), std::string::npos);
   EXPECT_EQ(refused({"--sparse_mode=2", "--track=phase1"}), "accepted");
-  EXPECT_NE(refused({"--sparse_mode=2", "--atten_mask=compressed", "--scale_value=-1"}).find("more than 0"),
+  EXPECT_NE(refused({"--sparse_mode=2", "--atten_mask=compressed", "--scale_value=-1"})
+                .find("more than 0"),
             std::string::npos);
   EXPECT_NE(refused({"--seq_kv=40"}).find("NSAS-C30"), std::string::npos);
   EXPECT_NE(refused({"--seq_kv=16"}).find("NSAS-C29"), std::string::npos);
@@ -156,21 +157,30 @@ TEST(SelectedCase, WhatMakesNoSenseIsRefused) {
                      "--atten_mask=compressed"})
                 .find("domain"),
             std::string::npos);
-  EXPECT_NE(refused({"--batch=100000", "--heads_q=128", "--heads_kv=128", "--seq_q=16"}).find("GiB"),
-            std::string::npos);
+  EXPECT_NE(
+      refused({"--batch=100000", "--heads_q=128", "--heads_kv=128", "--seq_q=16"}).find("GiB"),
+      std::string::npos);
 }
 
 /// The smallest case that still has two copies of a block in a list.
 TEST(SelectedShrink, FindsASmallCase) {
   SelectedCase c{.patterns = {.lists = "duplicates"}};
-  c.problem = {.batch = 3, .heads_q = 6, .heads_kv = 2, .seq_q = 21, .seq_kv = 320,
-               .lengths_q = {21, 3, 9}, .lengths_kv = {256, 320, 192}, .head_dim = 192,
-               .head_dim_v = 192, .scale_value = 0.0625, .selected_block_size = 64,
+  c.problem = {.batch = 3,
+               .heads_q = 6,
+               .heads_kv = 2,
+               .seq_q = 21,
+               .seq_kv = 320,
+               .lengths_q = {21, 3, 9},
+               .lengths_kv = {256, 320, 192},
+               .head_dim = 192,
+               .head_dim_v = 192,
+               .scale_value = 0.0625,
+               .selected_block_size = 64,
                .selected_block_count = 3};
   const CaseJudge<Op> judge = [](const SelectedCase& candidate) {
     CaseReport report = blank_report(candidate);
-    const bool fails = candidate.patterns.lists == "duplicates" &&
-                       candidate.problem.selected_block_count > 1;
+    const bool fails =
+        candidate.patterns.lists == "duplicates" && candidate.problem.selected_block_count > 1;
     report.verdict = fails ? Verdict::nonconformant_proven : Verdict::conforms;
     return report;
   };

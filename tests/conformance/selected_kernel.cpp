@@ -98,8 +98,8 @@ void Kernel::append_row(const Op::Problem& p, const Rows& lists, const spec::Row
   const std::int64_t size = p.selected_block_size, count = p.selected_block_count;
   const std::int64_t kv = query.n / p.group();
   const spec::Extents keys = key_extents(p);
-  const float* list = lists.row(
-      lists.e.row(query.b, plan_.fault == Fault::first_head_lists ? 0 : kv, query.s));
+  const float* list =
+      lists.row(lists.e.row(query.b, plan_.fault == Fault::first_head_lists ? 0 : kv, query.s));
   std::vector<float> named;
   for (std::int64_t slot = 0; slot < count; ++slot) {
     if (plan_.fault == Fault::last_place_dropped && slot + 1 == count && count > 1) continue;
@@ -180,8 +180,7 @@ void Kernel::run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& ou
   const std::int64_t group = p.group();
   float scale = static_cast<float>(p.scale_value);
   if (plan_.fault == Fault::scale_one_percent) scale *= 1.01f;
-  const auto staging =
-      plan_.fault == Fault::stage_truncates ? spec::Rounding::rtz : plan_.rounding;
+  const auto staging = plan_.fault == Fault::stage_truncates ? spec::Rounding::rtz : plan_.rounding;
   const auto stage = [&](float x) { return plan_.stages ? rounded(x, p.dtype, staging) : x; };
   const std::vector<float> delta = row_terms(grad, out);
   Rows dq(query_extents(p));

@@ -7,14 +7,15 @@
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
-/// Kernels of NsaSelectedAttentionGrad as the tests need them: written row by row from the document.
+/// Kernels of NsaSelectedAttentionGrad as the tests need them: written row by row from the
+/// document.
 namespace assay::conformance::testing::selected {
 
 using Op = spec::NsaSelectedAttentionGrad;
 
 /// In which order the contributions to a row of dk and dv, and the places of a list, are added.
-/// by_query: one chain over heads and queries; backwards: the other way round; by_slot: place by place over all queries;
-/// partial: a sum for every query head, added at the end.
+/// by_query: one chain over heads and queries; backwards: the other way round; by_slot: place by
+/// place over all queries; partial: a sum for every query head, added at the end.
 enum class Order : std::uint8_t { by_query, backwards, by_slot, partial };
 
 /// What a kernel gets wrong.
@@ -33,15 +34,15 @@ enum class Fault : std::uint8_t {
   row_term_missing,
   row_term_of_first_head,
   dk_unscaled,
-  dv_of_group_head,     ///< of a group only the last head adds to dv
+  dv_of_group_head,            ///< of a group only the last head adds to dv
   statistics_recomputed_late,  ///< softmax_sum of the row above
   softmax_sum_ignored,
   stage_truncates,
   cast_truncates,
-  unlisted_unwritten,   ///< keys that no list names keep what was there
-  output_not_cleared,   ///< the gradients add to what was there
+  unlisted_unwritten,    ///< keys that no list names keep what was there
+  output_not_cleared,    ///< the gradients add to what was there
   workspace_not_zeroed,  ///< the sums of dk start at 1/2
-  strides_ignored,      ///< of key
+  strides_ignored,       ///< of key
   scale_one_percent,
 };
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "assay/conformance/case.hpp"
-#include "assay/conformance/examination.hpp"
 #include "assay/conformance/exact.hpp"
+#include "assay/conformance/examination.hpp"
 #include "assay/conformance/inputs.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/numerics.hpp"
@@ -25,7 +25,7 @@ struct Patterns<spec::NsaSelectedAttentionGrad> {
 };
 
 template <class PatternsOfOp, class Visitor>
-  requires std::same_as<std::remove_const_t<PatternsOfOp>, Patterns<spec::NsaSelectedAttentionGrad>>
+requires std::same_as<std::remove_const_t<PatternsOfOp>, Patterns<spec::NsaSelectedAttentionGrad>>
 void visit_fields(PatternsOfOp& patterns, Visitor&& visit) {
   visit("lists", patterns.lists, "pattern of the lists of blocks");
 }
@@ -33,20 +33,23 @@ void visit_fields(PatternsOfOp& patterns, Visitor&& visit) {
 /// Named contents of topk_indices: shuffled, identity, duplicates, ...
 std::span<const InputProfile> list_patterns();
 
-/// The lists that the case passes, strided as its inputs: the pattern `c.patterns.lists`. Every index names a whole
-/// block of its query's sequence; under the causal mask every query sees a key of a block that it lists.
+/// The lists that the case passes, strided as its inputs: the pattern `c.patterns.lists`. Every
+/// index names a whole block of its query's sequence; under the causal mask every query sees a key
+/// of a block that it lists.
 spec::Tensor make_topk_indices(const Case<spec::NsaSelectedAttentionGrad>& c);
 
-/// The mask that the case passes: the triangle of sparse mode 2, zeros in mode 0. Nothing where the problem has none.
+/// The mask that the case passes: the triangle of sparse mode 2, zeros in mode 0. Nothing where the
+/// problem has none.
 std::optional<spec::Tensor> make_mask(const Case<spec::NsaSelectedAttentionGrad>& c);
 
-/// The tensors of a track B case, forward included: statistics and attention_out are what the forward of the reference
-/// computes, rounded as the operator stores them; every one strided as the case says.
+/// The tensors of a track B case, forward included: statistics and attention_out are what the
+/// forward of the reference computes, rounded as the operator stores them; every one strided as the
+/// case says.
 spec::NsaSelectedAttentionGrad::Inputs make_inputs(const Case<spec::NsaSelectedAttentionGrad>& c);
 
-/// Outputs with the case's striding whose storage, viewed elements included, holds a poison pattern.
-spec::NsaSelectedAttentionGrad::Outputs make_outputs(
-    const Case<spec::NsaSelectedAttentionGrad>& c);
+/// Outputs with the case's striding whose storage, viewed elements included, holds a poison
+/// pattern.
+spec::NsaSelectedAttentionGrad::Outputs make_outputs(const Case<spec::NsaSelectedAttentionGrad>& c);
 
 /// A case whose correct outputs are known exactly, whatever the order of summation.
 struct SelectedLattice {
@@ -69,7 +72,8 @@ void judge_lattice(const SelectedLattice& lattice,
                    const spec::NsaSelectedAttentionGrad::Outputs& outputs,
                    const spec::NumericsProfile& numerics, CaseReport& report);
 
-/// What the documents leave open about a legal call that breaks no row, so that its refusal convicts nobody; else empty.
+/// What the documents leave open about a legal call that breaks no row, so that its refusal
+/// convicts nobody; else empty.
 std::string open_reading(const spec::Call<spec::NsaSelectedAttentionGrad>& call);
 
 /// Of one backward, roughly.

@@ -9,7 +9,7 @@ namespace assay::conformance {
 
 /// Calls visit(name, tensor) for every input that is present, by its documented name.
 template <class Inputs, class Visitor>
-  requires std::same_as<std::remove_const_t<Inputs>, spec::NsaSelectedAttentionGrad::Inputs>
+requires std::same_as<std::remove_const_t<Inputs>, spec::NsaSelectedAttentionGrad::Inputs>
 void visit_tensors(Inputs& inputs, Visitor&& visit) {
   visit("query", inputs.query);
   visit("key", inputs.key);
@@ -24,7 +24,7 @@ void visit_tensors(Inputs& inputs, Visitor&& visit) {
 
 /// The same for outputs.
 template <class Outputs, class Visitor>
-  requires std::same_as<std::remove_const_t<Outputs>, spec::NsaSelectedAttentionGrad::Outputs>
+requires std::same_as<std::remove_const_t<Outputs>, spec::NsaSelectedAttentionGrad::Outputs>
 void visit_tensors(Outputs& outputs, Visitor&& visit) {
   visit("dq", outputs.dq);
   visit("dk", outputs.dk);
