@@ -63,7 +63,7 @@ Chosen<Op> chosen_cases(const Options& options) {
 }
 
 /// What becomes of a case that has no exact inputs for the profile.
-enum class Inexact { left_out, refused };
+enum class Inexact { left_out, recipe, refused };
 
 /// What a file holds of a case; nothing where it is left out. Errors: UsageError where it is refused.
 template <class Op>
@@ -77,6 +77,7 @@ std::optional<fixtures::CaseRecord> record_of(const Options& options, const conf
                        options.recipe_only ? Contents::recipe : Contents::tensors);
   } catch (const conformance::NoLattice& reason) {
     if (inexact == Inexact::left_out) return std::nullopt;
+    if (inexact == Inexact::recipe) return conformance::recipe(c);
     throw UsageError(fmt::format("'{}': no exact inputs for the profile: {}",
                                  conformance::command_line(c), reason.what()));
   }
@@ -97,7 +98,7 @@ std::int64_t write_cases(const Options& options, const std::vector<conformance::
   for (const auto& c : cases) {
     auto record = record_of(options, c, implementation ? &*implementation : nullptr, inexact);
     if (!record) continue;
-    if (implementation && !implementation->unsupported(conformance::call_of(c))) try {
+    if (implementation && !record->inputs.empty() && !implementation->unsupported(conformance::call_of(c))) try {
         add_actual(*record, c, *implementation);
       } catch (const std::exception& failure) {
         context.err << fmt::format("{} made nothing of {}: {}\n", implementation->name(), record->command,
@@ -192,7 +193,7 @@ ExitCode export_lines(const Options& options, const Context& context) {
   fixtures::Writer writer(options.file);
   for (const std::string& line : lines)
     with_operators(line.substr(0, line.find_first_of(" \t\r")), [&]<class Op> {
-      write_cases<Op>(options, {case_of_line<Op>(line)}, writer, Inexact::refused, context);
+      write_cases<Op>(options, {case_of_line<Op>(line)}, writer, Inexact::recipe, context);
     });
   writer.close();
   print_written(options, std::ssize(lines), context.out);
@@ -202,7 +203,8 @@ ExitCode export_lines(const Options& options, const Context& context) {
 Action declare(CLI::App& app, const Registry&) {
   const auto options = std::make_shared<Options>();
   app.add_option("file", options->file, "HDF5 file that is written")->required();
-  app.add_option("--lines", options->lines, "text file with the replay lines of the cases, one a line; no plan");
+  app.add_option("--lines", options->lines, "text file with the replay lines of the cases, one a line; no plan. One that "
+                 "has no exact inputs for the profile becomes a recipe");
   app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
   app.add_option("--numerics", options->numerics,
                  "profile whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
