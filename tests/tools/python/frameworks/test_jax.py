@@ -33,21 +33,24 @@ def _dead_rows(problem: Attention) -> np.ndarray:
     return ~np.any(problem.keep, axis=-1)
 
 
-def _excess(problem: Attention) -> np.ndarray:
-    """What dead rows add to dV if they attend to every key alike."""
-    dy = np.where(_dead_rows(problem)[..., None], problem.dy.astype(np.float64), 0)
+def _share_of_dead_rows(problem: Attention, dy: np.ndarray) -> np.ndarray:
+    """What dead rows add to dV if they attend to every key alike, (rows of dV, dim)."""
+    dead = np.where(_dead_rows(problem)[..., None], dy, 0)
     batch, heads, seq_kv, dim = problem.value.shape
-    rows = dy.reshape(batch, heads, -1, dim).sum(2, keepdims=True) / seq_kv
-    return np.broadcast_to(rows, problem.value.shape)
+    rows = dead.reshape(batch, heads, -1, dim).sum(2, keepdims=True) / seq_kv
+    return np.broadcast_to(rows, problem.value.shape).reshape(-1, dim)
 
 
 def _follows_the_model(case: assay.Case) -> bool:
-    """dV is that of the definition and the excess together, which is not 0."""
-    dv = case.expected["dv"]
-    excess = np.concatenate([_excess(p).reshape(-1, dv.value.shape[1]) for p in attentions_of(case)])
-    gradients = [adapter._gradients(p).dv.reshape(-1, dv.value.shape[1]) for p in attentions_of(case)]
-    modelled = dv.value + excess[dv.rows]
-    made = np.concatenate(gradients).astype(np.float64)[dv.rows]
-    rounding = 2.0**-7 if case.problem["dtype"] == "bf16" else 2.0**-20
-    allowed = dv.tau + rounding * (np.abs(modelled) + np.max(np.abs(excess)))
-    return bool(np.any(excess)) and bool(np.all(np.abs(made - modelled) <= allowed))
+    """dV is that of the definition and the share of dead rows together, which is not 0."""
+    due, share, magnitude, made = case.expected["dv"], [], [], []
+    for problem in attentions_of(case):
+        dy = problem.dy.astype(np.float64)
+        share.append(_share_of_dead_rows(problem, dy))
+        magnitude.append(_share_of_dead_rows(problem, np.abs(dy)))
+        made.append(adapter._gradients(problem).dv.reshape(share[-1].shape).astype(np.float64))
+    modelled = due.value + np.concatenate(share)[due.rows]
+    rounding = 2.0**-7 if case.problem["dtype"] == "bf16" else 2.0**-18
+    allowed = due.tau + rounding * (np.abs(due.value) + np.concatenate(magnitude)[due.rows])
+    made_rows = np.concatenate(made)[due.rows]
+    return any(map(np.any, share)) and bool(np.all(np.abs(made_rows - modelled) <= allowed))
