@@ -188,6 +188,12 @@ void add_sequences(Corners& corners) {
     set_blocks(c.problem, 16, 1, 0);
     set_lengths(c.problem, of_queries, of_keys);
   });
+  corners.add("a short sequence in front of longer ones", [](SelectedCase& c) {
+    c.problem.heads_q = 2;
+    c.problem.heads_kv = 1;
+    set_blocks(c.problem, 16, 2, 0);
+    set_lengths(c.problem, {1, 6, 3}, {32, 64, 48});
+  });
   corners.add("sequences of unequal length", [](SelectedCase& c) {
     set_blocks(c.problem, 32, 2, 0);
     set_lengths(c.problem, {1, 33, 8, 31, 2}, {64, 64, 160, 96, 64});

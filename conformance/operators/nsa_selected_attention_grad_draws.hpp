@@ -8,6 +8,9 @@ namespace assay::conformance::selected {
 /// one head is judged on some of its rows.
 double fewest_entries(const Categories& chosen);
 double most_entries(const Categories& chosen);
+/// The least keys of all heads and sequences, and how many are affordable: all of them are made, multiplied and checked.
+double fewest_keys(const Categories& chosen);
+double most_keys(const Categories& chosen);
 
 /// A case of the categories with about `budget` such pairs, as far as they allow.
 SelectedCase draw_case(const Categories& chosen, double budget, std::uint64_t seed);

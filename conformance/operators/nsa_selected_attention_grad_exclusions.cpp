@@ -62,6 +62,8 @@ std::vector<Exclusion> fruitless() {
            }),
       rule("", {group, heads, block_size, block_count, queries, batch},
            [](const Categories& k) { return fewest_entries(k) > most_entries(k); }),
+      rule("", {heads, block_size, block_count, batch},
+           [](const Categories& k) { return fewest_keys(k) > most_keys(k); }),
   };
 }
 

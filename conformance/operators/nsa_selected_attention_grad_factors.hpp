@@ -26,9 +26,9 @@ enum class Group : std::uint8_t { one, few, sixteen, most };
 enum class Heads : std::uint8_t { one, several };
 /// Blocks of a list: 1, 2, 3 to 8, 9 to 15, 16, 17 to 31, 32.
 enum class BlockCount : std::uint8_t { one, two, few, some, sixteen, many, most };
-/// Query length of the longest sequence: one; beside a block's edge; less than its keys; as many; more.
+/// Queries of the first sequence: one; beside a block's edge; less than its keys; as many; more.
 enum class Queries : std::uint8_t { one, edge, shorter, equal, longer };
-/// Keys of the shortest sequence: as many as are listed; one block more; more.
+/// Keys of the first sequence: as many as are listed; one block more; more.
 enum class Keys : std::uint8_t { listed, one_more, more };
 /// One sequence; several of equal lengths; of differing ones; 16 and more.
 enum class Batch : std::uint8_t { single, alike, unequal, many };

@@ -5,6 +5,7 @@
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "input_profiles.hpp"
 #include "operators/flash_attention_score_grad_profiles.hpp"
+#include "operators/nsa_selected_attention_grad_heads.hpp"
 #include "operators/packed_rows.hpp"
 
 namespace assay::conformance {
@@ -13,31 +14,6 @@ namespace {
 using Op = spec::NsaSelectedAttentionGrad;
 using spec::Tensor;
 
-/// One query head of one sequence, as a problem of its own.
-Op::Problem head_problem(const Op::Problem& p, std::int64_t b) {
-  Op::Problem head = p;
-  head.batch = head.heads_q = head.heads_kv = 1;
-  head.seq_q = p.length_q(b);
-  head.seq_kv = p.length_kv(b);
-  head.lengths_q.clear();
-  head.lengths_kv.clear();
-  return head;
-}
-
-/// Rows of head n of sequence b.
-template <class Number>
-std::vector<Number> head_rows(const Tensor& tensor, const spec::Extents& e, std::int64_t b,
-                              std::int64_t n) {
-  const spec::HeadView view(tensor, spec::Layout::tnd, e);
-  std::vector<double> row(static_cast<std::size_t>(e.dim));
-  std::vector<Number> rows;
-  for (std::int64_t s = 0; s < e.length(b); ++s) {
-    view.read_row(b, n, s, row);
-    rows.insert(rows.end(), row.begin(), row.end());
-  }
-  return rows;
-}
-
 /// The forward of every query head, on all cores.
 reference::SelectedForward<double> forward_of(const Op::Problem& p, const Op::Inputs& inputs) {
   const spec::Extents queries = query_extents(p), out = attention_out_extents(p);
@@ -45,18 +21,18 @@ reference::SelectedForward<double> forward_of(const Op::Problem& p, const Op::In
   all.softmax_max.resize(static_cast<std::size_t>(queries.rows()));
   all.softmax_sum = all.softmax_max;
   all.attention_out.resize(static_cast<std::size_t>(out.rows() * out.dim));
+  std::vector<reference::SelectedOperands<double>> sides(
+      static_cast<std::size_t>(p.batch * p.heads_kv));
+  parallel_for(std::ssize(sides), [&](std::int64_t k) {
+    sides[static_cast<std::size_t>(k)] =
+        selected::key_side<double>(p, inputs, {k / p.heads_kv, k % p.heads_kv * p.group(), 1});
+  });
   parallel_for(p.batch * p.heads_q, [&](std::int64_t task) {
-    const std::int64_t b = task / p.heads_q, n = task % p.heads_q, kv = n / p.group();
-    const auto own = reference::forward<double>(
-        head_problem(p, b),
-        {.query = head_rows<double>(inputs.query, queries, b, n),
-         .key = head_rows<double>(inputs.key, key_extents(p), b, kv),
-         .value = head_rows<double>(inputs.value, value_extents(p), b, kv),
-         .attention_out_grad = {},
-         .softmax_max = {},
-         .softmax_sum = {},
-         .attention_out = {},
-         .topk_indices = head_rows<std::int64_t>(inputs.topk_indices, topk_extents(p), b, kv)});
+    const std::int64_t b = task / p.heads_q, n = task % p.heads_q;
+    const selected::Heads head{b, n, 1};
+    auto operands = sides[static_cast<std::size_t>(b * p.heads_kv + n / p.group())];
+    operands.query = selected::rows_of<double>(inputs.query, queries, head);
+    const auto own = reference::forward<double>(selected::problem_of(p, head), operands);
     const std::int64_t first = queries.row(b, n, 0);
     std::ranges::copy(own.softmax_max, all.softmax_max.begin() + first);
     std::ranges::copy(own.softmax_sum, all.softmax_sum.begin() + first);
