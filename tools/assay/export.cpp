@@ -63,10 +63,31 @@ Chosen<Op> chosen_cases(const Options& options) {
   return chosen;
 }
 
-/// Writes the cases, with what the named implementation makes of them.
+/// What becomes of a case that has no exact inputs for the profile.
+enum class Inexact { left_out, recipe, refused };
+
+/// What a file holds of a case; nothing where it is left out. Errors: UsageError where it is refused.
 template <class Op>
-void write_cases(const Options& options, const std::vector<conformance::Case<Op>>& cases,
-                 fixtures::Writer& writer, const Context& context) {
+std::optional<fixtures::CaseRecord> record_of(const Options& options, const conformance::Case<Op>& c,
+                                              const Recorder<Op>* implementation, Inexact inexact) {
+  try {
+    return stored_case(c,
+                       implementation ? implementation->numerics(c.problem)
+                                      : numerics_of<Op>(options, c.problem.dtype),
+                       implementation ? implementation->name() : options.numerics,
+                       options.recipe_only ? Contents::recipe : Contents::tensors);
+  } catch (const conformance::NoLattice& reason) {
+    if (inexact == Inexact::left_out) return std::nullopt;
+    if (inexact == Inexact::recipe) return conformance::recipe(c);
+    throw UsageError(fmt::format("'{}': no exact inputs for the profile: {}",
+                                 conformance::command_line(c), reason.what()));
+  }
+}
+
+/// Writes the cases, with what the named implementation makes of them; returns their number.
+template <class Op>
+std::int64_t write_cases(const Options& options, const std::vector<conformance::Case<Op>>& cases,
+                         fixtures::Writer& writer, Inexact inexact, const Context& context) {
   std::unique_ptr<spec::Implementation<Op>> own;
   std::optional<Recorder<Op>> implementation;
   if (const ImplementationFlags flags{.name = options.implementation, .threads = {}};
@@ -74,26 +95,25 @@ void write_cases(const Options& options, const std::vector<conformance::Case<Op>
     own = make_implementation<Op>(context.registry, flags);
     implementation.emplace(*own, flags.name);
   }
-  std::size_t written = 0;
+  std::int64_t written = 0;
   for (const auto& c : cases) {
-    fixtures::CaseRecord record =
-        stored_case(c,
-                    implementation ? implementation->numerics(c.problem)
-                                   : numerics_of<Op>(options, c.problem.dtype),
-                    implementation ? implementation->name() : options.numerics,
-                    options.recipe_only ? Contents::recipe : Contents::tensors);
-    if (implementation && !implementation->unsupported(conformance::call_of(c))) try {
-        add_actual(record, c, *implementation);
+    auto record = record_of(options, c, implementation ? &*implementation : nullptr, inexact);
+    if (!record) continue;
+    const bool has_inputs = !record->digests.empty();
+    if (implementation && has_inputs && !implementation->unsupported(conformance::call_of(c))) try {
+        add_actual(*record, c, *implementation);
       } catch (const std::exception& failure) {
-        context.err << fmt::format("{} made nothing of {}: {}\n", implementation->name(), record.command,
+        context.err << fmt::format("{} made nothing of {}: {}\n", implementation->name(), record->command,
                                    failure.what());
       }
-    writer.write(record);
+    writer.write(*record);
+    ++written;
     if (context.terminal)
-      context.err << fmt::format("\r{} of {} cases of {}\x1b[K", ++written, cases.size(), Op::name)
+      context.err << fmt::format("\r{} of {} cases of {}\x1b[K", written, cases.size(), Op::name)
                   << std::flush;
   }
   if (context.terminal) context.err << '\n';
+  return written;
 }
 
 void print_written(const Options& options, std::int64_t cases, std::ostream& out) {
@@ -103,7 +123,7 @@ void print_written(const Options& options, std::int64_t cases, std::ostream& out
 
 ExitCode export_plan(const Options& options, const Context& context) {
   Written sum;
-  std::vector<std::function<void(fixtures::Writer&)>> parts;
+  std::vector<std::function<std::int64_t(fixtures::Writer&)>> parts;
   for_each_operator([&]<class Op> {
     if (!options.implementation.empty() && !is_registered<Op>(context.registry, options.implementation) &&
         !is_foreign<Op>(context.registry, options.implementation))
@@ -112,7 +132,7 @@ ExitCode export_plan(const Options& options, const Context& context) {
     sum.cases += std::ssize(chosen->cases), sum.large += chosen->large, sum.calls += chosen->calls;
     sum.relations += chosen->relations, sum.only += chosen->only;
     parts.push_back([&options, &context, chosen](fixtures::Writer& writer) {
-      write_cases<Op>(options, chosen->cases, writer, context);
+      return write_cases<Op>(options, chosen->cases, writer, Inexact::left_out, context);
     });
   });
   if (parts.empty()) throw unknown_implementation(context.registry, options.implementation);
@@ -125,13 +145,14 @@ ExitCode export_plan(const Options& options, const Context& context) {
                     "--largest={}",
                     sum.calls, sum.relations, sum.large, options.largest));
   fixtures::Writer writer(options.file);
-  for (const auto& write : parts) write(writer);
+  std::int64_t written = 0;
+  for (const auto& write : parts) written += write(writer);
   writer.close();
-  print_written(options, sum.cases, context.out);
+  print_written(options, written, context.out);
   context.out << fmt::format(
       "left out: {} cases that only check arguments, {} that compare several runs, {} larger than "
-      "--largest={}\n",
-      sum.calls, sum.relations, sum.large, options.largest);
+      "--largest={}, {} without exact inputs for the profile\n",
+      sum.calls, sum.relations, sum.large, options.largest, sum.cases - written);
   return ExitCode::conformant;
 }
 
@@ -140,9 +161,9 @@ ExitCode export_one(const Options& options, const conformance::Case<Op>& c,
                     const Context& context) {
   if (const auto reason = without_tensors(c)) throw UsageError(*reason);
   fixtures::Writer writer(options.file);
-  write_cases<Op>(options, std::vector{c}, writer, context);
+  const auto written = write_cases<Op>(options, std::vector{c}, writer, Inexact::refused, context);
   writer.close();
-  print_written(options, 1, context.out);
+  print_written(options, written, context.out);
   return ExitCode::conformant;
 }
 
@@ -174,11 +195,7 @@ ExitCode export_lines(const Options& options, const Context& context) {
   fixtures::Writer writer(options.file);
   for (const std::string& line : lines)
     with_operators(line.substr(0, line.find_first_of(" \t\r")), [&]<class Op> {
-      try {
-        write_cases<Op>(options, {case_of_line<Op>(line)}, writer, context);
-      } catch (const conformance::NoLattice& reason) {
-        throw UsageError("'" + line + "': no exact inputs: " + reason.what());
-      }
+      write_cases<Op>(options, {case_of_line<Op>(line)}, writer, Inexact::recipe, context);
     });
   writer.close();
   print_written(options, std::ssize(lines), context.out);
@@ -188,7 +205,9 @@ ExitCode export_lines(const Options& options, const Context& context) {
 Action declare(CLI::App& app, const Registry&) {
   const auto options = std::make_shared<Options>();
   app.add_option("file", options->file, "HDF5 file that is written")->required();
-  app.add_option("--lines", options->lines, "text file with the replay lines of the cases, one a line; no plan");
+  app.add_option("--lines", options->lines,
+                 "text file with the replay lines of the cases, one a line, instead of a plan; one without "
+                 "exact inputs for the profile becomes a recipe");
   app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
   app.add_option("--numerics", options->numerics,
                  "profile whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");

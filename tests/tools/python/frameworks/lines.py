@@ -40,8 +40,8 @@ def lines(dtype: str, count: int) -> list[str]:
         dim, scale = SIZES[(k // 3 + 2 * k) % 5]
         options = list(masks(layout, seq_q, seq_kv, PATTERNS[(k // 6) % 5]))
         track = TRACKS[(k // 4) % 5]
-        if track != "bound":
-            scale = EXACT_SCALE
+        if track != "bound":  # partial results of a group in 16 bits are never exact
+            scale, heads_q = EXACT_SCALE, heads_kv
         words = [
             f"--layout={layout}",
             f"--dtype={dtype}",

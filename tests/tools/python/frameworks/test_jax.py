@@ -9,22 +9,46 @@ import pytest
 
 import assay
 from assay.adapters import jax as adapter
-from assay.adapters.attention import Attention, attentions_of
+from assay.adapters.attention import Attention, Gradients, attentions_of
 from assay.judging import export_lines
-from judged import failing_outputs, judged
+from judged import failing_outputs, judged, share_of_equal_bits
 
 
 @pytest.mark.parametrize("dtype", ("fp32", "bf16"))
-def test_it_conforms_but_for_queries_without_a_key(dtype: str, tmp_path: Path) -> None:
-    """A mask is a large negative score there, so that a query that attends to nothing attends to every key alike, and its
-    share of dy is in dV; dQ and dK of such rows are 0 as they should be."""
+def test_what_fails_is_explained(dtype: str, tmp_path: Path) -> None:
+    """Two things fail, and each is what a model of it makes.
+
+    A mask is a large negative score in JAX, so that a query that attends to nothing attends to every key alike, and its share
+    of dy is in dV. And the compiler keeps dS in fp32 where the source has it rounded to the type of the tensors, which the
+    preset jax_cpu declares and only exact cases of track a2 can tell.
+    """
     failures = judged(adapter.attention, dtype).failures
     assert failures
     for report in failures:
         file = tmp_path / f"{report.id}.h5"
         case = export_lines(file, [report.command], adapter.attention.numerics)[0]
-        assert failing_outputs(report) == {"dv"}, report.explanation()
-        assert _follows_the_model(case), report.explanation()
+        outputs = failing_outputs(report)
+        if "dv" in outputs:
+            assert _has_the_share_of_dead_rows(case), report.explanation()
+        if outputs & {"dq", "dk"}:
+            assert dtype == "bf16" and "--track=a2" in report.command, report.explanation()
+            shares = share_of_equal_bits(adapter.attention, _with_dscore_unrounded, report, tmp_path)
+            assert min(shares.get(name, 1) for name in ("dq", "dk")) > 0.99, (report.command, shares)
+
+
+def _with_dscore_unrounded(problem: Attention) -> Gradients:
+    """The gradients of an exact case, rounded at their end alone; it has no groups."""
+    q, k, v, dy, out = (
+        np.asarray(x, np.float64)
+        for x in (problem.query, problem.key, problem.value, problem.dy, problem.attention_in)
+    )
+    with np.errstate(over="ignore"):
+        p = np.exp(problem.scale * q @ k.swapaxes(2, 3) - problem.softmax_max[..., None])
+        p = p / problem.softmax_sum[..., None]
+    p = np.where((p > 1e-30) & (problem.keep if problem.keep is not None else True), p, 0)
+    ds = problem.scale * p * (dy @ v.swapaxes(2, 3) - np.sum(dy * out, -1, keepdims=True))
+    gradients = (ds @ k, ds.swapaxes(2, 3) @ q, p.swapaxes(2, 3) @ dy)
+    return Gradients(*(g.astype(problem.query.dtype) for g in gradients))
 
 
 def _dead_rows(problem: Attention) -> np.ndarray:
@@ -33,21 +57,24 @@ def _dead_rows(problem: Attention) -> np.ndarray:
     return ~np.any(problem.keep, axis=-1)
 
 
-def _excess(problem: Attention) -> np.ndarray:
-    """What dead rows add to dV if they attend to every key alike."""
-    dy = np.where(_dead_rows(problem)[..., None], problem.dy.astype(np.float64), 0)
+def _share_of_dead_rows(problem: Attention, dy: np.ndarray) -> np.ndarray:
+    """What dead rows add to dV if they attend to every key alike, (rows of dV, dim)."""
+    dead = np.where(_dead_rows(problem)[..., None], dy, 0)
     batch, heads, seq_kv, dim = problem.value.shape
-    rows = dy.reshape(batch, heads, -1, dim).sum(2, keepdims=True) / seq_kv
-    return np.broadcast_to(rows, problem.value.shape)
+    rows = dead.reshape(batch, heads, -1, dim).sum(2, keepdims=True) / seq_kv
+    return np.broadcast_to(rows, problem.value.shape).reshape(-1, dim)
 
 
-def _follows_the_model(case: assay.Case) -> bool:
-    """dV is that of the definition and the excess together, which is not 0."""
-    dv = case.expected["dv"]
-    excess = np.concatenate([_excess(p).reshape(-1, dv.value.shape[1]) for p in attentions_of(case)])
-    gradients = [adapter._gradients(p).dv.reshape(-1, dv.value.shape[1]) for p in attentions_of(case)]
-    modelled = dv.value + excess[dv.rows]
-    made = np.concatenate(gradients).astype(np.float64)[dv.rows]
-    rounding = 2.0**-7 if case.problem["dtype"] == "bf16" else 2.0**-20
-    allowed = dv.tau + rounding * (np.abs(modelled) + np.max(np.abs(excess)))
-    return bool(np.any(excess)) and bool(np.all(np.abs(made - modelled) <= allowed))
+def _has_the_share_of_dead_rows(case: assay.Case) -> bool:
+    """dV is that of the definition and the share of dead rows together, which is not 0."""
+    due, share, magnitude, made = case.expected["dv"], [], [], []
+    for problem in attentions_of(case):
+        dy = problem.dy.astype(np.float64)
+        share.append(_share_of_dead_rows(problem, dy))
+        magnitude.append(_share_of_dead_rows(problem, np.abs(dy)))
+        made.append(adapter._gradients(problem).dv.reshape(share[-1].shape).astype(np.float64))
+    modelled = due.value + np.concatenate(share)[due.rows]
+    rounding = 2.0**-7 if case.problem["dtype"] == "bf16" else 2.0**-18
+    allowed = due.tau + rounding * (np.abs(due.value) + np.concatenate(magnitude)[due.rows])
+    made_rows = np.concatenate(made)[due.rows]
+    return any(map(np.any, share)) and bool(np.all(np.abs(made_rows - modelled) <= allowed))

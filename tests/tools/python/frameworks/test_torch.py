@@ -23,8 +23,8 @@ has_sdpa = pytest.mark.skipif(
 def test_composed_operators_conform(dtype: str) -> None:
     reports = judged(adapter.composed, dtype)
     assert not reports.failures
-    if dtype == "bf16":  # every intermediate is rounded: a profile that earns no coverage
-        assert not reports.verdicts["conforms"]
+    if dtype == "bf16":  # every intermediate is rounded: a profile that earns no coverage but in exact cases
+        assert all(r.verdict != "conforms" for r in reports if "--track=" not in r.command)
 
 
 @has_sdpa

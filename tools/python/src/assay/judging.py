@@ -107,6 +107,8 @@ class _Judge:
     def _run(self, case: Case) -> Report | None:
         """Adds outputs to the file of the case; or the verdict where there are none."""
         try:
+            if not case.inputs:
+                raise Unsupported(f"no exact inputs for numerics '{self.implementation.numerics}'")
             if reason := self.implementation.unsupported(case):
                 raise Unsupported(reason)
             names = [self.implementation.name]
