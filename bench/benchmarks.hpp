@@ -11,11 +11,18 @@ void reference_speed(Recorder& recorder, std::size_t runs);
 /// same turns: both rates, the ratio of their times, and how far their results are apart.
 void optimized_speed(Recorder& recorder, std::size_t runs);
 
+/// The same of selected attention, beside products of Eigen composed token by token over gathered keys.
+void selected_speed(Recorder& recorder, std::size_t runs);
+
+/// The optimized gradient of compression on the host: multiply-adds and bytes of its tensors per second.
+void compress_speed(Recorder& recorder, std::size_t runs);
+
 /// Cases per second that the judge handles, the implementation's own time included.
 void judge_speed(Recorder& recorder, std::size_t runs);
 
 /// What the device model says of the same shapes: cycles, bytes, occupancy. Exact.
 void modelled_time(Recorder& recorder);
+void compress_modelled_time(Recorder& recorder);
 
 /// Moves each assumed number of the device to both ends of its range and reports how the time changes and whether
 /// another pipe becomes the busiest.

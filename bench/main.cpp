@@ -11,7 +11,7 @@ namespace {
 using namespace assay::bench;
 
 struct Choice {
-  std::vector<std::string> groups = {"reference", "optimized", "judge", "modelled"};
+  std::vector<std::string> groups = {"reference", "optimized", "selected", "judge", "modelled"};
   std::size_t runs = 7;
   bool table = false, sensitivity = false;
 };
@@ -20,9 +20,16 @@ void run(const Choice& choice, Recorder& recorder) {
   if (choice.sensitivity) return sensitivity(recorder);
   for (const std::string& group : choice.groups) {
     if (group == "reference") reference_speed(recorder, choice.runs);
-    if (group == "optimized") optimized_speed(recorder, choice.runs);
+    if (group == "optimized") {
+      optimized_speed(recorder, choice.runs);
+      compress_speed(recorder, choice.runs);
+    }
+    if (group == "selected") selected_speed(recorder, choice.runs);
     if (group == "judge") judge_speed(recorder, choice.runs);
-    if (group == "modelled") modelled_time(recorder);
+    if (group == "modelled") {
+      modelled_time(recorder);
+      compress_modelled_time(recorder);
+    }
   }
 }
 
@@ -32,7 +39,7 @@ int main(int argc, char** argv) {
   Choice choice;
   CLI::App app("Host speed and modelled time of Assay, one JSON object a line.", "assay_bench");
   app.add_option("groups", choice.groups, "what to measure, all by default")
-      ->check(CLI::IsMember({"reference", "optimized", "judge", "modelled"}));
+      ->check(CLI::IsMember({"reference", "optimized", "selected", "judge", "modelled"}));
   app.add_option("--runs", choice.runs, "timed runs of each work")->check(CLI::Range(7, 1000));
   app.add_flag("--table", choice.table, "a table for people instead of JSON");
   app.add_flag("--sensitivity", choice.sensitivity,

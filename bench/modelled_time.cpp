@@ -5,6 +5,7 @@
 
 #include "assay/optimized/flash_attention_score_grad/estimate.hpp"
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
 #include "benchmarks.hpp"
 #include "shapes.hpp"
 
@@ -17,6 +18,12 @@ constexpr std::string_view pipes[device::pipe_count] = {
 optimized::Estimate estimate_of(const spec::FlashAttentionScoreGrad::Problem& p,
                                 const device::Spec& device) {
   return optimized::estimate(p, optimized::plan(p, device), device);
+}
+
+optimized::Estimate estimate_of(const spec::NsaSelectedAttentionGrad::Problem& p,
+                                const device::Spec& device) {
+  using namespace optimized::selected;
+  return estimate(p, plan(p, device), even_demand(p), device);
 }
 
 std::string busiest(const optimized::Estimate& estimate) {
@@ -42,20 +49,24 @@ device::Spec moved(device::Spec spec, std::size_t position, double device::Quant
   return spec;
 }
 
+void record(Recorder& recorder, const std::string& problem, const optimized::Estimate& estimate) {
+  const Subject subject{"modelled.a2", problem};
+  recorder.modelled(subject, {"makespan", "cycle"}, estimate.makespan.count);
+  for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
+    recorder.modelled(subject, {std::string(pipes[pipe]) + "_busy", "cycle"},
+                      estimate.busy[pipe].count);
+  recorder.modelled(subject, {"gm_read", "B"}, static_cast<double>(estimate.read.count));
+  recorder.modelled(subject, {"gm_written", "B"}, static_cast<double>(estimate.written.count));
+  recorder.modelled(subject, {"cube_utilisation", "%"}, 100 * estimate.cube_utilisation);
+}
+
 }  // namespace
 
 void modelled_time(Recorder& recorder) {
-  for (const auto& p : long_shapes(device_heads)) {
-    const optimized::Estimate estimate = estimate_of(p, device::a2());
-    const Subject subject{"modelled.a2", name_of(p)};
-    recorder.modelled(subject, {"makespan", "cycle"}, estimate.makespan.count);
-    for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
-      recorder.modelled(subject, {std::string(pipes[pipe]) + "_busy", "cycle"},
-                        estimate.busy[pipe].count);
-    recorder.modelled(subject, {"gm_read", "B"}, static_cast<double>(estimate.read.count));
-    recorder.modelled(subject, {"gm_written", "B"}, static_cast<double>(estimate.written.count));
-    recorder.modelled(subject, {"cube_utilisation", "%"}, 100 * estimate.cube_utilisation);
-  }
+  for (const auto& p : long_shapes(device_heads))
+    record(recorder, name_of(p), estimate_of(p, device::a2()));
+  for (const auto& p : selected_shapes(4, 16384))
+    record(recorder, name_of(p), estimate_of(p, device::a2()));
 }
 
 void sensitivity(Recorder& recorder) {

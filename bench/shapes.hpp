@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
 namespace assay::bench {
 
@@ -43,6 +44,40 @@ inline double flop_of(const spec::FlashAttentionScoreGrad::Problem& p) {
   const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
   const double pairs = product(p.batch, p.heads_q, p.seq_q, p.seq_kv);
   return 10.0 * pairs * static_cast<double>(p.head_dim) * (p.sparse_mode == 2 ? 0.5 : 1.0);
+}
+
+/// Causal, 16 blocks of 64 keys of so many tokens, head sizes 192 and 128 as in the NSA paper; 1, 4 and 16 query heads a
+/// key head.
+inline std::vector<spec::NsaSelectedAttentionGrad::Problem> selected_shapes(std::int64_t heads_kv,
+                                                                            std::int64_t tokens) {
+  std::vector<spec::NsaSelectedAttentionGrad::Problem> shapes;
+  for (const std::int64_t group : {1, 4, 16}) {
+    spec::NsaSelectedAttentionGrad::Problem p;
+    p.heads_kv = heads_kv;
+    p.heads_q = group * heads_kv;
+    p.seq_q = p.seq_kv = tokens;
+    p.selected_block_size = 64, p.selected_block_count = 16;
+    p.scale_value = 0.0721687824f;
+    p.sparse_mode = 2;
+    p.atten_mask = spec::SelectedMask::compressed;
+    shapes.push_back(p);
+  }
+  return shapes;
+}
+
+/// "bf16 N16/1 S2048 16 x 64 keys, causal".
+inline std::string name_of(const spec::NsaSelectedAttentionGrad::Problem& p) {
+  return std::string(to_string(p.dtype)) + " N" + std::to_string(p.heads_q) + "/" +
+         std::to_string(p.heads_kv) + " S" + std::to_string(p.seq_q) + " " +
+         std::to_string(p.selected_block_count) + " x " + std::to_string(p.selected_block_size) +
+         " keys" + (p.sparse_mode == 2 ? ", causal" : "");
+}
+
+/// Floating-point operations of the matrix products over all listed keys, hidden ones too.
+inline double flop_of(const spec::NsaSelectedAttentionGrad::Problem& p) {
+  const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
+  return 2.0 * product(p.batch, p.heads_q, p.seq_q, p.selected_block_size, p.selected_block_count) *
+         static_cast<double>(3 * p.head_dim + 2 * p.head_dim_v);
 }
 
 }  // namespace assay::bench

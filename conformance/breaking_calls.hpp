@@ -47,7 +47,7 @@ std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
                                     std::size_t turn) {
   for (std::size_t k = 0; k < calls.size(); ++k) {
     Case<Op> c = calls[(turn + k) % calls.size()];
-    c.product = turn % 2 != 0 && spec::supports(c.surface, spec::Product::a3) ? spec::Product::a3
+    c.product = turn % 2 != 0 && supports(c.surface, spec::Product::a3) ? spec::Product::a3
                                                                               : spec::Product::a2;
     c.violate = std::string(row.id) + ":" + std::string(violation);
     c.note = row.statement;

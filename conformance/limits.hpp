@@ -1,8 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "assay/conformance/case.hpp"
+#include "assay/conformance/inputs.hpp"
 
 namespace assay::conformance {
 
@@ -17,7 +23,39 @@ struct FieldRange {
 [[noreturn]] void refuse(std::string_view field, const std::string& value,
                          const std::string& accepted);
 
+/// Refuses a name that is not among those of `named`.
+void require_named(std::string_view field, const std::string& value,
+                   std::span<const InputProfile> named);
+
 /// Largest memory that a case with numbers may need, in bytes.
 inline constexpr double memory_limit = 16.0 * 1024 * 1024 * 1024;
+
+/// Refuses a tensor whose elements cannot be numbered, and, where `with_numbers`, more than `memory_limit`.
+/// Errors: std::invalid_argument that says what to reduce: "batch, heads_q, seq_q or seq_kv".
+struct Size {
+  double largest_tensor, bytes;
+  bool with_numbers;
+};
+void require_size(const Size& size, std::string_view fields);
+
+/// Refuses a relation without its track, a track without one of the relations in `names`, and hard data, which would leave
+/// its domain by overflow or underflow. Whether there is a relation.
+bool require_track(Track track, const std::string& relation, const std::string& profile,
+                   const std::string& names);
+
+/// Fields of queries or keys that the lengths of sequences imply.
+struct LengthFields {
+  std::string_view lengths_name;
+  std::vector<std::int64_t>& lengths;
+  std::string_view longest_name;
+  std::int64_t& longest;
+};
+/// Sets batch and the longest sequence from the lengths where there are any; equal lengths become the longest alone.
+/// `given` tells which fields the user wrote. Errors: std::invalid_argument where they contradict the lengths.
+void settle_lengths(std::int64_t& batch, const LengthFields& fields,
+                    const std::function<bool(std::string_view)>& given);
+/// Refuses lengths of queries and keys of which there are not as many.
+void require_as_many(const std::vector<std::int64_t>& lengths_q,
+                     const std::vector<std::int64_t>& lengths_kv);
 
 }  // namespace assay::conformance

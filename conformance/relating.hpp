@@ -65,7 +65,7 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
   };
   try {
     if (const auto reason = kernel.unsupported(call_of(c))) {
-      fail(Verdict::not_applicable, "the implementation does not offer this: " + *reason);
+      fail(Verdict::not_applicable, not_offered(*reason));
       return report;
     }
     report.verdict = judge(c, report);
@@ -74,12 +74,11 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
     report.value_case = report.verdict != Verdict::not_applicable;
   } catch (const Incomparable& reason) {
     fail(Verdict::not_applicable, reason.what());
+  } catch (const spec::Unsupported& reason) {
+    fail(Verdict::not_applicable, not_offered(reason.what()));
   } catch (const spec::Rejected& answer) {
     fail(Verdict::rejected_wrongly,
          std::string("a run of the relation was refused: ") + answer.what());
-  } catch (const spec::Unsupported& answer) {
-    fail(Verdict::not_applicable,
-         std::string("the implementation does not offer this: ") + answer.what());
   } catch (const spec::Misconduct& seen) {
     fail(verdict_of(seen.kind()), std::string("a run of the relation: ") + seen.what());
   } catch (const std::exception& failure) {

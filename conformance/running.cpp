@@ -11,6 +11,10 @@ std::string describe(spec::Status status) {
          std::string(spec::to_string(status));
 }
 
+std::string not_offered(const std::string& reason) {
+  return "the implementation does not offer this: " + reason;
+}
+
 Verdict verdict_of(spec::Misconduct::Kind kind) {
   switch (kind) {
     case spec::Misconduct::Kind::crash:

@@ -26,6 +26,9 @@ void add_note(CaseReport& report, const std::string& rule, const std::string& te
 /// "161002 param_invalid".
 std::string describe(spec::Status status);
 
+/// What a report says where the kernel does not offer a call, for `reason`.
+std::string not_offered(const std::string& reason);
+
 /// What the watched misconduct of a kernel is a case of.
 Verdict verdict_of(spec::Misconduct::Kind kind);
 
@@ -68,9 +71,8 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
     kernel.run_call(call, c.problem, lent, run.outputs);
   } catch (const spec::Rejected& answer) {
     fail(Verdict::rejected_wrongly, std::string("phase 2 refused a legal call: ") + answer.what());
-  } catch (const spec::Unsupported& answer) {
-    fail(Verdict::not_applicable,
-         std::string("the implementation does not offer this: ") + answer.what());
+  } catch (const spec::Unsupported& reason) {
+    fail(Verdict::not_applicable, not_offered(reason.what()));
   } catch (const spec::Misconduct& seen) {
     fail(verdict_of(seen.kind()), seen.what());
   } catch (const std::exception& failure) {

@@ -92,8 +92,10 @@ double from_bits(std::uint32_t bits, FloatFormat format) {
     return fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
                          : sign * std::numeric_limits<double>::infinity();
   if (exponent_field == 0) return sign * std::ldexp(fraction, format.min_exponent - fraction_bits);
-  return sign * std::ldexp(fraction | (1u << fraction_bits),
-                           exponent_field - 1 + format.min_exponent - fraction_bits);
+  // Assembled, since most of the time of a small case would go into scaling them.
+  const auto biased = static_cast<std::uint64_t>(exponent_field - 1 + format.min_exponent + 1023);
+  return sign * std::bit_cast<double>(biased << 52 | static_cast<std::uint64_t>(fraction)
+                                                         << (52 - fraction_bits));
 }
 
 double round_to(double value, FloatFormat format) {

@@ -31,8 +31,12 @@ void read_member(std::string_view item, std::string_view text, Member& member) {
     if (text != "true" && text != "false") refuse(item, "true or false");
     member = text == "true";
   } else if constexpr (std::same_as<Member, double>) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), member);
-    if (error != std::errc() || end != text.data() + text.size()) refuse(item, "a number");
+    const bool hex = text.starts_with("0x");
+    const std::string_view digits = hex ? text.substr(2) : text;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), member,
+                        hex ? std::chars_format::hex : std::chars_format::general);
+    if (error != std::errc() || end != digits.data() + digits.size()) refuse(item, "a number");
   } else {
     const auto value = spellings_of<Member>.parse(text);
     if (!value) refuse(item, spellings_of<Member>.choices());

@@ -1,7 +1,9 @@
 #include "composed/body.hpp"
+#include "composed/selected_body.hpp"
 
 namespace assay::bench {
 
 void composed_avx512(const ComposedHead& head) { composed_body(head); }
+void selected_avx512(const ComposedSelection& head) { selected_body(head); }
 
 }  // namespace assay::bench

@@ -8,7 +8,8 @@
 namespace assay::adapters {
 namespace {
 
-/// The view's own shape where the view is all of the storage, as in the documents' programs, else its elements in a row.
+/// The view's own shape where the view is all of the storage, as in the documents' programs, else
+/// its elements in a row.
 spec::Shape storage_shape(const spec::Parameter& p) {
   if (p.offset == 0 && p.strides == spec::contiguous_strides(p.shape)) return p.shape;
   return {std::max<std::int64_t>(0, spec::storage_elements(p.shape, p.strides, p.offset))};
@@ -33,9 +34,9 @@ const acl::Tensor* Arguments::tensor(std::string_view name, const spec::Paramete
   if (!p.present) return nullptr;
   const spec::Shape storage = storage_shape(p);
   const acl::Functions& f = runtime_.functions();
-  const acl::Tensor* made = f.create_tensor(
-      numbers(p.shape), p.shape.size(), acl::code_of(p.dtype), numbers(p.strides), p.offset,
-      acl::code_of(p.format), numbers(storage), storage.size(), address_of_(name, p));
+  const acl::Tensor* made = f.create_tensor(numbers(p.shape), p.shape.size(), acl::code_of(p.dtype),
+                                            numbers(p.strides), p.offset, acl::code_of(p.format),
+                                            numbers(storage), storage.size(), address_of_(name, p));
   if (!made)
     throw spec::Rejected(spec::Status::param_invalid,
                          "aclCreateTensor makes no tensor for " + std::string(name) + " of shape " +
@@ -52,8 +53,9 @@ const acl::IntArray* Arguments::array(const std::optional<std::vector<std::int64
   const acl::Functions& f = runtime_.functions();
   const acl::IntArray* made = f.create_int_array(numbers(*values), values->size());
   if (!made)
-    throw spec::Rejected(spec::Status::param_invalid, "aclCreateIntArray makes no array of " +
-                                                          std::to_string(values->size()) + " values");
+    throw spec::Rejected(
+        spec::Status::param_invalid,
+        "aclCreateIntArray makes no array of " + std::to_string(values->size()) + " values");
   objects_.emplace_back(made, [destroy = f.destroy_int_array](const void* held) {
     destroy(static_cast<const acl::IntArray*>(held));
   });

@@ -25,7 +25,8 @@ class Arguments {
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
 
-  /// Null for an absent parameter. Errors: spec::Rejected if the library makes no tensor of that description.
+  /// Null for an absent parameter. Errors: spec::Rejected if the library makes no tensor of that
+  /// description.
   const acl::Tensor* tensor(std::string_view name, const spec::Parameter& parameter);
   /// Null for an absent array.
   const acl::IntArray* array(const std::optional<std::vector<std::int64_t>>& values);

@@ -6,8 +6,8 @@ namespace assay::adapters {
 
 Placement::Placement(const Contents& contents, DeviceMemory& memory) : memory_(&memory) {
   for (const auto& [name, parameter, input, output] : contents.entries())
-    addresses_.emplace_back(parameter, input ? memory.place_input(name, *input)
-                                             : memory.place_output(name, *output));
+    addresses_.emplace_back(
+        parameter, input ? memory.place_input(name, *input) : memory.place_output(name, *output));
 }
 
 void* Placement::operator()(std::string_view name, const spec::Parameter& parameter) {

@@ -43,8 +43,8 @@ class Contents {
   std::vector<Entry> entries_;
 };
 
-/// Puts the contents on the device, and answers where a parameter lies there: one without a tensor, e.g. a reserved
-/// one, among zeros of its own.
+/// Puts the contents on the device, and answers where a parameter lies there: one without a tensor,
+/// e.g. a reserved one, among zeros of its own.
 class Placement {
  public:
   Placement(const Contents& contents, DeviceMemory& memory);

@@ -28,16 +28,17 @@ struct Phase1 {
 
 /// The last two parameters of every phase 1; null where the call says so.
 template <class Parameters>
-std::tuple<std::uint64_t*, acl::Executor**> answers_of(Phase1& phase, const Parameters& parameters) {
+std::tuple<std::uint64_t*, acl::Executor**> answers_of(Phase1& phase,
+                                                       const Parameters& parameters) {
   return {parameters.workspace_size ? &phase.workspace_size : nullptr,
           parameters.executor ? &phase.executor : nullptr};
 }
 
 /// What the driver must know of an operator. Specialised for each:
-///     std::string symbol(Surface)         the name of phase 2, and without its suffix that of phase 1
-///     Surface surface_of(const Problem&)  an entry point that can be asked for it
+///     std::string symbol(Surface): the name of phase 2; phase 1 has a suffix behind it
+///     Surface surface_of(const Problem&): an entry point that can be asked for it
 ///     Contents contents(Parameters&, const Inputs&, Outputs&)
-///     acl::Status ask(Phase1&, Arguments&, const Call&)    calls phase 1, whose prototype only it knows
+///     acl::Status ask(Phase1&, Arguments&, const Call&): calls phase 1, whose prototype only it knows
 template <class Op>
 struct EntryPoints;
 
@@ -53,7 +54,8 @@ Phase1 ask_phase1(const AclRuntime& runtime, Arguments& arguments, const spec::C
   return phase;
 }
 
-/// Gives back an executor that no phase 2 will consume: the documents let a repeatable one be destroyed.
+/// Gives back an executor that no phase 2 will consume: the documents let a repeatable one be
+/// destroyed.
 inline void release(const AclRuntime& runtime, acl::Executor* executor) {
   const acl::Functions& f = runtime.functions();
   if (executor && f.set_executor_repeatable && f.destroy_executor &&
@@ -77,14 +79,20 @@ class AclnnImplementation final : public spec::Implementation<Op> {
         memory_(runtime_),
         unread_(runtime_, unread_size) {}
 
+  /// Errors: spec::Unsupported if the operator has none here.
+  void require_an_entry_point() const {
+    for (const auto& [surface, spelling] : spec::spellings_of<typename Op::Surface>.entries)
+      if (!missing(surface)) return;
+    throw spec::Unsupported(runtime_->objects().names() + " exports no entry point of " +
+                            std::string(Op::name));
+  }
+
   std::string name() const override { return name_; }
 
   std::optional<std::string> unsupported(const Call& call) const override {
-    const std::string symbol = EntryPoints<Op>::symbol(call.surface);
-    for (const char* suffix : {"GetWorkspaceSize", ""})
-      if (!runtime_->objects().find(symbol + suffix))
-        return runtime_->objects().names() + " exports no " + symbol + suffix;
-    return std::nullopt;
+    const std::optional<std::string> symbol = missing(call.surface);
+    if (!symbol) return std::nullopt;
+    return runtime_->objects().names() + " exports no " + *symbol;
   }
 
   spec::NumericsProfile numerics(const Problem& problem) const override {
@@ -95,9 +103,8 @@ class AclnnImplementation final : public spec::Implementation<Op> {
 
   void check(const Call& call) const override {
     runtime_->enter(deterministic_);
-    Arguments arguments(*runtime_, [&](std::string_view, const spec::Parameter&) {
-      return unread_.address();
-    });
+    Arguments arguments(
+        *runtime_, [&](std::string_view, const spec::Parameter&) { return unread_.address(); });
     release(*runtime_, ask_phase1<Op>(*runtime_, arguments, call).executor);
   }
 
@@ -120,6 +127,13 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   using Clock = std::chrono::steady_clock;
   static constexpr std::int64_t unread_size = 4096;
 
+  /// The symbol of the entry point that none of the shared objects exports, if there is one.
+  std::optional<std::string> missing(typename Op::Surface surface) const {
+    const std::string symbol = EntryPoints<Op>::symbol(surface);
+    for (const char* suffix : {"GetWorkspaceSize", ""})
+      if (!runtime_->objects().find(symbol + suffix)) return symbol + suffix;
+    return std::nullopt;
+  }
   void compute(const Call& call, Phase1& phase);
   void note_seconds(const char* what, Clock::time_point since) {
     metrics_.push_back({what, std::chrono::duration<double>(Clock::now() - since).count(), "s"});
@@ -134,13 +148,19 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics_;
 };
 
-/// Phase 2, once the workspace is there. Errors: spec::Rejected; spec::Misconduct if the device fails.
+/// Phase 2, once the workspace is there. Errors: spec::Rejected; spec::Misconduct if the device
+/// fails.
 template <class Op>
 void AclnnImplementation<Op>::compute(const Call& call, Phase1& phase) {
   const std::string name = EntryPoints<Op>::symbol(call.surface);
   void* workspace = nullptr;
-  if (phase.workspace_size > 0)
-    workspace = memory_.place_room("workspace", static_cast<std::int64_t>(phase.workspace_size));
+  try {
+    if (phase.workspace_size > 0)
+      workspace = memory_.place_room("workspace", static_cast<std::int64_t>(phase.workspace_size));
+  } catch (...) {
+    release(*runtime_, phase.executor);
+    throw;
+  }
   const auto start = Clock::now();
   const acl::Status status =
       acl::invoke(runtime_->objects().find(name),
@@ -177,7 +197,9 @@ void AclnnImplementation<Op>::run_call(const Call& call, const Problem&, const I
 
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> open_aclnn(const std::string& rest) {
-  return std::make_unique<AclnnImplementation<Op>>(rest);
+  auto opened = std::make_unique<AclnnImplementation<Op>>(rest);
+  opened->require_an_entry_point();
+  return opened;
 }
 
 }  // namespace assay::adapters

@@ -70,7 +70,8 @@ void* SharedObjects::find(const std::string& symbol) const {
 std::shared_ptr<AclRuntime> AclRuntime::start(const std::vector<std::string>& paths,
                                               std::int32_t device) {
   static std::mutex mutex;
-  static std::map<std::pair<std::vector<std::string>, std::int32_t>, std::weak_ptr<AclRuntime>> started;
+  static std::map<std::pair<std::vector<std::string>, std::int32_t>, std::weak_ptr<AclRuntime>>
+      started;
   const std::lock_guard lock(mutex);
   std::weak_ptr<AclRuntime>& known = started[{paths, device}];
   std::shared_ptr<AclRuntime> runtime = known.lock();
@@ -86,7 +87,8 @@ AclRuntime::AclRuntime(const std::vector<std::string>& paths, std::int32_t devic
     if (status == acl::success) return;
     const std::string text = answer(function, status);
     stop();
-    throw std::runtime_error("aclnn: the runtime of " + objects_.names() + " does not start: " + text);
+    throw std::invalid_argument("aclnn: the runtime of " + objects_.names() +
+                             " does not start: " + text);
   };
   const int status = functions_.init(nullptr);
   // Someone else in this process may have started it.
@@ -118,8 +120,7 @@ void AclRuntime::enter(bool deterministic) const {
 }
 
 bool AclRuntime::can_be_deterministic() const {
-  return functions_.set_parameter &&
-         functions_.set_current_context(context_) == acl::success &&
+  return functions_.set_parameter && functions_.set_current_context(context_) == acl::success &&
          functions_.set_parameter(acl::opt_deterministic, 1) == acl::success;
 }
 

@@ -8,8 +8,8 @@
 
 namespace assay::adapters {
 
-/// Shared objects that are looked through together for a symbol. They stay loaded: unloading a driver is no part of
-/// the documents.
+/// Shared objects that are looked through together for a symbol. They stay loaded: unloading a
+/// driver is no part of the documents.
 class SharedObjects {
  public:
   /// Errors: std::invalid_argument with the loader's text.
@@ -28,9 +28,9 @@ class SharedObjects {
 /// A started runtime: device, context and stream of one set of shared objects.
 class AclRuntime {
  public:
-  /// The runtime of those shared objects and that device, started unless another one still holds it: the documents
-  /// let a process start it once. Errors: std::invalid_argument for a missing function; std::runtime_error if it does
-  /// not start.
+  /// The runtime of those shared objects and that device, started unless another one still holds
+  /// it: the documents let a process start it once.
+  /// Errors: std::invalid_argument for a missing function, or if it does not start.
   static std::shared_ptr<AclRuntime> start(const std::vector<std::string>& paths,
                                            std::int32_t device);
   ~AclRuntime();
@@ -41,7 +41,8 @@ class AclRuntime {
   const acl::Functions& functions() const { return functions_; }
   acl::Stream stream() const { return stream_; }
 
-  /// Makes the context that of the calling thread. deterministic: results shall not depend on the run.
+  /// Makes the context that of the calling thread. deterministic: results shall not depend on the
+  /// run.
   void enter(bool deterministic) const;
   /// Whether the library takes that wish.
   bool can_be_deterministic() const;

@@ -39,8 +39,9 @@ DeviceBuffer::DeviceBuffer(std::shared_ptr<const AclRuntime> runtime, std::int64
   void* address = nullptr;
   const int status = f.malloc(&address, static_cast<std::size_t>(size), acl::malloc_huge_first);
   if (status != acl::success || !address)
-    throw spec::Misconduct(spec::Misconduct::Kind::out_of_memory,
-                           runtime_->answer("aclrtMalloc of " + std::to_string(size) + " B", status));
+    throw spec::Misconduct(
+        spec::Misconduct::Kind::out_of_memory,
+        runtime_->answer("aclrtMalloc of " + std::to_string(size) + " B", status));
   address_ = {address, [free = f.free](void* held) { free(held); }};
 }
 
@@ -101,7 +102,8 @@ void* DeviceMemory::place_output(std::string_view name, spec::Tensor& tensor) {
 
 void* DeviceMemory::place_zeros(std::string_view name, std::int64_t size) {
   Place& place = next(name, size);
-  place.buffer.upload(guard_size, std::vector<std::byte>(static_cast<std::size_t>(size)).data(), size);
+  place.buffer.upload(guard_size, std::vector<std::byte>(static_cast<std::size_t>(size)).data(),
+                      size);
   return place.buffer.address() + guard_size;
 }
 
@@ -129,9 +131,11 @@ void DeviceMemory::check_input(const Place& place) {
   if (scratch_.size() < size) scratch_.resize(size);
   place.buffer.download(guard_size, scratch_.data(), place.size);
   if (size == 0 || std::memcmp(scratch_.data(), place.input->bytes.data(), size) == 0) return;
-  const auto at = std::ranges::mismatch(place.input->bytes, scratch_).in1 - place.input->bytes.begin();
-  throw spec::Misconduct(spec::Misconduct::Kind::inputs_modified,
-                         place.name + ": byte " + std::to_string(at) + " of this input was modified");
+  const auto at =
+      std::ranges::mismatch(place.input->bytes, scratch_).in1 - place.input->bytes.begin();
+  throw spec::Misconduct(
+      spec::Misconduct::Kind::inputs_modified,
+      place.name + ": byte " + std::to_string(at) + " of this input was modified");
 }
 
 void DeviceMemory::collect() {

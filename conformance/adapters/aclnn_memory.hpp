@@ -31,8 +31,8 @@ class DeviceBuffer {
   std::int64_t size_;
 };
 
-/// What a call has on the device: tensors and workspace, each between two guards of known bytes. Buffers are kept from
-/// call to call.
+/// What a call has on the device: tensors and workspace, each between two guards of known bytes.
+/// Buffers are kept from call to call.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::shared_ptr<const AclRuntime> runtime);
@@ -45,7 +45,8 @@ class DeviceMemory {
   void* place_zeros(std::string_view name, std::int64_t size);
   /// Room whose contents nobody knows.
   void* place_room(std::string_view name, std::int64_t size);
-  /// Copies the storages of the outputs back. Errors: spec::Misconduct if a guard or an input was written to.
+  /// Copies the storages of the outputs back. Errors: spec::Misconduct if a guard or an input was
+  /// written to.
   void collect();
 
  private:

@@ -27,14 +27,13 @@ struct EntryPoints<NsaCompressGrad> {
     const auto& attributes = call.attributes;
     return acl::invoke(
         phase.symbol,
-        std::tuple_cat(
-            std::tuple(a.tensor("outputGrad", p.output_grad), a.tensor("input", p.input),
-                       a.tensor("weight", p.weight), a.array(p.act_seq_len)),
-            std::tuple(attributes.compress_block_size, attributes.compress_stride,
-                       attributes.act_seq_len_type, a.text(attributes.layout)),
-            std::tuple(a.tensor("inputGradOut", p.input_grad),
-                       a.tensor("weightGradOut", p.weight_grad)),
-            answers_of(phase, p)));
+        std::tuple_cat(std::tuple(a.tensor("outputGrad", p.output_grad), a.tensor("input", p.input),
+                                  a.tensor("weight", p.weight), a.array(p.act_seq_len)),
+                       std::tuple(attributes.compress_block_size, attributes.compress_stride,
+                                  attributes.act_seq_len_type, a.text(attributes.layout)),
+                       std::tuple(a.tensor("inputGradOut", p.input_grad),
+                                  a.tensor("weightGradOut", p.weight_grad)),
+                       answers_of(phase, p)));
   }
 };
 

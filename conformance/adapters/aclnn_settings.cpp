@@ -10,7 +10,8 @@
 namespace assay::adapters {
 namespace {
 
-[[noreturn]] void refuse(const std::string& name, const std::string& text, const std::string& accepted) {
+[[noreturn]] void refuse(const std::string& name, const std::string& text,
+                         const std::string& accepted) {
   throw std::invalid_argument("aclnn: " + name + " is '" + text + "'; accepted: " + accepted);
 }
 
@@ -43,7 +44,8 @@ void set_field(spec::NumericsProfile& profile, const std::string& name, const st
     known = true;
   });
   if (!known)
-    throw std::invalid_argument("aclnn: no setting '" + name + "'; there are device, numerics" + names);
+    throw std::invalid_argument("aclnn: no setting '" + name + "'; there are device, numerics" +
+                                names);
 }
 
 std::int32_t device_number(const std::string& text) {
@@ -86,7 +88,8 @@ AclnnSettings parse_aclnn_settings(const std::string& rest) {
       settings.fields.emplace_back(name, text);
   }
   if (settings.paths.empty())
-    throw std::invalid_argument("aclnn: '" + rest + "' names no shared object, e.g. aclnn:libopapi.so");
+    throw std::invalid_argument("aclnn: '" + rest +
+                                "' names no shared object, e.g. aclnn:libopapi.so");
   settings.profile(spec::DType::bf16);  // refuses what does not exist
   return settings;
 }

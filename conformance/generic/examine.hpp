@@ -134,6 +134,7 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
   if (run.failure) {
     report.verdict = *run.failure;
     report.findings = std::move(run.findings);
+    if (!report.value_case) report.findings.front().rule = "note";
     return report;
   }
   if (profile.order == spec::Order::fixed)
@@ -185,7 +186,7 @@ CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kerne
   try {
     if (const auto reason = kernel.unsupported(call)) {
       report.verdict = Verdict::not_applicable;
-      add_note(report, "note", "the implementation does not offer this: " + *reason);
+      add_note(report, "note", not_offered(*reason));
       return finish(std::move(report));
     }
     kernel.check(call);

@@ -134,17 +134,18 @@ void add_query_row(const Pass& pass, const Columns& columns, const spec::RowPosi
   const RowTerms& terms = pass.rows.rows[at(dense.queries.row(query.b, query.n, query.s))];
   if (!terms.live) return;
   columns.multiply(query.n, query.s, products);
-  if (!products.any_kept) return;
-  for (std::size_t c = 0; c < products.keep.size(); ++c) {
-    if (products.keep[c] == 0) continue;
+  if (!products.attends) return;
+  for (std::size_t c = 0; c < products.times.size(); ++c) {
+    if (products.times[c] == 0) continue;
     const PairTerms t = pair_terms(dense, pass.arithmetic, terms, sums_of(products, c));
     const double* row =
         dense.key(query.b, query.n / dense.problem.group(), columns.key(static_cast<std::int64_t>(c)));
     for (std::size_t k = 0; k < tensors.size(); ++k) {
       const auto& [name, first, dim] = tensors[k].part;
-      add(sums[k], r, query_summand(t), row + first, norm_squared(row + first, dim));
-      add_scaled(t.prob, row + first, dim, sums[k].stream(r, RowSums::prob));
-      add_scaled_abs(t.prob_error, row + first, dim,
+      const double times = products.times[c];
+      add(sums[k], r, repeated(query_summand(t), times), row + first, norm_squared(row + first, dim));
+      add_scaled(times * t.prob, row + first, dim, sums[k].stream(r, RowSums::prob));
+      add_scaled_abs(times * t.prob_error, row + first, dim,
                      sums[k].stream(r, RowSums::prob_error));
     }
   }
@@ -175,7 +176,7 @@ void finish_query_row(const Pass& pass, const RowSums& sums, std::int64_t row, s
          .squares = square(scale) * sum(RowSums::squares),
          .core = square(scale) * sum(RowSums::core),
          .drift = pass.dense.scale * sum(RowSums::drift),
-         .terms = static_cast<double>(pass.dense.keys.length(place.b)),
+         .terms = static_cast<double>(pass.dense.attendance->entries_of_query(place.b)),
          .omega_coherent = common,
          .sigma_coherent = square(terms.omega_ind * pk) / 3 + square(terms.omega_com * pk) / 9 +
                            square(terms.zeta_ind * ref) / 3 + square(terms.zeta_com * ref) / 9,
@@ -186,33 +187,6 @@ void finish_query_row(const Pass& pass, const RowSums& sums, std::int64_t row, s
   e.exempt[at(k)] = sums.is_exempt(row) ? 1 : 0;
 }
 
-/// Judged queries of one block that share their columns: where the mask moves with the query, far queries would
-/// multiply with many keys that none of them keeps.
-std::vector<std::pair<std::int64_t, reference::KeyRange>> windows_of(const Pass& pass,
-                                                                     const Block& block,
-                                                                     const std::vector<std::int64_t>& rows) {
-  std::vector<std::pair<std::int64_t, reference::KeyRange>> windows;  // rows, keys
-  std::int64_t widest = 0;
-  for (std::int64_t r = 0; r < block.count; ++r) {
-    const std::int64_t i = pass.dense.queries.position(rows[at(block.first + r)]).s;
-    const reference::KeyRange keys = pass.dense.mask.kept_range(block.b, i);
-    widest = std::max(widest, keys.size());
-    if (!windows.empty()) {
-      auto& [count, window] = windows.back();
-      const reference::KeyRange both{std::min(window.first, keys.first),
-                                     std::max(window.last, keys.last)};
-      if (both.size() <= 2 * widest) {
-        window = both;
-        ++count;
-        continue;
-      }
-    }
-    windows.emplace_back(1, keys);
-    widest = keys.size();
-  }
-  return windows;
-}
-
 void query_block(const Pass& pass, const Block& block, std::vector<Tensor>& tensors) {
   const Dense& dense = pass.dense;
   const std::vector<std::int64_t>& judged = tensors[0].e.rows;
@@ -221,9 +195,9 @@ void query_block(const Pass& pass, const Block& block, std::vector<Tensor>& tens
   for (const Tensor& tensor : tensors) sums.emplace_back(block.count, tensor.part.dim);
   Products products;
   std::int64_t r = 0;
-  for (const auto& [count, keys] : windows_of(pass, block, judged)) {
-    const Columns columns(dense, block.b, kv, ascending(keys.first, keys.last));
-    for (const std::int64_t end = r + count; r < end; ++r)
+  for (const Window& window : windows_of(dense, std::span(judged).subspan(at(block.first), at(block.count)))) {
+    const Columns columns(dense, block.b, kv, window.keys);
+    for (const std::int64_t end = r + static_cast<std::int64_t>(window.rows); r < end; ++r)
       add_query_row(pass, columns, dense.queries.position(judged[at(block.first + r)]), tensors, r,
                     products, sums);
   }
@@ -268,7 +242,7 @@ void add_key_columns(const Pass& pass, const Columns& columns, const spec::RowPo
   const RowTerms& terms = pass.rows.rows[at(dense.queries.row(b, n, i))];
   if (!terms.live) return;
   columns.multiply(n, i, products);
-  if (!products.any_kept) return;
+  if (!products.attends) return;
   const std::size_t dv = tensors.size() - 1;
   std::vector<const double*> rows;
   std::vector<double> norms;
@@ -276,19 +250,23 @@ void add_key_columns(const Pass& pass, const Columns& columns, const spec::RowPo
     rows.push_back(k == dv ? dense.dy(b, n, i) : dense.query(b, n, i) + tensors[k].part.first);
     norms.push_back(norm_squared(rows[k], tensors[k].part.dim));
   }
-  for (std::size_t c = 0; c < products.keep.size(); ++c) {
-    if (products.keep[c] == 0) continue;
+  for (std::size_t c = 0; c < products.times.size(); ++c) {
+    if (products.times[c] == 0) continue;
     const PairTerms t = pair_terms(dense, pass.arithmetic, terms, sums_of(products, c));
     for (std::size_t k = 0; k < tensors.size(); ++k)
-      add(sums[k], static_cast<std::int64_t>(c), k == dv ? value_summand(t) : key_summand(t),
-          rows[k], norms[k]);
+      add(sums[k], static_cast<std::int64_t>(c),
+          repeated(k == dv ? value_summand(t) : key_summand(t), products.times[c]), rows[k],
+          norms[k]);
   }
 }
 
 void finish_key_row(const Pass& pass, const RowSums& sums, std::int64_t row, std::int64_t k,
                     double scale, std::span<const double> floor, Tensor& tensor) {
   Expectation& e = tensor.e;
-  const std::int64_t b = e.extents.position(e.rows[at(k)]).b;
+  const std::int64_t entries =
+      pass.dense.attendance->entries_of_key(e.extents.position(e.rows[at(k)]));
+  // A key that no query can attend to has no residues.
+  const double residue = entries == 0 ? 0 : pass.arithmetic.phi;
   const double magnitude = std::abs(scale);
   for (std::int64_t d = 0; d < e.dim(); ++d) {
     const auto sum = [&](RowSums::Stream which) { return sums.value(row, which, d); };
@@ -301,9 +279,9 @@ void finish_key_row(const Pass& pass, const RowSums& sums, std::int64_t row, std
          .squares = square(scale) * sum(RowSums::squares),
          .core = square(scale) * sum(RowSums::core),
          .drift = scale * sum(RowSums::drift),
-         .terms = static_cast<double>(pass.dense.problem.group() * pass.dense.queries.length(b)),
+         .terms = static_cast<double>(entries),
          .partials = magnitude * sum(RowSums::partial_abs),
-         .floor = pass.arithmetic.phi * floor[at(d)]},
+         .floor = residue * floor[at(d)]},
         e, at(k * e.dim() + d));
   }
   e.exempt[at(k)] = sums.is_exempt(row) ? 1 : 0;
@@ -318,7 +296,7 @@ std::vector<RowSums> sum_keys(const Pass& pass, const Block& block,
   reference::QueryRange queries{.first = p.length_q(block.b), .last = 0};
   for (std::int64_t r = 0; r < block.count; ++r) {
     keys.push_back(dense.keys.position(tensors[0].e.rows[at(block.first + r)]).s);
-    const reference::QueryRange own = dense.mask.kept_queries(block.b, keys.back());
+    const reference::QueryRange own = dense.attendance->queries(block.b, keys.back());
     queries = {std::min(queries.first, own.first), std::max(queries.last, own.last)};
   }
   const Columns columns(dense, block.b, block.n, std::move(keys));
@@ -385,8 +363,9 @@ std::vector<Tensor> key_tensors(const Pass& pass, const JudgedRows& judged, bool
   });
   // Small enough blocks for every core, large enough to run along keys.
   const std::int64_t heads = dense.problem.batch * dense.problem.heads_kv;
+  const std::int64_t most = heads >= 4 ? keys_per_task : 48, alike = dense.attendance->keys_alike();
   const std::vector<Block> blocks =
-      blocks_of(dense.keys, judged.key, heads >= 4 ? keys_per_task : 48);
+      blocks_of(dense.keys, judged.key, alike > 1 ? std::min(alike, most) : most);
   parallel_for(static_cast<std::int64_t>(blocks.size()),
                [&](std::int64_t k) { key_block(pass, blocks[at(k)], tensors); });
   return tensors;

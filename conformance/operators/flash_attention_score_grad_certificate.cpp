@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <sstream>
-#include <stdexcept>
 
 #include "assay/conformance/parallel.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
@@ -16,7 +14,6 @@ using reference::Quad;
 using Oracle = reference::FlashAttentionScoreGrad<Quad>;
 
 constexpr std::int64_t whole_case_products = 300'000;  // about a tenth of a second in 113 bits
-constexpr std::int64_t most_sequences = 16;            // of which rows are certified in larger cases
 
 /// The judged row of sequence b and head 0 next to query or key `wanted`.
 std::vector<std::int64_t> one_near(const spec::Extents& extents,
@@ -30,13 +27,12 @@ std::vector<std::int64_t> one_near(const spec::Extents& extents,
 }
 
 /// Small cases whole. In large ones a row and a key that a causal mask makes cheap: an early row, a late key.
-JudgedRows certified_rows(const Dense& dense, const JudgedRows& judged) {
+JudgedRows certified_rows(const Dense& dense, const JudgedRows& judged,
+                          const Definition& definition) {
   const Op::Problem& p = dense.problem;
-  const std::int64_t products =
-      score_count(p) * std::max<std::int64_t>(dense.width(), 8);
-  if (products <= whole_case_products) return judged;
+  if (definition.products <= whole_case_products) return judged;
   JudgedRows chosen;
-  const std::int64_t step = (p.batch + most_sequences - 1) / most_sequences;
+  const std::int64_t step = (p.batch + definition.most_sequences - 1) / definition.most_sequences;
   for (std::int64_t b = 0; b < p.batch; b += step) {
     const std::int64_t queries = p.length_q(b), keys = p.length_kv(b);
     for (const std::int64_t row :
@@ -49,47 +45,55 @@ JudgedRows certified_rows(const Dense& dense, const JudgedRows& judged) {
   return chosen;
 }
 
+}  // namespace
+
 std::vector<double> narrowed(const std::vector<Quad>& row) {
   std::vector<double> values;
   for (const Quad& x : row) values.push_back(static_cast<double>(x));
   return values;
 }
 
-}  // namespace
-
-Certificate certify(const Dense& dense, const Op::Inputs& inputs, const JudgedRows& judged) {
+Certificate certify(const Dense& dense, const JudgedRows& judged, const Definition& definition) {
   const Op::Problem& p = dense.problem;
-  const JudgedRows chosen = certified_rows(dense, judged);
-  const Oracle oracle = Oracle::from(p, inputs);
-  const auto queries = static_cast<std::int64_t>(chosen.query.size());
-  const auto keys = static_cast<std::int64_t>(chosen.key.size());
-  std::vector<reference::QueryRow<Quad>> of_queries(chosen.query.size());
-  std::vector<reference::KeyRow<Quad>> of_keys(chosen.key.size());
-  parallel_for(queries + keys, [&](std::int64_t task) {
-    if (task < queries) {
-      const auto k = static_cast<std::size_t>(task);
-      const spec::RowPosition row = dense.queries.position(chosen.query[k]);
-      of_queries[k] = oracle.dq_row(row.b, row.n, row.s);
-      return;
-    }
-    const auto k = static_cast<std::size_t>(task - queries);
-    const spec::RowPosition row = dense.keys.position(chosen.key[k]);
-    of_keys[k] = oracle.dkv_row(row.b, row.n, row.s);
+  const JudgedRows chosen = certified_rows(dense, judged, definition);
+  const std::size_t queries = chosen.query.size();
+  std::vector<NamedRows> rows(queries + chosen.key.size());
+  const auto number_of = [&](std::size_t k) {
+    return k < queries ? chosen.query[k] : chosen.key[k - queries];
+  };
+  parallel_for(std::ssize(rows), [&](std::int64_t task) {
+    const auto k = static_cast<std::size_t>(task);
+    rows[k] = k < queries ? definition.query(dense.queries.position(number_of(k)))
+                          : definition.key(dense.keys.position(number_of(k)));
   });
   Certificate certificate;
-  for (std::size_t k = 0; k < of_queries.size(); ++k) {
-    certificate.rows["dq"].push_back({chosen.query[k], narrowed(of_queries[k].dq)});
-    certificate.rows["dq_rope"].push_back({chosen.query[k], narrowed(of_queries[k].dq_rope)});
-  }
-  for (std::size_t k = 0; k < of_keys.size(); ++k) {
-    certificate.rows["dk"].push_back({chosen.key[k], narrowed(of_keys[k].dk)});
-    certificate.rows["dv"].push_back({chosen.key[k], narrowed(of_keys[k].dv)});
-    certificate.rows["dk_rope"].push_back({chosen.key[k], narrowed(of_keys[k].dk_rope)});
-  }
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    for (auto& [name, row] : rows[k])
+      certificate.rows[name].push_back({number_of(k), std::move(row)});
   const Arithmetic plain(spec::numerics_preset("fp32_staging", p.dtype), p.dtype);
   for (const Expectation& e : expectations(dense, plain, row_terms(dense, plain), chosen))
     require_agreement(e, certificate.rows[e.name]);
   return certificate;
+}
+
+Certificate certify(const Dense& dense, const Op::Inputs& inputs, const JudgedRows& judged) {
+  const Op::Problem& p = dense.problem;
+  const Oracle oracle = Oracle::from(p, inputs);
+  const Definition definition{
+      .query =
+          [&](const spec::RowPosition& at) {
+            const auto row = oracle.dq_row(at.b, at.n, at.s);
+            return NamedRows{{"dq", narrowed(row.dq)}, {"dq_rope", narrowed(row.dq_rope)}};
+          },
+      .key =
+          [&](const spec::RowPosition& at) {
+            const auto row = oracle.dkv_row(at.b, at.n, at.s);
+            return NamedRows{{"dk", narrowed(row.dk)},
+                             {"dv", narrowed(row.dv)},
+                             {"dk_rope", narrowed(row.dk_rope)}};
+          },
+      .products = score_count(p) * std::max<std::int64_t>(dense.width(), 8)};
+  return certify(dense, judged, definition);
 }
 
 }  // namespace assay::conformance::flash

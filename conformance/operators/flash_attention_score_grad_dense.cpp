@@ -1,10 +1,13 @@
 #include "operators/flash_attention_score_grad_dense.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "assay/conformance/vector_loops.hpp"
+#include "operators/flash_attention_score_grad_attendance.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -70,12 +73,16 @@ spec::Extents widened(spec::Extents extents, std::int64_t by) {
 }  // namespace
 
 Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs)
+    : Dense(p, inputs, std::make_shared<MaskAttendance>(p, pointer(inputs.atten_mask))) {}
+
+Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs,
+             std::shared_ptr<const Attendance> attends)
     : problem(p),
       queries(widened(query_extents(p), p.head_dim_rope)),
       keys(widened(key_extents(p), p.head_dim_rope)),
       scale(static_cast<double>(static_cast<float>(p.scale_value))),
       largest_kappa(p.has_dropout() ? 1 / static_cast<double>(static_cast<float>(p.keep_prob)) : 1),
-      mask(p, pointer(inputs.atten_mask)),
+      attendance(std::move(attends)),
       position_bias(p, pointer(inputs.pse_shift)),
       dropout(p, pointer(inputs.drop_mask)),
       query_(roped_rows(inputs.query, inputs.query_rope, p.input_layout, query_extents(p),
@@ -103,12 +110,9 @@ Columns::Columns(const Dense& dense, std::int64_t b, std::int64_t kv,
 }
 
 void Columns::multiply(std::int64_t n, std::int64_t i, Products& products) const {
-  const auto columns = static_cast<std::size_t>(size());
-  products.keep.assign(columns, 0);
-  products.any_kept = false;
-  for (std::size_t c = 0; c < columns; ++c)
-    if (dense_->mask.keeps(b_, n, i, keys_[c])) products.keep[c] = 1, products.any_kept = true;
-  if (!products.any_kept) return;
+  products.times.resize(static_cast<std::size_t>(size()));
+  products.attends = dense_->attendance->count({b_, n, i}, keys_, products.times);
+  if (!products.attends) return;
   add_sums(n, i, products);
   add_features(n, i, products);
 }
@@ -135,16 +139,38 @@ void Columns::add_features(std::int64_t n, std::int64_t i, Products& products) c
   products.kappa.assign(columns, 1);
   if (dense_->position_bias.present())
     for (std::size_t c = 0; c < columns; ++c)
-      if (products.keep[c] != 0) products.bias[c] = dense_->bias(b_, n, i, keys_[c]);
+      if (products.times[c] != 0) products.bias[c] = dense_->bias(b_, n, i, keys_[c]);
   if (!dense_->problem.has_dropout()) return;
   for (std::size_t c = 0; c < columns; ++c) {
-    if (products.keep[c] == 0) continue;
+    if (products.times[c] == 0) continue;
     const double kappa = dense_->kappa(b_, n, i, keys_[c]);
     products.kappa[c] = kappa;
     products.dprob[c] *= kappa;
     products.dprob_abs[c] *= kappa;
     products.dprob_sq[c] *= kappa * kappa;
   }
+}
+
+std::vector<Window> windows_of(const Dense& dense, std::span<const std::int64_t> rows) {
+  std::vector<Window> windows;
+  std::size_t widest = 0;
+  for (const std::int64_t row : rows) {
+    std::vector<std::int64_t> keys = dense.attendance->keys(dense.queries.position(row));
+    widest = std::max(widest, keys.size());
+    if (!windows.empty()) {
+      Window& window = windows.back();
+      std::vector<std::int64_t> both;
+      std::ranges::set_union(window.keys, keys, std::back_inserter(both));
+      if (both.size() <= 2 * widest) {
+        window.keys = std::move(both);
+        ++window.rows;
+        continue;
+      }
+    }
+    widest = keys.size();
+    windows.push_back({1, std::move(keys)});
+  }
+  return windows;
 }
 
 std::vector<std::int64_t> ascending(std::int64_t first, std::int64_t last) {

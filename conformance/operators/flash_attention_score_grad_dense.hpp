@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "assay/reference/dropout.hpp"
-#include "assay/reference/mask.hpp"
 #include "assay/reference/position_bias.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "operators/attendance.hpp"
 
 namespace assay::conformance::flash {
 
@@ -18,6 +19,9 @@ using Op = spec::FlashAttentionScoreGrad;
 class Dense {
  public:
   Dense(const Op::Problem& problem, const Op::Inputs& inputs);
+  /// Queries attend to what `attends` says instead of the mask.
+  Dense(const Op::Problem& problem, const Op::Inputs& inputs,
+        std::shared_ptr<const Attendance> attends);
 
   /// Channels of a query or key row: head_dim + head_dim_rope.
   std::int64_t width() const { return queries.dim; }
@@ -55,7 +59,7 @@ class Dense {
   spec::Extents queries, keys;  ///< dim: `width()`
   double scale;                 ///< as the operator uses it: rounded to fp32
   double largest_kappa;         ///< 1 / keep_prob, rounded to fp32 before the division
-  reference::Mask mask;
+  std::shared_ptr<const Attendance> attendance;
   reference::PositionBias position_bias;
   reference::Dropout dropout;
 
@@ -68,8 +72,8 @@ struct Products {
   std::vector<double> score, score_abs, score_sq;  ///< q k, |q k|, (q k)^2 summed over the channels
   std::vector<double> dprob, dprob_abs, dprob_sq;  ///< dy v alike, times kappa (its square)
   std::vector<double> bias, kappa;                 ///< position bias of the scaled score; factor of dropout
-  std::vector<std::uint8_t> keep;
-  bool any_kept = false;
+  std::vector<std::uint8_t> times;                 ///< how often the query attends to the key
+  bool attends = false;                            ///< to one of the keys at least
 };
 
 /// Transposed copies of some keys and values of one kv head, so that products run along keys.
@@ -77,7 +81,7 @@ class Columns {
  public:
   Columns(const Dense& dense, std::int64_t b, std::int64_t kv, std::vector<std::int64_t> keys);
 
-  /// Products of query (b, n, i) with these keys; the sums are left alone where no key is kept.
+  /// Products of query (b, n, i) with these keys; the sums are left alone where it attends to none.
   void multiply(std::int64_t n, std::int64_t i, Products& products) const;
   std::int64_t size() const { return static_cast<std::int64_t>(keys_.size()); }
   std::int64_t key(std::int64_t column) const { return keys_[static_cast<std::size_t>(column)]; }
@@ -91,6 +95,15 @@ class Columns {
   std::vector<std::int64_t> keys_;
   std::vector<double> key_, value_;  ///< (dim, keys)
 };
+
+/// Consecutive rows of one head that share their columns, and the keys of these.
+struct Window {
+  std::size_t rows = 1;
+  std::vector<std::int64_t> keys;
+};
+/// Windows of ascending query rows of one head: where the keys change with the query, far queries would multiply with many
+/// keys to which none of them attends.
+std::vector<Window> windows_of(const Dense& dense, std::span<const std::int64_t> rows);
 
 /// first, first + 1, ..., last - 1.
 std::vector<std::int64_t> ascending(std::int64_t first, std::int64_t last);

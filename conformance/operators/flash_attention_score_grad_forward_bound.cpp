@@ -27,8 +27,8 @@ struct LiveRow {
 /// Calls visit(sums) for every kept key.
 template <class Visitor>
 void visit_kept(const Products& products, Visitor&& visit) {
-  for (std::size_t c = 0; c < products.keep.size(); ++c)
-    if (products.keep[c] != 0) visit(sums_of(products, c), c);
+  for (std::size_t c = 0; c < products.times.size(); ++c)
+    if (products.times[c] != 0) visit(sums_of(products, c), c);
 }
 
 /// The maximum lies between those of score - error and score + error. What the exponent needs beside the score is left out.
@@ -65,7 +65,7 @@ void fill_sum(const Dense& dense, const Arithmetic& n, const Products& products,
     error += weight * growth(weight_error(dense, n, row, sums)) + n.store_p_error(2 * weight);
   });
   row.exact.softmax_sum = sum;
-  const double all = static_cast<double>(products.keep.size());
+  const double all = static_cast<double>(products.times.size());
   row.sum_error =
       slack * (error / sum + all * n.phi + (row.keys + 4) * std::max(n.u, n.u_a));
   if (std::isnan(row.sum_error)) row.sum_error = std::numeric_limits<double>::infinity();
@@ -83,7 +83,7 @@ OutputSums output_sums(const Dense& dense, const Arithmetic& n, const Products& 
   OutputSums result{zeros, zeros, zeros, zeros};
   const double divided = row.sum_error < 0.5 ? row.sum_error / (1 - row.sum_error)
                                              : std::numeric_limits<double>::infinity();
-  for (std::size_t c = 0; c < products.keep.size(); ++c) {
+  for (std::size_t c = 0; c < products.times.size(); ++c) {
     const double* value = dense.value(place.b, kv, static_cast<std::int64_t>(c));
     for (std::int64_t d = 0; d < dim; ++d) result.plain[at(d)] += std::abs(value[d]);
   }
@@ -138,7 +138,7 @@ ForwardTolerances forward_tolerances(const Dense& dense, const Arithmetic& n) {
     Products products;
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {
       columns.multiply(head, i, products);
-      if (!products.any_kept) continue;
+      if (!products.attends) continue;
       LiveRow row;
       fill_max(dense, n, products, row);
       fill_sum(dense, n, products, row);

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "flash_attention_score_grad_attendance.hpp"
+#include "flash_attention_score_grad_lattice.hpp"
 #include "flash_attention_score_grad_lattice_sums.hpp"
 #include "flash_attention_score_grad_lattice_writer.hpp"
 
@@ -84,12 +86,12 @@ void append_rows(std::vector<std::int64_t>& all, const spec::Extents& extents, s
 /// The tensors and exact gradients of a case, sequence by sequence.
 class Maker {
  public:
-  Maker(const Case<Op>& c, const Plan& plan, const reference::Mask& mask)
+  Maker(const Case<Op>& c, const Plan& plan, const Attendance& attendance)
       : case_(c),
         plan_(plan),
         bias_(plan),
         dropout_(plan),
-        sides_{mask, bias_, dropout_},
+        sides_{attendance, bias_, dropout_},
         writer_(c, plan, sides_),
         queries_(query_extents(c.problem)),
         keys_(key_extents(c.problem)) {}
@@ -139,14 +141,20 @@ LatticeCase Maker::make() && {
 }
 
 }  // namespace
+
+LatticeCase attending(const Case<Op>& c, const spec::NumericsProfile& numerics,
+                      const Attendance& attendance) {
+  const Plan plan = plan_of(c, numerics);
+  return Maker(c, plan, attendance).make();
+}
+
 }  // namespace lattice
 
 LatticeCase make_lattice_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
                                    const spec::NumericsProfile& numerics,
                                    std::optional<spec::Tensor> atten_mask) {
-  const lattice::Plan plan = lattice::plan_of(c, numerics);
-  const reference::Mask mask(c.problem, atten_mask ? &*atten_mask : nullptr);
-  LatticeCase result = lattice::Maker(c, plan, mask).make();
+  const flash::MaskAttendance attendance(c.problem, atten_mask ? &*atten_mask : nullptr);
+  LatticeCase result = lattice::attending(c, numerics, attendance);
   result.inputs.atten_mask = std::move(atten_mask);
   return result;
 }

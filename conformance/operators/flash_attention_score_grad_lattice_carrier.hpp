@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../lattice/draws.hpp"
-#include "assay/reference/mask.hpp"
+#include "attendance.hpp"
 #include "flash_attention_score_grad_lattice_bias.hpp"
 #include "flash_attention_score_grad_lattice_dropout.hpp"
 #include "flash_attention_score_grad_lattice_plan.hpp"
@@ -25,7 +25,7 @@ struct Channel {
                            ///< partner
 };
 
-/// The keys that one row attends to, each with P = 1 / keys.size(), and what singles them out.
+/// The keys that one row attends to, each as often as it does, with P = 1 / keys.size(), and what singles them out.
 struct Choice {
   std::vector<std::int32_t> keys;  ///< ascending; empty: a dead row
   double maximum = 0;              ///< softmax_max
@@ -80,7 +80,7 @@ class Carrier {
 
 /// What decides about scores beside the products.
 struct Sides {
-  const reference::Mask& mask;
+  const Attendance& attendance;
   const Bias& bias;
   const Dropout& dropout;
 };
@@ -100,6 +100,7 @@ class Chooser {
   struct Row;
   bool keeps(const Row& row, std::int64_t j) const;
   bool offers(const Row& row, std::int64_t j) const;
+  void attend(const Row& row, std::int32_t j, Choice& choice) const;
   bool take(const Row& row, std::uint32_t code, std::uint32_t care, Choice& choice) const;
   std::vector<std::int32_t> wanted_keys(Row& row, Draws& draws) const;
   std::uint32_t edge_bit(std::int64_t kept, std::int64_t excluded) const;

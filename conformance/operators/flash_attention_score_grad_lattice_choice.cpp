@@ -30,7 +30,13 @@ Chooser::Chooser(const Plan& plan, const KeyHead& head, const Carrier& carrier, 
       usage_(static_cast<std::size_t>(head.keys)) {}
 
 bool Chooser::keeps(const Row& row, std::int64_t j) const {
-  return sides_.mask.keeps(head_.b, row.n, row.i, j);
+  return sides_.attendance.times(head_.b, row.n, row.i, j) != 0;
+}
+
+/// Adds the key as often as the row attends to it.
+void Chooser::attend(const Row& row, std::int32_t j, Choice& choice) const {
+  const std::int64_t times = sides_.attendance.times(head_.b, row.n, row.i, j);
+  choice.keys.insert(choice.keys.end(), static_cast<std::size_t>(times), j);
 }
 
 /// Whether the key is kept and has the best bias of the kept ones.
@@ -39,7 +45,7 @@ bool Chooser::offers(const Row& row, std::int64_t j) const {
 }
 
 Choice Chooser::choose(std::int64_t n, std::int64_t i, Draws draws) {
-  const reference::KeyRange range = sides_.mask.kept_range(head_.b, i);
+  const reference::KeyRange range = sides_.attendance.range({head_.b, n, i});
   Row row{.n = n, .i = i, .first = range.first, .last = range.last - 1};
   while (row.last >= row.first && !keeps(row, row.last)) --row.last;
   if (row.last < row.first) return {};
@@ -100,8 +106,8 @@ bool Chooser::take(const Row& row, std::uint32_t code, std::uint32_t care, Choic
     for (auto j = std::ranges::lower_bound(cell, row.first); j != cell.end(); ++j) {
       if (*j > row.last) break;
       if (!offers(row, *j)) continue;
-      if (choice.keys.size() == most_keys) return false;
-      choice.keys.push_back(*j);
+      attend(row, *j, choice);
+      if (choice.keys.size() > most_keys) return false;
     }
     part = (part - free) & free;
   } while (part != 0);
@@ -117,7 +123,13 @@ std::vector<std::int32_t> Chooser::wanted_keys(Row& row, Draws& draws) const {
     if (offers(row, j)) wanted.push_back(static_cast<std::int32_t>(j));
   };
   want(row.last);
-  for (int probe = 0; probe < 4; ++probe) want(draws.integer(row.first, row.last));
+  if (sides_.attendance.keys_alike() == 1) {
+    for (int probe = 0; probe < 4; ++probe) want(draws.integer(row.first, row.last));
+  } else {  // of all keys between the first and the last, a list names few
+    const std::vector<std::int64_t> listed = sides_.attendance.keys({head_.b, row.n, row.i});
+    for (int probe = 0; probe < 4; ++probe)
+      want(listed[static_cast<std::size_t>(draws.integer(0, std::ssize(listed) - 1))]);
+  }
   want(row.first);
   for (std::int64_t j = row.first; wanted.empty() && j <= row.last; ++j) want(j);
   if (wanted.empty()) {
@@ -159,7 +171,7 @@ Choice Chooser::choose_by_code(Row& row, Draws& draws) const {
   // No cell fits: the row is consistent with whatever the word of one of its keys singles out.
   choice = {.code = carrier_->code(all_wanted.front()), .care = carrier_->code_mask()};
   for (const std::int32_t j : carrier_->cell(choice.code))
-    if (j >= row.first && j <= row.last && offers(row, j)) choice.keys.push_back(j);
+    if (j >= row.first && j <= row.last && offers(row, j)) attend(row, j, choice);
   return choice;
 }
 
@@ -186,7 +198,7 @@ Choice Chooser::choose_by_level(const Row& row, Draws& draws) const {
     choice = {.maximum = static_cast<double>(apart * plan_->scale.factor * best),
               .direction = direction};
     for (const std::int32_t j : kept)
-      if (level(j) == best) choice.keys.push_back(j);
+      if (level(j) == best) attend(row, j, choice);
     choice.exact = is_exact(choice.keys.size()) && (best == 0 || plan_->offsets);
     if (choice.exact) return choice;
   }

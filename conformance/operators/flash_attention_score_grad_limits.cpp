@@ -28,21 +28,6 @@ std::string number(double value) {
 }
 std::string of_surface(const Case<Op>& c) { return " with surface " + text(c.surface); }
 
-std::string join(std::span<const InputProfile> named) {
-  std::string joined;
-  for (const auto& entry : named) {
-    if (!joined.empty()) joined += ", ";
-    joined += entry.name;
-  }
-  return joined;
-}
-
-void require_named(std::string_view field, const std::string& value,
-                   std::span<const InputProfile> named) {
-  const auto found = std::ranges::find(named, value, &InputProfile::name);
-  if (found == named.end()) refuse(field, value, join(named));
-}
-
 void require_types(const Op::Problem& p) {
   if (!spec::is_fp16_bf16_fp32(p.dtype)) refuse("dtype", text(p.dtype), "fp16, bf16, fp32");
   if (p.mask_dtype != DType::boolean && p.mask_dtype != DType::uint8)
@@ -154,50 +139,18 @@ void require_lengths(const Op::Problem& p) {
   require("lengths_kv", p.lengths_kv);
 }
 
-/// A relation and its track come together, on a problem that the relation knows how to rearrange.
 void require_relation(const Case<Op>& c) {
-  if (c.track != Track::relation) {
-    if (c.relation.empty()) return;
-    refuse("relation", c.relation, "a relation only with --track=relation");
-  }
-  if (c.relation.empty()) {
-    std::string names(flash::cascade_name);
-    for (const flash::Relation* relation : flash::relations())
-      names += ", " + std::string(relation->name);
-    refuse("track", text(c.track), "with --relation=NAME, one of " + names);
-  }
-  if (c.relation == flash::cascade_name) return;
-  // Hard data would leave the domain of a relation by overflow or underflow.
-  if (c.profile != "normal") refuse("profile", c.profile, "normal with --track=relation");
+  std::string names(flash::cascade_name);
+  for (const flash::Relation* relation : flash::relations())
+    names += ", " + std::string(relation->name);
+  // The cascade, which is no relation between runs, takes hard data.
+  const bool cascade = c.track == Track::relation && c.relation == flash::cascade_name;
+  if (cascade || !require_track(c.track, c.relation, c.profile, names)) return;
   const flash::Relation& relation = flash::relation(c.relation);
   if (!relation.applies(c.problem))
     refuse("relation", c.relation,
            "only in its domain, " + std::string(relation.domain) + "; 'assay explain " +
                c.relation + "' prints lines of it");
-}
-
-std::string gib(double bytes) {
-  char characters[64];
-  const double value = bytes / (1024.0 * 1024 * 1024);
-  return std::string(characters, std::to_chars(characters, characters + sizeof characters, value,
-                                               std::chars_format::fixed, 1)
-                                     .ptr) +
-         " GiB";
-}
-
-void require_size(const Case<Op>& c) {
-  // Beyond this, 64-bit indices of a byte may overflow.
-  constexpr double most_elements = 0x1p59;
-  if (const double most = largest_tensor(c.problem); most > most_elements)
-    throw std::invalid_argument("a tensor of the case has " + number(most) +
-                                " elements, at most 2^59 can be numbered: reduce batch, heads_q, "
-                                "seq_q or seq_kv");
-  if (c.track == Track::phase1) return;
-  const double bytes = memory_estimate(c.problem);
-  if (bytes > memory_limit)
-    throw std::invalid_argument("the case needs about " + gib(bytes) +
-                                " for its tensors and their copies, the limit is " +
-                                gib(memory_limit) + ": reduce batch, heads_q, seq_q or seq_kv");
 }
 
 }  // namespace
@@ -234,27 +187,9 @@ void imply_extents(const Op::Problem& given, Op::Problem& implied) {
 
 void settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
   require_lengths(p);
-  const auto imply = [&](std::string_view name, std::int64_t& field, std::int64_t value,
-                         std::string_view list) {
-    if (given(name) && field != value)
-      refuse(name, std::to_string(field),
-             std::to_string(value) + ", which --" + std::string(list) + " implies; leave it out");
-    field = value;
-  };
-  const auto settle = [&](std::string_view name, std::vector<std::int64_t>& lengths,
-                          std::string_view seq_name, std::int64_t& seq) {
-    if (lengths.empty()) return;
-    imply("batch", p.batch, static_cast<std::int64_t>(lengths.size()), name);
-    imply(seq_name, seq, std::ranges::max(lengths), name);
-    if (std::ranges::all_of(lengths, [&](std::int64_t length) { return length == seq; }))
-      lengths.clear();
-  };
-  if (!p.lengths_q.empty() && !p.lengths_kv.empty() && p.lengths_q.size() != p.lengths_kv.size())
-    refuse("lengths_kv", list_text(p.lengths_kv),
-           "as many numbers as lengths_q, which has " + std::to_string(p.lengths_q.size()) +
-               "; these are " + std::to_string(p.lengths_kv.size()));
-  settle("lengths_q", p.lengths_q, "seq_q", p.seq_q);
-  settle("lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv);
+  require_as_many(p.lengths_q, p.lengths_kv);
+  settle_lengths(p.batch, {"lengths_q", p.lengths_q, "seq_q", p.seq_q}, given);
+  settle_lengths(p.batch, {"lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv}, given);
 }
 
 void require_possible(const Case<Op>& c) {
@@ -271,7 +206,10 @@ void require_possible(const Case<Op>& c) {
   if (c.track != Track::phase1 && !c.violate.empty())
     refuse("violate", c.violate, "a violation only with --track=phase1");
   require_relation(c);
-  require_size(c);
+  require_size({.largest_tensor = largest_tensor(p),
+                .bytes = memory_estimate(p),
+                .with_numbers = c.track != Track::phase1},
+               "batch, heads_q, seq_q or seq_kv");
 }
 
 }  // namespace assay::conformance

@@ -10,24 +10,6 @@ using spec::DType;
 using spec::MaskShape;
 using spec::PseShape;
 
-std::vector<double> times(std::vector<double> values, double factor) {
-  for (double& value : values) value *= factor;
-  return values;
-}
-
-Gradients times(Gradients g, double factor) {
-  for (const GradientTensor& tensor : gradient_tensors)
-    for (double& value : g.*tensor.member) value *= factor;
-  return g;
-}
-
-Gradients sum(Gradients a, const Gradients& b) {
-  for (const GradientTensor& tensor : gradient_tensors)
-    for (std::size_t k = 0; k < (a.*tensor.member).size(); ++k)
-      (a.*tensor.member)[k] += (b.*tensor.member)[k];
-  return a;
-}
-
 std::vector<Op::Problem> far_from_underflow() {
   return {padded_problem(DType::bf16), with_dropout(padded_problem(DType::fp32), 0.7),
           with_pse(padded_problem(DType::bf16), 3, PseShape::slopes_n),
@@ -77,12 +59,6 @@ Experiment linear_dy(const Trial& base) {
           .combine = [](const std::vector<Gradients>& outputs) { return sum(outputs[0], outputs[1]); }};
 }
 
-/// Multiples of 1/8 below 4 leave room for a shift in every type.
-double on_grid(double value) {
-  const double eighths = std::nearbyint(8 * value);
-  return std::fmin(std::fmax(eighths, -31), 31) / 8;
-}
-
 /// value + c and attention_in + c in channel d, c = 1 or -2.
 Experiment shift_value(const Trial& base) {
   Trial near = base;
@@ -97,16 +73,10 @@ Experiment shift_value(const Trial& base) {
 
 bool is_dead(const Trial& trial, std::size_t row) { return trial.rows.softmax_max[row] < -0x1p13; }
 
-/// softmax_max becomes a multiple of 2^-10, softmax_sum keeps the probabilities.
 void round_statistics(Trial& trial) {
-  for (std::size_t row = 0; row < trial.rows.softmax_max.size(); ++row) {
-    if (is_dead(trial, row)) continue;
-    const double old = trial.rows.softmax_max[row];
-    const double rounded = std::nearbyint(0x1p10 * old) * 0x1p-10;
-    trial.rows.softmax_max[row] = rounded;
-    trial.rows.softmax_sum[row] =
-        static_cast<float>(trial.rows.softmax_sum[row] * std::exp(old - rounded));
-  }
+  for (std::size_t row = 0; row < trial.rows.softmax_max.size(); ++row)
+    if (!is_dead(trial, row))
+      flash::round_statistics(trial.rows.softmax_max[row], trial.rows.softmax_sum[row]);
 }
 
 /// The bias of row i, and its softmax_max, grow by 1, 2 or -1 in the units of the scaled score.

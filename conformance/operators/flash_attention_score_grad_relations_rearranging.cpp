@@ -198,21 +198,7 @@ Experiment rearranging(const Trial& base, std::vector<Piece> pieces) {
   Experiment experiment{.base = base, .variants = {}, .combine = {}};
   for (const Piece& piece : pieces)
     experiment.variants.push_back(rearranged(base, piece.problem, piece.query, piece.key));
-  experiment.combine = [p = base.problem, pieces = std::move(pieces)](const std::vector<Gradients>& outputs) {
-    Gradients all = zero_gradients(p);
-    for (const GradientTensor& tensor : gradient_tensors)
-      for (std::size_t k = 0; k < pieces.size(); ++k) {
-        const spec::Extents from = tensor.extents(pieces[k].problem), to = tensor.extents(p);
-        const Origin& origin = tensor.of_queries ? pieces[k].query : pieces[k].key;
-        const double* value = (outputs[k].*tensor.member).data();
-        for (std::int64_t row = 0; row < from.rows(); ++row) {
-          const RowPosition place = origin(from.position(row));
-          double* sum = (all.*tensor.member).data() + to.row(place.b, place.n, place.s) * to.dim;
-          for (std::int64_t d = 0; d < to.dim; ++d) sum[d] += *value++;
-        }
-      }
-    return all;
-  };
+  experiment.combine = adding(base.problem, std::move(pieces));
   return experiment;
 }
 

@@ -28,6 +28,14 @@ void add(RowSums& sums, std::int64_t row, const Summand& c, const double* x, dou
   if (c.overflow) sums.exempt(row);
 }
 
+Summand repeated(Summand c, double times) {
+  if (times == 1) return c;
+  for (double* linear : {&c.signed_sum, &c.magnitude, &c.rigorous, &c.linear, &c.drift})
+    *linear *= times;
+  for (double* squared : {&c.azuma, &c.core, &c.spread}) *squared *= times * times;
+  return c;
+}
+
 Summand query_summand(const PairTerms& t) {
   return {t.dscore, t.magnitude, t.rig_q, t.azuma_q, t.linear_q, t.core_q, t.spread, t.drift_s,
           t.dscore_may_overflow || t.dprob_may_overflow};

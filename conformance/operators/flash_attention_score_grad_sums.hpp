@@ -58,6 +58,9 @@ struct Summand {
 
 void add(RowSums& sums, std::int64_t row, const Summand& c, const double* x, double x_norm_squared);
 
+/// The same summand `times` times. They share their roundings.
+Summand repeated(Summand summand, double times);
+
 /// What a pair adds to dq, dk and dv.
 Summand query_summand(const PairTerms& terms);
 Summand key_summand(const PairTerms& terms);

@@ -1,15 +1,10 @@
-#include <algorithm>
-#include <optional>
-#include <stdexcept>
-#include <string>
-
+#include "breaking_calls.hpp"
 #include "flash_attention_score_grad_sampling.hpp"
 
 namespace assay::conformance::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
-using Row = spec::Constraint<Op>;
 using spec::DType;
 using spec::MaskShape;
 
@@ -105,66 +100,13 @@ std::vector<FlashCase> legal_calls(spec::FlashSurface surface) {
   return calls;
 }
 
-const Row* find_row(std::string_view id) {
-  for (const Row& row : Op::constraints())
-    if (row.id == id) return &row;
-  throw std::logic_error("no row " + std::string(id));
-}
-
-bool is_implied(const Row& row, std::string_view id) {
-  return std::ranges::any_of(row.implies, [&](std::string_view implied) {
-    return implied == id || is_implied(*find_row(implied), id);
-  });
-}
-
-/// Whether the call that `c` makes breaks `row`, and no other row but those that it implies.
-bool breaks_only(const FlashCase& c, const Row& row) {
-  const auto broken = spec::violations(Op::constraints(), call_of(c));
-  bool itself = false;
-  for (const Row* other : broken) {
-    itself |= other->id == row.id;
-    if (other->id != row.id && !is_implied(row, other->id)) return false;
-  }
-  return itself;
-}
-
-/// The first of `calls`, from one that `turn` chooses, in which the violation breaks its row alone.
-std::optional<FlashCase> broken_call(const std::vector<FlashCase>& calls, const Row& row,
-                                     std::string_view violation, std::size_t turn) {
-  for (std::size_t k = 0; k < calls.size(); ++k) {
-    FlashCase c = calls[(turn + k) % calls.size()];
-    c.product = turn % 2 != 0 && spec::supports(c.surface, spec::Product::a3) ? spec::Product::a3
-                                                                              : spec::Product::a2;
-    c.violate = std::string(row.id) + ":" + std::string(violation);
-    c.note = row.statement;
-    if (breaks_only(c, row)) return c;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::vector<FlashCase> violation_cases() {
   std::vector<std::vector<FlashCase>> calls;
   for (const auto& [surface, name] : spec::spellings_of<spec::FlashSurface>.entries)
     calls.push_back(legal_calls(surface));
-  std::vector<FlashCase> cases;
-  std::size_t turn = 0;
-  for (const Row& row : Op::constraints()) {
-    if (!row.has(spec::Side::reject)) continue;
-    if (row.violations.empty())
-      throw std::logic_error("row " + std::string(row.id) + " has a reject side and no violation");
-    for (const auto& violation : row.violations) {
-      const std::size_t before = cases.size();
-      for (const auto& of_surface : calls)
-        if (const auto c = broken_call(of_surface, row, violation.name, turn)) cases.push_back(*c);
-      ++turn;
-      if (cases.size() == before)
-        throw std::logic_error("no call is broken in row " + std::string(row.id) + " alone by " +
-                               std::string(violation.name));
-    }
-  }
-  return cases;
+  return breaking_cases(calls);
 }
 
 }  // namespace assay::conformance::flash

@@ -12,42 +12,56 @@ using Op = spec::NsaCompressGrad;
 using Counts = std::vector<std::int64_t>;  // windows of each sequence; 0: none, see Sequences
 
 /// Elements of input that a drawn case has, roughly.
-constexpr std::int64_t ordinary_elements = 400'000;
+constexpr std::int64_t ordinary_elements = 150'000;
+
+/// Whether what is chosen already makes many elements, so that all else is drawn small.
+bool is_large(const Categories& k) {
+  return k.amount == Amount::beyond || k.lengths == Lengths::many || k.heads == Heads::many ||
+         k.head_dim == HeadDim::widest;
+}
 
 void draw_window(Op::Problem& p, const Categories& k, Draws& draws) {
   using Window = std::pair<std::int64_t, std::int64_t>;
-  const bool is_long = k.amount == Amount::beyond;
+  const bool is_frugal = is_large(k);
   const auto set = [&](Window window) {
     std::tie(p.compress_block_size, p.compress_stride) = window;
   };
   switch (k.overlap) {
     case Overlap::part:
-      return set(is_long ? Window{48, 32}
-                         : draws.one_of<Window>({{48, 32}, {64, 48}, {112, 64}, {128, 112}}));
+      return set(is_frugal ? Window{48, 32}
+                           : draws.one_of<Window>({{48, 32}, {64, 48}, {112, 64}, {128, 112}}));
     case Overlap::two:
-      return set(is_long ? Window{32, 16} : draws.one_of<Window>({{32, 16}, {64, 32}, {128, 64}}));
-    case Overlap::few: return set(draws.one_of<Window>({{48, 16}, {64, 16}, {96, 32}}));
+      return set(is_frugal ? Window{32, 16}
+                           : draws.one_of<Window>({{32, 16}, {64, 32}, {128, 64}}));
+    case Overlap::few:
+      return set(is_frugal ? draws.one_of<Window>({{48, 16}, {64, 16}})
+                           : draws.one_of<Window>({{48, 16}, {64, 16}, {96, 32}}));
     case Overlap::odd:
-      return set(is_long ? Window{80, 32} : draws.one_of<Window>({{80, 32}, {112, 48}, {128, 48}}));
-    case Overlap::many: return set(draws.one_of<Window>({{80, 16}, {96, 16}, {128, 16}}));
+      return set(is_frugal ? Window{80, 32}
+                           : draws.one_of<Window>({{80, 32}, {112, 48}, {128, 48}}));
+    case Overlap::many:
+      return set(is_frugal ? draws.one_of<Window>({{80, 16}, {96, 16}})
+                           : draws.one_of<Window>({{80, 16}, {112, 16}, {128, 16}}));
   }
 }
 
 std::int64_t draw_heads(const Categories& k, Draws& draws) {
-  const bool is_long = k.amount == Amount::beyond;
+  const bool is_frugal = is_large(k);
   switch (k.heads) {
     case Heads::one: return 1;
-    case Heads::few: return is_long ? draws.one_of({2, 3}) : draws.one_of({2, 3, 5, 8, 15});
-    case Heads::many: return is_long ? 16 : draws.one_of({16, 17, 24});
+    case Heads::few: return is_frugal ? draws.one_of({2, 3}) : draws.one_of({2, 3, 5, 8, 15});
+    case Heads::many: return k.head_dim == HeadDim::least ? draws.one_of({16, 17, 24}) : 16;
   }
   return 1;
 }
 
-std::int64_t draw_head_dim(HeadDim head_dim, Draws& draws) {
-  switch (head_dim) {
+std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
+  const bool is_frugal = is_large(k);
+  switch (k.head_dim) {
     case HeadDim::least: return 16;
-    case HeadDim::narrow: return draws.one_of({32, 48, 64, 80, 96, 112});
-    case HeadDim::wide: return draws.one_of({128, 144, 192});
+    case HeadDim::narrow:
+      return is_frugal ? draws.one_of({32, 48}) : draws.one_of({32, 48, 64, 80, 96, 112});
+    case HeadDim::wide: return is_frugal ? 128 : draws.one_of({128, 144, 192});
     case HeadDim::widest: return draws.one_of({208, 240, 256});
   }
   return 16;
@@ -134,7 +148,7 @@ CompressCase draw_case(const Categories& k, std::uint64_t seed) {
                  .profile = std::string(k.profile)};
   c.problem.dtype = k.dtype;
   draw_window(c.problem, k, draws);
-  c.problem.head_dim = draw_head_dim(k.head_dim, draws);
+  c.problem.head_dim = draw_head_dim(k, draws);
   c.problem.heads = draw_heads(k, draws);
   set_lengths(c.problem, draw_lengths(c.problem, k, draws));
   c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));

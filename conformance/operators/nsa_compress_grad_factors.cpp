@@ -45,9 +45,13 @@ std::vector<Exclusion> exclusions() {
                  return k.profile == "sparse_dy" && k.heads != Heads::many && k.amount == Amount::few;
                }),
           // Costs seconds and says nothing that fewer channels do not.
-          rule({heads, head_dim, amount}, [](const Categories& k) {
-            return k.amount == Amount::beyond && k.heads == Heads::many &&
-                   (k.head_dim == HeadDim::wide || k.head_dim == HeadDim::widest);
+          rule({heads, head_dim, lengths, amount}, [](const Categories& k) {
+            const bool is_wide = k.head_dim == HeadDim::wide || k.head_dim == HeadDim::widest;
+            const bool is_long = k.amount == Amount::beyond;
+            if (k.heads == Heads::many)
+              return (is_wide && (is_long || k.lengths == Lengths::many)) ||
+                     (is_long && k.lengths == Lengths::one_window && k.head_dim != HeadDim::least);
+            return is_wide && is_long && k.lengths == Lengths::one_window && k.heads == Heads::few;
           })};
 }
 

@@ -12,7 +12,7 @@ namespace {
 using Op = spec::NsaCompressGrad;
 
 /// Elements of input that are kept of each shape, and rows of each head that are judged.
-constexpr std::int64_t most_elements = 4'000'000, rows_judged = 64;
+constexpr std::int64_t most_elements = 1'500'000, rows_judged = 64;
 
 CompressCase read_case(const nlohmann::json& entry) {
   CompressCase c{.rows = rows_judged, .note = entry.at("name")};

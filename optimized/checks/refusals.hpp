@@ -44,7 +44,8 @@ Refusal within(const std::string& what, std::int64_t value, std::int64_t low, st
 Refusal at_least(const std::string& what, std::int64_t value, std::int64_t low);
 /// The first argument that is missing.
 Refusal first_missing(std::initializer_list<RequiredArgument> arguments);
-/// The first given tensor whose type is none of `legal`; the first whose type is not that of `model`, or of query.
+/// The first given tensor whose type is none of `legal`; the first whose type is not that of
+/// `model`, or of query.
 Refusal first_outside(std::initializer_list<NamedParameter> tensors,
                       std::initializer_list<spec::DType> legal);
 Refusal first_unlike(const NamedParameter& model, std::initializer_list<NamedParameter> tensors);

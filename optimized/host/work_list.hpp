@@ -35,8 +35,8 @@ class HeadTiles {
   HeadTile at_ = {};
 };
 
-/// Hands out the tiles of key heads in ascending order: each is the unit of work of a host thread. A
-/// Slot is what a head needs while its tiles are in work.
+/// Hands out the tiles of key heads in ascending order: each is the unit of work of a host thread.
+/// A Slot is what a head needs while its tiles are in work.
 ///
 /// When a head begins, all tiles of earlier heads are taken and the other threads hold what is
 /// unfinished of them: one slot per thread suffices.

@@ -112,8 +112,8 @@ Estimate estimate_of(const Schedule& s, const device::Spec& device) {
   const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
   const Load load = deal(s.items, cores);
   const Work all = load.all.times(s.cost), busiest = load.busiest.times(s.cost);
-  const Cycles main = std::max(main_time(s, load.busiest, device),
-                               hbm_time(device, hbm_bytes(s, device)));
+  const Cycles main =
+      std::max(main_time(s, load.busiest, device), hbm_time(device, hbm_bytes(s, device)));
   Estimate result{.busy = busiest.busy};
   result.makespan = cycles_of(device, device.overheads.launch.value) + main;
   result.read = all.read, result.written = all.written;

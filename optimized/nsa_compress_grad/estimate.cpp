@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "assay/device/core.hpp"
+#include "model/block_cost.hpp"
+#include "model/block_planner.hpp"
 
 namespace assay::optimized::compress {
 namespace {
@@ -14,17 +16,22 @@ using device::Pipe;
 using device::VectorCost;
 using Problem = spec::NsaCompressGrad::Problem;
 
-constexpr std::int64_t fp32_bytes = 4, block_bytes = 32, sum_lanes = 16;
+constexpr std::int64_t block_bytes = 32, sum_lanes = 16;
 
 /// What one item occupies, and how long it takes alone.
 struct ItemCost {
-  std::array<Cycles, device::pipe_count> busy = {};
+  Work work;
   Cycles alone;
-  Bytes read, written;
+
+  ItemCost& operator+=(const ItemCost& other) {
+    work += other.work;
+    alone += other.alone;
+    return *this;
+  }
 };
 
-/// Sends the tiles of one item through a vector core. Of each buffer there are two: a tile waits for the one
-/// before the last.
+/// Sends the tiles of one item through a vector core. Of each buffer there are two: a tile waits
+/// for the one before the last.
 class ItemRun {
  public:
   ItemRun(const Problem& problem, const Tiling& tiling, const device::Spec& device,
@@ -41,18 +48,18 @@ class ItemRun {
     while (const auto tile = tiles.next()) send(*tile);
     store_sums();
     for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
-      cost_.busy[pipe] = core_.timeline().busy(static_cast<Pipe>(pipe));
+      cost_.work.busy[pipe] = core_.timeline().busy(static_cast<Pipe>(pipe));
     cost_.alone = end_;
     return cost_;
   }
 
  private:
   Cycles load(std::int64_t bytes, Cycles ready) {
-    cost_.read += Bytes{bytes};
+    cost_.work.read += Bytes{bytes};
     return core_.load({bytes}, ready);
   }
   void store(std::int64_t bytes, Cycles ready) {
-    cost_.written += Bytes{bytes};
+    cost_.work.written += Bytes{bytes};
     end_ = core_.store({bytes}, ready);
   }
   Cycles compute(const VectorCost& operation, std::int64_t numbers, Cycles ready) {
@@ -87,8 +94,8 @@ class ItemRun {
     buffers_free = end_;
   }
 
-  /// For each window products with its weights, added to the gradients of its tokens, and products with its tokens,
-  /// added to the chains of its weights.
+  /// For each window products with its weights, added to the gradients of its tokens, and products
+  /// with its tokens, added to the chains of its weights.
   Cycles add_windows(const TokenRange& tile, const WindowRange& over, Cycles at) {
     const Windows& windows = tiling_.windows;
     for (std::int64_t i = over.first; i < over.last; ++i) {
@@ -123,12 +130,8 @@ class Cores {
   explicit Cores(std::int64_t count) : loads_(static_cast<std::size_t>(count)) {}
 
   void give(const ItemCost& item) {
-    ItemCost& load = loads_[next_++ % loads_.size()];
-    for (ItemCost* sum : {&load, &all_}) {
-      for (std::size_t pipe = 0; pipe < sum->busy.size(); ++pipe) sum->busy[pipe] += item.busy[pipe];
-      sum->alone += item.alone;
-      sum->read += item.read, sum->written += item.written;
-    }
+    loads_[next_++ % loads_.size()] += item;
+    all_ += item;
   }
 
   const ItemCost& all() const { return all_; }
@@ -142,7 +145,8 @@ class Cores {
   std::size_t next_ = 0;
 };
 
-/// All items. Those of a part cost the same in every head; the last slice of a head may be narrower.
+/// All items. Those of a part cost the same in every head; the last slice of a head may be
+/// narrower.
 Cores deal(const Problem& p, const Tiling& t, const device::Spec& device) {
   Cores cores(static_cast<std::int64_t>(device.cores.vector.value));
   const std::int64_t last = t.channels_of(t.slices - 1, p.head_dim);
@@ -169,7 +173,8 @@ Bytes tensor_bytes(const Problem& p, const Tiling& t) {
 
 Estimate estimate(const Problem& p, const Tiling& t, const device::Spec& device) {
   const Cores cores = deal(p, t, device);
-  const ItemCost &all = cores.all(), &busiest = cores.busiest();
+  const Work& all = cores.all().work;
+  const ItemCost& busiest = cores.busiest();
   const auto count = static_cast<std::int64_t>(device.cores.vector.value);
   const Bytes sums = {t.partials() * p.heads * p.compress_block_size * fp32_bytes};
   const Bytes weights = {p.heads * p.compress_block_size * spec::size_of(p.dtype)};
@@ -179,14 +184,14 @@ Estimate estimate(const Problem& p, const Tiling& t, const device::Spec& device)
       std::max({gm_to_ub(device, {device::ceil_divide(sums.count, count)}),
                 ub_to_gm(device, {device::ceil_divide(weights.count, count)}),
                 l2_time(device, sums + weights)});
-  Estimate result{.busy = busiest.busy};
+  Estimate result{.busy = busiest.work.busy};
   result.makespan = cycles_of(device, device.overheads.launch.value) + main +
                     cycles_of(device, device.overheads.sync_all.value) + pass;
   result.seconds = seconds_of(device, result.makespan);
   result.read = all.read + sums;
   result.written = all.written + weights;
-  result.vector_utilisation = all.busy[static_cast<std::size_t>(Pipe::vector)].count /
-                              (static_cast<double>(count) * result.makespan.count);
+  result.vector_utilisation =
+      all.on(Pipe::vector).count / (static_cast<double>(count) * result.makespan.count);
   return result;
 }
 

@@ -1,9 +1,7 @@
-#include <algorithm>
-#include <thread>
-
 #include "assay/optimized/nsa_compress_grad.hpp"
 #include "assay/optimized/nsa_compress_grad/estimate.hpp"
 #include "assay/optimized/nsa_compress_grad/tiling.hpp"
+#include "host/threads.hpp"
 #include "nsa_compress_grad/checks.hpp"
 #include "nsa_compress_grad/kernel.hpp"
 #include "operands/fill.hpp"
@@ -16,8 +14,8 @@ using Op = spec::NsaCompressGrad;
 using compress::Estimate;
 using compress::Tiling;
 
-/// Below this much work per thread, starting it costs more than it saves.
-constexpr double flop_per_thread = 2e6;
+/// A multiply-add that waits for its numbers costs so many of a matrix product.
+constexpr double slower_than_products = 10;
 
 std::vector<spec::Metric> metrics_of(const Tiling& tiling, const Estimate& estimate) {
   const auto busy = [&](device::Pipe pipe) {
@@ -74,13 +72,10 @@ class NsaCompressGrad final : public spec::Implementation<Op> {
 
  private:
   std::int64_t threads_for(const Op::Problem& p, const Tiling& tiling) const {
-    const std::int64_t asked = options_.threads > 0
-                                   ? options_.threads
-                                   : static_cast<std::int64_t>(std::thread::hardware_concurrency());
     const double flop = 4.0 * static_cast<double>(tiling.windows.window_ends().back()) *
                         static_cast<double>(p.compress_block_size * p.heads * p.head_dim);
-    const auto worth = static_cast<std::int64_t>(flop / flop_per_thread);
-    return std::max<std::int64_t>(1, std::min({asked, worth, p.heads * tiling.partials()}));
+    return optimized::threads_for(options_.threads, slower_than_products * flop,
+                                  p.heads * tiling.partials());
   }
 
   device::Spec device_;

@@ -11,13 +11,14 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 
-/// A share of the work that no other touches: a part of the tokens in a slice of the channels of a head.
+/// A share of the work that no other touches: a part of the tokens in a slice of the channels of a
+/// head.
 struct Item {
   std::int64_t part, n, slice;
 };
 
-/// One run. Items are independent: each writes its own tokens and its own sums per weight, which are
-/// added once all are done.
+/// One run. Items are independent: each writes its own tokens and its own sums per weight, which
+/// are added once all are done.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -52,7 +53,9 @@ class Gradient {
   void store_weights() const;
 
   /// Numbers of a head's weights, one behind another.
-  float* weights(std::int64_t n) const { return weights_ + n * padded(problem_.compress_block_size); }
+  float* weights(std::int64_t n) const {
+    return weights_ + n * padded(problem_.compress_block_size);
+  }
   /// Sums of an item, one per weight.
   float* sums(const Item& item) const {
     const std::int64_t partial = item.part * tiling_.slices + item.slice;
@@ -99,8 +102,8 @@ void Gradient::prepare(ThreadTiles& tiles) const {
   carve(tiles, carver, tiling_);
 }
 
-/// What lies behind the channels of a slice takes part in the chains: it is zero, whatever a wider slice or an earlier
-/// run left there.
+/// What lies behind the channels of a slice takes part in the chains: it is zero, whatever a wider
+/// slice or an earlier run left there.
 void Gradient::clear(std::int64_t channels, const ThreadTiles& tiles) const {
   if (channels % tile::lanes != 0) {
     std::fill_n(tiles.input.at, tiling_.tokens * tiles.input.stride, 0.0F);
@@ -179,8 +182,8 @@ void Gradient::add_windows(const Item& item, const TokenRange& tile,
   }
 }
 
-/// Tokens under the same windows: for input_grad a product of weights and windows, for weight_grad one of
-/// tokens and windows.
+/// Tokens under the same windows: for input_grad a product of weights and windows, for weight_grad
+/// one of tokens and windows.
 void Gradient::add_alike(const Item& item, const TokenRange& tile, const TokenRange& alike,
                          const ThreadTiles& tiles) const {
   const Windows& windows = tiling_.windows;

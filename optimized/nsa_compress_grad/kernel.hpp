@@ -8,7 +8,8 @@
 
 namespace assay::optimized::compress {
 
-/// What one host thread works in: tiles of input, output_grad and input_grad, and the chains of every weight.
+/// What one host thread works in: tiles of input, output_grad and input_grad, and the chains of
+/// every weight.
 struct ThreadTiles {
   Floats storage;
   Tile input, output_grad, input_grad, chains;

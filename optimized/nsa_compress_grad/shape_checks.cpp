@@ -8,7 +8,8 @@ namespace {
 using Call = Check::Call;
 using Sums = std::vector<std::int64_t>;
 
-/// Null if the caller gave none; whether one sequence or several of equal length are meant then is open.
+/// Null if the caller gave none; whether one sequence or several of equal length are meant then is
+/// open.
 const Sums* sums_of(const Call& call) {
   const auto& sums = call.parameters.act_seq_len;
   return sums && !sums->empty() ? &*sums : nullptr;

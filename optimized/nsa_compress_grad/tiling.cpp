@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "assay/device/core.hpp"
+#include "model/block_planner.hpp"
 
 namespace assay::optimized::compress {
 namespace {
@@ -16,16 +17,12 @@ constexpr std::int64_t granule = 16;  // tokens and channels of a tile come in m
 constexpr std::int64_t widest_slice = 256;
 constexpr std::int64_t enough_tokens = 32;  // 16 KiB of 256 channels: copies of full bandwidth
 constexpr std::int64_t most_tokens = 256;
-constexpr std::int64_t fp32_bytes = 4, block_bytes = 32;
+constexpr std::int64_t block_bytes = 32;
 constexpr std::int64_t sum_lanes = 16;  // chains per weight
 constexpr double tolerated_imbalance = 1.01;
 
-struct Piece {
-  std::string what;
-  device::Bytes size;
-};
-
-/// What a vector core holds of a tile; loads and stores of one tile run beside the arithmetic of another.
+/// What a vector core holds of a tile; loads and stores of one tile run beside the arithmetic of
+/// another.
 std::vector<Piece> pieces(const Tiling& t, std::int64_t element) {
   const std::int64_t tile = t.tokens * t.channels, gradients = t.most_windows * t.channels;
   std::vector<Piece> all;
@@ -178,8 +175,8 @@ std::string to_text(const Tiling& t) {
        << t.most_windows << " windows, " << t.slices << " slices of a head, " << t.parts
        << " parts of " << t.windows.all_tokens() << " tokens\n";
   for (const Buffer& buffer : t.buffers)
-    text << buffer.memory << ' ' << buffer.what << ": " << buffer.size.count << " B at " << buffer.offset.count
-         << '\n';
+    text << buffer.memory << ' ' << buffer.what << ": " << buffer.size.count << " B at "
+         << buffer.offset.count << '\n';
   text << "peak: UB " << t.ub.count << " B\n";
   return text.str();
 }

@@ -20,8 +20,7 @@ std::vector<AlikeItems> items(const Tiling& t, const Demand& demand) {
   std::vector<AlikeItems> all;
   for (const auto& [listed, count] : std::views::reverse(demand)) {
     const std::int64_t tiles = ceil_divide(listed, t.tokens);
-    all.push_back(
-        {.count = count, .blocks = tiles, .records = ceil_divide(tiles, t.record_tiles)});
+    all.push_back({.count = count, .blocks = tiles, .records = ceil_divide(tiles, t.record_tiles)});
   }
   return all;
 }
@@ -46,7 +45,8 @@ BlockCost cost(const Problem& p, const Tiling& t, const device::Spec& device) {
              return device::Region{
                  .rows = t.columns, .row = dim * element, .contiguous = p.heads_kv == 1};
            },
-       .features = [&](std::int64_t rows) { return Bytes{ceil_divide(rows, p.group()) * reader_bytes}; },
+       .features =
+           [&](std::int64_t rows) { return Bytes{ceil_divide(rows, p.group()) * reader_bytes}; },
        .operations = masked ? std::vector<const device::VectorCost*>{&device.vector.select}
                             : std::vector<const device::VectorCost*>{}},
       t, device);

@@ -135,9 +135,9 @@ void Forward::process(const Token& at, ForwardTiles& tiles) {
   weigh(tiles);
   for (std::int64_t slot = 0; slot < lists_.slots(); ++slot) {
     value_.read(listed_keys(at, slot), tiles.value);
-    multiply_transposed(
-        kernels_, {weights(tiles, slot), tiles.value, group(), problem_.head_dim_v, keys()},
-        tiles.output, slot == 0 ? tile::Sum::start : tile::Sum::extend);
+    multiply_transposed(kernels_,
+                        {weights(tiles, slot), tiles.value, group(), problem_.head_dim_v, keys()},
+                        tiles.output, slot == 0 ? tile::Sum::start : tile::Sum::extend);
   }
   finish(at, tiles);
 }

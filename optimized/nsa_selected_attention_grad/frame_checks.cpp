@@ -59,10 +59,9 @@ Refusal sums_rise(std::string_view name, const std::vector<std::int64_t>& sums,
              std::to_string(before);
     before = sums[b];
   }
-  return unless(before == tokens, "last entry of " + std::string(name) + " is " +
-                                      std::to_string(before) +
-                                      "; it must be the number of tokens, which is " +
-                                      std::to_string(tokens));
+  return unless(before == tokens,
+                "last entry of " + std::string(name) + " is " + std::to_string(before) +
+                    "; it must be the number of tokens, which is " + std::to_string(tokens));
 }
 
 Refusal sums_fit(const Call& call) {
@@ -99,10 +98,10 @@ Refusal head_num(const Call& call) {
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"NSAS-C11", invalid, layout},      {"NSAS-C12", invalid, ranks},
-    {"NSAS-C36", invalid, mask_axes},   {"NSAS-C13", invalid, sums_counted},
-    {"NSAS-C15", invalid, sums_fit},    {"NSAS-C33", invalid, sparse_mode},
-    {"NSAS-C34", invalid, block_size},  {"NSAS-C35", invalid, block_count},
+    {"NSAS-C11", invalid, layout},     {"NSAS-C12", invalid, ranks},
+    {"NSAS-C36", invalid, mask_axes},  {"NSAS-C13", invalid, sums_counted},
+    {"NSAS-C15", invalid, sums_fit},   {"NSAS-C33", invalid, sparse_mode},
+    {"NSAS-C34", invalid, block_size}, {"NSAS-C35", invalid, block_count},
     {"NSAS-C17a", invalid, head_num},
 };
 

@@ -1,5 +1,4 @@
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
-
 #include "host/threads.hpp"
 #include "model/schedule.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"

@@ -61,9 +61,9 @@ class Gradient {
                      [this](std::int64_t b) {
                        return device::ceil_divide(queries_.length(b), tokens_per_row_term_tile);
                      }),
-        key_blocks_({problem.batch, problem.heads_kv,
-                     [this](std::int64_t b) { return lists_.blocks(b); }},
-                    [this](const HeadTile& head, HeadSums& sums) { begin_head(head, sums); }) {}
+        key_blocks_(
+            {problem.batch, problem.heads_kv, [this](std::int64_t b) { return lists_.blocks(b); }},
+            [this](const HeadTile& head, HeadSums& sums) { begin_head(head, sums); }) {}
 
   Demand run();
 

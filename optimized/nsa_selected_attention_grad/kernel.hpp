@@ -32,7 +32,8 @@ struct Execution {
 };
 
 /// Fills the viewed elements of dq, dk and dv; returns how the lists fell on the key blocks.
-/// Errors: spec::Rejected for an index that names no block of its sequence; nothing is written then.
+/// Errors: spec::Rejected for an index that names no block of its sequence; nothing is written
+/// then.
 Demand compute_gradient(const spec::NsaSelectedAttentionGrad::Problem& problem,
                         const spec::NsaSelectedAttentionGrad::Inputs& inputs,
                         spec::NsaSelectedAttentionGrad::Outputs& outputs,

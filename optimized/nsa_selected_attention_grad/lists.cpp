@@ -34,12 +34,12 @@ void Lists::refuse_unless_inside() const {
         for (std::int64_t slot = 0; slot < slots_; ++slot) {
           const std::int64_t index = block(b, kv, token, slot);
           if (0 <= index && index < blocks(b)) continue;
-          throw spec::Rejected(
-              spec::Status::param_invalid,
-              "NSAS-C38: entry " + std::to_string(slot) + " of topk_indices of token " +
-                  std::to_string(token) + " of sequence " + std::to_string(b) + ", key head " +
-                  std::to_string(kv) + " is " + std::to_string(index) + "; it must be 0 to " +
-                  std::to_string(blocks(b) - 1));
+          throw spec::Rejected(spec::Status::param_invalid,
+                               "NSAS-C38: entry " + std::to_string(slot) +
+                                   " of topk_indices of token " + std::to_string(token) +
+                                   " of sequence " + std::to_string(b) + ", key head " +
+                                   std::to_string(kv) + " is " + std::to_string(index) +
+                                   "; it must be 0 to " + std::to_string(blocks(b) - 1));
         }
 }
 

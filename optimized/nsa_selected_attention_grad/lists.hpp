@@ -37,8 +37,8 @@ class Lists {
   bool causal_;
 };
 
-/// A token that lists a block. Numbers fit 32 bits, since a sequence has at most 128K tokens; a head
-/// has as many of these as entries of lists.
+/// A token that lists a block. Numbers fit 32 bits, since a sequence has at most 128K tokens; a
+/// head has as many of these as entries of lists.
 struct Reader {
   std::int32_t token;
   std::int32_t rank;  ///< of the block among those that the token lists and sees, ascending

@@ -35,9 +35,9 @@ Refusal query_tokens(const Call& call) {
   if (const Refusal refusal =
           within("number of tokens of query", p.query.shape[tokens], 1, most_tokens))
     return refusal;
-  return first_unequal({tokens, "number of tokens"}, {"query", &p.query},
-                       {{"attention_out", &p.attention_out},
-                        {"attention_out_grad", &p.attention_out_grad}});
+  return first_unequal(
+      {tokens, "number of tokens"}, {"query", &p.query},
+      {{"attention_out", &p.attention_out}, {"attention_out_grad", &p.attention_out_grad}});
 }
 
 Refusal key_tokens(const Call& call) {
@@ -55,16 +55,16 @@ Refusal heads_of_value(const Call& call) {
 
 Refusal heads_of_attention(const Call& call) {
   const auto& p = call.parameters;
-  return first_unequal({heads, "number of heads"}, {"query", &p.query},
-                       {{"attention_out", &p.attention_out},
-                        {"attention_out_grad", &p.attention_out_grad}});
+  return first_unequal(
+      {heads, "number of heads"}, {"query", &p.query},
+      {{"attention_out", &p.attention_out}, {"attention_out_grad", &p.attention_out_grad}});
 }
 
 Refusal head_size_of_attention(const Call& call) {
   const auto& p = call.parameters;
-  return first_unequal({dim, "head size"}, {"value", &p.value},
-                       {{"attention_out", &p.attention_out},
-                        {"attention_out_grad", &p.attention_out_grad}});
+  return first_unequal(
+      {dim, "head size"}, {"value", &p.value},
+      {{"attention_out", &p.attention_out}, {"attention_out_grad", &p.attention_out_grad}});
 }
 
 Refusal head_size_of_key(const Call& call) {

@@ -73,10 +73,14 @@ Refusal index_format(const Call& call) {
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"NSAS-C04", invalid, operands},  {"NSAS-C09", invalid, operands_alike},
-    {"NSAS-C05", invalid, statistics}, {"NSAS-C06", invalid, indices},
-    {"NSAS-C07", invalid, mask},      {"NSAS-C08", invalid, gradients},
-    {"NSAS-C08a", invalid, gradients_alike}, {"NSAS-C10", invalid, formats},
+    {"NSAS-C04", invalid, operands},
+    {"NSAS-C09", invalid, operands_alike},
+    {"NSAS-C05", invalid, statistics},
+    {"NSAS-C06", invalid, indices},
+    {"NSAS-C07", invalid, mask},
+    {"NSAS-C08", invalid, gradients},
+    {"NSAS-C08a", invalid, gradients_alike},
+    {"NSAS-C10", invalid, formats},
     {"NSAS-C10a", invalid, index_format},
 };
 

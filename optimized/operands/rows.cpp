@@ -5,7 +5,8 @@
 namespace assay::optimized {
 namespace {
 
-/// Rows of one head lie apart, which the hardware does not foresee: measured a quarter faster with 64 heads.
+/// Rows of one head lie apart, which the hardware does not foresee: measured a quarter faster with
+/// 64 heads.
 constexpr std::int64_t rows_ahead = 8;
 constexpr std::int64_t cache_line = 64;
 

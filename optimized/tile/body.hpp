@@ -339,7 +339,8 @@ void narrow(const float* values, float scale, std::int64_t count, Storage storag
       });
 }
 
-/// The code of `x` rounded to bf16, ties to even: half a unit less a little, and the little if the last kept bit is 1.
+/// The code of `x` rounded to bf16, ties to even: half a unit less a little, and the little if the
+/// last kept bit is 1.
 template <class Isa>
 typename Isa::Bits even_code_bf16(typename Isa::Vector x) {
   const auto bits = Isa::bits(x);
@@ -350,7 +351,8 @@ typename Isa::Bits even_code_bf16(typename Isa::Vector x) {
       Isa::where_greater(magnitude<Isa>(bits), Isa::fill(0x7F800000U), nan, rounded));
 }
 
-/// Below 2^-14 in units of 2^-24, which adding 2^23 rounds to; else a shift of the exponent and of the significand.
+/// Below 2^-14 in units of 2^-24, which adding 2^23 rounds to; else a shift of the exponent and of
+/// the significand.
 template <class Isa>
 typename Isa::Bits even_code_fp16(typename Isa::Vector x) {
   const auto bits = Isa::bits(x);

@@ -41,7 +41,6 @@ struct AddBias {
 /// Softmax gradient of one tile, in place: scores Q K^T become P, dP becomes dS, both rounded to
 /// `stage`.
 ///
-///     P = exp(scale * score - max) / sum        dS = P * (dP - row_term)
 ///
 /// An excluded element gives zeros, whatever it held. With dropout dP is replaced by Z dP before,
 /// and P by Z P once dS is known; Z is 0 where an element is dropped, else keep_factor.
@@ -62,8 +61,8 @@ struct SoftmaxGrad {
   Storage stage = Storage::fp32;
 };
 
-/// Dot products that go on from call to call. Each (i, j) has a group of `lanes` sums; lane l of it is a chain over
-/// the c with c mod lanes = l, ascending, of fma(a(i, c), b(j, c), .).
+/// Dot products that go on from call to call. Each (i, j) has a group of `lanes` sums; lane l of it
+/// is a chain over the c with c mod lanes = l, ascending, of fma(a(i, c), b(j, c), .).
 struct LaneSums {
   const float* a = nullptr;  ///< readable up to the next multiple of lanes, with zeros there, as b
   std::int64_t a_row = 0;

@@ -1,5 +1,7 @@
 #include "nsa_compress_grad_rows.hpp"
 
+#include <utility>
+
 namespace assay::spec::nsa {
 namespace {
 
@@ -85,35 +87,33 @@ CompressRow output_gradient_shape() {
                          {"head_dim", grow_one<Op, &P::output_grad, dim>}}};
 }
 
-CompressRow input_gradient_shape() {
-  return {.id = "NSAC-C17",
-          .statement = "inputGrad has the shape of input.",
+template <Member<Op> tensor, Member<Op> model>
+CompressRow shape_of(std::string_view id, std::string_view statement,
+                     std::vector<Violation<Op>> violations) {
+  return {.id = id,
+          .statement = statement,
           .source = {compress_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
           .applies = ranks_fit,
           .holds =
               [](const CompressCall& c) {
-                return !ranks_fit(c) || c.parameters.input_grad.shape == c.parameters.input.shape;
+                return !ranks_fit(c) || (c.parameters.*tensor).shape == (c.parameters.*model).shape;
               },
-          .violations = {{"tokens", grow_one<Op, &P::input_grad, tokens>},
-                         {"heads", grow_one<Op, &P::input_grad, heads>},
-                         {"head_dim", grow_one<Op, &P::input_grad, dim>}}};
+          .violations = std::move(violations)};
+}
+
+CompressRow input_gradient_shape() {
+  return shape_of<&P::input_grad, &P::input>("NSAC-C17", "inputGrad has the shape of input.",
+                                             {{"tokens", grow_one<Op, &P::input_grad, tokens>},
+                                              {"heads", grow_one<Op, &P::input_grad, heads>},
+                                              {"head_dim", grow_one<Op, &P::input_grad, dim>}});
 }
 
 CompressRow weight_gradient_shape() {
-  return {.id = "NSAC-C18",
-          .statement = "weightGrad has the shape of weight.",
-          .source = {compress_page, "parameters"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .applies = ranks_fit,
-          .holds =
-              [](const CompressCall& c) {
-                return !ranks_fit(c) || c.parameters.weight_grad.shape == c.parameters.weight.shape;
-              },
-          .violations = {{"window", grow_one<Op, &P::weight_grad, 0>},
-                         {"heads", grow_one<Op, &P::weight_grad, 1>}}};
+  return shape_of<&P::weight_grad, &P::weight>("NSAC-C18", "weightGrad has the shape of weight.",
+                                               {{"window", grow_one<Op, &P::weight_grad, 0>},
+                                                {"heads", grow_one<Op, &P::weight_grad, 1>}});
 }
 
 CompressRow head_size_step() {

@@ -1,5 +1,7 @@
 #include "nsa_compress_grad_rows.hpp"
 
+#include <utility>
+
 namespace assay::spec::nsa {
 namespace {
 
@@ -60,38 +62,36 @@ CompressRow layout_present() {
           .violations = {{"layout", [](CompressCall& c) { c.attributes.layout.reset(); }}}};
 }
 
-CompressRow window_sizes() {
-  return {.id = "NSAC-C10",
-          .statement = "compressBlockSize is a positive multiple of 16.",
+template <std::int64_t Op::Attributes::*size>
+CompressRow positive_multiple(std::string_view id, std::string_view statement,
+                              std::vector<Violation<Op>> violations) {
+  return {.id = id,
+          .statement = statement,
           .source = {compress_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
           .applies = always<Op>,
           .holds =
-              [](const CompressCall& c) {
-                return is_positive_multiple_of_16(c.attributes.compress_block_size);
-              },
-          .violations = {{"8", make_windows<8, 16>},
-                         {"40", make_windows<40, 16>},
-                         {"zero", set_size<0>},
-                         {"negative", set_size<-32>}}};
+              [](const CompressCall& c) { return is_positive_multiple_of_16(c.attributes.*size); },
+          .violations = std::move(violations)};
+}
+
+CompressRow window_sizes() {
+  return positive_multiple<&Op::Attributes::compress_block_size>(
+      "NSAC-C10", "compressBlockSize is a positive multiple of 16.",
+      {{"8", make_windows<8, 16>},
+       {"40", make_windows<40, 16>},
+       {"zero", set_size<0>},
+       {"negative", set_size<-32>}});
 }
 
 CompressRow strides() {
-  return {.id = "NSAC-C11",
-          .statement = "compressStride is a positive multiple of 16.",
-          .source = {compress_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .applies = always<Op>,
-          .holds =
-              [](const CompressCall& c) {
-                return is_positive_multiple_of_16(c.attributes.compress_stride);
-              },
-          .violations = {{"8", make_windows<32, 8>},
-                         {"24", make_windows<48, 24>},
-                         {"zero", set_stride<0>},
-                         {"negative", set_stride<-16>}}};
+  return positive_multiple<&Op::Attributes::compress_stride>(
+      "NSAC-C11", "compressStride is a positive multiple of 16.",
+      {{"8", make_windows<32, 8>},
+       {"24", make_windows<48, 24>},
+       {"zero", set_stride<0>},
+       {"negative", set_stride<-16>}});
 }
 
 /// NSAC-C10 and NSAC-C11 have the values that are no multiples.

@@ -138,6 +138,34 @@ CompressOp::Inputs compress_inputs(const Problem& p, std::uint64_t seed) {
           .weight = filled(weight_shape(p), Stream::weight)};
 }
 
+void CompressKernel::check(const spec::Call<CompressOp>& call) const {
+  for (const auto* row : spec::violations(CompressOp::constraints(), call))
+    if (row->standing != spec::Standing::disputed)
+      throw spec::Rejected(row->status.code, std::string(row->id));
+}
+
+void CompressKernel::run(const Problem& p, const CompressOp::Inputs& inputs,
+                         CompressOp::Outputs& outputs) {
+  CompressPlan plan = plan_;
+  // The tests name the cast by its mode; the type is that of the problem.
+  if (p.dtype == spec::DType::fp16) plan.cast = plan_.half_cast;
+  const CompressGradients g = run_kernel(p, inputs, plan);
+  const spec::Extents e = input_extents(p);
+  const spec::HeadIndex index(outputs.input_grad, spec::Layout::tnd, e);
+  for (std::int64_t row = 0; row < e.rows(); ++row) {
+    const auto [b, n, s] = e.position(row);
+    for (std::int64_t c = 0; c < e.dim; ++c)
+      outputs.input_grad.store(index(b, n, s, c),
+                               static_cast<double>(g.input_grad[at(row * e.dim + c)]));
+  }
+  const std::vector<std::int64_t> elements = spec::viewed_elements(outputs.weight_grad);
+  for (std::int64_t w = 0; w < p.compress_block_size; ++w)
+    for (std::int64_t n = 0; n < p.heads; ++n)
+      outputs.weight_grad.store(
+          elements[at(w * p.heads + n)],
+          static_cast<double>(g.weight_grad[at(n * p.compress_block_size + w)]));
+}
+
 CompressGradients run_kernel(const Problem& p, const CompressOp::Inputs& inputs,
                              const CompressPlan& plan) {
   const Kernel kernel(p, inputs, plan);
@@ -151,6 +179,10 @@ CompressGradients run_kernel(const Problem& p, const CompressOp::Inputs& inputs,
     for (std::int64_t w = 0; w < p.compress_block_size; ++w)
       result.weight_grad.push_back(kernel.weight_grad(w, n));
   return result;
+}
+
+CompressPlan healthy_plan(SumOrder order) {
+  return {.order = order, .cast = to_bf16, .half_cast = to_fp16};
 }
 
 float to_bf16(float x) { return narrowed(x, spec::bf16_format); }

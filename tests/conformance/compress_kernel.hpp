@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "assay/conformance/random.hpp"
+#include "assay/spec/implementation.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 
 namespace assay::conformance::testing {
@@ -23,6 +26,7 @@ struct CompressPlan {
   std::function<float(float)> contribution = [](float x) { return x; };  ///< of every window's sum
   std::function<float(float)> add_to = [](float x) { return x; };        ///< of every partial sum
   std::function<float(float)> cast = [](float x) { return x; };
+  std::function<float(float)> half_cast = [](float x) { return x; };  ///< of CompressKernel, where the type is fp16
   /// Tokens between windows, and the first token of window i of a sequence; 0 and nothing: as documented.
   std::function<std::int64_t(const CompressOp::Problem&, std::int64_t b, std::int64_t i)> start;
   bool overlap = true;                ///< false: later windows replace what earlier ones gave a token
@@ -42,6 +46,26 @@ CompressOp::Inputs compress_inputs(const CompressOp::Problem& problem, std::uint
 /// Naive fp32 gradient: lists the products of every element, then sums them as planned.
 CompressGradients run_kernel(const CompressOp::Problem& problem, const CompressOp::Inputs& inputs,
                              const CompressPlan& plan);
+
+/// The small kernel as an implementation that refuses what breaks a row that binds.
+class CompressKernel final : public spec::Implementation<CompressOp> {
+ public:
+  explicit CompressKernel(CompressPlan plan, spec::NumericsProfile profile = {.order = spec::Order::fixed})
+      : plan_(std::move(plan)), profile_(profile) {}
+
+  std::string name() const override { return "naive"; }
+  spec::NumericsProfile numerics(const CompressOp::Problem&) const override { return profile_; }
+  void check(const spec::Call<CompressOp>& call) const override;
+  void run(const CompressOp::Problem& problem, const CompressOp::Inputs& inputs,
+           CompressOp::Outputs& outputs) override;
+
+ private:
+  CompressPlan plan_;
+  spec::NumericsProfile profile_;
+};
+
+/// Casts to the type of the problem, ties to even.
+CompressPlan healthy_plan(SumOrder order = SumOrder::ascending);
 
 float to_bf16(float x);
 float to_fp16(float x);

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "assay/mutants/specimen.hpp"
 #include "assay/spec/call.hpp"
 #include "assay/spec/status.hpp"
-#include "assay/mutants/specimen.hpp"
 
 namespace assay::mutants {
 

@@ -151,5 +151,11 @@ KillTable kill_table(const std::vector<SpecimenOf<Op>>& specimens,
 template KillTable kill_table(const std::vector<SpecimenOf<spec::FlashAttentionScoreGrad>>&,
                               const std::vector<Case<spec::FlashAttentionScoreGrad>>&,
                               const KillControl&);
+template KillTable kill_table(const std::vector<SpecimenOf<spec::NsaSelectedAttentionGrad>>&,
+                              const std::vector<Case<spec::NsaSelectedAttentionGrad>>&,
+                              const KillControl&);
+template KillTable kill_table(const std::vector<SpecimenOf<spec::NsaCompressGrad>>&,
+                              const std::vector<Case<spec::NsaCompressGrad>>&,
+                              const KillControl&);
 
 }  // namespace assay::mutants

@@ -9,34 +9,20 @@ namespace {
 
 using spec::Status;
 
-/// A kernel whose phase 1 makes the checks that it was given, in their order.
-class CheckedKernel : public Kernel {
- public:
-  CheckedKernel(std::string name, std::vector<Check> checks)
-      : Kernel(std::move(name), device_like), checks_(std::move(checks)) {}
-
-  void check(const CompressCall& call) const override {
-    for (const Check& one : checks_)
-      if (!one.holds(call)) throw spec::Rejected(one.status, one.row + ": " + one.demand);
-  }
-
- private:
-  std::vector<Check> checks_;
-};
-
 Specimen with_checks(const std::string& name, std::string bug, const std::vector<Check>& checks,
                      bool healthy = false) {
   return {.name = name,
           .bug = std::move(bug),
           .healthy = healthy,
           .subject = Subject::arguments,
-          .make = [name, checks] { return std::make_unique<CheckedKernel>(name, checks); }};
+          .make = [name, checks] {
+            return std::make_unique<CheckedKernel<Op, Kernel>>(name, device_like, checks);
+          }};
 }
 
 Specimen without_row(const Check& dropped) {
-  std::vector<Check> checks = all_checks();
-  std::erase_if(checks, [&](const Check& check) { return check.row == dropped.row; });
-  return with_checks("without_" + dropped.row, "does not check that " + dropped.demand, checks);
+  return with_checks("without_" + dropped.row, "does not check that " + dropped.demand,
+                     without(all_checks(), dropped.row));
 }
 
 std::vector<Check> with_one(const Check& more) {
@@ -51,13 +37,6 @@ std::vector<Check> with_equal_stride() {
   std::ranges::find(checks, "NSAC-C12", &Check::row)->holds = [](const CompressCall& c) {
     return c.attributes.compress_block_size >= c.attributes.compress_stride;
   };
-  return checks;
-}
-
-std::vector<Check> with_status_for_null(Status status) {
-  std::vector<Check> checks = all_checks();
-  for (Check& check : checks)
-    if (check.status == Status::param_nullptr) check.status = status;
   return checks;
 }
 
@@ -81,7 +60,7 @@ std::vector<Specimen> argument_specimens() {
       with_checks("compress_strict_checks", "asks for what is disputed, too", strict, true)};
   for (const Check& check : all_checks()) all.push_back(without_row(check));
   all.push_back(with_checks("compress_null_is_invalid", "answers 161002 for a null pointer",
-                            with_status_for_null(Status::param_invalid)));
+                            with_status_for_null(all_checks(), Status::param_invalid)));
   all.push_back(with_checks("compress_no_checks", "accepts every call", {}));
   all.push_back(with_checks("compress_equal_stride", "takes windows that do not overlap",
                             with_equal_stride()));

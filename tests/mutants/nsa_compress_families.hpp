@@ -1,12 +1,12 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "assay/mutants/specimen.hpp"
 #include "nsa_compress_kernel.hpp"
+#include "planting.hpp"
 
 namespace assay::mutants::compress {
 
@@ -21,22 +21,7 @@ std::vector<Specimen> argument_specimens();
 /// A kernel of class Bug that follows `plan` and declares it.
 template <class Bug>
 Specimen planted(const std::string& name, std::string bug, const Plan& plan = device_like) {
-  return {.name = name,
-          .bug = std::move(bug),
-          .healthy = false,
-          .subject = Subject::numbers,
-          .make = [name, plan] { return std::make_unique<Bug>(name, plan); }};
-}
-
-/// A kernel that follows `plan` but declares `declared`.
-inline Specimen misdeclared(const std::string& name, std::string bug, const Plan& plan,
-                            const Plan& declared) {
-  return {
-      .name = name,
-      .bug = std::move(bug),
-      .healthy = false,
-      .subject = Subject::numbers,
-      .make = [name, plan, declared] { return std::make_unique<Kernel>(name, plan, declared); }};
+  return planted_in<Op, Bug>(name, std::move(bug), plan);
 }
 
 }  // namespace assay::mutants::compress

@@ -42,7 +42,8 @@ std::vector<Geometry> geometries() {
       // Four and eight windows over a token; one sequence, one head.
       {.problem = problem_of({200, 64}, {2, 16, 64, 16}), .outputs = padded},
       {.problem = problem_of({300}, {1, 64, 128, 16})},
-      // Many sums: two orders of adding them differ in some, even where they are rounded to 16 bits.
+      // Many sums: two orders of adding them differ in some, even where they are rounded to 16
+      // bits.
       {.problem = problem_of({240}, {32, 16, 128, 16})},
       // Equal lengths, and a sequence of one window.
       {.problem = {.batch = 3, .heads = 2, .seq = 70, .head_dim = 16}},

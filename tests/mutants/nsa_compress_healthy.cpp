@@ -27,11 +27,7 @@ struct OwnSequenceList : Kernel {
 
 template <class Variant = Kernel>
 Specimen healthy(const std::string& name, std::string choice, const Plan& plan) {
-  return {.name = name,
-          .bug = std::move(choice),
-          .healthy = true,
-          .subject = Subject::numbers,
-          .make = [name, plan] { return std::make_unique<Variant>(name, plan); }};
+  return healthy_in<Op, Variant>(name, std::move(choice), plan);
 }
 
 }  // namespace

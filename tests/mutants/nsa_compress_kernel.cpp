@@ -3,17 +3,10 @@
 #include <algorithm>
 
 #include "rounding.hpp"
+#include "shuffle.hpp"
 
 namespace assay::mutants::compress {
 namespace {
-
-void shuffle(std::vector<Window>& windows, std::uint64_t seed) {
-  std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
-  for (std::size_t left = windows.size(); left > 1; --left) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    std::swap(windows[left - 1], windows[(state >> 33) % left]);
-  }
-}
 
 double in_fp32(double value) { return static_cast<double>(static_cast<float>(value)); }
 

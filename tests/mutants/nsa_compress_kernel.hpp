@@ -13,8 +13,8 @@ namespace assay::mutants::compress {
 using Op = spec::NsaCompressGrad;
 
 enum class WindowOrder : std::uint8_t { ascending, descending, shuffled };
-/// How the products of one token and one window are added: one behind the other, in groups of eight as the device
-/// does, or pairwise.
+/// How the products of one token and one window are added: one behind the other, in groups of eight
+/// as the device does, or pairwise.
 enum class ChannelSum : std::uint8_t { chain, groups, tree };
 
 /// The choices that a conforming kernel is free to make, as far as it declares them.
@@ -55,8 +55,8 @@ struct Work {
   }
 };
 
-/// A plain kernel: window by window, each added to its tokens and to the sums of the weights. Every step
-/// is a virtual function, so that a planted bug overrides the one that it gets wrong.
+/// A plain kernel: window by window, each added to its tokens and to the sums of the weights. Every
+/// step is a virtual function, so that a planted bug overrides the one that it gets wrong.
 class Kernel : public spec::Implementation<Op> {
  public:
   Kernel(std::string name, const Plan& plan) : Kernel(std::move(name), plan, plan) {}

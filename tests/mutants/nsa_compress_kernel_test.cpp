@@ -37,7 +37,8 @@ spec::Tensor tensor_of(const spec::Parameter& parameter) {
               static_cast<std::size_t>(elements * size_of(parameter.dtype)), std::byte{0xAB})};
 }
 
-/// Numbers whose sums are exact in fp32, so that kernels differ by what they compute; or such that they are not.
+/// Numbers whose sums are exact in fp32, so that kernels differ by what they compute; or such that
+/// they are not.
 enum class Numbers { exact, rounding };
 
 /// Integers up to `largest` in magnitude, or anything.
@@ -104,7 +105,8 @@ std::vector<Sample> samples(Numbers numbers) {
   return all;
 }
 
-/// Whether the viewed elements are the expected ones, rounded as declared, and the other bytes are as before.
+/// Whether the viewed elements are the expected ones, rounded as declared, and the other bytes are
+/// as before.
 bool is_right(const spec::Tensor& tensor, const std::vector<double>& expected,
               spec::Rounding rounding) {
   spec::Tensor golden = tensor;
@@ -156,7 +158,7 @@ TEST(CompressKernel, RunsDifferOnlyWhereTheOrderOfWindowsDoes) {
       kernel->run(sample.problem, sample.inputs, outputs);
       return outputs.weight_grad.bytes;
     };
-    const std::vector<std::byte> first = weight_grad();
+    const spec::Storage first = weight_grad();
     for (int run = 0; run < 8; ++run)
       if (weight_grad() != first) return true;
     return false;
@@ -190,8 +192,9 @@ TEST(CompressKernel, ChecksRefuseTheirRowAndTakeEveryLegalCall) {
   const Specimen& complete = specimens.front();
   for (const Geometry& geometry : geometries())
     for (std::size_t k = 0; k < 2; ++k)
-      EXPECT_EQ(refusal(specimens[k], call_of(geometry.problem, spec::CompressSurface::c1,
-                                              spec::Product::a2, geometry.inputs, geometry.outputs)),
+      EXPECT_EQ(refusal(specimens[k],
+                        call_of(geometry.problem, spec::CompressSurface::c1, spec::Product::a2,
+                                geometry.inputs, geometry.outputs)),
                 "");
   for (const auto& row : Op::constraints())
     for (const auto& violation : row.violations) {

@@ -105,12 +105,15 @@ std::vector<Specimen> output_mutants() {
       planted<OneElementOff>("compress_one_element_off",
                              "the largest element of input_grad is 25 % too large"),
       planted<Crashes>("compress_crashes", "the run ends in an exception"),
-      misdeclared("compress_undeclared_order",
-                  "another order in every run although a fixed one is declared", shuffled, fixed),
-      misdeclared("compress_undeclared_half_away",
-                  "casts half away from zero and declares ties to even", away, device_like),
-      misdeclared("compress_undeclared_truncation", "the cast truncates and declares ties to even",
-                  truncating, device_like),
+      misdeclared_in<Op, Kernel>("compress_undeclared_order",
+                                 "another order in every run although a fixed one is declared",
+                                 shuffled, fixed),
+      misdeclared_in<Op, Kernel>("compress_undeclared_half_away",
+                                 "casts half away from zero and declares ties to even", away,
+                                 device_like),
+      misdeclared_in<Op, Kernel>("compress_undeclared_truncation",
+                                 "the cast truncates and declares ties to even", truncating,
+                                 device_like),
   };
 }
 

@@ -12,7 +12,8 @@ bool shared_with(const Work& w, const Window& window, std::int64_t k, const Wind
   return other.token <= token && token < other.token + w.problem.compress_block_size;
 }
 
-/// Leaves out the first window over a token (side -1), or the last (side 1), where there is another.
+/// Leaves out the first window over a token (side -1), or the last (side 1), where there is
+/// another.
 template <int side>
 struct OuterWindowMissed : Kernel {
   using Kernel::Kernel;

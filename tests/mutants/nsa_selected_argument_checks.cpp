@@ -23,9 +23,9 @@ Sums sums_kv(const Call& c) { return c.parameters.actual_seq_kvlen.value_or(Sums
 
 /// Start above 0, rise strictly, end with the tokens.
 bool fit(const Sums& sums, std::int64_t tokens) {
-  return sums.empty() || (sums.front() > 0 && sums.back() == tokens &&
-                          std::ranges::adjacent_find(sums, std::ranges::greater_equal()) ==
-                              sums.end());
+  return sums.empty() ||
+         (sums.front() > 0 && sums.back() == tokens &&
+          std::ranges::adjacent_find(sums, std::ranges::greater_equal()) == sums.end());
 }
 
 template <class Holds>
@@ -73,7 +73,9 @@ std::vector<Check> frame_checks() {
                                   fit(sums_kv(c), c.parameters.key.shape[0]));
        }},
       {"NSAS-C33", invalid, "sparseMode is 0 or 2",
-       [](const Call& c) { return c.attributes.sparse_mode == 0 || c.attributes.sparse_mode == 2; }},
+       [](const Call& c) {
+         return c.attributes.sparse_mode == 0 || c.attributes.sparse_mode == 2;
+       }},
       {"NSAS-C34", invalid, "selectedBlockSize is a multiple of 16 up to 128",
        [](const Call& c) {
          const std::int64_t size = c.attributes.selected_block_size;
@@ -94,9 +96,7 @@ std::vector<Check> frame_checks() {
 std::vector<Check> shape_checks() {
   return {
       {"NSAS-C16", invalid, "key and value have as many heads",
-       [](const Call& c) {
-         return !is_framed(c) || c.parameters.value.shape[1] == heads_kv(c);
-       }},
+       [](const Call& c) { return !is_framed(c) || c.parameters.value.shape[1] == heads_kv(c); }},
       {"NSAS-C17", invalid, "attention_out and its gradient have the heads of query",
        [](const Call& c) { return attention_fits(c, c.parameters.query, 1); }},
       {"NSAS-C18", invalid, "attention_out and its gradient have the head size of value",
@@ -145,8 +145,8 @@ std::vector<Check> size_checks() {
       {"NSAS-C21", invalid, "head sizes are 192 or 128",
        [](const Call& c) {
          const auto known = [](std::int64_t dim) { return dim == 192 || dim == 128; };
-         return !is_framed(c) || (known(c.parameters.query.shape[2]) &&
-                                  known(c.parameters.value.shape[2]));
+         return !is_framed(c) ||
+                (known(c.parameters.query.shape[2]) && known(c.parameters.value.shape[2]));
        }},
       {"NSAS-C26", invalid, "key has 1 to 128 heads",
        [](const Call& c) { return !is_framed(c) || within(heads_kv(c), 1, 128); }},

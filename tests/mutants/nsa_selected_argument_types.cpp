@@ -15,9 +15,9 @@ using P = Op::Parameters;
 using Member = Parameter P::*;
 using Members = std::initializer_list<Member>;
 
-constexpr Members inputs = {&P::query,       &P::key,         &P::value,
-                            &P::attention_out, &P::attention_out_grad, &P::softmax_max,
-                            &P::softmax_sum, &P::topk_indices};
+constexpr Members inputs = {
+    &P::query,       &P::key,         &P::value,       &P::attention_out, &P::attention_out_grad,
+    &P::softmax_max, &P::softmax_sum, &P::topk_indices};
 constexpr Members operands = {&P::query, &P::key, &P::value, &P::attention_out,
                               &P::attention_out_grad};
 constexpr Members gradients = {&P::dq, &P::dk, &P::dv};
@@ -45,8 +45,8 @@ bool each(const Call& c, Members members, const Passes& passes) {
 bool like_query(const Call& c, Members members) {
   const Parameter& query = c.parameters.query;
   return !is_half(query) || each(c, members, [&](const Parameter& tensor) {
-           return !is_half(tensor) || tensor.dtype == query.dtype;
-         });
+    return !is_half(tensor) || tensor.dtype == query.dtype;
+  });
 }
 
 bool is_plain(const Parameter& tensor) {

@@ -48,8 +48,8 @@ std::vector<std::string> checked_rows() {
   return rows;
 }
 
-/// Rows of which others refuse every call that breaks them are not among those left out: of a null or
-/// empty array C13, of too many key heads C25.
+/// Rows of which others refuse every call that breaks them are not among those left out: of a null
+/// or empty array C13, of too many key heads C25.
 std::vector<Specimen> argument_specimens() {
   std::vector<Specimen> all = {
       with_checks("selected_argument_checks", "checks its arguments itself", all_checks())};
@@ -60,20 +60,18 @@ std::vector<Specimen> argument_specimens() {
                             with_status_for_null(all_checks(), Status::param_invalid)));
   all.push_back(with_checks("selected_no_checks", "accepts every call", {}));
   const Status invalid = Status::param_invalid;
+  all.push_back(
+      with_checks("refuses_groups", "refuses legal calls whose query heads share key heads",
+                  and_also({"one head", invalid, "grouped heads are not taken", [](const Call& c) {
+                              return c.parameters.query.shape[1] == c.parameters.key.shape[1];
+                            }})));
   all.push_back(with_checks(
-      "refuses_groups", "refuses legal calls whose query heads share key heads",
-      and_also({"one head", invalid, "grouped heads are not taken", [](const Call& c) {
-                  return c.parameters.query.shape[1] == c.parameters.key.shape[1];
-                }})));
-  all.push_back(with_checks("refuses_as_many_blocks_as_listed",
-                            "refuses keys of as many blocks as are listed",
-                            and_also({"more blocks", invalid, "some block is not listed",
-                                      has_more_blocks_than_listed})));
-  all.push_back(with_checks(
-      "refuses_wide_value", "refuses a head size of value of 192",
-      and_also({"128 of value", invalid, "value has a head size of 128", [](const Call& c) {
-                  return c.parameters.value.shape[2] == 128;
-                }})));
+      "refuses_as_many_blocks_as_listed", "refuses keys of as many blocks as are listed",
+      and_also({"more blocks", invalid, "some block is not listed", has_more_blocks_than_listed})));
+  all.push_back(
+      with_checks("refuses_wide_value", "refuses a head size of value of 192",
+                  and_also({"128 of value", invalid, "value has a head size of 128",
+                            [](const Call& c) { return c.parameters.value.shape[2] == 128; }})));
   return all;
 }
 

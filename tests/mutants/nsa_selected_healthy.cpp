@@ -84,8 +84,10 @@ std::vector<Specimen> healthy_kernels() {
       healthy<LastTokenFirst>("selected_last_token_first", "scatters the last token's sums first",
                               ascend_like),
       healthy<TwoHalves>("selected_two_halves", "each half of a list has a sum of dq of its own",
-                         {.masked = MaskedScore::replaced, .round_stage = Rounding::rna,
-                          .round_out = Rounding::rna, .order = Order::fixed}),
+                         {.masked = MaskedScore::replaced,
+                          .round_stage = Rounding::rna,
+                          .round_out = Rounding::rna,
+                          .order = Order::fixed}),
       healthy<SeenBlocksOnly>("selected_seen_blocks_only", "leaves out blocks behind the query",
                               {.exponential = Exponential::polynomial}),
   };

@@ -80,7 +80,8 @@ void Kernel::compute_head(Work& w, std::int64_t b, std::int64_t n) const {
   for (std::int64_t i = 0; i < tokens(w, b); ++i) rows.push_back(row_state(w, {b, n, i}));
   for (const Entry& entry : entries(w, b, n))
     for (std::int64_t j = 0; j < keys_of_block(w); ++j)
-      add_pair(w, {{b, n, entry.token}, entry.slot, j}, rows[static_cast<std::size_t>(entry.token)]);
+      add_pair(w, {{b, n, entry.token}, entry.slot, j},
+               rows[static_cast<std::size_t>(entry.token)]);
 }
 
 std::int64_t Kernel::block(const Work& w, Query q, std::int64_t slot) const {
@@ -108,11 +109,9 @@ float Kernel::probability(const Work& w, const Pair& pair, const RowState& row) 
   const bool seen = sees(w, pair);
   if (!seen && plan_.masked == MaskedScore::skipped) return 0;
   if (seen && plan_.exponential == Exponential::fused_exp2)
-    return std::exp2(
-               std::fma(product(w, pair), scale(w) * log2_e, -(row.softmax_max * log2_e))) /
+    return std::exp2(std::fma(product(w, pair), scale(w) * log2_e, -(row.softmax_max * log2_e))) /
            row.softmax_sum;
-  const float score =
-      seen ? product(w, pair) * scale(w) : -std::numeric_limits<float>::max();
+  const float score = seen ? product(w, pair) * scale(w) : -std::numeric_limits<float>::max();
   return exponential(plan_.exponential, score - row.softmax_max) / row.softmax_sum;
 }
 

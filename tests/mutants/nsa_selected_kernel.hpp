@@ -33,15 +33,16 @@ struct Entry {
   std::int64_t token, slot;
 };
 
-/// A query row, the entry of its list that is at work, and key number `j` of the block that it names.
+/// A query row, the entry of its list that is at work, and key number `j` of the block that it
+/// names.
 struct Pair {
   Query q;
   std::int64_t slot, j;
 };
 
-/// A plain gradient kernel in float: entry by entry, key by key, P and dS recomputed per pair. Every
-/// step is a virtual function, so that a planted bug overrides the one that it gets wrong. A tile of
-/// its plan is so many tokens by so many entries of their lists.
+/// A plain gradient kernel in float: entry by entry, key by key, P and dS recomputed per pair.
+/// Every step is a virtual function, so that a planted bug overrides the one that it gets wrong. A
+/// tile of its plan is so many tokens by so many entries of their lists.
 class Kernel : public spec::Implementation<Op> {
  public:
   Kernel(std::string name, const Plan& plan) : Kernel(std::move(name), plan, plan) {}

@@ -100,15 +100,10 @@ TEST(SelectedKernel, HealthyVariantsAgreeWithTheFormulas) {
 TEST(SelectedKernel, EveryPlantedBugChangesTheGradients) {
   std::size_t bugs = 0;
   // Rounding shows to the judge alone.
-  const std::set<std::string> fine = {"low_accumulator_dk",
-                                      "low_accumulator_dv",
-                                      "selected_low_accumulator_dq",
-                                      "selected_truncating_cast",
-                                      "selected_truncating_staging",
-                                      "selected_staging_undeclared",
-                                      "selected_order_undeclared",
-                                      "selected_quadratic_exp",
-                                      "low_query"};
+  const std::set<std::string> fine = {
+      "low_accumulator_dk",        "low_accumulator_dv",          "selected_low_accumulator_dq",
+      "selected_truncating_cast",  "selected_truncating_staging", "selected_staging_undeclared",
+      "selected_order_undeclared", "selected_quadratic_exp",      "low_query"};
   for (const auto& family : {list_mutants(), mask_mutants(), row_mutants(), output_mutants()})
     for (const Specimen& specimen : family) {
       ++bugs;
@@ -184,8 +179,7 @@ bool accepts(const Specimen& specimen, const Op::Problem& p) {
 TEST(SelectedArguments, OfTheHealthyKernelAreCheckedRowByRow) {
   const Specimen healthy = argument_specimens().front();
   ASSERT_TRUE(healthy.healthy);
-  for (const Sample& sample : samples())
-    EXPECT_TRUE(accepts(healthy, sample.example.problem));
+  for (const Sample& sample : samples()) EXPECT_TRUE(accepts(healthy, sample.example.problem));
   std::map<std::string, int> met;
   for (const Broken& broken : broken_calls()) {
     EXPECT_TRUE(refuses(healthy, broken)) << broken.row;

@@ -24,8 +24,8 @@ struct LostUpdate : Kernel {
   using Kernel::Kernel;
   bool collects(const Work& w, Gradient which, const Pair& pair) const override {
     if (which == Gradient::dq) return true;
-    const auto behind = blocks_of(w, list_head(w, pair.q.n), pair.q, pair.slot + 1,
-                                  w.problem.selected_block_count);
+    const auto behind =
+        blocks_of(w, list_head(w, pair.q.n), pair.q, pair.slot + 1, w.problem.selected_block_count);
     return !is_listed(behind, block(w, pair.q, pair.slot));
   }
 };

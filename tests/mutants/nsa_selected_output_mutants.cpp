@@ -109,9 +109,8 @@ std::vector<Specimen> output_mutants() {
   return {
       planted<LowAccumulator<Gradient::dk>>("low_accumulator_dk",
                                             "dk is accumulated in the type of the tensors"),
-      planted<LowAccumulator<Gradient::dv>>("low_accumulator_dv",
-                                            "dv is accumulated in the type of the tensors",
-                                            ascend_like),
+      planted<LowAccumulator<Gradient::dv>>(
+          "low_accumulator_dv", "dv is accumulated in the type of the tensors", ascend_like),
       planted<LowAccumulator<Gradient::dq>>("selected_low_accumulator_dq",
                                             "dq is accumulated in the type of the tensors"),
       planted<LeadingZeroExpected>("leading_zero_expected",

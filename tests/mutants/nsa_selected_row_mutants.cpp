@@ -123,13 +123,14 @@ struct ScoresOf128 : Kernel {
 
 std::vector<Specimen> row_mutants() {
   return {
-      planted<ScaleMissingOnDk>("selected_scale_missing_on_dk", "dk is not multiplied by scale_value",
-                                ascend_like),
+      planted<ScaleMissingOnDk>("selected_scale_missing_on_dk",
+                                "dk is not multiplied by scale_value", ascend_like),
       planted<ScaleMissingOnDq>("selected_scale_missing_on_dq",
                                 "dq is not multiplied by scale_value"),
       planted<ScaleOnDv>("scale_on_dv", "dv is multiplied by scale_value"),
-      planted<ScaleFromHeadDim>("selected_scale_from_head_dim",
-                                "uses 1/sqrt(head_dim) for scale_value, as the formulas of the page"),
+      planted<ScaleFromHeadDim>(
+          "selected_scale_from_head_dim",
+          "uses 1/sqrt(head_dim) for scale_value, as the formulas of the page"),
       planted<RowTermMissing>("selected_row_term_missing", "dS = P dP", ascend_like),
       planted<RowTermOfFirstHead>("row_term_of_first_head",
                                   "a group shares the row term of its first head"),

@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "assay/mutants/specimen.hpp"
-#include "plan.hpp"
 
 namespace assay::mutants {
 
 /// A kernel of class Bug that follows `plan` and declares it.
-template <class Op, class Bug>
+template <class Op, class Bug, class Plan>
 SpecimenOf<Op> planted_in(const std::string& name, std::string bug, const Plan& plan) {
   return {.name = name,
           .bug = std::move(bug),
@@ -20,7 +19,7 @@ SpecimenOf<Op> planted_in(const std::string& name, std::string bug, const Plan& 
 }
 
 /// A kernel that follows `plan` but declares `declared`.
-template <class Op, class Kernel>
+template <class Op, class Kernel, class Plan>
 SpecimenOf<Op> misdeclared_in(const std::string& name, std::string bug, const Plan& plan,
                               const Plan& declared) {
   return {
@@ -32,7 +31,7 @@ SpecimenOf<Op> misdeclared_in(const std::string& name, std::string bug, const Pl
 }
 
 /// A conforming kernel that makes a choice of its own.
-template <class Op, class Kernel>
+template <class Op, class Kernel, class Plan>
 SpecimenOf<Op> healthy_in(const std::string& name, std::string choice, const Plan& plan) {
   return {.name = name,
           .bug = std::move(choice),

@@ -31,7 +31,8 @@ std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
   return values;
 }
 
-/// Every pattern of the upper bits, with the lower ones just below, at and above the ties of both types.
+/// Every pattern of the upper bits, with the lower ones just below, at and above the ties of both
+/// types.
 std::vector<float> around_ties() {
   std::vector<float> values;
   for (std::uint32_t upper = 0; upper < 0x10000; ++upper)
@@ -64,12 +65,13 @@ TEST(LaneKernels, NarrowEvenTakesAnyCountAndKeepsFp32) {
   for (const Kernels* set : available())
     for (std::size_t count = 1; count <= values.size(); ++count) {
       std::vector<std::uint16_t> codes(count + 1, 0xABCD);
-      set->narrow_even(values.data(), static_cast<std::int64_t>(count), Storage::fp16, codes.data());
+      const auto some = static_cast<std::int64_t>(count);
+      set->narrow_even(values.data(), some, Storage::fp16, codes.data());
       for (std::size_t k = 0; k < count; ++k)
         ASSERT_EQ(codes[k], spec::round_to_bits(values[k], spec::fp16_format));
       ASSERT_EQ(codes[count], 0xABCD);
       std::vector<float> copy(count + 1, 7);
-      set->narrow_even(values.data(), static_cast<std::int64_t>(count), Storage::fp32, copy.data());
+      set->narrow_even(values.data(), some, Storage::fp32, copy.data());
       ASSERT_EQ(std::memcmp(copy.data(), values.data(), count * sizeof(float)), 0);
       ASSERT_EQ(copy[count], 7);
     }

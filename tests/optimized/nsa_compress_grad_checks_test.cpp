@@ -107,7 +107,10 @@ const CheckCase cases[] = {
      "NSAC-C07: rank of input_grad is 1; it must be 3"},
     {[](Call& c) { reshape(c.parameters.weight_grad, {32, 4, 1}); },
      "NSAC-C07: rank of weight_grad is 3; it must be 2"},
-    {[](Call& c) { reshape(c.parameters.weight, {4, 32}), reshape(c.parameters.weight_grad, {4, 32}); },
+    {[](Call& c) {
+       reshape(c.parameters.weight, {4, 32});
+       reshape(c.parameters.weight_grad, {4, 32});
+     },
      "NSAC-C08: shape of weight is [4, 32]; it must be [32, 4]"},
     {[](Call& c) { c.attributes.compress_block_size = 48; },
      "NSAC-C08: shape of weight is [32, 4]; it must be [48, 4]"},
@@ -136,7 +139,8 @@ const CheckCase cases[] = {
     {[](Call& c) { c.attributes.act_seq_len_type = 1; },
      "NSAC-C13: actSeqLenType is 1; it must be 0, sums of lengths"},
     {[](Call& c) { c.parameters.act_seq_len = {{0, 273, 272}}; },
-     "NSAC-C14: entry 2 of act_seq_len is 272; it must be at least the sum before it, which is 273"},
+     "NSAC-C14: entry 2 of act_seq_len is 272; it must be at least the sum before it, which is "
+     "273"},
     {[](Call& c) { c.parameters.act_seq_len = {{-1, 128, 272}}; },
      "NSAC-C14: entry 0 of act_seq_len is -1; it must be at least the sum before it, which is 0"},
     {[](Call& c) { c.parameters.act_seq_len = {{0, 128, 271}}; },
@@ -187,7 +191,8 @@ bool refuses(const spec::Constraint<Op>& row) {
   return row.has(spec::Side::reject) && row.standing != spec::Standing::disputed;
 }
 
-/// A dispute is no ground for a refusal; all else that can be broken is refused, by the name of its row.
+/// A dispute is no ground for a refusal; all else that can be broken is refused, by the name of its
+/// row.
 TEST(CompressChecks, RefuseEveryWayToBreakARowAndNoDisputedOne) {
   int refused = 0;
   for (const auto& row : Op::constraints())

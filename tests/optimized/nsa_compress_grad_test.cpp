@@ -129,7 +129,8 @@ TEST(Compress, WritesAllOfTheViewsAndNoByteOutside) {
   }
 }
 
-/// Row by row of the table: {0,128,272}, {128,272}, ... as lengths, and the windows of each sequence.
+/// Row by row of the table: {0,128,272}, {128,272}, ... as lengths, and the windows of each
+/// sequence.
 TEST(Compress, ReadsTheSequenceArraysOfTheDocument) {
   struct Row {
     std::vector<std::int64_t> sums;
@@ -239,7 +240,8 @@ TEST(Compress, RoundsOnceTiesToEvenAndOverflowsToInfinity) {
 }
 
 TEST(Compress, IsZeroWhereThereIsNoWindowAtAll) {
-  for (const std::vector<std::int64_t>& lengths : {std::vector<std::int64_t>{31, 0, 20}, {0}, {0, 0}}) {
+  for (const std::vector<std::int64_t>& lengths :
+       {std::vector<std::int64_t>{31, 0, 20}, {0}, {0, 0}}) {
     const Example example = {.problem = problem_of(lengths, 32, 16), .outputs = Striding::padded};
     const Gradients g = values(run(example, inputs_of(example)));
     for (const auto* gradient : {&g.input_grad, &g.weight_grad})

@@ -30,12 +30,14 @@ Problem random_problem(std::int64_t longest) {
   return p;
 }
 
-/// Whether the buffers lie behind each other within the unified buffer, those of the tiles as large as the tiles.
+/// Whether the buffers lie behind each other within the unified buffer, those of the tiles as large
+/// as the tiles.
 bool is_legal(const Problem& p, const device::Spec& spec) {
   const Tiling tiling = plan(p, spec);
   device::Bytes used;
   for (const auto& buffer : tiling.buffers) {
-    if (buffer.memory != "UB" || buffer.offset < used || buffer.offset.count % 32 != 0) return false;
+    if (buffer.memory != "UB" || buffer.offset < used || buffer.offset.count % 32 != 0)
+      return false;
     used = buffer.offset + buffer.size;
     if (buffer.what == "wide input" && buffer.size.count != tiling.tokens * tiling.channels * 4)
       return false;
@@ -64,7 +66,8 @@ TEST(CompressTiling, IsLegalForEverySizeOfHeadsAndEveryWindow) {
       }
 }
 
-/// Every token of every sequence lies in one tile of one part, and tiles meet no more windows than there is room for.
+/// Every token of every sequence lies in one tile of one part, and tiles meet no more windows than
+/// there is room for.
 RC_GTEST_PROP(CompressTiling, CutsEveryTokenOnce, ()) {
   const Problem p = random_problem(3000);
   const Tiling tiling = plan(p, device::a2());
@@ -87,25 +90,27 @@ RC_GTEST_PROP(CompressTiling, FindsTheWindowsOverEveryRange, ()) {
   const Problem p = random_problem(800);
   const Windows windows(p);
   for (std::int64_t b = 0; b < p.batch; ++b) {
-    const std::int64_t count = test::compress::windows_within(p.length(b), windows.size(), windows.stride());
+    const std::int64_t size = windows.size(), stride = windows.stride();
+    const std::int64_t count = test::compress::windows_within(p.length(b), size, stride);
     RC_ASSERT(windows.windows(b) == count && windows.tokens(b) == p.length(b));
     if (p.length(b) == 0) continue;
     const std::int64_t first = up_to(p.length(b) - 1);
     const TokenRange range = {b, first, first + 1 + up_to(p.length(b) - first - 1)};
     std::int64_t over = 0;
     for (std::int64_t i = 0; i < count; ++i)
-      over += i * windows.stride() < range.last && range.first < i * windows.stride() + windows.size();
+      over += i * stride < range.last && range.first < i * stride + size;
     RC_ASSERT(windows.over(range).count() == over);
     const TokenRange alike = windows.alike(range);
     RC_ASSERT(alike.first == first && alike.count() > 0 && alike.last <= range.last);
-    RC_ASSERT(alike.count() <= windows.stride());
+    RC_ASSERT(alike.count() <= stride);
     for (std::int64_t token = first; token < alike.last; ++token)
       RC_ASSERT(windows.over({b, token, token + 1}) == windows.over({b, first, first + 1}));
   }
 }
 
 TEST(CompressTiling, KeepsAllCoresBusy) {
-  for (const auto& [heads, parts] : {std::pair{48, 1}, {64, 3}, {96, 1}, {1, 48}, {4, 12}, {128, 3}}) {
+  for (const auto& [heads, parts] :
+       {std::pair{48, 1}, {64, 3}, {96, 1}, {1, 48}, {4, 12}, {128, 3}}) {
     Problem p = {.heads = heads, .seq = 32768, .head_dim = 128};
     EXPECT_EQ(plan(p, device::a2()).parts, parts) << heads;
   }
@@ -137,16 +142,16 @@ TEST(CompressTiling, NamesTheBufferThatIsTooSmall) {
     FAIL() << "no fault";
   } catch (const device::DeviceFault& fault) {
     EXPECT_STREQ(fault.what(),
-                 "UB overflow: input gradient sums needs 1024 B at offset 3456, capacity is 4096 B");
+                 "UB overflow: input gradient sums needs 1024 B at offset 3456, capacity is 4096 "
+                 "B");
   }
 }
 
 TEST(CompressTiling, RefusesAWindowWhoseChainsDoNotFit) {
   EXPECT_NO_THROW(plan(problem_of({9000}, 1504, 16), device::a2()));
   EXPECT_THROW(plan(problem_of({9000}, 2048, 16), device::a2()), device::DeviceFault);
-  EXPECT_THROW(test::compress::run({.problem = problem_of({9000}, 4096, 16)},
-                                   test::compress::zeros({.problem = problem_of({9000}, 4096, 16)})),
-               device::DeviceFault);
+  const test::compress::Example example = {.problem = problem_of({9000}, 4096, 16)};
+  EXPECT_THROW(test::compress::run(example, test::compress::zeros(example)), device::DeviceFault);
 }
 
 TEST(CompressTiling, PrintsOneLinePerBuffer) {

@@ -1,5 +1,3 @@
-#include "nsa_selected_attention_grad/checks.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <set>
 
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
+#include "nsa_selected_attention_grad/checks.hpp"
 
 namespace {
 
@@ -153,16 +152,22 @@ TEST(SelectedChecks, NameTheCulpritTheValueAndTheLimit) {
     change(call);
     return answer(call).message;
   };
-  EXPECT_EQ(refusal([](Call& c) { c.parameters.actual_seq_qlen = {5, 5, 26}; }),
+  EXPECT_EQ(refusal([](Call& c) {
+              c.parameters.actual_seq_qlen = {5, 5, 26};
+            }),
             "NSAS-C15: entry 1 of actual_seq_qlen is 5; it must be more than the sum before it, "
             "which is 5");
-  EXPECT_EQ(refusal([](Call& c) { c.parameters.actual_seq_kvlen = {0, 64, 192}; }),
+  EXPECT_EQ(refusal([](Call& c) {
+              c.parameters.actual_seq_kvlen = {0, 64, 192};
+            }),
             "NSAS-C15: entry 0 of actual_seq_kvlen is 0; it must be more than the sum before it, "
             "which is 0");
   EXPECT_EQ(refusal([](Call& c) { c.parameters.actual_seq_kvlen->back() = 200; }),
             "NSAS-C15: last entry of actual_seq_kvlen is 200; it must be the number of tokens, "
             "which is 192");
-  EXPECT_EQ(refusal([](Call& c) { c.parameters.actual_seq_kvlen = {64, 150, 192}; }),
+  EXPECT_EQ(refusal([](Call& c) {
+              c.parameters.actual_seq_kvlen = {64, 150, 192};
+            }),
             "NSAS-C30: length of key of sequence 1 is 86; it must be a multiple of "
             "selectedBlockSize, which is 32");
   EXPECT_EQ(refusal([](Call& c) { c.attributes.head_num = 2; }),

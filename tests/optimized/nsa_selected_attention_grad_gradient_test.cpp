@@ -1,10 +1,9 @@
-#include "assay/optimized/nsa_selected_attention_grad.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "assay/spec/status.hpp"
 #include "nsa_selected_trial.hpp"
 
@@ -100,7 +99,9 @@ TEST(SelectedGradient, ReadsAndWritesStridedViewsAndNothingElse) {
 }
 
 TEST(SelectedGradient, CountsABlockAsOftenAsItIsListed) {
-  const auto twice = [](const Entry& e) { return e.slot == 1 ? std::int64_t{2} : (e.slot + 1) % 3; };
+  const auto twice = [](const Entry& e) {
+    return e.slot == 1 ? std::int64_t{2} : (e.slot + 1) % 3;
+  };
   expect_gradients({.problem = small(), .block = [](const Entry&) { return 1; }});
   expect_gradients({.problem = small(), .block = twice});
   // With the statistics of the single list, a second copy doubles dk and dv and dq.
@@ -114,7 +115,8 @@ TEST(SelectedGradient, CountsABlockAsOftenAsItIsListed) {
   const Gradients single = values(run(once, inputs));
   inputs.topk_indices = inputs_of(doubled).topk_indices;
   const Gradients both = values(run(doubled, inputs));
-  for (const auto& [x, y] : {std::pair(&single.dq, &both.dq), {&single.dk, &both.dk}, {&single.dv, &both.dv}})
+  for (const auto& [x, y] :
+       {std::pair(&single.dq, &both.dq), {&single.dk, &both.dk}, {&single.dv, &both.dv}})
     for (std::size_t k = 0; k < x->size(); ++k)
       ASSERT_NEAR((*y)[k], 2 * (*x)[k], 0x1p-7 * std::abs((*x)[k]) + 1e-4);
 }
@@ -226,7 +228,9 @@ TEST(SelectedGradient, OfTheDocumentedExampleIsZero) {
 
 TEST(SelectedGradient, RefusesAnIndexThatNamesNoBlockAndWritesNothing) {
   for (const std::int64_t bad : {-1, 4}) {
-    const auto list = [&](const Entry& e) { return e.token == 5 && e.kv == 1 && e.slot == 2 ? bad : 0; };
+    const auto list = [&](const Entry& e) {
+      return e.token == 5 && e.kv == 1 && e.slot == 2 ? bad : 0;
+    };
     const Example example = {.problem = small(), .block = list};
     const Op::Inputs inputs = inputs_without_forward(example);
     Op::Outputs outputs = outputs_of(example);

@@ -1,5 +1,3 @@
-#include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -9,6 +7,7 @@
 #include "assay/device/cost.hpp"
 #include "assay/device/scratchpad.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
+#include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
 #include "nsa_selected_attention_grad/lists.hpp"
 #include "nsa_selected_trial.hpp"
 
@@ -48,8 +47,8 @@ Problem random_problem() {
 
 device::Bytes capacity_of(const device::Spec& spec, const std::string& memory) {
   const auto& m = spec.memories;
-  for (const auto& [name, quantity] : {std::pair{"L1", &m.l1}, {"L0A", &m.l0a}, {"L0B", &m.l0b},
-                                       {"L0C", &m.l0c}, {"UB", &m.ub}})
+  for (const auto& [name, quantity] :
+       {std::pair{"L1", &m.l1}, {"L0A", &m.l0a}, {"L0B", &m.l0b}, {"L0C", &m.l0c}, {"UB", &m.ub}})
     if (memory == name) return bytes_of(*quantity);
   return {};
 }
@@ -158,7 +157,10 @@ RC_GTEST_PROP(SelectedEstimate, SpreadsEveryListOverTheBlocks, ()) {
 }
 
 TEST(SelectedEstimate, OfListsOnOneBlockIsLongerThanOfEvenOnes) {
-  const Problem p = {.heads_q = 16, .seq_q = 4096, .seq_kv = 4096, .selected_block_size = 64,
+  const Problem p = {.heads_q = 16,
+                     .seq_q = 4096,
+                     .seq_kv = 4096,
+                     .selected_block_size = 64,
                      .selected_block_count = 16};
   const Tiling tiling = plan(p, device::a2());
   const Demand skewed = {{0, 63}, {4096 * 16, 1}};
@@ -171,8 +173,13 @@ TEST(SelectedEstimate, OfListsOnOneBlockIsLongerThanOfEvenOnes) {
 /// group, because rows of many tokens share a block.
 TEST(SelectedEstimate, KeepsCubesBusyForEveryGroupSize) {
   for (const std::int64_t group : {1, 4, 16, 32}) {
-    const Problem p = {.heads_q = group, .seq_q = 16384, .seq_kv = 16384, .head_dim = 192,
-                       .head_dim_v = 128, .selected_block_size = 64, .selected_block_count = 16};
+    const Problem p = {.heads_q = group,
+                       .seq_q = 16384,
+                       .seq_kv = 16384,
+                       .head_dim = 192,
+                       .head_dim_v = 128,
+                       .selected_block_size = 64,
+                       .selected_block_count = 16};
     EXPECT_GT(estimated(p).cube_utilisation, 0.1) << group;
   }
 }
@@ -186,8 +193,8 @@ TEST(SelectedEstimate, IsReportedByTheImplementationOfTheListsAsTheyAre) {
   test::selected::Op::Outputs outputs = outputs_of(example);
   implementation->run(example.problem, inputs_of(example), outputs);
   const Demand demand = {{0, 2}, {30, 2}};
-  const Estimate expected = estimate(example.problem, plan(example.problem, device::a2()), demand,
-                                     device::a2());
+  const Estimate expected =
+      estimate(example.problem, plan(example.problem, device::a2()), demand, device::a2());
   const auto metrics = implementation->metrics();
   EXPECT_EQ(metrics.size(), 17U);
   for (const auto& metric : metrics) {
@@ -216,8 +223,9 @@ TEST(SelectedEstimate, ChangesWithTheCostTableButNoOutputBitDoes) {
 
 /// Inverting by hand: two tokens, three blocks of 16 keys, the first token sees one of them.
 TEST(Readers, HaveEveryTokenAsOftenAsItListsTheBlock) {
-  Example example = {.problem = {.seq_q = 2, .seq_kv = 48, .selected_block_count = 3},
-                     .block = [](const Entry& e) { return e.token == 0 ? 2 - e.slot : 2 * (e.slot % 2); }};
+  Example example = {
+      .problem = {.seq_q = 2, .seq_kv = 48, .selected_block_count = 3},
+      .block = [](const Entry& e) { return e.token == 0 ? 2 - e.slot : 2 * (e.slot % 2); }};
   const auto inverted = [](const Example& e, std::int64_t block) {
     const auto inputs = inputs_without_forward(e);
     const Lists lists(e.problem, inputs.topk_indices);

@@ -39,7 +39,8 @@ void store(Tensor& x, const spec::Shape& index, double value) {
           value);
 }
 
-/// A row of query, and the listed keys one by one: the same key once per entry that names its block.
+/// A row of query, and the listed keys one by one: the same key once per entry that names its
+/// block.
 struct Row {
   std::int64_t t, n, kv;        ///< token of all, query head, key head
   std::vector<std::int64_t> r;  ///< tokens of all keys, without hidden ones
@@ -74,8 +75,7 @@ void forward(const Op::Problem& p, Op::Inputs& x) {
     if (row.r.empty()) continue;
     std::vector<double> scores;
     for (const std::int64_t r : row.r)
-      scores.push_back(scale_of(p) *
-                       dot(query.row(row.t, row.n), key.row(r, row.kv), p.head_dim));
+      scores.push_back(scale_of(p) * dot(query.row(row.t, row.n), key.row(r, row.kv), p.head_dim));
     const double max = *std::ranges::max_element(scores);
     double sum = 0;
     for (const double s : scores) sum += std::exp(s - max);
@@ -101,7 +101,8 @@ std::int64_t any_block(const Op::Problem& p, const Entry& e) {
   const std::int64_t blocks = p.length_kv(e.b) / p.selected_block_size;
   const std::int64_t seen = std::min(blocks, e.token / p.selected_block_size + 1);
   const double share =
-      0.5 + noise(static_cast<std::uint64_t>(((e.b * 131 + e.kv) * 4099 + e.token) * 67 + e.slot)) / 2;
+      0.5 +
+      noise(static_cast<std::uint64_t>(((e.b * 131 + e.kv) * 4099 + e.token) * 67 + e.slot)) / 2;
   return static_cast<std::int64_t>(share * static_cast<double>(e.slot == 0 ? seen : blocks));
 }
 

@@ -29,7 +29,8 @@ Op::Inputs inputs_without_forward(const Example& example);
 /// Outputs whose storage is full of 0xAB.
 Op::Outputs outputs_of(const Example& example);
 
-/// Gradients in double by the formulas, entry by entry and key by key; each as (token, head, channel).
+/// Gradients in double by the formulas, entry by entry and key by key; each as (token, head,
+/// channel).
 struct Gradients {
   std::vector<double> dq, dk, dv;
 };

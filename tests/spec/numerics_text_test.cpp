@@ -43,6 +43,7 @@ TEST(NumericsText, FieldsDifferFromThePreset) {
                                DType::fp16),
             wanted);
   EXPECT_EQ(numerics_from_text("stats=own", DType::fp16).stats, Origin::own);
+  EXPECT_EQ(numerics_from_text("exp_error=0x1p-20", DType::fp16).exp_error, 0x1p-20);
 }
 
 TEST(NumericsText, EveryTypeHasItsOwn) {
@@ -63,6 +64,7 @@ TEST(NumericsText, WrongWordsAreNamed) {
   EXPECT_PRED2(has, refusal("order=sorted"), std::string("any, fixed"));
   EXPECT_PRED2(has, refusal("fused=1"), std::string("true or false"));
   EXPECT_PRED2(has, refusal("exp_error=small"), std::string("a number"));
+  EXPECT_PRED2(has, refusal("exp_error=0x"), std::string("a number"));
   EXPECT_PRED2(has, refusal("order=fixed,ascend_a2"), std::string("behind the preset"));
   EXPECT_PRED2(has, refusal("fp17:ascend_a2"), std::string("before the colon"));
   EXPECT_PRED2(has, refusal("fp32:order=sorted"), std::string("any, fixed"));

@@ -15,7 +15,7 @@ namespace assay::cli {
 /// holds.
 class CaseFlags {
  public:
-  /// Adds "--name" with its meaning and default for every field of a case of Op.
+  /// Once only. Adds "--name" with its meaning and default for every field of a case of Op.
   template <class Op>
   void declare(CLI::App& app) {
     conformance::Case<Op> defaults;

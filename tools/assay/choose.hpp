@@ -42,7 +42,7 @@ struct ImplementationFlags {
 
   void declare(CLI::App& app) {
     app.add_option("--implementation", name,
-                   "what is judged: see 'list implementations', or plugin:LIBRARY, command:PROGRAM");
+                   "what is judged: see 'list implementations', or aclnn:LIBRARIES, plugin:LIBRARY, command:PROGRAM");
     app.add_option("--threads", threads,
                    "host threads of the implementation, where it can be told");
     app.add_flag("--isolated", isolated,

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "assay/conformance/exact.hpp"
+#include "assay/conformance/record.hpp"
 #include "assay/fixtures/file.hpp"
 #include "case_flags.hpp"
 #include "choose.hpp"
@@ -17,10 +20,9 @@ namespace assay::cli {
 namespace {
 
 struct Options {
-  std::string file, numerics = "ascend_a2", largest = "1048576", implementation;
+  std::string file, lines, numerics = "ascend_a2", largest = "1048576", implementation;
   bool recipe_only = false;
   PlanFlags plan;
-  CaseFlags fields;
 };
 
 spec::NumericsProfile numerics_of(const Options& options, spec::DType io) {
@@ -133,8 +135,8 @@ ExitCode export_plan(const Options& options, const Context& context) {
 }
 
 template <class Op>
-ExitCode export_one(const Options& options, const CLI::App& app, const Context& context) {
-  const conformance::Case<Op> c = options.fields.parsed<Op>(app);
+ExitCode export_one(const Options& options, const conformance::Case<Op>& c,
+                    const Context& context) {
   if (const auto reason = without_tensors(c)) throw UsageError(*reason);
   fixtures::Writer writer(options.file);
   write_cases<Op>(options, std::vector{c}, writer, context);
@@ -143,9 +145,49 @@ ExitCode export_one(const Options& options, const CLI::App& app, const Context& 
   return ExitCode::conformant;
 }
 
+/// The replay lines of a file, blank ones left out. Errors: UsageError.
+std::vector<std::string> read_lines(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw UsageError("--lines is '" + path + "', which cannot be opened");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);)
+    if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(line);
+  if (lines.empty()) throw UsageError("--lines is '" + path + "', which holds no line");
+  return lines;
+}
+
+/// The case of a replay line. Errors: UsageError naming the line.
+template <class Op>
+conformance::Case<Op> case_of_line(const std::string& line) {
+  try {
+    auto c = conformance::parse_case<Op>(conformance::case_words(line, Op::name));
+    if (const auto reason = without_tensors(c)) throw UsageError("'" + line + "': " + *reason);
+    return c;
+  } catch (const std::invalid_argument& error) {
+    throw UsageError("'" + line + "': " + error.what());
+  }
+}
+
+ExitCode export_lines(const Options& options, const Context& context) {
+  const std::vector<std::string> lines = read_lines(options.lines);
+  fixtures::Writer writer(options.file);
+  for (const std::string& line : lines)
+    with_operators(line.substr(0, line.find_first_of(" \t\r")), [&]<class Op> {
+      try {
+        write_cases<Op>(options, {case_of_line<Op>(line)}, writer, context);
+      } catch (const conformance::NoLattice& reason) {
+        throw UsageError("'" + line + "': no exact inputs: " + reason.what());
+      }
+    });
+  writer.close();
+  print_written(options, std::ssize(lines), context.out);
+  return ExitCode::conformant;
+}
+
 Action declare(CLI::App& app, const Registry&) {
   const auto options = std::make_shared<Options>();
   app.add_option("file", options->file, "HDF5 file that is written")->required();
+  app.add_option("--lines", options->lines, "text file with the replay lines of the cases, one a line; no plan");
   app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
   app.add_option("--numerics", options->numerics,
                  "profile whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
@@ -158,15 +200,16 @@ Action declare(CLI::App& app, const Registry&) {
   for_each_operator([&]<class Op> {
     CLI::App& sub = *app.add_subcommand(std::string(Op::name),
                                         "one case of this operator, from its replay line");
-    options->fields.declare<Op>(sub);
-    actions.emplace_back(Op::name, [options, &sub](const Context& context) {
-      return export_one<Op>(*options, sub, context);
+    const auto fields = std::make_shared<CaseFlags>();
+    fields->declare<Op>(sub);
+    actions.emplace_back(Op::name, [options, fields, &sub](const Context& context) {
+      return export_one<Op>(*options, fields->parsed<Op>(sub), context);
     });
   });
   return [options, actions, &app](const Context& context) {
     for (const auto& [name, action] : actions)
       if (app.got_subcommand(name)) return action(context);
-    return export_plan(*options, context);
+    return options->lines.empty() ? export_plan(*options, context) : export_lines(*options, context);
   };
 }
 

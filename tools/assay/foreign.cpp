@@ -11,7 +11,7 @@
 namespace assay::cli {
 namespace {
 
-const std::vector<std::string> schemes = {"plugin", "command"};
+const std::vector<std::string> schemes = {"aclnn", "plugin", "command"};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "assay/adapters/aclnn.hpp"
 #include "assay/adapters/command.hpp"
 #include "assay/adapters/plugin.hpp"
 #include "assay/cli/command.hpp"
@@ -30,6 +31,7 @@ std::string fingerprint(const std::string& name);
 ///         std::invalid_argument for what cannot be opened.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> open(const Foreign& foreign) {
+  if (foreign.scheme == "aclnn") return adapters::open_aclnn<Op>(foreign.rest);
   if (foreign.scheme == "plugin") return adapters::open_plugin<Op>(foreign.rest);
   if (foreign.scheme == "command") return adapters::open_command<Op>(foreign.rest);
   require_scheme(foreign);

@@ -1,30 +1,38 @@
 #include "registry.hpp"
 
 #include "assay/optimized/flash_attention_score_grad.hpp"
+#include "assay/optimized/nsa_compress_grad.hpp"
+#include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "device.hpp"
 #include "mutants.hpp"
 
 namespace assay::cli {
 namespace {
 
-using Op = spec::FlashAttentionScoreGrad;
+/// How the optimized layer makes its implementation of Op.
+template <class Op>
+using Maker = std::unique_ptr<spec::Implementation<Op>> (*)(const device::Spec&,
+                                                            optimized::Options);
 
-ImplementationEntry<Op> tiled(const device::Spec& device) {
-  return {.name = "optimized-" + device.name,
-          .summary = "tiled for a modelled core of " + device.sku,
-          .make = [device] { return optimized::flash_attention_score_grad(device); },
-          .make_threaded =
-              [device](std::int64_t threads) {
-                return optimized::flash_attention_score_grad(
-                    device, {.threads = static_cast<int>(threads)});
-              }};
+template <class Op>
+void add_tiled(Registry& registry, Maker<Op> make) {
+  for (const device::Spec& device : {device::a2(), device::a3()})
+    registry.add<Op>({.name = "optimized-" + device.name,
+                      .summary = "tiled for a modelled core of " + device.sku,
+                      .make = [make, device] { return make(device, {}); },
+                      .make_threaded =
+                          [make, device](std::int64_t threads) {
+                            return make(device, {.threads = static_cast<int>(threads)});
+                          }});
 }
 
 }  // namespace
 
 Registry own_registry() {
   Registry registry;
-  registry.add(tiled(device::a2())).add(tiled(device::a3()));
+  add_tiled<spec::FlashAttentionScoreGrad>(registry, optimized::flash_attention_score_grad);
+  add_tiled<spec::NsaSelectedAttentionGrad>(registry, optimized::nsa_selected_attention_grad);
+  add_tiled<spec::NsaCompressGrad>(registry, optimized::nsa_compress_grad);
   registry.add(device_command()).add(mutants_command());
   return registry;
 }

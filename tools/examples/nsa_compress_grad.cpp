@@ -1,9 +1,8 @@
 // aclnnNsaCompressGrad on two packed sequences of 64 and 48 tokens.
 //
-// With output gradients, inputs and weights of 1 the gradient of a token is the number of windows that cover it, and the
-// gradient of a weight the number of windows times D.
+// With output gradients, inputs and weights of 1 the gradient of a token is the number of windows
+// that cover it, and the gradient of a weight the number of windows times D.
 #include "aclnnop/aclnn_nsa_compress_grad.h"
-
 #include "runtime.hpp"
 
 int main() {

@@ -1,17 +1,20 @@
-// aclnnNsaSelectedAttentionGrad: every query attends to the key blocks that it lists, here the blocks 0 and 3 of four.
+// aclnnNsaSelectedAttentionGrad: every query attends to the key blocks that it lists, here the
+// blocks 0 and 3 of four.
 //
-// With query = 0 the listed keys are attended to alike: P = 1 / (2 * block size). With dy = 1 and key = value = the number of
-// the block, and its mean 1.5 as attention output, dq = scale * Dv * (variance of {0, 3}) = scale * Dv * 2.25, dk = 0, and dv is
-// the number of queries times P in the listed blocks, 0 in the others.
+// With query = 0 the listed keys are attended to alike: P = 1 / (2 * block size). With dy = 1 and
+// key = value = the number of the block, and its mean 1.5 as attention output, dq = scale * Dv *
+// (variance of {0, 3}) = scale * Dv * 2.25, dk = 0, and dv is the number of queries times P in the
+// listed blocks, 0 in the others.
 #include "aclnnop/aclnn_nsa_selected_attention_grad.h"
-
 #include "runtime.hpp"
 
 int main() {
   return example::run([](example::Runtime& runtime, example::Results& results) {
-    constexpr std::int64_t queries = 8, block_size = 16, blocks = 4, listed = 2, dim = 192, dim_v = 128;
+    constexpr std::int64_t queries = 8, block_size = 16, blocks = 4, listed = 2, dim = 192,
+                           dim_v = 128;
     constexpr float scale = 0.0625f;
-    const std::vector<std::int64_t> query_shape = {queries, 1, dim}, out_shape = {queries, 1, dim_v},
+    const std::vector<std::int64_t> query_shape = {queries, 1, dim},
+                                    out_shape = {queries, 1, dim_v},
                                     key_shape = {blocks * block_size, 1, dim},
                                     value_shape = {blocks * block_size, 1, dim_v},
                                     statistics = {queries, 1, 8};
@@ -19,11 +22,13 @@ int main() {
       return [width](std::int64_t k) { return static_cast<float>(k / width / block_size); };
     };
 
-    const example::Tensor query(query_shape, ACL_FLOAT16, 0.0f), key(key_shape, ACL_FLOAT16, block_of(dim)),
+    const example::Tensor query(query_shape, ACL_FLOAT16, 0.0f),
+        key(key_shape, ACL_FLOAT16, block_of(dim)),
         value(value_shape, ACL_FLOAT16, block_of(dim_v)), attention(out_shape, ACL_FLOAT16, 1.5f),
         dy(out_shape, ACL_FLOAT16, 1.0f), maximum(statistics, ACL_FLOAT, 0.0f),
         sum(statistics, ACL_FLOAT, static_cast<float>(listed * block_size)),
-        indices({queries, 1, listed}, ACL_INT32, [](std::int64_t k) { return k % 2 == 0 ? 0.0f : 3.0f; }),
+        indices({queries, 1, listed}, ACL_INT32,
+                [](std::int64_t k) { return k % 2 == 0 ? 0.0f : 3.0f; }),
         dq(query_shape, ACL_FLOAT16, -1.0f), dk(key_shape, ACL_FLOAT16, -1.0f),
         dv(value_shape, ACL_FLOAT16, -1.0f);
     const example::Array query_ends({queries}), key_ends({blocks * block_size});
@@ -32,9 +37,9 @@ int main() {
     runtime.run(
         [&](std::uint64_t* size, aclOpExecutor** executor) {
           return aclnnNsaSelectedAttentionGradGetWorkspaceSize(
-              query.get(), key.get(), value.get(), attention.get(), dy.get(), maximum.get(), sum.get(),
-              indices.get(), query_ends.get(), key_ends.get(), nullptr, scale, block_size, listed, 1,
-              layout, 0, dq.get(), dk.get(), dv.get(), size, executor);
+              query.get(), key.get(), value.get(), attention.get(), dy.get(), maximum.get(),
+              sum.get(), indices.get(), query_ends.get(), key_ends.get(), nullptr, scale,
+              block_size, listed, 1, layout, 0, dq.get(), dk.get(), dv.get(), size, executor);
         },
         aclnnNsaSelectedAttentionGrad);
 

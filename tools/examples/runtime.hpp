@@ -13,7 +13,8 @@
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
 
-/// What the example programs share: a device, tensors made of numbers, the two phases, and a table of results.
+/// What the example programs share: a device, tensors made of numbers, the two phases, and a table
+/// of results.
 namespace example {
 
 /// Errors: std::runtime_error naming the function that did not answer ACL_SUCCESS.
@@ -75,10 +76,13 @@ class Runtime {
 /// What the examples' element types need: bytes, and the way from and to float.
 inline std::size_t bytes_of(aclDataType type) {
   switch (type) {
-    case ACL_UINT8: return 1;
+    case ACL_UINT8:
+      return 1;
     case ACL_FLOAT16:
-    case ACL_BF16: return 2;
-    default: return 4;
+    case ACL_BF16:
+      return 2;
+    default:
+      return 4;
   }
 }
 
@@ -169,7 +173,8 @@ class Array {
 /// Prints what an example computed beside what its closed form says.
 class Results {
  public:
-  /// Element k of `tensor` should be expected(k), to within `tolerance` of the largest one's magnitude.
+  /// Element k of `tensor` should be expected(k), to within `tolerance` of the largest one's
+  /// magnitude.
   void compare(const char* name, const Tensor& tensor, const Tensor::Value& expected,
                float tolerance = 0) {
     const std::vector<float> values = tensor.values();
@@ -182,8 +187,9 @@ class Results {
     }
     const bool right = worst <= tolerance * largest;
     std::printf("%-10s %zu elements, the last %.9g, expected %.9g, worst error %.2g: %s\n", name,
-                values.size(), values.back(), expected(static_cast<std::int64_t>(values.size()) - 1),
-                worst, right ? "right" : "WRONG");
+                values.size(), values.back(),
+                expected(static_cast<std::int64_t>(values.size()) - 1), worst,
+                right ? "right" : "WRONG");
     all_right_ = all_right_ && right;
   }
   /// 0 if all was right: the program's exit code.

@@ -1,5 +1,6 @@
-// A shared object that exports the documented C API for one operator, aclnnNsaCompressGrad, and misbehaves as told. The
-// device's memory is the host's. Signatures are written down from the documents, once more.
+// A shared object that exports the documented C API for one operator, aclnnNsaCompressGrad, and
+// misbehaves as told. The device's memory is the host's. Signatures are written down from the
+// documents, once more.
 #include "acl_double.hpp"
 
 #include <cstdlib>
@@ -104,9 +105,9 @@ int aclrtMemcpy(void* to, std::size_t room, const void* from, std::size_t count,
   return 0;
 }
 
-aclTensor* aclCreateTensor(const std::int64_t* shape, std::uint64_t rank, int, const std::int64_t* strides,
-                           std::int64_t offset, int, const std::int64_t* storage,
-                           std::uint64_t storage_rank, void* address) {
+aclTensor* aclCreateTensor(const std::int64_t* shape, std::uint64_t rank, int,
+                           const std::int64_t* strides, std::int64_t offset, int,
+                           const std::int64_t* storage, std::uint64_t storage_rank, void* address) {
   if (conduct == Conduct::makes_no_tensor) return nullptr;
   ++living.tensors;
   return new aclTensor{{shape, shape + rank},
@@ -144,10 +145,10 @@ const char* aclGetRecentErrMsg() {
 
 int aclnnNsaCompressGradGetWorkspaceSize(const aclTensor* output_grad, const aclTensor* input,
                                          const aclTensor* weight, const aclIntArray* ends,
-                                         std::int64_t block_size, std::int64_t stride, std::int64_t type,
-                                         char* layout, const aclTensor* input_grad,
-                                         const aclTensor* weight_grad, std::uint64_t* workspace_size,
-                                         aclOpExecutor** executor) {
+                                         std::int64_t block_size, std::int64_t stride,
+                                         std::int64_t type, char* layout,
+                                         const aclTensor* input_grad, const aclTensor* weight_grad,
+                                         std::uint64_t* workspace_size, aclOpExecutor** executor) {
   for (const void* needed :
        {static_cast<const void*>(output_grad), static_cast<const void*>(input),
         static_cast<const void*>(weight), static_cast<const void*>(ends),
@@ -164,10 +165,12 @@ int aclnnNsaCompressGradGetWorkspaceSize(const aclTensor* output_grad, const acl
   return 0;
 }
 
-int aclnnNsaCompressGrad(void* workspace, std::uint64_t size, aclOpExecutor* executor, void* stream) {
+int aclnnNsaCompressGrad(void* workspace, std::uint64_t size, aclOpExecutor* executor,
+                         void* stream) {
   const aclOpExecutor taken = *executor;
   aclDestroyAclOpExecutor(executor);
-  if (conduct == Conduct::refuses_phase2 || size != workspace_bytes || stream != &stream_and_context)
+  if (conduct == Conduct::refuses_phase2 || size != workspace_bytes ||
+      stream != &stream_and_context)
     return 361001;
   for (const aclTensor* gradient : {taken.input_grad, taken.weight_grad})
     fill(*gradient, 0, gradient->elements + gradient->offset * element_bytes);
@@ -177,5 +180,9 @@ int aclnnNsaCompressGrad(void* workspace, std::uint64_t size, aclOpExecutor* exe
   if (conduct == Conduct::writes_workspace) static_cast<char*>(workspace)[size] ^= 1;
   return 0;
 }
+
+/// Of another operator one entry point alone; nobody calls it.
+int aclnnFlashAttentionScoreGradGetWorkspaceSize() { return 161002; }
+int aclnnFlashAttentionScoreGrad() { return 361001; }
 
 }  // extern "C"

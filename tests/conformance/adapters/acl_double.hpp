@@ -6,17 +6,17 @@ namespace assay::adapters::tests {
 
 /// What the library acl_double does in the next call.
 enum class Conduct : std::int32_t {
-  fills_outputs,      ///< every viewed element of both gradients becomes the bytes 0x3c
-  refuses,            ///< phase 1 answers 161002
-  refuses_phase2,     ///< phase 2 answers 361001
-  writes_behind,      ///< one byte behind the storage of weightGradOut, too
-  writes_before,      ///< one byte before that of inputGradOut, too
-  writes_inputs,      ///< the last byte of input, too
-  writes_workspace,   ///< one byte behind the workspace, too
-  fails_on_device,    ///< aclrtSynchronizeStream answers 507011
-  has_no_memory,      ///< aclrtMalloc answers 207001
-  makes_no_tensor,    ///< aclCreateTensor answers null
-  cannot_fix_order,   ///< aclrtCtxSetSysParamOpt answers 100000
+  fills_outputs,     ///< every viewed element of both gradients becomes the bytes 0x3c
+  refuses,           ///< phase 1 answers 161002
+  refuses_phase2,    ///< phase 2 answers 361001
+  writes_behind,     ///< one byte behind the storage of weightGradOut, too
+  writes_before,     ///< one byte before that of inputGradOut, too
+  writes_inputs,     ///< the last byte of input, too
+  writes_workspace,  ///< one byte behind the workspace, too
+  fails_on_device,   ///< aclrtSynchronizeStream answers 507011
+  has_no_memory,     ///< aclrtMalloc answers 207001
+  makes_no_tensor,   ///< aclCreateTensor answers null
+  cannot_fix_order,  ///< aclrtCtxSetSysParamOpt answers 100000
 };
 
 /// What acl_double counted: objects that nobody destroyed yet, by kind.

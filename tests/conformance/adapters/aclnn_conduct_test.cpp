@@ -35,7 +35,8 @@ class AclnnConduct : public testing::Test {
                         .bytes = {}};
     // One spare element: a storage may hold more than the view reaches.
     tensor.bytes.assign(
-        static_cast<std::size_t>(2 * (1 + spec::storage_elements(tensor.shape, tensor.strides, tensor.offset))),
+        static_cast<std::size_t>(
+            2 * (1 + spec::storage_elements(tensor.shape, tensor.strides, tensor.offset))),
         value);
     return tensor;
   }
@@ -75,12 +76,14 @@ class AclnnConduct : public testing::Test {
 
 TEST_F(AclnnConduct, WritesTheViewedElementsAndNoOtherByteOfAStorage) {
   const auto library = open_aclnn<Op>(ACL_DOUBLE);
-  for (const auto striding : {spec::Striding::contiguous, spec::Striding::padded, spec::Striding::transposed}) {
+  for (const auto striding :
+       {spec::Striding::contiguous, spec::Striding::padded, spec::Striding::transposed}) {
     const Op::Outputs outputs = run(*library, call(striding));
     for (const spec::Tensor* tensor : {&outputs.input_grad, &outputs.weight_grad}) {
       std::vector<std::byte> expected(tensor->bytes.size(), poison);
       for (const std::int64_t element : viewed_elements(*tensor))
-        for (const std::int64_t byte : {0, 1}) expected[static_cast<std::size_t>(2 * element + byte)] = written;
+        for (const std::int64_t byte : {0, 1})
+          expected[static_cast<std::size_t>(2 * element + byte)] = written;
       EXPECT_EQ(tensor->bytes, expected);
     }
   }
@@ -90,22 +93,26 @@ TEST_F(AclnnConduct, RunWithoutACallTakesTheTensorsAsTheyLie) {
   const auto library = open_aclnn<Op>(ACL_DOUBLE);
   const spec::Call<Op> made = call(spec::Striding::transposed);
   const auto& p = made.parameters;
-  Op::Outputs outputs = {.input_grad = tensor_of(p.input_grad, poison), .weight_grad = tensor_of(p.weight_grad, poison)};
+  Op::Outputs outputs = {.input_grad = tensor_of(p.input_grad, poison),
+                         .weight_grad = tensor_of(p.weight_grad, poison)};
   library->run(problem_,
-               {.output_grad = tensor_of(p.output_grad, poison), .input = tensor_of(p.input, poison),
+               {.output_grad = tensor_of(p.output_grad, poison),
+                .input = tensor_of(p.input, poison),
                 .weight = tensor_of(p.weight, poison)},
                outputs);
   EXPECT_EQ(outputs.input_grad.bytes, run(*library, made).input_grad.bytes);
 }
 
 TEST_F(AclnnConduct, AByteOutsideATensorIsMisconductThatNamesTheTensor) {
-  expect_misconduct(Conduct::writes_before, Kind::wrote_outside, "inputGradOut: the byte 1 B before");
+  expect_misconduct(Conduct::writes_before, Kind::wrote_outside,
+                    "inputGradOut: the byte 1 B before");
   expect_misconduct(Conduct::writes_workspace, Kind::wrote_outside,
                     "workspace: the byte 0 B behind the end of its 40 B");
 }
 
 TEST_F(AclnnConduct, AByteBehindTheStorageThatTheCallDescribesIsSeenByWhoeverHoldsTheStorage) {
-  // The tensor made here has one spare element behind the view: the byte lands in it, and comes back.
+  // The tensor made here has one spare element behind the view: the byte lands in it, and comes
+  // back.
   const auto library = open_aclnn<Op>(ACL_DOUBLE);
   tell(Conduct::writes_behind);
   const Op::Outputs outputs = run(*library, call());
@@ -141,7 +148,8 @@ TEST_F(AclnnConduct, ARefusalCarriesTheStatusAndTheWords) {
     FAIL() << "accepted";
   } catch (const spec::Rejected& refusal) {
     EXPECT_EQ(refusal.status(), spec::Status::param_invalid);
-    EXPECT_STREQ(refusal.what(), "aclnnNsaCompressGradGetWorkspaceSize answered 161002: told to misbehave");
+    EXPECT_STREQ(refusal.what(),
+                 "aclnnNsaCompressGradGetWorkspaceSize answered 161002: told to misbehave");
   }
   tell(Conduct::refuses_phase2);
   EXPECT_NO_THROW(library->check(call()));
@@ -163,18 +171,27 @@ TEST_F(AclnnConduct, EveryNullPointerReachesTheLibrary) {
     }
   };
   EXPECT_EQ(status_without([](auto&) {}), spec::Status::success);
-  for (const auto member : {&Op::Parameters::output_grad, &Op::Parameters::input, &Op::Parameters::weight,
-                            &Op::Parameters::input_grad, &Op::Parameters::weight_grad})
+  for (const auto member :
+       {&Op::Parameters::output_grad, &Op::Parameters::input, &Op::Parameters::weight,
+        &Op::Parameters::input_grad, &Op::Parameters::weight_grad})
     EXPECT_EQ(status_without([&](auto& c) { (c.parameters.*member).present = false; }),
               spec::Status::param_nullptr);
-  EXPECT_EQ(status_without([](auto& c) { c.parameters.act_seq_len.reset(); }), spec::Status::param_nullptr);
-  EXPECT_EQ(status_without([](auto& c) { c.parameters.workspace_size = false; }), spec::Status::param_nullptr);
-  EXPECT_EQ(status_without([](auto& c) { c.parameters.executor = false; }), spec::Status::param_nullptr);
-  EXPECT_EQ(status_without([](auto& c) { c.attributes.layout.reset(); }), spec::Status::param_nullptr);
-  EXPECT_EQ(status_without([](auto& c) { c.attributes.layout = "BSH"; }), spec::Status::param_invalid);
-  EXPECT_EQ(status_without([](auto& c) { c.attributes.act_seq_len_type = 1; }), spec::Status::param_invalid);
-  EXPECT_EQ(status_without([](auto& c) { c.attributes.compress_stride = 32; }), spec::Status::param_invalid);
-  EXPECT_EQ(status_without([](auto& c) { c.parameters.act_seq_len = {{47}}; }), spec::Status::param_invalid);
+  EXPECT_EQ(status_without([](auto& c) { c.parameters.act_seq_len.reset(); }),
+            spec::Status::param_nullptr);
+  EXPECT_EQ(status_without([](auto& c) { c.parameters.workspace_size = false; }),
+            spec::Status::param_nullptr);
+  EXPECT_EQ(status_without([](auto& c) { c.parameters.executor = false; }),
+            spec::Status::param_nullptr);
+  EXPECT_EQ(status_without([](auto& c) { c.attributes.layout.reset(); }),
+            spec::Status::param_nullptr);
+  EXPECT_EQ(status_without([](auto& c) { c.attributes.layout = "BSH"; }),
+            spec::Status::param_invalid);
+  EXPECT_EQ(status_without([](auto& c) { c.attributes.act_seq_len_type = 1; }),
+            spec::Status::param_invalid);
+  EXPECT_EQ(status_without([](auto& c) { c.attributes.compress_stride = 32; }),
+            spec::Status::param_invalid);
+  EXPECT_EQ(status_without([](auto& c) { c.parameters.act_seq_len = {{47}}; }),
+            spec::Status::param_invalid);
 }
 
 TEST_F(AclnnConduct, NothingOutlivesACallButItsBuffersAndNothingTheImplementation) {
@@ -220,12 +237,27 @@ TEST_F(AclnnConduct, AFixedOrderIsDeclaredWhereTheLibraryGrantsIt) {
 }
 
 TEST_F(AclnnConduct, AnEntryPointThatIsMissingIsUnsupportedAndNamed) {
-  const auto library = open_aclnn<spec::FlashAttentionScoreGrad>(ACL_DOUBLE);
-  const auto reason = library->unsupported(call_of(spec::FlashAttentionScoreGrad::Problem{}, spec::FlashSurface::g2,
-                                                   spec::Product::a2, spec::Striding::contiguous,
-                                                   spec::Striding::contiguous));
-  EXPECT_EQ(reason, std::string(ACL_DOUBLE) + " exports no aclnnFlashAttentionScoreGradV2GetWorkspaceSize");
+  using Flash = spec::FlashAttentionScoreGrad;
+  const auto library = open_aclnn<Flash>(ACL_DOUBLE);
+  const auto reason = [&](spec::FlashSurface surface) {
+    return library->unsupported(call_of(Flash::Problem{}, surface, spec::Product::a2,
+                                        spec::Striding::contiguous, spec::Striding::contiguous));
+  };
+  EXPECT_EQ(reason(spec::FlashSurface::g1), std::nullopt);
+  const std::string exports_no = std::string(ACL_DOUBLE) + " exports no ";
+  EXPECT_EQ(reason(spec::FlashSurface::g2),
+            exports_no + "aclnnFlashAttentionScoreGradV2GetWorkspaceSize");
   EXPECT_EQ(open_aclnn<Op>(ACL_DOUBLE)->unsupported(call()), std::nullopt);
+}
+
+TEST_F(AclnnConduct, AnOperatorWithoutEntryPointIsNotOffered) {
+  try {
+    open_aclnn<spec::NsaSelectedAttentionGrad>(ACL_DOUBLE);
+    FAIL() << "offered";
+  } catch (const spec::Unsupported& reason) {
+    EXPECT_EQ(reason.what(), std::string(ACL_DOUBLE) +
+                                 " exports no entry point of nsa_selected_attention_grad");
+  }
 }
 
 /// The words with which `rest` is refused.
@@ -258,14 +290,16 @@ TEST_F(AclnnConduct, ARestThatCannotWorkIsRefusedWithTheCulprit) {
 }
 
 TEST_F(AclnnConduct, SettingsAreTheDeclaredProfile) {
-  const auto library = open_aclnn<Op>(ACL_DOUBLE ",numerics=cuda_flash,exp_error=0x1p-20,overflow=saturate");
+  const auto library =
+      open_aclnn<Op>(ACL_DOUBLE ",numerics=cuda_flash,exp_error=0x1p-20,overflow=saturate");
   const spec::NumericsProfile profile = library->numerics(problem_);
   spec::NumericsProfile expected = spec::numerics_preset("cuda_flash", spec::DType::fp16);
   expected.exp_error = 0x1p-20;
   expected.overflow = spec::Overflow::saturate;
   expected.order = spec::Order::fixed;
   EXPECT_EQ(profile, expected);
-  EXPECT_EQ(library->name(), "aclnn:" ACL_DOUBLE ",numerics=cuda_flash,exp_error=0x1p-20,overflow=saturate");
+  EXPECT_EQ(library->name(),
+            "aclnn:" ACL_DOUBLE ",numerics=cuda_flash,exp_error=0x1p-20,overflow=saturate");
 }
 
 }  // namespace

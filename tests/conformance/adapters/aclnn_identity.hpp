@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,13 +13,36 @@
 #include "assay/conformance/examination.hpp"
 #include "assay/conformance/sampling.hpp"
 
-/// The same cases judged in process and through the C API of the shared library: nobody can tell which was which.
+/// The same cases judged in process and through the C API of the shared library: nobody can tell
+/// which was which.
 namespace assay::conformance::tests {
 
-/// The library, and what its arithmetic is, told where the C API has no words for it.
+template <class Value>
+std::string text_of(const Value& value) {
+  std::ostringstream text;
+  if constexpr (spec::Spelled<Value>)
+    text << to_string(value);
+  else
+    text << std::boolalpha << std::hexfloat << value;
+  return text.str();
+}
+
+/// The library, told of its arithmetic what the C API has no words for: the fields in which `kernel`
+/// differs from the preset.
 template <class Op>
-std::unique_ptr<spec::Implementation<Op>> through_the_c_api() {
-  return adapters::open_aclnn<Op>(ASSAY_ACLNN ",overflow=inf,exp_error=0x1p-23");
+std::unique_ptr<spec::Implementation<Op>> through_the_c_api(const spec::Implementation<Op>& kernel) {
+  std::vector<std::pair<std::string, std::string>> fields;
+  spec::NumericsProfile usual = spec::numerics_preset("ascend_a2", spec::DType::bf16);
+  visit_fields(usual, [&](const char* name, const auto& value) {
+    fields.emplace_back(name, text_of(value));
+  });
+  std::string rest = ASSAY_ACLNN;
+  spec::NumericsProfile own = kernel.numerics({.dtype = spec::DType::bf16});
+  std::size_t k = 0;
+  visit_fields(own, [&](const char* name, const auto& value) {
+    if (text_of(value) != fields[k++].second) rest += std::string(",") + name + "=" + text_of(value);
+  });
+  return adapters::open_aclnn<Op>(rest);
 }
 
 /// The status in the finding of a refusal, "161002"; empty if nothing was refused.
@@ -42,8 +66,9 @@ inline void expect_equal_judgement(const CaseReport& in_process, const CaseRepor
 
 /// Judges the cases both ways. Answers the share of the sweep's time that the C API cost.
 template <class Op>
-double expect_equal_judgements(const std::vector<Case<Op>>& cases, spec::Implementation<Op>& in_process) {
-  const auto through_api = through_the_c_api<Op>();
+double expect_equal_judgements(const std::vector<Case<Op>>& cases,
+                               spec::Implementation<Op>& in_process) {
+  const auto through_api = through_the_c_api(in_process);
   double sweep_seconds = 0, extra_seconds = 0;
   for (const Case<Op>& c : cases) {
     Examination<Op> examination(c);
@@ -57,8 +82,8 @@ double expect_equal_judgements(const std::vector<Case<Op>>& cases, spec::Impleme
   return extra_seconds / sweep_seconds;
 }
 
-/// Every `step`th case of a sweep that is wanted. A cascade is not: it runs a forward, for which the documents have no
-/// prototype.
+/// Every `step`th case of a sweep that is wanted. A cascade is not: it runs a forward, for which
+/// the documents have no prototype.
 template <class Op, class Wanted>
 std::vector<Case<Op>> selected(Wanted&& wanted, std::size_t step) {
   std::vector<Case<Op>> cases;
@@ -66,6 +91,23 @@ std::vector<Case<Op>> selected(Wanted&& wanted, std::size_t step) {
   for (Case<Op>& c : sample<Op>({}))
     if (c.relation != "cascade" && wanted(c) && number++ % step == 0) cases.push_back(std::move(c));
   return cases;
+}
+
+/// Judges every call of a sweep that breaks a row both ways.
+template <class Op>
+void expect_equal_refusals(spec::Implementation<Op>& kernel) {
+  const auto cases = selected<Op>([](const Case<Op>& c) { return !c.violate.empty(); }, 1);
+  ASSERT_GT(cases.size(), 30u);
+  expect_equal_judgements(cases, kernel);
+  EXPECT_EQ(status_of(examine(cases.front(), kernel)).size(), 6u) << "a status was compared";
+}
+
+/// Judges every `step`th legal call of a sweep both ways.
+template <class Op>
+void expect_equal_gradients(spec::Implementation<Op>& kernel, std::size_t step) {
+  const auto cases = selected<Op>([](const Case<Op>& c) { return c.violate.empty(); }, step);
+  ASSERT_GT(cases.size(), 10u);
+  expect_equal_judgements(cases, kernel);
 }
 
 }  // namespace assay::conformance::tests

@@ -1,25 +1,32 @@
 #include "aclnn_identity.hpp"
 
+#include "assay/conformance/operators.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
+#include "assay/optimized/nsa_compress_grad.hpp"
+#include "assay/optimized/nsa_selected_attention_grad.hpp"
 
 namespace assay::conformance::tests {
 namespace {
 
-using Op = spec::FlashAttentionScoreGrad;
-
-TEST(AclnnIdentity, EveryRefusalHasTheSameStatus) {
-  const auto kernel = optimized::flash_attention_score_grad(device::a2());
-  const auto cases = selected<Op>([](const Case<Op>& c) { return !c.violate.empty(); }, 1);
-  EXPECT_GT(cases.size(), 100u);
-  expect_equal_judgements(cases, *kernel);
-  EXPECT_EQ(status_of(examine(cases.front(), *kernel)).size(), 6u) << "a status was compared";
+TEST(AclnnIdentity, OfFlashAttentionEveryRefusalHasTheSameStatus) {
+  expect_equal_refusals(*optimized::flash_attention_score_grad(device::a2()));
+}
+TEST(AclnnIdentity, OfFlashAttentionOutputsHaveTheSameBitsAndVerdicts) {
+  expect_equal_gradients(*optimized::flash_attention_score_grad(device::a2()), 29);
 }
 
-TEST(AclnnIdentity, OutputsHaveTheSameBitsAndVerdicts) {
-  const auto kernel = optimized::flash_attention_score_grad(device::a2());
-  const auto cases = selected<Op>([](const Case<Op>& c) { return c.violate.empty(); }, 29);
-  EXPECT_GT(cases.size(), 30u);
-  expect_equal_judgements(cases, *kernel);
+TEST(AclnnIdentity, OfSelectedAttentionEveryRefusalHasTheSameStatus) {
+  expect_equal_refusals(*optimized::nsa_selected_attention_grad(device::a2()));
+}
+TEST(AclnnIdentity, OfSelectedAttentionOutputsHaveTheSameBitsAndVerdicts) {
+  expect_equal_gradients(*optimized::nsa_selected_attention_grad(device::a2()), 17);
+}
+
+TEST(AclnnIdentity, OfCompressionEveryRefusalHasTheSameStatus) {
+  expect_equal_refusals(*optimized::nsa_compress_grad(device::a2()));
+}
+TEST(AclnnIdentity, OfCompressionOutputsHaveTheSameBitsAndVerdicts) {
+  expect_equal_gradients(*optimized::nsa_compress_grad(device::a2()), 17);
 }
 
 }  // namespace

@@ -60,8 +60,6 @@ aclError aclrtSynchronizeStream(aclrtStream stream);
 /* Device memory, 64-byte aligned. */
 aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy);
 aclError aclrtFree(void *devPtr);
-aclError aclrtMallocHost(void **hostPtr, size_t size);
-aclError aclrtFreeHost(void *hostPtr);
 aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count,
                      aclrtMemcpyKind kind);
 aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,

@@ -14,14 +14,14 @@ namespace assay::optimized {
 /// The lists are inverted first: for every key block of every sequence and key head, the query
 /// tokens that list it, in ascending order, each as often as it does. The rows of such tokens are
 /// gathered into tiles that meet the block once it is loaded, so that tiles are full whatever the
-/// number of query heads per key head, and dk and dv of a block belong to one core; only dq is added
-/// to from several blocks. Blocks of which a token sees nothing are left out of its list.
+/// number of query heads per key head, and dk and dv of a block belong to one core; only dq is
+/// added to from several blocks. Blocks of which a token sees nothing are left out of its list.
 ///
 /// Each output element is accumulated in fp32 in one order. Scores and dP: one chain of fused
 /// multiply-adds over the channels. dq: per listed block one chain over its keys, the blocks added
 /// in ascending order. dk, dv: per record of row tiles one chain over its rows, token by token and
-/// in it head by head, the records added in ascending order. The order follows from tiling and lists
-/// alone, so the bits depend on neither threads nor instructions, nor on the order of a list.
+/// in it head by head, the records added in ascending order. The order follows from tiling and
+/// lists alone, so the bits depend on neither threads nor instructions, nor on the order of a list.
 ///
 /// Sparse mode 2 hides the keys behind a query's position where the mask is passed, whose elements
 /// are not read; without one it hides nothing. Hidden keys have P = 0 and dS = 0 exactly.
@@ -31,7 +31,8 @@ namespace assay::optimized {
 ///
 /// Beyond the tensors it holds, per thread, some tiles, the fp32 sums of dq and the inverted lists
 /// of one key head, and a number per query row.
-/// Errors: std::invalid_argument for instructions that this machine lacks. Of check: spec::Rejected.
+/// Errors: std::invalid_argument for instructions that this machine lacks.
+///         Of check: spec::Rejected.
 ///         Of run and forward: spec::Rejected for an index that names no block of the query's
 ///         sequence; device::DeviceFault where a plan does not fit the device.
 std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> nsa_selected_attention_grad(

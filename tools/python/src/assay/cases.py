@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import h5py
 import numpy as np
@@ -17,6 +18,7 @@ from assay.tensors import read_tensor, write_tensor
 
 SCHEMA = "assay-1"
 Field = int | float | str | list[int]
+_Read = TypeVar("_Read")
 _HEADER = ("operator", "surface", "product", "command", "profile", "track")
 
 
@@ -90,7 +92,16 @@ class Case:
 
         return self._read(read)
 
-    def _read(self, use: Callable[[h5py.Group], Any]) -> Any:
+    def verdict(self, implementation: str) -> dict[str, Any]:
+        """What `assay check` wrote of an implementation, see tools/report_schema.md; empty where it did not."""
+
+        def read(case: h5py.Group) -> dict[str, Any]:
+            path = f"verdicts/{link_of(implementation)}"
+            return dict(json.loads(case[path][()])) if path in case else {}
+
+        return self._read(read)
+
+    def _read(self, use: Callable[[h5py.Group], _Read]) -> _Read:
         with h5py.File(self.path) as file:
             return use(file["cases"][link_of(self.id)])
 

@@ -33,7 +33,8 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     """The numpy type of a documented element type; hifloat8, which numpy lacks, comes as its bits."""
     if name not in _NUMPY:
         raise ValueError(f"no element type '{name}'; there are {', '.join(_NUMPY)}")
-    return np.dtype(_NUMPY[name])
+    dtype: np.dtype[Any] = np.dtype(_NUMPY[name])
+    return dtype
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str:

@@ -86,7 +86,7 @@ def _value(text: str) -> bool | float | str:
     if text in ("true", "false"):
         return text == "true"
     try:
-        return float(text)
+        return float.fromhex(text) if text.startswith("0x") else float(text)
     except ValueError:
         return text
 

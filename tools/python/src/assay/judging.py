@@ -14,7 +14,7 @@ from pathlib import Path
 from assay.cases import Case, read_cases, write_cases, write_outputs
 from assay.implementation import Function, Implementation, Rejected, Unsupported, as_implementation
 from assay.program import Program, find_program
-from assay.reports import Finding, Report, Reports, read_reports
+from assay.reports import Finding, Report, Reports, read_reports, report_from
 
 Cases = str | os.PathLike[str] | Case | Iterable[Case | str]
 Progress = Callable[[int, int], None]
@@ -44,12 +44,15 @@ def export_plan(file: Path, plan: Plan, numerics: str = "", program: Program | N
     return read_cases(file)
 
 
-def export_line(file: Path, line: str, numerics: str = "", program: Program | None = None) -> list[Case]:
-    """Writes the case of a replay line, with or without "assay run" in front, to a file."""
+def export_lines(
+    file: Path, lines: Sequence[str], numerics: str = "", program: Program | None = None
+) -> list[Case]:
+    """Writes the cases of replay lines, with or without "assay run" in front, to a file."""
     program = program or Program(find_program())
-    words = shlex.split(line.removeprefix("assay run "))
+    listed = file.with_suffix(".txt")
+    listed.write_text("".join(line.removeprefix("assay run ") + "\n" for line in lines), encoding="utf-8")
     declared = [f"--numerics={numerics}"] if numerics else []
-    program.run(["export", file, *declared, *words])
+    program.run(["export", file, *declared, f"--lines={listed}"])
     return read_cases(file)
 
 
@@ -66,19 +69,18 @@ class _Judge:
         if isinstance(cases, Case):
             return self._copied([cases])
         if isinstance(cases, str) and not Path(cases).is_file():
-            return self._exported(cases, 0)
+            return self._exported([cases])
         if isinstance(cases, (str, os.PathLike)):
             return self._copied(read_cases(cases))
-        stored, exported = [], []
-        for number, case in enumerate(cases):
-            if isinstance(case, Case):
-                stored.append(case)
-            else:
-                exported += self._exported(case, number)
-        return self._copied(stored) + exported
+        chosen = list(cases)
+        return self._copied([case for case in chosen if isinstance(case, Case)]) + self._exported(
+            [line for line in chosen if isinstance(line, str)]
+        )
 
-    def _exported(self, line: str, number: int) -> list[Case]:
-        return export_line(self.folder / f"line{number}.h5", line, self.implementation.numerics, self.program)
+    def _exported(self, lines: list[str]) -> list[Case]:
+        if not lines:
+            return []
+        return export_lines(self.folder / "lines.h5", lines, self.implementation.numerics, self.program)
 
     def _copied(self, cases: list[Case]) -> list[Case]:
         if not cases:
@@ -94,9 +96,12 @@ class _Judge:
                 reports[case.path, case.id] = report
             if progress is not None:
                 progress(number + 1, len(cases))
-        for file in dict.fromkeys(case.path for case in cases if (case.path, case.id) not in reports):
-            for report in self._checked(file):
-                reports[file, report.id] = report
+        left = [case for case in cases if (case.path, case.id) not in reports]
+        for file in dict.fromkeys(case.path for case in left):
+            told = {report.id: report for report in self._checked(file)}
+            for case in (case for case in left if case.path == file):
+                stored = case.verdict(self.implementation.name)
+                reports[file, case.id] = report_from(stored) if stored else told[case.id]
         return Reports([reports[case.path, case.id] for case in cases])
 
     def _run(self, case: Case) -> Report | None:
@@ -128,7 +133,7 @@ class _Judge:
     def _checked(self, file: Path) -> Reports:
         report = self.folder / "report.json"
         named = f"--implementation={self.implementation.name}"
-        self.program.run(["check", file, named, "--report", report], accepted=(0, 1, 2, 3))
+        self.program.run(["check", file, named, "--report", report], accepted=(0, 1, 2, 3), leaves=report)
         return read_reports(report)
 
 
@@ -179,8 +184,6 @@ def sweep(
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         report = Path(folder) / "report.json"
         implementation = f"--implementation={command_of(function)}"
-        tool.run(["sweep", *flags, implementation, f"--report={report}"], accepted=(0, 1, 3))
-        if not report.exists():
-            raise AssertionError("assay sweep left no report")
+        words = ["sweep", *flags, implementation, f"--report={report}"]
+        tool.run(words, accepted=(0, 1, 3), leaves=report)
         return read_reports(report)
-

@@ -45,11 +45,17 @@ class Program:
 
     path: Path
 
-    def run(self, words: Sequence[str | os.PathLike[str]], accepted: Sequence[int] = (0,)) -> str:
-        """Its standard output. Raises AssayError with what it says where it ends with another status."""
+    def run(
+        self,
+        words: Sequence[str | os.PathLike[str]],
+        accepted: Sequence[int] = (0,),
+        leaves: Path | None = None,
+    ) -> str:
+        """Its standard output. Raises AssayError with what it says where it ends with another status, or without the file
+        that it should have left."""
         line = [str(self.path), *map(str, words)]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
-        if done.returncode not in accepted:
+        if done.returncode not in accepted or (leaves is not None and not leaves.exists()):
             said = (done.stderr.strip() or done.stdout.strip())[-2000:]
             raise AssayError(f"{' '.join(line)}: exit status {done.returncode}: {said}")
         return done.stdout

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from assay.cases import Case, read_cases
-from assay.judging import Plan, export_line, export_plan
+from assay.judging import Plan, export_lines, export_plan
 from assay.program import Program, find_program
 
 _TEXTS = ("only", "product")
@@ -88,7 +88,7 @@ def _exported(config: pytest.Config, lines: tuple[str, ...], numerics: str, want
         config.stash[_folder] = tempfile.TemporaryDirectory(prefix="assay-pytest-")
     folder = Path(config.stash[_folder].name)
     number = len(config.stash[_files])
-    if not lines:
-        return export_plan(folder / f"plan{number}.h5", Plan(**wanted), numerics, program)
-    files = [folder / f"plan{number}-line{k}.h5" for k in range(len(lines))]
-    return [case for file, line in zip(files, lines) for case in export_line(file, line, numerics, program)]
+    file = folder / f"cases{number}.h5"
+    if lines:
+        return export_lines(file, lines, numerics, program)
+    return export_plan(file, Plan(**wanted), numerics, program)

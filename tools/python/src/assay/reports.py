@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 # What verdicts amount to: README.md, "Verdicts".
@@ -56,6 +56,11 @@ class Report:
     def judged(self) -> bool:
         """The outputs were looked at."""
         return self.verdict not in NOT_CONCLUSIVE and self.verdict != "not_applicable"
+
+    @property
+    def unconfirmed(self) -> list[str]:
+        """What a file alone could not settle."""
+        return list(self.members.get("unconfirmed", ()))
 
     @property
     def replay(self) -> str:
@@ -123,15 +128,13 @@ class Reports(Sequence[Report]):
         return "\n".join(lines)
 
 
-def _number(value: Any) -> float:
-    return float(value)  # "nan", "inf" and "-inf" are what JSON has no numbers for
-
-
 def finding_from(members: Mapping[str, Any]) -> Finding:
     """One element of findings[]."""
-    integers = {name: int(members[name]) for name in ("b", "n", "s", "d")}
-    numbers = {name: _number(members[name]) for name in ("actual", "expected", "tolerance")}
-    return Finding(rule=members["rule"], text=members["text"], tensor=members["tensor"], **integers, **numbers)
+    known = {field.name for field in fields(Finding)}
+    values = {name: value for name, value in members.items() if name in known}
+    for name in ("actual", "expected", "tolerance"):
+        values[name] = float(values[name])  # "nan", "inf" and "-inf" are what JSON has no numbers for
+    return Finding(**values)
 
 
 def report_from(members: Mapping[str, Any]) -> Report:

@@ -13,13 +13,13 @@ struct Estimate {
   device::Cycles makespan;
   double seconds;
   device::Bytes read, written;  ///< global memory, L2 hits included
-  double vector_utilisation;    ///< vector instructions of all cores over the makespan of all, 0 to 1
+  double vector_utilisation;  ///< vector instructions of all cores over the makespan of all, 0 to 1
 };
 
-/// How the tiling would run: the items are dealt to the vector cores in turn, part by part. A core sends
-/// the tiles of an item through its queues, loads and stores of one tile beside the arithmetic of
-/// another. Behind a barrier one pass adds the sums of the items and stores weight_grad.
-/// Source: device facts, sections 6.2 and 6.5.
+/// How the tiling would run: the items are dealt to the vector cores in turn, part by part. A core
+/// sends the tiles of an item through its queues, loads and stores of one tile beside the
+/// arithmetic of another. Behind a barrier one pass adds the sums of the items and stores
+/// weight_grad. Source: device facts, sections 6.2 and 6.5.
 Estimate estimate(const spec::NsaCompressGrad::Problem& problem, const Tiling& tiling,
                   const device::Spec& device);
 

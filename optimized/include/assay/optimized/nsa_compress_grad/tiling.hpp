@@ -41,7 +41,9 @@ class Windows {
   std::int64_t stride() const { return stride_; }
   std::int64_t sequences() const { return static_cast<std::int64_t>(token_ends_.size()); }
   std::int64_t tokens(std::int64_t b) const { return first_token(b + 1) - first_token(b); }
-  std::int64_t windows(std::int64_t b) const { return end(window_ends_, b) - end(window_ends_, b - 1); }
+  std::int64_t windows(std::int64_t b) const {
+    return end(window_ends_, b) - end(window_ends_, b - 1);
+  }
   std::int64_t first_token(std::int64_t b) const { return end(token_ends_, b - 1); }
   /// Inclusive sums, as a tensor that holds all tokens or all windows is cut.
   const std::vector<std::int64_t>& token_ends() const { return token_ends_; }
@@ -50,8 +52,8 @@ class Windows {
 
   /// The windows that hold a token of the range.
   WindowRange over(const TokenRange& range) const;
-  /// The longest beginning of the range, which is not empty, whose tokens lie in the same windows and in no more
-  /// tokens than a stride: no two of its pairs of token and window share a weight.
+  /// The longest beginning of the range, which is not empty, whose tokens lie in the same windows
+  /// and in no more tokens than a stride: no two of its pairs of token and window share a weight.
   TokenRange alike(const TokenRange& range) const;
 
  private:
@@ -64,8 +66,8 @@ class Windows {
 };
 
 /// How one problem is cut for a device; everything else follows from it. A vector core holds tiles
-/// of consecutive tokens of one sequence in a slice of the channels of one head. Part, head and slice
-/// make an item of work, which has its own sum per weight.
+/// of consecutive tokens of one sequence in a slice of the channels of one head. Part, head and
+/// slice make an item of work, which has its own sum per weight.
 struct Tiling {
   Windows windows;
   std::int64_t tokens;       ///< of a tile, a multiple of 16
@@ -82,7 +84,8 @@ struct Tiling {
   std::int64_t channels_of(std::int64_t slice, std::int64_t head_dim) const;
 };
 
-/// Counts through the tiles of a part in ascending order. A tile belongs to the part in which its first token lies.
+/// Counts through the tiles of a part in ascending order. A tile belongs to the part in which its
+/// first token lies.
 class PartTiles {
  public:
   /// It refers to the tiling.

@@ -86,7 +86,8 @@ def _user_mask(case: Case, b: int, seq_q: int, seq_kv: int) -> Array:
     mask = case.inputs["atten_mask"].astype(bool)
     if mask.ndim == 2:
         mask = mask[None, None]
-    return ~mask[b if mask.shape[0] > 1 else 0, None][..., :seq_q, :seq_kv].reshape(1, -1, seq_q, seq_kv)
+    excluded: Array = mask[b if mask.shape[0] > 1 else 0][None, :, :seq_q, :seq_kv]
+    return ~excluded
 
 
 def _band_sequence(mode: int, lengths_q: Sequence[int]) -> int:
@@ -114,7 +115,7 @@ def keep_of(case: Case, b: int, seq_q: int, seq_kv: int) -> Array | None:
         kept = j <= diagonal
     if mode == 6:
         kept = kept | (j < p["prefix"][b])
-    return kept[None, None]
+    return np.asarray(kept[None, None])
 
 
 def attentions_of(case: Case) -> list[Attention]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -24,17 +25,20 @@ def _sequence_first(array: Array) -> Any:
     return jnp.asarray(np.swapaxes(array, 1, 2))
 
 
-def _gradients(problem: Attention) -> Gradients:
-    mask = None if problem.keep is None else jnp.asarray(problem.keep)
-
+@partial(jax.jit, static_argnames="scale")
+def _pulled_back(query: Any, key: Any, value: Any, dy: Any, mask: Any, scale: float) -> Any:
     def forward(query: Any, key: Any, value: Any) -> Any:
         return jax.nn.dot_product_attention(
-            query, key, value, mask=mask, scale=problem.scale, implementation="xla"
+            query, key, value, mask=mask, scale=scale, implementation="xla"
         )
 
-    inputs = [_sequence_first(x) for x in (problem.query, problem.key, problem.value)]
-    _, pull_back = jax.vjp(forward, *inputs)
-    gradients = pull_back(_sequence_first(problem.dy))
+    return jax.vjp(forward, query, key, value)[1](dy)
+
+
+def _gradients(problem: Attention) -> Gradients:
+    mask = None if problem.keep is None else jnp.asarray(problem.keep)
+    inputs = (problem.query, problem.key, problem.value, problem.dy)
+    gradients = _pulled_back(*map(_sequence_first, inputs), mask, problem.scale)
     return Gradients(*(np.swapaxes(np.asarray(gradient), 1, 2) for gradient in gradients))
 
 

@@ -108,7 +108,7 @@ def _math(problem: Attention) -> Gradients:
 
 
 @implementation(
-    name="torch-math", numerics="torch_fp32,operand_scaled=true", unsupported=not_offered
+    name="torch-math", numerics="fp32:torch_fp32,operand_scaled=true bf16:torch_fp32 fp16:torch_fp32", unsupported=not_offered
 )
 def math(case: Case) -> dict[str, Array]:
     return _run(case, _math)

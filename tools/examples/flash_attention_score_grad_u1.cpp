@@ -1,9 +1,9 @@
 // aclnnFlashAttentionUnpaddingScoreGrad on packed sequences of 1, 3 and 5 tokens.
 //
-// With query = 0 a sequence of n tokens attends to all of its own alike: P = 1 / n. With dy = 1 and value(j) = key(j) = j,
-// the position in the sequence, and its mean as attention output, dq = scale * D * (n^2 - 1) / 12, dk = 0 and dv = 1.
+// With query = 0 a sequence of n tokens attends to all of its own alike: P = 1 / n. With dy = 1 and
+// value(j) = key(j) = j, the position in the sequence, and its mean as attention output, dq = scale
+// * D * (n^2 - 1) / 12, dk = 0 and dv = 1.
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
-
 #include "runtime.hpp"
 
 int main() {
@@ -13,15 +13,18 @@ int main() {
     const std::vector<std::int64_t> ends = {1, 4, 9};
     const std::vector<std::int64_t> shape = {tokens, heads, dim}, statistics = {tokens, heads, 8};
     const auto sequence = [&](std::int64_t token) { return token < 1 ? 0 : token < 4 ? 1 : 2; };
-    const auto length = [&](std::int64_t token) { return 2.0f * static_cast<float>(sequence(token)) + 1; };
+    const auto length = [&](std::int64_t token) {
+      return 2.0f * static_cast<float>(sequence(token)) + 1;
+    };
     const auto start = [&](std::int64_t token) { return token < 1 ? 0 : token < 4 ? 1 : 4; };
     const auto position = [&](std::int64_t k) {
       const std::int64_t token = k / (heads * dim);
       return static_cast<float>(token - start(token));
     };
     const auto mean = [&](std::int64_t k) { return (length(k / (heads * dim)) - 1) / 2; };
-    // The statistics lie sequence by sequence, in it head by head. Both heads have the same lengths, so the sum of the
-    // row with number r, of which each sequence has its length times the heads, is that of token r / heads.
+    // The statistics lie sequence by sequence, in it head by head. Both heads have the same
+    // lengths, so the sum of the row with number r, of which each sequence has its length times the
+    // heads, is that of token r / heads.
     const auto total = [&](std::int64_t k) { return length(k / 8 / heads); };
 
     const example::Tensor query(shape, ACL_FLOAT, 0.0f), key(shape, ACL_FLOAT, position),
@@ -42,11 +45,15 @@ int main() {
         },
         aclnnFlashAttentionUnpaddingScoreGrad);
 
-    results.compare("dq", dq, [&](std::int64_t k) {
-      const float n = length(k / (heads * dim));
-      return scale * dim * (n * n - 1) / 12;
-    }, 1e-6f);
+    results.compare(
+        "dq", dq,
+        [&](std::int64_t k) {
+          const float n = length(k / (heads * dim));
+          return scale * dim * (n * n - 1) / 12;
+        },
+        1e-6f);
     results.compare("dk", dk, [](std::int64_t) { return 0.0f; });
-    results.compare("dv", dv, [](std::int64_t) { return 1.0f; }, 1e-6f);
+    results.compare(
+        "dv", dv, [](std::int64_t) { return 1.0f; }, 1e-6f);
   });
 }

@@ -1,11 +1,10 @@
-// aclnnFlashAttentionUnpaddingScoreGradV2: a slope per head and positions that do not start at 0, as in a sequence that was
-// cut for several devices.
+// aclnnFlashAttentionUnpaddingScoreGradV2: a slope per head and positions that do not start at 0,
+// as in a sequence that was cut for several devices.
 //
-// The S keys lie behind the S queries: key j is S + j - i tokens away from query i. With query = 0 and the slope ln 2 its
-// score is -ln 2 * (S + j - i), the maximum is that of key 0, and P = 2^-j / (2 - 2^(1 - S)) whatever the query. Equal
-// values give dq = dk = 0, and dv(j) = S * P(j).
+// The S keys lie behind the S queries: key j is S + j - i tokens away from query i. With query = 0
+// and the slope ln 2 its score is -ln 2 * (S + j - i), the maximum is that of key 0, and P = 2^-j /
+// (2 - 2^(1 - S)) whatever the query. Equal values give dq = dk = 0, and dv(j) = S * P(j).
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
-
 #include "runtime.hpp"
 
 int main() {
@@ -15,8 +14,8 @@ int main() {
     const float slope = std::log(2.0f), total = 2 - std::ldexp(1.0f, 1 - seq);
 
     const example::Tensor query(shape, ACL_FLOAT, 0.0f), key(shape, ACL_FLOAT, 1.0f),
-        value(shape, ACL_FLOAT, 1.0f), dy(shape, ACL_FLOAT, 1.0f), attention(shape, ACL_FLOAT, 1.0f),
-        slopes({1}, ACL_FLOAT, slope),
+        value(shape, ACL_FLOAT, 1.0f), dy(shape, ACL_FLOAT, 1.0f),
+        attention(shape, ACL_FLOAT, 1.0f), slopes({1}, ACL_FLOAT, slope),
         maximum(statistics, ACL_FLOAT,
                 [&](std::int64_t k) { return -slope * static_cast<float>(seq - k / 8); }),
         sum(statistics, ACL_FLOAT, total), dq(shape, ACL_FLOAT, -1.0f), dk(shape, ACL_FLOAT, -1.0f),
@@ -27,8 +26,8 @@ int main() {
     runtime.run(
         [&](std::uint64_t* size, aclOpExecutor** executor) {
           return aclnnFlashAttentionUnpaddingScoreGradV2GetWorkspaceSize(
-              query.get(), key.get(), value.get(), dy.get(), slopes.get(), nullptr, nullptr, nullptr,
-              maximum.get(), sum.get(), nullptr, attention.get(), nullptr, lengths.get(),
+              query.get(), key.get(), value.get(), dy.get(), slopes.get(), nullptr, nullptr,
+              nullptr, maximum.get(), sum.get(), nullptr, attention.get(), nullptr, lengths.get(),
               lengths.get(), query_start.get(), key_start.get(), 0.25, 1.0, 65536, 65536, 1, layout,
               0, 0, 2, dq.get(), dk.get(), dv.get(), nullptr, size, executor);
         },
@@ -36,8 +35,11 @@ int main() {
 
     results.compare("dq", dq, [](std::int64_t) { return 0.0f; });
     results.compare("dk", dk, [](std::int64_t) { return 0.0f; });
-    results.compare("dv", dv, [&](std::int64_t k) {
-      return static_cast<float>(seq) * std::ldexp(1.0f, -static_cast<int>(k / dim)) / total;
-    }, 1e-5f);
+    results.compare(
+        "dv", dv,
+        [&](std::int64_t k) {
+          return static_cast<float>(seq) * std::ldexp(1.0f, -static_cast<int>(k / dim)) / total;
+        },
+        1e-5f);
   });
 }

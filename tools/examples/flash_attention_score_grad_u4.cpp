@@ -1,10 +1,11 @@
-// aclnnFlashAttentionUnpaddingScoreGradV4: statistics in the memory order that their shape says ("same_as_input").
+// aclnnFlashAttentionUnpaddingScoreGradV4: statistics in the memory order that their shape says
+// ("same_as_input").
 //
-// The operator takes the statistics as they are: with scores and maxima of 0 the probabilities are 1 / sum. Here the sum of
-// token t and head n is (t + 1) * 2^(n + 1), a number of its own for every row, so that dv of head n, a sum over its
-// T tokens, is (1 + 1/2 + ... + 1/T) / 2^(n + 1). Values and attention output of 0 give dq = dk = 0.
+// The operator takes the statistics as they are: with scores and maxima of 0 the probabilities are
+// 1 / sum. Here the sum of token t and head n is (t + 1) * 2^(n + 1), a number of its own for every
+// row, so that dv of head n, a sum over its T tokens, is (1 + 1/2 + ... + 1/T) / 2^(n + 1). Values
+// and attention output of 0 give dq = dk = 0.
 #include "aclnnop/aclnn_flash_attention_score_grad.h"
-
 #include "runtime.hpp"
 
 int main() {
@@ -13,12 +14,14 @@ int main() {
     const std::vector<std::int64_t> shape = {tokens, heads, dim}, statistics = {tokens, heads, 8};
 
     const example::Tensor query(shape, ACL_FLOAT, 0.0f), key(shape, ACL_FLOAT, 1.0f),
-        value(shape, ACL_FLOAT, 0.0f), dy(shape, ACL_FLOAT, 1.0f), attention(shape, ACL_FLOAT, 0.0f),
-        maximum(statistics, ACL_FLOAT, 0.0f),
-        sum(statistics, ACL_FLOAT, [](std::int64_t k) {
-          const std::int64_t row = k / 8;
-          return std::ldexp(static_cast<float>(row / heads + 1), static_cast<int>(row % heads + 1));
-        }),
+        value(shape, ACL_FLOAT, 0.0f), dy(shape, ACL_FLOAT, 1.0f),
+        attention(shape, ACL_FLOAT, 0.0f), maximum(statistics, ACL_FLOAT, 0.0f),
+        sum(statistics, ACL_FLOAT,
+            [](std::int64_t k) {
+              const std::int64_t row = k / 8;
+              return std::ldexp(static_cast<float>(row / heads + 1),
+                                static_cast<int>(row % heads + 1));
+            }),
         dq(shape, ACL_FLOAT, -1.0f), dk(shape, ACL_FLOAT, -1.0f), dv(shape, ACL_FLOAT, -1.0f);
     const example::Array lengths({tokens});
     char layout[] = "TND", order[] = "same_as_input";
@@ -35,10 +38,13 @@ int main() {
 
     results.compare("dq", dq, [](std::int64_t) { return 0.0f; });
     results.compare("dk", dk, [](std::int64_t) { return 0.0f; });
-    results.compare("dv", dv, [&](std::int64_t k) {
-      float harmonic = 0;
-      for (std::int64_t t = 1; t <= tokens; ++t) harmonic += 1 / static_cast<float>(t);
-      return std::ldexp(harmonic, -static_cast<int>(k / dim % heads + 1));
-    }, 1e-6f);
+    results.compare(
+        "dv", dv,
+        [&](std::int64_t k) {
+          float harmonic = 0;
+          for (std::int64_t t = 1; t <= tokens; ++t) harmonic += 1 / static_cast<float>(t);
+          return std::ldexp(harmonic, -static_cast<int>(k / dim % heads + 1));
+        },
+        1e-6f);
   });
 }

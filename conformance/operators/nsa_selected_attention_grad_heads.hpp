@@ -1,0 +1,81 @@
+#pragma once
+
+#include <vector>
+
+#include "assay/reference/nsa_selected_attention_grad.hpp"
+#include "assay/spec/tensor.hpp"
+
+/// Some query heads of one sequence, and the key head that they read, as a problem of their own: what is computed of a
+/// large case need not hold all of it.
+namespace assay::conformance::selected {
+
+/// Which: `count` heads from `first` on, of one group.
+struct Heads {
+  std::int64_t b, first, count;
+};
+
+inline spec::NsaSelectedAttentionGrad::Problem problem_of(
+    const spec::NsaSelectedAttentionGrad::Problem& p, const Heads& heads) {
+  spec::NsaSelectedAttentionGrad::Problem own = p;
+  own.batch = own.heads_kv = 1;
+  own.heads_q = heads.count;
+  own.seq_q = p.length_q(heads.b);
+  own.seq_kv = p.length_kv(heads.b);
+  own.lengths_q.clear();
+  own.lengths_kv.clear();
+  return own;
+}
+
+/// Rows of `count` heads of a sequence, head by head, from the `first` on.
+template <class Number>
+std::vector<Number> rows_of(const spec::Tensor& tensor, const spec::Extents& e, const Heads& heads) {
+  const spec::HeadView view(tensor, spec::Layout::tnd, e);
+  std::vector<double> row(static_cast<std::size_t>(e.dim));
+  std::vector<Number> rows;
+  for (std::int64_t n = heads.first; n < heads.first + heads.count; ++n)
+    for (std::int64_t s = 0; s < e.length(heads.b); ++s) {
+      view.read_row(heads.b, n, s, row);
+      for (const double x : row) rows.push_back(static_cast<Number>(x));
+    }
+  return rows;
+}
+
+/// What they read of keys, and their lists.
+template <class Real>
+reference::SelectedOperands<Real> key_side(
+    const spec::NsaSelectedAttentionGrad::Problem& p,
+    const spec::NsaSelectedAttentionGrad::Inputs& inputs, const Heads& heads) {
+  const Heads key{heads.b, heads.first / p.group(), 1};
+  return {.query = {},
+          .key = rows_of<Real>(inputs.key, key_extents(p), key),
+          .value = rows_of<Real>(inputs.value, value_extents(p), key),
+          .attention_out_grad = {},
+          .softmax_max = {},
+          .softmax_sum = {},
+          .attention_out = {},
+          .topk_indices = rows_of<std::int64_t>(inputs.topk_indices, topk_extents(p), key)};
+}
+
+/// All that the gradient reads.
+template <class Real>
+reference::SelectedOperands<Real> operands_of(
+    const spec::NsaSelectedAttentionGrad::Problem& p,
+    const spec::NsaSelectedAttentionGrad::Inputs& inputs, const Heads& heads) {
+  reference::SelectedOperands<Real> own = key_side<Real>(p, inputs, heads);
+  own.query = rows_of<Real>(inputs.query, query_extents(p), heads);
+  spec::Extents statistics = query_extents(p);
+  statistics.dim = spec::statistics_replicas;
+  const auto first_replica = [&](const spec::Tensor& tensor) {
+    const std::vector<Real> all = rows_of<Real>(tensor, statistics, heads);
+    std::vector<Real> first;
+    for (std::size_t k = 0; k < all.size(); k += spec::statistics_replicas) first.push_back(all[k]);
+    return first;
+  };
+  own.attention_out_grad = rows_of<Real>(inputs.attention_out_grad, attention_out_extents(p), heads);
+  own.attention_out = rows_of<Real>(inputs.attention_out, attention_out_extents(p), heads);
+  own.softmax_max = first_replica(inputs.softmax_max);
+  own.softmax_sum = first_replica(inputs.softmax_sum);
+  return own;
+}
+
+}  // namespace assay::conformance::selected

@@ -1,0 +1,23 @@
+#include "case_collector.hpp"
+#include "operators/nsa_selected_attention_grad_relations.hpp"
+#include "operators/nsa_selected_attention_grad_sampling.hpp"
+
+namespace assay::conformance {
+
+template <>
+std::vector<Case<spec::NsaSelectedAttentionGrad>> sample(const SamplingPlan& plan) {
+  CaseCollector<spec::NsaSelectedAttentionGrad> cases(plan);
+  // Refusals first: they cost next to nothing, and a small budget must not leave them out.
+  cases.add(selected::violation_cases());
+  cases.add(selected::corner_cases(plan.seed));
+  cases.add(selected::cover_cases(plan.seed));
+  cases.add(selected::lattice_cases(plan.seed));
+  cases.add(selected::relation_cases(plan.seed));
+  cases.add(selected::random_cases(plan.seed, plan.wanted_random_cases()));
+  cases.add(selected::completing_cases(plan.seed, cases.cases()));
+  cases.add(selected::model_cases(plan.full ? selected::ModelExtent::whole
+                                            : selected::ModelExtent::cut));
+  return cases.take();
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+
+/// The parts of which a sweep of NsaSelectedAttentionGrad is made.
+namespace assay::conformance::selected {
+
+using Op = spec::NsaSelectedAttentionGrad;
+using SelectedCase = Case<Op>;
+
+/// Keys that a query lists.
+inline std::int64_t listed_keys(const Op::Problem& p) {
+  return p.selected_block_size * p.selected_block_count;
+}
+
+/// Pairs of a query row and an entry of its list, unseen ones included.
+double entries(const Op::Problem& problem);
+
+/// Ends of each field's range, one at a time, and what the documents leave open.
+std::vector<SelectedCase> corner_cases(std::uint64_t seed);
+
+/// A pairwise cover of the categorical fields.
+std::vector<SelectedCase> cover_cases(std::uint64_t seed);
+
+/// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with numbers holds.
+std::vector<SelectedCase> completing_cases(std::uint64_t seed, std::span<const SelectedCase> plan);
+
+/// Tracks a1 and a2 for every type, mode and pattern of lists that they can use.
+std::vector<SelectedCase> lattice_cases(std::uint64_t seed);
+
+/// `count` cases drawn from the categories of the cover.
+std::vector<SelectedCase> random_cases(std::uint64_t seed, std::int64_t count);
+
+/// For every row with a reject side, and each of its violations, one call that breaks it and, besides what it implies, no
+/// other row. Errors: std::logic_error naming the row that no call breaks so.
+std::vector<SelectedCase> violation_cases();
+
+/// What is kept of the model shapes: of `cut` a share that costs less than a second, `whole` as much as costs less than a minute.
+enum class ModelExtent : std::uint8_t { cut, whole };
+/// Attention shapes of published models with selected blocks; what was cut is in each note.
+std::vector<SelectedCase> model_cases(ModelExtent extent);
+
+}  // namespace assay::conformance::selected

@@ -1,0 +1,29 @@
+"""What the tests of the package share: a folder of exported cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.judging import export_lines
+from kernels import SMALL_LINES
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture(scope="session")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of small cases; nobody writes into it."""
+    file = tmp_path_factory.mktemp("cases") / "cases.h5"
+    export_lines(file, SMALL_LINES, "fp32_staging")
+    return file
+
+
+@pytest.fixture
+def cases(exported: Path, tmp_path: Path) -> list[assay.Case]:
+    """The same in a file of the test's own."""
+    file = tmp_path / "cases.h5"
+    assay.write_cases(file, assay.read_cases(exported))
+    return assay.read_cases(file)

@@ -1,0 +1,44 @@
+"""Judging a framework's attention on the lines of this folder: a row of the table in README.md."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import assay
+from assay.adapters.attention import Attention, Gradients, attentions_of, outputs_of
+from assay.judging import export_lines
+from lines import lines
+
+COUNT = int(os.environ.get("ASSAY_FRAMEWORK_CASES", "125"))
+
+
+def judged(implementation: assay.Implementation, dtype: str) -> assay.Reports:
+    """The verdicts; they are printed, too."""
+    reports = assay.judge(implementation, lines(dtype, COUNT))
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(reports.verdicts.items()))
+    print(f"\n{implementation.name}, {dtype}: {len(reports)} cases: {counts}")
+    for report in (*reports.failures, *reports.not_conclusive):
+        print(report.explanation())
+    assert not reports.not_conclusive
+    assert sum(report.judged for report in reports) >= COUNT // 2
+    return reports
+
+
+def failing_outputs(report: assay.Report) -> set[str]:
+    """The outputs that a verdict is about."""
+    return {finding.tensor for finding in report.findings if finding.tensor}
+
+
+def share_of_equal_bits(
+    implementation: assay.Implementation,
+    model: Callable[[Attention], Gradients],
+    report: assay.Report,
+    folder: Path,
+) -> dict[str, float]:
+    """How many elements of the failing outputs a model of the implementation's arithmetic gives bit by bit."""
+    case = export_lines(folder / f"{report.id}.h5", [report.command], implementation.numerics)[0]
+    made = implementation(case)
+    modelled = outputs_of(case, [model(problem) for problem in attentions_of(case)])
+    return {name: float((made[name] == modelled[name]).mean()) for name in failing_outputs(report)}

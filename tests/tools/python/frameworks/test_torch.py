@@ -1,0 +1,80 @@
+"""PyTorch's attention gradients on the CPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from assay.adapters import torch as adapter
+from assay.adapters.attention import Attention, Gradients
+from assay.dtypes import Array
+from judged import failing_outputs, judged, share_of_equal_bits
+
+torch.set_num_threads(1)
+has_sdpa = pytest.mark.skipif(
+    not hasattr(torch.nn, "attention"), reason=f"PyTorch {torch.__version__} has no torch.nn.attention"
+)
+
+
+@pytest.mark.parametrize("dtype", ("fp32", "bf16"))
+def test_composed_operators_conform(dtype: str) -> None:
+    reports = judged(adapter.composed, dtype)
+    assert not reports.failures
+    if dtype == "bf16":  # every intermediate is rounded: a profile that earns no coverage
+        assert not reports.verdicts["conforms"]
+
+
+@has_sdpa
+@pytest.mark.parametrize("dtype", ("fp32", "bf16"))
+def test_the_math_backend_conforms(dtype: str) -> None:
+    assert not judged(adapter.math, dtype).failures
+
+
+@has_sdpa
+def test_the_flash_backend_conforms_in_fp32() -> None:
+    assert not judged(adapter.flash, "fp32").failures
+
+
+@has_sdpa
+def test_the_flash_backend_adds_blocks_of_queries_in_bf16(tmp_path: Path) -> None:
+    """Its dK and dV lie in the type of the tensors and are added to after every block of queries. What fails is what a
+    model of just that makes, and only where there is more than one block."""
+    failures = judged(adapter.flash, "bf16").failures
+    assert failures
+    for report in failures:
+        assert failing_outputs(report) <= {"dk", "dv"}, report.explanation()
+        shares = share_of_equal_bits(adapter.flash, _in_blocks_of_queries, report, tmp_path)
+        print(report.command, shares)
+        assert min(shares.values()) > 0.98
+
+
+def _in_blocks_of_queries(problem: Attention) -> Gradients:
+    """The gradients with P and dS staged, and dK and dV rounded after every block; dQ in one piece."""
+    q, k, v, dy, out = (
+        np.asarray(x, np.float64)
+        for x in (problem.query, problem.key, problem.value, problem.dy, problem.attention_in)
+    )
+    k, v = np.repeat(k, problem.group, 1), np.repeat(v, problem.group, 1)
+    with np.errstate(over="ignore"):
+        p = np.exp(problem.scale * q @ k.swapaxes(2, 3) - problem.softmax_max[..., None])
+        p = p / problem.softmax_sum[..., None]
+    p = p if problem.keep is None else np.where(problem.keep, p, 0)
+    ds = p * (dy @ v.swapaxes(2, 3) - np.sum(dy * out, -1, keepdims=True))
+    p, ds = _rounded(p), _rounded(ds)
+    dk, dv = np.zeros_like(k), np.zeros_like(v)
+    seq = q.shape[2]
+    size = 256 if seq >= 768 else 64 if seq >= 192 else 32
+    for first in range(0, seq, size):
+        rows = slice(first, first + size)
+        dk = _rounded(dk + problem.scale * ds[:, :, rows].swapaxes(2, 3) @ q[:, :, rows])
+        dv = _rounded(dv + p[:, :, rows].swapaxes(2, 3) @ dy[:, :, rows])
+    grouped = (problem.key.shape[0], problem.key.shape[1], problem.group)
+    dk, dv = (g.reshape(*grouped, *g.shape[2:]).sum(2) for g in (dk, dv))
+    return Gradients(*(g.astype(problem.query.dtype) for g in (problem.scale * ds @ k, dk, dv)))
+
+
+def _rounded(values: Array) -> Array:
+    return torch.from_numpy(np.ascontiguousarray(values)).to(torch.bfloat16).to(torch.float64).numpy()

@@ -1,0 +1,92 @@
+"""Case files: what Assay exported is read, copied, and extended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import assay
+from assay.program import Program
+
+
+def test_a_case_describes_itself(cases: list[assay.Case]) -> None:
+    grouped = cases[1]
+    assert grouped.operator == "flash_attention_score_grad"
+    assert grouped.command.startswith("flash_attention_score_grad --layout=BSH")
+    assert (grouped.surface, grouped.product, grouped.track, grouped.seed) == ("g1", "a2", "bound", 1)
+    assert grouped.problem["heads_q"] == 4 and grouped.problem["keep_prob"] == 1.0
+    assert grouped.problem["lengths_q"] == []
+    assert grouped.dtype.name == "bfloat16"
+    assert cases[5].problem["lengths_kv"] == [5, 2]
+
+
+def test_tensors_come_in_the_documented_types_and_shapes(cases: list[assay.Case]) -> None:
+    inputs = cases[4].inputs
+    assert inputs["query"].shape == (2, 2, 6, cases[4].problem["head_dim"])
+    assert inputs["atten_mask"].dtype == np.bool_ and inputs["atten_mask"].shape == (2, 1, 6, 6)
+    assert inputs["softmax_max"].shape == (2, 2, 6, 8)
+    assert cases[1].inputs["query"].dtype.name == "bfloat16"
+
+
+def test_views_have_the_strides_of_the_call(cases: list[assay.Case]) -> None:
+    padded = cases[6]
+    for name, dense in padded.inputs.items():
+        assert np.array_equal(padded.views[name], dense), name
+    view = padded.views["query"]
+    assert not view.flags.c_contiguous
+    assert cases[0].views["query"].flags.c_contiguous
+
+
+def test_the_reference_is_there_with_its_tolerance(cases: list[assay.Case]) -> None:
+    dq = cases[1].expected["dq"]
+    rows = 4 * 6
+    assert dq.value.shape == dq.tau.shape == dq.radius.shape == (rows, cases[1].problem["head_dim"])
+    assert dq.value.dtype == np.float64 and dq.rounded.dtype.name == "bfloat16"
+    assert np.all(np.abs(dq.rounded.astype(np.float64) - dq.value) <= dq.tau + dq.radius)
+    assert dq.profile == "fp32_staging"
+    assert dq.rows is not None and dq.rows.tolist() == list(range(rows))
+
+
+def test_a_copy_is_judged_as_the_original(exported: Path, tmp_path: Path) -> None:
+    """Assay checks digests of what it reads: a copy that changed a bit would be refused."""
+    copy = tmp_path / "copy.h5"
+    originals = assay.read_cases(exported)
+    assay.write_cases(copy, originals)
+    copies = assay.read_cases(copy)
+    assert [c.command for c in copies] == [c.command for c in originals]
+    reports = []
+    for case in copies:
+        values = {name: e.rounded for name, e in case.expected.items()}
+        shapes = {"dq": "query", "dk": "key", "dv": "value"}
+        if case.problem["layout"] == "BNSD":
+            outputs = {name: v.reshape(case.inputs[shapes[name]].shape) for name, v in values.items()}
+            assay.write_outputs(case, "rounded", outputs, '{"preset": "fp32_staging"}')
+    report = tmp_path / "report.json"
+    Program(assay.find_program()).run(["check", copy, "--report", report])
+    reports = assay.read_reports(report)
+    assert len(reports) == 4 and reports.conforms, reports.summary()
+
+
+def test_outputs_are_read_back(cases: list[assay.Case]) -> None:
+    dq = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assay.write_outputs(cases[0], "a/b 100%", {"dq": dq})
+    assay.write_outputs(cases[0], "a/b 100%", {"dq": dq + 1}, '{"order": "any"}')  # replaces
+    assert np.array_equal(cases[0].outputs("a/b 100%")["dq"], dq + 1)
+    assert list(cases[0].outputs("a/b 100%")) == ["dq"]
+    assert cases[0].outputs("nobody") == {}
+
+
+def test_files_that_are_none_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["schema"] = "assay-9"
+    with pytest.raises(assay.CaseFileError, match="x.h5.*'assay-9', wanted 'assay-1'"):
+        assay.read_cases(path)
+    with h5py.File(path, "w") as file:
+        file.attrs["schema"] = "assay-1"
+        file.create_group("cases/abc/problem")
+    with pytest.raises(assay.CaseFileError, match="abc lacks operator, surface"):
+        assay.read_cases(path)

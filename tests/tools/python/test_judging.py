@@ -1,0 +1,96 @@
+"""Verdicts on Python functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import assay
+import kernels
+
+
+def by_layout(reports: assay.Reports, cases: list[assay.Case]) -> dict[str, assay.Report]:
+    return {str(case.problem["layout"]): report for case, report in zip(cases, reports)}
+
+
+def test_a_right_kernel_conforms(exported: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    reports = assay.judge(kernels.right, exported, progress=lambda done, all: seen.append((done, all)))
+    assert len(reports) == 8 and reports.verdicts == {"conforms": 8}, reports.summary()
+    assert seen[-1] == (8, 8)
+    assert "guards and padding" in reports[0].unconfirmed
+    assert "determinism" not in reports[0].unconfirmed
+    assert 0 < max(reports[0].worst.values()) < 1
+    assert assay.assert_conforms(kernels.right, kernels.SMALL_LINES[0]).conforms
+
+
+def test_a_wrong_kernel_is_told_where(exported: Path) -> None:
+    with pytest.raises(AssertionError) as raised:
+        assay.assert_conforms(kernels.without_scale, exported)
+    text = str(raised.value)
+    assert "without scale does not conform" in text
+    assert "assay run flash_attention_score_grad --" in text
+    assert "dk" in text and "nonconformant" in text
+    failures = assay.judge(kernels.without_scale, exported).failures
+    assert {finding.tensor for failure in failures for finding in failure.findings} >= {"dk"}
+
+
+def test_cases_may_be_given_in_many_ways(exported: Path) -> None:
+    first, second = assay.read_cases(exported)[:2]
+    line = kernels.SMALL_LINES[0]
+    for cases, count in (
+        (first, 1),
+        ([first, second], 2),
+        (f"assay run {line}", 1),
+        ([line, second], 2),
+        (assay.Plan(only="--seq_q=3 ", largest=2000, random=0), None),
+    ):
+        reports = assay.judge(kernels.right, cases)
+        assert count is None or len(reports) == count
+        assert not reports.failures, reports.summary()
+    assert first.outputs("numpy") == {}  # nothing is written into a file that was given
+
+
+def test_trouble_is_a_verdict_and_the_others_are_judged(cases: list[assay.Case]) -> None:
+    chosen = [case for case in cases if case.problem["layout"] != "TND"]
+    seen = by_layout(assay.judge(kernels.troubled, chosen), chosen)
+    assert seen["BSH"].verdict == "not_applicable" and "does not offer this: BSH" in str(seen["BSH"].findings[0])
+    assert seen["SBH"].verdict == "rejected_wrongly" and "161002 no SBH" in str(seen["SBH"].findings[0])
+    assert seen["BSND"].verdict == "crash" and "MemoryError: too small" in str(seen["BSND"].findings[0])
+    assert "kernels.py:" in str(seen["BSND"].findings[0])
+    assert seen["BNSD"].verdict == "conforms"
+
+
+def test_a_broken_promise_of_a_fixed_order_is_seen(cases: list[assay.Case]) -> None:
+    assert assay.judge(kernels.moody, cases[0]).verdicts == {"nondeterministic": 1}
+
+
+def test_an_output_of_another_shape_or_type_is_an_error_of_use(cases: list[assay.Case]) -> None:
+    def transposed(case: assay.Case) -> dict[str, assay.dtypes.Array]:
+        return {name: array.swapaxes(-1, -2) for name, array in kernels.right(case).items()}
+
+    report = assay.judge(transposed, cases[0])[0]
+    assert report.verdict == "usage_error" and not report.conforms
+    assert "dq has shape" in str(report.findings[0])
+
+
+def test_nothing_judged_is_no_success(cases: list[assay.Case]) -> None:
+    nothing = assay.implementation(unsupported=lambda case: "nothing is offered")(lambda case: {})
+    assert not assay.judge(nothing, cases[0]).conforms
+    with pytest.raises(AssertionError, match="1 not_applicable"):
+        assay.assert_conforms(nothing, cases[0])
+
+
+def test_misuse_is_told_by_assay() -> None:
+    with pytest.raises(assay.AssayError, match="no_such_operator"):
+        assay.judge(kernels.right, "no_such_operator --seq_q=3")
+    with pytest.raises(assay.AssayError, match="/no/such/assay.*given"):
+        assay.judge(kernels.right, program="/no/such/assay")
+
+
+def test_assay_itself_drives_a_function() -> None:
+    only = "--only=--layout=BSND --dtype=fp32 --batch=1 --heads_q=1"
+    reports = assay.sweep(kernels.right, kernels.OPERATOR, only, "--random=0", "--shrink=0")
+    assert len(reports) > 0 and not reports.failures, reports.summary()
+    assert reports.verdicts["conforms"] > 0

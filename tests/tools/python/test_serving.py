@@ -1,0 +1,67 @@
+"""The protocol of conformance/adapters/command.md, spoken by Python."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import pytest
+
+import assay
+import kernels
+from assay.serving import answer, load, serve
+
+
+def question(folder: Path) -> Path:
+    """The file without cases by which numerics are asked."""
+    path = folder / "numerics.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["schema"] = "assay-1"
+        file.create_group("cases")
+    return path
+
+
+def single(case: assay.Case, folder: Path) -> Path:
+    path = folder / f"{case.id}.h5"
+    assay.write_cases(path, [case])
+    return path
+
+
+def test_answers(cases: list[assay.Case], tmp_path: Path) -> None:
+    files = {case.problem["layout"]: single(case, tmp_path) for case in cases}
+    assert answer(kernels.right, str(files["BNSD"])) == "done"
+    assert set(assay.read_cases(files["BNSD"])[0].outputs("numpy")) == {"dq", "dk", "dv"}
+    assert answer(kernels.troubled, str(files["BSH"])) == "unsupported: BSH"
+    assert answer(kernels.troubled, str(files["SBH"])) == "rejected: 161002 no SBH"
+    assert answer(kernels.troubled, str(files["BSND"])) == "error: MemoryError: too small"
+    assert answer(kernels.right, str(question(tmp_path))) == "numerics: fp32_staging,order=fixed"
+    assert answer(kernels.right.function, str(question(tmp_path))) == "done"
+    assert answer(kernels.right, "/no/such.h5").startswith("error: FileNotFoundError")
+
+
+def test_every_question_gets_one_line(cases: list[assay.Case], tmp_path: Path) -> None:
+    files = [question(tmp_path), *(single(case, tmp_path) for case in cases[:2])]
+    answers = io.StringIO()
+    serve(kernels.right, io.StringIO("".join(f"{file}\n" for file in files)), answers)
+    assert answers.getvalue() == "numerics: fp32_staging,order=fixed\ndone\ndone\n"
+
+
+def test_a_process_serves_and_keeps_prints_out_of_its_answers(cases: list[assay.Case], tmp_path: Path) -> None:
+    line = [sys.executable, "-m", "assay", "serve", kernels.troubled.location()]
+    told = subprocess.run(
+        line, input=f"{single(cases[1], tmp_path)}\n", capture_output=True, text=True, check=True
+    )
+    assert told.stdout == "unsupported: BSH\n"
+    assert told.stderr == "this is no answer\n"
+
+
+def test_what_is_served_is_loaded_by_name() -> None:
+    assert load("kernels:right").name == "numpy"
+    assert load(f"{kernels.__file__}:without_scale").name == "without scale"
+    with pytest.raises(TypeError, match="SMALL_LINES is list"):
+        load("kernels:SMALL_LINES")
+    wrong = subprocess.run([sys.executable, "-m", "assay", "dance"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2 and "serve FILE:NAME" in wrong.stderr
