@@ -2,6 +2,7 @@
 
 #include "aclnn/flash_attention_score_grad_problem.hpp"
 #include "aclnn/workspace_size.hpp"
+#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
 #include "flash_attention_score_grad/call_extents.hpp"
 
 namespace assay::aclnn {
@@ -80,26 +81,30 @@ class Gradient {
         tensors_(tensors) {}
 
   Op::Inputs inputs() const {
-    return {.query = queries(tensors_.gather("query")),
-            .key = keys(tensors_.gather("keyIn")),
-            .value = keys(tensors_.gather("value")),
-            .dy = queries(tensors_.gather("dy")),
-            .softmax_max = queries(tensors_.gather("softmaxMaxOptional")),
-            .softmax_sum = queries(tensors_.gather("softmaxSumOptional")),
-            .attention_in = queries(tensors_.gather("attentionInOptional")),
-            .atten_mask = tensors_.gather_if_given("attenMaskOptional"),
-            .pse_shift = tensors_.gather_if_given("pseShiftOptional"),
-            .drop_mask = tensors_.gather_if_given("dropMaskOptional"),
-            .query_rope = rope_ ? std::optional(queries(tensors_.gather("queryRope"))) : std::nullopt,
-            .key_rope = rope_ ? std::optional(keys(tensors_.gather("keyInRope"))) : std::nullopt};
+    Op::Inputs inputs = {.query = queries(tensors_.gather("query")),
+                         .key = keys(tensors_.gather("keyIn")),
+                         .value = keys(tensors_.gather("value")),
+                         .dy = queries(tensors_.gather("dy")),
+                         .softmax_max = queries(tensors_.gather("softmaxMaxOptional")),
+                         .softmax_sum = queries(tensors_.gather("softmaxSumOptional")),
+                         .attention_in = queries(tensors_.gather("attentionInOptional")),
+                         .atten_mask = tensors_.gather_if_given("attenMaskOptional"),
+                         .pse_shift = tensors_.gather_if_given("pseShiftOptional"),
+                         .drop_mask = tensors_.gather_if_given("dropMaskOptional")};
+    if (!rope_) return inputs;
+    inputs.query_rope = queries(tensors_.gather("queryRope"));
+    inputs.key_rope = keys(tensors_.gather("keyInRope"));
+    return inputs;
   }
 
   Op::Outputs outputs() const {
-    return {.dq = queries(tensors_.blank("dqOut")),
-            .dk = keys(tensors_.blank("dkOut")),
-            .dv = keys(tensors_.blank("dvOut")),
-            .dq_rope = rope_ ? std::optional(queries(tensors_.blank("dqRopeOut"))) : std::nullopt,
-            .dk_rope = rope_ ? std::optional(keys(tensors_.blank("dkRopeOut"))) : std::nullopt};
+    Op::Outputs outputs = {.dq = queries(tensors_.blank("dqOut")),
+                           .dk = keys(tensors_.blank("dkOut")),
+                           .dv = keys(tensors_.blank("dvOut"))};
+    if (!rope_) return outputs;
+    outputs.dq_rope = queries(tensors_.blank("dqRopeOut"));
+    outputs.dk_rope = keys(tensors_.blank("dkRopeOut"));
+    return outputs;
   }
 
   void store(const Op::Outputs& outputs) const {
@@ -137,6 +142,8 @@ Plan decide(const std::shared_ptr<Device>& device, const Call& call) {
   device->flash_attention_score_grad.check(call);
   if (optimized::all_outputs_empty(call)) return {};
   const Op::Problem problem = problem_of(call);
+  if (problem.seq_q > 0 && problem.seq_kv > 0 && !optimized::any_output_empty(call))
+    optimized::plan(problem, device->spec);  // throws where it does not fit
   return {.workspace_size = workspace_size(call),
           .run = [device, problem](const Bindings& tensors) { run(*device, problem, tensors); }};
 }

@@ -18,8 +18,8 @@ aclnnStatus aclnnFlashAttentionScoreGradGetWorkspaceSize(
     int64_t sparseMode, const aclTensor* dqOut, const aclTensor* dkOut, const aclTensor* dvOut,
     const aclTensor* dpseOut, uint64_t* workspaceSize, aclOpExecutor** executor) {
   return flash_phase_1(
-      {"aclnnFlashAttentionScoreGradGetWorkspaceSize",
-       "aclnnFlashAttentionScoreGrad", workspaceSize, executor},
+      {"aclnnFlashAttentionScoreGradGetWorkspaceSize", "aclnnFlashAttentionScoreGrad",
+       workspaceSize, executor},
       {.surface = FlashSurface::g1, .query = query, .key = keyIn, .value = value, .dy = dy,
        .pse_shift = pseShiftOptional, .drop_mask = dropMaskOptional,
        .padding_mask = paddingMaskOptional, .atten_mask = attenMaskOptional,
@@ -31,8 +31,8 @@ aclnnStatus aclnnFlashAttentionScoreGradGetWorkspaceSize(
        .dq = dqOut, .dk = dkOut, .dv = dvOut, .dpse = dpseOut});
 }
 
-aclnnStatus aclnnFlashAttentionScoreGrad(void* workspace, uint64_t workspaceSize,
-    aclOpExecutor* executor, const aclrtStream stream) {
+aclnnStatus aclnnFlashAttentionScoreGrad(
+    void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, const aclrtStream stream) {
   return phase_2({"aclnnFlashAttentionScoreGrad", workspace, workspaceSize, executor, stream});
 }
 
@@ -49,8 +49,8 @@ aclnnStatus aclnnFlashAttentionScoreGradV2GetWorkspaceSize(
     const aclTensor* dvOut, const aclTensor* dpseOut, uint64_t* workspaceSize,
     aclOpExecutor** executor) {
   return flash_phase_1(
-      {"aclnnFlashAttentionScoreGradV2GetWorkspaceSize",
-       "aclnnFlashAttentionScoreGradV2", workspaceSize, executor},
+      {"aclnnFlashAttentionScoreGradV2GetWorkspaceSize", "aclnnFlashAttentionScoreGradV2",
+       workspaceSize, executor},
       {.surface = FlashSurface::g2, .query = query, .key = keyIn, .value = value, .dy = dy,
        .pse_shift = pseShiftOptional, .drop_mask = dropMaskOptional,
        .padding_mask = paddingMaskOptional, .atten_mask = attenMaskOptional,
@@ -63,8 +63,8 @@ aclnnStatus aclnnFlashAttentionScoreGradV2GetWorkspaceSize(
        .pse_type = pseType, .dq = dqOut, .dk = dkOut, .dv = dvOut, .dpse = dpseOut});
 }
 
-aclnnStatus aclnnFlashAttentionScoreGradV2(void* workspace, uint64_t workspaceSize,
-    aclOpExecutor* executor, const aclrtStream stream) {
+aclnnStatus aclnnFlashAttentionScoreGradV2(
+    void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, const aclrtStream stream) {
   return phase_2({"aclnnFlashAttentionScoreGradV2", workspace, workspaceSize, executor, stream});
 }
 

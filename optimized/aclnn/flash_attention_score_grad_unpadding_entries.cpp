@@ -33,9 +33,10 @@ aclnnStatus aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize(
        .dq = dqOut, .dk = dkOut, .dv = dvOut, .dpse = dpseOut});
 }
 
-aclnnStatus aclnnFlashAttentionUnpaddingScoreGrad(void* workspace, uint64_t workspaceSize,
-    aclOpExecutor* executor, const aclrtStream stream) {
-  return phase_2({"aclnnFlashAttentionUnpaddingScoreGrad", workspace, workspaceSize, executor, stream});
+aclnnStatus aclnnFlashAttentionUnpaddingScoreGrad(
+    void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, const aclrtStream stream) {
+  return phase_2(
+      {"aclnnFlashAttentionUnpaddingScoreGrad", workspace, workspaceSize, executor, stream});
 }
 
 aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV2GetWorkspaceSize(
@@ -67,9 +68,10 @@ aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV2GetWorkspaceSize(
        .pse_type = pseType, .dq = dqOut, .dk = dkOut, .dv = dvOut, .dpse = dpseOut});
 }
 
-aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV2(void* workspace, uint64_t workspaceSize,
-    aclOpExecutor* executor, const aclrtStream stream) {
-  return phase_2({"aclnnFlashAttentionUnpaddingScoreGradV2", workspace, workspaceSize, executor, stream});
+aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV2(
+    void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, const aclrtStream stream) {
+  return phase_2(
+      {"aclnnFlashAttentionUnpaddingScoreGradV2", workspace, workspaceSize, executor, stream});
 }
 
 aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV3GetWorkspaceSize(
@@ -103,9 +105,10 @@ aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV3GetWorkspaceSize(
        .dq_rope = dqRopeOut, .dk = dkOut, .dk_rope = dkRopeOut, .dv = dvOut, .dpse = dpseOut});
 }
 
-aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV3(void* workspace, uint64_t workspaceSize,
-    aclOpExecutor* executor, const aclrtStream stream) {
-  return phase_2({"aclnnFlashAttentionUnpaddingScoreGradV3", workspace, workspaceSize, executor, stream});
+aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV3(
+    void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, const aclrtStream stream) {
+  return phase_2(
+      {"aclnnFlashAttentionUnpaddingScoreGradV3", workspace, workspaceSize, executor, stream});
 }
 
 aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize(
@@ -132,12 +135,14 @@ aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize(
        .actual_seq_kvlen = actualSeqKvLenOptional, .scale_value = scaleValue, .keep_prob = keepProb,
        .pre_tokens = preTokens, .next_tokens = nextTokens, .head_num = headNum,
        .input_layout = inputLayout, .inner_precise = innerPrecise, .sparse_mode = sparseMode,
-       .dq = dqOut, .dk = dkOut, .dv = dvOut, .dpse = dpseOut, .softmax_in_layout = softmaxInLayout});
+       .dq = dqOut, .dk = dkOut, .dv = dvOut, .dpse = dpseOut,
+       .softmax_in_layout = softmaxInLayout});
 }
 
-aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV4(void* workspace, uint64_t workspaceSize,
-    aclOpExecutor* executor, const aclrtStream stream) {
-  return phase_2({"aclnnFlashAttentionUnpaddingScoreGradV4", workspace, workspaceSize, executor, stream});
+aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV4(
+    void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, const aclrtStream stream) {
+  return phase_2(
+      {"aclnnFlashAttentionUnpaddingScoreGradV4", workspace, workspaceSize, executor, stream});
 }
 
 }  // extern "C"

@@ -29,8 +29,9 @@ struct Compression {
 };
 
 /// output[window] = sum over the tokens t of the window of weight[t] * input[window start + t], per
-/// head and channel. Of contiguous tensors (T, N, D), (compress_block_size, N), (T', N, D). Each sum
-/// is one fp32 chain over the tokens in ascending order, rounded once, half away from zero.
+/// head and channel. Each sum is one fp32 chain over the tokens in ascending order, rounded once,
+/// half away from zero.
+/// Shapes: contiguous, input (T, N, D), weight (compress_block_size, N), output (T', N, D).
 void compress(const Compression& compression, const spec::Tensor& input,
               const spec::Tensor& weight, spec::Tensor& output);
 

@@ -39,7 +39,8 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
 }
 
 /// The fp32 sums of weight_grad, of which every part of the tokens has its own.
-std::uint64_t workspace_size(const Op::Problem& problem, const optimized::compress::Tiling& tiling) {
+std::uint64_t workspace_size(const Op::Problem& problem,
+                             const optimized::compress::Tiling& tiling) {
   WorkspaceSize size;
   size.add_floats(problem.heads * problem.compress_block_size * tiling.partials());
   return size.bytes();

@@ -56,8 +56,8 @@ class Bindings {
 /// The tensors and host arrays of one call, by their documented names.
 class Operands {
  public:
-  /// What phase 1 is told of a tensor whose elements phase 2 may touch. Null, and for phase 2 rank 0,
-  /// are an absent one. Errors: Failure for a handle that is no live tensor.
+  /// What phase 1 is told of a tensor whose elements phase 2 may touch. Null stands for an absent
+  /// one; so does, in phase 2, rank 0. Errors: Failure for a handle that is no live tensor.
   spec::Parameter tensor(std::string_view name, const aclTensor* handle);
   /// Of a tensor whose elements nobody touches.
   spec::Parameter reserved(std::string_view name, const aclTensor* handle);

@@ -13,7 +13,7 @@ using Phase2 = aclnnStatus (*)(void*, std::uint64_t, aclOpExecutor*, aclrtStream
 Phase2 phase_2_of(spec::FlashSurface surface);
 std::string phase_1_name(spec::FlashSurface surface);
 
-/// Calls visit(name, parameter, tensor) for every tensor that the problem has, the tensor optional or not.
+/// Calls visit(name, parameter, tensor) for every tensor that the call has.
 template <class Visitor>
 void visit_inputs(const spec::FlashAttentionScoreGrad::Parameters& p,
                   spec::FlashAttentionScoreGrad::Inputs& inputs, const Visitor& visit) {

@@ -10,8 +10,8 @@ namespace assay::test {
 Prepared phase_1(const spec::Call<spec::NsaSelectedAttentionGrad>& call, Handles& handles);
 Prepared phase_1(const spec::Call<spec::NsaCompressGrad>& call, Handles& handles);
 
-/// The forward operators, with the parameters that the gradient shares with them. The output of the windows lies where
-/// output_grad does.
+/// The forward operators, with the parameters that the gradient shares with them. The compressed
+/// tensor takes the place of its gradient.
 Prepared forward_phase_1(const spec::Call<spec::NsaSelectedAttentionGrad>& call, Handles& handles);
 Prepared forward_phase_1(const spec::Call<spec::NsaCompressGrad>& call, Handles& handles);
 

@@ -45,7 +45,7 @@ class DeviceBytes {
   std::size_t size_;
 };
 
-/// Where the tensors of a call have their elements, by name in snake_case; without an entry: nowhere.
+/// Where the tensors of a call have their elements, by name; without an entry: nowhere.
 using Addresses = std::map<std::string_view, void*>;
 
 /// The handles that calls consist of; they end with it.

@@ -9,8 +9,9 @@ namespace assay::test {
 /// Storage of a parameter, larger than its view, full of `fill`.
 spec::Tensor storage_of(const spec::Parameter& parameter, std::byte fill);
 
-/// Stores elements with which an operator can compute, from a counter, in the view of the tensor of that name: floats in
-/// [-1, 1), sums of at least 1, masks of 0 and 1, dropout of any bits, indices of the first blocks.
+/// Stores elements with which an operator can compute, from a counter, in the view of the tensor of
+/// that name: floats in [-1, 1), sums of at least 1, masks of 0 and 1, dropout of any bits, indices
+/// of the first blocks.
 void fill_with_noise(std::string_view name, spec::Tensor& tensor);
 
 /// The tensor, there from now on.
@@ -75,8 +76,9 @@ Filling<Op> filling_of(const spec::Call<Op>& call) {
                  add(name, tensor, std::move(noise));
                });
   visit_outputs(call.parameters, filling.outputs,
-                [&](std::string_view name, const spec::Parameter& parameter,
-                    spec::Tensor& tensor) { add(name, tensor, storage_of(parameter, std::byte{0xAB})); });
+                [&](std::string_view name, const spec::Parameter& parameter, spec::Tensor& tensor) {
+                  add(name, tensor, storage_of(parameter, std::byte{0xAB}));
+                });
   return filling;
 }
 
@@ -91,7 +93,7 @@ void expect_equal_bytes(const spec::Call<Op>& call, Filling<Op>& filling) {
   visit_outputs(call.parameters, filling.outputs, compare);
 }
 
-/// Expects the entry point to leave what `own` leaves, in the outputs, beside their views, and in the inputs.
+/// Expects the entry point to leave what `own` leaves: in outputs, beside their views, in inputs.
 template <class Op, class Phase2>
 void expect_same_bits(const spec::Call<Op>& call, const typename Op::Problem& problem,
                       spec::Implementation<Op>& own, Phase2 phase_2, aclrtStream stream) {
