@@ -293,7 +293,7 @@ TEST_F(AclnnConduct, SettingsAreTheDeclaredProfile) {
   const auto library =
       open_aclnn<Op>(ACL_DOUBLE ",numerics=cuda_flash,exp_error=0x1p-20,overflow=saturate");
   const spec::NumericsProfile profile = library->numerics(problem_);
-  spec::NumericsProfile expected = spec::numerics_preset("cuda_flash", spec::DType::fp16);
+  spec::NumericsProfile expected = spec::numerics_preset("cuda_flash", spec::DType::fp16, Op::name);
   expected.exp_error = 0x1p-20;
   expected.overflow = spec::Overflow::saturate;
   expected.order = spec::Order::fixed;
