@@ -54,7 +54,10 @@ Arithmetic::Arithmetic(const spec::NumericsProfile& declared, DType io_type)
   const bool staged_nearest = !narrow(declared.stage) || nearest(declared.round_stage);
   const bool cast_nearest = !narrow(io) || nearest(declared.round_out);
   mean_free = staged_nearest && cast_nearest;
-  row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s);
+  // m + ln z, or m times a constant, is rounded once for all P of a row. Where nothing is staged that outweighs the rest, and
+  // a few queries make up all of dk and dv.
+  const bool shifts_rows = !narrow(io) && (declared.lse_form || declared.fused);
+  row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s) || shifts_rows;
 }
 
 double Arithmetic::half_ulp(double x, DType type, Rounding rounding) {

@@ -153,6 +153,17 @@ TEST(Bound, OwnStatisticsProfileConforms) {
   EXPECT_EQ(trial.judge(bf16_plan()), all_conform);
 }
 
+/// What the rounding of m + ln z does to a query's row is in every key's gradient, and three queries do not average it out.
+TEST(Bound, FewQueriesOfAKernelInLseFormAreNotABias) {
+  const Op::Problem p = {.dtype = spec::DType::fp32, .batch = 1, .heads_q = 1, .heads_kv = 1,
+                         .seq_q = 3, .seq_kv = 200, .head_dim = 32, .head_dim_v = 32,
+                         .scale_value = 2};
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Trial trial(p, {.lse_form = true, .fused = false}, seed);
+    EXPECT_EQ(trial.judge({.lse_form = true}), all_conform) << seed;
+  }
+}
+
 /// With one peaked query most of dk and dv underflows in the cast, in one direction.
 TEST(Bound, GradientsThatUnderflowInTheCastConform) {
   KernelPlan plan;

@@ -19,6 +19,7 @@ struct KernelPlan {
   std::function<float(float)> cast = [](float x) { return x; };
   float dk_scale = 1;        ///< factor of dk beside scale_value
   bool row_term = true;
+  bool lse_form = false;     ///< P from one rounded number for each row
   std::int64_t skipped_key = -1;
 };
 
@@ -109,7 +110,9 @@ inline Gradients run_kernel(const Op::Problem& p, const Op::Inputs& inputs, cons
       const float dprob = model_dot(x.dy, row, x.value, key, p.head_dim_v) * kappa;
       const auto k = static_cast<std::size_t>(row);
       const float prob =
-          std::exp(score - static_cast<float>(x.max[k])) / static_cast<float>(x.sum[k]);
+          plan.lse_form
+              ? std::exp(score - static_cast<float>(x.max[k] + std::log(x.sum[k])))
+              : std::exp(score - static_cast<float>(x.max[k])) / static_cast<float>(x.sum[k]);
       const float ds = plan.stage((dprob - (plan.row_term ? delta : 0)) * prob);
       model_add(r.dq, row, ds, x.key, key, p.head_dim);
       model_add(r.dk, key, ds, x.query, row, p.head_dim);
