@@ -11,7 +11,7 @@ from assay.adapters.attention import Attention, Gradients, attentions_of, output
 from assay.judging import export_lines
 from lines import lines
 
-COUNT = int(os.environ.get("ASSAY_FRAMEWORK_CASES", "125"))
+COUNT = int(os.environ.get("ASSAY_FRAMEWORK_CASES", "175"))
 
 
 def judged(implementation: assay.Implementation, dtype: str) -> assay.Reports:
@@ -22,7 +22,8 @@ def judged(implementation: assay.Implementation, dtype: str) -> assay.Reports:
     for report in (*reports.failures, *reports.not_conclusive):
         print(report.explanation())
     assert not reports.not_conclusive
-    assert sum(report.judged for report in reports) >= COUNT // 2
+    # Left out are at most queries without a key, or exact cases where a profile has none.
+    assert sum(report.judged for report in reports) >= 0.6 * COUNT
     return reports
 
 
