@@ -32,7 +32,7 @@ std::string text_of(const Value& value) {
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> through_the_c_api(const spec::Implementation<Op>& kernel) {
   std::vector<std::pair<std::string, std::string>> fields;
-  spec::NumericsProfile usual = spec::numerics_preset("ascend_a2", spec::DType::bf16);
+  spec::NumericsProfile usual = spec::numerics_preset("ascend_a2", spec::DType::bf16, Op::name);
   visit_fields(usual, [&](const char* name, const auto& value) {
     fields.emplace_back(name, text_of(value));
   });

@@ -61,14 +61,22 @@ def _for_each_query_head(tensor: Any, group: int) -> Any:
     return tensor.repeat_interleave(group, dim=1) if group > 1 else tensor
 
 
-def _composed(problem: Attention) -> Gradients:
+def _softmax(scores: Any) -> Any:
+    return torch.softmax(scores, dim=-1)
+
+
+def _composed(
+    problem: Attention,
+    product: Callable[[Any, Any], Any] = torch.matmul,
+    softmax: Callable[[Any], Any] = _softmax,
+) -> Gradients:
     def forward(query: Any, key: Any, value: Any) -> Any:
         key = _for_each_query_head(key, problem.group)
         value = _for_each_query_head(value, problem.group)
-        scores = (query * problem.scale) @ key.transpose(-2, -1)
+        scores = product(query * problem.scale, key.transpose(-2, -1))
         if problem.keep is not None:
             scores = scores.masked_fill(~_mask(problem), float("-inf"))
-        return torch.softmax(scores, dim=-1) @ value
+        return product(softmax(scores), value)
 
     return _through_autograd(problem, forward)
 
