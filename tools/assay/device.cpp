@@ -6,19 +6,19 @@
 
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "assay/optimized/nsa_compress_grad/tiling.hpp"
+#include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
 #include "case_flags.hpp"
+#include "choose.hpp"
 #include "table.hpp"
 #include "values.hpp"
 
 namespace assay::cli {
 namespace {
 
-using Op = spec::FlashAttentionScoreGrad;
-
 struct Options {
   std::string name = "a2";
   bool json = false;
-  CaseFlags fields;
 };
 
 device::Spec chosen_device(const std::string& name) {
@@ -61,28 +61,65 @@ ExitCode print_device(const Options& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-ExitCode print_plan(const Options& options, const CLI::App& app, const Context& context) {
-  const auto c = options.fields.parsed<Op>(app);
-  const auto call = conformance::call_of(c);
-  for (const auto* broken : spec::violations(Op::constraints(), call))
+[[noreturn]] void nothing_to_cut(const std::string& why) {
+  throw UsageError("no plan: " + why + ", so there is nothing to cut");
+}
+
+std::string plan_of(const spec::FlashAttentionScoreGrad::Problem& problem,
+                    const device::Spec& device) {
+  if (spec::score_count(problem) == 0) nothing_to_cut("no query meets a key");
+  return to_text(optimized::plan(problem, device));
+}
+
+std::string plan_of(const spec::NsaSelectedAttentionGrad::Problem& problem,
+                    const device::Spec& device) {
+  return to_text(optimized::selected::plan(problem, device));
+}
+
+std::string plan_of(const spec::NsaCompressGrad::Problem& problem, const device::Spec& device) {
+  if (optimized::compress::Windows(problem).all_tokens() == 0) nothing_to_cut("there is no token");
+  return to_text(optimized::compress::plan(problem, device));
+}
+
+template <class Op>
+ExitCode print_plan(const CaseFlags& fields, const std::string& device, const CLI::App& app,
+                    const Context& context) {
+  const auto c = fields.parsed<Op>(app);
+  for (const auto* broken : spec::violations(Op::constraints(), conformance::call_of(c)))
     if (broken->standing != spec::Standing::disputed)
       throw UsageError(
           fmt::format("no plan: the problem breaks {}: {}", broken->id, broken->statement));
-  if (spec::score_count(c.problem) == 0)
-    throw UsageError("no plan: no query meets a key, so there is nothing to cut");
-  context.out << optimized::to_text(optimized::plan(c.problem, chosen_device(options.name)));
+  context.out << plan_of(c.problem, chosen_device(device));
   return ExitCode::conformant;
+}
+
+/// `device plan OPERATOR --field=value ...`
+Action declare_plan(CLI::App& app) {
+  std::vector<std::pair<std::string, Action>> actions;
+  for_each_operator([&]<class Op> {
+    CLI::App& sub = *app.add_subcommand(std::string(Op::name), "a problem of this operator");
+    const auto fields = std::make_shared<CaseFlags>();
+    const auto device = std::make_shared<std::string>("a2");
+    fields->declare<Op>(sub);
+    sub.add_option("--device", *device, "device for which it is cut [a2]");
+    actions.emplace_back(Op::name, [=, &sub](const Context& context) {
+      return print_plan<Op>(*fields, *device, sub, context);
+    });
+  });
+  return [actions, &app](const Context& context) {
+    for (const auto& [operator_name, action] : actions)
+      if (app.got_subcommand(operator_name)) return action(context);
+    throw UsageError("device plan needs an operator; operators are " + joined(operator_names()));
+  };
 }
 
 Action declare(CLI::App& app, const Registry&) {
   const auto options = std::make_shared<Options>();
   app.add_option("name", options->name, "device whose numbers are printed");
   app.add_flag("--json", options->json, "print JSON");
-  CLI::App& plan = *app.add_subcommand("plan", "how a problem is cut for a device");
-  plan.add_option("--device", options->name, "device for which it is cut");
-  options->fields.declare<Op>(plan);
-  return [options, &plan](const Context& context) {
-    return plan.parsed() ? print_plan(*options, plan, context) : print_device(*options, context);
+  CLI::App& plan = *app.add_subcommand("plan", "how a problem of an operator is cut for a device");
+  return [options, &plan, print = declare_plan(plan)](const Context& context) {
+    return plan.parsed() ? print(context) : print_device(*options, context);
   };
 }
 
