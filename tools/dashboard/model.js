@@ -36,19 +36,24 @@ function worstOf(report) {
   return worst;
 }
 
-/** Multiply-adds of the full square, as a measure of size. */
+/** Multiply-adds of one product, every query with every key it lists, or every window, as a measure of size. */
 function sizeOf(report) {
   const f = (name) => Number(report.fields[name] || 1);
-  return f("batch") * f("heads_q") * f("seq_q") * f("seq_kv") * f("head_dim");
+  if (report.operator === "nsa_compress_grad")
+    return f("batch") * f("heads") * f("seq") * f("head_dim") * f("compress_block_size") / f("compress_stride");
+  const keys = report.operator === "nsa_selected_attention_grad" ? f("selected_block_size") * f("selected_block_count") : f("seq_kv");
+  return f("batch") * f("heads_q") * f("seq_q") * keys * f("head_dim");
 }
 
 /** Cases with what the page derives from them. */
 function readReport(text) {
   if (text.trim() === "null") return null;
   const report = JSON.parse(text);
+  const shrunk = new Map((report.shrunk || []).map((s) => [s.id, s]));
   for (const c of report.cases) {
     c.worst = worstOf(c);
     c.size = sizeOf(c);
+    c.shrunk = shrunk.get(c.id) || null;
     c.lattice = c.fields.track === "a1" || c.fields.track === "a2";
   }
   return report;

@@ -68,10 +68,20 @@ function tensorTable(c) {
   return table(["tensor", "rows judged", "worst error/bound", "at", "R / R_max", "bias", "controls", "bound consists of"], rows);
 }
 
+/** The smallest failing neighbour that was found, if it is smaller than the case. */
+function neighbour(c) {
+  if (c.shrunk === null || c.shrunk.shrunk === c.command_line) return null;
+  const end = c.shrunk.end === "smallest" ? "no smaller one fails" : "the search ended early: " + c.shrunk.end;
+  return element("div", {},
+      element("p", {class: "quiet"}, "Shrunk in " + c.shrunk.runs + " runs (" + end + "), " + c.shrunk.verdict + ":"),
+      replayLine({command_line: c.shrunk.shrunk, implementation: c.implementation}));
+}
+
 function caseDetails(c) {
   const findings = c.findings.map((f) => element("li", {}, f.rule + (f.tensor ? " " + f.tensor : "") + ": " + f.text));
   return element("div", {class: "inside"},
       replayLine(c),
+      neighbour(c),
       c.note ? element("p", {class: "quiet"}, "Note: " + c.note) : null,
       findings.length ? element("ul", {class: "findings"}, ...findings) : null,
       c.tensors.length ? tensorTable(c) : null,
