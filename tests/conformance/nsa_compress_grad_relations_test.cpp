@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/properties.hpp"
