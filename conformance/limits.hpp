@@ -61,7 +61,8 @@ const Relation& relation_named(const std::vector<const Relation*>& known, std::s
   refuse("relation", std::string(name), names_of(known, other));
 }
 
-/// Refuses what `require_track` does, a relation that is none of `known`, and one that does not hold for the problem.
+/// Refuses what `require_track` does, a relation that is none of `known`, and one that does not
+/// hold for the problem.
 template <class Op, class Relation>
 void require_relation(const Case<Op>& c, const std::vector<const Relation*>& known,
                       std::string_view other = {}) {

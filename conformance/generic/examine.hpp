@@ -185,7 +185,8 @@ CaseReport refused_legal(const Case<Op>& c, const spec::Call<Op>& call,
   return report;
 }
 
-/// The numbers of a case whose call phase 1 accepted, confirmed on fresh seeds where chance could have a part.
+/// The numbers of a case whose call phase 1 accepted, confirmed on fresh seeds where chance could
+/// have a part.
 template <class Op>
 CaseReport examine_numbers(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
   CaseReport report = blank_report(examination.examined());

@@ -95,7 +95,8 @@ SelectedRow query_heads() {
                          {"remainder", make_heads<3, 2>}}};
 }
 
-/// Too many heads of key make too many of query, or no whole groups; of none, NSAS-C25 says nothing.
+/// Too many heads of key make too many of query, or no whole groups; where there are none, NSAS-C25
+/// says nothing.
 SelectedRow key_heads() {
   return {.id = "NSAS-C26",
           .statement = "key has 1 to 128 heads.",

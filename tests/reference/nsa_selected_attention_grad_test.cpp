@@ -160,8 +160,9 @@ TEST(NsaSelectedAttentionGrad, RefusesIndicesOutsideOfTheirSequence) {
   try {
     Selection(p, {0, 1});
   } catch (const std::invalid_argument& refusal) {
-    EXPECT_STREQ(refusal.what(), "selection: entry 0 of the list of query 0 of sequence 1, key head 0 is "
-                                 "block 1; the sequence has 1");
+    EXPECT_STREQ(refusal.what(),
+                 "selection: entry 0 of the list of query 0 of sequence 1, key head 0 is block 1; "
+                 "the sequence has 1");
   }
 }
 
