@@ -4,6 +4,7 @@
 #include "assay/conformance/sweep.hpp"
 
 namespace assay::conformance {
+
 template <class Op>
 void Sweep::run(std::span<const Case<Op>> cases, spec::Implementation<Op>& implementation) {
   for (const Case<Op>& c : cases) {
