@@ -43,6 +43,37 @@ void require_size(const Size& size, std::string_view fields);
 bool require_track(Track track, const std::string& relation, const std::string& profile,
                    const std::string& names);
 
+/// Names of relations, `other` in front: what is judged in their track without being one.
+template <class Relation>
+std::string names_of(const std::vector<const Relation*>& known, std::string_view other = {}) {
+  std::string names(other);
+  for (const Relation* relation : known)
+    names += (names.empty() ? "" : ", ") + std::string(relation->name);
+  return names;
+}
+
+/// The one of that name. Errors: std::invalid_argument naming those there are.
+template <class Relation>
+const Relation& relation_named(const std::vector<const Relation*>& known, std::string_view name,
+                               std::string_view other = {}) {
+  for (const Relation* relation : known)
+    if (relation->name == name) return *relation;
+  refuse("relation", std::string(name), names_of(known, other));
+}
+
+/// Refuses what `require_track` does, a relation that is none of `known`, and one that does not
+/// hold for the problem.
+template <class Op, class Relation>
+void require_relation(const Case<Op>& c, const std::vector<const Relation*>& known,
+                      std::string_view other = {}) {
+  if (!require_track(c.track, c.relation, c.profile, names_of(known, other))) return;
+  const Relation& relation = relation_named(known, c.relation, other);
+  if (!relation.applies(c.problem))
+    refuse("relation", c.relation,
+           "only in its domain, " + std::string(relation.domain) + "; 'assay explain " +
+               c.relation + "' prints lines of it");
+}
+
 /// Fields of queries or keys that the lengths of sequences imply.
 struct LengthFields {
   std::string_view lengths_name;

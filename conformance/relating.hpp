@@ -83,6 +83,8 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
     fail(verdict_of(seen.kind()), std::string("a run of the relation: ") + seen.what());
   } catch (const std::exception& failure) {
     fail(Verdict::crash, std::string("a run of the relation threw: ") + failure.what());
+  } catch (...) {
+    fail(Verdict::crash, "a run of the relation threw something that is no std::exception");
   }
   return report;
 }

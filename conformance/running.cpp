@@ -7,8 +7,28 @@ void add_note(CaseReport& report, const std::string& rule, const std::string& te
 }
 
 std::string describe(spec::Status status) {
-  return std::to_string(static_cast<std::int32_t>(status)) + " " +
-         std::string(spec::to_string(status));
+  const std::string code = std::to_string(static_cast<std::int32_t>(status));
+  for (const auto& [known, name] : spec::spellings_of<spec::Status>.entries)
+    if (known == status) return code + " " + std::string(name);
+  return code;
+}
+
+Answer answer_of(const std::function<void()>& ask) {
+  const auto failed = [](Verdict verdict, const std::string& text) {
+    return Answer{.failure = verdict, .text = "phase 1" + text};
+  };
+  try {
+    ask();
+  } catch (const spec::Rejected& refusal) {
+    return {.refusal = refusal};
+  } catch (const spec::Misconduct& seen) {
+    return failed(verdict_of(seen.kind()), std::string(": ") + seen.what());
+  } catch (const std::exception& failure) {
+    return failed(Verdict::crash, std::string(" threw: ") + failure.what());
+  } catch (...) {
+    return failed(Verdict::crash, " threw something that is no std::exception");
+  }
+  return {};
 }
 
 std::string not_offered(const std::string& reason) {

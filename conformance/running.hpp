@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -23,8 +24,18 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
 
 void add_note(CaseReport& report, const std::string& rule, const std::string& text);
 
-/// "161002 param_invalid".
+/// "161002 ACLNN_ERR_PARAM_INVALID"; of a code without a name the number alone.
 std::string describe(spec::Status status);
+
+/// What phase 1 made of a call: it accepted where neither is set.
+struct Answer {
+  std::optional<spec::Rejected> refusal = {};
+  std::optional<Verdict> failure = {};  ///< where anything else escaped from it
+  std::string text = {};                ///< of the failure
+};
+
+/// What `ask`, which asks phase 1, ends in.
+Answer answer_of(const std::function<void()>& ask);
 
 /// What a report says where the kernel does not offer a call, for `reason`.
 std::string not_offered(const std::string& reason);

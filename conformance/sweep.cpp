@@ -2,14 +2,9 @@
 
 #include <utility>
 
+#include "running.hpp"
+
 namespace assay::conformance {
-namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
 
 Sweep::Sweep(std::span<SweepListener* const> listeners, SweepControl control)
     : listeners_(listeners.begin(), listeners.end()), control_(std::move(control)) {}

@@ -2,11 +2,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "assay/spec/tensor.hpp"
 
 namespace assay::reference {
+
+/// As messages name a shape.
+inline std::string text_of(const spec::Shape& shape) {
+  std::string text = "[";
+  for (const std::int64_t extent : shape)
+    text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
+  return text + "]";
+}
 
 /// The elements of a tensor, exactly, its rows in the order of `spec::Extents::row`.
 /// Errors: std::invalid_argument if the tensor's shape is not that of `extents` in `layout`.

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "dense.hpp"
+
 namespace assay::reference {
 namespace {
 
@@ -11,13 +13,6 @@ using Problem = spec::FlashAttentionScoreGrad::Problem;
 
 /// Beyond every length, and small enough that sums with lengths do not overflow.
 constexpr std::int64_t unbounded = std::int64_t{1} << 40;
-
-std::string text_of(const spec::Shape& shape) {
-  std::string text = "[";
-  for (const std::int64_t extent : shape)
-    text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
-  return text + "]";
-}
 
 /// The sequence of modes 7 and 8 that has the band: the last or the first one with queries, 0 if none has.
 std::int64_t band_sequence(const Problem& p) {

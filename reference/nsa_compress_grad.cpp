@@ -30,7 +30,8 @@ void check_window(const Problem& p) {
 template <class Real>
 std::vector<Real> weights_of(const Problem& p, const spec::Tensor& tensor) {
   if (tensor.shape != weight_shape(p))
-    throw std::invalid_argument("nsa_compress_grad: weight is not (compress_block_size, heads)");
+    throw std::invalid_argument("nsa_compress_grad: weight has the shape " + text_of(tensor.shape) +
+                                ", the problem needs " + text_of(weight_shape(p)));
   std::vector<Real> weights;
   for (const std::int64_t element : spec::viewed_elements(tensor))
     weights.push_back(static_cast<Real>(tensor.load(element)));

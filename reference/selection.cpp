@@ -15,11 +15,15 @@ void check_mode(const Problem& p) {
                                 " has no predicate, only 0 and 2 have");
 }
 
-void check_block(const Problem& p, std::int64_t b, std::int64_t block) {
-  const std::int64_t blocks = p.length_kv(b) / p.selected_block_size;
-  if (block < 0 || block >= blocks)
-    throw std::invalid_argument("selection: block " + std::to_string(block) + " of sequence " +
-                                std::to_string(b) + ", which has " + std::to_string(blocks));
+void check_block(const Problem& p, const spec::RowPosition& list, std::int64_t slot,
+                 std::int64_t block) {
+  const std::int64_t blocks = p.length_kv(list.b) / p.selected_block_size;
+  if (block >= 0 && block < blocks) return;
+  const auto text = [](std::int64_t number) { return std::to_string(number); };
+  throw std::invalid_argument("selection: entry " + text(slot) + " of the list of query " +
+                              text(list.s) + " of sequence " + text(list.b) + ", key head " +
+                              text(list.n) + " is block " + text(block) + "; the sequence has " +
+                              text(blocks));
 }
 
 }  // namespace
@@ -39,7 +43,7 @@ Selection::Selection(const Problem& p, std::vector<std::int64_t> topk_indices)
     for (std::int64_t kv = 0; kv < p.heads_kv; ++kv)
       for (std::int64_t i = 0; i < p.length_q(b); ++i)
         for (std::int64_t slot = 0; slot < block_count_; ++slot)
-          check_block(p, b, block(b, kv, i, slot));
+          check_block(p, {b, kv, i}, slot, block(b, kv, i, slot));
 }
 
 std::int64_t Selection::block(std::int64_t b, std::int64_t kv, std::int64_t i,

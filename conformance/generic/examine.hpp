@@ -24,14 +24,19 @@ const spec::Constraint<Op>* row_of(const std::string& violation) {
   return nullptr;
 }
 
+/// Whether a code is one that the documents give a refusal of arguments.
+constexpr bool is_documented(spec::Status status) {
+  return status == spec::Status::param_nullptr || status == spec::Status::param_invalid;
+}
+
 /// Verdict on a refusal of a call that breaks `row`.
 template <class Op>
 Verdict refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer, CaseReport& report) {
   add_note(report, "status", "refused with " + describe(answer.status()) + ": " + answer.what());
   if (answer.status() == spec::Status::success) return Verdict::rejected_wrongly;
   if (row.status.any)
-    return answer.status() == spec::Status::inner_tiling_error ? Verdict::rejected_other_code
-                                                               : Verdict::rejected_as_specified;
+    return is_documented(answer.status()) ? Verdict::rejected_as_specified
+                                          : Verdict::rejected_other_code;
   if (answer.status() == row.status.code) return Verdict::rejected_as_specified;
   add_note(report, "status", "the documents name " + describe(row.status.code));
   return Verdict::rejected_wrongly;
@@ -50,6 +55,7 @@ std::string disputed_reading(const spec::Call<Op>& call) {
 /// A call that breaks a row: only phase 1 is asked.
 template <class Op>
 CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+  const spec::Call<Op> call = call_of(c);  // refuses what breaks no row
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
   const spec::Constraint<Op>* row = row_of<Op>(c.violate);
@@ -59,20 +65,16 @@ CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel
     add_note(report, "note", "the implementation does not offer to check arguments");
     return report;
   }
-  const spec::Call<Op> call = call_of(c);
-  try {
-    kernel.check(call);
+  const Answer answer = answer_of([&] { kernel.check(call); });
+  if (answer.failure) {
+    report.verdict = *answer.failure;
+    add_note(report, "status", answer.text);
+  } else if (answer.refusal) {
+    report.verdict = refusal(*row, *answer.refusal, report);
+  } else {
     report.verdict = Verdict::accepted_wrongly;
     add_note(report, "status", std::string(row->id) + " is broken (" + c.violate +
                                    ") and phase 1 accepted the call: " + std::string(row->statement));
-  } catch (const spec::Rejected& answer) {
-    report.verdict = refusal(*row, answer, report);
-  } catch (const spec::Misconduct& seen) {
-    report.verdict = verdict_of(seen.kind());
-    add_note(report, "status", std::string("phase 1: ") + seen.what());
-  } catch (const std::exception& failure) {
-    report.verdict = Verdict::crash;
-    add_note(report, "status", std::string("phase 1 threw: ") + failure.what());
   }
   if (row->standing == spec::Standing::disputed) {
     add_note(report, "note", "the row is disputed: reported, no verdict");
@@ -169,66 +171,85 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport& re
   report.verdict = other;
 }
 
+/// The refusal of a call that no row forbids.
+template <class Op>
+CaseReport refused_legal(const Case<Op>& c, const spec::Call<Op>& call,
+                         const spec::Rejected& answer) {
+  CaseReport report = blank_report(c);
+  const std::string open_reading = disputed_reading(call);
+  report.verdict = open_reading.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable;
+  add_note(report, "status", "phase 1 refused " +
+                                 std::string(open_reading.empty() ? "a legal call" : "the call") +
+                                 " with " + describe(answer.status()) + ": " + answer.what());
+  if (!open_reading.empty()) add_note(report, "note", open_reading);
+  return report;
+}
+
+/// The numbers of a case whose call phase 1 accepted, confirmed on fresh seeds where chance could
+/// have a part.
+template <class Op>
+CaseReport examine_numbers(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
+  CaseReport report = blank_report(examination.examined());
+  try {
+    report = examine_values(examination, kernel);
+    if (report.verdict == Verdict::statistical_unconfirmed)
+      confirm(examination.examined(), kernel, report);
+  } catch (const NoLattice& reason) {
+    report.verdict = Verdict::not_applicable;
+    add_note(report, "note", std::string("no exact lattice for this profile: ") + reason.what());
+  } catch (const spec::Misconduct& seen) {
+    report.verdict = verdict_of(seen.kind());
+    add_note(report, "structure", seen.what());
+  } catch (const std::exception& failure) {
+    report.verdict = Verdict::tool_failure;
+    add_note(report, "note", std::string("the judge failed: ") + failure.what());
+  }
+  return report;
+}
+
+/// A legal call: phase 1, then the numbers.
+template <class Op>
+CaseReport examine_legal(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
+  const Case<Op>& c = examination.examined();
+  const spec::Call<Op> call = call_of(c);
+  std::optional<std::string> reason;
+  const Answer answer = answer_of([&] {
+    reason = kernel.unsupported(call);
+    if (!reason) kernel.check(call);
+  });
+  if (answer.refusal) return refused_legal(c, call, *answer.refusal);
+  CaseReport report = blank_report(c);
+  if (answer.failure) {
+    report.verdict = *answer.failure;
+    add_note(report, "status", answer.text);
+    return report;
+  }
+  if (reason) {
+    report.verdict = Verdict::not_applicable;
+    add_note(report, "note", not_offered(*reason));
+    return report;
+  }
+  if (c.track == Track::phase1)
+    report.verdict = Verdict::conforms;
+  else
+    report = examine_numbers(examination, kernel);
+  if (report.verdict == Verdict::conforms) report.accepted_rows = exercised_rows(call);
+  if (const std::string open_reading = disputed_reading(call); !open_reading.empty())
+    add_note(report, "note", "accepted; " + open_reading);
+  return report;
+}
+
 }  // namespace detail
 
 template <class Op>
 CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
-  const Case<Op>& c = examination.examined();
   const auto start = std::chrono::steady_clock::now();
-  const auto finish = [&](CaseReport report) {
-    report.implementation = kernel.name();
-    report.seconds_total = seconds_since(start);
-    return report;
-  };
-  if (!c.violate.empty()) return finish(detail::examine_violation(c, kernel));
-  const spec::Call<Op> call = call_of(c);
-  CaseReport report = blank_report(c);
-  try {
-    if (const auto reason = kernel.unsupported(call)) {
-      report.verdict = Verdict::not_applicable;
-      add_note(report, "note", not_offered(*reason));
-      return finish(std::move(report));
-    }
-    kernel.check(call);
-  } catch (const spec::Rejected& answer) {
-    const std::string open_reading = detail::disputed_reading(call);
-    report.verdict =
-        open_reading.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable;
-    add_note(report, "status", "phase 1 refused " +
-                                   std::string(open_reading.empty() ? "a legal call" : "the call") +
-                                   " with " + describe(answer.status()) + ": " + answer.what());
-    if (!open_reading.empty()) add_note(report, "note", open_reading);
-    return finish(std::move(report));
-  } catch (const spec::Misconduct& seen) {
-    report.verdict = verdict_of(seen.kind());
-    add_note(report, "status", std::string("phase 1: ") + seen.what());
-    return finish(std::move(report));
-  } catch (const std::exception& failure) {
-    report.verdict = Verdict::crash;
-    add_note(report, "status", std::string("phase 1 threw: ") + failure.what());
-    return finish(std::move(report));
-  }
-  if (c.track == Track::phase1) {
-    report.verdict = Verdict::conforms;
-  } else {
-    try {
-      report = detail::examine_values(examination, kernel);
-      if (report.verdict == Verdict::statistical_unconfirmed) detail::confirm(c, kernel, report);
-    } catch (const NoLattice& reason) {
-      report.verdict = Verdict::not_applicable;
-      add_note(report, "note", std::string("no exact lattice for this profile: ") + reason.what());
-    } catch (const spec::Misconduct& seen) {
-      report.verdict = verdict_of(seen.kind());
-      add_note(report, "structure", seen.what());
-    } catch (const std::exception& failure) {
-      report.verdict = Verdict::tool_failure;
-      add_note(report, "note", std::string("the judge failed: ") + failure.what());
-    }
-  }
-  if (report.verdict == Verdict::conforms) report.accepted_rows = detail::exercised_rows(call);
-  if (const std::string open_reading = detail::disputed_reading(call); !open_reading.empty())
-    add_note(report, "note", "accepted; " + open_reading);
-  return finish(std::move(report));
+  const Case<Op>& c = examination.examined();
+  CaseReport report = c.violate.empty() ? detail::examine_legal(examination, kernel)
+                                        : detail::examine_violation(c, kernel);
+  report.implementation = kernel.name();
+  report.seconds_total = seconds_since(start);
+  return report;
 }
 
 template <class Op>

@@ -7,6 +7,7 @@
 #include "assay/fixtures/named.hpp"
 
 namespace assay::conformance {
+
 template <class Op>
 fixtures::CaseRecord recipe(const Case<Op>& c) {
   const std::string command = command_line(c);

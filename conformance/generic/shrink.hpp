@@ -12,6 +12,7 @@
 #include "assay/conformance/record.hpp"
 #include "assay/conformance/shrink.hpp"
 #include "reduction.hpp"
+#include "running.hpp"
 
 namespace assay::conformance {
 namespace detail {
@@ -108,8 +109,8 @@ class Search {
   std::optional<ShrinkEnd> spent_budget() const {
     if (budget_.stop != nullptr && *budget_.stop) return ShrinkEnd::stopped;
     if (best_.runs >= budget_.runs) return ShrinkEnd::runs;
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    return seconds >= budget_.seconds ? std::optional(ShrinkEnd::seconds) : std::nullopt;
+    return seconds_since(start_) >= budget_.seconds ? std::optional(ShrinkEnd::seconds)
+                                                    : std::nullopt;
   }
 
   const CaseJudge<Op>& judge_;

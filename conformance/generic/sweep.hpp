@@ -1,30 +1,9 @@
 #pragma once
 
-#include <exception>
-#include <string>
-
 #include "assay/conformance/examination.hpp"
 #include "assay/conformance/sweep.hpp"
 
 namespace assay::conformance {
-namespace detail {
-
-/// A judge that throws has said nothing of the implementation.
-template <class Op>
-CaseReport examined(const Case<Op>& c, spec::Implementation<Op>& implementation) {
-  try {
-    return examine(c, implementation);
-  } catch (const std::exception& error) {
-    CaseReport report = blank_report(c);
-    report.implementation = implementation.name();
-    report.verdict = Verdict::tool_failure;
-    report.findings.push_back(
-        {.rule = "tool", .tensor = {}, .text = std::string("the judge failed: ") + error.what()});
-    return report;
-  }
-}
-
-}  // namespace detail
 
 template <class Op>
 void Sweep::run(std::span<const Case<Op>> cases, spec::Implementation<Op>& implementation) {
@@ -32,7 +11,7 @@ void Sweep::run(std::span<const Case<Op>> cases, spec::Implementation<Op>& imple
     if (is_over()) return;
     const CaseReport* earlier =
         control_.finished ? control_.finished(case_id(command_line(c))) : nullptr;
-    add(earlier != nullptr ? *earlier : detail::examined(c, implementation));
+    add(earlier != nullptr ? *earlier : examine(c, implementation));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "assay/conformance/listeners.hpp"
+#include "running.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -13,10 +14,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double bar_interval = 0.1, line_interval = 10;  // seconds
 constexpr std::int64_t bar_cells = 24;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string duration(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::ceil(seconds));

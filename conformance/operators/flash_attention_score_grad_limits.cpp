@@ -139,18 +139,10 @@ void require_lengths(const Op::Problem& p) {
   require("lengths_kv", p.lengths_kv);
 }
 
-void require_relation(const Case<Op>& c) {
-  std::string names(flash::cascade_name);
-  for (const flash::Relation* relation : flash::relations())
-    names += ", " + std::string(relation->name);
-  // The cascade, which is no relation between runs, takes hard data.
-  const bool cascade = c.track == Track::relation && c.relation == flash::cascade_name;
-  if (cascade || !require_track(c.track, c.relation, c.profile, names)) return;
-  const flash::Relation& relation = flash::relation(c.relation);
-  if (!relation.applies(c.problem))
-    refuse("relation", c.relation,
-           "only in its domain, " + std::string(relation.domain) + "; 'assay explain " +
-               c.relation + "' prints lines of it");
+/// The cascade, which is no relation between runs, takes hard data.
+void require_relation_or_cascade(const Case<Op>& c) {
+  if (c.track == Track::relation && c.relation == flash::cascade_name) return;
+  require_relation(c, flash::relations(), flash::cascade_name);
 }
 
 }  // namespace
@@ -205,7 +197,7 @@ void require_possible(const Case<Op>& c) {
   require_named("drop", c.patterns.drop, drop_patterns());
   if (c.track != Track::phase1 && !c.violate.empty())
     refuse("violate", c.violate, "a violation only with --track=phase1");
-  require_relation(c);
+  require_relation_or_cascade(c);
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(p),
                 .with_numbers = c.track != Track::phase1},

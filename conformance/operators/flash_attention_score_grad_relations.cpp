@@ -1,8 +1,8 @@
 #include "operators/flash_attention_score_grad_relations.hpp"
 
-#include <stdexcept>
 #include <string>
 
+#include "limits.hpp"
 #include "operators/flash_attention_score_grad_cascade.hpp"
 #include "relating.hpp"
 
@@ -29,13 +29,7 @@ std::vector<const Relation*> relations() {
 }
 
 const Relation& relation(std::string_view name) {
-  std::string known;
-  for (const Relation* relation : relations()) {
-    if (relation->name == name) return *relation;
-    known += (known.empty() ? "" : ", ") + std::string(relation->name);
-  }
-  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known + ", " +
-                              std::string(cascade_name));
+  return relation_named(relations(), name, cascade_name);
 }
 
 std::vector<FlashCase> relation_cases(std::uint64_t seed) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 
+#include "limits.hpp"
 #include "operators/nsa_compress_grad_bound.hpp"
 #include "relating.hpp"
 
@@ -226,14 +226,7 @@ std::vector<const Relation*> relations() {
   return all;
 }
 
-const Relation& relation(std::string_view name) {
-  std::string known;
-  for (const Relation* relation : relations()) {
-    if (relation->name == name) return *relation;
-    known += (known.empty() ? "" : ", ") + std::string(relation->name);
-  }
-  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known);
-}
+const Relation& relation(std::string_view name) { return relation_named(relations(), name); }
 
 Tolerances tolerances(const Experiment& experiment, const spec::NumericsProfile& profile) {
   Tolerances total = of_one_run(experiment.base, profile);

@@ -29,9 +29,10 @@ ListAttendance::ListAttendance(const Op::Problem& p, const spec::Tensor& topk_in
     for (const double index : row) {
       const auto block = static_cast<std::int64_t>(index);
       if (block < 0 || block >= blocks)
-        throw std::invalid_argument("topk_indices: block " + std::to_string(block) +
-                                    " of sequence " + std::to_string(b) + ", which has " +
-                                    std::to_string(blocks));
+        throw std::invalid_argument("topk_indices: query " + std::to_string(i) + " of sequence " +
+                                    std::to_string(b) + ", key head " + std::to_string(kv) +
+                                    " lists block " + std::to_string(block) +
+                                    "; the sequence has " + std::to_string(blocks));
       ++named[at(block)];
       if (entries_.size() == begin_.back() || entries_.back().block != block)
         entries_.push_back({block, 0});

@@ -44,18 +44,6 @@ void require_meaning(const Case<Op>& c) {
            "NSAS-C33a");
 }
 
-void require_relation(const Case<Op>& c) {
-  std::string names;
-  for (const selected::Relation* relation : selected::relations())
-    names += (names.empty() ? "" : ", ") + std::string(relation->name);
-  if (!require_track(c.track, c.relation, c.profile, names)) return;
-  const selected::Relation& relation = selected::relation(c.relation);
-  if (!relation.applies(c.problem))
-    refuse("relation", c.relation,
-           "only in its domain, " + std::string(relation.domain) + "; 'assay explain " +
-               c.relation + "' prints lines of it");
-}
-
 double largest_tensor(const Op::Problem& p) {
   double largest = 0;
   for (const spec::Extents& e : {query_extents(p), key_extents(p), value_extents(p),
@@ -109,7 +97,7 @@ void require_possible(const Case<Op>& c) {
     require_meaning(c);
     if (!c.violate.empty()) refuse("violate", c.violate, "a violation only with --track=phase1");
   }
-  require_relation(c);
+  require_relation(c, selected::relations());
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(p),
                 .with_numbers = c.track != Track::phase1},

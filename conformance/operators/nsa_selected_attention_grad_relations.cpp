@@ -1,8 +1,8 @@
 #include "operators/nsa_selected_attention_grad_relations.hpp"
 
-#include <stdexcept>
 #include <string>
 
+#include "limits.hpp"
 #include "operators/nsa_selected_attention_grad_dense.hpp"
 
 namespace assay::conformance::selected {
@@ -58,14 +58,7 @@ std::vector<const Relation*> relations() {
   return all;
 }
 
-const Relation& relation(std::string_view name) {
-  std::string known;
-  for (const Relation* relation : relations()) {
-    if (relation->name == name) return *relation;
-    known += (known.empty() ? "" : ", ") + std::string(relation->name);
-  }
-  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known);
-}
+const Relation& relation(std::string_view name) { return relation_named(relations(), name); }
 
 std::vector<SelectedCase> relation_cases(std::uint64_t seed) {
   std::vector<SelectedCase> cases;

@@ -37,7 +37,9 @@ CompressRow ranks() {
                          {"input", add_axis<Op, &P::input>},
                          {"weight", add_axis<Op, &P::weight>},
                          {"input_grad", add_axis<Op, &P::input_grad>},
-                         {"weight_grad", add_axis<Op, &P::weight_grad>}}};
+                         {"weight_grad", add_axis<Op, &P::weight_grad>},
+                         {"input_of_two", drop_axis<Op, &P::input>},
+                         {"weight_of_one", drop_axis<Op, &P::weight>}}};
 }
 
 /// A compressBlockSize below 1 is for NSAC-C10.

@@ -140,6 +140,16 @@ void add_axis(Call<Op>& call) {
   shape.push_back(1);
   reshape(call.parameters.*member, shape);
 }
+/// One axis fewer: the last two in one.
+template <class Op, Member<Op> member>
+void drop_axis(Call<Op>& call) {
+  Shape shape = (call.parameters.*member).shape;
+  if (shape.size() < 2) return;
+  const std::int64_t last = shape.back();
+  shape.pop_back();
+  shape.back() *= last;
+  reshape(call.parameters.*member, shape);
+}
 template <class Op, Member<Op> member, std::size_t axis, std::int64_t step = 1>
 void grow_one(Call<Op>& call) {
   grow(call.parameters.*member, axis, step);

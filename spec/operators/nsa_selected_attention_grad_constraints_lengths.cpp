@@ -14,6 +14,10 @@ constexpr std::int64_t too_many_longest = most_tokens / longest + 1;
 
 bool has_lengths(const SelectedCall& c) { return key_as_given(c).has_value(); }
 
+bool has_legal_tokens(const Parameter& tensor) {
+  return tensor.shape[0] >= 1 && tensor.shape[0] <= most_tokens;
+}
+
 bool same_tokens(const SelectedCall& c, Member<Op> model,
                  std::initializer_list<Member<Op>> members) {
   return std::ranges::all_of(members, [&](Member<Op> member) {
@@ -83,7 +87,11 @@ SelectedRow lengths_present() {
               {"no_queries", [](SelectedCall& c) { c.parameters.actual_seq_qlen.reset(); }},
               {"no_keys", [](SelectedCall& c) { c.parameters.actual_seq_kvlen.reset(); }},
               {"empty_queries", [](SelectedCall& c) { c.parameters.actual_seq_qlen.emplace(); }},
-              {"empty_keys", [](SelectedCall& c) { c.parameters.actual_seq_kvlen.emplace(); }}}};
+              {"empty_keys", [](SelectedCall& c) { c.parameters.actual_seq_kvlen.emplace(); }},
+              {"none",
+               [](SelectedCall& c) { change_both(c, [](Sums& sums) { sums.reset(); }); }},
+              {"both_empty",
+               [](SelectedCall& c) { change_both(c, [](Sums& sums) { sums.emplace(); }); }}}};
 }
 
 SelectedRow rising_sums() {
@@ -129,7 +137,7 @@ SelectedRow query_tokens() {
           .holds =
               [](const SelectedCall& c) {
                 return !ranks_fit(c) ||
-                       (c.parameters.query.shape[0] <= most_tokens &&
+                       (has_legal_tokens(c.parameters.query) &&
                         same_tokens(c, &P::query, {&P::attention_out, &P::attention_out_grad}));
               },
           .violations = {{"attention_out", grow_one<Op, &P::attention_out, 0>},
@@ -152,7 +160,7 @@ SelectedRow key_tokens() {
           .applies = ranks_fit,
           .holds =
               [](const SelectedCall& c) {
-                return !ranks_fit(c) || (c.parameters.key.shape[0] <= most_tokens &&
+                return !ranks_fit(c) || (has_legal_tokens(c.parameters.key) &&
                                          same_tokens(c, &P::key, {&P::value}));
               },
           .violations = {{"value",

@@ -53,7 +53,10 @@ SelectedRow ranks() {
                          {"attention_out_grad", add_axis<Op, &P::attention_out_grad>},
                          {"softmax_max", add_axis<Op, &P::softmax_max>},
                          {"softmax_sum", add_axis<Op, &P::softmax_sum>},
-                         {"topk_indices", add_axis<Op, &P::topk_indices>}}};
+                         {"topk_indices", add_axis<Op, &P::topk_indices>},
+                         {"query_of_two", drop_axis<Op, &P::query>},
+                         {"softmax_max_of_two", drop_axis<Op, &P::softmax_max>},
+                         {"topk_indices_of_two", drop_axis<Op, &P::topk_indices>}}};
 }
 
 SelectedRow key_heads() {
@@ -177,7 +180,13 @@ SelectedRow mask_rank() {
               [](const SelectedCall& c) {
                 return !has_mask(c) || c.parameters.atten_mask.shape.size() == 2;
               },
-          .violations = {{"three", add_leading_axes<1>}, {"four", add_leading_axes<2>}}};
+          .violations = {{"one",
+                          [](SelectedCall& c) {
+                            put_mask(c);
+                            drop_axis<Op, &P::atten_mask>(c);
+                          }},
+                         {"three", add_leading_axes<1>},
+                         {"four", add_leading_axes<2>}}};
 }
 
 SelectedRow gradient_shapes() {

@@ -17,7 +17,7 @@ std::int64_t head_dim_v(const SelectedCall& c) { return c.parameters.value.shape
 constexpr bool is_head_size(std::int64_t dim) { return dim == 192 || dim == 128; }
 
 bool has_groups(const SelectedCall& c) {
-  return ranks_fit(c) && heads_kv(c) > 0 && heads_q(c) % heads_kv(c) == 0;
+  return ranks_fit(c) && heads_q(c) > 0 && heads_kv(c) > 0 && heads_q(c) % heads_kv(c) == 0;
 }
 
 template <std::int64_t query, std::int64_t key>
@@ -88,11 +88,15 @@ SelectedRow query_heads() {
           .holds =
               [](const SelectedCall& c) {
                 if (!ranks_fit(c) || heads_kv(c) < 1) return true;
-                return heads_q(c) >= 1 && heads_q(c) <= most_heads && has_groups(c);
+                return heads_q(c) <= most_heads && has_groups(c);
               },
-          .violations = {{"too_many", make_heads<129, 43>}, {"remainder", make_heads<3, 2>}}};
+          .violations = {{"none", make_heads<0, 1>},
+                         {"too_many", make_heads<129, 43>},
+                         {"remainder", make_heads<3, 2>}}};
 }
 
+/// Too many heads of key make too many of query, or no whole groups; where there are none, NSAS-C25
+/// says nothing.
 SelectedRow key_heads() {
   return {.id = "NSAS-C26",
           .statement = "key has 1 to 128 heads.",
@@ -105,7 +109,7 @@ SelectedRow key_heads() {
               [](const SelectedCall& c) {
                 return !ranks_fit(c) || (heads_kv(c) >= 1 && heads_kv(c) <= most_heads);
               },
-          .violations = {{"too_many", make_heads<129, 129>}}};
+          .violations = {{"none", make_heads<1, 0>}, {"too_many", make_heads<129, 129>}}};
 }
 
 SelectedRow group_sizes() {

@@ -6,6 +6,7 @@
 
 #include "assay/mutants/kill_table.hpp"
 #include "assay/mutants/specimen.hpp"
+#include "kill_tables.hpp"
 
 namespace assay {
 namespace {
@@ -23,22 +24,9 @@ std::int64_t caught_by(const KillTable& table, const std::string& name, const st
   return 0;
 }
 
-void expect_each_told_apart(const KillTable& table) {
-  std::int64_t healthy = 0, planted = 0;
-  for (const KillRow& row : table.rows) {
-    ++(row.specimen.healthy ? healthy : planted);
-    EXPECT_TRUE(row.as_expected())
-        << row.specimen.name << " (" << row.specimen.bug << "), failed " << row.failed << " of "
-        << row.cases << " cases\n  " << row.replay << "\n  " << row.text;
-  }
-  EXPECT_GE(planted, 150);
-  EXPECT_GE(healthy, 18);
-  EXPECT_FALSE(table.interrupted);
-}
-
 TEST(Mutants, EachIsCaughtByTheRulesMadeForItAndNoHealthyVariantFails) {
   const KillTable table = mutants::kill_table(mutants::specimens<spec::FlashAttentionScoreGrad>(), mutants::kill_cases<spec::FlashAttentionScoreGrad>());
-  expect_each_told_apart(table);
+  mutants::expect_each_told_apart(table, {.planted = 150, .healthy = 18});
   const std::pair<const char*, const char*> expected[] = {
       {"causal_edge_right", "lattice"},    {"causal_edge_right", "bound"},
       {"ties_away_in_cast", "lattice"},    {"ties_away_in_staging", "lattice"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <stdexcept>
 
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/properties.hpp"
@@ -147,6 +148,80 @@ TEST(CompressExamination, AcceptedViolationsAreWrong) {
     rows.insert(report.violated_row);
   }
   EXPECT_GE(rows.size(), 15u);
+}
+
+/// Refuses every call with one code.
+class Refusing final : public spec::Implementation<CompressOp> {
+ public:
+  explicit Refusing(std::int32_t code) : status_(static_cast<spec::Status>(code)) {}
+  std::string name() const override { return "refusing"; }
+  void check(const spec::Call<CompressOp>&) const override { throw spec::Rejected(status_, "no"); }
+  void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {}
+
+ private:
+  spec::Status status_;
+};
+
+CompressCase violation_of(std::string_view row) {
+  for (const CompressCase& c : compress::violation_cases())
+    if (c.violate.starts_with(std::string(row) + ":")) return c;
+  throw std::invalid_argument("no call breaks " + std::string(row));
+}
+
+TEST(CompressExamination, CodesThatNoPageDocumentsAreToldApart) {
+  const CompressCase any = violation_of("NSAC-C16"), null_pointer = violation_of("NSAC-C02");
+  for (const std::int32_t code : {161001, 161002, 361001, 561002, 561103}) {
+    Refusing kernel(code);
+    const bool documented = code < 200000;
+    const CaseReport report = examine(any, kernel);
+    EXPECT_EQ(report.verdict, documented ? Verdict::rejected_as_specified
+                                         : Verdict::rejected_other_code)
+        << code;
+    ASSERT_FALSE(report.findings.empty());
+    EXPECT_NE(report.findings[0].text.find(std::to_string(code)), std::string::npos) << code;
+    EXPECT_EQ(examine(null_pointer, kernel).verdict,
+              code == 161001 ? Verdict::rejected_as_specified : Verdict::rejected_wrongly)
+        << code;
+  }
+}
+
+/// Throws what no handler of exceptions knows: in phase 1, or in the run.
+class Escaping final : public spec::Implementation<CompressOp> {
+ public:
+  explicit Escaping(bool in_check) : in_check_(in_check) {}
+  std::string name() const override { return "escaping"; }
+  void check(const spec::Call<CompressOp>&) const override {
+    if (in_check_) throw 1;
+  }
+  void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override { throw 1; }
+
+ private:
+  bool in_check_;
+};
+
+TEST(CompressExamination, WhateverEscapesIsACrash) {
+  const CompressCase relation = compress::relation_cases(1).front(), legal = case_of(small_case);
+  for (const bool in_check : {true, false}) {
+    Escaping kernel(in_check);
+    for (const CompressCase& c : {legal, relation}) {
+      const CaseReport report = examine(c, kernel);
+      EXPECT_EQ(report.verdict, Verdict::crash) << first_finding(report);
+      EXPECT_NE(first_finding(report).find("no std::exception"), std::string::npos);
+    }
+  }
+  Escaping kernel(true);
+  EXPECT_EQ(examine(violation_of("NSAC-C16"), kernel).verdict, Verdict::crash);
+}
+
+TEST(CompressExamination, AViolationOfNoRowIsNoFaultOfTheKernel) {
+  CompressCase c = case_of(small_case);
+  c.track = Track::phase1;
+  c.violate = "NSAC-C99:none";
+  Unchecked kernel;
+  const CaseReport report = examine(c, kernel);
+  EXPECT_EQ(report.verdict, Verdict::tool_failure);
+  EXPECT_NE(first_finding(report).find("--violate=NSAC-C99:none: accepted: "), std::string::npos)
+      << first_finding(report);
 }
 
 TEST(CompressExamination, FailuresShrinkToAFewWindows) {

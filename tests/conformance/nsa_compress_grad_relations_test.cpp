@@ -3,10 +3,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/properties.hpp"
 #include "compress_kernel.hpp"
+#include "operators/nsa_compress_grad_relations.hpp"
 #include "operators/nsa_compress_grad_sampling.hpp"
 
 namespace assay::conformance {
@@ -38,46 +41,183 @@ TEST(CompressRelations, AKernelOfAnyOrderFulfilsThemToo) {
     EXPECT_EQ(examine(c, kernel).verdict, Verdict::conforms) << command_line(c);
 }
 
-/// Names of the relations that some case shows the kernel to break.
-std::set<std::string> broken_by(const CompressPlan& plan) {
-  CompressKernel kernel(plan);
-  std::set<std::string> names;
-  for (const CompressCase& c : all_cases())
-    if (contribution(examine(c, kernel).verdict) == ExitCode::nonconformant) names.insert(c.relation);
-  return names;
+/// What a kernel gets wrong: in its sums, with what it reads, or with what it wrote.
+struct Fault {
+  CompressPlan plan = testing::healthy_plan();
+  void (*reads)(CompressOp::Inputs&) = [](CompressOp::Inputs&) {};
+  void (*leaves)(const CompressOp::Inputs&, CompressOp::Outputs&) =
+      [](const CompressOp::Inputs&, CompressOp::Outputs&) {};
+};
+
+class Faulty final : public spec::Implementation<CompressOp> {
+ public:
+  explicit Faulty(Fault fault) : fault_(std::move(fault)), kernel_(fault_.plan) {}
+
+  std::string name() const override { return "faulty"; }
+  spec::NumericsProfile numerics(const CompressOp::Problem& p) const override {
+    return kernel_.numerics(p);
+  }
+  void run(const CompressOp::Problem& p, const CompressOp::Inputs& inputs,
+           CompressOp::Outputs& outputs) override {
+    CompressOp::Inputs read = inputs;
+    fault_.reads(read);
+    kernel_.run(p, read, outputs);
+    fault_.leaves(inputs, outputs);
+  }
+
+ private:
+  Fault fault_;
+  CompressKernel kernel_;
+};
+
+/// Adds to the first element.
+void add_to_first(spec::Tensor& tensor, double residue) {
+  tensor.store(tensor.offset, tensor.load(tensor.offset) + residue);
 }
 
-using Names = std::set<std::string>;
-
-TEST(CompressRelations, EachSeesWhatItSpeaksOf) {
-  CompressPlan once = testing::healthy_plan();
-  once.overlap = false;
-  EXPECT_EQ(broken_by(once), (Names{"contraction", "count_windows", "isolate_window"}));
-  CompressPlan late = testing::healthy_plan();
-  late.start = [](const CompressOp::Problem& p, std::int64_t, std::int64_t i) {
-    return i * p.compress_stride + 1;
+Fault workspace_not_zeroed() {
+  Fault fault;
+  fault.leaves = [](const CompressOp::Inputs&, CompressOp::Outputs& outputs) {
+    add_to_first(outputs.input_grad, 2);
+    add_to_first(outputs.weight_grad, 2);
   };
-  EXPECT_TRUE(broken_by(late).contains("isolate_window"));
-  EXPECT_TRUE(broken_by(late).contains("append_tail"));
-  // The defect of the published kernel: a window behind a short sequence starts where that one does.
-  CompressPlan behind = testing::healthy_plan();
-  behind.start = [](const CompressOp::Problem& p, std::int64_t b, std::int64_t i) {
+  return fault;
+}
+
+Fault operands_mixed_up() {
+  Fault fault;
+  fault.leaves = [](const CompressOp::Inputs& inputs, CompressOp::Outputs& outputs) {
+    add_to_first(outputs.input_grad, 8 * inputs.input.load(inputs.input.offset));
+    add_to_first(outputs.weight_grad, 8 * inputs.weight.load(inputs.weight.offset));
+  };
+  return fault;
+}
+
+Fault weights_of_first_head() {
+  Fault fault;
+  fault.reads = [](CompressOp::Inputs& inputs) {
+    const auto elements = spec::viewed_elements(inputs.weight);
+    const auto heads = static_cast<std::size_t>(inputs.weight.shape[1]);
+    for (std::size_t k = 0; k < elements.size(); ++k)
+      inputs.weight.store(elements[k], inputs.weight.load(elements[k / heads * heads]));
+  };
+  return fault;
+}
+
+Fault strides_ignored() {
+  Fault fault;
+  fault.reads = [](CompressOp::Inputs& inputs) {
+    for (spec::Tensor* tensor : {&inputs.output_grad, &inputs.input, &inputs.weight})
+      tensor->strides = spec::contiguous_strides(tensor->shape), tensor->offset = 0;
+  };
+  return fault;
+}
+
+using Start = std::int64_t (*)(const CompressOp::Problem&, std::int64_t b, std::int64_t i);
+
+Fault starting_at(Start start) {
+  Fault fault;
+  fault.plan.start = start;
+  return fault;
+}
+
+Fault late_behind_empty() {
+  return starting_at([](const CompressOp::Problem& p, std::int64_t b, std::int64_t i) {
+    return i * p.compress_stride + (b > 0 && p.length(b - 1) == 0 ? 1 : 0);
+  });
+}
+
+/// The defect of the published kernel.
+Fault misplaced_behind_short() {
+  return starting_at([](const CompressOp::Problem& p, std::int64_t b, std::int64_t i) {
     const bool is_behind_short = i == 0 && b > 0 && p.length(b - 1) > 0 &&
                                  p.length(b - 1) < p.compress_block_size;
     return is_behind_short ? -p.length(b - 1) : i * p.compress_stride;
-  };
-  const Names broken = broken_by(behind);
-  for (const char* name : {"drop_short", "sequences_alone", "permute_sequences", "count_windows"})
-    EXPECT_TRUE(broken.contains(name)) << name;
-  EXPECT_FALSE(broken.contains("heads_alone"));
+  });
 }
 
-TEST(CompressRelations, CombineWhatTheyRead) {
-  CompressPlan channels = testing::healthy_plan();
-  channels.weight_channels = 16;
-  const Names broken = broken_by(channels);
-  EXPECT_TRUE(broken.contains("channels_alone"));
-  EXPECT_TRUE(broken.contains("contraction"));
+Fault windows_side_by_side() {
+  return starting_at([](const CompressOp::Problem& p, std::int64_t, std::int64_t i) {
+    return i * p.compress_block_size;
+  });
+}
+
+Fault windows_late() {
+  return starting_at([](const CompressOp::Problem& p, std::int64_t, std::int64_t i) {
+    return i * p.compress_stride + 1;
+  });
+}
+
+Fault overlap_counted_once() {
+  Fault fault;
+  fault.plan.overlap = false;
+  return fault;
+}
+
+Fault channels_missing() {
+  Fault fault;
+  fault.plan.weight_channels = 16;
+  return fault;
+}
+
+/// A fault that each relation shows.
+const std::map<std::string_view, Fault (*)()>& caught() {
+  static const std::map<std::string_view, Fault (*)()> table = {
+      {"scale_dy", workspace_not_zeroed},
+      {"scale_weight", workspace_not_zeroed},
+      {"scale_input", workspace_not_zeroed},
+      {"zero_dy", workspace_not_zeroed},
+      {"linear_dy", workspace_not_zeroed},
+      {"linear_weight", workspace_not_zeroed},
+      {"linear_input", workspace_not_zeroed},
+      {"other_weight", operands_mixed_up},
+      {"other_input", operands_mixed_up},
+      {"count_windows", overlap_counted_once},
+      {"isolate_window", windows_late},
+      {"contraction", channels_missing},
+      {"strided_view", strides_ignored},
+      {"sequences_alone", misplaced_behind_short},
+      {"permute_sequences", misplaced_behind_short},
+      {"drop_short", misplaced_behind_short},
+      {"leading_empty", late_behind_empty},
+      {"repeated_sums", late_behind_empty},
+      {"permute_heads", weights_of_first_head},
+      {"heads_alone", weights_of_first_head},
+      {"channels_alone", channels_missing},
+      {"append_tail", windows_late},
+      {"shift_by_stride", windows_side_by_side}};
+  return table;
+}
+
+class EveryCompressRelation : public ::testing::TestWithParam<const compress::Relation*> {};
+
+TEST_P(EveryCompressRelation, ShowsAFault) {
+  const auto fault = caught().find(GetParam()->name);
+  ASSERT_NE(fault, caught().end()) << "no fault is planted for " << GetParam()->name;
+  Faulty kernel(fault->second());
+  bool shown = false;
+  for (const CompressCase& c : property_cases<CompressOp>(GetParam()->name))
+    shown |= contribution(examine(c, kernel).verdict) == ExitCode::nonconformant;
+  EXPECT_TRUE(shown);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryCompressRelation, ::testing::ValuesIn(compress::relations()),
+                         [](const auto& parameter) { return std::string(parameter.param->name); });
+
+/// Names of the relations that some case shows the fault to break.
+std::set<std::string> broken_by(const Fault& fault) {
+  Faulty kernel(fault);
+  std::set<std::string> names;
+  for (const CompressCase& c : all_cases())
+    if (contribution(examine(c, kernel).verdict) == ExitCode::nonconformant)
+      names.insert(c.relation);
+  return names;
+}
+
+TEST(CompressRelations, SeeNothingOfWhatTheyDoNotSpeakOf) {
+  EXPECT_EQ(broken_by(overlap_counted_once()),
+            (std::set<std::string>{"contraction", "count_windows", "isolate_window"}));
+  EXPECT_FALSE(broken_by(misplaced_behind_short()).contains("heads_alone"));
 }
 
 TEST(CompressRelations, AreListedWithCasesOfTheirDomain) {

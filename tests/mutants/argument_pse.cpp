@@ -51,6 +51,8 @@ bool has_square_sequences(const FlashCall& c) {
 
 std::vector<Check> pse_checks() {
   return {
+      {"FAG-C09", invalid, "rope takes no pse_shift",
+       [](const FlashCall& c) { return !has_rope(c.surface) || !given(c.parameters.pse_shift); }},
       {"FAG-C79", invalid, "pse_shift must have a shape of its type", has_pse_shape},
       {"FAG-C75", invalid, "mode 8 with a pse_shift needs square sequences", has_square_sequences},
       {"FAG-C82", invalid, "sequences without queries take no pse_shift",

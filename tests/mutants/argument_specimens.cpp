@@ -50,10 +50,10 @@ std::vector<Specimen> argument_specimens() {
       with_checks("argument_checks", "checks its arguments itself", all_checks())};
   all.front().healthy = true;
   for (const char* row :
-       {"FAG-C02", "FAG-C05", "FAG-C06", "FAG-C12", "FAG-C20", "FAG-C21a", "FAG-C25", "FAG-C26",
-        "FAG-C27", "FAG-C31", "FAG-C34",  "FAG-C35", "FAG-C37", "FAG-C38",  "FAG-C45", "FAG-C46",
-        "FAG-C60", "FAG-C61", "FAG-C62",  "FAG-C63", "FAG-C65", "FAG-C67",  "FAG-C72", "FAG-C75",
-        "FAG-C79", "FAG-C82", "FAG-C83"})
+       {"FAG-C02", "FAG-C05", "FAG-C06", "FAG-C08", "FAG-C09", "FAG-C12", "FAG-C20", "FAG-C21a",
+        "FAG-C25", "FAG-C26", "FAG-C27", "FAG-C31", "FAG-C34", "FAG-C35", "FAG-C37", "FAG-C38",
+        "FAG-C45", "FAG-C46", "FAG-C60", "FAG-C61", "FAG-C62", "FAG-C63", "FAG-C65", "FAG-C67",
+        "FAG-C72", "FAG-C75", "FAG-C79", "FAG-C82", "FAG-C83"})
     all.push_back(without_row(row));
   all.push_back(with_checks("null_is_invalid", "answers 161002 for a null pointer",
                             with_status_for_null(all_checks(), Status::param_invalid)));

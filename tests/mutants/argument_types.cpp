@@ -63,6 +63,8 @@ std::vector<Check> presence_checks() {
        }},
       {"FAG-C07", null, "input_layout must be given",
        [](const FlashCall& c) { return c.attributes.input_layout.has_value(); }},
+      {"FAG-C08", null, "atten_mask must be given with rope",
+       [](const FlashCall& c) { return !has_rope(c.surface) || given(c.parameters.atten_mask); }},
   };
 }
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "assay/conformance/sampling.hpp"
@@ -8,22 +6,21 @@
 namespace assay::mutants {
 namespace {
 
-/// Cases of the default sweep that the naive kernels finish at once. Relations are left to the sweep: they run a kernel
-/// several times, and every bug shows without them.
+/// Of the default sweep: the calls that break a row, the cases that the naive kernels finish at
+/// once, and every legal call, since a check that refuses too much shows there. Relations are left
+/// to the sweep: they run a kernel several times, and every bug shows without them.
 template <class Op>
 std::vector<conformance::Case<Op>> small_cases_of_the_default_sweep(double most_multiply_adds) {
-  std::vector<conformance::Case<Op>> cases = conformance::sample<Op>({});
-  std::erase_if(cases, [&](const conformance::Case<Op>& c) {
-    return c.track == conformance::Track::relation ||
-           (c.violate.empty() && conformance::multiply_adds(c.problem) > most_multiply_adds);
-  });
-  // A check that refuses too much shows on legal calls.
-  const std::size_t all = cases.size();
-  for (std::size_t k = 0; k < all; ++k) {
-    if (!cases[k].violate.empty()) continue;
-    conformance::Case<Op> call = cases[k];
-    call.track = conformance::Track::phase1;
-    cases.push_back(std::move(call));
+  using conformance::Track;
+  std::vector<conformance::Case<Op>> cases;
+  for (const conformance::Case<Op>& c : conformance::sample<Op>({})) {
+    if (c.track == Track::relation) continue;
+    const bool is_number = c.violate.empty() && c.track != Track::phase1;
+    if (!is_number || conformance::multiply_adds(c.problem) <= most_multiply_adds)
+      cases.push_back(c);
+    if (!is_number) continue;
+    cases.push_back(c);
+    cases.back().track = Track::phase1;
   }
   return cases;
 }

@@ -152,7 +152,7 @@ std::vector<Check> size_checks() {
        [](const Call& c) { return !is_framed(c) || within(heads_kv(c), 1, 128); }},
       {"NSAS-C25", invalid, "query has 1 to 128 heads, a multiple of those of key",
        [](const Call& c) {
-         return !is_framed(c) || (within(heads_q(c), 1, 128) && is_grouped(c));
+         return !is_framed(c) || (within(heads_q(c), 1, 128) && (heads_kv(c) < 1 || is_grouped(c)));
        }},
       {"NSAS-C27", invalid, "up to 32 query heads share a key head",
        [](const Call& c) { return !is_grouped(c) || heads_q(c) / heads_kv(c) <= 32; }},

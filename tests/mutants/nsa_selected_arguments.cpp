@@ -40,6 +40,18 @@ bool has_more_blocks_than_listed(const Call& c) {
   return true;
 }
 
+/// Refuses sequences whose positions do not fit 16 bits.
+bool has_positions_of_16_bits(const Call& c) {
+  for (const auto& sums : {c.parameters.actual_seq_qlen, c.parameters.actual_seq_kvlen}) {
+    std::int64_t start = 0;
+    for (const std::int64_t end : *sums) {
+      if (end - start > 65536) return false;
+      start = end;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<std::string> checked_rows() {
@@ -48,14 +60,11 @@ std::vector<std::string> checked_rows() {
   return rows;
 }
 
-/// Rows of which others refuse every call that breaks them are not among those left out: of a null
-/// or empty array C13, of too many key heads C25.
 std::vector<Specimen> argument_specimens() {
   std::vector<Specimen> all = {
       with_checks("selected_argument_checks", "checks its arguments itself", all_checks())};
   all.front().healthy = true;
-  for (const std::string& row : checked_rows())
-    if (row != "NSAS-C14" && row != "NSAS-C26") all.push_back(without_row(row));
+  for (const std::string& row : checked_rows()) all.push_back(without_row(row));
   all.push_back(with_checks("selected_null_is_invalid", "answers 161002 for a null pointer",
                             with_status_for_null(all_checks(), Status::param_invalid)));
   all.push_back(with_checks("selected_no_checks", "accepts every call", {}));
@@ -68,6 +77,9 @@ std::vector<Specimen> argument_specimens() {
   all.push_back(with_checks(
       "refuses_as_many_blocks_as_listed", "refuses keys of as many blocks as are listed",
       and_also({"more blocks", invalid, "some block is not listed", has_more_blocks_than_listed})));
+  all.push_back(with_checks(
+      "refuses_long_sequences", "refuses legal sequences of more than 64K tokens",
+      and_also({"64K tokens", invalid, "positions fit 16 bits", has_positions_of_16_bits})));
   all.push_back(
       with_checks("refuses_wide_value", "refuses a head size of value of 192",
                   and_also({"128 of value", invalid, "value has a head size of 128",

@@ -157,6 +157,13 @@ TEST(NsaSelectedAttentionGrad, RefusesIndicesOutsideOfTheirSequence) {
   EXPECT_THROW(Selection(p, {0, 1}), std::invalid_argument);  // the second sequence has one block
   EXPECT_THROW(Selection(p, {-1, 0}), std::invalid_argument);
   EXPECT_THROW(Selection(p, {0}), std::invalid_argument);
+  try {
+    Selection(p, {0, 1});
+  } catch (const std::invalid_argument& refusal) {
+    EXPECT_STREQ(refusal.what(),
+                 "selection: entry 0 of the list of query 0 of sequence 1, key head 0 is block 1; "
+                 "the sequence has 1");
+  }
 }
 
 TEST(NsaSelectedAttentionGrad, RefusesOtherSparseModes) {

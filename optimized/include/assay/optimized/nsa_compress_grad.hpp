@@ -20,7 +20,8 @@ namespace assay::optimized {
 /// follows from the tiling alone, so the bits depend on neither threads nor instructions.
 ///
 /// Errors: std::invalid_argument for instructions that this machine lacks. Of check:
-/// spec::Rejected. Of run:
+/// spec::Rejected. Of run: device::DeviceFault where not even the smallest tiles fit the device,
+/// std::invalid_argument for tensors that are not of the problem's shapes.
 std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> nsa_compress_grad(
     const device::Spec& device, Options options = {});
 

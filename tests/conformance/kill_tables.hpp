@@ -1,0 +1,38 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "assay/mutants/kill_table.hpp"
+
+namespace assay::mutants {
+
+/// So many specimens of each kind a table must have at least.
+struct Crowd {
+  std::int64_t planted, healthy;
+};
+
+/// Every planted bug is caught, and no healthy variant fails.
+inline void expect_each_told_apart(const KillTable& table, const Crowd& least) {
+  std::int64_t healthy = 0, planted = 0;
+  for (const KillRow& row : table.rows) {
+    ++(row.specimen.healthy ? healthy : planted);
+    EXPECT_TRUE(row.as_expected())
+        << row.specimen.name << " (" << row.specimen.bug << "), failed " << row.failed << " of "
+        << row.cases << " cases\n  " << row.replay << "\n  " << row.text;
+  }
+  EXPECT_GE(planted, least.planted);
+  EXPECT_GE(healthy, least.healthy);
+  EXPECT_FALSE(table.interrupted);
+}
+
+/// The table of those specimens that touch the subject.
+template <class Op>
+KillTable kill_table_of(Subject subject) {
+  auto chosen = specimens<Op>();
+  std::erase_if(chosen, [&](const SpecimenOf<Op>& one) { return one.subject != subject; });
+  return kill_table(chosen, kill_cases<Op>());
+}
+
+}  // namespace assay::mutants

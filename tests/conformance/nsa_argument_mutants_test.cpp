@@ -1,0 +1,17 @@
+#include "kill_tables.hpp"
+
+namespace assay::mutants {
+namespace {
+
+TEST(SelectedMutants, ThatCheckTheirArgumentsWronglyAreCaught) {
+  expect_each_told_apart(kill_table_of<spec::NsaSelectedAttentionGrad>(Subject::arguments),
+                         {.planted = 33, .healthy = 1});
+}
+
+TEST(CompressMutants, ThatCheckTheirArgumentsWronglyAreCaught) {
+  expect_each_told_apart(kill_table_of<spec::NsaCompressGrad>(Subject::arguments),
+                         {.planted = 24, .healthy = 2});
+}
+
+}  // namespace
+}  // namespace assay::mutants

@@ -1,0 +1,17 @@
+#include "kill_tables.hpp"
+
+namespace assay::mutants {
+namespace {
+
+TEST(SelectedMutants, AreCaughtByTheDefaultSweepAndNoHealthyVariantFails) {
+  expect_each_told_apart(kill_table_of<spec::NsaSelectedAttentionGrad>(Subject::numbers),
+                         {.planted = 50, .healthy = 10});
+}
+
+TEST(CompressMutants, AreCaughtByTheDefaultSweepAndNoHealthyVariantFails) {
+  expect_each_told_apart(kill_table_of<spec::NsaCompressGrad>(Subject::numbers),
+                         {.planted = 35, .healthy = 9});
+}
+
+}  // namespace
+}  // namespace assay::mutants
