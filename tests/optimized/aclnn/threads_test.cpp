@@ -99,6 +99,29 @@ TEST_F(Threads, ThatBringTheSameExecutorDoNotShareIt) {
   }
 }
 
+/// Between a thread's own SetDevice and ResetDevice the device stays open, whatever others close.
+TEST_F(Threads, MayOpenTheDeviceWhileOthersCloseIt) {
+  ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+  std::atomic<int> refused = 0;
+  const auto body = [&] {
+    for (int round = 0; round < 500; ++round) {
+      void* start = nullptr;
+      aclrtContext context = nullptr;
+      if (aclrtSetDevice(0) != ACL_SUCCESS ||
+          aclrtMalloc(&start, 8, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS ||
+          aclrtGetCurrentContext(&context) != ACL_SUCCESS ||
+          aclrtMemset(start, 8, 1, 8) != ACL_SUCCESS || aclrtFree(start) != ACL_SUCCESS ||
+          aclrtResetDevice(0) != ACL_SUCCESS)
+        ++refused;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::int64_t number = 0; number < thread_count; ++number) threads.emplace_back(body);
+  }
+  EXPECT_EQ(refused, 0) << recent_message();
+}
+
 /// Whatever each call finds, it answers.
 TEST_F(Threads, MayEndTheProcessWhileOthersWork) {
   const spec::Call<Op> call = call_of({});
