@@ -33,11 +33,10 @@ struct Side {
 
 std::shared_ptr<const Allocation> keeper(const Side& side, std::size_t count,
                                          const Memory& memory) {
-  const std::string name(side.name);
-  if (side.first == nullptr) throw invalid(name + " is null; it is required");
+  require(Family::runtime, side.first, side.name);
   if (side.on_device) return memory.holding(side.first, count, side.name);
   if (memory.contains(side.first))
-    throw invalid(name + " is device memory; this kind of copy has it on the host");
+    throw invalid(std::string(side.name) + " is device memory; this kind of copy has it on the host");
   return nullptr;
 }
 
@@ -90,7 +89,7 @@ extern "C" {
 
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
   return runtime("aclrtMalloc", [&] {
-    if (devPtr == nullptr) throw invalid("devPtr is null; it is required");
+    require(Family::runtime, devPtr, "devPtr");
     require_enumerator("policy", policy, ACL_MEM_MALLOC_NORMAL_ONLY_P2P);
     Process::get().current();
     *devPtr = Process::get().device()->memory.allocate(size);

@@ -64,6 +64,17 @@ TEST_F(NsaCompress, AnswersEveryBrokenRowAsTheImplementationDoes) {
   EXPECT_GE(refused.size(), 14U);
 }
 
+/// No row limits the sizes; those of this call are counted in 64 bits, their bytes are not.
+TEST_F(NsaCompress, RefusesTensorsThatAreLargerThanTheDevice) {
+  const Call call = call_of(
+      {.heads = 1 << 12, .seq = std::int64_t{1} << 38, .head_dim = 1 << 12});
+  Handles handles;
+  EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID);
+  const std::string message = recent_message();
+  EXPECT_TRUE(message.starts_with(std::string(function) + ": outputGrad is larger than the "))
+      << message;
+}
+
 TEST_F(NsaCompress, WithoutSumsHasOneSequence) {
   for (const bool empty : {false, true}) {
     Call call = call_of(plain());
