@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -47,8 +48,10 @@ void die_with_the_judge(int connection) {
   }).detach();
 }
 
-/// Crashes are this process's business: no core files, and the first to go where memory runs out.
+/// Crashes are this process's business: no core files, and the first to go where memory runs out. What it started and
+/// lost sight of stays its child, so that it is found.
 void prepare_to_crash() {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
   std::ofstream("/proc/self/oom_score_adj") << 1000;

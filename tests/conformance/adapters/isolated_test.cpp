@@ -182,6 +182,20 @@ TEST(Isolated, WhatItPrintsDisturbsNothing) {
   expect_same(a.outputs, b.outputs);
 }
 
+TEST(Isolated, AKernelThatPrintsWithoutEndEndsAtTheLimit) {
+  expect_misconduct("chatters without end", Kind::timeout, {"time limit of 0.5 s", "aaaa"},
+                    {.seconds = 0.5});
+}
+
+TEST(Isolated, AWorkerThatSawACrashIsReplaced) {
+  const auto kernel = watched("loses its device");
+  Trial trial;
+  trial.inputs.weight.store(0, 0);
+  EXPECT_THROW(kernel->run(trial.problem, trial.inputs, trial.outputs), spec::Misconduct);
+  Trial next;
+  EXPECT_NO_THROW(kernel->run(next.problem, next.inputs, next.outputs));
+}
+
 TEST(Isolated, TheNextCallFindsAWorkerAgain) {
   const auto kernel = watched("crashes");
   for (int k = 0; k < 3; ++k) expect_misconduct(*kernel, Kind::crash, {"SIGABRT"});
