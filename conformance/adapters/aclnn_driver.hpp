@@ -159,8 +159,8 @@ void AclnnImplementation<Op>::compute(const Call& call, Phase1& phase) {
     if (phase.workspace_size > most_workspace)
       throw spec::Misconduct(spec::Misconduct::Kind::out_of_memory,
                              name + " wants a workspace of " +
-                                 std::to_string(phase.workspace_size) + " B; it must be at most " +
-                                 std::to_string(most_workspace));
+                                 std::to_string(phase.workspace_size) +
+                                 " B; it must be at most " + std::to_string(most_workspace));
     if (phase.workspace_size > 0)
       workspace = memory_.place_room("workspace", static_cast<std::int64_t>(phase.workspace_size));
   } catch (...) {

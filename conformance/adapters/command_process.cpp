@@ -121,7 +121,7 @@ Process::Heard Process::hear(std::string& line, Deadline deadline) {
     if (ready == 0) return Heard::nothing;
     std::array<char, 4096> block{};
     const ssize_t size = ready < 0 ? -1 : ::read(output_.number(), block.data(), block.size());
-    if (size < 0 && errno == EINTR) continue;  // a signal to this process is no concern of the program
+    if (size < 0 && errno == EINTR) continue;  // a signal to us is no concern of the program
     if (size > 0) {
       heard_.append(block.data(), static_cast<std::size_t>(size));
     } else {

@@ -7,8 +7,8 @@
 
 namespace assay::adapters {
 
-/// A folder of its own below the system's folder for such, gone with its owner. One whose owner was killed goes when the
-/// next one is made. Errors: std::system_error.
+/// A folder of its own below the system's folder for such, gone with its owner. One whose owner was
+/// killed goes when the next one is made. Errors: std::system_error.
 class Folder {
  public:
   Folder();

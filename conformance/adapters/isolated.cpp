@@ -156,7 +156,8 @@ class Isolated final : public spec::Implementation<Op> {
     return answer;
   }
 
-  /// A worker that saw a crash, e.g. of the device behind its runtime, may not be what it was: the next call finds another.
+  /// A worker that saw a crash, e.g. of the device behind its runtime, may not be what it was: the
+  /// next call finds another.
   void require_answer(Unpacker& answer) const {
     try {
       require_done(answer);

@@ -13,7 +13,8 @@ namespace assay::adapters {
 /// The largest number under which a child may find a descriptor.
 inline constexpr int last_child_number = 3;
 
-/// Two connected descriptors that no child inherits, above every number that a child may get its own under.
+/// Two connected descriptors that no child inherits, above every number that a child may get its
+/// own under.
 struct Ends {
   Descriptor first, second;
 };
@@ -35,8 +36,8 @@ class Launch {
   /// Descriptor `number` of the child is that file, opened with these flags of open(2).
   void open(const std::string& path, int flags, int number);
 
-  /// Starts the program, looked up on PATH, with words[0] as its name and entries "NAME=VALUE" as its environment.
-  /// Errors: std::system_error naming the program.
+  /// Starts the program, looked up on PATH, with words[0] as its name and entries "NAME=VALUE" as
+  /// its environment. Errors: std::system_error naming the program.
   pid_t start(const std::string& program, std::vector<std::string> words,
               std::vector<std::string> environment) const;
 

@@ -233,8 +233,8 @@ TEST(Command, ALineWithoutAnEndIsNoAnswer) {
   EXPECT_EQ(kind, Kind::crash);
   EXPECT_PRED2(has, text, std::string("wrote a line without an end"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
-  EXPECT_THROW(answer(*open_command<Op>("sh -c 'head -c 100000 /dev/zero; echo; echo unsupported: x' {}")),
-               spec::Unsupported);
+  const std::string chatter = "sh -c 'head -c 100000 /dev/zero; echo; echo unsupported: x' {}";
+  EXPECT_THROW(answer(*open_command<Op>(chatter)), spec::Unsupported);
 }
 
 /// The second answer to one case is not taken for that to the next.
