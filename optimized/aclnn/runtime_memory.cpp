@@ -36,7 +36,8 @@ std::shared_ptr<const Allocation> keeper(const Side& side, std::size_t count,
   require(Family::runtime, side.first, side.name);
   if (side.on_device) return memory.holding(side.first, count, side.name);
   if (memory.contains(side.first))
-    throw invalid(std::string(side.name) + " is device memory; this kind of copy has it on the host");
+    throw invalid(std::string(side.name) +
+                  " is device memory; this kind of copy has it on the host");
   return nullptr;
 }
 

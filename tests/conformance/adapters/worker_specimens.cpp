@@ -36,8 +36,8 @@ constexpr const char* long_reason = "weights of a Sunday";
   }
 }
 
-/// Notes its process and that of a child which outlives it, in the file that the manner names. The child is one of a
-/// process group of its own, whose parent has ended.
+/// Notes its process and that of a child which outlives it, in the file that the manner names. The
+/// child is in a process group of its own, and its parent has ended.
 [[noreturn]] void hang_with_a_child(const std::string& file) {
   const pid_t worker = getpid();
   const pid_t parent = fork();
