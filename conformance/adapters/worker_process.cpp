@@ -139,7 +139,9 @@ void WorkerProcess::require_memory() {
 
 WorkerProcess::Failure WorkerProcess::ended() {
   // A closed connection may also be the work of a process that lives on.
-  if (!leaves()) return killed(Kind::crash, "the worker closed its connection to the judge");
+  if (!leaves())
+    return killed(Kind::crash,
+                  "the worker closed its connection to the judge, or wrote into it");
   return {Kind::crash, with_last_words(end_text(reap()))};
 }
 

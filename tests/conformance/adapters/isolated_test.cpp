@@ -142,6 +142,12 @@ TEST(Isolated, AWorkerWithoutConnectionIsNamed) {
   expect_misconduct("closes everything", Kind::crash, {"exit code 0 instead of answering"});
 }
 
+TEST(Isolated, WhatWritesIntoTheConnectionIsNamed) {
+  const auto kernel = watched("writes everywhere");
+  expect_misconduct(*kernel, Kind::crash, {"wrote into it"});
+  EXPECT_NO_THROW(kernel->check(Trial().call));
+}
+
 TEST(Isolated, MemoryEndsAtTheLimit) {
   expect_misconduct("takes all memory", Kind::out_of_memory, {"the limit is 200 MiB"},
                     {.seconds = 20, .bytes = 200 << 20});

@@ -20,6 +20,13 @@ constexpr const char* long_reason = "weights of a Sunday";
   while (true) pause();
 }
 
+/// Into whatever is open for writing but the standard streams.
+void write_everywhere() {
+  const std::vector<char> garbage(64, '\x7f');
+  for (int descriptor = 3; descriptor < 1024; ++descriptor)
+    if (write(descriptor, garbage.data(), garbage.size()) > 0) continue;
+}
+
 [[noreturn]] void chatter_without_end() {
   const std::vector<char> page(1 << 16, 'a');
   while (write(STDERR_FILENO, page.data(), page.size()) >= 0) {
@@ -140,6 +147,7 @@ class Specimen final : public spec::Implementation<Compress> {
     if (manner_ == "chatters without end") chatter_without_end();
     if (manner_ == "chatters")
       for (int line = 0; line < 20000; ++line) std::puts("all is well, all is well, all is well");
+    if (manner_ == "writes everywhere") write_everywhere();
     if (manner_ == "closes everything") close_range(3, ~0u, 0);
   }
 
