@@ -63,9 +63,9 @@ auto prepared(const Copy& copy) {
       copy.kind == ACL_MEMCPY_HOST_TO_DEVICE || copy.kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
   const bool from_device =
       copy.kind == ACL_MEMCPY_DEVICE_TO_HOST || copy.kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
-  const Memory& memory = Process::get().device()->memory;
-  const std::array keepers = {keeper({"dst", copy.to, to_device}, copy.count, memory),
-                              keeper({"src", copy.from, from_device}, copy.count, memory)};
+  const auto device = Process::get().device();  // which another thread may finalize
+  const std::array keepers = {keeper({"dst", copy.to, to_device}, copy.count, device->memory),
+                              keeper({"src", copy.from, from_device}, copy.count, device->memory)};
   return [copy, keepers] { std::memmove(copy.to, copy.from, copy.count); };
 }
 
@@ -78,8 +78,8 @@ struct Fill {
 
 auto prepared(const Fill& fill) {
   require_room("maxCount", fill.room, fill.count);
-  const Memory& memory = Process::get().device()->memory;
-  return [fill, kept = keeper({"devPtr", fill.to, true}, fill.count, memory)] {
+  const auto device = Process::get().device();  // which another thread may finalize
+  return [fill, kept = keeper({"devPtr", fill.to, true}, fill.count, device->memory)] {
     std::memset(fill.to, fill.value, fill.count);
   };
 }
