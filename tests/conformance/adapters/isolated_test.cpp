@@ -134,8 +134,8 @@ TEST(Isolated, AnExitIsNamedWithItsCode) {
 
 TEST(Isolated, AHangEndsAtTheLimit) {
   const auto start = Clock::now();
-  expect_misconduct("hangs", Kind::timeout, {"time limit of 0.3 s"}, {.seconds = 0.3});
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(3));
+  expect_misconduct("hangs", Kind::timeout, {"time limit of 1.25 s"}, {.seconds = 1.25});
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
 }
 
 TEST(Isolated, AWorkerWithoutConnectionIsNamed) {
@@ -189,8 +189,8 @@ TEST(Isolated, WhatItPrintsDisturbsNothing) {
 }
 
 TEST(Isolated, AKernelThatPrintsWithoutEndEndsAtTheLimit) {
-  expect_misconduct("chatters without end", Kind::timeout, {"time limit of 0.5 s", "aaaa"},
-                    {.seconds = 0.5});
+  expect_misconduct("chatters without end", Kind::timeout, {"time limit of 1 s", "aaaa"},
+                    {.seconds = 1});
 }
 
 TEST(Isolated, AWorkerThatSawACrashIsReplaced) {
