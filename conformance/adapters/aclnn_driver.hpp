@@ -126,6 +126,7 @@ class AclnnImplementation final : public spec::Implementation<Op> {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::int64_t unread_size = 4096;
+  static constexpr std::uint64_t most_workspace = std::uint64_t{1} << 62;
 
   /// The symbol of the entry point that none of the shared objects exports, if there is one.
   std::optional<std::string> missing(typename Op::Surface surface) const {
@@ -155,6 +156,11 @@ void AclnnImplementation<Op>::compute(const Call& call, Phase1& phase) {
   const std::string name = EntryPoints<Op>::symbol(call.surface);
   void* workspace = nullptr;
   try {
+    if (phase.workspace_size > most_workspace)
+      throw spec::Misconduct(spec::Misconduct::Kind::out_of_memory,
+                             name + " wants a workspace of " +
+                                 std::to_string(phase.workspace_size) +
+                                 " B; it must be at most " + std::to_string(most_workspace));
     if (phase.workspace_size > 0)
       workspace = memory_.place_room("workspace", static_cast<std::int64_t>(phase.workspace_size));
   } catch (...) {

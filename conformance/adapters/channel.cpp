@@ -10,6 +10,9 @@
 namespace assay::adapters {
 namespace {
 
+/// Beyond it somebody else wrote into the connection.
+constexpr std::uint64_t longest_message = 1 << 30;
+
 /// A descriptor travels beside the bytes, as one control message.
 union Control {
   cmsghdr header;
@@ -81,6 +84,7 @@ std::optional<Message> Channel::receive() {
   Message message;
   std::uint64_t size = 0;
   if (!read(reinterpret_cast<char*>(&size), sizeof size, &message.file)) return std::nullopt;
+  if (size > longest_message) return std::nullopt;
   message.text.resize(size);
   if (!read(message.text.data(), size, nullptr)) return std::nullopt;
   return message;

@@ -21,7 +21,7 @@ class Channel {
   int socket() const { return socket_.number(); }
   /// False where the other end is closed. `file`: a descriptor that the other end gets a copy of, -1: none.
   bool send(const std::string& text, int file = -1);
-  /// Waits for a message; nothing where the other end is closed.
+  /// Waits for a message; nothing where the other end is closed, or what comes is none.
   std::optional<Message> receive();
 
  private:

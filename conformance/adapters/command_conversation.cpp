@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
 #include <system_error>
@@ -62,18 +61,6 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 }  // namespace
 
-Folder::Folder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "assay-command-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr)
-    throw std::system_error(errno, std::generic_category(), "the folder " + pattern + " cannot be made");
-  path_ = pattern;
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 Conversation::Conversation(CommandLine command, CommandLimits limits)
     : command_(std::move(command)), limits_(limits) {
   if (std::string declared = declared_numerics(command_); !declared.empty() || command_.one_shot)
@@ -107,6 +94,8 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
   for (;;) {
     if (!process_ || process_->ended(Clock::now())) start(file);
     std::string line;
+    if (process_->hear(line, Clock::now()) == Process::Heard::line)
+      give_up(Kind::crash, "wrote '" + line.substr(0, shown) + "' before it was asked");
     process_->say(file.string());  // where nobody reads it, nobody answers it
     const Process::Heard heard = process_->hear(line, deadline);
     if (heard == Process::Heard::nothing)
@@ -117,8 +106,9 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
       has_answered_ = true;
       return line;
     }
+    if (heard == Process::Heard::no_line) give_up(Kind::crash, "wrote a line without an end");
     const auto end = process_->ended(deadline);
-    if (!end) give_up(Kind::crash, "closed its standard output, or wrote a line without end");
+    if (!end) give_up(Kind::crash, "closed its standard output");
     if (!end->orderly() || !has_answered_)
       give_up(Kind::crash, "ended without an answer, with " + end->text());
     process_.reset();  // done with one case, it had ended: the next one is for a fresh process
@@ -130,8 +120,11 @@ std::string Conversation::ask_once(const std::filesystem::path& file) {
   start(file);
   process_->hang_up();
   std::string line, last;
-  Process::Heard heard = Process::Heard::line;
-  while ((heard = process_->hear(line, deadline)) == Process::Heard::line) last = line;
+  while (Clock::now() < deadline) {  // it may write without end
+    const Process::Heard heard = process_->hear(line, deadline);
+    if (heard == Process::Heard::end || heard == Process::Heard::nothing) break;
+    last = heard == Process::Heard::line ? line : "";
+  }
   const auto end = process_->ended(deadline);
   if (!end) give_up(Kind::timeout, "did not end within " + seconds_text(limits_.answer));
   if (!end->orderly()) give_up(Kind::crash, "ended with " + end->text());

@@ -8,21 +8,9 @@
 #include "assay/adapters/command.hpp"
 #include "command_line.hpp"
 #include "command_process.hpp"
+#include "folder.hpp"
 
 namespace assay::adapters {
-
-/// A folder of its own below the system's folder for such, gone with its owner. Errors: std::system_error.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The talk with one program, which is started when it is first asked and again after it has ended.
 class Conversation {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,8 +10,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <thread>
+
+#include "launch.hpp"
 
 namespace assay::adapters {
 namespace {
@@ -23,90 +23,16 @@ constexpr std::size_t longest_line = 1 << 16;
 constexpr auto farewell = 2s;     // for a program to end by itself when its input is closed
 constexpr auto nap = 2ms;         // between two looks whether it has ended
 
-[[noreturn]] void fail(int error, const std::string& what) {
-  throw std::system_error(error, std::generic_category(), what);
-}
-
-void close_end(int& descriptor) {
-  if (descriptor >= 0) ::close(descriptor);
-  descriptor = -1;
-}
-
-/// Two ends of a pipe that no other child inherits.
-struct Pipe {
-  int read_end = -1, write_end = -1;
-  Pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(errno, "a pipe cannot be made");
-    read_end = ends[0];
-    write_end = ends[1];
-  }
-  ~Pipe() {
-    close_end(read_end);
-    close_end(write_end);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-};
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> result;
-  for (std::string& word : words) result.push_back(word.data());
-  result.push_back(nullptr);
-  return result;
-}
-
 std::vector<std::string> environment_with(
     const std::vector<std::pair<std::string, std::string>>& set) {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string word = *entry;
-    const bool replaced = std::ranges::any_of(
-        set, [&](const auto& pair) { return word.starts_with(pair.first + "="); });
-    if (!replaced) all.push_back(word);
-  }
+  std::vector<std::string> all = own_environment();
+  std::erase_if(all, [&](const std::string& entry) {
+    return std::ranges::any_of(
+        set, [&](const auto& pair) { return entry.starts_with(pair.first + "="); });
+  });
   for (const auto& [name, value] : set) all.push_back(name + "=" + value);
   return all;
 }
-
-/// What posix_spawn is told: standard streams, a group of its own, no blocked signals.
-class Launch {
- public:
-  Launch(int input, int output, const std::filesystem::path& errors) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, errors.c_str(),
-                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
-    posix_spawnattr_init(&attributes_);
-    sigset_t none, defaults;
-    sigemptyset(&none);
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &defaults);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                               POSIX_SPAWN_SETSIGDEF);
-  }
-  ~Launch() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  Launch(const Launch&) = delete;
-  Launch& operator=(const Launch&) = delete;
-
-  pid_t start(std::vector<std::string> words, std::vector<std::string> environment) const {
-    pid_t pid = -1;
-    const int error = posix_spawnp(&pid, words.front().c_str(), &actions_, &attributes_,
-                                   pointers(words).data(), pointers(environment).data());
-    if (error != 0) fail(error, "'" + words.front() + "' cannot be started");
-    return pid;
-  }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
 
 /// Keeps a write to a pipe that nobody reads from ending this process, in this thread alone.
 class NoBrokenPipe {
@@ -145,23 +71,26 @@ std::string Process::End::text() const {
 Process::Process(const std::vector<std::string>& words,
                  const std::vector<std::pair<std::string, std::string>>& environment,
                  const std::filesystem::path& errors) {
-  Pipe to, from;
-  pid_ = Launch(to.read_end, from.write_end, errors).start(words, environment_with(environment));
-  input_ = std::exchange(to.write_end, -1);
-  output_ = std::exchange(from.read_end, -1);
+  Ends to = make_pipe(), from = make_pipe();
+  Launch launch;
+  launch.connect(to.first, STDIN_FILENO);
+  launch.connect(from.second, STDOUT_FILENO);
+  launch.open(errors.string(), O_WRONLY | O_CREAT | O_APPEND, STDERR_FILENO);
+  pid_ = launch.start(words.front(), words, environment_with(environment));
+  input_ = std::move(to.second);
+  output_ = std::move(from.first);
 }
 
 Process::~Process() {
   hang_up();
   if (!ended(std::chrono::steady_clock::now() + farewell)) kill();
-  close_end(output_);
 }
 
 bool Process::say(const std::string& line) {
   const NoBrokenPipe guard;
   const std::string bytes = line + '\n';
   for (std::size_t at = 0; at < bytes.size();) {
-    const ssize_t written = ::write(input_, bytes.data() + at, bytes.size() - at);
+    const ssize_t written = ::write(input_.number(), bytes.data() + at, bytes.size() - at);
     if (written > 0)
       at += static_cast<std::size_t>(written);
     else if (errno != EINTR)
@@ -170,30 +99,37 @@ bool Process::say(const std::string& line) {
   return true;
 }
 
-void Process::hang_up() { close_end(input_); }
+void Process::hang_up() { input_.close(); }
+
+bool Process::has_line(std::string& line) {
+  const std::size_t end = heard_.find('\n');
+  if (end == std::string::npos) return false;
+  line = heard_.substr(0, end);
+  heard_.erase(0, end + 1);
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return true;
+}
 
 Process::Heard Process::hear(std::string& line, Deadline deadline) {
-  for (;;) {
-    if (const std::size_t end = heard_.find('\n'); end != std::string::npos) {
-      line = heard_.substr(0, end);
-      heard_.erase(0, end + 1);
-      if (!line.empty() && line.back() == '\r') line.pop_back();
-      return Heard::line;
+  while (!has_line(line)) {
+    if (heard_.size() > longest_line) {
+      heard_.clear();
+      return Heard::no_line;
     }
-    if (heard_.size() > longest_line) return Heard::end;
-    pollfd waiting{.fd = output_, .events = POLLIN, .revents = 0};
+    pollfd waiting{.fd = output_.number(), .events = POLLIN, .revents = 0};
     const int ready = ::poll(&waiting, 1, milliseconds_until(deadline));
     if (ready == 0) return Heard::nothing;
-    if (ready < 0) continue;  // a signal to this process is no concern of the program
     std::array<char, 4096> block{};
-    const ssize_t size = ::read(output_, block.data(), block.size());
+    const ssize_t size = ready < 0 ? -1 : ::read(output_.number(), block.data(), block.size());
+    if (size < 0 && errno == EINTR) continue;  // a signal to us is no concern of the program
     if (size > 0) {
       heard_.append(block.data(), static_cast<std::size_t>(size));
-    } else if (size == 0) {
+    } else {
       if (heard_.empty()) return Heard::end;
       heard_ += '\n';  // a last line without its end
     }
   }
+  return Heard::line;
 }
 
 std::optional<Process::End> Process::ended(Deadline deadline) {
@@ -203,6 +139,8 @@ std::optional<Process::End> Process::ended(Deadline deadline) {
     if (found == pid_)
       end_ = WIFSIGNALED(state) ? End{.status = 0, .signal = WTERMSIG(state)}
                                 : End{.status = WEXITSTATUS(state), .signal = 0};
+    else if (found < 0 && errno == ECHILD)
+      end_ = End{};  // somebody else took note of its end
     else if (std::chrono::steady_clock::now() >= deadline)
       return std::nullopt;
     else

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "descriptor.hpp"
+
 namespace assay::adapters {
 
 /// A program that runs in a process group of its own and is talked to line by line.
@@ -38,10 +40,10 @@ class Process {
   /// Closes its standard input.
   void hang_up();
 
-  /// What a wait for its standard output gave.
-  enum class Heard { line, end, nothing };
-  /// Its next line; `end` where it closed its output or wrote a line that is too long to be one, `nothing` at the
-  /// deadline.
+  /// What a wait for its standard output gave: no_line is text that is too long to be one.
+  enum class Heard { line, no_line, end, nothing };
+  /// Its next line; `end` where it closed its output, `nothing` at the deadline. What it wrote before is heard behind
+  /// the deadline, too.
   Heard hear(std::string& line, Deadline deadline);
 
   /// How it ended; nothing while it runs, unless it ends before the deadline.
@@ -49,8 +51,11 @@ class Process {
   void kill();
 
  private:
+  /// Takes a line from what was read.
+  bool has_line(std::string& line);
+
   pid_t pid_ = -1;
-  int input_ = -1, output_ = -1;
+  Descriptor input_, output_;
   std::string heard_;  ///< read, not yet a line
   std::optional<End> end_;
 };

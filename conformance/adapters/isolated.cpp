@@ -152,8 +152,19 @@ class Isolated final : public spec::Implementation<Op> {
     packer.add(request);
     packer.add(about);
     Unpacker answer(worker().ask(packer.text()));
-    require_done(answer);
+    require_answer(answer);
     return answer;
+  }
+
+  /// A worker that saw a crash, e.g. of the device behind its runtime, may not be what it was: the
+  /// next call finds another.
+  void require_answer(Unpacker& answer) const {
+    try {
+      require_done(answer);
+    } catch (const Misconduct& seen) {
+      if (seen.kind() == Misconduct::Kind::crash) worker_.reset();
+      throw;
+    }
   }
 
   void run_on(Packer& packer, const Problem& problem, const Inputs& inputs, Outputs& outputs) {
@@ -190,7 +201,7 @@ class Isolated final : public spec::Implementation<Op> {
     if (const std::string changes = loan.changes(untouchable); !changes.empty())
       throw Misconduct(Misconduct::Kind::inputs_modified, "the implementation " + changes);
     Unpacker answer(std::move(text));
-    require_done(answer);
+    require_answer(answer);
     answer.take(metrics_);
     return answer;
   }

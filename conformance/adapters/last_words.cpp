@@ -1,7 +1,10 @@
 #include "last_words.hpp"
 
-#include <cerrno>
+#include <fcntl.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <utility>
 
 namespace assay::adapters {
 namespace {
@@ -9,12 +12,17 @@ namespace {
 constexpr std::size_t kept_bytes = 4096;
 constexpr std::size_t quoted_bytes = 600;
 constexpr int quoted_lines = 5;
+constexpr int parts_at_a_time = 32;  // who never stops printing does not keep the listener
 
 }  // namespace
 
+LastWords::LastWords(Descriptor pipe) : pipe_(std::move(pipe)) {
+  fcntl(pipe_.number(), F_SETFL, O_NONBLOCK);
+}
+
 bool LastWords::listen() {
   char part[4096];
-  while (true) {
+  for (int k = 0; k < parts_at_a_time; ++k) {
     const ssize_t count = read(pipe_.number(), part, sizeof part);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return errno == EAGAIN;
@@ -22,6 +30,7 @@ bool LastWords::listen() {
     text_.append(part, static_cast<std::size_t>(count));
     if (text_.size() > kept_bytes) text_.erase(0, text_.size() - kept_bytes);
   }
+  return true;
 }
 
 std::string LastWords::lines() const {

@@ -6,13 +6,13 @@
 
 namespace assay::adapters {
 
-/// What a process printed last, read from a pipe that never blocks.
+/// What a process printed last, read from a pipe without ever waiting.
 class LastWords {
  public:
-  explicit LastWords(Descriptor pipe) : pipe_(std::move(pipe)) {}
+  explicit LastWords(Descriptor pipe);
 
   int pipe() const { return pipe_.number(); }
-  /// Reads what there is; false once nothing can come any more.
+  /// Reads what there is, or a part of much; false once nothing can come any more.
   bool listen();
   void forget() { text_.clear(); }
   /// The last lines, " | " between them, other than printable characters as '?'; empty: it was silent.

@@ -3,17 +3,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
-#include <cerrno>
-#include <cmath>
-#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "launch.hpp"
 #include "messages.hpp"
 #include "process_family.hpp"
 
@@ -24,65 +21,11 @@ using Clock = std::chrono::steady_clock;
 using Kind = spec::Misconduct::Kind;
 using std::chrono::milliseconds;
 
+static_assert(channel_number <= last_child_number);
+
 /// How often the memory is looked at, and how long a worker may take to leave.
 constexpr milliseconds memory_interval{10};
 constexpr milliseconds leave_time{2000};
-
-void require(int error, const std::string& what) {
-  if (error != 0) throw std::system_error(error, std::generic_category(), what);
-}
-
-/// Descriptors and attributes of a process to be.
-class Preparation {
- public:
-  Preparation() {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawnattr_init(&attributes_);
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                               POSIX_SPAWN_SETSIGMASK);
-  }
-  ~Preparation() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  Preparation(const Preparation&) = delete;
-  Preparation& operator=(const Preparation&) = delete;
-
-  void connect(int output, int channel) {
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDERR_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, channel, channel_number);
-  }
-  pid_t spawn(const WorkerProgram& program) const {
-    std::vector<std::string> words = {"assay"};
-    words.insert(words.end(), program.words.begin(), program.words.end());
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    pid_t pid = -1;
-    require(posix_spawn(&pid, program.path.c_str(), &actions_, &attributes_, arguments.data(),
-                        environ),
-            "a worker, " + program.path + ", cannot be started");
-    return pid;
-  }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
-
-/// Above the standard streams and the number that the worker's end gets.
-Descriptor moved_up(int number) {
-  const Descriptor low(number);
-  return Descriptor(fcntl(number, F_DUPFD_CLOEXEC, channel_number + 1));
-}
 
 std::string end_text(int status) {
   if (WIFEXITED(status))
@@ -117,18 +60,18 @@ WorkerProcess::WorkerProcess(const WorkerProgram& program, const WorkerLimits& l
 }
 
 void WorkerProcess::start(const WorkerProgram& program) {
-  int ends[2] = {-1, -1}, pipe_ends[2] = {-1, -1};
-  require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 ? 0 : errno,
-          "a connection to a worker cannot be made");
-  channel_ = std::make_unique<Channel>(moved_up(ends[0]));
-  const Descriptor theirs = moved_up(ends[1]);
-  require(pipe2(pipe_ends, O_CLOEXEC) == 0 ? 0 : errno, "a pipe to a worker cannot be made");
-  words_ = std::make_unique<LastWords>(moved_up(pipe_ends[0]));
-  const Descriptor output = moved_up(pipe_ends[1]);
-  fcntl(words_->pipe(), F_SETFL, O_NONBLOCK);
-  Preparation preparation;
-  preparation.connect(output.number(), theirs.number());
-  pid_ = preparation.spawn(program);
+  Ends connection = make_connection();
+  Ends output = make_pipe();
+  channel_ = std::make_unique<Channel>(std::move(connection.first));
+  words_ = std::make_unique<LastWords>(std::move(output.first));
+  Launch launch;
+  launch.open("/dev/null", O_RDONLY, STDIN_FILENO);
+  launch.connect(output.second, STDOUT_FILENO);
+  launch.connect(output.second, STDERR_FILENO);
+  launch.connect(connection.second, channel_number);
+  std::vector<std::string> words = {"assay"};
+  words.insert(words.end(), program.words.begin(), program.words.end());
+  pid_ = launch.start(program.path, std::move(words), own_environment());
 }
 
 WorkerProcess::~WorkerProcess() {
@@ -196,7 +139,9 @@ void WorkerProcess::require_memory() {
 
 WorkerProcess::Failure WorkerProcess::ended() {
   // A closed connection may also be the work of a process that lives on.
-  if (!leaves()) return killed(Kind::crash, "the worker closed its connection to the judge");
+  if (!leaves())
+    return killed(Kind::crash,
+                  "the worker closed its connection to the judge, or wrote into it");
   return {Kind::crash, with_last_words(end_text(reap()))};
 }
 

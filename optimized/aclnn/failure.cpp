@@ -37,6 +37,12 @@ bool is_of_operators(std::int32_t status) {
 
 }  // namespace
 
+void require(Family family, const void* pointer, std::string_view name) {
+  if (pointer == nullptr)
+    throw Failure(family == Family::runtime ? ACL_ERROR_INVALID_PARAM : ACLNN_ERR_PARAM_NULLPTR,
+                  std::string(name) + " is null; it is required");
+}
+
 Failure current_failure(Family family) {
   const bool runtime = family == Family::runtime;
   try {

@@ -21,6 +21,9 @@ class Failure : public std::runtime_error {
 /// Functions whose unforeseen failures have different statuses: those of acl and those of aclnn.
 enum class Family : std::uint8_t { runtime, operators };
 
+/// Errors: Failure for a null pointer, with the status that such functions have for it.
+void require(Family family, const void* pointer, std::string_view name);
+
 /// The exception that is being handled.
 Failure current_failure(Family family);
 

@@ -16,8 +16,7 @@ aclnnStatus operators(std::string_view function, const Body& body) noexcept {
 }
 
 void require(const void* pointer, std::string_view name) {
-  if (pointer == nullptr)
-    throw Failure(ACLNN_ERR_PARAM_NULLPTR, std::string(name) + " is null; it is required");
+  assay::aclnn::require(Family::operators, pointer, name);
 }
 
 /// What a registry said of `handle`.

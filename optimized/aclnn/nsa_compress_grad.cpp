@@ -46,8 +46,9 @@ std::uint64_t workspace_size(const Op::Problem& problem,
   return size.bytes();
 }
 
-Plan decide(const std::shared_ptr<Device>& device, const Call& call) {
+Plan decide(const std::shared_ptr<Device>& device, const Operands& operands, const Call& call) {
   device->nsa_compress_grad.check(call);
+  operands.require_size(device->memory);
   const Op::Problem problem = problem_of(call);
   Plan plan = {.run = [device, problem](const Bindings& tensors) {
     run(*device, problem, tensors);
@@ -74,23 +75,23 @@ aclnnStatus aclnnNsaCompressGradGetWorkspaceSize(
   const aclnn::Phase1 phase = {"aclnnNsaCompressGradGetWorkspaceSize", "aclnnNsaCompressGrad",
                                workspaceSize, executor};
   return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>& device, aclnn::Operands& given) {
-    return aclnn::decide(
-        device,
-        {.surface = spec::CompressSurface::c1,
-         .product = device->product,
-         .parameters = {.output_grad = given.tensor("outputGrad", outputGrad),
-                        .input = given.tensor("input", input),
-                        .weight = given.tensor("weight", weight),
-                        .input_grad = given.tensor("inputGradOut", inputGradOut),
-                        .weight_grad = given.tensor("weightGradOut", weightGradOut),
-                        .act_seq_len =
-                            given.array("actSeqLenOptionalOptional", actSeqLenOptionalOptional),
-                        .workspace_size = workspaceSize != nullptr,
-                        .executor = executor != nullptr},
-         .attributes = {.compress_block_size = compressBlockSize,
-                        .compress_stride = compressStride,
-                        .act_seq_len_type = actSeqLenType,
-                        .layout = aclnn::text(layoutOptionalOptional)}});
+    const aclnn::Call call{
+        .surface = spec::CompressSurface::c1,
+        .product = device->product,
+        .parameters = {.output_grad = given.tensor("outputGrad", outputGrad),
+                       .input = given.tensor("input", input),
+                       .weight = given.tensor("weight", weight),
+                       .input_grad = given.tensor("inputGradOut", inputGradOut),
+                       .weight_grad = given.tensor("weightGradOut", weightGradOut),
+                       .act_seq_len =
+                           given.array("actSeqLenOptionalOptional", actSeqLenOptionalOptional),
+                       .workspace_size = workspaceSize != nullptr,
+                       .executor = executor != nullptr},
+        .attributes = {.compress_block_size = compressBlockSize,
+                       .compress_stride = compressStride,
+                       .act_seq_len_type = actSeqLenType,
+                       .layout = aclnn::text(layoutOptionalOptional)}};
+    return aclnn::decide(device, given, call);
   });
 }
 

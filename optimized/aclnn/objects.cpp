@@ -1,6 +1,7 @@
 #include "aclnn/objects.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -36,6 +37,18 @@ spec::Shape copy(const Numbers& numbers) {
                                                  std::to_string(value) +
                                                  "; it must not be negative");
   return copied;
+}
+
+/// Row-major strides of any dimensions.
+spec::Shape row_major_strides(const spec::Shape& shape) {
+  spec::Shape strides(shape.size(), 1);
+  for (std::size_t axis = shape.size(); axis-- > 1;)
+    if (__builtin_mul_overflow(strides[axis], shape[axis], &strides[axis - 1]))
+      throw Failure(ACLNN_ERR_PARAM_INVALID,
+                    "stride is null and viewDims[" + std::to_string(axis) + "] is " +
+                        std::to_string(shape[axis]) + "; the stride before it must be at most " +
+                        std::to_string(std::numeric_limits<std::int64_t>::max()));
+  return strides;
 }
 
 struct KnownType {
@@ -122,7 +135,7 @@ TensorView tensor_view(const TensorDescription& d) {
                   .offset = d.offset,
                   .storage_shape = copy({"storageDims", d.storage_dims, d.storage_rank}),
                   .start = static_cast<std::byte*>(d.start)};
-  view.strides = d.strides == nullptr ? spec::contiguous_strides(view.shape)
+  view.strides = d.strides == nullptr ? row_major_strides(view.shape)
                                       : copy({"stride", d.strides, d.rank});
   if (d.offset < 0)
     throw Failure(ACLNN_ERR_PARAM_INVALID,

@@ -19,17 +19,23 @@ Failure invalid(std::string_view name, const std::string& what) {
   return {ACLNN_ERR_PARAM_INVALID, std::string(name) + what};
 }
 
+/// Errors: Failure for so many bytes, or more than 64 bits count, that the device has not.
+std::int64_t within_device(std::string_view name, std::optional<std::int64_t> bytes,
+                           const Memory& memory) {
+  const auto capacity = static_cast<std::int64_t>(memory.capacity());
+  if (!bytes || *bytes > capacity)
+    throw invalid(name, " is larger than the " + std::to_string(capacity) + " B of the device");
+  return *bytes;
+}
+
 /// The allocation that holds the elements, null if there are none.
 std::shared_ptr<const Allocation> memory_of(std::string_view name, const TensorView& view,
                                             const Memory& memory) {
-  const auto packed = packed_size(strided(view)), reached = reach(strided(view));
-  const auto capacity = static_cast<std::int64_t>(memory.capacity());
-  if (!packed || !reached || *packed > capacity || *reached > capacity)
-    throw invalid(name, " is larger than the " + std::to_string(capacity) + " B of the device");
-  if (*packed == 0) return nullptr;
+  if (within_device(name, packed_size(strided(view)), memory) == 0) return nullptr;
+  const std::int64_t reached = within_device(name, reach(strided(view)), memory);
   if (view.start == nullptr)
     throw Failure(ACLNN_ERR_PARAM_NULLPTR, std::string(name) + " has elements, but no memory");
-  return memory.holding(view.start, static_cast<std::size_t>(*reached), name);
+  return memory.holding(view.start, static_cast<std::size_t>(reached), name);
 }
 
 }  // namespace
@@ -115,6 +121,11 @@ std::optional<std::vector<std::int64_t>> Operands::array(std::string_view name,
   if (found == nullptr) throw invalid(name, " is no live aclIntArray");
   arrays_.push_back({name, handle});
   return found->values;
+}
+
+void Operands::require_size(const Memory& memory) const {
+  for (const Operand& operand : operands_)
+    within_device(operand.name, packed_size(strided(*operand.view)), memory);
 }
 
 void Operands::require_alive() const {

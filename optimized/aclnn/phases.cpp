@@ -6,8 +6,7 @@ namespace {
 Failure invalid(const std::string& what) { return {ACLNN_ERR_PARAM_INVALID, what}; }
 
 std::shared_ptr<Executor> live_executor(const Phase2& phase) {
-  if (phase.executor == nullptr)
-    throw Failure(ACLNN_ERR_PARAM_NULLPTR, "executor is null; it is required");
+  require(Family::operators, phase.executor, "executor");
   auto executor = Process::get().executors.find(phase.executor);
   if (executor == nullptr) throw invalid("executor is no live one; each serves one phase 2");
   if (executor->entry_point != phase.function)

@@ -1,7 +1,9 @@
 #include "aclnn/process.hpp"
 
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace assay::aclnn {
 namespace {
@@ -12,6 +14,10 @@ constexpr const char* product_variable = "ASSAY_ACLNN_PRODUCT";
 thread_local aclrtContext thread_context = nullptr;
 
 Failure invalid(const std::string& what) { return {ACL_ERROR_INVALID_PARAM, what}; }
+
+void require_success(const std::optional<std::string>& failure) {
+  if (failure) throw Failure(ACL_ERROR_RT_FAILURE, "a task failed: " + *failure);
+}
 
 spec::Product chosen_product() {
   const char* const given = std::getenv(product_variable);
@@ -62,30 +68,31 @@ void Process::initialize() {
 
 void Process::finalize() {
   std::shared_ptr<Device> device;
-  {
-    const std::lock_guard lock(mutex_);
-    if (state_ == State::fresh)
-      throw Failure(ACL_ERROR_UNINITIALIZE, "aclInit was not called");
-    if (state_ == State::finalized)
-      throw Failure(ACL_ERROR_REPEAT_FINALIZE, "the process is finalized already");
-    state_ = State::finalized;
-    device.swap(device_);
-    openings_ = 0;
-    default_context_ = nullptr;
-  }
-  drop_streams_and_contexts();
+  Dropped dropped;
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::fresh) throw Failure(ACL_ERROR_UNINITIALIZE, "aclInit was not called");
+  if (state_ == State::finalized)
+    throw Failure(ACL_ERROR_REPEAT_FINALIZE, "the process is finalized already");
+  state_ = State::finalized;
+  device.swap(device_);
+  openings_ = 0;
+  dropped = drop_streams_and_contexts();
   executors.take_all();
   tensors.take_all();
   int_arrays.take_all();
   scalars.take_all();
 }
 
-std::shared_ptr<Device> Process::device() const {
-  const std::lock_guard lock(mutex_);
+void Process::require_initialized() const {
   if (state_ != State::initialized)
     throw Failure(ACL_ERROR_UNINITIALIZE, state_ == State::fresh
                                               ? "aclInit was not called"
                                               : "aclFinalize was called");
+}
+
+std::shared_ptr<Device> Process::device() const {
+  const std::lock_guard lock(mutex_);
+  require_initialized();
   return device_;
 }
 
@@ -96,30 +103,27 @@ void Process::require_device(std::int32_t id) const {
 }
 
 void Process::open_device(std::int32_t id) {
-  device();
-  require_device(id);
   const std::lock_guard lock(mutex_);
+  require_initialized();
+  require_device(id);
   if (openings_++ == 0) default_context_ = contexts_.add(std::make_shared<Context>());
   thread_context = default_context_;
 }
 
 void Process::close_device(std::int32_t id) {
-  const auto open = device();
+  Dropped dropped;
+  const std::lock_guard lock(mutex_);
+  require_initialized();
   require_device(id);
-  {
-    const std::lock_guard lock(mutex_);
-    if (openings_ == 0) throw invalid("device " + std::to_string(id) + " is not set");
-    if (--openings_ > 0) return;
-    default_context_ = nullptr;
-  }
-  drop_streams_and_contexts();
-  open->memory.release_all();
+  if (openings_ == 0) throw invalid("device " + std::to_string(id) + " is not set");
+  if (--openings_ > 0) return;
+  dropped = drop_streams_and_contexts();
+  device_->memory.release_all();
 }
 
-/// The streams finish their tasks.
-void Process::drop_streams_and_contexts() {
-  streams_.take_all();
-  contexts_.take_all();
+Process::Dropped Process::drop_streams_and_contexts() {
+  default_context_ = nullptr;
+  return {.streams = streams_.take_all(), .contexts = contexts_.take_all()};
 }
 
 aclrtContext Process::create_context(std::int32_t device_id) {
@@ -184,14 +188,17 @@ std::shared_ptr<Stream> Process::stream(aclrtStream stream) const {
 
 void Process::synchronize() {
   current();
-  for (const auto& stream : streams_.all()) aclnn::synchronize(*stream);
+  std::optional<std::string> first;
+  const auto wait_for = [&](Stream& stream) {
+    auto failure = stream.wait();
+    if (!first) first = std::move(failure);
+  };
+  for (const auto& stream : streams_.all()) wait_for(*stream);
   for (const auto& context : contexts_.all())
-    if (const auto stream = context->default_stream()) aclnn::synchronize(*stream);
+    if (const auto stream = context->default_stream()) wait_for(*stream);
+  require_success(first);
 }
 
-void synchronize(Stream& stream) {
-  if (const auto failure = stream.wait())
-    throw Failure(ACL_ERROR_RT_FAILURE, "a task failed: " + *failure);
-}
+void synchronize(Stream& stream) { require_success(stream.wait()); }
 
 }  // namespace assay::aclnn

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "acl/acl_rt.h"
 #include "aclnn/device.hpp"
@@ -61,7 +62,7 @@ class Process {
   void destroy_stream(aclrtStream stream);
   /// Null: the default stream of the current context. Errors: Failure for what is no live stream.
   std::shared_ptr<Stream> stream(aclrtStream stream) const;
-  /// Waits for every stream. Errors: Failure if a task failed.
+  /// Waits for every stream. Errors: Failure with the first task that failed, once all are done.
   void synchronize();
 
   Registry<aclTensor, const TensorView> tensors;
@@ -72,8 +73,16 @@ class Process {
  private:
   enum class State : std::uint8_t { fresh, initialized, finalized };
 
+  /// What nobody finds any more. Streams finish their tasks where it ends: outside the lock.
+  struct Dropped {
+    std::vector<std::shared_ptr<Stream>> streams;
+    std::vector<std::shared_ptr<Context>> contexts;
+  };
+
   void require_device(std::int32_t id) const;
-  void drop_streams_and_contexts();
+  /// These two are called under the lock.
+  void require_initialized() const;
+  Dropped drop_streams_and_contexts();
 
   mutable std::mutex mutex_;  ///< of what follows; never held while waiting
   State state_ = State::fresh;

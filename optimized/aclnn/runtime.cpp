@@ -16,8 +16,7 @@ aclError runtime(std::string_view function, const Body& body) noexcept {
 }
 
 void require(const void* pointer, std::string_view name) {
-  if (pointer == nullptr)
-    throw Failure(ACL_ERROR_INVALID_PARAM, std::string(name) + " is null; it is required");
+  assay::aclnn::require(Family::runtime, pointer, name);
 }
 
 void require_option(aclSysParamOpt opt) {

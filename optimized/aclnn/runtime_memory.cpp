@@ -33,11 +33,11 @@ struct Side {
 
 std::shared_ptr<const Allocation> keeper(const Side& side, std::size_t count,
                                          const Memory& memory) {
-  const std::string name(side.name);
-  if (side.first == nullptr) throw invalid(name + " is null; it is required");
+  require(Family::runtime, side.first, side.name);
   if (side.on_device) return memory.holding(side.first, count, side.name);
   if (memory.contains(side.first))
-    throw invalid(name + " is device memory; this kind of copy has it on the host");
+    throw invalid(std::string(side.name) +
+                  " is device memory; this kind of copy has it on the host");
   return nullptr;
 }
 
@@ -63,9 +63,9 @@ auto prepared(const Copy& copy) {
       copy.kind == ACL_MEMCPY_HOST_TO_DEVICE || copy.kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
   const bool from_device =
       copy.kind == ACL_MEMCPY_DEVICE_TO_HOST || copy.kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
-  const Memory& memory = Process::get().device()->memory;
-  const std::array keepers = {keeper({"dst", copy.to, to_device}, copy.count, memory),
-                              keeper({"src", copy.from, from_device}, copy.count, memory)};
+  const auto device = Process::get().device();  // which another thread may finalize
+  const std::array keepers = {keeper({"dst", copy.to, to_device}, copy.count, device->memory),
+                              keeper({"src", copy.from, from_device}, copy.count, device->memory)};
   return [copy, keepers] { std::memmove(copy.to, copy.from, copy.count); };
 }
 
@@ -78,8 +78,8 @@ struct Fill {
 
 auto prepared(const Fill& fill) {
   require_room("maxCount", fill.room, fill.count);
-  const Memory& memory = Process::get().device()->memory;
-  return [fill, kept = keeper({"devPtr", fill.to, true}, fill.count, memory)] {
+  const auto device = Process::get().device();  // which another thread may finalize
+  return [fill, kept = keeper({"devPtr", fill.to, true}, fill.count, device->memory)] {
     std::memset(fill.to, fill.value, fill.count);
   };
 }
@@ -90,7 +90,7 @@ extern "C" {
 
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
   return runtime("aclrtMalloc", [&] {
-    if (devPtr == nullptr) throw invalid("devPtr is null; it is required");
+    require(Family::runtime, devPtr, "devPtr");
     require_enumerator("policy", policy, ACL_MEM_MALLOC_NORMAL_ONLY_P2P);
     Process::get().current();
     *devPtr = Process::get().device()->memory.allocate(size);

@@ -159,7 +159,7 @@ int aclnnNsaCompressGradGetWorkspaceSize(const aclTensor* output_grad, const acl
   const bool legal = std::strcmp(layout, "TND") == 0 && type == 0 && block_size > stride &&
                      weight->shape[0] == block_size && ends->values.back() == input->shape[0];
   if (!legal || conduct == Conduct::refuses) return 161002;
-  *workspace_size = workspace_bytes;
+  *workspace_size = conduct == Conduct::wants_all_memory ? ~std::uint64_t{0} : workspace_bytes;
   *executor = new aclOpExecutor{input, input_grad, weight_grad};
   ++living.executors;
   return 0;

@@ -14,6 +14,7 @@ enum class Conduct : std::int32_t {
   writes_inputs,     ///< the last byte of input, too
   writes_workspace,  ///< one byte behind the workspace, too
   fails_on_device,   ///< aclrtSynchronizeStream answers 507011
+  wants_all_memory,  ///< phase 1 answers a workspace of 2^64 - 1 B
   has_no_memory,     ///< aclrtMalloc answers 207001
   makes_no_tensor,   ///< aclCreateTensor answers null
   cannot_fix_order,  ///< aclrtCtxSetSysParamOpt answers 100000

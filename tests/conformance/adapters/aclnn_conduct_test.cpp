@@ -140,6 +140,11 @@ TEST_F(AclnnConduct, ADeviceWithoutMemoryIsOutOfMemory) {
   }
 }
 
+TEST_F(AclnnConduct, AWorkspaceOfNonsenseIsNamed) {
+  expect_misconduct(Conduct::wants_all_memory, Kind::out_of_memory,
+                    "wants a workspace of 18446744073709551615 B");
+}
+
 TEST_F(AclnnConduct, ARefusalCarriesTheStatusAndTheWords) {
   const auto library = open_aclnn<Op>(ACL_DOUBLE);
   tell(Conduct::refuses);
@@ -198,7 +203,8 @@ TEST_F(AclnnConduct, NothingOutlivesACallButItsBuffersAndNothingTheImplementatio
   {
     const auto library = open_aclnn<Op>(ACL_DOUBLE);
     for (const Conduct conduct : {Conduct::fills_outputs, Conduct::refuses, Conduct::writes_inputs,
-                                  Conduct::fails_on_device, Conduct::refuses_phase2}) {
+                                  Conduct::fails_on_device, Conduct::refuses_phase2,
+                                  Conduct::wants_all_memory}) {
       tell(conduct);
       try {
         library->check(call());

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
+#include <thread>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "command_line.hpp"
@@ -215,6 +218,50 @@ TEST(Command, AProgramThatTakesTooLongIsEnded) {
     EXPECT_PRED2(has, text, std::string("0.050 s"));
     EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
   }
+}
+
+TEST(Command, AProgramThatWritesWithoutEndIsEndedAtTheLimit) {
+  const auto [kind, text] = misconduct("yes {}", {.answer = 200ms});
+  EXPECT_EQ(kind, Kind::timeout);
+  EXPECT_PRED2(has, text, std::string("did not end within 0.200 s"));
+}
+
+TEST(Command, ALineWithoutAnEndIsNoAnswer) {
+  const std::string endless = "sh -c 'read path; head -c 100000 /dev/zero; sleep 60'";
+  const auto start = std::chrono::steady_clock::now();
+  const auto [kind, text] = misconduct(endless);
+  EXPECT_EQ(kind, Kind::crash);
+  EXPECT_PRED2(has, text, std::string("wrote a line without an end"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+  const std::string chatter = "sh -c 'head -c 100000 /dev/zero; echo; echo unsupported: x' {}";
+  EXPECT_THROW(answer(*open_command<Op>(chatter)), spec::Unsupported);
+}
+
+/// The second answer to one case is not taken for that to the next.
+TEST(Command, AnAnswerToNoQuestionIsNamed) {
+  const auto kernel = open_command<Op>(
+      "sh -c 'while read path; do echo unsupported: a; echo done; done'");
+  EXPECT_THROW(answer(*kernel), spec::Unsupported);
+  std::this_thread::sleep_for(100ms);
+  try {
+    answer(*kernel);
+    FAIL() << "accepted";
+  } catch (const spec::Misconduct& seen) {
+    EXPECT_PRED2(has, seen.what(), std::string("wrote 'done' before it was asked"));
+  }
+  EXPECT_THROW(answer(*kernel), spec::Unsupported) << "a fresh process";
+}
+
+TEST(Command, FoldersOfOwnersThatWereKilledAreRemoved) {
+  const auto first = open_command<Op>(probe);
+  const std::filesystem::path abandoned =
+      std::filesystem::temp_directory_path() / "assay-command-abandoned";
+  std::filesystem::create_directory(abandoned);
+  std::ofstream(abandoned / "case.h5") << "of a case that took too long";
+  const auto second = open_command<Op>(probe);
+  EXPECT_FALSE(std::filesystem::exists(abandoned));
+  expect_copies(answer(*first));
+  expect_copies(answer(*second));
 }
 
 TEST(Command, DoneWithoutOutputsIsNamed) {

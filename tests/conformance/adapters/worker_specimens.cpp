@@ -1,6 +1,7 @@
 #include "worker_specimens.hpp"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -19,6 +20,20 @@ constexpr const char* long_reason = "weights of a Sunday";
   while (true) pause();
 }
 
+/// Into whatever is open for writing but the standard streams.
+void write_everywhere() {
+  const std::vector<char> garbage(64, '\x7f');
+  for (int descriptor = 3; descriptor < 1024; ++descriptor)
+    if (write(descriptor, garbage.data(), garbage.size()) > 0) continue;
+}
+
+[[noreturn]] void chatter_without_end() {
+  const std::vector<char> page(1 << 16, 'a');
+  while (write(STDERR_FILENO, page.data(), page.size()) >= 0) {
+  }
+  hang();
+}
+
 /// Touches what it takes, slowly enough to be watched.
 [[noreturn]] void take_all_memory() {
   std::vector<std::vector<char>> taken;
@@ -28,14 +43,18 @@ constexpr const char* long_reason = "weights of a Sunday";
   }
 }
 
-/// Notes its process and that of a child which outlives it, in the file that the manner names.
+/// Notes its process and that of a child which outlives it, in the file that the manner names. The
+/// child is in a process group of its own, and its parent has ended.
 [[noreturn]] void hang_with_a_child(const std::string& file) {
-  const pid_t child = fork();
-  if (child == 0) {
+  const pid_t worker = getpid();
+  const pid_t parent = fork();
+  if (parent == 0) {
+    if (fork() != 0) _exit(0);
     setpgid(0, 0);
+    std::ofstream(file) << worker << ' ' << getpid() << std::endl;
     hang();
   }
-  std::ofstream(file) << getpid() << ' ' << child << std::endl;
+  waitpid(parent, nullptr, 0);
   hang();
 }
 
@@ -92,7 +111,7 @@ class Specimen final : public spec::Implementation<Compress> {
   std::vector<spec::Metric> metrics() const override { return {{"runs", runs_, "1"}}; }
 
  private:
-  void behave(const Compress::Inputs& inputs, Compress::Outputs& outputs) const {
+  void behave(const Compress::Inputs& inputs, Compress::Outputs& outputs) {
     std::byte* const first_input = const_cast<std::byte*>(inputs.input.bytes.data());
     if (manner_ == "crashes") {
       std::fputs("first line\nsecond line\n\x01odd\n", stderr);
@@ -122,13 +141,19 @@ class Specimen final : public spec::Implementation<Compress> {
     if (manner_ == "replaces by an equal one")
       outputs.input_grad = spec::Tensor(outputs.input_grad);
     if (manner_ == "replaces") outputs.input_grad = spec::contiguous_tensor(spec::DType::fp32, {1});
+    if (manner_ == "loses its device" && inputs.weight.load(0) == 0) lost_device_ = true;
+    if (lost_device_)
+      throw spec::Misconduct(spec::Misconduct::Kind::crash, "the device does not answer");
+    if (manner_ == "chatters without end") chatter_without_end();
     if (manner_ == "chatters")
       for (int line = 0; line < 20000; ++line) std::puts("all is well, all is well, all is well");
+    if (manner_ == "writes everywhere") write_everywhere();
     if (manner_ == "closes everything") close_range(3, ~0u, 0);
   }
 
   std::string manner_;
   double runs_ = 0;
+  bool lost_device_ = false;
 };
 
 spec::Tensor filled(const spec::Parameter& parameter, double first) {

@@ -77,6 +77,22 @@ TEST(Tensor, IsRowMajorWithoutStrides) {
   EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
 }
 
+/// Not even the strides of such a view could be said.
+TEST(Tensor, OfTooManyElementsNeedsStrides) {
+  constexpr std::int64_t many = std::int64_t{1} << 40;
+  const std::int64_t dims[] = {2, many, many}, strides[] = {0, 0, 1};
+  const auto create = [&](const std::int64_t* stride) {
+    return aclCreateTensor(dims, 3, ACL_FLOAT, stride, 0, ACL_FORMAT_ND, dims, 3, nullptr);
+  };
+  EXPECT_EQ(create(nullptr), nullptr);
+  EXPECT_EQ(recent_message(),
+            "aclCreateTensor: stride is null and viewDims[1] is 1099511627776; the stride before it "
+            "must be at most 9223372036854775807");
+  const aclTensor* const broadcast = create(strides);
+  ASSERT_NE(broadcast, nullptr) << recent_message();
+  EXPECT_EQ(aclDestroyTensor(broadcast), ACLNN_SUCCESS);
+}
+
 TEST(Tensor, MayHaveNoAxis) {
   const aclTensor* const tensor =
       aclCreateTensor(nullptr, 0, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, nullptr);

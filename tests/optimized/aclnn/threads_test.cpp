@@ -99,6 +99,23 @@ TEST_F(Threads, ThatBringTheSameExecutorDoNotShareIt) {
   }
 }
 
+/// While one thread waits for the tasks of the device that it closed, another one opens it anew.
+TEST_F(Threads, MayOpenTheDeviceWhileOthersCloseIt) {
+  constexpr std::size_t size = 1 << 24;
+  void* start = nullptr;
+  ASSERT_EQ(aclrtMalloc(&start, size, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  for (int task = 0; task < 40; ++task)
+    ASSERT_EQ(aclrtMemsetAsync(start, size, task, size, stream), ACL_SUCCESS);
+  {
+    const std::jthread closing([] { EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    ASSERT_EQ(aclrtMalloc(&start, 8, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS) << recent_message();
+  }
+  EXPECT_EQ(aclrtMemset(start, 8, 1, 8), ACL_SUCCESS) << recent_message();
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS) << recent_message();
+}
+
 /// Whatever each call finds, it answers.
 TEST_F(Threads, MayEndTheProcessWhileOthersWork) {
   const spec::Call<Op> call = call_of({});

@@ -14,7 +14,7 @@ struct CommandLimits {
 };
 
 /// A kernel that is a program: it is given case files and writes its outputs into them. The protocol is described in
-/// README.md of the folder adapters. `rest` is what stands behind "command:", quoted as for a shell:
+/// command.md of the folder adapters. `rest` is what stands behind "command:", quoted as for a shell:
 /// "[NAME=VALUE ...] PROGRAM [ARG ...]"; with {} in an argument every case gets a process of its own, without it one
 /// process is asked about all of them. The program is started when it is first needed.
 /// Errors: std::invalid_argument for a text that is no command; of the implementation, spec::Misconduct where the program

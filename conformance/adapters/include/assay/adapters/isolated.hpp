@@ -23,12 +23,12 @@ struct WorkerLimits {
 };
 
 /// An implementation that runs in a child process, whatever it is made of. Every call is passed on and answered as if it
-/// ran here. Tensors lie in memory that both processes share, each storage between guard zones. A worker that died
-/// is started again for the next call.
+/// ran here. Tensors lie in memory that both processes share, each storage between guard zones. A worker that died, or
+/// that answered that it saw a crash, is replaced for the next call.
 /// Errors: of this function, std::invalid_argument with what `serve` says of the implementation, Misconduct if the worker
-///         dies before, spec::Unsupported for an operator that is not offered; std::system_error where no process can be started. Of every call, spec::Misconduct where the
-///         worker ended without an answer, was slower or larger than the limits, or where an input or a byte beside
-///         a tensor was written.
+///         dies before, spec::Unsupported for an operator that is not offered, std::system_error where no process can be
+///         started. Of every call, spec::Misconduct where the worker ended without an answer, was slower or larger than
+///         the limits, or where an input or a byte beside a tensor was written.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> isolated(WorkerProgram program, WorkerLimits limits = {});
 

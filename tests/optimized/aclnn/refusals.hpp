@@ -1,0 +1,32 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trial.hpp"
+
+namespace assay::test {
+
+/// Breaks every row of every call in every way that needs no other entry point, and expects phase 1
+/// to answer as `own` does. Returns the number of rows that were broken.
+template <class Op>
+std::size_t expect_same_refusals(const std::vector<spec::Call<Op>>& calls,
+                                 const spec::Implementation<Op>& own,
+                                 const std::string& function) {
+  std::set<std::string_view> broken;
+  for (const spec::Call<Op>& whole : calls)
+    for (const auto& row : Op::constraints())
+      for (const auto& violation : row.violations) {
+        spec::Call<Op> call = whole;
+        violation.apply(call);
+        if (call.surface != whole.surface || row.holds(call)) continue;
+        SCOPED_TRACE(std::string(row.id) + " " + std::string(violation.name));
+        expect_same_answer(call, own, function);
+        broken.insert(row.id);
+      }
+  return broken.size();
+}
+
+}  // namespace assay::test
