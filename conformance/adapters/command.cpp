@@ -71,6 +71,7 @@ class Command final : public spec::Implementation<Op> {
 
   static void take_outputs(const std::filesystem::path& file, Outputs& outputs) {
     const fixtures::CaseRecord record = fixtures::Reader(file).read(case_id);
+    if (record.actual.empty()) return;  // what was never written is the judge's to see
     if (record.actual.size() != 1)
       throw std::invalid_argument("holds outputs of " + std::to_string(record.actual.size()) +
                                   " implementations below actual, wanted one");
@@ -85,7 +86,10 @@ class Command final : public spec::Implementation<Op> {
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> open_command(const std::string& rest,
                                                        const CommandLimits& limits) {
-  return std::make_unique<Command<Op>>(parse_command_line(rest), limits);
+  const CommandLine command = parse_command_line(rest);
+  require_program(command);
+  spec::numerics_from_text(declared_numerics(command), spec::DType::bf16, Op::name);  // refuses nonsense
+  return std::make_unique<Command<Op>>(command, limits);
 }
 
 template std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> open_command(

@@ -15,7 +15,6 @@ namespace {
 using Kind = spec::Misconduct::Kind;
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* numerics_variable = "ASSAY_NUMERICS";
 constexpr std::string_view answers =
     "done, unsupported: REASON, rejected: STATUS TEXT, error: TEXT";
 constexpr std::size_t shown = 200;        // characters of an answer that a message quotes
@@ -45,12 +44,6 @@ spec::Rejected rejection(const std::string& text) {
   if (!stated) return {spec::Status::param_invalid, text};
   return {static_cast<spec::Status>(code),
           without_blanks_in_front(text.substr(static_cast<std::size_t>(end - text.data())))};
-}
-
-std::string declared_numerics(const CommandLine& command) {
-  for (const auto& [name, value] : command.environment)
-    if (name == numerics_variable) return value;
-  return {};
 }
 
 std::string seconds_text(std::chrono::milliseconds time) {

@@ -1,14 +1,20 @@
 #include "command_line.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <filesystem>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 
 namespace assay::adapters {
 namespace {
 
 constexpr std::string_view case_path = "{}";
+constexpr const char* numerics_variable = "ASSAY_NUMERICS";
 
 bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
@@ -46,6 +52,24 @@ std::optional<std::pair<std::string, std::string>> assignment(const std::string&
   return std::pair{name, word.substr(equals + 1)};
 }
 
+bool is_program(const std::filesystem::path& file) {
+  return std::filesystem::is_regular_file(file) && ::access(file.c_str(), X_OK) == 0;
+}
+
+/// What the command sets a variable to.
+std::optional<std::string> setting(const CommandLine& command, std::string_view variable) {
+  for (const auto& [name, value] : command.environment)
+    if (name == variable) return value;
+  return std::nullopt;
+}
+
+/// Where programs are looked for: PATH of the command, else of this process.
+std::string search_path(const CommandLine& command) {
+  if (const auto path = setting(command, "PATH")) return *path;
+  const char* path = std::getenv("PATH");
+  return path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+}
+
 }  // namespace
 
 std::vector<std::string> shell_words(const std::string& text) {
@@ -74,6 +98,23 @@ CommandLine parse_command_line(const std::string& text) {
     return word.find(case_path) != std::string::npos;
   });
   return command;
+}
+
+std::string declared_numerics(const CommandLine& command) {
+  return setting(command, numerics_variable).value_or("");
+}
+
+void require_program(const CommandLine& command) {
+  const std::string& program = command.words.front();
+  const std::string wanted = "'command:" + command.text + "': '" + program + "' is no program ";
+  if (program.find('/') != std::string::npos) {
+    if (is_program(program)) return;
+    throw std::invalid_argument(wanted + "that can be executed");
+  }
+  std::istringstream folders(search_path(command));
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (is_program(std::filesystem::path(folder.empty() ? "." : folder) / program)) return;
+  throw std::invalid_argument(wanted + "in any folder of PATH; one elsewhere is named by its path");
 }
 
 std::vector<std::string> words_for(const CommandLine& command, const std::string& path) {

@@ -21,6 +21,12 @@ std::vector<std::string> shell_words(const std::string& text);
 /// Errors: std::invalid_argument for a text without a program.
 CommandLine parse_command_line(const std::string& text);
 
+/// What ASSAY_NUMERICS in front of the program says; empty where it is not there.
+std::string declared_numerics(const CommandLine& command);
+
+/// Errors: std::invalid_argument if the program is no file that can be executed.
+void require_program(const CommandLine& command);
+
 /// The words with every {} replaced by `path`.
 std::vector<std::string> words_for(const CommandLine& command, const std::string& path);
 

@@ -15,6 +15,8 @@ namespace assay::conformance {
 namespace detail {
 
 constexpr double rerun_limit = 4e9;  // multiply-adds above which determinism is not tested
+constexpr const char* no_argument_checks =
+    "the implementation does not offer to check arguments";
 
 template <class Op>
 const spec::Constraint<Op>* row_of(const std::string& violation) {
@@ -62,7 +64,7 @@ CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel
   report.violated_row = row->id;
   if (!kernel.checks_arguments()) {
     report.verdict = Verdict::not_applicable;
-    add_note(report, "note", "the implementation does not offer to check arguments");
+    add_note(report, "note", no_argument_checks);
     return report;
   }
   const Answer answer = answer_of([&] { kernel.check(call); });
@@ -227,6 +229,11 @@ CaseReport examine_legal(Examination<Op>& examination, spec::Implementation<Op>&
   if (reason) {
     report.verdict = Verdict::not_applicable;
     add_note(report, "note", not_offered(*reason));
+    return report;
+  }
+  if (c.track == Track::phase1 && !kernel.checks_arguments()) {
+    report.verdict = Verdict::not_applicable;
+    add_note(report, "note", no_argument_checks);
     return report;
   }
   if (c.track == Track::phase1)

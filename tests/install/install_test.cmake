@@ -28,6 +28,16 @@ foreach(file IN LISTS package)
   endforeach()
 endforeach()
 
+# The component aclnn alone is a package.
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/aclnn --component aclnn)
+if(EXISTS ${FOLDER}/aclnn/bin)
+  message(FATAL_ERROR "the component aclnn installs programs")
+endif()
+run(${CMAKE_COMMAND} -S ${CONSUMER}/../aclnn_consumer -B ${FOLDER}/aclnn_build -G ${GENERATOR}
+    -D CMAKE_PREFIX_PATH=${FOLDER}/aclnn -D CMAKE_CXX_COMPILER=${COMPILER} -D CONSUMER=${CONSUMER})
+run(${CMAKE_COMMAND} --build ${FOLDER}/aclnn_build)
+run(${FOLDER}/aclnn_build/calls_aclnn)
+
 run(${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --output-on-failure -R "stored_case|calls_aclnn|plain_conforms")
 execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --output-on-failure -R zeros_conforms
                 RESULT_VARIABLE status OUTPUT_VARIABLE output)

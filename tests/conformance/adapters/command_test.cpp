@@ -264,16 +264,35 @@ TEST(Command, FoldersOfOwnersThatWereKilledAreRemoved) {
   expect_copies(answer(*second));
 }
 
-TEST(Command, DoneWithoutOutputsIsNamed) {
-  const auto [kind, text] = misconduct(answering("done"));
-  EXPECT_EQ(kind, Kind::crash);
-  EXPECT_PRED2(has, text, std::string("outputs of 0 implementations"));
+TEST(Command, DoneWithoutAFileIsNamed) {
   EXPECT_PRED2(has, misconduct("sh -c 'read path; echo > $path; echo done'").second,
                std::string("no HDF5 file"));
 }
 
-TEST(Command, AProgramThatCannotBeStartedIsNamed) {
-  EXPECT_PRED2(has, misconduct("/no/such/program").second, std::string("/no/such/program"));
+TEST(Command, DoneWithoutOutputsLeavesThemAsTheyWere) {
+  const auto kernel = open_command<Op>(answering("done"), {});
+  Op::Outputs made = outputs();
+  const auto before = made.dq.bytes;
+  kernel->run_call(call(), problem, inputs(), made);
+  EXPECT_EQ(made.dq.bytes, before);
+}
+
+std::string refusal(const std::string& command) {
+  try {
+    open_command<Op>(command, {});
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Command, WhatCannotBeStartedIsRefusedBeforeAnyCase) {
+  EXPECT_PRED2(has, refusal("/no/such/program {}"), std::string("'/no/such/program' is no program"));
+  EXPECT_PRED2(has, refusal("no-such-program"), std::string("in any folder of PATH"));
+  EXPECT_PRED2(has, refusal("/etc"), std::string("'/etc' is no program that can be executed"));
+  EXPECT_PRED2(has, refusal("PATH=/nowhere sh -c true"), std::string("'sh' is no program"));
+  EXPECT_PRED2(has, refusal("ASSAY_NUMERICS=nope sh {}"), std::string("nope"));
+  EXPECT_EQ(refusal("ASSAY_NUMERICS=ascend_a2 sh {}"), "accepted");
 }
 
 }  // namespace
