@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <sstream>
 
 #include "assay/conformance/expectation.hpp"
+#include "failure_pattern.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -235,7 +237,9 @@ Verdict compare(const Expectation& e, const std::vector<double>& actual,
   report.rows_judged = e.row_count();
   report.rows_total = e.extents.rows();
   Grade worst = Grade::within;
-  std::int64_t failing = 0, uncertified = 0;
+  std::int64_t uncertified = 0;
+  FailurePattern failing(e.extents);
+  std::vector<Finding> elements;
   for (std::size_t k = 0; k < actual.size(); ++k) {
     if (e.exempt[k / at(e.dim())] != 0) continue;
     if (!std::isfinite(e.radius[k]) ||
@@ -243,8 +247,11 @@ Verdict compare(const Expectation& e, const std::vector<double>& actual,
       ++uncertified;
     const Grade g = grade(e, k, actual[k], arithmetic);
     if (g == Grade::within) continue;
-    if (++failing <= static_cast<std::int64_t>(findings_per_tensor))
-      findings.push_back(element_finding(e, k, actual[k], g));
+    Finding finding = locate(e, static_cast<std::int64_t>(k));
+    finding.actual = actual[k], finding.expected = e.value[k];
+    failing.add(finding);
+    if (elements.size() < findings_per_tensor)
+      elements.push_back(element_finding(e, k, actual[k], g));
     worst = std::max(worst, g);
   }
   describe_worst(e, actual, arithmetic, report);
@@ -252,9 +259,11 @@ Verdict compare(const Expectation& e, const std::vector<double>& actual,
   const auto note = [&](const std::string& rule, const std::string& text) {
     findings.push_back({.rule = rule, .tensor = e.name, .text = text});
   };
-  if (failing > static_cast<std::int64_t>(findings_per_tensor))
-    note("bound", std::to_string(failing) + " of " + std::to_string(report.elements_judged) +
-                      " judged elements of " + e.name + " fail");
+  if (failing.count() > 1)
+    note("bound", std::to_string(failing.count()) + " of " +
+                      std::to_string(report.elements_judged) + " judged elements of " + e.name +
+                      " fail" + failing.text());
+  std::ranges::move(elements, std::back_inserter(findings));
   const Statistics s = statistics(e, actual, arithmetic);
   report.rms = s.rms, report.rms_limit = std::isfinite(s.rms_limit) ? s.rms_limit : 0;
   report.bias = s.bias, report.bias_t = s.bias_t, report.nu = e.nu;

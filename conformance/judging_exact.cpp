@@ -2,12 +2,14 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "failure_pattern.hpp"
 #include "judging.hpp"
 
 namespace assay::conformance {
@@ -65,7 +67,7 @@ class TensorJudge {
   const spec::NumericsProfile& numerics_;
   TensorReport result_;
   std::vector<Finding> findings_;
-  std::int64_t differing_ = 0;
+  std::optional<FailurePattern> differing_;
 };
 
 void TensorJudge::measure(const Finding& finding, double error, double tolerance) {
@@ -78,8 +80,8 @@ void TensorJudge::measure(const Finding& finding, double error, double tolerance
 
 void TensorJudge::differ(const ExactOutput& subject, Finding finding, Dyadic exact,
                          AcceptableBits wanted) {
-  ++differing_;
-  if (differing_ > most_findings) return;
+  differing_->add(finding);
+  if (differing_->count() > most_findings) return;
   const spec::FloatFormat format = spec::format_of(subject.output->dtype);
   finding.text = std::string(subject.tensor.name) + "(" + std::to_string(finding.b) + ", " + std::to_string(finding.n) +
                  ", " + std::to_string(finding.s) + ", " + std::to_string(finding.d) + ") is " +
@@ -130,6 +132,7 @@ void TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic e
 
 bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
   result_ = {.name = subject.tensor.name, .rows_total = subject.extents.rows()};
+  differing_.emplace(subject.extents);
   std::size_t next = 0;
   for (const std::int64_t flat : subject.tensor.rows) {
     const spec::RowPosition row = subject.extents.position(flat);
@@ -140,14 +143,15 @@ bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
   }
   result_.elements_judged = static_cast<std::int64_t>(next);
   report.tensors.push_back(result_);
-  for (Finding& finding : findings_) report.findings.push_back(std::move(finding));
-  if (differing_ > most_findings)
+  if (differing_->count() > 1)
     report.findings.push_back({.rule = "lattice",
                                .tensor = subject.tensor.name,
-                               .text = std::string(subject.tensor.name) + ": " + std::to_string(differing_) + " of " +
+                               .text = std::to_string(differing_->count()) + " of " +
                                        std::to_string(result_.elements_judged) +
-                                       " judged elements differ"});
-  return differing_ == 0;
+                                       " judged elements of " + subject.tensor.name + " differ" +
+                                       differing_->text()});
+  for (Finding& finding : findings_) report.findings.push_back(std::move(finding));
+  return differing_->count() == 0;
 }
 
 }  // namespace
