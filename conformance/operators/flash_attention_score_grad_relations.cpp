@@ -1,10 +1,8 @@
 #include "operators/flash_attention_score_grad_relations.hpp"
 
-#include <stdexcept>
-#include <string>
-
 #include "operators/flash_attention_score_grad_cascade.hpp"
 #include "relating.hpp"
+#include "relation_list.hpp"
 
 namespace assay::conformance::flash {
 
@@ -22,20 +20,11 @@ Tolerances Family::tolerances_of(const Trial& trial, const spec::NumericsProfile
 }
 
 std::vector<const Relation*> relations() {
-  std::vector<const Relation*> all;
-  for (const auto group : {rearranging_relations(), arithmetic_relations(), spelling_relations()})
-    for (const Relation& relation : group) all.push_back(&relation);
-  return all;
+  return relation_list({rearranging_relations(), arithmetic_relations(), spelling_relations()});
 }
 
 const Relation& relation(std::string_view name) {
-  std::string known;
-  for (const Relation* relation : relations()) {
-    if (relation->name == name) return *relation;
-    known += (known.empty() ? "" : ", ") + std::string(relation->name);
-  }
-  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known + ", " +
-                              std::string(cascade_name));
+  return relation_named(name, relations(), cascade_name);
 }
 
 std::vector<FlashCase> relation_cases(std::uint64_t seed) {

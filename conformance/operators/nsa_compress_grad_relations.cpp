@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 
 #include "operators/nsa_compress_grad_bound.hpp"
 #include "relating.hpp"
+#include "relation_list.hpp"
 
 namespace assay::conformance {
 namespace compress {
@@ -220,20 +220,10 @@ class RelationTrial {
 }  // namespace
 
 std::vector<const Relation*> relations() {
-  std::vector<const Relation*> all;
-  for (const auto group : {arithmetic_relations(), rearranging_relations()})
-    for (const Relation& relation : group) all.push_back(&relation);
-  return all;
+  return relation_list({arithmetic_relations(), rearranging_relations()});
 }
 
-const Relation& relation(std::string_view name) {
-  std::string known;
-  for (const Relation* relation : relations()) {
-    if (relation->name == name) return *relation;
-    known += (known.empty() ? "" : ", ") + std::string(relation->name);
-  }
-  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known);
-}
+const Relation& relation(std::string_view name) { return relation_named(name, relations()); }
 
 Tolerances tolerances(const Experiment& experiment, const spec::NumericsProfile& profile) {
   Tolerances total = of_one_run(experiment.base, profile);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "operators/nsa_selected_attention_grad_relations.hpp"
+#include "relation_list.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -42,18 +43,6 @@ void require_meaning(const Case<Op>& c) {
            "compressed with sparse_mode 2, or --track=phase1: without a mask it is open what the "
            "mode means, see "
            "NSAS-C33a");
-}
-
-void require_relation(const Case<Op>& c) {
-  std::string names;
-  for (const selected::Relation* relation : selected::relations())
-    names += (names.empty() ? "" : ", ") + std::string(relation->name);
-  if (!require_track(c.track, c.relation, c.profile, names)) return;
-  const selected::Relation& relation = selected::relation(c.relation);
-  if (!relation.applies(c.problem))
-    refuse("relation", c.relation,
-           "only in its domain, " + std::string(relation.domain) + "; 'assay explain " +
-               c.relation + "' prints lines of it");
 }
 
 double largest_tensor(const Op::Problem& p) {
@@ -109,7 +98,7 @@ void require_possible(const Case<Op>& c) {
     require_meaning(c);
     if (!c.violate.empty()) refuse("violate", c.violate, "a violation only with --track=phase1");
   }
-  require_relation(c);
+  require_relation(c, selected::relations());
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(p),
                 .with_numbers = c.track != Track::phase1},

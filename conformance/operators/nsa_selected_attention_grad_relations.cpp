@@ -1,9 +1,9 @@
 #include "operators/nsa_selected_attention_grad_relations.hpp"
 
-#include <stdexcept>
 #include <string>
 
 #include "operators/nsa_selected_attention_grad_dense.hpp"
+#include "relation_list.hpp"
 
 namespace assay::conformance::selected {
 namespace {
@@ -52,20 +52,10 @@ Experiment rearranging(const Trial& base, std::vector<Piece> pieces) {
 }
 
 std::vector<const Relation*> relations() {
-  std::vector<const Relation*> all;
-  for (const auto group : {list_relations(), rearranging_relations(), arithmetic_relations()})
-    for (const Relation& relation : group) all.push_back(&relation);
-  return all;
+  return relation_list({list_relations(), rearranging_relations(), arithmetic_relations()});
 }
 
-const Relation& relation(std::string_view name) {
-  std::string known;
-  for (const Relation* relation : relations()) {
-    if (relation->name == name) return *relation;
-    known += (known.empty() ? "" : ", ") + std::string(relation->name);
-  }
-  throw std::invalid_argument("--relation=" + std::string(name) + ": accepted: " + known);
-}
+const Relation& relation(std::string_view name) { return relation_named(name, relations()); }
 
 std::vector<SelectedCase> relation_cases(std::uint64_t seed) {
   std::vector<SelectedCase> cases;
