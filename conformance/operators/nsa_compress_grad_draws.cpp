@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "draws.hpp"
+#include "lengths.hpp"
 #include "operators/nsa_compress_grad_factors.hpp"
 
 namespace assay::conformance::compress {
@@ -137,9 +138,8 @@ std::vector<std::int64_t> draw_lengths(const Op::Problem& p, const Categories& k
 
 void set_lengths(Op::Problem& p, std::vector<std::int64_t> lengths) {
   p.batch = std::ssize(lengths);
-  p.seq = std::ranges::max(lengths);
-  if (std::ranges::count(lengths, p.seq) == p.batch) lengths.clear();
   p.lengths = std::move(lengths);
+  settle_longest(p.lengths, p.seq);
 }
 
 CompressCase draw_case(const Categories& k, std::uint64_t seed) {

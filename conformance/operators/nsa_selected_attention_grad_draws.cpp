@@ -229,19 +229,6 @@ double most_entries(const Categories& k) {
   return single ? of_one_head : of_many;
 }
 
-void set_lengths(Op::Problem& p, std::vector<std::int64_t> lengths_q,
-                 std::vector<std::int64_t> lengths_kv) {
-  p.batch = std::ssize(lengths_q);
-  const auto settle = [](std::vector<std::int64_t>& lengths, std::int64_t& seq) {
-    seq = std::ranges::max(lengths);
-    if (std::ranges::count(lengths, seq) == std::ssize(lengths)) lengths.clear();
-  };
-  p.lengths_q = std::move(lengths_q);
-  p.lengths_kv = std::move(lengths_kv);
-  settle(p.lengths_q, p.seq_q);
-  settle(p.lengths_kv, p.seq_kv);
-}
-
 std::vector<SelectedCase> cover_cases(std::uint64_t seed) {
   constexpr double budgets[] = {2e3, 8e3, 2e4};
   std::vector<SelectedCase> cases;
