@@ -1,6 +1,5 @@
 #include "flash_attention_score_grad_corners.hpp"
 
-#include <algorithm>
 #include <tuple>
 
 namespace assay::conformance::flash {
