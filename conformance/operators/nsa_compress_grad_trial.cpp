@@ -2,23 +2,12 @@
 
 #include "assay/conformance/inputs.hpp"
 #include "operators/nsa_compress_grad_dense.hpp"
+#include "operators/packed_rows.hpp"
 
 namespace assay::conformance::compress {
 namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-spec::Tensor packed_tensor(const spec::Parameter& parameter, const spec::Extents& e,
-                           const std::vector<double>& rows) {
-  spec::Tensor tensor = guarded_tensor(parameter);
-  const spec::HeadIndex index(tensor, spec::Layout::tnd, e);
-  for (std::int64_t row = 0; row < e.rows(); ++row) {
-    const auto [b, n, s] = e.position(row);
-    for (std::int64_t d = 0; d < e.dim; ++d)
-      tensor.store(index(b, n, s, d), rows[at(row * e.dim + d)]);
-  }
-  return tensor;
-}
 
 /// Rows of `to` copied from those of `values`, which `own` numbers.
 std::vector<double> gathered(const std::vector<double>& values, const spec::Extents& own,
