@@ -63,10 +63,6 @@ Verdict compare_numbers(const Compared& c, std::string_view sentence, CaseReport
   return verdict;
 }
 
-Verdict graver(Verdict a, Verdict b) {
-  return a == Verdict::nonconformant_proven || b == Verdict::conforms ? a : b;
-}
-
 std::vector<double> with_radius(std::vector<double> tau, const Expectation& e) {
   for (std::size_t k = 0; k < tau.size(); ++k) {
     const bool exempt = e.exempt[k / static_cast<std::size_t>(e.dim())] != 0;

@@ -36,9 +36,6 @@ bool are_zero(const Gradients& gradients, const Tensors& tensors) {
   });
 }
 
-/// The verdict of two comparisons.
-Verdict graver(Verdict a, Verdict b);
-
 /// Tolerances of one run beside any other: `tau` with the radius of its reference; without limit where the row is exempt.
 std::vector<double> with_radius(std::vector<double> tau, const Expectation& e);
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "judging.hpp"
 #include "operators/flash_attention_score_grad_bound.hpp"
 
 namespace assay::conformance::flash {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "judging.hpp"
 #include "operators/nsa_compress_grad_bound.hpp"
 #include "relating.hpp"
 #include "relation_list.hpp"
