@@ -7,11 +7,6 @@
 namespace assay::conformance {
 namespace {
 
-std::string number(double value) {
-  char characters[64];
-  return {characters, std::to_chars(characters, characters + sizeof characters, value).ptr};
-}
-
 std::string gib(double bytes) {
   char characters[64];
   const double value = bytes / (1024.0 * 1024 * 1024);
@@ -22,6 +17,11 @@ std::string gib(double bytes) {
 }
 
 }  // namespace
+
+std::string number_text(double value) {
+  char characters[64];
+  return {characters, std::to_chars(characters, characters + sizeof characters, value).ptr};
+}
 
 void require_named(std::string_view field, const std::string& value,
                    std::span<const InputProfile> named) {
@@ -36,11 +36,15 @@ void require_size(const Size& size, std::string_view fields) {
   // Beyond this, 64-bit indices of a byte may overflow.
   constexpr double most_elements = 0x1p59;
   if (size.largest_tensor > most_elements)
-    throw std::invalid_argument("a tensor of the case has " + number(size.largest_tensor) +
+    throw std::invalid_argument("a tensor of the case has " + number_text(size.largest_tensor) +
                                 " elements, at most 2^59 can be numbered: reduce " +
                                 std::string(fields));
-  if (size.with_numbers && size.bytes > memory_limit)
-    throw std::invalid_argument("the case needs about " + gib(size.bytes) +
+  if (size.with_numbers) require_memory(size.bytes, fields);
+}
+
+void require_memory(double bytes, std::string_view fields) {
+  if (bytes > memory_limit)
+    throw std::invalid_argument("the case needs about " + gib(bytes) +
                                 " for its tensors and their copies, the limit is " +
                                 gib(memory_limit) + ": reduce " + std::string(fields));
 }

@@ -23,6 +23,9 @@ struct FieldRange {
 [[noreturn]] void refuse(std::string_view field, const std::string& value,
                          const std::string& accepted);
 
+/// The shortest text that reads back as the number.
+std::string number_text(double value);
+
 /// Refuses a name that is not among those of `named`.
 void require_named(std::string_view field, const std::string& value,
                    std::span<const InputProfile> named);
@@ -37,6 +40,8 @@ struct Size {
   bool with_numbers;
 };
 void require_size(const Size& size, std::string_view fields);
+/// Refuses more bytes than `memory_limit`, likewise.
+void require_memory(double bytes, std::string_view fields);
 
 /// Refuses a relation without its track, a track without one of the relations in `names`, and hard data, which would leave
 /// its domain by overflow or underflow. Whether there is a relation.

@@ -1,81 +1,31 @@
 #include "operators/attention_relations.hpp"
 
-#include <cmath>
 #include <cstddef>
-#include <limits>
-#include <sstream>
-#include <string>
 
+#include "judging.hpp"
 #include "operators/flash_attention_score_grad_bound.hpp"
 
 namespace assay::conformance::flash {
-namespace {
-
-Finding difference(std::string_view sentence, const Op::Problem& p, const GradientTensor& tensor,
-                   std::size_t k, double actual, double predicted, double tolerance) {
-  const spec::Extents e = tensor.extents(p);
-  const auto element = static_cast<std::int64_t>(k);
-  const spec::RowPosition row = e.position(element / e.dim);
-  Finding f{.rule = "relation",
-            .tensor = tensor.name,
-            .b = row.b,
-            .n = row.n,
-            .s = row.s,
-            .d = element % e.dim,
-            .actual = actual,
-            .expected = predicted,
-            .tolerance = tolerance};
-  std::ostringstream text;
-  text.precision(9);
-  text << tensor.name << '(' << f.b << ',' << f.n << ',' << f.s << ',' << f.d << ") is " << actual
-       << ", the other runs give " << predicted << ", they may differ by " << tolerance << ": "
-       << sentence;
-  f.text = text.str();
-  return f;
-}
-
-}  // namespace
-
 Verdict compare_runs(std::string_view sentence, const Op::Problem& p,
                      const std::pair<Gradients, Gradients>& actual_and_predicted,
                      const Tolerances* tolerances, CaseReport& report) {
   const auto& [actual, predicted] = actual_and_predicted;
-  constexpr std::int64_t most_findings = 4;
   Verdict verdict = Verdict::conforms;
   for (const GradientTensor& tensor : gradient_tensors) {
-    const auto &x = actual.*tensor.member, &y = predicted.*tensor.member;
-    TensorReport measured{.name = tensor.name};
-    std::int64_t failing = 0;
-    for (std::size_t k = 0; k < x.size(); ++k) {
-      if (x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k]))) continue;
-      const double error = std::abs(x[k] - y[k]);
-      const double tau = tolerances == nullptr ? 0 : (tolerances->tau.*tensor.member)[k];
-      const double det = tolerances == nullptr ? 0 : (tolerances->tau_det.*tensor.member)[k];
-      if (tau > 0) measured.worst = std::max(measured.worst, error / tau);
-      if (error <= tau || std::isinf(tau)) continue;
-      const bool proven = !(error <= det);
-      if (verdict != Verdict::nonconformant_proven)
-        verdict = proven ? Verdict::nonconformant_proven : Verdict::statistical_unconfirmed;
-      if (++failing <= most_findings)
-        report.findings.push_back(difference(sentence, p, tensor, k, x[k], y[k], tau));
+    Compared compared{.tensor = tensor.name,
+                      .actual = actual.*tensor.member,
+                      .predicted = predicted.*tensor.member,
+                      .tau = {},
+                      .tau_det = {},
+                      .extents = tensor.extents(p)};
+    if (compared.actual.empty()) continue;
+    if (tolerances != nullptr) {
+      compared.tau = tolerances->tau.*tensor.member;
+      compared.tau_det = tolerances->tau_det.*tensor.member;
     }
-    if (x.empty()) continue;
-    measured.elements_judged = static_cast<std::int64_t>(x.size());
-    measured.rows_total = measured.rows_judged = tensor.extents(p).rows();
-    report.tensors.push_back(measured);
-    if (failing > most_findings)
-      report.findings.push_back({.rule = "relation",
-                                 .tensor = tensor.name,
-                                 .text = std::string(tensor.name) + ": " + std::to_string(failing) +
-                                         " of " + std::to_string(x.size()) + " elements differ"});
+    verdict = graver(verdict, compare_numbers(compared, sentence, report));
   }
   return verdict;
-}
-
-bool says_something(const Gradients& g) {
-  return std::ranges::any_of(gradient_tensors, [&](const GradientTensor& tensor) {
-    return std::ranges::any_of(g.*tensor.member, [](double x) { return x != 0; });
-  });
 }
 
 Combination adding(const Op::Problem& whole, std::vector<PieceOf<Op::Problem>> pieces) {
@@ -103,15 +53,8 @@ Tolerances run_tolerances(const Dense& dense, const Arithmetic& arithmetic) {
   std::size_t next = 0;
   for (const Expectation& e : expectations(dense, arithmetic, rows, all)) {
     const auto member = gradient_tensors[next++].member;
-    const auto store = [&](const std::vector<double>& own, std::vector<double>& kept) {
-      kept = own;
-      for (std::size_t k = 0; k < kept.size(); ++k) {
-        const bool exempt = e.exempt[k / static_cast<std::size_t>(e.dim())] != 0;
-        kept[k] = exempt ? std::numeric_limits<double>::infinity() : kept[k] + e.radius[k];
-      }
-    };
-    store(e.tau, result.tau.*member);
-    store(e.tau_det, result.tau_det.*member);
+    result.tau.*member = with_radius(e.tau, e);
+    result.tau_det.*member = with_radius(e.tau_det, e);
   }
   return result;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <list>
 #include <optional>
@@ -14,13 +13,10 @@
 #include "operators/flash_attention_score_grad_trial.hpp"
 #include "operators/relation_arithmetic.hpp"
 #include "relating.hpp"
+#include "relation_comparison.hpp"
 
 /// What relations between runs share, of whichever operator of attention the kernels are.
 namespace assay::conformance::flash {
-
-/// How closely the runs agree. bits: for kernels that promise a fixed order, every bit; bound:
-/// within the sum of the runs' tolerances, like `bits` for kernels that promise no order.
-enum class Agreement : std::uint8_t { bits, bound };
 
 /// Gradients that those of several runs predict.
 using Combination = std::function<Gradients(const std::vector<Gradients>&)>;
@@ -80,9 +76,6 @@ Tolerances run_tolerances(const Dense& dense, const Arithmetic& arithmetic);
 Verdict compare_runs(std::string_view sentence, const Op::Problem& problem,
                      const std::pair<Gradients, Gradients>& actual_and_predicted,
                      const Tolerances* tolerances, CaseReport& report);
-
-/// Whether some output is not zero: else a relation says nothing.
-bool says_something(const Gradients& gradients);
 
 /// The tolerance of the base and of what the variants predict, added.
 template <class Family>
@@ -171,15 +164,12 @@ class RelationExaminationOf {
         compare_runs(relation_->sentence, Family::dense_problem(examined_.problem),
                      {actual, experiment_->combine(outputs)}, limits, report);
     if (verdict != Verdict::conforms || outputs.empty()) return verdict;
-    if (std::ranges::all_of(experiment_->variants, [&](const auto& variant) {
-          return Family::is_same_run(variant, experiment_->base);
-        })) {
-      add_note(report, "note", "every run of the relation is the same one: it says nothing here");
-      return Verdict::vacuous;
-    }
-    if (says_something(actual)) return verdict;
-    add_note(report, "note", "every gradient is zero: the relation says nothing");
-    return Verdict::vacuous;
+    const auto is_base = [&](const auto& variant) {
+      return Family::is_same_run(variant, experiment_->base);
+    };
+    return verdict_of({.are_one_run = std::ranges::all_of(experiment_->variants, is_base),
+                       .are_zero = are_zero(actual, gradient_tensors)},
+                      report);
   }
 
   Case<Operator> examined_;

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "assay/conformance/coverage.hpp"
 #include "flash_attention_score_grad_factors.hpp"
 
@@ -91,37 +89,16 @@ Choice axes_of(const FlashCase& c) {
   return choice;
 }
 
-namespace {
-
-/// Calls visit(f, v, g, w) for the pairs of values of two axes, always in the same order.
-template <class Visitor>
-void visit_pairs(Visitor&& visit) {
-  const auto sizes = factor_sizes();
-  for (std::size_t f = 0; f < axis_count; ++f)
-    for (std::size_t g = f + 1; g < axis_count; ++g)
-      for (std::size_t v = 0; v < sizes[f]; ++v)
-        for (std::size_t w = 0; w < sizes[g]; ++w) visit(f, v, g, w);
+const Axes& axes() {
+  static const Axes all{
+      .operator_name = Op::name,
+      .space = choice_space(),
+      .count = axis_count,
+      .name = [](std::size_t axis) { return name_of(static_cast<Factor>(axis)); },
+      .value = [](std::size_t axis,
+                  std::size_t value) { return name_of(static_cast<Factor>(axis), value); }};
+  return all;
 }
-
-PairCoverage blank_coverage() {
-  const auto text = [](std::size_t axis, std::size_t value) {
-    const auto factor = static_cast<Factor>(axis);
-    return std::string(name_of(factor)) + "=" + std::string(name_of(factor, value));
-  };
-  PairCoverage coverage;
-  visit_pairs([&](std::size_t f, std::size_t v, std::size_t g, std::size_t w) {
-    Choice pair = choice_space().open_choice();
-    pair[f] = v;
-    pair[g] = w;
-    PairCoverage::Cell cell{.operator_name = std::string(Op::name),
-                            .first = text(f, v), .second = text(g, w), .forbidden_by = {}};
-    for (const std::string_view id : choice_space().blamed(pair)) cell.forbidden_by.emplace_back(id);
-    coverage.cells.push_back(std::move(cell));
-  });
-  return coverage;
-}
-
-}  // namespace
 
 }  // namespace assay::conformance::flash
 
@@ -129,20 +106,14 @@ namespace assay::conformance {
 
 template <>
 PairCoverage pair_coverage<spec::FlashAttentionScoreGrad>() {
-  static const PairCoverage blank = flash::blank_coverage();
+  static const PairCoverage blank = blank_coverage(flash::axes());
   return blank;
 }
 
 template <>
 void cover(PairCoverage& coverage, const Case<spec::FlashAttentionScoreGrad>& c) {
   if (c.track == Track::phase1 || !c.violate.empty()) return;
-  const Choice axes = flash::axes_of(c);
-  std::size_t index = first_cell(coverage, spec::FlashAttentionScoreGrad::name);
-  if (index == coverage.cells.size()) return;
-  flash::visit_pairs([&](std::size_t f, std::size_t v, std::size_t g, std::size_t w) {
-    if (axes[f] == v && axes[g] == w) ++coverage.cells.at(index).cases;
-    ++index;
-  });
+  cover(coverage, flash::axes(), flash::axes_of(c));
 }
 
 }  // namespace assay::conformance

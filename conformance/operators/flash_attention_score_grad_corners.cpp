@@ -1,7 +1,5 @@
 #include "flash_attention_score_grad_corners.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <tuple>
 
 namespace assay::conformance::flash {
@@ -249,19 +247,6 @@ void set_single_head(Op::Problem& p, std::int64_t seq_q, std::int64_t seq_kv) {
   p.seq_kv = seq_kv;
   p.lengths_q.clear();
   p.lengths_kv.clear();
-}
-
-void set_lengths(Op::Problem& p, std::vector<std::int64_t> lengths_q,
-                 std::vector<std::int64_t> lengths_kv) {
-  p.batch = std::ssize(lengths_q);
-  const auto settle = [](std::vector<std::int64_t>& lengths, std::int64_t& seq) {
-    seq = std::ranges::max(lengths);
-    if (std::ranges::count(lengths, seq) == std::ssize(lengths)) lengths.clear();
-  };
-  p.lengths_q = std::move(lengths_q);
-  p.lengths_kv = std::move(lengths_kv);
-  settle(p.lengths_q, p.seq_q);
-  settle(p.lengths_kv, p.seq_kv);
 }
 
 void set_compressed(Op::Problem& p, std::int64_t sparse_mode) {

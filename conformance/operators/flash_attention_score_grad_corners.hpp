@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "flash_attention_score_grad_sampling.hpp"
+#include "lengths.hpp"
 
 namespace assay::conformance::flash {
 
@@ -35,9 +36,6 @@ void set_dim(spec::FlashAttentionScoreGrad::Problem& p, std::int64_t head_dim,
              std::int64_t head_dim_v);
 void set_single_head(spec::FlashAttentionScoreGrad::Problem& p, std::int64_t seq_q,
                      std::int64_t seq_kv);
-/// Lengths of packed sequences, in the form in which equal ones are one number.
-void set_lengths(spec::FlashAttentionScoreGrad::Problem& p, std::vector<std::int64_t> lengths_q,
-                 std::vector<std::int64_t> lengths_kv);
 /// A compressed mask in `sparse_mode`.
 void set_compressed(spec::FlashAttentionScoreGrad::Problem& p, std::int64_t sparse_mode);
 /// An entry point with rope tensors, which take bf16 and a mask.

@@ -4,6 +4,7 @@
 
 #include "assay/conformance/lattice.hpp"
 #include "assay/conformance/random.hpp"
+#include "drawn_cases.hpp"
 #include "flash_attention_score_grad_draws.hpp"
 #include "flash_attention_score_grad_factors.hpp"
 
@@ -164,43 +165,32 @@ double multiply_adds(const Op::Problem& p) {
 }
 
 std::vector<Choice> cover_choices(std::uint64_t seed) {
-  return pairwise_cover(choice_space(), stream(seed, Stream::sampling).bits(0));
+  return covering_choices(choice_space(), seed);
 }
 
 std::vector<FlashCase> cover_cases(std::uint64_t seed) {
-  constexpr double budgets[] = {2e5, 1e6, 3e6};
-  std::vector<FlashCase> cases;
-  const std::uint64_t lots = stream(seed, Stream::sampling).bits(0);
-  for (const Choice& choice : cover_choices(seed))
-    cases.push_back(draw_case(decode(choice), budgets[cases.size() % 3], lots + cases.size()));
-  return cases;
+  static constexpr double budgets[] = {2e5, 1e6, 3e6};
+  return draw_cover<Op>(choice_space(), seed, [](const Choice& choice, auto k, auto lot) {
+    return draw_case(decode(choice), budgets[k % 3], lot);
+  });
 }
 
 std::vector<FlashCase> completing_cases(std::uint64_t seed, std::span<const FlashCase> plan) {
-  constexpr double budget = 2e5;
   std::vector<Choice> known;
   for (const FlashCase& c : plan)
     if (c.track == Track::bound) known.push_back(axes_of(c));
   Choice bound = choice_space().open_choice();
   bound[track] = 0;
-  std::vector<FlashCase> cases;
-  const std::uint64_t lots = stream(seed, Stream::sampling).bits(2);
-  for (const Choice& choice : pairwise_cover(
-           choice_space(), lots, {.factors = axis_count, .fixed = bound, .known = known}))
-    cases.push_back(draw_case(decode(choice), budget, lots + cases.size()));
-  return cases;
+  return draw_completion<Op>(
+      choice_space(), seed, {.factors = axis_count, .fixed = bound, .known = known},
+      [](const Choice& choice, auto, auto lot) { return draw_case(decode(choice), 2e5, lot); });
 }
 
 std::vector<FlashCase> random_cases(std::uint64_t seed, std::int64_t count) {
-  constexpr double budgets[] = {5e5, 2e6, 8e6, 2e7};
-  std::vector<FlashCase> cases;
-  const std::uint64_t lots = stream(seed, Stream::sampling).bits(1);
-  for (std::int64_t k = 0; k < count; ++k) {
-    const auto lot = lots + static_cast<std::uint64_t>(k);
-    const Choice choice = random_choice(choice_space(), lot);
-    cases.push_back(draw_case(decode(choice), budgets[k % 4], lot));
-  }
-  return cases;
+  static constexpr double budgets[] = {5e5, 2e6, 8e6, 2e7};
+  return draw_random<Op>(choice_space(), seed, count, [](const Choice& choice, auto k, auto lot) {
+    return draw_case(decode(choice), budgets[k % 4], lot);
+  });
 }
 
 }  // namespace assay::conformance::flash

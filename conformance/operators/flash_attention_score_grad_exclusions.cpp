@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <concepts>
 #include <utility>
 
+#include "choice_values.hpp"
 #include "flash_attention_score_grad_factors.hpp"
 
 namespace assay::conformance::flash {
@@ -302,14 +302,8 @@ std::vector<Exclusion> rows_of_pse() {
 }  // namespace
 
 std::vector<Exclusion> exclusions() {
-  std::vector<Exclusion> all;
-  for (auto part : {senseless(), fruitless(), rows_of_products(), rows_of_surfaces(),
-                    rows_of_masks_and_lengths(), rows_of_pse()})
-    for (Exclusion& exclusion : part) {
-      std::ranges::sort(exclusion.factors);
-      all.push_back(std::move(exclusion));
-    }
-  return all;
+  return joined({senseless(), fruitless(), rows_of_products(), rows_of_surfaces(),
+                 rows_of_masks_and_lengths(), rows_of_pse()});
 }
 
 const ChoiceSpace& choice_space() {

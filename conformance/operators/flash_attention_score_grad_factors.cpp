@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "choice_values.hpp"
+
 namespace assay::conformance::flash {
 namespace {
 
@@ -63,19 +65,9 @@ constexpr std::array<std::string_view, 12> profile_names = {
     "outliers", "subnormal_fp16", "large_exponent", "tiny_dy",      "huge_dy", "sparse_dy"};
 constexpr std::array scales = {Scale::ordinary, Scale::negative, Scale::one, Scale::odd, Scale::zero};
 
-template <class Values>
-const auto& value_of(const Choice& choice, Factor factor, const Values& values) {
-  return values[choice[factor] == undecided ? 0 : choice[factor]];
-}
-
 template <class Enum>
 std::string_view spelling(Enum value) {
   return spec::to_string(value);
-}
-
-template <std::size_t count>
-std::string_view nth(const std::array<std::string_view, count>& names, std::size_t value) {
-  return names.at(value);
 }
 
 }  // namespace

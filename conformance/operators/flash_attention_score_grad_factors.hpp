@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "axis_pairs.hpp"
 #include "flash_attention_score_grad_sampling.hpp"
 #include "pairwise.hpp"
 
@@ -93,6 +94,9 @@ std::vector<std::size_t> factor_sizes();
 
 /// The choices behind `cover_cases`, in its order.
 std::vector<Choice> cover_choices(std::uint64_t seed);
+
+/// The axes of coverage.
+const Axes& axes();
 
 /// The values of a case on the axes; the other factors are undecided.
 Choice axes_of(const FlashCase& c);

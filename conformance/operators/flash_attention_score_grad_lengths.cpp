@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "flash_attention_score_grad_draws.hpp"
+#include "lengths.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -73,12 +74,6 @@ void draw_packed(Op::Problem& p, const Categories& k, std::int64_t limit, Draws&
   clear_some(p, k.lengths, shape, draws);
 }
 
-/// The form in which equal lengths are one number.
-void settle(std::vector<std::int64_t>& lengths, std::int64_t& seq) {
-  seq = std::ranges::max(lengths);
-  if (std::ranges::count(lengths, seq) == std::ssize(lengths)) lengths.clear();
-}
-
 std::int64_t batch_of(const Categories& k, Draws& draws) {
   switch (k.lengths) {
     case Lengths::single: return 1;
@@ -135,8 +130,8 @@ void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& dra
   if (k.lengths <= Lengths::one_key) return draw_uniform(p, k.lengths, limit, draws);
   if (k.lengths == Lengths::many) limit = std::min(limit, longest_of_many);
   draw_packed(p, k, limit, draws);
-  settle(p.lengths_q, p.seq_q);
-  settle(p.lengths_kv, p.seq_kv);
+  settle_longest(p.lengths_q, p.seq_q);
+  settle_longest(p.lengths_kv, p.seq_kv);
 }
 
 void draw_window(Op::Problem& p, Window window, Draws& draws) {

@@ -1,13 +1,12 @@
 #include "operators/flash_attention_score_grad_limits.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <stdexcept>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "operators/flash_attention_score_grad_cascade.hpp"
 #include "operators/flash_attention_score_grad_memory.hpp"
+#include "relation_list.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -22,10 +21,6 @@ template <spec::Spelled Enum>
 std::string text(Enum value) {
   return std::string(spec::to_string(value));
 }
-std::string number(double value) {
-  char characters[64];
-  return {characters, std::to_chars(characters, characters + sizeof characters, value).ptr};
-}
 std::string of_surface(const Case<Op>& c) { return " with surface " + text(c.surface); }
 
 void require_types(const Op::Problem& p) {
@@ -37,13 +32,13 @@ void require_types(const Op::Problem& p) {
 /// What scale_value and keep_prob are when they are used: the nearest float.
 void require_factors(const Op::Problem& p) {
   if (!std::isfinite(static_cast<float>(p.scale_value)))
-    refuse("scale_value", number(p.scale_value), "a number that float can hold");
+    refuse("scale_value", number_text(p.scale_value), "a number that float can hold");
   const auto keep_prob = static_cast<float>(p.keep_prob);
   if (p.keep_prob != 1 && !(keep_prob > 0 && keep_prob < 1))
-    refuse("keep_prob", number(p.keep_prob), "1, or what float rounds to more than 0 and less than 1");
+    refuse("keep_prob", number_text(p.keep_prob), "1, or what float rounds to more than 0 and less than 1");
   if (p.has_dropout() && p.drop_mask == spec::DropMask::absent)
     refuse("drop_mask", text(p.drop_mask),
-           "exact, granules with keep_prob " + number(p.keep_prob));
+           "exact, granules with keep_prob " + number_text(p.keep_prob));
 }
 
 /// Every field that belongs to some entry points only.

@@ -11,7 +11,7 @@ std::vector<Property> properties<spec::FlashAttentionScoreGrad>() {
     all.push_back({.name = relation->name,
                    .sentence = relation->sentence,
                    .domain = relation->domain,
-                   .agreement = relation->agreement == flash::Agreement::bits ? "bits" : "bound"});
+                   .agreement = relation->agreement == Agreement::bits ? "bits" : "bound"});
   all.push_back({.name = flash::cascade_name,
                  .sentence = "A kernel's own forward, and its gradient of what that forward left, are "
                              "each within their bound.",

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "lengths.hpp"
+#include "operators/attention_reductions.hpp"
+
 namespace assay::conformance {
 namespace {
 
@@ -12,59 +15,30 @@ using spec::FlashSurface;
 using spec::Layout;
 using spec::MaskShape;
 
-/// Sequences of which one is left out, or shortened alone, at a time.
-constexpr std::int64_t most_sequences = 8;
-
 using Lengths = std::vector<std::int64_t>;
 
-Lengths all_lengths(const Op::Problem& p, std::int64_t (Op::Problem::*length)(std::int64_t) const) {
-  Lengths lengths;
-  for (std::int64_t b = 0; b < p.batch; ++b) lengths.push_back((p.*length)(b));
-  return lengths;
-}
-
-/// Equal lengths go without a list. A prefix stays within its keys.
-void set_lengths(Op::Problem& p, Lengths queries, Lengths keys) {
-  const auto set = [](Lengths lengths, Lengths& list, std::int64_t& longest) {
-    longest = std::ranges::max(lengths);
-    if (std::ranges::min(lengths) == longest) lengths.clear();
-    list = std::move(lengths);
-  };
-  p.batch = std::ssize(queries);
+/// The problem with these lengths; a prefix stays within its keys.
+void cut_to(Op::Problem& p, const Lengths& queries, const Lengths& keys) {
   for (std::size_t b = 0; b < std::min(p.prefix.size(), keys.size()); ++b)
     p.prefix[b] = std::min(p.prefix[b], keys[b]);
-  set(std::move(queries), p.lengths_q, p.seq_q);
-  set(std::move(keys), p.lengths_kv, p.seq_kv);
+  set_lengths(p, queries, keys);
 }
 
-/// The case with the sequences [first, first + count) alone, or with all others.
-FlashCase with_sequences(FlashCase c, std::int64_t first, std::int64_t count, bool keep) {
+FlashCase with_sequences(FlashCase c, const SequenceChoice& kept) {
   Op::Problem& p = c.problem;
-  const auto taken = [&](const Lengths& values) {
-    Lengths some;
-    for (std::int64_t b = 0; b < std::ssize(values); ++b)
-      if ((b >= first && b < first + count) == keep)
-        some.push_back(values[static_cast<std::size_t>(b)]);
-    return some;
-  };
-  const Lengths queries = taken(all_lengths(p, &Op::Problem::length_q));
-  const Lengths keys = taken(all_lengths(p, &Op::Problem::length_kv));
-  p.prefix = taken(p.prefix);
-  if (!queries.empty()) set_lengths(p, queries, keys);
+  const Lengths queries = kept.of(all_lengths(p, &Op::Problem::length_q));
+  const Lengths keys = kept.of(all_lengths(p, &Op::Problem::length_kv));
+  p.prefix = kept.of(p.prefix);
+  cut_to(p, queries, keys);
   return c;
 }
 
-std::vector<FlashCase> fewer_sequences(const FlashCase& c) {
-  const std::int64_t batch = c.problem.batch, half = batch / 2;
+std::vector<FlashCase> without_sequences(const FlashCase& c) {
   std::vector<FlashCase> cases;
-  if (batch < 2) return cases;
-  const std::int64_t singles = std::min(batch, most_sequences);
-  for (std::int64_t b = 0; b < singles; ++b) cases.push_back(with_sequences(c, b, 1, true));
-  cases.push_back(with_sequences(c, batch - 1, 1, true));
-  cases.push_back(with_sequences(c, 0, half, true));
-  cases.push_back(with_sequences(c, half, batch - half, true));
-  for (std::int64_t b = 0; b < singles; ++b) cases.push_back(with_sequences(c, b, 1, false));
-  cases.push_back(with_sequences(c, batch - 1, 1, false));
+  const std::int64_t batch = c.problem.batch;
+  for (const SequenceChoice& kept : fewer_sequences(batch))
+    cases.push_back(with_sequences(c, kept));
+  if (batch > 1) cases.push_back(with_sequences(c, {batch - 1, 1, false}));
   return cases;
 }
 
@@ -79,13 +53,13 @@ void add_cut(std::vector<FlashCase>& cases, const FlashCase& c, std::int64_t mos
   const Lengths queries = shortened(all_lengths(c.problem, &Op::Problem::length_q), most_queries);
   const Lengths keys = shortened(all_lengths(c.problem, &Op::Problem::length_kv), most_keys);
   cases.push_back(c);
-  set_lengths(cases.back().problem, queries, keys);
+  cut_to(cases.back().problem, queries, keys);
   if (c.problem.prefix.empty()) return;
   cases.push_back(c);
   Op::Problem& p = cases.back().problem;
   for (std::size_t b = 0; b < std::min(p.prefix.size(), keys.size()); ++b)
     p.prefix[b] -= std::min(p.prefix[b], p.length_kv(static_cast<std::int64_t>(b)) - keys[b]);
-  set_lengths(p, queries, keys);
+  cut_to(p, queries, keys);
 }
 
 std::vector<FlashCase> shorter_sequences(const FlashCase& c) {
@@ -104,36 +78,20 @@ std::vector<FlashCase> shorter_single_sequences(const FlashCase& c) {
   if (c.problem.input_layout != Layout::tnd || c.problem.batch == 1) return cases;
   const Lengths queries = all_lengths(c.problem, &Op::Problem::length_q);
   const Lengths keys = all_lengths(c.problem, &Op::Problem::length_kv);
-  for (std::size_t b = 0; b < std::min<std::size_t>(queries.size(), most_sequences); ++b) {
+  for (std::size_t b = 0; b < std::min<std::size_t>(queries.size(), most_single_sequences); ++b) {
     for (const std::int64_t length : values_below(queries[b], 0)) {
       Lengths shorter = queries;
       shorter[b] = length;
       cases.push_back(c);
-      set_lengths(cases.back().problem, shorter, keys);
+      cut_to(cases.back().problem, shorter, keys);
     }
     for (const std::int64_t length : values_below(keys[b], 0)) {
       Lengths shorter = keys;
       shorter[b] = length;
       cases.push_back(c);
-      set_lengths(cases.back().problem, queries, shorter);
+      cut_to(cases.back().problem, queries, shorter);
     }
   }
-  return cases;
-}
-
-std::vector<FlashCase> fewer_heads(const FlashCase& c) {
-  const std::int64_t group = c.problem.group(), heads_kv = c.problem.heads_kv;
-  std::vector<FlashCase> cases;
-  const auto add = [&](std::int64_t kv, std::int64_t per_kv) {
-    cases.push_back(c);
-    cases.back().problem.heads_kv = kv;
-    cases.back().problem.heads_q = kv * per_kv;
-  };
-  for (const std::int64_t kv : values_below(heads_kv, 1)) {
-    if (group > 1) add(kv, 1);
-    add(kv, group);
-  }
-  for (const std::int64_t per_kv : values_below(group, 1)) add(heads_kv, per_kv);
   return cases;
 }
 
@@ -251,9 +209,9 @@ std::vector<FlashCase> unit_scale(FlashCase c) {
 
 std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
   static constexpr Reduction<Op> all[] = {
-      {"fewer sequences", fewer_sequences},
+      {"fewer sequences", without_sequences},
       {"shorter sequences", shorter_sequences},
-      {"fewer heads", fewer_heads},
+      {"fewer heads", fewer_heads<Op>},
       {"smaller heads", smaller_heads},
       {"sequences shortened one by one", shorter_single_sequences},
       {"no position bias", [](const FlashCase& c) { return without_pse(c); }},

@@ -5,6 +5,7 @@
 #include "limits.hpp"
 #include "operators/flash_attention_score_grad_cascade.hpp"
 #include "relating.hpp"
+#include "relation_list.hpp"
 
 namespace assay::conformance::flash {
 
@@ -22,10 +23,7 @@ Tolerances Family::tolerances_of(const Trial& trial, const spec::NumericsProfile
 }
 
 std::vector<const Relation*> relations() {
-  std::vector<const Relation*> all;
-  for (const auto group : {rearranging_relations(), arithmetic_relations(), spelling_relations()})
-    for (const Relation& relation : group) all.push_back(&relation);
-  return all;
+  return relation_list({rearranging_relations(), arithmetic_relations(), spelling_relations()});
 }
 
 const Relation& relation(std::string_view name) {

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "operators/attention_experiments.hpp"
 #include "operators/flash_attention_score_grad_relation_problems.hpp"
 #include "operators/flash_attention_score_grad_relations.hpp"
 
@@ -33,43 +34,17 @@ bool has_bias_of_every_pair(const Op::Problem& p) {
   return p.pse_shift == PseShape::bnss && (p.pse_type == 0 || (p.pse_type == 1 && p.scale_value != 0));
 }
 
-Experiment scale_dy(const Trial& base) {
-  constexpr double factor = 0x1p9;
-  Experiment experiment = unchanged(base, base);
-  experiment.variants[0].rows.dy = times(base.rows.dy, factor);
-  experiment.combine = [](const std::vector<Gradients>& outputs) {
-    return times(outputs[0], 1 / factor);
-  };
-  return experiment;
-}
+using Rows = reference::Operands<double>;
+
+Experiment scale_dy(const Trial& base) { return scaled(base, &Rows::dy); }
 
 Experiment zero_dy(const Trial& base) {
-  Experiment experiment{.base = base, .variants = {}, .combine = {}};
-  experiment.base.rows.dy = times(base.rows.dy, 0);
-  experiment.combine = [p = base.problem](const std::vector<Gradients>&) { return zero_gradients(p); };
-  return experiment;
+  return zeroed(base, &Rows::dy, zero_gradients(base.problem));
 }
 
-/// dy is cut into two summands with zeros where the other one is not zero: no rounding.
-Experiment linear_dy(const Trial& base) {
-  Trial first = base, second = base;
-  for (std::size_t k = 0; k < base.rows.dy.size(); ++k)
-    (k * 5 % 7 < 3 ? first : second).rows.dy[k] = 0;
-  return {.base = base, .variants = {first, second},
-          .combine = [](const std::vector<Gradients>& outputs) { return sum(outputs[0], outputs[1]); }};
-}
+Experiment linear_dy(const Trial& base) { return cut_in_two(base, &Rows::dy); }
 
-/// value + c and attention_in + c in channel d, c = 1 or -2.
-Experiment shift_value(const Trial& base) {
-  Trial near = base;
-  for (auto* rows : {&near.rows.value, &near.rows.attention_in})
-    for (double& x : *rows) x = on_grid(x);
-  Trial shifted = near;
-  const auto dim = static_cast<std::size_t>(base.problem.head_dim_v);
-  for (auto* rows : {&shifted.rows.value, &shifted.rows.attention_in})
-    for (std::size_t k = 0; k < rows->size(); ++k) (*rows)[k] += k % dim % 2 == 0 ? 1 : -2;
-  return unchanged(std::move(near), std::move(shifted));
-}
+Experiment shift_value(const Trial& base) { return shifted_value(base, &Rows::attention_in); }
 
 bool is_dead(const Trial& trial, std::size_t row) { return trial.rows.softmax_max[row] < -0x1p13; }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "operators/attention_experiments.hpp"
 #include "operators/flash_attention_score_grad_relation_problems.hpp"
 #include "operators/flash_attention_score_grad_relations.hpp"
 
@@ -122,26 +123,10 @@ std::vector<Op::Problem> ragged() {
   return problems;
 }
 
-Experiment split_heads(const Trial& base) {
-  const Op::Problem& p = base.problem;
-  Op::Problem one = p;
-  one.heads_q = p.group(), one.heads_kv = 1;
-  std::vector<Piece> pieces;
-  for (std::int64_t kv = 0; kv < p.heads_kv; ++kv)
-    pieces.push_back({one,
-                     [first = kv * p.group()](const RowPosition& row) {
-                       return RowPosition{row.b, first + row.n, row.s};
-                     },
-                     [kv](const RowPosition& row) { return RowPosition{row.b, kv, row.s}; }});
-  return rearranging(base, std::move(pieces));
-}
+Experiment split_heads(const Trial& base) { return rearranging(base, head_pieces(base.problem)); }
 
 Experiment repeat_heads(const Trial& base) {
-  Op::Problem repeated = base.problem;
-  repeated.heads_kv = base.problem.heads_q;
-  return rearranging(base, {{repeated, same_row, [group = base.problem.group()](const RowPosition& row) {
-                               return RowPosition{row.b, row.n / group, row.s};
-                             }}});
+  return rearranging(base, repeated_heads(base.problem));
 }
 
 /// Modes 3 and 2 of TND, whose last (first) sequence is cut after some of its queries.

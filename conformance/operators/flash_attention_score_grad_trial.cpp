@@ -6,6 +6,7 @@
 #include "assay/reference/mask.hpp"
 #include "assay/reference/position_bias.hpp"
 #include "assay/reference/score_order.hpp"
+#include "operators/packed_rows.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -25,18 +26,6 @@ void visit_scores(const Op::Problem& p, Visitor&& visit) {
     for (std::int64_t n = 0; n < p.heads_q; ++n)
       for (std::int64_t i = 0; i < p.length_q(b); ++i)
         for (std::int64_t j = 0; j < p.length_kv(b); ++j) visit(b, n, i, j, k++);
-}
-
-Tensor head_tensor(const spec::Parameter& parameter, spec::Layout layout,
-                   const spec::Extents& extents, const std::vector<double>& rows) {
-  Tensor tensor = guarded_tensor(parameter);
-  const spec::HeadIndex index(tensor, layout, extents);
-  for (std::int64_t row = 0; row < extents.rows(); ++row) {
-    const spec::RowPosition place = extents.position(row);
-    for (std::int64_t d = 0; d < extents.dim; ++d)
-      tensor.store(index(place.b, place.n, place.s, d), rows[at(row * extents.dim + d)]);
-  }
-  return tensor;
 }
 
 Tensor statistics_tensor(const spec::Parameter& parameter, const Op::Problem& p,
@@ -69,19 +58,6 @@ std::vector<double> dense_rows(const Tensor& tensor, spec::Layout layout, const 
   for (std::int64_t row = 0; row < e.rows(); ++row) {
     const spec::RowPosition place = e.position(row);
     view.read_row(place.b, place.n, place.s, {rows.data() + row * e.dim, at(e.dim)});
-  }
-  return rows;
-}
-
-/// rows[k] are the rows from(position) of `values`, whose extents are `own`, for every position of `to`.
-std::vector<double> gather(const std::vector<double>& values, const spec::Extents& own,
-                           const spec::Extents& to, const Origin& from) {
-  std::vector<double> rows;
-  rows.reserve(at(to.rows() * to.dim));
-  for (std::int64_t row = 0; row < to.rows(); ++row) {
-    const spec::RowPosition source = from(to.position(row));
-    const auto first = values.begin() + own.row(source.b, source.n, source.s) * to.dim;
-    rows.insert(rows.end(), first, first + to.dim);
   }
   return rows;
 }

@@ -62,6 +62,20 @@ inline constexpr GradientTensor gradient_tensors[] = {
 using Origin = std::function<spec::RowPosition(const spec::RowPosition&)>;
 inline spec::RowPosition same_row(const spec::RowPosition& row) { return row; }
 
+/// The rows from(position) of `values`, which `own` spans, for every position of `to`.
+template <class Number>
+std::vector<Number> gather(const std::vector<Number>& values, const spec::Extents& own,
+                           const spec::Extents& to, const Origin& from) {
+  std::vector<Number> rows;
+  rows.reserve(static_cast<std::size_t>(to.rows() * to.dim));
+  for (std::int64_t row = 0; row < to.rows(); ++row) {
+    const spec::RowPosition source = from(to.position(row));
+    const auto first = values.begin() + own.row(source.b, source.n, source.s) * to.dim;
+    rows.insert(rows.end(), first, first + to.dim);
+  }
+  return rows;
+}
+
 /// The trial of `problem` whose query and key rows, with everything that mask, position bias and dropout say of them, are
 /// those of `base` at other places. The shapes of pse and of a user mask become (batch, heads_q, Sq, Skv), of a mask of TND
 /// (Sq, Skv), of slopes (batch, heads_q); compressed masks stay what they are: `problem` must say the same of every pair.

@@ -2,7 +2,9 @@
 #include <iterator>
 #include <utility>
 
+#include "drawn_cases.hpp"
 #include "draws.hpp"
+#include "lengths.hpp"
 #include "operators/nsa_compress_grad_factors.hpp"
 
 namespace assay::conformance::compress {
@@ -133,13 +135,16 @@ std::vector<std::int64_t> draw_lengths(const Op::Problem& p, const Categories& k
   return lengths;
 }
 
+CompressCase draw_choice(const Choice& choice, std::size_t, std::uint64_t lot) {
+  return draw_case(decode(choice), lot);
+}
+
 }  // namespace
 
 void set_lengths(Op::Problem& p, std::vector<std::int64_t> lengths) {
   p.batch = std::ssize(lengths);
-  p.seq = std::ranges::max(lengths);
-  if (std::ranges::count(lengths, p.seq) == p.batch) lengths.clear();
   p.lengths = std::move(lengths);
+  settle_longest(p.lengths, p.seq);
 }
 
 CompressCase draw_case(const Categories& k, std::uint64_t seed) {
@@ -156,11 +161,7 @@ CompressCase draw_case(const Categories& k, std::uint64_t seed) {
 }
 
 std::vector<CompressCase> cover_cases(std::uint64_t seed) {
-  std::vector<CompressCase> cases;
-  const std::uint64_t lots = stream(seed, Stream::sampling).bits(0);
-  for (const Choice& choice : pairwise_cover(choice_space(), lots))
-    cases.push_back(draw_case(decode(choice), lots + cases.size()));
-  return cases;
+  return draw_cover<Op>(choice_space(), seed, draw_choice);
 }
 
 std::vector<CompressCase> completing_cases(std::uint64_t seed, std::span<const CompressCase> plan) {
@@ -169,22 +170,12 @@ std::vector<CompressCase> completing_cases(std::uint64_t seed, std::span<const C
     if (c.track == Track::bound) known.push_back(axes_of(c));
   Choice bound = choice_space().open_choice();
   bound[track] = 0;
-  std::vector<CompressCase> cases;
-  const std::uint64_t lots = stream(seed, Stream::sampling).bits(2);
-  for (const Choice& choice : pairwise_cover(
-           choice_space(), lots, {.factors = axis_count, .fixed = bound, .known = known}))
-    cases.push_back(draw_case(decode(choice), lots + cases.size()));
-  return cases;
+  return draw_completion<Op>(choice_space(), seed,
+                             {.factors = axis_count, .fixed = bound, .known = known}, draw_choice);
 }
 
 std::vector<CompressCase> random_cases(std::uint64_t seed, std::int64_t count) {
-  std::vector<CompressCase> cases;
-  const std::uint64_t lots = stream(seed, Stream::sampling).bits(1);
-  for (std::int64_t k = 0; k < count; ++k) {
-    const auto lot = lots + static_cast<std::uint64_t>(k);
-    cases.push_back(draw_case(decode(random_choice(choice_space(), lot)), lot));
-  }
-  return cases;
+  return draw_random<Op>(choice_space(), seed, count, draw_choice);
 }
 
 }  // namespace assay::conformance::compress

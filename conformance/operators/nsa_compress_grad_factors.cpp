@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "choice_values.hpp"
+
 namespace assay::conformance::compress {
 namespace {
 
@@ -55,20 +57,10 @@ std::vector<Exclusion> exclusions() {
           })};
 }
 
-template <class Values>
-const auto& value_of(const Choice& choice, Factor factor, const Values& values) {
-  return values[choice[factor] == undecided ? 0 : choice[factor]];
-}
-
 std::string_view name_of_axis(std::size_t axis) {
   constexpr std::array<std::string_view, axis_count> names = {
       "dtype", "heads", "head_dim", "overlap", "lengths", "tail", "windows", "inputs", "outputs"};
   return names.at(axis);
-}
-
-template <std::size_t count>
-std::string_view nth(const std::array<std::string_view, count>& names, std::size_t value) {
-  return names.at(value);
 }
 
 std::string_view name_of_value(std::size_t axis, std::size_t value) {

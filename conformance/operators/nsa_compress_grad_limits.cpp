@@ -4,6 +4,7 @@
 
 #include "operators/nsa_compress_grad_dense.hpp"
 #include "operators/nsa_compress_grad_relations.hpp"
+#include "relation_list.hpp"
 
 namespace assay::conformance {
 namespace {

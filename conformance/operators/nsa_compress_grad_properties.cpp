@@ -16,7 +16,7 @@ std::vector<Property> properties<spec::NsaCompressGrad>() {
                    .sentence = relation->sentence,
                    .domain = relation->domain,
                    .agreement =
-                       relation->agreement == compress::Agreement::bits ? "bits" : "bound"});
+                       relation->agreement == Agreement::bits ? "bits" : "bound"});
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lengths.hpp"
 #include "operators/nsa_compress_grad_sampling.hpp"
 
 namespace assay::conformance {
@@ -12,47 +13,27 @@ using Op = spec::NsaCompressGrad;
 using compress::CompressCase;
 using Lengths = std::vector<std::int64_t>;
 
-/// Sequences of which one is left out, or shortened alone, at a time.
-constexpr std::int64_t most_sequences = 8;
-
-Lengths all_lengths(const Op::Problem& p) {
-  Lengths lengths;
-  for (std::int64_t b = 0; b < p.batch; ++b) lengths.push_back(p.length(b));
-  return lengths;
-}
-
 CompressCase with_lengths(CompressCase c, Lengths lengths) {
   compress::set_lengths(c.problem, std::move(lengths));
   return c;
 }
 
-/// The sequences [first, first + count) alone, or all others.
-void add_sequences(std::vector<CompressCase>& cases, const CompressCase& c, std::int64_t first,
-                   std::int64_t count, bool keep) {
-  Lengths some;
-  for (std::int64_t b = 0; b < c.problem.batch; ++b)
-    if ((b >= first && b < first + count) == keep) some.push_back(c.problem.length(b));
-  cases.push_back(with_lengths(c, std::move(some)));
-}
-
-std::vector<CompressCase> fewer_sequences(const CompressCase& c) {
-  const std::int64_t batch = c.problem.batch, half = batch / 2;
+std::vector<CompressCase> without_sequences(const CompressCase& c) {
   std::vector<CompressCase> cases;
-  if (batch < 2) return cases;
-  const std::int64_t singles = std::min(batch, most_sequences);
-  for (std::int64_t b = 0; b < singles; ++b) add_sequences(cases, c, b, 1, true);
-  add_sequences(cases, c, batch - 1, 1, true);
-  add_sequences(cases, c, 0, half, true);
-  add_sequences(cases, c, half, batch - half, true);
-  for (std::int64_t b = 0; b < singles; ++b) add_sequences(cases, c, b, 1, false);
-  add_sequences(cases, c, batch - 1, 1, false);
+  const std::int64_t batch = c.problem.batch;
+  const Lengths lengths = all_lengths(c.problem, &Op::Problem::length);
+  const auto add = [&](const SequenceChoice& kept) {
+    cases.push_back(with_lengths(c, kept.of(lengths)));
+  };
+  for (const SequenceChoice& kept : fewer_sequences(batch)) add(kept);
+  if (batch > 1) add({batch - 1, 1, false});
   return cases;
 }
 
 std::vector<CompressCase> shorter_sequences(const CompressCase& c) {
   std::vector<CompressCase> cases;
   for (const std::int64_t most : values_below(c.problem.seq, 1)) {
-    Lengths lengths = all_lengths(c.problem);
+    Lengths lengths = all_lengths(c.problem, &Op::Problem::length);
     for (std::int64_t& length : lengths) length = std::min(length, most);
     cases.push_back(with_lengths(c, std::move(lengths)));
   }
@@ -61,8 +42,8 @@ std::vector<CompressCase> shorter_sequences(const CompressCase& c) {
 
 std::vector<CompressCase> shorter_single_sequences(const CompressCase& c) {
   std::vector<CompressCase> cases;
-  const Lengths lengths = all_lengths(c.problem);
-  for (std::size_t b = 0; b < std::min<std::size_t>(lengths.size(), most_sequences); ++b)
+  const Lengths lengths = all_lengths(c.problem, &Op::Problem::length);
+  for (std::size_t b = 0; b < std::min<std::size_t>(lengths.size(), most_single_sequences); ++b)
     for (const std::int64_t length : values_below(lengths[b], 0)) {
       Lengths shorter = lengths;
       shorter[b] = length;
@@ -112,7 +93,7 @@ std::vector<CompressCase> smaller_windows(const CompressCase& c) {
 
 std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
   static constexpr Reduction<Op> all[] = {
-      {"fewer sequences", fewer_sequences},
+      {"fewer sequences", without_sequences},
       {"shorter sequences", shorter_sequences},
       {"fewer heads", fewer_heads},
       {"smaller heads", smaller_heads},

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <string>
 
+#include "judging.hpp"
 #include "limits.hpp"
 #include "operators/nsa_compress_grad_bound.hpp"
 #include "relating.hpp"
+#include "relation_list.hpp"
 
 namespace assay::conformance {
 namespace compress {
@@ -15,8 +16,6 @@ namespace {
 
 using Kernel = spec::Implementation<Op>;
 using Numbers = std::vector<double>;
-
-constexpr std::int64_t most_findings = 4;
 
 std::vector<std::int64_t> all_rows(const spec::Extents& e) {
   std::vector<std::int64_t> rows;
@@ -30,15 +29,9 @@ Tolerances of_one_run(const Trial& trial, const spec::NumericsProfile& profile) 
   const Arithmetic arithmetic(profile, trial.problem.dtype);
   const auto both = expectations(dense, arithmetic, {all_rows(dense.inputs), all_rows(dense.weights)});
   Tolerances result;
-  const auto store = [](const Expectation& e, const Numbers& own, Numbers& kept) {
-    kept = own;
-    for (std::size_t k = 0; k < kept.size(); ++k)
-      kept[k] = e.exempt[k / static_cast<std::size_t>(e.dim())] != 0 ? HUGE_VAL
-                                                                     : kept[k] + e.radius[k];
-  };
   for (std::size_t t = 0; t < both.size(); ++t) {
-    store(both[t], both[t].tau, result.tau.*gradient_tensors[t].member);
-    store(both[t], both[t].tau_det, result.tau_det.*gradient_tensors[t].member);
+    result.tau.*gradient_tensors[t].member = with_radius(both[t].tau, both[t]);
+    result.tau_det.*gradient_tensors[t].member = with_radius(both[t].tau_det, both[t]);
   }
   return result;
 }
@@ -54,55 +47,6 @@ CompressCase case_of(const Trial& trial, const CompressCase& asked) {
   CompressCase c{.problem = trial.problem, .surface = asked.surface, .product = asked.product};
   c.inputs = trial.inputs, c.outputs = trial.outputs;
   return c;
-}
-
-/// Numbers that must agree, and how far they may lie from each other.
-struct Compared {
-  const GradientTensor& tensor;
-  const Numbers &actual, &predicted;
-  Numbers tau, tau_det;  ///< empty: every bit must agree
-  spec::Extents extents;
-};
-
-Finding difference(const Compared& c, std::size_t k, std::string_view sentence) {
-  const auto element = static_cast<std::int64_t>(k);
-  const auto [b, n, s] = c.extents.position(element / c.extents.dim);
-  Finding f{.rule = "relation", .tensor = c.tensor.name, .b = b, .n = n, .s = s,
-            .d = element % c.extents.dim, .actual = c.actual[k], .expected = c.predicted[k],
-            .tolerance = c.tau.empty() ? 0 : c.tau[k]};
-  std::ostringstream text;
-  text.precision(9);
-  text << f.tensor << '(' << b << ',' << n << ',' << s << ',' << f.d << ") is " << f.actual
-       << ", the other runs give " << f.expected << ", they may differ by " << f.tolerance << ": "
-       << sentence;
-  f.text = text.str();
-  return f;
-}
-
-Verdict compare_numbers(const Compared& c, std::string_view sentence, CaseReport& report) {
-  TensorReport measured{.name = c.tensor.name};
-  measured.elements_judged = static_cast<std::int64_t>(c.actual.size());
-  measured.rows_total = measured.rows_judged = c.extents.rows();
-  Verdict verdict = Verdict::conforms;
-  std::int64_t failing = 0;
-  for (std::size_t k = 0; k < c.actual.size(); ++k) {
-    const double x = c.actual[k], y = c.predicted[k];
-    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
-    const double error = std::abs(x - y), tau = c.tau.empty() ? 0 : c.tau[k];
-    if (tau > 0) measured.worst = std::max(measured.worst, error / tau);
-    if (error <= tau || std::isinf(tau)) continue;
-    if (verdict != Verdict::nonconformant_proven)
-      verdict = !c.tau.empty() && error <= c.tau_det[k] ? Verdict::statistical_unconfirmed
-                                                        : Verdict::nonconformant_proven;
-    if (++failing <= most_findings) report.findings.push_back(difference(c, k, sentence));
-  }
-  report.tensors.push_back(measured);
-  if (failing > most_findings)
-    report.findings.push_back({.rule = "relation", .tensor = c.tensor.name,
-                               .text = std::string(c.tensor.name) + ": " + std::to_string(failing) +
-                                       " of " + std::to_string(c.actual.size()) +
-                                       " elements differ"});
-  return verdict;
 }
 
 /// Sums over every head of rows times their gradients.
@@ -138,24 +82,14 @@ Verdict compare_contractions(const Trial& trial, const Gradients& g, const Toler
   };
   const Numbers actual = contracted(inputs, g.input_grad, trial.rows.input),
                 predicted = contracted(weights, g.weight_grad, weight);
-  return compare_numbers({.tensor = gradient_tensors[0],
+  const Numbers tau = tolerance(allowed.tau), tau_det = tolerance(allowed.tau_det);
+  return compare_numbers({.tensor = gradient_tensors[0].name,
                           .actual = actual,
                           .predicted = predicted,
-                          .tau = tolerance(allowed.tau),
-                          .tau_det = tolerance(allowed.tau_det),
+                          .tau = tau,
+                          .tau_det = tau_det,
                           .extents = {.batch = 1, .heads = trial.problem.heads, .seq = 1, .dim = 1}},
                          sentence, report);
-}
-
-Verdict graver(Verdict a, Verdict b) {
-  return a == Verdict::nonconformant_proven || b == Verdict::conforms ? a : b;
-}
-
-/// Whether some output that is due is not zero: else the relation says nothing.
-bool says_something(const Gradients& g) {
-  return std::ranges::any_of(gradient_tensors, [&](const GradientTensor& tensor) {
-    return std::ranges::any_of(g.*tensor.member, [](double x) { return x != 0; });
-  });
 }
 
 /// One examination of a case: runs the kernel and compares.
@@ -172,16 +106,13 @@ class RelationTrial {
     std::vector<Gradients> outputs;
     for (const Trial& variant : experiment_.variants) outputs.push_back(run(variant));
     const Verdict verdict = compare(actual, outputs, report);
-    if (verdict != Verdict::conforms) return verdict;
-    if (!outputs.empty() && std::ranges::all_of(experiment_.variants, [&](const Trial& variant) {
-          return is_same_run(variant, experiment_.base);
-        })) {
-      add_note(report, "note", "every run of the relation is the same one: it says nothing here");
-      return Verdict::vacuous;
-    }
-    if (outputs.empty() || says_something(actual)) return verdict;
-    add_note(report, "note", "every gradient is zero: the relation says nothing");
-    return Verdict::vacuous;
+    if (verdict != Verdict::conforms || outputs.empty()) return verdict;
+    const auto is_base = [&](const Trial& variant) {
+      return is_same_run(variant, experiment_.base);
+    };
+    return verdict_of({.are_one_run = std::ranges::all_of(experiment_.variants, is_base),
+                       .are_zero = are_zero(actual, gradient_tensors)},
+                      report);
   }
 
  private:
@@ -200,7 +131,7 @@ class RelationTrial {
     Verdict verdict = Verdict::conforms;
     for (const GradientTensor& tensor : gradient_tensors) {
       if ((predicted.*tensor.member).empty()) continue;
-      verdict = graver(verdict, compare_numbers({.tensor = tensor,
+      verdict = graver(verdict, compare_numbers({.tensor = tensor.name,
                                                  .actual = actual.*tensor.member,
                                                  .predicted = predicted.*tensor.member,
                                                  .tau = allowed.tau.*tensor.member,
@@ -220,10 +151,7 @@ class RelationTrial {
 }  // namespace
 
 std::vector<const Relation*> relations() {
-  std::vector<const Relation*> all;
-  for (const auto group : {arithmetic_relations(), rearranging_relations()})
-    for (const Relation& relation : group) all.push_back(&relation);
-  return all;
+  return relation_list({arithmetic_relations(), rearranging_relations()});
 }
 
 const Relation& relation(std::string_view name) { return relation_named(relations(), name); }

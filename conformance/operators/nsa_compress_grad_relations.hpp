@@ -9,14 +9,11 @@
 
 #include "assay/spec/numerics.hpp"
 #include "operators/nsa_compress_grad_trial.hpp"
+#include "relation_comparison.hpp"
 
 /// Relations between the outputs of several runs of one kernel that every correct kernel fulfils: no reference value takes
 /// part.
 namespace assay::conformance::compress {
-
-/// How closely the runs agree. bits: for kernels that promise a fixed order, every bit; bound: within the sum of the runs'
-/// tolerances, like `bits` for kernels that promise no order.
-enum class Agreement : std::uint8_t { bits, bound };
 
 /// The outputs of `base` are predicted from those of the variants; an output without elements is not. `combine` adds and
 /// moves elements, times numbers that are not negative: it combines tolerances as well as values.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "assay/conformance/lattice.hpp"
+#include "drawn_cases.hpp"
 #include "draws.hpp"
 #include "flash_attention_score_grad_sampling.hpp"
 #include "operators/nsa_selected_attention_grad_dense.hpp"
@@ -229,53 +230,29 @@ double most_entries(const Categories& k) {
   return single ? of_one_head : of_many;
 }
 
-void set_lengths(Op::Problem& p, std::vector<std::int64_t> lengths_q,
-                 std::vector<std::int64_t> lengths_kv) {
-  p.batch = std::ssize(lengths_q);
-  const auto settle = [](std::vector<std::int64_t>& lengths, std::int64_t& seq) {
-    seq = std::ranges::max(lengths);
-    if (std::ranges::count(lengths, seq) == std::ssize(lengths)) lengths.clear();
-  };
-  p.lengths_q = std::move(lengths_q);
-  p.lengths_kv = std::move(lengths_kv);
-  settle(p.lengths_q, p.seq_q);
-  settle(p.lengths_kv, p.seq_kv);
-}
-
 std::vector<SelectedCase> cover_cases(std::uint64_t seed) {
-  constexpr double budgets[] = {2e3, 8e3, 2e4};
-  std::vector<SelectedCase> cases;
-  const std::uint64_t lots = stream(seed, Stream::sampling).bits(0);
-  for (const Choice& choice : pairwise_cover(choice_space(), lots))
-    cases.push_back(draw_case(decode(choice), budgets[cases.size() % 3], lots + cases.size()));
-  return cases;
+  static constexpr double budgets[] = {2e3, 8e3, 2e4};
+  return draw_cover<Op>(choice_space(), seed, [](const Choice& choice, auto k, auto lot) {
+    return draw_case(decode(choice), budgets[k % 3], lot);
+  });
 }
 
 std::vector<SelectedCase> completing_cases(std::uint64_t seed, std::span<const SelectedCase> plan) {
-  constexpr double budget = 2e3;
   std::vector<Choice> known;
   for (const SelectedCase& c : plan)
     if (c.track == Track::bound && is_surely_tight(c)) known.push_back(axes_of(c));
   Choice bound = choice_space().open_choice();
   bound[track] = bound[profile] = bound[scale] = 0;
-  std::vector<SelectedCase> cases;
-  const std::uint64_t lots = stream(seed, Stream::sampling).bits(2);
-  for (const Choice& choice : pairwise_cover(
-           choice_space(), lots, {.factors = axis_count, .fixed = bound, .known = known}))
-    cases.push_back(draw_case(decode(choice), budget, lots + cases.size()));
-  return cases;
+  return draw_completion<Op>(
+      choice_space(), seed, {.factors = axis_count, .fixed = bound, .known = known},
+      [](const Choice& choice, auto, auto lot) { return draw_case(decode(choice), 2e3, lot); });
 }
 
 std::vector<SelectedCase> random_cases(std::uint64_t seed, std::int64_t count) {
-  constexpr double budgets[] = {2e3, 8e3, 2e4, 4e4};
-  std::vector<SelectedCase> cases;
-  const std::uint64_t lots = stream(seed, Stream::sampling).bits(1);
-  for (std::int64_t k = 0; k < count; ++k) {
-    const auto lot = lots + static_cast<std::uint64_t>(k);
-    const Choice choice = random_choice(choice_space(), lot);
-    cases.push_back(draw_case(decode(choice), budgets[k % 4], lot));
-  }
-  return cases;
+  static constexpr double budgets[] = {2e3, 8e3, 2e4, 4e4};
+  return draw_random<Op>(choice_space(), seed, count, [](const Choice& choice, auto k, auto lot) {
+    return draw_case(decode(choice), budgets[k % 4], lot);
+  });
 }
 
 }  // namespace assay::conformance::selected

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lengths.hpp"
 #include "nsa_selected_attention_grad_factors.hpp"
 
 namespace assay::conformance::selected {
@@ -19,9 +20,5 @@ SelectedCase draw_case(const Categories& chosen, double budget, std::uint64_t se
 /// A scale_value that the lattice takes; positive under the mask, which the forward otherwise
 /// loses.
 double exact_scale(const Op::Problem& problem, std::uint64_t seed);
-
-/// Lengths in the form in which equal ones are one number.
-void set_lengths(Op::Problem& problem, std::vector<std::int64_t> lengths_q,
-                 std::vector<std::int64_t> lengths_kv);
 
 }  // namespace assay::conformance::selected

@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <concepts>
 #include <utility>
 
+#include "choice_values.hpp"
 #include "nsa_selected_attention_grad_draws.hpp"
 #include "nsa_selected_attention_grad_factors.hpp"
 
@@ -81,15 +81,7 @@ std::vector<Exclusion> rows() {
 
 }  // namespace
 
-std::vector<Exclusion> exclusions() {
-  std::vector<Exclusion> all;
-  for (auto part : {senseless(), fruitless(), rows()})
-    for (Exclusion& exclusion : part) {
-      std::ranges::sort(exclusion.factors);
-      all.push_back(std::move(exclusion));
-    }
-  return all;
-}
+std::vector<Exclusion> exclusions() { return joined({senseless(), fruitless(), rows()}); }
 
 const ChoiceSpace& choice_space() {
   static const ChoiceSpace space(factor_sizes(), exclusions());

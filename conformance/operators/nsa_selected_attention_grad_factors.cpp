@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "choice_values.hpp"
+
 namespace assay::conformance::selected {
 namespace {
 
@@ -40,16 +42,6 @@ constexpr std::array<std::string_view, 12> profile_names = {
     "outliers", "subnormal_fp16", "large_exponent", "tiny_dy",      "huge_dy", "sparse_dy"};
 constexpr std::array scales = {Scale::ordinary, Scale::one, Scale::odd, Scale::negative,
                                Scale::zero};
-
-template <class Values>
-const auto& value_of(const Choice& choice, Factor factor, const Values& values) {
-  return values[choice[factor] == undecided ? 0 : choice[factor]];
-}
-
-template <std::size_t count>
-std::string_view nth(const std::array<std::string_view, count>& names, std::size_t value) {
-  return names.at(value);
-}
 
 }  // namespace
 

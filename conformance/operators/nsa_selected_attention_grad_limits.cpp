@@ -5,6 +5,7 @@
 #include <string>
 
 #include "operators/nsa_selected_attention_grad_relations.hpp"
+#include "relation_list.hpp"
 
 namespace assay::conformance {
 namespace {

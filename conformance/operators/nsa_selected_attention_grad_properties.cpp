@@ -10,7 +10,7 @@ std::vector<Property> properties<spec::NsaSelectedAttentionGrad>() {
     all.push_back({.name = relation->name,
                    .sentence = relation->sentence,
                    .domain = relation->domain,
-                   .agreement = relation->agreement == flash::Agreement::bits ? "bits" : "bound"});
+                   .agreement = relation->agreement == Agreement::bits ? "bits" : "bound"});
   return all;
 }
 

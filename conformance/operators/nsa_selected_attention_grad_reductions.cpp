@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lengths.hpp"
+#include "operators/attention_reductions.hpp"
 #include "operators/nsa_selected_attention_grad_draws.hpp"
 
 namespace assay::conformance {
@@ -13,41 +15,18 @@ using selected::listed_keys;
 using selected::SelectedCase;
 using Lengths = std::vector<std::int64_t>;
 
-/// Sequences of which one is left out, or kept alone, at a time.
-constexpr std::int64_t most_sequences = 8;
-
-Lengths all_lengths(const Op::Problem& p, std::int64_t (Op::Problem::*length)(std::int64_t) const) {
-  Lengths lengths;
-  for (std::int64_t b = 0; b < p.batch; ++b) lengths.push_back((p.*length)(b));
-  return lengths;
-}
-
-/// The case with the sequences first ... first + count - 1, or without them.
-SelectedCase with_sequences(SelectedCase c, std::int64_t first, std::int64_t count, bool keep) {
+SelectedCase with_sequences(SelectedCase c, const SequenceChoice& kept) {
   Op::Problem& p = c.problem;
-  const auto taken = [&](const Lengths& all) {
-    Lengths some;
-    for (std::int64_t b = 0; b < std::ssize(all); ++b)
-      if ((b >= first && b < first + count) == keep)
-        some.push_back(all[static_cast<std::size_t>(b)]);
-    return some;
-  };
-  const Lengths of_queries = taken(all_lengths(p, &Op::Problem::length_q));
-  const Lengths of_keys = taken(all_lengths(p, &Op::Problem::length_kv));
-  if (!of_queries.empty()) selected::set_lengths(p, of_queries, of_keys);
+  const Lengths of_queries = kept.of(all_lengths(p, &Op::Problem::length_q));
+  const Lengths of_keys = kept.of(all_lengths(p, &Op::Problem::length_kv));
+  set_lengths(p, of_queries, of_keys);
   return c;
 }
 
-std::vector<SelectedCase> fewer_sequences(const SelectedCase& c) {
-  const std::int64_t batch = c.problem.batch, half = batch / 2;
+std::vector<SelectedCase> without_sequences(const SelectedCase& c) {
   std::vector<SelectedCase> cases;
-  if (batch < 2) return cases;
-  const std::int64_t singles = std::min(batch, most_sequences);
-  for (std::int64_t b = 0; b < singles; ++b) cases.push_back(with_sequences(c, b, 1, true));
-  cases.push_back(with_sequences(c, batch - 1, 1, true));
-  cases.push_back(with_sequences(c, 0, half, true));
-  cases.push_back(with_sequences(c, half, batch - half, true));
-  for (std::int64_t b = 0; b < singles; ++b) cases.push_back(with_sequences(c, b, 1, false));
+  for (const SequenceChoice& kept : fewer_sequences(c.problem.batch))
+    cases.push_back(with_sequences(c, kept));
   return cases;
 }
 
@@ -61,7 +40,7 @@ SelectedCase cut(SelectedCase c, std::int64_t most_queries, std::int64_t most_ke
   const std::int64_t size = p.selected_block_size;
   for (std::int64_t& length : of_keys)
     length = std::max(std::min(length, most_keys) / size * size, listed_keys(p));
-  selected::set_lengths(p, of_queries, of_keys);
+  set_lengths(p, of_queries, of_keys);
   return c;
 }
 
@@ -101,25 +80,9 @@ std::vector<SelectedCase> smaller_blocks(const SelectedCase& c) {
     Lengths of_keys = all_lengths(c.problem, &Op::Problem::length_kv);
     for (std::int64_t& length : of_keys) length = length / size * smaller;
     other.problem.selected_block_size = smaller;
-    selected::set_lengths(other.problem, all_lengths(c.problem, &Op::Problem::length_q), of_keys);
+    set_lengths(other.problem, all_lengths(c.problem, &Op::Problem::length_q), of_keys);
     cases.push_back(std::move(other));
   }
-  return cases;
-}
-
-std::vector<SelectedCase> fewer_heads(const SelectedCase& c) {
-  const std::int64_t group = c.problem.group(), heads_kv = c.problem.heads_kv;
-  std::vector<SelectedCase> cases;
-  const auto add = [&](std::int64_t kv, std::int64_t per_kv) {
-    cases.push_back(c);
-    cases.back().problem.heads_kv = kv;
-    cases.back().problem.heads_q = kv * per_kv;
-  };
-  for (const std::int64_t kv : values_below(heads_kv, 1)) {
-    if (group > 1) add(kv, 1);
-    add(kv, group);
-  }
-  for (const std::int64_t per_kv : values_below(group, 1)) add(heads_kv, per_kv);
   return cases;
 }
 
@@ -160,11 +123,11 @@ std::vector<SelectedCase> unit_scale(const SelectedCase& c) {
 
 std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
   static constexpr Reduction<Op> all[] = {
-      {"fewer sequences", fewer_sequences}, {"fewer queries", fewer_queries},
-      {"fewer blocks", fewer_blocks},       {"fewer keys", fewer_keys},
-      {"smaller blocks", smaller_blocks},   {"fewer heads", fewer_heads},
-      {"smaller heads", smaller_heads},     {"no mask", no_mask},
-      {"plain lists", plain_lists},         {"scale 1", unit_scale}};
+      {"fewer sequences", without_sequences}, {"fewer queries", fewer_queries},
+      {"fewer blocks", fewer_blocks},         {"fewer keys", fewer_keys},
+      {"smaller blocks", smaller_blocks},     {"fewer heads", fewer_heads<Op>},
+      {"smaller heads", smaller_heads},       {"no mask", no_mask},
+      {"plain lists", plain_lists},           {"scale 1", unit_scale}};
   return all;
 }
 

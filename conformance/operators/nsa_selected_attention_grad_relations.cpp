@@ -4,6 +4,7 @@
 
 #include "limits.hpp"
 #include "operators/nsa_selected_attention_grad_dense.hpp"
+#include "relation_list.hpp"
 
 namespace assay::conformance::selected {
 namespace {
@@ -52,10 +53,7 @@ Experiment rearranging(const Trial& base, std::vector<Piece> pieces) {
 }
 
 std::vector<const Relation*> relations() {
-  std::vector<const Relation*> all;
-  for (const auto group : {list_relations(), rearranging_relations(), arithmetic_relations()})
-    for (const Relation& relation : group) all.push_back(&relation);
-  return all;
+  return relation_list({list_relations(), rearranging_relations(), arithmetic_relations()});
 }
 
 const Relation& relation(std::string_view name) { return relation_named(relations(), name); }

@@ -12,7 +12,6 @@
 /// Relations between the outputs of several runs of one kernel that every correct kernel fulfils.
 namespace assay::conformance::selected {
 
-using flash::Agreement;
 using flash::on_grid;
 using flash::round_statistics;
 using flash::sum;

@@ -1,52 +1,28 @@
 #include <cmath>
 #include <utility>
 
+#include "operators/attention_experiments.hpp"
 #include "operators/nsa_selected_attention_grad_dense.hpp"
 #include "operators/nsa_selected_attention_grad_relation_problems.hpp"
 
 namespace assay::conformance::selected {
 namespace {
 
-Experiment scale_dy(const Trial& base) {
-  constexpr double factor = 0x1p9;
-  Experiment experiment = unchanged(base, base);
-  experiment.variants[0].rows.attention_out_grad = times(base.rows.attention_out_grad, factor);
-  experiment.combine = [](const std::vector<Gradients>& outputs) {
-    return times(outputs[0], 1 / factor);
-  };
-  return experiment;
-}
+using Rows = reference::SelectedOperands<double>;
+
+Experiment scale_dy(const Trial& base) { return flash::scaled(base, &Rows::attention_out_grad); }
 
 Experiment zero_dy(const Trial& base) {
-  Experiment experiment{.base = base, .variants = {}, .combine = {}};
-  experiment.base.rows.attention_out_grad = times(base.rows.attention_out_grad, 0);
-  experiment.combine = [p = dense_problem(base.problem)](const std::vector<Gradients>&) {
-    return flash::zero_gradients(p);
-  };
-  return experiment;
+  return flash::zeroed(base, &Rows::attention_out_grad,
+                       flash::zero_gradients(dense_problem(base.problem)));
 }
 
-/// The gradient is cut into two summands with zeros where the other one is not zero: no rounding.
 Experiment linear_dy(const Trial& base) {
-  Trial first = base, second = base;
-  for (std::size_t k = 0; k < base.rows.attention_out_grad.size(); ++k)
-    (k * 5 % 7 < 3 ? first : second).rows.attention_out_grad[k] = 0;
-  return {
-      .base = base,
-      .variants = {first, second},
-      .combine = [](const std::vector<Gradients>& outputs) { return sum(outputs[0], outputs[1]); }};
+  return flash::cut_in_two(base, &Rows::attention_out_grad);
 }
 
-/// value + c and attention_out + c in channel d, c = 1 or -2.
 Experiment shift_value(const Trial& base) {
-  Trial near = base;
-  for (auto* rows : {&near.rows.value, &near.rows.attention_out})
-    for (double& x : *rows) x = on_grid(x);
-  Trial shifted = near;
-  const auto dim = static_cast<std::size_t>(base.problem.head_dim_v);
-  for (auto* rows : {&shifted.rows.value, &shifted.rows.attention_out})
-    for (std::size_t k = 0; k < rows->size(); ++k) (*rows)[k] += k % dim % 2 == 0 ? 1 : -2;
-  return unchanged(std::move(near), std::move(shifted));
+  return flash::shifted_value(base, &Rows::attention_out);
 }
 
 /// softmax_max + 1 and softmax_sum / e say the same of a row.

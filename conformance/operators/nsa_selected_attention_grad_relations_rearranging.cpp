@@ -1,3 +1,4 @@
+#include "operators/attention_experiments.hpp"
 #include "operators/nsa_selected_attention_grad_relation_problems.hpp"
 
 namespace assay::conformance::selected {
@@ -22,28 +23,11 @@ Experiment permute_heads(const Trial& base) {
 }
 
 Experiment split_heads(const Trial& base) {
-  const Op::Problem& p = base.problem;
-  Op::Problem one = p;
-  one.heads_q = p.group(), one.heads_kv = 1;
-  std::vector<Piece> pieces;
-  for (std::int64_t kv = 0; kv < p.heads_kv; ++kv)
-    pieces.push_back({one,
-                      [first = kv * p.group()](const RowPosition& row) {
-                        return RowPosition{row.b, first + row.n, row.s};
-                      },
-                      [kv](const RowPosition& row) {
-                        return RowPosition{row.b, kv, row.s};
-                      }});
-  return rearranging(base, std::move(pieces));
+  return rearranging(base, flash::head_pieces(base.problem));
 }
 
 Experiment repeat_heads(const Trial& base) {
-  Op::Problem repeated = base.problem;
-  repeated.heads_kv = base.problem.heads_q;
-  return rearranging(
-      base, {{repeated, flash::same_row, [group = base.problem.group()](const RowPosition& row) {
-                return RowPosition{row.b, row.n / group, row.s};
-              }}});
+  return rearranging(base, flash::repeated_heads(base.problem));
 }
 
 Experiment sequences_alone(const Trial& base) {

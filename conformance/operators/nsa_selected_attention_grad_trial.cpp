@@ -4,23 +4,6 @@
 #include "operators/packed_rows.hpp"
 
 namespace assay::conformance::selected {
-namespace {
-
-/// The rows from(position) of `values`, which `own` spans, for every position of `to`.
-template <class Number>
-std::vector<Number> gather(const std::vector<Number>& values, const spec::Extents& own,
-                           const spec::Extents& to, const Origin& from) {
-  std::vector<Number> rows;
-  rows.reserve(static_cast<std::size_t>(to.rows() * to.dim));
-  for (std::int64_t row = 0; row < to.rows(); ++row) {
-    const spec::RowPosition source = from(to.position(row));
-    const auto first = values.begin() + own.row(source.b, source.n, source.s) * to.dim;
-    rows.insert(rows.end(), first, first + to.dim);
-  }
-  return rows;
-}
-
-}  // namespace
 
 Trial trial_of(const Op::Problem& problem, const Op::Inputs& inputs) {
   return {.problem = problem, .rows = reference::operands_of<double>(problem, inputs)};
@@ -59,10 +42,10 @@ Gradients gradients_of(const Op::Problem& p, const Op::Outputs& outputs) {
 Trial rearranged(const Trial& base, const Op::Problem& p, const Origin& query, const Origin& key) {
   const Op::Problem& old = base.problem;
   const auto queries = [&](const std::vector<double>& rows, spec::Extents from, spec::Extents to) {
-    return gather(rows, from, to, query);
+    return flash::gather(rows, from, to, query);
   };
   const auto keys = [&](const std::vector<double>& rows, spec::Extents from, spec::Extents to) {
-    return gather(rows, from, to, key);
+    return flash::gather(rows, from, to, key);
   };
   spec::Extents one = query_extents(p), old_one = query_extents(old);
   one.dim = old_one.dim = 1;
@@ -83,7 +66,7 @@ Trial rearranged(const Trial& base, const Op::Problem& p, const Origin& query, c
                .attention_out = queries(base.rows.attention_out, attention_out_extents(old),
                                         attention_out_extents(p)),
                .topk_indices =
-                   gather(base.rows.topk_indices, topk_extents(old), topk_extents(p), list)}};
+                   flash::gather(base.rows.topk_indices, topk_extents(old), topk_extents(p), list)}};
 }
 
 }  // namespace assay::conformance::selected

@@ -11,25 +11,20 @@
 #include "assay/mutants/specimen.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "operators/flash_attention_score_grad_cascade.hpp"
+#include "told.hpp"
 
 namespace assay::conformance {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using Kernel = spec::Implementation<Op>;
+using testing::told;
 
 /// The cases of the cascade with seeds of their own.
 std::vector<Case<Op>> cases(std::uint64_t seed) {
   std::vector<Case<Op>> all = flash::cascade_cases();
   for (Case<Op>& c : all) c.seed = seed++;
   return all;
-}
-
-std::string text_of(const CaseReport& report) {
-  std::string text = report.command_line + ": " + std::string(spec::to_string(report.verdict));
-  for (const Finding& finding : report.findings)
-    text += "\n  " + finding.rule + ": " + finding.text;
-  return text;
 }
 
 const TensorReport* find(const CaseReport& report, const std::string& name) {
@@ -57,8 +52,8 @@ TEST(Cascade, OfTheOptimizedSideConformsOnSeveralSeeds) {
   for (const std::uint64_t seed : {1, 1001, 2001})
     for (const Case<Op>& c : cases(seed)) {
       const CaseReport report = examine(c, *kernel);
-      EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << text_of(report);
-      EXPECT_NE(report.verdict, Verdict::not_applicable) << text_of(report);
+      EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << told(report);
+      EXPECT_NE(report.verdict, Verdict::not_applicable) << told(report);
       EXPECT_TRUE(report.value_case);
     }
 }
@@ -73,7 +68,7 @@ TEST(Cascade, OfEveryHealthySpecimenConforms) {
     for (std::size_t k = turn++ % 3; k < all.size(); k += 3) {
       const CaseReport report = examine(all[k], *kernel);
       EXPECT_EQ(contribution(report.verdict), ExitCode::conformant)
-          << specimen.name << "\n" << text_of(report);
+          << specimen.name << "\n" << told(report);
       conforming += report.verdict == Verdict::not_applicable ? 0 : 1;
     }
     EXPECT_GE(conforming, 2U) << specimen.name;

@@ -11,6 +11,7 @@
 #include "assay/conformance/shrink.hpp"
 #include "compress_kernel.hpp"
 #include "operators/nsa_compress_grad_sampling.hpp"
+#include "told.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -20,15 +21,12 @@ using testing::CompressKernel;
 using testing::CompressOp;
 using testing::CompressPlan;
 using testing::SumOrder;
+using testing::told;
 using Problem = CompressOp::Problem;
 using spec::DType;
 
 CompressCase case_of(const std::string& words) {
   return parse_case<CompressOp>(case_words("nsa_compress_grad " + words, CompressOp::name));
-}
-
-std::string first_finding(const CaseReport& report) {
-  return report.command_line + ": " + (report.findings.empty() ? "" : report.findings[0].text);
 }
 
 constexpr const char* small_case =
@@ -42,7 +40,7 @@ TEST(CompressExamination, HealthyKernelConformsOnEveryTrack) {
                                        views + " --dtype=" + dtype + " --track=" + track);
         CompressKernel kernel(testing::healthy_plan(SumOrder::pairwise));
         const CaseReport report = examine(c, kernel);
-        EXPECT_EQ(report.verdict, Verdict::conforms) << first_finding(report);
+        EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
         ASSERT_EQ(report.tensors.size(), 2u);
         for (const TensorReport& tensor : report.tensors)
           EXPECT_EQ(tensor.controls, "Z+N+L+S+") << tensor.name;
@@ -116,7 +114,7 @@ TEST(CompressExamination, LargeCasesAreCertifiedInPart) {
   const CompressCase c = case_of("--seq=4000 --heads=1 --head_dim=64 --rows=8 --batch=1");
   CompressKernel kernel(testing::healthy_plan());
   const CaseReport report = examine(c, kernel);
-  EXPECT_EQ(report.verdict, Verdict::conforms) << first_finding(report);
+  EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
   EXPECT_EQ(report.tensors[0].rows_judged, 8);
   EXPECT_EQ(report.tensors[1].rows_judged, 8);
 }
@@ -127,7 +125,7 @@ TEST(CompressExamination, ViolationsAreRefused) {
     const CaseReport report = examine(c, kernel);
     EXPECT_TRUE(report.verdict == Verdict::rejected_as_specified ||
                 report.verdict == Verdict::not_applicable)
-        << first_finding(report);
+        << told(report);
   }
 }
 
@@ -144,7 +142,7 @@ TEST(CompressExamination, AcceptedViolationsAreWrong) {
   for (const CompressCase& c : compress::violation_cases()) {
     const CaseReport report = examine(c, kernel);
     if (report.verdict == Verdict::not_applicable) continue;
-    EXPECT_EQ(report.verdict, Verdict::accepted_wrongly) << first_finding(report);
+    EXPECT_EQ(report.verdict, Verdict::accepted_wrongly) << told(report);
     rows.insert(report.violated_row);
   }
   EXPECT_GE(rows.size(), 15u);
@@ -205,8 +203,8 @@ TEST(CompressExamination, WhateverEscapesIsACrash) {
     Escaping kernel(in_check);
     for (const CompressCase& c : {legal, relation}) {
       const CaseReport report = examine(c, kernel);
-      EXPECT_EQ(report.verdict, Verdict::crash) << first_finding(report);
-      EXPECT_NE(first_finding(report).find("no std::exception"), std::string::npos);
+      EXPECT_EQ(report.verdict, Verdict::crash) << told(report);
+      EXPECT_NE(told(report).find("no std::exception"), std::string::npos);
     }
   }
   Escaping kernel(true);
@@ -220,8 +218,8 @@ TEST(CompressExamination, AViolationOfNoRowIsNoFaultOfTheKernel) {
   Unchecked kernel;
   const CaseReport report = examine(c, kernel);
   EXPECT_EQ(report.verdict, Verdict::tool_failure);
-  EXPECT_NE(first_finding(report).find("--violate=NSAC-C99:none: accepted: "), std::string::npos)
-      << first_finding(report);
+  EXPECT_NE(told(report).find("--violate=NSAC-C99:none: accepted: "), std::string::npos)
+      << told(report);
 }
 
 TEST(CompressExamination, FailuresShrinkToAFewWindows) {

@@ -6,6 +6,7 @@
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "compress_kernel.hpp"
 #include "operators/nsa_compress_grad_sampling.hpp"
+#include "told.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -15,6 +16,7 @@ using testing::CompressKernel;
 using testing::CompressOp;
 using testing::CompressPlan;
 using testing::SumOrder;
+using testing::told;
 using Problem = CompressOp::Problem;
 using spec::DType;
 using spec::Rounding;
@@ -26,10 +28,6 @@ CompressCase lattice_case(Track track, DType dtype, std::uint64_t seed) {
   return c;
 }
 
-std::string first_finding(const CaseReport& report) {
-  return report.command_line + ": " + (report.findings.empty() ? "" : report.findings[0].text);
-}
-
 TEST(CompressLatticeCases, EveryOrderIsBitExact) {
   for (const Track track : {Track::a1, Track::a2})
     for (const DType dtype : {DType::fp16, DType::bf16})
@@ -38,7 +36,7 @@ TEST(CompressLatticeCases, EveryOrderIsBitExact) {
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
           CompressKernel kernel(testing::healthy_plan(order));
           const CaseReport report = examine(lattice_case(track, dtype, seed), kernel);
-          EXPECT_EQ(report.verdict, Verdict::conforms) << first_finding(report);
+          EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
         }
 }
 
@@ -72,7 +70,7 @@ TEST(CompressLatticeCases, EveryDeclaredProfileIsBitExact) {
       const CaseReport report = examine(lattice_case(track, DType::bf16, 2), kernel);
       const bool is_open = track == Track::a2 && declared.profile.partials == DType::bf16;
       EXPECT_EQ(report.verdict, is_open ? Verdict::not_applicable : Verdict::conforms)
-          << declared.name << ' ' << first_finding(report);
+          << declared.name << ' ' << told(report);
     }
 }
 
@@ -138,7 +136,7 @@ TEST(CompressLatticeCases, LongSumsThinOutAndStayExact) {
   CompressKernel kernel(testing::healthy_plan(SumOrder::shuffled));
   c.rows = 16;
   const CaseReport report = examine(c, kernel);
-  EXPECT_EQ(report.verdict, Verdict::conforms) << first_finding(report);
+  EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
 }
 
 TEST(CompressLatticeCases, StagingOfUnknownTiesHasNone) {

@@ -1,15 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 
 #include "assay/conformance/coverage.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
-#include "assay/conformance/record.hpp"
-#include "assay/conformance/sampling.hpp"
 #include "operators/nsa_compress_grad_factors.hpp"
+#include "sample_checks.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -17,31 +15,21 @@ namespace {
 using Op = spec::NsaCompressGrad;
 using compress::CompressCase;
 
-const std::vector<CompressCase>& default_cases() {
-  static const auto cases = sample<Op>({});
-  return cases;
-}
+const std::vector<CompressCase>& default_cases() { return testing::default_cases<Op>(); }
 
-bool is_value_case(const CompressCase& c) { return c.track != Track::phase1; }
+bool is_value_case(const CompressCase& c) { return testing::is_value_case(c); }
 
 TEST(CompressSample, IsDeterministicAndChangesWithItsSeed) {
-  EXPECT_EQ(sample<Op>({}), default_cases());
-  EXPECT_NE(sample<Op>({.seed = 2}), default_cases());
+  testing::expect_cases_to_follow_their_seed<Op>();
 }
 
 TEST(CompressSample, HasSomeHundredCasesAndNoLineTwice) {
   EXPECT_GE(std::ranges::count_if(default_cases(), is_value_case), 200);
   EXPECT_LE(default_cases().size(), 600u);
-  std::set<std::string> lines;
-  for (const auto& c : default_cases()) EXPECT_TRUE(lines.insert(command_line(c)).second);
+  testing::expect_no_line_twice<Op>();
 }
 
-TEST(CompressSample, EveryLineParsesBack) {
-  for (auto c : default_cases()) {
-    c.note.clear();
-    EXPECT_EQ(parse_case<Op>(case_words(command_line(c), Op::name)), c) << command_line(c);
-  }
-}
+TEST(CompressSample, EveryLineParsesBack) { testing::expect_every_line_to_parse_back<Op>(); }
 
 TEST(CompressSample, EveryValueCaseHasAWindow) {
   for (const auto& c : default_cases())
@@ -51,23 +39,7 @@ TEST(CompressSample, EveryValueCaseHasAWindow) {
 }
 
 TEST(CompressSample, ExercisesEverySideOfEveryRow) {
-  std::set<std::string_view> accepted;
-  std::set<std::string> violated;
-  for (const auto& c : default_cases()) {
-    if (!c.violate.empty()) {
-      violated.insert(c.violate);
-      continue;
-    }
-    const auto call = call_of(c);
-    for (const auto& row : Op::constraints())
-      if (row.applies(call) && row.holds(call)) accepted.insert(row.id);
-  }
-  for (const auto& row : Op::constraints()) {
-    EXPECT_TRUE(!row.has(spec::Side::accept) || accepted.contains(row.id)) << row.id;
-    for (const auto& violation : row.violations)
-      EXPECT_TRUE(violated.contains(std::string(row.id) + ":" + std::string(violation.name)))
-          << row.id << ":" << violation.name;
-  }
+  testing::expect_every_side_of_every_row<Op>();
 }
 
 TEST(CompressSample, EveryPairOfAxesIsAdmissibleAndCovered) {

@@ -7,21 +7,17 @@
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "operators/nsa_selected_attention_grad_sampling.hpp"
 #include "selected_kernel.hpp"
+#include "told.hpp"
 
 namespace assay::conformance {
 namespace {
 
+using testing::told;
 using testing::selected::Fault;
 using testing::selected::Order;
 using testing::selected::Plan;
 using Op = spec::NsaSelectedAttentionGrad;
 using spec::Rounding;
-
-std::string told(const CaseReport& report) {
-  std::string text = report.command_line + ": " + std::string(spec::to_string(report.verdict));
-  for (const Finding& finding : report.findings) text += "\n  " + finding.text;
-  return text;
-}
 
 CaseReport judged(const Case<Op>& c, const Plan& plan) {
   const auto kernel = testing::selected::kernel(plan);

@@ -12,12 +12,14 @@
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "selected_kernel.hpp"
+#include "told.hpp"
 
 namespace assay::conformance {
 namespace {
 
 using selected::Relation;
 using selected::SelectedCase;
+using testing::told;
 using testing::selected::Fault;
 using testing::selected::Order;
 using Op = spec::NsaSelectedAttentionGrad;
@@ -26,12 +28,6 @@ std::vector<SelectedCase> cases_of(std::string_view relation) {
   std::vector<SelectedCase> cases = selected::relation_cases(1);
   std::erase_if(cases, [&](const SelectedCase& c) { return c.relation != relation; });
   return cases;
-}
-
-std::string told(const CaseReport& report) {
-  std::string text = report.command_line + ": " + std::string(spec::to_string(report.verdict));
-  for (const Finding& finding : report.findings) text += "\n  " + finding.text;
-  return text;
 }
 
 class EverySelectedRelation : public ::testing::TestWithParam<const Relation*> {};

@@ -12,11 +12,13 @@
 #include "assay/device/ascend.hpp"
 #include "assay/mutants/specimen.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
+#include "told.hpp"
 
 namespace assay::conformance::flash {
 namespace {
 
 using mutants::Specimen;
+using conformance::testing::told;
 
 /// A bug that each relation shows. Chosen by running every specimen on every case.
 const std::map<std::string, std::string>& caught() {
@@ -54,14 +56,7 @@ std::vector<Specimen> healthy_specimens() {
   return kernels;
 }
 
-std::string told(const CaseReport& report) {
-  std::string text = report.implementation + " " + report.command_line + ": " +
-                     std::string(spec::to_string(report.verdict));
-  for (const Finding& finding : report.findings) text += "\n  " + finding.text;
-  return text;
-}
-
-class EveryRelation : public testing::TestWithParam<const Relation*> {
+class EveryRelation : public ::testing::TestWithParam<const Relation*> {
  protected:
   static std::vector<FlashCase> cases(std::uint64_t seed) {
     std::vector<FlashCase> cases = relation_cases(seed);
@@ -127,7 +122,7 @@ TEST_P(EveryRelation, HasCasesOfItsDomainWhichTheirReplayLinesTell) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Relations, EveryRelation, testing::ValuesIn(relations()),
+INSTANTIATE_TEST_SUITE_P(Relations, EveryRelation, ::testing::ValuesIn(relations()),
                          [](const auto& tested) { return std::string(tested.param->name); });
 
 TEST(Relations, SayNothingOutsideTheirDomain) {

@@ -8,6 +8,7 @@
 
 #include "operators/flash_attention_score_grad_factors.hpp"
 #include "pairwise.hpp"
+#include "sample_checks.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -16,38 +17,20 @@ using Op = spec::FlashAttentionScoreGrad;
 using FlashCase = Case<Op>;
 using spec::MaskShape;
 
-const std::vector<FlashCase>& default_cases() {
-  static const auto cases = sample<Op>({});
-  return cases;
-}
+const std::vector<FlashCase>& default_cases() { return testing::default_cases<Op>(); }
 
-bool is_value_case(const FlashCase& c) { return c.track != Track::phase1; }
+bool is_value_case(const FlashCase& c) { return testing::is_value_case(c); }
 
 TEST(Sample, IsDeterministicAndChangesWithItsSeed) {
-  const auto again = sample<Op>({});
-  EXPECT_EQ(again, default_cases());
-  EXPECT_NE(sample<Op>({.seed = 2}), default_cases());
+  testing::expect_cases_to_follow_their_seed<Op>();
 }
 
 TEST(Sample, HasAtLeast250ValueCasesAndNoLineTwice) {
   EXPECT_GE(std::ranges::count_if(default_cases(), is_value_case), 250);
-  std::set<std::string> lines;
-  for (const auto& c : default_cases()) EXPECT_TRUE(lines.insert(command_line(c)).second);
+  testing::expect_no_line_twice<Op>();
 }
 
-TEST(Sample, EveryLineParsesBack) {
-  for (auto c : default_cases()) {
-    const std::string line = command_line(c);
-    std::vector<std::string> words;
-    for (std::size_t at = line.find(' '); at != std::string::npos;) {
-      const std::size_t next = line.find(' ', at + 1);
-      words.push_back(line.substr(at + 1, next == std::string::npos ? next : next - at - 1));
-      at = next;
-    }
-    c.note.clear();
-    EXPECT_EQ(parse_case<Op>(words), c) << line;
-  }
-}
+TEST(Sample, EveryLineParsesBack) { testing::expect_every_line_to_parse_back<Op>(); }
 
 TEST(Sample, LegalCasesBreakNoRowThatBindsAndViolationsTheirOwn) {
   for (const auto& c : default_cases()) {
@@ -62,24 +45,7 @@ TEST(Sample, LegalCasesBreakNoRowThatBindsAndViolationsTheirOwn) {
   }
 }
 
-TEST(Sample, ExercisesEverySideOfEveryRow) {
-  std::set<std::string> accepted, violated;
-  for (const auto& c : default_cases()) {
-    if (!c.violate.empty()) {
-      violated.insert(c.violate);
-      continue;
-    }
-    const auto call = call_of(c);
-    for (const auto& row : Op::constraints())
-      if (row.applies(call)) accepted.emplace(row.id);
-  }
-  for (const auto& row : Op::constraints()) {
-    EXPECT_TRUE(!row.has(spec::Side::accept) || accepted.contains(std::string(row.id))) << row.id;
-    for (const auto& violation : row.violations)
-      EXPECT_TRUE(violated.contains(std::string(row.id) + ":" + std::string(violation.name)))
-          << row.id << ":" << violation.name;
-  }
-}
+TEST(Sample, ExercisesEverySideOfEveryRow) { testing::expect_every_side_of_every_row<Op>(); }
 
 TEST(Sample, UsesEveryEntryPointOnEveryProductThatOffersIt) {
   std::map<std::pair<spec::FlashSurface, spec::Product>, int> counts, violations;

@@ -11,13 +11,7 @@ namespace {
 using spec::Status;
 
 Specimen with_checks(const std::string& name, std::string bug, const std::vector<Check>& checks) {
-  return {.name = name,
-          .bug = std::move(bug),
-          .healthy = false,
-          .subject = Subject::arguments,
-          .make = [name, checks] {
-            return std::make_unique<CheckedKernel<Op, Kernel>>(name, flash_like, checks);
-          }};
+  return checking<Kernel>(name, std::move(bug), flash_like, checks);
 }
 
 Specimen without_row(const std::string& row) {
@@ -39,11 +33,7 @@ std::vector<Check> with_square_masks() {
 
 }  // namespace
 
-std::vector<std::string> checked_rows() {
-  std::vector<std::string> rows;
-  for (const Check& check : all_checks()) rows.push_back(check.row);
-  return rows;
-}
+std::vector<std::string> checked_rows() { return rows_of(all_checks()); }
 
 std::vector<Specimen> argument_specimens() {
   std::vector<Specimen> all = {
@@ -60,11 +50,10 @@ std::vector<Specimen> argument_specimens() {
   all.push_back(with_checks("no_checks", "accepts every call", {}));
   all.push_back(with_checks("prefix_mask_as_others", "takes a mask of 2048 rows in sparse_mode 6",
                             with_square_masks()));
-  std::vector<Check> strict = all_checks();
-  strict.push_back({"one head", Status::param_invalid, "grouped heads are not taken",
-                    [](const FlashCall& c) { return heads_q_of(c) == heads_kv_of(c); }});
-  all.push_back(
-      with_checks("refuses_grouped_heads", "refuses legal calls with grouped heads", strict));
+  const Check one_head = {"one head", Status::param_invalid, "grouped heads are not taken",
+                          [](const FlashCall& c) { return heads_q_of(c) == heads_kv_of(c); }};
+  all.push_back(with_checks("refuses_grouped_heads", "refuses legal calls with grouped heads",
+                            and_also(all_checks(), one_head)));
   return all;
 }
 

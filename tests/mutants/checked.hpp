@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +60,34 @@ std::vector<CheckOf<Op>> with_status_for_null(std::vector<CheckOf<Op>> checks,
   for (CheckOf<Op>& check : checks)
     if (check.status == spec::Status::param_nullptr) check.status = status;
   return checks;
+}
+
+/// `checks` and one more.
+template <class Op>
+std::vector<CheckOf<Op>> and_also(std::vector<CheckOf<Op>> checks, const CheckOf<Op>& more) {
+  checks.push_back(more);
+  return checks;
+}
+
+/// The rows that ask for the checks.
+template <class Op>
+std::vector<std::string> rows_of(const std::vector<CheckOf<Op>>& checks) {
+  std::vector<std::string> rows;
+  for (const CheckOf<Op>& check : checks) rows.push_back(check.row);
+  return rows;
+}
+
+/// A kernel that follows `plan` and makes these checks: `bug` says which are wrong.
+template <class Kernel, class Op, class Plan>
+SpecimenOf<Op> checking(const std::string& name, std::string bug, const Plan& plan,
+                        const std::vector<CheckOf<Op>>& checks) {
+  return {.name = name,
+          .bug = std::move(bug),
+          .healthy = false,
+          .subject = Subject::arguments,
+          .make = [name, plan, checks] {
+            return std::make_unique<CheckedKernel<Op, Kernel>>(name, plan, checks);
+          }};
 }
 
 }  // namespace assay::mutants

@@ -45,14 +45,7 @@ void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outpu
 }
 
 Dense Kernel::read(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& e) const {
-  const spec::HeadIndex index(tensor, layout, e);
-  Dense dense = filled(e, 0);
-  std::size_t next = 0;
-  visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
-    for (std::int64_t d = 0; d < e.dim; ++d)
-      dense.values[next++] = static_cast<float>(tensor.load(index(b, n, s, d)));
-  });
-  return dense;
+  return dense_of(tensor, layout, e);
 }
 
 std::int64_t Kernel::statistics_element(const Op::Problem& p, const spec::Extents& e,
@@ -106,12 +99,12 @@ void Kernel::clear(Work& w, const Op::Outputs&) const {
 std::vector<Tile> Kernel::tiles(const Work& w, std::int64_t b) const {
   const std::int64_t queries = w.problem.length_q(b), keys_of_b = keys(w, b);
   std::vector<Tile> result;
-  for (std::int64_t j = 0; j < keys_of_b; j += plan_.key_tile)
-    for (std::int64_t i = 0; i < queries; i += plan_.query_tile)
+  for (std::int64_t j = 0; j < keys_of_b; j += plan().key_tile)
+    for (std::int64_t i = 0; i < queries; i += plan().query_tile)
       result.push_back(
-          {i, std::min(i + plan_.query_tile, queries), j, std::min(j + plan_.key_tile, keys_of_b)});
-  if (plan_.tile_order == TileOrder::descending) std::reverse(result.begin(), result.end());
-  if (plan_.tile_order == TileOrder::shuffled) shuffle(result, runs_);
+          {i, std::min(i + plan().query_tile, queries), j, std::min(j + plan().key_tile, keys_of_b)});
+  if (plan().tile_order == TileOrder::descending) std::reverse(result.begin(), result.end());
+  if (plan().tile_order == TileOrder::shuffled) shuffle(result, runs_);
   return result;
 }
 
@@ -128,7 +121,7 @@ void Kernel::compute_head(Work& w, std::int64_t b, std::int64_t n) const {
 }
 
 float Kernel::cast(const Work& w, float value) const {
-  return rounded(value, w.problem.dtype, plan_.round_out);
+  return rounded(value, w.problem.dtype, plan().round_out);
 }
 
 void Kernel::write(Work& w, Gradient which, spec::Tensor& tensor) const {

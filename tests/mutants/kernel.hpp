@@ -6,25 +6,21 @@
 #include <utility>
 #include <vector>
 
-#include "assay/spec/implementation.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "plan.hpp"
+#include "planned_kernel.hpp"
 #include "work.hpp"
 
 namespace assay::mutants {
 
 /// A plain gradient kernel in float: tiles of queries and keys, P and dS recomputed per pair.
 /// Every step is a virtual function, so that a planted bug overrides the one that it gets wrong.
-class Kernel : public spec::Implementation<Op> {
+class Kernel : public PlannedKernel<Op, Plan> {
  public:
-  Kernel(std::string name, const Plan& plan) : Kernel(std::move(name), plan, plan) {}
-  /// Follows `plan` and declares `declared`.
-  Kernel(std::string name, const Plan& plan, const Plan& declared)
-      : name_(std::move(name)), plan_(plan), declared_(declared) {}
+  using PlannedKernel::PlannedKernel;
 
-  std::string name() const override { return name_; }
   spec::NumericsProfile numerics(const Op::Problem& problem) const override {
-    return declaration(declared_, problem.dtype);
+    return declaration(declared(), problem.dtype);
   }
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;
   bool has_forward() const override { return true; }
@@ -119,7 +115,6 @@ class Kernel : public spec::Implementation<Op> {
   }
   virtual float cast(const Work& w, float value) const;
 
-  const Plan& plan() const { return plan_; }
   /// Maximum and sum of the row's scores as the kernel computes them.
   RowState own_statistics(const Work& w, Query q) const;
   /// Adds `factor` times what the gradient collects of the pair.
@@ -131,8 +126,6 @@ class Kernel : public spec::Implementation<Op> {
   void compute_head(Work& w, std::int64_t b, std::int64_t n) const;
   void write(Work& w, Gradient which, spec::Tensor& tensor) const;
 
-  std::string name_;
-  Plan plan_, declared_;
   std::uint64_t runs_ = 0;  ///< shuffled tiles take another order in every run
 };
 

@@ -43,11 +43,11 @@ float Kernel::fused_exponent(const Work& w, Query q, std::int64_t j, const RowSt
 
 float Kernel::probability(const Work& w, Query q, std::int64_t j, const RowState& row) const {
   const bool kept = keeps(w, q, j);
-  if (!kept && plan_.masked == MaskedScore::skipped) return 0;
-  if (kept && plan_.exponential == Exponential::fused_exp2)
+  if (!kept && plan().masked == MaskedScore::skipped) return 0;
+  if (kept && plan().exponential == Exponential::fused_exp2)
     return std::exp2(fused_exponent(w, q, j, row)) / row.softmax_sum;
   const float masked_score = kept ? score(w, q, j) : -largest_float;
-  return exponential(plan_.exponential, masked_score - row.softmax_max) / row.softmax_sum;
+  return exponential(plan().exponential, masked_score - row.softmax_max) / row.softmax_sum;
 }
 
 float Kernel::dropped(const Work& w, Query q, std::int64_t j, float prob) const {
@@ -64,7 +64,7 @@ float Kernel::dscore(const Work& w, Query q, std::int64_t j, float prob,
 }
 
 float Kernel::row_term(const Work& w, Query q, const RowState& row) const {
-  if (plan_.delta == spec::Origin::given)
+  if (plan().delta == spec::Origin::given)
     return dot(w.dy.row(q.b, q.n, q.i), w.attention_in.row(q.b, q.n, q.i));
   float sum = 0;
   for (std::int64_t j = 0; j < keys(w, q.b); ++j)
@@ -89,13 +89,13 @@ RowState Kernel::row_state(const Work& w, Query q) const {
   RowState row = {.softmax_max = w.softmax_max.row(q.b, q.n, q.i)[0],
                   .softmax_sum = w.softmax_sum.row(q.b, q.n, q.i)[0],
                   .row_term = 0};
-  if (plan_.stats == spec::Origin::own) row = own_statistics(w, q);
+  if (plan().stats == spec::Origin::own) row = own_statistics(w, q);
   row.row_term = row_term(w, q, row);
   return row;
 }
 
 float Kernel::stage(const Work& w, float value) const {
-  return rounded(value, staging_type(plan_.staging, w.problem.dtype), plan_.round_stage);
+  return rounded(value, staging_type(plan().staging, w.problem.dtype), plan().round_stage);
 }
 
 void Kernel::add_scaled(const Work&, Gradient, std::span<float> sum, float factor,

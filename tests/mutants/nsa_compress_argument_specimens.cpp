@@ -9,15 +9,8 @@ namespace {
 
 using spec::Status;
 
-Specimen with_checks(const std::string& name, std::string bug, const std::vector<Check>& checks,
-                     bool healthy = false) {
-  return {.name = name,
-          .bug = std::move(bug),
-          .healthy = healthy,
-          .subject = Subject::arguments,
-          .make = [name, checks] {
-            return std::make_unique<CheckedKernel<Op, Kernel>>(name, device_like, checks);
-          }};
+Specimen with_checks(const std::string& name, std::string bug, const std::vector<Check>& checks) {
+  return checking<Kernel>(name, std::move(bug), device_like, checks);
 }
 
 Specimen without_row(const Check& dropped) {
@@ -25,11 +18,7 @@ Specimen without_row(const Check& dropped) {
                      without(all_checks(), dropped.row));
 }
 
-std::vector<Check> with_one(const Check& more) {
-  std::vector<Check> checks = all_checks();
-  checks.push_back(more);
-  return checks;
-}
+std::vector<Check> with_one(const Check& more) { return and_also(all_checks(), more); }
 
 /// What the forward allows.
 std::vector<Check> with_equal_stride() {
@@ -56,8 +45,9 @@ std::vector<Specimen> argument_specimens() {
   std::vector<Check> strict = all_checks();
   std::ranges::move(disputed_checks(), std::back_inserter(strict));
   std::vector<Specimen> all = {
-      with_checks("compress_argument_checks", "checks its arguments itself", all_checks(), true),
-      with_checks("compress_strict_checks", "asks for what is disputed, too", strict, true)};
+      with_checks("compress_argument_checks", "checks its arguments itself", all_checks()),
+      with_checks("compress_strict_checks", "asks for what is disputed, too", strict)};
+  for (Specimen& specimen : all) specimen.healthy = true;
   for (const Check& check : all_checks()) all.push_back(without_row(check));
   all.push_back(with_checks("compress_null_is_invalid", "answers 161002 for a null pointer",
                             with_status_for_null(all_checks(), Status::param_invalid)));

@@ -28,10 +28,10 @@ double chain(const std::vector<double>& terms, std::size_t first, std::size_t la
 }  // namespace
 
 spec::NumericsProfile Kernel::numerics(const Op::Problem&) const {
-  return {.round_out = declared_.round_out,
-          .overflow = declared_.round_out == spec::Rounding::rtz ? spec::Overflow::saturate
+  return {.round_out = declared().round_out,
+          .overflow = declared().round_out == spec::Rounding::rtz ? spec::Overflow::saturate
                                                                  : spec::Overflow::inf,
-          .order = declared_.order};
+          .order = declared().order};
 }
 
 void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) {
@@ -39,13 +39,13 @@ void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outpu
   Work w = load(problem, inputs);
   clear(w);
   const std::vector<Window> all = windows(w);
-  const auto cores = static_cast<std::size_t>(plan_.cores);
+  const auto cores = static_cast<std::size_t>(plan().cores);
   std::vector<std::vector<double>> sums(cores, std::vector<double>(w.weight.size(), 0));
   for (std::size_t core = 0; core < cores; ++core) {
     std::vector<Window> own =
         windows_of_core(w, all, core * all.size() / cores, (core + 1) * all.size() / cores);
-    if (plan_.window_order == WindowOrder::descending) std::ranges::reverse(own);
-    if (plan_.window_order == WindowOrder::shuffled) shuffle(own, runs_ + core);
+    if (plan().window_order == WindowOrder::descending) std::ranges::reverse(own);
+    if (plan().window_order == WindowOrder::shuffled) shuffle(own, runs_ + core);
     for (const Window& window : own) add_window(w, window, sums[core]);
   }
   w.weight_grad = joined(w, std::move(sums));
@@ -136,8 +136,8 @@ double Kernel::channel_sum(const Work& w, const Window& window, std::int64_t k,
     terms.push_back(in_fp32(static_cast<double>(w.output_grad[w.at(window.row, n) + channel]) *
                             w.input[w.at(window.token + k, n) + channel]));
   }
-  if (plan_.channel_sum == ChannelSum::tree) return pairwise(std::move(terms));
-  if (plan_.channel_sum == ChannelSum::chain) return chain(terms, 0, terms.size());
+  if (plan().channel_sum == ChannelSum::tree) return pairwise(std::move(terms));
+  if (plan().channel_sum == ChannelSum::chain) return chain(terms, 0, terms.size());
   std::vector<double> groups;
   for (std::size_t first = 0; first < terms.size(); first += group)
     groups.push_back(chain(terms, first, first + group));
@@ -159,7 +159,7 @@ std::vector<double> Kernel::joined(const Work& w, std::vector<std::vector<double
 }
 
 float Kernel::cast(const Work& w, double value) const {
-  return rounded(static_cast<float>(value), w.problem.dtype, plan_.round_out);
+  return rounded(static_cast<float>(value), w.problem.dtype, plan().round_out);
 }
 
 void Kernel::write(const Work& w, Op::Outputs& outputs) const {

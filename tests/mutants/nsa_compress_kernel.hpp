@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "assay/spec/implementation.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "planned_kernel.hpp"
 
 namespace assay::mutants::compress {
 
@@ -57,14 +57,10 @@ struct Work {
 
 /// A plain kernel: window by window, each added to its tokens and to the sums of the weights. Every
 /// step is a virtual function, so that a planted bug overrides the one that it gets wrong.
-class Kernel : public spec::Implementation<Op> {
+class Kernel : public PlannedKernel<Op, Plan> {
  public:
-  Kernel(std::string name, const Plan& plan) : Kernel(std::move(name), plan, plan) {}
-  /// Follows `plan` and declares `declared`.
-  Kernel(std::string name, const Plan& plan, const Plan& declared)
-      : name_(std::move(name)), plan_(plan), declared_(declared) {}
+  using PlannedKernel::PlannedKernel;
 
-  std::string name() const override { return name_; }
   spec::NumericsProfile numerics(const Op::Problem& problem) const override;
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;
 
@@ -103,7 +99,6 @@ class Kernel : public spec::Implementation<Op> {
     return viewed_elements(tensor);
   }
 
-  const Plan& plan() const { return plan_; }
   /// How many of `all` lie over a token.
   static std::int64_t covering(const Work& w, const std::vector<Window>& all, std::int64_t token);
 
@@ -112,8 +107,6 @@ class Kernel : public spec::Implementation<Op> {
   void add_window(Work& w, const Window& window, std::vector<double>& sums) const;
   void write(const Work& w, Op::Outputs& outputs) const;
 
-  std::string name_;
-  Plan plan_, declared_;
   std::uint64_t runs_ = 0;  ///< shuffled windows take another order in every run
 };
 

@@ -8,13 +8,7 @@ using spec::Status;
 using Call = spec::Call<Op>;
 
 Specimen with_checks(const std::string& name, std::string bug, const std::vector<Check>& checks) {
-  return {.name = name,
-          .bug = std::move(bug),
-          .healthy = false,
-          .subject = Subject::arguments,
-          .make = [name, checks] {
-            return std::make_unique<CheckedKernel<Op, Kernel>>(name, flash_like, checks);
-          }};
+  return checking<Kernel>(name, std::move(bug), flash_like, checks);
 }
 
 Specimen without_row(const std::string& row) {
@@ -23,11 +17,7 @@ Specimen without_row(const std::string& row) {
 }
 
 /// All checks, and one that the documents do not know.
-std::vector<Check> and_also(const Check& more) {
-  std::vector<Check> checks = all_checks();
-  checks.push_back(more);
-  return checks;
-}
+std::vector<Check> and_also(const Check& more) { return mutants::and_also(all_checks(), more); }
 
 /// Refuses keys of no more blocks than are listed, as a later edition of the page does.
 bool has_more_blocks_than_listed(const Call& c) {
@@ -54,11 +44,7 @@ bool has_positions_of_16_bits(const Call& c) {
 
 }  // namespace
 
-std::vector<std::string> checked_rows() {
-  std::vector<std::string> rows;
-  for (const Check& check : all_checks()) rows.push_back(check.row);
-  return rows;
-}
+std::vector<std::string> checked_rows() { return rows_of(all_checks()); }
 
 std::vector<Specimen> argument_specimens() {
   std::vector<Specimen> all = {

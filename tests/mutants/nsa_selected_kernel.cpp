@@ -28,14 +28,7 @@ void Kernel::run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outpu
 }
 
 Dense Kernel::read(const spec::Tensor& tensor, const spec::Extents& e) const {
-  const spec::HeadIndex index(tensor, spec::Layout::tnd, e);
-  Dense dense = filled(e, 0);
-  std::size_t next = 0;
-  visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
-    for (std::int64_t d = 0; d < e.dim; ++d)
-      dense.values[next++] = static_cast<float>(tensor.load(index(b, n, s, d)));
-  });
-  return dense;
+  return dense_of(tensor, spec::Layout::tnd, e);
 }
 
 Work Kernel::load(const Op::Problem& p, const Op::Inputs& inputs) const {
@@ -61,15 +54,15 @@ void Kernel::clear(Work& w, const Op::Outputs&) const {
 std::vector<Entry> Kernel::entries(const Work& w, std::int64_t b, std::int64_t) const {
   const std::int64_t rows = tokens(w, b), columns = slots(w);
   std::vector<Entry> corners;
-  for (std::int64_t slot = 0; slot < columns; slot += plan_.key_tile)
-    for (std::int64_t token = 0; token < rows; token += plan_.query_tile)
+  for (std::int64_t slot = 0; slot < columns; slot += plan().key_tile)
+    for (std::int64_t token = 0; token < rows; token += plan().query_tile)
       corners.push_back({token, slot});
-  if (plan_.tile_order == TileOrder::descending) std::reverse(corners.begin(), corners.end());
-  if (plan_.tile_order == TileOrder::shuffled) shuffle(corners, runs_);
+  if (plan().tile_order == TileOrder::descending) std::reverse(corners.begin(), corners.end());
+  if (plan().tile_order == TileOrder::shuffled) shuffle(corners, runs_);
   std::vector<Entry> all;
   for (const Entry& corner : corners)
-    for (std::int64_t t = corner.token; t < std::min(corner.token + plan_.query_tile, rows); ++t)
-      for (std::int64_t i = corner.slot; i < std::min(corner.slot + plan_.key_tile, columns); ++i)
+    for (std::int64_t t = corner.token; t < std::min(corner.token + plan().query_tile, rows); ++t)
+      for (std::int64_t i = corner.slot; i < std::min(corner.slot + plan().key_tile, columns); ++i)
         all.push_back({t, i});
   return all;
 }
@@ -107,12 +100,12 @@ float Kernel::product(const Work& w, const Pair& pair) const {
 
 float Kernel::probability(const Work& w, const Pair& pair, const RowState& row) const {
   const bool seen = sees(w, pair);
-  if (!seen && plan_.masked == MaskedScore::skipped) return 0;
-  if (seen && plan_.exponential == Exponential::fused_exp2)
+  if (!seen && plan().masked == MaskedScore::skipped) return 0;
+  if (seen && plan().exponential == Exponential::fused_exp2)
     return std::exp2(std::fma(product(w, pair), scale(w) * log2_e, -(row.softmax_max * log2_e))) /
            row.softmax_sum;
   const float score = seen ? product(w, pair) * scale(w) : -std::numeric_limits<float>::max();
-  return exponential(plan_.exponential, score - row.softmax_max) / row.softmax_sum;
+  return exponential(plan().exponential, score - row.softmax_max) / row.softmax_sum;
 }
 
 float Kernel::dprobability(const Work& w, const Pair& pair) const {
@@ -134,7 +127,7 @@ RowState Kernel::row_state(const Work& w, Query q) const {
 }
 
 float Kernel::stage(const Work& w, float value) const {
-  return rounded(value, staging_type(plan_.staging, w.problem.dtype), plan_.round_stage);
+  return rounded(value, staging_type(plan().staging, w.problem.dtype), plan().round_stage);
 }
 
 void Kernel::add_scaled(const Work&, Gradient, std::span<float> sum, float factor,
@@ -157,7 +150,7 @@ void Kernel::add_pair(Work& w, const Pair& pair, const RowState& row) const {
 }
 
 float Kernel::cast(const Work& w, float value) const {
-  return rounded(value, w.problem.dtype, plan_.round_out);
+  return rounded(value, w.problem.dtype, plan().round_out);
 }
 
 void Kernel::write(Work& w, Gradient which, spec::Tensor& tensor) const {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "assay/spec/implementation.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 #include "plan.hpp"
+#include "planned_kernel.hpp"
 #include "work.hpp"
 
 /// A naive kernel of NsaSelectedAttentionGrad, and the bugs planted in it.
@@ -43,16 +43,12 @@ struct Pair {
 /// A plain gradient kernel in float: entry by entry, key by key, P and dS recomputed per pair.
 /// Every step is a virtual function, so that a planted bug overrides the one that it gets wrong. A
 /// tile of its plan is so many tokens by so many entries of their lists.
-class Kernel : public spec::Implementation<Op> {
+class Kernel : public PlannedKernel<Op, Plan> {
  public:
-  Kernel(std::string name, const Plan& plan) : Kernel(std::move(name), plan, plan) {}
-  /// Follows `plan` and declares `declared`.
-  Kernel(std::string name, const Plan& plan, const Plan& declared)
-      : name_(std::move(name)), plan_(plan), declared_(declared) {}
+  using PlannedKernel::PlannedKernel;
 
-  std::string name() const override { return name_; }
   spec::NumericsProfile numerics(const Op::Problem& problem) const override {
-    return declaration(declared_, problem.dtype);
+    return declaration(declared(), problem.dtype);
   }
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;
 
@@ -124,14 +120,10 @@ class Kernel : public spec::Implementation<Op> {
   virtual float cast(const Work& w, float value) const;
   virtual void write(Work& w, Gradient which, spec::Tensor& tensor) const;
 
-  const Plan& plan() const { return plan_; }
-
  private:
   void compute_head(Work& w, std::int64_t b, std::int64_t n) const;
   void add_pair(Work& w, const Pair& pair, const RowState& row) const;
 
-  std::string name_;
-  Plan plan_, declared_;
   std::uint64_t runs_ = 0;  ///< shuffled tiles take another order in every run
 };
 

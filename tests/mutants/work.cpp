@@ -25,6 +25,17 @@ Dense filled(const spec::Extents& e, float value) {
   return {e, std::vector<float>(static_cast<std::size_t>(e.rows() * e.dim), value)};
 }
 
+Dense dense_of(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& e) {
+  const spec::HeadIndex index(tensor, layout, e);
+  Dense dense = filled(e, 0);
+  std::size_t next = 0;
+  visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
+    for (std::int64_t d = 0; d < e.dim; ++d)
+      dense.values[next++] = static_cast<float>(tensor.load(index(b, n, s, d)));
+  });
+  return dense;
+}
+
 Dense& Work::gradient(Gradient which) {
   switch (which) {
     case Gradient::dk:

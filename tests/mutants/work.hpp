@@ -31,6 +31,8 @@ void visit_rows(const spec::Extents& e, Visitor visit) {
 
 /// Every element `value`.
 Dense filled(const spec::Extents& extents, float value);
+/// The elements of a tensor of the layout.
+Dense dense_of(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents);
 
 enum class Gradient : std::uint8_t { dq, dk, dv, dq_rope, dk_rope };
 

@@ -284,12 +284,7 @@ const std::vector<CheckCase>& windows() {
 }  // namespace
 
 std::span<const CheckCase> attribute_cases() {
-  static const std::vector<CheckCase> all = [] {
-    std::vector<CheckCase> joined;
-    for (const auto* part : {&sizes(), &dropout(), &modes(), &windows()})
-      joined.insert(joined.end(), part->begin(), part->end());
-    return joined;
-  }();
+  static const std::vector<CheckCase> all = joined({sizes(), dropout(), modes(), windows()});
   return all;
 }
 

@@ -27,6 +27,12 @@ FlashCall call_of(const FlashOp::Problem& problem, FlashSurface surface) {
                        spec::Striding::contiguous);
 }
 
+std::vector<CheckCase> joined(std::initializer_list<std::span<const CheckCase>> parts) {
+  std::vector<CheckCase> all;
+  for (const auto part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
 spec::Parameter parameter(spec::DType dtype, const spec::Shape& shape) {
   return {
       .present = true, .dtype = dtype, .shape = shape, .strides = spec::contiguous_strides(shape)};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ FlashCall call_of(const FlashOp::Problem& problem, spec::FlashSurface surface);
 std::span<const CheckCase> operand_cases();    ///< presence, types, formats, shapes, sizes
 std::span<const CheckCase> attribute_cases();  ///< attributes, masks, windows, prefix, dropout
 std::span<const CheckCase> pse_cases();
+
+/// The cases of all parts, in their order.
+std::vector<CheckCase> joined(std::initializer_list<std::span<const CheckCase>> parts);
 
 /// A contiguous tensor.
 spec::Parameter parameter(spec::DType dtype, const spec::Shape& shape);

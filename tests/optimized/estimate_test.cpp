@@ -5,6 +5,7 @@
 
 #include "assay/device/cost.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
+#include "implementation_checks.hpp"
 #include "oracle.hpp"
 
 namespace {
@@ -170,19 +171,11 @@ TEST(Estimate, OfAPackGrowsWithTheLengthsThatItHas) {
 TEST(Estimate, IsReportedByTheImplementationAfterARun) {
   const test::Example example = {.problem = {.seq_q = 30, .seq_kv = 20}};
   const auto implementation = optimized::flash_attention_score_grad(device::a2());
-  EXPECT_EQ(implementation->name(), "optimized-a2");
-  EXPECT_TRUE(implementation->metrics().empty());
-  test::Op::Outputs outputs = test::outputs_of(example);
-  implementation->run(example.problem, test::inputs_of(example), outputs);
-  const Estimate expected = estimated(example.problem, device::a2());
-  const auto metrics = implementation->metrics();
-  EXPECT_EQ(metrics.size(), 17U);
-  for (const auto& metric : metrics) {
-    EXPECT_GT(metric.value, 0) << metric.name;
-    if (metric.name == "makespan") {
-      EXPECT_EQ(metric.value, expected.makespan.count);
-    }
-  }
+  const auto run = [&] {
+    test::Op::Outputs outputs = test::outputs_of(example);
+    implementation->run(example.problem, test::inputs_of(example), outputs);
+  };
+  test::expect_metrics(*implementation, run, 17, estimated(example.problem, device::a2()).makespan);
 }
 
 TEST(Estimate, ChangesWithTheCostTableButNoOutputBitDoes) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "implementation_checks.hpp"
 #include "trial.hpp"
 
 namespace {
@@ -180,10 +181,8 @@ TEST(Forward, HasTheSameBitsForAnyThreadsAndInstructions) {
   p.drop_mask = DropMask::exact, p.keep_prob = 0.5;
   const Example example = {.problem = p};
   const Op::Inputs one = forward(example, {.threads = 1});
-  std::vector<optimized::Options> all = {{.threads = 3}};
-  for (const auto instructions : optimized::available_instructions())
-    all.push_back({.threads = 2, .instructions = instructions});
-  for (const optimized::Options& options : all) {
+  for (const optimized::Options& options : test::ways_to_run({3})) {
+    SCOPED_TRACE(test::told(options));
     const Op::Inputs other = forward(example, options);
     EXPECT_EQ(one.softmax_max.bytes, other.softmax_max.bytes);
     EXPECT_EQ(one.softmax_sum.bytes, other.softmax_sum.bytes);

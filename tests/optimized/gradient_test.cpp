@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "assay/optimized/flash_attention_score_grad.hpp"
+#include "implementation_checks.hpp"
 #include "trial.hpp"
 
 namespace {
@@ -247,12 +248,8 @@ TEST(Gradient, HasTheSameBitsForEveryNumberOfThreadsAndEveryInstructionSet) {
     const Example example = varied(dtype);
     const Op::Inputs inputs = test::inputs_of(example);
     const Op::Outputs expected = run(example, inputs, {.threads = 1});
-    for (const int threads : {2, 3, 4})
-      EXPECT_TRUE(same_bits(run(example, inputs, {.threads = threads}), expected)) << threads;
-    for (const auto instructions : optimized::available_instructions())
-      EXPECT_TRUE(
-          same_bits(run(example, inputs, {.threads = 2, .instructions = instructions}), expected))
-          << spec::to_string(instructions);
+    for (const optimized::Options& options : test::ways_to_run({2, 3, 4}))
+      EXPECT_TRUE(same_bits(run(example, inputs, options), expected)) << test::told(options);
   }
 }
 

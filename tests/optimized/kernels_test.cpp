@@ -11,28 +11,15 @@
 
 #include "assay/spec/dtype.hpp"
 #include "tile/dispatch.hpp"
+#include "tile_kernels.hpp"
 
 namespace {
 
 using namespace assay;
 using namespace optimized::tile;
 using spec::DType;
-
-std::vector<const Kernels*> available() {
-  std::vector<const Kernels*> sets;
-  for (const auto instructions : optimized::available_instructions())
-    sets.push_back(&kernels(instructions));
-  return sets;
-}
-
-std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
-  std::vector<float> values(count);
-  for (float& value : values) {
-    seed = seed * 1664525U + 1013904223U;
-    value = static_cast<float>(static_cast<std::int32_t>(seed)) * 0x1p-31F;
-  }
-  return values;
-}
+using test::available_kernels;
+using test::numbers;
 
 bool same(const std::vector<float>& x, const std::vector<float>& y) {
   return std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
@@ -49,7 +36,7 @@ TEST(Kernels, ForAnUnknownInstructionSetAreRefused) {
 }
 
 TEST(Kernels, ExponentialIsWithinTwoToMinus23OfEveryArgumentTried) {
-  for (const Kernels* set : available()) {
+  for (const Kernels* set : available_kernels()) {
     const float step = set == &portable_kernels ? 0x1p-7F : 0x1p-13F;
     double worst = 0;
     std::vector<float> x(16), y(16);
@@ -73,7 +60,7 @@ TEST(Kernels, ExponentialMeetsItsEnds) {
                                 -87.4F,   -100,  0,
                                 0,        0,     0,
                                 0};
-  for (const Kernels* set : available()) {
+  for (const Kernels* set : available_kernels()) {
     std::vector<float> y(16);
     set->exponential(x.data(), 16, y.data());
     EXPECT_EQ(y[0], 1);
@@ -112,7 +99,7 @@ TEST(Kernels, NarrowRoundsHalfAwayFromZero) {
   for (int k = 0; k < 4096; ++k) values.push_back(static_cast<float>(k) * 0x1p-26F);
   while (values.size() % 16 != 0) values.push_back(0);
   for (const DType dtype : {DType::fp16, DType::bf16})
-    for (const Kernels* set : available()) {
+    for (const Kernels* set : available_kernels()) {
       std::vector<std::uint16_t> codes(values.size());
       set->narrow(values.data(), 1.0F, static_cast<std::int64_t>(values.size()),
                   dtype == DType::fp16 ? Storage::fp16 : Storage::bf16, codes.data());
@@ -130,7 +117,7 @@ TEST(Kernels, NarrowRoundsHalfAwayFromZero) {
 
 TEST(Kernels, WidenIsExactForEveryCodeAndAnyCount) {
   for (const DType dtype : {DType::fp16, DType::bf16})
-    for (const Kernels* set : available()) {
+    for (const Kernels* set : available_kernels()) {
       std::vector<std::uint16_t> codes(0x10000 - 5);
       for (std::size_t k = 0; k < codes.size(); ++k) codes[k] = static_cast<std::uint16_t>(k);
       std::vector<float> values(codes.size());
@@ -147,7 +134,7 @@ TEST(Kernels, MultiplyIsOneFusedChainPerElementForEveryShape) {
   constexpr std::int64_t stride = 80;
   const std::vector<float> a = numbers(80 * stride, 1), b = numbers(80 * stride, 2);
   const std::vector<float> before = numbers(80 * stride, 3);
-  for (const Kernels* set : available())
+  for (const Kernels* set : available_kernels())
     for (const Sum sum : {Sum::start, Sum::extend, Sum::add})
       for (const std::int64_t rows : {1, 3, 4, 7, 8, 23})
         for (const std::int64_t columns : {1, 16, 17, 33, 64, 70}) {
@@ -183,7 +170,7 @@ TEST(Kernels, MultiplyIsOneFusedChainPerElementForEveryShape) {
 TEST(Kernels, AddBiasScalesThenAddsWhateverTheRowsOfTheBias) {
   constexpr std::int64_t stride = 48, rows = 9, columns = 37;
   const std::vector<float> before = numbers(rows * stride, 11), bias = numbers(rows * stride, 12);
-  for (const Kernels* set : available())
+  for (const Kernels* set : available_kernels())
     for (const std::int64_t bias_stride : {stride, std::int64_t{0}, std::int64_t{-1}}) {
       std::vector<float> scores = before;
       set->add_bias({.scores = scores.data(),
@@ -210,7 +197,7 @@ TEST(Kernels, DropoutActsOnDpBeforeAndOnPBehindDs) {
   const std::vector<float> dprob_before = numbers(rows * stride, 15);
   std::vector<std::uint8_t> dropped(rows * stride);
   for (std::size_t k = 0; k < dropped.size(); ++k) dropped[k] = k % 3 == 0 ? 1 : 0;
-  for (const Kernels* set : available()) {
+  for (const Kernels* set : available_kernels()) {
     const auto softmax = [&](const std::uint8_t* drops) {
       std::vector<float> scores = numbers(rows * stride, 16), dprob = dprob_before;
       dprob[0] = std::numeric_limits<float>::infinity();
@@ -233,7 +220,7 @@ TEST(Kernels, DropoutActsOnDpBeforeAndOnPBehindDs) {
 TEST(Kernels, GiveTheSameBitsInEverySet) {
   constexpr std::int64_t stride = 48, rows = 11;
   std::vector<std::vector<float>> results;
-  for (const Kernels* set : available()) {
+  for (const Kernels* set : available_kernels()) {
     std::vector<float> all;
     for (const Storage stage : {Storage::fp32, Storage::fp16, Storage::bf16}) {
       std::vector<float> scores = numbers(rows * stride, 5), dprob = numbers(rows * stride, 6);

@@ -8,28 +8,15 @@
 
 #include "assay/spec/dtype.hpp"
 #include "tile/dispatch.hpp"
+#include "tile_kernels.hpp"
 
 namespace {
 
 using namespace assay;
 using namespace optimized::tile;
 using spec::DType;
-
-std::vector<const Kernels*> available() {
-  std::vector<const Kernels*> sets;
-  for (const auto instructions : optimized::available_instructions())
-    sets.push_back(&kernels(instructions));
-  return sets;
-}
-
-std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
-  std::vector<float> values(count);
-  for (float& value : values) {
-    seed = seed * 1664525U + 1013904223U;
-    value = static_cast<float>(static_cast<std::int32_t>(seed)) * 0x1p-31F;
-  }
-  return values;
-}
+using test::available_kernels;
+using test::numbers;
 
 /// Every pattern of the upper bits, with the lower ones just below, at and above the ties of both
 /// types.
@@ -47,7 +34,7 @@ TEST(LaneKernels, NarrowEvenRoundsToNearestTiesToEven) {
   const std::vector<float> values = around_ties();
   for (const DType dtype : {DType::fp16, DType::bf16}) {
     const spec::FloatFormat format = spec::format_of(dtype);
-    for (const Kernels* set : available()) {
+    for (const Kernels* set : available_kernels()) {
       std::vector<std::uint16_t> codes(values.size());
       set->narrow_even(values.data(), static_cast<std::int64_t>(values.size()),
                        dtype == DType::fp16 ? Storage::fp16 : Storage::bf16, codes.data());
@@ -62,7 +49,7 @@ TEST(LaneKernels, NarrowEvenRoundsToNearestTiesToEven) {
 
 TEST(LaneKernels, NarrowEvenTakesAnyCountAndKeepsFp32) {
   const std::vector<float> values = numbers(40, 1);
-  for (const Kernels* set : available())
+  for (const Kernels* set : available_kernels())
     for (std::size_t count = 1; count <= values.size(); ++count) {
       std::vector<std::uint16_t> codes(count + 1, 0xABCD);
       const auto some = static_cast<std::int64_t>(count);
@@ -82,7 +69,7 @@ TEST(LaneKernels, LaneSumsAreOneFusedChainPerLaneForEveryShape) {
   constexpr std::int64_t stride = 80;
   const std::vector<float> a = numbers(24 * stride, 2), b = numbers(24 * stride, 3);
   const std::vector<float> before = numbers(24 * 24 * lanes, 4);
-  for (const Kernels* set : available())
+  for (const Kernels* set : available_kernels())
     for (const std::int64_t rows : {1, 2, 7, 8, 9, 23})
       for (const std::int64_t columns : {1, 2, 3, 4, 9})
         for (const std::int64_t depth : {16, 64, 80}) {
@@ -113,7 +100,7 @@ TEST(LaneKernels, LaneSumsAreOneFusedChainPerLaneForEveryShape) {
 TEST(LaneKernels, LanesAreAddedPairwise) {
   const std::vector<float> x = numbers(lanes, 5);
   const auto at = [&](std::size_t l) { return (x[l] + x[l + 8]) + (x[l + 4] + x[l + 12]); };
-  for (const Kernels* set : available())
+  for (const Kernels* set : available_kernels())
     EXPECT_EQ(set->sum_of_lanes(x.data()), (at(0) + at(2)) + (at(1) + at(3)));
 }
 

@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "assay/device/cost.hpp"
+#include "implementation_checks.hpp"
 #include "nsa_compress_grad_trial.hpp"
 
 namespace {
@@ -98,19 +99,11 @@ RC_GTEST_PROP(CompressEstimate, NeverBeatsTheRoofline, ()) {
 TEST(CompressEstimate, IsReportedByTheImplementationAfterARun) {
   const test::compress::Example example = {.problem = problem_of({100, 30}, 32, 16)};
   const auto implementation = optimized::nsa_compress_grad(device::a2());
-  EXPECT_EQ(implementation->name(), "optimized-a2");
-  EXPECT_TRUE(implementation->metrics().empty());
-  auto outputs = test::compress::outputs_of(example);
-  implementation->run(example.problem, test::compress::inputs_of(example), outputs);
-  const Estimate expected = estimated(example.problem);
-  const auto metrics = implementation->metrics();
-  EXPECT_EQ(metrics.size(), 9U);
-  for (const auto& metric : metrics) {
-    EXPECT_GT(metric.value, 0) << metric.name;
-    if (metric.name == "makespan") {
-      EXPECT_EQ(metric.value, expected.makespan.count);
-    }
-  }
+  const auto run = [&] {
+    auto outputs = test::compress::outputs_of(example);
+    implementation->run(example.problem, test::compress::inputs_of(example), outputs);
+  };
+  test::expect_metrics(*implementation, run, 9, estimated(example.problem).makespan);
 }
 
 TEST(CompressEstimate, ChangesWithTheCostTableButNoOutputBitDoes) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "assay/optimized/nsa_compress_grad/tiling.hpp"
+#include "implementation_checks.hpp"
 #include "nsa_compress_grad_trial.hpp"
 
 namespace {
@@ -261,12 +262,8 @@ TEST(Compress, HasTheSameBitsForEveryNumberOfThreadsAndEveryInstructionSet) {
     const Example example = varied(dtype);
     const Op::Inputs inputs = inputs_of(example);
     const Op::Outputs expected = run(example, inputs, {.threads = 1});
-    for (const int threads : {2, 3, 5})
-      EXPECT_TRUE(same_bits(run(example, inputs, {.threads = threads}), expected)) << threads;
-    for (const auto instructions : optimized::available_instructions())
-      EXPECT_TRUE(
-          same_bits(run(example, inputs, {.threads = 2, .instructions = instructions}), expected))
-          << spec::to_string(instructions);
+    for (const optimized::Options& options : test::ways_to_run({2, 3, 5}))
+      EXPECT_TRUE(same_bits(run(example, inputs, options), expected)) << test::told(options);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "implementation_checks.hpp"
 #include "nsa_selected_trial.hpp"
 
 namespace {
@@ -100,10 +101,8 @@ TEST(SelectedForward, OfATokenThatSeesNothingHasTheStatisticsOfADeadRow) {
 TEST(SelectedForward, HasTheSameBitsForAnyThreadsAndInstructions) {
   const Example example = {.problem = causal(small(DType::bf16))};
   const Op::Inputs one = forward(example, {.threads = 1});
-  std::vector<optimized::Options> all = {{.threads = 3}};
-  for (const auto instructions : optimized::available_instructions())
-    all.push_back({.threads = 2, .instructions = instructions});
-  for (const optimized::Options& options : all) {
+  for (const optimized::Options& options : test::ways_to_run({3})) {
+    SCOPED_TRACE(test::told(options));
     const Op::Inputs other = forward(example, options);
     EXPECT_EQ(one.softmax_max.bytes, other.softmax_max.bytes);
     EXPECT_EQ(one.softmax_sum.bytes, other.softmax_sum.bytes);

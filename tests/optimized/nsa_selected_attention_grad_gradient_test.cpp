@@ -5,6 +5,7 @@
 
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "assay/spec/status.hpp"
+#include "implementation_checks.hpp"
 #include "nsa_selected_trial.hpp"
 
 namespace {
@@ -142,11 +143,8 @@ TEST(SelectedGradient, HasTheSameBitsForAnyThreadsAndInstructions) {
   const Example example = {.problem = causal(p)};
   const Op::Inputs inputs = inputs_without_forward(example);
   const Op::Outputs one = run(example, inputs, {.threads = 1});
-  for (const int threads : {2, 3, 8})
-    EXPECT_TRUE(same_bits(one, run(example, inputs, {.threads = threads}))) << threads;
-  for (const auto instructions : optimized::available_instructions())
-    EXPECT_TRUE(same_bits(one, run(example, inputs, {.threads = 2, .instructions = instructions})))
-        << spec::to_string(instructions);
+  for (const optimized::Options& options : test::ways_to_run({2, 3, 8}))
+    EXPECT_TRUE(same_bits(one, run(example, inputs, options))) << test::told(options);
 }
 
 TEST(SelectedGradient, RunsWithThreadsOnProblemsOfOneKeyHead) {

@@ -2,12 +2,12 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "assay/device/cost.hpp"
 #include "assay/device/scratchpad.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
+#include "implementation_checks.hpp"
 #include "nsa_selected_attention_grad/lists.hpp"
 #include "nsa_selected_trial.hpp"
 
@@ -45,28 +45,12 @@ Problem random_problem() {
   return p;
 }
 
-device::Bytes capacity_of(const device::Spec& spec, const std::string& memory) {
-  const auto& m = spec.memories;
-  for (const auto& [name, quantity] :
-       {std::pair{"L1", &m.l1}, {"L0A", &m.l0a}, {"L0B", &m.l0b}, {"L0C", &m.l0c}, {"UB", &m.ub}})
-    if (memory == name) return bytes_of(*quantity);
-  return {};
-}
-
 /// Whether all buffers lie behind each other within their memories, and hold what they are said to.
 bool is_legal(const Problem& p, const device::Spec& spec) {
   const Tiling tiling = plan(p, spec);
-  std::map<std::string, device::Bytes> used;
-  for (const auto& buffer : tiling.buffers) {
-    if (buffer.offset < used[buffer.memory] || buffer.size.count <= 0) return false;
-    used[buffer.memory] = buffer.offset + buffer.size;
-    if (used[buffer.memory] > capacity_of(spec, buffer.memory)) return false;
-    if (buffer.what == "scores ping" &&
-        buffer.size.count != tiling.vector_rows * tiling.columns * 4)
-      return false;
-  }
   const std::int64_t rows = tiling.tokens * p.group();
-  return used.size() == 5 && tiling.tokens >= 1 && rows <= tiling.rows && tiling.rows % 16 == 0 &&
+  return test::has_legal_buffers(tiling, spec) && tiling.tokens >= 1 && rows <= tiling.rows &&
+         tiling.rows % 16 == 0 &&
          tiling.rows - rows < std::max<std::int64_t>(16, p.group() + 16) &&
          tiling.columns == p.selected_block_size;
 }
@@ -188,21 +172,14 @@ TEST(SelectedEstimate, IsReportedByTheImplementationOfTheListsAsTheyAre) {
   const Example example = {.problem = {.seq_q = 30, .seq_kv = 64},
                            .block = [](const Entry& e) { return e.slot; }};
   const auto implementation = optimized::nsa_selected_attention_grad(device::a2());
-  EXPECT_EQ(implementation->name(), "optimized-a2");
-  EXPECT_TRUE(implementation->metrics().empty());
-  test::selected::Op::Outputs outputs = outputs_of(example);
-  implementation->run(example.problem, inputs_of(example), outputs);
+  const auto run = [&] {
+    test::selected::Op::Outputs outputs = outputs_of(example);
+    implementation->run(example.problem, inputs_of(example), outputs);
+  };
   const Demand demand = {{0, 2}, {30, 2}};
   const Estimate expected =
       estimate(example.problem, plan(example.problem, device::a2()), demand, device::a2());
-  const auto metrics = implementation->metrics();
-  EXPECT_EQ(metrics.size(), 17U);
-  for (const auto& metric : metrics) {
-    EXPECT_GT(metric.value, 0) << metric.name;
-    if (metric.name == "makespan") {
-      EXPECT_EQ(metric.value, expected.makespan.count);
-    }
-  }
+  test::expect_metrics(*implementation, run, 17, expected.makespan);
 }
 
 TEST(SelectedEstimate, ChangesWithTheCostTableButNoOutputBitDoes) {

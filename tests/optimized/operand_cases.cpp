@@ -179,12 +179,7 @@ const std::vector<CheckCase>& shapes() {
 }  // namespace
 
 std::span<const CheckCase> operand_cases() {
-  static const std::vector<CheckCase> all = [] {
-    std::vector<CheckCase> joined;
-    for (const auto* part : {&presence(), &types(), &layouts(), &shapes()})
-      joined.insert(joined.end(), part->begin(), part->end());
-    return joined;
-  }();
+  static const std::vector<CheckCase> all = joined({presence(), types(), layouts(), shapes()});
   return all;
 }
 

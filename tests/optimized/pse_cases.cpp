@@ -173,12 +173,7 @@ const std::vector<CheckCase>& outer_splits() {
 }  // namespace
 
 std::span<const CheckCase> pse_cases() {
-  static const std::vector<CheckCase> all = [] {
-    std::vector<CheckCase> joined;
-    for (const auto* part : {&kinds(), &shapes(), &outer_splits()})
-      joined.insert(joined.end(), part->begin(), part->end());
-    return joined;
-  }();
+  static const std::vector<CheckCase> all = joined({kinds(), shapes(), outer_splits()});
   return all;
 }
 

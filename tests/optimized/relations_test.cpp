@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "flash_attention_score_grad/kernel.hpp"
+#include "implementation_checks.hpp"
 #include "tile/dispatch.hpp"
 #include "trial.hpp"
 
@@ -130,11 +131,8 @@ TEST(Relations, ThreadsAndInstructionsLeaveTheBits) {
     const Example example = {.problem = p};
     const Op::Inputs inputs = test::inputs_of(example);
     const Op::Outputs expected = test::run(example, inputs, {.threads = 1});
-    for (const int threads : {2, 3, 7})
-      EXPECT_TRUE(same_bits(test::run(example, inputs, {.threads = threads}), expected));
-    for (const auto instructions : optimized::available_instructions())
-      EXPECT_TRUE(same_bits(
-          test::run(example, inputs, {.threads = 2, .instructions = instructions}), expected));
+    for (const optimized::Options& options : test::ways_to_run({2, 3, 7}))
+      EXPECT_TRUE(same_bits(test::run(example, inputs, options), expected)) << test::told(options);
   }
 }
 

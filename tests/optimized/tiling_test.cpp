@@ -4,9 +4,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "assay/device/scratchpad.hpp"
+#include "implementation_checks.hpp"
 
 namespace {
 
@@ -45,28 +45,8 @@ Problem random_problem() {
   return p;
 }
 
-device::Bytes capacity_of(const device::Spec& spec, const std::string& memory) {
-  const auto& m = spec.memories;
-  for (const auto& [name, quantity] : {std::pair{"L1", &m.l1}, {"L0A", &m.l0a}, {"L0B", &m.l0b},
-                                       {"L0C", &m.l0c}, {"UB", &m.ub}})
-    if (memory == name) return bytes_of(*quantity);
-  return {};
-}
-
-/// Whether all buffers lie behind each other within their memories, and those of the vector cores
-/// hold the rows that they are said to.
 bool is_legal(const Problem& p, const device::Spec& spec) {
-  const Tiling tiling = plan(p, spec);
-  std::map<std::string, device::Bytes> used;
-  for (const auto& buffer : tiling.buffers) {
-    if (buffer.offset < used[buffer.memory] || buffer.size.count <= 0) return false;
-    used[buffer.memory] = buffer.offset + buffer.size;
-    if (used[buffer.memory] > capacity_of(spec, buffer.memory)) return false;
-    if (buffer.what == "scores ping" &&
-        buffer.size.count != tiling.vector_rows * tiling.columns * 4)
-      return false;
-  }
-  return used.size() == 5;
+  return test::has_legal_buffers(plan(p, spec), spec);
 }
 
 RC_GTEST_PROP(Tiling, FitsEveryBufferOfEveryDevice, ()) {

@@ -9,40 +9,15 @@
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "expected_rows.hpp"
 #include "problems.hpp"
+#include "table_checks.hpp"
 
 namespace assay::spec {
 namespace {
 
 using Op = FlashAttentionScoreGrad;
-using Ids = std::set<std::string_view>;
-
-Ids broken_by(const Call<Op>& call) {
-  Ids ids;
-  for (const auto* row : violations(Op::constraints(), call)) ids.insert(row->id);
-  return ids;
-}
-
-Ids with_implied(const Constraint<Op>& row) {
-  Ids ids(row.implies.begin(), row.implies.end());
-  ids.insert(row.id);
-  return ids;
-}
-
-std::string listed(const Ids& ids) {
-  std::string text;
-  for (const auto id : ids) text.append(id).append(" ");
-  return text;
-}
-
-const Constraint<Op>& row_of(std::string_view id) {
-  const auto rows = Op::constraints();
-  const auto found = std::ranges::find(rows, id, &Constraint<Op>::id);
-  if (found == rows.end()) throw std::invalid_argument("no row " + std::string(id));
-  return *found;
-}
 
 Call<Op> broken(Call<Op> call, std::string_view id, std::string_view name) {
-  for (const auto& violation : row_of(id).violations)
+  for (const auto& violation : row_of<Op>(id).violations)
     if (violation.name == name) violation.apply(call);
   return call;
 }
@@ -60,17 +35,15 @@ Call<Op> willing_call() {
   return Asked{.problem = problem, .surface = FlashSurface::g2}.call();
 }
 
-/// Calls visit(row, violation) for every way to break a row.
-template <class Visit>
-void each_violation(const Visit& visit) {
-  for (const auto& row : Op::constraints())
-    for (const auto& violation : row.violations) visit(row, violation);
+std::vector<Call<Op>> calls_of(const std::vector<Asked>& all) {
+  std::vector<Call<Op>> calls;
+  for (const Asked& asked : all) calls.push_back(asked.call());
+  return calls;
 }
 
 TEST(FlashConstraints, IdsAreUniqueAndInOrder) {
-  const auto rows = Op::constraints();
-  for (std::size_t k = 1; k < rows.size(); ++k) EXPECT_LT(rows[k - 1].id, rows[k].id);
-  EXPECT_GE(rows.size(), 50u);
+  expect_ids_in_order<Op>();
+  EXPECT_GE(Op::constraints().size(), 50u);
 }
 
 TEST(FlashConstraints, EveryRowSaysSomethingAndNamesItsSource) {
@@ -101,46 +74,17 @@ TEST(FlashConstraints, ExactCodesAreClaimedForDocumentedRowsOnly) {
 }
 
 TEST(FlashConstraints, EveryRowHasASideAndWhatThatSideNeeds) {
-  for (const auto& row : Op::constraints()) {
-    EXPECT_FALSE(row.sides.empty()) << row.id;
-    EXPECT_EQ(row.has(Side::reject), !row.violations.empty()) << row.id;
-    if (row.has(Side::none) || row.has(Side::content)) {
-      EXPECT_EQ(row.sides.size(), 1u) << row.id;
-    }
-    if (row.standing == Standing::advice) {
-      EXPECT_TRUE(row.has(Side::none)) << row.id;
-    }
-    if (row.standing == Standing::disputed) {
-      EXPECT_FALSE(row.has(Side::accept)) << row.id;
-    }
-    for (const auto implied : row.implies) EXPECT_NO_THROW(row_of(implied)) << row.id;
-  }
-}
-
-TEST(FlashConstraints, NamesOfViolationsAreUniqueWithinTheirRow) {
-  for (const auto& row : Op::constraints()) {
-    std::set<std::string_view> names;
-    for (const auto& violation : row.violations)
-      EXPECT_TRUE(names.insert(violation.name).second) << row.id << ' ' << violation.name;
-  }
-}
-
-/// Whether the violation breaks its row in `call`, and nothing that the row does not imply.
-bool works_alone(Call<Op> call, const Constraint<Op>& row, const Violation<Op>& violation) {
-  violation.apply(call);
-  const Ids broken = broken_by(call), allowed = with_implied(row);
-  return broken.contains(row.id) &&
-         std::ranges::includes(allowed, broken) && row.applies(call);
+  expect_sides_and_what_they_need<Op>();
 }
 
 /// The entry points in which a row is broken, alone, by one of its violations: "g1 g2 u1 ...".
 std::string refusing_surfaces(const Constraint<Op>& row) {
   std::string names;
   for (const auto& [surface, name] : spellings_of<FlashSurface>.entries) {
-    const auto calls = plain_calls(surface);
+    const auto calls = calls_of(plain_calls(surface));
     const bool refuses = std::ranges::any_of(row.violations, [&](const auto& violation) {
-      return std::ranges::any_of(calls, [&](const Asked& asked) {
-        return works_alone(asked.call(), row, violation);
+      return std::ranges::any_of(calls, [&](const Call<Op>& call) {
+        return works_alone(call, row, violation);
       });
     });
     if (refuses) names.append(names.empty() ? "" : " ").append(name);
@@ -149,17 +93,12 @@ std::string refusing_surfaces(const Constraint<Op>& row) {
 }
 
 TEST(FlashConstraints, EveryViolationWorksAloneInSomePlainCall) {
-  const auto calls = plain_calls();
-  each_violation([&](const auto& row, const auto& violation) {
-    EXPECT_TRUE(std::ranges::any_of(calls, [&](const Asked& asked) {
-      return works_alone(asked.call(), row, violation);
-    })) << row.id << ':' << violation.name;
-  });
+  expect_every_violation_to_work_alone(calls_of(plain_calls()));
 }
 
 TEST(FlashConstraints, RowsAreRefusedByTheEntryPointsOfTheirTable) {
   for (const Expected& expected : expected_rows) {
-    const auto& row = row_of(expected.id);
+    const auto& row = row_of<Op>(expected.id);
     EXPECT_EQ(refusing_surfaces(row), expected.refused_by) << row.id;
   }
 }
@@ -168,10 +107,10 @@ TEST(FlashConstraints, EveryRowOfTheSpecificationIsThere) {
   std::set<std::string_view> listed;
   for (const Expected& expected : expected_rows) listed.insert(expected.id);
   for (const auto id : unrefused_rows) listed.insert(id);
-  for (const auto id : listed) EXPECT_NO_THROW(row_of(id)) << id;
+  for (const auto id : listed) EXPECT_NO_THROW(row_of<Op>(id)) << id;
   for (const auto& row : Op::constraints())
     EXPECT_TRUE(listed.contains(row.id)) << row.id << " is in no table of this test";
-  for (const auto id : unrefused_rows) EXPECT_FALSE(row_of(id).has(Side::reject)) << id;
+  for (const auto id : unrefused_rows) EXPECT_FALSE(row_of<Op>(id).has(Side::reject)) << id;
 }
 
 TEST(FlashConstraints, EveryContradictionIsANoteOfSomeRow) {
@@ -185,7 +124,7 @@ TEST(FlashConstraints, EveryContradictionIsANoteOfSomeRow) {
 }
 
 TEST(FlashConstraints, EveryViolationWorksInSomePlainCallOfEveryLayoutOfItsEntryPoints) {
-  each_violation([](const auto& row, const auto& violation) {
+  each_violation<Op>([](const auto& row, const auto& violation) {
     std::set<Layout> layouts;
     for (const Asked& asked : plain_calls()) {
       Call<Op> call = asked.call();
@@ -198,14 +137,7 @@ TEST(FlashConstraints, EveryViolationWorksInSomePlainCallOfEveryLayoutOfItsEntry
 }
 
 RC_GTEST_PROP(FlashConstraints, AViolationBreaksItsRowAndOnlyWhatItImplies, ()) {
-  const Asked asked = *legal_call();
-  each_violation([&](const auto& row, const auto& violation) {
-    Call<Op> call = asked.call();
-    violation.apply(call);
-    const Ids ids = broken_by(call);
-    if (!ids.empty() && (!ids.contains(row.id) || !std::ranges::includes(with_implied(row), ids)))
-      RC_FAIL(std::string(row.id) + ':' + std::string(violation.name) + " breaks " + listed(ids));
-  });
+  assert_violations_break_their_rows_alone((*legal_call()).call());
 }
 
 RC_GTEST_PROP(FlashConstraints, ALegalCallBreaksNoRow, ()) {
@@ -214,25 +146,20 @@ RC_GTEST_PROP(FlashConstraints, ALegalCallBreaksNoRow, ()) {
 }
 
 TEST(FlashConstraints, EveryAcceptSideIsReachedByALegalCall) {
-  std::set<std::string_view> reached;
+  std::vector<Call<Op>> calls;
   for (const Product product : {Product::a2, Product::a3})
     for (Asked asked : plain_calls()) {
       asked.product = product;
       asked.inputs = Striding::padded;
-      const Call<Op> call = asked.call();
-      for (const auto& row : Op::constraints())
-        if (row.has(Side::accept) && row.applies(call)) reached.insert(row.id);
+      calls.push_back(asked.call());
     }
-  for (const auto& row : Op::constraints())
-    if (row.has(Side::accept)) {
-      EXPECT_TRUE(reached.contains(row.id)) << row.id;
-    }
+  expect_every_accept_side_reached(calls);
 }
 
 TEST(FlashConstraints, ARowHoldsWhereItDoesNotApply) {
   for (const Asked& asked : {plain_calls(FlashSurface::g2).front(), plain_calls(FlashSurface::u2).front(),
                              plain_calls(FlashSurface::u3).front()})
-    each_violation([&](const auto&, const auto& violation) {
+    each_violation<Op>([&](const auto&, const auto& violation) {
       Call<Op> call = asked.call();
       violation.apply(call);
       for (const auto& row : Op::constraints())
@@ -259,7 +186,7 @@ TEST(FlashConstraints, HeadSizesFrom513To768AreDisputedAnd769IsRefused) {
   EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44a"});
   asked.problem.head_dim = 769;
   EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44"});
-  EXPECT_EQ(row_of("FAG-C44a").standing, Standing::disputed);
+  EXPECT_EQ(row_of<Op>("FAG-C44a").standing, Standing::disputed);
 }
 
 TEST(FlashConstraints, EmptyGradientsAreLegal) {
@@ -331,29 +258,24 @@ TEST(FlashConstraints, AWellFormedPseOfEveryDocumentedShapeIsLegal) {
 TEST(FlashConstraints, ABrokenLayoutSilencesTheRowsThatDependOnIt) {
   const Call<Op> call = broken(willing_call(), "FAG-C30", "lower_case");
   EXPECT_EQ(broken_by(call), Ids{"FAG-C30"});
-  EXPECT_FALSE(row_of("FAG-C33").applies(call));
+  EXPECT_FALSE(row_of<Op>("FAG-C33").applies(call));
 }
 
 TEST(FlashConstraints, AnEmptyCallBreaksPresenceRowsWithoutACrash) {
-  Call<Op> call{
-      .surface = FlashSurface::g1, .product = Product::a2, .parameters = {}, .attributes = {}};
   const Ids always = {"FAG-C01", "FAG-C02", "FAG-C03", "FAG-C04", "FAG-C07"};
-  EXPECT_EQ(broken_by(call), always);
+  const Call<Op> empty{
+      .surface = FlashSurface::g1, .product = Product::a2, .parameters = {}, .attributes = {}};
+  EXPECT_EQ(broken_by(empty), always);
   for (const auto& [surface, name] : spellings_of<FlashSurface>.entries) {
-    call.surface = surface;
-    EXPECT_TRUE(std::ranges::includes(broken_by(call), always)) << name;
-    each_violation([&](const auto&, const auto& violation) {
-      Call<Op> copy = call;
-      violation.apply(copy);
-      EXPECT_FALSE(broken_by(copy).empty());
-    });
+    SCOPED_TRACE(name);
+    expect_an_empty_call_to_be_survived<Op>(surface, always);
   }
 }
 
 TEST(FlashConstraints, ProductsSupportWhatTheirRowsAccept) {
   for (const auto& [surface, name] : spellings_of<FlashSurface>.entries)
     for (const auto& [product, text] : spellings_of<Product>.entries) {
-      const auto& row = row_of(product_row(surface, product));
+      const auto& row = row_of<Op>(product_row(surface, product));
       EXPECT_EQ(row.has(Side::accept), supports(surface, product)) << row.id;
       EXPECT_EQ(row.has(Side::none), !supports(surface, product)) << row.id;
       Call<Op> call = plain_calls(surface).front().call();

@@ -4,6 +4,8 @@
 #include <ostream>
 #include <utility>
 
+#include "table_checks.hpp"
+
 namespace assay::spec {
 namespace {
 
@@ -13,11 +15,6 @@ template <class Enum>
 rc::Gen<Enum> any_spelled() {
   return rc::gen::map(rc::gen::inRange<std::size_t>(0, spellings_of<Enum>.entries.size()),
                       [](std::size_t k) { return spellings_of<Enum>.entries[k].first; });
-}
-
-/// first..last, both included.
-std::int64_t integer(std::int64_t first, std::int64_t last) {
-  return *rc::gen::inRange<std::int64_t>(first, last + 1);
 }
 
 bool one_in(std::int64_t many) { return integer(1, many) == 1; }
@@ -186,16 +183,7 @@ void choose_rope(Problem& p) {
 void showValue(const Asked& asked, std::ostream& out) {
   out << to_string(asked.surface) << ' ' << to_string(asked.product) << ' '
       << to_string(asked.inputs) << ' ' << to_string(asked.outputs);
-  visit_fields(asked.problem, [&](std::string_view name, const auto& member, std::string_view) {
-    out << ' ' << name << '=';
-    if constexpr (Spelled<std::remove_cvref_t<decltype(member)>>) {
-      out << to_string(member);
-    } else if constexpr (requires { member.size(); }) {
-      for (const auto value : member) out << value << ',';
-    } else {
-      out << member;
-    }
-  });
+  show_fields(asked.problem, out);
 }
 
 rc::Gen<Problem> legal_problem(FlashSurface surface) {

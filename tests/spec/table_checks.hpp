@@ -15,7 +15,7 @@
 
 #include "assay/spec/constraint.hpp"
 
-/// What every table of rows promises, for tables whose operator has one entry point.
+/// What every table of rows promises.
 namespace assay::spec {
 
 using Ids = std::set<std::string_view>;
@@ -143,14 +143,19 @@ void expect_contradictions_in_notes(const std::string& prefix, int last) {
     EXPECT_NE(notes.find(prefix + std::to_string(k) + ","), std::string::npos) << prefix << k;
 }
 
+/// Whether the violation breaks its row in `call`, and nothing that the row does not imply.
+template <class Op>
+bool works_alone(Call<Op> call, const Constraint<Op>& row, const Violation<Op>& violation) {
+  violation.apply(call);
+  const Ids broken = broken_by(call), allowed = with_implied(row);
+  return broken.contains(row.id) && row.applies(call) && std::ranges::includes(allowed, broken);
+}
+
 template <class Op>
 void expect_every_violation_to_work_alone(const std::vector<Call<Op>>& calls) {
   each_violation<Op>([&](const auto& row, const auto& violation) {
-    EXPECT_TRUE(std::ranges::any_of(calls, [&](Call<Op> call) {
-      violation.apply(call);
-      const Ids broken = broken_by(call), allowed = with_implied(row);
-      return broken.contains(row.id) && row.applies(call) &&
-             std::ranges::includes(allowed, broken);
+    EXPECT_TRUE(std::ranges::any_of(calls, [&](const Call<Op>& call) {
+      return works_alone(call, row, violation);
     })) << row.id << ':' << violation.name;
   });
 }

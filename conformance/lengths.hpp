@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+/// Lengths of sequences as a problem holds them: equal ones are one number, the longest, and no list.
+namespace assay::conformance {
+
+/// Sets the longest of the lengths; equal ones become it alone.
+inline void settle_longest(std::vector<std::int64_t>& lengths, std::int64_t& longest) {
+  longest = std::ranges::max(lengths);
+  if (std::ranges::min(lengths) == longest) lengths.clear();
+}
+
+/// Sets batch and the lengths of queries and keys, of which there are as many.
+template <class Problem>
+void set_lengths(Problem& p, std::vector<std::int64_t> lengths_q,
+                 std::vector<std::int64_t> lengths_kv) {
+  p.batch = std::ssize(lengths_q);
+  p.lengths_q = std::move(lengths_q);
+  p.lengths_kv = std::move(lengths_kv);
+  settle_longest(p.lengths_q, p.seq_q);
+  settle_longest(p.lengths_kv, p.seq_kv);
+}
+
+/// The length of every sequence: all_lengths(p, &Problem::length_q).
+template <class Problem>
+std::vector<std::int64_t> all_lengths(const Problem& p,
+                                      std::int64_t (Problem::*length)(std::int64_t) const) {
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t b = 0; b < p.batch; ++b) lengths.push_back((p.*length)(b));
+  return lengths;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "assay/conformance/report.hpp"
+
+namespace assay::conformance::testing {
+
+/// What a failing test says of a report: whose it is, its case, its verdict and all findings.
+inline std::string told(const CaseReport& report) {
+  std::string text = report.implementation + " " + report.command_line + ": " +
+                     std::string(spec::to_string(report.verdict));
+  for (const Finding& finding : report.findings)
+    text += "\n  " + finding.rule + ": " + finding.text;
+  return text;
+}
+
+}  // namespace assay::conformance::testing

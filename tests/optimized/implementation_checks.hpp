@@ -1,0 +1,75 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "assay/device/ascend.hpp"
+#include "assay/optimized/buffer.hpp"
+#include "assay/optimized/options.hpp"
+#include "assay/spec/implementation.hpp"
+
+/// What the implementation of every operator promises.
+namespace assay::test {
+
+/// Options that change no bit of a result: these numbers of threads, then two with every set of
+/// instructions.
+inline std::vector<optimized::Options> ways_to_run(std::initializer_list<int> threads) {
+  std::vector<optimized::Options> ways;
+  for (const int number : threads) ways.push_back({.threads = number});
+  for (const auto instructions : optimized::available_instructions())
+    ways.push_back({.threads = 2, .instructions = instructions});
+  return ways;
+}
+
+inline std::string told(const optimized::Options& options) {
+  return std::to_string(options.threads) + " threads, " +
+         std::string(spec::to_string(options.instructions));
+}
+
+/// Expects `count` metrics of the modelled A2, the makespan among them, after a run and not before.
+template <class Op>
+void expect_metrics(spec::Implementation<Op>& implementation, const std::function<void()>& run,
+                    std::size_t count, device::Cycles makespan) {
+  EXPECT_EQ(implementation.name(), "optimized-a2");
+  EXPECT_TRUE(implementation.metrics().empty());
+  run();
+  const auto metrics = implementation.metrics();
+  EXPECT_EQ(metrics.size(), count);
+  for (const auto& metric : metrics) {
+    EXPECT_GT(metric.value, 0) << metric.name;
+    if (metric.name == "makespan") {
+      EXPECT_EQ(metric.value, makespan.count);
+    }
+  }
+}
+
+/// Whether the buffers of an attention's tiling lie behind each other within the five memories of
+/// the device, and those of the vector cores hold the rows that they are said to.
+template <class Tiling>
+bool has_legal_buffers(const Tiling& tiling, const device::Spec& spec) {
+  const auto& m = spec.memories;
+  const std::map<std::string, device::Bytes> capacity = {{"L1", bytes_of(m.l1)},
+                                                         {"L0A", bytes_of(m.l0a)},
+                                                         {"L0B", bytes_of(m.l0b)},
+                                                         {"L0C", bytes_of(m.l0c)},
+                                                         {"UB", bytes_of(m.ub)}};
+  std::map<std::string, device::Bytes> used;
+  for (const optimized::Buffer& buffer : tiling.buffers) {
+    if (!capacity.contains(buffer.memory)) return false;
+    if (buffer.offset < used[buffer.memory] || buffer.size.count <= 0) return false;
+    used[buffer.memory] = buffer.offset + buffer.size;
+    if (used[buffer.memory] > capacity.at(buffer.memory)) return false;
+    if (buffer.what == "scores ping" &&
+        buffer.size.count != tiling.vector_rows * tiling.columns * 4)
+      return false;
+  }
+  return used.size() == capacity.size();
+}
+
+}  // namespace assay::test
