@@ -54,8 +54,12 @@ TEST(CompressExamination, FindingsNameHeadAndRowOfTheWeight) {
   CompressKernel kernel(plan);
   const CaseReport report = examine(case_of(small_case), kernel);
   EXPECT_EQ(report.verdict, Verdict::nonconformant_proven);
-  ASSERT_FALSE(report.findings.empty());
-  EXPECT_TRUE(report.findings[0].text.starts_with("weight_grad(0,0,0,0) is ")) << report.findings[0].text;
+  ASSERT_GE(report.findings.size(), 2u);
+  EXPECT_NE(report.findings[0].text.find(
+                "judged elements of weight_grad fail, where the output is about 1.25 times"),
+            std::string::npos)
+      << report.findings[0].text;
+  EXPECT_TRUE(report.findings[1].text.starts_with("weight_grad(0,0,0,0) is ")) << report.findings[1].text;
   EXPECT_EQ(report.tensors[0].name, "input_grad");
   EXPECT_LE(report.tensors[0].worst, 1);
 }
