@@ -8,7 +8,7 @@ namespace assay::conformance {
 namespace {
 
 constexpr std::int64_t fewest_for_a_factor = 4;
-constexpr double unexplained = 0.05;  // share of a factor's effect that rounding may hide
+constexpr double unexplained = 0.5;  // share of a factor's effect by which elements may differ
 
 std::string number(double value) {
   std::array<char, 32> text;
@@ -27,9 +27,11 @@ void FailurePattern::add(const Finding& failing) {
   }
   ++count_;
   not_a_number_ &= std::isnan(failing.actual);
-  actual_squares_ += failing.actual * failing.actual;
-  expected_squares_ += failing.expected * failing.expected;
-  products_ += failing.actual * failing.expected;
+  zero_ &= failing.actual == 0;
+  const double factor = failing.actual / failing.expected;
+  least_factor_ = std::min(least_factor_, factor);
+  most_factor_ = std::max(most_factor_, factor);
+  comparable_ &= std::isfinite(factor);
 }
 
 std::string FailurePattern::place() const {
@@ -50,12 +52,10 @@ std::string FailurePattern::place() const {
 
 std::string FailurePattern::relation() const {
   if (not_a_number_) return "NaN";
-  if (actual_squares_ == 0) return "0";
-  if (count_ < fewest_for_a_factor || !(expected_squares_ > 0)) return {};
-  const double factor = products_ / expected_squares_;
-  const double rest = actual_squares_ - factor * products_;
-  const double effect = (factor - 1) * (factor - 1) * expected_squares_;
-  if (!(rest <= unexplained * effect)) return {};
+  if (zero_) return "0";
+  if (count_ < fewest_for_a_factor || !comparable_) return {};
+  const double factor = (least_factor_ + most_factor_) / 2;
+  if (most_factor_ - least_factor_ > unexplained * std::abs(factor - 1)) return {};
   return "about " + number(factor) + " times what is due";
 }
 

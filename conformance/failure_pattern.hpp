@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "assay/conformance/report.hpp"
@@ -34,8 +35,9 @@ class FailurePattern {
   const spec::Extents* extents_;
   std::int64_t count_ = 0;
   std::array<Range, 4> ranges_;  ///< of b, n, s and d
-  double actual_squares_ = 0, expected_squares_ = 0, products_ = 0;
-  bool not_a_number_ = true;
+  double least_factor_ = std::numeric_limits<double>::infinity();  ///< of actual over expected
+  double most_factor_ = -std::numeric_limits<double>::infinity();
+  bool not_a_number_ = true, zero_ = true, comparable_ = true;
 };
 
 }  // namespace assay::conformance

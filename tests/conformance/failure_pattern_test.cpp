@@ -19,7 +19,7 @@ std::string pattern(Fails&& fails, Output&& output) {
     for (std::int64_t n = 0; n < 4; ++n)
       for (std::int64_t s = 0; s < 64; ++s)
         for (std::int64_t d = 0; d < 16; ++d) {
-          const double expected = due + static_cast<double>(s - d);
+          const double expected = due + static_cast<double>(s + 64 * d);
           if (fails(n, s))
             failing.add({.b = b, .n = n, .s = s, .d = d, .actual = output(expected, s + d),
                          .expected = expected});
@@ -44,6 +44,8 @@ TEST(FailurePattern, NamesPlaceAndFactor) {
 
 TEST(FailurePattern, SaysNothingWhereNothingIsAlike) {
   EXPECT_EQ(pattern(all, [](double x, std::int64_t k) { return x + (k % 2 == 0 ? 1 : -1); }), "");
+  // Large ones alone would give a factor.
+  EXPECT_EQ(pattern(all, [](double x, std::int64_t) { return x > 10 ? 0.99 * x : x + 1; }), "");
   const spec::Extents extents{.batch = 1, .heads = 1, .seq = 8, .dim = 8};
   FailurePattern one(extents);
   one.add({.b = 0, .n = 0, .s = 7, .d = 7, .actual = 0, .expected = 1});

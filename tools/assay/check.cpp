@@ -152,10 +152,8 @@ struct Verdicts {
 };
 
 /// An entry that cannot be judged: the others are.
-void refuse(const std::string& id, const std::string& name, const std::string& why,
+void refuse(CaseReport report, const std::string& name, const std::string& why,
             Verdicts& verdicts) {
-  CaseReport report;
-  report.id = id;
   report.implementation = name;
   report.verdict = Verdict::usage_error;
   report.findings.push_back({.rule = "note", .tensor = {}, .text = why});
@@ -172,7 +170,11 @@ void judge_case(const Options& options, fixtures::CaseRecord record, Verdicts& v
     try {
       judged = judge.judge(name, actual);
     } catch (const UsageError& error) {
-      refuse(judge.record().id, name, error.what(), verdicts);
+      CaseReport report;
+      report.id = judge.record().id;
+      report.operator_name = Op::name;
+      report.command_line = judge.record().command;
+      refuse(std::move(report), name, error.what(), verdicts);
       continue;
     }
     conformance::count(verdicts.results.summary, judged.report);
@@ -186,6 +188,8 @@ Verdicts judge_file(const Options& options) {
   Verdicts verdicts;
   const fixtures::Reader reader = reading([&] { return fixtures::Reader(options.file); });
   for (const std::string& id : reading([&] { return reader.ids(); })) {
+    CaseReport unread;
+    unread.id = id;
     try {
       fixtures::CaseRecord record = reading([&] { return reader.read(id); });
       if (record.actual.empty()) continue;
@@ -194,9 +198,9 @@ Verdicts judge_file(const Options& options) {
       with_operators(name,
                      [&]<class Op> { judge_case<Op>(options, std::move(record), verdicts); });
     } catch (const UsageError& error) {
-      refuse(id, options.implementation, error.what(), verdicts);
+      refuse(unread, options.implementation, error.what(), verdicts);
     } catch (const std::invalid_argument& error) {
-      refuse(id, options.implementation,
+      refuse(unread, options.implementation,
              fmt::format("{}:/cases/{}, attribute command: {}", options.file, id, error.what()), verdicts);
     }
   }

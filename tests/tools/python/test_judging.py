@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import assay
@@ -73,6 +74,21 @@ def test_an_output_of_another_shape_or_type_is_an_error_of_use(cases: list[assay
     report = assay.judge(transposed, cases[0])[0]
     assert report.verdict == "usage_error" and not report.conforms
     assert "dq has shape" in str(report.findings[0])
+    assert report.command == cases[0].command and "/tmp" not in str(report.findings[0])
+
+
+def test_outputs_in_another_floating_type_are_judged_if_nothing_is_lost(cases: list[assay.Case]) -> None:
+    def wide(case: assay.Case) -> dict[str, assay.dtypes.Array]:
+        return {name: array.astype(np.float64) for name, array in kernels.right(case).items()}
+
+    def unrounded(case: assay.Case) -> dict[str, assay.dtypes.Array]:
+        return {name: array + np.float64(2.0**-40) for name, array in wide(case).items()}
+
+    case = next(case for case in cases if case.problem["dtype"] == "bf16")
+    assert assay.judge(wide, case).conforms
+    report = assay.judge(unrounded, case)[0]
+    assert report.verdict == "usage_error" and report.command == case.command
+    assert "dq is float64, wanted bfloat16, and dq[0, " in str(report.findings[0])
 
 
 def test_nothing_judged_is_no_success(cases: list[assay.Case]) -> None:

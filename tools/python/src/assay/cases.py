@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import h5py
 import numpy as np
 
-from assay.dtypes import Array, numpy_dtype
+from assay.dtypes import Array, exactly, numpy_dtype
 from assay.tensors import read_tensor, write_tensor
 
 SCHEMA = "assay-1"
@@ -189,14 +189,19 @@ def write_cases(path: str | os.PathLike[str], cases: Iterable[Case]) -> None:
 def write_outputs(
     case: Case, implementation: str, outputs: Mapping[str, Array], profile: str | None = None
 ) -> None:
-    """Adds what an implementation made of the case to its file; `profile` is the JSON of its numerics."""
+    """Adds what an implementation made of the case to its file; `profile` is the JSON of its numerics.
+
+    Raises WrongType for an output whose values are not of the case's type; nothing is written then.
+    """
+    due = numpy_dtype(str(case.problem["dtype"]))
+    arrays = {name: exactly(name, np.asarray(output), due) for name, output in outputs.items()}
     with h5py.File(case.path, "r+") as file:
         group = file["cases"][link_of(case.id)]
         folder = f"actual/{link_of(implementation)}"
         if folder in group:
             del group[folder]
         own = group.require_group(folder)
-        for name, array in outputs.items():
-            write_tensor(own, link_of(name), np.asarray(array))
+        for name, array in arrays.items():
+            write_tensor(own, link_of(name), array)
         if profile is not None:
             own["profile"] = profile

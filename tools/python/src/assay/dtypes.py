@@ -43,3 +43,27 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
         if np.dtype(candidate) == dtype:
             return name
     raise ValueError(f"the documents have no name for the numpy type {dtype}; they know {', '.join(_NUMPY)}")
+
+
+class WrongType(ValueError):
+    """An output in a type in which it cannot be judged."""
+
+
+def exactly(name: str, output: Array, due: np.dtype[Any]) -> Array:
+    """The output in the type that is due. Another floating type is as good if it holds values of that one.
+
+    Raises WrongType naming output, type and the first value that would be rounded.
+    """
+    if output.dtype == due:
+        return output
+    wanted = f"{name} is {output.dtype}, wanted {due}"
+    if output.dtype not in (np.float16, np.float32, np.float64):
+        raise WrongType(f"{wanted}: cast it where the kernel does")
+    with np.errstate(over="ignore"):
+        cast = output.astype(due)
+    lost = (cast.astype(np.float64) != output) & ~np.isnan(output)
+    if np.any(lost):
+        first = tuple(int(k) for k in np.argwhere(lost)[0])
+        where = ", ".join(map(str, first))
+        raise WrongType(f"{wanted}, and {name}[{where}] = {float(output[first])!r} is no {due}: round it as the kernel does")
+    return cast

@@ -8,10 +8,11 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.cases import Case, read_cases, write_cases, write_outputs
+from assay.dtypes import WrongType
 from assay.implementation import Function, Implementation, Rejected, Unsupported, as_implementation
 from assay.program import Program, find_program
 from assay.reports import Finding, Report, Reports, read_reports, report_from
@@ -98,7 +99,7 @@ class _Judge:
                 progress(number + 1, len(cases))
         left = [case for case in cases if (case.path, case.id) not in reports]
         for file in dict.fromkeys(case.path for case in left):
-            told = {report.id: report for report in self._checked(file)}
+            told = {report.id: _without_path(report, file) for report in self._checked(file)}
             for case in (case for case in left if case.path == file):
                 stored = case.verdict(self.implementation.name)
                 reports[file, case.id] = report_from(stored) if stored else told[case.id]
@@ -122,6 +123,8 @@ class _Judge:
             return self._report(case, "not_applicable", "note", text)
         except Rejected as refusal:
             return self._report(case, "rejected_wrongly", "status", f"refused a legal call: {refusal}")
+        except WrongType as failure:
+            return self._report(case, "usage_error", "note", str(failure))
         except Exception as failure:
             where = traceback.extract_tb(failure.__traceback__)[-1]
             text = f"{type(failure).__name__}: {failure} ({where.filename}:{where.lineno})"
@@ -137,6 +140,12 @@ class _Judge:
         named = f"--implementation={self.implementation.name}"
         self.program.run(["check", file, named, "--report", report], accepted=(0, 1, 2, 3), leaves=report)
         return read_reports(report)
+
+
+def _without_path(report: Report, file: Path) -> Report:
+    """What is said of a file of our own, without its name, which nobody can open any more."""
+    told = [replace(finding, text=finding.text.replace(f"{file}:", "")) for finding in report.findings]
+    return replace(report, findings=told)
 
 
 def judge(

@@ -75,7 +75,8 @@ class Report:
     def explanation(self) -> str:
         """The verdict in a few lines, the replay line first."""
         lines = [f"{self.verdict}: {self.replay}"]
-        lines += [f"  {f.rule}: {f.text}" for f in self.findings[:6]]
+        told = sorted(self.findings, key=lambda finding: finding.d >= 0)  # first what concerns more than an element
+        lines += [f"  {f.rule}: {f.text}" for f in told[:6]]
         if len(self.findings) > 6:
             lines.append(f"  and {len(self.findings) - 6} findings more")
         lines += [f"  {name}: worst error/tau {ratio:.3g}" for name, ratio in self.worst.items()]
