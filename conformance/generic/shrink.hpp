@@ -29,7 +29,8 @@ class Search {
  public:
   Search(const Case<Op>& c, const CaseReport& failing, const CaseJudge<Op>& judge,
          const ShrinkBudget& budget)
-      : judge_(judge), budget_(budget), failure_(failing.verdict), broken_(broken_rows(c)) {
+      : judge_(judge), budget_(budget), examined_(c), failing_(failing), failure_(failing.verdict),
+        broken_(broken_rows(c)) {
     best_.smallest = c;
     best_.report = failing;
     seen_.insert(command_line(c));
@@ -38,10 +39,25 @@ class Search {
   Shrunk<Op> run() {
     while (pass()) {
     }
+    if (failure_ == Verdict::crash && best_.report.command_line != failing_.command_line &&
+        !crashes_again()) {
+      best_.smallest = examined_;
+      best_.report = failing_;
+      best_.end = ShrinkEnd::unsteady;
+    }
     return std::move(best_);
   }
 
  private:
+  /// Whether the smallest crashes twice more: a kernel may count its calls.
+  bool crashes_again() {
+    for (int k = 0; k < 2; ++k) {
+      ++best_.runs;
+      if (judge_(best_.smallest).verdict != failure_) return false;
+    }
+    return true;
+  }
+
   /// Every reduction once, as often as it succeeds; whether any did.
   bool pass() {
     bool reduced = false;
@@ -115,6 +131,8 @@ class Search {
 
   const CaseJudge<Op>& judge_;
   const ShrinkBudget& budget_;
+  const Case<Op> examined_;
+  const CaseReport failing_;
   const Verdict failure_;
   const std::vector<std::string_view> broken_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

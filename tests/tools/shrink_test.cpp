@@ -123,6 +123,22 @@ TEST(ShrinkSearch, FindsTheEdgeOfWhatFails) {
   EXPECT_EQ(found.end, conformance::ShrinkEnd::smallest);
 }
 
+TEST(ShrinkSearch, ACrashOfEveryThirdCallIsNoFaultOfASmallerCase) {
+  int calls = 0;
+  const conformance::CaseJudge<Op> every_third = [&](const FlashCase& c) {
+    CaseReport report;
+    report.command_line = conformance::command_line(c);
+    report.verdict = ++calls % 3 == 0 ? Verdict::crash : Verdict::conforms;
+    return report;
+  };
+  const FlashCase c = packed_case();
+  CaseReport failing = every_third(c);
+  failing.verdict = Verdict::crash;
+  const auto found = conformance::shrink(c, failing, every_third, {});
+  EXPECT_EQ(found.smallest, c);
+  EXPECT_EQ(found.end, conformance::ShrinkEnd::unsteady);
+}
+
 TEST(ShrinkSearch, KeepsTheSequenceThatFails) {
   const auto fails = [](const FlashCase& c) {
     const auto& p = c.problem;

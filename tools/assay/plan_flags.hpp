@@ -49,6 +49,9 @@ std::string searchable(const conformance::Case<Op>& c) {
 
 /// Errors: UsageError where --only leaves no case of any operator: `left_out` of them.
 inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags) {
+  if (cases == 0 && left_out == 0)
+    throw UsageError("--product is '" + flags.product +
+                     "', on which the documents offer none of the chosen operators: no case is planned");
   if (cases == 0)
     throw UsageError("--only is '" + flags.only + "', which none of " + std::to_string(left_out) +
                      " cases holds");

@@ -87,6 +87,8 @@ std::string end_text(const conformance::ShrunkCase& shrunk) {
       return after + "the budget of time was spent";
     case ShrinkEnd::stopped:
       return after + "the search was stopped";
+    case ShrinkEnd::unsteady:
+      return after + "smaller cases failed, too, but not always: the kernel remembers earlier calls";
   }
   return after;
 }

@@ -17,7 +17,7 @@ struct ShrinkBudget {
 };
 
 /// Why a search ended: nothing smaller fails, or which part of the budget was spent.
-enum class ShrinkEnd : std::uint8_t { smallest, runs, seconds, stopped };
+enum class ShrinkEnd : std::uint8_t { smallest, runs, seconds, stopped, unsteady };
 
 template <class Op>
 struct Shrunk {
@@ -47,11 +47,12 @@ Shrunk<Op> shrink(const Case<Op>& c, const CaseReport& failing, const CaseJudge<
 namespace assay::spec {
 
 template <>
-inline constexpr auto spellings_of<conformance::ShrinkEnd> = Spellings<conformance::ShrinkEnd, 4>{{{
+inline constexpr auto spellings_of<conformance::ShrinkEnd> = Spellings<conformance::ShrinkEnd, 5>{{{
     {conformance::ShrinkEnd::smallest, "smallest"},
     {conformance::ShrinkEnd::runs, "runs"},
     {conformance::ShrinkEnd::seconds, "seconds"},
     {conformance::ShrinkEnd::stopped, "stopped"},
+    {conformance::ShrinkEnd::unsteady, "unsteady"},
 }}};
 
 }  // namespace assay::spec
