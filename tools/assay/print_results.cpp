@@ -50,14 +50,20 @@ void print_verdicts(const Results& results, std::ostream& out) {
   table.print(out);
 }
 
+/// All of a few; of many, as a part of a sweep leaves them out, their number.
+std::string some(const std::vector<std::string>& rows) {
+  constexpr std::size_t most = 12;
+  if (rows.empty()) return "none";
+  return rows.size() <= most ? joined(rows) : fmt::format("{} rows", rows.size());
+}
+
 void print_rows(const conformance::RowCoverage& rows, std::ostream& out) {
   if (rows.rows.empty()) return;
-  const auto unexercised = rows.unexercised();
   out << fmt::format(
       "\nrows: {} in all, accept side of {} and reject side of {} exercised; with a side never "
       "exercised: {}\n",
       rows.rows.size(), rows.accepted(), rows.rejected(),
-      unexercised.empty() ? "none" : joined(unexercised));
+      some(rows.unexercised()));
 }
 
 void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {

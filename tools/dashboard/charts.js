@@ -47,7 +47,7 @@ function drawVerdicts(report, field) {
     },
     options: {
       indexAxis: "y",
-      scales: {x: axis("cases", {stacked: true, ticks: {precision: 0}}), y: axis("", {stacked: true, grid: {display: false}})},
+      scales: {x: axis("cases", {stacked: true, ticks: {precision: 0}}), y: axis("", {stacked: true, grid: {display: false}, ticks: {autoSkip: false}})},
       plugins: {legend: {display: false}},
     },
   });

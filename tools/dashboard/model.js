@@ -16,7 +16,7 @@ const VERDICTS = [
 ];
 const COLOUR = Object.fromEntries(VERDICTS.map(([name, colour]) => [name, colour]));
 const WEIGHT = Object.fromEntries(VERDICTS.map(([name, , weight]) => [name, weight]));
-const TENSOR_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9"];
+const TENSOR_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#b8a100", "#5b7f95", "#a0522d"];
 
 /** Numbers that JSON cannot hold are strings. */
 function number(value) {

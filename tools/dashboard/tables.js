@@ -93,7 +93,7 @@ function caseDetails(c) {
 function caseEntry(c) {
   const node = element("details", {class: "case"}, element("summary", {}, badge(c.verdict),
       element("span", {class: "ratio"}, c.worst < 0 ? "" : short(c.worst)),
-      element("code", {class: "line", title: c.command_line}, c.command_line.slice(c.operator.length + 1) || c.operator)));
+      element("code", {class: "line", title: c.command_line}, c.command_line)));
   // The inside is built when it is first opened: a report can hold thousands of cases.
   node.addEventListener("toggle", () => { if (node.open && node.children.length === 1) node.append(caseDetails(c)); });
   return node;
