@@ -22,7 +22,7 @@ void require_workspace(const Phase2& phase, std::uint64_t needed, const Memory& 
   if (phase.workspace == nullptr)
     throw Failure(ACLNN_ERR_PARAM_NULLPTR, "workspace is null; it must have " +
                                                std::to_string(needed) + " B");
-  memory.holding(phase.workspace, needed, "workspace");
+  memory.holding(phase.workspace, phase.workspace_size, "workspace");
 }
 
 /// Two threads may bring the same executor: it serves one of them.

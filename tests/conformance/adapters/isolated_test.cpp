@@ -143,7 +143,7 @@ TEST(Isolated, AWorkerWithoutConnectionIsNamed) {
 }
 
 TEST(Isolated, WhatWritesIntoTheConnectionIsNamed) {
-  const auto kernel = watched("writes everywhere");
+  const auto kernel = watched("writes into sockets");
   expect_misconduct(*kernel, Kind::crash, {"wrote into it"});
   EXPECT_NO_THROW(kernel->check(Trial().call));
 }

@@ -1,6 +1,7 @@
 #include "worker_specimens.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,11 +21,15 @@ constexpr const char* long_reason = "weights of a Sunday";
   while (true) pause();
 }
 
-/// Into whatever is open for writing but the standard streams.
-void write_everywhere() {
+/// Into whatever looks like a connection; what else is open belongs to others.
+void write_into_sockets() {
   const std::vector<char> garbage(64, '\x7f');
-  for (int descriptor = 3; descriptor < 1024; ++descriptor)
-    if (write(descriptor, garbage.data(), garbage.size()) > 0) continue;
+  for (int descriptor = 3; descriptor < 1024; ++descriptor) {
+    struct stat status {};
+    if (fstat(descriptor, &status) == 0 && S_ISSOCK(status.st_mode) &&
+        write(descriptor, garbage.data(), garbage.size()) < 0)
+      std::perror("write");
+  }
 }
 
 [[noreturn]] void chatter_without_end() {
@@ -147,7 +152,7 @@ class Specimen final : public spec::Implementation<Compress> {
     if (manner_ == "chatters without end") chatter_without_end();
     if (manner_ == "chatters")
       for (int line = 0; line < 20000; ++line) std::puts("all is well, all is well, all is well");
-    if (manner_ == "writes everywhere") write_everywhere();
+    if (manner_ == "writes into sockets") write_into_sockets();
     if (manner_ == "closes everything") close_range(3, ~0u, 0);
   }
 

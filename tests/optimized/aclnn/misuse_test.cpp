@@ -87,6 +87,10 @@ TEST_F(Misuse, ARefusedPhase2LeavesTheExecutorAsItWas) {
                                          prepared.workspace_size, prepared.executor, stream),
             ACLNN_ERR_RUNTIME_ERROR);
   expect_message("workspace needs " + std::to_string(prepared.workspace_size) + " B");
+  constexpr std::uint64_t invented = std::uint64_t{1} << 40;
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), invented, prepared.executor, stream),
+            ACLNN_ERR_RUNTIME_ERROR);
+  expect_message("workspace needs " + std::to_string(invented) + " B");
   EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), prepared.workspace_size,
                                          prepared.executor, &host),
             ACLNN_ERR_RUNTIME_ERROR);
