@@ -140,6 +140,27 @@ class Unchecked final : public spec::Implementation<CompressOp> {
   void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {}
 };
 
+/// It says so itself.
+class WithoutChecks final : public spec::Implementation<CompressOp> {
+ public:
+  std::string name() const override { return "without checks"; }
+  bool checks_arguments() const override { return false; }
+  void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {}
+};
+
+TEST(CompressExamination, NoCallOfPhase1SaysAnythingOfAKernelWithoutChecks) {
+  CompressCase legal = case_of(small_case);
+  legal.track = Track::phase1;
+  WithoutChecks without;
+  const CaseReport report = examine(legal, without);
+  EXPECT_EQ(report.verdict, Verdict::not_applicable) << told(report);
+  EXPECT_TRUE(report.accepted_rows.empty());
+  Unchecked accepting;  // offers to check, and finds nothing wrong
+  const CaseReport accepted = examine(legal, accepting);
+  EXPECT_EQ(accepted.verdict, Verdict::conforms) << told(accepted);
+  EXPECT_FALSE(accepted.accepted_rows.empty());
+}
+
 TEST(CompressExamination, AcceptedViolationsAreWrong) {
   Unchecked kernel;
   std::set<std::string> rows;
