@@ -9,7 +9,7 @@ namespace assay::aclnn {
 Device::Device(spec::Product modelled)
     : product(modelled),
       spec(modelled == spec::Product::a2 ? device::a2() : device::a3()),
-      memory(static_cast<std::size_t>(spec.memories.hbm.value)),
+      memory(static_cast<std::size_t>(spec.memories.hbm.value), "device"),
       flash_attention_score_grad(spec, optimized::flash_attention_score_grad),
       nsa_compress_grad(spec, optimized::nsa_compress_grad),
       nsa_selected_attention_grad(spec, optimized::nsa_selected_attention_grad) {}

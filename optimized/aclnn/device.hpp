@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "aclnn/kernels.hpp"
 #include "aclnn/memory.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
@@ -18,6 +20,7 @@ struct Device {
   spec::Product product;
   device::Spec spec;
   Memory memory;
+  Memory host_memory{static_cast<std::size_t>(PTRDIFF_MAX), "host"};
   Kernels<spec::FlashAttentionScoreGrad> flash_attention_score_grad;
   Kernels<spec::NsaCompressGrad> nsa_compress_grad;
   Kernels<spec::NsaSelectedAttentionGrad> nsa_selected_attention_grad;

@@ -69,7 +69,7 @@ std::int32_t remember_failure(Family family, std::string_view function) noexcept
     remember(function, failure.what());
     return failure.status();
   } catch (...) {  // no memory for the failure itself
-    return family == Family::runtime ? ACL_ERROR_INTERNAL_ERROR : ACLNN_ERR_INNER;
+    return family == Family::runtime ? ACL_ERROR_BAD_ALLOC : ACLNN_ERR_INNER;
   }
 }
 

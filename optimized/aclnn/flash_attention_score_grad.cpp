@@ -138,8 +138,9 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
   gradient.store(outputs);
 }
 
-Plan decide(const std::shared_ptr<Device>& device, const Call& call) {
+Plan decide(const std::shared_ptr<Device>& device, const Operands& operands, const Call& call) {
   device->flash_attention_score_grad.check(call);
+  operands.require_size(device->memory);
   if (optimized::all_outputs_empty(call)) return {};
   const Op::Problem problem = problem_of(call);
   if (problem.seq_q > 0 && problem.seq_kv > 0 && !optimized::any_output_empty(call))
@@ -152,10 +153,11 @@ Plan decide(const std::shared_ptr<Device>& device, const Call& call) {
 
 aclnnStatus flash_phase_1(const Phase1& phase, const FlashArguments& arguments) noexcept {
   return phase_1(phase, [&](const std::shared_ptr<Device>& device, Operands& operands) {
-    return decide(device, {.surface = arguments.surface,
-                           .product = device->product,
-                           .parameters = parameters_of(phase, arguments, operands),
-                           .attributes = attributes_of(arguments)});
+    const Call call = {.surface = arguments.surface,
+                       .product = device->product,
+                       .parameters = parameters_of(phase, arguments, operands),
+                       .attributes = attributes_of(arguments)};
+    return decide(device, operands, call);
   });
 }
 

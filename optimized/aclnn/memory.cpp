@@ -29,7 +29,8 @@ void* Memory::allocate(std::size_t size) {
   if (size > capacity_ - used_)
     throw Failure(ACL_ERROR_BAD_ALLOC,
                   "size is " + std::to_string(size) + " B; of " + std::to_string(capacity_) +
-                      " B of device memory " + std::to_string(capacity_ - used_) + " B are left");
+                      " B of " + std::string(kind_) + " memory " +
+                      std::to_string(capacity_ - used_) + " B are left");
   auto allocation = std::make_shared<const Allocation>(size);
   std::byte* const start = allocation->begin();
   allocations_.emplace(start, std::move(allocation));
@@ -37,12 +38,13 @@ void* Memory::allocate(std::size_t size) {
   return start;
 }
 
-void Memory::release(const void* start) {
+void Memory::release(const void* start, std::string_view what) {
   std::shared_ptr<const Allocation> last_use;  // ends outside the lock
   const std::lock_guard lock(mutex_);
   const auto found = allocations_.find(as_bytes(start));
   if (found == allocations_.end())
-    throw Failure(ACL_ERROR_INVALID_PARAM, "devPtr is no start of live device memory");
+    throw Failure(ACL_ERROR_INVALID_PARAM, std::string(what) + " is no start of live " +
+                                               std::string(kind_) + " memory");
   last_use = std::move(found->second);
   allocations_.erase(found);
   used_ -= last_use->size();
@@ -70,7 +72,8 @@ std::shared_ptr<const Allocation> Memory::holding(const void* first, std::size_t
                                                   std::string_view what) const {
   auto allocation = before(first);
   if (!allocation || as_bytes(first) >= allocation->begin() + allocation->size())
-    throw Failure(ACL_ERROR_INVALID_PARAM, std::string(what) + " is no live device memory");
+    throw Failure(ACL_ERROR_INVALID_PARAM,
+                  std::string(what) + " is no live " + std::string(kind_) + " memory");
   const auto behind =
       static_cast<std::size_t>(allocation->begin() + allocation->size() - as_bytes(first));
   if (size > behind)

@@ -26,16 +26,17 @@ class Allocation {
   std::unique_ptr<std::byte, Release> bytes_;
 };
 
-/// The memory of the device: host memory under the device's capacity. Safe for several threads.
+/// The memory of the device, or of the host: host memory under a capacity. Safe for several threads.
 class Memory {
  public:
-  explicit Memory(std::size_t capacity) : capacity_(capacity) {}
+  /// `kind`, for messages: "device", "host".
+  Memory(std::size_t capacity, std::string_view kind) : capacity_(capacity), kind_(kind) {}
 
   /// Errors: Failure for no bytes, and for more than are left.
   void* allocate(std::size_t size);
-  /// A task that needs the bytes keeps them until it is done. Errors: Failure for what is no start
-  /// of an allocation.
-  void release(const void* start);
+  /// A task that needs the bytes keeps them until it is done. Errors: Failure, naming `what`, for
+  /// what is no start of an allocation.
+  void release(const void* start, std::string_view what);
   void release_all();
   /// The allocation in which `size` bytes from `first` lie. Errors: Failure, naming `what`.
   std::shared_ptr<const Allocation> holding(const void* first, std::size_t size,
@@ -49,6 +50,7 @@ class Memory {
   std::shared_ptr<const Allocation> before(const void* address) const;
 
   std::size_t capacity_, used_ = 0;
+  std::string_view kind_;
   mutable std::mutex mutex_;
   std::map<const std::byte*, std::shared_ptr<const Allocation>> allocations_;
 };

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "aclnn/aclnn_base.h"
 #include "aclnn/failure.hpp"
@@ -37,10 +39,34 @@ auto found(const aclIntArray* array) {
   return live(array, Process::get().int_arrays.find(array), "array");
 }
 
+auto found(const aclTensorList* list) {
+  return live(list, Process::get().tensor_lists.find(list), "tensorList");
+}
+
 template <class Registry, class Handle>
 aclnnStatus destroy(std::string_view function, Registry& registry, Handle* handle,
                     std::string_view name) noexcept {
   return operators(function, [&] { live(handle, registry.take(handle), name); });
+}
+
+/// Where null is nothing to destroy.
+template <class Registry, class Handle>
+aclnnStatus destroy_if_any(std::string_view function, Registry& registry, Handle* handle,
+                           std::string_view name) noexcept {
+  return handle == nullptr ? ACLNN_SUCCESS : destroy(function, registry, handle, name);
+}
+
+/// A copy of `size` entries of the caller. More than memory can have would lie before their start.
+template <class Entry>
+std::vector<Entry> copied(const Entry* entries, uint64_t size) {
+  if (size > 0) require(entries, "value");
+  std::vector<Entry> copy;
+  if (size > copy.max_size())
+    throw Failure(ACLNN_ERR_PARAM_INVALID, "size is " + std::to_string(size) +
+                                               "; it must be at most " +
+                                               std::to_string(copy.max_size()));
+  copy.assign(entries, entries + size);
+  return copy;
 }
 
 /// Copies numbers for the caller, who releases them with delete[].
@@ -95,7 +121,7 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
 }
 
 aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
-  return destroy("aclDestroyTensor", Process::get().tensors, tensor, "tensor");
+  return destroy_if_any("aclDestroyTensor", Process::get().tensors, tensor, "tensor");
 }
 
 aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
@@ -127,18 +153,41 @@ aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
   return operators("aclGetDataType", [&] { hand_out(found(tensor)->dtype, dataType, "dataType"); });
 }
 
+aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size) {
+  aclTensorList* list = nullptr;
+  operators("aclCreateTensorList", [&] {
+    TensorList tensors = {.tensors = copied(value, size)};
+    for (const aclTensor* tensor : tensors.tensors)
+      if (tensor != nullptr) found(tensor);
+    list = Process::get().tensor_lists.add(std::make_shared<const TensorList>(std::move(tensors)));
+  });
+  return list;
+}
+
+aclnnStatus aclDestroyTensorList(const aclTensorList* array) {
+  return operators("aclDestroyTensorList", [&] {
+    if (array == nullptr) return;
+    const auto list = live(array, Process::get().tensor_lists.take(array), "array");
+    for (const aclTensor* tensor : list->tensors) Process::get().tensors.take(tensor);
+  });
+}
+
+aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size) {
+  return operators("aclGetTensorListSize",
+                   [&] { hand_out<uint64_t>(found(tensorList)->tensors.size(), size, "size"); });
+}
+
 aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
   aclIntArray* array = nullptr;
   operators("aclCreateIntArray", [&] {
-    if (size > 0) require(value, "value");
     array = Process::get().int_arrays.add(
-        std::make_shared<const IntArray>(IntArray{.values = {value, value + size}}));
+        std::make_shared<const IntArray>(IntArray{.values = copied(value, size)}));
   });
   return array;
 }
 
 aclnnStatus aclDestroyIntArray(const aclIntArray* array) {
-  return destroy("aclDestroyIntArray", Process::get().int_arrays, array, "array");
+  return destroy_if_any("aclDestroyIntArray", Process::get().int_arrays, array, "array");
 }
 
 aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
@@ -156,7 +205,7 @@ aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
 }
 
 aclnnStatus aclDestroyScalar(const aclScalar* scalar) {
-  return destroy("aclDestroyScalar", Process::get().scalars, scalar, "scalar");
+  return destroy_if_any("aclDestroyScalar", Process::get().scalars, scalar, "scalar");
 }
 
 aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {

@@ -12,8 +12,9 @@ void run(const Compression& compression, const Bindings& tensors) {
   tensors.scatter("output", output);
 }
 
-Plan decide(const CompressCall& call) {
+Plan decide(const Device& device, const Operands& operands, const CompressCall& call) {
   refuse_unless_legal(call);
+  operands.require_size(device.memory);
   const Compression compression = {.lengths = lengths_of(*call.act_seq_len).all,
                                    .compress_block_size = call.compress_block_size,
                                    .compress_stride = call.compress_stride};
@@ -33,17 +34,19 @@ aclnnStatus aclnnNsaCompressGetWorkspaceSize(
     aclTensor* output, uint64_t* workspaceSize, aclOpExecutor** executor) {
   const aclnn::Phase1 phase = {"aclnnNsaCompressGetWorkspaceSize", "aclnnNsaCompress",
                                workspaceSize, executor};
-  return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>&, aclnn::Operands& given) {
-    return aclnn::decide({.input = given.tensor("input", input),
-                          .weight = given.tensor("weight", weight),
-                          .output = given.tensor("output", output),
-                          .act_seq_len = given.array("actSeqLenOptional", actSeqLenOptional),
-                          .layout = aclnn::text(layoutOptional),
-                          .compress_block_size = compressBlockSize,
-                          .compress_stride = compressStride,
-                          .act_seq_len_type = actSeqLenType,
-                          .workspace_size = workspaceSize != nullptr,
-                          .executor = executor != nullptr});
+  return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>& device, aclnn::Operands& given) {
+    const aclnn::CompressCall call = {
+        .input = given.tensor("input", input),
+        .weight = given.tensor("weight", weight),
+        .output = given.tensor("output", output),
+        .act_seq_len = given.array("actSeqLenOptional", actSeqLenOptional),
+        .layout = aclnn::text(layoutOptional),
+        .compress_block_size = compressBlockSize,
+        .compress_stride = compressStride,
+        .act_seq_len_type = actSeqLenType,
+        .workspace_size = workspaceSize != nullptr,
+        .executor = executor != nullptr};
+    return aclnn::decide(*device, given, call);
   });
 }
 

@@ -73,6 +73,7 @@ Refusal lengths(const CompressCall& c) {
   if (c.act_seq_len_type != 0)
     return "actSeqLenType is " + std::to_string(c.act_seq_len_type) +
            "; it must be 0, sums of lengths";
+  if (c.act_seq_len->empty()) return "actSeqLenOptional has 0 entries; it needs at least 1";
   std::int64_t before = 0;
   for (const std::int64_t sum : *c.act_seq_len) {
     if (sum < before)

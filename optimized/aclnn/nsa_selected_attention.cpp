@@ -26,11 +26,12 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
 }
 
 /// A forward is taken where its gradient is: the call of a gradient of the same tensors.
-Plan decide(const std::shared_ptr<Device>& device, Call call) {
+Plan decide(const std::shared_ptr<Device>& device, const Operands& operands, Call call) {
   auto& p = call.parameters;
   p.attention_out_grad = p.attention_out;
   p.dq = p.query, p.dk = p.key, p.dv = p.value;
   device->nsa_selected_attention_grad.check(call);
+  operands.require_size(device->memory);
   return {.run = [device, problem = problem_of(call)](const Bindings& tensors) {
     run(*device, problem, tensors);
   }};
@@ -76,7 +77,7 @@ aclnnStatus aclnnNsaSelectedAttentionGetWorkspaceSize(
     p.softmax_sum = given.tensor("softmaxSumOut", softmaxSumOut);
     p.attention_out = given.tensor("attentionOut", attentionOut);
     p.workspace_size = workspaceSize != nullptr, p.executor = executor != nullptr;
-    return aclnn::decide(device, std::move(call));
+    return aclnn::decide(device, given, std::move(call));
   });
 }
 

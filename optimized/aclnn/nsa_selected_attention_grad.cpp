@@ -40,8 +40,9 @@ std::uint64_t workspace_size(const Call& call) {
   return size.bytes();
 }
 
-Plan decide(const std::shared_ptr<Device>& device, const Call& call) {
+Plan decide(const std::shared_ptr<Device>& device, const Operands& operands, const Call& call) {
   device->nsa_selected_attention_grad.check(call);
+  operands.require_size(device->memory);
   const Op::Problem problem = problem_of(call);
   optimized::selected::plan(problem, device->spec);  // throws where it does not fit
   return {.workspace_size = workspace_size(call),
@@ -62,8 +63,8 @@ aclnnStatus aclnnNsaSelectedAttentionGradGetWorkspaceSize(
     const aclIntArray* actualSeqQLenOptional, const aclIntArray* actualSeqKvLenOptional,
     const aclTensor* attenMaskOptional, double scaleValue, int64_t selectedBlockSize,
     int64_t selectedBlockCount, int64_t headNum, char* inputLayout, int64_t sparseMode,
-    aclTensor* dqOut, aclTensor* dkOut, aclTensor* dvOut, uint64_t* workspaceSize,
-    aclOpExecutor** executor) {
+    const aclTensor* dqOut, const aclTensor* dkOut, const aclTensor* dvOut,
+    uint64_t* workspaceSize, aclOpExecutor** executor) {
   const aclnn::Phase1 phase = {"aclnnNsaSelectedAttentionGradGetWorkspaceSize",
                                "aclnnNsaSelectedAttentionGrad", workspaceSize, executor};
   return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>& device, aclnn::Operands& given) {
@@ -94,7 +95,7 @@ aclnnStatus aclnnNsaSelectedAttentionGradGetWorkspaceSize(
         .actual_seq_kvlen = given.array("actualSeqKvLenOptional", actualSeqKvLenOptional),
         .workspace_size = workspaceSize != nullptr,
         .executor = executor != nullptr};
-    return aclnn::decide(device, call);
+    return aclnn::decide(device, given, call);
   });
 }
 

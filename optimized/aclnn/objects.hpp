@@ -21,6 +21,11 @@ struct TensorView {
   std::byte* start;
 };
 
+/// Null for a place that was left empty.
+struct TensorList {
+  std::vector<const aclTensor*> tensors;
+};
+
 struct IntArray {
   std::vector<std::int64_t> values;
 };

@@ -67,8 +67,8 @@ class Operands {
   /// Types that the contract does not know, and for what they were taken; empty if there are none.
   const std::string& notes() const { return notes_; }
 
-  /// Phase 1, where no row limits the sizes. Errors: Failure, naming the tensor, for one that is
-  /// larger than the device, so that what is computed from sizes is counted in 64 bits.
+  /// Phase 1. Errors: Failure, naming the tensor, for one that is larger than the device, so that
+  /// what is computed from sizes is counted in 64 bits.
   void require_size(const Memory& memory) const;
   /// Phase 2. Errors: Failure, naming the tensor, for one that was destroyed since phase 1 or whose
   /// elements do not lie in live device memory.

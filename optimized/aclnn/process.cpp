@@ -15,13 +15,19 @@ thread_local aclrtContext thread_context = nullptr;
 
 Failure invalid(const std::string& what) { return {ACL_ERROR_INVALID_PARAM, what}; }
 
-void require_success(const std::optional<std::string>& failure) {
-  if (failure) throw Failure(ACL_ERROR_RT_FAILURE, "a task failed: " + *failure);
+void require_success(const std::exception_ptr& failure) {
+  if (!failure) return;
+  try {
+    std::rethrow_exception(failure);
+  } catch (...) {
+    throw Failure(ACL_ERROR_RT_FAILURE,
+                  std::string("a task failed: ") + current_failure(Family::runtime).what());
+  }
 }
 
 spec::Product chosen_product() {
   const char* const given = std::getenv(product_variable);
-  if (given == nullptr) return spec::Product::a2;
+  if (given == nullptr || *given == '\0') return spec::Product::a2;
   const auto product = spec::spellings_of<spec::Product>.parse(given);
   if (!product)
     throw invalid(std::string(product_variable) + " is \"" + given + "\"; it must be one of " +
@@ -78,6 +84,7 @@ void Process::finalize() {
   openings_ = 0;
   dropped = drop_streams_and_contexts();
   executors.take_all();
+  tensor_lists.take_all();
   tensors.take_all();
   int_arrays.take_all();
   scalars.take_all();
@@ -123,6 +130,7 @@ void Process::close_device(std::int32_t id) {
 
 Process::Dropped Process::drop_streams_and_contexts() {
   default_context_ = nullptr;
+  events.take_all();
   return {.streams = streams_.take_all(), .contexts = contexts_.take_all()};
 }
 
@@ -188,9 +196,9 @@ std::shared_ptr<Stream> Process::stream(aclrtStream stream) const {
 
 void Process::synchronize() {
   current();
-  std::optional<std::string> first;
+  std::exception_ptr first;
   const auto wait_for = [&](Stream& stream) {
-    auto failure = stream.wait();
+    std::exception_ptr failure = stream.wait();
     if (!first) first = std::move(failure);
   };
   for (const auto& stream : streams_.all()) wait_for(*stream);
@@ -200,5 +208,13 @@ void Process::synchronize() {
 }
 
 void synchronize(Stream& stream) { require_success(stream.wait()); }
+
+void synchronize_within(std::chrono::milliseconds limit, Stream& stream) {
+  const auto failure = stream.wait_for(limit);
+  if (!failure)
+    throw Failure(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                  "tasks of the stream are not done after " + std::to_string(limit.count()) + " ms");
+  require_success(*failure);
+}
 
 }  // namespace assay::aclnn

@@ -7,6 +7,7 @@
 
 #include "acl/acl_rt.h"
 #include "aclnn/device.hpp"
+#include "aclnn/event.hpp"
 #include "aclnn/executor.hpp"
 #include "aclnn/failure.hpp"
 #include "aclnn/objects.hpp"
@@ -44,7 +45,7 @@ class Process {
   /// Errors: Failure before aclInit and behind aclFinalize.
   std::shared_ptr<Device> device() const;
 
-  /// Each opening needs a closing; the last one drops contexts, streams and memory.
+  /// Each opening needs a closing; the last one drops contexts, streams, events and memory.
   void open_device(std::int32_t id);
   void close_device(std::int32_t id);
 
@@ -65,6 +66,8 @@ class Process {
   /// Waits for every stream. Errors: Failure with the first task that failed, once all are done.
   void synchronize();
 
+  Registry<void, Event> events;
+  Registry<aclTensorList, const TensorList> tensor_lists;
   Registry<aclTensor, const TensorView> tensors;
   Registry<aclIntArray, const IntArray> int_arrays;
   Registry<aclScalar, const Scalar> scalars;
@@ -96,5 +99,7 @@ class Process {
 
 /// Waits. Errors: Failure if a task failed.
 void synchronize(Stream& stream);
+/// Waits no longer than that. Errors: Failure if a task failed, or is not done by then.
+void synchronize_within(std::chrono::milliseconds limit, Stream& stream);
 
 }  // namespace assay::aclnn

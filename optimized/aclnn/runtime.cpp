@@ -40,6 +40,10 @@ aclError aclFinalize() {
 
 const char* aclGetRecentErrMsg() { return take_recent_message(); }
 
+size_t aclDataTypeSize(aclDataType dataType) {
+  return static_cast<size_t>(element_size(dataType));
+}
+
 float aclFloat16ToFloat(aclFloat16 value) {
   return static_cast<float>(assay::spec::from_bits(value, assay::spec::fp16_format));
 }
@@ -135,6 +139,18 @@ aclError aclrtDestroyStream(aclrtStream stream) {
 
 aclError aclrtSynchronizeStream(aclrtStream stream) {
   return runtime("aclrtSynchronizeStream", [&] { synchronize(*Process::get().stream(stream)); });
+}
+
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
+  return runtime("aclrtSynchronizeStreamWithTimeout", [&] {
+    if (timeout < -1)
+      throw Failure(ACL_ERROR_INVALID_PARAM,
+                    "timeout is " + std::to_string(timeout) +
+                        " ms; it must be -1, to wait without end, or not negative");
+    const auto waiting = Process::get().stream(stream);
+    if (timeout == -1) return synchronize(*waiting);
+    synchronize_within(std::chrono::milliseconds(timeout), *waiting);
+  });
 }
 
 }  // extern "C"

@@ -24,7 +24,7 @@ void require_enumerator(std::string_view name, int value, int last) {
                   std::to_string(last));
 }
 
-/// One side of a copy, and what keeps it alive; host memory has nobody.
+/// One side of a copy, and what keeps it alive; host memory of the caller's own has nobody.
 struct Side {
   std::string_view name;
   const void* first;
@@ -32,13 +32,15 @@ struct Side {
 };
 
 std::shared_ptr<const Allocation> keeper(const Side& side, std::size_t count,
-                                         const Memory& memory) {
+                                         const Device& device) {
   require(Family::runtime, side.first, side.name);
-  if (side.on_device) return memory.holding(side.first, count, side.name);
-  if (memory.contains(side.first))
+  if (side.on_device) return device.memory.holding(side.first, count, side.name);
+  if (device.memory.contains(side.first))
     throw invalid(std::string(side.name) +
                   " is device memory; this kind of copy has it on the host");
-  return nullptr;
+  return device.host_memory.contains(side.first)
+             ? device.host_memory.holding(side.first, count, side.name)
+             : nullptr;
 }
 
 void require_room(std::string_view limit, std::size_t room, std::size_t count) {
@@ -64,8 +66,8 @@ auto prepared(const Copy& copy) {
   const bool from_device =
       copy.kind == ACL_MEMCPY_DEVICE_TO_HOST || copy.kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
   const auto device = Process::get().device();  // which another thread may finalize
-  const std::array keepers = {keeper({"dst", copy.to, to_device}, copy.count, device->memory),
-                              keeper({"src", copy.from, from_device}, copy.count, device->memory)};
+  const std::array keepers = {keeper({"dst", copy.to, to_device}, copy.count, *device),
+                              keeper({"src", copy.from, from_device}, copy.count, *device)};
   return [copy, keepers] { std::memmove(copy.to, copy.from, copy.count); };
 }
 
@@ -79,7 +81,8 @@ struct Fill {
 auto prepared(const Fill& fill) {
   require_room("maxCount", fill.room, fill.count);
   const auto device = Process::get().device();  // which another thread may finalize
-  return [fill, kept = keeper({"devPtr", fill.to, true}, fill.count, device->memory)] {
+  const Side side = {"devPtr", fill.to, !device->host_memory.contains(fill.to)};
+  return [fill, kept = keeper(side, fill.count, *device)] {
     std::memset(fill.to, fill.value, fill.count);
   };
 }
@@ -98,7 +101,20 @@ aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
 }
 
 aclError aclrtFree(void* devPtr) {
-  return runtime("aclrtFree", [&] { Process::get().device()->memory.release(devPtr); });
+  return runtime("aclrtFree", [&] { Process::get().device()->memory.release(devPtr, "devPtr"); });
+}
+
+aclError aclrtMallocHost(void** hostPtr, size_t size) {
+  return runtime("aclrtMallocHost", [&] {
+    require(Family::runtime, hostPtr, "hostPtr");
+    Process::get().current();
+    *hostPtr = Process::get().device()->host_memory.allocate(size);
+  });
+}
+
+aclError aclrtFreeHost(void* hostPtr) {
+  return runtime("aclrtFreeHost",
+                 [&] { Process::get().device()->host_memory.release(hostPtr, "hostPtr"); });
 }
 
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,

@@ -2,18 +2,16 @@
 
 #include <utility>
 
-#include "aclnn/failure.hpp"
-
 namespace assay::aclnn {
 namespace {
 
-/// Why the task failed, or nothing.
-std::optional<std::string> run(const std::function<void()>& task) {
+/// What the task failed with, or null. Who waits puts it into words: here no memory may be left.
+std::exception_ptr failure_of(const std::function<void()>& task) noexcept {
   try {
     task();
-    return std::nullopt;
+    return nullptr;
   } catch (...) {
-    return current_failure(Family::runtime).what();
+    return std::current_exception();
   }
 }
 
@@ -38,10 +36,16 @@ void Stream::push(std::function<void()> task) {
   changed_.notify_all();
 }
 
-std::optional<std::string> Stream::wait() {
+std::exception_ptr Stream::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return tasks_.empty(); });
-  return std::exchange(failure_, std::nullopt);
+  return std::exchange(failure_, nullptr);
+}
+
+std::optional<std::exception_ptr> Stream::wait_for(std::chrono::milliseconds limit) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_for(lock, limit, [&] { return tasks_.empty(); })) return std::nullopt;
+  return std::exchange(failure_, nullptr);
 }
 
 void Stream::work() {
@@ -51,7 +55,7 @@ void Stream::work() {
     if (tasks_.empty()) return;
     const std::function<void()> task = std::move(tasks_.front());
     lock.unlock();
-    const auto failure = run(task);
+    const std::exception_ptr failure = failure_of(task);
     lock.lock();
     if (failure && !failure_) failure_ = failure;
     tasks_.pop_front();

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <thread>
 
 namespace assay::aclnn {
@@ -22,8 +23,10 @@ class Stream {
 
   const void* context() const { return context_; }
   void push(std::function<void()> task);
-  /// Waits for all tasks. Returns why the first of them failed since the last wait, or nothing.
-  std::optional<std::string> wait();
+  /// Waits for all tasks. Returns what the first of them failed with since the last wait, or null.
+  std::exception_ptr wait();
+  /// The same, but not longer than `limit`: nothing where tasks are left then.
+  std::optional<std::exception_ptr> wait_for(std::chrono::milliseconds limit);
 
  private:
   void work();
@@ -33,7 +36,7 @@ class Stream {
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;  ///< the first one is being run
   bool ends_ = false;
-  std::optional<std::string> failure_;
+  std::exception_ptr failure_;
   std::thread worker_;
 };
 

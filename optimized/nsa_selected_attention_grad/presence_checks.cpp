@@ -30,9 +30,12 @@ Refusal pointers(const Call& call) {
 /// Nothing else says how many sequences there are.
 Refusal sums_of_lengths(const Call& call) {
   const auto& p = call.parameters;
-  if (const Refusal missing = first_missing({{"actual_seq_qlen", p.actual_seq_qlen.has_value()},
-                                             {"actual_seq_kvlen", p.actual_seq_kvlen.has_value()}}))
-    return missing;
+  return first_missing({{"actual_seq_qlen", p.actual_seq_qlen.has_value()},
+                        {"actual_seq_kvlen", p.actual_seq_kvlen.has_value()}});
+}
+
+Refusal some_sums(const Call& call) {
+  const auto& p = call.parameters;
   if (p.actual_seq_qlen->empty()) return "actual_seq_qlen has 0 entries; it needs at least 1";
   return unless(!p.actual_seq_kvlen->empty(),
                 "actual_seq_kvlen has 0 entries; it needs at least 1");
@@ -43,6 +46,7 @@ constexpr Check checks[] = {
     {"NSAS-C02", null, tensors},
     {"NSAS-C03", null, pointers},
     {"NSAS-C14", null, sums_of_lengths},
+    {"NSAS-C14", spec::Status::param_invalid, some_sums},
 };
 
 }  // namespace

@@ -181,6 +181,32 @@ TEST_F(FlashLimits, InputsMayBeBroadcast) {
   EXPECT_TRUE(filling.outputs.dq.bytes == expected.outputs.dq.bytes);
 }
 
+/// All of it is legal; no memory is needed to be told.
+TEST_F(FlashLimits, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
+  Handles handles;
+  const std::int64_t tokens = 1 << 20;
+  const Prepared prepared = phase_1(
+      call_of({.heads_q = 256, .heads_kv = 1, .seq_q = tokens, .seq_kv = 16, .head_dim = 256,
+               .head_dim_v = 16},
+              FlashSurface::g1),
+      handles);
+  EXPECT_EQ(prepared.status, ACLNN_ERR_PARAM_INVALID);
+  const std::string message = recent_message();
+  EXPECT_NE(message.find("GetWorkspaceSize: query is larger than the "), std::string::npos)
+      << message;
+}
+
+TEST_F(FlashLimits, AnEmptyArrayOfLengthsIsInvalid) {
+  for (const auto member : {&Op::Parameters::actual_seq_qlen, &Op::Parameters::actual_seq_kvlen}) {
+    Call call = call_of(packed(), FlashSurface::u1);
+    (call.parameters.*member).emplace();
+    Handles handles;
+    EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID);
+    (call.parameters.*member).reset();
+    EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_NULLPTR);
+  }
+}
+
 TEST_F(FlashLimits, ATypeThatNoOperatorKnowsIsRefusedByName) {
   const std::int64_t dims[] = {1, 1, 16, 16};
   aclTensor* const tensor =

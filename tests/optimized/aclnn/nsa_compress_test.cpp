@@ -156,6 +156,8 @@ TEST_F(NsaCompress, ForwardNamesWhatIsWrong) {
        "compressBlockSize is 144; it must be 16 to 128"},
       {[](Call& c) { c.attributes.act_seq_len_type = 1; }, ACLNN_ERR_PARAM_INVALID,
        "actSeqLenType is 1; it must be 0"},
+      {[](Call& c) { c.parameters.act_seq_len->clear(); }, ACLNN_ERR_PARAM_INVALID,
+       "actSeqLenOptional has 0 entries; it needs at least 1"},
       {[](Call& c) { c.parameters.act_seq_len->back() = 200; }, ACLNN_ERR_PARAM_INVALID,
        "last entry of actSeqLenOptional is 200; it must be the number of tokens, which is 232"},
       {[](Call& c) { c.parameters.act_seq_len->front() = 95; }, ACLNN_ERR_PARAM_INVALID,
@@ -173,6 +175,16 @@ TEST_F(NsaCompress, ForwardNamesWhatIsWrong) {
         message.starts_with("aclnnNsaCompressGetWorkspaceSize: NsaCompress: " + wrong.message))
         << message;
   }
+}
+
+TEST_F(NsaCompress, ForwardRefusesATensorLargerThanTheDevice) {
+  const Call call = call_of(
+      {.dtype = spec::DType::fp16, .heads = 128, .seq = std::int64_t{1} << 30, .head_dim = 256});
+  Handles handles;
+  EXPECT_EQ(forward_phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID);
+  const std::string message = recent_message();
+  EXPECT_TRUE(message.starts_with("aclnnNsaCompressGetWorkspaceSize: input is larger than the "))
+      << message;
 }
 
 }  // namespace

@@ -64,6 +64,37 @@ TEST_F(NsaSelected, AnswersEveryBrokenRowAsTheImplementationDoes) {
   EXPECT_GE(expect_same_refusals(calls, *own, function), 25U);
 }
 
+/// As everywhere; null is the other code.
+TEST_F(NsaSelected, AnEmptyArrayOfLengthsIsInvalid) {
+  for (const auto member : {&Op::Parameters::actual_seq_qlen, &Op::Parameters::actual_seq_kvlen})
+    for (const auto begin : {+[](const Call& call, Handles& handles) {
+                               return phase_1(call, handles);
+                             },
+                             +[](const Call& call, Handles& handles) {
+                               return forward_phase_1(call, handles);
+                             }}) {
+      Call call = call_of(packed());
+      (call.parameters.*member).emplace();
+      Handles handles;
+      EXPECT_EQ(begin(call, handles).status, ACLNN_ERR_PARAM_INVALID) << recent_message();
+      (call.parameters.*member).reset();
+      EXPECT_EQ(begin(call, handles).status, ACLNN_ERR_PARAM_NULLPTR) << recent_message();
+    }
+}
+
+TEST_F(NsaSelected, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
+  Op::Problem huge = plain();
+  huge.batch = 16, huge.heads_q = 128, huge.heads_kv = 4, huge.seq_q = 1 << 17;
+  const auto expect_refusal = [](const Prepared& prepared) {
+    EXPECT_EQ(prepared.status, ACLNN_ERR_PARAM_INVALID);
+    const std::string message = recent_message();
+    EXPECT_NE(message.find("query is larger than the "), std::string::npos) << message;
+  };
+  Handles handles;
+  expect_refusal(phase_1(call_of(huge), handles));
+  expect_refusal(forward_phase_1(call_of(huge), handles));
+}
+
 TEST_F(NsaSelected, GivesTheBitsOfTheForward) {
   for (const Op::Problem& problem : {plain(), causal()}) {
     const Call call = call_of(problem, Striding::padded);

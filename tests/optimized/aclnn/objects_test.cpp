@@ -65,7 +65,6 @@ TEST(Tensor, SaysWhatItWasMadeOf) {
   EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
   EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_ERR_PARAM_INVALID);
   EXPECT_EQ(aclGetDataType(tensor, &dtype), ACLNN_ERR_PARAM_INVALID);
-  EXPECT_EQ(aclDestroyTensor(nullptr), ACLNN_ERR_PARAM_NULLPTR);
 }
 
 TEST(Tensor, IsRowMajorWithoutStrides) {
@@ -136,6 +135,57 @@ TEST(IntArray, CopiesItsNumbers) {
   const aclIntArray* const none = aclCreateIntArray(nullptr, 0);
   EXPECT_NE(none, nullptr);
   EXPECT_EQ(aclDestroyIntArray(none), ACLNN_SUCCESS);
+}
+
+/// 2^61 entries of 8 bytes are as many bytes as none.
+TEST(IntArray, OfMoreEntriesThanMemoryCanHaveIsRefused) {
+  const std::int64_t value = 7;
+  for (const std::uint64_t size : {std::uint64_t{1} << 61, (std::uint64_t{1} << 61) + 1,
+                                   std::uint64_t{1} << 60, UINT64_MAX}) {
+    EXPECT_EQ(aclCreateIntArray(&value, size), nullptr) << size;
+    EXPECT_EQ(recent_message(), "aclCreateIntArray: size is " + std::to_string(size) +
+                                    "; it must be at most 1152921504606846975");
+  }
+}
+
+TEST(Objects, NullIsNothingToDestroy) {
+  EXPECT_EQ(aclDestroyTensor(nullptr), ACLNN_SUCCESS);
+  EXPECT_EQ(aclDestroyIntArray(nullptr), ACLNN_SUCCESS);
+  EXPECT_EQ(aclDestroyScalar(nullptr), ACLNN_SUCCESS);
+  EXPECT_EQ(aclDestroyTensorList(nullptr), ACLNN_SUCCESS);
+  EXPECT_EQ(recent_message(), "");
+}
+
+TEST(TensorList, OwnsItsTensors) {
+  const aclTensor* const first = Said{}.create();
+  const aclTensor* const tensors[] = {first, nullptr, Said{}.create()};
+  const aclTensorList* const list = aclCreateTensorList(tensors, 3);
+  ASSERT_NE(list, nullptr) << recent_message();
+  std::uint64_t size = 0;
+  EXPECT_EQ(aclGetTensorListSize(list, &size), ACLNN_SUCCESS);
+  EXPECT_EQ(size, 3U);
+  EXPECT_EQ(aclGetTensorListSize(list, nullptr), ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(aclGetTensorListSize(nullptr, &size), ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(aclDestroyTensorList(list), ACLNN_SUCCESS);
+  EXPECT_EQ(aclDestroyTensor(first), ACLNN_ERR_PARAM_INVALID) << "it ended with the list";
+  EXPECT_EQ(aclDestroyTensorList(list), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclGetTensorListSize(list, &size), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclCreateTensorList(&first, 1), nullptr);
+  EXPECT_EQ(recent_message(), "aclCreateTensorList: tensor is no live one");
+  EXPECT_EQ(aclCreateTensorList(nullptr, 1), nullptr);
+  EXPECT_EQ(aclCreateTensorList(&first, std::uint64_t{1} << 61), nullptr);
+  const aclTensorList* const none = aclCreateTensorList(nullptr, 0);
+  EXPECT_NE(none, nullptr);
+  EXPECT_EQ(aclDestroyTensorList(none), ACLNN_SUCCESS);
+}
+
+TEST(DataType, HasTheSizeOfItsElements) {
+  EXPECT_EQ(aclDataTypeSize(ACL_FLOAT), 4U);
+  EXPECT_EQ(aclDataTypeSize(ACL_BF16), 2U);
+  EXPECT_EQ(aclDataTypeSize(ACL_BOOL), 1U);
+  EXPECT_EQ(aclDataTypeSize(ACL_COMPLEX128), 16U);
+  EXPECT_EQ(aclDataTypeSize(ACL_INT4), 0U) << "half a byte";
+  EXPECT_EQ(aclDataTypeSize(ACL_DT_UNDEFINED), 0U);
 }
 
 TEST(Scalar, CopiesItsElement) {

@@ -51,6 +51,7 @@ TEST(Process, ModelsTheProductOfTheEnvironment) {
   EXPECT_EQ(recent_message(),
             "aclInit: ASSAY_ACLNN_PRODUCT is \"a4\"; it must be one of a2, a3");
   EXPECT_EQ(aclrtGetSocName(), nullptr);
+  EXPECT_EQ(soc_name_of(""), "Ascend910B2") << "empty is not set";
   unsetenv("ASSAY_ACLNN_PRODUCT");
 }
 
@@ -149,6 +150,78 @@ TEST_F(Runtime, FreesMemoryOnce) {
   EXPECT_EQ(aclrtFree(nullptr), ACL_ERROR_INVALID_PARAM);
   std::int64_t host = 0;
   EXPECT_EQ(aclrtFree(&host), ACL_ERROR_INVALID_PARAM);
+}
+
+/// What was freed can be had again, however often.
+TEST_F(Runtime, GetsBackTheMemoryThatIsFreed) {
+  constexpr std::size_t size = std::size_t{1} << 30;
+  std::size_t taken = 0;
+  void* start = nullptr;
+  for (; taken < 1000; ++taken) {
+    if (aclrtMalloc(&start, size, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS) break;
+    EXPECT_EQ(aclrtFree(start), ACL_SUCCESS);
+  }
+  EXPECT_EQ(taken, 1000U) << recent_message();
+}
+
+/// The last byte that there is, and not one more.
+TEST_F(Runtime, CountsTheMemoryThatIsTaken) {
+  void* start = nullptr;
+  EXPECT_EQ(aclrtMalloc(&start, std::size_t{1} << 50, ACL_MEM_MALLOC_HUGE_FIRST),
+            ACL_ERROR_BAD_ALLOC);
+  const std::string message = recent_message();
+  const std::size_t of = message.find("; of ") + 5;
+  const std::size_t capacity = std::stoull(message.substr(of));
+  EXPECT_NE(message.find(" " + std::to_string(capacity) + " B are left"), std::string::npos);
+  void* const first = memory(100);
+  EXPECT_EQ(aclrtMalloc(&start, capacity - 99, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_BAD_ALLOC);
+  EXPECT_NE(recent_message().find(" " + std::to_string(capacity - 100) + " B are left"),
+            std::string::npos);
+  EXPECT_EQ(aclrtFree(first), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMalloc(&start, capacity + 1, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_BAD_ALLOC);
+  EXPECT_NE(recent_message().find(" " + std::to_string(capacity) + " B are left"),
+            std::string::npos);
+}
+
+TEST_F(Runtime, GivesHostMemoryForCopies) {
+  void* host = nullptr;
+  ASSERT_EQ(aclrtMallocHost(&host, 100), ACL_SUCCESS) << recent_message();
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(host) % 64, 0U);
+  EXPECT_EQ(aclrtMemset(host, 100, 7, 100), ACL_SUCCESS) << recent_message();
+  void* const device = memory(100);
+  EXPECT_EQ(aclrtMemcpy(device, 100, host, 100, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemset(host, 100, 0, 100), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemcpyAsync(host, 100, device, 100, ACL_MEMCPY_DEVICE_TO_HOST, stream),
+            ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+  EXPECT_EQ(static_cast<unsigned char*>(host)[99], 7);
+  EXPECT_EQ(aclrtMemcpy(host, 101, device, 101, ACL_MEMCPY_DEVICE_TO_HOST),
+            ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(recent_message(), "aclrtMemcpy: dst needs 101 B; its memory ends 100 B behind its start");
+  EXPECT_EQ(aclrtMemcpy(device, 100, host, 100, ACL_MEMCPY_DEVICE_TO_DEVICE),
+            ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtFree(host), ACL_ERROR_INVALID_PARAM) << "of the other kind";
+  EXPECT_EQ(aclrtFreeHost(device), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(recent_message(), "aclrtFreeHost: hostPtr is no start of live host memory");
+  EXPECT_EQ(aclrtFreeHost(host), ACL_SUCCESS);
+  EXPECT_EQ(aclrtFreeHost(host), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtFreeHost(nullptr), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtMallocHost(&host, 0), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtMallocHost(nullptr, 8), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtMallocHost(&host, std::numeric_limits<std::size_t>::max()), ACL_ERROR_BAD_ALLOC);
+}
+
+/// The task keeps it.
+TEST_F(Runtime, HostMemoryMayBeFreedWhileACopyNeedsIt) {
+  constexpr std::size_t size = 1 << 22;
+  void *const device = memory(size), *host = nullptr;
+  ASSERT_EQ(aclrtMallocHost(&host, size), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemset(host, size, 3, size), ACL_SUCCESS);
+  for (int k = 0; k < 8; ++k)
+    EXPECT_EQ(aclrtMemcpyAsync(device, size, host, size, ACL_MEMCPY_HOST_TO_DEVICE, stream),
+              ACL_SUCCESS);
+  EXPECT_EQ(aclrtFreeHost(host), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
 }
 
 TEST_F(Runtime, CopiesBetweenHostAndDevice) {

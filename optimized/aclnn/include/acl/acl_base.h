@@ -12,10 +12,12 @@ extern "C" {
 
 typedef void *aclrtStream;
 typedef void *aclrtContext;
+typedef void *aclrtEvent;
 typedef int aclError;
 typedef uint16_t aclFloat16;
 
 static const int ACL_SUCCESS = 0;
+static const int ACL_ERROR_NONE = 0;
 
 /* Statuses of the runtime. */
 static const int ACL_ERROR_INVALID_PARAM = 100000;
@@ -23,10 +25,13 @@ static const int ACL_ERROR_UNINITIALIZE = 100001;
 static const int ACL_ERROR_REPEAT_INITIALIZE = 100002;
 static const int ACL_ERROR_REPEAT_FINALIZE = 100037;
 static const int ACL_ERROR_RT_CONTEXT_NULL = 107002;
+static const int ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID = 107006;
+static const int ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL = 107007;
 static const int ACL_ERROR_BAD_ALLOC = 200000;
 static const int ACL_ERROR_INVALID_DEVICE = 200002;
 static const int ACL_ERROR_INTERNAL_ERROR = 500000;
 static const int ACL_ERROR_RT_FAILURE = 500003;
+static const int ACL_ERROR_RT_STREAM_SYNC_TIMEOUT = 507046;
 
 /* Element types. The values from 33 on are not usable on Atlas A2 and A3. */
 typedef enum {
@@ -83,6 +88,9 @@ typedef enum {
   ACL_FORMAT_FRACTAL_NZ_C0_4 = 53,
   ACL_FORMAT_FRACTAL_NZ_C0_8 = 54
 } aclFormat;
+
+/* Bytes of an element; 0 for a type whose elements are no whole bytes, and for no type. */
+size_t aclDataTypeSize(aclDataType dataType);
 
 /* Bit patterns of 16-bit floats; to fp16 rounded once, ties to even. */
 float aclFloat16ToFloat(aclFloat16 value);

@@ -1,7 +1,7 @@
 #pragma once
 
 /* What the operators' functions take: tensors, host arrays, scalars, executors. Handles are opaque;
-   one that was destroyed is never valid again. Source: conventions 1.4 to 1.6. */
+   one that was destroyed is never valid again. To destroy NULL is no error, executors excepted. Source: conventions 1.4 to 1.6. */
 
 #include "acl/acl_base.h"
 
@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 typedef struct aclTensor aclTensor;
+typedef struct aclTensorList aclTensorList;
 typedef struct aclIntArray aclIntArray;
 typedef struct aclScalar aclScalar;
 typedef struct aclOpExecutor aclOpExecutor;
@@ -33,6 +34,11 @@ aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue,
 aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_t *offset);
 aclnnStatus aclGetFormat(const aclTensor *tensor, aclFormat *format);
 aclnnStatus aclGetDataType(const aclTensor *tensor, aclDataType *dataType);
+
+/* Tensors side by side, of which some may be NULL. They are the list's from now on: they end with it. */
+aclTensorList *aclCreateTensorList(const aclTensor *const *value, uint64_t size);
+aclnnStatus aclDestroyTensorList(const aclTensorList *array);
+aclnnStatus aclGetTensorListSize(const aclTensorList *tensorList, uint64_t *size);
 
 /* A copy of `size` numbers; NULL for NULL numbers. */
 aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size);

@@ -19,8 +19,8 @@ aclnnStatus aclnnNsaSelectedAttentionGradGetWorkspaceSize(
     const aclIntArray *actualSeqQLenOptional, const aclIntArray *actualSeqKvLenOptional,
     const aclTensor *attenMaskOptional, double scaleValue, int64_t selectedBlockSize,
     int64_t selectedBlockCount, int64_t headNum, char *inputLayout, int64_t sparseMode,
-    aclTensor *dqOut, aclTensor *dkOut, aclTensor *dvOut, uint64_t *workspaceSize,
-    aclOpExecutor **executor);
+    const aclTensor *dqOut, const aclTensor *dkOut, const aclTensor *dvOut,
+    uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnNsaSelectedAttentionGrad(
     void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 

@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include "assay/optimized/flash_attention_score_grad.hpp"
+#include "exhausted_memory.hpp"
+#include "flash_entries.hpp"
+#include "trial.hpp"
+
+namespace {
+
+using namespace assay;
+using namespace assay::test;
+using Op = spec::FlashAttentionScoreGrad;
+using spec::FlashSurface;
+
+class Exhaustion : public Session {};
+
+TEST_F(Exhaustion, OfHostMemoryInATaskIsToldByTheSynchronization) {
+  const Op::Problem problem;
+  const spec::Call<Op> call = spec::call_of(problem, FlashSurface::g1, spec::Product::a2,
+                                            spec::Striding::contiguous, spec::Striding::contiguous);
+  Filling<Op> filling = filling_of(call);
+  Handles handles(filling.uploaded.addresses());
+  const Prepared prepared = phase_1(call, handles);
+  ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+  const Workspace workspace(prepared.workspace_size);
+  memory_is_exhausted_elsewhere = true;
+  const aclnnStatus pushed = phase_2_of(FlashSurface::g1)(workspace.get(), prepared.workspace_size,
+                                                          prepared.executor, stream);
+  const aclError told = aclrtSynchronizeStream(stream);
+  memory_is_exhausted_elsewhere = false;
+  EXPECT_EQ(pushed, ACLNN_SUCCESS);
+  EXPECT_EQ(told, ACL_ERROR_RT_FAILURE);
+  EXPECT_EQ(recent_message(), "aclrtSynchronizeStream: a task failed: no host memory is left");
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS) << "it is told once";
+  const auto own = optimized::flash_attention_score_grad(device::a2());
+  expect_same_bits(call, problem, *own, phase_2_of(FlashSurface::g1), stream);
+}
+
+TEST_F(Exhaustion, OfHostMemoryIsAStatusOfEveryCall) {
+  const std::int64_t dims[] = {4};
+  void* start = nullptr;
+  memory_is_exhausted = true;
+  const aclTensor* const tensor =
+      aclCreateTensor(dims, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, dims, 1, nullptr);
+  const aclError malloced = aclrtMalloc(&start, 8, ACL_MEM_MALLOC_HUGE_FIRST);
+  std::uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  const aclnnStatus phase = aclSetAclOpExecutorRepeatable(executor);
+  memory_is_exhausted = false;
+  EXPECT_EQ(tensor, nullptr);
+  EXPECT_EQ(malloced, ACL_ERROR_BAD_ALLOC);
+  EXPECT_EQ(phase, ACLNN_ERR_INNER) << "not even the message could be made";
+  EXPECT_EQ(size, 0U);
+}
+
+}  // namespace
