@@ -59,9 +59,9 @@ template <class Real>
 typename NsaSelectedAttentionGrad<Real>::QuerySide NsaSelectedAttentionGrad<Real>::query_side(
     std::int64_t b, std::int64_t n, std::int64_t i) const {
   const std::int64_t index = queries_.row(b, n, i);
-  const auto gradient = row<Real>(operands_.attention_out_grad, index, problem_.head_dim_v);
-  const auto out = row<Real>(operands_.attention_out, index, problem_.head_dim_v);
-  return {.query = row<Real>(operands_.query, index, problem_.head_dim),
+  const auto gradient = row_of(operands_.attention_out_grad, index, problem_.head_dim_v);
+  const auto out = row_of(operands_.attention_out, index, problem_.head_dim_v);
+  return {.query = row_of(operands_.query, index, problem_.head_dim),
           .attention_out_grad = gradient,
           .softmax_max = operands_.softmax_max[static_cast<std::size_t>(index)],
           .softmax_sum = operands_.softmax_sum[static_cast<std::size_t>(index)],
@@ -72,8 +72,8 @@ template <class Real>
 typename NsaSelectedAttentionGrad<Real>::KeySide NsaSelectedAttentionGrad<Real>::key_side(
     std::int64_t b, std::int64_t kv, std::int64_t j) const {
   const std::int64_t index = keys_.row(b, kv, j);
-  return {.key = row<Real>(operands_.key, index, problem_.head_dim),
-          .value = row<Real>(operands_.value, index, problem_.head_dim_v)};
+  return {.key = row_of(operands_.key, index, problem_.head_dim),
+          .value = row_of(operands_.value, index, problem_.head_dim_v)};
 }
 
 template <class Real>

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace assay::reference {
@@ -11,15 +12,16 @@ std::vector<Real> zeros(std::int64_t size) {
   return std::vector<Real>(static_cast<std::size_t>(size), Real(0));
 }
 
-template <class Real>
-Real dot(const std::vector<Real>& a, const std::vector<Real>& b) {
-  Real sum(0);
+/// Rows are vectors or spans.
+template <class Row, class Other>
+typename Row::value_type dot(const Row& a, const Other& b) {
+  typename Row::value_type sum(0);
   for (std::size_t d = 0; d < a.size(); ++d) sum += a[d] * b[d];
   return sum;
 }
 
-template <class Real>
-void add_scaled(std::vector<Real>& sum, const Real& factor, const std::vector<Real>& row) {
+template <class Real, class Row>
+void add_scaled(std::vector<Real>& sum, const Real& factor, const Row& row) {
   for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += factor * row[d];
 }
 
@@ -28,6 +30,14 @@ template <class Real, class Element>
 std::vector<Real> row(const std::vector<Element>& elements, std::int64_t index, std::int64_t dim) {
   const auto first = elements.begin() + index * dim;
   return std::vector<Real>(first, first + dim);
+}
+
+/// The same where it lies, of an operand in the type of the arithmetic.
+template <class Real>
+std::span<const Real> row_of(const std::vector<Real>& elements, std::int64_t index,
+                             std::int64_t dim) {
+  return std::span(elements).subspan(static_cast<std::size_t>(index * dim),
+                                     static_cast<std::size_t>(dim));
 }
 
 /// Rows `index` of an operand and of its rope part, one behind the other: the scores are the products of such rows.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/conformance/parallel.hpp"
@@ -14,26 +16,32 @@ namespace {
 using Op = spec::NsaSelectedAttentionGrad;
 using spec::Tensor;
 
-/// The forward of every query head, on all cores.
+/// The forward of every query row, on all cores.
 reference::SelectedForward<double> forward_of(const Op::Problem& p, const Op::Inputs& inputs) {
+  using Attention = reference::NsaSelectedAttention<double>;
+  constexpr std::int64_t rows_of_task = 16;
   const spec::Extents queries = query_extents(p), out = attention_out_extents(p);
   reference::SelectedForward<double> all;
   all.softmax_max.resize(static_cast<std::size_t>(queries.rows()));
   all.softmax_sum = all.softmax_max;
   all.attention_out.resize(static_cast<std::size_t>(out.rows() * out.dim));
-  std::vector<reference::SelectedOperands<double>> sides(
-      static_cast<std::size_t>(p.batch * p.heads_kv));
-  parallel_for(std::ssize(sides), [&](std::int64_t k) {
-    sides[static_cast<std::size_t>(k)] =
-        selected::key_side<double>(p, inputs, {k / p.heads_kv, k % p.heads_kv * p.group(), 1});
+  // Of every sequence and key head, with the query heads that read it.
+  std::vector<std::optional<Attention>> groups(static_cast<std::size_t>(p.batch * p.heads_kv));
+  parallel_for(std::ssize(groups), [&](std::int64_t k) {
+    const selected::Heads heads{k / p.heads_kv, k % p.heads_kv * p.group(), p.group()};
+    auto operands = selected::key_side<double>(p, inputs, heads);
+    operands.query = selected::rows_of<double>(inputs.query, queries, heads);
+    groups[static_cast<std::size_t>(k)].emplace(selected::problem_of(p, heads),
+                                                std::move(operands));
   });
-  parallel_for(p.batch * p.heads_q, [&](std::int64_t task) {
-    const std::int64_t b = task / p.heads_q, n = task % p.heads_q;
-    const selected::Heads head{b, n, 1};
-    auto operands = sides[static_cast<std::size_t>(b * p.heads_kv + n / p.group())];
-    operands.query = selected::rows_of<double>(inputs.query, queries, head);
-    const auto own = reference::forward<double>(selected::problem_of(p, head), operands);
-    const std::int64_t first = queries.row(b, n, 0);
+  parallel_for((queries.rows() + rows_of_task - 1) / rows_of_task, [&](std::int64_t task) {
+    const std::int64_t first = task * rows_of_task;
+    reference::SelectedForward<double> own;
+    for (std::int64_t row = first; row < std::min(first + rows_of_task, queries.rows()); ++row) {
+      const auto [b, n, i] = queries.position(row);
+      groups[static_cast<std::size_t>(b * p.heads_kv + n / p.group())]->append_row(
+          0, n % p.group(), i, own);
+    }
     std::ranges::copy(own.softmax_max, all.softmax_max.begin() + first);
     std::ranges::copy(own.softmax_sum, all.softmax_sum.begin() + first);
     std::ranges::copy(own.attention_out, all.attention_out.begin() + first * out.dim);

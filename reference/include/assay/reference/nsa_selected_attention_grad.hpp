@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "assay/reference/real.hpp"
@@ -53,14 +54,40 @@ class Selection {
   std::vector<std::int64_t> topk_indices_;
 };
 
-/// Softmax statistics and attention output of every query row, in the order of `spec::Extents::row`.
+/// Softmax statistics and attention output of query rows, in the order of `spec::Extents::row`.
 template <class Real>
 struct SelectedForward {
   std::vector<Real> softmax_max, softmax_sum, attention_out;
 };
 
 /// The forward from the definition: the softmax of a query runs over the entries of its list that it sees. A row that
-/// sees none has softmax_max -FLT_MAX, softmax_sum FLT_MAX and output 0.
+/// sees none has softmax_max -FLT_MAX, softmax_sum FLT_MAX and output 0. Rows are independent: call them from any
+/// thread.
+/// Errors: std::invalid_argument where Selection says so.
+template <class Real>
+class NsaSelectedAttention {
+ public:
+  using Problem = spec::NsaSelectedAttentionGrad::Problem;
+
+  /// Of the operands it reads query, key, value and the lists.
+  NsaSelectedAttention(const Problem& problem, SelectedOperands<Real> operands);
+
+  /// Appends statistics and output of query (b, n, i).
+  void append_row(std::int64_t b, std::int64_t n, std::int64_t i,
+                  SelectedForward<Real>& rows) const;
+
+ private:
+  /// As often as they are listed.
+  std::vector<std::int64_t> seen_keys(std::int64_t b, std::int64_t kv, std::int64_t i) const;
+
+  Problem problem_;
+  SelectedOperands<Real> operands_;
+  Selection selection_;
+  spec::Extents queries_, keys_;
+  Real scale_;
+};
+
+/// That of every query row.
 template <class Real>
 SelectedForward<Real> forward(const spec::NsaSelectedAttentionGrad::Problem& problem,
                               const SelectedOperands<Real>& operands);
@@ -117,12 +144,12 @@ class NsaSelectedAttentionGrad {
   /// All that the formulas take from query (b, n, i); row_term is the dot product of attention_out_grad and
   /// attention_out.
   struct QuerySide {
-    std::vector<Real> query, attention_out_grad;
+    std::span<const Real> query, attention_out_grad;
     Real softmax_max, softmax_sum, row_term;
   };
   /// All that they take from key (b, kv, j).
   struct KeySide {
-    std::vector<Real> key, value;
+    std::span<const Real> key, value;
   };
 
   QuerySide query_side(std::int64_t b, std::int64_t n, std::int64_t i) const;
