@@ -145,14 +145,23 @@ class RelationExaminationOf {
     return Family::gradients_of(trial.problem, related_run(c, inputs_[number], kernel));
   }
 
+  /// Multiply-adds of a run up to which the tolerance of every element is worth its time.
+  static constexpr double most_bounded = 1e8;
+
   Verdict judge_once(Kernel& kernel, CaseReport& report) {
+    const spec::NumericsProfile profile = kernel.numerics(examined_.problem);
+    const bool exact =
+        relation_->agreement == Agreement::bits && profile.order == spec::Order::fixed;
+    if (!exact &&
+        conformance::multiply_adds(Family::dense_problem(examined_.problem)) > most_bounded) {
+      add_note(report, "note",
+               "so long a run is compared bit by bit alone, which needs a fixed order");
+      return Verdict::not_applicable;
+    }
     const Gradients actual = run(0, kernel);
     std::vector<Gradients> outputs;
     while (outputs.size() < experiment_->variants.size())
       outputs.push_back(run(outputs.size() + 1, kernel));
-    const spec::NumericsProfile profile = kernel.numerics(examined_.problem);
-    const bool exact =
-        relation_->agreement == Agreement::bits && profile.order == spec::Order::fixed;
     const Tolerances* limits = exact ? nullptr : &allowed(profile);
     if (limits != nullptr && !limits->consistent) {
       add_note(report, "note",

@@ -1,4 +1,5 @@
 #include "assay/conformance/coverage.hpp"
+#include "assay/conformance/sizes.hpp"
 #include "flash_attention_score_grad_factors.hpp"
 
 namespace assay::conformance::flash {
@@ -114,6 +115,30 @@ template <>
 void cover(PairCoverage& coverage, const Case<spec::FlashAttentionScoreGrad>& c) {
   if (c.track == Track::phase1 || !c.violate.empty()) return;
   cover(coverage, flash::axes(), flash::axes_of(c));
+}
+
+template <>
+std::vector<Size> sizes_of(const Case<spec::FlashAttentionScoreGrad>& c) {
+  if (c.track == Track::phase1 || !c.violate.empty()) return {};
+  constexpr std::int64_t of_16_bits = 0xffff, of_20_bits = 0xfffff, of_24_bits = 0xffffff;
+  const auto& p = c.problem;
+  const std::int64_t scores = spec::score_count(p);
+  const std::int64_t tokens = std::max(query_extents(p).tokens(), key_extents(p).tokens());
+  std::vector<Size> sizes = {{"head_dim", p.head_dim},
+                             {"head_dim_v", p.head_dim_v},
+                             {"heads of a group", p.group()},
+                             {"sequences", p.batch},
+                             {"tokens", tokens, of_16_bits},
+                             {"scores", scores, of_24_bits}};
+  if (p.has_dropout()) sizes.push_back({"bits of dropout", scores, of_20_bits});
+  const auto add_end = [&](std::int64_t end) {
+    if (end > 0 && end < std::max(p.seq_q, p.seq_kv)) sizes.push_back({"end of a window", end});
+  };
+  if (p.atten_mask != spec::MaskShape::absent && (p.sparse_mode == 0 || p.sparse_mode == 4))
+    add_end(p.pre_tokens), add_end(p.next_tokens);
+  if (p.atten_mask != spec::MaskShape::absent && (p.sparse_mode == 5 || p.sparse_mode == 6))
+    for (const std::int64_t prefix : p.prefix) sizes.push_back({"prefix", prefix});
+  return sizes;
 }
 
 }  // namespace assay::conformance

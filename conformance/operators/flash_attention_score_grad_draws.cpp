@@ -13,18 +13,20 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
+/// Most of the numbers are small: many heads leave a budget short sequences.
 void draw_heads(Op::Problem& p, Group group, Draws& draws) {
+  constexpr std::int64_t most_heads = 24, most_of_a_group = 16;
   switch (group) {
     case Group::one:
-      p.heads_q = p.heads_kv = draws.one_of({1, 2, 3});
+      p.heads_q = p.heads_kv = draws.one_of<std::int64_t>({1, 2, 3, draws.integer(4, 9)});
       break;
     case Group::some:
-      p.heads_kv = draws.one_of({2, 2, 3});
-      p.heads_q = p.heads_kv * draws.one_of({2, 2, 4});
+      p.heads_kv = draws.one_of<std::int64_t>({2, 2, 3, draws.integer(4, 6)});
+      p.heads_q = p.heads_kv * draws.one_of<std::int64_t>({2, 3, draws.integer(4, most_heads / p.heads_kv)});
       break;
     case Group::all:
       p.heads_kv = 1;
-      p.heads_q = draws.one_of({2, 3, 8});
+      p.heads_q = draws.one_of<std::int64_t>({2, 3, draws.integer(4, most_of_a_group)});
       break;
   }
 }
@@ -33,14 +35,16 @@ std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
   const bool rope = has_rope(k.surface);
   switch (k.head_dim) {
     case HeadDim::small:
+      if (rope) return 8;
       // One channel is too few for a lattice or a narrower value.
-      if (rope || k.track != Track::bound) return 8;
-      return k.narrow_value ? draws.one_of({3, 8, 12}) : draws.one_of({1, 3, 8, 12});
-    case HeadDim::odd: return draws.one_of({17, 33, 71, 100});
-    case HeadDim::eights: return draws.one_of({24, 40, 72, 88});
-    case HeadDim::tiles: return draws.one_of({16, 32, 64, 80, 96, 128});
-    case HeadDim::wide: return rope ? draws.one_of({192, 256, 512}) : draws.one_of({129, 192, 256, 512});
-    case HeadDim::widest: return draws.one_of({520, 576, 768});
+      return draws.integer(k.track != Track::bound ? 8 : k.narrow_value ? 2 : 1, 15);
+    case HeadDim::odd: return 8 * draws.integer(2, 15) + draws.integer(1, 7);
+    case HeadDim::eights: return 16 * draws.integer(1, 7) + 8;
+    case HeadDim::tiles: return 16 * draws.integer(1, 8);
+    case HeadDim::wide:
+      return draws.one_of({16 * draws.integer(9, 32), rope ? 8 * draws.integer(17, 64)
+                                                           : draws.integer(129, 512)});
+    case HeadDim::widest: return rope ? 8 * draws.integer(65, 96) : draws.integer(513, 768);
   }
   return 16;
 }
@@ -108,7 +112,7 @@ void draw_prefix(Op::Problem& p, Prefix prefix, Draws& draws) {
     const std::int64_t all = p.length_kv(b), least = std::max<std::int64_t>(0, all - p.length_q(b));
     p.prefix.push_back(prefix == Prefix::least ? least
                        : prefix == Prefix::all ? all
-                                               : draws.integer(least, all));
+                                               : draws.edge(least, all));
   }
 }
 

@@ -85,7 +85,6 @@ void add_padded(LatticeCases& cases, Track track, DType dtype) {
     set_single_head(c.problem, 2200, 2100);
     if (mask.sparse_mode == 4) c.problem.pre_tokens = 900, c.problem.next_tokens = 300;
     c.problem.head_dim = c.problem.head_dim_v = 48;
-    c.rows = rows_of_long_cases;
     add(std::move(c), Layout::bnsd);
   }
 }

@@ -80,14 +80,15 @@ std::int64_t batch_of(const Categories& k, Draws& draws) {
     case Lengths::many: return draws.integer(16, 40);
     case Lengths::empty_q:
     case Lengths::empty_kv:
-    case Lengths::empty_both: return draws.integer(3, 5);
+    case Lengths::empty_both: return draws.one_of<std::int64_t>({3, 4, 5, draws.integer(6, 15)});
     default: break;
   }
-  if (k.layout == spec::Layout::tnd) return draws.integer(2, 4);
+  if (k.layout == spec::Layout::tnd) return draws.one_of<std::int64_t>({2, 3, 4, draws.integer(5, 15)});
   const bool one_mask = k.mask == spec::MaskShape::ss || k.mask == spec::MaskShape::one_one_ss;
   // In mode 5 the mask holds every sequence's prefix.
   if (k.sparse_mode == 5 && one_mask) return 1;
-  return k.mask == spec::MaskShape::b_one_ss ? 2 : draws.one_of({1, 1, 2, 3});
+  const std::int64_t least = k.mask == spec::MaskShape::b_one_ss ? 2 : 1;
+  return draws.one_of<std::int64_t>({least, least, 2, draws.integer(3, 9)});
 }
 
 /// Lengths of the sequences that have queries and keys.
@@ -138,7 +139,7 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
   const bool masked = p.atten_mask != spec::MaskShape::absent;
   if (p.sparse_mode >= 7 && masked) return draw_split_window(p, window, draws);
   const std::int64_t shorter = shortest(p);
-  const std::int64_t inside = draws.integer(1, std::max<std::int64_t>(1, shorter / 4));
+  const std::int64_t inside = draws.edge(1, shorter / 4);
   switch (window) {
     case Window::unbounded: break;
     case Window::causal:
@@ -146,8 +147,8 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
       p.next_tokens = 0;
       break;
     case Window::band:
-      p.pre_tokens = draws.integer(0, shorter / 2);
-      p.next_tokens = draws.integer(0, shorter / 3);
+      p.pre_tokens = draws.edge(0, shorter / 2);
+      p.next_tokens = draws.edge(0, shorter / 3);
       // In TND a band of one diagonal is disputed.
       if (p.input_layout == spec::Layout::tnd && p.pre_tokens + p.next_tokens == 0) p.pre_tokens = 1;
       break;

@@ -12,9 +12,12 @@ std::vector<Case<spec::FlashAttentionScoreGrad>> sample(const SamplingPlan& plan
   cases.add(flash::corner_cases(plan.seed));
   cases.add(flash::cover_cases(plan.seed));
   cases.add(flash::lattice_cases(plan.seed));
+  cases.add(flash::edge_cases(plan.seed));
   cases.add(flash::relation_cases(plan.seed));
   cases.add(flash::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(flash::completing_cases(plan.seed, cases.cases()));
+  cases.add(flash::large_cases(plan.seed));
+  cases.add(flash::large_relation_cases(plan.seed));
   if (plan.full) cases.add(flash::largest_cases(plan.seed));
   cases.add(flash::model_cases(plan.full ? flash::ModelExtent::whole : flash::ModelExtent::cut));
   return cases.take();

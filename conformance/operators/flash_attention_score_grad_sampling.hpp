@@ -31,6 +31,16 @@ std::vector<FlashCase> completing_cases(std::uint64_t seed, std::span<const Flas
 /// Tracks a1 and a2 for every type, mask and layout, and a few long sequences.
 std::vector<FlashCase> lattice_cases(std::uint64_t seed);
 
+/// Exact cases whose window or prefix ends at, or beside, multiples of every tile size.
+std::vector<FlashCase> edge_cases(std::uint64_t seed);
+
+/// Cases beyond what a budget leaves to the drawn ones: long grouped heads, more tokens, bits of dropout and scores than
+/// 16, 20 and 24 bits count, values of no whole blocks, long heads all rows of which are judged.
+std::vector<FlashCase> large_cases(std::uint64_t seed);
+
+/// Relations between runs of 512 to 4096 tokens.
+std::vector<FlashCase> large_relation_cases(std::uint64_t seed);
+
 /// `count` cases drawn from the categories of the cover, their lengths near tile edges.
 std::vector<FlashCase> random_cases(std::uint64_t seed, std::int64_t count);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "assay/conformance/sizes.hpp"
 #include "operators/nsa_compress_grad_factors.hpp"
 
 namespace assay::conformance {
@@ -94,6 +95,18 @@ template <>
 void cover(PairCoverage& coverage, const Case<spec::NsaCompressGrad>& c) {
   if (c.track == Track::phase1 || !c.violate.empty()) return;
   cover(coverage, compress::axes(), compress::axes_of(c));
+}
+
+template <>
+std::vector<Size> sizes_of(const Case<spec::NsaCompressGrad>& c) {
+  if (c.track == Track::phase1 || !c.violate.empty()) return {};
+  constexpr std::int64_t of_16_bits = 0xffff;
+  const auto& p = c.problem;
+  return {{"head_dim", p.head_dim},
+          {"heads", p.heads},
+          {"sequences", p.batch},
+          {"window", p.compress_block_size},
+          {"tokens", input_extents(p).tokens(), of_16_bits}};
 }
 
 }  // namespace assay::conformance

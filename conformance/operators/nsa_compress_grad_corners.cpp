@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "draws.hpp"
 #include "operators/nsa_compress_grad_sampling.hpp"
 
 namespace assay::conformance::compress {
@@ -116,6 +117,15 @@ void add_many(Corners& corners) {
     c.problem.batch = 512;
     c.problem.seq = 40;
     c.problem.heads = 2;
+  });
+  corners.add("more tokens than 16 bits count", [](CompressCase& c) {
+    Draws draws(c.seed);
+    c.problem.heads = 1;
+    c.problem.head_dim = 16;
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t tokens = 0; tokens <= 0xffff; tokens += lengths.back())
+      lengths.push_back(draws.edge(1, 20'000));
+    set_lengths(c.problem, std::move(lengths));
   });
   corners.add("one long sequence", [](CompressCase& c) {
     c.problem.batch = c.problem.heads = 1;

@@ -23,27 +23,29 @@ bool is_large(const Categories& k) {
 }
 
 void draw_window(Op::Problem& p, const Categories& k, Draws& draws) {
-  using Window = std::pair<std::int64_t, std::int64_t>;
   const bool is_frugal = is_large(k);
-  const auto set = [&](Window window) {
-    std::tie(p.compress_block_size, p.compress_stride) = window;
+  const auto set = [&](std::int64_t size, std::int64_t stride) {
+    p.compress_block_size = 16 * size, p.compress_stride = 16 * stride;
   };
+  // In units of 16 tokens; a window has at most eight.
   switch (k.overlap) {
-    case Overlap::part:
-      return set(is_frugal ? Window{48, 32}
-                           : draws.one_of<Window>({{48, 32}, {64, 48}, {112, 64}, {128, 112}}));
-    case Overlap::two:
-      return set(is_frugal ? Window{32, 16}
-                           : draws.one_of<Window>({{32, 16}, {64, 32}, {128, 64}}));
-    case Overlap::few:
-      return set(is_frugal ? draws.one_of<Window>({{48, 16}, {64, 16}})
-                           : draws.one_of<Window>({{48, 16}, {64, 16}, {96, 32}}));
-    case Overlap::odd:
-      return set(is_frugal ? Window{80, 32}
-                           : draws.one_of<Window>({{80, 32}, {112, 48}, {128, 48}}));
-    case Overlap::many:
-      return set(is_frugal ? draws.one_of<Window>({{80, 16}, {96, 16}})
-                           : draws.one_of<Window>({{80, 16}, {112, 16}, {128, 16}}));
+    case Overlap::part: {
+      const std::int64_t stride = is_frugal ? 2 : draws.integer(2, 7);
+      return set(draws.integer(stride + 1, std::min<std::int64_t>(2 * stride - 1, 8)), stride);
+    }
+    case Overlap::two: {
+      const std::int64_t stride = is_frugal ? 1 : draws.integer(1, 4);
+      return set(2 * stride, stride);
+    }
+    case Overlap::few: {
+      const std::int64_t stride = is_frugal ? 1 : draws.integer(1, 2);
+      return set(stride * draws.integer(3, 4), stride);
+    }
+    case Overlap::odd: {
+      const std::int64_t stride = is_frugal ? 2 : draws.integer(2, 3);
+      return set(stride == 2 ? draws.one_of({5, is_frugal ? 5 : 7}) : draws.integer(7, 8), stride);
+    }
+    case Overlap::many: return set(draws.integer(5, is_frugal ? 6 : 8), 1);
   }
 }
 
@@ -51,8 +53,8 @@ std::int64_t draw_heads(const Categories& k, Draws& draws) {
   const bool is_frugal = is_large(k);
   switch (k.heads) {
     case Heads::one: return 1;
-    case Heads::few: return is_frugal ? draws.one_of({2, 3}) : draws.one_of({2, 3, 5, 8, 15});
-    case Heads::many: return k.head_dim == HeadDim::least ? draws.one_of({16, 17, 24}) : 16;
+    case Heads::few: return draws.integer(2, is_frugal ? 3 : 15);
+    case Heads::many: return k.head_dim == HeadDim::least ? draws.integer(16, 24) : 16;
   }
   return 1;
 }
@@ -61,10 +63,9 @@ std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
   const bool is_frugal = is_large(k);
   switch (k.head_dim) {
     case HeadDim::least: return 16;
-    case HeadDim::narrow:
-      return is_frugal ? draws.one_of({32, 48}) : draws.one_of({32, 48, 64, 80, 96, 112});
-    case HeadDim::wide: return is_frugal ? 128 : draws.one_of({128, 144, 192});
-    case HeadDim::widest: return draws.one_of({208, 240, 256});
+    case HeadDim::narrow: return 16 * draws.integer(2, is_frugal ? 3 : 7);
+    case HeadDim::wide: return 16 * draws.integer(8, is_frugal ? 9 : 12);
+    case HeadDim::widest: return 16 * draws.integer(13, 16);
   }
   return 16;
 }
@@ -81,7 +82,7 @@ std::int64_t draw_total(const Op::Problem& p, Amount amount, Draws& draws) {
 Counts draw_counts(Lengths lengths, std::int64_t total, Draws& draws) {
   if (lengths == Lengths::single) return {total};
   if (lengths == Lengths::equal) {
-    const std::int64_t sequences = draws.integer(2, 3);
+    const std::int64_t sequences = draws.one_of<std::int64_t>({2, 3, draws.integer(4, 6)});
     return Counts(static_cast<std::size_t>(sequences), (total + sequences - 1) / sequences);
   }
   if (lengths == Lengths::many) {
@@ -91,7 +92,10 @@ Counts draw_counts(Lengths lengths, std::int64_t total, Draws& draws) {
       ++counts[static_cast<std::size_t>(draws.integer(0, std::ssize(counts) - 1))];
     return counts;
   }
-  return {total / 2, total / 3, total - total / 2 - total / 3};
+  Counts counts = {total / 2, total / 3, total - total / 2 - total / 3};
+  for (std::int64_t more = draws.one_of<std::int64_t>({0, 0, draws.integer(1, 5)}); more > 0; --more)
+    counts.push_back(draws.integer(1, 3));
+  return counts;
 }
 
 /// Lengths of sequences with so many windows.

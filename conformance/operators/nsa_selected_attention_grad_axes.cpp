@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "assay/conformance/coverage.hpp"
+#include "assay/conformance/sizes.hpp"
 #include "axis_pairs.hpp"
 #include "nsa_selected_attention_grad_factors.hpp"
 
@@ -107,6 +108,18 @@ template <>
 void cover(PairCoverage& coverage, const Case<spec::NsaSelectedAttentionGrad>& c) {
   if (c.track == Track::phase1 || !c.violate.empty()) return;
   cover(coverage, selected::axes(), selected::axes_of(c));
+}
+
+template <>
+std::vector<Size> sizes_of(const Case<spec::NsaSelectedAttentionGrad>& c) {
+  if (c.track == Track::phase1 || !c.violate.empty()) return {};
+  constexpr std::int64_t of_16_bits = 0xffff;
+  const auto& p = c.problem;
+  const std::int64_t tokens = std::max(query_extents(p).tokens(), key_extents(p).tokens());
+  return {{"heads of a group", p.group()},
+          {"sequences", p.batch},
+          {"blocks of a list", p.selected_block_count},
+          {"tokens", tokens, of_16_bits}};
 }
 
 }  // namespace assay::conformance

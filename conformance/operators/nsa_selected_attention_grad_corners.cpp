@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "draws.hpp"
 #include "flash_attention_score_grad_sampling.hpp"
 #include "nsa_selected_attention_grad_draws.hpp"
 
@@ -201,6 +202,19 @@ void add_sequences(Corners& corners) {
   });
 }
 
+/// More tokens than 16 bits count, in so many sequences that a row of each is many rows.
+void add_tokens(Corners& corners) {
+  corners.add("more tokens than 16 bits count", [](SelectedCase& c) {
+    Draws draws(c.seed);
+    c.problem.heads_q = c.problem.heads_kv = 1;
+    c.problem.batch = draws.integer(1'200, 2'000);
+    c.problem.seq_q = 65'536 / c.problem.batch + draws.integer(1, 3);
+    set_blocks(c.problem, 16, 1, 0);
+    set_dims(c.problem, 128, 128);
+    c.rows = 1;
+  });
+}
+
 void add_scales_and_overflow(Corners& corners) {
   for (const double scale : {0.0, 1.0, -1.0, 0x1p-20})
     corners.add("scale_value", [=](SelectedCase& c) { c.problem.scale_value = scale; });
@@ -237,6 +251,7 @@ std::vector<SelectedCase> corner_cases(std::uint64_t seed) {
   add_masks(corners);
   add_lists(corners);
   add_sequences(corners);
+  add_tokens(corners);
   add_scales_and_overflow(corners);
   add_calls(corners);
   return corners.take();

@@ -29,6 +29,21 @@ TEST(CompressSample, HasSomeHundredCasesAndNoLineTwice) {
   testing::expect_no_line_twice<Op>();
 }
 
+TEST(CompressSample, TakesHeadSizesAndSequencesFromRangesAndMoreTokensThan16BitsCount) {
+  std::set<std::int64_t> head_dims, sequences;
+  std::int64_t tokens = 0;
+  for (const auto& c : default_cases()) {
+    if (!is_value_case(c)) continue;
+    head_dims.insert(c.problem.head_dim), sequences.insert(c.problem.batch);
+    tokens = std::max(tokens, input_extents(c.problem).tokens());
+  }
+  for (std::int64_t size = 16; size <= 256; size += 16)
+    EXPECT_TRUE(head_dims.contains(size)) << size;
+  for (std::int64_t count = 1; count <= 6; ++count)
+    EXPECT_TRUE(sequences.contains(count)) << count;
+  EXPECT_GT(tokens, 0xffff);
+}
+
 TEST(CompressSample, EveryLineParsesBack) { testing::expect_every_line_to_parse_back<Op>(); }
 
 TEST(CompressSample, EveryValueCaseHasAWindow) {

@@ -95,6 +95,22 @@ TEST(SelectedSample, HoldsTheAxesOfTheGuidance) {
   EXPECT_TRUE(has_duplicates_of_32);
 }
 
+TEST(SelectedSample, TakesGroupsAndSequencesFromRangesAndMoreTokensThan16BitsCount) {
+  std::set<std::int64_t> groups, sequences;
+  std::int64_t tokens = 0;
+  for (const auto& c : default_cases()) {
+    if (!is_value_case(c)) continue;
+    groups.insert(c.problem.group()), sequences.insert(c.problem.batch);
+    tokens = std::max(tokens, query_extents(c.problem).tokens());
+    if (c.track == Track::a1 || c.track == Track::a2) EXPECT_EQ(c.rows, 0) << command_line(c);
+  }
+  for (std::int64_t count = 1; count <= 9; ++count) {
+    EXPECT_TRUE(groups.contains(count)) << count;
+    EXPECT_TRUE(sequences.contains(count)) << count;
+  }
+  EXPECT_GT(tokens, 0xffff);
+}
+
 TEST(SelectedSample, HasPublishedShapes) {
   const auto whole = selected::model_cases(selected::ModelExtent::whole);
   ASSERT_GE(whole.size(), 4u);

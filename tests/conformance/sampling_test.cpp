@@ -71,6 +71,52 @@ TEST(Sample, HasNoMoreThan1200CasesBesideRefusals) {
   EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1200);
 }
 
+/// What is due on the lattice follows from few keys a row: no length is a reason to judge some rows alone.
+TEST(Sample, JudgesEveryRowOfExactCases) {
+  for (const auto& c : default_cases())
+    if (c.track == Track::a1 || c.track == Track::a2) EXPECT_EQ(c.rows, 0) << command_line(c);
+}
+
+/// Numbers that no list names are drawn.
+TEST(Sample, TakesHeadSizesGroupsAndSequencesFromRanges) {
+  std::set<std::int64_t> head_dims, values, groups, sequences, ends;
+  for (const auto& c : default_cases()) {
+    const Op::Problem& p = c.problem;
+    if (!is_value_case(c)) continue;
+    head_dims.insert(p.head_dim), values.insert(p.head_dim_v);
+    groups.insert(p.group()), sequences.insert(p.batch);
+    if (c.note == "a window or prefix beside a tile edge")
+      ends.insert({p.pre_tokens, p.next_tokens}), ends.insert(p.prefix.begin(), p.prefix.end());
+  }
+  EXPECT_GE(head_dims.size(), 100u);
+  EXPECT_GE(values.size(), 100u);
+  for (std::int64_t size = 16; size <= 128; size += 16)
+    EXPECT_TRUE(head_dims.contains(size)) << size;
+  for (std::int64_t count = 1; count <= 12; ++count) {
+    EXPECT_TRUE(groups.contains(count)) << count;
+    EXPECT_TRUE(sequences.contains(count)) << count;
+  }
+  for (const std::int64_t tile : {16, 32, 64, 128, 256, 512})
+    for (const std::int64_t beside : {-1, 0, 1})
+      EXPECT_TRUE(std::ranges::any_of(
+          ends, [&](std::int64_t end) { return end > beside && (end - beside) % tile == 0; }))
+          << tile << ' ' << beside;
+}
+
+TEST(Sample, GoesBeyondWhatShortIndicesCount) {
+  std::int64_t tokens = 0, scores = 0, bits = 0;
+  for (const auto& c : default_cases()) {
+    if (c.track != Track::a1 && c.track != Track::a2) continue;
+    const std::int64_t of_case = spec::score_count(c.problem);
+    tokens = std::max(tokens, key_extents(c.problem).tokens());
+    scores = std::max(scores, of_case);
+    if (c.problem.has_dropout()) bits = std::max(bits, of_case);
+  }
+  EXPECT_GT(tokens, 0xffff);
+  EXPECT_GT(bits, 0xffffff);
+  EXPECT_GT(scores, 0xffffff);
+}
+
 TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
   std::set<std::string> used_profiles, used_patterns, used_drops;
   for (const auto& c : default_cases()) {

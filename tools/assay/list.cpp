@@ -144,7 +144,7 @@ struct Options {
 /// What the cases of a sweep would exercise if every one of them conformed.
 template <class Op>
 Coverage planned_coverage(const Planned<Op>& planned) {
-  Coverage coverage{conformance::row_coverage<Op>(), conformance::pair_coverage<Op>()};
+  Coverage coverage{conformance::row_coverage<Op>(), conformance::pair_coverage<Op>(), {}};
   for (const auto& c : planned.cases) {
     const auto call = conformance::call_of(c);
     const std::string violated = c.violate.substr(0, c.violate.find(':'));
@@ -158,6 +158,7 @@ Coverage planned_coverage(const Planned<Op>& planned) {
       }
     }
     conformance::cover(coverage.pairs, c);
+    conformance::cover(coverage.sizes, conformance::sizes_of(c));
   }
   return coverage;
 }
@@ -172,7 +173,7 @@ ExitCode list_coverage(const Options& options, const Context& context) {
   };
   if (!options.report.empty()) {
     const auto results = read_results(options.report);
-    show("what the cases of the report exercised", {results.summary.rows, results.summary.pairs});
+    show("what the cases of the report exercised", {results.summary.rows, results.summary.pairs, {}});
   } else {
     std::int64_t cases = 0, left_out = 0;
     for_each_operator([&]<class Op> {

@@ -48,6 +48,27 @@ void print_uncovered(const PairCoverage& pairs, std::ostream& out) {
     out << fmt::format("  and {} more, see --json\n", uncovered.size() - pairs_shown);
 }
 
+void print_sizes(const std::vector<conformance::SizeCoverage>& sizes, std::ostream& out) {
+  if (sizes.empty()) return;
+  Table table({"size", "numbers", "least", "most", "cases beyond"});
+  for (const auto& size : sizes)
+    table.add({size.name, std::to_string(size.values.size()), std::to_string(*size.values.begin()),
+               std::to_string(*size.values.rbegin()),
+               size.counted == 0 ? "-" : fmt::format("{}: {}", size.counted, size.beyond)});
+  out << '\n';
+  table.print(out);
+}
+
+Json sizes_json(const std::vector<conformance::SizeCoverage>& sizes) {
+  Json all = Json::object();
+  for (const auto& size : sizes) {
+    all[size.name] = {{"numbers", size.values}};
+    if (size.counted > 0) all[size.name]["counted"] = size.counted;
+    if (size.counted > 0) all[size.name]["cases_beyond"] = size.beyond;
+  }
+  return all;
+}
+
 }  // namespace
 
 void print_coverage(const Coverage& coverage, std::ostream& out) {
@@ -65,6 +86,7 @@ void print_coverage(const Coverage& coverage, std::ostream& out) {
   for (const auto& [ids, texts] : unreachable_by_rows(pairs))
     table.add({ids, std::to_string(texts.size()), texts.front()});
   table.print(out);
+  print_sizes(coverage.sizes, out);
 }
 
 Json coverage_json(const Coverage& coverage) {
@@ -84,7 +106,8 @@ Json coverage_json(const Coverage& coverage) {
             {"admissible", coverage.pairs.admissible()},
             {"covered", coverage.pairs.covered()},
             {"uncovered", coverage.pairs.uncovered()},
-            {"unreachable", std::move(unreachable)}}}};
+            {"unreachable", std::move(unreachable)}}},
+          {"sizes", sizes_json(coverage.sizes)}};
 }
 
 }  // namespace assay::cli
