@@ -93,8 +93,8 @@ Counts draw_counts(Lengths lengths, std::int64_t total, Draws& draws) {
     return counts;
   }
   Counts counts = {total / 2, total / 3, total - total / 2 - total / 3};
-  for (std::int64_t more = draws.one_of<std::int64_t>({0, 0, draws.integer(1, 5)}); more > 0; --more)
-    counts.push_back(draws.integer(1, 3));
+  std::int64_t more = draws.one_of<std::int64_t>({0, 0, draws.integer(1, 5)});
+  for (; more > 0 && counts[0] > 2; --more) --counts[0], counts.push_back(1);
   return counts;
 }
 

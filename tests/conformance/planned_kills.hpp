@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/examination.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "sample_checks.hpp"
 #include "size_mutants.hpp"
 

@@ -67,14 +67,16 @@ TEST(Sample, OfOneProductHoldsNoOtherAndNoEntryPointThatItLacks) {
   }
 }
 
-TEST(Sample, HasNoMoreThan1200CasesBesideRefusals) {
-  EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1200);
+TEST(Sample, HasNoMoreThan1300CasesBesideRefusals) {
+  EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1300);
 }
 
 /// What is due on the lattice follows from few keys a row: no length is a reason to judge some rows alone.
 TEST(Sample, JudgesEveryRowOfExactCases) {
   for (const auto& c : default_cases())
-    if (c.track == Track::a1 || c.track == Track::a2) EXPECT_EQ(c.rows, 0) << command_line(c);
+    if (c.track != Track::bound && is_value_case(c)) {
+      EXPECT_EQ(c.rows, 0) << command_line(c);
+    }
 }
 
 /// Numbers that no list names are drawn.
@@ -154,10 +156,10 @@ TEST(Sample, MostCasesAreSmallAndAFewAreLong) {
     ++values;
     small += work <= 2e7 ? 1 : 0;
     sum += work;
-    EXPECT_LE(work, 3e8) << command_line(c);
+    EXPECT_LE(work, 1e9) << command_line(c);
   }
   EXPECT_GE(small, values * 9 / 10);
-  EXPECT_LE(sum, 6e9);
+  EXPECT_LE(sum, 1e10);
 }
 
 TEST(Categories, AdmitEveryValueOfEveryFactor) {
