@@ -216,6 +216,49 @@ void add_yardsticks(const Expectation& e, const std::vector<double>& actual,
   };
 }
 
+/// What corruptions of the rows of one head would show.
+struct HeadControls {
+  std::int64_t b = 0, n = 0;
+  std::int64_t due = 0, seen = 0;  ///< rows that are not zero; those that would be missed
+  bool negation = false;           ///< seen in some element
+  bool last = false;               ///< whether the last row that is due is seen
+};
+
+/// Judged rows of one head follow each other.
+std::vector<HeadControls> heads_of(const Expectation& e, const Arithmetic& arithmetic) {
+  std::vector<HeadControls> heads;
+  for (std::int64_t r = 0; r < e.row_count(); ++r) {
+    if (e.exempt[at(r)] != 0) continue;
+    const spec::RowPosition row = e.extents.position(e.rows[at(r)]);
+    bool due = false, seen = false, negation = false;
+    for (std::size_t k = at(r * e.dim()); k < at((r + 1) * e.dim()); ++k) {
+      if (std::abs(e.value[k]) <= e.floor[k]) continue;
+      due = true;
+      seen |= grade(e, k, 0, arithmetic) != Grade::within;
+      negation |= grade(e, k, -e.value[k], arithmetic) != Grade::within;
+    }
+    if (!due) continue;
+    if (heads.empty() || heads.back().b != row.b || heads.back().n != row.n)
+      heads.push_back({.b = row.b, .n = row.n});
+    HeadControls& head = heads.back();
+    ++head.due;
+    head.seen += seen ? 1 : 0;
+    head.negation |= negation;
+    head.last = seen;
+  }
+  return heads;
+}
+
+std::string blind_text(const Expectation& e, const std::vector<HeadControls>& heads) {
+  const auto is_blind = [](const HeadControls& head) { return head.seen == 0; };
+  const auto first = std::ranges::find_if(heads, is_blind);
+  if (first == heads.end()) return {};
+  return "zeros would pass in " + e.name + " of " +
+         std::to_string(std::ranges::count_if(heads, is_blind)) + " of " +
+         std::to_string(heads.size()) + " heads, e.g. (" + std::to_string(first->b) + "," +
+         std::to_string(first->n) + "): its gradient does not exceed its tolerance";
+}
+
 }  // namespace
 
 void Expectation::resize(std::int64_t count) {
@@ -287,40 +330,33 @@ Verdict compare(const Expectation& e, const std::vector<double>& actual,
 
 ControlResult judge_controls(const Expectation& e, const Arithmetic& arithmetic) {
   ControlResult result;
-  for (std::size_t k = 0; k < e.value.size(); ++k)
-    result.applicable |= e.exempt[k / at(e.dim())] == 0 && std::abs(e.value[k]) > e.tau[k];
-  if (!result.applicable) {
-    result.letters = "Z.N.L.S.";
+  const std::vector<HeadControls> heads = heads_of(e, arithmetic);
+  if (heads.empty()) {
+    result.letters = "Z.N.L.S.W.";
     return result;
   }
-  const auto judge = [&](char letter, auto corrupt, bool& flag) {
-    std::vector<double> values = e.value;
-    corrupt(values);
-    const bool passed = passes(e, values, arithmetic);
-    flag |= passed;
-    result.letters += {letter, passed ? '-' : '+'};
+  for (std::size_t k = 0; k < e.value.size(); ++k)
+    result.applicable |= e.exempt[k / at(e.dim())] == 0 && std::abs(e.value[k]) > e.tau[k];
+  bool some_seen = false, some_negation = false;
+  for (const HeadControls& head : heads) {
+    result.rows_due += head.due;
+    result.rows_blind += head.due - head.seen;
+    some_seen |= head.seen > 0;
+    some_negation |= head.negation;
+  }
+  const auto judge = [&](char letter, bool noticed) {
+    result.letters += {letter, noticed ? '+' : '-'};
+    result.weak |= !noticed;
   };
-  const auto scaled = [](double factor) {
-    return [factor](std::vector<double>& values) {
-      for (double& value : values) value *= factor;
-    };
-  };
-  judge('Z', scaled(0.0), result.blind);
-  judge('N', scaled(-1.0), result.blind);
-  judge('L', [&](std::vector<double>& values) {
-    std::int64_t cleared_head = -1;
-    for (std::int64_t r = e.row_count(); r-- > 0;) {
-      const spec::RowPosition row = e.extents.position(e.rows[at(r)]);
-      const std::int64_t head = row.b * e.extents.heads + row.n;
-      const auto first = values.begin() + r * e.dim();
-      if (head == cleared_head ||
-          std::all_of(first, first + e.dim(), [](double x) { return x == 0; }))
-        continue;
-      std::fill(first, first + e.dim(), 0.0);
-      cleared_head = head;
-    }
-  }, result.weak);
-  judge('S', scaled(1.02), result.weak);
+  judge('Z', std::ranges::all_of(heads, [](const HeadControls& h) { return h.seen > 0; }));
+  judge('N', std::ranges::all_of(heads, &HeadControls::negation));
+  judge('L', std::ranges::all_of(heads, &HeadControls::last));
+  std::vector<double> scaled = e.value;
+  for (double& value : scaled) value *= 1.02;
+  judge('S', !passes(e, scaled, arithmetic));
+  judge('W', std::ranges::all_of(heads, [](const HeadControls& h) { return 2 * h.seen >= h.due; }));
+  result.blind = result.applicable && (!some_seen || !some_negation);
+  result.text = blind_text(e, heads);
   return result;
 }
 

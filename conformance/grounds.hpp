@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "assay/conformance/case.hpp"
 #include "assay/conformance/expectation.hpp"
 #include "assay/conformance/report.hpp"
+#include "tiles/tile_sums.hpp"
 
 namespace assay::conformance {
 
@@ -28,6 +30,13 @@ struct Certificate {
 /// proven radius.
 void require_agreement(const Expectation& expectation, const std::vector<Certificate::Row>& rows);
 
+/// Some rows of an output tensor.
+struct RowsOf {
+  const std::string& tensor;
+  const spec::Extents& extents;
+  std::span<const std::int64_t> rows;
+};
+
 /// What every judgement of one case by kernels of one arithmetic rests on. Every operator has a specialisation, with these
 /// members:
 ///
@@ -43,8 +52,11 @@ void require_agreement(const Expectation& expectation, const std::vector<Certifi
 ///   Certificate certify() const;
 ///   /// Whether certified rows hold for kernels of this arithmetic.
 ///   bool is_certifiable() const;
-///   /// The judged elements of an output, (rows, dim) row-major.
-///   std::vector<double> judged_values(const Expectation& e, const Op::Outputs& outputs) const;
+///   /// Behind `expectations`: sums over the tiles of the tensors of which rows are left out, in their order. Nothing where
+///   /// all rows are judged. `averages`: whether roundings are taken for independent.
+///   std::vector<TileSums> tile_sums(bool averages);
+///   /// Rows of an output, by their number: (rows, dim) row-major.
+///   std::vector<double> values(const RowsOf& rows, const Op::Outputs& outputs) const;
 template <class Op>
 class Grounds;
 

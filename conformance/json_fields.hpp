@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <iterator>
+#include <string_view>
 #include <type_traits>
 
 #include "assay/conformance/results.hpp"
@@ -10,6 +13,12 @@ namespace assay::conformance::detail {
 
 template <class T, class Plain>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Plain>;
+
+/// Whether reports of earlier versions lack the member.
+inline bool is_added(std::string_view name) {
+  constexpr std::string_view added[] = {"rows_summed", "worst_tile", "rows_due", "rows_blind"};
+  return std::ranges::find(added, name) != std::end(added);
+}
 
 template <MaybeConst<Finding> T, class Visitor>
 void visit_members(T& f, Visitor&& visit) {
@@ -43,6 +52,10 @@ void visit_members(T& t, Visitor&& visit) {
   visit("histogram", t.histogram);
   visit("controls", t.controls);
   visit("exempt", t.exempt);
+  visit("rows_summed", t.rows_summed);
+  visit("worst_tile", t.worst_tile);
+  visit("rows_due", t.rows_due);
+  visit("rows_blind", t.rows_blind);
   visit("yardsticks", t.yardsticks);
 }
 

@@ -112,11 +112,13 @@ void read(const Json& json, const std::string& where, std::vector<T>& values) {
   for (const Json& element : json)
     read(element, where + "[" + std::to_string(values.size()) + "]", values.emplace_back());
 }
-/// Reads the member `name`. Errors: std::invalid_argument where it is absent or of another kind.
+/// Reads the member `name`; one that was added later keeps its default. Errors: std::invalid_argument where another one is
+/// absent, and for one of another kind.
 template <class T>
 void read_member(const Json& object, const std::string& where, const char* name, T& value) {
   if (!object.is_object()) wrong(where, object, "an object");
   const auto found = object.find(name);
+  if (found == object.end() && is_added(name)) return;
   if (found == object.end()) throw std::invalid_argument(where + " has no member '" + name + "'");
   read(*found, where + "." + name, value);
 }

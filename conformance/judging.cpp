@@ -29,6 +29,8 @@ Verdict control_verdict(const std::vector<ControlResult>& controls, CaseReport& 
   bool applicable = false, weak = false;
   for (std::size_t k = 0; k < controls.size(); ++k) {
     report.tensors[k].controls = controls[k].letters;
+    report.tensors[k].rows_due = controls[k].rows_due;
+    report.tensors[k].rows_blind = controls[k].rows_blind;
     applicable |= controls[k].applicable;
     weak |= controls[k].weak;
     if (!controls[k].blind) continue;
@@ -43,6 +45,10 @@ Verdict control_verdict(const std::vector<ControlResult>& controls, CaseReport& 
                                                        "tolerance: only zeros and noise are due"});
     return Verdict::conforms_weak;
   }
+  for (std::size_t k = 0; k < controls.size(); ++k)
+    if (!controls[k].text.empty())
+      report.findings.push_back(
+          {.rule = "note", .tensor = report.tensors[k].name, .text = controls[k].text});
   return weak ? Verdict::conforms_weak : Verdict::conforms;
 }
 
@@ -51,7 +57,8 @@ Verdict exact_control_verdict(const std::vector<ExactTensor>& tensors, CaseRepor
   for (const ExactTensor& tensor : tensors) {
     const bool applicable = std::any_of(tensor.exact.begin(), tensor.exact.end(),
                                         [](const Dyadic& x) { return x.numerator != 0; });
-    controls.push_back({.applicable = applicable, .letters = applicable ? "Z+N+L+S+" : "Z.N.L.S."});
+    controls.push_back({.applicable = applicable,
+                        .letters = applicable ? "Z+N+L+S+W+" : "Z.N.L.S.W."});
   }
   return control_verdict(controls, report);
 }
@@ -123,15 +130,15 @@ void Certificate::apply(std::vector<Expectation>& expectations) const {
   }
 }
 
-std::vector<double> row_values(const Expectation& e, const spec::Tensor& tensor,
-                               spec::Layout layout) {
-  const spec::HeadView view(tensor, layout, e.extents);
-  std::vector<double> values(e.value.size());
+std::vector<double> row_values(const RowsOf& rows, const spec::Tensor& tensor, spec::Layout layout) {
+  const spec::HeadView view(tensor, layout, rows.extents);
+  const auto dim = static_cast<std::size_t>(rows.extents.dim);
+  std::vector<double> values(rows.rows.size() * dim);
   double* row = values.data();
-  for (const std::int64_t number : e.rows) {
-    const spec::RowPosition place = e.extents.position(number);
-    view.read_row(place.b, place.n, place.s, {row, static_cast<std::size_t>(e.dim())});
-    row += e.dim();
+  for (const std::int64_t number : rows.rows) {
+    const spec::RowPosition place = rows.extents.position(number);
+    view.read_row(place.b, place.n, place.s, {row, dim});
+    row += dim;
   }
   return values;
 }

@@ -12,6 +12,7 @@
 #include "assay/spec/layout.hpp"
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/tensor.hpp"
+#include "grounds.hpp"
 
 /// What the judgement of every operator's numbers is put together from.
 namespace assay::conformance {
@@ -36,8 +37,8 @@ Verdict exemption_verdict(CaseReport& report);
 std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t wanted,
                                     std::uint64_t seed);
 
-/// The judged elements of an output whose rows lie in it as the layout says, (rows, dim) row-major.
-std::vector<double> row_values(const Expectation& e, const spec::Tensor& tensor, spec::Layout layout);
+/// Rows of an output, which lie in it as the layout says, (rows, dim) row-major.
+std::vector<double> row_values(const RowsOf& rows, const spec::Tensor& tensor, spec::Layout layout);
 
 /// One output of a lattice case: what it holds and what it must hold.
 struct ExactOutput {

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <list>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "assay/conformance/examination.hpp"
@@ -23,6 +26,7 @@ struct Prepared {
   std::optional<Lattice> lattice;      ///< tracks a1, a2
   std::optional<Grounds<Op>> grounds;  ///< of the inputs of this profile
   std::vector<Expectation> expectations;
+  std::vector<TileSums> tile_sums;  ///< of the tensors of which rows are left out
   std::vector<ControlResult> controls;
 };
 
@@ -83,6 +87,8 @@ template <class Op>
 void Examination<Op>::State::prepare_lattice(Prepared<Op>& entry) {
   entry.lattice = make_lattice(examined, entry.profile);
   entry.grounds.emplace(examined, entry.lattice->inputs, entry.arithmetic);
+  // What is staged lies on ties: its roundings have one sign.
+  entry.tile_sums = entry.grounds->tile_sums(false);
 }
 
 template <class Op>
@@ -91,6 +97,7 @@ void Examination<Op>::State::prepare_bound(Prepared<Op>& entry) {
   entry.expectations = entry.grounds->expectations();
   if (certifies && !certificate) certificate = entry.grounds->certify();
   if (certificate && entry.grounds->is_certifiable()) certificate->apply(entry.expectations);
+  entry.tile_sums = entry.grounds->tile_sums(true);
   for (const Expectation& e : entry.expectations)
     entry.controls.push_back(judge_controls(e, entry.arithmetic));
 }
@@ -116,6 +123,22 @@ std::vector<Expected> Examination<Op>::expected(const spec::NumericsProfile& pro
   return result;
 }
 
+/// Sums over all rows of the tensors of which rows were left out.
+template <class Op>
+Verdict judge_tiles(const Prepared<Op>& entry, const typename Op::Outputs& outputs, CaseReport& report) {
+  Verdict verdict = Verdict::conforms;
+  for (const TileSums& sums : entry.tile_sums) {
+    const auto tensor = std::ranges::find(report.tensors, sums.name, &TensorReport::name);
+    if (tensor == report.tensors.end()) throw std::logic_error("no report of " + sums.name);
+    const auto rows = [&](std::span<const std::int64_t> numbers) {
+      return entry.grounds->values({sums.name, sums.extents, numbers}, outputs);
+    };
+    verdict =
+        graver(verdict, compare_tiles(sums, rows, entry.arithmetic, *tensor, report.findings));
+  }
+  return verdict;
+}
+
 template <class Op>
 CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
                                   const spec::NumericsProfile& profile) {
@@ -128,6 +151,7 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
       report.findings.empty() ? Verdict::conforms : Verdict::nonconformant_structural;
   if (entry.lattice) {
     judge_lattice(*entry.lattice, c.problem, outputs, profile, report);
+    verdict = graver(verdict, judge_tiles(entry, outputs, report));
     report.verdict =
         graver(graver(verdict, report.verdict),
                exact_control_verdict(exact_tensors(*entry.lattice, c.problem), report));
@@ -140,8 +164,10 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
     return report;
   }
   for (const Expectation& e : entry.expectations)
-    verdict = graver(verdict, compare(e, entry.grounds->judged_values(e, outputs), entry.arithmetic,
-                                      report.tensors.emplace_back(), report.findings));
+    verdict =
+        graver(verdict, compare(e, entry.grounds->values({e.name, e.extents, e.rows}, outputs),
+                                entry.arithmetic, report.tensors.emplace_back(), report.findings));
+  verdict = graver(verdict, judge_tiles(entry, outputs, report));
   verdict = graver(verdict, control_verdict(entry.controls, report));
   verdict = graver(verdict, exemption_verdict(report));
   report.verdict = graver(verdict, profile.weak ? Verdict::conforms_weak : Verdict::conforms);

@@ -14,23 +14,6 @@ namespace {
 
 constexpr std::int64_t rows_per_task = 32, keys_per_task = 128;
 
-/// Whether scores can differ enough for rows of dv to differ. Where all probabilities of a row are about equal, so are all
-/// rows of dv, and so are the roundings of their casts: a mean over such rows says nothing.
-bool scores_vary(const Dense& dense) {
-  constexpr double least = 0x1p-6;
-  if (dense.position_bias.present()) return true;
-  double query = 0, key = 0;
-  const auto largest = [&](const spec::Extents& e, auto row, double& norm) {
-    for (std::int64_t b = 0; b < e.batch; ++b)
-      for (std::int64_t n = 0; n < e.heads; ++n)
-        for (std::int64_t s = 0; s < e.length(b); ++s)
-          norm = std::max(norm, norm_squared(row(b, n, s), e.dim));
-  };
-  largest(dense.queries, [&](auto b, auto n, auto i) { return dense.query(b, n, i); }, query);
-  largest(dense.keys, [&](auto b, auto n, auto j) { return dense.key(b, n, j); }, key);
-  return std::abs(dense.scale) * std::sqrt(query * key) > least;
-}
-
 /// Whether every dP carries the same relative error, which is no smaller than the others: 1 / keep_prob is no fp32 number.
 bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
   return arithmetic.io == spec::DType::fp32 &&
@@ -381,6 +364,21 @@ std::vector<Tensor> key_tensors(const Pass& pass, const JudgedRows& judged, bool
 }
 
 }  // namespace
+
+bool scores_vary(const Dense& dense) {
+  constexpr double least = 0x1p-6;
+  if (dense.position_bias.present()) return true;
+  double query = 0, key = 0;
+  const auto largest = [&](const spec::Extents& e, auto row, double& norm) {
+    for (std::int64_t b = 0; b < e.batch; ++b)
+      for (std::int64_t n = 0; n < e.heads; ++n)
+        for (std::int64_t s = 0; s < e.length(b); ++s)
+          norm = std::max(norm, norm_squared(row(b, n, s), e.dim));
+  };
+  largest(dense.queries, [&](auto b, auto n, auto i) { return dense.query(b, n, i); }, query);
+  largest(dense.keys, [&](auto b, auto n, auto j) { return dense.key(b, n, j); }, key);
+  return std::abs(dense.scale) * std::sqrt(query * key) > least;
+}
 
 std::vector<Part> parts_of(const Op::Problem& p, const std::string& name) {
   std::vector<Part> parts = {{name, 0, p.head_dim}};

@@ -6,6 +6,7 @@
 #include "operators/flash_attention_score_grad_certificate.hpp"
 #include "operators/flash_attention_score_grad_row_terms.hpp"
 #include "operators/flash_attention_score_grad_structure.hpp"
+#include "tiles/attention_tiles.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -34,17 +35,27 @@ std::vector<Finding> Grounds<Op>::check_structure(const Op::Outputs& outputs) co
   return flash::check_structure(case_, dense_, arithmetic_, outputs);
 }
 
+const flash::AllRowTerms& Grounds<Op>::row_terms() {
+  if (!row_terms_) row_terms_ = flash::row_terms(dense_, arithmetic_);
+  return *row_terms_;
+}
+
 std::vector<Expectation> Grounds<Op>::expectations() {
-  const flash::AllRowTerms rows = flash::row_terms(dense_, arithmetic_);
-  consistent_ = rows.consistent;
-  return flash::expectations(dense_, arithmetic_, rows, judged_);
+  return flash::expectations(dense_, arithmetic_, row_terms(), judged_);
 }
 
 Certificate Grounds<Op>::certify() const { return flash::certify(dense_, inputs_, judged_); }
 
-std::vector<double> Grounds<Op>::judged_values(const Expectation& e,
-                                               const Op::Outputs& outputs) const {
-  return row_values(e, tensor_named(outputs, e.name), case_.problem.input_layout);
+std::vector<TileSums> Grounds<Op>::tile_sums(bool averages) {
+  if (std::ssize(judged_.query) == dense_.queries.rows() &&
+      std::ssize(judged_.key) == dense_.keys.rows())
+    return {};
+  return tiles::tile_sums(dense_, arithmetic_, row_terms(),
+                          {.seed = case_.seed, .averages = averages && flash::scores_vary(dense_)});
+}
+
+std::vector<double> Grounds<Op>::values(const RowsOf& rows, const Op::Outputs& outputs) const {
+  return row_values(rows, tensor_named(outputs, rows.tensor), case_.problem.input_layout);
 }
 
 }  // namespace assay::conformance

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
@@ -18,18 +19,21 @@ class Grounds<spec::FlashAttentionScoreGrad> {
 
   std::vector<Finding> check_structure(const Op::Outputs& outputs) const;
   std::vector<Expectation> expectations();
-  bool consistent() const { return consistent_; }
+  std::vector<TileSums> tile_sums(bool averages);
+  bool consistent() const { return !row_terms_ || row_terms_->consistent; }
   Certificate certify() const;
   bool is_certifiable() const { return arithmetic_.profile.delta == spec::Origin::given; }
-  std::vector<double> judged_values(const Expectation& e, const Op::Outputs& outputs) const;
+  std::vector<double> values(const RowsOf& rows, const Op::Outputs& outputs) const;
 
  private:
+  const flash::AllRowTerms& row_terms();
+
   const Case<Op>& case_;
   const Op::Inputs& inputs_;
   const Arithmetic& arithmetic_;
   flash::Dense dense_;
   flash::JudgedRows judged_;
-  bool consistent_ = true;
+  std::optional<flash::AllRowTerms> row_terms_;
 };
 
 }  // namespace assay::conformance

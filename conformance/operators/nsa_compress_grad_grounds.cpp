@@ -3,6 +3,7 @@
 #include "judging.hpp"
 #include "operators/nsa_compress_grad_certificate.hpp"
 #include "operators/nsa_compress_grad_structure.hpp"
+#include "tiles/compress_tiles.hpp"
 
 namespace assay::conformance {
 
@@ -26,13 +27,16 @@ std::vector<Expectation> Grounds<Op>::expectations() const {
 
 Certificate Grounds<Op>::certify() const { return compress::certify(dense_, inputs_, judged_); }
 
-std::vector<double> Grounds<Op>::judged_values(const Expectation& e,
-                                               const Op::Outputs& outputs) const {
-  if (e.name == "input_grad") return row_values(e, outputs.input_grad, spec::Layout::tnd);
+std::vector<TileSums> Grounds<Op>::tile_sums(bool) {
+  return tiles::tile_sums(dense_, arithmetic_, judged_, case_.seed);
+}
+
+std::vector<double> Grounds<Op>::values(const RowsOf& rows, const Op::Outputs& outputs) const {
+  if (rows.tensor == "input_grad") return row_values(rows, outputs.input_grad, spec::Layout::tnd);
   const spec::HeadIndex at = compress::weight_index(case_.problem, outputs.weight_grad);
   std::vector<double> values;
-  for (const std::int64_t number : e.rows) {
-    const auto [b, n, w] = e.extents.position(number);
+  for (const std::int64_t number : rows.rows) {
+    const auto [b, n, w] = rows.extents.position(number);
     values.push_back(outputs.weight_grad.load(at(b, n, w, 0)));
   }
   return values;

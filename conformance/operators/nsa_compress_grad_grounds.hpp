@@ -18,10 +18,11 @@ class Grounds<spec::NsaCompressGrad> {
 
   std::vector<Finding> check_structure(const Op::Outputs& outputs) const;
   std::vector<Expectation> expectations() const;
+  std::vector<TileSums> tile_sums(bool averages);
   bool consistent() const { return true; }  ///< no input is the result of another one
   Certificate certify() const;
   bool is_certifiable() const { return true; }
-  std::vector<double> judged_values(const Expectation& e, const Op::Outputs& outputs) const;
+  std::vector<double> values(const RowsOf& rows, const Op::Outputs& outputs) const;
 
  private:
   const Case<Op>& case_;

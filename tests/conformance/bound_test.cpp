@@ -124,7 +124,7 @@ TEST(Bound, HealthyKernelConformsWithDropout) {
     Trial trial(p, {.stage = spec::DType::bf16, .fused = false}, 5);
     EXPECT_EQ(trial.judge(bf16_plan()), all_conform) << keep_prob;
     for (const Expectation& e : trial.expected)
-      EXPECT_EQ(judge_controls(e, trial.arithmetic).letters, "Z+N+L+S+") << e.name;
+      EXPECT_EQ(judge_controls(e, trial.arithmetic).letters, "Z+N+L+S+W+") << e.name;
     p.keep_prob *= 1.01;  // a kernel that divides by 1 % too much
     const Gradients wrong = testing::run_kernel(p, trial.inputs, bf16_plan());
     TensorReport report;
@@ -218,7 +218,7 @@ TEST(Bound, ControlsAreCaughtInEveryTensor) {
   for (const spec::DType dtype : {spec::DType::bf16, spec::DType::fp16, spec::DType::fp32}) {
     Trial trial(problem_of(dtype), spec::numerics_preset("ascend_a2", dtype), 7);
     for (const Expectation& e : trial.expected)
-      EXPECT_EQ(judge_controls(e, trial.arithmetic).letters, "Z+N+L+S+") << e.name;
+      EXPECT_EQ(judge_controls(e, trial.arithmetic).letters, "Z+N+L+S+W+") << e.name;
   }
 }
 
@@ -226,8 +226,8 @@ TEST(Bound, ControlsAreNotApplicableWithOneKey) {
   Op::Problem p = problem_of(spec::DType::bf16);
   p.seq_kv = 1;
   Trial trial(p, spec::numerics_preset("ascend_a2", p.dtype), 7);
-  EXPECT_EQ(judge_controls(trial.expected[0], trial.arithmetic).letters, "Z.N.L.S.");
-  EXPECT_EQ(judge_controls(trial.expected[2], trial.arithmetic).letters, "Z+N+L+S+");
+  EXPECT_EQ(judge_controls(trial.expected[0], trial.arithmetic).letters, "Z.N.L.S.W.");
+  EXPECT_EQ(judge_controls(trial.expected[2], trial.arithmetic).letters, "Z+N+L+S+W+");
 }
 
 TEST(Bound, DoubleEngineAgreesWithTheDefinitionIn113Bits) {

@@ -112,7 +112,7 @@ TEST(CompressBound, EveryInputProfileConforms) {
               << profile << ' ' << to_string(dtype) << ' ' << trial.first_finding();
         }
         for (const Expectation& e : trial.expected)
-          EXPECT_EQ(judge_controls(e, trial.arithmetic).letters, "Z+N+L+S+") << profile;
+          EXPECT_EQ(judge_controls(e, trial.arithmetic).letters, "Z+N+L+S+W+") << profile;
       }
 }
 
@@ -272,7 +272,7 @@ TEST(CompressBound, ControlsAreCaught) {
   for (const DType dtype : {DType::fp16, DType::bf16}) {
     Trial trial(problem_of(dtype), {}, 5);
     for (const Expectation& e : trial.expected)
-      EXPECT_EQ(judge_controls(e, trial.arithmetic).letters, "Z+N+L+S+") << e.name;
+      EXPECT_EQ(judge_controls(e, trial.arithmetic).letters, "Z+N+L+S+W+") << e.name;
   }
 }
 

@@ -43,7 +43,7 @@ TEST(CompressExamination, HealthyKernelConformsOnEveryTrack) {
         EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
         ASSERT_EQ(report.tensors.size(), 2u);
         for (const TensorReport& tensor : report.tensors)
-          EXPECT_EQ(tensor.controls, "Z+N+L+S+") << tensor.name;
+          EXPECT_EQ(tensor.controls, "Z+N+L+S+W+") << tensor.name;
         EXPECT_TRUE(std::ranges::count(report.accepted_rows, "NSAC-C12") == 1);
       }
 }

@@ -86,7 +86,7 @@ TEST(SelectedBound, TheCastIsSeenAndTheRestIsMuchLessThanTheBound) {
     EXPECT_GT(tensor.worst, 0.1) << tensor.name;
     EXPECT_GT(tensor.rms, 0.4) << tensor.name;
     EXPECT_LT(tensor.rms, 1.05) << tensor.name;
-    EXPECT_EQ(tensor.controls, "Z+N+L+S+") << tensor.name;
+    EXPECT_EQ(tensor.controls, "Z+N+L+S+W+") << tensor.name;
   }
 }
 

@@ -56,6 +56,18 @@ void add_rounded_staging(std::vector<Case>& cases) {
     }
 }
 
+/// Sequences in which tiles lie between the few rows that are judged.
+void add_sampled(std::vector<Case>& cases) {
+  for (const DType dtype : {DType::bf16, DType::fp16, DType::fp32}) {
+    Case c = {.problem = {.dtype = dtype, .heads_q = 2, .heads_kv = 1, .seq_q = 190, .seq_kv = 180,
+                          .head_dim = 16, .head_dim_v = 16, .scale_value = 0.25},
+              .rows = 3, .seed = cases.size()};
+    if (dtype == DType::fp16)
+      c.problem.sparse_mode = 3, c.problem.atten_mask = MaskShape::compressed;
+    cases.push_back(std::move(c));
+  }
+}
+
 /// A plain call of every entry point on which rows are broken.
 std::vector<Case> bases() {
   Problem padded = geometries().front().problem;
@@ -130,6 +142,7 @@ std::vector<Case> kill_cases() {
   std::vector<Case> cases;
   add_exact_and_bound(cases);
   add_rounded_staging(cases);
+  add_sampled(cases);
   add_cascades(cases);
   std::ranges::move(argument_cases(), std::back_inserter(cases));
   return cases;

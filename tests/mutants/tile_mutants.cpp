@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <span>
+
 #include "families.hpp"
 
 namespace assay::mutants {
@@ -70,6 +73,36 @@ struct AccumulatesOnOutput : Kernel {
   }
 };
 
+/// Rows between those at the edges of tiles, which a judge of some rows would look at first.
+constexpr std::int64_t first_hidden = 70, end_hidden = 122;
+
+/// Does something to some rows of one gradient of the first head where the sequence is long enough.
+template <Gradient which, class Corrupt>
+struct HiddenTile : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    const std::int64_t length =
+        is_of_queries(which) ? w.problem.length_q(0) : w.problem.length_kv(0);
+    if (length <= end_hidden) return;
+    for (std::int64_t s = first_hidden; s < end_hidden; ++s)
+      Corrupt{}(w.gradient(which).row(0, 0, s), w.gradient(which).row(0, 0, s + 1));
+  }
+};
+
+struct Lose {
+  void operator()(std::span<float> row, std::span<float>) const { std::ranges::fill(row, 0.0f); }
+};
+struct Negate {
+  void operator()(std::span<float> row, std::span<float>) const {
+    for (float& x : row) x = -x;
+  }
+};
+struct Shift {
+  void operator()(std::span<float> row, std::span<float> next) const {
+    std::ranges::copy(next, row.begin());
+  }
+};
+
 }  // namespace
 
 std::vector<Specimen> tile_mutants() {
@@ -85,6 +118,14 @@ std::vector<Specimen> tile_mutants() {
       planted<LastKeyTwiceInDq>("last_key_twice_in_dq", "the last key is counted twice in dq"),
       planted<WorkspaceNotZeroed>("workspace_not_zeroed",
                                   "dq accumulates on what the workspace held"),
+      planted<HiddenTile<Gradient::dq, Lose>>("hidden_tile_of_dq_lost",
+                                              "52 rows of dq are 0 in a long sequence"),
+      planted<HiddenTile<Gradient::dk, Negate>>("hidden_tile_of_dk_negated",
+                                                "52 rows of dk have the wrong sign", ascend_like),
+      planted<HiddenTile<Gradient::dv, Lose>>("hidden_tile_of_dv_lost",
+                                              "52 rows of dv are 0 in a long sequence", ascend_like),
+      planted<HiddenTile<Gradient::dk, Shift>>("hidden_tile_of_dk_shifted",
+                                               "52 rows of dk are those of the next key"),
       planted<AccumulatesOnOutput>("accumulates_on_output",
                                    "dv accumulates on what the output held", ascend_like),
   };

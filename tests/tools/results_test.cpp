@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <string>
 
 #include "assay/fixtures/record.hpp"
 #include "session.hpp"
@@ -44,7 +46,11 @@ CaseReport example() {
                      .worst_at = finding,
                      .terms = {{"z", 0.25}, {"a", 0.75}},
                      .histogram = {0.5, 0.5},
-                     .controls = "Z+N+L.S-"}};
+                     .controls = "Z+N+L.S-W+",
+                     .rows_due = 5,
+                     .rows_blind = 1,
+                     .rows_summed = 6,
+                     .worst_tile = 0.25}};
   report.metrics = {{"makespan", 12800, "cycle"}};
   return report;
 }
@@ -55,6 +61,19 @@ TEST(Results, AReportSurvivesItsJson) {
   EXPECT_EQ(conformance::to_json(conformance::report_from_json(json)), json);
   EXPECT_TRUE(std::isnan(conformance::report_from_json(json).findings.front().actual));
   EXPECT_EQ(conformance::report_from_json(json).fields, example().fields);
+}
+
+TEST(Results, AReportOfAnEarlierVersionLacksTheMembersThatWereAddedSince) {
+  std::string json = conformance::to_json(example());
+  for (const std::string member : {"\"rows_due\":5,", "\"rows_blind\":1,", "\"rows_summed\":6,",
+                                   "\"worst_tile\":0.25,"}) {
+    const auto at = json.find(member);
+    ASSERT_NE(at, std::string::npos) << member << json;
+    json.erase(at, member.size());
+  }
+  EXPECT_EQ(conformance::report_from_json(json).tensors.front().rows_summed, 0);
+  EXPECT_THROW(conformance::report_from_json(json.erase(json.find("\"rows_judged\":5,"), 16)),
+               std::invalid_argument);
 }
 
 TEST(Results, TextThatIsNoUtf8IsReplaced) {

@@ -32,16 +32,25 @@ std::string place(const Finding& at) {
   return text.empty() ? "-" : text;
 }
 
+/// Of how many rows every element was judged, and of how many more the sums of their tiles.
+std::string rows_text(const TensorReport& t) {
+  const std::string sums = t.rows_summed > 0 ? fmt::format(" (sums of {})", t.rows_summed) : "";
+  return fmt::format("{} of {}{}", t.rows_judged, t.rows_total, sums);
+}
+
 void print_tensors(const std::vector<TensorReport>& tensors, std::ostream& out) {
   Table table({"tensor", "rows judged", "worst error/tau", "at", "R", "R_max", "bias", "t",
                "tau/|ref|", "controls", "exempt"});
   for (const TensorReport& t : tensors)
-    table.add({t.name, fmt::format("{} of {}", t.rows_judged, t.rows_total),
+    table.add({t.name, rows_text(t),
                fmt::format("{:.4g}", t.worst), place(t.worst_at), fmt::format("{:.4f}", t.rms),
                fmt::format("{:.4f}", t.rms_limit), fmt::format("{:+.4f}", t.bias),
                fmt::format("{:+.2f}", t.bias_t), fmt::format("{:.3g}", t.median_tau_over_ref),
                t.controls, std::to_string(t.exempt)});
   if (!table.empty()) table.print(out, "  ");
+  for (const TensorReport& t : tensors)
+    if (t.rows_blind > 0)
+      out << fmt::format("  zeros would pass in {} of {} rows of {}\n", t.rows_blind, t.rows_due, t.name);
 }
 
 void print_terms(const std::vector<TensorReport>& tensors, std::ostream& out) {

@@ -59,9 +59,16 @@ function percent(x) {
   return (100 * number(x)).toFixed(0) + "%";
 }
 
+/** Of how many rows every element was judged, of how many the sums of their tiles, and in how many zeros would pass. */
+function rowsText(t) {
+  const sums = t.rows_summed > 0 ? ", sums of " + t.rows_summed : "";
+  const blind = t.rows_blind > 0 ? ", zeros would pass in " + t.rows_blind : "";
+  return t.rows_judged + " of " + t.rows_total + sums + blind;
+}
+
 function tensorTable(c) {
   const rows = c.tensors.map((t) => [
-    t.name, t.rows_judged + " of " + t.rows_total, short(number(t.worst)), place(t.worst_at),
+    t.name, rowsText(t), short(number(t.worst)), place(t.worst_at),
     short(number(t.rms)) + " / " + short(number(t.rms_limit)), short(number(t.bias)), t.controls,
     Object.entries(t.terms).sort((a, b) => number(b[1]) - number(a[1])).slice(0, 4).map(([n, s]) => n + " " + percent(s)).join(", "),
   ]);

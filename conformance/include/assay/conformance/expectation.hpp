@@ -40,14 +40,17 @@ Verdict compare(const Expectation& expectation, const std::vector<double>& actua
 
 /// What the negative controls of one tensor say.
 struct ControlResult {
-  bool blind = false;       ///< an applicable Z or N passed
-  bool weak = false;        ///< an applicable L or S passed
-  bool applicable = false;  ///< at least one was applicable
+  bool blind = false;       ///< Z or N passed although the gradient exceeds its tolerance
+  bool weak = false;        ///< another applicable control passed, or Z or N in some head
+  bool applicable = false;  ///< the gradient exceeds its tolerance somewhere
   std::string letters;      ///< as TensorReport::controls
+  std::int64_t rows_due = 0, rows_blind = 0;  ///< as of TensorReport
+  std::string text;         ///< in which heads Z passed; empty where in none
 };
 
-/// Judges four corruptions of the reference: Z zeros, N negated, L the last row of each head that is not zero set to
-/// zero, S scaled by 1.02. None is applicable where no |value| exceeds its tau.
+/// Judges corruptions of the reference, of every head by itself: Z zeros, N negated, L the last row that is not zero set to
+/// zero, W one row set to zero, that of the head's rows which is the median of how well it is seen; and of the tensor, S
+/// scaled by 1.02. A head in which nothing but zeros up to the floor is due has no controls; a tensor without others none.
 ControlResult judge_controls(const Expectation& expectation, const Arithmetic& arithmetic);
 
 /// Index text of a judged element.

@@ -12,7 +12,7 @@ namespace assay::conformance {
 
 /// One thing that is wrong, or a note. Everything a person needs to find the place.
 struct Finding {
-  std::string rule;    ///< structure, lattice, bound, rms, bias, control, determinism, status, note
+  std::string rule;    ///< structure, lattice, bound, tile_sum, rms, bias, control, determinism, status, note
   std::string tensor;  ///< dq, dk, dv; empty where it concerns the call
   std::int64_t b = -1, n = -1, s = -1, d = -1;  ///< (batch, head, row, channel); -1: none
   double actual = 0, expected = 0, tolerance = 0;
@@ -29,8 +29,11 @@ struct TensorReport {
   double rms = 0, rms_limit = 0, bias = 0, bias_t = 0, nu = 0;
   double median_tau_over_ref = 0;
   std::vector<double> histogram;  ///< share of elements with |error|/tau in [k/10, (k+1)/10), the last one above 1
-  std::string controls;        ///< one letter a control: Z N L S; '+' caught, '-' passed, '.' not applicable, e.g. "Z+N+L.S+"
+  std::string controls;        ///< one letter a control: Z N L S W; '+' caught, '-' passed, '.' not applicable, e.g. "Z+N+L.S+W+"
+  std::int64_t rows_due = 0, rows_blind = 0;  ///< judged rows that are not zero; those of them in which zeros would pass
   std::int64_t exempt = 0;
+  std::int64_t rows_summed = 0;  ///< rows of the tiles whose sums were judged; 0 where every row is judged itself
+  double worst_tile = 0;         ///< largest |error| / tolerance of such a sum
   std::vector<std::pair<std::string, double>> yardsticks;  ///< rules of other stacks; they decide nothing
 };
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "operators/flash_attention_score_grad_bound.hpp"
+#include "tiles/tile_sums.hpp"
+
+/// Sums of the tiles of dq, dk, dv and their rope parts, from all pairs, block by block.
+namespace assay::conformance::tiles {
+
+struct TileRequest {
+  std::uint64_t seed = 0;       ///< of the signs
+  bool averages = true;         ///< false: roundings may all have one sign, only worst cases count
+  double multiply_adds = 1e12;  ///< that may be spent; where all tiles need more, some are left out
+};
+
+/// Of the tensors that `flash::expectations` makes, in that order, with the same gradients and
+/// tolerances from the same terms. Tiles that the request leaves out are not among those of the
+/// result. Cost: a multiply-add a channel and pair, in double, on all cores.
+std::vector<TileSums> tile_sums(const flash::Dense& dense, const Arithmetic& arithmetic,
+                                const flash::AllRowTerms& rows, const TileRequest& request);
+
+}  // namespace assay::conformance::tiles
