@@ -27,7 +27,7 @@ Verdict control_verdict(const std::vector<ControlResult>& controls, CaseReport& 
 /// The same on the lattice: a control is caught wherever an exact gradient is not zero, since its corruption has other bits.
 Verdict exact_control_verdict(const std::vector<ExactTensor>& tensors, CaseReport& report);
 
-/// As it is stored: nothing but the exact value is tolerated.
+/// As it is stored: nothing but what the final cast makes of the exact value is right.
 Expected expected_of(const ExactTensor& tensor);
 
 /// Inconclusive where more than one judged element in a hundred is exempt.

@@ -44,15 +44,19 @@ std::vector<fixtures::ExpectedTensor> stored_expected(Examination<Op>& examinati
                                                       const spec::NumericsProfile& numerics,
                                                       const std::string& profile_name) {
   std::vector<fixtures::ExpectedTensor> stored;
-  for (auto& expected : examination.expected(numerics))
+  const spec::DType dtype = examination.examined().problem.dtype;
+  for (auto& expected : examination.expected(numerics)) {
+    spec::Tensor rounded = rounded_rows(expected, dtype, numerics);
     stored.push_back({.name = std::move(expected.name),
                       .profile = profile_name,
                       .value = std::move(expected.value),
                       .radius = std::move(expected.radius),
                       .tau = std::move(expected.tau),
+                      .rounded = std::move(rounded),
                       .rows = std::move(expected.rows),
                       .dim = expected.dim,
-                      .dtype = examination.examined().problem.dtype});
+                      .dtype = dtype});
+  }
   return stored;
 }
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "assay/conformance/lattice.hpp"
 
@@ -107,6 +109,13 @@ AcceptableBits acceptable_bits(Dyadic exact, spec::DType dtype, spec::Rounding r
   const std::uint32_t sign = negative ? 1u << (format.storage_bits() - 1) : 0u;
   return {sign | static_cast<std::uint32_t>(result.first),
           sign | static_cast<std::uint32_t>(result.second)};
+}
+
+Dyadic dyadic_of(double finite) {
+  int exponent = 0;
+  const double fraction = std::frexp(finite, &exponent);
+  constexpr int bits = std::numeric_limits<double>::digits;
+  return {static_cast<std::int64_t>(std::ldexp(fraction, bits)), exponent - bits};
 }
 
 std::uint32_t round_dyadic(Dyadic exact, spec::DType dtype, spec::Rounding rounding,

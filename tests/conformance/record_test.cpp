@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <stdexcept>
 
@@ -97,6 +98,48 @@ TEST(Record, OutputsOfRopeAreTaken) {
   c.problem.head_dim_rope = 0;
   c.surface = spec::FlashSurface::u2;
   EXPECT_EQ(refusal(c, tensors), "'dk_rope' is no output; there are dq, dk, dv");
+}
+
+/// 1 + 2^-8 and 3 + 2^-7 lie half way between two numbers of bf16, 1 + 2^-8 + 2^-30 does not.
+TEST(Record, ExpectedValuesAreRoundedAsTheNumericsRound) {
+  const Expected expected{.name = "dq",
+                          .value = {1 + 0x1p-8, -(1 + 0x1p-8), 1 + 0x1p-8 + 0x1p-30, 0, 0x1p-133, 0x1p200},
+                          .radius = std::vector<double>(6), .tau = std::vector<float>(6),
+                          .rows = {}, .dim = 3};
+  const auto rounded = [&](spec::NumericsProfile numerics) {
+    const spec::Tensor tensor = rounded_rows(expected, spec::DType::bf16, numerics);
+    EXPECT_EQ(tensor.shape, (spec::Shape{2, 3}));
+    std::vector<double> values;
+    for (std::int64_t k = 0; k < 6; ++k) values.push_back(tensor.load(k));
+    return values;
+  };
+  using Values = std::vector<double>;
+  EXPECT_EQ(rounded({.round_out = spec::Rounding::rne}),
+            (Values{1, -1, 1 + 0x1p-7, 0, 0x1p-133, HUGE_VAL}));
+  EXPECT_EQ(rounded({.round_out = spec::Rounding::rna}),
+            (Values{1 + 0x1p-7, -1 - 0x1p-7, 1 + 0x1p-7, 0, 0x1p-133, HUGE_VAL}));
+  EXPECT_EQ(rounded({.round_out = spec::Rounding::rtz}),
+            (Values{1, -1, 1, 0, 0x1p-133, 0x1.fep127}));
+}
+
+/// The sums of an exact case have ties, which its kernels round away from zero.
+TEST(Record, StoredExactCasesHoldWhatTheirKernelsWrite) {
+  const FlashCase c = {.problem = {.dtype = spec::DType::bf16, .seq_q = 16, .seq_kv = 16,
+                                   .scale_value = 0.0625},
+                       .track = Track::a1};
+  Examination<Op> examination(c);
+  std::int64_t away = 0;
+  for (const char* preset : {"ascend_a2", "fp32_staging"}) {
+    const auto numerics = spec::numerics_preset(preset, c.problem.dtype);
+    for (const fixtures::ExpectedTensor& e : stored_expected(examination, numerics, preset))
+      for (std::size_t k = 0; k < e.value.size(); ++k) {
+        const double even = spec::round_to(e.value[k], spec::bf16_format);
+        const double stored = e.rounded.load(static_cast<std::int64_t>(k));
+        if (numerics.round_out == spec::Rounding::rne) EXPECT_EQ(stored, even);
+        else away += std::abs(stored) > std::abs(even) ? 1 : 0;
+      }
+  }
+  EXPECT_GT(away, 0);
 }
 
 }  // namespace

@@ -7,8 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 import assay
 import kernels
+from assay.judging import export_lines
 from assay.program import find_program
 
 README = Path(__file__).parents[3] / "README.md"
@@ -35,6 +38,50 @@ def test_the_first_kernel_is_judged_in_15_lines(tmp_path: Path) -> None:
     assert "1 cases: 1 conforms" in run(code, tmp_path, "test_of_readme.py")
     suite = code.split("\nprint(")[0] + "\n" + block("In Python", 1)
     assert re.search(r"\d+ passed", run(suite, tmp_path, "-m", "pytest", "-q"))
+
+
+def outputs_of_rounded(case: assay.Case) -> dict[str, np.ndarray]:
+    """What a kernel writes that is right to the last bit."""
+    outputs = {}
+    for name, expected in case.expected.items():
+        heads = case.problem["heads_q" if name == "dq" else "heads_kv"]
+        length = case.problem["seq_q" if name == "dq" else "seq_kv"]
+        rows = np.zeros((case.problem["batch"] * heads * length, expected.rounded.shape[1]), case.dtype)
+        rows[slice(None) if expected.rows is None else expected.rows] = expected.rounded
+        outputs[name] = rows.reshape(case.problem["batch"], heads, length, -1)
+    return outputs
+
+
+def test_ten_lines_take_what_is_right_to_the_last_bit_and_nothing_beside_it(tmp_path: Path) -> None:
+    file, code = tmp_path / "cases.h5", block("Without Assay")
+    lines = [
+        f"{kernels.OPERATOR} {flags}"
+        for flags in (
+            "--dtype=bf16 --track=a1 --seq_q=16 --seq_kv=16 --scale_value=0.0625",
+            "--dtype=fp16 --track=a1 --seq_q=8 --seq_kv=24 --sparse_mode=3 --atten_mask=compressed --scale_value=0.0625",
+            "--dtype=fp32 --seq_q=9 --seq_kv=4 --sparse_mode=1 --atten_mask=SS --mask=dead_rows",
+            "--dtype=fp16 --seq_q=301 --seq_kv=9 --head_dim=16 --head_dim_v=16 --profile=overflow_fp16",
+            "--dtype=bf16 --seq_q=5 --seq_kv=6 --sparse_mode=1 --atten_mask=SS --mask=all_dead",
+        )
+    ]
+    export_lines(file, lines, "ascend_a2")
+    away = 0
+    for case in assay.read_cases(file):
+        right = outputs_of_rounded(case)
+        assay.write_outputs(case, "right", right)
+        wrong = {name: value.copy() for name, value in right.items()}
+        for name, value in wrong.items():
+            row = 0 if case.expected[name].rows is None else case.expected[name].rows[0]
+            value.reshape(-1, value.shape[-1])[row, 0] += 1 + abs(value).max()
+        assay.write_outputs(case, "wrong", wrong)
+        if case.track == "a1":
+            due = case.expected.values()
+            away += sum(np.sum(expected.rounded != expected.value.astype(case.dtype)) for expected in due)
+    assert away > 0  # ties go away from zero, where numpy's go to even
+    words = ("test_of_readme.py", str(file))
+    told = run(code, tmp_path, *words, "right")
+    assert told.count("conforms") == 3 * len(lines) and "fails" not in told
+    assert run(code, tmp_path, *words, "wrong").count("fails") == 3 * len(lines)
 
 
 def test_ten_lines_judge_without_assay(cases: list[assay.Case], tmp_path: Path) -> None:

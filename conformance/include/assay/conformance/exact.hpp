@@ -48,4 +48,7 @@ AcceptableBits acceptable_bits(Dyadic exact, spec::DType dtype, spec::Rounding r
 std::uint32_t round_dyadic(Dyadic exact, spec::DType dtype, spec::Rounding rounding,
                            spec::Overflow overflow);
 
+/// A finite number as what it is exactly.
+Dyadic dyadic_of(double finite);
+
 }  // namespace assay::conformance

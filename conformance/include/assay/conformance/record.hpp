@@ -25,7 +25,12 @@ template <class Op>
 typename Op::Outputs outputs_from(const Case<Op>& c,
                                   const std::vector<fixtures::NamedTensor>& tensors);
 
-/// The reference of an examination as it is stored, rounded to the outputs' type.
+/// The reference as the final cast of kernels of these numerics rounds it: (rows, dim) of `dtype`. Where a cast may give
+/// either of two numbers: see `round_dyadic`.
+spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
+                          const spec::NumericsProfile& numerics);
+
+/// The reference of an examination as it is stored.
 template <class Op>
 std::vector<fixtures::ExpectedTensor> stored_expected(Examination<Op>& examination,
                                                       const spec::NumericsProfile& numerics,
