@@ -5,6 +5,7 @@
 #include "assay/conformance/random.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "operators/flash_attention_score_grad_profiles.hpp"
+#include "operators/flash_attention_score_grad_statistics.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -59,6 +60,18 @@ Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
   return tensor;
 }
 
+/// Gives the rows of packed sequences without keys the statistics that the case's seed draws.
+void draw_keyless(const Case<Op>& c, reference::Forward<double>& forward) {
+  const spec::Extents rows = query_extents(c.problem);
+  for (std::int64_t b = 0; b < c.problem.batch; ++b) {
+    if (c.problem.length_kv(b) > 0) continue;
+    const auto [max, sum] = flash::dead_statistics_of(c.problem, b, c.seed);
+    const std::int64_t first = rows.row(b, 0, 0), count = rows.heads * rows.length(b);
+    std::fill_n(forward.softmax_max.begin() + first, count, max);
+    std::fill_n(forward.softmax_sum.begin() + first, count, sum);
+  }
+}
+
 /// `values` are (row, dim), the rows as Extents::row counts them.
 Tensor heads_of(const spec::Parameter& parameter, const Op::Problem& p,
                 const std::vector<double>& values) {
@@ -94,7 +107,8 @@ Op::Inputs make_inputs(const Case<Op>& c) {
     inputs.query_rope = filled(t.query_rope, c, query_rope_extents(p), Stream::query_rope);
     inputs.key_rope = filled(t.key_rope, c, key_rope_extents(p), Stream::key_rope);
   }
-  const auto forward = reference::blocked_forward(p, inputs);
+  auto forward = reference::blocked_forward(p, inputs);
+  draw_keyless(c, forward);
   inputs.softmax_max = statistics(t.softmax_max, p, forward.softmax_max);
   inputs.softmax_sum = statistics(t.softmax_sum, p, forward.softmax_sum);
   inputs.attention_in = heads_of(t.attention_in, p, forward.attention_out);

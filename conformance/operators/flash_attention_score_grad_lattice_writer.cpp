@@ -1,10 +1,10 @@
 #include "flash_attention_score_grad_lattice_writer.hpp"
 
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "../lattice/exact_store.hpp"
+#include "flash_attention_score_grad_statistics.hpp"
 
 namespace assay::conformance::lattice {
 namespace {
@@ -34,6 +34,7 @@ Op::Inputs empty_inputs(const Case<Op>& c) {
 
 Writer::Writer(const Case<Op>& c, const Plan& plan, const Sides& sides)
     : plan_(&plan),
+      seed_(c.seed),
       dropout_(&sides.dropout),
       query_unit_(std::ldexp(1.0, query_exponent(plan.scale))),
       kept_factor_(std::ldexp(1.0, plan.drop_shift)),
@@ -105,11 +106,12 @@ std::int64_t Writer::statistics_element(const spec::Tensor& tensor, const Place&
 }
 
 void Writer::write_statistics(const Place& place, const Choice& choice) {
-  constexpr double largest = std::numeric_limits<float>::max();
-  const double maximum = choice.dead() ? -largest : choice.maximum;
-  const double sum = choice.dead() ? largest : static_cast<double>(choice.keys.size());
+  const flash::RowStatistics row =
+      choice.dead() ? flash::dead_statistics_of(plan_->problem, place.b, seed_)
+                    : flash::RowStatistics{.max = choice.maximum,
+                                           .sum = static_cast<double>(choice.keys.size())};
   for (const auto& [tensor, value] :
-       {std::pair{&inputs_.softmax_max, maximum}, std::pair{&inputs_.softmax_sum, sum}}) {
+       {std::pair{&inputs_.softmax_max, row.max}, std::pair{&inputs_.softmax_sum, row.sum}}) {
     const std::int64_t first = statistics_element(*tensor, place);
     for (std::int64_t replica = 0; replica < spec::statistics_replicas; ++replica)
       store_exactly(*tensor, first + replica * tensor->strides.back(), value);

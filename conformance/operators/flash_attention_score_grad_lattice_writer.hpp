@@ -37,6 +37,7 @@ class Writer {
   std::int64_t statistics_element(const spec::Tensor& tensor, const Place& place) const;
 
   const Plan* plan_;
+  std::uint64_t seed_;
   const Dropout* dropout_;
   double query_unit_, kept_factor_;
   Op::Inputs inputs_;

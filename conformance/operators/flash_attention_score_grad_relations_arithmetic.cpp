@@ -46,7 +46,9 @@ Experiment linear_dy(const Trial& base) { return cut_in_two(base, &Rows::dy); }
 
 Experiment shift_value(const Trial& base) { return shifted_value(base, &Rows::attention_in); }
 
-bool is_dead(const Trial& trial, std::size_t row) { return trial.rows.softmax_max[row] < -0x1p13; }
+bool is_dead(const Trial& trial, std::size_t row) {
+  return trial.rows.softmax_max[row] < -0x1p13 || trial.rows.softmax_sum[row] == 0;
+}
 
 void round_statistics(Trial& trial) {
   for (std::size_t row = 0; row < trial.rows.softmax_max.size(); ++row)

@@ -6,6 +6,7 @@
 #include "assay/reference/mask.hpp"
 #include "assay/reference/position_bias.hpp"
 #include "assay/reference/score_order.hpp"
+#include "operators/flash_attention_score_grad_statistics.hpp"
 #include "operators/packed_rows.hpp"
 
 namespace assay::conformance::flash {
@@ -218,6 +219,17 @@ class PairMover {
   const Origin& key_;
 };
 
+/// Rows that had no key at all and now have masked ones have the statistics of every masked row.
+void meet_masked_keys(const Op::Problem& p, reference::Operands<double>& rows) {
+  const spec::Extents queries = query_extents(p);
+  for (std::size_t row = 0; row < rows.softmax_sum.size(); ++row) {
+    const std::int64_t b = queries.position(static_cast<std::int64_t>(row)).b;
+    if (rows.softmax_sum[row] != 0 || p.length_kv(b) == 0) continue;
+    rows.softmax_max[row] = dead_statistics.max;
+    rows.softmax_sum[row] = dead_statistics.sum;
+  }
+}
+
 }  // namespace
 
 Trial rearranged(const Trial& base, const Op::Problem& problem, const Origin& query,
@@ -250,6 +262,7 @@ Trial rearranged(const Trial& base, const Op::Problem& problem, const Origin& qu
     moved.rows.query_rope = queries(base.rows.query_rope, query_rope_extents(p));
     moved.rows.key_rope = keys(base.rows.key_rope, key_rope_extents(p));
   }
+  meet_masked_keys(p, moved.rows);
   const PairMover mover(base, moved, query, key);
   moved.atten_mask = mover.mask();
   moved.pse_shift = mover.pse();

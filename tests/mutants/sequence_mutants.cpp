@@ -65,6 +65,17 @@ struct StopsAtEmptySequence : Kernel {
   }
 };
 
+/// Divides what it summed by the sum at the end, of queries without keys too.
+struct DividesByNoSum : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    visit_rows(w.dq.extents, [&](std::int64_t b, std::int64_t n, std::int64_t i) {
+      if (w.problem.length_kv(b) > 0) return;
+      for (float& x : w.dq.row(b, n, i)) x /= w.softmax_sum.row(b, n, i)[0];
+    });
+  }
+};
+
 /// Every sequence gets as many keys as the longest has, as far as there are tokens.
 struct KeysOfNextSequence : Kernel {
   using Kernel::Kernel;
@@ -119,6 +130,8 @@ std::vector<Specimen> sequence_mutants() {
                                           "statistics are always read as packed"),
       planted<LastSequenceSkipped>("last_sequence_skipped",
                                    "the last sequence of TND contributes nothing"),
+      planted<DividesByNoSum>("divides_by_no_sum",
+                              "rows of queries without keys are divided by their softmax_sum"),
       planted<StopsAtEmptySequence>("stops_at_empty_sequence",
                                     "sequences behind an empty one contribute nothing",
                                     ascend_like),

@@ -44,7 +44,7 @@ class Random {
 /// Streams of the tensors: the same in every profile.
 enum class Stream : std::uint64_t {
   query, key, value, dy, mask, lattice, sampling, query_rope, key_rope, pse, drop,
-  input, weight, lists
+  input, weight, lists, statistics
 };
 
 constexpr Random stream(std::uint64_t seed, Stream which) {
