@@ -48,6 +48,7 @@ Arithmetic::Arithmetic(const spec::NumericsProfile& declared, DType io_type)
       u_a(accumulator_unit(declared.accumulator)),
       u_x(operand_unit(declared.product)),
       u_k(declared.operand_scaled ? (narrow(io_type) ? unit_roundoff(io_type) : 0x1p-24) : 0),
+      eta_k(declared.operand_scaled ? underflow_of(io_type) : 0),
       eps_x(declared.exp_error),
       phi(declared.floor) {
   truncating_sums = declared.accumulator == spec::Accumulator::fp32_truncating;
@@ -62,9 +63,8 @@ Arithmetic::Arithmetic(const spec::NumericsProfile& declared, DType io_type)
 
 double Arithmetic::half_ulp(double x, DType type, Rounding rounding) {
   if (!narrow(type) || !(x > 0)) return 0;
-  const double smallest_half = type == DType::bf16 ? 0x1p-134 : 0x1p-25;
   const double c = nearest(rounding) ? 1 : 2;
-  const double error = c * std::max(unit_roundoff(type) * leading_power(x), smallest_half);
+  const double error = c * std::max(unit_roundoff(type) * leading_power(x), underflow_of(type));
   return rounding == Rounding::stochastic ? error : std::min(x, error);
 }
 
@@ -72,8 +72,14 @@ namespace {
 
 /// Distance of neighbours of `type` around x.
 double spacing(double x, DType type) {
-  const double smallest = type == DType::bf16 ? 0x1p-133 : 0x1p-24;
+  const double smallest = 2 * underflow_of(type);
   return x == 0 ? smallest : std::max(2 * unit_roundoff(type) * leading_power(std::abs(x)), smallest);
+}
+
+/// A number of steps to nearest.
+double whole(double steps, Rounding rounding) {
+  return rounding == Rounding::rna ? std::copysign(std::floor(std::abs(steps) + 0.5), steps)
+                                   : std::nearbyint(steps);
 }
 
 }  // namespace
@@ -81,11 +87,15 @@ double spacing(double x, DType type) {
 double Arithmetic::stage_drift(double value, double noise) const {
   if (!narrow(profile.stage) || !nearest(profile.round_stage)) return 0;
   const double step = spacing(value, profile.stage), steps = value / step;
-  const double rounded = profile.round_stage == Rounding::rna
-                             ? std::copysign(std::floor(std::abs(steps) + 0.5), steps)
-                             : std::nearbyint(steps);
+  const double rounded = whole(steps, profile.round_stage);
   const double to_tie = (0.5 - std::abs(rounded - steps)) * step;
   return noise <= to_tie || noise <= 0x1p-4 * step ? rounded * step - value : 0;
+}
+
+double Arithmetic::cast_error(double value) const {
+  if (!narrow(io)) return 0;
+  const double step = spacing(value, io);
+  return whole(value / step, profile.round_out) * step - value;
 }
 
 bool Arithmetic::cast_is_biased(double value) const {
@@ -103,6 +113,10 @@ bool Arithmetic::cast_is_coarse(double value) const {
 
 double unit_roundoff(DType type) {
   return type == DType::bf16 ? 0x1p-8 : type == DType::fp16 ? 0x1p-11 : 0;
+}
+
+double underflow_of(DType type) {
+  return type == DType::bf16 ? 0x1p-134 : type == DType::fp16 ? 0x1p-25 : 0;
 }
 
 double overflow_threshold(DType type) {

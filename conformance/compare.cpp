@@ -18,10 +18,13 @@ constexpr double certified_share = 0x1p-10;  // radius of the reference allowed 
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
+double square(double x) { return x * x; }
+
 /// What the values of one tensor amount to.
 struct Statistics {
   double rms = 0, rms_limit = std::numeric_limits<double>::infinity();
   double bias = 0, bias_t = 0;
+  double nu = 0;  ///< degrees of freedom of rms
   bool rms_fails = false, bias_fails = false;
 };
 
@@ -50,29 +53,36 @@ Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& ari
   return error <= e.tau_det[k] + e.radius[k] ? Grade::statistical : Grade::proven;
 }
 
-/// R_max of 5.3: the chi-square tail of Laurent and Massart at 1e-9.
+/// The chi-square tail of Laurent and Massart at 1e-9. Source: README.md of the operators, "Moments".
 double rms_limit(double nu) {
   const double x = std::log(1e9);
   return std::max(1.05, std::sqrt(1 + 2 * std::sqrt(x / nu) + 2 * x / nu));
 }
 
+/// Whether the error of element k says something beside its being within tau: a value that tau does not tell from zero
+/// may be nothing but noise of the given tensors, which a healthy kernel need not have.
+bool is_telling(const Expectation& e, std::size_t k, double actual, const Arithmetic& arithmetic) {
+  return std::abs(e.value[k]) > e.tau[k] && e.sigma[k] > 0 && std::isfinite(actual) &&
+         !arithmetic.cast_is_coarse(e.value[k]);
+}
+
 Statistics statistics(const Expectation& e, const std::vector<double>& actual,
                       const Arithmetic& arithmetic) {
   Statistics s;
-  if (!arithmetic.mean_free || arithmetic.truncating_sums || !(e.nu > 0)) return s;
-  double squares = 0, row_sum = 0, row_squares = 0;
+  if (!arithmetic.mean_free || arithmetic.truncating_sums) return s;
+  double squares = 0, of_casts = 0, shares = 0, row_sum = 0, row_squares = 0;
   std::int64_t elements = 0, rows = 0;
   for (std::int64_t r = 0; r < e.row_count(); ++r) {
-    if (e.exempt[at(r)] != 0) continue;
+    if (e.exempt[at(r)] != 0 || !(e.share[at(r)] > 0)) continue;
     double signed_sum = 0;
     std::int64_t in_row = 0;
     for (std::int64_t d = 0; d < e.dim(); ++d) {
       const std::size_t k = at(r * e.dim() + d);
-      if (std::abs(e.value[k]) <= e.floor[k] || !(e.sigma[k] > 0) || !std::isfinite(actual[k]) ||
-          arithmetic.cast_is_coarse(e.value[k]))
-        continue;
+      if (!is_telling(e, k, actual[k], arithmetic)) continue;
       const double error = (actual[k] - e.value[k] - e.drift[k]) / e.sigma[k];
-      squares += error * error;
+      const double of_cast = arithmetic.cast_error(e.value[k] + e.drift[k]) / e.sigma[k];
+      squares += error * error, of_casts += of_cast * of_cast;
+      shares += e.share[at(r)];
       ++elements;
       if (arithmetic.cast_is_biased(e.value[k] + e.drift[k])) continue;
       signed_sum += e.value[k] < 0 ? -error : error;
@@ -84,8 +94,11 @@ Statistics statistics(const Expectation& e, const std::vector<double>& actual,
     ++rows;
   }
   if (elements == 0) return s;
-  s.rms = std::sqrt(squares / static_cast<double>(elements));
-  s.rms_limit = rms_limit(e.nu);
+  const double judged = static_cast<double>(elements);
+  s.rms = std::sqrt(squares / judged);
+  s.nu = square(judged) / (static_cast<double>(e.dim()) * shares);
+  // The final casts of just these values are known. Where rows are alike they are few, and many may lie next to ties.
+  s.rms_limit = rms_limit(s.nu) * std::max(1.0, std::sqrt(of_casts / judged));
   s.rms_fails = s.rms > s.rms_limit;
   if (rows < bias_rows || arithmetic.row_coherent || !e.biasable) return s;
   const double count = static_cast<double>(rows);
@@ -265,6 +278,7 @@ void Expectation::resize(std::int64_t count) {
   const std::size_t size = at(count * dim());
   for (auto* field : {&value, &radius, &tau, &tau_det, &sigma, &floor, &drift}) field->assign(size, 0.0);
   for (auto* field : {&core, &accumulation, &extra}) field->assign(size, 0.0f);
+  share.assign(at(count), 0.0);
   exempt.assign(at(count), 0);
 }
 
@@ -309,7 +323,7 @@ Verdict compare(const Expectation& e, const std::vector<double>& actual,
   std::ranges::move(elements, std::back_inserter(findings));
   const Statistics s = statistics(e, actual, arithmetic);
   report.rms = s.rms, report.rms_limit = std::isfinite(s.rms_limit) ? s.rms_limit : 0;
-  report.bias = s.bias, report.bias_t = s.bias_t, report.nu = e.nu;
+  report.bias = s.bias, report.bias_t = s.bias_t, report.nu = s.nu;
   Verdict verdict = verdict_of(worst);
   if (s.rms_fails)
     note("rms", "errors of " + e.name + " have R = " + std::to_string(s.rms) + ", limit " +

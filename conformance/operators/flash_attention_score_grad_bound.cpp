@@ -46,7 +46,6 @@ struct Tensor {
          const std::vector<std::int64_t>& judged, bool biasable)
       : part(std::move(tensor_part)),
         finisher(arithmetic, extents.rows() * part.dim),
-        shares(judged.size(), 0.0),
         channels(at(dense.problem.batch * dense.problem.heads_kv)) {
     extents.dim = part.dim;
     e.name = part.name;
@@ -56,20 +55,9 @@ struct Tensor {
     e.biasable = biasable;
   }
 
-  /// Degrees of freedom of 5.3, from the share that each row contributes.
-  Expectation finished() {
-    double sum = 0;
-    std::int64_t rows = 0;
-    for (const double share : shares)
-      if (share > 0) sum += share, ++rows;
-    e.nu = sum > 0 ? square(static_cast<double>(rows)) / sum : 0;
-    return std::move(e);
-  }
-
   Part part;
   Expectation e;
   Finisher finisher;
-  std::vector<double> shares;    ///< by judged row
   std::vector<double> channels;  ///< (b, kv): effective channels of the rows that are summed
 };
 
@@ -171,7 +159,8 @@ void finish_query_row(const Pass& pass, const RowSums& sums, std::int64_t row, s
          .omega_coherent = common,
          .sigma_coherent = square(terms.omega_ind * pk) / 3 + square(terms.omega_com * pk) / 9 +
                            square(terms.zeta_ind * ref) / 3 + square(terms.zeta_com * ref) / 9,
-         .scaled_operand = 2 * n.u_k * scale * sum(RowSums::magnitude),
+         .scaled_operand =
+             2 * (n.u_k * scale * sum(RowSums::magnitude) + n.eta_k * sums.size(row)),
          .floor = n.phi * pass.floor.dq(pass.dense, place, tensor.part.first + d)},
         e, at(k * e.dim() + d));
   }
@@ -198,7 +187,7 @@ void query_block(const Pass& pass, const Block& block, std::vector<Tensor>& tens
       const std::int64_t k = block.first + row;
       finish_query_row(pass, sums[t], row, k, tensors[t]);
       if (sums[t].concentration(row) > 0)
-        tensors[t].shares[at(k)] =
+        tensors[t].e.share[at(k)] =
             1 / tensors[t].channels[at(block.b * dense.problem.heads_kv + kv)] +
             sums[t].concentration(row);
     }
@@ -273,6 +262,7 @@ void finish_key_row(const Pass& pass, const RowSums& sums, std::int64_t row, std
          .drift = scale * sum(RowSums::drift),
          .terms = static_cast<double>(entries),
          .partials = magnitude * sum(RowSums::partial_abs),
+         .heads = static_cast<double>(pass.dense.problem.group()),
          .floor = residue * floor[at(d)]},
         e, at(k * e.dim() + d));
   }
@@ -319,7 +309,7 @@ void key_block(const Pass& pass, const Block& block, std::vector<Tensor>& tensor
       const std::int64_t k = block.first + r;
       finish_key_row(pass, sums[t], r, k, is_dv ? 1.0 : dense.scale, {floor, at(dim)}, tensors[t]);
       if (sums[t].concentration(r) > 0)
-        tensors[t].shares[at(k)] = 1 / tensors[t].channels[at(head)] + sums[t].concentration(r);
+        tensors[t].e.share[at(k)] = 1 / tensors[t].channels[at(head)] + sums[t].concentration(r);
     }
   }
 }
@@ -394,12 +384,12 @@ std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arit
   std::vector<Tensor> of_queries = query_tensors(pass, judged, biasable);
   std::vector<Tensor> of_keys = key_tensors(pass, judged, biasable);
   std::vector<Expectation> all;
-  all.push_back(of_queries[0].finished());
-  all.push_back(of_keys.front().finished());
-  all.push_back(of_keys.back().finished());
+  all.push_back(std::move(of_queries[0].e));
+  all.push_back(std::move(of_keys.front().e));
+  all.push_back(std::move(of_keys.back().e));
   if (of_queries.size() > 1) {
-    all.push_back(of_queries[1].finished());
-    all.push_back(of_keys[1].finished());
+    all.push_back(std::move(of_queries[1].e));
+    all.push_back(std::move(of_keys[1].e));
   }
   return all;
 }

@@ -1,6 +1,7 @@
 #include "operators/flash_attention_score_grad_dense.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -65,6 +66,17 @@ std::vector<double> first_replicas(const spec::Tensor& statistics, const Op::Pro
   return values;
 }
 
+/// Largest sum of magnitudes of a row.
+double largest_sum(const std::vector<double>& rows, std::int64_t dim) {
+  double largest = 0;
+  for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(dim)) {
+    double sum = 0;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d) sum += std::abs(rows[first + d]);
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
 spec::Extents widened(spec::Extents extents, std::int64_t by) {
   extents.dim += by;
   return extents;
@@ -93,7 +105,9 @@ Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs,
       dy_(rows_of(inputs.dy, p.input_layout, dy_extents(p))),
       attention_in_(rows_of(inputs.attention_in, p.input_layout, dy_extents(p))),
       softmax_max_(first_replicas(inputs.softmax_max, p, queries)),
-      softmax_sum_(first_replicas(inputs.softmax_sum, p, queries)) {}
+      softmax_sum_(first_replicas(inputs.softmax_sum, p, queries)) {
+  largest_row = std::max(largest_sum(query_, width()), largest_sum(key_, width()));
+}
 
 Columns::Columns(const Dense& dense, std::int64_t b, std::int64_t kv,
                  std::vector<std::int64_t> keys)

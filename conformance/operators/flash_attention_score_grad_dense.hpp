@@ -58,6 +58,7 @@ class Dense {
   Op::Problem problem;
   spec::Extents queries, keys;  ///< dim: `width()`
   double scale;                 ///< as the operator uses it: rounded to fp32
+  double largest_row;           ///< largest sum of magnitudes of a row of query or key
   double largest_kappa;         ///< 1 / keep_prob, rounded to fp32 before the division
   std::shared_ptr<const Attendance> attendance;
   reference::PositionBias position_bias;

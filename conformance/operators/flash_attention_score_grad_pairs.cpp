@@ -22,7 +22,7 @@ ExponentError exponent_error(const Dense& dense, const Arithmetic& n, const RowT
   const double a = std::abs(dense.scale) * sums.score_abs, b = std::abs(sums.bias);
   const double m = std::abs(row.softmax_max);
   const double dot = a * (dim + 4) * n.u_a;
-  double coherent = a * (n.u_k + 2 * n.u_x);
+  double coherent = a * (n.u_k + 2 * n.u_x) + n.eta_k * dense.largest_row;
   if (n.profile.fused) coherent += 2 * n.u * (std::abs(score) + m);
   if (n.profile.lse_form) coherent += n.u * (m + std::abs(std::log(row.softmax_sum)));
   if (n.truncating_sums) coherent += dot;

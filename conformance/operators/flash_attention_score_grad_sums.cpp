@@ -25,6 +25,7 @@ void add(RowSums& sums, std::int64_t row, const Summand& c, const double* x, dou
   add_scaled_squares(c.core, x, dim, sums.stream(row, RowSums::core));
   if (c.drift != 0) add_scaled(c.drift, x, dim, sums.stream(row, RowSums::drift));
   sums.add_spread(row, c.spread * x_norm_squared);
+  sums.add_size(row, c.magnitude);
   if (c.overflow) sums.exempt(row);
 }
 
@@ -82,9 +83,10 @@ void Finisher::finish(const ElementSums& s, Expectation& e, std::size_t k) const
                          ? std::min(s.terms + 4, lambda_ * std::sqrt(s.terms) + 4) * n_.u_a * total
                          : acc_det;
   const double u_o = unit_roundoff(n_.io);
-  const bool narrow_partials = n_.profile.partials != spec::DType::fp32;
-  const double part = narrow_partials
-                          ? u_o * s.partials + 2 * u_o * (std::abs(s.ref) + core) : 0;
+  const bool narrow_partials = n_.profile.partials != spec::DType::fp32 && s.magnitude > 0;
+  const double part = narrow_partials ? u_o * s.partials + 2 * u_o * (std::abs(s.ref) + core) +
+                                            (s.heads + 2) * underflow_of(n_.io)
+                                      : 0;
   const double extra = 2 * n_.u_x * total + s.scaled_operand + 2 * n_.u * std::abs(s.ref) + part +
                        s.floor;
   const double before_cast = std::abs(s.ref) + extra;
@@ -107,6 +109,7 @@ void Finisher::finish(const ElementSums& s, Expectation& e, std::size_t k) const
   e.sigma[k] = std::sqrt(s.core / 3 + square(s.linear) / 81 + s.sigma_coherent +
                          square(n_.u_a) * (s.terms / 3) * (square(s.ref) + s.squares) +
                          h_o * h_o / 3 + 2 * square(n_.u_x) * s.squares / 3 + part * part / 6 +
+                         square(s.scaled_operand / 2) / 3 +
                          4 * square(n_.u * s.ref) / 3 + square(s.floor));
 }
 

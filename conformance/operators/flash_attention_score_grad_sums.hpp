@@ -20,7 +20,7 @@ class RowSums {
 
   RowSums(std::int64_t rows, std::int64_t dim)
       : dim_(dim), sums_(at(rows * streams * dim), 0.0), spread_(at(rows), 0.0),
-        spread_squares_(at(rows), 0.0), exempt_(at(rows), 0) {}
+        spread_squares_(at(rows), 0.0), size_(at(rows), 0.0), exempt_(at(rows), 0) {}
 
   double* stream(std::int64_t row, Stream which) {
     return sums_.data() + (row * streams + which) * dim_;
@@ -37,13 +37,16 @@ class RowSums {
     const double sum = spread_[at(row)];
     return sum > 0 ? spread_squares_[at(row)] / square(sum) : 0;
   }
+  /// Sum of the summands' coefficients, by magnitude.
+  void add_size(std::int64_t row, double coefficient) { size_[at(row)] += coefficient; }
+  double size(std::int64_t row) const { return size_[at(row)]; }
   void exempt(std::int64_t row) { exempt_[at(row)] = 1; }
   bool is_exempt(std::int64_t row) const { return exempt_[at(row)] != 0; }
   std::int64_t dim() const { return dim_; }
 
  private:
   std::int64_t dim_;
-  std::vector<double> sums_, spread_, spread_squares_;
+  std::vector<double> sums_, spread_, spread_squares_, size_;
   std::vector<std::uint8_t> exempt_;
 };
 
@@ -75,8 +78,9 @@ struct ElementSums {
   double terms;                ///< n, length of the last sum
   double omega_coherent = 0;   ///< dq: contribution of the row's common errors to tau
   double sigma_coherent = 0;   ///< the same, squared, of sigma
-  double scaled_operand = 0;   ///< 2 u_k |scale| sum s|K|, dq only
+  double scaled_operand = 0;   ///< 2 u_k |scale| sum s|K| + 2 eta_k sum s, dq only
   double partials = 0;         ///< sum over heads |partial| with 16-bit partials
+  double heads = 0;            ///< their number
   double floor = 0;            ///< Phi
 };
 

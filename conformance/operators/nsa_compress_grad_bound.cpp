@@ -120,15 +120,11 @@ class Writer {
   double lambda_;
 };
 
-/// All elements round on their own: as many degrees of freedom as elements whose errors say something.
-void count_freedom(Expectation& e) {
-  for (std::size_t k = 0; k < e.value.size(); ++k)
-    if (e.sigma[k] > 0 && std::abs(e.value[k]) > e.floor[k]) ++e.nu;
-}
-
+/// All elements round on their own: a row has as many degrees of freedom as elements.
 Expectation blank(const char* name, const spec::Extents& extents, const std::vector<std::int64_t>& rows) {
   Expectation e{.name = name, .extents = extents, .rows = rows};
   e.resize(static_cast<std::int64_t>(rows.size()));
+  std::ranges::fill(e.share, 1 / static_cast<double>(e.dim()));
   return e;
 }
 
@@ -166,7 +162,6 @@ Expectation expected_input_grad(const Dense& dense, const Arithmetic& arithmetic
     for (std::size_t c = 0; c < sums.size(); ++c)
       writer.write(r, static_cast<std::int64_t>(c), sums[c], summation);
   });
-  count_freedom(e);
   return e;
 }
 
@@ -201,7 +196,6 @@ Expectation expected_weight_grad(const Dense& dense, const Arithmetic& arithmeti
     s.count = static_cast<double>(all_windows(p) * p.head_dim);
     writer.write(r, 0, s, {.additions = s.count > 0 ? s.count + 4 : 0, .is_long = true});
   });
-  count_freedom(e);
   return e;
 }
 

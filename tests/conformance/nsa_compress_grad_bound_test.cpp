@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -273,6 +274,81 @@ TEST(CompressBound, ControlsAreCaught) {
     Trial trial(problem_of(dtype), {}, 5);
     for (const Expectation& e : trial.expected)
       EXPECT_EQ(judge_controls(e, trial.arithmetic).letters, "Z+N+L+S+W+") << e.name;
+  }
+}
+
+/// Numbers of few bits that are never 0.
+void fill_pattern(spec::Tensor& tensor, std::int64_t seed, double offset) {
+  for (std::int64_t e = 0; e < spec::element_count(tensor.shape); ++e)
+    tensor.store(e, static_cast<double>((7 * e * e + 3 * e + seed) % 17 - 8) / 4 + offset);
+}
+
+/// sum over k of k times the k-th number, from 1: no number can move alone.
+double weighed(const std::vector<double>& numbers) {
+  double sum = 0, weight = 0;
+  for (const double x : numbers) sum += ++weight * x;
+  return sum;
+}
+
+/// The table of conformance/operators/README.md, worked out apart from the code: 32 windows of 2 channels, whose 64 products
+/// are enough for lambda sqrt M to be less than M.
+TEST(CompressBound, ToleranceAndDeviationByHand) {
+  struct Line {
+    const char* name;
+    DType io;
+    spec::NumericsProfile profile;
+    std::vector<std::array<double, 7>> tensors;  ///< value, tau, tau_det, sigma, floor, drift, radius
+  };
+  constexpr DType bf16 = DType::bf16, fp16 = DType::fp16;
+  const Line lines[] = {
+      {"nothing staged", DType::bf16,
+       {.fused = false},
+       {{12620.375, 2717.75153796887, 2717.75153796887, 1569.0523959665, 1.27231746951082e-32, 0,
+         8.33326790385114e-10},
+        {1628.71875, 16.583901200646, 16.6018602252007, 9.49188702731005, 3.97223051029867e-34,
+         0, 3.00687807985867e-10}}},
+      {"products staged, half away", DType::bf16,
+       {.stage = bf16, .round_stage = spec::Rounding::rna, .floor = 0x1p-40},
+       {{12620.375, 6424.52116384008, 6424.52116384008, 1569.05239597638, 9.84407961368561e-07,
+         -177.3203125, 8.33326790385114e-10},
+        {1628.71875, 125.361514633353, 125.379522691685, 9.49188702731005, 3.07336449623108e-08,
+         0, 3.00687807985867e-10}}},
+      {"windows of bf16", DType::bf16,
+       {.partials = bf16},
+       {{12620.375, 6424.52116285567, 6424.52116285567, 2421.23686232691, 1.27231746951082e-32,
+         0, 8.33326790385114e-10},
+        {1628.71875, 105.853021477625, 105.871020739491, 16.1950175912325, 3.97223051029867e-34,
+         0, 3.00687807985867e-10}}},
+      {"everything fp16", DType::fp16,
+       {.stage = fp16, .partials = fp16, .accumulator = spec::Accumulator::fp16},
+       {{12620.375, 2479.20990179479, 2479.20990179479, 766.825484842992, 1.27231746951082e-32,
+         0, 8.33326790385114e-10},
+        {1628.71875, 1202.26626903647, 1350.40689256787, 13.7722388111181, 3.97223051029867e-34,
+         0, 3.00687807985867e-10}}},
+      {"truncating sums", DType::fp16,
+       {.accumulator = spec::Accumulator::fp32_truncating},
+       {{12620.375, 339.8559506936, 339.8559506936, 196.131600185664, 1.27231746951082e-32, 0,
+         8.33326790385114e-10},
+        {1628.71875, 2.37791478633881, 2.37791478633881, 1.18650249571148, 3.97223051029867e-34,
+         0, 3.00687807985867e-10}}},
+  };
+  for (const auto& [name, io, profile, tensors] : lines) {
+    SCOPED_TRACE(name);
+    const Problem p = {.dtype = io, .seq = 32 + 16 * 31, .head_dim = 2};
+    CompressOp::Inputs inputs = testing::compress_inputs(p, 1);
+    fill_pattern(inputs.output_grad, 1, 0.125);
+    fill_pattern(inputs.input, 2, 0.125);
+    fill_pattern(inputs.weight, 3, 0.125 + 0.03125);
+    const Trial trial(p, profile, inputs);
+    for (std::size_t t = 0; t < 2; ++t) {
+      const Expectation& e = trial.expected[t];
+      const std::vector<double>* found[] = {&e.value, &e.tau,   &e.tau_det, &e.sigma,
+                                            &e.floor, &e.drift, &e.radius};
+      for (std::size_t k = 0; k < 7; ++k)
+        EXPECT_NEAR(weighed(*found[k]), tensors[t][k], 1e-12 * std::abs(tensors[t][k]))
+            << e.name << ' ' << k;
+      for (const double share : e.share) EXPECT_EQ(share, 1 / static_cast<double>(e.dim()));
+    }
   }
 }
 

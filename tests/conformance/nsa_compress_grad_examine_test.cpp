@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <memory>
 #include <set>
 #include <stdexcept>
 
@@ -101,6 +103,43 @@ class Careless final : public spec::Implementation<CompressOp> {
   Slip slip_;
   CompressKernel healthy_;
 };
+
+/// Healthy or one percent off, and never the same twice, although it declares a fixed order.
+class Moody final : public spec::Implementation<CompressOp> {
+ public:
+  explicit Moody(double factor) {
+    CompressPlan plan = testing::healthy_plan();
+    plan.weight_factor = factor;
+    kernel_ = std::make_unique<CompressKernel>(plan);
+  }
+  std::string name() const override { return "moody"; }
+  spec::NumericsProfile numerics(const Problem&) const override {
+    return {.order = spec::Order::fixed};
+  }
+  void run(const Problem& p, const CompressOp::Inputs& inputs, CompressOp::Outputs& outputs) override {
+    kernel_->run(p, inputs, outputs);
+    if (++runs_ % 2 != 0) return;
+    const std::int64_t first = spec::viewed_elements(outputs.input_grad).front();
+    const double x = outputs.input_grad.load(first);
+    outputs.input_grad.store(first, x + std::abs(x) * 0x1p-10);
+  }
+
+ private:
+  std::unique_ptr<CompressKernel> kernel_;
+  int runs_ = 0;
+};
+
+/// What is proven stays proven, and an order that is not kept is no better than conformant numbers.
+TEST(CompressExamination, TwoRunsThatDifferAreNoLesserVerdictThanAProof) {
+  const auto judged = [](double factor) {
+    Moody kernel(factor);
+    const CaseReport report = examine(case_of(small_case), kernel);
+    EXPECT_EQ(std::ranges::count(report.findings, "determinism", &Finding::rule), 1);
+    return report.verdict;
+  };
+  EXPECT_EQ(judged(1), Verdict::nondeterministic);
+  EXPECT_EQ(judged(1.25), Verdict::nonconformant_proven);
+}
 
 TEST(CompressExamination, StructureIsCheckedInEveryElement) {
   // The last sequence has a tail of 11 tokens; of its rows only few are judged.

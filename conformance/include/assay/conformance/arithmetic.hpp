@@ -15,6 +15,7 @@ struct Arithmetic {
   double u_a;              ///< of the accumulator
   double u_x;              ///< of the operands of the matrix unit
   double u_k;              ///< of a pre-scaled operand, 0 without
+  double eta_k;            ///< what such an operand loses at most where it underflows
   double eps_x;            ///< relative error of exp
   double phi;              ///< size of residues that count as 0
   bool truncating_sums;    ///< accumulation errors have a mean
@@ -28,6 +29,8 @@ struct Arithmetic {
   double stage_drift(double value, double noise) const;
   /// Whether the final cast of about `value` has errors of known sign: a tie that goes away from zero, a subnormal.
   bool cast_is_biased(double value) const;
+  /// What the final cast adds to `value`, where it rounds to nearest.
+  double cast_error(double value) const;
   /// Whether the final cast of `value` gives one of the few smallest numbers, so that its error is no matter of chance.
   bool cast_is_coarse(double value) const;
   double out_error(double x) const { return half_ulp(x, io, profile.round_out); }
@@ -41,6 +44,9 @@ struct Arithmetic {
 
 /// Unit roundoff of fp16 or bf16; 0 for fp32, which is never narrowed to.
 double unit_roundoff(spec::DType type);
+
+/// Half the smallest subnormal of fp16 or bf16, which a nearest rounding may lose of numbers however small; 0 for fp32.
+double underflow_of(spec::DType type);
 
 /// From here on a nearest rounding to `type` gives infinity.
 double overflow_threshold(spec::DType type);

@@ -23,7 +23,7 @@ struct Expectation {
   std::vector<float> core, accumulation, extra;  ///< the terms of tau before the final cast
   std::vector<std::uint8_t> exempt;              ///< per row: a staged value may overflow
 
-  double nu = 0;        ///< effective degrees of freedom of the errors
+  std::vector<double> share;  ///< per row: 1 / effective degrees of freedom of its errors; 0: they have no deviation
   bool biasable = true; ///< false where all pairs share their roundings, so that a mean says nothing
 
   std::int64_t dim() const { return extents.dim; }

@@ -41,4 +41,8 @@ using Specimen = SpecimenOf<spec::FlashAttentionScoreGrad>;
 template <class Op>
 std::vector<SpecimenOf<Op>> specimens();
 
+/// Healthy kernels that do what each numerics preset declares, and others with statistics of their own. They are not among
+/// `specimens`: some presets are too loose for the kill table.
+std::vector<Specimen> preset_kernels();
+
 }  // namespace assay::mutants
