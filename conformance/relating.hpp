@@ -15,25 +15,34 @@ class Incomparable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What `act`, which runs the call of the case, gives. Errors: Incomparable for the refusal of a call about which the
+/// documents leave a question open; whatever else escapes.
+template <class Op, class Act>
+auto comparable(const Case<Op>& c, Act&& act) {
+  try {
+    return act();
+  } catch (const spec::Rejected& answer) {
+    const std::string question = open_question(c, call_of(c));
+    if (question.empty()) throw;
+    throw Incomparable("a run of the relation was refused with " + describe(answer.status()) + ": " +
+                       answer.what() + "; " + question);
+  }
+}
+
 /// What the kernel makes of the case's problem with these inputs.
 /// Errors: spec::Rejected, Incomparable, and whatever else escapes from the kernel.
 template <class Op>
 typename Op::Outputs related_run(const Case<Op>& c, const typename Op::Inputs& inputs,
                                  spec::Implementation<Op>& kernel) {
   const spec::Call<Op> call = call_of(c);
-  try {
-    kernel.check(call);
-  } catch (const spec::Rejected& answer) {
-    const auto broken = spec::violations(Op::constraints(), call);
-    if (broken.empty()) throw;
-    throw Incomparable("a run of the relation breaks " + std::string(broken.front()->id) +
-                       " and was refused: " + answer.what());
-  }
-  typename Op::Outputs outputs = make_outputs(c);
   // Lent as a copy: a kernel that writes into it spoils no other run.
   const typename Op::Inputs lent = inputs;
-  kernel.run_call(call, c.problem, lent, outputs);
-  return outputs;
+  return comparable(c, [&] {
+    kernel.check(call);
+    typename Op::Outputs outputs = make_outputs(c);
+    kernel.run_call(call, c.problem, lent, outputs);
+    return outputs;
+  });
 }
 
 /// A difference beyond the probabilistic tolerance counts if one of two fresh seeds shows one again:

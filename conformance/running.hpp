@@ -43,6 +43,19 @@ std::string not_offered(const std::string& reason);
 /// What the watched misconduct of a kernel is a case of.
 Verdict verdict_of(spec::Misconduct::Kind kind);
 
+/// What the documents leave open about the call of a case, so that its refusal convicts nobody; empty if nothing.
+template <class Op>
+std::string open_question(const Case<Op>& c, const spec::Call<Op>& call) {
+  std::string text;
+  for (const auto* row : spec::violations(Op::constraints(), call)) {
+    if (row->binds(c.surface, c.upstream)) continue;
+    const bool disputed = row->standing_on(c.surface) == spec::Standing::disputed;
+    text += (text.empty() ? "" : "; ") + std::string(disputed ? "disputed: " : "upstream's alone: ") +
+            std::string(row->id) + " (" + std::string(row->statement) + ")";
+  }
+  return text.empty() ? open_reading(c) : text;
+}
+
 struct TensorOf {
   const char* name;
   const spec::Tensor* tensor;
@@ -81,7 +94,11 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   try {
     kernel.run_call(call, c.problem, lent, run.outputs);
   } catch (const spec::Rejected& answer) {
-    fail(Verdict::rejected_wrongly, std::string("phase 2 refused a legal call: ") + answer.what());
+    const std::string question = open_question(c, call);
+    fail(question.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable,
+         std::string("phase 2 refused ") + (question.empty() ? "a legal call: " : "the call: ") +
+             describe(answer.status()) + ": " + answer.what() +
+             (question.empty() ? "" : "; " + question));
   } catch (const spec::Unsupported& reason) {
     fail(Verdict::not_applicable, not_offered(reason.what()));
   } catch (const spec::Misconduct& seen) {

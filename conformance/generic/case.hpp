@@ -160,7 +160,7 @@ void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
   const spec::Constraint<Op>* first = nullptr;
   std::string others;
   for (const auto* row : spec::violations(Op::constraints(), call)) {
-    if (row->standing == spec::Standing::disputed) continue;
+    if (!row->binds(c.surface, c.upstream)) continue;
     if (first == nullptr)
       first = row;
     else

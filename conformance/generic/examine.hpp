@@ -44,16 +44,6 @@ Verdict refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer, C
   return Verdict::rejected_wrongly;
 }
 
-/// What the documents leave open about a legal call, so that its refusal convicts nobody; empty if nothing.
-template <class Op>
-std::string disputed_reading(const spec::Call<Op>& call) {
-  std::string text;
-  for (const auto* row : spec::violations(Op::constraints(), call))
-    text += (text.empty() ? "disputed: " : "; ") + std::string(row->id) + " (" +
-            std::string(row->statement) + ")";
-  return text.empty() ? open_reading(call) : text;
-}
-
 /// A call that breaks a row: only phase 1 is asked.
 template <class Op>
 CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
@@ -78,8 +68,11 @@ CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel
     add_note(report, "status", std::string(row->id) + " is broken (" + c.violate +
                                    ") and phase 1 accepted the call: " + std::string(row->statement));
   }
-  if (row->standing == spec::Standing::disputed) {
-    add_note(report, "note", "the row is disputed: reported, no verdict");
+  if (!row->binds(c.surface, c.upstream)) {
+    add_note(report, "note",
+             "the row is " + std::string(spec::to_string(row->standing_on(c.surface))) +
+                 (row->standing == spec::Standing::disputed ? "" : "'s alone, which --upstream=off leaves open") +
+                 ": reported, no verdict");
     report.verdict = Verdict::not_applicable;
   }
   return report;
@@ -178,12 +171,12 @@ template <class Op>
 CaseReport refused_legal(const Case<Op>& c, const spec::Call<Op>& call,
                          const spec::Rejected& answer) {
   CaseReport report = blank_report(c);
-  const std::string open_reading = disputed_reading(call);
-  report.verdict = open_reading.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable;
+  const std::string question = open_question(c, call);
+  report.verdict = question.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable;
   add_note(report, "status", "phase 1 refused " +
-                                 std::string(open_reading.empty() ? "a legal call" : "the call") +
+                                 std::string(question.empty() ? "a legal call" : "the call") +
                                  " with " + describe(answer.status()) + ": " + answer.what());
-  if (!open_reading.empty()) add_note(report, "note", open_reading);
+  if (!question.empty()) add_note(report, "note", question);
   return report;
 }
 
@@ -241,8 +234,9 @@ CaseReport examine_legal(Examination<Op>& examination, spec::Implementation<Op>&
   else
     report = examine_numbers(examination, kernel);
   if (report.verdict == Verdict::conforms) report.accepted_rows = exercised_rows(call);
-  if (const std::string open_reading = disputed_reading(call); !open_reading.empty())
-    add_note(report, "note", "accepted; " + open_reading);
+  if (const std::string question = open_question(c, call);
+      !question.empty() && report.verdict != Verdict::not_applicable)
+    add_note(report, "note", "accepted; " + question);
   return report;
 }
 

@@ -5,6 +5,7 @@
 
 #include "assay/conformance/record.hpp"
 #include "assay/fixtures/named.hpp"
+#include "running.hpp"
 
 namespace assay::conformance {
 
@@ -18,7 +19,8 @@ fixtures::CaseRecord recipe(const Case<Op>& c) {
                               .command = command,
                               .profile = c.profile,
                               .track = std::string(spec::to_string(c.track)),
-                              .seed = c.seed};
+                              .seed = c.seed,
+                              .open_question = open_question(c, call_of(c))};
   record.problem = fixtures::fields_of(c.problem);
   return record;
 }

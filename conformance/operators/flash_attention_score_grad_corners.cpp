@@ -110,6 +110,11 @@ void add_prefixes(Corners& corners) {
         c.problem.sparse_mode = mode;
         c.problem.atten_mask = mode == 6 ? MaskShape::compressed : MaskShape::b_one_ss;
       });
+  for (const auto shape : {MaskShape::ss, MaskShape::bnss})
+    corners.add("sparse mode 5 without a prefix is a mask like any other", [=](FlashCase& c) {
+      c.problem.sparse_mode = 5;
+      c.problem.atten_mask = shape;
+    });
   corners.add("a prefix that nothing reads", [](FlashCase& c) { c.problem.prefix = {0}; });
 }
 

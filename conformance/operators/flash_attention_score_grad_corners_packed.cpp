@@ -32,13 +32,6 @@ void add_numbers_of_sequences(Corners& corners) {
     set_tiny_head(c.problem);
     set_lengths(c.problem, cycle(most_sequences, {2, 1, 3}), cycle(most_sequences, {3, 2}));
   });
-  corners.add_packed("one sequence more than the pages name, without tokens", [](FlashCase& c) {
-    set_tiny_head(c.problem);
-    List lengths_q = cycle(most_sequences, {2}), lengths_kv = cycle(most_sequences, {3});
-    lengths_q.push_back(0);
-    lengths_kv.push_back(0);
-    set_lengths(c.problem, std::move(lengths_q), std::move(lengths_kv));
-  });
   corners.add_packed("as many sequences as a prefix allows", [](FlashCase& c) {
     set_tiny_head(c.problem);
     set_lengths(c.problem, cycle(most_with_prefix, {2, 3}), cycle(most_with_prefix, {3, 4, 2}));
@@ -167,6 +160,12 @@ void add_windows(Corners& corners) {
   window(4, 0, 1);
   window(4, 1, 0);
   window(4, spec::unbounded_tokens, spec::unbounded_tokens);
+  corners.add_packed("sparse mode 5 of packed sequences", [](FlashCase& c) {
+    set_single_head(c.problem, 33, 48);
+    c.problem.sparse_mode = 5;
+    c.problem.atten_mask = spec::MaskShape::ss;
+    c.problem.prefix = {20};
+  });
   corners.add_packed("a prefix that nothing reads", [](FlashCase& c) {
     c.problem.prefix = {0};
     c.problem.pre_tokens = c.problem.next_tokens = 65536;

@@ -48,6 +48,15 @@ void add_starts(Corners& corners) {
         c.problem.kv_start_idx = {starts.kv};
       });
   for (const std::int64_t type : {2, 3})
+    for (const auto dtype : {spec::DType::bf16, spec::DType::fp16})
+      corners.add("slopes of query's type", [=](FlashCase& c) {
+        c.surface = FlashSurface::g2;
+        c.problem.dtype = c.problem.slope_dtype = dtype;
+        c.problem.seq_kv = c.problem.seq_q;
+        c.problem.pse_type = type;
+        c.problem.pse_shift = type == 2 ? PseShape::slopes_n : PseShape::slopes_bn;
+      });
+  for (const std::int64_t type : {2, 3})
     corners.add_packed("a start index of keys alone counts for nothing", [=](FlashCase& c) {
       c.surface = FlashSurface::u2;
       c.problem.softmax_in_layout = spec::StatisticsOrder::packed;

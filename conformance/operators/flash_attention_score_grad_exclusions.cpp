@@ -183,6 +183,7 @@ std::vector<Exclusion> rows_of_surfaces() {
            [](const Categories& k) {
              return has_rope(k.surface) && (k.sparse_mode == 5 || k.sparse_mode == 6);
            }),
+      // Disputed: corners.
       rule("FAG-C66", {surface, sparse_mode},
            [](const Categories& k) {
              return is_unpadding(k.surface) && !has_rope(k.surface) && k.sparse_mode == 5;
@@ -205,7 +206,7 @@ std::vector<Exclusion> rows_of_surfaces() {
 
 std::vector<Exclusion> rows_of_masks_and_lengths() {
   return {
-      rule("FAG-C41", {layout, lengths},
+      rule("FAG-C41b", {layout, lengths},
            [](const Categories& k) { return !is_packed(k) && has_empty(k.lengths); }),
       // Padded, every sequence has the length of the axis.
       rule("FAG-C05", {layout, lengths},

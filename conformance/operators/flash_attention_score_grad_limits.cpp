@@ -27,6 +27,8 @@ void require_types(const Op::Problem& p) {
   if (!spec::is_fp16_bf16_fp32(p.dtype)) refuse("dtype", text(p.dtype), "fp16, bf16, fp32");
   if (p.mask_dtype != DType::boolean && p.mask_dtype != DType::uint8)
     refuse("mask_dtype", text(p.mask_dtype), "bool, uint8");
+  if (p.slope_dtype != DType::fp32 && p.slope_dtype != p.dtype)
+    refuse("slope_dtype", text(p.slope_dtype), "fp32, or dtype, which is " + text(p.dtype));
 }
 
 /// What scale_value and keep_prob are when they are used: the nearest float.
@@ -77,10 +79,11 @@ std::vector<MaskShape> mask_shapes(const Op::Problem& p) {
   using enum MaskShape;
   const bool user_mask = p.sparse_mode <= 1 || p.sparse_mode == 5;
   if (!user_mask) return {absent, compressed};
-  if (p.input_layout == Layout::tnd)
-    return p.sparse_mode == 5 ? std::vector{absent} : std::vector{absent, ss, one_one_ss};
   // Only a mask with a slice per sequence can hold a prefix per sequence.
-  if (p.sparse_mode == 5 && p.batch != 1) return {absent, b_one_ss, bnss};
+  const bool prefixed = p.sparse_mode == 5 && p.batch != 1 && !p.prefix.empty();
+  if (p.input_layout == Layout::tnd)
+    return prefixed ? std::vector{absent} : std::vector{absent, ss, one_one_ss};
+  if (prefixed) return {absent, b_one_ss, bnss};
   return {absent, ss, one_one_ss, b_one_ss, bnss};
 }
 
@@ -107,9 +110,11 @@ void require_among(std::string_view field, Enum value, const std::vector<Enum>& 
 void require_mask(const Op::Problem& p) {
   std::string condition = " with sparse_mode " + std::to_string(p.sparse_mode);
   if (p.input_layout == Layout::tnd) condition += " and layout TND";
-  if (p.sparse_mode == 5 && p.batch != 1) condition += " and batch " + std::to_string(p.batch);
+  if (p.sparse_mode == 5 && p.batch != 1 && !p.prefix.empty())
+    condition += " and prefixes of batch " + std::to_string(p.batch);
   require_among("atten_mask", p.atten_mask, mask_shapes(p), condition);
-  const bool reads_prefix = p.sparse_mode == 5 || p.sparse_mode == 6;
+  // In mode 5 a mask alone holds all that counts.
+  const bool reads_prefix = (p.sparse_mode == 5 && !p.prefix.empty()) || p.sparse_mode == 6;
   if (!reads_prefix || p.atten_mask == MaskShape::absent) return;
   if (static_cast<std::int64_t>(p.prefix.size()) != p.batch)
     refuse("prefix", list_text(p.prefix),
@@ -152,7 +157,7 @@ std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
       {"seq_kv", 0, mebi, "FAG-C41"},
       {"lengths_q", 0, mebi},
       {"lengths_kv", 0, mebi},
-      {"head_dim", 1, 768, "FAG-C44"},
+      {"head_dim", 1, 768, "FAG-C44b"},
       {"head_dim_v", 1, 768, "FAG-C35"},
       {"head_dim_rope", 0, 768, "FAG-C45"},
       {"sparse_mode", 0, 8, "FAG-C63"},

@@ -117,7 +117,7 @@ void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Case<Op>& 
   });
 }
 
-/// In mode 5 the mask says what the prefix says: that many keys, and those up to the diagonal that ends right-down.
+/// In mode 5 beside a prefix the mask says what that says: that many keys, and those up to the diagonal that ends right-down.
 void fill_prefix(Cells& cells, std::int64_t b, std::int64_t n, const Op::Problem& p) {
   const std::int64_t visible = p.prefix[static_cast<std::size_t>(b)];
   const std::int64_t diagonal = p.length_kv(b) - p.length_q(b);
@@ -158,7 +158,7 @@ std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
   Cells cells(mask);
   for (std::int64_t b = 0; b < cells.batches(); ++b)
     for (std::int64_t n = 0; n < cells.heads(); ++n) {
-      if (p.sparse_mode == 5)
+      if (p.sparse_mode == 5 && !p.prefix.empty())
         fill_prefix(cells, b, n, p);
       else
         fill_pattern(cells, b, n, c);

@@ -6,10 +6,10 @@ namespace assay::conformance {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-std::string open_reading(const spec::Call<Op>& call) {
-  const auto& a = call.attributes;
-  const bool windowed = std::min(a.pre_tokens, a.next_tokens) < spec::unbounded_tokens;
-  if (call.parameters.atten_mask.present || (a.sparse_mode == 0 && !windowed)) return {};
+std::string open_reading(const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  const bool windowed = std::min(p.pre_tokens, p.next_tokens) < spec::unbounded_tokens;
+  if (p.atten_mask != spec::MaskShape::absent || (p.sparse_mode == 0 && !windowed)) return {};
   return "disputed: without a mask the sparse mode and its window change no result, yet may be "
          "checked (FAG-Q12)";
 }

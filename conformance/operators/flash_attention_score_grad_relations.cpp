@@ -14,6 +14,7 @@ FlashCase Family::case_of(const Trial& trial, const FlashCase& asked) {
   FlashCase c{.problem = trial.problem, .surface = asked.surface, .product = asked.product};
   if (!offers(c.surface, c.problem)) c.surface = surface_of(trial.problem);
   c.inputs = trial.inputs, c.outputs = trial.outputs;
+  c.upstream = asked.upstream;
   return c;
 }
 
@@ -53,7 +54,7 @@ namespace assay::conformance {
 CaseReport examine_relation(const flash::FlashCase& c, spec::Implementation<flash::Op>& kernel) {
   if (c.relation != flash::cascade_name) return flash::RelationExamination(c).examine(kernel);
   return related(c, kernel, [&](const flash::FlashCase& asked, CaseReport& report) {
-    return flash::judge_cascade(asked, kernel, report);
+    return comparable(asked, [&] { return flash::judge_cascade(asked, kernel, report); });
   });
 }
 

@@ -76,6 +76,7 @@ std::vector<Op::Problem> with_inputs_of_scores(spec::FlashSurface surface) {
   dropped.drop_mask = spec::DropMask::granules;
   if (!has_pse_type(surface)) return {biased, dropped};
   Op::Problem sloped = ordinary_problem(surface, 4);
+  sloped.dtype = DType::fp32;  // the type of slopes in which page and upstream agree
   sloped.pse_type = 2;
   sloped.pse_shift = spec::PseShape::slopes_bn;
   return {biased, dropped, sloped};

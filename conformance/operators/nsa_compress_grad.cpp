@@ -20,7 +20,7 @@ template CaseReport blank_report(const Case<Op>&);
 template CaseReport examine(const Case<Op>&, spec::Implementation<Op>&);
 template CaseReport examine(Examination<Op>&, spec::Implementation<Op>&);
 
-template RowCoverage row_coverage<Op>();
+template RowCoverage row_coverage<Op>(spec::Upstream upstream);
 template void Sweep::run(std::span<const Case<Op>>, spec::Implementation<Op>&);
 template Summary sweep(std::span<const Case<Op>>, spec::Implementation<Op>&,
                        std::span<SweepListener* const>, const SweepControl&);

@@ -42,6 +42,6 @@ std::vector<double> Grounds<Op>::values(const RowsOf& rows, const Op::Outputs& o
   return values;
 }
 
-std::string open_reading(const spec::Call<Op>&) { return {}; }
+std::string open_reading(const Case<Op>&) { return {}; }
 
 }  // namespace assay::conformance

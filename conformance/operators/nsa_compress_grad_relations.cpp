@@ -46,6 +46,7 @@ void add(Gradients& sum, const Gradients& other) {
 CompressCase case_of(const Trial& trial, const CompressCase& asked) {
   CompressCase c{.problem = trial.problem, .surface = asked.surface, .product = asked.product};
   c.inputs = trial.inputs, c.outputs = trial.outputs;
+  c.upstream = asked.upstream;
   return c;
 }
 

@@ -20,7 +20,7 @@ double mask_bytes(const Op::Problem& p) {
 
 }  // namespace
 
-std::string open_reading(const spec::Call<Op>&) { return {}; }
+std::string open_reading(const Case<Op>&) { return {}; }
 
 double multiply_adds(const Op::Problem& p) {
   const auto dims = static_cast<double>(3 * p.head_dim + 2 * p.head_dim_v);

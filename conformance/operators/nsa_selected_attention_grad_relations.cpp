@@ -25,7 +25,8 @@ struct Family {
     return {.problem = trial.problem,
             .product = asked.product,
             .inputs = trial.inputs,
-            .outputs = trial.outputs};
+            .outputs = trial.outputs,
+            .upstream = asked.upstream};
   }
   static Gradients gradients_of(const Op::Problem& problem, const Op::Outputs& outputs) {
     return selected::gradients_of(problem, outputs);

@@ -1,6 +1,5 @@
 #include "aclnn/flash_attention_score_grad_problem.hpp"
 
-#include <algorithm>
 #include <span>
 
 #include "aclnn/operands.hpp"
@@ -66,10 +65,7 @@ void set_mask(const Call& call, Op::Problem& p) {
   p.atten_mask = mask_of(p, mask.shape);
   p.mask_dtype = mask.dtype;
   if (a.sparse_mode != 5 && a.sparse_mode != 6) return;
-  p.prefix = *call.parameters.prefix;
-  for (std::size_t b = 0; b < p.prefix.size(); ++b)  // no limits are documented for what it names
-    p.prefix[b] =
-        std::clamp<std::int64_t>(p.prefix[b], 0, p.length_kv(static_cast<std::int64_t>(b)));
+  p.prefix = call.parameters.prefix.value_or(spec::Shape());  // mode 5 does without
 }
 
 void set_position_bias(const Call& call, Op::Problem& p) {
@@ -79,7 +75,9 @@ void set_position_bias(const Call& call, Op::Problem& p) {
     p.kv_start_idx = call.parameters.kv_start_idx.value_or(spec::Shape());
   }
   const spec::Parameter& pse = call.parameters.pse_shift;
-  if (is_given(pse)) p.pse_shift = pse_of(p, pse.shape);
+  if (!is_given(pse)) return;
+  p.pse_shift = pse_of(p, pse.shape);
+  if (p.pse_type >= 2) p.slope_dtype = pse.dtype;
 }
 
 void set_dropout(const Call& call, Op::Problem& p) {

@@ -60,25 +60,15 @@ Refusal prefix_modes(const Call& call) {
                 "sparseMode is " + std::to_string(mode) + "; it must not be 5 or 6 on u3");
 }
 
-Refusal uncompressed_prefix(const Call& call) {
-  const std::int64_t mode = call.attributes.sparse_mode;
-  return unless(!is_tnd(call) || mode != 5,
-                "sparseMode is " + std::to_string(mode) +
-                    "; in layout TND a prefix is for sparseMode 6, it must not be 5");
-}
-
 std::vector<Shape> legal_mask_shapes(const Call& call) {
   const CallExtents e = extents_of(call);
   const std::int64_t mode = call.attributes.sparse_mode;
   if (mode == 6) return {{prefix_mask_rows, edge}, {1, 1, prefix_mask_rows, edge}};
   if ((mode >= 2 && mode <= 4) || is_outer_split(mode)) return {{edge, edge}, {1, 1, edge, edge}};
-  std::vector<Shape> shapes = {{e.batch, 1, e.seq_q, e.seq_kv},
-                               {e.batch, e.heads_q, e.seq_q, e.seq_kv}};
-  if (mode != 5 || e.batch == 1) {
-    shapes.push_back({e.seq_q, e.seq_kv});
-    shapes.push_back({1, 1, e.seq_q, e.seq_kv});
-  }
-  return shapes;
+  return {{e.batch, 1, e.seq_q, e.seq_kv},
+          {e.batch, e.heads_q, e.seq_q, e.seq_kv},
+          {e.seq_q, e.seq_kv},
+          {1, 1, e.seq_q, e.seq_kv}};
 }
 
 Refusal mask_shape(const Call& call) {
@@ -156,19 +146,33 @@ Refusal outer_split_limits(const Call& call) {
   return refusal ? refusal : window_open(call);
 }
 
-bool uses_prefix(const Call& call) {
-  const std::int64_t mode = call.attributes.sparse_mode;
-  return (mode == 5 || mode == 6) && is_given(call.parameters.atten_mask);
-}
-
+/// In sparseMode 5 the mask itself holds the prefixes: without an array of them it is read like any other mask.
 Refusal prefix_given(const Call& call) {
-  if (!uses_prefix(call)) return std::nullopt;
+  if (call.attributes.sparse_mode != 6 || !is_given(call.parameters.atten_mask)) return std::nullopt;
   const std::int64_t batch = extents_of(call).batch;
   const auto& prefix = call.parameters.prefix;
-  if (!prefix) return "prefix is null; sparseMode 5 and 6 require it";
+  if (!prefix) return "prefix is null; sparseMode 6 requires it";
   return unless(static_cast<std::int64_t>(prefix->size()) == batch,
                 "prefix has " + std::to_string(prefix->size()) + " entries; batch is " +
                     std::to_string(batch));
+}
+
+/// Every prefix reaches at least to the diagonal through the last corner.
+Refusal prefix_range(const Call& call) {
+  const std::int64_t mode = call.attributes.sparse_mode;
+  const auto& prefix = call.parameters.prefix;
+  const CallExtents e = extents_of(call);
+  if ((mode != 5 && mode != 6) || !is_given(call.parameters.atten_mask) || !prefix ||
+      static_cast<std::int64_t>(prefix->size()) != e.batch)
+    return std::nullopt;
+  for (std::size_t b = 0; b < prefix->size(); ++b) {
+    const std::size_t listed = e.lengths_q.size() == 1 ? 0 : b;  // padded: one length for all
+    const std::int64_t q = e.lengths_q[listed], kv = e.lengths_kv[listed];
+    if (const Refusal refusal = within("entry " + std::to_string(b) + " of prefix", (*prefix)[b],
+                                       std::max<std::int64_t>(0, kv - q), kv))
+      return refusal;
+  }
+  return std::nullopt;
 }
 
 constexpr auto invalid = spec::Status::param_invalid;
@@ -179,12 +183,12 @@ constexpr Check checks[] = {
     {"FAG-C63", invalid, sparse_mode},
     {"FAG-C64", invalid, varlen_modes},
     {"FAG-C65", invalid, prefix_modes},
-    {"FAG-C66", invalid, uncompressed_prefix},
     {"FAG-C67", invalid, mask_shape},
     {"FAG-C68", invalid, token_limits},
     {"FAG-C69", invalid, outer_split_limits},
     {"FAG-C71", invalid, band},
     {"FAG-C72", invalid, prefix_given},
+    {"FAG-C73", invalid, prefix_range},
 };
 
 }  // namespace

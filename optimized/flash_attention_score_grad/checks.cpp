@@ -1,7 +1,5 @@
 #include "flash_attention_score_grad/checks.hpp"
 
-#include "flash_attention_score_grad/call_extents.hpp"
-
 namespace assay::optimized {
 std::vector<Check> argument_checks() {
   std::vector<Check> all;
@@ -13,10 +11,8 @@ std::vector<Check> argument_checks() {
 }
 
 void refuse_unless_legal(const Check::Call& call) {
-  refuse_unless_all_hold(presence_checks(), call);
-  if (all_outputs_empty(call)) return;
   for (const auto group :
-       {surface_checks(), type_checks(), layout_checks(), shape_checks(), attribute_checks(),
+       {presence_checks(), surface_checks(), type_checks(), layout_checks(), shape_checks(), attribute_checks(),
         pse_checks()})
     refuse_unless_all_hold(group, call);
 }

@@ -83,8 +83,9 @@ Refusal pse(const Call& call) {
   const Named tensor = {"pse_shift", &call.parameters.pse_shift};
   const bool slopes = spec::has_pse_type(call.surface) &&
                       (call.attributes.pse_type == 2 || call.attributes.pse_type == 3);
-  return slopes ? first_outside({tensor}, {DType::fp32})
-                : first_unlike_query(call.parameters.query, {tensor});
+  // The pages want the type of query for slopes, too, upstream FLOAT32: either is taken.
+  if (slopes && call.parameters.pse_shift.dtype == DType::fp32) return std::nullopt;
+  return first_unlike_query(call.parameters.query, {tensor});
 }
 
 Refusal drop_mask(const Call& call) {

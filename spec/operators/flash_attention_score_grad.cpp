@@ -88,7 +88,7 @@ Shape drop_mask_shape(const Op::Problem& p) {
   throw std::invalid_argument("drop_mask_shape: the problem has no drop mask");
 }
 
-DType pse_dtype(const Op::Problem& p) { return p.pse_type >= 2 ? DType::fp32 : p.dtype; }
+DType pse_dtype(const Op::Problem& p) { return p.pse_type >= 2 ? p.slope_dtype : p.dtype; }
 
 Call<Op> call_of(const Op::Problem& p, FlashSurface surface, Product product, Striding inputs,
                  Striding outputs) {

@@ -141,9 +141,14 @@ void attach_pse(FlashCall& call) {
   put_pse(call);
 }
 
+void make_square_fp32(FlashProblem& p) {
+  make_square(p);
+  p.dtype = DType::fp32;
+}
+
 void attach_slopes(FlashCall& call, std::int64_t pse_type) {
   if (!takes_slopes(call)) return;
-  rewrite(call, make_square);
+  rewrite(call, make_square_fp32);
   put_slopes(call, pse_type);
 }
 

@@ -14,6 +14,7 @@ FlashRow keep_prob_range() {
           .statement = "keepProb is above 0 and at most 1.",
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = all_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q27",
           .applies = always,
@@ -103,6 +104,7 @@ FlashRow inner_precise() {
           .statement = "innerPrecise may have any value: it is not used.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::none},
           .applies = always,
           .holds = always};
@@ -114,6 +116,7 @@ FlashRow single_layout() {
       .statement = "query, keyIn, value and dy share one layout, which a single attribute names.",
       .source = {operator_page, "constraints"},
       .standing = Standing::documented,
+      .stated_for = all_pages,
       .sides = {Side::none},
       .applies = always,
       .holds = always};
@@ -124,6 +127,7 @@ FlashRow matching_packages() {
           .statement = "Called from PyTorch, the CANN packages match those of PyTorch.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::none},
           .applies = always,
           .holds = always};
@@ -151,13 +155,41 @@ FlashRow default_mode() {
           .holds = always};
 }
 
+/// What lies outside a call as data.
+FlashRow untried(std::string_view id, std::string_view statement, Source source,
+                 std::span<const FlashSurface> pages, Side side, bool (*applies)(const FlashCall&)) {
+  return {.id = id,
+          .statement = statement,
+          .source = source,
+          .standing = Standing::documented,
+          .stated_for = pages,
+          .sides = {side},
+          .applies = applies,
+          .holds = always};
+}
+
+/// A judge that asks for a fixed order runs a kernel twice; the C interface passes both attributes always.
+std::vector<FlashRow> rows_beside_calls() {
+  return {untried("FAG-C91",
+                  "Results may differ between runs unless aclrtCtxSetSysParamOpt asks for determinism.",
+                  {rope_page, "constraints"}, {}, Side::content, is_u3),
+          untried("FAG-C92", "scaleValue and keepProb default to 1.", {operator_page, "parameters"}, {},
+                  Side::none, is_padded),
+          untried("FAG-C93", "keepProb is the share of ones in dropMask.",
+                  {unpadding_page, "parameters"}, u_pages, Side::content, drops_by_mask)};
+}
+
 }  // namespace
 
 std::vector<FlashRow> attribute_rows() {
-  return {keep_prob_range(), no_dropout(),    drop_mask_size(),
+  std::vector<FlashRow> rows = {
+          keep_prob_range(), no_dropout(),    drop_mask_size(),
           softmax_in_layout(), start_indices(), inner_precise(),
           single_layout(),   matching_packages(), time_limit(),
           default_mode()};
+  const auto beside = rows_beside_calls();
+  rows.insert(rows.end(), beside.begin(), beside.end());
+  return rows;
 }
 
 }  // namespace assay::spec::detail

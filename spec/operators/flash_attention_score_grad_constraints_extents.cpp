@@ -27,16 +27,22 @@ FlashRow grouped_heads() {
           .statement = "The heads of query are a positive multiple of those of keyIn and value.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .applies = has_key_extents,
           .holds =
               [](const FlashCall& c) {
                 const auto query = query_as_given(c);
                 const auto key = key_as_given(c);
-                if (!key || key->heads == 0) return true;
-                return query->heads >= key->heads && query->heads % key->heads == 0;
+                if (!key) return true;
+                return key->heads > 0 && query->heads >= key->heads &&
+                       query->heads % key->heads == 0;
               },
-          .violations = {{"more_key_heads",
+          .violations = {{"no_key_heads",
+                          [](FlashCall& c) {
+                            rewrite(c, [](FlashProblem& p) { p.heads_kv = 0; });
+                          }},
+                         {"more_key_heads",
                           [](FlashCall& c) {
                             rewrite(c, [](FlashProblem& p) { p.heads_kv = p.heads_q + 1; });
                           }},
@@ -53,6 +59,7 @@ FlashRow head_num() {
           .statement = "headNum is positive and the number of heads of query.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .applies = ranks_fit,
           .holds =
@@ -95,6 +102,13 @@ bool has_shape_of_table(const FlashCall& c, const Parameter& parameter) {
          parameter.shape == with_heads_exchanged(*expected);
 }
 
+/// [B,N,S,8] of packed sequences: the ranks 0 and 4 that the page of u1 lists.
+bool has_padded_shape(const FlashCall& c, const Parameter& parameter) {
+  const auto query = query_as_given(c);
+  return is_packed_but_u3(c) && query &&
+         parameter.shape == Shape{query->batch, query->heads, query->seq, statistics_replicas};
+}
+
 template <FlashMember member>
 void exchange_heads_and_rows(FlashCall& call) {
   Parameter& parameter = call.parameters.*member;
@@ -113,7 +127,8 @@ bool statistics_fit(const FlashCall& c) {
   const auto expected = expected_statistics(c);
   if (!expected) return true;
   const auto fits = [&](const Parameter& parameter) {
-    return !given(parameter) || parameter.shape == *expected || has_shape_of_table(c, parameter);
+    return !given(parameter) || parameter.shape == *expected || has_shape_of_table(c, parameter) ||
+           has_padded_shape(c, parameter);
   };
   return fits(c.parameters.softmax_max) && fits(c.parameters.softmax_sum);
 }
@@ -124,6 +139,7 @@ FlashRow statistics_shape() {
               "softmaxMax and softmaxSum have shape [B, N, Sq, 8] in every padded layout and [T, N, 8] in TND.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q4, FAG-Q5, CV-O4",
           .applies = has_query_extents,
@@ -158,12 +174,46 @@ FlashRow statistics_shape_of_table() {
                           }}}};
 }
 
-/// The pages say "the shape of query", which cannot be where value's heads are narrower.
+FlashRow padded_statistics_shape() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return is_packed_but_u3(c) && has_query_extents(c);
+  };
+  return {.id = "FAG-C46b",
+          .statement =
+              "Statistics of packed sequences have rank 4 in the parameter table, [T, N, 8] in the "
+              "constraints.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "FAG-Q5",
+          .applies = concerned,
+          .holds =
+              [](const FlashCall& c) {
+                return !concerned(c) || (!has_padded_shape(c, c.parameters.softmax_max) &&
+                                         !has_padded_shape(c, c.parameters.softmax_sum));
+              },
+          .violations = {{"softmax_max_and_sum", [](FlashCall& c) {
+                            if (!concerned(c)) return;
+                            const auto query = query_as_given(c);
+                            for (const FlashMember member : {&P::softmax_max, &P::softmax_sum})
+                              reshape(c.parameters.*member, {query->batch, query->heads, query->seq,
+                                                             statistics_replicas});
+                          }}}};
+}
+
+/// query's own shape where value is narrower, which the pages' sentence says and their formula Y = P V excludes.
+bool is_literally_like_query(const FlashCall& c) {
+  const auto value = value_as_given(c);
+  return is_packed(c) && value && value->dim < query_as_given(c)->dim &&
+         c.parameters.attention_in.shape == c.parameters.query.shape;
+}
+
 FlashRow attention_in_shape() {
   return {.id = "FAG-C47",
           .statement = "attentionIn has query's shape but for the last axis, which follows value.",
-          .source = {upstream_tiling, "attentionIn checks"},
-          .standing = Standing::upstream,
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q20",
           .applies = has_value_extents,
@@ -171,14 +221,38 @@ FlashRow attention_in_shape() {
               [](const FlashCall& c) {
                 const auto query = query_as_given(c);
                 const auto value = value_as_given(c);
-                return !value || c.parameters.attention_in.shape ==
-                                     with_head_size(c, c.parameters.query.shape, query->heads,
-                                                    value->dim);
+                return !value || is_literally_like_query(c) ||
+                       c.parameters.attention_in.shape ==
+                           with_head_size(c, c.parameters.query.shape, query->heads, value->dim);
               },
           .violations = {
               {"batch", [](FlashCall& c) { grow(c, {&P::attention_in}, Axis::batch); }},
               {"seq", grow_seq<&P::attention_in>},
-              {"dim", [](FlashCall& c) { grow(c, {&P::attention_in}, Axis::dim); }}}};
+              {"dim", [](FlashCall& c) {
+                 const auto query = query_as_given(c);
+                 if (query && has_value_extents(c))
+                   reshape(c.parameters.attention_in,
+                           with_head_size(c, c.parameters.query.shape, query->heads, query->dim + 1));
+               }}}};
+}
+
+FlashRow attention_in_like_query() {
+  return {.id = "FAG-C47a",
+          .statement =
+              "attentionIn of query's own shape where value is narrower is the pages' wording against "
+              "their formula and the host code.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "FAG-Q20",
+          .applies = [](const FlashCall& c) { return is_packed(c) && has_value_extents(c); },
+          .holds = [](const FlashCall& c) { return !is_literally_like_query(c); },
+          .violations = {{"attention_in", [](FlashCall& c) {
+                            if (!is_packed(c)) return;
+                            const auto value = value_as_given(c);
+                            if (!value || value->dim >= query_as_given(c)->dim) return;
+                            reshape(c.parameters.attention_in, c.parameters.query.shape);
+                          }}}};
 }
 
 FlashRow output_shapes() {
@@ -208,7 +282,7 @@ FlashRow output_shapes() {
 
 std::vector<FlashRow> extent_rows() {
   return {grouped_heads(),    head_num(),           statistics_shape(), statistics_shape_of_table(),
-          attention_in_shape(), output_shapes()};
+          padded_statistics_shape(), attention_in_shape(), attention_in_like_query(), output_shapes()};
 }
 
 }  // namespace assay::spec::detail

@@ -6,11 +6,13 @@ namespace assay::spec::detail {
 namespace {
 
 /// A rule of the C interface, which a call as data has no room for.
-FlashRow protocol(std::string_view id, std::string_view statement, Source source, Standing standing) {
+FlashRow protocol(std::string_view id, std::string_view statement, Source source, Standing standing,
+                  std::span<const FlashSurface> pages = {}) {
   return {.id = id,
           .statement = statement,
           .source = source,
           .standing = standing,
+          .stated_for = pages,
           .sides = {Side::none},
           .applies = always,
           .holds = always};
@@ -27,6 +29,7 @@ FlashRow strided_views() {
           .statement = "Any strided view of a tensor in a plain format is an input or an output.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept},
           .applies =
               [](const FlashCall& c) {
@@ -62,7 +65,9 @@ std::vector<FlashRow> interface_rows() {
           strided_views(),
           // No document says so.
           protocol("API-8", "Outputs share no memory with inputs.",
-                   {unpadding_page, "parameters"}, Standing::derived)};
+                   {unpadding_page, "parameters"}, Standing::derived),
+          protocol("API-9", "Phase 1 is called before phase 2, and says the size of the workspace.",
+                   {unpadding_page, "prototypes"}, Standing::documented, u_pages)};
 }
 
 }  // namespace assay::spec::detail

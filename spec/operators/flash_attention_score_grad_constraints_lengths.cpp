@@ -74,6 +74,7 @@ FlashRow lengths_present() {
           .statement = "actualSeqQLen and actualSeqKvLen are not null.",
           .source = {unpadding_page, "return values"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q36",
           .status = exactly(Status::param_nullptr),
@@ -90,21 +91,11 @@ FlashRow lengths_present() {
 
 FlashRow number_of_lengths() {
   return {.id = "FAG-C43",
-          .statement = "Up to 2K sequences are accepted, with a prefix in use up to 1K.",
+          .statement = "There are at most 2K sequences.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
-          .sides = {Side::accept},
-          .applies = has_lengths,
-          .holds = always};
-}
-
-FlashRow too_many_lengths() {
-  return {.id = "FAG-C43a",
-          .statement =
-              "More than 2K sequences are beyond the pages' limit, and an upstream test passes 2049.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q25",
           .applies = has_lengths,
           .holds =
@@ -120,15 +111,16 @@ FlashRow too_many_lengths() {
                           }}}};
 }
 
-FlashRow too_many_lengths_with_prefix() {
+FlashRow number_of_lengths_with_prefix() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return has_lengths(c) && uses_prefix(c) && query_as_given(c)->batch <= most_lengths;
   };
-  return {.id = "FAG-C43b",
-          .statement = "With a prefix more than 1K sequences are beyond the pages' limit, which nothing enforces.",
+  return {.id = "FAG-C43a",
+          .statement = "With a prefix in use there are at most 1K sequences.",
           .source = {unpadding_page, "constraints"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q25",
           .applies = concerned,
           .holds =
@@ -150,6 +142,7 @@ FlashRow packed_tokens() {
           .statement = "The tokens of the sequences follow one another without gaps.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::content},
           .applies = is_packed,
           .holds = always};
@@ -162,6 +155,7 @@ FlashRow some_length() {
           .statement = "There is at least one sequence.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .applies = is_packed,
           .holds =
@@ -176,16 +170,41 @@ FlashRow some_length() {
                           }}}};
 }
 
-/// The pages speak of query alone; the host code reads both sides alike.
 FlashRow empty_lengths() {
   return {.id = "TND-2",
-          .statement = "A repeated sum is a sequence of length 0.",
+          .statement = "A repeated sum of query is a sequence without queries.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept},
           .notes = "FAG-Q36",
-          .applies = has_some_empty_length,
+          .applies =
+              [](const FlashCall& c) {
+                return has_lengths(c) && has_empty_length(*query_as_given(c));
+              },
           .holds = always};
+}
+
+/// The host code reads both sides alike.
+FlashRow empty_key_lengths() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return has_lengths(c) && has_empty_length(*key_as_given(c));
+  };
+  return {.id = "TND-2a",
+          .statement = "A repeated sum of keyIn is a sequence without keys, of which the pages do not speak.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies = concerned,
+          .holds = [](const FlashCall& c) { return !concerned(c); },
+          .violations = {{"first", [](FlashCall& c) {
+                            if (is_padded(c)) return;
+                            rewrite(c, [](FlashProblem& p) {
+                              make_uniform(p);
+                              p.batch = 2;
+                              p.lengths_kv = {0, p.seq_kv};
+                            });
+                          }}}};
 }
 
 FlashRow sums_within_tokens() {
@@ -264,12 +283,13 @@ FlashRow gradients_of_empty_sequences() {
           .holds = always};
 }
 
-/// FAG-C43 accepts up to the limits, FAG-C43a and FAG-C43b report what lies beyond.
+/// FAG-C43 and FAG-C43a have the calls.
 FlashRow limits_of_lengths() {
   return {.id = "TND-7",
-          .statement = "The pages name 2K sequences, 1K with a prefix, and nothing enforces it.",
+          .statement = "The pages name 2K sequences, 1K with a prefix; the host code enforces neither.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::none},
           .notes = "FAG-Q25",
           .applies = is_packed,
@@ -279,9 +299,9 @@ FlashRow limits_of_lengths() {
 }  // namespace
 
 std::vector<FlashRow> length_rows() {
-  return {lengths_present(),    number_of_lengths(), too_many_lengths(),
-          too_many_lengths_with_prefix(), packed_tokens(), some_length(),
-          empty_lengths(),      sums_within_tokens(), abandoned_tokens(),
+  return {lengths_present(),    number_of_lengths(), number_of_lengths_with_prefix(),
+          packed_tokens(),      some_length(),       empty_lengths(),
+          empty_key_lengths(),  sums_within_tokens(), abandoned_tokens(),
           trailing_nothing(),   ascending_sums(),    gradients_of_empty_sequences(),
           limits_of_lengths()};
 }

@@ -59,6 +59,7 @@ FlashRow mode_range() {
           .statement = "sparseMode is one of 0 to 8.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q11",
           .applies = always,
@@ -117,14 +118,16 @@ FlashRow no_prefix_modes() {
                           }}}};
 }
 
-/// The parameter table says 0 to 8; the constraints take a prefix in its compressed form alone. FAG-C65 has u3.
-FlashRow no_full_prefix_mode() {
-  static constexpr auto concerned = [](const FlashCall& c) { return is_packed(c) && !is_u3(c); };
+/// FAG-C65 has u3.
+FlashRow full_prefix_mode() {
+  static constexpr auto concerned = is_packed_but_u3;
   return {.id = "FAG-C66",
-          .statement = "sparseMode is not 5: packed sequences take a prefix in mode 6 alone.",
+          .statement =
+              "sparseMode 5 of packed sequences is within 0 to 8 and named beside 1, 2 and 3; the prefix "
+              "is said to be for mode 6 alone.",
           .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
           .notes = "CV-O5",
           .applies = concerned,
           .holds =
@@ -199,6 +202,7 @@ FlashRow mask_inside_window() {
       .statement = "In sparse modes 0 and 4 whatever attenMask keeps lies inside the window.",
       .source = {unpadding_page, "constraints"},
       .standing = Standing::documented,
+      .stated_for = u_pages,
       .sides = {Side::content},
       .notes = "CV-O6",
       .applies = [](const FlashCall& c) { return masked_in_mode(c, 0) || masked_in_mode(c, 4); },
@@ -208,7 +212,7 @@ FlashRow mask_inside_window() {
 }  // namespace
 
 std::vector<FlashRow> mask_rows() {
-  return {mode_range(),  padded_modes(), no_prefix_modes(),   no_full_prefix_mode(),
+  return {mode_range(),  padded_modes(), no_prefix_modes(),   full_prefix_mode(),
           mask_shapes(), packed_masks(), mask_inside_window()};
 }
 

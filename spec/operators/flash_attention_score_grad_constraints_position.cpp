@@ -226,7 +226,10 @@ FlashRow slopes_need_equal_lengths() {
           .holds = [](const FlashCall& c) { return !concerned(c) || has_equal_lengths(c); },
           .violations = {{"seq_kv", [](FlashCall& c) {
                             if (is_packed(c) || !takes_slopes(c)) return;
-                            rewrite(c, [](FlashProblem& p) { p.seq_kv = p.seq_q + 1; });
+                            rewrite(c, [](FlashProblem& p) {
+                              p.dtype = DType::fp32;
+                              p.seq_kv = p.seq_q + 1;
+                            });
                             put_slopes(c, 3);
                           }}}};
 }

@@ -55,7 +55,7 @@ FlashRow prefix_per_batch() {
                           }}}};
 }
 
-/// An upstream test passes a value outside the documented range and expects success.
+/// An upstream test passes a value outside and expects success.
 FlashRow prefix_range() {
   return {
       .id = "FAG-C73",
@@ -63,8 +63,9 @@ FlashRow prefix_range() {
           "In sparse modes 5 and 6 every prefix entry is at least max(0, Skv - Sq) and at most "
           "Skv.",
       .source = {unpadding_page, "constraints"},
-      .standing = Standing::disputed,
-      .sides = {Side::reject},
+      .standing = Standing::documented,
+      .stated_for = u1_page,
+      .sides = {Side::accept, Side::reject},
       .notes = "FAG-Q24",
       .applies = prefix_can_be_judged,
       .holds = prefix_is_in_range,
@@ -72,6 +73,15 @@ FlashRow prefix_range() {
                       [](FlashCall& c) {
                         attach_prefix(c);
                         if (prefix_can_be_judged(c)) ++c.parameters.prefix->back();
+                      }},
+                     {"below",
+                      [](FlashCall& c) {
+                        attach_prefix(c);
+                        if (!prefix_can_be_judged(c)) return;
+                        const Extents query = *query_as_given(c), key = *key_as_given(c);
+                        const std::int64_t last = key.batch - 1;
+                        const std::int64_t least = key.length(last) - query.length(last);
+                        if (least > 0) c.parameters.prefix->back() = least - 1;
                       }},
                      {"negative", [](FlashCall& c) {
                         attach_prefix(c);

@@ -14,6 +14,7 @@ FlashRow operands_present() {
           .statement = "query, keyIn, value and dy are not null.",
           .source = {unpadding_page, "return values"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q28",
           .status = exactly(Status::param_nullptr),
@@ -35,6 +36,7 @@ FlashRow outputs_present() {
       .statement = "dqOut, dkOut, dvOut, workspaceSize and executor are not null; dpseOut may be.",
       .source = {unpadding_page, "return values"},
       .standing = Standing::documented,
+      .stated_for = u_pages,
       .sides = {Side::accept, Side::reject},
       .status = exactly(Status::param_nullptr),
       .applies = always,
@@ -50,7 +52,8 @@ FlashRow outputs_present() {
                      {"executor", [](FlashCall& c) { c.parameters.executor = false; }}}};
 }
 
-/// Optional by its name and by some pages, yet nothing can be computed without it.
+/// Optional by its name and by some pages, yet nothing can be computed without it. FAG-C32a has the rank 0 that the page of u1
+/// lists.
 FlashRow attention_in_present() {
   return {.id = "FAG-C03",
           .statement = "attentionIn is given, although its name says optional, and is no scalar.",
@@ -59,9 +62,14 @@ FlashRow attention_in_present() {
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q21, FAG-Q39",
           .applies = always,
-          .holds = [](const FlashCall& c) { return given(c.parameters.attention_in); },
-          .violations = {{"null", remove<&P::attention_in>},
-                         {"scalar", make_scalar<&P::attention_in>}}};
+          .holds =
+              [](const FlashCall& c) {
+                const Parameter& attention_in = c.parameters.attention_in;
+                return given(attention_in) || (attention_in.present && is_packed_but_u3(c));
+              },
+          .violations = {{"null", remove<&P::attention_in>}, {"scalar", [](FlashCall& c) {
+                            if (!is_packed_but_u3(c)) make_scalar<&P::attention_in>(c);
+                          }}}};
 }
 
 FlashRow statistics_present() {
@@ -86,6 +94,7 @@ FlashRow layout_present() {
       .statement = "inputLayout, a required attribute, is not null.",
       .source = {unpadding_page, "return values"},
       .standing = Standing::documented,
+      .stated_for = u_pages,
       .sides = {Side::accept, Side::reject},
       .notes = "FAG-Q33",
       .status = exactly(Status::param_nullptr),
@@ -147,6 +156,7 @@ FlashRow no_padding_mask() {
           .statement = "paddingMask is null.",
           .source = {rope_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = u3_page,
           .sides = {Side::accept, Side::reject},
           .applies = concerned,
           .holds =

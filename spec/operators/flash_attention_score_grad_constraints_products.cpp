@@ -59,6 +59,32 @@ constexpr Cell cells[] = {
      upstream_fourth_unpadding_page, "FAG-Q1", is_cell<u4, a3>, false},
 };
 
+/// Products that nobody here can be, so that nothing is to be tried.
+struct ForeignCell {
+  std::string_view id, statement, page;
+  bool (*applies)(const FlashCall& call);
+};
+
+template <FlashSurface surface>
+bool is_on(const FlashCall& c) {
+  return c.surface == surface;
+}
+
+constexpr ForeignCell foreign_cells[] = {
+    {"FAG-P13", "Atlas A3 inference products offer no FlashAttentionScoreGrad.", operator_page,
+     is_padded},
+    {"FAG-P14", "Atlas 800I A2 and A200I A2 Box offer no FlashAttentionScoreGrad.", operator_page,
+     is_padded},
+    {"FAG-P15", "Atlas A3 inference products offer no aclnnFlashAttentionUnpaddingScoreGrad.",
+     unpadding_page, is_on<u1>},
+    {"FAG-P16", "Atlas 800I A2 and A200I A2 Box offer no aclnnFlashAttentionUnpaddingScoreGrad.",
+     unpadding_page, is_on<u1>},
+    {"FAG-P17", "Atlas A3 inference products offer aclnnFlashAttentionUnpaddingScoreGradV3.",
+     rope_page, is_on<u3>},
+    {"FAG-P18", "Atlas A2 inference products offer no aclnnFlashAttentionUnpaddingScoreGradV3.",
+     rope_page, is_on<u3>},
+};
+
 const Cell& cell_of(FlashSurface surface, Product product) {
   for (const Cell& cell : cells)
     if (cell.surface == surface && cell.product == product) return cell;
@@ -81,6 +107,14 @@ std::vector<FlashRow> product_rows() {
                     .applies = cell.applies,
                     .holds = always});
   }
+  for (const ForeignCell& cell : foreign_cells)
+    rows.push_back({.id = cell.id,
+                    .statement = cell.statement,
+                    .source = {cell.page, "products"},
+                    .standing = Standing::documented,
+                    .sides = {Side::none},
+                    .applies = cell.applies,
+                    .holds = always});
   return rows;
 }
 

@@ -19,6 +19,7 @@ FlashRow reserved_types() {
           "paddingMask is null, UINT8 or BOOL; softmaxIn is null, FLOAT16, BFLOAT16 or FLOAT32.",
       .source = {unpadding_page, "parameters"},
       .standing = Standing::documented,
+      .stated_for = u1_page,
       .sides = {Side::reject},
       .notes = "FAG-Q39",
       .status = exactly(Status::param_invalid),

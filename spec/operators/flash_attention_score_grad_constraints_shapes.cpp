@@ -16,7 +16,7 @@ bool has_key_extents(const FlashCall& c) { return key_as_given(c).has_value(); }
 bool operands_agree(const FlashCall& c) {
   const auto query = query_as_given(c);
   const auto key = key_as_given(c);
-  if (!key) return true;
+  if (!key || key->heads == 0) return true;  // FAG-C37 has no heads
   const auto value = value_as_given(c);
   if (!value || value->heads != key->heads) return false;
   const P& p = c.parameters;
@@ -30,8 +30,18 @@ bool operands_agree(const FlashCall& c) {
 }
 
 template <FlashMember member>
-void change_rope_rank(FlashCall& call) {
-  if (has_rope(call.surface)) change_rank<member>(call);
+void drop_rope_axis(FlashCall& call) {
+  if (has_rope(call.surface)) drop_axis<member>(call);
+}
+template <FlashMember member>
+void add_rope_axis(FlashCall& call) {
+  if (has_rope(call.surface)) add_axis<member>(call);
+}
+
+/// Ranks beside 3 that the page of u1 lists, though its layout has three axes.
+bool is_listed_rank(const FlashCall& c, const Parameter& parameter) {
+  return is_packed_but_u3(c) && parameter.present &&
+         (parameter.shape.empty() || parameter.shape.size() == 4);
 }
 
 /// One head more, or where heads are merged a size that is no multiple of the heads.
@@ -89,6 +99,7 @@ FlashRow packed_layout() {
           .statement = "inputLayout is TND, in capitals.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .applies = [](const FlashCall& c) { return is_packed(c) && c.attributes.input_layout; },
           .holds =
@@ -107,6 +118,7 @@ FlashRow ranks() {
           .statement = "The laid out tensors have as many axes as inputLayout has letters.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .applies = [](const FlashCall& c) { return layout_of(c).has_value(); },
           .holds =
@@ -117,21 +129,51 @@ FlashRow ranks() {
                   const Parameter& parameter = c.parameters.*member;
                   // FAG-C03 has an attentionIn of rank 0.
                   if (member == &P::attention_in && !given(parameter)) return true;
-                  return !parameter.present || parameter.shape.size() == rank_of(*layout);
+                  return !parameter.present || parameter.shape.size() == rank_of(*layout) ||
+                         is_listed_rank(c, parameter);
                 });
               },
-          .violations = {{"query", change_rank<&P::query>},
-                         {"key", change_rank<&P::key>},
-                         {"value", change_rank<&P::value>},
-                         {"dy", change_rank<&P::dy>},
-                         {"attention_in", change_rank<&P::attention_in>},
-                         {"query_rope", change_rope_rank<&P::query_rope>},
-                         {"key_rope", change_rope_rank<&P::key_rope>},
-                         {"dq", change_rank<&P::dq>},
-                         {"dk", change_rank<&P::dk>},
-                         {"dv", change_rank<&P::dv>},
-                         {"dq_rope", change_rope_rank<&P::dq_rope>},
-                         {"dk_rope", change_rope_rank<&P::dk_rope>}}};
+          .violations = {{"query", drop_axis<&P::query>},
+                         {"key", drop_axis<&P::key>},
+                         {"value", drop_axis<&P::value>},
+                         {"dy", drop_axis<&P::dy>},
+                         {"attention_in", drop_axis<&P::attention_in>},
+                         {"query_rope", drop_rope_axis<&P::query_rope>},
+                         {"key_rope", add_rope_axis<&P::key_rope>},
+                         {"dq", drop_axis<&P::dq>},
+                         {"dk", drop_axis<&P::dk>},
+                         {"dv", drop_axis<&P::dv>},
+                         {"dq_rope", add_rope_axis<&P::dq_rope>},
+                         {"dk_rope", drop_rope_axis<&P::dk_rope>}}};
+}
+
+FlashRow listed_ranks() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return is_packed_but_u3(c) && layout_of(c).has_value();
+  };
+  return {.id = "FAG-C32a",
+          .statement =
+              "Ranks 0 and 4 of the laid out tensors stand beside 3 in the page's table, and TND has "
+              "three axes.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "FAG-Q5",
+          .applies = concerned,
+          .holds =
+              [](const FlashCall& c) {
+                return !concerned(c) ||
+                       std::ranges::none_of(laid_out_tensors(c.surface), [&](FlashMember member) {
+                         return is_listed_rank(c, c.parameters.*member);
+                       });
+              },
+          .violations = {{"query_of_rank_4",
+                          [](FlashCall& c) {
+                            if (concerned(c)) add_axis<&P::query>(c);
+                          }},
+                         {"attention_in_of_rank_0", [](FlashCall& c) {
+                            if (concerned(c)) make_scalar<&P::attention_in>(c);
+                          }}}};
 }
 
 bool one_batch(const FlashCall& c) {
@@ -156,6 +198,7 @@ FlashRow one_batch_size() {
           "query, keyIn, value and dy have one batch size; packed, both sides have as many lengths.",
       .source = {unpadding_page, "constraints"},
       .standing = Standing::documented,
+      .stated_for = u_pages,
       .sides = {Side::accept, Side::reject},
       .applies = ranks_fit,
       .holds = [](const FlashCall& c) { return !ranks_fit(c) || one_batch(c); },
@@ -172,6 +215,7 @@ FlashRow one_head_size() {
           .statement = "query and keyIn have one head size.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .applies = has_query_extents,
           .holds =
@@ -189,6 +233,7 @@ FlashRow narrow_value() {
           .statement = "The head size of value is at most that of keyIn.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u1_page,
           .sides = {Side::accept, Side::reject},
           .applies = has_value_extents,
           .holds =
@@ -230,6 +275,7 @@ FlashRow operands_in_step() {
           "axis, which follows value.",
       .source = {unpadding_page, "constraints"},
       .standing = Standing::documented,
+      .stated_for = u_pages,
       .sides = {Side::accept, Side::reject},
       .applies = has_key_extents,
       .holds = operands_agree,
@@ -244,8 +290,8 @@ FlashRow operands_in_step() {
 }  // namespace
 
 std::vector<FlashRow> shape_rows() {
-  return {padded_layout(), packed_layout(),   ranks(),           one_batch_size(),
-          one_head_size(), narrow_value(), one_width_on_u4(), operands_in_step()};
+  return {padded_layout(), packed_layout(),   ranks(),           listed_ranks(),
+          one_batch_size(), one_head_size(), narrow_value(), one_width_on_u4(), operands_in_step()};
 }
 
 }  // namespace assay::spec::detail

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "flash_attention_score_grad_rows.hpp"
 
@@ -59,6 +60,7 @@ FlashRow heads_limit() {
           .statement = "query has at most 256 heads.",
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = all_pages,
           .sides = {Side::accept, Side::reject},
           .applies = has_query_extents,
           .holds =
@@ -76,7 +78,7 @@ FlashRow heads_limit() {
 
 FlashRow batch_limit() {
   return {.id = "FAG-C40",
-          .statement = "The batch size is 1 to 2M; 0, an empty call, is the host code's.",
+          .statement = "The batch size is at most 2M.",
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -118,7 +120,7 @@ FlashRow batch_limit_with_prefix() {
 
 FlashRow sequence_limit() {
   return {.id = "FAG-C41",
-          .statement = "Sq and Skv are 1 to 1M; 0, an empty tensor, is the host code's.",
+          .statement = "Sq and Skv are at most 1M.",
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -163,9 +165,10 @@ FlashRow packed_sequence_limit() {
 FlashRow token_limit() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_packed(c) && ranks_fit(c); };
   return {.id = "FAG-C42",
-          .statement = "query and keyIn have 1 to 1M tokens; 0 is the host code's.",
+          .statement = "query and keyIn have at most 1M tokens.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .applies = concerned,
           .holds =
@@ -186,25 +189,126 @@ void set_head_dim(FlashProblem& p, std::int64_t head_dim) {
   p.head_dim = p.head_dim_v = head_dim;
 }
 
-FlashRow head_size_limit() {
+/// One of the pages' lower limits of 1, below which the host code finds empty gradients and returns at once.
+FlashRow nothing(std::string_view id, std::string_view statement, std::string_view page,
+                 bool (*applies)(const FlashCall&), bool (*holds)(const FlashCall&),
+                 std::vector<Violation<FlashOp>> violations) {
+  return {.id = id,
+          .statement = statement,
+          .source = {page, "constraints"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies = applies,
+          .holds = holds,
+          .violations = std::move(violations)};
+}
+
+FlashRow no_batch() {
+  return nothing(
+      "FAG-C40b", "A batch size of 0 is below the page's 1, and an empty call of the host code.",
+      operator_page, is_padded_with_extents,
+      [](const FlashCall& c) { return !is_padded_with_extents(c) || query_as_given(c)->batch > 0; },
+      {{"batch", [](FlashCall& c) {
+          if (is_padded(c)) rewrite(c, [](FlashProblem& p) { p.batch = 0; });
+        }}});
+}
+
+FlashRow no_sequence() {
+  return nothing(
+      "FAG-C41b", "Sq or Skv of 0 is below the page's 1, and an empty tensor of the host code.",
+      operator_page, is_padded_with_extents,
+      [](const FlashCall& c) {
+        return !is_padded_with_extents(c) || (query_as_given(c)->seq > 0 && key_as_given(c)->seq > 0);
+      },
+      {{"seq_q",
+        [](FlashCall& c) {
+          if (is_padded(c)) rewrite(c, [](FlashProblem& p) { p.seq_q = 0; });
+        }},
+       {"seq_kv", [](FlashCall& c) {
+          if (is_padded(c)) rewrite(c, [](FlashProblem& p) { p.seq_kv = 0; });
+        }}});
+}
+
+/// Of keys there are none where every sequence of them is empty, which TND-2a has.
+FlashRow no_tokens() {
+  static constexpr auto concerned = [](const FlashCall& c) { return is_packed(c) && ranks_fit(c); };
+  FlashRow row = nothing(
+      "FAG-C42a", "Tokens of query or keyIn of 0 are below the pages' 1, and the host code's.",
+      unpadding_page, concerned,
+      [](const FlashCall& c) {
+        return !concerned(c) || (c.parameters.query.shape[0] > 0 && c.parameters.key.shape[0] > 0);
+      },
+      {{"tokens_q",
+        [](FlashCall& c) {
+          if (is_packed(c)) rewrite(c, [](FlashProblem& p) {
+            make_uniform(p);
+            p.seq_q = 0;
+          });
+        }},
+       {"tokens_kv", [](FlashCall& c) {
+          if (is_packed(c)) rewrite(c, [](FlashProblem& p) {
+            make_uniform(p);
+            p.seq_kv = 0;
+          });
+        }}});
+  row.implies = {"TND-2a"};
+  return row;
+}
+
+FlashRow no_channels() {
+  FlashRow row = nothing(
+      "FAG-C44c", "A head size of 0 is below the pages' 1, and leaves the host code no gradient.",
+      operator_page, has_query_extents,
+      [](const FlashCall& c) {
+        const auto query = query_as_given(c);
+        const auto value = value_as_given(c);
+        return !query || (query->dim > 0 && (!value || value->dim > 0));
+      },
+      {{"head_dim", [](FlashCall& c) {
+          // queryRope is at most as wide as query
+          if (!is_u3(c)) rewrite(c, [](FlashProblem& p) { set_head_dim(p, 0); });
+        }},
+       {"head_dim_v", [](FlashCall& c) { rewrite(c, [](FlashProblem& p) { p.head_dim_v = 0; }); }}});
+  row.implies = {"FAG-C35a"};
+  return row;
+}
+
+FlashRow rope_head_size_limit() {
   return {.id = "FAG-C44",
-          .statement = "The head size is 1 to 768, the widest that any page names.",
+          .statement = "The head size of query is at most 768.",
           .source = {rope_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
-          .applies = has_query_extents,
+          .applies = [](const FlashCall& c) { return is_u3(c) && has_query_extents(c); },
           .holds =
               [](const FlashCall& c) {
                 const auto query = query_as_given(c);
-                return !query || query->dim <= widest_head_dim;
+                return !is_u3(c) || !query || query->dim <= widest_head_dim;
               },
-          // u3 wants multiples of 8
-          .violations = {{"head_dim", [](FlashCall& c) {
-                            if (is_u3(c)) {
+          .violations = {{"head_dim", [](FlashCall& c) {  // a multiple of 8
+                            if (is_u3(c))
                               rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 8); });
-                            } else {
-                              rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 1); });
-                            }
+                          }}}};
+}
+
+/// FAG-C44a has what lies between this page's 512 and the 768 of others.
+FlashRow head_size_limit() {
+  return {.id = "FAG-C44b",
+          .statement = "The head size, on this page at most 512, is within the 768 of the widest page.",
+          .source = {operator_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = g_u1_pages,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q2",
+          .applies = [](const FlashCall& c) { return !is_u3(c) && has_query_extents(c); },
+          .holds =
+              [](const FlashCall& c) {
+                const auto query = query_as_given(c);
+                return is_u3(c) || !query || query->dim <= widest_head_dim;
+              },
+          .violations = {{"head_dim", [](FlashCall& c) {
+                            if (is_u3(c)) return;
+                            rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 1); });
                           }}}};
 }
 
@@ -237,8 +341,7 @@ FlashRow disputed_head_sizes() {
                       }}}};
 }
 
-/// Empty gradients are legal: the others are filled with zeros. The pages' lower limits of 1
-/// contradict that.
+/// Upstream empty gradients are legal: the others are filled with zeros. The pages' lower limits of 1 dispute that.
 FlashRow no_lone_empty_input() {
   return {
       .id = "FAG-C49",
@@ -246,7 +349,7 @@ FlashRow no_lone_empty_input() {
       .source = {upstream_tiling, "shape checks"},
       .standing = Standing::upstream,
       .sides = {Side::accept, Side::reject},
-      .implies = {"FAG-C48"},
+      .implies = {"FAG-C40b", "FAG-C41b", "FAG-C42a", "FAG-C48", "TND-2a"},
       .applies = ranks_fit,
       .holds =
           [](const FlashCall& c) {
@@ -268,9 +371,10 @@ FlashRow no_lone_empty_input() {
 }  // namespace
 
 std::vector<FlashRow> size_rows() {
-  return {heads_limit(),     batch_limit(),         batch_limit_with_prefix(),
-          sequence_limit(),  packed_sequence_limit(), token_limit(),
-          head_size_limit(), disputed_head_sizes(), no_lone_empty_input()};
+  return {heads_limit(),     batch_limit(),         batch_limit_with_prefix(), no_batch(),
+          sequence_limit(),  packed_sequence_limit(), no_sequence(),
+          token_limit(),     no_tokens(),           rope_head_size_limit(),
+          disputed_head_sizes(), head_size_limit(), no_channels(), no_lone_empty_input()};
 }
 
 }  // namespace assay::spec::detail

@@ -40,6 +40,7 @@ FlashRow no_pse_on_last_split() {
           .statement = "Sparse mode 7 takes no pseShift.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q9",
           .applies = [](const FlashCall& c) { return is_packed(c) && masked_in_mode(c, 7); },
@@ -64,6 +65,7 @@ FlashRow square_first_split() {
               "adding the start indices.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q9, FAG-Q10",
           .applies = concerned,
@@ -80,7 +82,7 @@ FlashRow square_first_split() {
                           }},
                          {"start_indices", [](FlashCall& c) {
                             if (is_padded(c) || !takes_slopes(c)) return;
-                            rewrite(c, make_square);
+                            rewrite(c, make_square_fp32);
                             put_compressed_mask(c, 8);
                             put_slopes(c, 2);
                             c.parameters.q_start_idx = {1};
@@ -93,6 +95,7 @@ FlashRow no_pse_with_empty_queries() {
           .statement = "Where a sequence has no queries there is no pseShift.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .applies =
               [](const FlashCall& c) {
@@ -118,6 +121,7 @@ FlashRow no_pse_with_empty_keys() {
           .source = {unpadding_page, "constraints"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
+          .implies = {"TND-2a"},
           .applies =
               [](const FlashCall& c) {
                 return is_packed(c) && key_as_given(c) && has_empty_length(*key_as_given(c));

@@ -47,6 +47,13 @@ bool has_pse(const FlashCall& c) {
   return takes_pse_and_dropout(c) && given(c.parameters.pse_shift);
 }
 
+/// Another type for all that has query's, the bias left alone.
+void rewrite_type(FlashCall& call, DType dtype) {
+  for (const FlashMember member : {&P::query, &P::key, &P::value, &P::dy, &P::attention_in, &P::dq,
+                                   &P::dk, &P::dv})
+    (call.parameters.*member).dtype = dtype;
+}
+
 bool has_drop_mask(const FlashCall& c) {
   return takes_pse_and_dropout(c) && given(c.parameters.drop_mask);
 }
@@ -56,6 +63,7 @@ FlashRow operand_types() {
           .statement = "query, keyIn and value are FLOAT16, BFLOAT16 or FLOAT32.",
           .source = {operator_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = all_pages,
           .sides = {Side::accept, Side::reject},
           .status = exactly(Status::param_invalid),
           .applies = always,
@@ -75,6 +83,7 @@ FlashRow operands_of_one_type() {
           .statement = "query, keyIn and value have one type.",
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
+          .stated_for = all_pages,
           .sides = {Side::accept, Side::reject},
           .applies = always,
           .holds =
@@ -90,6 +99,7 @@ FlashRow gradient_types() {
           .statement = "dy, attentionIn, dqOut, dkOut and dvOut are FLOAT16, BFLOAT16 or FLOAT32.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = all_pages,
           .sides = {Side::accept, Side::reject},
           .status = exactly(Status::param_invalid),
           .applies = always,
@@ -108,19 +118,30 @@ FlashRow gradient_types() {
                          {"dv", retype<&P::dv, DType::int16>}}};
 }
 
-FlashRow gradients_of_query_type() {
+FlashRow attention_in_of_query_type() {
   return {.id = "FAG-C21a",
-          .statement = "dy, attentionIn and the gradients have the type of query.",
+          .statement = "attentionIn has the type of query.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .applies = always,
+          .holds = [](const FlashCall& c) { return all_like_query(c, {&P::attention_in}); },
+          .violations = {{"attention_in", retype_unlike_query<&P::attention_in>}}};
+}
+
+FlashRow gradients_of_query_type() {
+  return {.id = "FAG-C21b",
+          .statement = "dy, dqOut, dkOut and dvOut have the type of query.",
+          .source = {upstream_types, "equal types of one call"},
+          .standing = Standing::upstream,
           .sides = {Side::accept, Side::reject},
           .applies = always,
           .holds =
               [](const FlashCall& c) {
-                return all_like_query(c, {&P::dy, &P::attention_in, &P::dq, &P::dk, &P::dv});
+                return all_like_query(c, {&P::dy, &P::dq, &P::dk, &P::dv});
               },
           .violations = {{"dy", retype_unlike_query<&P::dy>},
-                         {"attention_in", retype_unlike_query<&P::attention_in>},
                          {"dq", retype_unlike_query<&P::dq>},
                          {"dk", retype_unlike_query<&P::dk>},
                          {"dv", retype_unlike_query<&P::dv>}}};
@@ -151,6 +172,7 @@ FlashRow pse_types() {
           .statement = "pseShift is FLOAT16, BFLOAT16 or FLOAT32.",
           .source = {operator_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = g_u1_pages,
           .sides = {Side::accept, Side::reject},
           .status = exactly(Status::param_invalid),
           .applies = has_pse,
@@ -164,14 +186,19 @@ FlashRow pse_types() {
                           }}}};
 }
 
-/// The seeds name one type for all; FLOAT slopes of pseType 2 and 3 are the newer pages' reading.
+bool has_slopes(const FlashCall& c) {
+  return has_pse(c) && (pse_type_of(c) == 2 || pse_type_of(c) == 3);
+}
+
+/// FAG-C23b has which of both slopes are.
 FlashRow pse_of_fitting_type() {
   return {
       .id = "FAG-C23a",
       .statement =
-          "pseShift has the type of query in pseType 0 and 1, and is FLOAT32 in pseType 2 and 3.",
+          "pseShift has the type of query; slopes of pseType 2 and 3 are at least that or FLOAT32.",
       .source = {operator_page, "constraints"},
       .standing = Standing::documented,
+      .stated_for = g_u1_pages,
       .sides = {Side::accept, Side::reject},
       .notes = "FAG-Q34",
       .applies = has_pse,
@@ -179,9 +206,8 @@ FlashRow pse_of_fitting_type() {
           [](const FlashCall& c) {
             const std::int64_t type = pse_type_of(c);
             if (!has_pse(c) || type < 0 || type > 3) return true;
-            if (type < 2) return all_like_query(c, {&P::pse_shift});
-            return c.parameters.pse_shift.dtype == DType::fp32 ||
-                   !is_fp16_bf16_fp32(c.parameters.pse_shift.dtype);
+            if (has_slopes(c) && c.parameters.pse_shift.dtype == DType::fp32) return true;
+            return all_like_query(c, {&P::pse_shift});
           },
       .violations = {{"unlike_query",
                       [](FlashCall& c) {
@@ -194,11 +220,41 @@ FlashRow pse_of_fitting_type() {
                       }}}};
 }
 
+/// The seeds name one type for all, without exception.
+FlashRow type_of_slopes() {
+  return {.id = "FAG-C23b",
+          .statement =
+              "Slopes of pseType 2 and 3 have the type of query on the page, and are FLOAT32 upstream.",
+          .source = {operator_page, "constraints"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "FAG-Q34",
+          .applies = has_slopes,
+          .holds =
+              [](const FlashCall& c) {
+                const DType query = c.parameters.query.dtype, pse = c.parameters.pse_shift.dtype;
+                return !has_slopes(c) || query == DType::fp32 || (pse != DType::fp32 && pse != query);
+              },
+          .violations = {{"float32",
+                          [](FlashCall& c) {
+                            attach_slopes(c, 2);
+                            if (!has_slopes(c)) return;
+                            rewrite_type(c, DType::bf16);
+                          }},
+                         {"type_of_query", [](FlashCall& c) {
+                            attach_slopes(c, 3);
+                            if (!has_slopes(c)) return;
+                            rewrite_type(c, DType::fp16);
+                            c.parameters.pse_shift.dtype = DType::fp16;
+                          }}}};
+}
+
 FlashRow drop_mask_type() {
   return {.id = "FAG-C24",
           .statement = "dropMask is UINT8.",
           .source = {operator_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = g_u1_pages,
           .sides = {Side::accept, Side::reject},
           .status = exactly(Status::param_invalid),
           .applies = has_drop_mask,
@@ -217,6 +273,7 @@ FlashRow mask_types() {
           .statement = "attenMask is BOOL or UINT8.",
           .source = {operator_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = all_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "CV-O1",
           .status = exactly(Status::param_invalid),
@@ -243,6 +300,7 @@ FlashRow statistics_type() {
           .statement = "softmaxMax and softmaxSum are FLOAT32.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
           .status = exactly(Status::param_invalid),
           .applies = always,
@@ -262,6 +320,7 @@ FlashRow plain_formats() {
           .statement = "Tensors have storage format ND, never a private one.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = all_pages,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q38",
           .status = exactly(Status::param_invalid),
@@ -306,8 +365,9 @@ FlashRow plain_formats() {
 
 std::vector<FlashRow> type_rows() {
   return {operand_types(),       operands_of_one_type(),    gradient_types(),
-          gradients_of_query_type(), no_8_bit_floats(),     pse_types(),
-          pse_of_fitting_type(), drop_mask_type(),          mask_types(),
+          attention_in_of_query_type(), gradients_of_query_type(), no_8_bit_floats(),
+          pse_types(),           pse_of_fitting_type(),     type_of_slopes(),
+          drop_mask_type(),      mask_types(),
           statistics_type(),     plain_formats()};
 }
 

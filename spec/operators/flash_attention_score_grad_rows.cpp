@@ -167,6 +167,11 @@ std::optional<Extents> key_as_given(const FlashCall& call) {
   if (!merges_heads(*layout_of(call))) return padded_extents(p.key, *layout_of(call), 0);
   const std::int64_t last = p.key.shape.back();
   if (query->dim == 0 || last % query->dim != 0) return std::nullopt;
+  if (last == 0)
+    return Extents{.batch = extent(p.key, *layout_of(call), Axis::batch),
+                   .heads = 0,
+                   .seq = extent(p.key, *layout_of(call), Axis::seq),
+                   .dim = query->dim};
   return padded_extents(p.key, *layout_of(call), last / query->dim);
 }
 
@@ -262,6 +267,7 @@ std::optional<FlashProblem> problem_of(const FlashCall& call) {
     const auto form = pse_form_of(call);
     if (!form) return std::nullopt;
     problem->pse_shift = *form;
+    if (problem->pse_type >= 2) problem->slope_dtype = p.pse_shift.dtype;
   }
   const auto drop = drop_form_of(call, *problem);
   if (!drop) return std::nullopt;

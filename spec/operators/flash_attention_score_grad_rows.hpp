@@ -40,6 +40,9 @@ inline constexpr std::string_view upstream_interface =
 inline constexpr std::string_view upstream_entry =
     "ops-transformer: attention/flash_attention_score_grad/op_host/op_api/"
     "aclnn_flash_attention_score_grad.cpp";
+inline constexpr std::string_view upstream_types =
+    "ops-transformer: attention/flash_attention_score_grad/op_host/"
+    "flash_attention_score_grad_def.cpp";
 inline constexpr std::string_view upstream_tiling =
     "ops-transformer: attention/flash_attention_score_grad/op_host/"
     "flash_attention_score_grad_tiling_common.cpp";
@@ -48,6 +51,15 @@ inline constexpr std::string_view upstream_general_tiling =
     "flash_attention_score_grad_tiling_s1s2_bn2gs1s2.cpp";
 inline constexpr std::string_view upstream_kernels =
     "ops-transformer: attention/flash_attention_score_grad/op_kernel";
+
+/// Of which entry points the seeds speak. FlashAttentionScoreGrad.md is the page of the operator behind g1 and g2: it names the
+/// padded layouts alone. u1 and u3 have pages of their own; u2 and u4 have none, so that whatever binds there is upstream's.
+/// What is disputed between the page of u1 and upstream is disputed on u2 and u4 as well: their upstream pages repeat it.
+inline constexpr FlashSurface u1_page[] = {FlashSurface::u1}, u3_page[] = {FlashSurface::u3},
+                              u_pages[] = {FlashSurface::u1, FlashSurface::u3},
+                              g_u1_pages[] = {FlashSurface::g1, FlashSurface::g2, FlashSurface::u1},
+                              all_pages[] = {FlashSurface::g1, FlashSurface::g2, FlashSurface::u1,
+                                             FlashSurface::u3};
 
 /// Every tensor of a call.
 inline constexpr FlashMember every_tensor[] = {
@@ -69,6 +81,8 @@ inline bool is_padded(const FlashCall& call) { return !is_unpadding(call.surface
 inline bool is_packed(const FlashCall& call) { return is_unpadding(call.surface); }
 inline bool is_u3(const FlashCall& call) { return call.surface == FlashSurface::u3; }
 inline bool is_u4(const FlashCall& call) { return call.surface == FlashSurface::u4; }
+/// u1, u2 and u4, of whose shapes and modes the page of u1 and upstream differ.
+inline bool is_packed_but_u3(const FlashCall& call) { return is_packed(call) && !is_u3(call); }
 inline bool takes_pse_and_dropout(const FlashCall& call) { return !is_u3(call); }
 /// g2 and u2, where pseType may be 2 or 3.
 inline bool takes_slopes(const FlashCall& call) {
@@ -133,6 +147,8 @@ void rewrite(FlashCall& call, void (*change)(FlashProblem& problem));
 /// Changes of a problem: one length for all sequences, at least 1; the same for queries and keys; a single short head.
 void make_uniform(FlashProblem& problem);
 void make_square(FlashProblem& problem);
+/// make_square of fp32, in which nobody disputes the type of slopes.
+void make_square_fp32(FlashProblem& problem);
 void make_small(FlashProblem& problem);
 
 /// One more along `axis` of each tensor, the others left alone; nothing where the layout has no such axis.
@@ -176,6 +192,20 @@ void retype_unlike_query(FlashCall& call) {
 template <FlashMember member, Format format>
 void reformat(FlashCall& call) {
   (call.parameters.*member).format = format;
+}
+template <FlashMember member>
+void drop_axis(FlashCall& call) {
+  Shape shape = (call.parameters.*member).shape;
+  if (shape.empty()) return;
+  shape.pop_back();
+  reshape(call.parameters.*member, shape);
+}
+template <FlashMember member>
+void add_axis(FlashCall& call) {
+  Shape shape = (call.parameters.*member).shape;
+  if (shape.empty()) return;
+  shape.push_back(1);
+  reshape(call.parameters.*member, shape);
 }
 /// One axis less, or one of extent 1 more where only three are there.
 template <FlashMember member>

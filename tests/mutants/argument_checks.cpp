@@ -63,12 +63,14 @@ bool has_head_num_of_query(const FlashCall& c) {
 }
 
 bool has_one_head_dim(const FlashCall& c) {
-  if (is_folded(c)) return c.parameters.key.shape.at(2) % head_dim_of(c) == 0;
+  if (is_folded(c))
+    return head_dim_of(c) > 0 && c.parameters.key.shape.at(2) % head_dim_of(c) == 0;
   return c.parameters.key.shape.back() == head_dim_of(c);
 }
 
 bool has_value_within_key(const FlashCall& c) {
   const std::int64_t last = c.parameters.value.shape.back();
+  if (heads_kv_of(c) == 0) return true;  // FAG-C37 has no heads
   return (is_folded(c) ? last / heads_kv_of(c) : last) <= head_dim_of(c);
 }
 
@@ -178,6 +180,7 @@ std::int64_t head_dim_of(const FlashCall& c) {
 }
 
 std::int64_t heads_kv_of(const FlashCall& c) {
+  if (is_folded(c) && head_dim_of(c) == 0) return 0;
   return is_folded(c) ? c.parameters.key.shape.at(2) / head_dim_of(c)
                       : axis(c, c.parameters.key, 'N');
 }

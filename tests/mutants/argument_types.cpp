@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 
 #include "argument_checks.hpp"
@@ -22,11 +21,10 @@ bool computes_in(const FlashCall& c, std::initializer_list<Member> members) {
 }
 
 /// FAG-C20 has the types that nothing is computed in.
-bool has_types_of_query(const FlashCall& c) {
+bool have_type_of_query(const FlashCall& c, std::initializer_list<Member> members) {
   if (!spec::is_fp16_bf16_fp32(c.parameters.query.dtype)) return true;
   return std::ranges::all_of(
-      std::array{&P::key, &P::value, &P::dy, &P::attention_in, &P::dq, &P::dk, &P::dv},
-      [&](Member m) { return (c.parameters.*m).dtype == c.parameters.query.dtype; });
+      members, [&](Member m) { return (c.parameters.*m).dtype == c.parameters.query.dtype; });
 }
 
 }  // namespace
@@ -79,7 +77,14 @@ std::vector<Check> type_checks() {
        [](const FlashCall& c) {
          return computes_in(c, {&P::dy, &P::attention_in, &P::dq, &P::dk, &P::dv});
        }},
-      {"FAG-C21a", invalid, "all of them must have one type", has_types_of_query},
+      {"FAG-C20a", invalid, "query, key and value must have one type",
+       [](const FlashCall& c) { return have_type_of_query(c, {&P::key, &P::value}); }},
+      {"FAG-C21a", invalid, "attention_in must have the type of query",
+       [](const FlashCall& c) { return have_type_of_query(c, {&P::attention_in}); }},
+      {"FAG-C21b", invalid, "dy and outputs must have the type of query",
+       [](const FlashCall& c) {
+         return have_type_of_query(c, {&P::dy, &P::dq, &P::dk, &P::dv});
+       }},
       {"FAG-C25", invalid, "atten_mask must be bool or uint8",
        [](const FlashCall& c) {
          const Parameter& mask = c.parameters.atten_mask;

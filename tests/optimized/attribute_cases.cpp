@@ -26,7 +26,8 @@ void many_sequences(Problem& p, std::int64_t count) {
 
 void compressed(Problem& p, std::int64_t mode) {
   p.sparse_mode = mode, p.atten_mask = MaskShape::compressed;
-  if (mode == 6) p.prefix.assign(static_cast<std::size_t>(p.batch), 1);
+  if (mode != 6) return;
+  for (std::int64_t b = 0; b < p.batch; ++b) p.prefix.push_back(p.length_kv(b));
 }
 
 void window(Problem& p, std::int64_t mode, std::int64_t pre, std::int64_t next) {
@@ -55,10 +56,13 @@ const std::vector<CheckCase>& sizes() {
        "FAG-C42: tokens of query is 1048577; it must be 1 to 1048576"},
       {unpadding(), [](Problem& p) { one_sequence(p, 30, mebi + 1); }, {},
        "FAG-C42: tokens of key is 1048577; it must be 1 to 1048576"},
-      // Longer arrays than the 2K entries of the documents are taken, also beside a prefix.
-      {unpadding(), [](Problem& p) { many_sequences(p, 2049); }, {}, ""},
-      {unpadding_without_rope(), [](Problem& p) { many_sequences(p, 1025), compressed(p, 6); }, {},
+      {unpadding(), [](Problem& p) { many_sequences(p, 2048); }, {}, ""},
+      {unpadding(), [](Problem& p) { many_sequences(p, 2049); }, {},
+       "FAG-C43: number of sequences is 2049; it must be 1 to 2048"},
+      {unpadding_without_rope(), [](Problem& p) { many_sequences(p, 1024), compressed(p, 6); }, {},
        ""},
+      {unpadding_without_rope(), [](Problem& p) { many_sequences(p, 1025), compressed(p, 6); }, {},
+       "FAG-C43: number of sequences is 1025; it must be 1 to 1024"},
       {every_surface(), [](Problem& p) { p.head_dim = 768; }, {}, ""},
       {{g1, g2, u1, u2, u4}, [](Problem& p) { p.head_dim = 769; }, {},
        "FAG-C44: head size of query is 769; it must be 1 to 768"},
@@ -130,8 +134,8 @@ const std::vector<CheckCase>& modes() {
        "FAG-C65: sparseMode is 5; it must not be 5 or 6 on u3"},
       {{u3}, [](Problem& p) { compressed(p, 6); }, {},
        "FAG-C65: sparseMode is 6; it must not be 5 or 6 on u3"},
-      {unpadding_without_rope(), [](Problem& p) { p.sparse_mode = 5, p.prefix = {1, 1, 1}; }, {},
-       "FAG-C66: sparseMode is 5; in layout TND a prefix is for sparseMode 6, it must not be 5"},
+      {unpadding_without_rope(), [](Problem& p) { p.sparse_mode = 5, p.prefix = {30, 25, 7}; }, {},
+       ""},
       {every_surface(), [](Problem& p) { compressed(p, 2); }, {}, ""},
       {every_surface(), [](Problem& p) { compressed(p, 3); }, {}, ""},
       {every_surface(), [](Problem& p) { compressed(p, 4); }, {}, ""},
@@ -141,7 +145,7 @@ const std::vector<CheckCase>& modes() {
       {every_surface(), [](Problem& p) { p.sparse_mode = 1; }, {}, ""},
       {padded(),
        [](Problem& p) {
-         p.sparse_mode = 5, p.atten_mask = MaskShape::bnss, p.prefix = {1, 1, 1};
+         p.sparse_mode = 5, p.atten_mask = MaskShape::bnss, p.prefix = {10, 20, 30};
        },
        {}, ""},
       // The shape of the mask.
@@ -161,9 +165,7 @@ const std::vector<CheckCase>& modes() {
       {every_surface(), [](Problem& p) { compressed(p, 4); },
        [](C& c) { resize(c.parameters.atten_mask, 0, 3072); },
        "FAG-C67: shape of atten_mask is [3072, 2048]; sparseMode 4 needs [2048, 2048]"},
-      {padded(), [](Problem& p) { p.sparse_mode = 5, p.prefix = {1, 1, 1}; }, {},
-       "FAG-C67: shape of atten_mask is [20, 30]; sparseMode 5 needs [3, 1, 20, 30] or "
-       "[3, 4, 20, 30]"},
+      {padded(), [](Problem& p) { p.sparse_mode = 5, p.prefix = {10, 10, 10}; }, {}, ""},
       {{g1, g2, u1, u2, u4}, [](Problem& p) { compressed(p, 6); },
        [](C& c) { resize(c.parameters.atten_mask, 0, 2048); },
        "FAG-C67: shape of atten_mask is [2048, 2048]; sparseMode 6 needs [3072, 2048]"},
@@ -174,14 +176,19 @@ const std::vector<CheckCase>& modes() {
        [](C& c) { resize(c.parameters.atten_mask, 1, 2047); },
        "FAG-C67: shape of atten_mask is [2048, 2047]; sparseMode 8 needs [2048, 2048]"},
       // The prefix.
-      {padded(),
-       [](Problem& p) { p.sparse_mode = 5, p.atten_mask = MaskShape::b_one_ss; }, {},
-       "FAG-C72: prefix is null; sparseMode 5 and 6 require it"},
+      {padded(), [](Problem& p) { p.sparse_mode = 5, p.atten_mask = MaskShape::b_one_ss; }, {}, ""},
       {{g1, g2, u1, u2, u4}, [](Problem& p) { compressed(p, 6), p.prefix = {}; }, {},
-       "FAG-C72: prefix is null; sparseMode 5 and 6 require it"},
+       "FAG-C72: prefix is null; sparseMode 6 requires it"},
       {{g1, g2, u1, u2, u4}, [](Problem& p) { compressed(p, 6), p.prefix = {1, 1}; }, {},
        "FAG-C72: prefix has 2 entries; batch is 3"},
-      {{g1, g2, u1, u2, u4}, [](Problem& p) { compressed(p, 6), p.prefix = {-1, 40, 0}; }, {}, ""},
+      {padded(), [](Problem& p) { compressed(p, 6), p.prefix = {10, 30, 20}; }, {}, ""},
+      {padded(), [](Problem& p) { compressed(p, 6), p.prefix = {10, 31, 20}; }, {},
+       "FAG-C73: entry 1 of prefix is 31; it must be 10 to 30"},
+      {unpadding_without_rope(), [](Problem& p) { compressed(p, 6), p.prefix = {25, 25, 0}; }, {}, ""},
+      {unpadding_without_rope(), [](Problem& p) { compressed(p, 6), p.prefix = {24, 25, 0}; }, {},
+       "FAG-C73: entry 0 of prefix is 24; it must be 25 to 30"},
+      {unpadding_without_rope(), [](Problem& p) { compressed(p, 6), p.prefix = {25, 25, 8}; }, {},
+       "FAG-C73: entry 2 of prefix is 8; it must be 0 to 7"},
       {every_surface(), [](Problem& p) { p.prefix = {0}; }, {}, ""},
       {every_surface(), {}, [](C& c) { c.attributes.inner_precise = 77; }, ""},
       {{u4}, {}, [](C& c) { c.attributes.softmax_in_layout = "same_as_input"; }, ""},

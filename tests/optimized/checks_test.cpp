@@ -128,14 +128,19 @@ void empty_outputs(Call& call) {
     resize(*output, 0, 0);
 }
 
-TEST(Checks, TakeAnyCallWithoutAnyOutputElement) {
+TEST(Checks, LookAtACallWithoutAnyOutputElementLikeAtOthers) {
   for (const FlashSurface surface : every_surface()) {
-    Call call = call_of(plain_problem(surface), surface);
-    empty_outputs(call);
-    call.attributes.head_num = -1;
+    Op::Problem problem = plain_problem(surface);
+    problem.seq_q = problem.seq_kv = 0;
+    if (spec::is_unpadding(surface)) problem.lengths_q = problem.lengths_kv = {0, 0, 0};
+    const Call empty = call_of(problem, surface);
+    EXPECT_EQ(refusal(empty), "") << to_string(surface);
+    Call call = empty;
     call.parameters.key.dtype = DType::int8;
-    EXPECT_EQ(refusal(call), "");
-    call.parameters.query.present = false;
+    EXPECT_EQ(id_of(refusal(call)), "FAG-C20");
+    call = empty, call.attributes.head_num = -1;
+    EXPECT_EQ(id_of(refusal(call)), "FAG-C38");
+    call = empty, call.parameters.query.present = false;
     EXPECT_EQ(id_of(refusal(call)), "FAG-C01");
   }
 }

@@ -66,8 +66,10 @@ const std::vector<CheckCase>& kinds() {
        [](C& c) { c.parameters.pse_shift.dtype = DType::fp16; },
        "FAG-C23: type of pse_shift is fp16, that of query is bf16; they must be equal"},
       {{g2, u2}, [](Problem& p) { slopes(p, 3, PseShape::slopes_n); },
-       [](C& c) { c.parameters.pse_shift.dtype = DType::bf16; },
-       "FAG-C23: type of pse_shift is bf16; it must be fp32"},
+       [](C& c) { c.parameters.pse_shift.dtype = DType::fp16; },
+       "FAG-C23: type of pse_shift is fp16, that of query is bf16; they must be equal"},
+      {{g2, u2}, [](Problem& p) { slopes(p, 3, PseShape::slopes_n), p.slope_dtype = DType::bf16; },
+       {}, ""},
       {{g2, u2}, [](Problem& p) { slopes(p, 2, PseShape::slopes_n); }, {}, ""},
       {{g2, u2}, [](Problem& p) { slopes(p, 3, PseShape::slopes_bn); }, {}, ""},
   };

@@ -179,25 +179,110 @@ TEST(FlashConstraints, SizesAreLegalUpToTheirLimits) {
     EXPECT_EQ(broken_by(Asked{.problem = problem}.call()), Ids{});
 }
 
+/// The entry points on which a row is documented, e.g. "g1 g2 u1".
+std::string documented_on(const Constraint<Op>& row) {
+  std::string names;
+  for (const auto& [surface, name] : spellings_of<FlashSurface>.entries)
+    if (row.standing_on(surface) == Standing::documented)
+      names.append(names.empty() ? "" : " ").append(name);
+  return names;
+}
+
+TEST(FlashConstraints, ARowIsDocumentedWhereAPageOfTheSeedsSaysIt) {
+  const std::pair<std::string_view, std::string_view> expected[] = {
+      {"FAG-C01", "u1 u3"},          {"FAG-C11", "u3"},       {"FAG-C20", "g1 g2 u1 u3"},
+      {"FAG-C21a", "u1 u3"},         {"FAG-C21b", ""},        {"FAG-C23a", "g1 g2 u1"},
+      {"FAG-C23b", ""},              {"FAG-C26", "u1 u3"},    {"FAG-C29", "u1"},
+      {"FAG-C32", "u1 u3"},          {"FAG-C35", "u1"},       {"FAG-C38", "u1 u3"},
+      {"FAG-C39", "g1 g2 u1 u3"},    {"FAG-C43", "u1 u3"},    {"FAG-C44b", "g1 g2 u1"},
+      {"FAG-C46", "u1 u3"},          {"FAG-C47", "u1 u3"},    {"FAG-C63", "u1 u3"},
+      {"FAG-C66", ""},               {"FAG-C73", "u1"},       {"FAG-C75", "u1 u3"},
+      {"FAG-C60", "g1 g2 u1 u3"},    {"TND-2", "u1 u3"},      {"API-7", "u1 u3"}};
+  for (const auto& [id, pages] : expected) EXPECT_EQ(documented_on(row_of<Op>(id)), pages) << id;
+  for (const auto& row : Op::constraints())
+    for (const FlashSurface surface : {FlashSurface::u2, FlashSurface::u4}) {
+      const auto call = plain_calls(surface).front().call();
+      if (row.applies(call)) {
+        EXPECT_NE(row.standing_on(surface), Standing::documented) << row.id;
+      }
+    }
+}
+
+TEST(FlashConstraints, WhatUpstreamAloneStatesBindsUnlessItIsSwitchedOff) {
+  const auto& heads = row_of<Op>("FAG-C38");
+  EXPECT_TRUE(heads.binds(FlashSurface::g1, Upstream::on));
+  EXPECT_FALSE(heads.binds(FlashSurface::g1, Upstream::off));
+  EXPECT_TRUE(heads.binds(FlashSurface::u1, Upstream::off));
+  EXPECT_TRUE(row_of<Op>("FAG-C48").binds(FlashSurface::g1, Upstream::off));  // derived
+  EXPECT_FALSE(row_of<Op>("FAG-C44a").binds(FlashSurface::g1, Upstream::on));
+}
+
 TEST(FlashConstraints, HeadSizesFrom513To768AreDisputedAnd769IsRefused) {
   Asked asked{.problem = {.head_dim = 513}};
   EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44a"});
   asked.problem.head_dim = 768;
   EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44a"});
   asked.problem.head_dim = 769;
-  EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44"});
+  EXPECT_EQ(broken_by(asked.call()), Ids{"FAG-C44b"});
   EXPECT_EQ(row_of<Op>("FAG-C44a").standing, Standing::disputed);
 }
 
-TEST(FlashConstraints, EmptyGradientsAreLegal) {
-  const Op::Problem none{.seq_q = 0};
-  const Op::Problem no_keys{.seq_kv = 0};
-  for (const Layout layout : {Layout::bnsd, Layout::bsh, Layout::tnd})
-    for (Op::Problem problem : {none, no_keys}) {
-      problem.input_layout = layout;
-      const FlashSurface surface = layout == Layout::tnd ? FlashSurface::u1 : FlashSurface::g1;
-      EXPECT_EQ(broken_by(Asked{.problem = problem, .surface = surface}.call()), Ids{});
+TEST(FlashConstraints, ExtentsOfZeroAreDisputed) {
+  const auto broken_with = [](Op::Problem problem) {
+    const bool packed = problem.input_layout == Layout::tnd;
+    return broken_by(
+        Asked{.problem = problem, .surface = packed ? FlashSurface::u1 : FlashSurface::g1}.call());
+  };
+  for (const Layout layout : {Layout::bnsd, Layout::bsh}) {
+    EXPECT_EQ(broken_with({.input_layout = layout, .batch = 0}), Ids{"FAG-C40b"});
+    EXPECT_EQ(broken_with({.input_layout = layout, .seq_q = 0}), Ids{"FAG-C41b"});
+    EXPECT_EQ(broken_with({.input_layout = layout, .seq_kv = 0}), Ids{"FAG-C41b"});
+    EXPECT_EQ(broken_with({.input_layout = layout, .head_dim = 0, .head_dim_v = 0}), Ids{"FAG-C44c"});
+    EXPECT_EQ(broken_with({.input_layout = layout, .head_dim_v = 0}), Ids{"FAG-C44c"});
+    EXPECT_EQ(broken_with({.input_layout = layout, .heads_kv = 0}), Ids{"FAG-C37"});
+  }
+  EXPECT_EQ(broken_with({.input_layout = Layout::tnd, .seq_q = 0}), Ids{"FAG-C42a"});
+  EXPECT_EQ(broken_with({.input_layout = Layout::tnd, .seq_kv = 0}), (Ids{"FAG-C42a", "TND-2a"}));
+  EXPECT_EQ(broken_with({.input_layout = Layout::tnd, .heads_kv = 0}), Ids{"FAG-C37"});
+  const Op::Problem ragged{.input_layout = Layout::tnd, .batch = 2, .lengths_q = {0, 16}};
+  EXPECT_EQ(broken_with(ragged), Ids{});
+  const Op::Problem no_keys{.input_layout = Layout::tnd, .batch = 2, .lengths_kv = {0, 16}};
+  EXPECT_EQ(broken_with(no_keys), Ids{"TND-2a"});
+}
+
+TEST(FlashConstraints, SlopesAreOfEitherType) {
+  const auto broken_with = [](DType dtype, DType slopes) {
+    return broken_by(Asked{.problem = {.dtype = dtype,
+                                       .pse_type = 2,
+                                       .pse_shift = PseShape::slopes_n,
+                                       .slope_dtype = slopes},
+                           .surface = FlashSurface::g2}
+                         .call());
+  };
+  EXPECT_EQ(broken_with(DType::fp32, DType::fp32), Ids{});
+  EXPECT_EQ(broken_with(DType::bf16, DType::fp32), Ids{"FAG-C23b"});
+  EXPECT_EQ(broken_with(DType::bf16, DType::bf16), Ids{"FAG-C23b"});
+  EXPECT_EQ(broken_with(DType::bf16, DType::fp16), Ids{"FAG-C23a"});
+  EXPECT_EQ(broken_with(DType::fp32, DType::fp16), Ids{"FAG-C23a"});
+}
+
+TEST(FlashConstraints, LimitsOfThePagesAreJudgedOutsideToo) {
+  const auto broken_with = [](std::int64_t batch, std::int64_t visible) {
+    Op::Problem p{.input_layout = Layout::tnd, .batch = batch, .seq_q = 2, .seq_kv = 3};
+    if (visible >= 0) {
+      p.sparse_mode = 6;
+      p.atten_mask = MaskShape::compressed;
+      p.prefix.assign(static_cast<std::size_t>(batch), visible);
     }
+    return broken_by(Asked{.problem = p, .surface = FlashSurface::u1}.call());
+  };
+  EXPECT_EQ(broken_with(2048, -1), Ids{});
+  EXPECT_EQ(broken_with(2049, -1), Ids{"FAG-C43"});
+  EXPECT_EQ(broken_with(1024, 1), Ids{});
+  EXPECT_EQ(broken_with(1025, 1), Ids{"FAG-C43a"});
+  EXPECT_EQ(broken_with(1, 3), Ids{});
+  EXPECT_EQ(broken_with(1, 0), Ids{"FAG-C73"});
+  EXPECT_EQ(broken_with(1, 4), Ids{"FAG-C73"});
 }
 
 TEST(FlashConstraints, WindowsAreBoundByTheLengths) {
@@ -282,6 +367,8 @@ TEST(FlashConstraints, ProductsSupportWhatTheirRowsAccept) {
       call.product = product;
       EXPECT_TRUE(row.applies(call)) << row.id;
     }
+  for (const std::string_view id : {"FAG-P13", "FAG-P17", "FAG-C91", "FAG-C92", "API-9"})
+    EXPECT_TRUE(row_of<Op>(id).has(Side::none) || row_of<Op>(id).has(Side::content)) << id;
   EXPECT_TRUE(supports(FlashSurface::g1, Product::a3));
   EXPECT_TRUE(supports(FlashSurface::u3, Product::a3));
   EXPECT_FALSE(supports(FlashSurface::u1, Product::a3));

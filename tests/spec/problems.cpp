@@ -45,19 +45,20 @@ void choose_window(Problem& p) {
   }
 }
 
-/// Some sequences may be empty, yet not all of one side.
+/// Some sequences may have no queries, yet not all of them; the pages know of none without keys.
 void choose_lengths(Problem& p) {
   if (p.input_layout != Layout::tnd || one_in(3)) return;
-  const std::int64_t least = one_in(3) ? 0 : 1;
-  const auto choose = [&](std::vector<std::int64_t>& lengths, std::int64_t& longest) {
+  const std::int64_t least_q = one_in(3) ? 0 : 1;
+  const auto choose = [&](std::vector<std::int64_t>& lengths, std::int64_t& longest,
+                          std::int64_t least) {
     for (std::int64_t b = 0; b < p.batch; ++b) lengths.push_back(integer(least, 40));
     lengths.back() = std::max<std::int64_t>(lengths.back(), lengths.front() == 0 ? 1 : 0);
     longest = std::ranges::max(lengths);
     if (std::ranges::min(lengths) == longest) lengths.clear();
   };
-  choose(p.lengths_q, p.seq_q);
-  choose(p.lengths_kv, p.seq_kv);
-  if (!one_in(3)) return;
+  choose(p.lengths_q, p.seq_q, least_q);
+  choose(p.lengths_kv, p.seq_kv, 1);
+  if (!one_in(3) || least_q == 0) return;
   p.lengths_kv = p.lengths_q;
   p.seq_kv = p.seq_q;
 }
@@ -144,7 +145,9 @@ void compress_bias(Problem& p, FlashSurface surface) {
   p.pse_shift = *rc::gen::element(PseShape::bnhs, PseShape::one_nhs);
 }
 
+/// In fp32, in which the page's type of slopes and upstream's are one.
 void choose_slopes(Problem& p) {
+  p.dtype = DType::fp32;
   p.pse_type = integer(2, 3);
   p.pse_shift = *rc::gen::element(PseShape::slopes_n, PseShape::slopes_bn);
   p.q_start_idx = {integer(0, 9)};
@@ -274,6 +277,7 @@ std::vector<Problem> features(FlashSurface surface, Layout layout) {
   if (!has_pse_type(surface)) return problems;
   add([](Problem& p) {
     p.seq_kv = p.seq_q;
+    p.dtype = DType::fp32;
     p.pse_type = 3;
     p.pse_shift = PseShape::slopes_n;
   });
@@ -299,7 +303,7 @@ std::vector<Problem> packed_features(FlashSurface surface) {
   ragged.batch = 4;
   ragged.seq_q = 9;
   ragged.lengths_q = {9, 0, 4, 0};
-  ragged.lengths_kv = {7, 3, 0, 0};
+  ragged.lengths_kv = {7, 3, 2, 0};  // disputed, and the only way to end in nothing
   problems.push_back(ragged);
   return problems;
 }

@@ -32,7 +32,7 @@ void print(const spec::Constraint<Op>& row, std::ostream& out) {
   for (const std::string_view id : row.implies) implied.emplace_back(id);
   out << fmt::format("{}\n  {}\n  source:   {}, {}\n  standing: {}\n  sides:    {}\n", row.id,
                      row.statement, row.source.document, row.source.section,
-                     spec::to_string(row.standing), joined(sides));
+                     standing_text(row), joined(sides));
   out << fmt::format("  speaks of {}\n",
                      use.surfaces.empty() ? "no planned call" : joined(use.surfaces));
   if (!row.notes.empty())

@@ -10,6 +10,7 @@
 #include "plan_flags.hpp"
 #include "print_coverage.hpp"
 #include "read_results.hpp"
+#include "row_use.hpp"
 #include "table.hpp"
 
 namespace assay::cli {
@@ -23,7 +24,7 @@ struct Listing {
   std::vector<std::vector<std::string>> rows;
 };
 
-Listing operators(const Registry& registry) {
+Listing operators(const Registry& registry, spec::Upstream) {
   Listing listing{.head = {"operator", "rows", "implementations"}, .rows = {}};
   for_each_operator([&]<class Op> {
     listing.rows.push_back({std::string(Op::name), std::to_string(Op::constraints().size()),
@@ -32,7 +33,7 @@ Listing operators(const Registry& registry) {
   return listing;
 }
 
-Listing surfaces(const Registry&) {
+Listing surfaces(const Registry&, spec::Upstream) {
   Listing listing{.head = {"surface", "operator"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const auto& [value, name] : spec::spellings_of<typename Op::Surface>.entries)
@@ -41,21 +42,22 @@ Listing surfaces(const Registry&) {
   return listing;
 }
 
-Listing rows(const Registry&) {
+/// Without those that bind nobody where what upstream alone states is left out.
+Listing rows(const Registry&, spec::Upstream upstream) {
   Listing listing{.head = {"row", "standing", "sides", "statement"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const auto& row : Op::constraints()) {
+      if (row.standing == spec::Standing::upstream && upstream == spec::Upstream::off) continue;
       std::string sides;
       for (const spec::Side side : row.sides)
         sides += fmt::format("{}{}", sides.empty() ? "" : "+", spec::to_string(side));
-      listing.rows.push_back({std::string(row.id), std::string(spec::to_string(row.standing)),
-                              sides, std::string(row.statement)});
+      listing.rows.push_back({std::string(row.id), standing_text(row), sides, std::string(row.statement)});
     }
   });
   return listing;
 }
 
-Listing profiles(const Registry&) {
+Listing profiles(const Registry&, spec::Upstream) {
   Listing listing{.head = {"name", "operator", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const conformance::InputProfile& profile : conformance::profiles<Op>())
@@ -65,7 +67,7 @@ Listing profiles(const Registry&) {
   return listing;
 }
 
-Listing patterns(const Registry&) {
+Listing patterns(const Registry&, spec::Upstream) {
   Listing listing{.head = {"field", "name", "operator", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const conformance::PatternNames& pattern : conformance::pattern_names<Op>())
@@ -76,7 +78,7 @@ Listing patterns(const Registry&) {
   return listing;
 }
 
-Listing properties(const Registry&) {
+Listing properties(const Registry&, spec::Upstream) {
   Listing listing{.head = {"relation", "operator", "agreement", "domain", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const conformance::Property& property : conformance::properties<Op>())
@@ -87,7 +89,7 @@ Listing properties(const Registry&) {
   return listing;
 }
 
-Listing implementations(const Registry& registry) {
+Listing implementations(const Registry& registry, spec::Upstream) {
   Listing listing{.head = {"implementation", "operator", "summary"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const auto& entry : registry.implementations<Op>())
@@ -96,7 +98,7 @@ Listing implementations(const Registry& registry) {
   return listing;
 }
 
-Listing presets(const Registry&) {
+Listing presets(const Registry&, spec::Upstream) {
   Listing listing{.head = {"preset", "summary"}, .rows = {}};
   for (const auto& preset : spec::numerics_presets())
     listing.rows.push_back({std::string(preset.name), std::string(preset.summary)});
@@ -105,7 +107,7 @@ Listing presets(const Registry&) {
 
 struct Kind {
   std::string_view name;
-  Listing (*list)(const Registry&);
+  Listing (*list)(const Registry&, spec::Upstream);
 };
 
 constexpr Kind kinds[] = {
@@ -143,8 +145,8 @@ struct Options {
 
 /// What the cases of a sweep would exercise if every one of them conformed.
 template <class Op>
-Coverage planned_coverage(const Planned<Op>& planned) {
-  Coverage coverage{conformance::row_coverage<Op>(), conformance::pair_coverage<Op>(), {}};
+Coverage planned_coverage(const Planned<Op>& planned, spec::Upstream upstream) {
+  Coverage coverage{conformance::row_coverage<Op>(upstream), conformance::pair_coverage<Op>(), {}};
   for (const auto& c : planned.cases) {
     const auto call = conformance::call_of(c);
     const std::string violated = c.violate.substr(0, c.violate.find(':'));
@@ -179,7 +181,7 @@ ExitCode list_coverage(const Options& options, const Context& context) {
     for_each_operator([&]<class Op> {
       const Planned<Op> planned = planned_cases<Op>(options.plan);
       cases += std::ssize(planned.cases), left_out += planned.left_out;
-      show(std::string(Op::name) + ": what the planned cases exercise", planned_coverage(planned));
+      show(std::string(Op::name) + ": what the planned cases exercise", planned_coverage(planned, upstream_value(options.plan)));
     });
     require_cases(cases, left_out, options.plan);
   }
@@ -188,12 +190,13 @@ ExitCode list_coverage(const Options& options, const Context& context) {
 }
 
 ExitCode list(const Options& options, const Context& context) {
+  const spec::Upstream upstream = upstream_value(options.plan);
   Json all = Json::object();
   std::vector<std::string> names;
   for (const Kind& kind : kinds) {
     names.emplace_back(kind.name);
     if (!options.kind.empty() && options.kind != kind.name) continue;
-    const Listing listing = kind.list(context.registry);
+    const Listing listing = kind.list(context.registry, upstream);
     all[std::string(kind.name)] = json_of(listing);
     if (options.json) continue;
     if (options.kind.empty())

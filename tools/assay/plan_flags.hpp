@@ -13,7 +13,7 @@ namespace assay::cli {
 
 /// Which cases a command takes, as flags.
 struct PlanFlags {
-  std::string seed = "1", random = "60", product, only;
+  std::string seed = "1", random = "60", product, only, upstream = "on";
   bool full = false;
 
   void declare(CLI::App& app) {
@@ -21,9 +21,18 @@ struct PlanFlags {
     app.add_option("--random", random, "number of random cases");
     app.add_option("--product", product, "only calls on this product: a2 or a3");
     app.add_option("--only", only, "cases whose replay line (defaults written out) or note holds this text");
+    app.add_option("--upstream", upstream,
+                   "off: what upstream alone states binds nobody and is not tried [on]");
     app.add_flag("--full", full, "model shapes whole, more random cases");
   }
 };
+
+/// Errors: UsageError for what is neither on nor off.
+inline spec::Upstream upstream_value(const PlanFlags& flags) {
+  const auto& words = spec::spellings_of<spec::Upstream>;
+  if (const auto value = words.parse(flags.upstream)) return *value;
+  throw UsageError("--upstream is '" + flags.upstream + "', wanted one of " + words.choices());
+}
 
 template <class Op>
 struct Planned {
@@ -64,6 +73,7 @@ Planned<Op> planned_cases(const PlanFlags& flags) {
       .seed = seed_value("--seed", flags.seed),
       .full = flags.full,
       .random_cases = integer_value("--random", flags.random, 0, 1'000'000)};
+  plan.upstream = upstream_value(flags);
   const auto& products = spec::spellings_of<spec::Product>;
   if (!flags.product.empty()) {
     plan.product = products.parse(flags.product);

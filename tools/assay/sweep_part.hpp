@@ -45,7 +45,8 @@ template <class Op>
 class SweepPartOf final : public SweepPart {
  public:
   SweepPartOf(const Registry& registry, const ImplementationFlags& flags, const PlanFlags& plan)
-      : planned_(planned_cases<Op>(plan)),
+      : upstream_(upstream_value(plan)),
+        planned_(planned_cases<Op>(plan)),
         implementation_(make_implementation<Op>(registry, flags)),
         recorder_(*implementation_, implementation_name<Op>(registry, flags)) {}
 
@@ -79,7 +80,7 @@ class SweepPartOf final : public SweepPart {
   }
 
   void append_coverage(conformance::Summary& summary) const override {
-    append(summary.rows, conformance::row_coverage<Op>());
+    append(summary.rows, conformance::row_coverage<Op>(upstream_));
     append(summary.pairs, conformance::pair_coverage<Op>());
   }
 
@@ -122,6 +123,7 @@ class SweepPartOf final : public SweepPart {
     return conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
   }
 
+  spec::Upstream upstream_;
   Planned<Op> planned_;
   std::unique_ptr<spec::Implementation<Op>> implementation_;
   Recorder<Op> recorder_;

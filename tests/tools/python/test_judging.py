@@ -63,6 +63,16 @@ def test_trouble_is_a_verdict_and_the_others_are_judged(cases: list[assay.Case])
     assert seen["BNSD"].verdict == "conforms"
 
 
+def test_the_refusal_of_a_disputed_call_convicts_nobody() -> None:
+    def narrow(case: assay.Case) -> dict[str, assay.dtypes.Array]:
+        raise assay.Rejected(161002, "too wide")
+
+    line = f"{kernels.OPERATOR} --seq_q=3 --seq_kv=3 --head_dim_v=8 --head_dim="
+    wide, usual = assay.judge(narrow, [line + "520", line + "16"])
+    assert wide.verdict == "not_applicable" and "disputed: FAG-C44a" in str(wide.findings[0])
+    assert usual.verdict == "rejected_wrongly"
+
+
 def test_a_broken_promise_of_a_fixed_order_is_seen(cases: list[assay.Case]) -> None:
     assert assay.judge(kernels.moody, cases[0]).verdicts == {"nondeterministic": 1}
 

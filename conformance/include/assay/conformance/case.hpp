@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/spec/call.hpp"
+#include "assay/spec/constraint.hpp"
 #include "assay/spec/striding.hpp"
 #include "assay/spec/text_enum.hpp"
 
@@ -34,6 +35,7 @@ struct Case {
   Patterns<Op> patterns;
   std::string relation;            ///< track relation: its name, see `list properties`
   std::string violate;             ///< "ROW:name" of the row that the call breaks; empty: a legal call
+  spec::Upstream upstream = spec::Upstream::on;  ///< off: a call that upstream alone forbids is an open question
   std::int64_t rows = 0;           ///< judged rows per (batch, head); 0: all
   std::uint64_t seed = 1;
   std::string note;                ///< not part of the replay line: where the case comes from, what was cut
@@ -55,6 +57,7 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit_fields(c.patterns, visit);
   visit("relation", c.relation, "relation between runs, of track relation");
   visit("violate", c.violate, "ROW:name, the row that the call breaks");
+  visit("upstream", c.upstream, "whether what upstream alone states binds: on, off");
   visit("rows", c.rows, "judged rows per batch and head, 0: all");
   visit("seed", c.seed, "seed of every tensor");
 }

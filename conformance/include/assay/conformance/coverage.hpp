@@ -17,6 +17,7 @@ struct RowCoverage {
     std::string id;
     bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise
     std::int64_t accepted = 0, rejected = 0;      ///< cases that did
+    std::string untried = {};  ///< why there is no such side: disputed, advice, content ...; not kept in reports
   };
   std::vector<Row> rows;
   /// Rows whose accept side, or whose reject side, some case exercised.
@@ -26,9 +27,10 @@ struct RowCoverage {
   std::vector<std::string> unexercised() const;
 };
 
-/// The rows of Op's table, nothing exercised. A disputed row has no side that must be: it is reported and fails nobody.
+/// The rows of Op's table, nothing exercised. A row that binds nowhere has no side that must be: it is reported and fails
+/// nobody.
 template <class Op>
-RowCoverage row_coverage();
+RowCoverage row_coverage(spec::Upstream upstream = spec::Upstream::on);
 
 /// Pairs of values on the axes on which cases differ, and the cases with numbers that hold them.
 struct PairCoverage {

@@ -14,7 +14,9 @@ struct Source {
   std::string_view document, section;
 };
 
-/// How far a row can be trusted. Disputed rows are reported and fail nobody; advice has nothing to break.
+/// How far a row can be trusted. documented: a page says it of this very entry point; derived: it follows from what a page
+/// says; upstream: only the upstream repository says it; disputed: page and upstream, or two pages, differ: either answer is
+/// reported and fails nobody; advice has nothing to break.
 enum class Standing : std::uint8_t { documented, derived, upstream, disputed, advice };
 /// Where a row can be exercised. content: lies in the elements, which phase 1 cannot see; none: nothing to test.
 enum class Side : std::uint8_t { accept, reject, content, none };
@@ -30,6 +32,13 @@ inline constexpr auto spellings_of<Side> = Spellings<Side, 4>{{{
     {Side::accept, "accept"}, {Side::reject, "reject"}, {Side::content, "content"},
     {Side::none, "none"},
 }}};
+
+/// Whether what upstream alone states binds as well.
+enum class Upstream : std::uint8_t { on, off };
+
+template <>
+inline constexpr auto spellings_of<Upstream> =
+    Spellings<Upstream, 2>{{{{Upstream::on, "on"}, {Upstream::off, "off"}}}};
 
 /// What a refusal must answer: one documented code, or any code but success.
 struct ExpectedStatus {
@@ -53,6 +62,8 @@ struct Constraint {
   std::string_view statement;
   Source source;
   Standing standing;
+  /// Entry points of whose page a documented row is a sentence; on others upstream alone states it. Empty: all.
+  std::span<const typename Op::Surface> stated_for = {};
   std::vector<Side> sides;
   std::string_view notes = {};  ///< ids of the contradictions and open points that touch the row
   std::vector<std::string_view> implies = {};  ///< rows that are broken whenever this one is
@@ -61,6 +72,17 @@ struct Constraint {
   bool (*holds)(const Call<Op>& call);    ///< true where it does not apply
   std::vector<Violation<Op>> violations;
 
+  Standing standing_on(typename Op::Surface surface) const {
+    if (standing != Standing::documented || stated_for.empty()) return standing;
+    for (const auto own : stated_for)
+      if (own == surface) return standing;
+    return Standing::upstream;
+  }
+  /// Whether a call that breaks the row has to be refused.
+  bool binds(typename Op::Surface surface, Upstream upstream) const {
+    const Standing own = standing_on(surface);
+    return own != Standing::disputed && (own != Standing::upstream || upstream == Upstream::on);
+  }
   bool has(Side side) const {
     for (const Side own : sides)
       if (own == side) return true;

@@ -62,6 +62,7 @@ class Case:
     track: str
     seed: int
     problem: Mapping[str, Field] = field(repr=False)
+    open_question: str = ""  # what the documents leave open, so that a refusal convicts nobody
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -170,7 +171,14 @@ def _header(path: Path, identity: str, group: h5py.Group) -> Case:
     if missing or "problem" not in group:
         raise CaseFileError(f"{path}:/cases/{identity} lacks {', '.join(missing) or 'problem'}")
     texts = {name: str(_plain(group.attrs[name])) for name in _HEADER}
-    return Case(path=path, id=identity, seed=int(group.attrs["seed"]), problem=_problem(group["problem"]), **texts)
+    return Case(
+        path=path,
+        id=identity,
+        seed=int(group.attrs["seed"]),
+        problem=_problem(group["problem"]),
+        open_question=str(_plain(group.attrs.get("open_question", ""))),
+        **texts,
+    )
 
 
 def write_cases(path: str | os.PathLike[str], cases: Iterable[Case]) -> None:

@@ -122,6 +122,9 @@ class _Judge:
             text = f"the implementation does not offer this: {reason}"
             return self._report(case, "not_applicable", "note", text)
         except Rejected as refusal:
+            if case.open_question:
+                text = f"refused the call: {refusal}; {case.open_question}"
+                return self._report(case, "not_applicable", "status", text)
             return self._report(case, "rejected_wrongly", "status", f"refused a legal call: {refusal}")
         except WrongType as failure:
             return self._report(case, "usage_error", "note", str(failure))

@@ -76,7 +76,7 @@ LatticeCase make_lattice(const Case<spec::FlashAttentionScoreGrad>& c,
                          const spec::NumericsProfile& numerics);
 
 /// What the documents leave open about a legal call that breaks no row, so that its refusal convicts nobody; else empty.
-std::string open_reading(const spec::Call<spec::FlashAttentionScoreGrad>& call);
+std::string open_reading(const Case<spec::FlashAttentionScoreGrad>& c);
 
 /// Of one backward, roughly.
 double multiply_adds(const spec::FlashAttentionScoreGrad::Problem& problem);

@@ -73,7 +73,7 @@ void judge_lattice(const CompressLattice& lattice, const spec::NsaCompressGrad::
                    const spec::NumericsProfile& numerics, CaseReport& report);
 
 /// What the documents leave open about a legal call that breaks no row: nothing.
-std::string open_reading(const spec::Call<spec::NsaCompressGrad>& call);
+std::string open_reading(const Case<spec::NsaCompressGrad>& c);
 
 /// Of both gradients.
 double multiply_adds(const spec::NsaCompressGrad::Problem& problem);

@@ -74,7 +74,7 @@ void judge_lattice(const SelectedLattice& lattice,
 
 /// What the documents leave open about a legal call that breaks no row, so that its refusal
 /// convicts nobody; else empty.
-std::string open_reading(const spec::Call<spec::NsaSelectedAttentionGrad>& call);
+std::string open_reading(const Case<spec::NsaSelectedAttentionGrad>& c);
 
 /// Of one backward, roughly.
 double multiply_adds(const spec::NsaSelectedAttentionGrad::Problem& problem);

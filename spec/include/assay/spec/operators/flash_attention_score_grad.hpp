@@ -119,6 +119,7 @@ struct FlashAttentionScoreGrad {
     DType mask_dtype = DType::boolean;
     std::int64_t pse_type = 1;
     PseShape pse_shift = PseShape::absent;
+    DType slope_dtype = DType::fp32;  ///< of the slopes of pse_type 2 and 3: fp32, or dtype
     std::vector<std::int64_t> q_start_idx, kv_start_idx;  ///< element 0 counts, if both have one; pse_type 2 and 3
     StatisticsOrder softmax_in_layout = StatisticsOrder::packed;  ///< read in TND
 
@@ -198,6 +199,7 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("mask_dtype", problem.mask_dtype, "element type of the mask");
   visit("pse_type", problem.pse_type, "0: scale then add, 1: add then scale, 2: linear, 3: square-root slopes");
   visit("pse_shift", problem.pse_shift, "shape in which the position bias is passed");
+  visit("slope_dtype", problem.slope_dtype, "pse_type 2 and 3: element type of the slopes, fp32 or dtype");
   visit("q_start_idx", problem.q_start_idx, "position of the first query, pse_type 2 and 3");
   visit("kv_start_idx", problem.kv_start_idx, "position of the first key");
   visit("softmax_in_layout", problem.softmax_in_layout, "TND: memory order of the statistics");

@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "session.hpp"
+
+/// Calls about which the documents leave a question open: either answer is told, nobody fails.
+namespace assay::tests {
+namespace {
+
+/// Refuses every call, when it is asked or when it is run.
+class Refusing final : public spec::Implementation<Op> {
+ public:
+  explicit Refusing(int phase) : phase_(phase) {}
+  std::string name() const override { return "refusing"; }
+  bool checks_arguments() const override { return phase_ == 1; }
+  void check(const spec::Call<Op>&) const override {
+    if (phase_ == 1) refuse();
+  }
+  void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override { refuse(); }
+
+ private:
+  [[noreturn]] static void refuse() {
+    throw spec::Rejected(spec::Status::param_invalid, "too much");
+  }
+  int phase_;
+};
+
+Answer refused(const std::string& line, int phase) {
+  cli::Registry registry;
+  registry.add<Op>({.name = "refusing",
+                    .summary = "refuses every call",
+                    .make = [phase] { return std::make_unique<Refusing>(phase); }});
+  return answer(registry, words("run flash_attention_score_grad --seq_q=3 --seq_kv=3 " + line));
+}
+
+const std::string wide = "--head_dim=520 --head_dim_v=8";
+const std::string untyped = "--surface=g2 --pse_type=0";  // FAG-C78, which upstream alone states
+
+TEST(OpenQuestion, TheRefusalOfADisputedCallConvictsNobodyInAnyPhase) {
+  for (const int phase : {1, 2})
+    for (const std::string track : {"bound", "relation --relation=linear_dy"}) {
+      const Answer open = refused(wide + " --track=" + track, phase);
+      EXPECT_TRUE(open.out.starts_with("not_applicable")) << phase << track << open.out << open.err;
+      EXPECT_EQ(open.code, 0) << phase << track;
+      EXPECT_PRED2(has, open.out, std::string("disputed: FAG-C44a"));
+      EXPECT_PRED2(has, open.out, std::string("161002"));
+      const Answer settled = refused("--track=" + track, phase);
+      EXPECT_TRUE(settled.out.starts_with("rejected_wrongly")) << phase << track << settled.out;
+      EXPECT_EQ(settled.code, 1) << phase << track;
+    }
+}
+
+TEST(OpenQuestion, AProgramMayRefuseADisputedCall) {
+  const std::vector<std::string> run = {
+      "run", "flash_attention_score_grad", "--seq_q=3", "--seq_kv=3", "--head_dim_v=8",
+      "--implementation=command:sh -c 'echo rejected: 161002 too wide' {}"};
+  std::vector<std::string> wider = run;
+  wider.push_back("--head_dim=520");
+  const Answer open = answer({}, wider), settled = answer({}, run);
+  EXPECT_TRUE(open.out.starts_with("not_applicable")) << open.out << open.err;
+  EXPECT_PRED2(has, open.out, std::string("161002 ACLNN_ERR_PARAM_INVALID: too wide"));
+  EXPECT_TRUE(settled.out.starts_with("rejected_wrongly")) << settled.out << settled.err;
+}
+
+TEST(OpenQuestion, WhatUpstreamAloneForbidsCanBeAskedForWithoutIt) {
+  for (const int phase : {1, 2}) {
+    const Answer bound = refused(untyped, phase);
+    EXPECT_EQ(bound.code, 2) << bound.out;
+    EXPECT_PRED2(has, bound.err, std::string("FAG-C78"));
+    const Answer open = refused(untyped + " --upstream=off", phase);
+    EXPECT_TRUE(open.out.starts_with("not_applicable")) << open.out << open.err;
+    EXPECT_PRED2(has, open.out, std::string("upstream's alone: FAG-C78"));
+  }
+  const Answer accepted =
+      answer(registry_of({"flash_like"}), words("run flash_attention_score_grad --seq_q=3 --seq_kv=3 " +
+                                                untyped + " --upstream=off"));
+  EXPECT_TRUE(accepted.out.starts_with("conforms")) << accepted.out << accepted.err;
+  EXPECT_PRED2(has, accepted.out, std::string("accepted; upstream's alone: FAG-C78"));
+}
+
+TEST(OpenQuestion, AViolationOfWhatIsSwitchedOffIsReportedAndNoMore) {
+  const std::string line = "run flash_attention_score_grad --surface=g2 --track=phase1 --violate=FAG-C78:two";
+  const Answer bound = answer(registry_of({"flash_like"}), words(line));
+  EXPECT_TRUE(bound.out.starts_with("accepted_wrongly")) << bound.out << bound.err;
+  const Answer open = answer(registry_of({"flash_like"}), words(line + " --upstream=off"));
+  EXPECT_TRUE(open.out.starts_with("not_applicable")) << open.out << open.err;
+}
+
+TEST(OpenQuestion, APlanLeavesOutWhatUpstreamAloneStates) {
+  const auto coverage = [](const std::string& flags) {
+    return answer({}, words("list --coverage --random=0 --only=--track=phase1" + flags)).out;
+  };
+  EXPECT_PRED2(has, coverage(""), std::string("FAG-C78"));
+  EXPECT_FALSE(has(coverage(" --upstream=off"), "\nFAG-C04 "));
+  EXPECT_PRED2(has, coverage(""), std::string("no side is demanded, disputed: "));
+  EXPECT_PRED2(has, coverage(""), std::string("no side is demanded, outside a call: "));
+  const std::string rows = answer({}, words("list rows --upstream=off")).out;
+  EXPECT_FALSE(has(rows, "FAG-C78 "));
+  EXPECT_PRED2(has, rows, std::string("FAG-C44a"));
+  const Answer wrong = answer({}, words("list rows --upstream=maybe"));
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_PRED2(has, wrong.err, std::string("--upstream is 'maybe', wanted one of on, off"));
+}
+
+}  // namespace
+}  // namespace assay::tests
