@@ -93,8 +93,6 @@ TEST(OpenQuestion, APlanLeavesOutWhatUpstreamAloneStates) {
   };
   EXPECT_PRED2(has, coverage(""), std::string("FAG-C78"));
   EXPECT_FALSE(has(coverage(" --upstream=off"), "\nFAG-C04 "));
-  EXPECT_PRED2(has, coverage(""), std::string("no side is demanded, disputed: "));
-  EXPECT_PRED2(has, coverage(""), std::string("no side is demanded, outside a call: "));
   const std::string rows = answer({}, words("list rows --upstream=off")).out;
   EXPECT_FALSE(has(rows, "FAG-C78 "));
   EXPECT_PRED2(has, rows, std::string("FAG-C44a"));

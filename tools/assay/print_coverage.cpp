@@ -24,14 +24,6 @@ std::map<std::string, std::vector<std::string>> unreachable_by_rows(const PairCo
   return groups;
 }
 
-/// Rows without a side that a case has to exercise, by the reason.
-std::map<std::string, std::vector<std::string>> untried_rows(const RowCoverage& rows) {
-  std::map<std::string, std::vector<std::string>> groups;
-  for (const auto& row : rows.rows)
-    if (!row.untried.empty()) groups[row.untried].push_back(row.id);
-  return groups;
-}
-
 std::string side(bool has, std::int64_t cases) {
   if (!has) return "-";
   return cases == 0 ? "never" : std::to_string(cases);
@@ -44,11 +36,8 @@ void print_rows(const RowCoverage& rows, std::ostream& out) {
       table.add({row.id, side(row.has_accept, row.accepted), side(row.has_reject, row.rejected)});
   table.print(out);
   const auto unexercised = rows.unexercised();
-  out << fmt::format("rows with a side that no case exercises: {}\n",
+  out << fmt::format("rows with a side that no case exercises: {}\n\n",
                      unexercised.empty() ? "none" : joined(unexercised));
-  for (const auto& [reason, ids] : untried_rows(rows))
-    out << fmt::format("rows of which no side is demanded, {}: {}\n", reason, joined(ids));
-  out << '\n';
 }
 
 void print_uncovered(const PairCoverage& pairs, std::ostream& out) {

@@ -17,7 +17,6 @@ struct RowCoverage {
     std::string id;
     bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise
     std::int64_t accepted = 0, rejected = 0;      ///< cases that did
-    std::string untried = {};  ///< why there is no such side: disputed, advice, content ...; not kept in reports
   };
   std::vector<Row> rows;
   /// Rows whose accept side, or whose reject side, some case exercised.
