@@ -19,11 +19,21 @@ std::int64_t RowCoverage::rejected() const {
 }
 
 std::vector<std::string> RowCoverage::unexercised() const {
-  std::vector<std::string> ids;
+  std::vector<std::string> names;
   for (const Row& row : rows)
     if ((row.has_accept && row.accepted == 0) || (row.has_reject && row.rejected == 0))
-      ids.push_back(row.id);
-  return ids;
+      names.push_back(row.id);
+    else
+      for (const Way& way : row.ways)
+        if (way.cases == 0) names.push_back(way.name);
+  return names;
+}
+
+void RowCoverage::take(std::string_view way) {
+  const auto row = std::ranges::find(rows, row_named_in(way), &Row::id);
+  if (row == rows.end()) return;
+  const auto found = std::ranges::find(row->ways, way, &Way::name);
+  if (found != row->ways.end()) ++found->cases;
 }
 
 std::int64_t PairCoverage::admissible() const {
@@ -68,6 +78,19 @@ void visit_operators(Visitor&& visit, spec::TypeList<Ops...>) {
 }
 
 }  // namespace
+
+void complete(RowCoverage& coverage) {
+  visit_operators(
+      [&]<class Op> {
+        for (RowCoverage::Row& told : row_coverage<Op>().rows) {
+          const auto row = std::ranges::find(coverage.rows, told.id, &RowCoverage::Row::id);
+          if (row == coverage.rows.end()) continue;
+          row->ways = std::move(told.ways);
+          row->reason = std::move(told.reason);
+        }
+      },
+      spec::Operators{});
+}
 
 PairCoverage pair_coverage_of(const RowCoverage& rows) {
   PairCoverage coverage;

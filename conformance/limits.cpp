@@ -23,6 +23,23 @@ std::string number_text(double value) {
   return {characters, std::to_chars(characters, characters + sizeof characters, value).ptr};
 }
 
+std::string about_text(double value) {
+  char characters[64];
+  constexpr int digits = 3;
+  return {characters, std::to_chars(characters, characters + sizeof characters, value,
+                                    std::chars_format::general, digits)
+                          .ptr};
+}
+
+std::string FieldRange::text() const {
+  std::string values = std::to_string(first);
+  if (step > 1 && first + step == last)
+    values += " or " + std::to_string(last);
+  else
+    values += " to " + std::to_string(last) + (step > 1 ? " in steps of " + std::to_string(step) : "");
+  return values + (row.empty() ? "" : ", see " + std::string(row));
+}
+
 void require_named(std::string_view field, const std::string& value,
                    std::span<const InputProfile> named) {
   if (std::ranges::find(named, value, &InputProfile::name) != named.end()) return;
@@ -36,9 +53,9 @@ void require_size(const Size& size, std::string_view fields) {
   // Beyond this, 64-bit indices of a byte may overflow.
   constexpr double most_elements = 0x1p59;
   if (size.largest_tensor > most_elements)
-    throw std::invalid_argument("a tensor of the case has " + number_text(size.largest_tensor) +
-                                " elements, at most 2^59 can be numbered: reduce " +
-                                std::string(fields));
+    throw std::invalid_argument("a tensor of the case has about " + about_text(size.largest_tensor) +
+                                " elements, at most 2^59 (" + about_text(most_elements) +
+                                ") can be numbered: reduce " + std::string(fields));
   if (size.with_numbers) require_memory(size.bytes, fields);
 }
 

@@ -12,11 +12,18 @@
 
 namespace assay::conformance {
 
-/// The values that an integer field of a case may take.
+/// The values that an integer field of a case may take: first, first + step, ... last.
 struct FieldRange {
   std::string_view name;
   std::int64_t first, last;
   std::string_view row = {};  ///< of the documents, that sets the limit; empty: the tool's own
+  std::int64_t step = 1;
+
+  bool has(std::int64_t value) const {
+    return value >= first && value <= last && (value - first) % step == 0;
+  }
+  /// "1 to 128", "16 to 128 in steps of 16", "128 or 192"; where a row says so, also which.
+  std::string text() const;
 };
 
 /// Throws std::invalid_argument: the field, its value, and what is accepted.
@@ -25,6 +32,8 @@ struct FieldRange {
 
 /// The shortest text that reads back as the number.
 std::string number_text(double value);
+/// With three digits: "4.61e+18".
+std::string about_text(double value);
 
 /// Refuses a name that is not among those of `named`.
 void require_named(std::string_view field, const std::string& value,

@@ -141,10 +141,13 @@ Results results_from_json(const std::string& text) {
   results.summary = summary_from(json["summary"], "report.summary");
   results.summary.seconds = seconds;
   results.summary.implementation = results.environment.implementation;
+  complete(results.summary.rows);
   results.summary.pairs = pair_coverage_of(results.summary.rows);
-  for (const CaseReport& report : results.cases)
+  for (const CaseReport& report : results.cases) {
+    take_ways(results.summary.rows, report);
     if (report.verdict == Verdict::conforms && report.value_case)
       cover(results.summary.pairs, report);
+  }
   return results;
 }
 

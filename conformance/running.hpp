@@ -43,7 +43,8 @@ std::string not_offered(const std::string& reason);
 /// What the watched misconduct of a kernel is a case of.
 Verdict verdict_of(spec::Misconduct::Kind kind);
 
-/// What the documents leave open about the call of a case, so that its refusal convicts nobody; empty if nothing.
+/// What the documents leave open about the call of a case, or on which product they do not offer it, so that its refusal
+/// convicts nobody; empty if nothing.
 template <class Op>
 std::string open_question(const Case<Op>& c, const spec::Call<Op>& call) {
   std::string text;
@@ -53,6 +54,11 @@ std::string open_question(const Case<Op>& c, const spec::Call<Op>& call) {
     text += (text.empty() ? "" : "; ") + std::string(disputed ? "disputed: " : "upstream's alone: ") +
             std::string(row->id) + " (" + std::string(row->statement) + ")";
   }
+  if (!supports(c.surface, c.product))
+    for (const auto& row : Op::constraints())
+      if (row.id == product_row(c.surface, c.product))
+        text += (text.empty() ? "not offered there: " : "; not offered there: ") + std::string(row.id) +
+                " (" + std::string(row.statement) + ")";
   return text.empty() ? open_reading(c) : text;
 }
 

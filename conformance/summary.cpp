@@ -12,7 +12,20 @@ void exercise(RowCoverage& coverage, const std::string& id,
   if (row != coverage.rows.end()) ++((*row).*counter);
 }
 
+std::string_view field(const CaseReport& report, std::string_view name) {
+  for (const auto& [key, value] : report.fields)
+    if (key == name) return value;
+  return {};
+}
+
 }  // namespace
+
+void take_ways(RowCoverage& coverage, const CaseReport& report) {
+  if (report.verdict == Verdict::conforms) coverage.take(field(report, "variant"));
+  if (report.verdict == Verdict::rejected_as_specified ||
+      report.verdict == Verdict::rejected_other_code)
+    coverage.take(field(report, "violate"));
+}
 
 void count(Summary& summary, const CaseReport& report) {
   ++summary.cases;
@@ -21,6 +34,7 @@ void count(Summary& summary, const CaseReport& report) {
   if (report.verdict == Verdict::conforms)
     for (const std::string& id : report.accepted_rows)
       exercise(summary.rows, id, &RowCoverage::Row::accepted);
+  take_ways(summary.rows, report);
   if (report.verdict == Verdict::conforms && report.value_case) cover(summary.pairs, report);
   if (report.verdict == Verdict::rejected_as_specified ||
       report.verdict == Verdict::rejected_other_code)

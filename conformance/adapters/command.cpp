@@ -37,17 +37,23 @@ class Command final : public spec::Implementation<Op> {
     return spec::numerics_from_text(talk_->numerics(), problem.dtype, Op::name);
   }
   void run(const Problem& problem, const Inputs& inputs, Outputs& outputs) override {
-    work({}, problem, inputs, outputs);
+    work({}, {}, problem, inputs, outputs);
   }
   void run_call(const spec::Call<Op>& call, const Problem& problem, const Inputs& inputs,
                 Outputs& outputs) override {
     work({.surface = std::string(spec::to_string(call.surface)),
           .product = std::string(spec::to_string(call.product))},
+         fixtures::call_beside(call, call_of(problem, call.surface, call.product,
+                                             spec::Striding::contiguous,
+                                             spec::Striding::contiguous)),
          problem, inputs, outputs);
   }
 
  private:
-  void work(const Entry& entry, const Problem& problem, const Inputs& inputs, Outputs& outputs) {
+  using Fields = std::vector<std::pair<std::string, fixtures::Field>>;
+
+  void work(const Entry& entry, const Fields& beside, const Problem& problem, const Inputs& inputs,
+            Outputs& outputs) {
     const std::filesystem::path file = talk_->folder() / "case.h5";
     std::filesystem::remove(file);  // replacing a file costs a flush that an end of this one does not
     fixtures::Writer writer(file);
@@ -57,6 +63,7 @@ class Command final : public spec::Implementation<Op> {
                   .product = entry.product,
                   .command = std::string(Op::name),
                   .problem = fixtures::fields_of(problem),
+                  .call = beside,
                   .inputs = fixtures::named_tensors(inputs)});
     writer.close(fixtures::Durability::renamed);
     talk_->work_on(file);

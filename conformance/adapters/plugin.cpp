@@ -119,14 +119,17 @@ class Plugin final : public spec::Implementation<Op> {
 
   void run(const Problem& problem, const Inputs& inputs, Outputs& outputs) override {
     PluginCall<Op> seen;
-    run_as(seen, problem, inputs, outputs);
+    add_all(seen, problem, inputs, outputs);
+    require_success(plugin_.run, seen);
   }
 
   void run_call(const spec::Call<Op>& call, const Problem& problem, const Inputs& inputs,
                 Outputs& outputs) override {
     PluginCall<Op> seen;
     seen.add_attributes(call);
-    run_as(seen, problem, inputs, outputs);
+    add_all(seen, problem, inputs, outputs);
+    seen.add_rest(call);
+    require_success(plugin_.run, seen);
   }
 
   std::vector<spec::Metric> metrics() const override {
@@ -158,12 +161,11 @@ class Plugin final : public spec::Implementation<Op> {
                            reason == nullptr ? "no reason given" : reason);
   }
 
-  void run_as(PluginCall<Op>& seen, const Problem& problem, const Inputs& inputs,
-              Outputs& outputs) const {
+  static void add_all(PluginCall<Op>& seen, const Problem& problem, const Inputs& inputs,
+                      Outputs& outputs) {
     seen.add_problem(problem);
     seen.add_inputs(inputs);
     seen.add_outputs(outputs);
-    require_success(plugin_.run, seen);
   }
 
   const assay_plugin& plugin_;

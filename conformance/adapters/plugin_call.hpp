@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -83,6 +85,14 @@ class PluginCall {
         if (member.present) add_parameter(name, member);
     });
   }
+  /// What a call passes beside its inputs and outputs, which were added: reserved tensors, among zeros of their own, which
+  /// may be written. Gives the others their formats.
+  void add_rest(const spec::Call<Op>& call) {
+    visit_fields(call.parameters, [&](const char* name, const auto& member) {
+      if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>)
+        if (member.present) add_or_complete(name, member);
+    });
+  }
   void add_inputs(const typename Op::Inputs& inputs) {
     visit_fields(inputs, [&](const char* name, const auto& member) { add(name, member, false); });
   }
@@ -135,6 +145,20 @@ class PluginCall {
     added.format = spec::to_string(parameter.format).data();
     added.is_output = is_output(name) ? 1 : 0;
   }
+  void add_or_complete(const char* name, const spec::Parameter& parameter) {
+    for (assay_tensor& added : tensors_)
+      if (std::string_view(added.name) == name) {
+        added.format = spec::to_string(parameter.format).data();
+        return;
+      }
+    add_parameter(name, parameter);
+    const std::int64_t elements =
+        spec::storage_elements(parameter.shape, parameter.strides, parameter.offset);
+    auto& zeros = reserved_.emplace_back(
+        static_cast<std::size_t>(std::max<std::int64_t>(0, elements) * size_of(parameter.dtype)));
+    tensors_.back().storage = zeros.data();
+    tensors_.back().storage_bytes = std::ssize(zeros);
+  }
   /// A plug-in gets a pointer to change, as C has it; what it may change, it is told.
   void add(const char* name, const spec::Tensor& tensor, bool output) {
     assay_tensor& added = add_described(name, tensor);
@@ -148,6 +172,7 @@ class PluginCall {
 
   std::string surface_, product_;
   std::vector<assay_tensor> tensors_;
+  std::deque<std::vector<std::byte>> reserved_;
   PluginValues problem_, attributes_;
 };
 

@@ -65,8 +65,7 @@ std::vector<std::int64_t> parse_list(std::string_view name, std::string_view tex
     const bool repeated = times != std::string_view::npos;
     if ((repeated && !parse_whole(item.substr(0, times), count)) || count < 1 ||
         count > longest_list - static_cast<std::int64_t>(values.size()) ||
-        !parse_whole(repeated ? item.substr(times + 1) : item, value) || value < range.first ||
-        value > range.last)
+        !parse_whole(repeated ? item.substr(times + 1) : item, value) || !range.has(value))
       refuse(name, std::string(text),
              "up to " + number_text(longest_list) + " numbers or COUNTxNUMBER between commas, each " +
                  number_text(range.first) + " to " + number_text(range.last));
@@ -93,10 +92,7 @@ void parse_member(std::string_view name, std::string_view text, Member& member) 
   } else {
     static_assert(std::same_as<Member, std::int64_t>);
     const FieldRange range = range_of<Op>(name);
-    if (!parse_whole(text, member) || member < range.first || member > range.last)
-      refuse(name, std::string(text),
-             number_text(range.first) + " to " + number_text(range.last) +
-                 (range.row.empty() ? "" : ", see " + std::string(range.row)));
+    if (!parse_whole(text, member) || !range.has(member)) refuse(name, std::string(text), range.text());
   }
 }
 
@@ -178,11 +174,28 @@ void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
       "; the call: " + command_line(c));
 }
 
+/// The row of a variant must speak of the call: where an entry point has no room for it, nothing was asked. Relations
+/// make calls of their own.
+template <class Op>
+void require_met(const Case<Op>& c) {
+  if (c.variant.empty()) return;
+  if (c.track == Track::relation) refuse("variant", c.variant, "none with --track=relation");
+  Case<Op> legal = c;
+  legal.violate.clear();
+  const auto call = call_of(legal);
+  const std::string_view id = row_named_in(c.variant);
+  for (const auto& row : Op::constraints())
+    if (row.id == id && !row.applies(call))
+      refuse("variant", c.variant,
+             "where " + std::string(id) + " speaks of the call, as 'assay explain " + std::string(id) +
+                 "' says");
+}
+
 /// What a case breaks on purpose must be broken in its call: a kernel that accepts it would be accused for nothing.
 template <class Op>
 void require_broken(const Case<Op>& c) {
   const auto call = call_of(c);
-  const std::string id = c.violate.substr(0, c.violate.find(':'));
+  const std::string id(row_named_in(c.violate));
   for (const auto& row : Op::constraints())
     if (row.id == id && row.holds(call))
       refuse("violate", c.violate,
@@ -216,6 +229,7 @@ template <class Op>
 Case<Op> parse_case(const std::vector<std::string>& words) {
   const Case<Op> c = detail::read_fields<Op>(words);
   require_possible(c);
+  detail::require_met(c);
   Case<Op> legal = c;
   legal.violate.clear();
   detail::require_legal(legal, words);
@@ -223,24 +237,34 @@ Case<Op> parse_case(const std::vector<std::string>& words) {
   return c;
 }
 
-template <class Op>
-spec::Call<Op> call_of(const Case<Op>& c) {
-  auto call = call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
-  if (c.violate.empty()) return call;
-  const std::size_t colon = c.violate.find(':');
-  const std::string id = c.violate.substr(0, colon);
+namespace detail {
+
+/// Applies the one of `ways`, a row's violations or its variants, that `way` names: "ROW:name"; none: nothing.
+template <class Op, class Way>
+void apply_way(std::string_view field, const std::string& way,
+               std::vector<Way> spec::Constraint<Op>::*ways, spec::Call<Op>& call) {
+  if (way.empty()) return;
+  const std::string id(row_named_in(way));
   std::string known;
   for (const auto& row : Op::constraints()) {
     if (row.id != id) continue;
-    for (const auto& violation : row.violations) {
-      if (colon != std::string::npos && c.violate.substr(colon + 1) == violation.name) {
-        violation.apply(call);
-        return call;
-      }
-      known += (known.empty() ? "" : ", ") + id + ":" + std::string(violation.name);
+    for (const auto& [name, apply] : row.*ways) {
+      const std::string own = id + ":" + std::string(name);
+      if (own == way) return apply(call);
+      known += (known.empty() ? "" : ", ") + own;
     }
   }
-  refuse("violate", c.violate, known.empty() ? "ROW:name of a row that can be broken, see 'assay list rows'" : known);
+  refuse(field, way, known.empty() ? "ROW:name as 'assay explain ROW' prints it, see 'assay list rows'" : known);
+}
+
+}  // namespace detail
+
+template <class Op>
+spec::Call<Op> call_of(const Case<Op>& c) {
+  auto call = call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
+  detail::apply_way("variant", c.variant, &spec::Constraint<Op>::variants, call);
+  detail::apply_way("violate", c.violate, &spec::Constraint<Op>::violations, call);
+  return call;
 }
 
 }  // namespace assay::conformance

@@ -22,6 +22,10 @@ fixtures::CaseRecord recipe(const Case<Op>& c) {
                               .seed = c.seed,
                               .open_question = open_question(c, call_of(c))};
   record.problem = fixtures::fields_of(c.problem);
+  Case<Op> plain = c;
+  plain.variant.clear();
+  plain.violate.clear();
+  record.call = fixtures::call_beside(call_of(c), call_of(plain));
   return record;
 }
 

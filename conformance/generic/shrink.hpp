@@ -71,7 +71,7 @@ class Search {
 
   static bool may_reset(std::string_view name) {
     const auto kept = fields_of_reductions(std::type_identity<Op>{});
-    return name != "track" && name != "relation" && name != "violate" &&
+    return name != "track" && name != "relation" && name != "variant" && name != "violate" &&
            std::ranges::find(kept, name) == kept.end();
   }
 

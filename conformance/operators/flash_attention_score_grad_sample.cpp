@@ -9,6 +9,7 @@ std::vector<Case<spec::FlashAttentionScoreGrad>> sample(const SamplingPlan& plan
   CaseCollector<spec::FlashAttentionScoreGrad> cases(plan);
   // Refusals first: they cost next to nothing, and a small budget must not leave them out.
   cases.add(flash::violation_cases());
+  cases.add(flash::variant_cases());
   cases.add(flash::corner_cases(plan.seed));
   cases.add(flash::cover_cases(plan.seed));
   cases.add(flash::lattice_cases(plan.seed));

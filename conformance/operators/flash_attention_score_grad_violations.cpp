@@ -1,5 +1,6 @@
 #include "breaking_calls.hpp"
 #include "flash_attention_score_grad_sampling.hpp"
+#include "varied_calls.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -101,13 +102,17 @@ std::vector<FlashCase> legal_calls(spec::FlashSurface surface) {
   return calls;
 }
 
-}  // namespace
-
-std::vector<FlashCase> violation_cases() {
+std::vector<std::vector<FlashCase>> legal_calls_of_each_surface() {
   std::vector<std::vector<FlashCase>> calls;
   for (const auto& [surface, name] : spec::spellings_of<spec::FlashSurface>.entries)
     calls.push_back(legal_calls(surface));
-  return breaking_cases(calls);
+  return calls;
 }
+
+}  // namespace
+
+std::vector<FlashCase> violation_cases() { return breaking_cases(legal_calls_of_each_surface()); }
+
+std::vector<FlashCase> variant_cases() { return varied_cases(legal_calls_of_each_surface()); }
 
 }  // namespace assay::conformance::flash

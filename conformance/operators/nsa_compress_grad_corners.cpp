@@ -80,6 +80,10 @@ void add_disputed(Corners& corners) {
     c.problem.compress_block_size = 144;
     c.problem.seq = 1000;
   });
+  for (const std::int64_t size : {16, 48})
+    corners.add("windows side by side, which the forward takes", [=](CompressCase& c) {
+      c.problem.compress_block_size = c.problem.compress_stride = size;
+    });
   corners.add("sixteen windows a token", [](CompressCase& c) {
     c.problem.compress_block_size = 256;
     c.problem.seq = 600;

@@ -1,6 +1,7 @@
 #include "operators/nsa_compress_grad_sampling.hpp"
 
 #include "breaking_calls.hpp"
+#include "varied_calls.hpp"
 
 namespace assay::conformance::compress {
 namespace {
@@ -28,5 +29,7 @@ std::vector<CompressCase> legal_calls() {
 }  // namespace
 
 std::vector<CompressCase> violation_cases() { return breaking_cases<Op>({legal_calls()}); }
+
+std::vector<CompressCase> variant_cases() { return varied_cases<Op>({legal_calls()}); }
 
 }  // namespace assay::conformance::compress

@@ -66,11 +66,11 @@ std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
       {"seq_kv", 1, longest, "NSAS-C28"},
       {"lengths_q", 1, longest},
       {"lengths_kv", 1, longest},
-      {"head_dim", 128, 192, "NSAS-C21"},
-      {"head_dim_v", 128, 192, "NSAS-C21"},
-      {"selected_block_size", 16, 128, "NSAS-C34"},
+      {"head_dim", 128, 192, "NSAS-C21", 64},
+      {"head_dim_v", 128, 192, "NSAS-C21", 64},
+      {"selected_block_size", 16, 128, "NSAS-C34", 16},
       {"selected_block_count", 1, 128, "NSAS-C35"},
-      {"sparse_mode", 0, 2, "NSAS-C33"},
+      {"sparse_mode", 0, 2, "NSAS-C33", 2},
       {"rows", 0, longest},
   };
   return ranges;

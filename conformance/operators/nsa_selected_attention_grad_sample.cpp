@@ -9,6 +9,7 @@ std::vector<Case<spec::NsaSelectedAttentionGrad>> sample(const SamplingPlan& pla
   CaseCollector<spec::NsaSelectedAttentionGrad> cases(plan);
   // Refusals first: they cost next to nothing, and a small budget must not leave them out.
   cases.add(selected::violation_cases());
+  cases.add(selected::variant_cases());
   cases.add(selected::corner_cases(plan.seed));
   cases.add(selected::cover_cases(plan.seed));
   cases.add(selected::lattice_cases(plan.seed));

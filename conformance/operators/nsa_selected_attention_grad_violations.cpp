@@ -1,6 +1,7 @@
 #include "breaking_calls.hpp"
 #include "flash_attention_score_grad_sampling.hpp"
 #include "nsa_selected_attention_grad_draws.hpp"
+#include "varied_calls.hpp"
 
 namespace assay::conformance::selected {
 namespace {
@@ -37,5 +38,7 @@ std::vector<SelectedCase> legal_calls() {
 }  // namespace
 
 std::vector<SelectedCase> violation_cases() { return breaking_cases<Op>({legal_calls()}); }
+
+std::vector<SelectedCase> variant_cases() { return varied_cases<Op>({legal_calls()}); }
 
 }  // namespace assay::conformance::selected

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "checks/refusals.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
 
@@ -6,7 +8,7 @@ namespace {
 
 using Call = Check::Call;
 
-constexpr std::int64_t packed_rank = 3, mask_rank = 2;
+constexpr std::int64_t packed_rank = 3, longest_rank = 4, mask_rank = 2;
 constexpr std::int64_t block_granule = 16, longest_block = 128;
 
 Refusal layout(const Call& call) {
@@ -21,16 +23,30 @@ Refusal rank_is(const NamedParameter& tensor, std::int64_t expected) {
                                       std::to_string(expected));
 }
 
+std::array<NamedParameter, 3> operands(const Call& call) {
+  const auto& p = call.parameters;
+  return {{{"query", &p.query}, {"key", &p.key}, {"value", &p.value}}};
+}
+
 Refusal ranks(const Call& call) {
   const auto& p = call.parameters;
-  for (const NamedParameter& tensor : {NamedParameter{"query", &p.query},
-                                       {"key", &p.key},
-                                       {"value", &p.value},
-                                       {"attention_out", &p.attention_out},
+  for (const NamedParameter& tensor : operands(call))
+    if (const Refusal refusal = within("rank of " + std::string(tensor.name),
+                                       std::ssize(tensor.parameter->shape), packed_rank,
+                                       longest_rank))
+      return refusal;
+  for (const NamedParameter& tensor : {NamedParameter{"attention_out", &p.attention_out},
                                        {"attention_out_grad", &p.attention_out_grad},
                                        {"softmax_max", &p.softmax_max},
                                        {"softmax_sum", &p.softmax_sum},
                                        {"topk_indices", &p.topk_indices}})
+    if (const Refusal refusal = rank_is(tensor, packed_rank)) return refusal;
+  return std::nullopt;
+}
+
+/// The page lists four axes, too, and no layout that has them.
+Refusal ranks_of_layout(const Call& call) {
+  for (const NamedParameter& tensor : operands(call))
     if (const Refusal refusal = rank_is(tensor, packed_rank)) return refusal;
   return std::nullopt;
 }
@@ -98,11 +114,11 @@ Refusal head_num(const Call& call) {
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"NSAS-C11", invalid, layout},     {"NSAS-C12", invalid, ranks},
-    {"NSAS-C36", invalid, mask_axes},  {"NSAS-C13", invalid, sums_counted},
-    {"NSAS-C15", invalid, sums_fit},   {"NSAS-C33", invalid, sparse_mode},
-    {"NSAS-C34", invalid, block_size}, {"NSAS-C35", invalid, block_count},
-    {"NSAS-C17a", invalid, head_num},
+    {"NSAS-C11", invalid, layout},      {"NSAS-C12", invalid, ranks},
+    {"NSAS-C12a", invalid, ranks_of_layout}, {"NSAS-C36", invalid, mask_axes},
+    {"NSAS-C13", invalid, sums_counted}, {"NSAS-C15", invalid, sums_fit},
+    {"NSAS-C33", invalid, sparse_mode}, {"NSAS-C34", invalid, block_size},
+    {"NSAS-C35", invalid, block_count}, {"NSAS-C17a", invalid, head_num},
 };
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "checks/refusals.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
 
@@ -5,6 +7,8 @@ namespace assay::optimized::selected {
 namespace {
 
 using Call = Check::Call;
+
+constexpr std::int64_t most_sequences = 2 * 1024 * 1024;
 
 Refusal tensors(const Call& call) {
   const auto& p = call.parameters;
@@ -34,19 +38,22 @@ Refusal sums_of_lengths(const Call& call) {
                         {"actual_seq_kvlen", p.actual_seq_kvlen.has_value()}});
 }
 
-Refusal some_sums(const Call& call) {
+Refusal numbers_of_sequences(const Call& call) {
   const auto& p = call.parameters;
-  if (p.actual_seq_qlen->empty()) return "actual_seq_qlen has 0 entries; it needs at least 1";
-  return unless(!p.actual_seq_kvlen->empty(),
-                "actual_seq_kvlen has 0 entries; it needs at least 1");
+  for (const auto& [name, sums] : {std::pair{"actual_seq_qlen", &*p.actual_seq_qlen},
+                                   {"actual_seq_kvlen", &*p.actual_seq_kvlen}})
+    if (const Refusal refusal = within("number of entries of " + std::string(name),
+                                       std::ssize(*sums), 1, most_sequences))
+      return refusal;
+  return std::nullopt;
 }
 
-constexpr auto null = spec::Status::param_nullptr;
+constexpr auto null = spec::Status::param_nullptr, invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
     {"NSAS-C02", null, tensors},
     {"NSAS-C03", null, pointers},
     {"NSAS-C14", null, sums_of_lengths},
-    {"NSAS-C14", spec::Status::param_invalid, some_sums},
+    {"NSAS-C24", invalid, numbers_of_sequences},
 };
 
 }  // namespace

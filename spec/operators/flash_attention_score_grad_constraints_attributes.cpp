@@ -96,18 +96,8 @@ FlashRow start_indices() {
       .standing = Standing::upstream,
       .sides = {Side::content},
       .applies = [](const FlashCall& c) { return has_pse_type(c.surface); },
-      .holds = always};
-}
-
-FlashRow inner_precise() {
-  return {.id = "FAG-C85",
-          .statement = "innerPrecise may have any value: it is not used.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .sides = {Side::none},
-          .applies = always,
-          .holds = always};
+      .holds = always,
+      .reason = content_reason};
 }
 
 FlashRow single_layout() {
@@ -119,7 +109,8 @@ FlashRow single_layout() {
       .stated_for = all_pages,
       .sides = {Side::none},
       .applies = always,
-      .holds = always};
+      .holds = always,
+      .reason = "a single argument names the layout of all"};
 }
 
 FlashRow matching_packages() {
@@ -130,7 +121,8 @@ FlashRow matching_packages() {
           .stated_for = u_pages,
           .sides = {Side::none},
           .applies = always,
-          .holds = always};
+          .holds = always,
+          .reason = "the suite calls no PyTorch of the vendor's"};
 }
 
 FlashRow time_limit() {
@@ -141,7 +133,8 @@ FlashRow time_limit() {
       .standing = Standing::advice,
       .sides = {Side::none},
       .applies = always,
-      .holds = always};
+      .holds = always,
+      .reason = "how much is too much no page says; a time limit of the suite is its own"};
 }
 
 FlashRow default_mode() {
@@ -152,12 +145,14 @@ FlashRow default_mode() {
           .standing = Standing::advice,
           .sides = {Side::none},
           .applies = always,
-          .holds = always};
+          .holds = always,
+          .reason = "an advice has nothing to break; cases have every other mode, too"};
 }
 
 /// What lies outside a call as data.
 FlashRow untried(std::string_view id, std::string_view statement, Source source,
-                 std::span<const FlashSurface> pages, Side side, bool (*applies)(const FlashCall&)) {
+                 std::span<const FlashSurface> pages, Side side, bool (*applies)(const FlashCall&),
+                 std::string_view reason) {
   return {.id = id,
           .statement = statement,
           .source = source,
@@ -165,18 +160,21 @@ FlashRow untried(std::string_view id, std::string_view statement, Source source,
           .stated_for = pages,
           .sides = {side},
           .applies = applies,
-          .holds = always};
+          .holds = always,
+          .reason = reason};
 }
 
 /// A judge that asks for a fixed order runs a kernel twice; the C interface passes both attributes always.
 std::vector<FlashRow> rows_beside_calls() {
   return {untried("FAG-C91",
                   "Results may differ between runs unless aclrtCtxSetSysParamOpt asks for determinism.",
-                  {rope_page, "constraints"}, {}, Side::content, is_u3),
+                  {rope_page, "constraints"}, {}, Side::content, is_u3,
+                  "nothing forbids equal results; where a fixed order is declared, runs are compared"),
           untried("FAG-C92", "scaleValue and keepProb default to 1.", {operator_page, "parameters"}, {},
-                  Side::none, is_padded),
+                  Side::none, is_padded, "the C interface has no defaults: every call passes both"),
           untried("FAG-C93", "keepProb is the share of ones in dropMask.",
-                  {unpadding_page, "parameters"}, u_pages, Side::content, drops_by_mask)};
+                  {unpadding_page, "parameters"}, u_pages, Side::content, drops_by_mask,
+                  "bits are drawn with that share, and no number depends on how many there are")};
 }
 
 }  // namespace
@@ -184,9 +182,8 @@ std::vector<FlashRow> rows_beside_calls() {
 std::vector<FlashRow> attribute_rows() {
   std::vector<FlashRow> rows = {
           keep_prob_range(), no_dropout(),    drop_mask_size(),
-          softmax_in_layout(), start_indices(), inner_precise(),
-          single_layout(),   matching_packages(), time_limit(),
-          default_mode()};
+          softmax_in_layout(), start_indices(), single_layout(),
+          matching_packages(), time_limit(),    default_mode()};
   const auto beside = rows_beside_calls();
   rows.insert(rows.end(), beside.begin(), beside.end());
   return rows;

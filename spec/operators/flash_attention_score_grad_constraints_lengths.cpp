@@ -145,7 +145,8 @@ FlashRow packed_tokens() {
           .stated_for = u_pages,
           .sides = {Side::content},
           .applies = is_packed,
-          .holds = always};
+          .holds = always,
+          .reason = content_reason};
 }
 
 /// FAG-C05 has the null pointers, FAG-C33 the equal numbers of entries.
@@ -280,7 +281,8 @@ FlashRow gradients_of_empty_sequences() {
           .standing = Standing::upstream,
           .sides = {Side::content},
           .applies = has_some_empty_length,
-          .holds = always};
+          .holds = always,
+          .reason = content_reason};
 }
 
 /// FAG-C43 and FAG-C43a have the calls.
@@ -293,7 +295,8 @@ FlashRow limits_of_lengths() {
           .sides = {Side::none},
           .notes = "FAG-Q25",
           .applies = is_packed,
-          .holds = always};
+          .holds = always,
+          .reason = "FAG-C43 and its readings have the limits"};
 }
 
 }  // namespace

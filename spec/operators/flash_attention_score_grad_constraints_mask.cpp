@@ -206,7 +206,8 @@ FlashRow mask_inside_window() {
       .sides = {Side::content},
       .notes = "CV-O6",
       .applies = [](const FlashCall& c) { return masked_in_mode(c, 0) || masked_in_mode(c, 4); },
-      .holds = always};
+      .holds = always,
+      .reason = content_reason};
 }
 
 }  // namespace

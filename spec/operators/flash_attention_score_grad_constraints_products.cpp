@@ -84,6 +84,9 @@ constexpr ForeignCell foreign_cells[] = {
     {"FAG-P18", "Atlas A2 inference products offer no aclnnFlashAttentionUnpaddingScoreGradV3.",
      rope_page, is_on<u3>},
 };
+constexpr std::string_view refused_product_reason =
+    "no page says what a call on such a product answers; cases of a sweep are of products that "
+    "offer the entry point";
 
 const Cell& cell_of(FlashSurface surface, Product product) {
   for (const Cell& cell : cells)
@@ -105,7 +108,8 @@ std::vector<FlashRow> product_rows() {
                     .sides = {cell.offered ? Side::accept : Side::none},
                     .notes = cell.notes,
                     .applies = cell.applies,
-                    .holds = always});
+                    .holds = always,
+                    .reason = cell.offered ? "" : refused_product_reason});
   }
   for (const ForeignCell& cell : foreign_cells)
     rows.push_back({.id = cell.id,
@@ -114,7 +118,8 @@ std::vector<FlashRow> product_rows() {
                     .standing = Standing::documented,
                     .sides = {Side::none},
                     .applies = cell.applies,
-                    .holds = always});
+                    .holds = always,
+                    .reason = "a call names a2 or a3, training devices both"});
   return rows;
 }
 

@@ -42,6 +42,11 @@ void retype_padded(FlashCall& call) {
   if (is_padded(call)) retype<member, dtype>(call);
 }
 
+void pass_privately(Parameter& parameter, DType dtype) {
+  parameter = {.present = true, .dtype = dtype, .format = Format::fractal_nz};
+  reshape(parameter, {1, 1, 8, 8});
+}
+
 /// A bias that the rows about it speak of: u3 takes none, which FAG-C09 has.
 bool has_pse(const FlashCall& c) {
   return takes_pse_and_dropout(c) && given(c.parameters.pse_shift);
@@ -249,6 +254,29 @@ FlashRow type_of_slopes() {
                           }}}};
 }
 
+/// The page lists two kinds of axes, none and one; the host code counts elements.
+FlashRow drop_mask_rank() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return c.surface == FlashSurface::u1 && has_drop_mask(c);
+  };
+  return {.id = "FAG-C24a",
+          .statement = "dropMask has one axis: so the page lists it.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies = concerned,
+          .holds =
+              [](const FlashCall& c) {
+                return !concerned(c) || c.parameters.drop_mask.shape.size() == 1;
+              },
+          .violations = {{"two", [](FlashCall& c) {
+                            if (c.surface != FlashSurface::u1) return;
+                            attach_drop_mask(c);
+                            Parameter& mask = c.parameters.drop_mask;
+                            if (given(mask)) reshape(mask, {1, mask.shape.front()});
+                          }}}};
+}
+
 FlashRow drop_mask_type() {
   return {.id = "FAG-C24",
           .statement = "dropMask is UINT8.",
@@ -354,6 +382,15 @@ FlashRow plain_formats() {
                             attach_drop_mask(c);
                             c.parameters.drop_mask.format = Format::fractal_z;
                           }},
+                         {"padding_mask",
+                          [](FlashCall& c) {
+                            if (!is_u3(c) && !is_u4(c))
+                              pass_privately(c.parameters.padding_mask, DType::uint8);
+                          }},
+                         {"softmax_in",
+                          [](FlashCall& c) {
+                            if (!is_u3(c)) pass_privately(c.parameters.softmax_in, DType::fp32);
+                          }},
                          {"query_rope", reformat<&P::query_rope, Format::fractal_nz>},
                          {"key_rope", reformat<&P::key_rope, Format::nc1hwc0>},
                          {"dq", reformat<&P::dq, Format::fractal_nz>},
@@ -367,7 +404,7 @@ std::vector<FlashRow> type_rows() {
   return {operand_types(),       operands_of_one_type(),    gradient_types(),
           attention_in_of_query_type(), gradients_of_query_type(), no_8_bit_floats(),
           pse_types(),           pse_of_fitting_type(),     type_of_slopes(),
-          drop_mask_type(),      mask_types(),
+          drop_mask_type(),      drop_mask_rank(),          mask_types(),
           statistics_type(),     plain_formats()};
 }
 

@@ -89,6 +89,10 @@ inline bool takes_slopes(const FlashCall& call) {
   return has_pse_type(call.surface) && !is_u3(call);
 }
 
+/// Why nothing breaks a row about elements.
+inline constexpr std::string_view content_reason =
+    "it speaks of elements, which phase 1 does not read; every case with numbers obeys it";
+
 /// Neither a null pointer nor of rank 0, which means absent for an optional tensor.
 bool given(const Parameter& parameter);
 

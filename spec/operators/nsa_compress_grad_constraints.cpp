@@ -26,14 +26,23 @@ CompressRow offered() {
 /// Nothing to reject: the matrix is a fact of the documents, and the computation does not depend on it.
 CompressRow not_offered() {
   return {.id = "NSAC-C01a",
-          .statement = "Atlas A3 training products do not offer aclnnNsaCompressGrad.",
+          .statement = "Atlas A3 training and inference products do not offer aclnnNsaCompressGrad.",
           .source = {compress_page, "products"},
           .standing = Standing::documented,
           .sides = {Side::none},
           .notes = "NSAC-Q11",
           .applies = is_on<Product::a3>,
           .holds = always<Op>,
-          .violations = {}};
+          .violations = {},
+          .reason = refused_product_reason};
+}
+
+CompressRow not_listed() {
+  return unexercised<Op>("NSAC-C01b",
+                         "Ascend 910_95, Atlas 800I A2, A200I A2 Box, Atlas 200I/500 A2 inference, Atlas "
+                         "inference, Atlas training and Atlas 200I/300/500 inference products do not offer "
+                         "aclnnNsaCompressGrad.",
+                         {compress_page, "products"}, Standing::documented, other_products_reason);
 }
 
 CompressRow required_tensors() {
@@ -73,22 +82,45 @@ CompressRow required_pointers() {
               {"executor", [](CompressCall& c) { c.parameters.executor = false; }}}};
 }
 
-/// The numbers of a call without windows are 0; no document says what an operator makes of empty tensors.
+/// The page says nothing of empty tensors, the forward's page refuses them, and the gradients would be 0.
 CompressRow empty_tensors() {
-  return protocol<Op>("NSAC-C21", "No tensor is empty.",
-                      {upstream_compress_forward, "constraints"}, Standing::upstream);
+  static constexpr auto is_empty = [](const Parameter& p) { return std::ranges::count(p.shape, 0) > 0; };
+  return {.id = "NSAC-C21",
+          .statement = "No tensor is empty; what is made of one is open.",
+          .source = {upstream_compress_forward, "constraints"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies = always<Op>,
+          .holds =
+              [](const CompressCall& c) {
+                const P& p = c.parameters;
+                return !is_empty(p.output_grad) && !is_empty(p.input) && !is_empty(p.weight);
+              },
+          .violations = {
+              {"no_heads",
+               [](CompressCall& c) { rewrite(c, [](CompressProblem& p) { p.heads = 0; }); }},
+              {"no_head_dim",
+               [](CompressCall& c) { rewrite(c, [](CompressProblem& p) { p.head_dim = 0; }); }},
+              {"no_window", [](CompressCall& c) {
+                 rewrite(c, [](CompressProblem& p) { p.seq = p.compress_block_size - 1; });
+               }}}};
 }
 
-CompressRow two_phases() {
-  return protocol<Op>("NSAC-C24", "Phase 1 is called before phase 2, and its executor serves one phase 2.",
-                      {upstream_interface, "phase 2"}, Standing::upstream);
+CompressRow first_phase() {
+  return unexercised<Op>("NSAC-C24", "Phase 1 is called before phase 2.",
+                         {compress_page, "prototypes"}, Standing::documented, first_phase_reason);
+}
+
+CompressRow one_second_phase() {
+  return unexercised<Op>("NSAC-C24a", "The executor of phase 1 serves one phase 2.",
+                         {upstream_interface, "phase 2"}, Standing::upstream, executor_reason);
 }
 
 }  // namespace
 
 std::vector<CompressRow> compress_presence_rows() {
-  return {offered(),           not_offered(),   required_tensors(),
-          required_pointers(), empty_tensors(), two_phases()};
+  return {offered(),           not_offered(),   not_listed(),  required_tensors(),
+          required_pointers(), empty_tensors(), first_phase(), one_second_phase()};
 }
 
 }  // namespace nsa

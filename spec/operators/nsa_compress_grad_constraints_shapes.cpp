@@ -42,7 +42,6 @@ CompressRow ranks() {
                          {"weight_of_one", drop_axis<Op, &P::weight>}}};
 }
 
-/// A compressBlockSize below 1 is for NSAC-C10.
 CompressRow weight_shape() {
   return {.id = "NSAC-C08",
           .statement = "weight has the shape (compressBlockSize, N).",
@@ -55,19 +54,18 @@ CompressRow weight_shape() {
           .holds =
               [](const CompressCall& c) {
                 if (!ranks_fit(c)) return true;
-                const Shape& weight = c.parameters.weight.shape;
-                const std::int64_t size = c.attributes.compress_block_size;
-                return weight[1] == c.parameters.input.shape[heads] &&
-                       (size < 1 || weight[0] == size);
+                return c.parameters.weight.shape ==
+                       Shape{c.attributes.compress_block_size, c.parameters.input.shape[heads]};
               },
           .violations = {{"window", grow_weights<0>}, {"heads", grow_weights<1>}}};
 }
 
+/// The page calls it the gradient of the forward's output; how many rows that has, its example tells.
 CompressRow output_gradient_shape() {
   return {.id = "NSAC-C16",
           .statement = "outputGrad has a row for each window of each sequence, and N and D of input.",
           .source = {compress_page, "parameters"},
-          .standing = Standing::documented,
+          .standing = Standing::derived,
           .sides = {Side::accept, Side::reject},
           .notes = "NSAC-Q12",
           .applies = [](const CompressCall& c) { return windows_as_given(c).has_value(); },
@@ -82,7 +80,7 @@ CompressRow output_gradient_shape() {
                          {"window_less",
                           [](CompressCall& c) {
                             Parameter& gradient = c.parameters.output_grad;
-                            if (given(gradient) && gradient.shape[tokens] > 0)
+                            if (given(gradient) && gradient.shape[tokens] > 1)
                               grow(gradient, tokens, -1);
                           }},
                          {"heads", grow_one<Op, &P::output_grad, heads>},
@@ -161,7 +159,10 @@ CompressRow forward_limits() {
                  rewrite(c, [](CompressProblem& p) { p.head_dim = largest_head + 16; });
                }},
               {"window", [](CompressCall& c) {
-                 rewrite(c, [](CompressProblem& p) { p.compress_block_size = largest_window + 16; });
+                 rewrite(c, [](CompressProblem& p) {
+                   p.compress_block_size = largest_window + 16;
+                   p.seq = std::max(p.seq, p.compress_block_size);
+                 });
                }}}};
 }
 

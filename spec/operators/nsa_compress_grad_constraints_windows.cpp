@@ -7,15 +7,12 @@ namespace {
 
 using Op = CompressOp;
 
-constexpr bool is_positive_multiple_of_16(std::int64_t size) {
-  return size >= 16 && size % 16 == 0;
-}
-
 template <std::int64_t size, std::int64_t stride>
 void make_windows(CompressCall& call) {
   rewrite(call, [](CompressProblem& p) {
     p.compress_block_size = size;
     p.compress_stride = stride;
+    p.seq = std::max(p.seq, size);
   });
 }
 
@@ -63,68 +60,103 @@ CompressRow layout_present() {
 }
 
 template <std::int64_t Op::Attributes::*size>
-CompressRow positive_multiple(std::string_view id, std::string_view statement,
-                              std::vector<Violation<Op>> violations) {
+CompressRow multiple_of_16(std::string_view id, std::string_view statement,
+                           std::vector<Violation<Op>> violations) {
   return {.id = id,
           .statement = statement,
           .source = {compress_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
           .applies = always<Op>,
-          .holds =
-              [](const CompressCall& c) { return is_positive_multiple_of_16(c.attributes.*size); },
+          .holds = [](const CompressCall& c) { return c.attributes.*size % 16 == 0; },
           .violations = std::move(violations)};
 }
 
 CompressRow window_sizes() {
-  return positive_multiple<&Op::Attributes::compress_block_size>(
-      "NSAC-C10", "compressBlockSize is a positive multiple of 16.",
-      {{"8", make_windows<8, 16>},
-       {"40", make_windows<40, 16>},
-       {"zero", set_size<0>},
-       {"negative", set_size<-32>}});
+  return multiple_of_16<&Op::Attributes::compress_block_size>(
+      "NSAC-C10", "compressBlockSize is a multiple of 16.",
+      {{"24", make_windows<24, 16>}, {"40", make_windows<40, 16>}});
 }
 
 CompressRow strides() {
-  return positive_multiple<&Op::Attributes::compress_stride>(
-      "NSAC-C11", "compressStride is a positive multiple of 16.",
-      {{"8", make_windows<32, 8>},
-       {"24", make_windows<48, 24>},
-       {"zero", set_stride<0>},
-       {"negative", set_stride<-16>}});
+  return multiple_of_16<&Op::Attributes::compress_stride>(
+      "NSAC-C11", "compressStride is a multiple of 16.",
+      {{"8", make_windows<32, 8>}, {"24", make_windows<48, 24>}});
 }
 
-/// NSAC-C10 and NSAC-C11 have the values that are no multiples.
-CompressRow overlap() {
-  static constexpr auto concerned = [](const CompressCall& c) {
-    return is_positive_multiple_of_16(c.attributes.compress_block_size) &&
-           is_positive_multiple_of_16(c.attributes.compress_stride);
-  };
+/// Literally 0 is a multiple of 16 and below every window; the host code lets it pass.
+CompressRow positive_stride() {
+  return {.id = "NSAC-C11a",
+          .statement = "compressStride is above 0, which no document says.",
+          .source = {compress_page, "constraints"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies = always<Op>,
+          .holds = [](const CompressCall& c) { return c.attributes.compress_stride > 0; },
+          .violations = {{"zero", set_stride<0>}, {"negative", set_stride<-16>}}};
+}
+
+/// A weight of fewer than no rows has no shape, so that NSAC-C08 is broken with it.
+CompressRow no_gaps() {
   return {.id = "NSAC-C12",
-          .statement = "compressBlockSize is larger than compressStride.",
+          .statement = "compressBlockSize is not below compressStride.",
           .source = {compress_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
           .notes = "NSAC-Q7",
-          .applies = concerned,
+          .implies = {"NSAC-C08"},
+          .applies = always<Op>,
           .holds =
               [](const CompressCall& c) {
-                return !concerned(c) ||
-                       c.attributes.compress_block_size > c.attributes.compress_stride;
+                return c.attributes.compress_block_size >= c.attributes.compress_stride;
               },
-          .violations = {{"equal", make_windows<32, 32>}, {"gaps", make_windows<16, 32>}}};
+          .violations = {{"gaps", make_windows<16, 32>},
+                         {"zero", set_size<0>},
+                         {"negative", set_size<-32>}}};
 }
 
-CompressRow kind_of_lengths() {
+/// The page says "larger"; the forward's page and the host code take equal ones.
+CompressRow overlap() {
+  return {.id = "NSAC-C12a",
+          .statement = "compressBlockSize is larger than compressStride, where the forward takes equal ones.",
+          .source = {compress_page, "constraints"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "NSAC-Q7",
+          .applies = always<Op>,
+          .holds =
+              [](const CompressCall& c) {
+                return c.attributes.compress_block_size != c.attributes.compress_stride;
+              },
+          .violations = {{"equal", make_windows<32, 32>}}};
+}
+
+CompressRow known_kind_of_lengths() {
+  static constexpr auto is_known = [](const CompressCall& c) {
+    return c.attributes.act_seq_len_type == 0 || c.attributes.act_seq_len_type == 1;
+  };
   return {.id = "NSAC-C13",
-          .statement = "actSeqLenType is 0: the array holds sums.",
+          .statement = "actSeqLenType is 0 or 1.",
           .source = {compress_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
           .notes = "NSAC-Q5, NSAC-Q9",
           .applies = always<Op>,
-          .holds = [](const CompressCall& c) { return c.attributes.act_seq_len_type == 0; },
-          .violations = {{"1", set_type<1>}, {"2", set_type<2>}, {"negative", set_type<-1>}}};
+          .holds = is_known,
+          .violations = {{"2", set_type<2>}, {"negative", set_type<-1>}}};
+}
+
+/// "Only 0 at present" says the page; the host code lets 1 pass, and the kernel reads lengths then.
+CompressRow kind_of_lengths() {
+  return {.id = "NSAC-C13a",
+          .statement = "actSeqLenType is 0, as the array holds sums; the host code takes 1, too.",
+          .source = {compress_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "NSAC-Q9",
+          .applies = always<Op>,
+          .holds = [](const CompressCall& c) { return c.attributes.act_seq_len_type != 1; },
+          .violations = {{"1", set_type<1>}}};
 }
 
 CompressRow ascending_sums() {
@@ -199,8 +231,9 @@ CompressRow all_tokens() {
 }  // namespace
 
 std::vector<CompressRow> compress_window_rows() {
-  return {layout(),          layout_present(), window_sizes(), strides(),   overlap(),
-          kind_of_lengths(), ascending_sums(), sums_present(), all_tokens()};
+  return {layout(),          layout_present(), window_sizes(),          strides(),
+          positive_stride(), no_gaps(),        overlap(),               known_kind_of_lengths(),
+          kind_of_lengths(), ascending_sums(), sums_present(),          all_tokens()};
 }
 
 }  // namespace assay::spec::nsa

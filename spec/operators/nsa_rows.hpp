@@ -155,10 +155,10 @@ void grow_one(Call<Op>& call) {
   grow(call.parameters.*member, axis, step);
 }
 
-/// A rule of the C interface, which a call as data has no room for.
+/// A statement that no call as data can keep or break, and why.
 template <class Op>
-Constraint<Op> protocol(std::string_view id, std::string_view statement, Source source,
-                        Standing standing) {
+Constraint<Op> unexercised(std::string_view id, std::string_view statement, Source source,
+                           Standing standing, std::string_view reason) {
   return {.id = id,
           .statement = statement,
           .source = source,
@@ -166,17 +166,32 @@ Constraint<Op> protocol(std::string_view id, std::string_view statement, Source 
           .sides = {Side::none},
           .applies = always<Op>,
           .holds = always<Op>,
-          .violations = {}};
+          .violations = {},
+          .reason = reason};
 }
 
 /// A statement about elements, which phase 1 cannot see.
 template <class Op>
 Constraint<Op> content(std::string_view id, std::string_view statement, Source source,
                        Standing standing) {
-  Constraint<Op> row = protocol<Op>(id, statement, source, standing);
+  Constraint<Op> row = unexercised<Op>(
+      id, statement, source, standing,
+      "it speaks of elements, which phase 1 does not read; every case with numbers obeys it");
   row.sides = {Side::content};
   return row;
 }
+
+/// What both pages say alike, and why nothing exercises it.
+inline constexpr std::string_view refused_product_reason =
+    "no page says what a call on such a product answers; cases of a sweep are of products that "
+    "offer the operator";
+inline constexpr std::string_view other_products_reason =
+    "a call names a2 or a3, and the page says nothing else of these products";
+inline constexpr std::string_view first_phase_reason =
+    "the second function takes what the first made: no program can call it alone";
+inline constexpr std::string_view executor_reason =
+    "what a second use of an executor answers is no matter of the operator; the tests of our C API "
+    "have it";
 
 /// Rows of all groups in the order of their ids.
 template <class Op>

@@ -26,14 +26,16 @@ SelectedRow offered() {
 /// Nothing to reject: the matrix is a fact of the documents, and the computation does not depend on it.
 SelectedRow not_offered() {
   return {.id = "NSAS-C01a",
-          .statement = "Atlas A3 training products do not offer aclnnNsaSelectedAttentionGrad.",
+          .statement =
+              "Atlas A3 training and inference products do not offer aclnnNsaSelectedAttentionGrad.",
           .source = {selected_page, "products"},
           .standing = Standing::documented,
           .sides = {Side::none},
           .notes = "NSAS-Q11",
           .applies = is_on<Product::a3>,
           .holds = always<Op>,
-          .violations = {}};
+          .violations = {},
+          .reason = refused_product_reason};
 }
 
 SelectedRow required_tensors() {
@@ -89,7 +91,15 @@ SelectedRow required_pointers() {
 }  // namespace
 
 std::vector<SelectedRow> selected_presence_rows() {
-  return {offered(), not_offered(), required_tensors(), required_pointers()};
+  return {offered(),
+          not_offered(),
+          unexercised<Op>("NSAS-C01b",
+                          "Ascend 910_95, Atlas 800I A2, A200I A2 Box, Atlas 200I/500 A2 inference, Atlas "
+                          "inference, Atlas training and Atlas 200I/300/500 inference products do not offer "
+                          "aclnnNsaSelectedAttentionGrad.",
+                          {selected_page, "products"}, Standing::documented, other_products_reason),
+          required_tensors(),
+          required_pointers()};
 }
 
 std::vector<SelectedRow> selected_content_rows() {
@@ -101,13 +111,17 @@ std::vector<SelectedRow> selected_content_rows() {
                   {selected_page, "formulas"}, Standing::derived),
       content<Op>("NSAS-C40", "The 8 replicas of a statistic are equal, and softmaxSum is positive.",
                   {upstream_selected_kernels, "softmax statistics"}, Standing::upstream),
-      protocol<Op>("NSAS-C41",
-                   "query, key, value, attentionOut and attentionOutGrad have one inputLayout.",
-                   {selected_page, "constraints"}, Standing::documented),
-      protocol<Op>("NSAS-C42", "Phase 1 is called before phase 2, and its executor serves one phase 2.",
-                   {upstream_interface, "phase 2"}, Standing::upstream),
-      protocol<Op>("NSAS-C43", "Used from PyTorch, the CANN packages match those of PyTorch.",
-                   {selected_page, "constraints"}, Standing::advice)};
+      unexercised<Op>("NSAS-C41",
+                      "query, key, value, attentionOut and attentionOutGrad have one inputLayout.",
+                      {selected_page, "constraints"}, Standing::documented,
+                      "a single argument names the layout of all"),
+      unexercised<Op>("NSAS-C42", "Phase 1 is called before phase 2.", {selected_page, "prototypes"},
+                      Standing::documented, first_phase_reason),
+      unexercised<Op>("NSAS-C42a", "The executor of phase 1 serves one phase 2.",
+                      {upstream_interface, "phase 2"}, Standing::upstream, executor_reason),
+      unexercised<Op>("NSAS-C43", "Used from PyTorch, the CANN packages match those of PyTorch.",
+                      {selected_page, "constraints"}, Standing::documented,
+                      "the suite calls no PyTorch of the vendor's")};
 }
 
 }  // namespace nsa

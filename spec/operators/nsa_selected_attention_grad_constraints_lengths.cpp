@@ -44,12 +44,14 @@ void put_zero_first(Sums& sums) {
   if (sums) sums->insert(sums->begin(), 0);
 }
 
-/// Whether every length of a side is `holds`; true where the sums leave the lengths open.
+/// Whether every length of a side is `holds`, whatever else is wrong with the sums.
 template <class Holds>
-bool every_length(const std::optional<Extents>& extents, const Holds& holds) {
-  if (!extents) return true;
-  for (std::int64_t b = 0; b < extents->batch; ++b)
-    if (!holds(extents->length(b))) return false;
+bool every_length(const Sums& sums, const Holds& holds) {
+  std::int64_t before = 0;
+  for (const std::int64_t sum : sums.value_or(std::vector<std::int64_t>())) {
+    if (!holds(sum - before)) return false;
+    before = sum;
+  }
   return true;
 }
 
@@ -77,23 +79,24 @@ SelectedRow equal_numbers_of_lengths() {
 
 SelectedRow lengths_present() {
   return {.id = "NSAS-C14",
-          .statement = "actualSeqQLen and actualSeqKvLen are neither null nor empty.",
+          .statement = "actualSeqQLen and actualSeqKvLen are not null.",
           .source = {upstream_selected_forward, "parameters"},
           .standing = Standing::upstream,
           .sides = {Side::accept, Side::reject},
           .applies = always<Op>,
-          .holds = has_sums,
+          .holds =
+              [](const SelectedCall& c) {
+                return c.parameters.actual_seq_qlen && c.parameters.actual_seq_kvlen;
+              },
           .violations = {
               {"no_queries", [](SelectedCall& c) { c.parameters.actual_seq_qlen.reset(); }},
               {"no_keys", [](SelectedCall& c) { c.parameters.actual_seq_kvlen.reset(); }},
-              {"empty_queries", [](SelectedCall& c) { c.parameters.actual_seq_qlen.emplace(); }},
-              {"empty_keys", [](SelectedCall& c) { c.parameters.actual_seq_kvlen.emplace(); }},
-              {"none",
-               [](SelectedCall& c) { change_both(c, [](Sums& sums) { sums.reset(); }); }},
-              {"both_empty",
-               [](SelectedCall& c) { change_both(c, [](Sums& sums) { sums.emplace(); }); }}}};
+              {"none", [](SelectedCall& c) {
+                 change_both(c, [](Sums& sums) { sums.reset(); });
+               }}}};
 }
 
+/// Sums that do not rise tell of a length below 1, too.
 SelectedRow rising_sums() {
   static constexpr auto concerned = [](const SelectedCall& c) {
     return has_sums(c) && ranks_fit(c);
@@ -104,6 +107,7 @@ SelectedRow rising_sums() {
           .source = {selected_page, "constraints"},
           .standing = Standing::derived,
           .sides = {Side::accept, Side::reject},
+          .implies = {"NSAS-C28"},
           .applies = concerned,
           .holds =
               [](const SelectedCall& c) {
@@ -176,30 +180,48 @@ SelectedRow key_tokens() {
                           }}}};
 }
 
-/// More sequences than that have more tokens, since none is empty: NSAS-C22 and NSAS-C23 have the refusal.
+/// Too many sequences have too many tokens, since none is empty: NSAS-C22 and NSAS-C23 have that refusal. Where only one
+/// array is empty, NSAS-C13 says nothing.
 SelectedRow number_of_sequences() {
+  static constexpr auto counted = [](const Sums& sums) {
+    return !sums || (!sums->empty() && std::ssize(*sums) <= most_tokens);
+  };
   return {.id = "NSAS-C24",
-          .statement = "There are 1 to 2M sequences.",
+          .statement = "There are 1 to 2M sequences: so many entries has either array of sums.",
           .source = {selected_page, "constraints"},
           .standing = Standing::documented,
-          .sides = {Side::accept},
+          .sides = {Side::accept, Side::reject},
           .notes = "NSAS-Q14, NSAS-U6",
-          .applies = has_lengths,
-          .holds = always<Op>,
-          .violations = {}};
+          .applies =
+              [](const SelectedCall& c) {
+                return c.parameters.actual_seq_qlen || c.parameters.actual_seq_kvlen;
+              },
+          .holds =
+              [](const SelectedCall& c) {
+                return counted(c.parameters.actual_seq_qlen) &&
+                       counted(c.parameters.actual_seq_kvlen);
+              },
+          .violations = {
+              {"empty_queries", [](SelectedCall& c) { c.parameters.actual_seq_qlen.emplace(); }},
+              {"empty_keys", [](SelectedCall& c) { c.parameters.actual_seq_kvlen.emplace(); }},
+              {"both_empty", [](SelectedCall& c) {
+                 change_both(c, [](Sums& sums) { sums.emplace(); });
+               }}}};
 }
 
+/// NSAS-C15 has the ways to make a sequence empty, which break this row with it.
 SelectedRow length_limits() {
-  static constexpr auto fits = [](std::int64_t length) { return length <= longest; };
+  static constexpr auto fits = [](std::int64_t length) { return length >= 1 && length <= longest; };
   return {.id = "NSAS-C28",
           .statement = "Every sequence of query and of key has 1 to 128K tokens.",
           .source = {selected_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
-          .applies = has_lengths,
+          .applies = has_sums,
           .holds =
               [](const SelectedCall& c) {
-                return every_length(query_as_given(c), fits) && every_length(key_as_given(c), fits);
+                return !has_sums(c) || (every_length(c.parameters.actual_seq_qlen, fits) &&
+                                        every_length(c.parameters.actual_seq_kvlen, fits));
               },
           .violations = {
               {"query",
@@ -213,13 +235,11 @@ SelectedRow length_limits() {
                }}}};
 }
 
-/// Sizes and counts that the rows about them refuse say nothing about lengths.
-bool has_blocks(const SelectedCall& c) {
-  const auto& a = c.attributes;
-  return has_lengths(c) && a.selected_block_size >= 1 && a.selected_block_size <= longest &&
-         a.selected_block_count >= 1 && a.selected_block_count <= longest;
+bool has_block_size(const SelectedCall& c) {
+  return has_lengths(c) && c.attributes.selected_block_size >= 1;
 }
 
+/// No length is below 0 times anything. The product may be beyond 64 bits.
 SelectedRow enough_keys() {
   return {.id = "NSAS-C29",
           .statement =
@@ -228,12 +248,13 @@ SelectedRow enough_keys() {
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
           .notes = "NSAS-Q15, NSAS-Q20",
-          .applies = has_blocks,
+          .applies = has_block_size,
           .holds =
               [](const SelectedCall& c) {
                 const auto& a = c.attributes;
-                return !has_blocks(c) || every_length(key_as_given(c), [&](std::int64_t length) {
-                  return length >= a.selected_block_size * a.selected_block_count;
+                if (!has_block_size(c)) return true;
+                return every_length(c.parameters.actual_seq_kvlen, [&](std::int64_t length) {
+                  return length / a.selected_block_size >= a.selected_block_count;
                 });
               },
           .violations = {{"one_block_short", [](SelectedCall& c) {
@@ -244,22 +265,29 @@ SelectedRow enough_keys() {
                           }}}};
 }
 
+/// No length but 0 is a multiple of 0.
 SelectedRow whole_blocks() {
   return {.id = "NSAS-C30",
           .statement = "The length of every sequence of key is a multiple of selectedBlockSize.",
           .source = {selected_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
-          .applies = has_blocks,
+          .implies = {"NSAS-C34"},
+          .applies = has_lengths,
           .holds =
               [](const SelectedCall& c) {
-                return !has_blocks(c) || every_length(key_as_given(c), [&](std::int64_t length) {
-                  return length % c.attributes.selected_block_size == 0;
+                const std::int64_t size = c.attributes.selected_block_size;
+                if (!has_lengths(c)) return true;
+                return every_length(c.parameters.actual_seq_kvlen, [&](std::int64_t length) {
+                  return size != 0 && length % size == 0;
                 });
               },
-          .violations = {{"one_key_more", [](SelectedCall& c) {
-                            rewrite(c, [](SelectedProblem& p) { ++p.seq_kv; });
-                          }}}};
+          .violations = {
+              {"one_key_more",
+               [](SelectedCall& c) {
+                 rewrite(c, [](SelectedProblem& p) { ++p.seq_kv; });
+               }},
+              {"zero_size", [](SelectedCall& c) { c.attributes.selected_block_size = 0; }}}};
 }
 
 }  // namespace

@@ -29,11 +29,24 @@ void grow_pair(SelectedCall& call) {
   grow(call.parameters.*gradient, axis);
 }
 
+constexpr auto operands = {&P::query, &P::key, &P::value};
+
+bool three_or_four_axes(const SelectedCall& c, Member<Op> member) {
+  const Parameter& operand = c.parameters.*member;
+  return !operand.present || operand.shape.size() == 3 || operand.shape.size() == 4;
+}
+
+template <Member<Op> member>
+void add_two_axes(SelectedCall& call) {
+  add_axis<Op, member>(call);
+  add_axis<Op, member>(call);
+}
+
 SelectedRow ranks() {
   return {.id = "NSAS-C12",
           .statement =
-              "query, key, value, attentionOut, attentionOutGrad, softmaxMax, softmaxSum and topkIndices "
-              "have three axes.",
+              "attentionOut, attentionOutGrad, softmaxMax, softmaxSum and topkIndices have three axes, "
+              "query, key and value three or four.",
           .source = {selected_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -41,14 +54,16 @@ SelectedRow ranks() {
           .applies = always<Op>,
           .holds =
               [](const SelectedCall& c) {
-                return all_have_rank<Op>(
-                    c, {&P::query, &P::key, &P::value, &P::attention_out, &P::attention_out_grad,
-                        &P::softmax_max, &P::softmax_sum, &P::topk_indices},
-                    3);
+                return std::ranges::all_of(operands, [&](Member<Op> member) {
+                         return three_or_four_axes(c, member);
+                       }) &&
+                       all_have_rank<Op>(c, {&P::attention_out, &P::attention_out_grad,
+                                             &P::softmax_max, &P::softmax_sum, &P::topk_indices},
+                                         3);
               },
-          .violations = {{"query", add_axis<Op, &P::query>},
-                         {"key", add_axis<Op, &P::key>},
-                         {"value", add_axis<Op, &P::value>},
+          .violations = {{"query", add_two_axes<&P::query>},
+                         {"key", add_two_axes<&P::key>},
+                         {"value", add_two_axes<&P::value>},
                          {"attention_out", add_axis<Op, &P::attention_out>},
                          {"attention_out_grad", add_axis<Op, &P::attention_out_grad>},
                          {"softmax_max", add_axis<Op, &P::softmax_max>},
@@ -57,6 +72,27 @@ SelectedRow ranks() {
                          {"query_of_two", drop_axis<Op, &P::query>},
                          {"softmax_max_of_two", drop_axis<Op, &P::softmax_max>},
                          {"topk_indices_of_two", drop_axis<Op, &P::topk_indices>}}};
+}
+
+/// TND, the only layout, has three letters; the page's column of axes says "3-4" all the same.
+SelectedRow three_axes_of_operands() {
+  return {.id = "NSAS-C12a",
+          .statement = "query, key and value have three axes, as TND has; the page lists four, too.",
+          .source = {selected_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "NSAS-Q8",
+          .applies = always<Op>,
+          .holds =
+              [](const SelectedCall& c) {
+                return std::ranges::all_of(operands, [&](Member<Op> member) {
+                  return !three_or_four_axes(c, member) || !(c.parameters.*member).present ||
+                         (c.parameters.*member).shape.size() == 3;
+                });
+              },
+          .violations = {{"query", add_axis<Op, &P::query>},
+                         {"key", add_axis<Op, &P::key>},
+                         {"value", add_axis<Op, &P::value>}}};
 }
 
 SelectedRow key_heads() {
@@ -109,7 +145,12 @@ SelectedRow query_head_size() {
           .sides = {Side::accept, Side::reject},
           .applies = ranks_fit,
           .holds = [](const SelectedCall& c) { return agree(c, &P::query, {&P::key}, dim); },
-          .violations = {{"key", grow_pair<&P::key, &P::dk, dim>}}};
+          .violations = {{"key", [](SelectedCall& c) {
+                            if (!ranks_fit(c)) return;
+                            const std::int64_t other = c.parameters.query.shape[dim] == 192 ? -64 : 64;
+                            grow(c.parameters.key, dim, other);
+                            grow(c.parameters.dk, dim, other);
+                          }}}};
 }
 
 bool has_statistics_shape(const SelectedCall& c, Member<Op> member) {
@@ -137,25 +178,29 @@ SelectedRow statistics_shapes() {
                          {"sum_replicas", grow_one<Op, &P::softmax_sum, dim, -1>}}};
 }
 
-/// A count below 1 is for NSAS-C35.
+/// A negative count is no extent of any tensor, and NSAS-C35 has it, too.
 SelectedRow index_shape() {
   return {.id = "NSAS-C32",
           .statement = "topkIndices has the shape (T1, N2, selectedBlockCount).",
           .source = {selected_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
+          .implies = {"NSAS-C35"},
           .applies = ranks_fit,
           .holds =
               [](const SelectedCall& c) {
                 const std::int64_t count = c.attributes.selected_block_count;
-                if (!ranks_fit(c) || count < 1) return true;
+                if (!ranks_fit(c)) return true;
                 const P& p = c.parameters;
                 return p.topk_indices.shape ==
                        Shape{p.query.shape[tokens], p.key.shape[heads], count};
               },
           .violations = {{"tokens", grow_one<Op, &P::topk_indices, tokens>},
                          {"heads", grow_one<Op, &P::topk_indices, heads>},
-                         {"blocks", grow_one<Op, &P::topk_indices, dim>}}};
+                         {"blocks", grow_one<Op, &P::topk_indices, dim>},
+                         {"negative", [](SelectedCall& c) {
+                            if (ranks_fit(c)) c.attributes.selected_block_count = -1;
+                          }}}};
 }
 
 template <std::size_t leading>
@@ -189,11 +234,31 @@ SelectedRow mask_rank() {
                          {"four", add_leading_axes<2>}}};
 }
 
+/// The page's column of axes says 2 of it; in the sister operators a tensor without axes is no tensor.
+SelectedRow mask_without_axes() {
+  return {.id = "NSAS-C36a",
+          .statement = "attenMask has axes: whether one without is no mask is open.",
+          .source = {selected_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies = [](const SelectedCall& c) { return c.parameters.atten_mask.present; },
+          .holds =
+              [](const SelectedCall& c) {
+                return !c.parameters.atten_mask.present || given(c.parameters.atten_mask);
+              },
+          .violations = {{"scalar", [](SelectedCall& c) {
+                            if (given(c.parameters.atten_mask) || c.attributes.sparse_mode != 0)
+                              return;
+                            c.parameters.atten_mask = {.present = true, .dtype = DType::boolean};
+                          }}}};
+}
+
+/// The page lists no gradients: gradients of what they are says their shapes.
 SelectedRow gradient_shapes() {
   return {.id = "NSAS-C37",
           .statement = "dqOut, dkOut and dvOut have the shapes of query, key and value.",
           .source = {selected_page, "formulas"},
-          .standing = Standing::documented,
+          .standing = Standing::derived,
           .sides = {Side::accept, Side::reject},
           .notes = "NSAS-Q1, NSAS-Q4",
           .applies = ranks_fit,
@@ -211,9 +276,10 @@ SelectedRow gradient_shapes() {
 }  // namespace
 
 std::vector<SelectedRow> selected_shape_rows() {
-  return {ranks(),           key_heads(),         query_heads(), value_head_size(),
-          query_head_size(), statistics_shapes(), index_shape(), mask_rank(),
-          gradient_shapes()};
+  return {ranks(),           three_axes_of_operands(), key_heads(),
+          query_heads(),     value_head_size(),        query_head_size(),
+          statistics_shapes(), index_shape(),          mask_rank(),
+          mask_without_axes(), gradient_shapes()};
 }
 
 }  // namespace assay::spec::nsa

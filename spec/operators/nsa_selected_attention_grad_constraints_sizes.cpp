@@ -62,17 +62,27 @@ SelectedRow narrower_value() {
 
 SelectedRow head_sizes() {
   return {.id = "NSAS-C21",
-          .statement = "The head sizes of query and of value are 192 or 128.",
+          .statement = "The head sizes of query, key and value are 192 or 128.",
           .source = {selected_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
           .notes = "NSAS-Q13",
+          .implies = {"NSAS-C19"},
           .applies = ranks_fit,
           .holds =
               [](const SelectedCall& c) {
-                return !ranks_fit(c) || (is_head_size(head_dim(c)) && is_head_size(head_dim_v(c)));
+                return !ranks_fit(c) ||
+                       (is_head_size(head_dim(c)) && is_head_size(c.parameters.key.shape[2]) &&
+                        is_head_size(head_dim_v(c)));
               },
-          .violations = {{"query_64", make_head_sizes<64, 128>},
+          .violations = {{"none", make_head_sizes<0, 128>},
+                         {"no_value", make_head_sizes<192, 0>},
+                         {"key",
+                          [](SelectedCall& c) {
+                            grow(c.parameters.key, 2);
+                            grow(c.parameters.dk, 2);
+                          }},
+                         {"query_64", make_head_sizes<64, 128>},
                          {"query_256", make_head_sizes<256, 128>},
                          {"value_64", make_head_sizes<192, 64>},
                          {"value_160", make_head_sizes<192, 160>}}};
@@ -87,16 +97,17 @@ SelectedRow query_heads() {
           .applies = ranks_fit,
           .holds =
               [](const SelectedCall& c) {
-                if (!ranks_fit(c) || heads_kv(c) < 1) return true;
-                return heads_q(c) <= most_heads && has_groups(c);
+                if (!ranks_fit(c)) return true;
+                return heads_q(c) >= 1 && heads_q(c) <= most_heads &&
+                       (heads_kv(c) < 1 || heads_q(c) % heads_kv(c) == 0);
               },
           .violations = {{"none", make_heads<0, 1>},
                          {"too_many", make_heads<129, 43>},
                          {"remainder", make_heads<3, 2>}}};
 }
 
-/// Too many heads of key make too many of query, or no whole groups; where there are none, NSAS-C25
-/// says nothing.
+/// Too many heads of key make too many of query, or no whole groups; where there are none, NSAS-C25 says nothing of
+/// groups.
 SelectedRow key_heads() {
   return {.id = "NSAS-C26",
           .statement = "key has 1 to 128 heads.",
@@ -126,6 +137,7 @@ SelectedRow group_sizes() {
           .violations = {{"33", make_heads<33, 1>}, {"64", make_heads<128, 2>}}};
 }
 
+/// NSAS-C30 has 0, of which no length is a multiple.
 SelectedRow block_sizes() {
   return {.id = "NSAS-C34",
           .statement = "selectedBlockSize is a multiple of 16 from 16 to 128.",
@@ -142,10 +154,10 @@ SelectedRow block_sizes() {
               {"8", make_block<8>},
               {"24", make_block<24>},
               {"144", make_block<144>},
-              {"zero", [](SelectedCall& c) { c.attributes.selected_block_size = 0; }},
               {"negative", [](SelectedCall& c) { c.attributes.selected_block_size = -16; }}}};
 }
 
+/// NSAS-C32 has negative counts, which are no extents.
 SelectedRow some_block() {
   return {.id = "NSAS-C35",
           .statement = "selectedBlockCount is at least 1.",
@@ -154,9 +166,13 @@ SelectedRow some_block() {
           .sides = {Side::accept, Side::reject},
           .applies = always<Op>,
           .holds = [](const SelectedCall& c) { return c.attributes.selected_block_count >= 1; },
-          .violations = {
-              {"zero", [](SelectedCall& c) { c.attributes.selected_block_count = 0; }},
-              {"negative", [](SelectedCall& c) { c.attributes.selected_block_count = -1; }}}};
+          .violations = {{"zero", [](SelectedCall& c) {
+                            c.attributes.selected_block_count = 0;
+                            Shape shape = c.parameters.topk_indices.shape;
+                            if (shape.empty()) return;
+                            shape.back() = 0;
+                            reshape(c.parameters.topk_indices, shape);
+                          }}}};
 }
 
 SelectedRow many_blocks() {

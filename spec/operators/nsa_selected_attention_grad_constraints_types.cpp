@@ -92,6 +92,29 @@ SelectedRow mask_types() {
                           }}}};
 }
 
+/// The page lists UINT8; the operator's prototype registers BOOL alone.
+SelectedRow boolean_mask() {
+  static constexpr auto concerned = [](const SelectedCall& c) {
+    return has_mask(c) && (c.parameters.atten_mask.dtype == DType::boolean ||
+                           c.parameters.atten_mask.dtype == DType::uint8);
+  };
+  return {.id = "NSAS-C07a",
+          .statement = "attenMask is BOOL; the page lists UINT8, too.",
+          .source = {upstream_selected_tiling, "operator prototype"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "NSAS-Q10, NSAS-U4",
+          .applies = concerned,
+          .holds =
+              [](const SelectedCall& c) {
+                return !concerned(c) || c.parameters.atten_mask.dtype == DType::boolean;
+              },
+          .violations = {{"uint8", [](SelectedCall& c) {
+                            put_mask(c);
+                            c.parameters.atten_mask.dtype = DType::uint8;
+                          }}}};
+}
+
 SelectedRow gradient_types() {
   return {.id = "NSAS-C08",
           .statement = "dqOut, dkOut and dvOut are FLOAT16 or BFLOAT16.",
@@ -144,10 +167,18 @@ SelectedRow operands_of_one_type() {
                          {"attention_out_grad", swap_type<Op, &P::attention_out_grad>}}};
 }
 
-/// The page names ND, and its example passes NCHW for three axes: nothing is asserted of the plain formats.
+/// What the page's example does, whose tensors all have three axes.
+void pass_nchw(SelectedCall& call) {
+  visit_fields(call.parameters, [](std::string_view, auto& member) {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, Parameter>)
+      if (member.present && member.shape.size() == 3) member.format = Format::nchw;
+  });
+}
+
+/// The page names ND, and its example passes NCHW: of the other plain formats nothing is asserted.
 SelectedRow plain_formats() {
   return {.id = "NSAS-C10",
-          .statement = "Tensors have storage format ND, never a private one.",
+          .statement = "Tensors have storage format ND, or NCHW as in the page's example, never a private one.",
           .source = {selected_page, "return values"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -175,7 +206,8 @@ SelectedRow plain_formats() {
                }},
               {"dq", reformat<Op, &P::dq, Format::fractal_nz>},
               {"dk", reformat<Op, &P::dk, Format::nc1hwc0>},
-              {"dv", reformat<Op, &P::dv, Format::fractal_z>}}};
+              {"dv", reformat<Op, &P::dv, Format::fractal_z>}},
+          .variants = {{"nchw", pass_nchw}}};
 }
 
 /// The page's table of codes forgets it, its table of parameters does not.
@@ -194,16 +226,31 @@ SelectedRow plain_index_format() {
 
 SelectedRow strided_views() {
   return {.id = "NSAS-C10b",
-          .statement = "Any strided view of a tensor in a plain format is an input or an output.",
+          .statement = "Of the tensors that the page lists any strided view is taken.",
           .source = {selected_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept},
           .applies =
               [](const SelectedCall& c) {
-                return some_strided<Op>(
-                    c, {&P::query, &P::key, &P::value, &P::attention_out, &P::attention_out_grad,
-                        &P::softmax_max, &P::softmax_sum, &P::topk_indices, &P::atten_mask,
-                        &P::dq, &P::dk, &P::dv});
+                return some_strided<Op>(c, {&P::query, &P::key, &P::value, &P::attention_out,
+                                            &P::softmax_max, &P::softmax_sum, &P::topk_indices,
+                                            &P::atten_mask});
+              },
+          .holds = always<Op>,
+          .violations = {}};
+}
+
+/// The page forgot to list them.
+SelectedRow strided_gradients() {
+  return {.id = "NSAS-C10c",
+          .statement = "attentionOutGrad, dqOut, dkOut and dvOut may be strided views like the others.",
+          .source = {selected_page, "parameters"},
+          .standing = Standing::derived,
+          .sides = {Side::accept},
+          .notes = "NSAS-Q1",
+          .applies =
+              [](const SelectedCall& c) {
+                return some_strided<Op>(c, {&P::attention_out_grad, &P::dq, &P::dk, &P::dv});
               },
           .holds = always<Op>,
           .violations = {}};
@@ -212,10 +259,10 @@ SelectedRow strided_views() {
 }  // namespace
 
 std::vector<SelectedRow> selected_type_rows() {
-  return {operand_types(),           statistics_type(),      index_type(),
-          mask_types(),              gradient_types(),       gradients_of_query_type(),
-          operands_of_one_type(),    plain_formats(),        plain_index_format(),
-          strided_views()};
+  return {operand_types(),        statistics_type(),   index_type(),
+          mask_types(),           boolean_mask(),      gradient_types(),
+          gradients_of_query_type(), operands_of_one_type(), plain_formats(),
+          plain_index_format(),   strided_views(),     strided_gradients()};
 }
 
 }  // namespace assay::spec::nsa

@@ -202,7 +202,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "accepted: none, SS, 11SS, B1SS, BNSS with sparse_mode 0"},
         BadLine{"--violate=FAG-C20", "accepted: a violation only with --track=phase1"},
         BadLine{"--track=phase1 --violate=FAG-C999:x",
-                "--violate=FAG-C999:x: accepted: ROW:name of a row that can be broken"},
+                "--violate=FAG-C999:x: accepted: ROW:name as 'assay explain ROW' prints it"},
+        BadLine{"--variant=FAG-C29:none",
+                "--variant=FAG-C29:none: accepted: FAG-C29:padding_mask_bool"},
+        BadLine{"--variant=FAG-C29:padding_mask_bool",
+                "--variant=FAG-C29:padding_mask_bool: accepted: where FAG-C29 speaks of the call"},
+        BadLine{"--layout=TND --surface=u1 --variant=API-6:dpse --track=relation "
+                "--relation=sequences_alone",
+                "--variant=API-6:dpse: accepted: none with --track=relation"},
         BadLine{"--heads_q=256 --heads_kv=256 --seq_q=1048576 --seq_kv=1048576 --head_dim=512",
                 "the limit is 16.0 GiB"}));
 
@@ -344,10 +351,21 @@ TEST(Case, MemoryCountsEveryTensor) {
   EXPECT_GE(more([](auto& p) { p.head_dim_rope = 8; }), 2 * 2 * 1024 * 8 * 4);
 }
 
+/// The reserved tensor is in the call, and nothing of it in the computation.
+TEST(Case, AVariantIsPartOfTheCallAndOfTheLine) {
+  const FlashCase c = parse("--layout=TND --surface=u1 --variant=FAG-C29:padding_mask_uint8");
+  EXPECT_TRUE(command_line(c).ends_with("--variant=FAG-C29:padding_mask_uint8"));
+  EXPECT_EQ(call_of(c).parameters.padding_mask.shape, (spec::Shape{1, 1, 8, 8}));
+  FlashCase plain = c;
+  plain.variant.clear();
+  EXPECT_FALSE(call_of(plain).parameters.padding_mask.present);
+  EXPECT_EQ(c.problem, plain.problem);
+}
+
 TEST(Case, TensorsThatNoIndexCanNumberAreRefused) {
   EXPECT_NE(refusal("--batch=2097152 --heads_q=256 --seq_q=1048576 --seq_kv=1048576 "
                     "--atten_mask=BNSS --sparse_mode=1 --track=phase1")
-                .find("at most 2^59"),
+                .find("about 5.9e+20 elements, at most 2^59 (5.76e+17)"),
             std::string::npos);
 }
 

@@ -315,7 +315,7 @@ TEST(CompressExamination, RefusesWhatMakesNoCase) {
   EXPECT_TRUE(refused("--lengths=31,5").starts_with("--lengths=31,5: accepted: a sequence of at least"));
   EXPECT_TRUE(refused("--dtype=fp32").starts_with("--dtype=fp32: accepted: fp16, bf16"));
   EXPECT_TRUE(refused("--compress_block_size=40").find("NSAC-C10") != std::string::npos);
-  EXPECT_TRUE(refused("--compress_stride=32").find("NSAC-C12") != std::string::npos);
+  EXPECT_TRUE(refused("--compress_stride=48").find("NSAC-C12") != std::string::npos);
   EXPECT_TRUE(refused("--profile=peaked").starts_with("--profile=peaked: accepted: normal, "));
   EXPECT_TRUE(refused("--lengths=64,64,32 --batch=2").starts_with("--batch=2: accepted: 3"));
   EXPECT_TRUE(refused("--track=relation").find("count_windows") != std::string::npos);

@@ -67,6 +67,59 @@ TEST(SelectedBound, HealthyKernelsConformOnEveryPatternOfLists) {
     }
 }
 
+bool has_note(const CaseReport& report, const std::string& text) {
+  return std::ranges::any_of(report.findings, [&](const Finding& finding) {
+    return finding.text.find(text) != std::string::npos;
+  });
+}
+
+/// Healthy numbers behind a check of its own.
+template <class Refuses>
+class Choosy final : public spec::Implementation<Op> {
+ public:
+  explicit Choosy(Refuses refuses) : refuses_(refuses), kernel_(testing::selected::kernel({})) {}
+  std::string name() const override { return "choosy"; }
+  spec::NumericsProfile numerics(const Op::Problem& p) const override { return kernel_->numerics(p); }
+  void check(const spec::Call<Op>& call) const override {
+    if (refuses_(call)) throw spec::Rejected(spec::Status::param_invalid, "not here");
+  }
+  void run(const Op::Problem& p, const Op::Inputs& in, Op::Outputs& out) override {
+    kernel_->run(p, in, out);
+  }
+
+ private:
+  Refuses refuses_;
+  decltype(testing::selected::kernel({})) kernel_;
+};
+
+/// The page's example passes NCHW: who takes ND alone refuses a legal call.
+TEST(SelectedVariants, AnotherPlainFormatIsJudgedLikeNd) {
+  Case<Op> c = small_case(spec::DType::bf16, 0, "shuffled");
+  c.variant = "NSAS-C10:nchw";
+  EXPECT_EQ(call_of(c).parameters.topk_indices.format, spec::Format::nchw);
+  const CaseReport report = judged(c, {});
+  EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+  Choosy strict([](const spec::Call<Op>& call) {
+    return call.parameters.query.format != spec::Format::nd;
+  });
+  EXPECT_EQ(examine(c, strict).verdict, Verdict::rejected_wrongly);
+  c.variant.clear();
+  EXPECT_EQ(examine(c, strict).verdict, Verdict::conforms);
+}
+
+TEST(SelectedProducts, WhatThePageDoesNotOfferIsSaidAndConvictsNobody) {
+  Case<Op> c = small_case(spec::DType::bf16, 0, "shuffled");
+  EXPECT_FALSE(has_note(judged(c, {}), "NSAS-C01a"));
+  c.product = spec::Product::a3;
+  const CaseReport accepted = judged(c, {});
+  EXPECT_EQ(accepted.verdict, Verdict::conforms) << told(accepted);
+  EXPECT_TRUE(has_note(accepted, "not offered there: NSAS-C01a")) << told(accepted);
+  Choosy of_a2([](const spec::Call<Op>& call) { return call.product != spec::Product::a2; });
+  const CaseReport refused = examine(c, of_a2);
+  EXPECT_EQ(refused.verdict, Verdict::not_applicable) << told(refused);
+  EXPECT_TRUE(has_note(refused, "not offered there: NSAS-C01a")) << told(refused);
+}
+
 TEST(SelectedBound, HealthyKernelsConformOnEveryProfile) {
   std::size_t turn = 0;
   for (const InputProfile& profile : profiles<Op>()) {

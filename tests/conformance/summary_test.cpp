@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/sampling.hpp"
 #include "assay/conformance/sweep.hpp"
 
 namespace assay::conformance {
@@ -119,6 +121,59 @@ TEST(RowCoverage, IgnoresARowThatTheTableDoesNotHave) {
   count(summary, {.violated_row = "gone", .verdict = Verdict::rejected_as_specified});
   EXPECT_EQ(summary.rows.rows.size(), 3u);
   EXPECT_EQ(summary.rows.rejected(), 0);
+}
+
+/// The rows of a table whose sides were all exercised, in no way yet.
+Summary with_every_side_of_a_table() {
+  Summary summary;
+  summary.rows = row_coverage<Op>();
+  for (RowCoverage::Row& row : summary.rows.rows) row.accepted = row.rejected = 1;
+  return summary;
+}
+
+TEST(RowCoverage, NamesEveryVariantAndViolationThatNoCaseTook) {
+  Summary summary = with_every_side_of_a_table();
+  const auto missing = [&](const std::string& way) {
+    return std::ranges::count(summary.rows.unexercised(), way) == 1;
+  };
+  EXPECT_TRUE(missing("FAG-C29:padding_mask_bool"));
+  EXPECT_TRUE(missing("FAG-C20:key"));
+  count(summary, {.fields = {{"variant", "FAG-C29:padding_mask_bool"}},
+                  .verdict = Verdict::conforms_weak});
+  EXPECT_TRUE(missing("FAG-C29:padding_mask_bool"));
+  count(summary, {.fields = {{"variant", "FAG-C29:padding_mask_bool"}},
+                  .verdict = Verdict::conforms});
+  count(summary, {.fields = {{"violate", "FAG-C20:key"}},
+                  .verdict = Verdict::rejected_as_specified});
+  EXPECT_FALSE(missing("FAG-C29:padding_mask_bool"));
+  EXPECT_FALSE(missing("FAG-C20:key"));
+  EXPECT_TRUE(missing("FAG-C20:value"));
+}
+
+TEST(RowCoverage, SaysOfEveryRowWithoutASideWhy) {
+  std::int64_t without = 0;
+  for (const auto& row : row_coverage<Op>().rows) {
+    EXPECT_EQ(row.has_accept || row.has_reject, row.reason.empty()) << row.id;
+    without += row.reason.empty() ? 0 : 1;
+  }
+  EXPECT_GT(without, 20);
+}
+
+/// Nothing hides behind "none": every way of every row is a case of the default plan.
+template <class AnyOp>
+void expect_every_way_planned() {
+  Summary summary;
+  summary.rows = row_coverage<AnyOp>();
+  for (RowCoverage::Row& row : summary.rows.rows) row.accepted = row.rejected = 1;
+  for (const auto& c : sample<AnyOp>({.random_cases = 0}))
+    for (const std::string& way : {c.variant, c.violate}) summary.rows.take(way);
+  EXPECT_EQ(summary.rows.unexercised(), std::vector<std::string>{});
+}
+
+TEST(RowCoverage, OfTheDefaultPlanLeavesOutNoWay) {
+  expect_every_way_planned<spec::FlashAttentionScoreGrad>();
+  expect_every_way_planned<spec::NsaSelectedAttentionGrad>();
+  expect_every_way_planned<spec::NsaCompressGrad>();
 }
 
 TEST(RowCoverage, OfATableStartsWithEveryRowAndDemandsItsSides) {

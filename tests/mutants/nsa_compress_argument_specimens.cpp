@@ -47,13 +47,13 @@ std::vector<Specimen> argument_specimens() {
   std::vector<Specimen> all = {
       with_checks("compress_argument_checks", "checks its arguments itself", all_checks()),
       with_checks("compress_strict_checks", "asks for what is disputed, too", strict)};
+  all.push_back(with_checks("compress_equal_stride", "takes windows that do not overlap",
+                            with_equal_stride()));
   for (Specimen& specimen : all) specimen.healthy = true;
   for (const Check& check : all_checks()) all.push_back(without_row(check));
   all.push_back(with_checks("compress_null_is_invalid", "answers 161002 for a null pointer",
                             with_status_for_null(all_checks(), Status::param_invalid)));
   all.push_back(with_checks("compress_no_checks", "accepts every call", {}));
-  all.push_back(with_checks("compress_equal_stride", "takes windows that do not overlap",
-                            with_equal_stride()));
   constexpr Status invalid = Status::param_invalid;
   all.push_back(with_checks(
       "compress_refuses_empty", "refuses legal calls with an empty sequence",

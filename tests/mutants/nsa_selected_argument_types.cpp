@@ -74,9 +74,13 @@ std::vector<Check> presence_checks() {
              return c.attributes.input_layout && c.parameters.workspace_size &&
                     c.parameters.executor;
            }},
-          {"NSAS-C14", null, "the lengths of the sequences are given", [](const Call& c) {
+          {"NSAS-C14", null, "the lengths of the sequences are given",
+           [](const Call& c) {
+             return c.parameters.actual_seq_qlen && c.parameters.actual_seq_kvlen;
+           }},
+          {"NSAS-C24", Status::param_invalid, "there is a sequence", [](const Call& c) {
              const auto &q = c.parameters.actual_seq_qlen, &kv = c.parameters.actual_seq_kvlen;
-             return q && kv && !q->empty() && !kv->empty();
+             return (!q || !q->empty()) && (!kv || !kv->empty());
            }}};
 }
 

@@ -121,23 +121,25 @@ const CheckCase cases[] = {
      "NSAC-C09: layout is \"TNDX\"; it must be \"TND\""},
     {[](Call& c) { c.attributes.layout.reset(); }, ""},
     {[](Call& c) { c.attributes.compress_block_size = 40; },
-     "NSAC-C10: compressBlockSize is 40; it must be a multiple of 16, at least 16"},
+     "NSAC-C10: compressBlockSize is 40; it must be a multiple of 16"},
     {[](Call& c) { c.attributes.compress_block_size = 0; },
-     "NSAC-C10: compressBlockSize is 0; it must be a multiple of 16, at least 16"},
+     "NSAC-C12: compressBlockSize is 0; it must not be below compressStride, which is 16"},
     {[](Call& c) { c.attributes.compress_block_size = -32; },
-     "NSAC-C10: compressBlockSize is -32; it must be a multiple of 16, at least 16"},
+     "NSAC-C12: compressBlockSize is -32; it must not be below compressStride, which is 16"},
     {[](Call& c) { c.attributes.compress_stride = 24; },
-     "NSAC-C11: compressStride is 24; it must be a multiple of 16, at least 16"},
+     "NSAC-C11: compressStride is 24; it must be a multiple of 16"},
     {[](Call& c) { c.attributes.compress_stride = 0; },
-     "NSAC-C11: compressStride is 0; it must be a multiple of 16, at least 16"},
+     "NSAC-C11a: compressStride is 0; it must be at least 16"},
     {[](Call& c) { c.attributes.compress_stride = -16; },
-     "NSAC-C11: compressStride is -16; it must be a multiple of 16, at least 16"},
+     "NSAC-C11a: compressStride is -16; it must be at least 16"},
     {[](Call& c) { c.attributes.compress_stride = 32; },
-     "NSAC-C12: compressBlockSize is 32; it must be larger than compressStride, which is 32"},
+     "NSAC-C16: shape of output_grad is [15, 4, 48]; it must be [8, 4, 48]"},
     {[](Call& c) { c.attributes.compress_stride = 48; },
-     "NSAC-C12: compressBlockSize is 32; it must be larger than compressStride, which is 48"},
+     "NSAC-C12: compressBlockSize is 32; it must not be below compressStride, which is 48"},
+    {[](Call& c) { c.attributes.act_seq_len_type = 2; },
+     "NSAC-C13: actSeqLenType is 2; it must be 0 to 1"},
     {[](Call& c) { c.attributes.act_seq_len_type = 1; },
-     "NSAC-C13: actSeqLenType is 1; it must be 0, sums of lengths"},
+     "NSAC-C13a: actSeqLenType is 1; it must be 0, sums of lengths"},
     {[](Call& c) { c.parameters.act_seq_len = {{0, 273, 272}}; },
      "NSAC-C14: entry 2 of act_seq_len is 272; it must be at least the sum before it, which is "
      "273"},
@@ -187,12 +189,16 @@ TEST(CompressChecks, AreEachBrokenBySomeCase) {
     for (const auto& check : group) EXPECT_TRUE(broken.contains(check.id)) << check.id;
 }
 
+/// Disputed calls that nothing can be computed of here.
+const std::set<std::string_view> declined = {"NSAC-C11a", "NSAC-C13a"};
+
 bool refuses(const spec::Constraint<Op>& row) {
-  return row.has(spec::Side::reject) && row.standing != spec::Standing::disputed;
+  return row.has(spec::Side::reject) &&
+         (row.standing != spec::Standing::disputed || declined.contains(row.id));
 }
 
-/// A dispute is no ground for a refusal; all else that can be broken is refused, by the name of its
-/// row.
+/// A dispute is no ground for a refusal where the call can be computed; all else that can be broken is
+/// refused, by the name of its row.
 TEST(CompressChecks, RefuseEveryWayToBreakARowAndNoDisputedOne) {
   int refused = 0;
   for (const auto& row : Op::constraints())
@@ -212,13 +218,14 @@ TEST(CompressChecks, RefuseEveryWayToBreakARowAndNoDisputedOne) {
         EXPECT_EQ(given.status, row.status.code) << where;
       }
     }
-  EXPECT_GT(refused, 40);
+  EXPECT_GT(refused, 38);
 }
 
 TEST(CompressChecks, TakeEveryLegalProblemHoweverStrided) {
   for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed})
     for (const DType dtype : {DType::fp16, DType::bf16})
-      for (const auto& [size, stride] : {std::pair{32, 16}, {128, 16}, {128, 112}, {2048, 1024}}) {
+      for (const auto& [size, stride] :
+           {std::pair{32, 16}, {128, 16}, {128, 112}, {2048, 1024}, {64, 64}}) {
         Op::Problem problem = plain_problem();
         problem.dtype = dtype, problem.compress_block_size = size, problem.compress_stride = stride;
         problem.lengths = {0, 31, 3000, 32, 32, 5000}, problem.batch = 6, problem.seq = 5000;

@@ -145,6 +145,10 @@ RC_GTEST_PROP(FlashConstraints, ALegalCallBreaksNoRow, ()) {
   if (!ids.empty()) RC_FAIL(listed(ids));
 }
 
+RC_GTEST_PROP(FlashConstraints, ALegalCallIsLegalInEveryVariant, ()) {
+  assert_variants_are_legal((*legal_call()).call());
+}
+
 TEST(FlashConstraints, EveryAcceptSideIsReachedByALegalCall) {
   std::vector<Call<Op>> calls;
   for (const Product product : {Product::a2, Product::a3})

@@ -107,9 +107,12 @@ void expect_sides_and_what_they_need() {
   for (const auto& row : Op::constraints()) {
     EXPECT_FALSE(row.sides.empty()) << row.id;
     EXPECT_EQ(row.has(Side::reject), !row.violations.empty()) << row.id;
-    if (row.has(Side::none) || row.has(Side::content)) {
+    const bool unexercised = row.has(Side::none) || row.has(Side::content);
+    if (unexercised) {
       EXPECT_EQ(row.sides.size(), 1u) << row.id;
     }
+    EXPECT_EQ(unexercised, !row.reason.empty()) << row.id;
+    EXPECT_TRUE(row.variants.empty() || row.has(Side::accept)) << row.id;
     if (row.standing == Standing::advice) {
       EXPECT_TRUE(row.has(Side::none)) << row.id;
     }
@@ -120,6 +123,8 @@ void expect_sides_and_what_they_need() {
     std::set<std::string_view> names;
     for (const auto& violation : row.violations)
       EXPECT_TRUE(names.insert(violation.name).second) << row.id << ' ' << violation.name;
+    for (const auto& variant : row.variants)
+      EXPECT_TRUE(names.insert(variant.name).second) << row.id << ' ' << variant.name;
   }
 }
 
@@ -175,12 +180,42 @@ void assert_violations_break_their_rows_alone(const Call<Op>& legal) {
   });
 }
 
+/// Whether a call breaks nothing but what is disputed.
+template <class Op>
+bool is_legal(const Call<Op>& call) {
+  return std::ranges::none_of(violations(Op::constraints(), call), [&](const auto* row) {
+    return row->binds(call.surface, Upstream::on);
+  });
+}
+
+/// Rows of which legal calls speak, or which a variant makes one of them speak of.
 template <class Op>
 void expect_every_accept_side_reached(const std::vector<Call<Op>>& calls) {
+  const auto reached = [&](const auto& row) {
+    return std::ranges::any_of(calls, [&](const Call<Op>& c) { return row.applies(c); });
+  };
+  for (const auto& row : Op::constraints()) {
+    if (row.has(Side::accept) && row.variants.empty()) {
+      EXPECT_TRUE(reached(row)) << row.id;
+    }
+    for (const auto& variant : row.variants)
+      EXPECT_TRUE(std::ranges::any_of(calls, [&](Call<Op> call) {
+        variant.apply(call);
+        return row.applies(call) && is_legal(call);
+      })) << row.id << ':' << variant.name;
+  }
+}
+
+/// A legal call stays one in every variant.
+template <class Op>
+void assert_variants_are_legal(const Call<Op>& legal) {
   for (const auto& row : Op::constraints())
-    if (row.has(Side::accept)) {
-      EXPECT_TRUE(std::ranges::any_of(calls, [&](const Call<Op>& c) { return row.applies(c); }))
-          << row.id;
+    for (const auto& variant : row.variants) {
+      Call<Op> call = legal;
+      variant.apply(call);
+      if (!is_legal(call))
+        RC_FAIL(std::string(row.id) + ':' + std::string(variant.name) + " breaks " +
+                listed(broken_by(call)));
     }
 }
 

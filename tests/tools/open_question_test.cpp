@@ -93,6 +93,8 @@ TEST(OpenQuestion, APlanLeavesOutWhatUpstreamAloneStates) {
   };
   EXPECT_PRED2(has, coverage(""), std::string("FAG-C78"));
   EXPECT_FALSE(has(coverage(" --upstream=off"), "\nFAG-C04 "));
+  EXPECT_PRED2(has, coverage(""), std::string("row without a side to exercise"));
+  EXPECT_PRED2(has, coverage(""), std::string("disputed: its calls are asked for"));
   const std::string rows = answer({}, words("list rows --upstream=off")).out;
   EXPECT_FALSE(has(rows, "FAG-C78 "));
   EXPECT_PRED2(has, rows, std::string("FAG-C44a"));

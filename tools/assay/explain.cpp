@@ -24,6 +24,19 @@ std::string refusal_text(const spec::ExpectedStatus& status) {
   return fmt::format("{} {}", static_cast<std::int32_t>(status.code), spec::to_string(status.code));
 }
 
+/// One line a way, with the entry points whose planned calls take it.
+template <class Way>
+void print_ways(std::string_view what, std::string_view id, const std::vector<Way>& ways,
+                const std::map<std::string, std::vector<std::string>>& taken_on,
+                std::ostream& out) {
+  for (const Way& way : ways) {
+    const std::string name = fmt::format("{}:{}", id, way.name);
+    const auto surfaces = taken_on.find(name);
+    out << fmt::format("  {}={} ({})\n", what, name,
+                       surfaces == taken_on.end() ? "no planned call" : joined(surfaces->second));
+  }
+}
+
 template <class Op>
 void print(const spec::Constraint<Op>& row, std::ostream& out) {
   const RowUse use = row_use(row);
@@ -39,13 +52,11 @@ void print(const spec::Constraint<Op>& row, std::ostream& out) {
     out << fmt::format("  notes:    {} (contradictions and open points of the documents)\n", row.notes);
   if (!implied.empty()) out << "  implies:  " << joined(implied) << '\n';
   if (row.has(spec::Side::reject)) out << "  refusal:  " << refusal_text(row.status) << '\n';
-  for (const auto& violation : row.violations) {
-    const std::string name = fmt::format("{}:{}", row.id, violation.name);
-    const auto surfaces = use.broken_on.find(name);
-    out << fmt::format("  broken by --violate={} ({})\n", name,
-                       surfaces == use.broken_on.end() ? "no planned call" : joined(surfaces->second));
-  }
-  if (!use.broken_line.empty()) out << "  try: assay run " << use.broken_line << '\n';
+  if (!row.reason.empty()) out << "  not exercised: " << row.reason << '\n';
+  print_ways("met by --variant", row.id, row.variants, use.met_on, out);
+  print_ways("broken by --violate", row.id, row.violations, use.broken_on, out);
+  for (const std::string& line : {use.met_line, use.broken_line})
+    if (!line.empty()) out << "  try: assay run " << line << '\n';
 }
 
 bool explain_row(const std::string& id, std::ostream& out) {

@@ -149,7 +149,7 @@ Coverage planned_coverage(const Planned<Op>& planned, spec::Upstream upstream) {
   Coverage coverage{conformance::row_coverage<Op>(upstream), conformance::pair_coverage<Op>(), {}};
   for (const auto& c : planned.cases) {
     const auto call = conformance::call_of(c);
-    const std::string violated = c.violate.substr(0, c.violate.find(':'));
+    const std::string_view violated = conformance::row_named_in(c.violate);
     std::size_t position = 0;
     for (const auto& row : Op::constraints()) {
       auto& counts = coverage.rows.rows[position++];
@@ -159,6 +159,7 @@ Coverage planned_coverage(const Planned<Op>& planned, spec::Upstream upstream) {
         counts.rejected += row.id == violated ? 1 : 0;
       }
     }
+    for (const std::string& way : {c.variant, c.violate}) coverage.rows.take(way);
     conformance::cover(coverage.pairs, c);
     conformance::cover(coverage.sizes, conformance::sizes_of(c));
   }

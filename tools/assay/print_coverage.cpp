@@ -30,14 +30,18 @@ std::string side(bool has, std::int64_t cases) {
 }
 
 void print_rows(const RowCoverage& rows, std::ostream& out) {
-  Table table({"row", "accepted", "rejected"});
+  Table table({"row", "accepted", "rejected"}), others({"row without a side to exercise", "why"});
   for (const auto& row : rows.rows)
     if (row.has_accept || row.has_reject)
       table.add({row.id, side(row.has_accept, row.accepted), side(row.has_reject, row.rejected)});
+    else if (!row.reason.empty())
+      others.add({row.id, row.reason});
   table.print(out);
   const auto unexercised = rows.unexercised();
-  out << fmt::format("rows with a side that no case exercises: {}\n\n",
+  out << fmt::format("rows with a side, and variants and violations of others, that no case exercises: {}\n\n",
                      unexercised.empty() ? "none" : joined(unexercised));
+  others.print(out);
+  out << '\n';
 }
 
 void print_uncovered(const PairCoverage& pairs, std::ostream& out) {
@@ -96,7 +100,8 @@ Json coverage_json(const Coverage& coverage) {
                     {"has_accept", row.has_accept},
                     {"has_reject", row.has_reject},
                     {"accepted", row.accepted},
-                    {"rejected", row.rejected}});
+                    {"rejected", row.rejected},
+                    {"reason", row.reason}});
   Json unreachable = Json::object();
   for (const auto& [ids, texts] : unreachable_by_rows(coverage.pairs)) unreachable[ids] = texts;
   return {{"rows", std::move(rows)},

@@ -54,16 +54,17 @@ void print_verdicts(const Results& results, std::ostream& out) {
 std::string some(const std::vector<std::string>& rows) {
   constexpr std::size_t most = 12;
   if (rows.empty()) return "none";
-  return rows.size() <= most ? joined(rows) : fmt::format("{} rows", rows.size());
+  return rows.size() <= most ? joined(rows) : fmt::format("{} of them", rows.size());
 }
 
 void print_rows(const conformance::RowCoverage& rows, std::ostream& out) {
   if (rows.rows.empty()) return;
+  const auto without_side = std::ranges::count_if(
+      rows.rows, [](const auto& row) { return !row.has_accept && !row.has_reject; });
   out << fmt::format(
-      "\nrows: {} in all, accept side of {} and reject side of {} exercised; with a side never "
-      "exercised: {}\n",
-      rows.rows.size(), rows.accepted(), rows.rejected(),
-      some(rows.unexercised()));
+      "\nrows: {} in all, accept side of {} and reject side of {} exercised; {} have no side to exercise, 'assay "
+      "list --coverage' says why; with a side, a variant or a violation never exercised: {}\n",
+      rows.rows.size(), rows.accepted(), rows.rejected(), without_side, some(rows.unexercised()));
 }
 
 void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {

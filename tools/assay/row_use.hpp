@@ -22,6 +22,8 @@ std::string standing_text(const spec::Constraint<Op>& row) {
 /// Where the planned cases meet one row.
 struct RowUse {
   std::vector<std::string> surfaces;  ///< entry points with a call about which the row says something
+  std::map<std::string, std::vector<std::string>> met_on;  ///< variant -> entry points that have room for it
+  std::string met_line;  ///< replay line of the first of them
   std::map<std::string, std::vector<std::string>> broken_on;  ///< violation -> entry points that can break it
   std::string broken_line;  ///< replay line of the first call that breaks the row
 };
@@ -37,7 +39,11 @@ RowUse row_use(const spec::Constraint<Op>& row) {
     for (const conformance::Case<Op>& c : cases) {
       if (c.surface != surface) continue;
       if (row.applies(conformance::call_of(c))) add(use.surfaces, std::string(name));
-      if (c.violate.substr(0, c.violate.find(':')) != row.id) continue;
+      if (conformance::row_named_in(c.variant) == row.id) {
+        add(use.met_on[c.variant], std::string(name));
+        if (use.met_line.empty()) use.met_line = conformance::command_line(c);
+      }
+      if (conformance::row_named_in(c.violate) != row.id) continue;
       add(use.broken_on[c.violate], std::string(name));
       if (use.broken_line.empty()) use.broken_line = conformance::command_line(c);
     }

@@ -37,7 +37,7 @@ function showHead(report) {
 function showRows(rows) {
   document.getElementById("rows-section").hidden = rows.total === 0;
   put("rows-summary", "Accept side of " + rows.accepted + " and reject side of " + rows.rejected + " rows exercised; " +
-      (rows.unexercised.length ? "with a side that no case exercised: " + rows.unexercised.length + "." : "no side was left out."));
+      (rows.unexercised.length ? "with a side, a variant or a violation that no case exercised: " + rows.unexercised.length + "." : "no side was left out."));
   const open = new Set(rows.unexercised);
   put("rows", ...rows.rows.map((row) => {
     const nothing = !row.has_accept && !row.has_reject;

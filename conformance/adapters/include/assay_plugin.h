@@ -82,7 +82,9 @@ typedef struct assay_call {
   const char* operator_name; /* "flash_attention_score_grad", ... */
   const char* surface;       /* entry point, "g1" ..., "" where it is not known */
   const char* product;       /* "a2", "a3", "" */
-  const assay_tensor* tensors; /* those that are not null pointers */
+  /* Those that are not null pointers. One of rank 0 is as good as none: so a caller may pass an optional tensor. Reserved
+   * ones, padding_mask, softmax_in, dpse, mean nothing; nor does what a run writes into dpse. */
+  const assay_tensor* tensors;
   int64_t tensor_count;
   /* The computation that the documents make of a legal call: the fields that `assay run <operator> --help` lists, layout,
    * dtype, batch, ... Empty where the call is only examined: it may be one that the documents forbid. */

@@ -102,6 +102,16 @@ void expect_equal_refusals(spec::Implementation<Op>& kernel) {
   EXPECT_EQ(status_of(examine(cases.front(), kernel)).size(), 6u) << "a status was compared";
 }
 
+/// Judges every legal call that is made in another way than the plain one both ways.
+template <class Op>
+void expect_equal_variants(spec::Implementation<Op>& kernel) {
+  const auto cases = selected<Op>([](const Case<Op>& c) { return !c.variant.empty(); }, 1);
+  ASSERT_FALSE(cases.empty());
+  for (const Case<Op>& c : cases)
+    EXPECT_EQ(examine(c, kernel).verdict, Verdict::conforms) << command_line(c);
+  expect_equal_judgements(cases, kernel);
+}
+
 /// Judges every `step`th legal call of a sweep both ways.
 template <class Op>
 void expect_equal_gradients(spec::Implementation<Op>& kernel, std::size_t step) {

@@ -15,6 +15,13 @@ TEST(AclnnIdentity, OfFlashAttentionOutputsHaveTheSameBitsAndVerdicts) {
   expect_equal_gradients(*optimized::flash_attention_score_grad(device::a2()), 29);
 }
 
+TEST(AclnnIdentity, OfFlashAttentionReservedTensorsAndScalarsAreTaken) {
+  expect_equal_variants(*optimized::flash_attention_score_grad(device::a2()));
+}
+TEST(AclnnIdentity, OfSelectedAttentionTheFormatOfThePagesExampleIsTaken) {
+  expect_equal_variants(*optimized::nsa_selected_attention_grad(device::a2()));
+}
+
 TEST(AclnnIdentity, OfSelectedAttentionEveryRefusalHasTheSameStatus) {
   expect_equal_refusals(*optimized::nsa_selected_attention_grad(device::a2()));
 }

@@ -1,4 +1,5 @@
 #include "packing.hpp"
+#include "plugin_call.hpp"
 
 #include <gtest/gtest.h>
 
@@ -43,6 +44,36 @@ std::string packed(const T& value) {
   Packer packer;
   packer.add(value);
   return packer.text();
+}
+
+/// What a call passes beside inputs and outputs has a name, axes, a format, and elements of its own.
+TEST(PluginCall, HoldsReservedTensorsAndFormats) {
+  using Op = spec::FlashAttentionScoreGrad;
+  spec::Call<Op> call{.surface = spec::FlashSurface::u1, .product = {}, .parameters = {},
+                      .attributes = {}};
+  Op::Inputs inputs;
+  inputs.query = spec::contiguous_tensor(spec::DType::bf16, {4, 1, 8});
+  call.parameters.query = {.present = true, .dtype = spec::DType::bf16, .format = spec::Format::ncl,
+                           .shape = {4, 1, 8}, .strides = {8, 8, 1}};
+  call.parameters.padding_mask = {.present = true, .dtype = spec::DType::uint8, .shape = {2, 3},
+                                  .strides = {3, 1}};
+  call.parameters.dpse = {.present = true, .dtype = spec::DType::fp32};
+  PluginCall<Op> seen;
+  seen.add_inputs(inputs);
+  seen.add_rest(call);
+  const assay_call c_call = seen.get();
+  EXPECT_STREQ(assay_find_tensor(&c_call, "query")->format, "NCL");
+  EXPECT_EQ(assay_find_tensor(&c_call, "query")->storage, inputs.query.bytes.data());
+  const assay_tensor* mask = assay_find_tensor(&c_call, "padding_mask");
+  ASSERT_NE(mask, nullptr);
+  EXPECT_EQ(mask->rank, 2);
+  EXPECT_EQ(mask->storage_bytes, 6);
+  EXPECT_NE(mask->storage, nullptr);
+  const assay_tensor* dpse = assay_find_tensor(&c_call, "dpse");
+  ASSERT_NE(dpse, nullptr);
+  EXPECT_EQ(dpse->rank, 0);
+  EXPECT_EQ(dpse->storage_bytes, 4);
+  EXPECT_EQ(assay_find_tensor(&c_call, "pse_shift"), nullptr);
 }
 
 template <class Op>

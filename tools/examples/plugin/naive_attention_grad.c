@@ -120,6 +120,12 @@ static view mask_view(const assay_tensor* t) {
   return v;
 }
 
+/* An optional tensor, or NULL: one without axes is none. */
+static const assay_tensor* given(const assay_call* call, const char* name) {
+  const assay_tensor* const t = assay_find_tensor(call, name);
+  return t == NULL || t->rank == 0 ? NULL : t;
+}
+
 typedef struct problem {
   int64_t batch, heads_q, heads_kv, seq_q, seq_kv, dim, dim_v, sparse_mode;
   double scale;
@@ -138,7 +144,7 @@ static problem problem_of(const assay_call* call) {
   p.value = attention_view(call, "value", p.dim_v), p.dy = attention_view(call, "dy", p.dim_v);
   p.attention = attention_view(call, "attention_in", p.dim_v);
   p.maximum = statistics_view(call, "softmax_max"), p.sum = statistics_view(call, "softmax_sum");
-  p.mask = mask_view(assay_find_tensor(call, "atten_mask"));
+  p.mask = mask_view(given(call, "atten_mask"));
   p.dq = attention_view(call, "dq", p.dim), p.dk = attention_view(call, "dk", p.dim);
   p.dv = attention_view(call, "dv", p.dim_v);
   return p;
@@ -214,9 +220,9 @@ static int32_t run(const assay_call* call, const char** reason) {
 
 static const char* unsupported(const assay_call* call) {
   const assay_value* const layout = assay_find_attribute(call, "input_layout");
-  const int has_mask = assay_find_tensor(call, "atten_mask") != NULL;
+  const int has_mask = given(call, "atten_mask") != NULL;
   if (layout == NULL || strcmp(layout->text, "TND") == 0) return "packed sequences";
-  if (assay_find_tensor(call, "pse_shift") != NULL) return "a position bias";
+  if (given(call, "pse_shift") != NULL) return "a position bias";
   if (assay_find_tensor(call, "query_rope") != NULL) return "rope tensors";
   if (assay_find_attribute(call, "keep_prob")->real != 1) return "dropout";
   if (has_mask && assay_find_attribute(call, "sparse_mode")->integer > 3)

@@ -34,6 +34,7 @@ struct Case {
   std::string profile = "normal";  ///< input profile of track B, see `profiles()`
   Patterns<Op> patterns;
   std::string relation;            ///< track relation: its name, see `list properties`
+  std::string variant;             ///< "ROW:name", another legal way to make the call; empty: the plain one
   std::string violate;             ///< "ROW:name" of the row that the call breaks; empty: a legal call
   spec::Upstream upstream = spec::Upstream::on;  ///< off: a call that upstream alone forbids is an open question
   std::int64_t rows = 0;           ///< judged rows per (batch, head); 0: all
@@ -56,6 +57,7 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit("profile", c.profile, "input profile of track bound");
   visit_fields(c.patterns, visit);
   visit("relation", c.relation, "relation between runs, of track relation");
+  visit("variant", c.variant, "ROW:name, another legal way to make the call, see 'assay explain ROW'");
   visit("violate", c.violate, "ROW:name, the row that the call breaks");
   visit("upstream", c.upstream, "whether what upstream alone states binds: on, off");
   visit("rows", c.rows, "judged rows per batch and head, 0: all");
@@ -84,9 +86,12 @@ std::string replay_command(const std::string& command_line, const std::string& i
 /// 12 hexadecimal digits of a hash of the replay line.
 std::string case_id(std::string_view command_line);
 
-/// The call that the case makes, its violation applied. Errors: std::invalid_argument for an unknown violation.
+/// The call that the case makes, its variant and its violation applied. Errors: std::invalid_argument for an unknown one.
 template <class Op>
 spec::Call<Op> call_of(const Case<Op>& c);
+
+/// The row that a variant or a violation "ROW:name" belongs to.
+std::string_view row_named_in(std::string_view way);
 
 }  // namespace assay::conformance
 

@@ -13,23 +13,38 @@ namespace assay::conformance {
 
 /// Rows of the constraint tables and what exercised them.
 struct RowCoverage {
+  /// A variant or a violation of a row.
+  struct Way {
+    std::string name;  ///< "ROW:name"
+    std::int64_t cases = 0;
+  };
   struct Row {
     std::string id;
     bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise
     std::int64_t accepted = 0, rejected = 0;      ///< cases that did
+    std::vector<Way> ways = {};                   ///< each of which must be taken
+    std::string reason = {};                      ///< of a row without such a side: why it has none
   };
   std::vector<Row> rows;
   /// Rows whose accept side, or whose reject side, some case exercised.
   std::int64_t accepted() const;
   std::int64_t rejected() const;
-  /// Ids of rows with a side that no case exercised.
+  /// Ids of rows with a side that no case exercised, and the ways "ROW:name" of the others that no case took.
   std::vector<std::string> unexercised() const;
+  /// Counts a case for the variant or violation of that name; a report of an older table may name one that is gone.
+  void take(std::string_view way);
 };
 
 /// The rows of Op's table, nothing exercised. A row that binds nowhere has no side that must be: it is reported and fails
 /// nobody.
 template <class Op>
 RowCoverage row_coverage(spec::Upstream upstream = spec::Upstream::on);
+
+/// Counts the variant of a case that conforms, or the violation of one that was refused as it should be.
+void take_ways(RowCoverage& coverage, const CaseReport& report);
+
+/// Gives rows that were read from a report what the tables say of them: their ways, none taken, and reasons.
+void complete(RowCoverage& coverage);
 
 /// Pairs of values on the axes on which cases differ, and the cases with numbers that hold them.
 struct PairCoverage {

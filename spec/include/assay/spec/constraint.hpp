@@ -55,6 +55,14 @@ struct Violation {
   void (*apply)(Call<Op>& call);
 };
 
+/// One way to meet a row for which no problem asks: a reserved tensor that is passed all the same, say. The numbers that
+/// are due stay the same. A call that has no room for it is left as it is.
+template <class Op>
+struct Variant {
+  std::string_view name;  ///< unique within the row
+  void (*apply)(Call<Op>& call);
+};
+
 /// One documented sentence. Ids are those of the specification's tables.
 template <class Op>
 struct Constraint {
@@ -71,6 +79,8 @@ struct Constraint {
   bool (*applies)(const Call<Op>& call);  ///< whether the row says anything about this call
   bool (*holds)(const Call<Op>& call);    ///< true where it does not apply
   std::vector<Violation<Op>> violations;
+  std::vector<Variant<Op>> variants = {};  ///< of rows with an accept side
+  std::string_view reason = {};  ///< of rows without accept and reject side: why no case exercises them
 
   Standing standing_on(typename Op::Surface surface) const {
     if (standing != Standing::documented || stated_for.empty()) return standing;

@@ -63,6 +63,7 @@ class Case:
     seed: int
     problem: Mapping[str, Field] = field(repr=False)
     open_question: str = ""  # what the documents leave open, so that a refusal convicts nobody
+    call: Mapping[str, Field] = field(default_factory=dict, repr=False)  # what is said beside the problem: a reserved tensor
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -171,12 +172,14 @@ def _header(path: Path, identity: str, group: h5py.Group) -> Case:
     if missing or "problem" not in group:
         raise CaseFileError(f"{path}:/cases/{identity} lacks {', '.join(missing) or 'problem'}")
     texts = {name: str(_plain(group.attrs[name])) for name in _HEADER}
+    problem, call = (_problem(group[name]) if name in group else {} for name in ("problem", "call"))
     return Case(
         path=path,
         id=identity,
         seed=int(group.attrs["seed"]),
-        problem=_problem(group["problem"]),
+        problem=problem,
         open_question=str(_plain(group.attrs.get("open_question", ""))),
+        call=call,
         **texts,
     )
 
