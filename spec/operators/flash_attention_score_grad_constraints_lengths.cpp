@@ -64,6 +64,8 @@ void abandon_a_token(FlashCall& call, Sums P::*sums) {
   rewrite(call, [](FlashProblem& p) {
     make_uniform(p);
     p.batch = std::max<std::int64_t>(2, p.batch);
+    p.seq_q = std::max<std::int64_t>(2, p.seq_q);  // the token was not all of its sequence
+    p.seq_kv = std::max<std::int64_t>(2, p.seq_kv);
   });
   Sums& of_side = call.parameters.*sums;
   if (of_side && !of_side->empty()) --of_side->back();

@@ -238,7 +238,8 @@ FlashRow type_of_slopes() {
           .holds =
               [](const FlashCall& c) {
                 const DType query = c.parameters.query.dtype, pse = c.parameters.pse_shift.dtype;
-                return !has_slopes(c) || query == DType::fp32 || (pse != DType::fp32 && pse != query);
+                const bool short_type = query == DType::fp16 || query == DType::bf16;
+                return !has_slopes(c) || !short_type || (pse != DType::fp32 && pse != query);
               },
           .violations = {{"float32",
                           [](FlashCall& c) {
