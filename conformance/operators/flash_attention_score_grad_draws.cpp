@@ -15,9 +15,16 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
+/// Every head of every sequence brings 4 MiB of its own.
+void draw_few_heads(Op::Problem& p, Group group, Draws& draws) {
+  p.heads_kv = group == Group::one ? draws.one_of({1, 2}) : group == Group::some ? 2 : 1;
+  p.heads_q = group == Group::one ? p.heads_kv : 2 * p.heads_kv;
+}
+
 /// Most of the numbers are small: many heads leave a budget short sequences.
 void draw_heads(Op::Problem& p, Group group, Draws& draws) {
   constexpr std::int64_t most_heads = 24, most_of_a_group = 16;
+  if (p.atten_mask == spec::MaskShape::compressed_bnss) return draw_few_heads(p, group, draws);
   switch (group) {
     case Group::one:
       p.heads_q = p.heads_kv = draws.one_of<std::int64_t>({1, 2, 3, draws.integer(4, 9)});
@@ -121,7 +128,7 @@ void draw_prefix(Op::Problem& p, Prefix prefix, Draws& draws) {
 /// Whether the user's mask of `c` keeps a pair at all, where chance could exclude them all.
 bool keeps_a_pair(const FlashCase& c) {
   constexpr std::int64_t few = 4096;
-  if (c.problem.atten_mask == spec::MaskShape::compressed ||
+  if (is_compressed(c.problem.atten_mask) ||
       c.problem.seq_q * c.problem.seq_kv > few)
     return true;
   const auto mask = make_mask(c);

@@ -27,7 +27,7 @@ bool any_of(Value value, std::initializer_list<Value> values) {
 }
 
 bool is_masked(const Categories& k) { return k.mask != MaskShape::absent; }
-bool has_user_mask(const Categories& k) { return is_masked(k) && k.mask != MaskShape::compressed; }
+bool has_user_mask(const Categories& k) { return is_written_out(k.mask); }
 bool has_windows(std::int64_t mode) { return mode == 0 || mode == 4 || mode >= 7; }
 bool is_packed(const Categories& k) { return k.layout == Layout::tnd; }
 bool has_slopes(const Categories& k) { return k.pse == Pse::type_2 || k.pse == Pse::type_3; }
@@ -127,6 +127,12 @@ std::vector<Exclusion> fruitless() {
       // Padded, 1024 rows mean as many queries and keys: corners.
       rule("", {layout, pse_shape},
            [](const Categories& k) { return !is_packed(k) && is_compressed(k.pse_shape); }),
+      // Every sequence of such a mask brings 4 MiB.
+      rule("", {mask, lengths},
+           [](const Categories& k) {
+             return any_of(k.mask, {MaskShape::compressed_b_one_ss, MaskShape::compressed_bnss}) &&
+                    (k.lengths == Lengths::many || has_empty(k.lengths));
+           }),
       // The forward of packed sequences has no such window, hence no statistics.
       rule("", {layout, sparse_mode, window},
            [](const Categories& k) {
@@ -221,10 +227,11 @@ std::vector<Exclusion> rows_of_masks_and_lengths() {
              const bool user_mode = k.sparse_mode <= 1 || k.sparse_mode == 5;
              return is_masked(k) && user_mode != has_user_mask(k);
            }),
-      // Of the shapes of rank 4 only 1 x 1 x S x S means the same to everyone in TND.
-      rule("FAG-C67a", {layout, mask},
+      // With a batch or head axis a written mask means the same to everyone where packed sequences are alike.
+      rule("FAG-C67a", {layout, mask, lengths},
            [](const Categories& k) {
-             return is_packed(k) && any_of(k.mask, {MaskShape::b_one_ss, MaskShape::bnss});
+             return is_packed(k) && any_of(k.mask, {MaskShape::b_one_ss, MaskShape::bnss}) &&
+                    k.lengths > Lengths::one_key && k.lengths != Lengths::single;
            }),
       // Negative windows are limited by the lengths of every sequence.
       rule("FAG-C68", {layout, lengths, window},
@@ -274,10 +281,8 @@ std::vector<Exclusion> rows_of_pse() {
            }),
       rule("FAG-C79", {layout, pse_shape},
            [](const Categories& k) {
-             return is_packed(k) ? any_of(k.pse_shape, {PseShape::bnss, PseShape::bn1s,
-                                                        PseShape::one_nss})
-                                 : any_of(k.pse_shape, {PseShape::packed_bn1s,
-                                                        PseShape::packed_bnss});
+             return !is_packed(k) &&
+                    any_of(k.pse_shape, {PseShape::packed_bn1s, PseShape::packed_bnss});
            }),
       rule("FAG-C80", {pse, lengths},
            [](const Categories& k) {

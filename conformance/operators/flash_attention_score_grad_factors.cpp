@@ -26,8 +26,12 @@ constexpr std::array layouts = {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::
 constexpr std::array dtypes = {DType::fp16, DType::bf16, DType::fp32};
 constexpr std::array<std::int64_t, 9> sparse_modes = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 constexpr std::array pse_types = {Pse::absent, Pse::type_0, Pse::type_1, Pse::type_2, Pse::type_3};
-constexpr std::array mask_shapes = {MaskShape::absent,     MaskShape::ss,   MaskShape::one_one_ss,
-                                    MaskShape::b_one_ss, MaskShape::bnss, MaskShape::compressed};
+constexpr std::array mask_shapes = {
+    MaskShape::absent,     MaskShape::ss,
+    MaskShape::one_one_ss, MaskShape::b_one_ss,
+    MaskShape::bnss,       MaskShape::compressed,
+    MaskShape::compressed_one_one_ss, MaskShape::compressed_b_one_ss,
+    MaskShape::compressed_bnss};
 constexpr std::array dropouts = {Dropout::off, Dropout::exact, Dropout::granules};
 constexpr std::array groups = {Group::one, Group::some, Group::all};
 constexpr std::array head_dims = {HeadDim::small, HeadDim::odd,  HeadDim::eights,

@@ -45,6 +45,7 @@ std::uint64_t Bias::slice(std::int64_t b, std::int64_t n, std::int64_t i) const 
   const Op::Problem& p = plan_->problem;
   switch (p.pse_shift) {
     case spec::PseShape::bnss:
+      return static_cast<std::uint64_t>((b * p.heads_q + n) * p.seq_q + i);
     case spec::PseShape::packed_bnss:
       return static_cast<std::uint64_t>(queries_.row(b, n, i));
     case spec::PseShape::one_nss:

@@ -63,7 +63,7 @@ void add_padded(LatticeCases& cases, Track track, DType dtype) {
                                   {1, MaskShape::bnss, "random"},
                                   {2, MaskShape::compressed, "random"},
                                   {3, MaskShape::compressed, "random"},
-                                  {4, MaskShape::compressed, "random"},
+                                  {4, MaskShape::compressed_b_one_ss, "random"},
                                   {5, MaskShape::b_one_ss, "random"},
                                   {6, MaskShape::compressed, "random"}};
   for (const Masking& mask : maskings) {
@@ -113,7 +113,7 @@ FlashCase packed_case(const Masking& mask, Track track, std::size_t turn) {
 void add_packed(LatticeCases& cases, Track track, DType dtype) {
   constexpr Masking maskings[] = {
       {0, MaskShape::absent, "random"},     {0, MaskShape::ss, "dead_rows"},
-      {1, MaskShape::one_one_ss, "random"}, {2, MaskShape::compressed, "random"},
+      {1, MaskShape::one_one_ss, "random"}, {2, MaskShape::compressed_one_one_ss, "random"},
       {3, MaskShape::compressed, "random"}, {4, MaskShape::compressed, "random"},
       {6, MaskShape::compressed, "random"}, {7, MaskShape::compressed, "random"},
       {8, MaskShape::compressed, "random"}};
@@ -132,6 +132,22 @@ void add_packed(LatticeCases& cases, Track track, DType dtype) {
   }
 }
 
+struct Bias {
+  PseShape shape;
+  bool packed;
+};
+
+/// Every shape that the pages list, padded in both types; of packed sequences the ones in the one, the others in the other.
+std::vector<Bias> biases_of_type(std::int64_t type) {
+  using enum PseShape;
+  std::vector<Bias> biases = {{bnss, false}, {bn1s, false}, {one_nss, false}, {one_nhs, true}};
+  if (type == 0)
+    biases.insert(biases.end(), {{bnss, true}, {packed_bn1s, true}});
+  else
+    biases.insert(biases.end(), {{bn1s, true}, {one_nss, true}, {packed_bnss, true}});
+  return biases;
+}
+
 /// Position bias of the types that a tensor holds, and dropout.
 void add_bias_and_dropout(LatticeCases& cases, Track track, DType dtype) {
   constexpr Masking masking = {3, MaskShape::compressed, "random"};
@@ -143,9 +159,7 @@ void add_bias_and_dropout(LatticeCases& cases, Track track, DType dtype) {
     }
   };
   for (const std::int64_t type : {0, 1})
-    for (const auto shape : {PseShape::bnss, PseShape::bn1s, PseShape::one_nss, PseShape::one_nhs,
-                             PseShape::packed_bn1s, PseShape::packed_bnss}) {
-      const bool packed = shape >= PseShape::bnhs;
+    for (const auto& [shape, packed] : biases_of_type(type)) {
       FlashCase c = packed ? packed_case(masking, track, cases.count())
                            : padded_case(masking, track, cases.count());
       c.surface = packed ? FlashSurface::u2 : FlashSurface::g2;

@@ -83,6 +83,9 @@ std::int64_t batch_of(const Categories& k, Draws& draws) {
     case Lengths::empty_both: return draws.one_of<std::int64_t>({3, 4, 5, draws.integer(6, 15)});
     default: break;
   }
+  // Every sequence brings 4 MiB of its own.
+  if (k.mask == spec::MaskShape::compressed_b_one_ss || k.mask == spec::MaskShape::compressed_bnss)
+    return k.layout == spec::Layout::tnd ? 2 : draws.one_of({1, 2, 2});
   if (k.layout == spec::Layout::tnd) return draws.one_of<std::int64_t>({2, 3, 4, draws.integer(5, 15)});
   const bool one_mask = k.mask == spec::MaskShape::ss || k.mask == spec::MaskShape::one_one_ss;
   // In mode 5 the mask holds every sequence's prefix.

@@ -78,11 +78,11 @@ void require_heads(const Op::Problem& p) {
 std::vector<MaskShape> mask_shapes(const Op::Problem& p) {
   using enum MaskShape;
   const bool user_mask = p.sparse_mode <= 1 || p.sparse_mode == 5;
-  if (!user_mask) return {absent, compressed};
+  if (!user_mask)
+    return {absent, compressed, compressed_one_one_ss, compressed_b_one_ss, compressed_bnss};
   // Only a mask with a slice per sequence can hold a prefix per sequence.
   const bool prefixed = p.sparse_mode == 5 && p.batch != 1 && !p.prefix.empty();
-  if (p.input_layout == Layout::tnd)
-    return prefixed ? std::vector{absent} : std::vector{absent, ss, one_one_ss};
+  if (prefixed && p.input_layout == Layout::tnd) return {absent};
   if (prefixed) return {absent, b_one_ss, bnss};
   return {absent, ss, one_one_ss, b_one_ss, bnss};
 }
@@ -91,11 +91,15 @@ std::vector<MaskShape> mask_shapes(const Op::Problem& p) {
 std::vector<PseShape> pse_shapes(const Op::Problem& p) {
   using enum PseShape;
   if (p.pse_type >= 2) return {absent, slopes_n, slopes_bn};
-  if (p.input_layout == Layout::tnd) return {absent, bnhs, one_nhs, packed_bn1s, packed_bnss};
-  // What the tensor leaves out must repeat the last rows of a square bias.
-  if (p.seq_q == p.seq_kv && p.seq_q >= spec::compressed_pse_rows)
-    return {absent, bnss, bn1s, one_nss, bnhs, one_nhs};
-  return {absent, bnss, bn1s, one_nss};
+  std::vector<PseShape> shapes = {absent, bnss, bn1s, one_nss};
+  const bool packed = p.input_layout == Layout::tnd, square = p.seq_q == p.seq_kv;
+  // What the tensor leaves out must repeat the last rows of a square bias. Of packed sequences it is that of the longest;
+  // 1024 rows for 1024 queries are the whole bias.
+  if (packed ? square || p.seq_q != spec::compressed_pse_rows
+             : square && p.seq_q >= spec::compressed_pse_rows)
+    shapes.insert(shapes.end(), {bnhs, one_nhs});
+  if (packed) shapes.insert(shapes.end(), {packed_bn1s, packed_bnss});
+  return shapes;
 }
 
 template <spec::Spelled Enum>

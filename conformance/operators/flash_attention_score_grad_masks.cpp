@@ -74,7 +74,7 @@ const Pattern& pattern_of(const std::string& name) {
   throw std::invalid_argument("no mask pattern '" + name + "'");
 }
 
-/// A user mask as rows of cells: slice (b, n), query i, key j.
+/// A mask as rows of cells: slice (b, n), query i, key j.
 class Cells {
  public:
   explicit Cells(spec::Tensor& mask) : mask_(mask), rank_(mask.shape.size()) {}
@@ -129,8 +129,8 @@ void fill_prefix(Cells& cells, std::int64_t b, std::int64_t n, const Op::Problem
 constexpr std::int64_t open_columns = 1024;
 
 /// The triangle of the sparse modes, and below it the rows that the prefix of mode 6 adds.
-void fill_compressed(spec::Tensor& mask) {
-  Cells(mask).fill(0, 0, [](std::int64_t i, std::int64_t j) {
+void fill_compressed(Cells& cells, std::int64_t b, std::int64_t n) {
+  cells.fill(b, n, [](std::int64_t i, std::int64_t j) {
     return i < spec::compressed_mask_edge ? j > i : j >= open_columns;
   });
 }
@@ -151,14 +151,12 @@ std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
   if (p.atten_mask == spec::MaskShape::absent) return std::nullopt;
   const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
   spec::Tensor mask = guarded_tensor(call.parameters.atten_mask);
-  if (p.atten_mask == spec::MaskShape::compressed) {
-    fill_compressed(mask);
-    return mask;
-  }
   Cells cells(mask);
   for (std::int64_t b = 0; b < cells.batches(); ++b)
     for (std::int64_t n = 0; n < cells.heads(); ++n) {
-      if (p.sparse_mode == 5 && !p.prefix.empty())
+      if (is_compressed(p.atten_mask))
+        fill_compressed(cells, b, n);
+      else if (p.sparse_mode == 5 && !p.prefix.empty())
         fill_prefix(cells, b, n, p);
       else
         fill_pattern(cells, b, n, c);

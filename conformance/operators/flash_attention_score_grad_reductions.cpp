@@ -153,13 +153,15 @@ std::vector<FlashCase> simpler_mask(const FlashCase& c) {
   bare.patterns.mask = FlashCase{}.patterns.mask;
   bare.problem.mask_dtype = spec::DType::boolean;
   if (shape == MaskShape::absent) return {bare};
-  single.problem.atten_mask = MaskShape::ss;
+  const MaskShape triangle = is_compressed(shape) ? shape : MaskShape::compressed;
+  single.problem.atten_mask = is_compressed(shape) ? MaskShape::compressed : MaskShape::ss;
   unmask(plain, 0, MaskShape::ss);
-  unmask(right_down, 3, MaskShape::compressed);
-  unmask(left_up, 2, MaskShape::compressed);
+  unmask(right_down, 3, triangle);
+  unmask(left_up, 2, triangle);
   if (mode < 2) return {bare, plain, single};
   plain.patterns.mask = "causal";
   std::vector<FlashCase> cases = {bare, plain};
+  if (is_compressed(shape) && shape != MaskShape::compressed) cases.push_back(single);
   if (mode > 2) cases.push_back(left_up);
   if (mode > 3) cases.push_back(right_down);
   return cases;

@@ -58,7 +58,7 @@ inline bool has_equal_lengths(const Op::Problem& p) {
   return p.lengths_q.empty() && p.lengths_kv.empty();
 }
 inline bool has_user_mask(const Op::Problem& p) {
-  return p.atten_mask != spec::MaskShape::absent && p.atten_mask != spec::MaskShape::compressed;
+  return spec::is_written_out(p.atten_mask);
 }
 /// Whether pse is written out for every pair, by the caller or by repetition.
 inline bool has_written_bias(const Op::Problem& p) {

@@ -43,6 +43,39 @@ Experiment write_mask(const Trial& base) {
   return unchanged(base, written);
 }
 
+/// Few heads and sequences, each of which has 4 MiB of a compressed mask.
+std::vector<Op::Problem> masked_once() {
+  std::vector<Op::Problem> problems = {with_mask(padded_problem(DType::fp16), 1, MaskShape::ss),
+                                       with_mask(even_problem(DType::bf16), 1, MaskShape::ss)};
+  Op::Problem packed = with_compressed_mask(even_problem(DType::bf16), 3);
+  packed.lengths_q = {12, 19}, packed.lengths_kv = {26, 22};
+  packed.heads_q = 2, packed.heads_kv = 1;
+  Op::Problem prefixed = with_compressed_mask(padded_problem(DType::fp32), 6);
+  prefixed.batch = 1, prefixed.heads_q = prefixed.heads_kv = 2, prefixed.prefix = {9};
+  problems.insert(problems.end(), {packed, prefixed});
+  return problems;
+}
+
+/// Packed sequences of several lengths have their written masks read in two ways.
+bool is_masked_once(const Op::Problem& p) {
+  return p.atten_mask == MaskShape::compressed ||
+         (p.atten_mask == MaskShape::ss && p.sparse_mode != 5 && has_equal_lengths(p));
+}
+
+Experiment repeat_mask(const Trial& base) {
+  Trial repeated = base;
+  repeated.problem.atten_mask =
+      is_compressed(base.problem.atten_mask) ? MaskShape::compressed_bnss : MaskShape::bnss;
+  const std::vector<std::int64_t> slice = spec::viewed_elements(*base.atten_mask);
+  spec::Tensor mask =
+      spec::contiguous_tensor(base.problem.mask_dtype, mask_shape(repeated.problem));
+  const auto count = static_cast<std::int64_t>(mask.bytes.size());
+  for (std::int64_t e = 0; e < count; ++e)
+    mask.store(e, base.atten_mask->load(slice[static_cast<std::size_t>(e) % slice.size()]));
+  repeated.atten_mask = std::move(mask);
+  return unchanged(base, repeated);
+}
+
 std::vector<Op::Problem> undropped() {
   std::vector<Op::Problem> problems = {padded_problem(DType::bf16), ragged_problem(DType::fp32)};
   for (Op::Problem& p : problems) p.drop_mask = spec::DropMask::exact;
@@ -235,6 +268,9 @@ std::span<const Relation> spelling_relations() {
       {"write_mask", "Modes 0 and 2 to 6 are mode 1 with the mask written out.",
        Agreement::bound, is_padded_and_masked,
        "padded layouts with a mask", windowed, write_mask},
+      {"repeat_mask", "A mask repeated for every sequence and head excludes what it excludes without.",
+       Agreement::bits, is_masked_once,
+       "compressed masks, and written ones for sequences of equal length", masked_once, repeat_mask},
       {"unused_drop_mask", "With keepProb 1 a drop mask changes nothing.", Agreement::bits,
        has_unused_drop_mask,
        "keepProb 1 with a drop mask", undropped, drop_the_drop_mask},

@@ -29,6 +29,23 @@ void visit_scores(const Op::Problem& p, Visitor&& visit) {
         for (std::int64_t j = 0; j < p.length_kv(b); ++j) visit(b, n, i, j, k++);
 }
 
+/// Where the pair lies in a tensor [B, N, S, S]; in TND its extents are the longest lengths.
+std::int64_t element_of_pair(const Op::Problem& p, std::int64_t b, std::int64_t n, std::int64_t i,
+                             std::int64_t j) {
+  return ((b * p.heads_q + n) * p.seq_q + i) * p.seq_kv + j;
+}
+
+/// The pattern of the sparse modes without batch and head axes.
+Tensor single_slice(const Tensor& mask) {
+  const std::size_t rank = mask.shape.size();
+  Tensor slice = spec::contiguous_tensor(mask.dtype, {mask.shape[rank - 2], mask.shape[rank - 1]});
+  std::int64_t k = 0;
+  for (std::int64_t i = 0; i < slice.shape[0]; ++i)
+    for (std::int64_t j = 0; j < slice.shape[1]; ++j)
+      slice.store(k++, mask.load(mask.offset + i * mask.strides[rank - 2] + j * mask.strides[rank - 1]));
+  return slice;
+}
+
 Tensor statistics_tensor(const spec::Parameter& parameter, const Op::Problem& p,
                          const std::vector<double>& rows) {
   Tensor tensor = guarded_tensor(parameter);
@@ -150,8 +167,9 @@ Tensor written_mask(
     const std::function<bool(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& keeps) {
   const bool one_for_all = p.atten_mask == spec::MaskShape::ss;
   Tensor mask = spec::contiguous_tensor(p.mask_dtype, mask_shape(p));
-  visit_scores(p, [&](auto b, auto n, auto i, auto j, auto k) {
-    mask.store(one_for_all ? i * p.seq_kv + j : k, keeps(b, n, i, j) ? 0 : 1);
+  visit_scores(p, [&](auto b, auto n, auto i, auto j, auto) {
+    mask.store(one_for_all ? i * p.seq_kv + j : element_of_pair(p, b, n, i, j),
+               keeps(b, n, i, j) ? 0 : 1);
   });
   return mask;
 }
@@ -165,8 +183,8 @@ class PairMover {
       : base_(base), moved_(moved), query_(query), key_(key) {}
 
   std::optional<Tensor> mask() const {
-    if (!base_.atten_mask || moved_.problem.atten_mask == spec::MaskShape::compressed)
-      return base_.atten_mask;
+    if (!base_.atten_mask) return std::nullopt;
+    if (is_compressed(moved_.problem.atten_mask)) return single_slice(*base_.atten_mask);
     const reference::Mask old(base_.problem, pointer(base_.atten_mask));
     return written_mask(moved_.problem, [&](auto b, auto n, auto i, auto j) {
       const spec::RowPosition q = query_({b, n, i});
@@ -190,7 +208,8 @@ class PairMover {
     const reference::PositionBias old(base_.problem, pointer(base_.pse_shift));
     visit_scores(p, [&](auto b, auto n, auto i, auto j, auto k) {
       const spec::RowPosition q = query_({b, n, i});
-      pse.store(k, old.value(q.b, q.n, q.s, old_key(b, n, j)));
+      pse.store(p.pse_shift == PseShape::packed_bnss ? k : element_of_pair(p, b, n, i, j),
+                old.value(q.b, q.n, q.s, old_key(b, n, j)));
     });
     return pse;
   }
@@ -230,6 +249,11 @@ void meet_masked_keys(const Op::Problem& p, reference::Operands<double>& rows) {
   }
 }
 
+/// Whether all sequences and heads have one written mask.
+bool is_shared(spec::MaskShape shape) {
+  return shape == spec::MaskShape::ss || shape == spec::MaskShape::one_one_ss;
+}
+
 }  // namespace
 
 Trial rearranged(const Trial& base, const Op::Problem& problem, const Origin& query,
@@ -237,12 +261,16 @@ Trial rearranged(const Trial& base, const Op::Problem& problem, const Origin& qu
   Trial moved{.problem = problem, .rows = {}, .atten_mask = {}, .pse_shift = {}, .drop_mask = {}};
   Op::Problem& p = moved.problem;
   const bool is_packed = p.input_layout == spec::Layout::tnd;
-  if (p.atten_mask != spec::MaskShape::absent && p.atten_mask != spec::MaskShape::compressed)
-    p.atten_mask = is_packed ? spec::MaskShape::ss : spec::MaskShape::bnss;
+  const bool in_one_axis = base.problem.pse_shift == PseShape::packed_bn1s ||
+                           base.problem.pse_shift == PseShape::packed_bnss;
+  if (is_compressed(p.atten_mask)) p.atten_mask = spec::MaskShape::compressed;
+  if (is_written_out(p.atten_mask))
+    p.atten_mask = is_packed && is_shared(base.problem.atten_mask) ? spec::MaskShape::ss
+                                                                   : spec::MaskShape::bnss;
   if (p.pse_shift != PseShape::absent)
-    p.pse_shift = p.pse_type >= 2 ? PseShape::slopes_bn
-                  : is_packed     ? PseShape::packed_bnss
-                                  : PseShape::bnss;
+    p.pse_shift = p.pse_type >= 2             ? PseShape::slopes_bn
+                  : is_packed && in_one_axis ? PseShape::packed_bnss
+                                             : PseShape::bnss;
   const auto queries = [&](const std::vector<double>& rows, spec::Extents to) {
     return gather(rows, query_extents(base.problem), to, query);
   };

@@ -69,9 +69,13 @@ std::vector<Masking> maskings(spec::FlashSurface surface) {
 /// Bias and dropout, as far as the entry point takes them.
 std::vector<Op::Problem> with_inputs_of_scores(spec::FlashSurface surface) {
   if (has_rope(surface)) return {};
-  Op::Problem biased = ordinary_problem(surface, 1);
-  biased.pse_shift =
-      is_unpadding(surface) ? spec::PseShape::packed_bnss : spec::PseShape::one_nss;
+  Op::Problem biased = ordinary_problem(surface, is_unpadding(surface) ? 0 : 1);
+  biased.pse_shift = spec::PseShape::one_nss;
+  if (is_unpadding(surface)) {
+    // The one form that the pages list and the host code takes; it is causal.
+    biased.pse_shift = spec::PseShape::one_nhs;
+    put_mask(biased, {3, MaskShape::compressed});
+  }
   Op::Problem dropped = ordinary_problem(surface, 2);
   dropped.keep_prob = 0.5;
   dropped.drop_mask = spec::DropMask::granules;

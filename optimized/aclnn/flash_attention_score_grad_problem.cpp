@@ -1,5 +1,6 @@
 #include "aclnn/flash_attention_score_grad_problem.hpp"
 
+#include <algorithm>
 #include <span>
 
 #include "aclnn/operands.hpp"
@@ -25,31 +26,28 @@ void set_extents(const Call& call, Op::Problem& p) {
 
 /// Of several shapes that are the same, any stands for the same elements.
 MaskShape mask_of(const Op::Problem& unmasked, const spec::Shape& shape) {
-  const std::int64_t mode = unmasked.sparse_mode;
-  if (mode >= 2 && mode != 5) return MaskShape::compressed;
+  using enum MaskShape;
+  static constexpr MaskShape written[] = {ss, one_one_ss, b_one_ss};
+  static constexpr MaskShape fixed[] = {compressed, compressed_one_one_ss, compressed_b_one_ss};
+  const bool is_fixed = unmasked.sparse_mode >= 2 && unmasked.sparse_mode != 5;
   Op::Problem p = unmasked;
-  for (const MaskShape candidate :
-       {MaskShape::ss, MaskShape::one_one_ss, MaskShape::b_one_ss}) {
+  for (const MaskShape candidate : is_fixed ? fixed : written) {
     p.atten_mask = candidate;
     if (spec::mask_shape(p) == shape) return candidate;
   }
-  return MaskShape::bnss;
+  return is_fixed ? compressed_bnss : bnss;
 }
 
 PseShape pse_of(const Op::Problem& unbiased, const spec::Shape& shape) {
   if (unbiased.pse_type >= 2) return shape.size() == 1 ? PseShape::slopes_n : PseShape::slopes_bn;
   Op::Problem p = unbiased;
-  const bool tnd = p.input_layout == spec::Layout::tnd;
-  if (tnd && shape.size() == 1) {
+  if (shape.size() == 1) {
     const bool keys_only = shape[0] == p.heads_q * key_extents(p).tokens();
     return !keys_only && shape[0] == spec::score_count(p) ? PseShape::packed_bnss
                                                           : PseShape::packed_bn1s;
   }
-  static constexpr PseShape packed[] = {PseShape::bnhs};
-  static constexpr PseShape padded[] = {PseShape::bnss, PseShape::bn1s, PseShape::one_nss,
-                                        PseShape::bnhs};
   for (const PseShape candidate :
-       tnd ? std::span<const PseShape>(packed) : std::span<const PseShape>(padded)) {
+       {PseShape::bnss, PseShape::bn1s, PseShape::one_nss, PseShape::bnhs}) {
     p.pse_shift = candidate;
     if (spec::pse_shape(p) == shape) return candidate;
   }

@@ -63,8 +63,13 @@ Refusal prefix_modes(const Call& call) {
 std::vector<Shape> legal_mask_shapes(const Call& call) {
   const CallExtents e = extents_of(call);
   const std::int64_t mode = call.attributes.sparse_mode;
-  if (mode == 6) return {{prefix_mask_rows, edge}, {1, 1, prefix_mask_rows, edge}};
-  if ((mode >= 2 && mode <= 4) || is_outer_split(mode)) return {{edge, edge}, {1, 1, edge, edge}};
+  if ((mode >= 2 && mode <= 4) || mode == 6 || is_outer_split(mode)) {
+    const std::int64_t rows = mode == 6 ? prefix_mask_rows : edge;
+    return {{rows, edge},
+            {1, 1, rows, edge},
+            {e.batch, 1, rows, edge},
+            {e.batch, e.heads_q, rows, edge}};
+  }
   return {{e.batch, 1, e.seq_q, e.seq_kv},
           {e.batch, e.heads_q, e.seq_q, e.seq_kv},
           {e.seq_q, e.seq_kv},

@@ -21,14 +21,17 @@ Exclusion::Exclusion(const Op::Problem& problem, const Op::Inputs& inputs, const
   }
 }
 
-const std::uint8_t* Exclusion::at(std::int64_t row, std::int64_t column) const {
+const std::uint8_t* Exclusion::at(const Block& block, std::int64_t row,
+                                  std::int64_t column) const {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(mask_->bytes.data());
-  return bytes + mask_->offset + row * row_ + column * column_;
+  return bytes + mask_->offset + block.b * batch_ + block.n * head_ + row * row_ +
+         column * column_;
 }
 
 const std::uint8_t* Exclusion::window(const Block& block, std::int64_t shift) const {
   const std::int64_t delta = block.first_row - block.first_column + shift;
-  return delta > 0 ? at(std::min(delta, block.columns), 0) : at(0, std::min(-delta, block.rows));
+  return delta > 0 ? at(block, std::min(delta, block.columns), 0)
+                   : at(block, 0, std::min(-delta, block.rows));
 }
 
 void Exclusion::copy(const Block& block, const std::uint8_t* from, std::int64_t stride,
@@ -42,8 +45,7 @@ void Exclusion::copy(const Block& block, const std::uint8_t* from, std::int64_t 
 
 void Exclusion::read(const Block& block, std::int64_t stride, std::uint8_t* excluded) const {
   if (!compressed_) {
-    const std::uint8_t* const first = at(block.first_row, block.first_column);
-    copy(block, first + block.b * batch_ + block.n * head_, stride, excluded);
+    copy(block, at(block, block.first_row, block.first_column), stride, excluded);
     return;
   }
   const SequenceTiles& sequence = tiling_->sequence(block.b);
@@ -62,7 +64,7 @@ void Exclusion::read(const Block& block, std::int64_t stride, std::uint8_t* excl
   const std::int64_t ones = spec::compressed_mask_edge / 2;
   const std::int64_t column =
       std::clamp<std::int64_t>(ones - (reach.prefix - block.first_column), 0, ones);
-  for_each(at(spec::compressed_mask_edge, column),
+  for_each(at(block, spec::compressed_mask_edge, column),
            [](std::uint8_t& out, std::uint8_t behind_prefix) {
              if (behind_prefix == 0) out = 0;
            });

@@ -14,8 +14,9 @@ struct Block {
 
 /// Reads the attention mask block by block, as the device does: the caller's tensor in modes 0, 1
 /// and 5, in the others a window of the compressed one that is moved with the diagonal; the left
-/// edge of a band reads the same pattern inverted, a prefix the rows below it. Source: conventions
-/// of the operators, sections 5.2 and 5.5.
+/// edge of a band reads the same pattern inverted, a prefix the rows below it. Either may have a
+/// slice for every sequence, and for every head. Source: conventions of the operators, sections 5.2
+/// and 5.5.
 class Exclusion {
  public:
   using Op = spec::FlashAttentionScoreGrad;
@@ -28,7 +29,8 @@ class Exclusion {
   void read(const Block& block, std::int64_t stride, std::uint8_t* excluded) const;
 
  private:
-  const std::uint8_t* at(std::int64_t row, std::int64_t column) const;
+  /// Address of an element in the slice of the block's sequence and head.
+  const std::uint8_t* at(const Block& block, std::int64_t row, std::int64_t column) const;
   /// Address of the block's first byte when the diagonal is moved right by `shift`.
   const std::uint8_t* window(const Block& block, std::int64_t shift) const;
   void copy(const Block& block, const std::uint8_t* from, std::int64_t stride,

@@ -33,20 +33,19 @@ Refusal type_without_pse(const Call& call) {
                     " and pse_shift is null; without pse it must be 1");
 }
 
-/// Of outer tensors. In TND, a bias has the compressed form or lies sequence by sequence.
+/// Of outer tensors. In TND the extents are those of the longest sequences, and a bias of one axis lies sequence by
+/// sequence.
 std::vector<Shape> outer_shapes(const Call& call) {
   const CallExtents e = extents_of(call);
-  const Shape compressed = {e.batch, e.heads_q, alibi_rows, e.seq_kv};
-  const Shape compressed_once = {1, e.heads_q, alibi_rows, e.seq_kv};
-  if (is_tnd(call))
-    return {compressed,
-            compressed_once,
-            {saturated_count({call.parameters.key.shape[0], e.heads_q})},
-            {score_count(e)}};
   std::vector<Shape> shapes = {{e.batch, e.heads_q, e.seq_q, e.seq_kv},
                                {e.batch, e.heads_q, 1, e.seq_kv},
                                {1, e.heads_q, e.seq_q, e.seq_kv}};
-  if (e.seq_q >= alibi_rows) shapes.insert(shapes.end(), {compressed, compressed_once});
+  if (is_tnd(call) || e.seq_q >= alibi_rows)
+    shapes.insert(shapes.end(), {{e.batch, e.heads_q, alibi_rows, e.seq_kv},
+                                 {1, e.heads_q, alibi_rows, e.seq_kv}});
+  if (is_tnd(call))
+    shapes.insert(shapes.end(), {{saturated_count({call.parameters.key.shape[0], e.heads_q})},
+                                 {score_count(e)}});
   return shapes;
 }
 
@@ -84,8 +83,7 @@ Refusal generated_lengths(const Call& call) {
 bool compressed(const Call& call, const CallExtents& e) {
   const spec::Parameter& pse = call.parameters.pse_shift;
   return is_given(pse) && !generated(call) && pse.shape.size() == 4 &&
-         pse.shape[2] == alibi_rows &&
-         (is_tnd(call) || e.seq_q > alibi_rows);
+         pse.shape[2] == alibi_rows && e.seq_q != alibi_rows;
 }
 
 Refusal alibi(const Call& call) {

@@ -21,6 +21,13 @@ Extents key_side(const Op::Problem& p, std::int64_t dim) {
   return {p.batch, p.heads_kv, p.seq_kv, dim, running_sums(p.lengths_kv)};
 }
 
+/// The pattern of the sparse mode behind the axes `leading`.
+Shape compressed_shape(const Op::Problem& p, Shape leading) {
+  leading.push_back(compressed_mask_edge + (p.sparse_mode == 6 ? compressed_prefix_rows : 0));
+  leading.push_back(compressed_mask_edge);
+  return leading;
+}
+
 std::optional<std::vector<std::int64_t>> host_array(const std::vector<std::int64_t>& values) {
   if (values.empty()) return std::nullopt;
   return values;
@@ -54,9 +61,10 @@ Shape mask_shape(const Op::Problem& p) {
     case MaskShape::one_one_ss: return {1, 1, p.seq_q, p.seq_kv};
     case MaskShape::b_one_ss: return {p.batch, 1, p.seq_q, p.seq_kv};
     case MaskShape::bnss: return {p.batch, p.heads_q, p.seq_q, p.seq_kv};
-    case MaskShape::compressed:
-      return {compressed_mask_edge + (p.sparse_mode == 6 ? compressed_prefix_rows : 0),
-              compressed_mask_edge};
+    case MaskShape::compressed: return compressed_shape(p, {});
+    case MaskShape::compressed_one_one_ss: return compressed_shape(p, {1, 1});
+    case MaskShape::compressed_b_one_ss: return compressed_shape(p, {p.batch, 1});
+    case MaskShape::compressed_bnss: return compressed_shape(p, {p.batch, p.heads_q});
     case MaskShape::absent: break;
   }
   throw std::invalid_argument("mask_shape: the problem has no mask");

@@ -102,7 +102,7 @@ void put_pse(FlashCall& call) {
   auto problem = problem_of(call);
   if (!problem) return;
   problem->pse_type = 1;
-  problem->pse_shift = is_packed(call) ? PseShape::packed_bnss : PseShape::bnss;
+  problem->pse_shift = is_packed(call) ? PseShape::bnhs : PseShape::bnss;
   attach(call.parameters.pse_shift, pse_dtype(*problem), pse_shape(*problem));
   call.attributes.pse_type = 1;
 }
@@ -137,7 +137,8 @@ void attach_mask(FlashCall& call) {
 
 void attach_pse(FlashCall& call) {
   if (!takes_pse_and_dropout(call)) return;
-  rewrite(call, leave_no_sequence_empty);
+  rewrite(call, is_packed(call) ? make_square : leave_no_sequence_empty);
+  if (is_packed(call)) put_compressed_mask(call, 2);
   put_pse(call);
 }
 

@@ -15,6 +15,25 @@ bool has_mask_of_known_extents(const FlashCall& c) {
   return given(c.parameters.atten_mask) && value_as_given(c);
 }
 
+/// Whether all sequences have as many queries, and all as many keys.
+bool has_sequences_of_one_length(const FlashCall& c) {
+  for (const Extents& extents : {*query_as_given(c), *key_as_given(c)})
+    for (std::int64_t b = 0; b < extents.batch; ++b)
+      if (extents.length(b) != extents.seq) return false;
+  return true;
+}
+
+/// A compressed mask of sparse mode 3 with more slices than there are sequences.
+void add_compressed_slice(FlashCall& call) {
+  const auto problem = problem_of(call);
+  if (!problem) return;
+  attach_mask(call, 3, {});
+  const auto query = query_as_given(call);
+  if (query)
+    reshape(call.parameters.atten_mask,
+            {query->batch + 1, 1, compressed_mask_edge, compressed_mask_edge});
+}
+
 bool mask_fits_mode(const FlashCall& c) {
   return !has_mask_of_known_extents(c) || !mode_is_known(c) || mask_form_of(c);
 }
@@ -38,6 +57,15 @@ void grow_mask(FlashCall& call) {
 void drop_mask_axis(FlashCall& call) {
   if (const auto problem = problem_of(call))
     attach_mask(call, 1, {problem->batch, problem->seq_q, problem->seq_kv});
+}
+
+/// Two sequences, the second with one key more.
+void make_ragged(FlashProblem& p) {
+  make_uniform(p);
+  p.batch = 2;
+  p.lengths_q = {p.seq_q, p.seq_q};
+  p.lengths_kv = {p.seq_kv, p.seq_kv + 1};
+  ++p.seq_kv;
 }
 
 /// A well-formed mask of a mode that the entry point does not take.
@@ -140,8 +168,9 @@ FlashRow full_prefix_mode() {
 FlashRow mask_shapes() {
   return {.id = "FAG-C67",
           .statement =
-              "attenMask is [S,S], [1,1,S,S], [B,1,S,S] or [B,N,S,S] in sparse modes 0, 1 and 5, "
-              "3072 x 2048 in mode 6, and 2048 x 2048 in the others.",
+              "attenMask is [S,S], [1,1,S,S], [B,1,S,S] or [B,N,S,S] with S x S Sq x Skv in sparse "
+              "modes 0, 1 and 5, 3072 x 2048 in mode 6, and 2048 x 2048 in the others; for packed "
+              "sequences Sq and Skv are the longest lengths.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -160,6 +189,7 @@ FlashRow mask_shapes() {
                           [](FlashCall& c) {
                             attach_mask(c, 3, {1024, 1024});
                           }},
+                         {"compressed_slices", add_compressed_slice},
                          {"prefix_rows", [](FlashCall& c) {
                             if (is_u3(c)) return;
                             attach_prefix(c);
@@ -168,13 +198,15 @@ FlashRow mask_shapes() {
                           }}}};
 }
 
-/// The pages list these shapes, the kernels read them as packed buffers.
+/// The pages list these shapes, the kernels read them as packed buffers. Where all sequences are alike both are the same.
 FlashRow packed_masks() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed(c) && has_mask_of_known_extents(c) && mode_is_known(c);
   };
   return {.id = "FAG-C67a",
-          .statement = "A mask of packed sequences with a batch or head axis is read otherwise than listed.",
+          .statement =
+              "A mask Sq x Skv with a batch or head axis for packed sequences of several lengths is "
+              "listed, and read as a packed buffer by the kernels.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -184,11 +216,12 @@ FlashRow packed_masks() {
               [](const FlashCall& c) {
                 if (!concerned(c)) return true;
                 const auto form = mask_form_of(c);
-                return form != MaskShape::b_one_ss && form != MaskShape::bnss;
+                return (form != MaskShape::b_one_ss && form != MaskShape::bnss) ||
+                       has_sequences_of_one_length(c);
               },
           .violations = {{"heads", [](FlashCall& c) {
                             if (!is_packed(c)) return;
-                            rewrite(c, make_uniform);
+                            rewrite(c, make_ragged);
                             const auto problem = problem_of(c);
                             if (!problem) return;
                             put_mask(c, 1, {problem->batch, problem->heads_q, problem->seq_q,

@@ -18,20 +18,25 @@ bool pse_can_be_judged(const FlashCall& c) {
 
 bool has_slopes(const FlashCall& c) { return pse_can_be_judged(c) && pse_type_of(c) >= 2; }
 
-/// Shapes that the pages list for packed sequences and the host code refuses.
-bool is_listed_only(const FlashCall& c) {
-  if (!is_packed(c) || !pse_can_be_judged(c) || has_slopes(c) || pse_form_of(c)) return false;
-  const Extents query = *query_as_given(c);
-  const std::int64_t seq_kv = key_as_given(c)->seq;
-  const Shape& shape = c.parameters.pse_shift.shape;
-  return shape == Shape{query.batch, query.heads, query.seq, seq_kv} ||
-         shape == Shape{query.batch, query.heads, 1, seq_kv} ||
-         shape == Shape{1, query.heads, query.seq, seq_kv};
+/// Whether pse has one of these forms and packed sequences.
+bool is_packed_pse_of(const FlashCall& c, std::initializer_list<PseShape> forms) {
+  if (!is_packed(c) || !pse_can_be_judged(c)) return false;
+  const auto form = pse_form_of(c);
+  return form && std::ranges::find(forms, *form) != forms.end();
 }
 
-bool pse_shape_fits(const FlashCall& c) {
-  return !pse_can_be_judged(c) || pse_form_of(c) || is_listed_only(c);
+/// Shapes that the page lists for packed sequences and the host code refuses. It takes 1024 rows for the compressed form.
+bool is_listed_only(const FlashCall& c) {
+  return is_packed_pse_of(c, {PseShape::bnss, PseShape::bn1s, PseShape::one_nss}) &&
+         c.parameters.pse_shift.shape[2] != compressed_pse_rows;
 }
+
+/// Forms of one axis, which the host code takes and the page does not list.
+bool is_taken_only(const FlashCall& c) {
+  return is_packed_pse_of(c, {PseShape::packed_bn1s, PseShape::packed_bnss});
+}
+
+bool pse_shape_fits(const FlashCall& c) { return !pse_can_be_judged(c) || pse_form_of(c); }
 
 /// Whether pse holds the last 1024 rows of a bias that depends on the distance alone.
 bool is_compressed(const FlashCall& c) {
@@ -73,15 +78,21 @@ void make_longer_than_compressed(FlashProblem& p) {
 
 /// A well-formed pse with one axis changed.
 void misshape_pse(FlashCall& call, std::size_t axis) {
-  if (is_packed(call)) {
-    attach_compressed_pse(call, make_square);
-  } else {
-    attach_pse(call);
-  }
+  attach_pse(call);
   Shape shape = call.parameters.pse_shift.shape;
   if (axis >= shape.size()) return;
   ++shape[axis];
   reshape(call.parameters.pse_shift, shape);
+}
+
+/// A pse of packed sequences in another form.
+void replace_packed_pse(FlashCall& call, PseShape form) {
+  if (!is_packed(call)) return;
+  attach_pse(call);
+  auto problem = problem_of(call);
+  if (!problem || !pse_can_be_judged(call)) return;
+  problem->pse_shift = form;
+  reshape(call.parameters.pse_shift, pse_shape(*problem));
 }
 
 void set_pse_type(FlashCall& call, std::int64_t pse_type) {
@@ -164,13 +175,13 @@ FlashRow pse_type_without_pse() {
                          {"three", [](FlashCall& c) { set_pse_type(c, 3); }}}};
 }
 
-/// H of the pages is 1024 rows. The packed forms of one axis are the host code's.
+/// H of the pages is 1024 rows. FAG-C79b has the forms of one axis.
 FlashRow pse_shapes() {
   return {.id = "FAG-C79",
           .statement =
-              "pseShift is [B,N,Sq,Skv], [B,N,1,Skv], [1,N,Sq,Skv] or either with 1024 rows in "
-              "pseType 0 and 1, and [N] or [B,N] in pseType 2 and 3; for packed sequences it has "
-              "1024 rows, or holds one sequence after the other.",
+              "pseShift is [B,N,Sq,Skv], [B,N,1,Skv], [1,N,Sq,Skv], [B,N,1024,Skv] or "
+              "[1,N,1024,Skv] in pseType 0 and 1, and [N] or [B,N] in pseType 2 and 3; for packed "
+              "sequences Sq and Skv are the longest lengths.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -205,13 +216,27 @@ FlashRow listed_pse_shapes() {
           .notes = "FAG-Q17",
           .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
           .holds = [](const FlashCall& c) { return !is_listed_only(c); },
-          .violations = {{"full", [](FlashCall& c) {
-                            if (!is_packed(c)) return;
-                            attach_pse(c);
-                            const auto problem = problem_of(c);
-                            if (!problem || !pse_can_be_judged(c)) return;
-                            reshape(c.parameters.pse_shift, {problem->batch, problem->heads_q,
-                                                             problem->seq_q, problem->seq_kv});
+          .violations = {{"full", [](FlashCall& c) { replace_packed_pse(c, PseShape::bnss); }},
+                         {"one_row", [](FlashCall& c) { replace_packed_pse(c, PseShape::bn1s); }},
+                         {"one_batch", [](FlashCall& c) {
+                            replace_packed_pse(c, PseShape::one_nss);
+                          }}}};
+}
+
+FlashRow packed_pse_shapes() {
+  return {.id = "FAG-C79b",
+          .statement =
+              "For packed sequences the host code also takes a pseShift of one axis, [N*T2] or "
+              "[N*sum of Sq*Skv], that holds one sequence after the other; the page lists neither.",
+          .source = {upstream_tiling, "pse checks"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "FAG-Q17",
+          .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
+          .holds = [](const FlashCall& c) { return !is_taken_only(c); },
+          .violations = {{"keys", [](FlashCall& c) { replace_packed_pse(c, PseShape::packed_bn1s); }},
+                         {"scores", [](FlashCall& c) {
+                            replace_packed_pse(c, PseShape::packed_bnss);
                           }}}};
 }
 
@@ -264,8 +289,12 @@ FlashRow compressed_pse_is_causal() {
                       }}}};
 }
 
+/// FAG-C75 has sparse mode 8, FAG-C82 and FAG-C82a have empty sequences.
 FlashRow compressed_pse_of_unequal_lengths() {
-  static constexpr auto concerned = [](const FlashCall& c) { return is_packed(c) && is_compressed(c); };
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return is_packed(c) && is_compressed(c) && !masked_in_mode(c, 8) &&
+           !has_empty_length(*query_as_given(c)) && !has_empty_length(*key_as_given(c));
+  };
   return {.id = "FAG-C81a",
           .statement =
               "A pseShift of 1024 rows for packed sequences with Sq and Skv unequal, which the forward "
@@ -287,9 +316,11 @@ FlashRow compressed_pse_of_unequal_lengths() {
 }  // namespace
 
 std::vector<FlashRow> position_rows() {
-  return {pse_type_range(),       pse_type_of_u3(),           disputed_pse_type_of_u3(),
-          pse_type_without_pse(), pse_shapes(),               listed_pse_shapes(),
-          slopes_need_equal_lengths(), compressed_pse_is_causal(), compressed_pse_of_unequal_lengths()};
+  return {pse_type_range(),           pse_type_of_u3(),
+          disputed_pse_type_of_u3(),  pse_type_without_pse(),
+          pse_shapes(),               listed_pse_shapes(),
+          packed_pse_shapes(),        slopes_need_equal_lengths(),
+          compressed_pse_is_causal(), compressed_pse_of_unequal_lengths()};
 }
 
 }  // namespace assay::spec::detail

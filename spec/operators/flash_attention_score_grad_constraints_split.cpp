@@ -28,10 +28,11 @@ bool is_square_from_the_start(const FlashCall& c) {
   return true;
 }
 
-/// A full bias over two sequences, the first of which has no queries (no keys).
+/// A bias over two sequences, the first of which has no queries (no keys).
 void empty_first(FlashCall& call, void (*change)(FlashProblem& problem)) {
   if (is_padded(call) || is_u3(call)) return;
   rewrite(call, change);
+  put_compressed_mask(call, 2);
   put_pse(call);
 }
 

@@ -222,7 +222,7 @@ std::optional<PseShape> pse_form_of(const FlashCall& call) {
   auto problem = bare_problem_of(call);
   if (!problem) return std::nullopt;
   std::vector<PseShape> forms = {PseShape::bnss, PseShape::one_nss, PseShape::bn1s};
-  if (is_packed(call)) forms = {PseShape::packed_bnss, PseShape::packed_bn1s};
+  if (is_packed(call)) forms.insert(forms.end(), {PseShape::packed_bnss, PseShape::packed_bn1s});
   // Fewer rows than the compressed form has, and its columns would lie outside the tensor.
   if (is_packed(call) || problem->seq_q >= compressed_pse_rows)
     forms.insert(forms.end(), {PseShape::bnhs, PseShape::one_nhs});
@@ -237,18 +237,14 @@ std::optional<PseShape> pse_form_of(const FlashCall& call) {
 std::optional<MaskShape> mask_form_of(const FlashCall& call) {
   auto problem = bare_problem_of(call);
   if (!problem) return std::nullopt;
+  using enum MaskShape;
+  static constexpr MaskShape written[] = {ss, one_one_ss, b_one_ss, bnss};
+  static constexpr MaskShape fixed[] = {compressed, compressed_one_one_ss, compressed_b_one_ss,
+                                        compressed_bnss};
   const std::int64_t mode = call.attributes.sparse_mode;
-  Shape shape = call.parameters.atten_mask.shape;
-  if (mode != 0 && mode != 1 && mode != 5) {
-    problem->atten_mask = MaskShape::compressed;
-    if (shape.size() == 4 && shape[0] == 1 && shape[1] == 1) shape.erase(shape.begin(), shape.begin() + 2);
-    if (mask_shape(*problem) == shape) return MaskShape::compressed;
-    return std::nullopt;
-  }
-  for (const MaskShape form :
-       {MaskShape::ss, MaskShape::one_one_ss, MaskShape::b_one_ss, MaskShape::bnss}) {
+  for (const MaskShape form : mode == 0 || mode == 1 || mode == 5 ? written : fixed) {
     problem->atten_mask = form;
-    if (mask_shape(*problem) == shape) return form;
+    if (mask_shape(*problem) == call.parameters.atten_mask.shape) return form;
   }
   return std::nullopt;
 }

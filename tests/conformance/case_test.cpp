@@ -197,7 +197,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--drop=odd", "--drop=odd: accepted: random, all_kept, all_dropped, last_bits"},
         BadLine{"--sparse_mode=9", "--sparse_mode=9: accepted: 0 to 8"},
         BadLine{"--sparse_mode=2 --atten_mask=SS",
-                "--atten_mask=SS: accepted: none, compressed with sparse_mode 2"},
+                "--atten_mask=SS: accepted: none, compressed, compressed_11SS, compressed_B1SS, "
+                "compressed_BNSS with sparse_mode 2"},
         BadLine{"--atten_mask=compressed",
                 "accepted: none, SS, 11SS, B1SS, BNSS with sparse_mode 0"},
         BadLine{"--violate=FAG-C20", "accepted: a violation only with --track=phase1"},
@@ -233,14 +234,15 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Shapes, CaseRefuses,
     testing::Values(
-        BadLine{"--layout=TND --surface=u1 --atten_mask=B1SS",
-                "--atten_mask=B1SS: accepted: none, SS, 11SS with sparse_mode 0 and layout TND"},
+        BadLine{"--layout=TND --surface=u1 --atten_mask=compressed",
+                "accepted: none, SS, 11SS, B1SS, BNSS with sparse_mode 0 and layout TND"},
         BadLine{"--layout=TND --surface=u1 --atten_mask=SS --sparse_mode=5",
                 "--atten_mask=SS: accepted: none with sparse_mode 5 and layout TND"},
         BadLine{"--batch=2 --atten_mask=SS --sparse_mode=5 --prefix=2x3",
                 "--atten_mask=SS: accepted: none, B1SS, BNSS with sparse_mode 5 and batch 2"},
         BadLine{"--atten_mask=SS --sparse_mode=7",
-                "--atten_mask=SS: accepted: none, compressed with sparse_mode 7"},
+                "--atten_mask=SS: accepted: none, compressed, compressed_11SS, compressed_B1SS, "
+                "compressed_BNSS with sparse_mode 7"},
         BadLine{"--batch=2 --atten_mask=BNSS --sparse_mode=5 --prefix=3",
                 "--prefix=3: accepted: as many numbers as batch, which is 2; these are 1"},
         BadLine{"--atten_mask=compressed --sparse_mode=6",
@@ -251,9 +253,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--pse_shift=1NHS --seq_q=1023 --seq_kv=1023",
                 "--pse_shift=1NHS: accepted: none, BNSS, BN1S, 1NSS with pse_type 1 and layout "
                 "BNSD, seq_q 1023 and seq_kv 1023"},
-        BadLine{"--layout=TND --surface=u1 --pse_shift=BNSS",
-                "accepted: none, BNHS, 1NHS, packed_BN1S, packed_BNSS with pse_type 1 and layout "
-                "TND"}));
+        BadLine{"--layout=TND --surface=u1 --pse_shift=N",
+                "accepted: none, BNSS, BN1S, 1NSS, BNHS, 1NHS, packed_BN1S, packed_BNSS with pse_type 1 "
+                "and layout TND"},
+        BadLine{"--layout=TND --surface=u1 --seq_q=1024 --seq_kv=2000 --pse_shift=BNHS",
+                "--pse_shift=BNHS: accepted: none, BNSS, BN1S, 1NSS, packed_BN1S, packed_BNSS with "
+                "pse_type 1 and layout TND, seq_q 1024 and seq_kv 2000"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Lists, CaseRefuses,
@@ -291,6 +296,14 @@ TEST(Case, LinesOfEveryFeatureAreAccepted) {
                  "--next_tokens=-1 --atten_mask=compressed",
         packed + "--surface=u2 --lengths_q=3,5 --lengths_kv=3,5 --sparse_mode=8 --pse_type=2 "
                  "--pse_shift=N --atten_mask=compressed",
+        packed + "--surface=u1 --lengths_q=3,5 --lengths_kv=4,6 --pse_shift=BNSS",
+        packed + "--surface=u2 --lengths_q=3,5 --lengths_kv=4,6 --pse_type=0 --pse_shift=BN1S",
+        packed + "--surface=u4 --lengths_q=3,5 --lengths_kv=4,6 --pse_shift=1NSS",
+        packed + "--surface=u1 --lengths_q=3,5 --lengths_kv=4,6 --atten_mask=BNSS",
+        packed + "--surface=u4 --lengths_q=3,5 --sparse_mode=1 --atten_mask=B1SS",
+        packed + "--surface=u2 --lengths_q=3,5 --sparse_mode=8 --atten_mask=compressed_BNSS",
+        padded + "--sparse_mode=3 --atten_mask=compressed_11SS",
+        padded + "--sparse_mode=6 --prefix=3,900 --atten_mask=compressed_B1SS",
         packed + "--surface=u3 --lengths_q=3,5 --head_dim_rope=8 --atten_mask=SS",
         packed + "--surface=u4 --lengths_q=3,5 --softmax_in_layout=same_as_input --keep_prob=0.5 "
                  "--drop_mask=exact"})

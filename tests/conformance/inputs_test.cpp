@@ -277,6 +277,25 @@ TEST(Masks, CompressedOneIsTheCanonicalTriangleInEveryStriding) {
   }
 }
 
+TEST(Masks, CompressedOnesAreTheSamePatternInEverySlice) {
+  FlashCase c = mask_case("random", 5, 7);
+  c.problem.batch = 2, c.problem.heads_q = c.problem.heads_kv = 2;
+  c.problem.sparse_mode = 6, c.problem.prefix = {3, 4};
+  c.problem.atten_mask = MaskShape::compressed;
+  const auto pattern = values(*make_mask(c));
+  using enum MaskShape;
+  for (const auto& [shape, slices] : {std::pair{compressed_one_one_ss, std::size_t{1}},
+                                      {compressed_b_one_ss, 2}, {compressed_bnss, 4}}) {
+    c.problem.atten_mask = shape;
+    c.inputs = shape == compressed_bnss ? Striding::transposed : Striding::padded;
+    const auto loaded = values(*make_mask(c));
+    ASSERT_EQ(loaded.size(), slices * pattern.size());
+    for (std::size_t s = 0; s < slices; ++s)
+      EXPECT_TRUE(std::equal(pattern.begin(), pattern.end(),
+                             loaded.begin() + static_cast<std::ptrdiff_t>(s * pattern.size())));
+  }
+}
+
 TEST(Masks, OfModeFiveEncodeThePrefixOfEverySequenceAndNothingElse) {
   FlashCase c = mask_case("random", 3, 4);
   c.problem.sparse_mode = 5;

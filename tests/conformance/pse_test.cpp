@@ -118,6 +118,11 @@ TEST(Pse, PackedOneHoldsSequenceBySequenceWithoutGaps) {
   EXPECT_EQ(one[18], bias[36]) << "head 0 of the second sequence";
 }
 
+TEST(Pse, OfPackedSequencesHasTheExtentsOfTheLongest) {
+  for (const PseShape shape : {PseShape::bnss, PseShape::bn1s, PseShape::one_nss})
+    EXPECT_EQ(values(*make_pse(packed(pse_case(shape)))), values(*make_pse(pse_case(shape))));
+}
+
 /// The bias of every pair on or below the diagonal is one function of i - j.
 void expect_one_diagonal(const spec::Tensor& bias, std::int64_t first_query) {
   const spec::Shape& shape = bias.shape;

@@ -207,11 +207,11 @@ bool has_mask_shape_of_mode(const FlashCall& c) {
   const spec::Shape& shape = c.parameters.atten_mask.shape;
   if (shape.size() != 2 && shape.size() != 4) return false;
   const spec::Shape edges = {shape.end()[-2], shape.end()[-1]};
-  const std::int64_t mode = c.attributes.sparse_mode;
-  if (mode == 6) return edges == spec::Shape{3072, 2048};
-  if (mode > 1 && mode != 5) return edges == spec::Shape{2048, 2048};
-  if (edges != spec::Shape{seq_q_of(c), seq_kv_of(c)}) return false;
-  const std::int64_t batch = batch_of(c);
+  const std::int64_t mode = c.attributes.sparse_mode, batch = batch_of(c);
+  const spec::Shape expected = mode == 6              ? spec::Shape{3072, 2048}
+                               : mode > 1 && mode != 5 ? spec::Shape{2048, 2048}
+                                                       : spec::Shape{seq_q_of(c), seq_kv_of(c)};
+  if (edges != expected) return false;
   return shape.size() == 2 || ((shape[0] == 1 || shape[0] == batch) &&
                                (shape[1] == 1 || (shape[0] == batch && shape[1] == heads_q_of(c))));
 }

@@ -17,9 +17,8 @@ bool has_shape_of_bias(const FlashCall& c, const spec::Shape& shape) {
     return shape[0] == heads * c.parameters.key.shape[0] || shape[0] == scores_of(c);
   if (shape.size() != 4 || shape[1] != heads || shape[3] != seq_kv_of(c)) return false;
   const bool is_per_batch = shape[0] == batch_of(c);
-  if (shape[2] == spec::compressed_pse_rows) return is_per_batch || shape[0] == 1;
-  if (is_unpadding(c.surface)) return false;
-  if (shape[2] == seq_q_of(c)) return is_per_batch || shape[0] == 1;
+  if (shape[2] == spec::compressed_pse_rows || shape[2] == seq_q_of(c))
+    return is_per_batch || shape[0] == 1;
   return shape[2] == 1 && is_per_batch;
 }
 

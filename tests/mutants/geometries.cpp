@@ -43,7 +43,7 @@ std::vector<Geometry> plain() {
                           [](Problem& p) {
                             p.input_layout = Layout::bsnd;
                             p.sparse_mode = 2;
-                            p.atten_mask = MaskShape::compressed;
+                            p.atten_mask = MaskShape::compressed_b_one_ss;
                             p.scale_value = 0.125;
                           }),
        .inputs = Striding::padded,
@@ -195,6 +195,21 @@ std::vector<Geometry> packed_sequences() {
                          }),
        .surface = FlashSurface::u4,
        .dtypes = {DType::fp16}},
+      {.problem = packed({9, 15}, {17, 26},
+                         [](Problem& p) {
+                           p.heads_q = 2, p.heads_kv = 1;
+                           p.sparse_mode = 3, p.atten_mask = MaskShape::compressed_bnss;
+                         }),
+       .surface = FlashSurface::u1,
+       .inputs = Striding::padded,
+       .dtypes = {DType::fp16}},
+      {.problem = packed({14, 14}, {17, 17},
+                         [](Problem& p) {
+                           p.sparse_mode = 1, p.atten_mask = MaskShape::bnss;
+                         }),
+       .surface = FlashSurface::u2,
+       .inputs = Striding::transposed,
+       .dtypes = {DType::bf16}},
       {.problem = packed({13, 21}, {17, 11},
                          [](Problem& p) {
                            p.sparse_mode = 1, p.atten_mask = MaskShape::ss;
@@ -225,6 +240,25 @@ std::vector<Geometry> packed_sequences() {
 
 std::vector<Geometry> packed_biases() {
   return {
+      {.problem = packed({9, 14, 11}, {15, 8, 13},
+                         [](Problem& p) {
+                           p.sparse_mode = 3, p.atten_mask = MaskShape::compressed;
+                           p.pse_shift = PseShape::bnss;
+                         }),
+       .surface = FlashSurface::u1,
+       .inputs = Striding::transposed,
+       .dtypes = {DType::bf16}},
+      {.problem = packed({9, 14}, {15, 8},
+                         [](Problem& p) {
+                           p.pse_type = 0, p.pse_shift = PseShape::one_nss;
+                         }),
+       .surface = FlashSurface::u2,
+       .dtypes = {DType::fp16}},
+      {.problem = packed({9, 14}, {15, 8},
+                         [](Problem& p) { p.pse_shift = PseShape::bn1s; }),
+       .surface = FlashSurface::u4,
+       .inputs = Striding::padded,
+       .dtypes = {DType::fp32}},
       {.problem = packed({10, 14, 12}, {16, 14, 12},
                          [](Problem& p) {
                            p.sparse_mode = 8, p.atten_mask = MaskShape::compressed;

@@ -74,6 +74,29 @@ struct ToeplitzLookup : Kernel {
   }
 };
 
+/// Looks every pair up in the compressed mask, in the slice of its sequence and head, as the device does tile by tile.
+struct TriangleLookup : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask == nullptr || !is_compressed(w.problem.atten_mask))
+      return Kernel::keeps(w, q, j);
+    const std::int64_t mode = sparse_mode(w, q.b);
+    const std::int64_t diagonal = q.i + (mode == 2 ? 0 : corner(w, q.b));
+    if (mode == 4)
+      return is_kept(w, q, diagonal + w.problem.next_tokens - j) &&
+             !is_kept(w, q, diagonal - w.problem.pre_tokens - 1 - j);
+    return is_kept(w, q, diagonal - j) || (mode == 6 && j < prefix(w, q.b));
+  }
+
+ private:
+  /// The pattern's element so far left of its diagonal; the edge ends it on either side.
+  bool is_kept(const Work& w, Query q, std::int64_t left) const {
+    constexpr std::int64_t last = spec::compressed_mask_edge - 1;
+    const std::int64_t row = std::clamp<std::int64_t>(left, 0, last);
+    return !excluded(w, {q.b, q.n, row}, std::clamp<std::int64_t>(-left, 0, last));
+  }
+};
+
 template <class Variant = Kernel>
 Specimen healthy(const std::string& name, std::string choice, const Plan& plan) {
   return healthy_in<Op, Variant>(name, std::move(choice), plan);
@@ -119,6 +142,8 @@ std::vector<Specimen> healthy_kernels() {
                                   ascend_like),
       healthy<RopeFirst>("rope_first", "accumulates the rope part of a score first", flash_like),
       healthy<DropBytes>("drop_bytes", "spreads the drop bits over bytes", ascend_like),
+      healthy<TriangleLookup>("triangle_lookup", "looks pairs up in the slices of a compressed mask",
+                              ascend_like),
       healthy<ToeplitzLookup>("toeplitz_lookup", "finds a compressed bias by distance", ascend_like),
   };
 }

@@ -69,6 +69,8 @@ std::int64_t Kernel::pse_element(const Work& w, Query q, std::int64_t j) const {
   const std::int64_t head = q.b * p.heads_q + q.n;
   const std::int64_t block = spec::compressed_pse_rows * p.seq_kv;
   switch (p.pse_shift) {
+    case spec::PseShape::bnss:
+      return (head * p.seq_q + q.i) * p.seq_kv + j;
     case spec::PseShape::bn1s:
       return head * p.seq_kv + j;
     case spec::PseShape::one_nss:

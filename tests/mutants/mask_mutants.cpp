@@ -76,6 +76,61 @@ struct UserMaskFirstBatch : Kernel {
   }
 };
 
+/// Whether a written mask of packed sequences has a slice for each.
+bool has_packed_slices(const Work& w) {
+  return reads_mask(w) && w.problem.input_layout == spec::Layout::tnd &&
+         w.atten_mask->shape.size() == 4;
+}
+
+struct PackedMaskFirstSequence : Kernel {
+  using Kernel::Kernel;
+  bool excluded(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::excluded(w, {has_packed_slices(w) ? 0 : q.b, q.n, q.i}, j);
+  }
+};
+
+struct PackedMaskFirstHead : Kernel {
+  using Kernel::Kernel;
+  bool excluded(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::excluded(w, {q.b, has_packed_slices(w) ? 0 : q.n, q.i}, j);
+  }
+};
+
+/// Whether a compressed mask has slices.
+bool has_compressed_slices(const Work& w) {
+  return w.atten_mask != nullptr && is_compressed(w.problem.atten_mask) &&
+         w.problem.atten_mask > spec::MaskShape::compressed_one_one_ss;
+}
+
+struct CompressedSlicesAsWritten : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    return has_compressed_slices(w) ? !excluded(w, q, j) : Kernel::keeps(w, q, j);
+  }
+};
+
+/// Takes the extents of the first two axes for those of the pattern, and finds it too small.
+struct CompressedSlicesIgnored : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    return has_compressed_slices(w) || Kernel::keeps(w, q, j);
+  }
+};
+
+/// Slices of a compressed mask lie as far apart as those of a written one would.
+struct CompressedSlicesApart : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    const Op::Problem& p = w.problem;
+    if (!has_compressed_slices(w) || p.sparse_mode != 2) return Kernel::keeps(w, q, j);
+    const std::int64_t heads = w.atten_mask->shape[1];
+    const std::int64_t slice = q.b * heads + (heads > 1 ? q.n : 0);
+    const std::int64_t element =
+        slice * p.seq_q * p.seq_kv + q.i * spec::compressed_mask_edge + j;
+    return w.atten_mask->load(w.atten_mask->offset + element) == 0;
+  }
+};
+
 struct MaskIgnored : Kernel {
   using Kernel::Kernel;
   bool keeps(const Work&, Query, std::int64_t) const override { return true; }
@@ -128,6 +183,17 @@ std::vector<Specimen> mask_mutants() {
       planted<UserMaskFirstHead>("user_mask_first_head", "reads the mask of head 0 for every head"),
       planted<UserMaskFirstBatch>("user_mask_first_batch",
                                   "reads the mask of batch 0 for every batch"),
+      planted<PackedMaskFirstSequence>("packed_mask_first_sequence",
+                                       "reads the mask of the first of packed sequences for all"),
+      planted<PackedMaskFirstHead>("packed_mask_first_head",
+                                   "reads the mask of head 0 for every head of packed sequences"),
+      planted<CompressedSlicesAsWritten>("compressed_slices_as_written",
+                                         "takes a compressed mask with slices for a written one",
+                                         ascend_like),
+      planted<CompressedSlicesIgnored>("compressed_slices_ignored",
+                                       "a compressed mask with slices excludes nothing"),
+      planted<CompressedSlicesApart>("compressed_slices_apart",
+                                     "slices of a compressed mask are Sq * Skv elements apart"),
       planted<MaskIgnored>("mask_ignored", "attends to every key", ascend_like),
       planted<DeadRowsAttend>("dead_rows_attend", "rows without kept key attend to all keys alike"),
       planted<DeadRowsGarbage>("dead_rows_garbage", "dq of rows without kept key is 1e-3"),

@@ -67,6 +67,12 @@ struct PseTypeTaken : Kernel {
   }
 };
 
+/// Whether the bias lies sequence by sequence without gaps.
+bool is_in_one_axis(const Work& w) {
+  return w.problem.pse_shift == spec::PseShape::packed_bn1s ||
+         w.problem.pse_shift == spec::PseShape::packed_bnss;
+}
+
 struct PseIgnored : Kernel {
   using Kernel::Kernel;
   float bias(const Work&, Query, std::int64_t) const override { return 0; }
@@ -82,8 +88,41 @@ struct PseOfFirstHead : Kernel {
 struct PseOfFirstBatch : Kernel {
   using Kernel::Kernel;
   std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
-    const bool is_packed = w.problem.input_layout == spec::Layout::tnd && !has_slopes(w);
-    return Kernel::pse_element(w, {is_packed ? q.b : 0, q.n, q.i}, j);
+    return Kernel::pse_element(w, {is_in_one_axis(w) ? q.b : 0, q.n, q.i}, j);
+  }
+};
+
+/// A full bias of packed sequences is read as the host code's form of one axis.
+struct FullPseAsPacked : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    const Op::Problem& p = w.problem;
+    if (p.input_layout != spec::Layout::tnd || p.pse_shift != spec::PseShape::bnss)
+      return Kernel::pse_element(w, q, j);
+    return w.first_score[static_cast<std::size_t>(q.b)] +
+           (q.n * p.length_q(q.b) + q.i) * p.length_kv(q.b) + j;
+  }
+};
+
+/// Rows of a bias that all sequences share are as far apart as the sequence has keys.
+struct SharedPseRowsOfOwnLength : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    const Op::Problem& p = w.problem;
+    if (p.pse_shift != spec::PseShape::one_nss) return Kernel::pse_element(w, q, j);
+    return q.n * p.seq_q * p.seq_kv + q.i * p.length_kv(q.b) + j;
+  }
+};
+
+/// The keys of a bias of one row are counted from the first token of all sequences.
+struct SingleRowByToken : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    const Op::Problem& p = w.problem;
+    if (p.input_layout != spec::Layout::tnd || p.pse_shift != spec::PseShape::bn1s)
+      return Kernel::pse_element(w, q, j);
+    return (q.n * p.seq_kv + w.key.extents.start(q.b) + j) %
+           static_cast<std::int64_t>(w.pse.size());
   }
 };
 
@@ -132,6 +171,12 @@ std::vector<Specimen> pse_mutants() {
       planted<PseOfFirstHead>("pse_of_first_head", "every head has the bias of head 0"),
       planted<PseOfFirstBatch>("pse_of_first_batch", "every batch has the bias of batch 0",
                                ascend_like),
+      planted<FullPseAsPacked>("full_pse_as_packed",
+                               "a BNSS bias of TND is read sequence by sequence without gaps"),
+      planted<SharedPseRowsOfOwnLength>("shared_pse_rows_of_own_length",
+                                        "rows of a 1NSS bias of TND are Skv(b) apart", ascend_like),
+      planted<SingleRowByToken>("single_row_by_token",
+                                "keys of a BN1S bias of TND are counted from the first token"),
       planted<SingleRowAtFullDistance>("single_row_at_full_distance",
                                        "heads of a BN1S bias are taken seq_q rows apart"),
       planted<CompressedPseRowOff>("compressed_pse_row_off",

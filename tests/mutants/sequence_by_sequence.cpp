@@ -46,7 +46,9 @@ spec::Tensor statistics_of(const Op::Problem& p, const spec::Tensor& tensor, con
 }
 
 spec::Tensor mask_of(spec::Tensor mask, const Op::Problem& p, const Cut& cut) {
-  if (p.atten_mask == spec::MaskShape::compressed) return mask;
+  const bool has_slice = mask.shape.size() == 4 && mask.shape[0] > 1;
+  if (has_slice) mask.offset += cut.b * mask.strides[0], mask.shape[0] = 1;
+  if (is_compressed(p.atten_mask)) return mask;
   mask.shape.end()[-2] = cut.queries;
   mask.shape.end()[-1] = cut.keys;
   return mask;
@@ -84,8 +86,21 @@ spec::Tensor compressed_pse_of(const spec::Tensor& tensor, const Cut& cut) {
   return part;
 }
 
+/// A full bias, or one of a single row, cut to the sequence.
+spec::Tensor full_pse_of(const spec::Tensor& tensor, const Cut& cut) {
+  spec::Tensor part = tensor;
+  if (part.shape[0] > 1) part.offset += cut.b * part.strides[0], part.shape[0] = 1;
+  part.shape[2] = std::min(part.shape[2], cut.queries);
+  part.shape[3] = cut.keys;
+  return part;
+}
+
 spec::Tensor pse_of(const Op::Problem& p, const spec::Tensor& tensor, const Cut& cut) {
   switch (p.pse_shift) {
+    case spec::PseShape::bnss:
+    case spec::PseShape::bn1s:
+    case spec::PseShape::one_nss:
+      return full_pse_of(tensor, cut);
     case spec::PseShape::packed_bn1s:
       return run_of(tensor, p.heads_q * cut.first_key, {p.heads_q * cut.keys});
     case spec::PseShape::packed_bnss:

@@ -132,6 +132,33 @@ TEST(Packed, ReadsAUserMaskOfTheLongestLengths) {
     }
 }
 
+TEST(Packed, ReadsAUserMaskOfEverySequenceAndHeadFromItsFirstToken) {
+  for (const MaskShape shape : {MaskShape::b_one_ss, MaskShape::bnss})
+    for (const Striding striding : {Striding::contiguous, Striding::transposed}) {
+      Op::Problem p = packed({140, 0, 20, 3}, {12, 7, 150, 30});
+      p.atten_mask = shape, p.sparse_mode = 1;
+      expect_gradients({.problem = p,
+                        .inputs = striding,
+                        .excludes = [](std::int64_t b, std::int64_t n, std::int64_t i,
+                                       std::int64_t j) { return (7 * b + 5 * n + 3 * i + j) % 4 == 0; }});
+    }
+}
+
+TEST(Packed, ReadsTheSliceOfACompressedMaskThatBelongsToSequenceAndHead) {
+  for (const MaskShape shape : {MaskShape::compressed_one_one_ss, MaskShape::compressed_b_one_ss,
+                                MaskShape::compressed_bnss})
+    for (const std::int64_t mode : {3, 4, 6}) {
+      Op::Problem p = compressed(packed({140, 20}, {150, 270}), mode);
+      p.atten_mask = shape;
+      if (mode == 4) p.pre_tokens = 30, p.next_tokens = 20;
+      if (mode == 6) p.prefix = {130, 260};
+      expect_gradients({.problem = p, .inputs = Striding::padded});
+      p.input_layout = Layout::bsnd, p.lengths_q.clear(), p.lengths_kv.clear();
+      if (shape == MaskShape::compressed_bnss)
+        expect_gradients({.problem = p, .inputs = Striding::transposed});
+    }
+}
+
 TEST(Prefix, LeavesKeysBehindTheDiagonalVisible) {
   for (const auto& [sq, skv] : {std::pair{150, 150}, {130, 270}, {270, 130}})
     for (const Lengths& prefix : {Lengths{0, 1}, {127, 130}, {128, 129}}) {
@@ -183,6 +210,16 @@ TEST(Bias, OfSlopesGrowsWithTheDistanceFromTheStartIndices) {
         p.q_start_idx = start_q, p.kv_start_idx = start_kv;
         expect_gradients({.problem = p, .inputs = Striding::padded});
       }
+}
+
+/// S are the longest lengths, so that rows are further apart than a shorter sequence has keys.
+TEST(Bias, OfPackedSequencesIsReadFromTheFirstTokenOfEach) {
+  for (const PseShape shape : {PseShape::bnss, PseShape::bn1s, PseShape::one_nss})
+    for (const std::int64_t type : {0, 1}) {
+      Op::Problem p = packed({5, 130, 21, 9}, {140, 7, 160, 3});
+      p.pse_type = type, p.pse_shift = shape;
+      expect_gradients({.problem = p, .inputs = type == 0 ? Striding::contiguous : Striding::padded});
+    }
 }
 
 TEST(Bias, OfPackedShapesFollowsTheSequences) {

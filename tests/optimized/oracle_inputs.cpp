@@ -27,19 +27,13 @@ void fill(Tensor& tensor, const Value& value) {
   }
 }
 
-/// The lower triangle, and below it 1024 rows that are ones in their right half.
+/// The lower triangle, and below it 1024 rows that are ones in their right half, in every slice.
 void fill_compressed_mask(Tensor& mask) {
-  for (std::int64_t i = 0; i < mask.shape[0]; ++i) {
-    const std::int64_t kept = i >= 2048 ? 1024 : i + 1;
-    const std::int64_t row = mask.offset + i * mask.strides[0];
-    for (std::int64_t j = 0; j < 2048; ++j)
-      mask.bytes[static_cast<std::size_t>(row + j * mask.strides[1])] =
-          j < kept ? std::byte{0} : std::byte{1};
-  }
+  fill(mask, [](const spec::Shape& x) { return x[3] < (x[2] >= 2048 ? 1024 : x[2] + 1) ? 0 : 1; });
 }
 
 void fill_mask(const Example& e, Tensor& mask) {
-  if (e.problem.atten_mask == spec::MaskShape::compressed) {
+  if (is_compressed(e.problem.atten_mask)) {
     fill_compressed_mask(mask);
     return;
   }

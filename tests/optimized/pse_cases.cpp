@@ -93,10 +93,14 @@ const std::vector<CheckCase>& shapes() {
       {{u1, u2, u4}, [](Problem& p) { p.pse_shift = PseShape::packed_bnss; }, {}, ""},
       {{u1, u2, u4}, [](Problem& p) { p.pse_shift = PseShape::packed_bnss; },
        [](C& c) { resize(c.parameters.pse_shift, 0, 2935); },
-       "FAG-C79: shape of pse_shift is [2935]; pseType 1 needs [3, 4, 1024, 30] or "
-       "[1, 4, 1024, 30] or [248] or [2936]"},
-      {{u1, u2, u4}, [](Problem& p) { p.pse_shift = PseShape::bnss; }, {},
-       "FAG-C79: shape of pse_shift is [3, 4, 20, 30]; pseType 1 needs "},
+       "FAG-C79: shape of pse_shift is [2935]; pseType 1 needs [3, 4, 20, 30] or [3, 4, 1, 30] or "
+       "[1, 4, 20, 30] or [3, 4, 1024, 30] or [1, 4, 1024, 30] or [248] or [2936]"},
+      {{u1, u2, u4}, [](Problem& p) { p.pse_shift = PseShape::bnss; }, {}, ""},
+      {{u1, u2, u4}, [](Problem& p) { p.pse_shift = PseShape::bn1s; }, {}, ""},
+      {{u1, u2, u4}, [](Problem& p) { p.pse_shift = PseShape::one_nss; }, {}, ""},
+      {{u1, u2, u4}, [](Problem& p) { p.pse_shift = PseShape::bn1s; },
+       [](C& c) { resize(c.parameters.pse_shift, 0, 1); },
+       "FAG-C79: shape of pse_shift is [1, 4, 1, 30]; pseType 1 needs "},
       {{g2, u2}, [](Problem& p) { slopes(p, 2, PseShape::slopes_bn); },
        [](C& c) { resize(c.parameters.pse_shift, 0, 2); },
        "FAG-C79: shape of pse_shift is [2, 4]; pseType 2 needs [4] or [3, 4]"},

@@ -81,6 +81,23 @@ TEST(PositionBias, OfShape1NssIsTheSameForEveryBatch) {
                 [](auto, auto n, auto i, auto j) { return digits({0, n, i, j}); });
 }
 
+/// S are the longest lengths; queries and keys count from the start of their sequence.
+TEST(PositionBias, OfListedShapesInTndBeginsAtEverySequence) {
+  const auto ragged = [](PseShape shape) {
+    return with_lengths(with_pse(1, shape), {1, 4, 2}, {3, 1, 5});
+  };
+  const Problem full = ragged(PseShape::bnss);
+  EXPECT_EQ(spec::pse_shape(full), (spec::Shape{3, 2, 4, 5}));
+  expect_values(full, tabulated(full, digits),
+                [](auto b, auto n, auto i, auto j) { return digits({b, n, i, j}); });
+  const Problem row = ragged(PseShape::bn1s);
+  expect_values(row, tabulated(row, digits),
+                [](auto b, auto n, auto, auto j) { return digits({b, n, 0, j}); });
+  const Problem shared = ragged(PseShape::one_nss);
+  expect_values(shared, tabulated(shared, digits),
+                [](auto, auto n, auto i, auto j) { return digits({0, n, i, j}); });
+}
+
 TEST(PositionBias, FollowsStridesAndOffset) {
   Problem p = with_pse(1, PseShape::bnss);
   p.dtype = spec::DType::fp32;

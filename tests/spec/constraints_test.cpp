@@ -344,6 +344,71 @@ TEST(FlashConstraints, AWellFormedPseOfEveryDocumentedShapeIsLegal) {
   EXPECT_EQ(broken_by(narrow), Ids{"FAG-C79"});
 }
 
+/// Two sequences of 3 and 5 queries and of 7 and 2 keys on u1, after `change`.
+Ids broken_of_packed(void (*change)(Op::Problem& p)) {
+  Op::Problem p{.input_layout = Layout::tnd, .batch = 2, .heads_q = 4, .heads_kv = 2, .seq_q = 5, .seq_kv = 7};
+  p.lengths_q = {3, 5}, p.lengths_kv = {7, 2};
+  change(p);
+  return broken_by(Asked{.problem = p, .surface = FlashSurface::u1}.call());
+}
+
+TEST(FlashConstraints, APseOfPackedSequencesMayHaveEveryListedShapeAndThatOfTheHostCode) {
+  using enum PseShape;
+  EXPECT_EQ(broken_of_packed([](Op::Problem& p) { p.pse_shift = bnss; }), Ids{"FAG-C79a"});
+  EXPECT_EQ(broken_of_packed([](Op::Problem& p) { p.pse_shift = bn1s; }), Ids{"FAG-C79a"});
+  EXPECT_EQ(broken_of_packed([](Op::Problem& p) { p.pse_shift = one_nss; }), Ids{"FAG-C79a"});
+  EXPECT_EQ(broken_of_packed([](Op::Problem& p) { p.pse_shift = packed_bn1s; }), Ids{"FAG-C79b"});
+  EXPECT_EQ(broken_of_packed([](Op::Problem& p) { p.pse_shift = packed_bnss; }), Ids{"FAG-C79b"});
+  const auto compressed = [](Op::Problem& p) {
+    p.lengths_q = p.lengths_kv = {3, 5}, p.seq_kv = 5;
+    p.sparse_mode = 3, p.atten_mask = MaskShape::compressed, p.pse_shift = one_nhs;
+  };
+  EXPECT_EQ(broken_of_packed(compressed), Ids{});
+  for (const auto id : {"FAG-C79a", "FAG-C79b"})
+    EXPECT_EQ(row_of<Op>(id).standing, Standing::disputed);
+  EXPECT_EQ(row_of<Op>("FAG-C79").standing, Standing::documented);
+}
+
+TEST(FlashConstraints, APseOf1024RowsFor1024QueriesIsTheWholeOne) {
+  // It needs no causal mask.
+  const auto whole = [](Op::Problem& p) {
+    p.lengths_q = {3, 1024}, p.seq_q = 1024, p.pse_shift = PseShape::bnhs;
+  };
+  EXPECT_EQ(broken_of_packed(whole), Ids{});
+  EXPECT_EQ(broken_of_packed([](Op::Problem& p) { p.pse_shift = PseShape::bnhs; }),
+            (Ids{"FAG-C81", "FAG-C81a"}));
+}
+
+TEST(FlashConstraints, MasksHaveBatchAndHeadAxesInEveryModeAndLayout) {
+  using enum MaskShape;
+  for (const MaskShape shape :
+       {compressed, compressed_one_one_ss, compressed_b_one_ss, compressed_bnss})
+    for (const std::int64_t mode : {2, 3, 4, 6}) {
+      Op::Problem p{.batch = 2, .heads_q = 3, .heads_kv = 3, .sparse_mode = mode, .atten_mask = shape};
+      if (mode == 6) p.prefix = {1, 2};
+      const std::int64_t rows = mode == 6 ? 3072 : 2048;
+      const Shape leading = shape == compressed_one_one_ss ? Shape{1, 1}
+                            : shape == compressed_b_one_ss ? Shape{2, 1}
+                            : shape == compressed_bnss     ? Shape{2, 3}
+                                                           : Shape{};
+      Shape expected = leading;
+      expected.insert(expected.end(), {rows, 2048});
+      EXPECT_EQ(mask_shape(p), expected);
+      EXPECT_EQ(broken_by(Asked{.problem = p}.call()), Ids{}) << mode << " " << to_string(shape);
+    }
+  // Of packed sequences the written ones are read alike by everyone where all are equally long.
+  for (const MaskShape shape : {b_one_ss, bnss}) {
+    Op::Problem p{.input_layout = Layout::tnd, .batch = 2, .heads_q = 2, .heads_kv = 2,
+                  .sparse_mode = 1, .atten_mask = shape};
+    for (const FlashSurface surface : {FlashSurface::u1, FlashSurface::u2, FlashSurface::u4}) {
+      EXPECT_EQ(broken_by(Asked{.problem = p, .surface = surface}.call()), Ids{});
+      Op::Problem ragged = p;
+      ragged.lengths_kv = {16, 9};
+      EXPECT_EQ(broken_by(Asked{.problem = ragged, .surface = surface}.call()), Ids{"FAG-C67a"});
+    }
+  }
+}
+
 TEST(FlashConstraints, ABrokenLayoutSilencesTheRowsThatDependOnIt) {
   const Call<Op> call = broken(willing_call(), "FAG-C30", "lower_case");
   EXPECT_EQ(broken_by(call), Ids{"FAG-C30"});

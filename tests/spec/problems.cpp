@@ -108,8 +108,12 @@ std::vector<std::int64_t> modes_of(FlashSurface surface) {
 
 MaskShape any_mask_shape(const Problem& p, FlashSurface surface) {
   const std::int64_t mode = p.sparse_mode;
-  if (mode != 0 && mode != 1 && mode != 5) return MaskShape::compressed;
-  if (is_unpadding(surface)) return *rc::gen::element(MaskShape::ss, MaskShape::one_one_ss);
+  if (mode != 0 && mode != 1 && mode != 5)
+    return *rc::gen::element(MaskShape::compressed, MaskShape::compressed_one_one_ss,
+                             MaskShape::compressed_b_one_ss, MaskShape::compressed_bnss);
+  const bool ragged = !p.lengths_q.empty() || !p.lengths_kv.empty();
+  if (is_unpadding(surface) && ragged)
+    return *rc::gen::element(MaskShape::ss, MaskShape::one_one_ss);
   if (mode == 5) return *rc::gen::element(MaskShape::b_one_ss, MaskShape::bnss);
   return *rc::gen::element(MaskShape::ss, MaskShape::one_one_ss, MaskShape::b_one_ss,
                            MaskShape::bnss);
@@ -161,10 +165,12 @@ void choose_bias(Problem& p, FlashSurface surface) {
   if (masked && (p.sparse_mode == 7 || (p.sparse_mode == 8 && !is_square(p)))) return;
   if (has_pse_type(surface) && (unpadding || is_square(p)) && one_in(3)) return choose_slopes(p);
   if (has_pse_type(surface) && one_in(2)) p.pse_type = 0;
-  if (is_square(p) && one_in(4)) return compress_bias(p, surface);
-  p.pse_shift = unpadding
-                    ? *rc::gen::element(PseShape::packed_bn1s, PseShape::packed_bnss)
-                    : *rc::gen::element(PseShape::bnss, PseShape::bn1s, PseShape::one_nss);
+  if (is_square(p) && (unpadding || one_in(4))) return compress_bias(p, surface);
+  // Of packed sequences the pages and the host code agree on the compressed form alone.
+  if (!unpadding)
+    p.pse_shift = *rc::gen::element(PseShape::bnss, PseShape::bn1s, PseShape::one_nss);
+  else
+    p.pse_type = 1;
 }
 
 void choose_dropout(Problem& p, FlashSurface surface) {
@@ -266,7 +272,12 @@ std::vector<Problem> features(FlashSurface surface, Layout layout) {
     p.drop_mask = DropMask::exact;
   });
   add([&](Problem& p) {
-    p.pse_shift = layout == Layout::tnd ? PseShape::packed_bnss : PseShape::bnss;
+    p.pse_shift = PseShape::bnss;
+    if (layout != Layout::tnd) return;
+    p.seq_kv = p.seq_q;
+    p.sparse_mode = 3;
+    p.atten_mask = MaskShape::compressed_bnss;
+    p.pse_shift = PseShape::one_nhs;
   });
   add([&](Problem& p) {
     p.seq_q = p.seq_kv = compressed_pse_rows + 1;
@@ -296,7 +307,7 @@ std::vector<Problem> packed_features(FlashSurface surface) {
     problems.push_back(p);
     if (mode == 8 && !has_rope(surface)) {
       problems.push_back(p);
-      problems.back().pse_shift = PseShape::packed_bn1s;
+      problems.back().pse_shift = PseShape::bnhs;
     }
   }
   Problem ragged = plain_problem(surface, Layout::tnd);

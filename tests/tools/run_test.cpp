@@ -23,6 +23,23 @@ TEST(Run, AHealthyKernelConforms) {
     EXPECT_PRED2(has, result.out, std::string(part));
 }
 
+/// Whatever the pages list for packed sequences, and compressed masks in every layout.
+TEST(Run, EveryListedShapeOfMaskAndBiasCanBeAskedFor) {
+  const cli::Registry registry = registry_of({"flash_like"});
+  const std::string packed =
+      "run flash_attention_score_grad --layout=TND --surface=u1 --heads_q=2 --heads_kv=1 "
+      "--lengths_q=5,9 --lengths_kv=8,7 ";
+  for (const char* const shapes :
+       {"--pse_shift=BNSS", "--pse_shift=BN1S", "--pse_shift=1NSS", "--sparse_mode=1 --atten_mask=B1SS",
+        "--sparse_mode=1 --atten_mask=BNSS", "--sparse_mode=2 --atten_mask=compressed_11SS",
+        "--sparse_mode=3 --atten_mask=compressed_B1SS",
+        "--sparse_mode=6 --prefix=4,2 --atten_mask=compressed_BNSS"}) {
+    const Answer result = answer(registry, words(packed + shapes));
+    EXPECT_TRUE(result.out.starts_with("conforms ")) << shapes << '\n' << result.out << result.err;
+    EXPECT_EQ(result.code, 0);
+  }
+}
+
 TEST(Run, APlantedBugIsExitOneWithTheLineThatReplaysIt) {
   const Answer result =
       answer(registry_of({"flash_like", "all_zeros"}),

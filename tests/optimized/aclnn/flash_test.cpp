@@ -58,6 +58,39 @@ bool takes(const spec::Implementation<Op>& implementation, const Call& call) {
   }
 }
 
+/// Two sequences of several lengths.
+Op::Problem ragged() {
+  return {.input_layout = spec::Layout::tnd, .dtype = spec::DType::fp16, .batch = 2, .heads_q = 4,
+          .heads_kv = 2, .seq_q = 21, .seq_kv = 37, .lengths_q = {13, 21}, .lengths_kv = {37, 18},
+          .head_dim = 24, .head_dim_v = 24};
+}
+
+TEST_F(Flash, TakesEveryListedShapeOfABiasOfPackedSequences) {
+  for (const FlashSurface surface : {FlashSurface::u1, FlashSurface::u2, FlashSurface::u4})
+    for (const auto shape : {spec::PseShape::bnss, spec::PseShape::bn1s, spec::PseShape::one_nss}) {
+      Asked asked{.problem = ragged(), .surface = surface};
+      asked.problem.pse_shift = shape;
+      asked.inputs = surface == FlashSurface::u2 ? Striding::padded : Striding::contiguous;
+      expect_same_bits(asked);
+    }
+}
+
+TEST_F(Flash, TakesMasksWithBatchAndHeadAxesInEveryModeAndLayout) {
+  using enum spec::MaskShape;
+  for (const FlashSurface surface : {FlashSurface::g1, FlashSurface::u1})
+    for (const auto& [mode, shape] :
+         {std::pair{std::int64_t{1}, b_one_ss}, {0, bnss}, {2, compressed_one_one_ss},
+          {3, compressed_b_one_ss}, {6, compressed_bnss}}) {
+      Asked asked{.problem = ragged(), .surface = surface};
+      Op::Problem& p = asked.problem;
+      if (surface == FlashSurface::g1)
+        p.input_layout = spec::Layout::bsnd, p.lengths_q.clear(), p.lengths_kv.clear();
+      p.sparse_mode = mode, p.atten_mask = shape;
+      if (mode == 6) p.prefix = {4, 11};
+      expect_same_bits(asked);
+    }
+}
+
 /// Some calls of disputed combinations are refused.
 TEST_F(Flash, GivesTheBitsOrTheRefusalOfTheImplementationForAnyLegalCall) {
   EXPECT_TRUE(rc::check([&] {

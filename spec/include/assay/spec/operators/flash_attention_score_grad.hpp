@@ -18,22 +18,39 @@
 
 namespace assay::spec {
 
-/// How the attention mask is passed. `compressed` is the fixed pattern of the sparse modes: the lower triangle of
-/// 2048 x 2048 elements, in mode 6 with the 1024 rows of the prefix below it. In TND, S are the longest lengths.
+/// How the attention mask is passed. `compressed` and what follows it are the fixed pattern of the sparse modes: the lower
+/// triangle of 2048 x 2048 elements, in mode 6 with the 1024 rows of the prefix below it; the lists of shapes limit no mode,
+/// so that it may have batch and head axes, too, each slice the same pattern. In TND, S are the longest lengths, and element
+/// (b, n, i, j) counts queries and keys from the start of sequence b.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional).
-enum class MaskShape : std::uint8_t { absent, ss, one_one_ss, b_one_ss, bnss, compressed };
+enum class MaskShape : std::uint8_t {
+  absent, ss, one_one_ss, b_one_ss, bnss,
+  compressed, compressed_one_one_ss, compressed_b_one_ss, compressed_bnss
+};
 
 template <>
-inline constexpr auto spellings_of<MaskShape> = Spellings<MaskShape, 6>{{{
+inline constexpr auto spellings_of<MaskShape> = Spellings<MaskShape, 9>{{{
     {MaskShape::absent, "none"}, {MaskShape::ss, "SS"}, {MaskShape::one_one_ss, "11SS"},
     {MaskShape::b_one_ss, "B1SS"}, {MaskShape::bnss, "BNSS"},
     {MaskShape::compressed, "compressed"},
+    {MaskShape::compressed_one_one_ss, "compressed_11SS"},
+    {MaskShape::compressed_b_one_ss, "compressed_B1SS"},
+    {MaskShape::compressed_bnss, "compressed_BNSS"},
 }}};
 
+/// Whether the mask is the fixed pattern of the sparse modes, and whether its elements are the caller's.
+constexpr bool is_compressed(MaskShape shape) { return shape >= MaskShape::compressed; }
+constexpr bool is_written_out(MaskShape shape) {
+  return shape != MaskShape::absent && !is_compressed(shape);
+}
+
 /// How pseShift is passed. pseType 0 and 1: `bnss` to `packed_bnss`, 2 and 3: `slopes_n` and `slopes_bn`.
+/// `bnss`, `bn1s`, `one_nss`: in TND, S are the longest lengths, and element (b, n, i, j) counts queries and keys from the
+/// start of sequence b, as in a mask: the page lists these shapes for TND without another reading.
 /// `bnhs`, `one_nhs`: only the last H = 1024 query rows of a bias that depends on i - j alone, under a causal mask; in TND
-/// the columns are the longest key length. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without gaps.
-/// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
+/// the columns are the longest key length. Where the longest query length is 1024 the shape is that of the whole bias and is
+/// read so. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without gaps; these two are the host code's, the rest is
+/// listed. Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
 enum class PseShape : std::uint8_t {
   absent, bnss, bn1s, one_nss, bnhs, one_nhs, packed_bn1s, packed_bnss, slopes_n, slopes_bn
 };
