@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <iterator>
 #include <utility>
 
+#include "assay/spec/numerics_limits.hpp"
 #include "json_text.hpp"
 
 namespace assay::conformance {
@@ -164,7 +166,11 @@ spec::NumericsProfile profile_from_json(const std::string& text, spec::DType io,
   std::vector<std::string> known = {"preset"};
   detail::visit_members(profile, [&](const char* name, auto& member) {
     known.emplace_back(name);
-    if (json.contains(name)) detail::read_member(json, "numerics profile", name, member);
+    if (!json.contains(name)) return;
+    detail::read_member(json, "numerics profile", name, member);
+    if constexpr (std::same_as<std::decay_t<decltype(member)>, double>)
+      if (!spec::is_share(member))
+        detail::wrong("numerics profile." + std::string(name), json[name], spec::share_choices);
   });
   for (const auto& [name, value] : json.items()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;

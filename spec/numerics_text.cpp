@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "assay/spec/numerics.hpp"
+#include "assay/spec/numerics_limits.hpp"
 
 namespace assay::spec {
 namespace {
@@ -36,7 +37,8 @@ void read_member(std::string_view item, std::string_view text, Member& member) {
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), member,
                         hex ? std::chars_format::hex : std::chars_format::general);
-    if (error != std::errc() || end != digits.data() + digits.size()) refuse(item, "a number");
+    if (error != std::errc() || end != digits.data() + digits.size() || !is_share(member))
+      refuse(item, share_choices);
   } else {
     const auto value = spellings_of<Member>.parse(text);
     if (!value) refuse(item, spellings_of<Member>.choices());

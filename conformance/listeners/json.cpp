@@ -2,8 +2,7 @@
 
 namespace assay::conformance {
 
-JsonListener::JsonListener(std::filesystem::path path, Environment environment)
-    : path_(std::move(path)) {
+JsonListener::JsonListener(Sink sink, Environment environment) : sink_(std::move(sink)) {
   results_.environment = std::move(environment);
 }
 
@@ -13,7 +12,7 @@ void JsonListener::on_case(const CaseReport& report, std::int64_t) {
 
 void JsonListener::on_end(const Summary& summary) {
   results_.summary = summary;
-  if (!path_.empty()) replace_file(path_, to_json(results_));
+  if (sink_) sink_(to_json(results_));
 }
 
 }  // namespace assay::conformance

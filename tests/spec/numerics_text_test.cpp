@@ -65,6 +65,9 @@ TEST(NumericsText, WrongWordsAreNamed) {
   EXPECT_PRED2(has, refusal("fused=1"), std::string("true or false"));
   EXPECT_PRED2(has, refusal("exp_error=small"), std::string("a number"));
   EXPECT_PRED2(has, refusal("exp_error=0x"), std::string("a number"));
+  for (const char* text : {"exp_error=-1", "exp_error=nan", "exp_error=1.5", "floor=inf"})
+    EXPECT_PRED2(has, refusal(text), std::string(text) + "': wanted a number from 0 to 1");
+  EXPECT_EQ(numerics_from_text("exp_error=0,floor=1", DType::fp16).exp_error, 0);
   EXPECT_PRED2(has, refusal("order=fixed,ascend_a2"), std::string("behind the preset"));
   EXPECT_PRED2(has, refusal("fp17:ascend_a2"), std::string("before the colon"));
   EXPECT_PRED2(has, refusal("fp32:order=sorted"), std::string("any, fixed"));

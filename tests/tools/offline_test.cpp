@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/properties.hpp"
@@ -57,6 +58,38 @@ TEST(Offline, ARecipeHoldsDigestsOnly) {
   const fixtures::CaseRecord record = reader.read(reader.ids().front());
   EXPECT_TRUE(record.inputs.empty());
   EXPECT_EQ(record.digests.size(), 7u);
+}
+
+/// What an export of a plan answers: its limits leave few and small cases.
+Answer export_plan(const std::string& file, const std::vector<std::string>& flags) {
+  std::vector<std::string> line = {"export", file, "--random=0", "--only=--dtype=fp32"};
+  line.insert(line.end(), flags.begin(), flags.end());
+  return answer(registry_of({"flash_like"}), line);
+}
+
+TEST(Offline, RecipesRespectTheLargestSize) {
+  const Folder folder;
+  const auto count = [&](const std::string& name, const std::vector<std::string>& flags) {
+    const Answer result = export_plan(folder / name, flags);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return fixtures::Reader(folder / name).ids().size();
+  };
+  const std::size_t tensors = count("t.h5", {"--largest=1000"});
+  EXPECT_GT(tensors, 0U);
+  EXPECT_EQ(count("r.h5", {"--largest=1000", "--recipe-only"}), tensors);
+}
+
+TEST(Offline, AnExportTellsItsSizeBeforeAndItsProgressOffATerminal) {
+  const Folder folder;
+  for (const std::string largest : {"1000", "3000"}) {
+    const Answer result = export_plan(folder / (largest + ".h5"), {"--largest=" + largest});
+    std::smatch told;
+    ASSERT_TRUE(std::regex_search(result.err, told, std::regex("cases, about ([0-9.]+) MB\n")))
+        << result.err;
+    const double size = static_cast<double>(std::filesystem::file_size(folder / (largest + ".h5")));
+    EXPECT_NEAR(std::stod(told[1]) * 1e6 / size, 1, 0.1) << size;
+    EXPECT_PRED2(has, result.err, std::string("1 of "));
+  }
 }
 
 TEST(Offline, CasesWithoutTensorsOfOneCallAreNotExported) {

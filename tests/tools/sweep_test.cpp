@@ -264,14 +264,15 @@ TEST(Sweep, ASpentBudgetSaysWhatWasNotRun) {
   EXPECT_PRED2(has, result.out, std::string("budget of 0.01s spent"));
 }
 
-TEST(Sweep, AFullDiskIsNamedAndWhatWasFinishedStays) {
+TEST(Sweep, AFileThatCannotBeWrittenIsNamedBeforeTheFirstCase) {
   const Folder folder;
   std::ofstream(folder / "file") << "a file where a folder is wanted";
   std::int64_t checks = 0;
   const Answer result =
       answer(counting(checks, -1, [] {}), {"sweep", quick, "--report", folder / "file/r.json"});
-  EXPECT_EQ(result.code, 3);
+  EXPECT_EQ(result.code, 2);
   EXPECT_PRED2(has, result.err, folder / "file");
+  EXPECT_EQ(checks, 0);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "choose.hpp"
 #include "commands.hpp"
 #include "dashboard.hpp"
+#include "destinations.hpp"
 #include "print_case.hpp"
 #include "reading.hpp"
 #include "stored_case.hpp"
@@ -207,18 +208,24 @@ Verdicts judge_file(const Options& options) {
   return verdicts;
 }
 
-void write_reports(const Options& options, const conformance::Results& results) {
-  if (!options.report.empty())
-    conformance::replace_file(options.report, conformance::to_json(results));
-  if (!options.html.empty()) conformance::replace_file(options.html, dashboard_page(results));
+std::vector<Destination> texts(const Options& options) {
+  return {{"--report", options.report}, {"--html", options.html}, {"--junit", options.junit}};
+}
+
+void write_reports(const Options& options, const conformance::Results& results,
+                   const Context& context) {
+  if (const auto write = sink(options.report, context)) write(conformance::to_json(results));
+  if (const auto write = sink(options.html, context)) write(dashboard_page(results));
   if (options.junit.empty()) return;
-  conformance::JunitListener junit(options.junit);
+  conformance::JunitListener junit(sink(options.junit, context));
   for (std::size_t k = 0; k < results.cases.size(); ++k)
     junit.on_case(results.cases[k], static_cast<std::int64_t>(k));
   junit.on_end(results.summary);
 }
 
 ExitCode check(const Options& options, const Context& context) {
+  require_writable(texts(options), {{"file", options.file}});
+  const Context told = beside(texts(options), context);
   const auto start = std::chrono::steady_clock::now();
   Verdicts verdicts = judge_file(options);
   verdicts.results.summary.seconds =
@@ -243,11 +250,11 @@ ExitCode check(const Options& options, const Context& context) {
   for (const CaseReport& report : verdicts.results.cases)
     if (report.verdict == Verdict::usage_error)
       context.err << fmt::format("assay: {}\n", report.findings.front().text);
-  write_reports(options, verdicts.results);
-  print_results(verdicts.results, context.out);
-  context.out << "\nnot confirmed by a file alone:\n";
+  write_reports(options, verdicts.results, context);
+  print_results(verdicts.results, told.out);
+  told.out << "\nnot confirmed by a file alone:\n";
   for (const auto& [item, count] : verdicts.unconfirmed)
-    context.out << fmt::format("  {} ({} cases)\n", item, count);
+    told.out << fmt::format("  {} ({} cases)\n", item, count);
   return verdicts.results.summary.exit_code();
 }
 

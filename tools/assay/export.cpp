@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -12,6 +13,8 @@
 #include "case_flags.hpp"
 #include "choose.hpp"
 #include "commands.hpp"
+#include "destinations.hpp"
+#include "export_size.hpp"
 #include "plan_flags.hpp"
 #include "recorder.hpp"
 #include "stored_case.hpp"
@@ -20,9 +23,13 @@ namespace assay::cli {
 namespace {
 
 struct Options {
-  std::string file, lines, numerics = "ascend_a2", largest = "1048576", implementation;
+  std::string file, lines, numerics = "ascend_a2", largest, implementation;
   bool recipe_only = false;
   PlanFlags plan;
+
+  /// A file of tensors has a limit of its own; recipes have none that is not said.
+  std::string limit() const { return !largest.empty() ? largest : recipe_only ? "" : "1048576"; }
+  Contents contents() const { return recipe_only ? Contents::recipe : Contents::tensors; }
 };
 
 template <class Op>
@@ -47,15 +54,16 @@ struct Written {
 
 template <class Op>
 Chosen<Op> chosen_cases(const Options& options) {
+  constexpr std::int64_t unlimited = std::int64_t{1} << 40;
   const std::int64_t largest =
-      integer_value("--largest", options.largest, 1, std::int64_t{1} << 40);
+      options.limit().empty() ? unlimited : integer_value("--largest", options.limit(), 1, unlimited);
   Chosen<Op> chosen;
   Planned<Op> planned = planned_cases<Op>(options.plan);
   chosen.only = planned.left_out;
   for (auto& c : planned.cases) {
     if (without_tensors(c))
       ++(c.track == conformance::Track::phase1 ? chosen.calls : chosen.relations);
-    else if (!options.recipe_only && conformance::tensor_elements(c.problem) > largest)
+    else if (conformance::tensor_elements(c.problem) > largest)
       ++chosen.large;
     else
       chosen.cases.push_back(std::move(c));
@@ -75,13 +83,51 @@ std::optional<fixtures::CaseRecord> record_of(const Options& options, const conf
                        implementation ? implementation->numerics(c.problem)
                                       : numerics_of<Op>(options, c.problem.dtype),
                        implementation ? implementation->name() : options.numerics,
-                       options.recipe_only ? Contents::recipe : Contents::tensors);
+                       options.contents());
   } catch (const conformance::NoLattice& reason) {
     if (inexact == Inexact::left_out) return std::nullopt;
     if (inexact == Inexact::recipe) return conformance::recipe(c);
     throw UsageError(fmt::format("'{}': no exact inputs for the profile: {}",
                                  conformance::command_line(c), reason.what()));
   }
+}
+
+/// One line that is drawn again and again on a terminal, and elsewhere a line now and then.
+class Progress {
+ public:
+  explicit Progress(const Context& context) : context_(context) {}
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() {
+    if (context_.terminal && shown_) context_.err << '\n';
+  }
+
+  void show(const std::string& text) {
+    const auto now = std::chrono::steady_clock::now();
+    if (context_.terminal)
+      context_.err << '\r' << text << "\x1b[K" << std::flush;
+    else if (!shown_ || now - *shown_ >= interval)
+      context_.err << text << '\n' << std::flush;
+    else
+      return;
+    shown_ = now;
+  }
+
+ private:
+  static constexpr std::chrono::seconds interval{10};
+  const Context& context_;
+  std::optional<std::chrono::steady_clock::time_point> shown_;
+};
+
+std::string size_text(std::int64_t bytes) {
+  const auto size = static_cast<double>(bytes);
+  return bytes >= 1'000'000'000 ? fmt::format("{:.1f} GB", size / 1e9)
+                                : fmt::format("{:.1f} MB", size / 1e6);
+}
+
+/// Told before the first case: an export may take long, and a disk may be small.
+void tell_size(std::int64_t cases, const ExportSize& size, std::ostream& out) {
+  out << fmt::format("{} cases, about {}\n", cases, size_text(size.bytes())) << std::flush;
 }
 
 /// Writes the cases, with what the named implementation makes of them; returns their number.
@@ -95,6 +141,7 @@ std::int64_t write_cases(const Options& options, const std::vector<conformance::
     own = make_implementation<Op>(context.registry, flags);
     implementation.emplace(*own, flags.name);
   }
+  Progress progress(context);
   std::int64_t written = 0;
   for (const auto& c : cases) {
     auto record = record_of(options, c, implementation ? &*implementation : nullptr, inexact);
@@ -107,12 +154,8 @@ std::int64_t write_cases(const Options& options, const std::vector<conformance::
                                    failure.what());
       }
     writer.write(*record);
-    ++written;
-    if (context.terminal)
-      context.err << fmt::format("\r{} of {} cases of {}\x1b[K", written, cases.size(), Op::name)
-                  << std::flush;
+    progress.show(fmt::format("{} of {} cases of {}", ++written, cases.size(), Op::name));
   }
-  if (context.terminal) context.err << '\n';
   return written;
 }
 
@@ -123,6 +166,7 @@ void print_written(const Options& options, std::int64_t cases, std::ostream& out
 
 ExitCode export_plan(const Options& options, const Context& context) {
   Written sum;
+  ExportSize size(options.contents(), !options.implementation.empty());
   std::vector<std::function<std::int64_t(fixtures::Writer&)>> parts;
   for_each_operator([&]<class Op> {
     if (!options.implementation.empty() && !is_registered<Op>(context.registry, options.implementation) &&
@@ -131,6 +175,7 @@ ExitCode export_plan(const Options& options, const Context& context) {
     auto chosen = std::make_shared<Chosen<Op>>(chosen_cases<Op>(options));
     sum.cases += std::ssize(chosen->cases), sum.large += chosen->large, sum.calls += chosen->calls;
     sum.relations += chosen->relations, sum.only += chosen->only;
+    for (const auto& c : chosen->cases) size.add(c);
     parts.push_back([&options, &context, chosen](fixtures::Writer& writer) {
       return write_cases<Op>(options, chosen->cases, writer, Inexact::left_out, context);
     });
@@ -143,16 +188,19 @@ ExitCode export_plan(const Options& options, const Context& context) {
     throw UsageError(
         fmt::format("nothing to export: {} cases check arguments, {} compare runs, {} are larger than "
                     "--largest={}",
-                    sum.calls, sum.relations, sum.large, options.largest));
+                    sum.calls, sum.relations, sum.large, options.limit()));
+  tell_size(sum.cases, size, context.err);
   fixtures::Writer writer(options.file);
   std::int64_t written = 0;
   for (const auto& write : parts) written += write(writer);
   writer.close();
   print_written(options, written, context.out);
+  const std::string limit = options.limit();
   context.out << fmt::format(
-      "left out: {} cases that only check arguments, {} that compare several runs, {} larger than "
-      "--largest={}, {} without exact inputs for the profile\n",
-      sum.calls, sum.relations, sum.large, options.largest, sum.cases - written);
+      "left out: {} cases that only check arguments, {} that compare several runs, {} {}, {} without "
+      "exact inputs for the profile\n",
+      sum.calls, sum.relations, sum.large,
+      limit.empty() ? "as too large" : "larger than --largest=" + limit, sum.cases - written);
   return ExitCode::conformant;
 }
 
@@ -214,7 +262,7 @@ Action declare(CLI::App& app, const Registry&) {
   app.add_option("--implementation", options->implementation,
                  "also store what this implementation makes of the cases");
   app.add_option("--largest", options->largest,
-                 "largest number of query and key elements of a case");
+                 "largest number of query and key elements of a case; 1048576, with --recipe-only none");
   options->plan.declare(app);
   std::vector<std::pair<std::string, Action>> actions;
   for_each_operator([&]<class Op> {
@@ -227,6 +275,7 @@ Action declare(CLI::App& app, const Registry&) {
     });
   });
   return [options, actions, &app](const Context& context) {
+    require_case_file({"file", options->file}, fixtures::CaseFileKind::cases);
     for (const auto& [name, action] : actions)
       if (app.got_subcommand(name)) return action(context);
     return options->lines.empty() ? export_plan(*options, context) : export_lines(*options, context);

@@ -5,6 +5,7 @@
 #include "assay/conformance/results.hpp"
 #include "commands.hpp"
 #include "dashboard.hpp"
+#include "destinations.hpp"
 #include "print_case.hpp"
 #include "read_results.hpp"
 #include "table.hpp"
@@ -44,18 +45,22 @@ void print_changes(const Results& results, const Results& before, std::ostream& 
 }
 
 ExitCode report(const Options& options, const Context& context) {
+  const std::vector<Destination> page = {{"--html", options.html}};
+  require_writable(page, {{"report", options.report}});
+  require_writable(page, {{"before", options.before}});
+  const Context told = beside(page, context);
+  const auto write = sink(options.html, context);
   const Results results = read_results(options.report);
   if (options.before.empty()) {
-    print_results(results, context.out);
-    if (!options.html.empty()) conformance::replace_file(options.html, dashboard_page(results));
+    print_results(results, told.out);
+    if (write) write(dashboard_page(results));
   } else {
     const Results before = read_results(options.before);
-    print_results(results, context.out);
-    print_changes(results, before, context.out);
-    if (!options.html.empty())
-      conformance::replace_file(options.html, dashboard_page(results, before));
+    print_results(results, told.out);
+    print_changes(results, before, told.out);
+    if (write) write(dashboard_page(results, before));
   }
-  if (!options.html.empty()) context.out << "\npage: " << options.html << '\n';
+  if (write) told.out << "\npage: " << options.html << '\n';
   return ExitCode::conformant;
 }
 

@@ -13,6 +13,7 @@
 #include "build_facts.hpp"
 #include "commands.hpp"
 #include "dashboard.hpp"
+#include "destinations.hpp"
 #include "print_case.hpp"
 #include "signals.hpp"
 #include "sweep_part.hpp"
@@ -142,24 +143,20 @@ ExitCode conclude(const Summary& summary, const Options& options, const Context&
   return summary.exit_code();
 }
 
-/// Prints the results and writes what is made of all of them at once.
-void publish(const conformance::Results& results, const Options& options, const Context& context) {
-  print_results(results, context.out);
-  if (!results.shrunk.empty() && !options.report.empty())
-    conformance::replace_file(options.report, conformance::to_json(results));
-  if (!options.html.empty()) conformance::replace_file(options.html, dashboard_page(results));
-  context.out << '\n';
-  print_files(options, context.out);
+std::vector<Destination> texts(const Options& options) {
+  return {{"--report", options.report}, {"--html", options.html}, {"--junit", options.junit}};
 }
 
-/// A file that cannot be written is named before the first case, not after the last.
-void require_writable(const Options& options) {
-  for (const std::string& path : {options.report, options.html, options.junit}) {
-    if (path.empty()) continue;
-    const std::string probe = path + ".probe";
-    conformance::replace_file(probe, "");
-    std::filesystem::remove(probe);
-  }
+/// Prints the results and writes what is made of all of them at once. A report on standard output
+/// cannot be replaced: it is written here alone.
+void publish(const conformance::Results& results, const Options& options, const Context& context) {
+  const Context told = beside(texts(options), context);
+  print_results(results, told.out);
+  if (!results.shrunk.empty() || is_standard_output(options.report))
+    if (const auto write = sink(options.report, context)) write(conformance::to_json(results));
+  if (const auto write = sink(options.html, context)) write(dashboard_page(results));
+  told.out << '\n';
+  print_files(options, told.out);
 }
 
 /// The store of the sweep, with what an earlier start of it left. Errors: UsageError where `--resume` finds nothing of it.
@@ -184,7 +181,9 @@ fixtures::Store opened_store(const Options& options, const std::string& plan,
 ExitCode sweep(const Options& options, const Context& context) {
   if (options.resume && options.store.empty())
     throw UsageError("--resume needs --store, the file of the sweep that was interrupted");
-  require_writable(options);
+  const Destination kept = {"--store", options.store};
+  require_case_file(kept, fixtures::CaseFileKind::store);
+  require_writable(texts(options), {kept});
   const std::int64_t shrink = integer_value("--shrink", options.shrink, 0, 1000);
   const Parts parts = sweep_parts(options.operator_name, context.registry, options.implementation,
                                   options.plan, context.err);
@@ -194,8 +193,10 @@ ExitCode sweep(const Options& options, const Context& context) {
   conformance::ConsoleListener console(
       context.err, context.terminal ? conformance::Progress::bar : conformance::Progress::lines,
       std::move(weights));
-  conformance::JsonListener json(options.report, environment(options, parts, context));
-  conformance::JunitListener junit(options.junit);
+  conformance::JsonListener json(
+      is_standard_output(options.report) ? conformance::Sink() : sink(options.report, context),
+      environment(options, parts, context));
+  conformance::JunitListener junit(sink(options.junit, context));
   std::vector<conformance::SweepListener*> listeners = {&console};
   conformance::SweepControl control{.stop = &context.stop};
   if (!options.budget.empty()) control.budget_seconds = seconds_value("--budget", options.budget);
@@ -232,7 +233,7 @@ ExitCode sweep(const Options& options, const Context& context) {
   // Last: after a kill before this line the next start takes everything up. What a stop or a budget left out is taken up
   // as well.
   if (store) summary.cases < summary.planned ? store->snapshot() : store->merge();
-  return conclude(summary, options, context);
+  return conclude(summary, options, beside(texts(options), context));
 }
 
 }  // namespace

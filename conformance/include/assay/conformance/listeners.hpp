@@ -2,10 +2,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/conformance/results.hpp"
@@ -41,31 +41,34 @@ class ConsoleListener final : public SweepListener {
   std::chrono::steady_clock::time_point started_, drawn_, last_;
 };
 
-/// Collects the results; writes report.json at the end unless `path` is empty.
+/// Takes the text of a result, whole.
+using Sink = std::function<void(std::string_view text)>;
+
+/// Collects the results; hands report.json out at the end where there is a sink.
 class JsonListener final : public SweepListener {
  public:
-  JsonListener(std::filesystem::path path, Environment environment);
+  JsonListener(Sink sink, Environment environment);
 
   void on_case(const CaseReport& report, std::int64_t index) override;
   void on_end(const Summary& summary) override;
   const Results& results() const { return results_; }
 
  private:
-  std::filesystem::path path_;
+  Sink sink_;
   Results results_;
 };
 
-/// Writes JUnit XML at the end: a testcase per case; a failure holds the findings and the replay
+/// Hands JUnit XML out at the end: a testcase per case; a failure holds the findings and the replay
 /// line.
 class JunitListener final : public SweepListener {
  public:
-  explicit JunitListener(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit JunitListener(Sink sink) : sink_(std::move(sink)) {}
 
   void on_case(const CaseReport& report, std::int64_t index) override;
   void on_end(const Summary& summary) override;
 
  private:
-  std::filesystem::path path_;
+  Sink sink_;
   std::string cases_;
   std::int64_t failures_ = 0, errors_ = 0, skipped_ = 0;
 };

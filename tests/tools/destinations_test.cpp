@@ -1,0 +1,167 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <future>
+#include <nlohmann/json.hpp>
+
+#include "assay/fixtures/file.hpp"
+#include "assay/fixtures/store.hpp"
+#include "session.hpp"
+
+namespace assay::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The operator whose cases are planned in the shortest time.
+using Op = spec::NsaCompressGrad;
+
+/// Counts the calls: nothing is run where a destination is refused.
+class Watched final : public spec::Implementation<Op> {
+ public:
+  explicit Watched(int& calls) : calls_(calls) {}
+  std::string name() const override { return "watched"; }
+  void check(const spec::Call<Op>&) const override { ++calls_; }
+  void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override { ++calls_; }
+
+ private:
+  int& calls_;
+};
+
+class Destinations : public testing::Test {
+ protected:
+  Destinations() {
+    registry.add<Op>({.name = "watched", .summary = "counts", .make = [this] {
+                        return std::make_unique<Watched>(calls);
+                      }});
+  }
+
+  Answer sweep(std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"sweep", "--only=--violate=NSAC-C02:", "--random=0"});
+    return answer(registry, flags);
+  }
+  void expect_refusal(const Answer& result, const std::vector<std::string>& parts) {
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_EQ(result.out, "");
+    for (const std::string& part : parts) EXPECT_PRED2(has, result.err, part);
+    EXPECT_EQ(calls, 0) << "cases were run first";
+  }
+
+  cli::Registry registry;
+  int calls = 0;
+  Folder folder;
+};
+
+TEST_F(Destinations, AFolderIsNoticedBeforeTheFirstCase) {
+  fs::create_directory(folder / "f");
+  for (const char* flag : {"--report", "--html", "--junit", "--store"})
+    expect_refusal(sweep({std::string(flag) + "=" + (folder / "f")}),
+                   {std::string(flag) + " is '", "which is a folder"});
+  expect_refusal(answer(registry, {"export", folder / "f"}), {"file is '", "which is a folder"});
+}
+
+TEST_F(Destinations, AFileBelowAFileIsNoticedBeforeTheFirstCase) {
+  std::ofstream(folder / "file") << "mine";
+  expect_refusal(sweep({"--html", folder / "file/page.html"}), {"--html", "cannot be written"});
+  EXPECT_EQ(text_of(folder / "file"), "mine");
+}
+
+TEST_F(Destinations, TwoResultsNeedTwoFiles) {
+  const std::string file = folder / "a.txt";
+  expect_refusal(sweep({"--report", file, "--html", file}), {"--html is '", "--report is, too"});
+  expect_refusal(sweep({"--report", file, "--store", folder / "./a.txt"}),
+                 {"--store is '", "--report is, too"});
+  fs::create_symlink("a.txt", folder / "link");
+  expect_refusal(sweep({"--report", file, "--junit", folder / "link"}),
+                 {"--junit is '", "--report is, too"});
+  expect_refusal(sweep({"--report=-", "--junit=-"}), {"--junit is '-'", "--report is, too"});
+  std::ofstream(folder / "r.json") << "{}";
+  expect_refusal(answer(registry, {"report", folder / "r.json", "--html", folder / "r.json"}),
+                 {"report is '", "--html is, too"});
+  EXPECT_EQ(text_of(folder / "r.json"), "{}");
+}
+
+TEST_F(Destinations, AStoreReplacesNothingButAStore) {
+  const std::string exported = folder / "cases.h5", text = folder / "thesis.txt";
+  ASSERT_EQ(answer(registry, {"export", exported, "--recipe-only", "nsa_compress_grad"}).code,
+            0);
+  std::ofstream(text) << "mine";
+  const std::string before = text_of(exported);
+  expect_refusal(sweep({"--store", exported}), {"--store is '", "is no store of a sweep"});
+  expect_refusal(sweep({"--store", text}), {"--store is '", "is no store of a sweep"});
+  expect_refusal(sweep({"--store=-"}), {"--store is '-'", "needs a name"});
+  EXPECT_EQ(text_of(exported), before);
+  EXPECT_EQ(text_of(text), "mine");
+  const std::string store = folder / "s.h5";
+  EXPECT_NE(sweep({"--store", store}).code, 2);
+  calls = 0;
+  EXPECT_NE(sweep({"--store", store}).code, 2) << "its own kind";
+  EXPECT_GT(calls, 0);
+  calls = 0;
+  expect_refusal(answer(registry, {"export", store}), {"file is '", "is no file that was exported"});
+  expect_refusal(answer(registry, {"export", text}), {"file is '", "is no file that was exported"});
+}
+
+TEST_F(Destinations, TheFolderOfTheStoresPartsIsItsOwn) {
+  fs::create_directory(folder / "s.h5.parts");
+  std::ofstream(folder / "s.h5.parts/thesis.h5") << "mine";
+  const Answer result = sweep({"--store", folder / "s.h5"});
+  EXPECT_NE(result.code, 0);
+  EXPECT_PRED2(has, result.err, std::string("s.h5.parts is no folder of a store: it holds thesis.h5"));
+  EXPECT_EQ(text_of(folder / "s.h5.parts/thesis.h5"), "mine");
+  EXPECT_EQ(calls, 0);
+}
+
+TEST_F(Destinations, ALinkStaysALink) {
+  fs::create_directory(folder / "real");
+  for (const std::string name : {"r.json", "p.html", "j.xml", "s.h5", "c.h5"})
+    fs::create_symlink("real/" + name, folder / name);
+  std::ofstream(folder / "real/r.json") << "old";
+  sweep({"--report", folder / "r.json", "--html", folder / "p.html", "--junit", folder / "j.xml",
+         "--store", folder / "s.h5"});
+  answer(registry, {"export", folder / "c.h5", "--recipe-only", "nsa_compress_grad"});
+  for (const std::string name : {"r.json", "p.html", "j.xml", "s.h5", "c.h5"}) {
+    EXPECT_TRUE(fs::is_symlink(folder / name)) << name;
+    EXPECT_GT(fs::file_size(folder / ("real/" + name)), 3U) << name;
+  }
+  fs::create_symlink("circle", folder / "circle");
+  expect_refusal((calls = 0, sweep({"--html", folder / "circle"})), {"leads in a circle"});
+}
+
+/// A pipe stands for everything that is no regular file.
+TEST_F(Destinations, WhatIsNoRegularFileIsWrittenThrough) {
+  const std::string pipe = folder / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  auto reader = std::async(std::launch::async, [&] { return text_of(pipe); });
+  const Answer result = sweep({"--report", pipe});
+  const std::string text = reader.get();
+  EXPECT_TRUE(fs::is_fifo(pipe)) << "it was replaced";
+  EXPECT_GT(nlohmann::json::parse(text)["cases"].size(), 0U);
+  expect_refusal((calls = 0, sweep({"--store", pipe})), {"--store is '", "no regular file"});
+}
+
+/// The link keeps a mistake from reaching the device itself.
+TEST_F(Destinations, ADeviceThatIsFullIsAnError) {
+  if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full that may be written";
+  fs::create_symlink("/dev/full", folder / "full");
+  const Answer result = sweep({"--html", folder / "full"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_PRED2(has, result.err, std::string("/dev/full: it cannot be written: No space left"));
+  EXPECT_TRUE(fs::is_symlink(folder / "full"));
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST_F(Destinations, AMinusIsStandardOutput) {
+  const auto here = fs::current_path();
+  fs::current_path(folder / "");
+  const Answer json = sweep({"--report=-"}), page = sweep({"--html=-"});
+  const bool made = fs::exists("-");
+  fs::current_path(here);
+  EXPECT_FALSE(made) << "a file of that name";
+  EXPECT_GT(nlohmann::json::parse(json.out)["cases"].size(), 0U);
+  EXPECT_PRED2(has, json.err, std::string("verdict ")) << "the summary goes beside it";
+  EXPECT_TRUE(page.out.starts_with("<!")) << page.out.substr(0, 100);
+}
+
+}  // namespace
+}  // namespace assay::tests
