@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -13,6 +14,8 @@ namespace assay::conformance {
 
 /// Gathers the cases of a plan: legal ones, each once, on the plan's product where it names one. Calls that break what
 /// upstream alone states are left out with it.
+/// Cheap ones come first, calls that only phase 1 judges and small exact cases above all: a budget judges as
+/// many as it can.
 template <class Op>
 class CaseCollector {
  public:
@@ -32,7 +35,11 @@ class CaseCollector {
     }
   }
   const std::vector<Case<Op>>& cases() const { return cases_; }
-  std::vector<Case<Op>> take() { return std::move(cases_); }
+  /// In the order in which they run.
+  std::vector<Case<Op>> take() {
+    std::ranges::stable_sort(cases_, {}, [](const Case<Op>& c) { return expected_cost(c); });
+    return std::move(cases_);
+  }
 
  private:
   static bool is_switched_off(const Case<Op>& c) {

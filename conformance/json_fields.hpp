@@ -102,6 +102,8 @@ void visit_members(T& s, Visitor&& visit) {
   visit("verdict", s.verdict);
   visit("runs", s.runs);
   visit("end", s.end);
+  visit("again", s.again);
+  visit("failed_again", s.failed_again);
 }
 
 template <MaybeConst<Environment> T, class Visitor>

@@ -26,6 +26,7 @@ Json json_of(const std::vector<WorstError>& worst) {
 
 Json json_of(const Environment& environment, double seconds) {
   Json object = detail::json_of(environment);
+  object["program"] = environment.program;
   object["seconds"] = seconds;
   Json profiles = Json::object();
   for (const auto& [dtype, profile] : environment.numerics)
@@ -95,6 +96,18 @@ std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases) {
   return worst;
 }
 
+std::string fault_of(const CaseReport& report) {
+  std::string fault = std::string(spec::to_string(report.verdict)) + ' ' + report.violated_row;
+  if (!report.findings.empty())
+    fault += ' ' + report.findings.front().rule + ' ' + report.findings.front().tensor;
+  return fault;
+}
+
+std::string replay_command(const CaseReport& report, const std::string& program) {
+  constexpr std::string_view own = "assay";
+  return program + replay_command(report.command_line, report.implementation).substr(own.size());
+}
+
 std::string to_json(const CaseReport& report) { return detail::text_of(detail::json_of(report)); }
 
 std::string to_json(const spec::NumericsProfile& profile) {
@@ -137,7 +150,14 @@ Results results_from_json(const std::string& text) {
     for (const auto& [dtype, profile] : environment["numerics"].items())
       results.environment.numerics[dtype] = profile.dump();
   detail::read_member(json, "report", "cases", results.cases);
-  if (json.contains("shrunk")) detail::read_member(json, "report", "shrunk", results.shrunk);
+  if (environment.contains("program"))
+    detail::read_member(environment, "report.environment", "program", results.environment.program);
+  if (json.contains("shrunk")) {
+    Json shrunk = json["shrunk"];
+    for (Json& one : shrunk)  // reports of earlier versions lack these
+      if (one.is_object()) one.emplace("again", 0), one.emplace("failed_again", 0);
+    detail::read(shrunk, "report.shrunk", results.shrunk);
+  }
   if (!json.contains("summary")) throw std::invalid_argument("report has no member 'summary'");
   const double seconds = results.summary.seconds;
   results.summary = summary_from(json["summary"], "report.summary");

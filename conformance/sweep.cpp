@@ -28,6 +28,12 @@ void Sweep::add(const CaseReport& report) {
   for (SweepListener* listener : listeners_) listener->on_case(report, index);
 }
 
+void Sweep::skip(const CaseReport& report) {
+  const std::int64_t index = summary_.cases;
+  count(summary_, report);
+  for (SweepListener* listener : listeners_) listener->on_skipped(report, index);
+}
+
 const Summary& Sweep::finish() {
   summary_.seconds = seconds_since(start_);
   for (SweepListener* listener : listeners_) listener->on_end(summary_);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assay/conformance/examination.hpp"
@@ -44,6 +45,21 @@ Verdict refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer, C
   return Verdict::rejected_wrongly;
 }
 
+/// The report of a case that phase 1 alone would judge, where the kernel has none. Nothing is asked
+/// of the kernel.
+template <class Op>
+std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
+                                                  const spec::Implementation<Op>& kernel) {
+  if ((c.violate.empty() && c.track != Track::phase1) || kernel.checks_arguments())
+    return std::nullopt;
+  CaseReport report = blank_report(c);
+  report.implementation = kernel.name();
+  if (const auto* row = row_of<Op>(c.violate)) report.violated_row = row->id;
+  report.verdict = Verdict::not_applicable;
+  add_note(report, "note", no_argument_checks);
+  return report;
+}
+
 /// A call that breaks a row: only phase 1 is asked.
 template <class Op>
 CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
@@ -52,11 +68,6 @@ CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel
   report.implementation = kernel.name();
   const spec::Constraint<Op>* row = row_of<Op>(c.violate);
   report.violated_row = row->id;
-  if (!kernel.checks_arguments()) {
-    report.verdict = Verdict::not_applicable;
-    add_note(report, "note", no_argument_checks);
-    return report;
-  }
   const Answer answer = answer_of([&] { kernel.check(call); });
   if (answer.failure) {
     report.verdict = *answer.failure;
@@ -224,11 +235,6 @@ CaseReport examine_legal(Examination<Op>& examination, spec::Implementation<Op>&
     add_note(report, "note", not_offered(*reason));
     return report;
   }
-  if (c.track == Track::phase1 && !kernel.checks_arguments()) {
-    report.verdict = Verdict::not_applicable;
-    add_note(report, "note", no_argument_checks);
-    return report;
-  }
   if (c.track == Track::phase1)
     report.verdict = Verdict::conforms;
   else
@@ -246,8 +252,10 @@ template <class Op>
 CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
   const auto start = std::chrono::steady_clock::now();
   const Case<Op>& c = examination.examined();
-  CaseReport report = c.violate.empty() ? detail::examine_legal(examination, kernel)
-                                        : detail::examine_violation(c, kernel);
+  auto skipped = detail::without_argument_checks(c, kernel);
+  CaseReport report = skipped             ? std::move(*skipped)
+                      : c.violate.empty() ? detail::examine_legal(examination, kernel)
+                                          : detail::examine_violation(c, kernel);
   report.implementation = kernel.name();
   report.seconds_total = seconds_since(start);
   return report;
@@ -257,6 +265,7 @@ template <class Op>
 CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   const auto start = std::chrono::steady_clock::now();
   const auto examined = [&] {
+    if (auto skipped = detail::without_argument_checks(c, kernel)) return std::move(*skipped);
     if (!c.violate.empty()) return detail::examine_violation(c, kernel);
     if (c.track == Track::relation) return examine_relation(c, kernel);
     Examination<Op> examination(c);

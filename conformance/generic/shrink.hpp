@@ -28,19 +28,30 @@ template <class Op>
 class Search {
  public:
   Search(const Case<Op>& c, const CaseReport& failing, const CaseJudge<Op>& judge,
-         const ShrinkBudget& budget)
-      : judge_(judge), budget_(budget), examined_(c), failing_(failing), failure_(failing.verdict),
-        broken_(broken_rows(c)) {
+         const CaseJudge<Op>& alone, const ShrinkBudget& budget)
+      : judge_(judge), alone_(alone ? alone : judge), budget_(budget), examined_(c),
+        failing_(failing), failure_(failing.verdict), broken_(broken_rows(c)) {
     best_.smallest = c;
     best_.report = failing;
     seen_.insert(command_line(c));
   }
 
   Shrunk<Op> run() {
+    if (const auto spent = spent_budget()) {
+      best_.end = *spent;
+      return std::move(best_);
+    }
+    best_.again = repeated(examined_);
+    if (!best_.again.always_fails()) {
+      best_.end = ShrinkEnd::unsteady;
+      return std::move(best_);
+    }
     while (pass()) {
     }
-    if (failure_ == Verdict::crash && best_.report.command_line != failing_.command_line &&
-        !crashes_again()) {
+    if (best_.smallest == examined_) return std::move(best_);
+    if (const Repetition again = repeated(best_.smallest); again.always_fails()) {
+      best_.again = again;
+    } else {
       best_.smallest = examined_;
       best_.report = failing_;
       best_.end = ShrinkEnd::unsteady;
@@ -49,13 +60,14 @@ class Search {
   }
 
  private:
-  /// Whether the smallest crashes twice more: a kernel may count its calls.
-  bool crashes_again() {
-    for (int k = 0; k < 2; ++k) {
-      ++best_.runs;
-      if (judge_(best_.smallest).verdict != failure_) return false;
-    }
-    return true;
+  /// Whether the case fails again, twice: a kernel may lose something now and then, or count its
+  /// calls.
+  Repetition repeated(const Case<Op>& c) {
+    const double left = std::max(0.0, budget_.seconds - seconds_since(start_));
+    const Repetition again = repeat(
+        [&] { return contribution(alone_(c).verdict) == ExitCode::nonconformant; }, 2, left);
+    best_.runs += again.runs;
+    return again;
   }
 
   /// Every reduction once, as often as it succeeds; whether any did.
@@ -130,6 +142,7 @@ class Search {
   }
 
   const CaseJudge<Op>& judge_;
+  const CaseJudge<Op>& alone_;
   const ShrinkBudget& budget_;
   const Case<Op> examined_;
   const CaseReport failing_;
@@ -144,11 +157,11 @@ class Search {
 
 template <class Op>
 Shrunk<Op> shrink(const Case<Op>& c, const CaseReport& failing, const CaseJudge<Op>& judge,
-                  const ShrinkBudget& budget) {
+                  const ShrinkBudget& budget, const CaseJudge<Op>& alone) {
   if (contribution(failing.verdict) != ExitCode::nonconformant)
     throw std::invalid_argument("a case that is " + std::string(spec::to_string(failing.verdict)) +
                                 " cannot be shrunk: " + failing.command_line);
-  return detail::Search<Op>(c, failing, judge, budget).run();
+  return detail::Search<Op>(c, failing, judge, alone, budget).run();
 }
 
 }  // namespace assay::conformance

@@ -39,20 +39,24 @@ std::string field(const CaseReport& report, std::string_view name) {
   return {};
 }
 
-std::string details(const CaseReport& report) {
-  std::string text =
-      "replay: " + replay_command(report.command_line, report.implementation) + '\n';
+std::string details(const CaseReport& report, const std::string& program) {
+  std::string text = "replay: " + replay_command(report, program) + '\n';
   for (const Finding& finding : report.findings)
     text += fmt::format("{}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ",
                         finding.tensor, finding.text);
   return text;
 }
 
-std::string outcome(const CaseReport& report, std::string_view element) {
-  const std::string message =
-      report.findings.empty() ? std::string() : report.findings.front().text;
+/// What is said of the case first.
+std::string message_of(const CaseReport& report) {
+  return report.findings.empty() ? std::string() : report.findings.front().text;
+}
+
+std::string outcome(const CaseReport& report, std::string_view element,
+                    const std::string& program) {
   return fmt::format("<{0} type=\"{1}\" message=\"{2}\">{3}</{0}>", element,
-                     spec::to_string(report.verdict), escaped(message), escaped(details(report)));
+                     spec::to_string(report.verdict), escaped(message_of(report)),
+                     escaped(details(report, program)));
 }
 
 }  // namespace
@@ -62,13 +66,13 @@ void JunitListener::on_case(const CaseReport& report, std::int64_t) {
   const ExitCode code = contribution(report.verdict);
   if (report.verdict == Verdict::not_applicable) {
     ++skipped_;
-    inner = "<skipped/>";
+    inner = fmt::format("<skipped message=\"{}\"/>", escaped(message_of(report)));
   } else if (code == ExitCode::nonconformant) {
     ++failures_;
-    inner = outcome(report, "failure");
+    inner = outcome(report, "failure", program_);
   } else if (code != ExitCode::conformant) {
     ++errors_;
-    inner = outcome(report, "error");
+    inner = outcome(report, "error", program_);
   }
   cases_ +=
       fmt::format("  <testcase classname=\"{}.{}\" name=\"{} {}\" time=\"{:.6f}\">{}</testcase>\n",

@@ -23,11 +23,12 @@ template CaseReport examine(const Case<Op>&, spec::Implementation<Op>&);
 template CaseReport examine(Examination<Op>&, spec::Implementation<Op>&);
 
 template RowCoverage row_coverage<Op>(spec::Upstream upstream);
-template void Sweep::run(std::span<const Case<Op>>, spec::Implementation<Op>&);
+template void Sweep::run(std::span<const Case<Op>>, std::size_t, std::size_t,
+                         spec::Implementation<Op>&, const MakeFresh<Op>&);
 template Summary sweep(std::span<const Case<Op>>, spec::Implementation<Op>&,
                        std::span<SweepListener* const>, const SweepControl&);
 template Shrunk<Op> shrink(const Case<Op>&, const CaseReport&, const CaseJudge<Op>&,
-                           const ShrinkBudget&);
+                           const ShrinkBudget&, const CaseJudge<Op>&);
 
 template fixtures::CaseRecord recipe(const Case<Op>&);
 template std::vector<fixtures::NamedTensor> named_tensors(const Op::Inputs&);

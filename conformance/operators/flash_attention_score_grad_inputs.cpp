@@ -108,6 +108,7 @@ Op::Inputs make_inputs(const Case<Op>& c) {
     inputs.key_rope = filled(t.key_rope, c, key_rope_extents(p), Stream::key_rope);
   }
   auto forward = reference::blocked_forward(p, inputs);
+  flash::disturb_statistics(c.profile, p.dtype, query_extents(p), forward.softmax_sum);
   draw_keyless(c, forward);
   inputs.softmax_max = statistics(t.softmax_max, p, forward.softmax_max);
   inputs.softmax_sum = statistics(t.softmax_sum, p, forward.softmax_sum);

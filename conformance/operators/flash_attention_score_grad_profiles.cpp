@@ -1,6 +1,7 @@
 #include "operators/flash_attention_score_grad_profiles.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
@@ -34,6 +35,8 @@ struct Profile {
   ProfileValue value;
 };
 
+constexpr std::string_view foreign_statistics = "foreign_statistics";
+
 constexpr Profile profile_list[] = {
     {"normal", "every element is close to normal with deviation 1",
      profile::normal},
@@ -61,6 +64,10 @@ constexpr Profile profile_list[] = {
     {"huge_dy", "dy is 2^40 (fp16: 2^4) times as large", profile::huge_dy},
     {"sparse_dy", "three rows of dy in four are zero, as where few tokens have a loss",
      profile::sparse_dy},
+    {foreign_statistics,
+     "softmax_sum is up to 2^47 (fp16: 2^3) times that of the data, by rows: taken as given it makes "
+     "P as much smaller",
+     profile::normal},
     {"overflow_fp16", "one row in 512 has dS beyond the largest fp16 number", overflow_fp16},
 };
 
@@ -70,6 +77,17 @@ ProfileValue profile_value(const std::string& name) {
   for (const Profile& profile : profile_list)
     if (profile.name == name) return profile.value;
   throw std::invalid_argument("no input profile '" + name + "'");
+}
+
+void disturb_statistics(const std::string& profile, spec::DType dtype,
+                        const spec::Extents& queries, std::vector<double>& softmax_sum) {
+  if (profile != foreign_statistics) return;
+  const std::int64_t powers = dtype == spec::DType::fp16 ? 4 : 48;
+  for (std::size_t row = 0; row < softmax_sum.size(); ++row) {
+    const std::int64_t s = queries.position(static_cast<std::int64_t>(row)).s;
+    if (softmax_sum[row] < 0x1p60)
+      softmax_sum[row] = std::ldexp(softmax_sum[row], static_cast<int>(s % powers));
+  }
 }
 
 }  // namespace flash

@@ -7,7 +7,6 @@ namespace assay::conformance {
 template <>
 std::vector<Case<spec::FlashAttentionScoreGrad>> sample(const SamplingPlan& plan) {
   CaseCollector<spec::FlashAttentionScoreGrad> cases(plan);
-  // Refusals first: they cost next to nothing, and a small budget must not leave them out.
   cases.add(flash::violation_cases());
   cases.add(flash::variant_cases());
   cases.add(flash::corner_cases(plan.seed));
@@ -21,6 +20,7 @@ std::vector<Case<spec::FlashAttentionScoreGrad>> sample(const SamplingPlan& plan
   cases.add(flash::large_relation_cases(plan.seed));
   if (plan.full) cases.add(flash::largest_cases(plan.seed));
   cases.add(flash::model_cases(plan.full ? flash::ModelExtent::whole : flash::ModelExtent::cut));
+  cases.add(flash::declaration_cases());
   return cases.take();
 }
 

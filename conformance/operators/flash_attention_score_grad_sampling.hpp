@@ -62,4 +62,9 @@ std::vector<FlashCase> model_cases(ModelExtent extent);
 /// The most tokens that the documents name: 2048 packed sequences of 512 and one sequence of 131072 in a band of 4096.
 std::vector<FlashCase> largest_cases(std::uint64_t seed);
 
+/// Cases in which a kernel whose arithmetic is not what it declares is told by its error, in fields
+/// of which others say nothing: statistics and their LSE form, the fused exponent, the error of
+/// exp.
+std::vector<FlashCase> declaration_cases();
+
 }  // namespace assay::conformance::flash

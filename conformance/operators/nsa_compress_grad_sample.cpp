@@ -6,7 +6,6 @@ namespace assay::conformance {
 template <>
 std::vector<Case<spec::NsaCompressGrad>> sample(const SamplingPlan& plan) {
   CaseCollector<spec::NsaCompressGrad> cases(plan);
-  // Refusals first: they cost next to nothing, and a small budget must not leave them out.
   cases.add(compress::violation_cases());
   cases.add(compress::variant_cases());
   cases.add(compress::corner_cases(plan.seed));

@@ -257,4 +257,11 @@ std::vector<SelectedCase> corner_cases(std::uint64_t seed) {
   return corners.take();
 }
 
+std::vector<SelectedCase> declaration_cases(std::uint64_t seed) {
+  Corners corners(seed);
+  corners.add("statistics that are not those of the data: given ones are taken as they are",
+              [](SelectedCase& c) { c.profile = "foreign_statistics"; });
+  return corners.take();
+}
+
 }  // namespace assay::conformance::selected

@@ -7,7 +7,6 @@ namespace assay::conformance {
 template <>
 std::vector<Case<spec::NsaSelectedAttentionGrad>> sample(const SamplingPlan& plan) {
   CaseCollector<spec::NsaSelectedAttentionGrad> cases(plan);
-  // Refusals first: they cost next to nothing, and a small budget must not leave them out.
   cases.add(selected::violation_cases());
   cases.add(selected::variant_cases());
   cases.add(selected::corner_cases(plan.seed));
@@ -18,6 +17,7 @@ std::vector<Case<spec::NsaSelectedAttentionGrad>> sample(const SamplingPlan& pla
   cases.add(selected::completing_cases(plan.seed, cases.cases()));
   cases.add(
       selected::model_cases(plan.full ? selected::ModelExtent::whole : selected::ModelExtent::cut));
+  cases.add(selected::declaration_cases(plan.seed));
   return cases.take();
 }
 

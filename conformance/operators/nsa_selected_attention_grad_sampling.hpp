@@ -49,4 +49,7 @@ enum class ModelExtent : std::uint8_t { cut, whole };
 /// Attention shapes of published models with selected blocks; what was cut is in each note.
 std::vector<SelectedCase> model_cases(ModelExtent extent);
 
+/// A case that tells a kernel whose statistics are its own from one that takes them as given.
+std::vector<SelectedCase> declaration_cases(std::uint64_t seed);
+
 }  // namespace assay::conformance::selected

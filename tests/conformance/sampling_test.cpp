@@ -217,7 +217,9 @@ TEST(Models, KeepLengthsRatiosAndHeadSizesAndSayWhatWasCut) {
 }
 
 TEST(Models, OfAFullSweepKeepMoreAndStayWithinItsTime) {
-  EXPECT_NE(default_cases().back().note.find("rows of each head judged"), std::string::npos);
+  EXPECT_TRUE(std::ranges::any_of(default_cases(), [](const FlashCase& c) {
+    return c.note.find("rows of each head judged") != std::string::npos;
+  }));
   const auto cut = flash::model_cases(flash::ModelExtent::cut);
   const auto whole = flash::model_cases(flash::ModelExtent::whole);
   const auto work = [](const std::vector<FlashCase>& cases) {

@@ -44,8 +44,32 @@ execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --outp
 if(status EQUAL 0 OR NOT output MATCHES "nonconformant_")
   message(FATAL_ERROR "an implementation that writes zeros must be found nonconformant:\n${output}")
 endif()
+execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --output-on-failure -R plain_is_hardly_judged
+                RESULT_VARIABLE status OUTPUT_VARIABLE output)
+if(status EQUAL 0 OR NOT output MATCHES "only [0-9]+ of [0-9]+ cases were judged by numbers; --least-judged is 100"
+   OR NOT output MATCHES "does not offer this: only padded layouts")
+  message(FATAL_ERROR "a test that judges hardly anything must fail, and say why:\n${output}")
+endif()
+if(NOT output MATCHES "  my_kernels run flash_attention_score_grad")
+  message(FATAL_ERROR "replay lines of a user's binary must start with its name:\n${output}")
+endif()
 foreach(report plain_conforms.json plain_conforms.html)
   if(NOT EXISTS ${FOLDER}/build/conformance/${report})
     message(FATAL_ERROR "${report} was not written")
   endif()
 endforeach()
+
+# What README.md shows of CMake registers a test.
+file(READ ${SOURCE}/README.md readme)
+if(NOT readme MATCHES "```cmake\n([^`]*)```")
+  message(FATAL_ERROR "README.md shows no CMake")
+endif()
+file(WRITE ${FOLDER}/readme/CMakeLists.txt
+     "cmake_minimum_required(VERSION 3.25)\nproject(Readme LANGUAGES CXX)\n${CMAKE_MATCH_1}")
+file(COPY_FILE ${CONSUMER}/my_kernels.cpp ${FOLDER}/readme/main.cpp)
+run(${CMAKE_COMMAND} -S ${FOLDER}/readme -B ${FOLDER}/readme_build -G ${GENERATOR}
+    -D CMAKE_PREFIX_PATH=${FOLDER}/prefix -D CMAKE_CXX_COMPILER=${COMPILER})
+run(${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/readme_build -N)
+if(NOT output MATCHES "mine.conformance")
+  message(FATAL_ERROR "the CMake of README.md registers no test:\n${output}")
+endif()

@@ -217,7 +217,7 @@ void write_reports(const Options& options, const conformance::Results& results,
   if (const auto write = sink(options.report, context)) write(conformance::to_json(results));
   if (const auto write = sink(options.html, context)) write(dashboard_page(results));
   if (options.junit.empty()) return;
-  conformance::JunitListener junit(sink(options.junit, context));
+  conformance::JunitListener junit(sink(options.junit, context), results.environment.program);
   for (std::size_t k = 0; k < results.cases.size(); ++k)
     junit.on_case(results.cases[k], static_cast<std::int64_t>(k));
   junit.on_end(results.summary);
@@ -244,6 +244,7 @@ ExitCode check(const Options& options, const Context& context) {
                                   .compiler = build_facts().compiler,
                                   .command_line = context.command_line,
                                   .implementation = joined(names),
+                                  .program = context.program,
                                   .started = {},
                                   .numerics = {}};
   for (const auto& [name, json] : verdicts.json) fixtures::write_verdicts(options.file, name, json);

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <map>
 
@@ -80,6 +81,12 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   return actions.at(commands.front()->get_name())(context);
 }
 
+/// How the user calls this program, without its folder.
+std::string program_name(int argc, char** argv) {
+  const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
+  return name.empty() ? "assay" : name;
+}
+
 }  // namespace
 
 ExitCode execute(std::vector<std::string> words, const Context& context) {
@@ -109,7 +116,8 @@ int main(int argc, char** argv, const Registry& registry) {
                         .err = std::cerr,
                         .stop = stop_requested(),
                         .terminal = isatty(STDERR_FILENO) == 1,
-                        .command_line = line};
+                        .command_line = line,
+                        .program = program_name(argc, argv)};
   const ExitCode code = execute(words, context);
   std::cout.flush();
   if (!std::cout) {

@@ -38,7 +38,8 @@ void print_ways(std::string_view what, std::string_view id, const std::vector<Wa
 }
 
 template <class Op>
-void print(const spec::Constraint<Op>& row, std::ostream& out) {
+void print(const spec::Constraint<Op>& row, const Context& context) {
+  std::ostream& out = context.out;
   const RowUse use = row_use(row);
   std::vector<std::string> sides, implied;
   for (const spec::Side side : row.sides) sides.emplace_back(spec::to_string(side));
@@ -56,15 +57,15 @@ void print(const spec::Constraint<Op>& row, std::ostream& out) {
   print_ways("met by --variant", row.id, row.variants, use.met_on, out);
   print_ways("broken by --violate", row.id, row.violations, use.broken_on, out);
   for (const std::string& line : {use.met_line, use.broken_line})
-    if (!line.empty()) out << "  try: assay run " << line << '\n';
+    if (!line.empty()) out << fmt::format("  try: {} run {}\n", context.program, line);
 }
 
-bool explain_row(const std::string& id, std::ostream& out) {
+bool explain_row(const std::string& id, const Context& context) {
   bool found = false;
   for_each_operator([&]<class Op> {
     for (const auto& row : Op::constraints()) {
       if (row.id != id) continue;
-      print(row, out);
+      print(row, context);
       found = true;
     }
   });
@@ -72,7 +73,8 @@ bool explain_row(const std::string& id, std::ostream& out) {
 }
 
 /// A relation with the lines of its domain.
-bool explain_property(const std::string& name, std::ostream& out) {
+bool explain_property(const std::string& name, const Context& context) {
+  std::ostream& out = context.out;
   bool found = false;
   for_each_operator([&]<class Op> {
     for (const conformance::Property& property : conformance::properties<Op>()) {
@@ -84,7 +86,7 @@ bool explain_property(const std::string& name, std::ostream& out) {
                              ? "every bit where the kernel declares a fixed order, else within the tolerances"
                              : "within the sum of the tolerances of the runs");
       for (const auto& c : conformance::property_cases<Op>(name))
-        out << "  assay run " << conformance::command_line(c) << '\n';
+        out << fmt::format("  {} run {}\n", context.program, conformance::command_line(c));
     }
   });
   return found;
@@ -97,7 +99,8 @@ ExitCode explain_stored(const Options& options, const Context& context) {
     throw UsageError(fmt::format("{} has no case '{}' (it holds {} cases)", options.store,
                                  options.id, ids.size()));
   const fixtures::CaseRecord record = reading([&] { return reader.read(options.id); });
-  context.out << fmt::format("case {}\n  assay run {}\n  {}\n", record.id, record.command,
+  context.out << fmt::format("case {}\n  {} run {}\n  {}\n", record.id, context.program,
+                             record.command,
                              record.inputs.empty()
                                  ? "stored as a recipe: inputs are rebuilt from the line"
                                  : fmt::format("stored with {} inputs, {} outputs of the reference",
@@ -105,7 +108,7 @@ ExitCode explain_stored(const Options& options, const Context& context) {
   for (const auto& [implementation, json] : record.verdicts) {
     context.out << '\n';
     try {
-      print_case(conformance::report_from_json(json), context.out);
+      print_case(conformance::report_from_json(json), context.program, context.out);
     } catch (const std::invalid_argument& error) {
       throw UsageError(fmt::format("{}:/cases/{}/verdicts/{}: {}", options.store, record.id,
                                    implementation, error.what()));
@@ -116,7 +119,7 @@ ExitCode explain_stored(const Options& options, const Context& context) {
 
 ExitCode explain(const Options& options, const Context& context) {
   if (!options.store.empty()) return explain_stored(options, context);
-  if (explain_row(options.id, context.out) || explain_property(options.id, context.out))
+  if (explain_row(options.id, context) || explain_property(options.id, context))
     return ExitCode::conformant;
   throw UsageError("no row and no relation '" + options.id +
                    "'; rows are listed by 'assay list rows', relations by 'assay list properties', "

@@ -68,10 +68,10 @@ void print_terms(const std::vector<TensorReport>& tensors, std::ostream& out) {
 
 }  // namespace
 
-void print_case(const CaseReport& report, std::ostream& out) {
+void print_case(const CaseReport& report, const std::string& program, std::ostream& out) {
   out << fmt::format("{}  ({}, case {})\n", spec::to_string(report.verdict), report.implementation,
                      report.id);
-  out << "  " << conformance::replay_command(report.command_line, report.implementation) << '\n';
+  out << "  " << conformance::replay_command(report, program) << '\n';
   if (!report.note.empty()) out << "  note: " << report.note << '\n';
   print_tensors(report.tensors, out);
   print_terms(report.tensors, out);
@@ -97,7 +97,10 @@ std::string end_text(const conformance::ShrunkCase& shrunk) {
     case ShrinkEnd::stopped:
       return after + "the search was stopped";
     case ShrinkEnd::unsteady:
-      return after + "smaller cases failed, too, but not always: the kernel remembers earlier calls";
+      return shrunk.failed_again < shrunk.again
+                 ? fmt::format("run again alone it fails {}: it is not shrunk",
+                               text_of(conformance::Repetition{shrunk.again, shrunk.failed_again}))
+                 : after + "smaller cases failed, too, but not always when they were run alone";
   }
   return after;
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -15,7 +16,14 @@ using conformance::CaseReport;
 using conformance::Results;
 using conformance::Verdict;
 
-constexpr std::size_t replay_lines_shown = 20;
+constexpr std::size_t faults_shown = 20, reasons_shown = 8;
+
+std::string replay(const Results& results, const std::string& line, const std::string& name) {
+  CaseReport report;
+  report.command_line = line;
+  report.implementation = name;
+  return conformance::replay_command(report, results.environment.program);
+}
 
 std::string field(const CaseReport& report, std::string_view name) {
   for (const auto& [key, value] : report.fields)
@@ -81,40 +89,85 @@ void print_worst(const Results& results, std::ostream& out) {
   Table table({"tensor", "worst error/tau", "case", "replay"});
   for (const auto& error : worst)
     table.add({error.tensor, fmt::format("{:.4g}", error.ratio), error.case_id,
-               conformance::replay_command(error.command_line, error.implementation)});
+               replay(results, error.command_line, error.implementation)});
   table.print(out);
 }
 
-/// The failures whose smallest failing neighbour was looked for, with both lines.
+/// The failures whose smallest failing neighbour was looked for, with both lines; a neighbour of
+/// several once.
 void print_shrunk(const Results& results, std::ostream& out) {
   if (results.shrunk.empty()) return;
   out << "\nfailures and their smallest failing neighbours:\n";
+  std::map<std::string, std::string> told;  // line of a neighbour -> case
   for (const conformance::ShrunkCase& shrunk : results.shrunk) {
     const auto report = std::ranges::find(results.cases, shrunk.id, &CaseReport::id);
     const std::string& name = report == results.cases.end() ? results.summary.implementation
                                                             : report->implementation;
-    out << fmt::format("  {}: {}\n    {}: {}\n    {}\n", shrunk.id,
-                       conformance::replay_command(shrunk.command_line, name),
-                       spec::to_string(shrunk.verdict),
-                       conformance::replay_command(shrunk.shrunk, name), end_text(shrunk));
+    out << fmt::format("  {}: {}\n", shrunk.id, replay(results, shrunk.command_line, name));
+    const auto [first, is_new] = told.emplace(shrunk.shrunk, shrunk.id);
+    if (!is_new)
+      out << fmt::format("    has the neighbour of {}\n", first->second);
+    else if (shrunk.shrunk != shrunk.command_line)
+      out << fmt::format("    {}: {}\n", spec::to_string(shrunk.verdict),
+                         replay(results, shrunk.shrunk, name));
+    if (is_new) out << "    " << end_text(shrunk) << '\n';
   }
 }
 
+/// Cases that failed alike are told once, by the first of them, which is the cheapest.
 void print_failures(const Results& results, std::ostream& out) {
-  std::size_t failures = 0;
+  std::vector<std::pair<const CaseReport*, std::int64_t>> faults;
+  std::map<std::string, std::size_t> positions;
   for (const CaseReport& report : results.cases) {
     if (conformance::contribution(report.verdict) == conformance::ExitCode::conformant) continue;
-    if (++failures > replay_lines_shown) continue;
-    if (failures == 1) out << "\nnot conforming or not conclusive:\n";
-    if (report.command_line.empty())  // an entry of a file that could not be read
-      out << fmt::format("  {}: case {}\n", spec::to_string(report.verdict), report.id);
-    else
-      out << fmt::format("  {}: {}\n", spec::to_string(report.verdict),
-                         conformance::replay_command(report.command_line, report.implementation));
-    if (!report.findings.empty()) out << "    " << report.findings.front().text << '\n';
+    const auto [entry, is_new] = positions.emplace(conformance::fault_of(report), faults.size());
+    if (is_new) faults.emplace_back(&report, 0);
+    ++faults[entry->second].second;
   }
-  if (failures > replay_lines_shown)
-    out << fmt::format("  and {} more, see the report\n", failures - replay_lines_shown);
+  if (!faults.empty()) out << "\nnot conforming or not conclusive:\n";
+  std::int64_t left_out = 0;
+  for (std::size_t k = 0; k < faults.size(); ++k) {
+    const auto& [report, count] = faults[k];
+    if (k >= faults_shown) {
+      left_out += count;
+      continue;
+    }
+    const std::string like_it = count > 1 ? fmt::format(", {} cases, the first", count) : "";
+    if (report->command_line.empty())  // an entry of a file that could not be read
+      out << fmt::format("  {}{}: case {}\n", spec::to_string(report->verdict), like_it,
+                         report->id);
+    else
+      out << fmt::format("  {}{}: {}\n", spec::to_string(report->verdict), like_it,
+                         conformance::replay_command(*report, results.environment.program));
+    if (!report->findings.empty()) out << "    " << report->findings.front().text << '\n';
+  }
+  if (left_out > 0)
+    out << fmt::format("  and {} cases with {} other faults, see the report\n", left_out,
+                       faults.size() - faults_shown);
+}
+
+/// Why cases were not applicable, the most frequent reasons first.
+void print_reasons(const Results& results, std::ostream& out) {
+  std::map<std::string, std::int64_t> counts;
+  for (const CaseReport& report : results.cases)
+    if (report.verdict == Verdict::not_applicable && !report.findings.empty())
+      ++counts[report.findings.front().text];
+  if (counts.empty()) return;
+  using Reason = std::pair<std::string, std::int64_t>;
+  std::vector<Reason> reasons(counts.begin(), counts.end());
+  std::ranges::stable_sort(reasons, std::greater<>(), &Reason::second);
+  out << "\nnot applicable:\n";
+  std::int64_t left_out = 0;
+  for (std::size_t k = 0; k < reasons.size(); ++k) {
+    const auto& [reason, count] = reasons[k];
+    if (k < reasons_shown)
+      out << fmt::format("  {:5} {}\n", count, reason);
+    else
+      left_out += count;
+  }
+  if (left_out > 0)
+    out << fmt::format("  {:5} for {} other reasons, see the report\n", left_out,
+                       reasons.size() - reasons_shown);
 }
 
 }  // namespace
@@ -124,6 +177,7 @@ void print_results(const Results& results, std::ostream& out) {
   out << fmt::format("{}: {} cases, {} of them judged by numbers, {:.1f} s\n\n",
                      summary.implementation, summary.cases, summary.value_cases, summary.seconds);
   print_verdicts(results, out);
+  print_reasons(results, out);
   print_rows(summary.rows, out);
   print_pairs(summary.pairs, out);
   print_worst(results, out);

@@ -1,5 +1,6 @@
 #include "read_results.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -9,6 +10,9 @@
 namespace assay::cli {
 
 conformance::Results read_results(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw UsageError(path + " is a folder, wanted report.json of a sweep");
   std::ifstream file(path, std::ios::binary);
   if (!file) throw UsageError(path + " cannot be opened for reading");
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -21,6 +21,7 @@ struct Options {
 };
 
 void print_changes(const Results& results, const Results& before, std::ostream& out) {
+  const std::string& program = results.environment.program;
   std::map<std::string, const CaseReport*> earlier;
   for (const CaseReport& report : before.cases) earlier[report.id] = &report;
   Table table({"before", "now", "replay"});
@@ -32,7 +33,7 @@ void print_changes(const Results& results, const Results& before, std::ostream& 
     if (found->second->verdict != report.verdict)
       table.add({std::string(spec::to_string(found->second->verdict)),
                  std::string(spec::to_string(report.verdict)),
-                 conformance::replay_command(report.command_line, report.implementation)});
+                 conformance::replay_command(report, program)});
   }
   const auto total = static_cast<std::int64_t>(results.cases.size());
   out << fmt::format("\ncompared with {} of {}: {} cases in both, {} only now, {} only before\n",

@@ -15,14 +15,16 @@ using conformance::CaseReport;
 using conformance::ShrunkCase;
 
 void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport& smallest,
-           std::ostream& out) {
+           const Context& context) {
+  std::ostream& out = context.out;
   out << fmt::format("{}: {}\n", spec::to_string(failing.verdict),
-                     conformance::replay_command(failing.command_line, failing.implementation));
+                     conformance::replay_command(failing, context.program));
   if (shrunk.shrunk == shrunk.command_line)
-    out << fmt::format("{}; it is the smallest found\n", end_text(shrunk));
+    out << end_text(shrunk)
+        << (shrunk.end == conformance::ShrinkEnd::unsteady ? "\n" : "; it is the smallest found\n");
   else
     out << fmt::format("{}:\n\n", end_text(shrunk));
-  if (shrunk.shrunk != shrunk.command_line) print_case(smallest, out);
+  if (shrunk.shrunk != shrunk.command_line) print_case(smallest, context.program, out);
 }
 
 template <class Op>
@@ -39,21 +41,26 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
     if (options.json)
       context.out << nlohmann::ordered_json::parse(conformance::to_json(report)).dump(1) << '\n';
     else
-      print_case(report, context.out);
+      print_case(report, context.program, context.out);
     return conformance::contribution(report.verdict);
   }
   stop_on_signals();
-  const auto result = shrunk<Op>(c, report, recorder, {.stop = &context.stop});
+  const conformance::MakeFresh<Op> fresh = [&] {
+    return make_implementation<Op>(context.registry, options.implementation);
+  };
+  const auto result = shrunk<Op>(c, report, recorder, fresh, {.stop = &context.stop});
   const ShrunkCase summary = told(report, result);
   if (options.json)
     context.out << nlohmann::ordered_json{{"case", nlohmann::ordered_json::parse(conformance::to_json(report))},
                                           {"shrunk", nlohmann::ordered_json::parse(conformance::to_json(result.report))},
                                           {"runs", summary.runs},
-                                          {"end", spec::to_string(summary.end)}}
+                                          {"end", spec::to_string(summary.end)},
+                                          {"again", summary.again},
+                                          {"failed_again", summary.failed_again}}
                        .dump(1)
                 << '\n';
   else
-    print(report, summary, result.report, context.out);
+    print(report, summary, result.report, context);
   return ExitCode::nonconformant;
 }
 

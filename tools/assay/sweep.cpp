@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "assay/cli/main.hpp"
 #include "assay/conformance/listeners.hpp"
@@ -25,7 +25,7 @@ using conformance::CaseReport;
 using conformance::Summary;
 
 struct Options {
-  std::string operator_name, budget, store, report, html, junit, shrink = "3";
+  std::string operator_name, budget, store, report, html, junit, shrink = "3", least = "0";
   ImplementationFlags implementation;
   PlanFlags plan;
   bool resume = false;
@@ -51,6 +51,37 @@ std::int64_t case_count(const Parts& parts) {
   return count;
 }
 
+/// Cases of one part that run one after the other, and what each is expected to cost.
+struct Stretch {
+  std::size_t part, first, count;
+};
+struct Order {
+  std::vector<Stretch> stretches;
+  std::vector<conformance::ExpectedCost> costs;
+};
+
+/// Of the cases that are next in their parts always the cheapest, so that a budget is not spent on
+/// the first operator.
+Order order_of(const Parts& parts) {
+  Order order;
+  std::vector<std::vector<conformance::ExpectedCost>> costs;
+  for (const auto& part : parts) costs.push_back(part->costs());
+  std::vector<std::size_t> next(parts.size(), 0);
+  for (std::int64_t left = case_count(parts); left > 0; --left) {
+    std::size_t cheapest = parts.size();
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      if (next[k] < costs[k].size() &&
+          (cheapest == parts.size() ||
+           costs[k][next[k]].seconds < costs[cheapest][next[cheapest]].seconds))
+        cheapest = k;
+    if (order.stretches.empty() || order.stretches.back().part != cheapest)
+      order.stretches.push_back({cheapest, next[cheapest], 0});
+    ++order.stretches.back().count;
+    order.costs.push_back(costs[cheapest][next[cheapest]++]);
+  }
+  return order;
+}
+
 /// Changes with everything that could change a result: cases, implementation and its files, limits, tool, the program
 /// itself.
 std::string plan_text(const Parts& parts, const ImplementationFlags& flags) {
@@ -73,6 +104,7 @@ conformance::Environment environment(const Options& options, const Parts& parts,
       .compiler = build_facts().compiler,
       .command_line = context.command_line,
       .implementation = implementations(parts),
+      .program = context.program,
       .started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
       .seed = seed_value("--seed", options.plan.seed),
       .numerics = {}};
@@ -93,18 +125,22 @@ SweepPart& part_of(const Parts& parts, const CaseReport& report) {
                              [](const auto& part) { return part->operator_name(); });
 }
 
-/// The first `wanted` failures with their smallest failing neighbours. A call that breaks a row on purpose is one
-/// violation of a small call already: it is left alone.
+/// The first failures of `wanted` faults with their smallest failing neighbours. A call that breaks
+/// a row on purpose is one violation of a small call already, and what does not fail each time has
+/// no smaller neighbour: they are left alone.
 std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseReport>& reports,
                                                      std::int64_t wanted, const Parts& parts,
                                                      const Context& context) {
   std::vector<conformance::ShrunkCase> result;
+  std::set<std::string> faults;
   const auto start = std::chrono::steady_clock::now();
   for (const CaseReport& report : reports) {
     const auto left = wanted - std::ssize(result);
     if (left <= 0 || context.stop) break;
     if (conformance::contribution(report.verdict) != ExitCode::nonconformant ||
-        !report.violated_row.empty())
+        !report.violated_row.empty() || report.findings.empty() ||
+        report.findings.front().rule == "repeat" ||
+        !faults.insert(conformance::fault_of(report)).second)
       continue;
     if (result.empty()) context.err << "shrinking the first failures\n" << std::flush;
     const double spent =
@@ -127,6 +163,10 @@ void print_files(const Options& options, std::ostream& out) {
     if (!path.empty()) out << fmt::format("{}: {}\n", what, path);
 }
 
+std::int64_t least_judged(const Options& options) {
+  return integer_value("--least-judged", options.least, 0, 1'000'000);
+}
+
 /// Exit code and last words of a sweep that ended, was stopped or ran out of its budget.
 ExitCode conclude(const Summary& summary, const Options& options, const Context& context) {
   if (summary.interrupted) {
@@ -140,7 +180,12 @@ ExitCode conclude(const Summary& summary, const Options& options, const Context&
     context.out << fmt::format("budget of {} spent: {} of {} cases were not run{}\n", options.budget,
                                summary.planned - summary.cases, summary.planned,
                                options.store.empty() ? "" : "; the same command takes them up");
-  return summary.exit_code();
+  const ExitCode code = summary.exit_code();
+  const std::int64_t least = least_judged(options);
+  if (summary.value_cases >= least) return code;
+  context.out << fmt::format("only {} of {} cases were judged by numbers; --least-judged is {}\n",
+                             summary.value_cases, summary.planned, least);
+  return code == ExitCode::conformant ? ExitCode::not_conclusive : code;
 }
 
 std::vector<Destination> texts(const Options& options) {
@@ -185,18 +230,18 @@ ExitCode sweep(const Options& options, const Context& context) {
   require_case_file(kept, fixtures::CaseFileKind::store);
   require_writable(texts(options), {kept});
   const std::int64_t shrink = integer_value("--shrink", options.shrink, 0, 1000);
+  least_judged(options);
   const Parts parts = sweep_parts(options.operator_name, context.registry, options.implementation,
                                   options.plan, context.err);
-  std::vector<double> weights;
-  for (const auto& part : parts) std::ranges::copy(part->weights(), std::back_inserter(weights));
+  Order order = order_of(parts);
 
   conformance::ConsoleListener console(
       context.err, context.terminal ? conformance::Progress::bar : conformance::Progress::lines,
-      std::move(weights));
+      std::move(order.costs));
   conformance::JsonListener json(
       is_standard_output(options.report) ? conformance::Sink() : sink(options.report, context),
       environment(options, parts, context));
-  conformance::JunitListener junit(sink(options.junit, context));
+  conformance::JunitListener junit(sink(options.junit, context), context.program);
   std::vector<conformance::SweepListener*> listeners = {&console};
   conformance::SweepControl control{.stop = &context.stop};
   if (!options.budget.empty()) control.budget_seconds = seconds_value("--budget", options.budget);
@@ -225,7 +270,7 @@ ExitCode sweep(const Options& options, const Context& context) {
   conformance::Sweep run(listeners, control);
   for (const auto& part : parts) part->append_coverage(run.summary());
   run.start(case_count(parts), implementations(parts));
-  for (const auto& part : parts) part->run(run);
+  for (const auto& [part, first, count] : order.stretches) parts[part]->run(run, first, count);
   const Summary& summary = run.finish();
   conformance::Results results = json.results();
   results.shrunk = shrunk_failures(results.cases, shrink, parts, context);
@@ -249,7 +294,9 @@ Command sweep_command() {
             options->plan.declare(app);
             app.add_option("--budget", options->budget, "no case starts later, e.g. 60s, 5min");
             app.add_option("--shrink", options->shrink,
-                           "how many failures are reduced to their smallest neighbour");
+                           "how many faults are reduced to their smallest neighbour");
+            app.add_option("--least-judged", options->least,
+                           "fewer cases judged by numbers are not conclusive (exit code 3)");
             app.add_option("--store", options->store,
                            "HDF5 file of the cases; an interrupted sweep is taken up from it");
             app.add_flag("--resume", options->resume,

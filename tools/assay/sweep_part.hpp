@@ -29,12 +29,13 @@ class SweepPart {
   virtual std::string implementation() const = 0;
   virtual std::int64_t cases() const = 0;
   virtual std::int64_t left_out() const = 0;  ///< by --only
-  virtual std::vector<double> weights() const = 0;
+  virtual std::vector<conformance::ExpectedCost> costs() const = 0;  ///< ascending
   virtual std::string lines() const = 0;  ///< replay lines
   /// "operator dtype" and the profile declared for it, as JSON.
   virtual std::vector<std::pair<std::string, std::string>> numerics() const = 0;
   virtual void append_coverage(conformance::Summary& summary) const = 0;
-  virtual void run(conformance::Sweep& sweep) = 0;
+  /// `count` of its cases from `first` on.
+  virtual void run(conformance::Sweep& sweep, std::size_t first, std::size_t count) = 0;
   /// What is stored of a case of this operator that has just been judged.
   virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;
   virtual conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
@@ -47,7 +48,8 @@ class SweepPartOf final : public SweepPart {
   SweepPartOf(const Registry& registry, const ImplementationFlags& flags, const PlanFlags& plan)
       : upstream_(upstream_value(plan)),
         planned_(planned_cases<Op>(plan)),
-        implementation_(make_implementation<Op>(registry, flags)),
+        fresh_([&registry, flags] { return make_implementation<Op>(registry, flags); }),
+        implementation_(fresh_()),
         recorder_(*implementation_, implementation_name<Op>(registry, flags)) {}
 
   std::string_view operator_name() const override { return Op::name; }
@@ -55,10 +57,12 @@ class SweepPartOf final : public SweepPart {
   std::int64_t cases() const override { return std::ssize(planned_.cases); }
   std::int64_t left_out() const override { return planned_.left_out; }
 
-  std::vector<double> weights() const override {
-    std::vector<double> weights;
-    for (const auto& c : planned_.cases) weights.push_back(expected_cost(c));
-    return weights;
+  std::vector<conformance::ExpectedCost> costs() const override {
+    std::vector<conformance::ExpectedCost> costs;
+    for (const auto& c : planned_.cases)
+      costs.push_back({.kind = std::string(Op::name) + ' ' + std::string(spec::to_string(c.track)),
+                       .seconds = expected_cost(c)});
+    return costs;
   }
 
   std::string lines() const override {
@@ -84,8 +88,8 @@ class SweepPartOf final : public SweepPart {
     append(summary.pairs, conformance::pair_coverage<Op>());
   }
 
-  void run(conformance::Sweep& sweep) override {
-    sweep.run<Op>(planned_.cases, recorder_);
+  void run(conformance::Sweep& sweep, std::size_t first, std::size_t count) override {
+    sweep.run<Op>(planned_.cases, first, count, recorder_, fresh_);
   }
 
   fixtures::CaseRecord record(const conformance::CaseReport& report) override {
@@ -115,7 +119,7 @@ class SweepPartOf final : public SweepPart {
 
   conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
                                  const conformance::ShrinkBudget& budget) override {
-    return told(failing, shrunk(case_of(failing), failing, recorder_, budget));
+    return told(failing, shrunk(case_of(failing), failing, recorder_, fresh_, budget));
   }
 
  private:
@@ -125,6 +129,7 @@ class SweepPartOf final : public SweepPart {
 
   spec::Upstream upstream_;
   Planned<Op> planned_;
+  conformance::MakeFresh<Op> fresh_;
   std::unique_ptr<spec::Implementation<Op>> implementation_;
   Recorder<Op> recorder_;
   int evidence_left_ = evidence_cases;

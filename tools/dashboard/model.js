@@ -51,6 +51,7 @@ function readReport(text) {
   const report = JSON.parse(text);
   const shrunk = new Map((report.shrunk || []).map((s) => [s.id, s]));
   for (const c of report.cases) {
+    c.program = report.environment.program || "assay";
     c.worst = worstOf(c);
     c.size = sizeOf(c);
     c.shrunk = shrunk.get(c.id) || null;

@@ -30,7 +30,7 @@ function shellWord(text) {
 }
 
 function replayLine(c) {
-  const line = "assay run " + c.command_line + " --implementation=" + shellWord(c.implementation);
+  const line = c.program + " run " + c.command_line + " --implementation=" + shellWord(c.implementation);
   const button = element("button", {type: "button", onclick: () => copy(line, button)}, "Copy");
   return element("div", {class: "replay"}, element("code", {}, line), button);
 }
@@ -81,7 +81,7 @@ function neighbour(c) {
   const end = c.shrunk.end === "smallest" ? "no smaller one fails" : "the search ended early: " + c.shrunk.end;
   return element("div", {},
       element("p", {class: "quiet"}, "Shrunk in " + c.shrunk.runs + " runs (" + end + "), " + c.shrunk.verdict + ":"),
-      replayLine({command_line: c.shrunk.shrunk, implementation: c.implementation}));
+      replayLine({program: c.program, command_line: c.shrunk.shrunk, implementation: c.implementation}));
 }
 
 function caseDetails(c) {

@@ -1,15 +1,16 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "assay/conformance/results.hpp"
 #include "assay/conformance/sweep.hpp"
+#include "assay/conformance/time_left.hpp"
 #include "assay/fixtures/store.hpp"
 
 namespace assay::conformance {
@@ -17,12 +18,17 @@ namespace assay::conformance {
 /// How progress is shown: a bar that is redrawn, or a line now and then.
 enum class Progress : std::uint8_t { bar, lines };
 
-/// Progress with the time left, and every case that does not conform as soon as it is known.
+/// Seconds since some moment.
+using Clock = std::function<double()>;
+double steady_seconds();
+
+/// Progress with the time left, and the first case of each of the first ten faults as soon as it is
+/// known.
 class ConsoleListener final : public SweepListener {
  public:
-  /// `weights`: expected relative cost of each case, in order; the time left is estimated from
-  /// them.
-  ConsoleListener(std::ostream& out, Progress progress, std::vector<double> weights);
+  /// `plan`: what each case is expected to cost, in the order in which they run.
+  ConsoleListener(std::ostream& out, Progress progress, std::vector<ExpectedCost> plan,
+                  Clock clock = steady_seconds);
 
   void on_start(std::int64_t cases, const std::string& implementation) override;
   void on_case(const CaseReport& report, std::int64_t index) override;
@@ -34,11 +40,11 @@ class ConsoleListener final : public SweepListener {
 
   std::ostream& out_;
   Progress progress_;
-  std::vector<double> weights_;
-  double weight_total_ = 0, weight_done_ = 0;
-  double weight_taken_up_ = 0;  ///< of cases that an earlier sweep ran
+  TimeLeft time_left_;
+  Clock clock_;
+  std::set<std::string> faults_;  ///< those told
   std::int64_t cases_ = 0, failed_ = 0;
-  std::chrono::steady_clock::time_point started_, drawn_, last_;
+  double drawn_ = 0, last_ = 0;
 };
 
 /// Takes the text of a result, whole.
@@ -59,16 +65,19 @@ class JsonListener final : public SweepListener {
 };
 
 /// Hands JUnit XML out at the end: a testcase per case; a failure holds the findings and the replay
-/// line.
+/// line, a skipped case its reason.
 class JunitListener final : public SweepListener {
  public:
-  explicit JunitListener(Sink sink) : sink_(std::move(sink)) {}
+  /// `program`: with which replay lines start.
+  JunitListener(Sink sink, std::string program)
+      : sink_(std::move(sink)), program_(std::move(program)) {}
 
   void on_case(const CaseReport& report, std::int64_t index) override;
   void on_end(const Summary& summary) override;
 
  private:
   Sink sink_;
+  std::string program_;
   std::string cases_;
   std::int64_t failures_ = 0, errors_ = 0, skipped_ = 0;
 };
@@ -84,6 +93,8 @@ class StoreListener final : public SweepListener {
       : store_(store), record_of_(std::move(record_of)) {}
 
   void on_case(const CaseReport& report, std::int64_t index) override;
+  /// What does not apply leaves nothing to keep: the next start skips it again.
+  void on_skipped(const CaseReport&, std::int64_t) override {}
 
  private:
   fixtures::Store& store_;

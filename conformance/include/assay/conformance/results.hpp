@@ -20,6 +20,7 @@ inline constexpr std::string_view report_schema = "assay-report-1";
 /// How a sweep came about.
 struct Environment {
   std::string tool_version, compiler, command_line, implementation;
+  std::string program = "assay";  ///< with which replay lines start
   std::string started;  ///< ISO 8601, UTC
   std::uint64_t seed = 0;
   std::map<std::string, std::string> numerics;  ///< dtype -> JSON of the profile declared for it
@@ -32,7 +33,14 @@ struct ShrunkCase {
   Verdict verdict = Verdict::tool_failure;  ///< of the neighbour
   std::int64_t runs = 0;                    ///< cases judged on the way
   ShrinkEnd end = ShrinkEnd::smallest;
+  std::int64_t again = 0, failed_again = 0;  ///< runs of the neighbour at the end; that failed
 };
+
+/// What failed, in the same words for cases that failed alike: verdict, rule, tensor, row.
+std::string fault_of(const CaseReport& report);
+
+/// "PROGRAM run LINE --implementation=NAME", as a shell takes it.
+std::string replay_command(const CaseReport& report, const std::string& program);
 
 /// Everything that report.json holds.
 struct Results {

@@ -24,8 +24,9 @@ struct SamplingPlan {
   }
 };
 
-/// The cases of a sweep, in the order in which they run: one violation per rejecting row, name and entry point, corners,
-/// pairwise cover, lattice cases, random cases biased to tile edges, published model shapes last.
+/// The cases of a sweep, in the order in which they run, which is that of their expected cost: one
+/// violation per rejecting row, name and entry point, corners, pairwise cover, lattice cases,
+/// random cases biased to tile edges, published model shapes.
 template <class Op>
 std::vector<Case<Op>> sample(const SamplingPlan& plan);
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "assay/conformance/case.hpp"
+#include "assay/conformance/repetition.hpp"
 #include "assay/conformance/report.hpp"
 
 namespace assay::conformance {
@@ -16,7 +17,8 @@ struct ShrinkBudget {
   const std::atomic<bool>* stop = nullptr;  ///< checked between cases
 };
 
-/// Why a search ended: nothing smaller fails, or which part of the budget was spent.
+/// Why a search ended: nothing smaller fails, which part of the budget was spent, or a case did not
+/// fail each time.
 enum class ShrinkEnd : std::uint8_t { smallest, runs, seconds, stopped, unsteady };
 
 template <class Op>
@@ -25,8 +27,10 @@ struct Shrunk {
   CaseReport report;      ///< of `smallest`
   std::int64_t runs = 0;  ///< cases that were judged
   ShrinkEnd end = ShrinkEnd::smallest;
+  Repetition again;       ///< how often `smallest` failed when it was run again at the end
 };
 
+/// Judges a case. As `alone`: on a kernel that has run no other case.
 template <class Op>
 using CaseJudge = std::function<CaseReport(const Case<Op>& c)>;
 
@@ -34,13 +38,15 @@ using CaseJudge = std::function<CaseReport(const Case<Op>& c)>;
 /// one beyond the statistics may become one beyond the rigorous bound, any other verdict stays what it is.
 bool same_failure(Verdict first, Verdict other);
 
-/// Reduces a failing case field by field, geometry first, and keeps every reduction that is legal and fails in the same
-/// way, until no single one does or the budget is spent. The order of the search is fixed: without a limit of time
-/// that is reached, the result depends on the judge alone.
+/// Reduces a failing case field by field, geometry first, and keeps every reduction that is legal
+/// and fails in the same way, until no single one does or the budget is spent. The order of the
+/// search is fixed: without a limit of time that is reached, the result depends on the judge alone.
+/// Before and behind the search `alone` runs the case again: one that does not fail each time is
+/// not shrunk, and a smaller one that does not is not told.
 /// Errors: std::invalid_argument if `failing`, the report of `c`, is no failure; what `judge` throws.
 template <class Op>
 Shrunk<Op> shrink(const Case<Op>& c, const CaseReport& failing, const CaseJudge<Op>& judge,
-                  const ShrinkBudget& budget = {});
+                  const ShrinkBudget& budget = {}, const CaseJudge<Op>& alone = {});
 
 }  // namespace assay::conformance
 

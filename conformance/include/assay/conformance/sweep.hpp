@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ class SweepListener {
   virtual ~SweepListener() = default;
   virtual void on_start(std::int64_t /*cases*/, const std::string& /*implementation*/) {}
   virtual void on_case(const CaseReport& report, std::int64_t index) = 0;
+  /// A case that was known not to apply before anything was run or asked.
+  virtual void on_skipped(const CaseReport& report, std::int64_t index) { on_case(report, index); }
   virtual void on_end(const Summary&) {}
 };
 
@@ -49,7 +52,13 @@ struct SweepControl {
   double budget_seconds = 0;                ///< no case starts later; 0: no limit
   /// A report of an earlier, interrupted sweep for this case id, or nothing: such a case is not run again.
   std::function<const CaseReport*(const std::string& id)> finished;
+  /// Time for running failing cases again, alone; no other time is spent on them.
+  double repeat_seconds = 10;
 };
+
+/// Makes an implementation that has run nothing yet.
+template <class Op>
+using MakeFresh = std::function<std::unique_ptr<spec::Implementation<Op>>()>;
 
 /// Cases of one operator behind those of another, as one sweep with one summary.
 class Sweep {
@@ -58,9 +67,13 @@ class Sweep {
 
   /// Tells the listeners. Rows and pairs of the operators must have been appended to `summary()` before.
   void start(std::int64_t planned, const std::string& implementation);
-  /// Judges the cases, unless the sweep was stopped or its budget is spent.
+  /// Judges `count` of the cases from `first` on, unless the sweep was stopped or its budget is
+  /// spent. A case that fails is run again on an implementation that `fresh` makes, where it can:
+  /// one that does not fail there each time gets a finding that says how often it does, or after
+  /// which other case.
   template <class Op>
-  void run(std::span<const Case<Op>> cases, spec::Implementation<Op>& implementation);
+  void run(std::span<const Case<Op>> cases, std::size_t first, std::size_t count,
+           spec::Implementation<Op>& implementation, const MakeFresh<Op>& fresh = {});
   /// Tells the listeners.
   const Summary& finish();
 
@@ -69,11 +82,16 @@ class Sweep {
  private:
   bool is_over();
   void add(const CaseReport& report);
+  void skip(const CaseReport& report);
+  template <class Op>
+  void repeat(std::span<const Case<Op>> cases, std::size_t failing, const MakeFresh<Op>& fresh,
+              CaseReport& report);
 
   std::vector<SweepListener*> listeners_;
   SweepControl control_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Summary summary_;
+  double repeat_seconds_ = 0;  ///< spent
 };
 
 /// A sweep of one operator.

@@ -30,6 +30,7 @@ struct Context {
   const std::atomic<bool>& stop;  ///< set by the first SIGINT or SIGTERM
   bool terminal = false;          ///< `err` is a terminal
   std::string command_line;       ///< as typed
+  std::string program = "assay";  ///< with which replay lines start
 };
 
 using Action = std::function<ExitCode(const Context&)>;

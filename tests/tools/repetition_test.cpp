@@ -1,0 +1,132 @@
+#include "assay/conformance/repetition.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "wrapped.hpp"
+
+namespace assay::tests {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Runs of all kernels of a test; the one that is asked spoils its result where `spoils` says so.
+struct Calls {
+  std::int64_t count = 0;
+  std::function<bool(std::int64_t call)> spoils;
+};
+
+class Sporadic final : public Wrapped {
+ public:
+  explicit Sporadic(Calls& calls) : calls_(calls) {}
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    Wrapped::run(problem, inputs, outputs);
+    if (calls_.spoils(++calls_.count)) spoil(outputs);
+  }
+
+ private:
+  Calls& calls_;
+};
+
+/// Right as long as all its calls have the same number of queries.
+class Remembering final : public Wrapped {
+ public:
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    Wrapped::run(problem, inputs, outputs);
+    if (last_ > 0 && last_ != problem.seq_q) spoil(outputs);
+    last_ = problem.seq_q;
+  }
+
+ private:
+  std::int64_t last_ = 0;
+};
+
+/// Small cases with different numbers of queries.
+const std::vector<std::string> few = {"sweep", "--random=0", "--only=--track=a1", "--budget=0.5s"};
+
+struct Swept {
+  Answer answer;
+  Json report;
+
+  /// Texts of findings of a rule.
+  std::vector<std::string> found(const std::string& rule) const {
+    std::vector<std::string> texts;
+    for (const Json& one : report["cases"])
+      for (const Json& finding : one["findings"])
+        if (finding["rule"] == rule) texts.push_back(finding["text"]);
+    return texts;
+  }
+};
+
+Swept swept(const cli::Registry& registry) {
+  const Folder folder;
+  auto line = few;
+  line.insert(line.end(), {"--report", folder / "r.json", "--store", folder / "s.h5"});
+  Swept result{answer(registry, line), {}};
+  result.report = Json::parse(text_of(folder / "r.json"));
+  EXPECT_EQ(result.answer.code, 1) << result.answer.err;
+  return result;
+}
+
+TEST(Repetition, AFailureThatDoesNotComeBackSaysSoAndIsNotShrunk) {
+  Calls calls{.spoils = [](std::int64_t call) { return call == 5; }};
+  const Swept result = swept(registry_with([&] { return std::make_unique<Sporadic>(calls); }));
+  const auto texts = result.found("repeat");
+  ASSERT_EQ(texts.size(), 1u);
+  EXPECT_PRED2(has, texts[0], std::string("run again alone it fails in none of 20 runs"));
+  EXPECT_PRED2(has, texts[0], std::string("seldom"));
+  EXPECT_PRED2(has, result.answer.out, texts[0]);
+  EXPECT_TRUE(result.report["shrunk"].empty()) << result.report["shrunk"];
+}
+
+TEST(Repetition, AFailureNowAndThenIsCounted) {
+  Calls calls{.spoils = [](std::int64_t call) { return call == 5 || (call > 8 && call % 6 == 0); }};
+  const Swept result = swept(registry_with([&] { return std::make_unique<Sporadic>(calls); }));
+  const auto texts = result.found("repeat");
+  ASSERT_FALSE(texts.empty());
+  EXPECT_EQ(texts[0], "run again alone it fails in 3 of 20 runs");
+}
+
+TEST(Repetition, AFailureBehindAnotherCallNamesIt) {
+  const Swept result = swept(registry_with([] { return std::make_unique<Remembering>(); }));
+  const auto texts = result.found("repeat");
+  ASSERT_FALSE(texts.empty());
+  EXPECT_PRED2(has, texts[0],
+               std::string("in none of 20 runs, but behind another call: flash_attention_score"));
+  EXPECT_TRUE(result.report["shrunk"].empty()) << result.report["shrunk"];
+}
+
+TEST(Repetition, AFailureEachTimeIsNoFindingOfItsOwn) {
+  Calls calls{.spoils = [](std::int64_t) { return true; }};
+  const Swept result = swept(registry_with([&] { return std::make_unique<Sporadic>(calls); }));
+  EXPECT_TRUE(result.found("repeat").empty());
+  ASSERT_FALSE(result.report["shrunk"].empty());
+  for (const Json& one : result.report["shrunk"]) {
+    EXPECT_EQ(one["again"], 2);
+    EXPECT_EQ(one["failed_again"], 2);
+  }
+}
+
+TEST(Repetition, WhatShrinkPrintsFailsOrItSaysHowOften) {
+  Calls calls{.spoils = [](std::int64_t call) { return call == 1 || call % 7 == 0; }};
+  const cli::Registry registry = registry_with([&] { return std::make_unique<Sporadic>(calls); });
+  const Answer result =
+      answer(registry, words("shrink flash_attention_score_grad --seq_q=9 --seq_kv=9"));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_PRED2(has, result.out,
+               std::string("run again alone it fails in 3 of 20 runs: it is not shrunk"));
+}
+
+TEST(Repetition, StopsAfterItsTimeAndAsSoonAsItIsClear) {
+  int runs = 0;
+  const auto counted = [&](bool fails) { return [&runs, fails] { return ++runs, fails; }; };
+  EXPECT_EQ(conformance::repeat(counted(true), 2, 10).runs, 2);
+  EXPECT_EQ(conformance::repeat(counted(false), 2, 10).runs, conformance::unsteady_runs);
+  EXPECT_EQ(conformance::repeat(counted(false), 2, 0).runs, 1);
+  EXPECT_EQ(runs, 2 + conformance::unsteady_runs + 1);
+  EXPECT_EQ(text_of(conformance::Repetition{.runs = 20, .failures = 3}), "in 3 of 20 runs");
+}
+
+}  // namespace
+}  // namespace assay::tests

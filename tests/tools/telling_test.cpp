@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+
+#include <boost/property_tree/ptree.hpp>
+#include <boost/property_tree/xml_parser.hpp>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "assay/fixtures/file.hpp"
+#include "wrapped.hpp"
+
+namespace assay::tests {
+namespace {
+
+using Json = nlohmann::json;
+
+/// What nobody has filled in yet.
+class Empty final : public spec::Implementation<Op> {
+ public:
+  std::string name() const override { return "empty"; }
+  bool checks_arguments() const override { return false; }
+  void check(const spec::Call<Op>& call) const override { asked(call); }
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    return asked(call);
+  }
+  void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {}
+
+  static inline std::int64_t phase1_questions = 0;
+
+ private:
+  static std::optional<std::string> asked(const spec::Call<Op>&) {
+    ++phase1_questions;
+    return std::nullopt;
+  }
+};
+
+cli::Registry registry_of_empty() {
+  return registry_with([] { return std::make_unique<Empty>(); });
+}
+
+std::int64_t lines_in(const std::string& text) { return std::ranges::count(text, '\n'); }
+
+TEST(Sweep, OfAnEmptyKernelIsShortAndTellsAFaultOnce) {
+  const Answer result = answer(registry_of_empty(), {"sweep", "--budget=1s", "--random=0"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_LE(lines_in(result.out), 40) << result.out;
+  EXPECT_LE(lines_in(result.err), 12) << result.err;
+  EXPECT_PRED2(has, result.out, std::string(" cases, the first: assay run "));
+}
+
+TEST(Sweep, SkipsWhatDoesNotApplyWithoutAskingOrStoring) {
+  const Folder folder;
+  Empty::phase1_questions = 0;
+  const Answer result =
+      answer(registry_of_empty(), {"sweep", "--only=--track=phase1", "--random=0", "--store",
+                                   folder / "s.h5", "--report", folder / "r.json"});
+  EXPECT_EQ(result.code, 3) << "nothing was judged";
+  EXPECT_EQ(Empty::phase1_questions, 0);
+  const Json report = Json::parse(text_of(folder / "r.json"));
+  EXPECT_GT(report["cases"].size(), 500u);
+  EXPECT_EQ(report["summary"]["verdicts"]["not_applicable"], report["cases"].size());
+  EXPECT_TRUE(fixtures::Reader(folder / "s.h5").ids().empty());
+  EXPECT_PRED2(has, result.out, std::to_string(report["cases"].size()) +
+                                    " the implementation does not offer to check arguments");
+}
+
+/// Asks for a stop after some runs, as a budget that is spent would end the sweep there.
+class Stopping final : public Wrapped {
+ public:
+  Stopping(std::atomic<bool>& stop, int runs) : stop_(stop), left_(runs) {}
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    Wrapped::run(problem, inputs, outputs);
+    if (--left_ == 0) stop_ = true;
+  }
+
+ private:
+  std::atomic<bool>& stop_;
+  int left_;
+};
+
+/// The reports of cases whose numbers were judged before the kernel had run so often.
+Json judged_within(int runs, cli::Registry others) {
+  const Folder folder;
+  std::atomic<bool> stop = false;
+  others.add<Op>({.name = "wrapped", .summary = "stops", .make = [&stop, runs] {
+                    return std::make_unique<Stopping>(stop, runs);
+                  }});
+  answer(others, {"sweep", "--report", folder / "r.json"}, stop);
+  const Json report = Json::parse(text_of(folder / "r.json"));
+  Json judged = Json::array();
+  for (const Json& one : report["cases"])
+    if (one["value_case"]) judged.push_back(one);
+  return judged;
+}
+
+TEST(Sweep, ASmallBudgetJudgesNumbersSmallExactCasesFirst) {
+  const Json judged = judged_within(12, {});
+  ASSERT_GE(judged.size(), 10u);
+  for (const Json& one : judged)
+    EXPECT_PRED2(has, std::string("a1 a2"), one["fields"]["track"].get<std::string>());
+}
+
+TEST(Sweep, ABudgetIsSharedByTheOperators) {
+  using Compress = spec::NsaCompressGrad;
+  cli::Registry others;
+  for (const auto& specimen : mutants::specimens<Compress>())
+    if (specimen.healthy && others.implementations<Compress>().empty())
+      others.add<Compress>({.name = "wrapped", .summary = "healthy", .make = specimen.make});
+  const Json cases = judged_within(3, others);
+  std::map<std::string, int> judged;
+  for (const Json& one : cases) ++judged[one["operator"]];
+  EXPECT_GE(judged["nsa_compress_grad"], 3);
+  EXPECT_EQ(judged["flash_attention_score_grad"], 3);
+}
+
+TEST(Sweep, OfTooFewCasesJudgedIsNotConclusive) {
+  const cli::Registry registry = registry_with([] { return std::make_unique<Wrapped>(); });
+  const std::vector<std::string> line = {"sweep", "--random=0",
+                                         "--only=seq_q=1 --seq_kv=1 --head_dim=1 "};
+  const Answer enough = answer(registry, line);
+  EXPECT_EQ(enough.code, 0) << enough.out << enough.err;
+  auto more = line;
+  more.push_back("--least-judged=100");
+  const Answer few = answer(registry, more);
+  EXPECT_EQ(few.code, 3);
+  EXPECT_PRED2(has, few.out, std::string("cases were judged by numbers; --least-judged is 100"));
+  more.back() = "--least-judged=many";
+  EXPECT_EQ(answer(registry, more).code, 2);
+}
+
+TEST(JUnit, ASkippedCaseHasItsReason) {
+  const Folder folder;
+  answer(registry_of_empty(), {"sweep", "--only=--violate=FAG-C0", "--junit", folder / "j.xml"});
+  boost::property_tree::ptree junit;
+  std::istringstream xml(text_of(folder / "j.xml"));
+  boost::property_tree::read_xml(xml, junit);
+  std::int64_t skipped = 0;
+  for (const auto& [name, testcase] : junit.get_child("testsuites.testsuite")) {
+    if (name != "testcase" || testcase.count("skipped") == 0) continue;
+    ++skipped;
+    EXPECT_EQ(testcase.get<std::string>("skipped.<xmlattr>.message"),
+              "the implementation does not offer to check arguments");
+  }
+  EXPECT_GT(skipped, 0);
+}
+
+TEST(Report, NamesAFolderThatItIsGiven) {
+  const Folder folder;
+  const Answer result = answer(registry_of_empty(), {"report", folder / ""});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_PRED2(has, result.err, (folder / "") + " is a folder, wanted report.json of a sweep");
+}
+
+/// The words as a binary of that name answers them.
+std::string answer_of(const std::string& program, std::vector<std::string> words) {
+  std::ostringstream out, err;
+  const cli::Registry registry = registry_of_empty();
+  const cli::Context context{.registry = registry,
+                             .out = out,
+                             .err = err,
+                             .stop = never_stop,
+                             .command_line = "test",
+                             .program = program};
+  cli::execute(std::move(words), context);
+  return out.str();
+}
+
+TEST(ReplayLines, StartWithTheNameOfTheBinary) {
+  const Folder folder;
+  const std::string line = "flash_attention_score_grad --seq_q=3";
+  EXPECT_PRED2(has, answer_of("my_kernels", words("run " + line)), "my_kernels run " + line);
+  EXPECT_PRED2(has, answer_of("my_kernels", words("shrink " + line)), "my_kernels run " + line);
+  const std::string swept = answer_of(
+      "my_kernels", {"sweep", "--random=0", "--only=--track=a1", "--budget=0.2s", "--report",
+                     folder / "r.json", "--junit", folder / "j.xml", "--html", folder / "r.html"});
+  EXPECT_PRED2(has, swept, std::string("my_kernels run flash_attention_score_grad"));
+  EXPECT_PRED2(has, text_of(folder / "j.xml"), std::string("replay: my_kernels run "));
+  EXPECT_PRED2(has, text_of(folder / "r.html"), std::string("\"program\":\"my_kernels\""));
+  const std::string shown = answer_of("assay", {"report", folder / "r.json"});
+  for (const std::string& text : {swept, shown}) EXPECT_FALSE(has(text, "assay run ")) << text;
+}
+
+}  // namespace
+}  // namespace assay::tests

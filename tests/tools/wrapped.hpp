@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "session.hpp"
+
+namespace assay::tests {
+
+/// A healthy kernel to which a test adds a conduct of its own.
+class Wrapped : public spec::Implementation<Op> {
+ public:
+  Wrapped() {
+    for (const auto& specimen : mutants::specimens<Op>())
+      if (specimen.name == "flash_like") inner_ = specimen.make();
+  }
+  std::string name() const override { return "wrapped"; }
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    return inner_->unsupported(call);
+  }
+  bool checks_arguments() const override { return false; }
+  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+    return inner_->numerics(problem);
+  }
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    inner_->run(problem, inputs, outputs);
+  }
+
+ private:
+  std::unique_ptr<spec::Implementation<Op>> inner_;
+};
+
+/// Overwrites dv with what no case asks for.
+inline void spoil(Op::Outputs& outputs) {
+  for (const std::int64_t element : spec::viewed_elements(outputs.dv))
+    outputs.dv.store(element, 77);
+}
+
+/// A registry with one implementation.
+inline cli::Registry registry_with(
+    std::function<std::unique_ptr<spec::Implementation<Op>>()> make) {
+  cli::Registry registry;
+  registry.add<Op>({.name = "wrapped", .summary = "healthy and more", .make = std::move(make)});
+  return registry;
+}
+
+}  // namespace assay::tests
