@@ -29,9 +29,10 @@ struct Flags {
 };
 
 /// Rules of findings in the order of the columns, with the track that they belong to.
-constexpr std::array<std::pair<const char*, const char*>, 8> columns = {{{"structure", "struct"},
+constexpr std::array<std::pair<const char*, const char*>, 9> columns = {{{"structure", "struct"},
                                                                          {"lattice", "A"},
                                                                          {"bound", "B bound"},
+                                                                         {"tile_sum", "B tiles"},
                                                                          {"rms", "B rms"},
                                                                          {"bias", "B bias"},
                                                                          {"control", "control"},
