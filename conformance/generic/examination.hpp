@@ -26,7 +26,7 @@ struct Prepared {
   std::optional<Lattice> lattice;      ///< tracks a1, a2
   std::optional<Grounds<Op>> grounds;  ///< of the inputs of this profile
   std::vector<Expectation> expectations;
-  std::vector<TileSums> tile_sums;  ///< of the tensors of which rows are left out
+  std::optional<std::vector<TileSums>> tile_sums;  ///< made when the first outputs are judged
   std::vector<ControlResult> controls;
 };
 
@@ -87,8 +87,6 @@ template <class Op>
 void Examination<Op>::State::prepare_lattice(Prepared<Op>& entry) {
   entry.lattice = make_lattice(examined, entry.profile);
   entry.grounds.emplace(examined, entry.lattice->inputs, entry.arithmetic);
-  // What is staged lies on ties: its roundings have one sign.
-  entry.tile_sums = entry.grounds->tile_sums(false);
 }
 
 template <class Op>
@@ -97,7 +95,6 @@ void Examination<Op>::State::prepare_bound(Prepared<Op>& entry) {
   entry.expectations = entry.grounds->expectations();
   if (certifies && !certificate) certificate = entry.grounds->certify();
   if (certificate && entry.grounds->is_certifiable()) certificate->apply(entry.expectations);
-  entry.tile_sums = entry.grounds->tile_sums(true);
   for (const Expectation& e : entry.expectations)
     entry.controls.push_back(judge_controls(e, entry.arithmetic));
 }
@@ -125,9 +122,11 @@ std::vector<Expected> Examination<Op>::expected(const spec::NumericsProfile& pro
 
 /// Sums over all rows of the tensors of which rows were left out.
 template <class Op>
-Verdict judge_tiles(const Prepared<Op>& entry, const typename Op::Outputs& outputs, CaseReport& report) {
+Verdict judge_tiles(Prepared<Op>& entry, const typename Op::Outputs& outputs, CaseReport& report) {
+  // What the lattice stages lies on ties: its roundings have one sign.
+  if (!entry.tile_sums) entry.tile_sums = entry.grounds->tile_sums(!entry.lattice);
   Verdict verdict = Verdict::conforms;
-  for (const TileSums& sums : entry.tile_sums) {
+  for (const TileSums& sums : *entry.tile_sums) {
     const auto tensor = std::ranges::find(report.tensors, sums.name, &TensorReport::name);
     if (tensor == report.tensors.end()) throw std::logic_error("no report of " + sums.name);
     const auto rows = [&](std::span<const std::int64_t> numbers) {
