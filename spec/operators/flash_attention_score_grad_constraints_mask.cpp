@@ -165,23 +165,48 @@ FlashRow full_prefix_mode() {
                           }}}};
 }
 
+/// Modes whose mask is the user's own, one element a score.
+bool reads_own_mask(const FlashCall& c) {
+  const std::int64_t mode = c.attributes.sparse_mode;
+  return mode == 0 || mode == 1 || mode == 5;
+}
+
 FlashRow mask_shapes() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return has_mask_of_known_extents(c) && reads_own_mask(c);
+  };
   return {.id = "FAG-C67",
           .statement =
               "attenMask is [S,S], [1,1,S,S], [B,1,S,S] or [B,N,S,S] with S x S Sq x Skv in sparse "
-              "modes 0, 1 and 5, 3072 x 2048 in mode 6, and 2048 x 2048 in the others; for packed "
-              "sequences Sq and Skv are the longest lengths.",
+              "modes 0, 1 and 5; for packed sequences Sq and Skv are the longest lengths.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = u_pages,
           .sides = {Side::accept, Side::reject},
-          .applies = has_mask_of_known_extents,
-          .holds = mask_fits_mode,
+          .applies = concerned,
+          .holds = [](const FlashCall& c) { return !concerned(c) || mask_fits_mode(c); },
           .violations = {{"batch", grow_mask<0>},
                          {"heads", grow_mask<1>},
                          {"rows", grow_mask<2>},
                          {"columns", grow_mask<3>},
-                         {"rank", drop_mask_axis},
-                         {"left_up_edge",
+                         {"rank", drop_mask_axis}}};
+}
+
+/// The pages of the seeds list the axes in front alone.
+FlashRow compressed_mask_shapes() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return has_mask_of_known_extents(c) && mode_is_known(c) && !reads_own_mask(c);
+  };
+  return {.id = "FAG-C67b",
+          .statement =
+              "The last two axes of attenMask are 3072 x 2048 in sparse mode 6 and 2048 x 2048 in "
+              "modes 2, 3, 4, 7 and 8, those in front none, 1 x 1, B x 1 or B x N.",
+          .source = {upstream_modes, "compressed masks"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .applies = concerned,
+          .holds = [](const FlashCall& c) { return !concerned(c) || mask_fits_mode(c); },
+          .violations = {{"left_up_edge",
                           [](FlashCall& c) {
                             attach_mask(c, 2, {2048, 2047});
                           }},
@@ -247,7 +272,7 @@ FlashRow mask_inside_window() {
 
 std::vector<FlashRow> mask_rows() {
   return {mode_range(),  padded_modes(), no_prefix_modes(),   full_prefix_mode(),
-          mask_shapes(), packed_masks(), mask_inside_window()};
+          mask_shapes(), packed_masks(), compressed_mask_shapes(), mask_inside_window()};
 }
 
 }  // namespace assay::spec::detail

@@ -184,6 +184,7 @@ FlashRow pse_shapes() {
               "sequences Sq and Skv are the longest lengths.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
+          .stated_for = u1_page,
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q37",
           .applies = pse_can_be_judged,

@@ -200,7 +200,8 @@ TEST(FlashConstraints, ARowIsDocumentedWhereAPageOfTheSeedsSaysIt) {
       {"FAG-C32", "u1 u3"},          {"FAG-C35", "u1"},       {"FAG-C38", "u1 u3"},
       {"FAG-C39", "g1 g2 u1 u3"},    {"FAG-C43", "u1 u3"},    {"FAG-C44b", "g1 g2 u1"},
       {"FAG-C46", "u1 u3"},          {"FAG-C47", "u1 u3"},    {"FAG-C63", "u1 u3"},
-      {"FAG-C66", ""},               {"FAG-C73", "u1"},       {"FAG-C75", "u1 u3"},
+      {"FAG-C66", ""},               {"FAG-C67", "u1 u3"},    {"FAG-C67b", ""},
+      {"FAG-C79", "u1"},             {"FAG-C73", "u1"},       {"FAG-C75", "u1 u3"},
       {"FAG-C60", "g1 g2 u1 u3"},    {"TND-2", "u1 u3"},      {"API-7", "u1 u3"}};
   for (const auto& [id, pages] : expected) EXPECT_EQ(documented_on(row_of<Op>(id)), pages) << id;
   for (const auto& row : Op::constraints())

@@ -35,7 +35,7 @@ inline constexpr Expected expected_rows[] = {
     {"FAG-C46a", "u3"}, {"FAG-C46b", packed_but_u3}, {"FAG-C47", everywhere}, {"FAG-C47a", packed_with_narrow_value}, {"FAG-C48", everywhere}, {"FAG-C49", everywhere},
     {"FAG-C60", everywhere}, {"FAG-C61", "u3"}, {"FAG-C62", all_but_u3}, {"FAG-C63", everywhere},
     {"FAG-C64", padded}, {"FAG-C65", "u3"}, {"FAG-C66", packed_but_u3}, {"FAG-C67", everywhere},
-    {"FAG-C67a", packed}, {"FAG-C68", everywhere}, {"FAG-C68a", everywhere}, {"FAG-C69", packed},
+    {"FAG-C67a", packed}, {"FAG-C67b", everywhere}, {"FAG-C68", everywhere}, {"FAG-C68a", everywhere}, {"FAG-C69", packed},
     {"FAG-C69a", packed}, {"FAG-C71", everywhere}, {"FAG-C71a", packed}, {"FAG-C72", all_but_u3},
     {"FAG-C73", all_but_u3}, {"FAG-C74", packed_but_u3}, {"FAG-C75", packed_but_u3},
     {"FAG-C76", "g2 u2"}, {"FAG-C77", "u3"}, {"FAG-C77a", "u3"}, {"FAG-C78", "g2 u2"},
