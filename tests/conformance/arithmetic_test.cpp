@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
+#include "assay/conformance/examination.hpp"
+#include "assay/conformance/operators.hpp"
 #include "model_kernel.hpp"
 #include "operators/flash_attention_score_grad_bound.hpp"
+#include "operators/flash_attention_score_grad_sums.hpp"
 
 /// What a declared profile becomes in numbers, and when R, b and a judgement apply at all.
 namespace assay::conformance {
@@ -193,6 +198,87 @@ TEST(Expectations, RowsThatMayOverflowInStagingAreExempt) {
   EXPECT_EQ(made[0].exempt, (std::vector<std::uint8_t>{0, 1, 0}));
   EXPECT_EQ(made[1].exempt, (std::vector<std::uint8_t>(4, 1)));
   EXPECT_EQ(made[2].exempt, (std::vector<std::uint8_t>(4, 1)));
+}
+
+/// One pair of P = 1 / z and dP - delta = dP, with scores that are the maximum.
+flash::PairTerms pair_of(const NumericsProfile& profile, double sum, double dprob) {
+  const Op::Problem p = {.dtype = fp16, .seq_q = 1, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1,
+                         .scale_value = 1};
+  const flash::Dense dense(p, testing::normal_inputs(p, 1));
+  const flash::RowTerms row = {.live = true, .softmax_max = 0, .softmax_sum = sum};
+  return flash::pair_terms(dense, Arithmetic(profile, fp16), row,
+                           {.score = 0, .score_abs = 0, .score_sq = 0, .dprob = dprob,
+                            .dprob_abs = std::abs(dprob), .dprob_sq = dprob * dprob, .bias = 0,
+                            .kappa = 1});
+}
+
+TEST(PairsByHand, WhatMayOverflowIsToldWithItsError) {
+  // 65,500 and 2^-10 of it are beyond 65,520, and 2^-22 of it is not
+  const double sum = 1.0 / 65500;
+  const NumericsProfile exact = {.stage = fp16, .fused = false}, rough = {.stage = fp16, .exp_error = 0x1p-10};
+  EXPECT_FALSE(pair_of(exact, sum, 0.5).prob_may_overflow);
+  EXPECT_TRUE(pair_of(rough, sum, 0.5).prob_may_overflow);
+  EXPECT_FALSE(pair_of({.stage = bf16, .exp_error = 0x1p-10}, sum, 1).prob_may_overflow);
+  EXPECT_FALSE(pair_of(exact, 1, 65500).dscore_may_overflow);
+  EXPECT_TRUE(pair_of(rough, 1, 65500).dscore_may_overflow);
+  EXPECT_FALSE(pair_of(rough, 1, 65400).dscore_may_overflow);
+  // half a unit up there is 16: 65,490 may become the first number beyond 65,504
+  EXPECT_TRUE(pair_of({.store_dp = fp16}, 1, -65490).dprob_may_overflow);
+  EXPECT_FALSE(pair_of({.store_dp = fp16}, 1, 65480).dprob_may_overflow);
+  EXPECT_FALSE(pair_of({.store_dp = bf16}, 1, 1e6).dprob_may_overflow);
+}
+
+/// P = 0.2 with a residue of 2^-4 may lie above 0.25, where bf16 has a unit of 2^-9.
+TEST(PairsByHand, AStoredProbabilityIsRoundedWithItsResidue) {
+  const auto error = pair_of({.store_p = bf16, .fused = false, .floor = 0x1p-4}, 5, 1).prob_error;
+  EXPECT_NEAR(error, 0x1p-4 + 0x1p-10, 1e-6);
+}
+
+TEST(Expectations, ScoresWhoseErrorsOverflowLeaveNothingToJudge) {
+  const Arithmetic n({.fused = false}, fp32);
+  Expectation e;
+  e.extents = {.batch = 1, .heads = 1, .seq = 1, .dim = 1};
+  e.resize(1);
+  flash::Finisher(n, 1).finish({.ref = 1, .magnitude = 1, .rig = std::nan(""), .azuma = 0, .linear = 0,
+                                .squares = 1, .core = 0, .drift = 0, .terms = 1}, e, 0);
+  for (const double limit : {e.tau[0], e.tau_det[0], e.radius[0]})
+    EXPECT_EQ(limit, std::numeric_limits<double>::infinity());
+}
+
+/// The residue of one P: kappa |dO| max|V| and sum |dO O| of the row, twice sum |K| of the scale.
+TEST(Expectations, FloorsByHand) {
+  Op::Problem p = {.dtype = fp32, .seq_q = 1, .seq_kv = 2, .head_dim = 2, .head_dim_v = 2,
+                   .scale_value = -2, .keep_prob = 0.5, .drop_mask = spec::DropMask::exact};
+  Op::Inputs inputs = testing::normal_inputs(p, 1);
+  const auto set = [](spec::Tensor& tensor, std::initializer_list<double> values) {
+    std::int64_t e = 0;
+    for (const double value : values) tensor.store(e++, value);
+  };
+  set(inputs.query, {3, -4});
+  set(inputs.key, {1, -2, 3, 5});
+  set(inputs.value, {6, 8, 0, 1});
+  set(inputs.dy, {-3, 4});
+  set(inputs.attention_in, {1, 2});
+  const flash::Dense dense(p, inputs);
+  const flash::Floor floor = flash::floor_of(dense);
+  const double row = 2 * 5 * 10 + 3 + 8;
+  EXPECT_EQ(floor.query_row, std::vector<double>{row});
+  EXPECT_EQ(floor.key_sum, (std::vector<double>{2 * 4, 2 * 7}));
+  EXPECT_EQ(floor.dk, (std::vector<double>{2 * row * 3, 2 * row * 4}));
+  EXPECT_EQ(floor.dv, (std::vector<double>{2 * 3, 2 * 4}));
+  EXPECT_EQ(floor.dq(dense, {0, 0, 0}, 1), row * 2 * 7);
+}
+
+/// Keys that no list names have no residues either.
+TEST(Expectations, KeysThatNobodyListsHaveNoTolerance) {
+  using Selected = spec::NsaSelectedAttentionGrad;
+  Case<Selected> c = {.patterns = {.lists = "shared"}};
+  c.problem = {.dtype = fp32, .seq_q = 3, .seq_kv = 5 * 16, .head_dim = 4, .head_dim_v = 4,
+               .selected_block_size = 16, .selected_block_count = 2};
+  Examination<Selected> examination(c, make_inputs(c));
+  const std::vector<Expected> expected = examination.expected({.fused = false, .floor = 0x1p-20});
+  for (const Expected& e : expected)
+    EXPECT_EQ(std::ranges::count(e.tau, 0.0f), e.name == "dq" ? 0 : 3 * 16 * 4) << e.name;
 }
 
 }  // namespace

@@ -184,6 +184,38 @@ TEST(Compare, CastsOfRowsThatAreAlikeCountAsOne) {
   EXPECT_EQ(p.rules(), Rules{"rms"});
 }
 
+/// With the known error of staging, too: what is cast is the value and its drift.
+TEST(Compare, TheCastThatIsKnownIsThatOfTheDriftedValue) {
+  Pencil p(500, 4, DType::bf16, {.fused = false});
+  p.e.biasable = false;
+  for (std::size_t k = 0; k < p.actual.size(); ++k) {
+    p.e.value[k] = p.actual[k] = 1, p.e.drift[k] = 0x1p-8 * 0.9;
+    p.e.tau[k] = 0x1p-8, p.e.sigma[k] = 0x1p-8 / std::sqrt(3.0);
+  }
+  EXPECT_EQ(p.judge(), Verdict::conforms);
+  EXPECT_NEAR(p.report.rms_limit, 1.106486 * 0.9 * std::sqrt(3.0), 1e-5);
+}
+
+/// The smallest numbers of fp16 lie too far from each other, and ties that go away from zero lean.
+TEST(Compare, CastsOfKnownSignHaveNoBiasAndOfFewUnitsNoDeviation) {
+  const auto judged = [](double value, spec::Rounding cast) {
+    Pencil p(40, 4, DType::fp16, {.round_out = cast, .fused = false});
+    for (std::size_t k = 0; k < p.actual.size(); ++k) {
+      const double error = k / 4 % 2 == 0 ? 0x1p-3 : 0x1p-4;
+      p.e.value[k] = value, p.actual[k] = value * (1 + error);
+      p.e.sigma[k] = value / 4, p.e.tau[k] = value / 2;
+    }
+    p.judge();
+    return std::pair(p.report.rms > 0, p.report.bias != 0);
+  };
+  using enum spec::Rounding;
+  EXPECT_EQ(judged(8 * 0x1p-24, rne), std::pair(false, false));
+  EXPECT_EQ(judged(32 * 0x1p-24, rne), std::pair(true, false));
+  EXPECT_EQ(judged(1, rne), std::pair(true, true));
+  EXPECT_EQ(judged(1 + 0x1p-11, rne), std::pair(true, true));
+  EXPECT_EQ(judged(1 + 0x1p-11, rna), std::pair(true, false));
+}
+
 TEST(Compare, WhatStagingIsKnownToAddIsNoDeviation) {
   Pencil p(40, 4);
   for (std::size_t k = 0; k < p.actual.size(); ++k) p.e.drift[k] = 3, p.actual[k] = 11;
@@ -403,6 +435,25 @@ TEST(Judging, ExactElementsHaveTheirBitsAndZerosTheirFloor) {
   EXPECT_EQ(judged({1, 0x1p-20, -3}, rne, 0x1p-20), Verdict::conforms);
   EXPECT_EQ(judged({1, 0x1.02p-20, -3}, rne, 0x1p-20), Verdict::nonconformant_structural);
   EXPECT_EQ(judged({1, 0x1p-100, -3}, rne, 0), Verdict::nonconformant_structural);
+}
+
+TEST(Judging, ExactResiduesAreMeasuredByTheirFloorAndNothingIsVacuous) {
+  spec::Tensor output = spec::contiguous_tensor(DType::bf16, {1, 1});
+  output.store(0, 0x1p-21);
+  const std::vector<Dyadic> exact = {{0, 0}};
+  const std::vector<std::int64_t> rows = {0};
+  const auto judged = [&](std::span<const std::int64_t> judged_rows) {
+    CaseReport report;
+    judge_exact({{.tensor = {"dq", exact, judged_rows, 1},
+                  .output = &output,
+                  .extents = {.batch = 1, .heads = 1, .seq = 1, .dim = 1},
+                  .element = [](const spec::RowPosition&, std::int64_t d) { return d; },
+                  .floor = [](const spec::RowPosition&, std::int64_t) { return 0x1p-20; }}},
+                {}, report);
+    return std::pair(report.verdict, report.tensors[0].worst);
+  };
+  EXPECT_EQ(judged(rows), std::pair(Verdict::conforms, 0.5));
+  EXPECT_EQ(judged({}), std::pair(Verdict::vacuous, 0.0));
 }
 
 }  // namespace

@@ -352,5 +352,26 @@ TEST(CompressBound, ToleranceAndDeviationByHand) {
   }
 }
 
+/// 256 times 255.75 is 65,472; with two roundings of 16 it may be the largest fp16 number.
+TEST(CompressBound, RowsThatMayOverflowInsideAreExempt) {
+  const auto exempt = [](double gradient, const spec::NumericsProfile& profile) {
+    const Problem p = {.dtype = DType::fp16, .seq = 32, .head_dim = 1};
+    CompressOp::Inputs inputs = testing::compress_inputs(p, 1);
+    for (std::int64_t e = 0; e < 32; ++e) inputs.weight.store(e, e == 7 ? 256 : 1);
+    inputs.output_grad.store(0, gradient);
+    const Trial trial(p, profile, inputs);
+    std::vector<std::uint8_t> wanted(32, 0);
+    wanted[7] = 1;
+    EXPECT_TRUE(trial.expected[0].exempt == wanted ||
+                trial.expected[0].exempt == std::vector<std::uint8_t>(32, 0));
+    return trial.expected[0].exempt[7] != 0;
+  };
+  const spec::NumericsProfile twice = {.stage = DType::fp16, .partials = DType::fp16};
+  EXPECT_TRUE(exempt(255.75, twice));
+  EXPECT_FALSE(exempt(255.75, {.stage = DType::fp16}));
+  EXPECT_FALSE(exempt(255.5, twice));
+  EXPECT_FALSE(exempt(255.75, {}));
+}
+
 }  // namespace
 }  // namespace assay::conformance
