@@ -59,6 +59,10 @@ function percent(x) {
   return (100 * number(x)).toFixed(0) + "%";
 }
 
+/** What the letters of the controls stand for. */
+const CONTROLS = "Controls: would the judge have noticed zeros (Z), the negated gradient (N), a missing last row (L), a factor of 1.02 (S), " +
+    "one row of zeros (W)? + noticed, in every head, - missed in one, . only zeros are due.";
+
 /** Of how many rows every element was judged, of how many the sums of their tiles, and in how many zeros would pass. */
 function rowsText(t) {
   const sums = t.rows_summed > 0 ? ", sums of " + t.rows_summed : "";
@@ -92,6 +96,7 @@ function caseDetails(c) {
       c.note ? element("p", {class: "quiet"}, "Note: " + c.note) : null,
       findings.length ? element("ul", {class: "findings"}, ...findings) : null,
       c.tensors.length ? tensorTable(c) : null,
+      c.tensors.some((t) => t.controls) ? element("p", {class: "quiet"}, CONTROLS) : null,
       element("p", {class: "quiet"}, "case " + c.id + ", " + short(number(c.seconds_implementation)) + " s in the implementation, " +
           short(number(c.seconds_total)) + " s in all" +
           c.metrics.map((m) => ", " + m.name + " " + short(number(m.value)) + " " + m.unit).join("")));
