@@ -28,14 +28,14 @@ struct Flags {
   bool json = false;
 };
 
-/// Rules of findings in the order of the columns, with the track that they belong to.
+/// Rules that decide a case alone, in the order of the columns, with the track that they belong to.
 constexpr std::array<std::pair<const char*, const char*>, 9> columns = {{{"structure", "struct"},
                                                                          {"lattice", "A"},
                                                                          {"bound", "B bound"},
                                                                          {"tile_sum", "B tiles"},
                                                                          {"rms", "B rms"},
                                                                          {"bias", "B bias"},
-                                                                         {"control", "control"},
+                                                                         {"several", "several"},
                                                                          {"determinism", "determ"},
                                                                          {"status", "status"}}};
 

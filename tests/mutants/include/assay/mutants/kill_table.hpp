@@ -25,7 +25,7 @@ struct KillRow {
   std::int64_t failed = 0;  ///< with a verdict of nonconformance
   std::map<conformance::Verdict, std::int64_t> verdicts;
   std::map<std::string, std::int64_t>
-      caught_by;             ///< rule of a finding to failed cases that show it
+      caught_by;             ///< rule to the failed cases that it alone decides; "several" to the others
   double worst = 0;          ///< largest |error| / tau
   std::string replay, text;  ///< of the first failed case: its line and its first finding
 
