@@ -85,7 +85,9 @@ Statistics statistics(const Expectation& e, const std::vector<double>& actual,
       shares += e.share[at(r)];
       ++elements;
       if (arithmetic.cast_is_biased(e.value[k] + e.drift[k])) continue;
-      signed_sum += e.value[k] < 0 ? -error : error;
+      // The cast that is known leans where rows are alike: it is one, however many they are.
+      const double beyond_cast = error - of_cast;
+      signed_sum += e.value[k] < 0 ? -beyond_cast : beyond_cast;
       ++in_row;
     }
     if (in_row == 0) continue;

@@ -184,6 +184,20 @@ TEST(Compare, CastsOfRowsThatAreAlikeCountAsOne) {
   EXPECT_EQ(p.rules(), Rules{"rms"});
 }
 
+/// Rows that differ by less than a cast tells have its error in common, however many they are.
+TEST(Compare, CastsThatAreKnownAreNoBias) {
+  Pencil p(500, 4, DType::bf16, {.fused = false});
+  for (std::size_t k = 0; k < p.actual.size(); ++k) {
+    p.e.value[k] = 1 + 0x1p-8 * (k / 4 % 2 == 0 ? 0.5 : 0.4), p.actual[k] = 1;
+    p.e.tau[k] = 0x1p-8, p.e.sigma[k] = 0x1p-8 / std::sqrt(3.0);
+  }
+  EXPECT_EQ(p.judge(), Verdict::conforms);
+  EXPECT_EQ(p.report.bias, 0);
+  for (std::size_t k = 0; k < p.actual.size(); k += 8) p.actual[k] = 1 - 0x1p-7;  // the number below
+  EXPECT_EQ(p.judge(), Verdict::statistical_unconfirmed);
+  EXPECT_NEAR(p.report.bias, -2 * std::sqrt(3.0) / 8, 1e-12);
+}
+
 /// With the known error of staging, too: what is cast is the value and its drift.
 TEST(Compare, TheCastThatIsKnownIsThatOfTheDriftedValue) {
   Pencil p(500, 4, DType::bf16, {.fused = false});
