@@ -160,12 +160,13 @@ void add_windows(Corners& corners) {
   window(4, 0, 1);
   window(4, 1, 0);
   window(4, spec::unbounded_tokens, spec::unbounded_tokens);
-  corners.add_packed("sparse mode 5 of packed sequences", [](FlashCase& c) {
-    set_single_head(c.problem, 33, 48);
-    c.problem.sparse_mode = 5;
-    c.problem.atten_mask = spec::MaskShape::ss;
-    c.problem.prefix = {20};
-  });
+  for (const bool single : {true, false})
+    corners.add_packed("sparse mode 5 of packed sequences", [=](FlashCase& c) {
+      if (single) set_single_head(c.problem, 33, 48);
+      c.problem.sparse_mode = 5;
+      c.problem.atten_mask = single ? spec::MaskShape::ss : spec::MaskShape::b_one_ss;
+      c.problem.prefix = single ? List{20} : List{20, 16, 9};
+    });
   corners.add_packed("a prefix that nothing reads", [](FlashCase& c) {
     c.problem.prefix = {0};
     c.problem.pre_tokens = c.problem.next_tokens = 65536;

@@ -81,9 +81,7 @@ std::vector<MaskShape> mask_shapes(const Op::Problem& p) {
   if (!user_mask)
     return {absent, compressed, compressed_one_one_ss, compressed_b_one_ss, compressed_bnss};
   // Only a mask with a slice per sequence can hold a prefix per sequence.
-  const bool prefixed = p.sparse_mode == 5 && p.batch != 1 && !p.prefix.empty();
-  if (prefixed && p.input_layout == Layout::tnd) return {absent};
-  if (prefixed) return {absent, b_one_ss, bnss};
+  if (p.sparse_mode == 5 && p.batch != 1 && !p.prefix.empty()) return {absent, b_one_ss, bnss};
   return {absent, ss, one_one_ss, b_one_ss, bnss};
 }
 

@@ -139,7 +139,7 @@ TEST(Case, FieldTextsNameEveryField) {
   const auto texts = field_texts(FlashCase{});
   EXPECT_EQ(texts.front(), (std::pair<std::string, std::string>{"layout", "BNSD"}));
   EXPECT_EQ(texts.back(), (std::pair<std::string, std::string>{"seed", "1"}));
-  EXPECT_EQ(texts.size(), 38u);
+  EXPECT_EQ(texts.size(), 41u);
 }
 
 TEST(Case, IdIsTwelveHexadecimalDigitsOfTheLine) {
@@ -236,10 +236,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadLine{"--layout=TND --surface=u1 --atten_mask=compressed",
                 "accepted: none, SS, 11SS, B1SS, BNSS with sparse_mode 0 and layout TND"},
-        BadLine{"--layout=TND --surface=u1 --atten_mask=SS --sparse_mode=5",
-                "--atten_mask=SS: accepted: none with sparse_mode 5 and layout TND"},
+        BadLine{"--surface=g2 --pse_type=2 --pse_shift=N --slope_dtype=fp16",
+                "--slope_dtype=fp16: accepted: fp32, or dtype, which is bf16"},
         BadLine{"--batch=2 --atten_mask=SS --sparse_mode=5 --prefix=2x3",
-                "--atten_mask=SS: accepted: none, B1SS, BNSS with sparse_mode 5 and batch 2"},
+                "--atten_mask=SS: accepted: none, B1SS, BNSS with sparse_mode 5 and prefixes of batch 2"},
         BadLine{"--atten_mask=SS --sparse_mode=7",
                 "--atten_mask=SS: accepted: none, compressed, compressed_11SS, compressed_B1SS, "
                 "compressed_BNSS with sparse_mode 7"},
@@ -284,6 +284,10 @@ TEST(Case, LinesOfEveryFeatureAreAccepted) {
   const std::string padded = "--batch=2 --seq_q=1100 --seq_kv=1100 ", packed = "--layout=TND ";
   for (const std::string& line :
        {padded + "--sparse_mode=5 --prefix=2x7 --atten_mask=B1SS",
+        padded + "--sparse_mode=5 --atten_mask=SS",
+        padded + "--surface=g2 --pse_type=2 --pse_shift=N --slope_dtype=bf16",
+        packed + "--surface=u1 --lengths_q=3,5 --lengths_kv=4,6 --sparse_mode=5 --prefix=2,3 "
+                 "--atten_mask=B1SS",
         padded + "--sparse_mode=6 --prefix=3,900 --atten_mask=compressed",
         padded + "--pse_shift=BN1S --keep_prob=0.9 --drop_mask=granules --drop=last_bits",
         padded + "--surface=g2 --pse_type=0 --pse_shift=1NHS --sparse_mode=2 "
