@@ -30,7 +30,7 @@ Op::Problem with_dead_rows(DType dtype) {
 
 Op::Problem prefixed(Op::Problem p, std::int64_t mode, MaskShape shape) {
   p = with_mask(std::move(p), mode, shape);
-  p.prefix = {17, 40};
+  p.prefix = {17, 25};
   return p;
 }
 

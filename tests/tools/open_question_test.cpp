@@ -51,18 +51,6 @@ TEST(OpenQuestion, TheRefusalOfADisputedCallConvictsNobodyInAnyPhase) {
     }
 }
 
-TEST(OpenQuestion, AProgramMayRefuseADisputedCall) {
-  const std::vector<std::string> run = {
-      "run", "flash_attention_score_grad", "--seq_q=3", "--seq_kv=3", "--head_dim_v=8",
-      "--implementation=command:sh -c 'echo rejected: 161002 too wide' {}"};
-  std::vector<std::string> wider = run;
-  wider.push_back("--head_dim=520");
-  const Answer open = answer({}, wider), settled = answer({}, run);
-  EXPECT_TRUE(open.out.starts_with("not_applicable")) << open.out << open.err;
-  EXPECT_PRED2(has, open.out, std::string("161002 ACLNN_ERR_PARAM_INVALID: too wide"));
-  EXPECT_TRUE(settled.out.starts_with("rejected_wrongly")) << settled.out << settled.err;
-}
-
 TEST(OpenQuestion, WhatUpstreamAloneForbidsCanBeAskedForWithoutIt) {
   for (const int phase : {1, 2}) {
     const Answer bound = refused(untyped, phase);
