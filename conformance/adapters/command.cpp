@@ -29,7 +29,9 @@ class Command final : public spec::Implementation<Op> {
   using Outputs = typename Op::Outputs;
 
   Command(CommandLine command, const CommandLimits& limits)
-      : talk_(std::make_unique<Conversation>(std::move(command), limits)) {}
+      : talk_(std::make_unique<Conversation>(std::move(command), limits)) {
+    if (limits.greet) talk_->greet();
+  }
 
   std::string name() const override { return "command:" + talk_->command().text; }
   bool checks_arguments() const override { return false; }

@@ -16,9 +16,11 @@ using Kind = spec::Misconduct::Kind;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view answers =
-    "done, unsupported: REASON, rejected: STATUS TEXT, error: TEXT";
+    "done, unsupported: REASON, rejected: STATUS TEXT, changed: INPUT, error: TEXT";
 constexpr std::size_t shown = 200;        // characters of an answer that a message quotes
 constexpr std::streamoff last_words_size = 800;
+constexpr int wrong_usage = 2;                 // exit status, by convention
+constexpr std::chrono::seconds greeting_time{20};
 
 std::string without_blanks_in_front(const std::string& text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
@@ -33,7 +35,7 @@ std::optional<std::string> told(const std::string& answer, std::string_view word
 
 bool is_answer(const std::string& line) {
   return line == "done" || told(line, "unsupported") || told(line, "rejected") ||
-         told(line, "error") || told(line, "numerics");
+         told(line, "changed") || told(line, "error") || told(line, "numerics");
 }
 
 /// "161002 text": a status that no list of ours knows is passed on as it is.
@@ -69,11 +71,23 @@ const std::string& Conversation::numerics() {
   return numerics_.emplace(told(answer, "numerics").value_or(""));
 }
 
+void Conversation::greet() {
+  const CommandLimits limits = limits_;
+  limits_.answer = std::min<std::chrono::milliseconds>(limits.answer, greeting_time);
+  try {
+    numerics();
+  } catch (const spec::Misconduct&) {  // the first case meets it again
+  }
+  limits_ = limits;
+}
+
 void Conversation::work_on(const std::filesystem::path& file) {
   const std::string answer = ask(file);
   if (answer == "done") return;
   if (const auto reason = told(answer, "unsupported")) throw spec::Unsupported(*reason);
   if (const auto text = told(answer, "rejected")) throw rejection(*text);
+  if (const auto input = told(answer, "changed"))
+    throw spec::Misconduct(Kind::inputs_modified, "changed its input " + *input);
   if (const auto text = told(answer, "error")) throw std::runtime_error(*text);
   give_up(Kind::crash, "answered '" + answer + "' to a case; wanted: " + std::string(answers));
 }
@@ -102,6 +116,8 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
     if (heard == Process::Heard::no_line) give_up(Kind::crash, "wrote a line without an end");
     const auto end = process_->ended(deadline);
     if (!end) give_up(Kind::crash, "closed its standard output");
+    if (end->status == wrong_usage && !has_answered_)
+      throw std::invalid_argument("ended with " + end->text() + last_words());
     if (!end->orderly() || !has_answered_)
       give_up(Kind::crash, "ended without an answer, with " + end->text());
     process_.reset();  // done with one case, it had ended: the next one is for a fresh process

@@ -81,15 +81,13 @@ TEST(Offline, RecipesRespectTheLargestSize) {
 
 TEST(Offline, AnExportTellsItsSizeBeforeAndItsProgressOffATerminal) {
   const Folder folder;
-  for (const std::string largest : {"1000", "3000"}) {
-    const Answer result = export_plan(folder / (largest + ".h5"), {"--largest=" + largest});
-    std::smatch told;
-    ASSERT_TRUE(std::regex_search(result.err, told, std::regex("cases, about ([0-9.]+) MB\n")))
-        << result.err;
-    const double size = static_cast<double>(std::filesystem::file_size(folder / (largest + ".h5")));
-    EXPECT_NEAR(std::stod(told[1]) * 1e6 / size, 1, 0.1) << size;
-    EXPECT_PRED2(has, result.err, std::string("1 of "));
-  }
+  const Answer result = export_plan(folder / "x.h5", {"--largest=1000"});
+  std::smatch told;
+  ASSERT_TRUE(std::regex_search(result.err, told, std::regex("cases, about ([0-9.]+) MB\n")))
+      << result.err;
+  const auto size = static_cast<double>(std::filesystem::file_size(folder / "x.h5"));
+  EXPECT_NEAR(std::stod(told[1]) * 1e6 / size, 1, 0.1) << size;
+  EXPECT_PRED2(has, result.err, std::string("1 of "));
 }
 
 TEST(Offline, CasesWithoutTensorsOfOneCallAreNotExported) {

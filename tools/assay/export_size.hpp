@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "assay/conformance/case.hpp"
 #include "assay/spec/tensor.hpp"
@@ -68,20 +69,21 @@ class ExportSize {
   /// A mask that is as large as a compressed one is one of few, of which each is stored once.
   void add_input(std::string_view name, const spec::Parameter& input) {
     constexpr std::int64_t compressed = 2048 * 2048;
-    const std::int64_t size = spec::size_of(input.dtype);
     const std::int64_t elements = spec::element_count(input.shape);
-    const std::int64_t stored = spec::storage_elements(input.shape, input.strides, input.offset);
-    const bool dense = stored == elements;
-    if (dense && name == "atten_mask" && elements >= compressed &&
-        !masks_.emplace(input.dtype, input.shape).second)
+    if (name == "atten_mask" && elements >= compressed &&
+        !masks_.emplace(input.dtype, input.shape, input.strides).second)
       return;
-    bytes_ += size * (dense ? elements : elements + stored);
+    const bool dense =
+        input.offset == 0 && input.strides == spec::contiguous_strides(input.shape);
+    const std::int64_t stored =
+        dense ? 0 : spec::storage_elements(input.shape, input.strides, input.offset);
+    bytes_ += spec::size_of(input.dtype) * (elements + stored);
   }
 
   Contents contents_;
   bool with_outputs_;
   std::int64_t bytes_ = 0;
-  std::set<std::pair<spec::DType, spec::Shape>> masks_;
+  std::set<std::tuple<spec::DType, spec::Shape, spec::Shape>> masks_;
 };
 
 }  // namespace assay::cli

@@ -28,7 +28,8 @@ void require_scheme(const Foreign& foreign);
 std::string fingerprint(const std::string& name);
 
 /// The judge ends a worker that takes longer than --time-limit: a program needs no limit of its own.
-inline constexpr adapters::CommandLimits limits_of_the_judge{.answer = std::chrono::hours(24 * 365)};
+inline constexpr adapters::CommandLimits limits_of_the_judge{.answer = std::chrono::hours(24 * 365),
+                                                                .greet = true};
 
 /// Opens it in this process, which should be a worker.
 /// Errors: UsageError for an unknown scheme; spec::Unsupported for an operator that it does not offer; of the scheme,

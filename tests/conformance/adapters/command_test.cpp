@@ -295,5 +295,21 @@ TEST(Command, WhatCannotBeStartedIsRefusedBeforeAnyCase) {
   EXPECT_EQ(refusal("ASSAY_NUMERICS=ascend_a2 sh {}"), "accepted");
 }
 
+TEST(Command, AnInputThatIsChangedIsMisconductOfItsOwn) {
+  const auto [kind, text] = misconduct(answering("changed: query"));
+  EXPECT_EQ(kind, Kind::inputs_modified);
+  EXPECT_PRED2(has, text, std::string("changed its input query"));
+}
+
+TEST(Command, AProgramThatIsCalledWronglyIsWrongUsage) {
+  try {
+    open_command<Op>("sh -c 'echo no such function >&2; exit 2'", {.greet = true});
+    FAIL() << "it was opened";
+  } catch (const std::invalid_argument& refusal) {
+    EXPECT_PRED2(has, refusal.what(), std::string("exit status 2; the end of its stderr: no such"));
+  }
+  EXPECT_EQ(misconduct("sh -c 'exit 1'", {.greet = true}).first, Kind::crash) << "another status is a crash";
+}
+
 }  // namespace
 }  // namespace assay::adapters

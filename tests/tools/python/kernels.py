@@ -69,6 +69,15 @@ def troubled(case: assay.Case) -> dict[str, np.ndarray]:
     return right(case)
 
 
+@assay.implementation(numerics="fp32_staging", unsupported=not_offered)
+def in_place(case: assay.Case) -> dict[str, np.ndarray]:
+    """Right outputs, but the key is not what it was."""
+    outputs = right(case)
+    case.inputs["key"][..., -1] += 1
+    return outputs
+
+
+nothing = None
 turns = iter(range(10**9))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +73,63 @@ def test_the_refusal_of_a_disputed_call_convicts_nobody() -> None:
     wide, usual = assay.judge(narrow, [line + "520", line + "16"])
     assert wide.verdict == "not_applicable" and "disputed: FAG-C44a" in str(wide.findings[0])
     assert usual.verdict == "rejected_wrongly"
+
+
+def test_inputs_that_are_changed_in_place_are_a_verdict(cases: list[assay.Case]) -> None:
+    report = assay.judge(kernels.in_place, cases[0])[0]
+    assert report.verdict == "nonconformant_structural" and report.command == cases[0].command
+    assert str(report.findings[0]) == "the implementation changed its input key"
+
+    def through_a_view(case: assay.Case) -> dict[str, assay.dtypes.Array]:
+        outputs = kernels.right(case)
+        case.views["dy"][..., 0] = 7
+        return dict(outputs)
+
+    assert "changed its input dy" in str(assay.judge(through_a_view, cases[0])[0].findings[0])
+    assert not cases[0].changed_inputs()
+
+
+def test_what_is_no_function_and_no_outputs_are_named(cases: list[assay.Case]) -> None:
+    with pytest.raises(TypeError, match="^NoneType, wanted a function"):
+        assay.judge(None, cases[0])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="^NoneType, wanted a function"):
+        assay.sweep(None)  # type: ignore[arg-type]
+    report = assay.judge(lambda case: None, cases[0])[0]  # type: ignore[arg-type, return-value]
+    assert report.verdict == "crash" and "returned NoneType, wanted outputs by name" in str(report.findings[0])
+
+
+def test_a_program_that_is_no_assay_is_named(cases: list[assay.Case], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY", "/bin/true")
+    with pytest.raises(assay.AssayError, match=r"^'/bin/true' \(the environment's ASSAY\) is not the program assay$"):
+        assay.judge(kernels.right, cases[0])
+
+
+def run_command(command: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """`assay` with a program that serves."""
+    line = [str(assay.find_program()), *words, "--implementation", command]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "location, fault",
+    [
+        (f"{kernels.__file__}:no_such", "AttributeError: module 'kernels' has no attribute 'no_such'"),
+        ("/no/such.py:right", "FileNotFoundError: there is no file /no/such.py"),
+        (f"{kernels.__file__}:nothing", "nothing is NoneType, wanted a function"),
+    ],
+)
+def test_what_cannot_be_served_is_wrong_usage(location: str, fault: str) -> None:
+    command = f"command:{sys.executable} -m assay serve {location}"
+    for words in (["run", *kernels.SMALL_LINES[0].split()], ["sweep", kernels.OPERATOR, "--only=--seq_q=3 ", "--random=0"]):
+        done = run_command(command, *words)
+        assert (done.returncode, done.stdout) == (2, ""), done
+        assert fault in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_assay_sees_inputs_that_a_served_function_changes() -> None:
+    done = run_command(assay.command_of(kernels.in_place), "run", *kernels.SMALL_LINES[0].split())
+    assert done.returncode == 1 and "nonconformant_structural" in done.stdout, done
+    assert "changed its input key" in done.stdout
 
 
 def test_a_broken_promise_of_a_fixed_order_is_seen(cases: list[assay.Case]) -> None:

@@ -44,15 +44,41 @@ def test_options_choose_the_cases(pytester: pytest.Pytester, exported: Path) -> 
     assert "seq_q=1" in few.stdout.str()
 
 
-def test_misuse_is_named(pytester: pytest.Pytester) -> None:
+def test_cases_that_are_not_for_the_implementation_are_skipped(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
-        """
+        SUITE.split("@pytest")[0]
+        + """
+nothing = assay.implementation(name="mine", unsupported=lambda case: "only on Sundays")(lambda case: {})
+
+@pytest.mark.assay(cases=kernels.SMALL_LINES[:1])
+def test_nothing(assay_case):
+    assay.assert_conforms(nothing, assay_case)
+"""
+    )
+    result = pytester.runpytest("-q", "-rs")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*SKIPPED*mine: *only on Sundays*"])
+
+
+@pytest.mark.parametrize(
+    "marker, fault",
+    [('dtype="bf16"', "no argument dtype"), ('cases=["no_such_operator"]', "no_such_operator"), ('largest="many"', "many")],
+)
+def test_a_wrong_marker_is_wrong_usage(pytester: pytest.Pytester, marker: str, fault: str) -> None:
+    pytester.makepyfile(
+        f"""
         import pytest
-        @pytest.mark.assay(dtype="bf16")
+        @pytest.mark.assay({marker})
         def test_case(assay_case): pass
         """
     )
     result = pytester.runpytest()
-    assert result.ret != 0
-    assert "no argument dtype" in result.stdout.str() + result.stderr.str()
-    assert pytester.runpytest("--assay-binary=/no/such/assay").ret != 0
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert fault in result.stderr.str() and "Traceback" not in result.stderr.str()
+
+
+@pytest.mark.parametrize("program", ["/no/such/assay", "/bin/true"])
+def test_a_wrong_program_is_wrong_usage(pytester: pytest.Pytester, program: str) -> None:
+    result = pytester.runpytest_subprocess(f"--assay-binary={program}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert program in result.stderr.str() and "Traceback" not in result.stderr.str()

@@ -39,6 +39,7 @@ def test_answers(cases: list[assay.Case], tmp_path: Path) -> None:
     assert answer(kernels.troubled, str(files["BSND"])) == "error: MemoryError: too small"
     assert answer(kernels.right, str(question(tmp_path))) == "numerics: fp32_staging,order=fixed"
     assert answer(kernels.right.function, str(question(tmp_path))) == "done"
+    assert answer(kernels.in_place, str(files["BNSD"])) == "changed: key"
     assert answer(kernels.right, "/no/such.h5").startswith("error: FileNotFoundError")
 
 
@@ -65,3 +66,7 @@ def test_what_is_served_is_loaded_by_name() -> None:
         load("kernels:SMALL_LINES")
     wrong = subprocess.run([sys.executable, "-m", "assay", "dance"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2 and "serve FILE:NAME" in wrong.stderr
+    words = [sys.executable, "-m", "assay", "serve", f"{kernels.__file__}:nothing"]
+    wrong = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2 and len(wrong.stderr.splitlines()) == 1
+    assert "nothing is NoneType, wanted a function" in wrong.stderr

@@ -2,7 +2,7 @@
 
 from assay.cases import Case, CaseFileError, Expected, read_cases, write_cases, write_outputs
 from assay.implementation import Implementation, Rejected, Unsupported, implementation
-from assay.judging import Plan, assert_conforms, command_of, export_lines, export_plan, judge, sweep
+from assay.judging import NotApplicable, Plan, assert_conforms, command_of, export_lines, export_plan, judge, sweep
 from assay.program import AssayError, find_program
 from assay.reports import Finding, Report, Reports, read_reports
 from assay.serving import serve
@@ -14,6 +14,7 @@ __all__ = [
     "Expected",
     "Finding",
     "Implementation",
+    "NotApplicable",
     "Plan",
     "Rejected",
     "Report",

@@ -2,14 +2,19 @@
 
 import sys
 
-from assay.serving import load, serve
+from assay.serving import load, one_line, serve
 
 
 def main(words: list[str]) -> int:
     if len(words) != 2 or words[0] != "serve" or ":" not in words[1]:
         print(__doc__, file=sys.stderr)
         return 2
-    serve(load(words[1]))
+    try:
+        implementation = load(words[1])
+    except Exception as failure:  # whatever the file does when it is loaded
+        print(f"python -m assay serve: {words[1]}: {type(failure).__name__}: {one_line(str(failure))}", file=sys.stderr)
+        return 2
+    serve(implementation)
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -84,6 +84,19 @@ class Case:
     def expected(self) -> dict[str, Expected]:
         """The reference of each output."""
         return self._read(lambda case: {name_of(n): _expected(g) for n, g in _members(case, "expected")})
+
+    def changed_inputs(self) -> list[str]:
+        """Names of the inputs whose elements are not those of the file any more: somebody wrote into the arrays."""
+        fresh = replace(self)
+        return sorted(
+            {
+                name
+                for kind in ("inputs", "views")
+                if kind in self.__dict__
+                for name, array in getattr(fresh, kind).items()
+                if getattr(self, kind)[name].tobytes() != array.tobytes()
+            }
+        )
 
     def outputs(self, implementation: str) -> dict[str, Array]:
         """What an implementation made of the case; in the types in which it was written."""

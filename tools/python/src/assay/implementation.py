@@ -41,7 +41,10 @@ class Implementation:
     predicate: Predicate | None = None
 
     def __call__(self, case: Case) -> Mapping[str, Array]:
-        return self.function(case)
+        outputs = self.function(case)
+        if not isinstance(outputs, Mapping):
+            raise TypeError(f"{self.name} returned {type(outputs).__name__}, wanted outputs by name")
+        return outputs
 
     def unsupported(self, case: Case) -> str | None:
         """Why the case is not offered, or None."""
@@ -79,6 +82,8 @@ def as_implementation(function: Function | Implementation) -> Implementation:
     """A bare function declares nothing of its arithmetic and offers everything."""
     if isinstance(function, Implementation):
         return function
+    if not callable(function):
+        raise TypeError(f"{type(function).__name__}, wanted a function or an implementation")
     return Implementation(function, getattr(function, "__name__", type(function).__name__))
 
 

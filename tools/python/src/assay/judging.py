@@ -57,6 +57,10 @@ def export_lines(
     return read_cases(file)
 
 
+class NotApplicable(AssertionError):
+    """None of the cases is for the implementation; the text begins with the reason of the first."""
+
+
 class _Judge:
     """One implementation, one program, one folder for files."""
 
@@ -117,7 +121,11 @@ class _Judge:
                 names.append(names[0] + "@2")  # a second run settles determinism
             profile = self.implementation.profile(str(case.problem["dtype"]))
             for name in names:
-                write_outputs(case, name, self.implementation(case), profile)
+                outputs = self.implementation(case)
+                if changed := case.changed_inputs():
+                    text = f"the implementation changed its input {', '.join(changed)}"
+                    return self._report(case, "nonconformant_structural", "structure", text)
+                write_outputs(case, name, outputs, profile)
         except Unsupported as reason:
             text = f"the implementation does not offer this: {reason}"
             return self._report(case, "not_applicable", "note", text)
@@ -173,10 +181,13 @@ def assert_conforms(
     *,
     program: str | os.PathLike[str] | None = None,
 ) -> Reports:
-    """Judges, and raises AssertionError with the first failures and their replay lines."""
+    """Judges, and raises AssertionError with the first failures and their replay lines: NotApplicable where no case was for
+    this implementation, which the plug-in of pytest makes a skipped test."""
     reports = judge(function, cases, program=program)
     if not reports.conforms:
         name = as_implementation(function).name
+        if reports and all(report.verdict == "not_applicable" for report in reports):
+            raise NotApplicable(f"{name}: {reports[0].findings[0]}\n{reports.summary()}")
         raise AssertionError(f"{name} does not conform, or was not judged\n{reports.summary()}")
     return reports
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 
@@ -21,13 +22,25 @@ def _build_folders() -> Iterator[Path]:
                 yield folder / "build" / preset / "bin" / "assay"
 
 
+@cache
+def _is_assay(program: str) -> bool:
+    """Whether it answers as assay does, and as programs do that are made of it."""
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return False
+    return done.returncode == 0 and done.stdout.startswith("assay ")
+
+
 def find_program(path: str | os.PathLike[str] | None = None) -> Path:
     """The program: as given, else of the environment's ASSAY, else on PATH, else in a build folder above here."""
     for source, candidate in (("given", path), ("the environment's ASSAY", os.environ.get("ASSAY"))):
         if candidate:
-            if found := shutil.which(candidate):
-                return Path(found).resolve()
-            raise AssayError(f"'{candidate}' ({source}) is no program")
+            if not (found := shutil.which(candidate)):
+                raise AssayError(f"'{candidate}' ({source}) is no program")
+            if not _is_assay(found):
+                raise AssayError(f"'{candidate}' ({source}) is not the program assay")
+            return Path(found).resolve()
     if found := shutil.which("assay"):
         return Path(found)
     for built in _build_folders():

@@ -5,25 +5,27 @@
         assay.assert_conforms(my_kernel, assay_case)
 
 The marker takes the fields of assay.Plan, `cases` (a file that `assay export` wrote, or replay lines) and `numerics` (what
-exact cases are made for); the options --assay-* override it.
+exact cases are made for); the options --assay-* override it. A test whose cases are not for its implementation is skipped.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assay.cases import Case, read_cases
-from assay.judging import Plan, export_lines, export_plan
-from assay.program import Program, find_program
+from assay.cases import Case, CaseFileError, read_cases
+from assay.judging import NotApplicable, Plan, export_lines, export_plan
+from assay.program import AssayError, Program, find_program
 
 _TEXTS = ("only", "product")
 _NUMBERS = ("largest", "random", "seed")
 _files = pytest.StashKey[dict[tuple[Any, ...], list[Case]]]()
+_misuse = pytest.StashKey[list[str]]()
 _folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 
 
@@ -42,8 +44,12 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "assay(only, largest, random, seed, product, cases, numerics): cases for assay_case"
     )
     config.stash[_files] = {}
+    config.stash[_misuse] = []
     if binary := config.getoption("--assay-binary"):
-        os.environ["ASSAY"] = str(find_program(binary))
+        try:
+            os.environ["ASSAY"] = str(find_program(binary))
+        except AssayError as error:
+            raise pytest.UsageError(f"--assay-binary: {error}") from None
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -55,8 +61,26 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "assay_case" not in metafunc.fixturenames:
         return
     marker = metafunc.definition.get_closest_marker("assay")
-    cases = _cases_for(metafunc.config, dict(marker.kwargs) if marker else {})
+    try:
+        cases = _cases_for(metafunc.config, dict(marker.kwargs) if marker else {})
+    except (AssayError, CaseFileError, OSError, pytest.UsageError) as error:
+        metafunc.config.stash[_misuse].append(f"{metafunc.definition.nodeid}: {error}")
+        cases = []
     metafunc.parametrize("assay_case", cases, ids=[_readable(case) for case in cases])
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What is wrong with a marker is wrong usage of pytest: it is told here, where no collector catches it."""
+    if misuse := session.config.stash[_misuse]:
+        raise pytest.UsageError("\n".join(misuse))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    try:
+        return (yield)
+    except NotApplicable as reason:
+        pytest.skip(str(reason).splitlines()[0])
 
 
 def _readable(case: Case) -> str:

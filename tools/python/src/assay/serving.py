@@ -22,17 +22,21 @@ def answer(function: Function | Implementation, path: str) -> str:
             return f"numerics: {implementation.numerics}" if implementation.numerics else "done"
         if reason := implementation.unsupported(cases[0]):
             raise Unsupported(reason)
-        write_outputs(cases[0], implementation.name, implementation(cases[0]))
+        outputs = implementation(cases[0])
+        if changed := cases[0].changed_inputs():
+            return one_line(f"changed: {', '.join(changed)}")
+        write_outputs(cases[0], implementation.name, outputs)
         return "done"
     except Unsupported as reason:
-        return _line(f"unsupported: {reason}")
+        return one_line(f"unsupported: {reason}")
     except Rejected as refusal:
-        return _line(f"rejected: {refusal}")
+        return one_line(f"rejected: {refusal}")
     except Exception as failure:
-        return _line(f"error: {type(failure).__name__}: {failure}")
+        return one_line(f"error: {type(failure).__name__}: {failure}")
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
+    """The same words, as an answer holds them."""
     return " ".join(text.split())
 
 
@@ -50,6 +54,8 @@ def load(location: str) -> Implementation:
     place, _, name = location.rpartition(":")
     if place.endswith(".py"):
         path = Path(place).resolve()
+        if not path.is_file():
+            raise FileNotFoundError(f"there is no file {path}")
         sys.path.insert(0, str(path.parent))
         spec = importlib.util.spec_from_file_location(path.stem, path)
         if spec is None or spec.loader is None:
@@ -62,8 +68,7 @@ def load(location: str) -> Implementation:
     found: object = module
     for part in name.split("."):
         found = getattr(found, part)
-    if isinstance(found, Implementation):
-        return found
-    if callable(found):
-        return as_implementation(found)
-    raise TypeError(f"{location} is {type(found).__name__}, wanted a function or an implementation")
+    try:
+        return as_implementation(found)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise TypeError(f"{location} is {error}") from None

@@ -8,9 +8,11 @@
 
 namespace assay::adapters {
 
-/// How long a program may take for an answer.
+/// How long a program may take for an answer, and whether it is asked once when it is opened: so that one that was called
+/// wrongly, which ends with exit status 2 instead of answering, is no command.
 struct CommandLimits {
   std::chrono::milliseconds answer{300'000};
+  bool greet = false;
 };
 
 /// A kernel that is a program: it is given case files and writes its outputs into them. The protocol is described in
