@@ -39,17 +39,26 @@ std::optional<Case<Op>> varied_call(const std::vector<Case<Op>>& calls,
   return std::nullopt;
 }
 
-/// For every variant of a row, out of each list of legal calls one that it leaves legal, with numbers. Errors:
-/// std::logic_error naming the variant that no call takes.
+/// For every variant of a row, out of each list of legal calls, those of one entry point, one that it leaves legal, with
+/// numbers; of the entry points on whose pages the row is no sentence, one in turn. Errors: std::logic_error naming the
+/// variant that no call takes.
 template <class Op>
 std::vector<Case<Op>> varied_cases(const std::vector<std::vector<Case<Op>>>& calls) {
   std::vector<Case<Op>> cases;
   std::size_t turn = 0;
   for (const auto& row : Op::constraints())
     for (const auto& variant : row.variants) {
-      const std::size_t before = cases.size();
-      for (const auto& alike : calls)
-        if (const auto c = varied_call(alike, row, variant.name, turn++)) cases.push_back(*c);
+      const std::size_t before = cases.size(), first = turn++;
+      bool elsewhere = false;
+      for (std::size_t k = 0; k < calls.size(); ++k) {
+        const auto& alike = calls[(first + k) % calls.size()];
+        const bool is_elsewhere = row.standing_on(alike.front().surface) != row.standing;
+        if (elsewhere && is_elsewhere) continue;
+        const auto c = varied_call(alike, row, variant.name, first + k);
+        if (!c) continue;
+        cases.push_back(*c);
+        elsewhere = elsewhere || is_elsewhere;
+      }
       if (cases.size() == before)
         throw std::logic_error("no call has room for " + std::string(row.id) + ":" +
                                std::string(variant.name));
