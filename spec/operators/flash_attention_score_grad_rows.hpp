@@ -158,16 +158,17 @@ void make_small(FlashProblem& problem);
 /// One more along `axis` of each tensor, the others left alone; nothing where the layout has no such axis.
 void grow(FlashCall& call, std::initializer_list<FlashMember> members, Axis axis);
 
-/// Puts an optional input into a call and leaves the rest: a mask with an unbounded window, a pse of pseType 1, which is
-/// full, or of packed sequences the one form that nobody disputes, 1024 rows for a causal mask; slopes of pseType 2 or 3, a
-/// prefix that sees every key.
+/// Puts an optional input into a call and leaves the rest: a mask with an unbounded window, a pse
+/// of pseType 1, which is full, or of packed sequences the one form that nobody disputes, 1024 rows
+/// for a causal mask; slopes of pseType 2 or 3, a prefix that sees every key.
 void put_mask(FlashCall& call, std::int64_t sparse_mode, const Shape& shape);
 void put_compressed_mask(FlashCall& call, std::int64_t sparse_mode);
 void put_pse(FlashCall& call);
 void put_slopes(FlashCall& call, std::int64_t pse_type);
 void put_prefix(FlashCall& call);
 
-/// The same, the mask that a pse needs included, for a call rewritten with sequences that are not empty; nothing where the entry point takes no such input.
+/// The same, with the mask that a pse needs, for a call rewritten with sequences that are not empty;
+/// nothing where the entry point takes no such input.
 void attach_mask(FlashCall& call, std::int64_t sparse_mode, const Shape& shape);
 void attach_pse(FlashCall& call);
 void attach_slopes(FlashCall& call, std::int64_t pse_type);

@@ -195,7 +195,7 @@ std::vector<Geometry> packed_sequences() {
                          }),
        .surface = FlashSurface::u4,
        .dtypes = {DType::fp16}},
-      {.problem = packed({9, 15}, {17, 26},
+      {.problem = packed({15}, {26},
                          [](Problem& p) {
                            p.heads_q = 2, p.heads_kv = 1;
                            p.sparse_mode = 3, p.atten_mask = MaskShape::compressed_bnss;

@@ -29,7 +29,19 @@ void fill(Tensor& tensor, const Value& value) {
 
 /// The lower triangle, and below it 1024 rows that are ones in their right half, in every slice.
 void fill_compressed_mask(Tensor& mask) {
-  fill(mask, [](const spec::Shape& x) { return x[3] < (x[2] >= 2048 ? 1024 : x[2] + 1) ? 0 : 1; });
+  const spec::Shape& strides = mask.strides;
+  const bool sliced = mask.shape.size() == 4;
+  const std::int64_t heads = sliced ? mask.shape[1] : 1, rows = mask.shape.end()[-2];
+  for (std::int64_t slice = 0; slice < (sliced ? mask.shape[0] * heads : 1); ++slice) {
+    const std::int64_t first =
+        mask.offset + (sliced ? slice / heads * strides[0] + slice % heads * strides[1] : 0);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const std::int64_t kept = i >= 2048 ? 1024 : i + 1, row = first + i * strides.end()[-2];
+      for (std::int64_t j = 0; j < 2048; ++j)
+        mask.bytes[static_cast<std::size_t>(row + j * strides.back())] =
+            j < kept ? std::byte{0} : std::byte{1};
+    }
+  }
 }
 
 void fill_mask(const Example& e, Tensor& mask) {
