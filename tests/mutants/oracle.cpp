@@ -121,7 +121,7 @@ class Builder {
     const std::int64_t rows = t.atten_mask.shape.end()[-2];
     fill(*in.atten_mask, [&](std::int64_t k) -> double {
       const std::int64_t c = k % columns, r = k / columns % rows;
-      if (is_compressed(p().atten_mask))
+      if (spec::is_compressed(p().atten_mask))
         return r < spec::compressed_mask_edge ? c > r : c >= spec::compressed_prefix_rows;
       if (p().sparse_mode == 5) return !is_kept(p(), k / columns / rows, r, c);
       return uniform(0, 1) < 0.3;
