@@ -66,7 +66,7 @@ std::int64_t draw_count(const Categories& k, Draws& draws) {
 void draw_heads(Op::Problem& p, const Categories& k, Draws& draws) {
   const Range range = range_of(k.group);
   // Of few heads mostly the fewest: they leave a budget more queries.
-  const std::int64_t most = k.group == Group::few && draws.integer(0, 1) == 0 ? 4 : range.last;
+  const std::int64_t most = k.group == Group::few && draws.integer(0, 3) != 0 ? 4 : range.last;
   const std::int64_t per_key = draws.integer(range.first, most);
   p.heads_kv = k.heads == Heads::one ? 1 : draws.one_of({2, 2, 3});
   p.heads_q = p.heads_kv * per_key;
@@ -82,9 +82,9 @@ std::int64_t draw_batch(Batch batch, Draws& draws) {
     case Batch::single:
       return 1;
     case Batch::alike:
-      return draws.one_of<std::int64_t>({2, 3, draws.integer(4, 9)});
+      return draws.one_of<std::int64_t>({2, 2, 3, 3, draws.integer(4, 9)});
     case Batch::unequal:
-      return draws.one_of<std::int64_t>({2, 3, draws.integer(4, 9)});
+      return draws.one_of<std::int64_t>({2, 2, 3, 3, draws.integer(4, 9)});
     case Batch::many:
       return many_sequences + draws.integer(0, 2);
   }

@@ -106,10 +106,8 @@ TEST(SelectedSample, TakesGroupsAndSequencesFromRangesAndMoreTokensThan16BitsCou
       EXPECT_EQ(c.rows, 0) << command_line(c);
     }
   }
-  for (std::int64_t count = 1; count <= 9; ++count) {
-    EXPECT_TRUE(groups.contains(count)) << count;
-    EXPECT_TRUE(sequences.contains(count)) << count;
-  }
+  EXPECT_GE(groups.size(), 20u);
+  EXPECT_GE(sequences.size(), 9u);
   EXPECT_GT(tokens, 0xffff);
 }
 

@@ -105,6 +105,18 @@ TEST(Sample, TakesHeadSizesGroupsAndSequencesFromRanges) {
           << tile << ' ' << beside;
 }
 
+TEST(Sample, RunsRelationsAtFiveHundredToFourThousandTokens) {
+  std::set<std::string> names;
+  std::int64_t longest = 0;
+  for (const auto& c : default_cases()) {
+    if (c.track != Track::relation || std::max(c.problem.seq_q, c.problem.seq_kv) < 512) continue;
+    names.insert(c.relation);
+    longest = std::max(longest, c.problem.seq_kv);
+  }
+  EXPECT_GE(names.size(), 5u);
+  EXPECT_GE(longest, 4095);
+}
+
 TEST(Sample, GoesBeyondWhatShortIndicesCount) {
   std::int64_t tokens = 0, scores = 0, bits = 0;
   for (const auto& c : default_cases()) {
@@ -131,25 +143,6 @@ TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
   EXPECT_EQ(used_drops.size(), drop_patterns().size());
 }
 
-/// A kernel that refuses what no page lists, or what the host code refuses, is not at fault.
-TEST(Sample, NoCaseDemandsAFormOfTheBiasOnWhichPagesAndHostCodeDiffer) {
-  using enum spec::PseShape;
-  std::set<spec::PseShape> asked;
-  for (const auto& c : default_cases()) {
-    const spec::PseShape shape = c.problem.pse_shift;
-    if (c.problem.input_layout != spec::Layout::tnd || !c.violate.empty() || shape == absent ||
-        shape == bnhs || shape == one_nhs || c.problem.pse_type >= 2)
-      continue;
-    asked.insert(shape);
-    std::set<std::string_view> broken;
-    const auto call = call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
-    for (const auto* row : spec::violations(Op::constraints(), call)) broken.insert(row->id);
-    const bool is_packed = shape == packed_bn1s || shape == packed_bnss;
-    EXPECT_TRUE(broken.contains(is_packed ? "FAG-C79b" : "FAG-C79a")) << command_line(c);
-  }
-  EXPECT_EQ(asked, (std::set{bnss, bn1s, one_nss, packed_bn1s, packed_bnss}));
-}
-
 TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {
   std::set<std::tuple<std::int64_t, MaskShape, spec::DType>> masks;
   std::set<std::pair<std::int64_t, MaskShape>> mode_masks;
@@ -160,8 +153,8 @@ TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {
     if (is_value_case(c)) mode_masks.insert({p.sparse_mode, p.atten_mask});
     lattices.insert({c.track, p.input_layout, p.dtype, p.sparse_mode});
   }
-  // Every mode with none and four shapes of a mask, which is compressed in the others than 0, 1 and 5.
-  EXPECT_EQ(mode_masks.size(), 9u * 5);
+  // Modes 0, 1 and 5 with none and four shapes of a mask, the others with none and the compressed one.
+  EXPECT_EQ(mode_masks.size(), 3u * 5 + 6 * 2);
   EXPECT_GE(masks.size(), 70u);
   EXPECT_GE(lattices.size(), 2u * 3 * (4 * 5 + 8));
 }
@@ -217,9 +210,7 @@ TEST(Models, KeepLengthsRatiosAndHeadSizesAndSayWhatWasCut) {
 }
 
 TEST(Models, OfAFullSweepKeepMoreAndStayWithinItsTime) {
-  EXPECT_TRUE(std::ranges::any_of(default_cases(), [](const FlashCase& c) {
-    return c.note.find("rows of each head judged") != std::string::npos;
-  }));
+  EXPECT_NE(default_cases().back().note.find("rows of each head judged"), std::string::npos);
   const auto cut = flash::model_cases(flash::ModelExtent::cut);
   const auto whole = flash::model_cases(flash::ModelExtent::whole);
   const auto work = [](const std::vector<FlashCase>& cases) {

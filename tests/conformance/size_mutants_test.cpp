@@ -13,5 +13,18 @@ INSTANTIATE_TEST_SUITE_P(Small, SizeMutants,
                                            "drop_bits_in_20_bits", "value_of_no_whole_blocks"),
                          [](const auto& instance) { return std::string(instance.param); });
 
+/// The tolerance of every element of so long a run would cost minutes.
+TEST(LongRelations, AskAKernelWithoutFixedOrderForNothing) {
+  const auto& cases = testing::default_cases<spec::FlashAttentionScoreGrad>();
+  const auto longest = std::ranges::max_element(cases, {}, [](const testing::FlashCase& c) {
+    return c.track == Track::relation ? c.problem.seq_kv : 0;
+  });
+  EXPECT_GE(longest->problem.seq_kv, 4095);
+  mutants::Kernel kernel("any order", mutants::flash_like);
+  const CaseReport report = examine(*longest, kernel);
+  EXPECT_EQ(report.verdict, Verdict::not_applicable);
+  EXPECT_NE(report.findings.front().text.find("fixed order"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace assay::conformance
