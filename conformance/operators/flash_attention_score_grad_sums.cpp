@@ -75,7 +75,9 @@ Finisher::Finisher(const Arithmetic& n, std::int64_t elements)
     : n_(n), lambda_(std::sqrt(2 * std::log(2 * static_cast<double>(elements) / false_alarm))) {}
 
 void Finisher::finish(const ElementSums& s, Expectation& e, std::size_t k) const {
-  const double prob = lambda_ * std::sqrt(s.azuma) + s.linear + s.omega_coherent;
+  // Roundings that are known are not random: where all P are alike they are one, and add up.
+  const double prob =
+      std::abs(s.drift) + lambda_ * std::sqrt(s.azuma) + s.linear + s.omega_coherent;
   const double core = n_.mean_free ? std::min(s.rig, prob) : s.rig;
   const double total = s.magnitude + s.rig;
   const double acc_det = (s.terms + 4) * n_.u_a * total;
