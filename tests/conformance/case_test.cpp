@@ -206,7 +206,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "--violate=FAG-C999:x: accepted: ROW:name as 'assay explain ROW' prints it"},
         BadLine{"--variant=FAG-C29:none",
                 "--variant=FAG-C29:none: accepted: FAG-C29:padding_mask_bool"},
-        BadLine{"--variant=FAG-C29:padding_mask_bool",
+        BadLine{"--layout=TND --surface=u4 --variant=FAG-C29:padding_mask_bool",
                 "--variant=FAG-C29:padding_mask_bool: accepted: where FAG-C29 speaks of the call"},
         BadLine{"--layout=TND --surface=u1 --variant=API-6:dpse --track=relation "
                 "--relation=sequences_alone",
