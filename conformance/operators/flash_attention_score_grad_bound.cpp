@@ -357,7 +357,8 @@ std::vector<Tensor> key_tensors(const Pass& pass, const JudgedRows& judged, bool
 
 bool scores_vary(const Dense& dense) {
   constexpr double least = 0x1p-6;
-  if (dense.position_bias.present()) return true;
+  // Slopes repeat along diagonals, and what pseType 1 adds is scaled like the rest.
+  if (dense.position_bias.present() && dense.problem.pse_type == 0) return true;
   double query = 0, key = 0;
   const auto largest = [&](const spec::Extents& e, auto row, double& norm) {
     for (std::int64_t b = 0; b < e.batch; ++b)
@@ -380,7 +381,8 @@ std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arit
                                       const AllRowTerms& rows, const JudgedRows& judged) {
   const Floor floor = floor_of(dense);
   const Pass pass{dense, arithmetic, rows, floor};
-  const bool biasable = scores_vary(dense) && !shares_kappa_error(dense, arithmetic);
+  const bool vary = scores_vary(dense);
+  const bool biasable = vary && !shares_kappa_error(dense, arithmetic);
   std::vector<Tensor> of_queries = query_tensors(pass, judged, biasable);
   std::vector<Tensor> of_keys = key_tensors(pass, judged, biasable);
   std::vector<Expectation> all;
@@ -391,6 +393,9 @@ std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arit
     all.push_back(std::move(of_queries[1].e));
     all.push_back(std::move(of_keys[1].e));
   }
+  // Where all P are alike, so is the rounding of a stored one: nothing is left to count for R.
+  if (!vary && arithmetic.profile.store_p != spec::DType::fp32)
+    for (Expectation& e : all) std::ranges::fill(e.share, 0.0);
   return all;
 }
 

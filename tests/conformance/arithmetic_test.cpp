@@ -157,6 +157,21 @@ TEST(Expectations, ABiasMeansSomethingWhereScoresVaryAndPairsShareNoRounding) {
   EXPECT_FALSE(biasable(fp32, 0.25, 0.3));  // 1 / 0.3 is no number of fp32
 }
 
+/// Slopes give all diagonals the same P, and a stored P that is everywhere the same has one rounding.
+TEST(Expectations, WhereAllProbabilitiesAreAlikeChanceIsLittle) {
+  const auto dk = [](std::int64_t pse_type, spec::PseShape shape, const char* preset) {
+    Op::Problem p = {.dtype = bf16, .seq_q = 6, .seq_kv = 6, .head_dim = 8, .head_dim_v = 8,
+                     .scale_value = 0x1p-12, .pse_type = pse_type, .pse_shift = shape};
+    return Subject(p, spec::numerics_preset(preset, bf16)).expectations()[1];
+  };
+  using spec::PseShape;
+  EXPECT_TRUE(dk(0, PseShape::bnss, "ascend_a2").biasable);
+  EXPECT_FALSE(dk(1, PseShape::bnss, "ascend_a2").biasable);
+  EXPECT_FALSE(dk(2, PseShape::slopes_n, "ascend_a2").biasable);
+  EXPECT_GT(dk(1, PseShape::absent, "jax_cpu").share[0], 0);
+  EXPECT_EQ(dk(1, PseShape::absent, "torch_composed_bf16").share[0], 0);
+}
+
 TEST(Expectations, StatisticsAndOutputMustBelongToTheDataOfAKernelWithItsOwn) {
   const Op::Problem p = {.dtype = bf16, .seq_q = 6, .seq_kv = 6, .head_dim = 8, .head_dim_v = 8};
   const NumericsProfile own = {.stats = spec::Origin::own, .delta = spec::Origin::own};
