@@ -16,11 +16,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t pairs_shown = 20;
 
-/// Unreachable pairs by the rows that forbid them together.
+/// Unreachable pairs by the rows that forbid them together; those that no row forbids are left out for their size.
 std::map<std::string, std::vector<std::string>> unreachable_by_rows(const PairCoverage& pairs) {
   std::map<std::string, std::vector<std::string>> groups;
-  for (const PairCoverage::Cell& cell : pairs.cells)
-    if (!cell.forbidden_by.empty()) groups[joined(cell.forbidden_by)].push_back(cell.text());
+  for (const PairCoverage::Cell& cell : pairs.cells) {
+    if (cell.forbidden_by.empty()) continue;
+    const std::string rows = joined(cell.forbidden_by);
+    groups[rows.empty() ? "no row: too large" : rows].push_back(cell.text());
+  }
   return groups;
 }
 

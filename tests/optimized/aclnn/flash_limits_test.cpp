@@ -139,9 +139,7 @@ TEST_F(FlashLimits, WithoutDropoutItsMaskIsNotTouched) {
 }
 
 TEST_F(FlashLimits, ACallWithoutAnyOutputElementNeedsNothing) {
-  Call call = call_of({}, FlashSurface::g1);
-  for (const auto member : {&Op::Parameters::dq, &Op::Parameters::dk, &Op::Parameters::dv})
-    (call.parameters.*member).shape[0] = 0;
+  const Call call = call_of({.seq_q = 0, .seq_kv = 0}, FlashSurface::g1);
   Handles handles;  // no tensor has memory
   const Prepared prepared = phase_1(call, handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
@@ -159,16 +157,22 @@ TEST_F(FlashLimits, WithoutQueriesTheOtherGradientsAreZero) {
   }
 }
 
-/// No document limits it; the predicate is that of the whole sequence.
-TEST_F(FlashLimits, APrefixMayReachBeyondItsSequence) {
-  Op::Problem problem = {.seq_q = 40, .seq_kv = 50, .sparse_mode = 6, .prefix = {50},
+/// From max(Skv - Sq, 0) to Skv.
+TEST_F(FlashLimits, APrefixBeyondItsSequenceIsRefused) {
+  Op::Problem problem = {.seq_q = 40, .seq_kv = 50, .sparse_mode = 6,
                          .atten_mask = spec::MaskShape::compressed};
-  const Filling<Op> whole = through(call_of(problem, FlashSurface::g1));
-  problem.prefix = {std::int64_t{1} << 62};
-  const Filling<Op> beyond = through(call_of(problem, FlashSurface::g1));
-  EXPECT_TRUE(whole.outputs.dq.bytes == beyond.outputs.dq.bytes);
-  problem.prefix = {-(std::int64_t{1} << 62)};
-  through(call_of(problem, FlashSurface::g1));
+  for (const std::int64_t prefix : {10, 50}) {
+    problem.prefix = {prefix};
+    through(call_of(problem, FlashSurface::g1));
+  }
+  for (const std::int64_t prefix : {std::int64_t{9}, std::int64_t{51}, std::int64_t{1} << 62,
+                                    -(std::int64_t{1} << 62)}) {
+    problem.prefix = {prefix};
+    const Call call = call_of(problem, FlashSurface::g1);
+    const Filling<Op> filling = filling_of(call);
+    Handles handles(filling.uploaded.addresses());
+    EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID) << prefix;
+  }
 }
 
 /// Elements of a stride of 0 are read again and again.
