@@ -18,7 +18,7 @@ using FlashCase = conformance::Case<Op>;
 
 const char* const packed =
     "--layout=TND --surface=u2 --lengths_q=40,7,33 --lengths_kv=40,31,47 --heads_q=4 --heads_kv=2 "
-    "--head_dim=32 --head_dim_v=32 --sparse_mode=6 --prefix=20,9,30 --atten_mask=compressed "
+    "--head_dim=32 --head_dim_v=32 --sparse_mode=6 --prefix=20,26,30 --atten_mask=compressed "
     "--dtype=fp16 --inputs=padded --keep_prob=0.5 --drop_mask=exact --seed=5";
 const std::string padded =
     "flash_attention_score_grad --layout=BSND --heads_q=8 --heads_kv=4 --seq_q=20 --seq_kv=33 "
