@@ -7,6 +7,7 @@
 #include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "assay/fixtures/file.hpp"
@@ -211,7 +212,10 @@ TEST(Resume, KillsAtAnyMomentLoseNothingThatWasFinished) {
   std::vector<std::string> line = {"sweep", std::string(Op::name), plugin("naive"), few,
                                    "--store", folder / "s.h5", "--report", folder / "r.json"};
   const Json whole = reports({plugin("naive"), few});
-  ASSERT_GT(whole.size(), 8u);
+  std::set<std::string> judged;  // what is skipped costs nothing and is not kept
+  for (const Json& one : whole)
+    if (one["fields"]["track"] != "phase1") judged.insert(one["id"]);
+  ASSERT_GT(judged.size(), 12u);
   std::size_t finished = 0;
   for (int kill_number = 0; kill_number < 3; ++kill_number) {
     const pid_t sweep = started(line);
@@ -224,12 +228,13 @@ TEST(Resume, KillsAtAnyMomentLoseNothingThatWasFinished) {
     EXPECT_GE(now, finished + 1);
     finished = now;
   }
-  ASSERT_LT(finished, whole.size());
+  ASSERT_LT(finished, judged.size());
   line.push_back("--resume");
   const Answer last = answer(registry(), line);
   EXPECT_EQ(last.code, 0) << last.err;
   EXPECT_PRED2(has, last.err, "taking up " + std::to_string(finished) + " finished cases");
-  EXPECT_EQ(fixtures::Reader(folder / "s.h5").ids().size(), whole.size());
+  const std::vector<std::string> stored = fixtures::Reader(folder / "s.h5").ids();
+  EXPECT_EQ(std::set(stored.begin(), stored.end()), judged);
   const Json cases = Json::parse(text_of(folder / "r.json"))["cases"];
   ASSERT_EQ(cases.size(), whole.size());
   for (std::size_t k = 0; k < cases.size(); ++k) EXPECT_EQ(outcome(cases[k]), outcome(whole[k]));

@@ -84,7 +84,9 @@ Json judged_within(int runs, cli::Registry others, const std::string& only = "")
   others.add<Op>({.name = "wrapped", .summary = "stops", .make = [&stop, runs] {
                     return std::make_unique<Stopping>(stop, runs);
                   }});
-  answer(others, {"sweep", "--only=" + only, "--report", folder / "r.json"}, stop);
+  std::vector<std::string> line = {"sweep", "--report", folder / "r.json"};
+  if (!only.empty()) line.push_back("--only=" + only);
+  answer(others, line, stop);
   const Json report = Json::parse(text_of(folder / "r.json"));
   Json judged = Json::array();
   for (const Json& one : report["cases"])
