@@ -48,6 +48,10 @@ TEST(Lattice, StatisticsAndOutputAreThoseOfAForward) {
                   half_step * std::abs(given.attention_in[e]) + 1e-30)
           << command_line(c);
     for (std::size_t row = 0; row < given.softmax_max.size(); ++row) {
+      const auto [b, n, i] = query_extents(p).position(static_cast<std::int64_t>(row));
+      // Without any key forwards differ: some write (0, 0), as seeds may.
+      if (p.length_kv(b) == 0 && given.softmax_max[row] == 0 && given.softmax_sum[row] == 0)
+        continue;
       ASSERT_EQ(given.softmax_max[row], forward.softmax_max[row]) << command_line(c);
       ASSERT_EQ(given.softmax_sum[row], static_cast<float>(forward.softmax_sum[row]));
     }

@@ -16,6 +16,7 @@ using Op = spec::FlashAttentionScoreGrad;
 struct Recorded {
   const char* line;
   std::map<std::string, std::string> digests;
+  Verdict verdict = Verdict::conforms;
 };
 
 const Recorded recorded[] = {
@@ -25,7 +26,8 @@ const Recorded recorded[] = {
      "--head_dim=40 "
      "--head_dim_v=24 --sparse_mode=3 --atten_mask=compressed --profile=peaked --inputs=padded "
      "--outputs=transposed",
-     {{"dk", "2654af2fda7c2365"}, {"dq", "07c5d7414582131c"}, {"dv", "6dc85fcf5842fd15"}}},
+     {{"dk", "2654af2fda7c2365"}, {"dq", "07c5d7414582131c"}, {"dv", "6dc85fcf5842fd15"}},
+     Verdict::conforms_weak},  // peaked: bounds of dq are too wide to notice a lost key in every head
     {"--dtype=fp32 --layout=BSND --heads_q=2 --seq_q=90 --seq_kv=90 --keep_prob=0.75 "
      "--drop_mask=exact --pse_type=3 "
      "--pse_shift=N --surface=g2",
@@ -58,7 +60,7 @@ TEST(Machines, AllArriveAtTheSameBits) {
   for (const Recorded& one : recorded) {
     SCOPED_TRACE(one.line);
     const CaseReport report = examine(parsed(one.line), *kernel);
-    EXPECT_EQ(report.verdict, Verdict::conforms);
+    EXPECT_EQ(report.verdict, one.verdict);
     EXPECT_EQ((std::map(report.digests.begin(), report.digests.end())), one.digests);
   }
 }

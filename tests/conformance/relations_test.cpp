@@ -38,6 +38,7 @@ const std::map<std::string, std::string>& caught() {
       {"shift_scores", "pse_ignored"},
       {"shift_statistics", "softmax_sum_ignored"},
       {"write_mask", "prefix_one_more"},
+      {"repeat_mask", "compressed_slices_ignored"},
       {"unused_drop_mask", "unused_drop_mask_counts"},
       {"scale_bias", "pse_type_0_as_1"},
       {"pad_channels", "scale_from_head_dim"},

@@ -144,8 +144,14 @@ std::vector<Check> value_checks() {
          return !has_rope(c.surface) ||
                 (c.attributes.sparse_mode != 5 && c.attributes.sparse_mode != 6);
        }},
-      {"FAG-C67", invalid, "atten_mask must have a shape of its sparse_mode",
-       has_mask_shape_of_mode},
+      {"FAG-C67", invalid, "atten_mask must have an element for every score",
+       [](const FlashCall& c) {
+         return has_compressing_mode(c) || has_mask_shape_of_mode(c);
+       }},
+      {"FAG-C67b", invalid, "atten_mask must have the edges of its sparse_mode",
+       [](const FlashCall& c) {
+         return !has_compressing_mode(c) || has_mask_shape_of_mode(c);
+       }},
       {"FAG-C72", invalid, "sparse_mode 6 needs a prefix of every sequence", has_prefix_of_batch},
       {"FAG-C83", invalid, "softmax_in_layout must be empty or same_as_input",
        [](const FlashCall& c) {
@@ -202,15 +208,19 @@ std::int64_t scores_of(const FlashCall& c) {
   return heads_q_of(c) * pairs;
 }
 
+bool has_compressing_mode(const FlashCall& c) {
+  return c.attributes.sparse_mode > 1 && c.attributes.sparse_mode != 5;
+}
+
 bool has_mask_shape_of_mode(const FlashCall& c) {
   if (!given(c.parameters.atten_mask)) return true;
   const spec::Shape& shape = c.parameters.atten_mask.shape;
   if (shape.size() != 2 && shape.size() != 4) return false;
   const spec::Shape edges = {shape.end()[-2], shape.end()[-1]};
   const std::int64_t mode = c.attributes.sparse_mode, batch = batch_of(c);
-  const spec::Shape expected = mode == 6              ? spec::Shape{3072, 2048}
-                               : mode > 1 && mode != 5 ? spec::Shape{2048, 2048}
-                                                       : spec::Shape{seq_q_of(c), seq_kv_of(c)};
+  const spec::Shape expected = mode == 6                 ? spec::Shape{3072, 2048}
+                               : has_compressing_mode(c) ? spec::Shape{2048, 2048}
+                                                         : spec::Shape{seq_q_of(c), seq_kv_of(c)};
   if (edges != expected) return false;
   return shape.size() == 2 || ((shape[0] == 1 || shape[0] == batch) &&
                                (shape[1] == 1 || (shape[0] == batch && shape[1] == heads_q_of(c))));

@@ -20,8 +20,10 @@ std::vector<Check> presence_checks();
 std::vector<Check> type_checks();
 std::vector<Check> pse_checks();
 
-/// FAG-C67: whether the mask has a shape of its sparse mode.
+/// FAG-C67 and FAG-C67b: whether the mask has a shape of its sparse mode.
 bool has_mask_shape_of_mode(const FlashCall& call);
+/// Whether the sparse mode asks for a compressed mask.
+bool has_compressing_mode(const FlashCall& call);
 
 /// Neither a null pointer nor of rank 0.
 bool given(const spec::Parameter& parameter);

@@ -22,11 +22,11 @@ Specimen without_row(const std::string& row) {
 /// In sparse_mode 6 the mask is looked at as if the mode were 3.
 std::vector<Check> with_square_masks() {
   std::vector<Check> checks = all_checks();
-  std::ranges::find(checks, "FAG-C67", &Check::row)->holds = [](const FlashCall& call) {
+  std::ranges::find(checks, "FAG-C67b", &Check::row)->holds = [](const FlashCall& call) {
     FlashCall other = call;
     spec::Shape& shape = other.parameters.atten_mask.shape;
     if (other.attributes.sparse_mode == 6 && shape == spec::Shape{2048, 2048}) shape[0] = 3072;
-    return has_mask_shape_of_mode(other);
+    return !has_compressing_mode(other) || has_mask_shape_of_mode(other);
   };
   return checks;
 }

@@ -51,8 +51,6 @@ bool has_input_type(const CompressCall& c, std::initializer_list<Member> tensors
   });
 }
 
-bool is_multiple(std::int64_t size) { return size > 0 && size % 16 == 0; }
-
 bool has_sums(const CompressCall& c) {
   return c.parameters.act_seq_len && !c.parameters.act_seq_len->empty();
 }
@@ -123,17 +121,17 @@ std::vector<Check> window_checks() {
       {"NSAC-C09", invalid, "layout is TND",
        [](const CompressCall& c) { return c.attributes.layout.value_or("TND") == "TND"; }},
       {"NSAC-C10", invalid, "compressBlockSize is a multiple of 16",
-       [](const CompressCall& c) { return is_multiple(c.attributes.compress_block_size); }},
+       [](const CompressCall& c) { return c.attributes.compress_block_size % 16 == 0; }},
       {"NSAC-C11", invalid, "compressStride is a multiple of 16",
-       [](const CompressCall& c) { return is_multiple(c.attributes.compress_stride); }},
-      {"NSAC-C12", invalid, "compressBlockSize is larger than compressStride",
+       [](const CompressCall& c) { return c.attributes.compress_stride % 16 == 0; }},
+      {"NSAC-C12", invalid, "compressBlockSize is not below compressStride",
        [](const CompressCall& c) {
-         return !is_multiple(c.attributes.compress_block_size) ||
-                !is_multiple(c.attributes.compress_stride) ||
-                c.attributes.compress_block_size > c.attributes.compress_stride;
+         return c.attributes.compress_block_size >= c.attributes.compress_stride;
        }},
-      {"NSAC-C13", invalid, "actSeqLenType is 0",
-       [](const CompressCall& c) { return c.attributes.act_seq_len_type == 0; }},
+      {"NSAC-C13", invalid, "actSeqLenType is 0 or 1",
+       [](const CompressCall& c) {
+         return c.attributes.act_seq_len_type == 0 || c.attributes.act_seq_len_type == 1;
+       }},
   };
 }
 
@@ -169,6 +167,14 @@ std::vector<Check> disputed_checks() {
   return {
       {"NSAC-C09a", null, "layout is not null",
        [](const CompressCall& c) { return c.attributes.layout.has_value(); }},
+      {"NSAC-C11a", invalid, "compressStride is above 0",
+       [](const CompressCall& c) { return c.attributes.compress_stride > 0; }},
+      {"NSAC-C12a", invalid, "windows overlap",
+       [](const CompressCall& c) {
+         return c.attributes.compress_block_size != c.attributes.compress_stride;
+       }},
+      {"NSAC-C13a", invalid, "actSeqLenType is not 1",
+       [](const CompressCall& c) { return c.attributes.act_seq_len_type != 1; }},
       {"NSAC-C14a", null, "the sums are given", has_sums},
       {"NSAC-C19", invalid, "D is a multiple of 16",
        [](const CompressCall& c) {

@@ -279,9 +279,10 @@ class Builder {
     double top = -largest_float, sum = 0;
     for (const double s : scores) top = std::max(top, s);
     const bool is_dead = top == -largest_float;
+    const bool is_keyless = scores.empty();  // there the documents' software writes (0, 0)
     for (double& s : scores) sum += s = s == -largest_float ? 0 : std::exp(s - top);
     if (is_dead) sum = largest_float;
-    store_statistics(row, top, sum);
+    store_statistics(row, is_keyless ? 0 : top, is_keyless ? 0 : sum);
     for (double& s : scores) s /= sum;
     Tensor& output = sample_.inputs.attention_in;
     const spec::HeadIndex index(output, p().input_layout, dy_extents(p()));
