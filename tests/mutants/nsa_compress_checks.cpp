@@ -35,6 +35,8 @@ bool has_right_ranks(const CompressCall& c) {
 
 bool is_given(const Parameter& tensor) { return tensor.present; }
 
+bool is_filled(const Parameter& tensor) { return std::ranges::count(tensor.shape, 0) == 0; }
+
 /// Whether the shapes can be compared.
 bool has_ranks(const CompressCall& c) { return all_tensors(c, is_given) && has_right_ranks(c); }
 
@@ -186,6 +188,8 @@ std::vector<Check> disputed_checks() {
                 (c.parameters.input.shape[1] <= 128 && c.parameters.input.shape[2] <= 256 &&
                  c.attributes.compress_block_size <= 128);
        }},
+      {"NSAC-C21", invalid, "no tensor is empty",
+       [](const CompressCall& c) { return all_tensors(c, is_filled); }},
   };
 }
 
