@@ -62,6 +62,18 @@ TEST(Estimate, OfASmallProblemIsMostlyLaunch) {
   EXPECT_LT(estimate.seconds, 30e-6);
 }
 
+/// Scores go to the vector cores, and what they make of them comes back to the cube core; both
+/// waits are longer here than every load that could hide them.
+TEST(Estimate, OfALoneBlockWaitsForItsTwoHandOvers) {
+  const Problem p = {.seq_q = 100, .seq_kv = 100, .head_dim = 64, .head_dim_v = 64};
+  const auto makespan = [&](double handover) {
+    device::Spec spec = device::a2();
+    spec.overheads.handover.value = handover;
+    return estimated(p, spec).makespan.count;
+  };
+  EXPECT_NEAR(makespan(1.5e6) - makespan(1e6), 2 * 0.5e6, 1e-3);
+}
+
 std::int64_t up_to(std::int64_t last) { return *rc::gen::inRange<std::int64_t>(1, last + 1); }
 
 RC_GTEST_PROP(Estimate, NeverBeatsTheRoofline, ()) {
