@@ -125,6 +125,12 @@ void add_masks(Corners& corners) {
       set_mask(c.problem, 2);
       c.patterns.lists = lists;
     });
+  corners.add("the query's own block, listed more than once", [](SelectedCase& c) {
+    set_single_head(c.problem, 34);
+    set_blocks(c.problem, 16, 3, 0);
+    set_mask(c.problem, 2);
+    c.patterns.lists = "all_equal";
+  });
   for (const std::int64_t size : {32, 112})
     corners.add("queries beside a block's edge", [=](SelectedCase& c) {
       set_single_head(c.problem, size + 2);
