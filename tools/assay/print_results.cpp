@@ -82,6 +82,13 @@ void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {
       pairs.covered(), pairs.admissible());
 }
 
+/// A replay line of thousands of sequences would fill screens; the report has it whole.
+std::string shortened(const std::string& line) {
+  constexpr std::size_t longest = 1000, kept = 200;
+  if (line.size() <= longest) return line;
+  return fmt::format("{} ... ({} characters, whole in the report)", line.substr(0, kept), line.size());
+}
+
 void print_worst(const Results& results, std::ostream& out) {
   const auto worst = conformance::worst_errors(results.cases);
   if (worst.empty()) return;
@@ -89,7 +96,7 @@ void print_worst(const Results& results, std::ostream& out) {
   Table table({"tensor", "worst error/tau", "case", "replay"});
   for (const auto& error : worst)
     table.add({error.tensor, fmt::format("{:.4g}", error.ratio), error.case_id,
-               replay(results, error.command_line, error.implementation)});
+               shortened(replay(results, error.command_line, error.implementation))});
   table.print(out);
 }
 
