@@ -47,7 +47,7 @@ std::vector<FlashCase> random_cases(std::uint64_t seed, std::int64_t count);
 /// For every row with a reject side, each of its violations and each entry point that can break it so one call that breaks
 /// it and, besides what it implies, no other row. Errors: std::logic_error naming the row that no call breaks so.
 std::vector<FlashCase> violation_cases();
-/// Of every variant of a row a case with numbers for each entry point that has room for it.
+/// Of every variant of a row a case with numbers for each entry point whose page states it, and for one other in turn.
 std::vector<FlashCase> variant_cases();
 
 /// What is kept of the model shapes, in floating-point operations: `cut` a share below 5e10 of each, `whole` as much as

@@ -33,7 +33,7 @@ std::vector<CompressCase> random_cases(std::uint64_t seed, std::int64_t count);
 /// For every row with a reject side, each of its violations, one call that breaks it and, besides what it implies, no
 /// other row. Errors: std::logic_error naming the row that no call breaks so.
 std::vector<CompressCase> violation_cases();
-/// Of every variant of a row a case with numbers for each entry point that has room for it.
+/// Of every variant of a row a case with numbers for each entry point whose page states it, and for one other in turn.
 std::vector<CompressCase> variant_cases();
 
 /// One case for every relation and problem of its domain.
