@@ -59,16 +59,18 @@ foreach(report plain_conforms.json plain_conforms.html)
   endif()
 endforeach()
 
-# What README.md shows of CMake registers a test.
+# What README.md shows of CMake is a whole file, which registers a test.
 file(READ ${SOURCE}/README.md readme)
 if(NOT readme MATCHES "```cmake\n([^`]*)```")
   message(FATAL_ERROR "README.md shows no CMake")
 endif()
-file(WRITE ${FOLDER}/readme/CMakeLists.txt
-     "cmake_minimum_required(VERSION 3.25)\nproject(Readme LANGUAGES CXX)\n${CMAKE_MATCH_1}")
+file(WRITE ${FOLDER}/readme/CMakeLists.txt "${CMAKE_MATCH_1}")
 file(COPY_FILE ${CONSUMER}/my_kernels.cpp ${FOLDER}/readme/main.cpp)
 run(${CMAKE_COMMAND} -S ${FOLDER}/readme -B ${FOLDER}/readme_build -G ${GENERATOR}
     -D CMAKE_PREFIX_PATH=${FOLDER}/prefix -D CMAKE_CXX_COMPILER=${COMPILER})
+if(output MATCHES "CMake Warning")
+  message(FATAL_ERROR "the CMake of README.md is taken with a warning:\n${output}")
+endif()
 run(${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/readme_build -N)
 if(NOT output MATCHES "mine.conformance")
   message(FATAL_ERROR "the CMake of README.md registers no test:\n${output}")

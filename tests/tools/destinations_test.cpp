@@ -81,6 +81,20 @@ TEST_F(Destinations, TwoResultsNeedTwoFiles) {
   EXPECT_EQ(text_of(folder / "r.json"), "{}");
 }
 
+/// A file in the current folder has many names, also before it is there.
+TEST_F(Destinations, TwoNamesOfOneFileAreOneFile) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder / ".");
+  const std::string whole = folder / "a.txt";
+  const Answer dotted = sweep({"--report=a.txt", "--html=./a.txt"});
+  const Answer absolute = sweep({"--report=a.txt", "--html", whole});
+  const Answer stored = sweep({"--report=./s.h5", "--store=s.h5"});
+  fs::current_path(before);
+  expect_refusal(dotted, {"--html is './a.txt'", "--report is, too"});
+  expect_refusal(absolute, {"--html is '", "--report is, too"});
+  expect_refusal(stored, {"--store is 's.h5'", "--report is, too"});
+}
+
 TEST_F(Destinations, AStoreReplacesNothingButAStore) {
   const std::string exported = folder / "cases.h5", text = folder / "thesis.txt";
   ASSERT_EQ(answer(registry, {"export", exported, "--recipe-only", "nsa_compress_grad"}).code,

@@ -108,6 +108,13 @@ TEST(Usage, UnknownIdsAreNamed) {
 
 TEST(Usage, AFlagWithoutItsValueIsNamed) { expect_usage("sweep --seed", {"--seed"}); }
 
+/// The next word is none.
+TEST(Usage, AnEmptyValueIsNamed) {
+  expect_usage("sweep --only= --random=0", {"'--only=' has no value"});
+  expect_usage("list rows --upstream= off", {"'--upstream=' has no value"});
+  expect_usage(std::string("run ") + one_case + " --seed= 3", {"'--seed=' has no value"});
+}
+
 TEST(Usage, FilesThatCannotBeReadAreNamed) {
   const Folder folder;
   std::ofstream(folder / "text.h5") << "no HDF5";

@@ -49,6 +49,13 @@ void allow_extras(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) allow_extras(*sub);
 }
 
+/// The parser would take the next word for the value.
+void refuse_empty_values(const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    if (word.starts_with("--") && word.find('=') == word.size() - 1)
+      throw UsageError("'" + word + "' has no value; leave it out or give one");
+}
+
 /// Parses the words and runs the command that they name.
 ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   CLI::App app("Says whether an implementation of an attention gradient conforms to its documents.",
@@ -66,6 +73,7 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
     context.err << app.help();
     return ExitCode::usage;
   }
+  refuse_empty_values(words);
   try {
     std::reverse(words.begin(), words.end());
     app.parse(words);

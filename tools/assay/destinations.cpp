@@ -61,7 +61,9 @@ bool are_one(const Destination& a, const Destination& b) {
   std::error_code error;
   if (may_be_shared(first)) return false;
   if (fs::equivalent(first, second, error)) return true;
-  return fs::weakly_canonical(first, error) == fs::weakly_canonical(second, error);
+  // What begins with a name that is not there yet would stay relative.
+  return fs::weakly_canonical(fs::absolute(first), error) ==
+         fs::weakly_canonical(fs::absolute(second), error);
 }
 
 std::vector<Destination> wanted(const std::vector<Destination>& all) {

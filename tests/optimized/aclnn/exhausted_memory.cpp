@@ -8,14 +8,15 @@
 
 namespace assay::test {
 
-std::atomic<bool> memory_is_exhausted = false, memory_is_exhausted_elsewhere = false;
+std::atomic<bool> memory_is_exhausted = false, memory_is_exhausted_elsewhere = false,
+                  memory_is_scarce = false;
 
 namespace {
 
 const std::thread::id test_thread = std::this_thread::get_id();
 
 void* allocated(std::size_t size, std::size_t alignment) {
-  if (memory_is_exhausted ||
+  if (memory_is_exhausted || (memory_is_scarce && size >= std::size_t{1} << 30) ||
       (memory_is_exhausted_elsewhere && std::this_thread::get_id() != test_thread))
     throw std::bad_alloc();
   const std::size_t granules = std::max<std::size_t>(size, 1) / alignment + 1;

@@ -36,6 +36,22 @@ TEST_F(Exhaustion, OfHostMemoryInATaskIsToldByTheSynchronization) {
   expect_same_bits(call, problem, *own, phase_2_of(FlashSurface::g1), stream);
 }
 
+/// The device has so much, and not a byte more; the host has not.
+TEST_F(Exhaustion, OfTheHostIsToldApartFromThatOfTheDevice) {
+  constexpr std::size_t capacity = std::size_t{1} << 36;
+  void* start = nullptr;
+  memory_is_scarce = true;
+  const aclError too_much = aclrtMalloc(&start, capacity + 1, ACL_MEM_MALLOC_HUGE_FIRST);
+  const std::string of_the_device = recent_message();
+  const aclError all = aclrtMalloc(&start, capacity, ACL_MEM_MALLOC_HUGE_FIRST);
+  const std::string of_the_host = recent_message();
+  memory_is_scarce = false;
+  EXPECT_EQ(too_much, ACL_ERROR_BAD_ALLOC);
+  EXPECT_NE(of_the_device.find("B of device memory"), std::string::npos) << of_the_device;
+  EXPECT_EQ(all, ACL_ERROR_BAD_ALLOC);
+  EXPECT_EQ(of_the_host, "aclrtMalloc: no host memory is left");
+}
+
 TEST_F(Exhaustion, OfHostMemoryIsAStatusOfEveryCall) {
   const std::int64_t dims[] = {4};
   void* start = nullptr;

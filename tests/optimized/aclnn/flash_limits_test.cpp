@@ -126,6 +126,22 @@ TEST_F(FlashLimits, ATensorOfRankZeroIsAbsent) {
   EXPECT_TRUE(with.outputs.dq.bytes == without.outputs.dq.bytes);
 }
 
+/// Their elements are nowhere.
+TEST_F(FlashLimits, ReservedTensorsAreNotTouched) {
+  Call call = call_of({}, FlashSurface::g1);
+  Filling<Op> filling = filling_of(call);
+  Handles handles(filling.uploaded.addresses());
+  const auto reserved = [](spec::DType dtype) {
+    return Parameter{.present = true, .dtype = dtype, .shape = {1, 1, 16, 16},
+                     .strides = {256, 256, 16, 1}};
+  };
+  call.parameters.padding_mask = reserved(spec::DType::uint8);
+  call.parameters.softmax_in = call.parameters.dpse = reserved(spec::DType::bf16);
+  const Prepared prepared = phase_1(call, handles);
+  ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+  run(phase_2_of(call.surface), prepared, stream);
+}
+
 /// Its elements are nowhere.
 TEST_F(FlashLimits, WithoutDropoutItsMaskIsNotTouched) {
   Call call = call_of({}, FlashSurface::g1);
@@ -145,6 +161,21 @@ TEST_F(FlashLimits, ACallWithoutAnyOutputElementNeedsNothing) {
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
   EXPECT_EQ(prepared.workspace_size, 0U);
   run(phase_2_of(call.surface), prepared, stream);
+  EXPECT_EQ(phase_2_of(call.surface)(nullptr, 0, prepared.executor, stream),
+            ACLNN_ERR_PARAM_INVALID)
+      << "its executor serves once, too";
+}
+
+TEST_F(FlashLimits, TensorsOfACallWithoutAnyOutputElementMustLiveUntilPhase2) {
+  const Call call = call_of({.seq_q = 0, .seq_kv = 0}, FlashSurface::g1);
+  Prepared prepared;
+  {
+    Handles short_lived;
+    prepared = phase_1(call, short_lived);
+    ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+  }
+  EXPECT_EQ(phase_2_of(call.surface)(nullptr, 0, prepared.executor, stream),
+            ACLNN_ERR_PARAM_INVALID);
 }
 
 TEST_F(FlashLimits, WithoutQueriesTheOtherGradientsAreZero) {
@@ -154,6 +185,10 @@ TEST_F(FlashLimits, WithoutQueriesTheOtherGradientsAreZero) {
         through(call_of({.input_layout = layout, .seq_q = 0}, FlashSurface::g1));
     for (const Tensor* output : {&filling.outputs.dk, &filling.outputs.dv})
       EXPECT_TRUE(all_are(std::span(output->bytes).first(size_of(*output)), std::byte{0}));
+    const Filling<Op> apart =
+        through(spec::call_of({.input_layout = layout, .seq_q = 0}, FlashSurface::g1,
+                              spec::Product::a2, spec::Striding::padded, spec::Striding::padded));
+    EXPECT_TRUE(all_are(apart.outputs.dq.bytes, std::byte{0xAB})) << "a view without elements";
   }
 }
 
@@ -200,6 +235,22 @@ TEST_F(FlashLimits, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
       << message;
 }
 
+/// 64 GiB: 256 heads of 2^20 rows of 128 elements of 2 bytes.
+TEST_F(FlashLimits, ATensorAsLargeAsTheDeviceIsNot) {
+  void* start = nullptr;
+  EXPECT_EQ(aclrtMalloc(&start, (std::size_t{1} << 36) + 1, ACL_MEM_MALLOC_HUGE_FIRST),
+            ACL_ERROR_BAD_ALLOC);
+  const std::string message = recent_message();
+  ASSERT_NE(message.find(" 68719476736 B are left"), std::string::npos) << message;
+  Handles handles;
+  const Prepared prepared = phase_1(
+      call_of({.heads_q = 256, .heads_kv = 1, .seq_q = 1 << 20, .seq_kv = 16, .head_dim = 128,
+               .head_dim_v = 16},
+              FlashSurface::g1),
+      handles);
+  EXPECT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+}
+
 TEST_F(FlashLimits, AnEmptyArrayOfLengthsIsInvalid) {
   for (const auto member : {&Op::Parameters::actual_seq_qlen, &Op::Parameters::actual_seq_kvlen}) {
     Call call = call_of(packed(), FlashSurface::u1);
@@ -241,6 +292,20 @@ TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradients) {
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
   // dq: 2 * 100 * 24 floats, dk: 16 * 24, dv: 16 * 16, row terms: 2 * 100; in granules of 512 B.
   EXPECT_EQ(prepared.workspace_size, 19456U + 1536U + 1024U + 1024U);
+}
+
+TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradientsOfRopes) {
+  Handles handles;
+  const Prepared prepared =
+      phase_1(call_of({.input_layout = spec::Layout::tnd, .batch = 2, .heads_q = 2, .seq_q = 60,
+                       .seq_kv = 16, .lengths_q = {60, 40}, .lengths_kv = {16, 10}, .head_dim = 24,
+                       .head_dim_v = 24, .head_dim_rope = 8, .atten_mask = spec::MaskShape::ss},
+                      FlashSurface::u3),
+              handles);
+  ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+  // dq: 100 * 2 * 24 floats, its rope 100 * 2 * 8; dk: 26 * 24, its rope 26 * 8; dv: 26 * 24;
+  // row terms: 2 * 100; in granules of 512 B.
+  EXPECT_EQ(prepared.workspace_size, 19456U + 6656U + 2560U + 1024U + 2560U + 1024U);
 }
 
 }  // namespace

@@ -80,13 +80,35 @@ TEST_F(Flash, TakesMasksWithBatchAndHeadAxesInEveryModeAndLayout) {
   for (const FlashSurface surface : {FlashSurface::g1, FlashSurface::u1})
     for (const auto& [mode, shape] :
          {std::pair{std::int64_t{1}, b_one_ss}, {0, bnss}, {2, compressed_one_one_ss},
-          {3, compressed_b_one_ss}, {6, compressed_bnss}}) {
+          {3, compressed_b_one_ss}, {5, ss}, {5, b_one_ss}, {6, compressed_bnss}}) {
       Asked asked{.problem = ragged(), .surface = surface};
       Op::Problem& p = asked.problem;
       if (surface == FlashSurface::g1)
         p.input_layout = spec::Layout::bsnd, p.lengths_q.clear(), p.lengths_kv.clear();
       p.sparse_mode = mode, p.atten_mask = shape;
-      if (mode == 6) p.prefix = {24, 17};
+      if (mode >= 5) p.prefix = {24, 17};
+      expect_same_bits(asked);
+    }
+}
+
+TEST_F(Flash, ReadsStatisticsInEitherOrder) {
+  for (const auto order : {spec::StatisticsOrder::packed, spec::StatisticsOrder::same_as_input}) {
+    Asked asked{.problem = ragged(), .surface = FlashSurface::u4};
+    asked.problem.softmax_in_layout = order;
+    expect_same_bits(asked);
+  }
+}
+
+TEST_F(Flash, TakesSlopesOfEitherTypeFromTheirStartIndices) {
+  for (const FlashSurface surface : {FlashSurface::g2, FlashSurface::u2})
+    for (const spec::DType dtype : {spec::DType::fp16, spec::DType::fp32}) {
+      Asked asked{.problem = ragged(), .surface = surface};
+      Op::Problem& p = asked.problem;
+      p.seq_q = p.seq_kv = 21, p.lengths_kv = p.lengths_q;
+      if (surface == FlashSurface::g2)
+        p.input_layout = spec::Layout::bsnd, p.lengths_q.clear(), p.lengths_kv.clear();
+      p.pse_type = 2, p.pse_shift = spec::PseShape::slopes_n, p.slope_dtype = dtype;
+      p.q_start_idx = {5}, p.kv_start_idx = {3};
       expect_same_bits(asked);
     }
 }

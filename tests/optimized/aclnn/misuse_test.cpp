@@ -131,16 +131,36 @@ TEST_F(Misuse, ATensorMustLiveUntilPhase2) {
   EXPECT_EQ(aclDestroyAclOpExecutor(second.executor), ACLNN_SUCCESS);
 }
 
+TEST_F(Misuse, AnArrayMustLiveUntilPhase2) {
+  const spec::Call<Op> packed = spec::call_of(
+      {.input_layout = spec::Layout::tnd, .batch = 2, .seq_q = 9, .seq_kv = 7,
+       .lengths_q = {5, 9}, .lengths_kv = {7, 4}},
+      FlashSurface::u1, spec::Product::a2, spec::Striding::contiguous, spec::Striding::contiguous);
+  const Filling<Op> uploaded = filling_of(packed);
+  Handles own(uploaded.uploaded.addresses());
+  const Prepared second = phase_1(packed, own);
+  ASSERT_EQ(second.status, ACLNN_SUCCESS) << recent_message();
+  own.destroy_arrays();
+  const Workspace room(second.workspace_size);
+  EXPECT_EQ(aclnnFlashAttentionUnpaddingScoreGrad(room.get(), second.workspace_size,
+                                                  second.executor, stream),
+            ACLNN_ERR_PARAM_INVALID);
+  expect_message("actualSeqQLenOptional was destroyed between the phases");
+}
+
+/// Each time: a call that is refused leaves the executor as it was.
 TEST_F(Misuse, ATensorWithoutMemoryIsFoundInPhase2) {
   Addresses addresses = filling.uploaded.addresses();
   addresses["value"] = nullptr;
   Handles nowhere(addresses);
   const Prepared second = phase_1(call, nowhere);
   ASSERT_EQ(second.status, ACLNN_SUCCESS);
-  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor,
-                                         stream),
-            ACLNN_ERR_PARAM_NULLPTR);
-  expect_message("value has elements, but no memory");
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor,
+                                           stream),
+              ACLNN_ERR_PARAM_NULLPTR);
+    expect_message("value has elements, but no memory");
+  }
 }
 
 TEST_F(Misuse, ATensorOutsideDeviceMemoryIsFoundInPhase2) {
@@ -158,6 +178,27 @@ TEST_F(Misuse, ATensorOutsideDeviceMemoryIsFoundInPhase2) {
                                          stream),
             ACLNN_ERR_PARAM_INVALID);
   expect_message("dvOut is larger than");
+  dv.offset = std::int64_t{1} << 62, dv.strides[2] = std::int64_t{1} << 59;
+  const Prepared beyond = phase_1(call, handles);
+  ASSERT_EQ(beyond.status, ACLNN_SUCCESS) << recent_message();
+  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), beyond.workspace_size, beyond.executor,
+                                         stream),
+            ACLNN_ERR_PARAM_INVALID)
+      << "more than 64 bits count";
+}
+
+/// The storage has room for two elements more than the view.
+TEST_F(Misuse, ATensorMayReachTheLastByteOfItsMemory) {
+  for (const auto& [offset, status] :
+       {std::pair{2, ACLNN_SUCCESS}, {3, ACLNN_ERR_RUNTIME_ERROR}}) {
+    call.parameters.dv.offset = offset;
+    const Prepared shifted = phase_1(call, handles);
+    ASSERT_EQ(shifted.status, ACLNN_SUCCESS) << recent_message();
+    EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), shifted.workspace_size,
+                                           shifted.executor, stream),
+              status)
+        << offset;
+  }
 }
 
 TEST_F(Misuse, MemoryThatIsFreedBeforePhase2IsFound) {
@@ -243,6 +284,8 @@ TEST_F(Misuse, BehindTheEndOfTheProcessNothingWorks) {
   EXPECT_EQ(late.status, ACLNN_ERR_RUNTIME_ERROR);
   EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_UNINITIALIZE);
   EXPECT_EQ(aclFinalize(), ACL_ERROR_REPEAT_FINALIZE);
+  EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS);
+  EXPECT_EQ(aclDestroyAclOpExecutor(early.executor), ACLNN_ERR_PARAM_INVALID);
 }
 
 }  // namespace

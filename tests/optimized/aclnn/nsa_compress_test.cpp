@@ -65,6 +65,24 @@ TEST_F(NsaCompress, RefusesTensorsThatAreLargerThanTheDevice) {
       << message;
 }
 
+/// Each of the 48 cores sums up 32 weights of its own.
+TEST_F(NsaCompress, TheWorkspaceHoldsTheSumsOfEveryPart) {
+  Handles handles;
+  const Prepared prepared =
+      phase_1(call_of({.heads = 1, .seq = 32768, .head_dim = 128}), handles);
+  ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+  EXPECT_EQ(prepared.workspace_size, 48U * 32 * 4);
+}
+
+TEST_F(NsaCompress, WhatDoesNotFitTheDeviceIsRefusedInPhase1) {
+  Handles handles;
+  const Call call = call_of({.heads = 1, .seq = 9000, .head_dim = 16, .compress_block_size = 4096,
+                             .compress_stride = 16});
+  EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_INNER_TILING_ERROR);
+  const std::string message = recent_message();
+  EXPECT_NE(message.find("UB overflow: "), std::string::npos) << message;
+}
+
 TEST_F(NsaCompress, WithoutSumsHasOneSequence) {
   for (const bool empty : {false, true}) {
     Call call = call_of(plain());
@@ -162,6 +180,24 @@ TEST_F(NsaCompress, ForwardNamesWhatIsWrong) {
        "last entry of actSeqLenOptional is 200; it must be the number of tokens, which is 232"},
       {[](Call& c) { c.parameters.act_seq_len->front() = 95; }, ACLNN_ERR_PARAM_INVALID,
        "an entry of actSeqLenOptional is 90; it must be at least the sum before it, which is 95"},
+      {[](Call& c) { c.parameters.workspace_size = false; }, ACLNN_ERR_PARAM_NULLPTR,
+       "workspaceSize is null; it is required"},
+      {[](Call& c) { c.parameters.output_grad.dtype = spec::DType::bf16; },
+       ACLNN_ERR_PARAM_INVALID, "type of output is bf16"},
+      {[](Call& c) { c.parameters.output_grad.format = spec::Format::fractal_nz; },
+       ACLNN_ERR_PARAM_INVALID, "format of output is FRACTAL_NZ"},
+      {[](Call& c) { c.parameters.input.shape[1] = 129; }, ACLNN_ERR_PARAM_INVALID,
+       "number of heads is 129; it must be 1 to 128"},
+      {[](Call& c) { c.parameters.input.shape[1] = 0; }, ACLNN_ERR_PARAM_INVALID,
+       "number of heads is 0; it must be 1 to 128"},
+      {[](Call& c) { c.parameters.input.shape[2] = 257; }, ACLNN_ERR_PARAM_INVALID,
+       "head size is 257; it must be 16 to 256"},
+      {[](Call& c) { c.parameters.input.shape[2] = 24; }, ACLNN_ERR_PARAM_INVALID,
+       "head size is 24; it must be a multiple of 16"},
+      {[](Call& c) { c.attributes.compress_stride = 0; }, ACLNN_ERR_PARAM_INVALID,
+       "compressStride is 0; it must be 16 to 128"},
+      {[](Call& c) { c.parameters.weight.shape[0] = 16; }, ACLNN_ERR_PARAM_INVALID,
+       "shape of weight is [16, 3]; it must be [32, 3]"},
       {[](Call& c) { c.parameters.output_grad.shape[0] += 1; }, ACLNN_ERR_PARAM_INVALID,
        "shape of output is [9, 3, 16]; it must be [8, 3, 16]"},
   };

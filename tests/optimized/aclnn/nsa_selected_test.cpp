@@ -95,6 +95,15 @@ TEST_F(NsaSelected, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
   expect_refusal(forward_phase_1(call_of(huge), handles));
 }
 
+TEST_F(NsaSelected, TheWorkspaceHoldsTheSumsOfTheGradients) {
+  Handles handles;
+  const Prepared prepared = phase_1(call_of(plain()), handles);
+  ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
+  // dq: 9 * 4 * 192 floats, dk: 64 * 2 * 192, dv: 64 * 2 * 128, row terms: 9 * 4; in granules of
+  // 512 B.
+  EXPECT_EQ(prepared.workspace_size, 27648U + 98304U + 65536U + 512U);
+}
+
 TEST_F(NsaSelected, GivesTheBitsOfTheForward) {
   for (const Op::Problem& problem : {plain(), causal()}) {
     const Call call = call_of(problem, Striding::padded);
@@ -126,8 +135,6 @@ TEST_F(NsaSelected, RefusesForwardsOfWhichTheGradientWouldBeRefused) {
 class NsaSelectedFailure : public NsaSelected {
  protected:
   NsaSelectedFailure() {
-    const std::int32_t index = 4;  // of 64 keys in blocks of 16
-    void* const indices = filling.uploaded.addresses().at("topk_indices");
     EXPECT_EQ(aclrtMemcpy(indices, 4, &index, 4, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
   }
 
@@ -143,6 +150,8 @@ class NsaSelectedFailure : public NsaSelected {
   Call call = call_of(plain());
   Filling<Op> filling = filling_of(call);
   Handles handles{filling.uploaded.addresses()};
+  void* const indices = filling.uploaded.addresses().at("topk_indices");
+  std::int32_t index = 4;  // of 64 keys in blocks of 16
 };
 
 TEST_F(NsaSelectedFailure, IsToldByTheNextSynchronizationOnce) {
@@ -152,6 +161,27 @@ TEST_F(NsaSelectedFailure, IsToldByTheNextSynchronizationOnce) {
   EXPECT_TRUE(message.starts_with("aclrtSynchronizeStream: a task failed: ")) << message;
   EXPECT_NE(message.find('4'), std::string::npos) << message;
   EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+}
+
+TEST_F(NsaSelectedFailure, IsToldOnceByASynchronizationWithALimit) {
+  launch_on(stream);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 100000), ACL_ERROR_RT_FAILURE);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 100000), ACL_SUCCESS);
+}
+
+TEST_F(NsaSelectedFailure, IsThatOfTheFirstTaskThatFailed) {
+  launch_on(stream);
+  index = 77777;
+  EXPECT_EQ(aclrtMemcpyAsync(indices, 4, &index, 4, ACL_MEMCPY_HOST_TO_DEVICE, stream),
+            ACL_SUCCESS);
+  launch_on(stream);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_FAILURE);
+  const std::string first = recent_message();
+  EXPECT_EQ(first.find("77777"), std::string::npos) << first;
+  launch_on(stream);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_FAILURE);
+  const std::string second = recent_message();
+  EXPECT_NE(second.find("77777"), std::string::npos) << second;
 }
 
 TEST_F(NsaSelectedFailure, OfOneStreamDoesNotKeepTheDeviceFromWaitingForTheOthers) {

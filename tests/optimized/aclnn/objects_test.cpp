@@ -100,6 +100,13 @@ TEST(Tensor, MayHaveNoAxis) {
   EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
 }
 
+TEST(Tensor, MayHaveEightAxes) {
+  const aclTensor* const tensor = Said{.dims = Numbers(8, 1), .strides = Numbers(8, 1)}.create();
+  ASSERT_NE(tensor, nullptr) << recent_message();
+  EXPECT_EQ(numbers(aclGetViewShape, tensor), Numbers(8, 1));
+  EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
+}
+
 TEST(Tensor, NamesWhatDescribesNone) {
   EXPECT_EQ(refusal({.dims = {2, -1}}),
             "aclCreateTensor: an entry of viewDims is -1; it must not be negative");
@@ -180,11 +187,19 @@ TEST(TensorList, OwnsItsTensors) {
 }
 
 TEST(DataType, HasTheSizeOfItsElements) {
-  EXPECT_EQ(aclDataTypeSize(ACL_FLOAT), 4U);
-  EXPECT_EQ(aclDataTypeSize(ACL_BF16), 2U);
-  EXPECT_EQ(aclDataTypeSize(ACL_BOOL), 1U);
+  for (const aclDataType type : {ACL_INT8, ACL_UINT8, ACL_BOOL, ACL_HIFLOAT8, ACL_FLOAT8_E5M2,
+                                 ACL_FLOAT8_E4M3FN, ACL_FLOAT8_E8M0})
+    EXPECT_EQ(aclDataTypeSize(type), 1U) << type;
+  for (const aclDataType type : {ACL_FLOAT16, ACL_BF16, ACL_INT16, ACL_UINT16})
+    EXPECT_EQ(aclDataTypeSize(type), 2U) << type;
+  for (const aclDataType type : {ACL_FLOAT, ACL_INT32, ACL_UINT32, ACL_COMPLEX32})
+    EXPECT_EQ(aclDataTypeSize(type), 4U) << type;
+  for (const aclDataType type : {ACL_DOUBLE, ACL_INT64, ACL_UINT64, ACL_COMPLEX64})
+    EXPECT_EQ(aclDataTypeSize(type), 8U) << type;
   EXPECT_EQ(aclDataTypeSize(ACL_COMPLEX128), 16U);
-  EXPECT_EQ(aclDataTypeSize(ACL_INT4), 0U) << "half a byte";
+  for (const aclDataType type : {ACL_INT4, ACL_UINT1, ACL_FLOAT6_E3M2, ACL_FLOAT6_E2M3,
+                                 ACL_FLOAT4_E2M1, ACL_FLOAT4_E1M2})
+    EXPECT_EQ(aclDataTypeSize(type), 0U) << "less than a byte: " << type;
   EXPECT_EQ(aclDataTypeSize(ACL_DT_UNDEFINED), 0U);
 }
 

@@ -26,6 +26,8 @@ class Runtime : public Session {
 TEST(Process, MustBeInitializedOnce) {
   EXPECT_EQ(aclrtSetDevice(0), ACL_ERROR_UNINITIALIZE);
   EXPECT_EQ(aclFinalize(), ACL_ERROR_UNINITIALIZE);
+  std::uint32_t count = 0;
+  EXPECT_EQ(aclrtGetDeviceCount(&count), ACL_ERROR_UNINITIALIZE);
   EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS);
   EXPECT_EQ(aclInit(nullptr), ACL_ERROR_REPEAT_INITIALIZE);
   EXPECT_EQ(recent_message(), "aclInit: the process is initialized already");
@@ -69,6 +71,26 @@ TEST_F(Runtime, HasOneDevice) {
     EXPECT_EQ(aclrtCreateContext(&context, other), ACL_ERROR_INVALID_DEVICE);
   }
   EXPECT_EQ(aclrtGetDevice(nullptr), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtGetDeviceCount(nullptr), ACL_ERROR_INVALID_PARAM);
+}
+
+/// Not even a process that begins anew finds them.
+TEST_F(Runtime, TheEndOfTheProcessIsThatOfEveryObject) {
+  const std::int64_t dims[] = {4};
+  float value = 2;
+  const auto tensor = [&] {
+    return aclCreateTensor(dims, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, dims, 1, nullptr);
+  };
+  const aclTensor *const single = tensor(), *const listed = tensor();
+  const aclTensorList* const list = aclCreateTensorList(&listed, 1);
+  const aclIntArray* const array = aclCreateIntArray(dims, 1);
+  const aclScalar* const scalar = aclCreateScalar(&value, ACL_FLOAT);
+  EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
+  EXPECT_EQ(aclInit(nullptr), ACL_SUCCESS);
+  EXPECT_EQ(aclDestroyTensor(single), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclDestroyTensorList(list), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclDestroyIntArray(array), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclDestroyScalar(scalar), ACLNN_ERR_PARAM_INVALID);
 }
 
 TEST_F(Runtime, TheLastResetOfTheDeviceReleasesWhatLivesOnIt) {
@@ -83,6 +105,21 @@ TEST_F(Runtime, TheLastResetOfTheDeviceReleasesWhatLivesOnIt) {
   EXPECT_EQ(aclrtResetDevice(0), ACL_ERROR_INVALID_PARAM);
 }
 
+TEST_F(Runtime, TheLastResetOfTheDeviceGivesBackItsMemory) {
+  const auto room = [] {
+    void* start = nullptr;
+    EXPECT_EQ(aclrtMalloc(&start, std::size_t{1} << 50, ACL_MEM_MALLOC_HUGE_FIRST),
+              ACL_ERROR_BAD_ALLOC);
+    return recent_message();
+  };
+  const std::string whole = room();
+  memory(100);
+  EXPECT_NE(room(), whole);
+  EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  EXPECT_EQ(room(), whole);
+}
+
 TEST_F(Runtime, AThreadNeedsAContext) {
   aclrtContext context = nullptr;
   EXPECT_EQ(aclrtGetCurrentContext(&context), ACL_SUCCESS);
@@ -90,6 +127,7 @@ TEST_F(Runtime, AThreadNeedsAContext) {
     void* start = nullptr;
     aclrtStream own = nullptr;
     EXPECT_EQ(aclrtMalloc(&start, 8, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_RT_CONTEXT_NULL);
+    EXPECT_EQ(aclrtMallocHost(&start, 8), ACL_ERROR_RT_CONTEXT_NULL);
     EXPECT_EQ(aclrtCreateStream(&own), ACL_ERROR_RT_CONTEXT_NULL);
     EXPECT_EQ(aclrtSetCurrentContext(context), ACL_SUCCESS);
     EXPECT_EQ(aclrtMalloc(&start, 8, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
@@ -124,6 +162,12 @@ TEST_F(Runtime, RemembersWhetherResultsMustBeDeterministic) {
   EXPECT_EQ(aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 1), ACL_SUCCESS);
   EXPECT_EQ(aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value), ACL_SUCCESS);
   EXPECT_EQ(value, 1);
+  EXPECT_EQ(aclrtCtxSetSysParamOpt(ACL_OPT_STRONG_CONSISTENCY, 1), ACL_SUCCESS);
+  EXPECT_EQ(aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtCtxGetSysParamOpt(ACL_OPT_STRONG_CONSISTENCY, &value), ACL_SUCCESS);
+  EXPECT_EQ(value, 1) << "each option is its own";
+  EXPECT_EQ(aclrtCtxGetSysParamOpt(static_cast<aclSysParamOpt>(3), &value),
+            ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 2), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtCtxSetSysParamOpt(static_cast<aclSysParamOpt>(3), 1), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, nullptr), ACL_ERROR_INVALID_PARAM);
@@ -259,9 +303,23 @@ TEST_F(Runtime, RefusesCopiesOutsideOfMemory) {
             "aclrtMemcpy: src is device memory; this kind of copy has it on the host");
   EXPECT_EQ(copy(nullptr, 64, host.data(), 64, ACL_MEMCPY_HOST_TO_DEVICE),
             "aclrtMemcpy: dst is null; it is required");
+  EXPECT_EQ(copy(start + 64, 8, host.data(), 8, ACL_MEMCPY_HOST_TO_DEVICE),
+            "aclrtMemcpy: dst is no live device memory");
+  EXPECT_EQ(aclrtMemset(start, 32, 0, 33), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(recent_message(), "aclrtMemset: count is 33; maxCount is 32");
   EXPECT_EQ(aclrtMemset(start, 64, 0, 65), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtMemset(start, 65, 0, 65), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtMemset(host.data(), 8, 0, 8), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(Runtime, CopiesWithinOneMemoryMayOverlap) {
+  std::array<std::uint8_t, 64> there{}, back{};
+  std::iota(there.begin(), there.end(), std::uint8_t{0});
+  auto* const start = static_cast<std::byte*>(memory(64));
+  EXPECT_EQ(aclrtMemcpy(start, 64, there.data(), 64, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemcpy(start + 1, 63, start, 63, ACL_MEMCPY_DEVICE_TO_DEVICE), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemcpy(back.data(), 64, start, 64, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+  EXPECT_TRUE(std::equal(there.begin(), there.end() - 1, back.begin() + 1));
 }
 
 TEST_F(Runtime, KeepsTheOrderWithinAStream) {

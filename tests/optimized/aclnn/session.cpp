@@ -83,7 +83,12 @@ std::vector<std::byte> DeviceBytes::download() const {
 
 Handles::~Handles() {
   for (const aclTensor* tensor : tensors_) aclDestroyTensor(tensor);
+  destroy_arrays();
+}
+
+void Handles::destroy_arrays() {
   for (const aclIntArray* array : arrays_) aclDestroyIntArray(array);
+  arrays_.clear();
 }
 
 aclTensor* Handles::tensor(std::string_view name, const spec::Parameter& p) {

@@ -59,6 +59,8 @@ class Handles {
   /// Null for an absent tensor.
   aclTensor* tensor(std::string_view name, const spec::Parameter& parameter);
   const aclIntArray* array(const std::optional<std::vector<std::int64_t>>& values);
+  /// Ends the arrays before the tensors.
+  void destroy_arrays();
 
  private:
   Addresses addresses_;

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <thread>
 
 #include "assay/optimized/flash_attention_score_grad.hpp"
@@ -97,6 +99,46 @@ TEST_F(Threads, ThatBringTheSameExecutorDoNotShareIt) {
     EXPECT_EQ(served, 1);
     EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
   }
+}
+
+/// Each has a byte of its own, which ends as its last task left it.
+TEST_F(Threads, MayHandTasksToOneStream) {
+  constexpr int tasks = 3000;
+  void* start = nullptr;
+  ASSERT_EQ(aclrtMalloc(&start, thread_count, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  {
+    std::vector<std::jthread> threads;
+    for (std::int64_t number = 0; number < thread_count; ++number)
+      threads.emplace_back([&, own = static_cast<std::byte*>(start) + number] {
+        for (int task = 1; task <= tasks; ++task)
+          EXPECT_EQ(aclrtMemsetAsync(own, 1, task % 100, 1, stream), ACL_SUCCESS);
+        EXPECT_EQ(aclrtMemsetAsync(own, 1, 123, 1, stream), ACL_SUCCESS);
+      });
+  }
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+  std::array<std::uint8_t, thread_count> left{};
+  EXPECT_EQ(aclrtMemcpy(left.data(), left.size(), start, left.size(), ACL_MEMCPY_DEVICE_TO_HOST),
+            ACL_SUCCESS);
+  for (const std::uint8_t byte : left) EXPECT_EQ(byte, 123);
+}
+
+/// None of them is left behind: what would be told to one alone would wait for its limit.
+TEST_F(Threads, MayWaitForOneStream) {
+  constexpr std::size_t size = 1 << 22;
+  constexpr std::int32_t limit = 20000;
+  void* start = nullptr;
+  ASSERT_EQ(aclrtMalloc(&start, size, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  for (int task = 0; task < 40; ++task)
+    ASSERT_EQ(aclrtMemsetAsync(start, size, task, size, stream), ACL_SUCCESS);
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    std::vector<std::jthread> threads;
+    for (std::int64_t number = 0; number < thread_count; ++number)
+      threads.emplace_back([&] {
+        EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, limit), ACL_SUCCESS);
+      });
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(limit));
 }
 
 /// While one thread waits for the tasks of the device that it closed, another one opens it anew.

@@ -44,6 +44,31 @@ def test_options_choose_the_cases(pytester: pytest.Pytester, exported: Path) -> 
     assert "seq_q=1" in few.stdout.str()
 
 
+def test_options_override_the_cases_of_a_marker(pytester: pytest.Pytester, exported: Path) -> None:
+    pytester.makepyfile(SUITE.split("@pytest.mark.assay(cases=kernels.SMALL_LINES[:2])\ndef test_wrong")[0])
+    pytester.runpytest(f"--assay-cases={exported}").assert_outcomes(passed=len(kernels.SMALL_LINES))
+    listed = pytester.runpytest("--assay-largest=200", "--assay-random=0", "--collect-only", "-q").stdout.str()
+    assert "test_right[" in listed and "seq_q=6,seq_kv=9" not in listed
+
+
+@pytest.mark.parametrize(
+    "options, fault",
+    [
+        (["--assay-cases=/no/such/file"], "there is no file '/no/such/file'"),
+        (["--assay-cases={exported}", "--assay-only=--seq_q=1"], "only: this chooses cases of a plan"),
+        (["--assay-largest=-1"], "--largest"),
+        (["--assay-only=no such text"], "no such text"),
+    ],
+)
+def test_wrong_options_are_wrong_usage(
+    pytester: pytest.Pytester, exported: Path, options: list[str], fault: str
+) -> None:
+    pytester.makepyfile(SUITE)
+    result = pytester.runpytest(*(option.format(exported=exported) for option in options))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert fault in result.stderr.str() and "Traceback" not in result.stderr.str()
+
+
 def test_cases_that_are_not_for_the_implementation_are_skipped(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         SUITE.split("@pytest")[0]

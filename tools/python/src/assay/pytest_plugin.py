@@ -5,7 +5,7 @@
         assay.assert_conforms(my_kernel, assay_case)
 
 The marker takes the fields of assay.Plan, `cases` (a file that `assay export` wrote, or replay lines) and `numerics` (what
-exact cases are made for); the options --assay-* override it. A test whose cases are not for its implementation is skipped.
+exact cases are made for); the options --assay-* override it: one that chooses cases of a plan replaces `cases`, too. A test whose cases are not for its implementation is skipped.
 """
 
 from __future__ import annotations
@@ -89,13 +89,23 @@ def _readable(case: Case) -> str:
 
 
 def _cases_for(config: pytest.Config, wanted: dict[str, Any]) -> list[Case]:
-    for name in (*_TEXTS, *_NUMBERS):
-        if (value := config.getoption(f"--assay-{name}")) is not None:
-            wanted[name] = value
-    chosen = config.getoption("--assay-cases") or wanted.pop("cases", None)
+    options = {
+        name: value for name in (*_TEXTS, *_NUMBERS) if (value := config.getoption(f"--assay-{name}")) is not None
+    }
     numerics = str(wanted.pop("numerics", ""))
+    chosen = wanted.pop("cases", None)
     if unknown := set(wanted) - {*_TEXTS, *_NUMBERS}:
         raise pytest.UsageError(f"marker assay: no argument {', '.join(sorted(unknown))}")
+    file = config.getoption("--assay-cases")
+    if file is not None:
+        if not Path(file).is_file():
+            raise pytest.UsageError(f"--assay-cases: there is no file {file!r}")
+        chosen, wanted = file, options
+    elif options:
+        chosen, wanted = None, wanted | options
+    if chosen is not None and wanted:
+        fields = ", ".join(sorted(wanted))
+        raise pytest.UsageError(f"{fields}: this chooses cases of a plan, but cases are given; only one of both")
     if isinstance(chosen, (str, os.PathLike)) and Path(chosen).is_file():
         return read_cases(chosen)
     lines = () if chosen is None else (chosen,) if isinstance(chosen, str) else tuple(chosen)
