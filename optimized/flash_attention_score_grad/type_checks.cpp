@@ -9,7 +9,8 @@ using Call = Check::Call;
 using Named = NamedParameter;
 using spec::DType;
 
-std::vector<Named> tensors(const Call& call) {
+/// The tensors that the page of the operator lists, and ropes.
+std::vector<Named> tensors_of_the_operator(const Call& call) {
   const auto& p = call.parameters;
   return {{"query", &p.query},
           {"query_rope", &p.query_rope},
@@ -19,28 +20,35 @@ std::vector<Named> tensors(const Call& call) {
           {"dy", &p.dy},
           {"pse_shift", &p.pse_shift},
           {"drop_mask", &p.drop_mask},
-          {"padding_mask", &p.padding_mask},
           {"atten_mask", &p.atten_mask},
-          {"softmax_max", &p.softmax_max},
-          {"softmax_sum", &p.softmax_sum},
-          {"softmax_in", &p.softmax_in},
-          {"attention_in", &p.attention_in},
           {"dq", &p.dq},
           {"dq_rope", &p.dq_rope},
           {"dk", &p.dk},
           {"dk_rope", &p.dk_rope},
-          {"dv", &p.dv},
+          {"dv", &p.dv}};
+}
+
+/// Those that only the pages of entry points list.
+std::vector<Named> other_tensors(const Call& call) {
+  const auto& p = call.parameters;
+  return {{"padding_mask", &p.padding_mask},
+          {"softmax_max", &p.softmax_max},
+          {"softmax_sum", &p.softmax_sum},
+          {"softmax_in", &p.softmax_in},
+          {"attention_in", &p.attention_in},
           {"dpse", &p.dpse}};
 }
 
 /// The pages of the unpadding entry points leave these types to the general rule.
 Refusal float8(const Call& call) {
   if (is_tnd(call)) return std::nullopt;
-  for (const Named& tensor : tensors(call)) {
-    const DType dtype = tensor.parameter->dtype;
-    if (tensor.parameter->present && (dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn))
-      return type_of(tensor) + "; 8-bit floating types are not supported on a2 and a3";
-  }
+  for (const auto& tensors : {tensors_of_the_operator(call), other_tensors(call)})
+    for (const Named& tensor : tensors) {
+      const DType dtype = tensor.parameter->dtype;
+      if (tensor.parameter->present &&
+          (dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn))
+        return type_of(tensor) + "; 8-bit floating types are not supported on a2 and a3";
+    }
   return std::nullopt;
 }
 
@@ -55,11 +63,13 @@ Refusal operands(const Call& call) {
 
 Refusal gradients(const Call& call) {
   const auto& p = call.parameters;
-  return first_unlike_query(call.parameters.query, {{"dy", &p.dy},
-                                   {"attention_in", &p.attention_in},
-                                   {"dq", &p.dq},
-                                   {"dk", &p.dk},
-                                   {"dv", &p.dv}});
+  return first_unlike_query(
+      p.query, {{"dy", &p.dy}, {"dq", &p.dq}, {"dk", &p.dk}, {"dv", &p.dv}});
+}
+
+Refusal attention(const Call& call) {
+  const auto& p = call.parameters;
+  return first_unlike_query(p.query, {{"attention_in", &p.attention_in}});
 }
 
 Refusal ropes(const Call& call) {
@@ -113,16 +123,19 @@ Refusal reserved(const Call& call) {
                        {DType::fp16, DType::bf16, DType::fp32});
 }
 
-Refusal format(const Call& call) { return first_private(tensors(call)); }
+Refusal format(const Call& call) { return first_private(tensors_of_the_operator(call)); }
+
+Refusal other_format(const Call& call) { return first_private(other_tensors(call)); }
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
     {"FAG-C22", invalid, float8},     {"FAG-C20", invalid, operands},
     {"FAG-C27", invalid, ropes},      {"FAG-C21", invalid, gradients},
-    {"FAG-C21", invalid, rope_gradients}, {"FAG-C23", invalid, pse},
+    {"FAG-C21a", invalid, attention}, {"FAG-C21", invalid, rope_gradients},
+    {"FAG-C23", invalid, pse},
     {"FAG-C24", invalid, drop_mask},  {"FAG-C25", invalid, atten_mask},
     {"FAG-C26", invalid, statistics}, {"FAG-C28", invalid, format},
-    {"FAG-C29", invalid, reserved},
+    {"FAG-C28a", invalid, other_format}, {"FAG-C29", invalid, reserved},
 };
 
 }  // namespace

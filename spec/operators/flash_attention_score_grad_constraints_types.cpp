@@ -101,7 +101,7 @@ FlashRow operands_of_one_type() {
 
 FlashRow gradient_types() {
   return {.id = "FAG-C21",
-          .statement = "dy, attentionIn, dqOut, dkOut and dvOut are FLOAT16, BFLOAT16 or FLOAT32.",
+          .statement = "dy, dqOut, dkOut and dvOut are FLOAT16, BFLOAT16 or FLOAT32.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = all_pages,
@@ -110,17 +110,31 @@ FlashRow gradient_types() {
           .applies = always,
           .holds =
               [](const FlashCall& c) {
-                return all_have_type(c, {&P::attention_in, &P::dq, &P::dk, &P::dv},
-                                     is_fp16_bf16_fp32) &&
+                return all_have_type(c, {&P::dq, &P::dk, &P::dv}, is_fp16_bf16_fp32) &&
                        all_have_type(c, {&P::dy}, [&](DType dtype) {
                          return is_fp16_bf16_fp32(dtype) || left_to_another_row(c, dtype);
                        });
               },
           .violations = {{"dy", retype<&P::dy, DType::int8>},
-                         {"attention_in", retype<&P::attention_in, DType::fp64>},
                          {"dq", retype<&P::dq, DType::int32>},
                          {"dk", retype<&P::dk, DType::fp64>},
                          {"dv", retype<&P::dv, DType::int16>}}};
+}
+
+FlashRow attention_in_types() {
+  return {.id = "FAG-C21c",
+          .statement = "attentionIn is FLOAT16, BFLOAT16 or FLOAT32.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return all_have_type(c, {&P::attention_in}, is_fp16_bf16_fp32);
+              },
+          .violations = {{"attention_in", retype<&P::attention_in, DType::fp64>}}};
 }
 
 FlashRow attention_in_of_query_type() {
@@ -342,11 +356,22 @@ FlashRow statistics_type() {
                          {"softmax_sum", retype<&P::softmax_sum, DType::bf16>}}};
 }
 
+bool is_plain(const FlashCall& c, FlashMember member) {
+  const Parameter& parameter = c.parameters.*member;
+  return !given(parameter) || !is_private(parameter.format);
+}
+
+/// Tensors of which the page of the operator, that of g1 and g2, says nothing.
+constexpr FlashMember beside_operator_page[] = {&P::softmax_max,  &P::softmax_sum,
+                                                &P::softmax_in,   &P::padding_mask,
+                                                &P::attention_in, &P::dpse};
+
 /// The pages name ND alone, the host code reads NCHW and the like as plain: nothing is asserted of
 /// those.
 FlashRow plain_formats() {
   return {.id = "FAG-C28",
-          .statement = "Tensors have storage format ND, never a private one.",
+          .statement = "query, keyIn, value, their ropes, dy, pseShift, dropMask, attenMask and the "
+                       "gradients have storage format ND, never a private one.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = all_pages,
@@ -357,17 +382,15 @@ FlashRow plain_formats() {
           .holds =
               [](const FlashCall& c) {
                 return std::ranges::all_of(every_tensor, [&](FlashMember member) {
-                  const Parameter& parameter = c.parameters.*member;
-                  return !given(parameter) || !is_private(parameter.format);
+                  return std::ranges::find(beside_operator_page, member) !=
+                             std::end(beside_operator_page) ||
+                         is_plain(c, member);
                 });
               },
           .violations = {{"query", reformat<&P::query, Format::fractal_nz>},
                          {"key", reformat<&P::key, Format::nc1hwc0>},
                          {"value", reformat<&P::value, Format::fractal_z>},
                          {"dy", reformat<&P::dy, Format::fractal_nz>},
-                         {"softmax_max", reformat<&P::softmax_max, Format::nc1hwc0>},
-                         {"softmax_sum", reformat<&P::softmax_sum, Format::fractal_nz>},
-                         {"attention_in", reformat<&P::attention_in, Format::fractal_nz>},
                          {"atten_mask",
                           [](FlashCall& c) {
                             attach_mask(c);
@@ -383,15 +406,6 @@ FlashRow plain_formats() {
                             attach_drop_mask(c);
                             c.parameters.drop_mask.format = Format::fractal_z;
                           }},
-                         {"padding_mask",
-                          [](FlashCall& c) {
-                            if (!is_u3(c) && !is_u4(c))
-                              pass_privately(c.parameters.padding_mask, DType::uint8);
-                          }},
-                         {"softmax_in",
-                          [](FlashCall& c) {
-                            if (!is_u3(c)) pass_privately(c.parameters.softmax_in, DType::fp32);
-                          }},
                          {"query_rope", reformat<&P::query_rope, Format::fractal_nz>},
                          {"key_rope", reformat<&P::key_rope, Format::nc1hwc0>},
                          {"dq", reformat<&P::dq, Format::fractal_nz>},
@@ -399,14 +413,45 @@ FlashRow plain_formats() {
                          {"dv", reformat<&P::dv, Format::nc1hwc0>}}};
 }
 
+FlashRow plain_formats_of_the_forward() {
+  return {.id = "FAG-C28a",
+          .statement = "softmaxMax, softmaxSum, attentionIn, softmaxIn, paddingMask and dpseOut have "
+                       "storage format ND, never a private one.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q38",
+          .status = exactly(Status::param_invalid),
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return std::ranges::all_of(beside_operator_page, [&](FlashMember member) {
+                  return is_plain(c, member);
+                });
+              },
+          .violations = {{"softmax_max", reformat<&P::softmax_max, Format::nc1hwc0>},
+                         {"softmax_sum", reformat<&P::softmax_sum, Format::fractal_nz>},
+                         {"attention_in", reformat<&P::attention_in, Format::fractal_nz>},
+                         {"padding_mask",
+                          [](FlashCall& c) {
+                            if (!is_u3(c) && !is_u4(c))
+                              pass_privately(c.parameters.padding_mask, DType::uint8);
+                          }},
+                         {"softmax_in", [](FlashCall& c) {
+                            if (!is_u3(c)) pass_privately(c.parameters.softmax_in, DType::fp32);
+                          }}}};
+}
+
 }  // namespace
 
 std::vector<FlashRow> type_rows() {
   return {operand_types(),       operands_of_one_type(),    gradient_types(),
-          attention_in_of_query_type(), gradients_of_query_type(), no_8_bit_floats(),
+          attention_in_types(),  attention_in_of_query_type(), gradients_of_query_type(),
+          no_8_bit_floats(),
           pse_types(),           pse_of_fitting_type(),     type_of_slopes(),
           drop_mask_type(),      drop_mask_rank(),          mask_types(),
-          statistics_type(),     plain_formats()};
+          statistics_type(),     plain_formats(),           plain_formats_of_the_forward()};
 }
 
 }  // namespace assay::spec::detail

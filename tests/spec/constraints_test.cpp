@@ -202,7 +202,9 @@ TEST(FlashConstraints, ARowIsDocumentedWhereAPageOfTheSeedsSaysIt) {
       {"FAG-C46", "u1 u3"},          {"FAG-C47", "u1 u3"},    {"FAG-C63", "u1 u3"},
       {"FAG-C66", ""},               {"FAG-C67", "u1 u3"},    {"FAG-C67b", ""},
       {"FAG-C79", "u1"},             {"FAG-C73", "u1"},       {"FAG-C75", "u1 u3"},
-      {"FAG-C60", "g1 g2 u1 u3"},    {"TND-2", "u1 u3"},      {"API-7", "u1 u3"}};
+      {"FAG-C60", "g1 g2 u1 u3"},    {"TND-2", "u1 u3"},      {"API-7", "u1 u3"},
+      {"FAG-C21", "g1 g2 u1 u3"},    {"FAG-C21c", "u1 u3"},   {"FAG-C28", "g1 g2 u1 u3"},
+      {"FAG-C28a", "u1 u3"}};
   for (const auto& [id, pages] : expected) EXPECT_EQ(documented_on(row_of<Op>(id)), pages) << id;
   for (const auto& row : Op::constraints())
     for (const FlashSurface surface : {FlashSurface::u2, FlashSurface::u4}) {
@@ -211,6 +213,19 @@ TEST(FlashConstraints, ARowIsDocumentedWhereAPageOfTheSeedsSaysIt) {
         EXPECT_NE(row.standing_on(surface), Standing::documented) << row.id;
       }
     }
+}
+
+/// The operator's page, that of g1 and g2, lists neither statistics nor the forward's output.
+TEST(FlashConstraints, WhatAPageDoesNotListItDoesNotDocument) {
+  for (const auto member : {&Op::Parameters::softmax_max, &Op::Parameters::softmax_sum,
+                            &Op::Parameters::attention_in}) {
+    auto call = Asked{}.call();
+    (call.parameters.*member).format = Format::fractal_nz;
+    EXPECT_EQ(broken_by(call), Ids{"FAG-C28a"});
+  }
+  auto call = Asked{}.call();
+  call.parameters.attention_in.dtype = DType::fp64;
+  EXPECT_EQ(broken_by(call), Ids{"FAG-C21c"});
 }
 
 TEST(FlashConstraints, WhatUpstreamAloneStatesBindsUnlessItIsSwitchedOff) {
