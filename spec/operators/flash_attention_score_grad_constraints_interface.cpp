@@ -27,7 +27,8 @@ bool is_strided(const Parameter& parameter) {
          (parameter.strides != contiguous_strides(parameter.shape) || parameter.offset != 0);
 }
 
-/// FAG-C28 and FAG-C28a have the private formats. S-V1 ticks every tensor; S-V3 all but those that are null or unused.
+/// FAG-C28 and FAG-C28a have the private formats. S-V1 ticks every tensor; S-V3 all but those that
+/// are null or unused.
 FlashRow strided_views() {
   return {.id = "API-7",
           .statement = "Any strided view of a tensor in a plain format is an input or an output.",

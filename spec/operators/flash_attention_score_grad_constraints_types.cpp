@@ -370,8 +370,8 @@ constexpr FlashMember beside_operator_page[] = {&P::softmax_max,  &P::softmax_su
 /// those.
 FlashRow plain_formats() {
   return {.id = "FAG-C28",
-          .statement = "query, keyIn, value, their ropes, dy, pseShift, dropMask, attenMask and the "
-                       "gradients have storage format ND, never a private one.",
+          .statement = "query, keyIn, value, their ropes, dy, pseShift, dropMask, attenMask and "
+                       "the gradients have storage format ND, never a private one.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = all_pages,
@@ -415,8 +415,8 @@ FlashRow plain_formats() {
 
 FlashRow plain_formats_of_the_forward() {
   return {.id = "FAG-C28a",
-          .statement = "softmaxMax, softmaxSum, attentionIn, softmaxIn, paddingMask and dpseOut have "
-                       "storage format ND, never a private one.",
+          .statement = "softmaxMax, softmaxSum, attentionIn, softmaxIn, paddingMask and dpseOut "
+                       "have storage format ND, never a private one.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u_pages,

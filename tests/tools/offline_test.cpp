@@ -90,6 +90,35 @@ TEST(Offline, AnExportTellsItsSizeBeforeAndItsProgressOffATerminal) {
   EXPECT_PRED2(has, result.err, std::string("1 of "));
 }
 
+TEST(Offline, LinesAreTheCasesAndOneIsStoredOnce) {
+  const Folder folder;
+  const std::string lines = folder / "lines.txt", file = folder / "cases.h5";
+  std::ofstream(lines) << "nsa_compress_grad --seq=40\nnsa_compress_grad --seq=48\n"
+                          "nsa_compress_grad --heads=1 --seq=40\n";
+  const auto export_with = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> line = {"export", file, "--lines", lines};
+    line.insert(line.end(), flags.begin(), flags.end());
+    return answer(registry_of({"fixed_order"}), line);
+  };
+  const Answer twice = export_with({});
+  EXPECT_EQ(twice.code, 0) << twice.err;
+  EXPECT_PRED2(has, twice.out, std::string(": 2 cases, "));
+  for (const char* flag : {"--only=seq", "--largest=9", "--random=0", "--full"}) {
+    const Answer both = export_with({flag});
+    EXPECT_EQ(both.code, 2) << flag;
+    EXPECT_PRED2(has, both.err, std::string("only one of both")) << flag;
+  }
+}
+
+TEST(Offline, NumericsThatThereAreNotAreToldBeforeASizeIs) {
+  const Folder folder;
+  const Answer result =
+      answer(registry_of({"fixed_order"}),
+             {"export", folder / "cases.h5", "--numerics=nobodys", "--largest=300", "--random=0"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(result.err.starts_with("assay: --numerics is 'nobodys'")) << result.err;
+}
+
 TEST(Offline, CasesWithoutTensorsOfOneCallAreNotExported) {
   const Folder folder;
   const auto refused = [&](const std::string& flags) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "assay/conformance/exact.hpp"
@@ -175,6 +176,8 @@ ExitCode export_plan(const Options& options, const Context& context) {
     auto chosen = std::make_shared<Chosen<Op>>(chosen_cases<Op>(options));
     sum.cases += std::ssize(chosen->cases), sum.large += chosen->large, sum.calls += chosen->calls;
     sum.relations += chosen->relations, sum.only += chosen->only;
+    if (!chosen->cases.empty() && options.implementation.empty())
+      numerics_of<Op>(options, chosen->cases.front().problem.dtype);  // throws before a size is told
     for (const auto& c : chosen->cases) size.add(c);
     parts.push_back([&options, &context, chosen](fixtures::Writer& writer) {
       return write_cases<Op>(options, chosen->cases, writer, Inexact::left_out, context);
@@ -238,16 +241,29 @@ conformance::Case<Op> case_of_line(const std::string& line) {
   }
 }
 
+/// A case that several lines name is stored once.
 ExitCode export_lines(const Options& options, const Context& context) {
   const std::vector<std::string> lines = read_lines(options.lines);
   fixtures::Writer writer(options.file);
+  std::set<std::string> stored;
   for (const std::string& line : lines)
     with_operators(line.substr(0, line.find_first_of(" \t\r")), [&]<class Op> {
-      write_cases<Op>(options, {case_of_line<Op>(line)}, writer, Inexact::recipe, context);
+      const auto c = case_of_line<Op>(line);
+      if (stored.insert(conformance::command_line(c)).second)
+        write_cases<Op>(options, {c}, writer, Inexact::recipe, context);
     });
   writer.close();
-  print_written(options, std::ssize(lines), context.out);
+  print_written(options, std::ssize(stored), context.out);
   return ExitCode::conformant;
+}
+
+/// Errors: UsageError for a flag of a plan, of which lines have no need.
+void require_no_plan(const CLI::App& app) {
+  for (const char* flag :
+       {"--only", "--largest", "--seed", "--random", "--product", "--upstream", "--full"})
+    if (app.count(flag) > 0)
+      throw UsageError(fmt::format("{} chooses among the cases of a plan, and --lines names the cases; "
+                                   "only one of both", flag));
 }
 
 Action declare(CLI::App& app, const Registry&) {
@@ -278,7 +294,9 @@ Action declare(CLI::App& app, const Registry&) {
     require_case_file({"file", options->file}, fixtures::CaseFileKind::cases);
     for (const auto& [name, action] : actions)
       if (app.got_subcommand(name)) return action(context);
-    return options->lines.empty() ? export_plan(*options, context) : export_lines(*options, context);
+    if (options->lines.empty()) return export_plan(*options, context);
+    require_no_plan(app);
+    return export_lines(*options, context);
   };
 }
 

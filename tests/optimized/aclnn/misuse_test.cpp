@@ -178,7 +178,8 @@ TEST_F(Misuse, ATensorOutsideDeviceMemoryIsFoundInPhase2) {
                                          stream),
             ACLNN_ERR_PARAM_INVALID);
   expect_message("dvOut is larger than");
-  dv.offset = std::int64_t{1} << 62, dv.strides[2] = std::int64_t{1} << 59;
+  // Two times 15 strides and the offset are 2^64: as many as none.
+  dv.offset = std::int64_t{1} << 60, dv.strides[2] = dv.strides[3] = std::int64_t{1} << 59;
   const Prepared beyond = phase_1(call, handles);
   ASSERT_EQ(beyond.status, ACLNN_SUCCESS) << recent_message();
   EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), beyond.workspace_size, beyond.executor,

@@ -124,7 +124,7 @@ TEST_F(Threads, MayHandTasksToOneStream) {
 
 /// None of them is left behind: what would be told to one alone would wait for its limit.
 TEST_F(Threads, MayWaitForOneStream) {
-  constexpr std::size_t size = 1 << 22;
+  constexpr std::size_t size = 1 << 24;
   constexpr std::int32_t limit = 20000;
   void* start = nullptr;
   ASSERT_EQ(aclrtMalloc(&start, size, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
