@@ -176,8 +176,8 @@ ExitCode export_plan(const Options& options, const Context& context) {
     auto chosen = std::make_shared<Chosen<Op>>(chosen_cases<Op>(options));
     sum.cases += std::ssize(chosen->cases), sum.large += chosen->large, sum.calls += chosen->calls;
     sum.relations += chosen->relations, sum.only += chosen->only;
-    if (!chosen->cases.empty() && options.implementation.empty())
-      numerics_of<Op>(options, chosen->cases.front().problem.dtype);  // throws before a size is told
+    if (!chosen->cases.empty() && options.implementation.empty())  // throws before a size is told
+      numerics_of<Op>(options, chosen->cases.front().problem.dtype);
     for (const auto& c : chosen->cases) size.add(c);
     parts.push_back([&options, &context, chosen](fixtures::Writer& writer) {
       return write_cases<Op>(options, chosen->cases, writer, Inexact::left_out, context);
@@ -262,8 +262,9 @@ void require_no_plan(const CLI::App& app) {
   for (const char* flag :
        {"--only", "--largest", "--seed", "--random", "--product", "--upstream", "--full"})
     if (app.count(flag) > 0)
-      throw UsageError(fmt::format("{} chooses among the cases of a plan, and --lines names the cases; "
-                                   "only one of both", flag));
+      throw UsageError(fmt::format("{} chooses among the cases of a plan, and --lines names the "
+                                   "cases; only one of both",
+                                   flag));
 }
 
 Action declare(CLI::App& app, const Registry&) {
