@@ -44,7 +44,7 @@ struct RowsOf {
 ///   /// Of every element, judged or not: storage beside the view untouched, written, finite where nothing can overflow,
 ///   /// zero (up to the floor) where zero is due.
 ///   std::vector<Finding> check_structure(const Op::Outputs& outputs) const;
-///   /// Track bound: reference, radius and tolerances of the judged rows of every output.
+///   /// Track bound: reference, radius and tolerances of the judged rows of every output, in parts where they are too many.
 ///   std::vector<Expectation> expectations();
 ///   /// Behind `expectations`: whether the profile may be judged on these data.
 ///   bool consistent() const;

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "assay/conformance/inputs.hpp"
 #include "grounds.hpp"
@@ -114,19 +115,36 @@ void require_agreement(const Expectation& e, const std::vector<Certificate::Row>
   }
 }
 
+namespace {
+
+/// Value and radius of those rows that are among the expectation's.
+void replace(Expectation& e, const std::vector<Certificate::Row>& rows) {
+  for (const Certificate::Row& row : rows) {
+    const auto found = std::ranges::lower_bound(e.rows, row.number);
+    if (found == e.rows.end() || *found != row.number) continue;
+    for (std::int64_t d = 0; d < e.dim(); ++d) {
+      const auto k = static_cast<std::size_t>((found - e.rows.begin()) * e.dim() + d);
+      e.value[k] = row.value[static_cast<std::size_t>(d)];
+      e.radius[k] = 0x1p-52 * std::abs(e.value[k]);
+    }
+  }
+}
+
+}  // namespace
+
 void Certificate::apply(std::vector<Expectation>& expectations) const {
   for (Expectation& e : expectations) {
     const auto own = rows.find(e.name);
     if (own == rows.end()) continue;
-    for (const Row& row : own->second) {
-      const auto position =
-          std::lower_bound(e.rows.begin(), e.rows.end(), row.number) - e.rows.begin();
-      for (std::int64_t d = 0; d < e.dim(); ++d) {
-        const auto k = static_cast<std::size_t>(position * e.dim() + d);
-        e.value[k] = row.value[static_cast<std::size_t>(d)];
-        e.radius[k] = 0x1p-52 * std::abs(e.value[k]);
-      }
+    if (!e.part) {
+      replace(e, own->second);
+      continue;
     }
+    e.part = [make = std::move(e.part), certified = own->second](auto part_rows) {
+      Expectation part = make(part_rows);
+      replace(part, certified);
+      return part;
+    };
   }
 }
 

@@ -114,9 +114,14 @@ std::vector<Expected> Examination<Op>::expected(const spec::NumericsProfile& pro
       result.push_back(expected_of(tensor));
     return result;
   }
-  for (const Expectation& e : entry.expectations)
-    result.push_back({.name = e.name, .value = e.value, .radius = e.radius,
-                      .tau = {e.tau.begin(), e.tau.end()}, .rows = e.rows, .dim = e.dim()});
+  for (const Expectation& e : entry.expectations) {
+    Expected& whole = result.emplace_back(Expected{.name = e.name, .rows = e.rows, .dim = e.dim()});
+    each_part(e, [&](const Expectation& part) {
+      whole.value.insert(whole.value.end(), part.value.begin(), part.value.end());
+      whole.radius.insert(whole.radius.end(), part.radius.begin(), part.radius.end());
+      whole.tau.insert(whole.tau.end(), part.tau.begin(), part.tau.end());
+    });
+  }
   return result;
 }
 
@@ -162,10 +167,13 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
                                                        "to the data, which the profile needs"});
     return report;
   }
-  for (const Expectation& e : entry.expectations)
-    verdict =
-        graver(verdict, compare(e, entry.grounds->values({e.name, e.extents, e.rows}, outputs),
-                                entry.arithmetic, report.tensors.emplace_back(), report.findings));
+  for (const Expectation& e : entry.expectations) {
+    const auto rows = [&](std::span<const std::int64_t> numbers) {
+      return entry.grounds->values({e.name, e.extents, numbers}, outputs);
+    };
+    verdict = graver(verdict, compare(e, rows, entry.arithmetic, report.tensors.emplace_back(),
+                                      report.findings));
+  }
   verdict = graver(verdict, judge_tiles(entry, outputs, report));
   verdict = graver(verdict, control_verdict(entry.controls, report));
   verdict = graver(verdict, exemption_verdict(report));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "assay/conformance/parallel.hpp"
 #include "assay/conformance/vector_loops.hpp"
@@ -10,6 +12,8 @@ namespace assay::conformance::compress {
 namespace {
 
 constexpr double alpha = 1e-9;  // false alarms of one tensor
+
+using Rows = std::span<const std::int64_t>;
 
 bool is_narrow(spec::DType type) { return type == spec::DType::fp16 || type == spec::DType::bf16; }
 
@@ -64,13 +68,13 @@ struct Summation {
   bool is_long;      ///< more than a few: their errors average out
 };
 
-/// Writes reference and tolerances of the elements of one tensor.
+/// Writes reference and tolerances of elements of a tensor, `judged` of which share the false alarms.
 class Writer {
  public:
-  Writer(const Arithmetic& arithmetic, Expectation& expectation)
+  Writer(const Arithmetic& arithmetic, Expectation& expectation, std::int64_t judged)
       : a_(arithmetic),
         e_(expectation),
-        lambda_(std::sqrt(2 * std::log(2 * static_cast<double>(expectation.elements()) / alpha))) {}
+        lambda_(std::sqrt(2 * std::log(2 * static_cast<double>(judged) / alpha))) {}
 
   void write(std::int64_t row, std::int64_t channel, const Sums& s, const Summation& summation) {
     const auto k = static_cast<std::size_t>(row * e_.dim() + channel);
@@ -121,8 +125,8 @@ class Writer {
 };
 
 /// All elements round on their own: a row has as many degrees of freedom as elements.
-Expectation blank(const char* name, const spec::Extents& extents, const std::vector<std::int64_t>& rows) {
-  Expectation e{.name = name, .extents = extents, .rows = rows};
+Expectation blank(const char* name, const spec::Extents& extents, Rows rows) {
+  Expectation e{.name = name, .extents = extents, .rows = {rows.begin(), rows.end()}};
   e.resize(static_cast<std::int64_t>(rows.size()));
   std::ranges::fill(e.share, 1 / static_cast<double>(e.dim()));
   return e;
@@ -134,12 +138,13 @@ double additions_of(std::int64_t products, const Arithmetic& arithmetic) {
   return static_cast<double>(products > 0 && is_exact ? products - 1 : products);
 }
 
-Expectation expected_input_grad(const Dense& dense, const Arithmetic& arithmetic,
-                                const std::vector<std::int64_t>& rows) {
+/// `rows` of the `judged` ones.
+Expectation expected_input_grad(const Dense& dense, const Arithmetic& arithmetic, Rows rows,
+                                std::size_t judged) {
   Expectation e = blank("input_grad", dense.inputs, rows);
   const Op::Problem& p = dense.problem;
   const Staging staging(arithmetic);
-  Writer writer(arithmetic, e);
+  Writer writer(arithmetic, e, static_cast<std::int64_t>(judged) * e.dim());
   parallel_for(e.row_count(), [&](std::int64_t r) {
     const auto [b, n, token] = e.extents.position(rows[static_cast<std::size_t>(r)]);
     const WindowRange windows = covering_windows(p, b, token);
@@ -180,12 +185,11 @@ void add_window(Sums& s, const double* gradient, const double* input, std::int64
                                            staging.accumulated(dim) * dot.absolute);
 }
 
-Expectation expected_weight_grad(const Dense& dense, const Arithmetic& arithmetic,
-                                 const std::vector<std::int64_t>& rows) {
+Expectation expected_weight_grad(const Dense& dense, const Arithmetic& arithmetic, Rows rows) {
   Expectation e = blank("weight_grad", dense.weights, rows);
   const Op::Problem& p = dense.problem;
   const Staging staging(arithmetic);
-  Writer writer(arithmetic, e);
+  Writer writer(arithmetic, e, e.elements());
   parallel_for(e.row_count(), [&](std::int64_t r) {
     const spec::RowPosition row = e.extents.position(rows[static_cast<std::size_t>(r)]);
     Sums s;
@@ -204,9 +208,21 @@ Expectation expected_weight_grad(const Dense& dense, const Arithmetic& arithmeti
 std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arithmetic,
                                       const JudgedRows& judged) {
   std::vector<Expectation> both;
-  both.push_back(expected_input_grad(dense, arithmetic, judged.input));
+  both.push_back(expected_input_grad(dense, arithmetic, judged.input, judged.input.size()));
   both.push_back(expected_weight_grad(dense, arithmetic, judged.weight));
   return both;
+}
+
+std::vector<Expectation> expectations_in_parts(const Dense& dense, const Arithmetic& arithmetic,
+                                               const JudgedRows& judged) {
+  const std::size_t count = judged.input.size();
+  if (std::ssize(judged.input) * dense.inputs.dim <= 4 * elements_of_part)
+    return expectations(dense, arithmetic, judged);
+  Expectation input{.name = "input_grad", .extents = dense.inputs, .rows = judged.input};
+  input.part = [&dense, &arithmetic, count](Rows rows) {
+    return expected_input_grad(dense, arithmetic, rows, count);
+  };
+  return {std::move(input), expected_weight_grad(dense, arithmetic, judged.weight)};
 }
 
 }  // namespace assay::conformance::compress

@@ -21,4 +21,9 @@ struct JudgedRows {
 std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arithmetic,
                                       const JudgedRows& judged);
 
+/// The same, equal in every bit; a tensor of more than four parts is made part by part, which needs `dense` and
+/// `arithmetic` as long as the expectation is looked at.
+std::vector<Expectation> expectations_in_parts(const Dense& dense, const Arithmetic& arithmetic,
+                                               const JudgedRows& judged);
+
 }  // namespace assay::conformance::compress

@@ -22,7 +22,7 @@ std::vector<Finding> Grounds<Op>::check_structure(const Op::Outputs& outputs) co
 }
 
 std::vector<Expectation> Grounds<Op>::expectations() const {
-  return compress::expectations(dense_, arithmetic_, judged_);
+  return compress::expectations_in_parts(dense_, arithmetic_, judged_);
 }
 
 Certificate Grounds<Op>::certify() const { return compress::certify(dense_, inputs_, judged_); }

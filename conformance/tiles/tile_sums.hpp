@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "assay/conformance/arithmetic.hpp"
+#include "assay/conformance/expectation.hpp"
 #include "assay/conformance/random.hpp"
 #include "assay/conformance/report.hpp"
 #include "assay/spec/layout.hpp"
@@ -57,9 +56,6 @@ struct TileSums {
 
   void resize(std::size_t tile_count);
 };
-
-/// The rows of one tile of an output, (rows, dim) row-major.
-using RowReader = std::function<std::vector<double>(std::span<const std::int64_t> rows)>;
 
 /// Judges the sum of every tile that is not exempt. Findings of the rule `tile_sum` name tile and
 /// size; the grade is as of `compare`. Completes the report of the tensor.

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "allocation_counter.hpp"
+#include "assay/conformance/examination.hpp"
+#include "assay/conformance/inputs.hpp"
+#include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 
 namespace assay {
@@ -39,6 +42,32 @@ std::int64_t allocations_of_a_row(std::int64_t blocks) {
 /// Vectors that grow allocate when they double; nothing is allocated for a key.
 TEST(Memory, OfTheForwardOfSelectedBlocksIsNotTakenKeyByKey) {
   EXPECT_LE(allocations_of_a_row(16), allocations_of_a_row(4) + 8);
+}
+
+/// Of one head in bf16, whose gradient is as the judge expects it, in bytes an element of input.
+TEST(Memory, OfTheJudgeOfCompressedWindowsIsThatOfOneCopyAndOneRatio) {
+  using Op = spec::NsaCompressGrad;
+  conformance::Case<Op> c;
+  c.problem = {.heads = 1, .seq = 1 << 13, .head_dim = 128};
+  const spec::NumericsProfile exact{.stage = spec::DType::fp32};
+  Op::Outputs outputs = make_outputs(c);
+  {
+    conformance::Examination<Op> examination(c, make_inputs(c));
+    const auto expected = examination.expected(exact);
+    spec::Tensor* const tensors[] = {&outputs.input_grad, &outputs.weight_grad};
+    for (std::size_t t = 0; t < 2; ++t) {
+      std::size_t next = 0;
+      for (const std::int64_t element : spec::viewed_elements(*tensors[t]))
+        tensors[t]->store(element, expected[t].value[next++]);
+    }
+  }
+  const std::int64_t before = testing::bytes_held();
+  testing::forget_peak();
+  conformance::Examination<Op> examination(c, make_inputs(c));
+  const conformance::CaseReport report = examination.judge(outputs, exact);
+  EXPECT_EQ(report.verdict, conformance::Verdict::conforms);
+  EXPECT_EQ(report.tensors[0].elements_judged, 1 << 20);
+  EXPECT_LE(static_cast<double>(testing::peak_bytes() - before) / (1 << 20), 32);
 }
 
 }  // namespace

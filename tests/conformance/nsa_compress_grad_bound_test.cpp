@@ -5,9 +5,12 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "assay/conformance/results.hpp"
 #include "compress_kernel.hpp"
+#include "grounds.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -371,6 +374,36 @@ TEST(CompressBound, RowsThatMayOverflowInsideAreExempt) {
   EXPECT_FALSE(exempt(255.75, {.stage = DType::fp16}));
   EXPECT_FALSE(exempt(255.5, twice));
   EXPECT_FALSE(exempt(255.75, {}));
+}
+
+/// What is made part by part is judged as what is kept, in every bit.
+TEST(CompressBound, PartsAreJudgedAsTheWhole) {
+  Trial trial({.dtype = DType::bf16, .seq = 16 * 200 + 7, .head_dim = 96},
+              spec::numerics_preset("ascend_a2", DType::bf16), 3);
+  std::vector<Expectation> parts = compress::expectations_in_parts(
+      trial.dense, trial.arithmetic, {all_rows(trial.dense.inputs), all_rows(trial.dense.weights)});
+  ASSERT_TRUE(parts[0].part);
+  const CompressGradients g =
+      testing::run_kernel(trial.dense.problem, trial.inputs, {.cast = testing::to_bf16});
+  const Certificate certificate{.rows = {{"input_grad", {{700, std::vector<double>(96, 0.25)}}}}};
+  certificate.apply(trial.expected);
+  certificate.apply(parts);
+  for (const bool has_zeros : {false, true}) {
+    std::vector<double> actual(g.input_grad.begin(), g.input_grad.end());
+    if (has_zeros) std::fill_n(actual.begin() + 690 * 96, 960, 0.0);
+    CaseReport whole, in_parts;
+    TensorReport &of_whole = whole.tensors.emplace_back(), &of_parts = in_parts.tensors.emplace_back();
+    const RowReader rows = [&](std::span<const std::int64_t> numbers) {
+      return std::vector<double>(actual.begin() + numbers.front() * 96,
+                                 actual.begin() + (numbers.back() + 1) * 96);
+    };
+    whole.verdict =
+        compare(trial.expected[0], actual, trial.arithmetic, of_whole, whole.findings);
+    in_parts.verdict = compare(parts[0], rows, trial.arithmetic, of_parts, in_parts.findings);
+    EXPECT_EQ(to_json(whole), to_json(in_parts));
+  }
+  EXPECT_EQ(judge_controls(trial.expected[0], trial.arithmetic).letters,
+            judge_controls(parts[0], trial.arithmetic).letters);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,7 +13,8 @@
 namespace assay::conformance {
 
 /// What the judge knows of one output tensor before it sees an output: for every judged element the reference, the
-/// proven radius of the reference, the tolerances and the deviation of healthy errors.
+/// proven radius of the reference, the tolerances and the deviation of healthy errors. Where that is too much to be kept,
+/// the entries are empty and `part` makes those of some rows anew whenever they are looked at.
 struct Expectation {
   std::string name;
   spec::Extents extents;
@@ -26,15 +29,29 @@ struct Expectation {
   std::vector<double> share;  ///< per row: 1 / effective degrees of freedom of its errors; 0: they have no deviation
   bool biasable = true; ///< false where all pairs share their roundings, so that a mean says nothing
 
+  /// Of consecutive judged rows; empty where the entries are kept.
+  std::function<Expectation(std::span<const std::int64_t> rows)> part;
+
   std::int64_t dim() const { return extents.dim; }
   std::int64_t elements() const { return static_cast<std::int64_t>(value.size()); }
   std::int64_t row_count() const { return static_cast<std::int64_t>(rows.size()); }
   void resize(std::int64_t row_count);
 };
 
+/// Elements of a part: enough for all cores, few beside the tensors of a case.
+inline constexpr std::int64_t elements_of_part = 1 << 16;
+
+/// The expectation, or, where it is not kept, its parts in the order of the rows.
+void each_part(const Expectation& expectation, const std::function<void(const Expectation&)>& visit);
+
+/// Values of some rows of an output, (rows, dim) row-major.
+using RowReader = std::function<std::vector<double>(std::span<const std::int64_t> rows)>;
+
 /// Judges the values of the judged elements: infinities, |error| <= tau, R, bias. Findings are added to `findings`;
-/// the grade is the worst of them, `conforms` without any.
-/// Units: `actual` is (rows, dim) row-major.
+/// the grade is the worst of them, `conforms` without any. Of what comes in parts no more is kept than a number an element.
+Verdict compare(const Expectation& expectation, const RowReader& actual,
+                const Arithmetic& arithmetic, TensorReport& report, std::vector<Finding>& findings);
+/// The same of all values at once.
 Verdict compare(const Expectation& expectation, const std::vector<double>& actual,
                 const Arithmetic& arithmetic, TensorReport& report, std::vector<Finding>& findings);
 
