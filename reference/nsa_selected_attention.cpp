@@ -9,22 +9,21 @@ namespace assay::reference {
 using Problem = spec::NsaSelectedAttentionGrad::Problem;
 
 template <class Real>
-NsaSelectedAttention<Real>::NsaSelectedAttention(const Problem& problem,
-                                                 SelectedOperands<Real> operands)
-    : problem_(problem),
-      operands_(std::move(operands)),
-      selection_(problem, operands_.topk_indices),
-      queries_(query_extents(problem)),
-      keys_(key_extents(problem)),
-      scale_(static_cast<float>(problem.scale_value)) {}
+SelectedGiven<Real>::SelectedGiven(const Problem& of, SelectedOperands<Real> rows)
+    : problem(of),
+      operands(std::move(rows)),
+      selection(problem, operands.topk_indices),
+      queries(query_extents(problem)),
+      keys(key_extents(problem)),
+      scale(static_cast<float>(problem.scale_value)) {}
 
 template <class Real>
 std::vector<std::int64_t> NsaSelectedAttention<Real>::seen_keys(std::int64_t b, std::int64_t kv,
                                                                 std::int64_t i) const {
   std::vector<std::int64_t> seen;
-  for (std::int64_t k = 0; k < selection_.size(); ++k) {
-    const std::int64_t j = selection_.key(b, kv, i, k);
-    if (selection_.sees(i, j)) seen.push_back(j);
+  for (std::int64_t k = 0; k < given_.selection.size(); ++k) {
+    const std::int64_t j = given_.selection.key(b, kv, i, k);
+    if (given_.selection.sees(i, j)) seen.push_back(j);
   }
   return seen;
 }
@@ -32,17 +31,18 @@ std::vector<std::int64_t> NsaSelectedAttention<Real>::seen_keys(std::int64_t b, 
 template <class Real>
 void NsaSelectedAttention<Real>::append_row(std::int64_t b, std::int64_t n, std::int64_t i,
                                             SelectedForward<Real>& rows) const {
-  const std::int64_t kv = n / problem_.group(), first_key = keys_.row(b, kv, 0);
+  const auto& [problem, operands, selection, queries, keys, scale] = given_;
+  const std::int64_t kv = n / problem.group(), first_key = keys.row(b, kv, 0);
   const std::vector<std::int64_t> seen = seen_keys(b, kv, i);
-  const auto query = row_of(operands_.query, queries_.row(b, n, i), problem_.head_dim);
+  const auto query = row_of(operands.query, queries.row(b, n, i), problem.head_dim);
   std::vector<Real> score;
   for (const std::int64_t j : seen)
-    score.push_back(scale_ * dot(query, row_of(operands_.key, first_key + j, problem_.head_dim)));
+    score.push_back(scale * dot(query, row_of(operands.key, first_key + j, problem.head_dim)));
   const SoftmaxRow<Real> softmax_row = softmax(score);
-  auto out = zeros<Real>(problem_.head_dim_v);
+  auto out = zeros<Real>(problem.head_dim_v);
   for (std::size_t k = 0; k < seen.size(); ++k)
     add_scaled(out, softmax_row.prob[k],
-               row_of(operands_.value, first_key + seen[k], problem_.head_dim_v));
+               row_of(operands.value, first_key + seen[k], problem.head_dim_v));
   rows.softmax_max.push_back(softmax_row.max);
   rows.softmax_sum.push_back(softmax_row.sum);
   rows.attention_out.insert(rows.attention_out.end(), out.begin(), out.end());
@@ -58,6 +58,9 @@ SelectedForward<Real> forward(const Problem& p, const SelectedOperands<Real>& op
   return result;
 }
 
+template struct SelectedGiven<double>;
+template struct SelectedGiven<Quad>;
+template struct SelectedGiven<Fifty>;
 template class NsaSelectedAttention<double>;
 template class NsaSelectedAttention<Quad>;
 template class NsaSelectedAttention<Fifty>;

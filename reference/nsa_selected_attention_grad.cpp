@@ -40,16 +40,6 @@ SelectedOperands<Real> operands_of(const Problem& p, const Inputs& inputs) {
 }
 
 template <class Real>
-NsaSelectedAttentionGrad<Real>::NsaSelectedAttentionGrad(const Problem& problem,
-                                                         SelectedOperands<Real> operands)
-    : problem_(problem),
-      operands_(std::move(operands)),
-      selection_(problem, operands_.topk_indices),
-      queries_(query_extents(problem)),
-      keys_(key_extents(problem)),
-      scale_(static_cast<float>(problem.scale_value)) {}
-
-template <class Real>
 NsaSelectedAttentionGrad<Real> NsaSelectedAttentionGrad<Real>::from(const Problem& problem,
                                                                     const Inputs& inputs) {
   return {problem, operands_of<Real>(problem, inputs)};
@@ -58,28 +48,29 @@ NsaSelectedAttentionGrad<Real> NsaSelectedAttentionGrad<Real>::from(const Proble
 template <class Real>
 typename NsaSelectedAttentionGrad<Real>::QuerySide NsaSelectedAttentionGrad<Real>::query_side(
     std::int64_t b, std::int64_t n, std::int64_t i) const {
-  const std::int64_t index = queries_.row(b, n, i);
-  const auto gradient = row_of(operands_.attention_out_grad, index, problem_.head_dim_v);
-  const auto out = row_of(operands_.attention_out, index, problem_.head_dim_v);
-  return {.query = row_of(operands_.query, index, problem_.head_dim),
+  const SelectedOperands<Real>& operands = given_.operands;
+  const std::int64_t index = given_.queries.row(b, n, i), dim_v = given_.problem.head_dim_v;
+  const auto gradient = row_of(operands.attention_out_grad, index, dim_v);
+  const auto out = row_of(operands.attention_out, index, dim_v);
+  return {.query = row_of(operands.query, index, given_.problem.head_dim),
           .attention_out_grad = gradient,
-          .softmax_max = operands_.softmax_max[static_cast<std::size_t>(index)],
-          .softmax_sum = operands_.softmax_sum[static_cast<std::size_t>(index)],
+          .softmax_max = operands.softmax_max[static_cast<std::size_t>(index)],
+          .softmax_sum = operands.softmax_sum[static_cast<std::size_t>(index)],
           .row_term = dot(gradient, out)};
 }
 
 template <class Real>
 typename NsaSelectedAttentionGrad<Real>::KeySide NsaSelectedAttentionGrad<Real>::key_side(
     std::int64_t b, std::int64_t kv, std::int64_t j) const {
-  const std::int64_t index = keys_.row(b, kv, j);
-  return {.key = row_of(operands_.key, index, problem_.head_dim),
-          .value = row_of(operands_.value, index, problem_.head_dim_v)};
+  const std::int64_t index = given_.keys.row(b, kv, j);
+  return {.key = row_of(given_.operands.key, index, given_.problem.head_dim),
+          .value = row_of(given_.operands.value, index, given_.problem.head_dim_v)};
 }
 
 template <class Real>
 SelectedPair<Real> NsaSelectedAttentionGrad<Real>::seen_pair(const QuerySide& query,
                                                              const KeySide& key) const {
-  const Real score = scale_ * dot(query.query, key.key);
+  const Real score = given_.scale * dot(query.query, key.key);
   const Real prob = exp(Real(score - query.softmax_max)) / query.softmax_sum;
   const Real dprob = dot(query.attention_out_grad, key.value);
   return {.score = score, .prob = prob, .dprob = dprob, .dscore = prob * (dprob - query.row_term)};
@@ -89,22 +80,22 @@ template <class Real>
 SelectedPair<Real> NsaSelectedAttentionGrad<Real>::pair(std::int64_t b, std::int64_t n,
                                                         std::int64_t i, std::int64_t j) const {
   SelectedPair<Real> result =
-      seen_pair(query_side(b, n, i), key_side(b, n / problem_.group(), j));
-  if (!selection_.sees(i, j)) result.prob = result.dscore = Real(0);
+      seen_pair(query_side(b, n, i), key_side(b, n / given_.problem.group(), j));
+  if (!given_.selection.sees(i, j)) result.prob = result.dscore = Real(0);
   return result;
 }
 
 template <class Real>
 std::vector<Real> NsaSelectedAttentionGrad<Real>::dq_row(std::int64_t b, std::int64_t n,
                                                          std::int64_t i) const {
-  const std::int64_t kv = n / problem_.group();
+  const std::int64_t kv = n / given_.problem.group();
   const QuerySide query = query_side(b, n, i);
-  auto dq = zeros<Real>(problem_.head_dim);
-  for (std::int64_t k = 0; k < selection_.size(); ++k) {
-    const std::int64_t j = selection_.key(b, kv, i, k);
-    if (!selection_.sees(i, j)) continue;
+  auto dq = zeros<Real>(given_.problem.head_dim);
+  for (std::int64_t k = 0; k < given_.selection.size(); ++k) {
+    const std::int64_t j = given_.selection.key(b, kv, i, k);
+    if (!given_.selection.sees(i, j)) continue;
     const KeySide key = key_side(b, kv, j);
-    add_scaled(dq, Real(scale_ * seen_pair(query, key).dscore), key.key);
+    add_scaled(dq, Real(given_.scale * seen_pair(query, key).dscore), key.key);
   }
   return dq;
 }
@@ -113,16 +104,16 @@ template <class Real>
 SelectedKeyRow<Real> NsaSelectedAttentionGrad<Real>::dkv_row(std::int64_t b, std::int64_t kv,
                                                              std::int64_t j) const {
   const KeySide key = key_side(b, kv, j);
-  SelectedKeyRow<Real> sum{.dk = zeros<Real>(problem_.head_dim),
-                           .dv = zeros<Real>(problem_.head_dim_v)};
-  for (std::int64_t n = kv * problem_.group(); n < (kv + 1) * problem_.group(); ++n)
-    for (std::int64_t i = 0; i < problem_.length_q(b); ++i) {
-      const std::int64_t times = selection_.multiplicity(b, kv, i, j);
-      if (times == 0 || !selection_.sees(i, j)) continue;
+  SelectedKeyRow<Real> sum{.dk = zeros<Real>(given_.problem.head_dim),
+                           .dv = zeros<Real>(given_.problem.head_dim_v)};
+  for (std::int64_t n = kv * given_.problem.group(); n < (kv + 1) * given_.problem.group(); ++n)
+    for (std::int64_t i = 0; i < given_.problem.length_q(b); ++i) {
+      const std::int64_t times = given_.selection.multiplicity(b, kv, i, j);
+      if (times == 0 || !given_.selection.sees(i, j)) continue;
       const QuerySide query = query_side(b, n, i);
       const SelectedPair<Real> pair = seen_pair(query, key);
       for (std::int64_t time = 0; time < times; ++time) {
-        add_scaled(sum.dk, Real(scale_ * pair.dscore), query.query);
+        add_scaled(sum.dk, Real(given_.scale * pair.dscore), query.query);
         add_scaled(sum.dv, pair.prob, query.attention_out_grad);
       }
     }

@@ -102,11 +102,8 @@ Certificate Grounds<Op>::certify() const {
 }
 
 std::vector<TileSums> Grounds<Op>::tile_sums(bool averages) {
-  if (std::ssize(judged_.query) == dense_.queries.rows() &&
-      std::ssize(judged_.key) == dense_.keys.rows())
-    return {};
-  return tiles::tile_sums(dense_, arithmetic_, row_terms(),
-                          {.seed = case_.seed, .averages = averages && flash::scores_vary(dense_)});
+  const auto terms = [this]() -> const flash::AllRowTerms& { return row_terms(); };
+  return tiles::tile_sums_beside(judged_, dense_, arithmetic_, terms, case_.seed, averages);
 }
 
 std::vector<double> Grounds<Op>::values(const RowsOf& rows, const Op::Outputs& outputs) const {

@@ -257,4 +257,15 @@ std::vector<TileSums> tile_sums(const Dense& dense, const Arithmetic& arithmetic
   return TileEngine(dense, arithmetic, rows, request).sums();
 }
 
+std::vector<TileSums> tile_sums_beside(
+    const flash::JudgedRows& judged, const Dense& dense, const Arithmetic& arithmetic,
+    const std::function<const flash::AllRowTerms&()>& row_terms, std::uint64_t seed,
+    bool averages) {
+  if (std::ssize(judged.query) == dense.queries.rows() &&
+      std::ssize(judged.key) == dense.keys.rows())
+    return {};
+  return tile_sums(dense, arithmetic, row_terms(),
+                   {.seed = seed, .averages = averages && flash::scores_vary(dense)});
+}
+
 }  // namespace assay::conformance::tiles

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "operators/flash_attention_score_grad_bound.hpp"
@@ -20,5 +21,12 @@ struct TileRequest {
 /// result. Cost: a multiply-add a channel and pair, in double, on all cores.
 std::vector<TileSums> tile_sums(const flash::Dense& dense, const Arithmetic& arithmetic,
                                 const flash::AllRowTerms& rows, const TileRequest& request);
+
+/// Of the gradients of a case with that seed; none where `judged` leaves no row out, else
+/// `row_terms` is asked. `averages`: whether roundings are taken for independent, which those of
+/// equal scores never are.
+std::vector<TileSums> tile_sums_beside(
+    const flash::JudgedRows& judged, const flash::Dense& dense, const Arithmetic& arithmetic,
+    const std::function<const flash::AllRowTerms&()>& row_terms, std::uint64_t seed, bool averages);
 
 }  // namespace assay::conformance::tiles

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "assay/reference/real.hpp"
@@ -54,6 +55,20 @@ class Selection {
   std::vector<std::int64_t> topk_indices_;
 };
 
+/// What the forward and its gradient are computed from.
+template <class Real>
+struct SelectedGiven {
+  /// Errors: std::invalid_argument where Selection says so.
+  SelectedGiven(const spec::NsaSelectedAttentionGrad::Problem& problem,
+                SelectedOperands<Real> operands);
+
+  spec::NsaSelectedAttentionGrad::Problem problem;
+  SelectedOperands<Real> operands;
+  Selection selection;
+  spec::Extents queries, keys;
+  Real scale;  ///< of the scores
+};
+
 /// Softmax statistics and attention output of query rows, in the order of `spec::Extents::row`.
 template <class Real>
 struct SelectedForward {
@@ -70,7 +85,8 @@ class NsaSelectedAttention {
   using Problem = spec::NsaSelectedAttentionGrad::Problem;
 
   /// Of the operands it reads query, key, value and the lists.
-  NsaSelectedAttention(const Problem& problem, SelectedOperands<Real> operands);
+  NsaSelectedAttention(const Problem& problem, SelectedOperands<Real> operands)
+      : given_(problem, std::move(operands)) {}
 
   /// Appends statistics and output of query (b, n, i).
   void append_row(std::int64_t b, std::int64_t n, std::int64_t i,
@@ -80,11 +96,7 @@ class NsaSelectedAttention {
   /// As often as they are listed.
   std::vector<std::int64_t> seen_keys(std::int64_t b, std::int64_t kv, std::int64_t i) const;
 
-  Problem problem_;
-  SelectedOperands<Real> operands_;
-  Selection selection_;
-  spec::Extents queries_, keys_;
-  Real scale_;
+  SelectedGiven<Real> given_;
 };
 
 /// That of every query row.
@@ -131,14 +143,15 @@ class NsaSelectedAttentionGrad {
   using Inputs = spec::NsaSelectedAttentionGrad::Inputs;
 
   /// Errors: std::invalid_argument where Selection says so.
-  NsaSelectedAttentionGrad(const Problem& problem, SelectedOperands<Real> operands);
+  NsaSelectedAttentionGrad(const Problem& problem, SelectedOperands<Real> operands)
+      : given_(problem, std::move(operands)) {}
   /// The operator's own tensors, exact. Errors: std::invalid_argument for a tensor of another shape.
   static NsaSelectedAttentionGrad from(const Problem& problem, const Inputs& inputs);
 
   SelectedPair<Real> pair(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
   std::vector<Real> dq_row(std::int64_t b, std::int64_t n, std::int64_t i) const;
   SelectedKeyRow<Real> dkv_row(std::int64_t b, std::int64_t kv, std::int64_t j) const;
-  const Selection& selection() const { return selection_; }
+  const Selection& selection() const { return given_.selection; }
 
  private:
   /// All that the formulas take from query (b, n, i); row_term is the dot product of attention_out_grad and
@@ -156,11 +169,7 @@ class NsaSelectedAttentionGrad {
   KeySide key_side(std::int64_t b, std::int64_t kv, std::int64_t j) const;
   SelectedPair<Real> seen_pair(const QuerySide& query, const KeySide& key) const;
 
-  Problem problem_;
-  SelectedOperands<Real> operands_;
-  Selection selection_;
-  spec::Extents queries_, keys_;
-  Real scale_;
+  SelectedGiven<Real> given_;
 };
 
 }  // namespace assay::reference
