@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 
+#include "assay/conformance/properties.hpp"
 #include "assay/conformance/record.hpp"
 #include "assay/conformance/sampling.hpp"
 
@@ -161,6 +163,30 @@ TEST(List, JsonHoldsEveryKind) {
   EXPECT_EQ(json["implementations"][1]["implementation"], "ascend_like");
   for (const char* kind : {"operators", "surfaces", "profiles", "patterns", "properties", "presets"})
     EXPECT_FALSE(json[kind].empty()) << kind;
+}
+
+/// Three kinds of pairs: what rows forbid, what is left out for its size, what is asked for.
+TEST(List, CoverageTellsApartWhatRowsForbidAndWhatIsTooLarge) {
+  const std::string line = "list --coverage --random=0 --only=--track=phase1";
+  const auto registry = registry_of({"flash_like"});
+  const auto json = nlohmann::ordered_json::parse(answer(registry, words(line + " --json")).out);
+  std::string text = answer(registry, words(line)).out;
+  const std::regex counts("on the axes: ([0-9]+); rows forbid ([0-9]+), ([0-9]+) are left out for "
+                          "their size, [0-9]+ of the ([0-9]+) that are asked for are covered");
+  std::int64_t too_large = 0;
+  for (const auto& [of, coverage] : json.items()) {
+    std::smatch told;
+    ASSERT_TRUE(std::regex_search(text, told, counts)) << of;
+    const auto number = [&](std::size_t k) { return std::stoll(told[k]); };
+    EXPECT_EQ(number(1), number(2) + number(3) + number(4)) << of;
+    EXPECT_EQ(number(4), coverage["pairs"]["admissible"].get<std::int64_t>()) << of;
+    const auto& unreachable = coverage["pairs"]["unreachable"];
+    const auto group = unreachable.find("no row: too large");
+    EXPECT_EQ(number(3), group == unreachable.end() ? 0 : std::ssize(*group)) << of;
+    too_large += number(3);
+    text = told.suffix();
+  }
+  EXPECT_GT(too_large, 0);
 }
 
 TEST(Explain, PrintsStatementAndSourceOfARow) {

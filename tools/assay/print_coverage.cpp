@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "choose.hpp"
@@ -25,6 +26,13 @@ std::map<std::string, std::vector<std::string>> unreachable_by_rows(const PairCo
     groups[rows.empty() ? "no row: too large" : rows].push_back(cell.text());
   }
   return groups;
+}
+
+/// Pairs that no row forbids and yet no plan holds.
+std::int64_t left_out(const PairCoverage& pairs) {
+  return std::ranges::count_if(pairs.cells, [](const PairCoverage::Cell& cell) {
+    return !cell.forbidden_by.empty() && joined(cell.forbidden_by).empty();
+  });
 }
 
 std::string side(bool has, std::int64_t cases) {
@@ -84,9 +92,12 @@ void print_coverage(const Coverage& coverage, std::ostream& out) {
   const double share = pairs.admissible() == 0 ? 0
                                                : 100.0 * static_cast<double>(pairs.covered()) /
                                                      static_cast<double>(pairs.admissible());
-  out << fmt::format("pairs of values on the axes: {}; rows forbid {}, {} of the other {} are covered ({:.1f} %)\n",
-                     pairs.cells.size(), pairs.unreachable(), pairs.covered(), pairs.admissible(),
-                     share);
+  const std::int64_t too_large = left_out(pairs);
+  out << fmt::format(
+      "pairs of values on the axes: {}; rows forbid {}, {} are left out for their size, {} of the {} that are asked "
+      "for are covered ({:.1f} %)\n",
+      pairs.cells.size(), pairs.unreachable() - too_large, too_large, pairs.covered(),
+      pairs.admissible(), share);
   print_uncovered(pairs, out);
   out << '\n';
   Table table({"forbidden by", "pairs", "for example"});

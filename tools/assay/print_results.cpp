@@ -78,7 +78,7 @@ void print_rows(const conformance::RowCoverage& rows, std::ostream& out) {
 void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {
   if (pairs.cells.empty()) return;
   out << fmt::format(
-      "pairs of values: {} of the {} that no row forbids are covered; the others and the rows: assay list --coverage\n",
+      "pairs of values: {} of the {} that are asked for are covered; the others, and why: assay list --coverage\n",
       pairs.covered(), pairs.admissible());
 }
 

@@ -51,7 +51,7 @@ struct PairCoverage {
   struct Cell {
     std::string operator_name;
     std::string first, second;              ///< "surface=u1"
-    std::vector<std::string> forbidden_by;  ///< ids of rows that together exclude the pair; empty: admissible
+    std::vector<std::string> forbidden_by;  ///< ids of rows that together exclude the pair, "" for its size; empty: admissible
     std::int64_t cases = 0;
     std::string text() const { return first + " " + second; }
   };
