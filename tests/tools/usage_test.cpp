@@ -238,6 +238,18 @@ TEST(Explain, EveryRelationIsListedAndItsLinesParse) {
   }
 }
 
+/// Long runs too, which are beside the relation's own small cases.
+TEST(Explain, ARelationHasTheLinesOfAllPlannedCases) {
+  const Answer result = answer(registry_of({"flash_like"}), {"explain", "split_batch"});
+  std::int64_t planned = 0;
+  for (const auto& c : conformance::sample<Op>({})) {
+    if (c.relation != "split_batch") continue;
+    EXPECT_PRED2(has, result.out, "assay run " + conformance::command_line(c) + "\n");
+    ++planned;
+  }
+  EXPECT_GT(planned, std::ssize(conformance::property_cases<Op>("split_batch")));
+}
+
 TEST(Plan, EverySampledLineParsesBack) {
   for (const auto& c : conformance::sample<Op>({})) {
     auto without_note = c;

@@ -5,6 +5,7 @@
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/properties.hpp"
 #include "assay/conformance/results.hpp"
+#include "assay/conformance/sampling.hpp"
 #include "assay/fixtures/file.hpp"
 #include "choose.hpp"
 #include "commands.hpp"
@@ -72,7 +73,7 @@ bool explain_row(const std::string& id, const Context& context) {
   return found;
 }
 
-/// A relation with the lines of its domain.
+/// A relation with the lines of all planned cases that compare by it.
 bool explain_property(const std::string& name, const Context& context) {
   std::ostream& out = context.out;
   bool found = false;
@@ -85,8 +86,9 @@ bool explain_property(const std::string& name, const Context& context) {
                          property.agreement == "bits"
                              ? "every bit where the kernel declares a fixed order, else within the tolerances"
                              : "within the sum of the tolerances of the runs");
-      for (const auto& c : conformance::property_cases<Op>(name))
-        out << fmt::format("  {} run {}\n", context.program, conformance::command_line(c));
+      for (const auto& c : conformance::sample<Op>({}))
+        if (c.relation == name)
+          out << fmt::format("  {} run {}\n", context.program, conformance::command_line(c));
     }
   });
   return found;
