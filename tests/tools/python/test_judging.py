@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,16 @@ def test_a_wrong_kernel_is_told_where(exported: Path) -> None:
     assert "dk" in text and "nonconformant" in text
     failures = assay.judge(kernels.without_scale, exported).failures
     assert {finding.tensor for failure in failures for finding in failure.findings} >= {"dk"}
+
+
+def test_replay_lines_start_with_the_program_that_judged(tmp_path: Path) -> None:
+    program = shutil.copy(assay.find_program(), tmp_path / "my_kernels")
+    judged, not_offered = kernels.SMALL_LINES[:2]
+    for kernel, line in ((kernels.without_scale, judged), (kernels.troubled, not_offered)):
+        report = assay.judge(kernel, line, program=program)[0]
+        assert report.replay == f"my_kernels run {report.command}"
+        assert f"my_kernels run {report.command}" in report.explanation()
+        assert len(assay.judge(kernel, report.replay, program=program)) == 1
 
 
 def test_cases_may_be_given_in_many_ways(exported: Path) -> None:

@@ -48,10 +48,11 @@ def export_plan(file: Path, plan: Plan, numerics: str = "", program: Program | N
 def export_lines(
     file: Path, lines: Sequence[str], numerics: str = "", program: Program | None = None
 ) -> list[Case]:
-    """Writes the cases of replay lines, with or without "assay run" in front, to a file."""
+    """Writes the cases of replay lines, with or without "assay run" or the program's own name in front, to a file."""
     program = program or Program(find_program())
     listed = file.with_suffix(".txt")
-    listed.write_text("".join(line.removeprefix("assay run ") + "\n" for line in lines), encoding="utf-8")
+    bare = [line.removeprefix("assay run ").removeprefix(f"{program.name} run ") for line in lines]
+    listed.write_text("".join(line + "\n" for line in bare), encoding="utf-8")
     declared = [f"--numerics={numerics}"] if numerics else []
     program.run(["export", file, *declared, f"--lines={listed}"])
     return read_cases(file)
@@ -106,7 +107,7 @@ class _Judge:
             told = {report.id: _without_path(report, file) for report in self._checked(file)}
             for case in (case for case in left if case.path == file):
                 stored = case.verdict(self.implementation.name)
-                reports[file, case.id] = report_from(stored) if stored else told[case.id]
+                reports[file, case.id] = report_from(stored, self.program.name) if stored else told[case.id]
         return Reports([reports[case.path, case.id] for case in cases])
 
     def _run(self, case: Case) -> Report | None:
@@ -144,7 +145,8 @@ class _Judge:
 
     def _report(self, case: Case, verdict: str, rule: str, text: str) -> Report:
         finding = Finding(rule=rule, text=text)
-        return Report(case.id, case.operator, case.command, self.implementation.name, verdict, [finding])
+        return Report(case.id, case.operator, case.command, self.implementation.name, verdict, [finding],
+                      program=self.program.name)
 
     def _checked(self, file: Path) -> Reports:
         report = self.folder / "report.json"

@@ -58,6 +58,11 @@ class Program:
 
     path: Path
 
+    @property
+    def name(self) -> str:
+        """With which its replay lines start."""
+        return self.path.name
+
     def run(
         self,
         words: Sequence[str | os.PathLike[str]],

@@ -46,6 +46,7 @@ class Report:
     verdict: str
     findings: Sequence[Finding] = ()
     members: Mapping[str, Any] = field(default_factory=dict, repr=False)  # all of tools/report_schema.md
+    program: str = "assay"  # that judged, or a binary with a registry of its own
 
     @property
     def conforms(self) -> bool:
@@ -65,7 +66,7 @@ class Report:
     @property
     def replay(self) -> str:
         """The line that repeats the case."""
-        return f"assay run {self.command}"
+        return f"{self.program} run {self.command}"
 
     @property
     def worst(self) -> dict[str, float]:
@@ -138,8 +139,8 @@ def finding_from(members: Mapping[str, Any]) -> Finding:
     return Finding(**values)
 
 
-def report_from(members: Mapping[str, Any]) -> Report:
-    """One element of cases[]."""
+def report_from(members: Mapping[str, Any], program: str = "assay") -> Report:
+    """One element of cases[] of that program."""
     return Report(
         id=members["id"],
         operator=members["operator"],
@@ -148,6 +149,7 @@ def report_from(members: Mapping[str, Any]) -> Report:
         verdict=members["verdict"],
         findings=[finding_from(finding) for finding in members["findings"]],
         members=members,
+        program=program,
     )
 
 
@@ -155,4 +157,5 @@ def read_reports(path: str | os.PathLike[str]) -> Reports:
     """The cases of a report.json."""
     with open(path, encoding="utf-8") as file:
         report = json.load(file)
-    return Reports([report_from(members) for members in report["cases"]])
+    program = report["environment"].get("program", "assay")  # reports of older versions do not say it
+    return Reports([report_from(members, program) for members in report["cases"]])
