@@ -102,6 +102,18 @@ class TileJudge {
     return judged;
   }
 
+  /// Whether rows of zeros would show in the sum of a tile. Where the sum is 0 they may be due.
+  bool shows_loss(std::size_t k) const {
+    Written zeros;
+    for (std::int64_t r = 0; r < sums_.tiles[k].count; ++r) reader_.add(1, 0, zeros);
+    bool is_zero = true;
+    for (std::int64_t d = 0; d < sums_.extents.dim; ++d) {
+      if (judged_channel(k, d, zeros).ratio > 1) return true;
+      is_zero &= sums_.value[k * at(sums_.extents.dim) + at(d)] == 0;
+    }
+    return is_zero;
+  }
+
  private:
   std::vector<Written> read(const Tile& tile) const {
     std::vector<std::int64_t> numbers(at(tile.count));
@@ -136,17 +148,6 @@ class TileJudge {
   Reader reader_;
 };
 
-/// Whether rows of zeros would show in the sum of a tile. Where the sum is 0 they may be due.
-bool shows_loss(const TileSums& sums, std::size_t tile) {
-  bool is_zero = true;
-  for (std::size_t d = 0; d < at(sums.extents.dim); ++d) {
-    const std::size_t k = tile * at(sums.extents.dim) + d;
-    if (std::abs(sums.value[k]) > sums.tolerance[k] + sums.radius[k]) return true;
-    is_zero &= sums.value[k] == 0;
-  }
-  return is_zero;
-}
-
 }  // namespace
 
 double tile_lambda(std::int64_t sums) {
@@ -177,7 +178,7 @@ Verdict compare_tiles(const TileSums& sums, const RowReader& rows, const Arithme
   for (std::size_t k = 0; k < sums.tiles.size(); ++k) {
     Deviation worst;
     if (sums.exempt[k] != 0 || !judge.judge(k, worst)) continue;
-    if (shows_loss(sums, k)) report.rows_summed += sums.tiles[k].count;
+    if (judge.shows_loss(k)) report.rows_summed += sums.tiles[k].count;
     report.worst_tile = std::max(report.worst_tile, worst.ratio);
     if (worst.ratio <= 1) continue;
     proven |= worst.proven;

@@ -122,6 +122,26 @@ TEST(TileSums, AreThoseOfTheRowsOfSelectedAttention) {
                         spec::numerics_preset("ascend_a2", c.problem.dtype)));
 }
 
+/// Rows of zeros may have been 64 numbers of fp16 that underflow: a sum below half of the smallest
+/// of each does not tell them from what is due.
+TEST(TileSums, CountRowsInWhichZerosWouldHaveShown) {
+  const spec::Extents extents{.batch = 1, .heads = 1, .seq = 64, .dim = 1};
+  const auto zeros = [](std::span<const std::int64_t> rows) {
+    return std::vector<double>(rows.size(), 0.0);
+  };
+  for (const auto& [due, shown] : {std::pair{0x1p-22, 0}, std::pair{0x1p-18, 64}}) {
+    TileSums sums{.name = "dq", .extents = extents, .tiles = tiles_of(extents)};
+    sums.resize(1);
+    sums.value[0] = due;
+    TensorReport report;
+    std::vector<Finding> findings;
+    const Verdict verdict =
+        compare_tiles(sums, zeros, Arithmetic({}, spec::DType::fp16), report, findings);
+    EXPECT_EQ(verdict == Verdict::conforms, shown == 0);
+    EXPECT_EQ(report.rows_summed, shown);
+  }
+}
+
 TEST(TileSums, LeaveTilesOutWhereAllNeedTooMuch) {
   const auto c = case_of<Flash>("--seq_q=1000 --seq_kv=900 --head_dim=4 --head_dim_v=4");
   const Flash::Inputs inputs = make_inputs(c);

@@ -32,7 +32,7 @@ struct TensorReport {
   std::string controls;        ///< one letter a control: Z N L S W; '+' caught, '-' passed, '.' not applicable, e.g. "Z+N+L.S+W+"
   std::int64_t rows_due = 0, rows_blind = 0;  ///< judged rows that are not zero; those of them in which zeros would pass
   std::int64_t exempt = 0;
-  std::int64_t rows_summed = 0;  ///< rows of the tiles whose sums were judged; 0 where every row is judged itself
+  std::int64_t rows_summed = 0;  ///< 0 where every row is judged itself; else rows of the tiles whose sums were judged and would have shown zeros
   double worst_tile = 0;         ///< largest |error| / tolerance of such a sum
   std::vector<std::pair<std::string, double>> yardsticks;  ///< rules of other stacks; they decide nothing
 };
