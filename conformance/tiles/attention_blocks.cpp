@@ -146,6 +146,7 @@ class Chunk {
     shared.prob += panel_.norms.key_most * ((1 + errors.prob.prob) * sums.prob +
                                             errors.prob.one * sums.times);
     shared.dscore += panel_.norms.key_most * sums.dscore;
+    shared.size += sums.dscore;
     add_to_keys(keys, row, errors, sums, q, dy);
     mark_overflow(queries, keys, errors, sums);
   }

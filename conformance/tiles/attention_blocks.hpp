@@ -40,6 +40,7 @@ struct Sums {
 /// What the rows of a query tile share with all their pairs: it is added to the tile's sums once.
 struct SharedByRow {
   double prob = 0, dscore = 0;  ///< sums of P + e_P and of |dS|, times the largest |k_d| of the tile
+  double size = 0;              ///< sum of |dS|
 };
 
 /// Euclidean norms of a row of Q and of dO.

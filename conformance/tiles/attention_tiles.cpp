@@ -26,6 +26,8 @@ struct Beside {
   double shared = 0;        ///< what rows share, at its worst
   bool scaled = false;      ///< an operand scaled in advance was rounded
   bool partials = false;    ///< parts of the sums were rounded
+  double operands = 0;      ///< what operands scaled in advance lose where they underflow
+  double heads = 0;         ///< of all rows: the heads that add to them and two more roundings
   double floor = 0;
 };
 
@@ -48,9 +50,12 @@ class Finisher {
     const double u_o = unit_roundoff(n_.io);
     const bool narrow = n_.profile.partials != spec::DType::fp32;
     const auto extra = [&](double inner) {
-      const double part = narrow ? u_o * ((beside.partials ? s.magnitude : 0) + 4 * inner) : 0;
+      const double part = narrow && s.magnitude > 0
+                              ? u_o * ((beside.partials ? s.magnitude : 0) + 4 * inner) +
+                                    beside.heads * underflow_of(n_.io)
+                              : 0;
       const double scaled = beside.scaled ? 2 * n_.u_k * s.magnitude : 0;
-      return 2 * n_.u_x * total + scaled + part + beside.floor;
+      return 2 * n_.u_x * total + scaled + beside.operands + part + beside.floor;
     };
     sums.value[k] = s.value;
     sums.tolerance[k] = core + acc + extra(core + acc);
@@ -205,6 +210,8 @@ class TileEngine {
       const std::int64_t number = dense_.queries.row(tile.b, tile.n, tile.first + r);
       const flash::RowTerms& row = rows_.rows[at(number)];
       const SharedByRow& sums = rows[at(r)];
+      beside.operands += 2 * n_.eta_k * sums.size;
+      beside.heads += sums.prob > 0 ? 2 : 0;
       beside.independent += square(scale * row.omega_ind * sums.prob) +
                             square(scale * row.zeta_ind * sums.dscore);
       beside.shared += scale * (row.omega_com * sums.prob + row.zeta_com * sums.dscore);
@@ -228,6 +235,7 @@ class TileEngine {
         beside.terms = std::max(beside.terms, static_cast<double>(entries));
         attended += entries > 0 ? 1 : 0;
       }
+      beside.heads = static_cast<double>(attended * (dense_.problem.group() + 2));
       const double residues = n_.phi * static_cast<double>(attended);
       const std::int64_t head = tile.b * dense_.problem.heads_kv + tile.n;
       for (std::int64_t d = 0; d < part.dim; ++d) {

@@ -113,6 +113,37 @@ TEST(TileSums, AreThoseOfTheRowsOfAttention) {
     }
 }
 
+/// Numbers of fp16 that underflow lose no share of themselves: a scaled operand and each narrow
+/// partial lose up to half the smallest number.
+TEST(TileSums, ForgetNothingThatUnderflows) {
+  const auto c = case_of<Flash>(
+      "--dtype=fp16 --heads_q=4 --heads_kv=2 --seq_q=70 --seq_kv=66 --head_dim=8 --head_dim_v=8 "
+      "--scale_value=1e-07 --profile=tiny_dy");
+  const Flash::Inputs inputs = make_inputs(c);
+  const flash::Dense dense(c.problem, inputs);
+  for (const spec::NumericsProfile& profile :
+       {spec::NumericsProfile{.operand_scaled = true},
+        spec::NumericsProfile{.partials = spec::DType::fp16},
+        spec::NumericsProfile{.partials = spec::DType::fp16, .operand_scaled = true}})
+    expect_agreement(Both(dense, profile));
+}
+
+/// One key, whose P is 1: dv is dO, of which two heads add 2^-20 each in 16 bits.
+TEST(TileSums, OfNarrowPartialsLoseAnUnderflowAHeadAndTwoMore) {
+  const auto c = case_of<Flash>(
+      "--dtype=fp16 --heads_q=2 --heads_kv=1 --seq_q=1 --seq_kv=1 --head_dim=1 --head_dim_v=1");
+  Flash::Inputs inputs = make_inputs(c);
+  for (const std::int64_t element : spec::viewed_elements(inputs.dy))
+    inputs.dy.store(element, 0x1p-20);
+  const flash::Dense dense(c.problem, inputs);
+  const auto tolerance = [&](spec::DType partials) {
+    return Both(dense, {.partials = partials}).sums[2].tolerance_det[0];
+  };
+  const double relative = 0x1p-11 * 0x1p-19;  // of what the heads add
+  EXPECT_NEAR(tolerance(spec::DType::fp16) - tolerance(spec::DType::fp32), 4 * 0x1p-25 + relative,
+              0x1p-40);
+}
+
 TEST(TileSums, AreThoseOfTheRowsOfSelectedAttention) {
   const auto c = case_of<Selected>(
       "--heads_q=4 --heads_kv=2 --seq_q=70 --seq_kv=192 --selected_block_size=32 "
