@@ -159,6 +159,7 @@ void finish_query_row(const Pass& pass, const RowSums& sums, std::int64_t row, s
          .omega_coherent = common,
          .sigma_coherent = square(terms.omega_ind * pk) / 3 + square(terms.omega_com * pk) / 9 +
                            square(terms.zeta_ind * ref) / 3 + square(terms.zeta_com * ref) / 9,
+         .constants = scale * (std::abs(sum(RowSums::by_score)) + std::abs(sum(RowSums::by_max))),
          .scaled_operand =
              2 * (n.u_k * scale * sum(RowSums::magnitude) + n.eta_k * sums.size(row)),
          .floor = n.phi * pass.floor.dq(pass.dense, place, tensor.part.first + d)},
@@ -261,6 +262,8 @@ void finish_key_row(const Pass& pass, const RowSums& sums, std::int64_t row, std
          .core = square(scale) * sum(RowSums::core),
          .drift = scale * sum(RowSums::drift),
          .terms = static_cast<double>(entries),
+         .constants =
+             magnitude * (std::abs(sum(RowSums::by_score)) + std::abs(sum(RowSums::by_max))),
          .partials = magnitude * sum(RowSums::partial_abs),
          .heads = static_cast<double>(pass.dense.problem.group()),
          .floor = residue * floor[at(d)]},

@@ -154,6 +154,11 @@ PairTerms pair_terms(const Dense& dense, const Arithmetic& n, const RowTerms& ro
   t.dprob = sums.dprob;
   dscore_terms(dense, n, row, sums, staged, t);
   prob_terms(n, row, sums.kappa, staged, t);
+  // Casts to 16 bits outweigh them by far.
+  if (n.profile.fused && n.io == spec::DType::fp32) {
+    t.by_score = 2 * n.u * staged.exponent.score;
+    t.by_max = n.u * row.softmax_max;
+  }
   t.dprob_may_overflow = n.profile.store_dp == spec::DType::fp16 &&
                          std::abs(t.dprob) + staged.dp.total >= largest_finite(spec::DType::fp16);
   return t;

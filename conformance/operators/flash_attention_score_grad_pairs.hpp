@@ -28,6 +28,8 @@ struct PairTerms {
   double core_q = 0, core_k = 0;    ///< second moments of healthy errors
   double spread = 0;                ///< w_s^2 + h^2 of the pair, for the degrees of freedom
   double drift_s = 0, drift_p = 0;  ///< what staging is known to add to dscore and prob; 0 where noise hides it
+  /// Relative errors of P that the constants of the fused form give all pairs: 2u S and u m; 0 without them.
+  double by_score = 0, by_max = 0;
   double staged_v = 0, rig_v = 0, azuma_v = 0, linear_v = 0, core_v = 0, spread_v = 0;
   bool dscore_may_overflow = false, prob_may_overflow = false, dprob_may_overflow = false;
 };

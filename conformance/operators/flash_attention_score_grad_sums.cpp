@@ -24,6 +24,8 @@ void add(RowSums& sums, std::int64_t row, const Summand& c, const double* x, dou
   add_scaled_squares(square(c.signed_sum), x, dim, sums.stream(row, RowSums::squares));
   add_scaled_squares(c.core, x, dim, sums.stream(row, RowSums::core));
   if (c.drift != 0) add_scaled(c.drift, x, dim, sums.stream(row, RowSums::drift));
+  if (c.by_score != 0) add_scaled(c.by_score, x, dim, sums.stream(row, RowSums::by_score));
+  if (c.by_max != 0) add_scaled(c.by_max, x, dim, sums.stream(row, RowSums::by_max));
   sums.add_spread(row, c.spread * x_norm_squared);
   sums.add_size(row, c.magnitude);
   if (c.overflow) sums.exempt(row);
@@ -31,7 +33,8 @@ void add(RowSums& sums, std::int64_t row, const Summand& c, const double* x, dou
 
 Summand repeated(Summand c, double times) {
   if (times == 1) return c;
-  for (double* linear : {&c.signed_sum, &c.magnitude, &c.rigorous, &c.linear, &c.drift})
+  for (double* linear : {&c.signed_sum, &c.magnitude, &c.rigorous, &c.linear, &c.drift, &c.by_score,
+                         &c.by_max})
     *linear *= times;
   for (double* squared : {&c.azuma, &c.core, &c.spread}) *squared *= times * times;
   return c;
@@ -39,15 +42,15 @@ Summand repeated(Summand c, double times) {
 
 Summand query_summand(const PairTerms& t) {
   return {t.dscore, t.magnitude, t.rig_q, t.azuma_q, t.linear_q, t.core_q, t.spread, t.drift_s,
-          t.dscore_may_overflow || t.dprob_may_overflow};
+          t.dscore * t.by_score, t.dscore * t.by_max, t.dscore_may_overflow || t.dprob_may_overflow};
 }
 Summand key_summand(const PairTerms& t) {
   return {t.dscore, t.magnitude, t.rig_k, t.azuma_k, t.linear_k, t.core_k, t.spread, t.drift_s,
-          t.dscore_may_overflow || t.dprob_may_overflow};
+          t.dscore * t.by_score, t.dscore * t.by_max, t.dscore_may_overflow || t.dprob_may_overflow};
 }
 Summand value_summand(const PairTerms& t) {
   return {t.staged_v, t.staged_v, t.rig_v, t.azuma_v, t.linear_v, t.core_v, t.spread_v, t.drift_p,
-          t.prob_may_overflow};
+          t.staged_v * t.by_score, t.staged_v * t.by_max, t.prob_may_overflow};
 }
 
 /// Effective number of independent channels: (tr C)^2 / tr(C^2) of C = X^T X, from at most 512 evenly spaced rows.
@@ -108,7 +111,8 @@ void Finisher::finish(const ElementSums& s, Expectation& e, std::size_t k) const
     if (std::isnan(*limit)) *limit = std::numeric_limits<double>::infinity();
   const double h_o = n_.out_error(std::abs(s.ref));
   // Residues of masked pairs are as large as the floor; they matter where |ref| is barely larger.
-  e.sigma[k] = std::sqrt(s.core / 3 + square(s.linear) / 81 + s.sigma_coherent +
+  // What all pairs share is one error, no matter of chance: it is taken at its largest.
+  e.sigma[k] = std::sqrt(s.core / 3 + square(s.linear) / 81 + s.sigma_coherent + square(s.constants) +
                          square(n_.u_a) * (s.terms / 3) * (square(s.ref) + s.squares) +
                          h_o * h_o / 3 + 2 * square(n_.u_x) * s.squares / 3 + part * part / 6 +
                          square(s.scaled_operand / 2) / 3 +

@@ -15,7 +15,7 @@ inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(inde
 class RowSums {
  public:
   enum Stream : std::int64_t { signed_sum, magnitude, rigorous, azuma, linear, squares, core,
-                               drift,
+                               drift, by_score, by_max,
                                prob, prob_error, partial_abs, streams };
 
   RowSums(std::int64_t rows, std::int64_t dim)
@@ -56,6 +56,7 @@ double norm_squared(const double* x, std::int64_t dim);
 /// One summand of a row: coefficients that multiply a row x of K, Q or dO.
 struct Summand {
   double signed_sum, magnitude, rigorous, azuma, linear, core, spread, drift;
+  double by_score, by_max;  ///< what the constants of the fused form add, at most
   bool overflow;
 };
 
@@ -78,6 +79,7 @@ struct ElementSums {
   double terms;                ///< n, length of the last sum
   double omega_coherent = 0;   ///< dq: contribution of the row's common errors to tau
   double sigma_coherent = 0;   ///< the same, squared, of sigma
+  double constants = 0;        ///< what roundings that all pairs share add, at most
   double scaled_operand = 0;   ///< 2 u_k |scale| sum s|K| + 2 eta_k sum s, dq only
   double partials = 0;         ///< sum over heads |partial| with 16-bit partials
   double heads = 0;            ///< their number

@@ -98,6 +98,25 @@ TEST(Declarations, AFusedExponentShowsInFp32) {
   for (const DType dtype : {DType::fp16, DType::bf16}) EXPECT_EQ(told(hidden, dtype), 0);
 }
 
+/// Inputs that are all offset give the rounding of the constants one sign in every P.
+TEST(Declarations, ConstantsOfTheFusedFormAreNoMatterOfChance) {
+  Plan fused = plain;
+  fused.exponential = Exponential::fused_exp2;
+  Kernel right("right", fused);
+  conformance::Case<Op> c{.surface = spec::FlashSurface::g2, .profile = "offset"};
+  c.problem.dtype = DType::fp32;
+  c.problem.seq_q = c.problem.seq_kv = 128;
+  c.problem.head_dim = c.problem.head_dim_v = 64;
+  c.problem.scale_value = 0.09;
+  for (c.seed = 1; c.seed <= 3; ++c.seed) {
+    conformance::Examination<Op> examination(c, make_inputs(c));
+    const CaseReport report = conformance::examine(examination, right);
+    EXPECT_NE(conformance::contribution(report.verdict), ExitCode::nonconformant) << c.seed;
+    for (const auto& tensor : report.tensors)
+      EXPECT_GT(tensor.rms, 0.1) << tensor.name << ": R still means something";
+  }
+}
+
 TEST(Declarations, StatisticsOfTheKernelsOwnShowInEveryType) {
   Plan own;
   own.stats = spec::Origin::own;
