@@ -73,6 +73,13 @@ bool explain_row(const std::string& id, const Context& context) {
   return found;
 }
 
+/// The cases of a sweep, drawn once.
+template <class Op>
+const std::vector<conformance::Case<Op>>& planned() {
+  static const auto cases = conformance::sample<Op>({});
+  return cases;
+}
+
 /// A relation with the lines of all planned cases that compare by it.
 bool explain_property(const std::string& name, const Context& context) {
   std::ostream& out = context.out;
@@ -86,7 +93,7 @@ bool explain_property(const std::string& name, const Context& context) {
                          property.agreement == "bits"
                              ? "every bit where the kernel declares a fixed order, else within the tolerances"
                              : "within the sum of the tolerances of the runs");
-      for (const auto& c : conformance::sample<Op>({}))
+      for (const auto& c : planned<Op>())
         if (c.relation == name)
           out << fmt::format("  {} run {}\n", context.program, conformance::command_line(c));
     }
