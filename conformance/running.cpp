@@ -31,6 +31,16 @@ Answer answer_of(const std::function<void()>& ask) {
   return {};
 }
 
+void settle(CaseReport& report, const std::function<void()>& settle_kernel) {
+  try {
+    settle_kernel();
+  } catch (const spec::Misconduct& seen) {
+    add_note(report, "structure", seen.what());
+    if (contribution(report.verdict) != ExitCode::nonconformant)
+      report.verdict = verdict_of(seen.kind());
+  }
+}
+
 std::string not_offered(const std::string& reason) {
   return "the implementation does not offer this: " + reason;
 }
@@ -41,7 +51,8 @@ Verdict verdict_of(spec::Misconduct::Kind kind) {
     case spec::Misconduct::Kind::out_of_memory: return Verdict::crash;
     case spec::Misconduct::Kind::timeout: return Verdict::timeout;
     case spec::Misconduct::Kind::inputs_modified:
-    case spec::Misconduct::Kind::wrote_outside: return Verdict::nonconformant_structural;
+    case spec::Misconduct::Kind::wrote_outside:
+    case spec::Misconduct::Kind::mode_changed: return Verdict::nonconformant_structural;
   }
   throw std::logic_error("verdict_of: no such misconduct");
 }

@@ -43,6 +43,34 @@ std::string not_offered(const std::string& reason);
 /// What the watched misconduct of a kernel is a case of.
 Verdict verdict_of(spec::Misconduct::Kind kind);
 
+/// What `ask`, a question to the kernel about itself, answers; whatever escapes from it is the kernel's doing.
+/// Errors: spec::Misconduct.
+template <class Ask>
+auto asked(const char* question, Ask&& ask) -> decltype(ask()) {
+  const auto threw = [&](const std::string& what) {
+    return spec::Misconduct(spec::Misconduct::Kind::crash, std::string(question) + " threw " + what);
+  };
+  try {
+    return ask();
+  } catch (const spec::Misconduct&) {
+    throw;
+  } catch (const std::exception& failure) {
+    throw threw(std::string("\"") + failure.what() + '"');
+  } catch (...) {
+    throw threw("something that is no std::exception");
+  }
+}
+
+/// What a kernel declares of its arithmetic. Errors: spec::Misconduct.
+template <class Op>
+spec::NumericsProfile numerics_of(const spec::Implementation<Op>& kernel,
+                                  const typename Op::Problem& problem) {
+  return asked("numerics", [&] { return kernel.numerics(problem); });
+}
+
+/// Notes what the kernel did after its last answer, unless the report convicts it anyway.
+void settle(CaseReport& report, const std::function<void()>& settle_kernel);
+
 /// What the documents leave open about the call of a case, or on which product they do not offer it, so that its refusal
 /// convicts nobody; empty if nothing.
 template <class Op>
@@ -123,13 +151,18 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   const auto outputs = all_tensors(run.outputs);
   const typename Op::Outputs untouched = make_outputs(c);
   const auto expected = all_tensors(untouched);
-  if (outputs.size() != expected.size())
+  const bool lost = outputs.size() != expected.size();
+  bool replaced = false;
+  if (lost)
     fail(Verdict::nonconformant_structural, "an output was added or taken away");
   for (std::size_t k = 0; k < std::min(outputs.size(), expected.size()); ++k)
     if (outputs[k].tensor->bytes.size() != expected[k].tensor->bytes.size() ||
-        outputs[k].tensor->strides != expected[k].tensor->strides)
+        outputs[k].tensor->strides != expected[k].tensor->strides) {
       fail(Verdict::nonconformant_structural,
            std::string("the output ") + outputs[k].name + " was replaced by another tensor");
+      replaced = true;
+    }
+  if (lost || replaced) run.outputs = untouched;  // whoever looks at them next needs tensors
   return run;
 }
 

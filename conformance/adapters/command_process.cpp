@@ -12,6 +12,7 @@
 #include <cstring>
 #include <thread>
 
+#include "containment.hpp"
 #include "launch.hpp"
 
 namespace assay::adapters {
@@ -21,6 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t longest_line = 1 << 16;
 constexpr auto farewell = 2s;     // for a program to end by itself when its input is closed
+constexpr auto look_interval = 20ms;  // between two looks whether it still runs
 constexpr auto nap = 2ms;         // between two looks whether it has ended
 
 std::vector<std::string> environment_with(
@@ -116,12 +118,18 @@ Process::Heard Process::hear(std::string& line, Deadline deadline) {
       heard_.clear();
       return Heard::no_line;
     }
+    // Asked first: what it wrote before its end is there. What it left running may keep its output open.
+    const auto now = std::chrono::steady_clock::now();
+    const bool is_over = ended(now).has_value();
+    const auto look = is_over ? now : std::min<Deadline>(deadline, now + look_interval);
     pollfd waiting{.fd = output_.number(), .events = POLLIN, .revents = 0};
-    const int ready = ::poll(&waiting, 1, milliseconds_until(deadline));
-    if (ready == 0) return Heard::nothing;
+    const int ready = ::poll(&waiting, 1, milliseconds_until(look));
+    if (ready == 0 && !is_over && std::chrono::steady_clock::now() >= deadline)
+      return Heard::nothing;
+    if (ready == 0 && !is_over) continue;
     std::array<char, 4096> block{};
-    const ssize_t size = ready < 0 ? -1 : ::read(output_.number(), block.data(), block.size());
-    if (size < 0 && errno == EINTR) continue;  // a signal to us is no concern of the program
+    const ssize_t size = ready <= 0 ? -1 : ::read(output_.number(), block.data(), block.size());
+    if (ready != 0 && size < 0 && errno == EINTR) continue;  // a signal to us is no concern of the program
     if (size > 0) {
       heard_.append(block.data(), static_cast<std::size_t>(size));
     } else {
@@ -133,6 +141,7 @@ Process::Heard Process::hear(std::string& line, Deadline deadline) {
 }
 
 std::optional<Process::End> Process::ended(Deadline deadline) {
+  const bool was_over = end_.has_value();
   while (!end_) {
     int state = 0;
     const pid_t found = ::waitpid(pid_, &state, WNOHANG);
@@ -146,6 +155,7 @@ std::optional<Process::End> Process::ended(Deadline deadline) {
     else
       std::this_thread::sleep_for(nap);
   }
+  if (!was_over) end_descendants();  // its own are all that this worker has
   return end_;
 }
 

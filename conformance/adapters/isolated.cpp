@@ -22,6 +22,9 @@ class Failed : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The answer to a question that only asks whether it is done.
+struct Nothing {};
+
 /// Throws what the implementation threw in the worker, if it did.
 void require_done(Unpacker& answer) {
   const auto kind = answer.take<Answer>();
@@ -58,11 +61,21 @@ void replace(std::optional<spec::Tensor>& member) {
   member = another_tensor(member.value_or(spec::Tensor{}));
 }
 
+/// What became of each member of the tensors.
+template <class Tensors>
+std::vector<Fate> take_fates(Unpacker& answer, const Tensors& tensors) {
+  std::vector<Fate> fates;
+  visit_fields(tensors,
+               [&](const char*, const auto&) { fates.push_back(answer.take<Fate>()); });
+  return fates;
+}
+
 /// Takes the tensors back, the first of which has the number `index` of the loan.
 template <class Tensors>
-void take_back(Loan& loan, std::size_t index, Unpacker& answer, Tensors& tensors) {
+void take_back(Loan& loan, std::size_t index, const std::vector<Fate>& fates, Tensors& tensors) {
+  std::size_t member_number = 0;
   visit_fields(tensors, [&](const char*, auto& member) {
-    const auto fate = answer.take<Fate>();
+    const Fate fate = fates[member_number++];
     spec::Tensor* const tensor = present(member);
     if (tensor != nullptr && fate == Fate::kept) loan.return_to(*tensor, index);
     if (tensor != nullptr) ++index;
@@ -97,12 +110,12 @@ class Isolated final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics() const override { return metrics_; }
 
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
-    return asked(Request::unsupported, call).template take<std::optional<std::string>>();
+    return asked<std::optional<std::string>>(Request::unsupported, call);
   }
   spec::NumericsProfile numerics(const Problem& problem) const override {
-    return asked(Request::numerics, problem).template take<spec::NumericsProfile>();
+    return asked<spec::NumericsProfile>(Request::numerics, problem);
   }
-  void check(const spec::Call<Op>& call) const override { asked(Request::check, call); }
+  void check(const spec::Call<Op>& call) const override { asked<Nothing>(Request::check, call); }
 
   void run(const Problem& problem, const Inputs& inputs, Outputs& outputs) override {
     Packer packer;
@@ -125,35 +138,60 @@ class Isolated final : public spec::Implementation<Op> {
     std::vector<LentTensor> lent;
     add_lent(inputs, lent);
     Loan loan(std::move(lent));
-    Unpacker answer = answer_on(packer, loan, 0);
-    take_back(loan, 0, answer, inputs);
+    answer_on(packer, loan, 0, inputs);
+  }
+  void settle() override {
+    if (worker_ && !worker_->is_dead()) worker_->require_quiet();
   }
 
  private:
   /// The worker, started if there is none.
   WorkerProcess& worker() const {
-    if (!worker_ || worker_->is_dead()) {
-      worker_ = std::make_unique<WorkerProcess>(program_, limits_);
-      Unpacker greeting(worker_->greeting());
-      try {
+    if (worker_ && !worker_->is_dead()) return *worker_;
+    const bool is_first = worker_ == nullptr;
+    worker_ = std::make_unique<WorkerProcess>(program_, limits_);
+    Unpacker greeting(worker_->greeting());
+    try {
+      understood([&] {
         require_done(greeting);
-      } catch (const Failed& refusal) {
-        worker_.reset();
-        throw std::invalid_argument(refusal.what());
-      }
-      greeting.take(greeting_);
+        greeting.take(greeting_);
+        greeting.finish();
+      });
+    } catch (const Failed& refusal) {
+      worker_->give_up();
+      if (is_first) throw std::invalid_argument(refusal.what());
+      throw Misconduct(Misconduct::Kind::crash,
+                       std::string("it could not be opened again: ") + refusal.what());
+    } catch (...) {
+      worker_->give_up();
+      throw;
     }
     return *worker_;
   }
 
-  template <class Asked>
-  Unpacker asked(Request request, const Asked& about) const {
+  /// What `take` makes of an answer. Errors: those of `take`; Misconduct where the answer is none: its worker is gone.
+  template <class Take>
+  void understood(Take&& take) const {
+    try {
+      take();
+    } catch (const Nonsense& nonsense) {
+      throw worker_->talked_nonsense(nonsense.what());
+    }
+  }
+
+  template <class Answered, class Asked>
+  Answered asked(Request request, const Asked& about) const {
     Packer packer;
     packer.add(request);
     packer.add(about);
     Unpacker answer(worker().ask(packer.text()));
-    require_answer(answer);
-    return answer;
+    Answered result{};
+    understood([&] {
+      require_answer(answer);
+      if constexpr (!std::is_same_v<Answered, Nothing>) answer.take(result);
+      answer.finish();
+    });
+    return result;
   }
 
   /// A worker that saw a crash, e.g. of the device behind its runtime, may not be what it was: the
@@ -162,7 +200,7 @@ class Isolated final : public spec::Implementation<Op> {
     try {
       require_done(answer);
     } catch (const Misconduct& seen) {
-      if (seen.kind() == Misconduct::Kind::crash) worker_.reset();
+      if (seen.kind() == Misconduct::Kind::crash) worker_->give_up();
       throw;
     }
   }
@@ -177,16 +215,17 @@ class Isolated final : public spec::Implementation<Op> {
     add_lent(outputs, lent);
     Loan loan(std::move(lent));
     try {
-      Unpacker answer = answer_on(packer, loan, number_of_inputs);
-      take_back(loan, number_of_inputs, answer, outputs);
+      answer_on(packer, loan, number_of_inputs, outputs);
     } catch (...) {
       return_all(loan, number_of_inputs, outputs);
       throw;
     }
   }
 
-  /// The answer, once the memory was found in order; the first `untouchable` tensors must be as they were.
-  Unpacker answer_on(const Packer& packer, Loan& loan, std::size_t untouchable) {
+  /// Takes the answer and the tensors from number `untouchable` on back, once the memory was found in order: those before
+  /// must be as they were.
+  template <class Tensors>
+  void answer_on(const Packer& packer, Loan& loan, std::size_t untouchable, Tensors& tensors) {
     metrics_.clear();
     std::string text;
     try {
@@ -201,9 +240,14 @@ class Isolated final : public spec::Implementation<Op> {
     if (const std::string changes = loan.changes(untouchable); !changes.empty())
       throw Misconduct(Misconduct::Kind::inputs_modified, "the implementation " + changes);
     Unpacker answer(std::move(text));
-    require_answer(answer);
-    answer.take(metrics_);
-    return answer;
+    std::vector<Fate> fates;
+    understood([&] {
+      require_answer(answer);
+      answer.take(metrics_);
+      fates = take_fates(answer, tensors);
+      answer.finish();
+    });
+    take_back(loan, untouchable, fates, tensors);
   }
 
   WorkerProgram program_;

@@ -11,7 +11,7 @@
 namespace assay::adapters {
 
 /// The largest number under which a child may find a descriptor.
-inline constexpr int last_child_number = 3;
+inline constexpr int last_child_number = 4;
 
 /// Two connected descriptors that no child inherits, above every number that a child may get its
 /// own under.

@@ -10,13 +10,20 @@
 
 namespace assay::adapters {
 
-/// The descriptor at which a worker finds its end of the connection.
-inline constexpr int channel_number = 3;
+/// The descriptors at which a worker finds its end of the connection, and the pipe that closes when the judge is gone.
+inline constexpr int channel_number = 3, lifeline_number = 4;
 
 enum class Request : std::uint8_t { goodbye, unsupported, numerics, check, run, run_call, forward };
 
 /// How a request, or the making of the implementation, ended.
 enum class Answer : std::uint8_t { done, rejected, unsupported, misconduct, failed };
+
+template <>
+inline constexpr auto last_of<Request> = Request::forward;
+template <>
+inline constexpr auto last_of<Answer> = Answer::failed;
+template <>
+inline constexpr auto last_of<spec::Misconduct::Kind> = spec::Misconduct::Kind::mode_changed;
 
 /// What a worker says of its implementation before it is asked.
 struct Greeting {
@@ -86,5 +93,7 @@ std::vector<Outline> outlines_of(const Tensors& tensors) {
 
 /// What became of a member while the implementation ran. `replaced`: by a tensor of another geometry.
 enum class Fate : std::uint8_t { kept, absent, replaced };
+template <>
+inline constexpr auto last_of<Fate> = Fate::replaced;
 
 }  // namespace assay::adapters

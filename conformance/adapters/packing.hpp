@@ -10,12 +10,35 @@
 
 #include "assay/spec/call.hpp"
 #include "assay/spec/implementation.hpp"
+#include "assay/spec/text_enum.hpp"
 
 /// What judge and worker say to each other, as bytes. Both ends are the same program: there is no version.
 namespace assay::adapters {
 
 template <class T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+
+/// Bytes that no message of the other end consists of: whoever wrote them is no worker any more.
+class Nonsense : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The last enumerator of an enumeration without spellings; specialised beside it.
+template <class Enum>
+inline constexpr auto last_of = nullptr;
+
+/// Whether the number is one of an enumerator. A status may be any: a kernel has its own.
+template <class Enum>
+  requires std::is_enum_v<Enum>
+constexpr bool is_enumerator(Enum value) {
+  if constexpr (std::is_same_v<Enum, spec::Status>)
+    return true;
+  else if constexpr (spec::Spelled<Enum>)
+    return spec::to_string(value) != "?";
+  else
+    return value <= last_of<Enum>;
+}
 
 /// A struct of spec whose members are listed by visit_fields.
 template <class T>
@@ -63,7 +86,8 @@ class Packer {
   std::string text_;
 };
 
-/// Takes values from a text, in the order in which they were added. Errors: std::runtime_error where it ends early.
+/// Takes values from a text, in the order in which they were added. Errors: Nonsense where it ends early or holds
+/// what none of these values is.
 class Unpacker {
  public:
   explicit Unpacker(std::string text) : text_(std::move(text)) {}
@@ -77,7 +101,14 @@ class Unpacker {
 
   template <Plain T>
   void take(T& value) {
-    std::memcpy(&value, bytes(sizeof value), sizeof value);
+    const char* const from = bytes(sizeof value);
+    if constexpr (std::is_same_v<T, bool>) {
+      if (static_cast<unsigned char>(*from) > 1) throw Nonsense("a truth value is neither 0 nor 1");
+    }
+    std::memcpy(&value, from, sizeof value);
+    if constexpr (std::is_enum_v<T>) {
+      if (!is_enumerator(value)) throw Nonsense("a choice is none of those there are");
+    }
   }
   void take(std::string& value) {
     const auto size = take<std::size_t>();
@@ -86,7 +117,10 @@ class Unpacker {
   template <class T>
   void take(std::vector<T>& values) {
     values.clear();
-    for (auto left = take<std::size_t>(); left > 0; --left) take(values.emplace_back());
+    const auto count = take<std::size_t>();
+    if (count > text_.size() - at_)  // each takes a byte at least
+      throw Nonsense("a list of " + std::to_string(count) + " values is announced and not there");
+    for (std::size_t k = 0; k < count; ++k) take(values.emplace_back());
   }
   template <class T>
   void take(std::optional<T>& value) {
@@ -105,11 +139,16 @@ class Unpacker {
   void take(spec::Call<Op>& call) {
     take(call.surface), take(call.product), take(call.parameters), take(call.attributes);
   }
+  /// Nothing may be left behind what was taken.
+  void finish() const {
+    if (at_ != text_.size())
+      throw Nonsense(std::to_string(text_.size() - at_) + " bytes are left behind the answer");
+  }
 
  private:
   const char* bytes(std::size_t size) {
     if (size > text_.size() - at_)
-      throw std::runtime_error("a message between judge and worker ends early");
+      throw Nonsense("it ends early");
     at_ += size;
     return text_.data() + (at_ - size);
   }

@@ -10,8 +10,22 @@ namespace assay::adapters {
 /// A process and those that it and its descendants started, as far as they still hang together.
 std::vector<pid_t> family_of(pid_t process);
 
-/// Resident memory of these processes that they share with nobody, in bytes.
-std::int64_t private_bytes(const std::vector<pid_t>& processes);
+/// The memory file that a call's tensors lie in: its inode, and what it takes.
+struct LentMemory {
+  ino_t inode = 0;
+  std::int64_t bytes = 0;
+};
+LentMemory lent_memory(int file);
+
+/// Memory of these processes in bytes. Pages of their own:
+std::int64_t own_bytes(const std::vector<pid_t>& processes);
+/// Shared memory that they map, as often as they do: quick to ask, and an upper bound.
+std::int64_t mapped_bytes(const std::vector<pid_t>& processes);
+/// The same, each page once: who maps a large memory is stopped for a while to be asked.
+std::int64_t shared_bytes(const std::vector<pid_t>& processes);
+/// What need not be mapped: files in memory without a name that they hold open, but for the lent one, or what they left in
+/// a /dev/shm of their own, whichever is more: both may be mapped as well.
+std::int64_t hidden_bytes(const std::vector<pid_t>& processes, const LentMemory& lent);
 
 /// Kills a process that leads a group, its group, and its descendants in other groups.
 void kill_family(pid_t leader);

@@ -1,64 +1,40 @@
 #include "assay/adapters/serve.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
+#include <sys/stat.h>
 
-#include <algorithm>
-#include <chrono>
-#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <new>
 #include <stdexcept>
-#include <thread>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 #include "channel.hpp"
+#include "containment.hpp"
 #include "guarded_memory.hpp"
 #include "messages.hpp"
-#include "process_family.hpp"
 
 namespace assay::adapters {
 namespace {
 
 /// Where foreign code is unlikely to look for a descriptor, and what it starts does not inherit it.
 Descriptor own_end() {
-  Descriptor end(fcntl(channel_number, F_DUPFD_CLOEXEC, 400));
-  int kind = 0;
-  socklen_t size = sizeof kind;
-  if (!end || getsockopt(end.number(), SOL_SOCKET, SO_TYPE, &kind, &size) != 0)
+  struct stat connection = {}, lifeline = {};
+  if (fstat(channel_number, &connection) != 0 || !S_ISSOCK(connection.st_mode) ||
+      fstat(lifeline_number, &lifeline) != 0 || !S_ISFIFO(lifeline.st_mode))
     throw std::runtime_error("this command is started by the judge, as its worker");
+  contain(lifeline_number);
+  Descriptor end(fcntl(channel_number, F_DUPFD_CLOEXEC, 400));
+  if (!end) end = Descriptor(fcntl(channel_number, F_DUPFD_CLOEXEC, channel_number + 1));
+  if (!end) throw std::runtime_error("the worker has no descriptor left for its connection");
   close(channel_number);
   return end;
 }
 
-/// A judge that was killed cannot stop its worker, but its end of the connection closes; a judge that lives keeps it open
-/// until the worker is gone. PR_SET_PDEATHSIG would watch one thread of the judge, and spare what the worker started.
-void die_with_the_judge(int connection) {
-  std::thread([connection] {
-    pollfd polled = {connection, POLLRDHUP, 0};
-    while (poll(&polled, 1, -1) < 0) {
-    }
-    if (polled.revents & POLLNVAL)  // closed by what runs here: a judge that lives decides
-      std::this_thread::sleep_for(std::chrono::seconds(10));
-    kill_family(getpid());
-    kill(getpid(), SIGKILL);
-  }).detach();
-}
-
-/// Crashes are this process's business: no core files, and the first to go where memory runs out. What it started and
-/// lost sight of stays its child, so that it is found.
-void prepare_to_crash() {
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const rlimit none = {0, 0};
-  setrlimit(RLIMIT_CORE, &none);
-  std::ofstream("/proc/self/oom_score_adj") << 1000;
-}
+/// The first to go where memory runs out.
+void prepare_to_crash() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 template <class Kind>
 std::string told(Answer answer, Kind kind, const std::string& text) {
@@ -150,11 +126,11 @@ class Server {
       : channel_(channel), implementation_(implementation) {}
 
   void answer_all() {
-    while (auto message = channel_.receive()) {
+    while (auto message = receive(channel_)) {
       Unpacker request(std::move(message->text));
       const auto kind = request.take<Request>();
       if (kind == Request::goodbye) return;
-      channel_.send(answer_of([&](Packer& answer) { act(kind, request, message->file, answer); }));
+      send(channel_, answer_of([&](Packer& answer) { act(kind, request, message->file, answer); }));
     }
   }
 
@@ -213,18 +189,17 @@ class Server {
 
 template <class Op>
 void serve(const std::function<std::unique_ptr<spec::Implementation<Op>>()>& make) {
-  Channel channel(own_end());
-  die_with_the_judge(channel.socket());
+  Channel channel(own_end(), Channel::Files::taken);
   prepare_to_crash();
   std::unique_ptr<spec::Implementation<Op>> implementation;
-  const bool greeted = channel.send(answer_of([&](Packer& greeting) {
+  const bool greeted = send(channel, answer_of([&](Packer& greeting) {
     implementation = make();
     greeting.add(implementation->name());
     greeting.add(implementation->checks_arguments());
     greeting.add(implementation->has_forward());
   }));
   if (greeted && implementation) Server<Op>(channel, *implementation).answer_all();
-  if (greeted && !implementation) channel.receive();  // the goodbye
+  if (greeted && !implementation) receive(channel);  // the goodbye
 }
 
 template void serve<spec::FlashAttentionScoreGrad>(

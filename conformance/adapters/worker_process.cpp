@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -17,27 +18,26 @@
 namespace assay::adapters {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Kind = spec::Misconduct::Kind;
 using std::chrono::milliseconds;
 
-static_assert(channel_number <= last_child_number);
+static_assert(channel_number <= last_child_number && lifeline_number <= last_child_number);
 
-/// How often the memory is looked at, and how long a worker may take to leave.
-constexpr milliseconds memory_interval{10};
+/// How often the memory is looked at, how often closely, and how long a worker may take to leave.
+constexpr milliseconds memory_interval{10}, close_interval{100};
 constexpr milliseconds leave_time{2000};
 
-std::string end_text(int status) {
+/// `when`: "instead of answering".
+std::string end_text(int status, const std::string& when) {
   if (WIFEXITED(status))
-    return "the worker ended with exit code " + std::to_string(WEXITSTATUS(status)) +
-           " instead of answering";
+    return "the worker ended with exit code " + std::to_string(WEXITSTATUS(status)) + " " + when;
   const int signal = WTERMSIG(status);
   const char* const name = sigabbrev_np(signal);
   std::string text = "the worker was ended by SIG" + std::string(name == nullptr ? "?" : name) +
                      " (" + strsignal(signal) + ")";
   if (signal == SIGKILL)
     text += ", which the judge did not send: perhaps the machine ran out of memory";
-  return text;
+  return text + " " + when;
 }
 
 std::string seconds_text(double seconds) {
@@ -51,6 +51,14 @@ std::string mebibytes_text(std::int64_t bytes) {
   return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
 }
 
+/// The own environment, but for the folder of temporary files.
+std::vector<std::string> environment_in(const std::string& folder) {
+  std::vector<std::string> entries = own_environment();
+  std::erase_if(entries, [](const std::string& entry) { return entry.starts_with("TMPDIR="); });
+  entries.push_back("TMPDIR=" + folder);
+  return entries;
+}
+
 }  // namespace
 
 WorkerProcess::WorkerProcess(const WorkerProgram& program, const WorkerLimits& limits)
@@ -61,40 +69,49 @@ WorkerProcess::WorkerProcess(const WorkerProgram& program, const WorkerLimits& l
 
 void WorkerProcess::start(const WorkerProgram& program) {
   Ends connection = make_connection();
-  Ends output = make_pipe();
-  channel_ = std::make_unique<Channel>(std::move(connection.first));
+  Ends output = make_pipe(), lifeline = make_pipe();
+  channel_ = std::make_unique<Channel>(std::move(connection.first), Channel::Files::refused);
   words_ = std::make_unique<LastWords>(std::move(output.first));
+  lifeline_ = std::move(lifeline.second);
   Launch launch;
   launch.open("/dev/null", O_RDONLY, STDIN_FILENO);
   launch.connect(output.second, STDOUT_FILENO);
   launch.connect(output.second, STDERR_FILENO);
   launch.connect(connection.second, channel_number);
+  launch.connect(lifeline.first, lifeline_number);
   std::vector<std::string> words = {"assay"};
   words.insert(words.end(), program.words.begin(), program.words.end());
-  pid_ = launch.start(program.path, std::move(words), own_environment());
+  pid_ = launch.start(program.path, std::move(words),
+                      environment_in((temporary_files_ / "").string()));
 }
 
 WorkerProcess::~WorkerProcess() {
   if (is_dead()) return;
-  channel_->send(goodbye_message());
+  channel_->post(goodbye_message());
+  channel_->advance();  // who does not read it is killed
   leaves();
   reap();
 }
 
+bool WorkerProcess::has_ended() const {
+  siginfo_t state = {};
+  return waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         state.si_pid == pid_;
+}
+
 bool WorkerProcess::leaves() {
   const auto deadline = Clock::now() + leave_time;
-  while (true) {
-    siginfo_t state = {};
-    if (waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-        state.si_pid == pid_)
-      return true;
+  while (!has_ended()) {
     if (Clock::now() > deadline) return false;
     words_->listen();
     std::this_thread::sleep_for(milliseconds(1));
   }
+  return true;
 }
 
 int WorkerProcess::reap() {
+  lifeline_.close();
+  leaves();            // once all that it started is gone
   kill_family(pid_);  // before its number can become another's
   int status = 0;
   waitpid(pid_, &status, 0);
@@ -103,10 +120,20 @@ int WorkerProcess::reap() {
 }
 
 std::string WorkerProcess::ask(const std::string& request, int file) {
+  require_quiet();
   words_->listen();
   words_->forget();
-  if (!channel_->send(request, file)) throw ended();
+  lent_ = lent_memory(file);
+  channel_->post(request, file);
   return answer();
+}
+
+void WorkerProcess::require_quiet() {
+  pollfd polled = {channel_->socket(), POLLIN, 0};
+  if (poll(&polled, 1, 0) == 0 && !has_ended()) return;
+  if ((polled.revents & POLLHUP) != 0 || has_ended()) throw ended("after it had answered");
+  throw killed(Kind::crash, "the worker wrote to the judge, or closed its connection, without "
+                            "being asked");
 }
 
 std::string WorkerProcess::answer() {
@@ -114,15 +141,18 @@ std::string WorkerProcess::answer() {
                                            std::chrono::duration<double>(limits_.seconds));
   bool talks = true;
   while (true) {
-    pollfd polled[] = {{channel_->socket(), POLLIN, 0}, {talks ? words_->pipe() : -1, POLLIN, 0}};
+    const short sending = channel_->is_sending() ? POLLOUT : 0;
+    pollfd polled[] = {{channel_->socket(), static_cast<short>(POLLIN | sending), 0},
+                       {talks ? words_->pipe() : -1, POLLIN, 0}};
     poll(polled, 2, static_cast<int>(memory_interval.count()));
     if (polled[1].revents != 0) talks = words_->listen();
-    if (polled[0].revents != 0) {
-      auto message = channel_->receive();
-      if (!message) throw ended();
-      return std::move(message->text);
-    }
+    const bool was_alive = !has_ended();  // asked first: what came is all that will come
+    const Channel::State state = channel_->advance();
     require_memory();
+    if (auto message = channel_->take()) return std::move(message->text);
+    if (state == Channel::State::nonsense)
+      throw talked_nonsense("a message of more than " + mebibytes_text(longest_message));
+    if (state == Channel::State::closed || !was_alive) throw ended("instead of answering");
     if (Clock::now() > deadline)
       throw killed(Kind::timeout,
                    "no answer within the time limit of " + seconds_text(limits_.seconds));
@@ -130,19 +160,33 @@ std::string WorkerProcess::answer() {
 }
 
 void WorkerProcess::require_memory() {
-  const std::int64_t used = private_bytes(family_of(pid_));
+  const auto now = Clock::now();
+  if (now < next_look_) return;
+  next_look_ = now + memory_interval;
+  const std::vector<pid_t> family = family_of(pid_);
+  if (now >= next_close_look_) {
+    next_close_look_ = now + close_interval;
+    hidden_ = hidden_bytes(family, lent_);
+  }
+  const std::int64_t own = own_bytes(family);
+  if (own + mapped_bytes(family) - lent_.bytes + hidden_ <= limits_.bytes) return;
+  const std::int64_t used = own + std::max(shared_bytes(family) - lent_.bytes, hidden_);
   if (used > limits_.bytes)
     throw killed(Kind::out_of_memory, mebibytes_text(used) +
                                           " of memory beside the tensors, the limit is " +
                                           mebibytes_text(limits_.bytes));
 }
 
-WorkerProcess::Failure WorkerProcess::ended() {
+WorkerProcess::Failure WorkerProcess::talked_nonsense(const std::string& what) {
+  return killed(Kind::crash, "the worker answered nonsense: " + what);
+}
+
+WorkerProcess::Failure WorkerProcess::ended(const std::string& when) {
   // A closed connection may also be the work of a process that lives on.
   if (!leaves())
     return killed(Kind::crash,
                   "the worker closed its connection to the judge, or wrote into it");
-  return {Kind::crash, with_last_words(end_text(reap()))};
+  return {Kind::crash, with_last_words(end_text(reap(), when))};
 }
 
 WorkerProcess::Failure WorkerProcess::killed(Kind kind, const std::string& reason) {

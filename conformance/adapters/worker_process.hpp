@@ -2,18 +2,22 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 
 #include "assay/adapters/isolated.hpp"
 #include "assay/spec/implementation.hpp"
 #include "channel.hpp"
+#include "folder.hpp"
 #include "last_words.hpp"
+#include "process_family.hpp"
 
 namespace assay::adapters {
 
 /// A child process that answers one message at a time, under limits. It lies in a process group of its own, so that
-/// what the terminal sends reaches the judge alone; its output is read, and quoted where it fails.
+/// what the terminal sends reaches the judge alone; its output is read, and quoted where it fails; its temporary files go
+/// with it.
 class WorkerProcess {
  public:
   using Failure = spec::Misconduct;
@@ -28,28 +32,44 @@ class WorkerProcess {
 
   const std::string& greeting() const { return greeting_; }
 
-  /// Sends a request and waits for the answer. Errors: Misconduct where the process ends (crash), is slower (timeout) or
-  /// uses more memory (out_of_memory) than the limits allow; it is dead then.
+  /// Sends a request and waits for the answer. Errors: Misconduct where the process ends or writes what is no message
+  /// (crash), is slower (timeout) or uses more memory (out_of_memory) than the limits allow; it is dead then.
   std::string ask(const std::string& request, int file = -1);
+  /// Nothing came, and it lives. Errors: Misconduct, as of `ask`.
+  void require_quiet();
+  /// Ends it, with all that it started.
+  void give_up() {
+    if (!is_dead()) reap();
+  }
+  /// Ends it for an answer that is none.
+  Failure talked_nonsense(const std::string& what);
   bool is_dead() const { return pid_ < 0; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void start(const WorkerProgram& program);
   std::string answer();
   void require_memory();
+  bool has_ended() const;
   /// Whether it ends by itself soon.
   bool leaves();
-  /// Kills what is left of it and what it started; its status.
+  /// Ends what is left of it and of what it started; its status.
   int reap();
   /// How it ended, or why it was killed, with its last words.
-  Failure ended();
+  Failure ended(const std::string& when);
   Failure killed(Failure::Kind kind, const std::string& reason);
   std::string with_last_words(std::string text);
 
   WorkerLimits limits_;
+  Folder temporary_files_;
   std::unique_ptr<Channel> channel_;
   std::unique_ptr<LastWords> words_;
+  Descriptor lifeline_;  ///< closed: the worker's guardian ends everything
   pid_t pid_ = -1;
+  LentMemory lent_;
+  std::int64_t hidden_ = 0;  ///< bytes of memory that it need not map, when last looked at
+  Clock::time_point next_look_{}, next_close_look_{};  ///< at its memory
   std::string greeting_;
 };
 

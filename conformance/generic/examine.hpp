@@ -45,12 +45,22 @@ Verdict refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer, C
   return Verdict::rejected_wrongly;
 }
 
+/// Whether the kernel has a phase 1. One that fails to say so is asked, and judged by what it does then.
+template <class Op>
+bool checks_arguments(const spec::Implementation<Op>& kernel) {
+  try {
+    return kernel.checks_arguments();
+  } catch (...) {
+    return true;
+  }
+}
+
 /// The report of a case that phase 1 alone would judge, where the kernel has none. Nothing is asked
 /// of the kernel.
 template <class Op>
 std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
                                                   const spec::Implementation<Op>& kernel) {
-  if ((c.violate.empty() && c.track != Track::phase1) || kernel.checks_arguments())
+  if ((c.violate.empty() && c.track != Track::phase1) || checks_arguments(kernel))
     return std::nullopt;
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
@@ -129,14 +139,14 @@ std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
 template <class Op>
 CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
   const Case<Op>& c = examination.examined();
-  const spec::NumericsProfile profile = kernel.numerics(c.problem);
+  const spec::NumericsProfile profile = numerics_of(kernel, c.problem);
   const typename Op::Inputs& inputs = examination.inputs(profile);
   Run<Op> run = run_once(c, inputs, kernel);
   CaseReport report =
       run.failure ? blank_report(c) : examination.judge(run.outputs, profile);
   report.value_case = run.failure != Verdict::not_applicable;
   report.seconds_implementation = run.seconds;
-  report.metrics = kernel.metrics();
+  report.metrics = asked("metrics", [&] { return kernel.metrics(); });
   for (const TensorOf& output : all_tensors(run.outputs))
     report.digests.emplace_back(output.name, fixtures::digest(*output.tensor));
   if (run.failure) {
@@ -273,6 +283,7 @@ CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   };
   try {
     CaseReport report = examined();
+    settle(report, [&] { kernel.settle(); });
     report.seconds_total = seconds_since(start);
     return report;
   } catch (const std::exception& failure) {

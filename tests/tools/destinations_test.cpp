@@ -33,7 +33,8 @@ class Destinations : public testing::Test {
   Destinations() {
     registry.add<Op>({.name = "watched", .summary = "counts", .make = [this] {
                         return std::make_unique<Watched>(calls);
-                      }});
+                      },
+                      .in_process = true});
   }
 
   Answer sweep(std::vector<std::string> flags) {

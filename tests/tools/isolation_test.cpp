@@ -31,7 +31,8 @@ cli::Registry registry() {
   cli::Registry registry;
   registry.add<Op>({.name = "optimized-a2", .summary = "tiled", .make = [] {
                       return optimized::flash_attention_score_grad(device::a2());
-                    }});
+                    },
+                    .in_process = true});
   return registry;
 }
 

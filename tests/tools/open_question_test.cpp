@@ -30,7 +30,8 @@ Answer refused(const std::string& line, int phase) {
   cli::Registry registry;
   registry.add<Op>({.name = "refusing",
                     .summary = "refuses every call",
-                    .make = [phase] { return std::make_unique<Refusing>(phase); }});
+                    .make = [phase] { return std::make_unique<Refusing>(phase); },
+                    .in_process = true});
   return answer(registry, words("run flash_attention_score_grad --seq_q=3 --seq_kv=3 " + line));
 }
 

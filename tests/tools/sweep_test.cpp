@@ -39,7 +39,8 @@ cli::Registry counting(std::int64_t& checks, std::int64_t at, std::function<void
   registry.add<Op>(
       {.name = "counting", .summary = "accepts everything", .make = [&checks, at, then] {
          return std::make_unique<Counting>(checks, at, then);
-       }});
+       },
+       .in_process = true});
   return registry;
 }
 

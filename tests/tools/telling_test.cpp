@@ -83,7 +83,8 @@ Json judged_within(int runs, cli::Registry others, const std::string& only = "")
   std::atomic<bool> stop = false;
   others.add<Op>({.name = "wrapped", .summary = "stops", .make = [&stop, runs] {
                     return std::make_unique<Stopping>(stop, runs);
-                  }});
+                  },
+                  .in_process = true});
   std::vector<std::string> line = {"sweep", "--report", folder / "r.json"};
   if (!only.empty()) line.push_back("--only=" + only);
   answer(others, line, stop);
@@ -106,7 +107,10 @@ TEST(Sweep, ABudgetIsSharedByTheOperators) {
   cli::Registry others;
   for (const auto& specimen : mutants::specimens<Compress>())
     if (specimen.healthy && others.implementations<Compress>().empty())
-      others.add<Compress>({.name = "wrapped", .summary = "healthy", .make = specimen.make});
+      others.add<Compress>({.name = "wrapped",
+                            .summary = "healthy",
+                            .make = specimen.make,
+                            .in_process = true});
   const Json cases = judged_within(3, others, "--track=a");
   std::map<std::string, int> judged;
   for (const Json& one : cases) ++judged[one["operator"]];

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/adapters/fenced.hpp"
 #include "assay/adapters/isolated.hpp"
 #include "assay/cli/registry.hpp"
 #include "foreign.hpp"
@@ -38,7 +39,7 @@ void with_operators(const std::string& name, Use&& use) {
 /// Which implementation a command runs, and how, as flags.
 struct ImplementationFlags {
   std::string name, threads, time_limit, memory_limit;
-  bool isolated = false;
+  bool isolated = false, in_process = false;
 
   void declare(CLI::App& app) {
     app.add_option("--implementation", name,
@@ -46,9 +47,13 @@ struct ImplementationFlags {
                    "plugin:LIBRARY, command:PROGRAM");
     app.add_option("--threads", threads,
                    "host threads of the implementation, where it can be told");
-    app.add_flag("--isolated", isolated,
-                 "run it in a process of its own, as those named by a scheme always are");
-    app.add_option("--time-limit", time_limit, "of one call in that process [60s]");
+    CLI::Option* const apart =
+        app.add_flag("--isolated", isolated,
+                     "run it in a process of its own, as all but Assay's own kernels are anyway");
+    app.add_flag("--in-process", in_process,
+                 "run it in this process, e.g. for a debugger: what it does there ends the run")
+        ->excludes(apart);
+    app.add_option("--time-limit", time_limit, "of one call in a process of its own [60s]");
     app.add_option("--memory-limit", memory_limit,
                    "of that process beside the tensors [half of the machine's]");
   }
@@ -99,18 +104,34 @@ std::string implementation_name(const Registry& registry, const ImplementationFl
   return is_foreign<Op>(registry, flags.name) ? flags.name : chosen<Op>(registry, flags).name;
 }
 
-/// In this process. Errors: UsageError for an unknown name, or threads for an implementation that cannot be told; those
-/// of `open`.
+/// In this process, fenced. Errors: UsageError for an unknown name, or threads for an implementation that cannot be told;
+/// those of `open`.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> make_here(const Registry& registry,
                                                     const ImplementationFlags& flags) {
-  if (is_foreign<Op>(registry, flags.name)) return open<Op>(*foreign(flags.name));
+  if (is_foreign<Op>(registry, flags.name))
+    return adapters::fenced<Op>([&] { return open<Op>(*foreign(flags.name)); });
   const ImplementationEntry<Op>& entry = chosen<Op>(registry, flags);
-  if (flags.threads.empty()) return entry.make();
+  if (flags.threads.empty()) return adapters::fenced<Op>(entry.make);
   if (!entry.make_threaded)
     throw UsageError("--threads is '" + flags.threads + "', but " + entry.name +
                      " has no threads to set");
-  return entry.make_threaded(integer_value("--threads", flags.threads, 1, 1024));
+  const std::int64_t threads = integer_value("--threads", flags.threads, 1, 1024);
+  return adapters::fenced<Op>([&] { return entry.make_threaded(threads); });
+}
+
+/// Whether the flags have it run in the judge's own process.
+template <class Op>
+bool runs_here(const Registry& registry, const ImplementationFlags& flags) {
+  if (flags.isolated || flags.in_process) return flags.in_process;
+  return !is_foreign<Op>(registry, flags.name) && chosen<Op>(registry, flags).in_process;
+}
+
+/// Says aloud that nothing stands between the judge and the implementation.
+inline void tell_in_process(const ImplementationFlags& flags, std::ostream& err) {
+  if (flags.in_process)
+    err << "--in-process: the implementation runs in the judge's own process; its crash, exit or "
+           "hang ends the run\n";
 }
 
 /// What one call may take. Errors: UsageError.
@@ -120,14 +141,12 @@ adapters::WorkerLimits limits(const ImplementationFlags& flags);
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& registry,
                                                               const ImplementationFlags& flags) {
-  const bool is_from_elsewhere = is_foreign<Op>(registry, flags.name);
-  if (!is_from_elsewhere && !flags.isolated) {
+  if (is_foreign<Op>(registry, flags.name)) require_scheme(*foreign(flags.name));
+  if (runs_here<Op>(registry, flags)) {
     if (!flags.time_limit.empty() || !flags.memory_limit.empty())
-      throw UsageError("--time-limit and --memory-limit need --isolated, or an implementation "
-                       "named by a scheme");
+      throw UsageError("--time-limit and --memory-limit need --isolated: it runs in this process");
     return make_here<Op>(registry, flags);
   }
-  if (is_from_elsewhere) require_scheme(*foreign(flags.name));
   const std::string name = implementation_name<Op>(registry, flags);
   std::vector<std::string> words = {worker_command_name, std::string(Op::name),
                                     "--implementation=" + name};

@@ -2,14 +2,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <string_view>
 
 #include "assay/cli/main.hpp"
 #include "assay/conformance/results.hpp"
 #include "assay/fixtures/file.hpp"
 #include "build_facts.hpp"
+#include "choose.hpp"
 #include "commands.hpp"
 #include "signals.hpp"
 #include "values.hpp"
@@ -89,6 +93,19 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   return actions.at(commands.front()->get_name())(context);
 }
 
+/// Whether a command is at work whose exit code is yet to be found.
+std::atomic<bool> is_at_work = false;
+
+/// An implementation that runs here and ends the process must not be taken for a verdict.
+extern "C" void refuse_exit() {
+  if (!is_at_work) return;
+  constexpr std::string_view message =
+      "\nassay: the implementation ended this process from within: there is no report. Without "
+      "--in-process that is the verdict of one case\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message.data(), message.size());
+  _exit(static_cast<int>(ExitCode::not_conclusive));
+}
+
 /// How the user calls this program, without its folder.
 std::string program_name(int argc, char** argv) {
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
@@ -126,7 +143,11 @@ int main(int argc, char** argv, const Registry& registry) {
                         .terminal = isatty(STDERR_FILENO) == 1,
                         .command_line = line,
                         .program = program_name(argc, argv)};
+  std::atexit(refuse_exit);
+  std::at_quick_exit(refuse_exit);
+  is_at_work = words.empty() || words.front() != worker_command_name;  // a worker's exit is told by its judge
   const ExitCode code = execute(words, context);
+  is_at_work = false;
   std::cout.flush();
   if (!std::cout) {
     std::cerr << "assay: cannot write to standard output\n";

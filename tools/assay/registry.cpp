@@ -23,7 +23,8 @@ void add_tiled(Registry& registry, Maker<Op> make) {
                       .make_threaded =
                           [make, device](std::int64_t threads) {
                             return make(device, {.threads = static_cast<int>(threads)});
-                          }});
+                          },
+                      .in_process = true});
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport
 template <class Op>
 ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
+  tell_in_process(options.implementation, context.err);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
   Recorder<Op> recorder(*implementation, implementation_name<Op>(context.registry, options.implementation));
   const CaseReport report = conformance::examine(c, recorder);

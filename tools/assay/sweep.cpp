@@ -231,6 +231,7 @@ ExitCode sweep(const Options& options, const Context& context) {
   require_writable(texts(options), {kept});
   const std::int64_t shrink = integer_value("--shrink", options.shrink, 0, 1000);
   least_judged(options);
+  tell_in_process(options.implementation, context.err);
   const Parts parts = sweep_parts(options.operator_name, context.registry, options.implementation,
                                   options.plan, context.err);
   Order order = order_of(parts);

@@ -23,8 +23,11 @@ struct Metric {
 /// `check` or `run`: the implementation cannot.
 class Misconduct : public std::runtime_error {
  public:
-  /// inputs_modified: bytes of an input differ behind the run; wrote_outside: bytes beside a tensor's storage do.
-  enum class Kind : std::uint8_t { crash, timeout, out_of_memory, inputs_modified, wrote_outside };
+  /// inputs_modified: bytes of an input differ behind the run; wrote_outside: bytes beside a tensor's storage do;
+  /// mode_changed: the caller's floating-point arithmetic is another one behind the call.
+  enum class Kind : std::uint8_t {
+    crash, timeout, out_of_memory, inputs_modified, wrote_outside, mode_changed
+  };
 
   Misconduct(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
   Kind kind() const { return kind_; }
@@ -81,6 +84,10 @@ class Implementation {
 
   /// Of the last run.
   virtual std::vector<Metric> metrics() const { return {}; }
+
+  /// What the judge calls when it has done with a case. Whoever watches an implementation throws Misconduct here for what
+  /// came after the last answer, e.g. the end of its process.
+  virtual void settle() {}
 };
 
 }  // namespace assay::spec

@@ -1,0 +1,479 @@
+#include "acts.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cfenv>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace assay::hostile {
+namespace {
+
+/// More than the memory limit of the tests, 200 MiB.
+constexpr std::size_t too_much = std::size_t{300} << 20;
+
+[[noreturn]] void hang() {
+  while (true) pause();
+}
+
+void linger() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
+
+/// Hangs where the watcher of memory failed, so that it is noticed.
+void hold() {
+  std::this_thread::sleep_for(std::chrono::seconds(20));
+}
+
+/// As deep as no stack is.
+int recurse(volatile int* depth) {
+  volatile int page[1024];
+  page[0] = *depth + 1;
+  return page[0] < 1 << 30 ? recurse(&page[0]) + page[0] : 0;
+}
+
+/// Runs `work` in a child; the parent goes on.
+template <class Work>
+void in_a_child(Work&& work) {
+  if (fork() == 0) {
+    work();
+    _exit(0);
+  }
+}
+
+template <class Work>
+void for_each_socket(Work&& work) {
+  for (int descriptor = 3; descriptor < 1024; ++descriptor) {
+    struct stat status = {};
+    if (fstat(descriptor, &status) == 0 && S_ISSOCK(status.st_mode)) work(descriptor);
+  }
+}
+
+void tell(const std::string& bytes) {
+  for_each_socket([&](int socket) { (void)!write(socket, bytes.data(), bytes.size()); });
+}
+
+/// A message as judge and worker exchange them: its size, then its bytes.
+void tell_message(const std::string& text, std::uint64_t announced) {
+  std::string bytes(sizeof announced, '\0');
+  std::memcpy(bytes.data(), &announced, sizeof announced);
+  tell(bytes + text);
+}
+void tell_message(const std::string& text) { tell_message(text, text.size()); }
+
+void spread_files() {
+  for_each_socket([](int socket) {
+    for (int k = 0; k < 100; ++k) {
+      char byte = 'x';
+      iovec part = {&byte, 1};
+      alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+      msghdr message = {};
+      message.msg_iov = &part, message.msg_iovlen = 1;
+      message.msg_control = control, message.msg_controllen = sizeof control;
+      cmsghdr* const header = CMSG_FIRSTHDR(&message);
+      header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS;
+      header->cmsg_len = CMSG_LEN(sizeof(int));
+      std::memcpy(CMSG_DATA(header), &socket, sizeof socket);
+      sendmsg(socket, &message, MSG_NOSIGNAL);
+    }
+  });
+}
+
+void* touched(void* memory) {
+  if (memory != MAP_FAILED) std::memset(memory, 1, too_much);
+  return memory;
+}
+
+void fill(int file) {
+  const std::vector<char> part(1 << 20, 'x');
+  for (std::size_t done = 0; done < too_much; done += part.size())
+    if (write(file, part.data(), part.size()) < 0) return;
+}
+
+void ignore_everything() {
+  for (int number = 1; number < 65; ++number) signal(number, SIG_IGN);
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, nullptr);
+}
+
+/// In a session of its own, out of its parent's sight.
+void leave_a_daemon() {
+  const pid_t parent = fork();
+  if (parent == 0) {
+    setsid();
+    if (fork() != 0) _exit(0);
+    setsid();
+    ignore_everything();
+    hang();
+  }
+  waitpid(parent, nullptr, 0);
+}
+
+void crash_in(std::chrono::microseconds time) {
+  std::thread([time] {
+    std::this_thread::sleep_for(time);
+    raise(SIGSEGV);
+  }).detach();
+}
+
+void* write_later(void*) {
+  usleep(300);
+  tell("unasked");
+  return nullptr;
+}
+
+void stream_slowly() {
+  tell_message("", 1 << 20);
+  while (true) {
+    tell("x");
+    usleep(1000);
+  }
+}
+
+#if defined(__x86_64__)
+void set_bits(unsigned bits) { _mm_setcsr(_mm_getcsr() | bits); }
+void set_x87_precision() {
+  std::uint16_t word = 0x027f;
+  asm volatile("fldcw %0" : : "m"(word));
+}
+#elif defined(__aarch64__)
+void set_bits(unsigned bit) {
+  std::uint64_t control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  asm volatile("msr fpcr, %0" : : "r"(control | std::uint64_t{1} << (bit == 0x8000 ? 24 : 19)));
+}
+void set_x87_precision() { set_bits(0x8000); }
+#endif
+
+using Acts = std::map<std::string, std::function<void()>>;
+
+Acts deaths() {
+  return {
+      {"reads address zero", [] { *static_cast<volatile int*>(nullptr) = 1; }},
+      {"aborts", [] { std::abort(); }},
+      {"executes no instruction", [] { raise(SIGILL); }},
+      {"divides by zero", [] { raise(SIGFPE); }},
+      {"reads behind a file",
+       [] {
+         const int file = memfd_create("short", 0);
+         void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+         *static_cast<volatile char*>(page) = 1;
+       }},
+      {"recurses without end",
+       [] {
+         volatile int depth = 0;
+         recurse(&depth);
+       }},
+      {"terminates", [] { std::terminate(); }},
+      {"kills itself", [] { raise(SIGKILL); }},
+      {"kills its group", [] { kill(0, SIGKILL); }},
+      {"asks itself to end", [] { raise(SIGTERM); }},
+      {"breaks a pipe",
+       [] {
+         signal(SIGPIPE, SIG_DFL);
+         raise(SIGPIPE);
+       }},
+      {"sets an alarm", [] { raise(SIGALRM); }},
+      {"exits with 0", [] { std::exit(0); }},
+      {"exits with 3", [] { std::exit(3); }},
+      {"exits at once with 0", [] { _exit(0); }},
+      {"exits quickly with 0", [] { std::quick_exit(0); }},
+      {"ends its thread", [] { pthread_exit(nullptr); }},
+      {"ends its only thread by a call", [] { syscall(SYS_exit, 0); }},
+      {"throws", [] { throw std::domain_error("not my day"); }},
+      {"throws a number", [] { throw 3; }},
+      {"throws from a destructor",
+       [] {
+         struct Bad {
+           ~Bad() noexcept(false) { throw 1; }
+         };
+         const Bad bad;
+         throw 2;
+       }},
+      {"is /bin/true", [] { execl("/bin/true", "true", nullptr); }},
+      {"is a program that stays", [] { execl("/bin/sleep", "sleep", "100", nullptr); }},
+      {"ignores its crash",
+       [] {
+         ignore_everything();
+         *static_cast<volatile int*>(nullptr) = 1;
+       }},
+      {"crashes while a child holds its connection",
+       [] {
+         in_a_child(hang);
+         raise(SIGSEGV);
+       }},
+      {"ends while a child holds its connection",
+       [] {
+         in_a_child(hang);
+         _exit(0);
+       }},
+      {"crashes among fifty children",
+       [] {
+         for (int k = 0; k < 50; ++k) in_a_child(hang);
+         raise(SIGSEGV);
+       }},
+      {"crashes behind its call", [] { crash_in(std::chrono::microseconds(300)); }},
+      {"crashes when its call ends", [] { crash_in(std::chrono::microseconds(0)); linger(); }},
+      {"frees twice",
+       [] {
+         void* volatile block = std::malloc(100);
+         std::free(block);
+         std::free(block);
+       }},
+  };
+}
+
+Acts hangs() {
+  return {
+      {"hangs", hang},
+      {"spins", [] { while (getpid() > 0) {} }},
+      {"hangs and ignores signals",
+       [] {
+         ignore_everything();
+         hang();
+       }},
+      {"hangs while it exits",
+       [] {
+         std::atexit([] { hang(); });
+         std::exit(0);
+       }},
+      {"stops itself", [] { raise(SIGSTOP); }},
+      {"ends its first thread and stays",
+       [] {
+         std::thread(hang).detach();
+         syscall(SYS_exit, 0);
+       }},
+      {"prints without end",
+       [] {
+         const std::vector<char> page(1 << 16, 'a');
+         while (write(STDERR_FILENO, page.data(), page.size()) >= 0) {
+         }
+       }},
+      {"waits for itself",
+       [] {
+         pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+         pthread_mutex_lock(&mutex);
+         pthread_mutex_lock(&mutex);
+       }},
+  };
+}
+
+Acts connections() {
+  return {
+      {"closes every descriptor", [] { close_range(3, ~0u, 0); }},
+      {"closes every descriptor and hangs",
+       [] {
+         close_range(3, ~0u, 0);
+         hang();
+       }},
+      {"replaces every descriptor",
+       [] {
+         const int null = open("/dev/null", O_RDWR);
+         for (int descriptor = 0; descriptor < 1024; ++descriptor)
+           if (descriptor != null) dup2(null, descriptor);
+       }},
+      {"shuts its connection down",
+       [] {
+         for_each_socket([](int socket) { shutdown(socket, SHUT_RDWR); });
+         hang();
+       }},
+      {"writes letters into its connection", [] { tell(std::string(64, '\x7f')); }},
+      {"writes a part of a message and hangs",
+       [] {
+         tell("abcd");
+         hang();
+       }},
+      {"announces a message and hangs",
+       [] {
+         tell_message("", 10 << 20);
+         hang();
+       }},
+      {"announces an endless message",
+       [] { tell_message("", std::uint64_t{1} << 62); }},
+      {"announces a message that hardly comes", stream_slowly},
+      {"answers nothing", [] { tell_message(""); }},
+      {"answers a choice that is none", [] { tell_message("\x07"); }},
+      {"answers a list without end",
+       [] { tell_message(std::string(1, '\0') + std::string(8, '\x7f')); }},
+      {"answers a text without end",
+       [] { tell_message(std::string(1, '\x04') + std::string(8, '\x7f')); }},
+      {"answers too much",
+       [] { tell_message(std::string(1 + 8, '\0') + std::string(100, '\0')); }},
+      {"spreads descriptors", spread_files},
+      {"writes behind its call",
+       [] {
+         pthread_t thread;
+         pthread_create(&thread, nullptr, write_later, nullptr);
+         pthread_detach(thread);
+       }},
+  };
+}
+
+Acts thefts() {
+  return {
+      {"takes memory without end",
+       [] {
+         std::vector<std::vector<char>> taken;
+         for (int k = 0; k < 1000; ++k) {
+           taken.emplace_back(4 << 20, 'x');
+           usleep(1000);
+         }
+       }},
+      {"takes memory in children",
+       [] {
+         for (int k = 0; k < 3; ++k)
+           in_a_child([] {
+             const std::vector<char> taken(too_much / 3, 'x');
+             hang();
+           });
+         hold();
+       }},
+      {"takes shared memory",
+       [] {
+         touched(mmap(nullptr, too_much, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+         hold();
+       }},
+      {"takes shared memory in pieces",
+       [] {
+         for (std::size_t k = 0; k < 30; ++k) {
+           void* const part = mmap(nullptr, too_much / 30, PROT_READ | PROT_WRITE,
+                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+           std::memset(part, 1, too_much / 30);
+         }
+         hold();
+       }},
+      {"takes a file in memory that nobody maps",
+       [] {
+         fill(memfd_create("hidden", 0));
+         hold();
+       }},
+      {"takes a file in memory that hides itself",
+       [] {
+         prctl(PR_SET_DUMPABLE, 0);
+         touched(mmap(nullptr, too_much, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+         hold();
+       }},
+      {"takes a file that has lost its name",
+       [] {
+         fill(open("/dev/shm", O_TMPFILE | O_RDWR, 0600));
+         hold();
+       }},
+      {"takes shared memory by name",
+       [] {
+         const int file = shm_open("/hostile-large", O_CREAT | O_RDWR, 0600);
+         fill(file);
+         close(file);
+         hold();
+       }},
+      {"takes System V memory",
+       [] {
+         const int segment = shmget(IPC_PRIVATE, too_much, IPC_CREAT | 0600);
+         touched(shmat(segment, nullptr, 0));
+         hold();
+       }},
+      {"takes more than there is",
+       [] {
+         std::vector<char> never(std::size_t{1} << 60);
+         never[0] = 1;
+       }},
+  };
+}
+
+Acts litter() {
+  return {
+      {"leaves a child", [] { in_a_child(hang); }},
+      {"leaves a daemon", leave_a_daemon},
+      {"leaves a daemon and hangs",
+       [] {
+         leave_a_daemon();
+         hang();
+       }},
+      {"leaves a daemon and crashes",
+       [] {
+         leave_a_daemon();
+         raise(SIGSEGV);
+       }},
+      {"leaves a thread", [] { std::thread(hang).detach(); }},
+      {"leaves shared memory by name",
+       [] { close(shm_open("/hostile-left", O_CREAT | O_RDWR, 0600)); }},
+      {"leaves System V memory", [] { shmget(0x4153, 4096, IPC_CREAT | 0600); }},
+      {"leaves temporary files",
+       [] {
+         const auto folder = std::filesystem::temp_directory_path() / "hostile-folder";
+         std::filesystem::create_directories(folder / "deep");
+         std::ofstream(folder / "deep" / "file") << "litter";
+       }},
+      {"moves elsewhere", [] { (void)!chdir("/"); }},
+      {"lets nobody write files",
+       [] {
+         const rlimit none = {0, 0};
+         setrlimit(RLIMIT_FSIZE, &none);
+         umask(0777);
+       }},
+      {"kills its parent", [] { kill(getppid(), SIGKILL); }},
+      {"empties its environment", [] { clearenv(); }},
+      {"cuts the tensors",
+       [] {
+         for (int descriptor = 3; descriptor < 1024; ++descriptor)
+           if (ftruncate(descriptor, 0) == 0) std::fputs("cut\n", stderr);
+       }},
+  };
+}
+
+Acts arithmetics() {
+  return {
+      {"rounds upward", [] { std::fesetround(FE_UPWARD); }},
+      {"rounds downward", [] { std::fesetround(FE_DOWNWARD); }},
+      {"rounds toward zero", [] { std::fesetround(FE_TOWARDZERO); }},
+      {"flushes results", [] { set_bits(0x8000); }},
+      {"flushes operands", [] { set_bits(0x0040); }},
+      {"traps", [] { feenableexcept(FE_DIVBYZERO | FE_INVALID); }},
+      {"computes in short registers", set_x87_precision},
+  };
+}
+
+}  // namespace
+
+std::string manner() {
+  const char* const text = std::getenv("HOSTILE");
+  return text == nullptr ? "" : text;
+}
+
+bool act(const std::string& manner) {
+  for (const Acts& acts : {deaths(), hangs(), connections(), thefts(), litter(), arithmetics()}) {
+    const auto found = acts.find(manner);
+    if (found == acts.end()) continue;
+    found->second();
+    return true;
+  }
+  return false;
+}
+
+}  // namespace assay::hostile

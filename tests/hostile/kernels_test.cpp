@@ -1,0 +1,239 @@
+// Kernels in C++, registered in a program of their own: by default each runs in a process of its own, too.
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include <cfenv>
+#include <csignal>
+#include <thread>
+
+#include "acts.hpp"
+#include "assay/adapters/plugin.hpp"
+#include "assay/cli/main.hpp"
+#include "choose.hpp"
+#include "launch.hpp"
+#include "sweep_of_two.hpp"
+
+namespace assay::hostile {
+namespace {
+
+constexpr Verdict crash = Verdict::crash, timeout = Verdict::timeout,
+                  structural = Verdict::nonconformant_structural, conforms = Verdict::conforms;
+
+/// The naive example, but for calls of two batches: there it behaves in the manner that HOSTILE names.
+class Kernel final : public spec::Implementation<Op> {
+ public:
+  std::string name() const override {
+    if (manner_ == "throws for a name") throw 5;
+    return "hostile";
+  }
+  bool checks_arguments() const override { return false; }
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    if (manner_ == "throws when asked for support" && call.parameters.query.shape[0] == 2)
+      throw std::domain_error("not today");
+    return healthy_->unsupported(call);
+  }
+  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+    if (problem.batch == 2 && manner_ == "throws when asked for numerics")
+      throw std::domain_error("not today");
+    if (problem.batch == 2 && manner_ == "crashes when asked for numerics") std::abort();
+    return healthy_->numerics(problem);
+  }
+  std::vector<spec::Metric> metrics() const override {
+    if (manner_ == "throws when asked for metrics") throw std::domain_error("not today");
+    return {};
+  }
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    if (problem.batch == 2) {
+      act(manner_);
+      if (manner_ == "writes beside an output") outputs.dq.bytes.end()[0] ^= std::byte{1};
+      if (manner_ == "changes an input")
+        const_cast<std::byte*>(inputs.key.bytes.data())[0] ^= std::byte{1};
+    }
+    healthy_->run(problem, inputs, outputs);
+    if (problem.batch == 2 && manner_ == "drops an output") outputs.dv = spec::Tensor();
+  }
+
+ private:
+  std::string manner_ = manner();
+  std::unique_ptr<spec::Implementation<Op>> healthy_ =
+      adapters::open_plugin<Op>(ASSAY_NAIVE_PLUGIN);
+};
+
+cli::Registry registry() {
+  cli::Registry registry;
+  registry.add<Op>({.name = "hostile", .summary = "naive, mostly", .make = [] {
+                      return std::make_unique<Kernel>();
+                    }});
+  return registry;
+}
+
+const std::vector<Expected> manners = {
+    {"reads address zero", crash, "SIGSEGV"},
+    {"aborts", crash, "SIGABRT"},
+    {"divides by zero", crash, "SIGFPE"},
+    {"recurses without end", crash, "SIGSEGV"},
+    {"frees twice", crash, "SIGABRT"},
+    {"terminates", crash, "SIGABRT"},
+    {"exits with 0", crash, "exit code 0"},
+    {"exits at once with 0", crash, "exit code 0"},
+    {"exits quickly with 0", crash, "exit code 0"},
+    {"ends its thread", crash, "SIGABRT"},
+    {"throws", crash, "not my day"},
+    {"throws a number", crash, "no std::exception"},
+    {"hangs", timeout, "time limit of 1 s"},
+    {"spins", timeout, "time limit of 1 s"},
+    {"hangs while it exits", timeout, "time limit of 1 s"},
+    {"takes memory without end", crash, "the limit is 200 MiB", 15},
+    {"crashes behind its call", crash, "SIGSEGV"},
+    {"closes every descriptor", crash, "exit code 0"},
+    {"leaves a daemon", conforms, ""},
+    {"leaves a daemon and crashes", crash, "SIGSEGV"},
+    {"rounds upward", structural, "left the rounding mode upward"},
+    {"flushes results", structural, "flushed to zero"},
+    {"traps", structural, "floating-point traps on"},
+    {"throws when asked for support", crash, "not today"},
+    {"throws when asked for numerics", crash, "not today"},
+    {"crashes when asked for numerics", crash, "SIGABRT"},
+    {"writes beside an output", structural, "1 byte behind the storage of dq"},
+    {"changes an input", structural, "modified the input key"},
+    {"drops an output", structural, "dv"},
+};
+
+class KernelInCpp : public testing::TestWithParam<Expected> {};
+
+TEST_P(KernelInCpp, IsNamedAndTheNextCaseConforms) {
+  const Expected& expected = GetParam();
+  const Hostilities hostilities(expected.manner);
+  const cli::Registry kernels = registry();
+  const auto kernel = cli::make_implementation<Op>(
+      kernels, {.time_limit = std::to_string(expected.seconds) + "s", .memory_limit = "200MiB"});
+  expect_named(reports_of(*kernel), expected);
+}
+INSTANTIATE_TEST_SUITE_P(Isolated, KernelInCpp, testing::ValuesIn(manners), test_name);
+
+/// What does not end its process is named in the judge's own as well, whose arithmetic stays what it was.
+class KernelInProcess : public testing::TestWithParam<Expected> {};
+
+TEST_P(KernelInProcess, IsNamedAndTheNextCaseConforms) {
+  const Hostilities hostilities(GetParam().manner);
+  const cli::Registry kernels = registry();
+  const auto kernel = cli::make_implementation<Op>(kernels, {.in_process = true});
+  expect_named(reports_of(*kernel), GetParam());
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Here, KernelInProcess,
+    testing::Values(Expected{"throws", crash, "not my day"},
+                    Expected{"throws a number", crash, "no std::exception"},
+                    Expected{"throws when asked for support", crash, "not today"},
+                    Expected{"throws when asked for numerics", crash, "numerics threw"},
+                    Expected{"takes more than there is", crash, "phase 2 threw"},
+                    Expected{"rounds upward", structural, "left the rounding mode upward"},
+                    Expected{"rounds toward zero", structural, "the rounding mode toward zero"},
+                    Expected{"flushes results", structural, "flushed to zero"},
+                    Expected{"traps", structural, "floating-point traps on"},
+                    Expected{"changes an input", structural, "the input key was modified"},
+                    Expected{"drops an output", structural, "dv was replaced"},
+                    Expected{"moves elsewhere", conforms, ""}),
+    test_name);
+
+TEST(KernelThatMeasures, ThrowsInEveryCase) {
+  const Hostilities hostilities("throws when asked for metrics");
+  const cli::Registry kernels = registry();
+  for (const CaseReport& report : reports_of(*cli::make_implementation<Op>(kernels, {}))) {
+    EXPECT_EQ(spec::to_string(report.verdict), "crash");
+    EXPECT_NE(findings(report).find("not today"), std::string::npos) << findings(report);
+  }
+}
+
+/// How this program ends with these words, and what it says on stderr.
+struct Ended {
+  int code = -1;
+  std::string err;
+};
+
+class Started {
+ public:
+  explicit Started(std::vector<std::string> words) : errors_(std::move(pipe_.first)) {
+    adapters::Launch launch;
+    launch.open("/dev/null", O_WRONLY, STDOUT_FILENO);
+    launch.connect(pipe_.second, STDERR_FILENO);
+    words.insert(words.begin(), "kernels");
+    pid_ = launch.start("/proc/self/exe", words, adapters::own_environment());
+    pipe_.second.close();
+  }
+  void signal(int number) const { kill(pid_, number); }
+  Ended wait() const {
+    Ended ended;
+    char part[4096];
+    for (ssize_t count = 0; (count = read(errors_.number(), part, sizeof part)) > 0;)
+      ended.err.append(part, static_cast<std::size_t>(count));
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return ended;
+  }
+
+ private:
+  adapters::Ends pipe_ = adapters::make_pipe();
+  adapters::Descriptor errors_;
+  pid_t pid_ = -1;
+};
+
+const std::vector<std::string> hostile_case = {"run", "flash_attention_score_grad", "--layout=BSND",
+                                               "--dtype=fp32", "--seq_q=5", "--batch=2"};
+
+Ended run(const std::string& manner, const std::vector<std::string>& flags) {
+  const Hostilities hostilities(manner);
+  std::vector<std::string> words = hostile_case;
+  words.insert(words.end(), flags.begin(), flags.end());
+  return Started(words).wait();
+}
+
+TEST(InProcess, AnExitIsNoVerdict) {
+  for (const char* const manner : {"exits with 0", "exits quickly with 0"}) {
+    const Ended ended = run(manner, {"--in-process"});
+    EXPECT_EQ(ended.code, 3) << manner;
+    EXPECT_NE(ended.err.find("ended this process from within"), std::string::npos) << ended.err;
+  }
+}
+
+TEST(InProcess, IsSaidAloudOnce) {
+  const Ended aloud = run("", {"--in-process"});
+  EXPECT_EQ(aloud.code, 0) << aloud.err;
+  EXPECT_EQ(aloud.err.find("--in-process"), aloud.err.rfind("--in-process"));
+  EXPECT_NE(aloud.err.find("the judge's own process"), std::string::npos) << aloud.err;
+  EXPECT_EQ(run("", {}).err, "");
+  EXPECT_EQ(run("", {"--in-process", "--isolated"}).code, 2);
+  EXPECT_EQ(run("", {"--in-process", "--time-limit=1s"}).code, 2);
+}
+
+TEST(Isolated, AnExitIsTheVerdictOfItsCase) {
+  EXPECT_EQ(run("exits with 0", {}).code, 1);
+  EXPECT_EQ(run("throws for a name", {}).code, 2);
+}
+
+/// The judge hears a signal while its kernel hangs: it stops behind this case, and nothing is left.
+TEST(Isolated, ASignalIsHeardWhileAKernelHangs) {
+  const Hostilities hostilities("hangs");
+  const Started sweep({"sweep", "flash_attention_score_grad", "--random=0", "--time-limit=1.5s",
+                       "--only=--layout=BSND --dtype=fp32 --batch=2", "--shrink=0"});
+  std::this_thread::sleep_for(std::chrono::seconds(3));  // by then a call hangs, and one more has
+  sweep.signal(SIGTERM);
+  const auto start = std::chrono::steady_clock::now();
+  const Ended ended = sweep.wait();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_NE(ended.err.find("stopped after"), std::string::npos) << ended.err;
+}
+
+}  // namespace
+}  // namespace assay::hostile
+
+int main(int argc, char** argv) {
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (first == "worker" || first == "run" || first == "sweep")
+    return assay::cli::main(argc, argv, assay::hostile::registry());
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace assay::hostile {
+
+/// Marks what this process starts from now on, by a variable of the environment.
+class Mark {
+ public:
+  Mark() : entry_("ASSAY_MARK=" + std::to_string(getpid()) + "." + std::to_string(++made)) {
+    putenv(entry_.data());
+  }
+  ~Mark() { unsetenv("ASSAY_MARK"); }
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+
+  /// The living processes that carry it, whatever namespace, session or parent they have.
+  std::vector<pid_t> processes() const {
+    std::vector<pid_t> found;
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
+      const std::string name = entry.path().filename().string();
+      if (!std::ranges::all_of(name, [](char c) { return '0' <= c && c <= '9'; })) continue;
+      std::ifstream file(entry.path() / "environ", std::ios::binary);
+      const std::string text{std::istreambuf_iterator<char>(file), {}};
+      if (text.find(entry_ + '\0') != std::string::npos) found.push_back(std::stoi(name));
+    }
+    return found;
+  }
+  /// Whether all of them are gone, at once or in so long.
+  bool vanishes(std::chrono::milliseconds time = {}) const {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (!processes().empty()) {
+      if (std::chrono::steady_clock::now() >= end) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
+  }
+
+ private:
+  static inline int made = 0;
+  std::string entry_;  ///< the environment holds its address
+};
+
+/// Names in a folder that begin like this, each only once.
+inline std::vector<std::string> names_in(const std::filesystem::path& folder,
+                                         const std::string& start = "") {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+    if (entry.path().filename().string().starts_with(start))
+      names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace assay::hostile

@@ -1,0 +1,266 @@
+// Plug-ins that do whatever a library can do to the process that it is loaded into.
+#include <sched.h>
+#include <sys/wait.h>
+
+#include "assay/adapters/fenced.hpp"
+#include "assay/adapters/isolated.hpp"
+#include "assay/adapters/plugin.hpp"
+#include "assay/adapters/serve.hpp"
+#include "sweep_of_two.hpp"
+
+namespace assay::hostile {
+namespace {
+
+constexpr Verdict crash = Verdict::crash, timeout = Verdict::timeout,
+                  structural = Verdict::nonconformant_structural, conforms = Verdict::conforms,
+                  refused = Verdict::rejected_wrongly;
+constexpr double while_memory_is_taken = 15;
+
+std::unique_ptr<spec::Implementation<Op>> opened(double seconds) {
+  return adapters::isolated<Op>({.words = {"worker"}}, {.seconds = seconds, .bytes = 200 << 20});
+}
+
+const std::vector<Expected> deaths = {
+    {"reads address zero", crash, "SIGSEGV"},
+    {"aborts", crash, "SIGABRT"},
+    {"executes no instruction", crash, "SIGILL"},
+    {"divides by zero", crash, "SIGFPE"},
+    {"reads behind a file", crash, "SIGBUS"},
+    {"recurses without end", crash, "SIGSEGV"},
+    {"terminates", crash, "SIGABRT"},
+    {"frees twice", crash, "SIGABRT"},
+    {"kills itself", crash, "SIGKILL"},
+    {"kills its group", crash, "SIGKILL"},
+    {"asks itself to end", crash, "SIGTERM"},
+    {"breaks a pipe", crash, "SIGPIPE"},
+    {"sets an alarm", crash, "SIGALRM"},
+    {"exits with 0", crash, "exit code 0 instead of answering"},
+    {"exits with 3", crash, "exit code 3 instead of answering"},
+    {"exits at once with 0", crash, "exit code 0"},
+    {"exits quickly with 0", crash, "exit code 0"},
+    {"ends its thread", crash, "SIGABRT"},
+    {"ends its only thread by a call", crash, "exit code 0"},
+    {"throws", crash, "not my day"},
+    {"throws a number", crash, "no std::exception"},
+    {"throws from a destructor", crash, "SIGABRT"},
+    {"is /bin/true", crash, "exit code 0"},
+    {"is a program that stays", crash, "closed its connection"},
+    {"ignores its crash", crash, "SIGSEGV"},
+    {"crashes while a child holds its connection", crash, "SIGSEGV"},
+    {"ends while a child holds its connection", crash, "exit code 0"},
+    {"crashes among fifty children", crash, "SIGSEGV"},
+    {"crashes behind its call", crash, "SIGSEGV"},
+    {"crashes when its call ends", crash, "SIGSEGV"},
+};
+
+const std::vector<Expected> hangs = {
+    {"hangs", timeout, "time limit of 1 s"},
+    {"spins", timeout, "time limit of 1 s"},
+    {"hangs and ignores signals", timeout, "time limit"},
+    {"hangs while it exits", timeout, "time limit"},
+    {"stops itself", timeout, "time limit"},
+    {"ends its first thread and stays", timeout, "time limit"},
+    {"prints without end", timeout, "aaaa"},
+    {"waits for itself", timeout, "time limit"},
+    {"hangs when asked for support", timeout, "time limit"},
+    {"hangs when asked for numerics", timeout, "time limit"},
+    {"hangs when it checks", timeout, "time limit"},
+};
+
+const std::vector<Expected> connections = {
+    {"closes every descriptor", crash, "exit code 0"},
+    {"closes every descriptor and hangs", crash, "closed its connection"},
+    {"replaces every descriptor", crash, "exit code 0"},
+    {"shuts its connection down", crash, "closed its connection"},
+    {"writes letters into its connection", crash, "answered nonsense"},
+    {"writes a part of a message and hangs", timeout, "time limit"},
+    {"announces a message and hangs", timeout, "time limit"},
+    {"announces an endless message", crash, "nonsense: a message of more than 16 MiB"},
+    {"announces a message that hardly comes", timeout, "time limit"},
+    {"answers nothing", crash, "nonsense: it ends early"},
+    {"answers a choice that is none", crash, "nonsense: a choice is none"},
+    {"answers a list without end", crash, "nonsense: a list of"},
+    {"answers a text without end", crash, "nonsense: it ends early"},
+    {"answers too much", crash, "bytes are left behind the answer"},
+    {"spreads descriptors", crash, "answered nonsense"},
+    {"writes behind its call", crash, "without being asked"},
+};
+
+const std::vector<Expected> thefts = {
+    {"takes memory without end", crash, "the limit is 200 MiB", while_memory_is_taken},
+    {"takes memory in children", crash, "the limit is 200 MiB", while_memory_is_taken},
+    {"takes shared memory", crash, "the limit is 200 MiB", while_memory_is_taken},
+    {"takes shared memory in pieces", crash, "the limit is 200 MiB", while_memory_is_taken},
+    {"takes a file in memory that nobody maps", crash, "the limit is", while_memory_is_taken},
+    {"takes a file in memory that hides itself", crash, "the limit is", while_memory_is_taken},
+    {"takes a file that has lost its name", crash, "the limit is 200 MiB", while_memory_is_taken},
+    {"takes System V memory", crash, "the limit is 200 MiB", while_memory_is_taken},
+    {"takes more than there is", crash, "no memory is left"},
+};
+
+const std::vector<Expected> litter = {
+    {"leaves a child", conforms, ""},
+    {"leaves a daemon", conforms, ""},
+    {"leaves a daemon and hangs", timeout, "time limit"},
+    {"leaves a daemon and crashes", crash, "SIGSEGV"},
+    {"leaves a thread", conforms, ""},
+    {"leaves temporary files", conforms, ""},
+    {"moves elsewhere", conforms, ""},
+    {"lets nobody write files", conforms, ""},
+    {"empties its environment", conforms, ""},
+    {"cuts the tensors", conforms, ""},
+};
+
+const std::vector<Expected> arithmetics = {
+    {"rounds upward", structural, "left the rounding mode upward"},
+    {"rounds downward", structural, "left the rounding mode downward"},
+    {"rounds toward zero", structural, "left the rounding mode toward zero"},
+    {"flushes results", structural, "flushed to zero"},
+    {"traps", structural, "floating-point traps on"},
+    {"rounds upward when asked for numerics", structural, "left the rounding mode upward"},
+    {"flushes subnormal numbers from its loading on", conforms, ""},
+#if defined(__x86_64__)
+    {"flushes operands", structural, "subnormal operands taken as zero"},
+    {"computes in short registers", structural, "the control word of the x87"},
+#endif
+};
+
+const std::vector<Expected> answers = {
+    {"refuses without a reason", refused, "no reason given"},
+    {"refuses with a reason that is nowhere", crash, "SIGSEGV"},
+    {"refuses with a status of its own", refused, "-12345"},
+    {"computes nothing", structural, "dq: storage element"},
+    {"spoils an output", structural, "is not finite"},
+    {"writes behind an output", structural, "1 byte behind the storage of dq"},
+    {"writes before an output", structural, "1 byte before the storage of dq"},
+    {"writes far behind an output", crash, "SIGSEGV"},
+    {"takes an output away", conforms, ""},
+    {"changes an input", structural, "modified the input key in 1 byte"},
+    {"crashes when asked for support", crash, "SIGSEGV"},
+    {"offers a reason that is nowhere", crash, "SIGSEGV"},
+    {"exits when asked for support", crash, "exit code 0"},
+    {"crashes when asked for numerics", crash, "SIGSEGV"},
+    {"throws when asked for numerics", crash, "no std::exception"},
+    {"declares nonsense", crash, "numerics threw"},
+    {"declares numerics that are nowhere", crash, "SIGSEGV"},
+    {"crashes when it checks", crash, "SIGSEGV"},
+};
+
+/// What needs the namespaces, too: a test that cannot have them says so.
+const std::vector<Expected> of_namespaces = {
+    {"takes shared memory by name", crash, "the limit is 200 MiB", while_memory_is_taken},
+    {"leaves shared memory by name", conforms, ""},
+    {"leaves System V memory", conforms, ""},
+    {"kills its parent", conforms, ""},
+};
+
+class Plugin : public testing::TestWithParam<Expected> {};
+
+void expect_of_plugin(const Expected& expected) {
+  const Hostilities hostilities(expected.manner);
+  expect_named(reports_of(*opened(expected.seconds)), expected);
+}
+
+TEST_P(Plugin, IsNamedAndTheNextCaseConforms) { expect_of_plugin(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Dies, Plugin, testing::ValuesIn(deaths), test_name);
+INSTANTIATE_TEST_SUITE_P(Hangs, Plugin, testing::ValuesIn(hangs), test_name);
+INSTANTIATE_TEST_SUITE_P(Interferes, Plugin, testing::ValuesIn(connections), test_name);
+INSTANTIATE_TEST_SUITE_P(Takes, Plugin, testing::ValuesIn(thefts), test_name);
+INSTANTIATE_TEST_SUITE_P(Leaves, Plugin, testing::ValuesIn(litter), test_name);
+INSTANTIATE_TEST_SUITE_P(Computes, Plugin, testing::ValuesIn(arithmetics), test_name);
+INSTANTIATE_TEST_SUITE_P(Answers, Plugin, testing::ValuesIn(answers), test_name);
+
+class PluginInNamespaces : public testing::TestWithParam<Expected> {};
+
+/// Whether a worker sees other processes than this one does.
+bool namespaces_are_granted() {
+  const pid_t child = fork();
+  if (child == 0) _exit(unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0 ? 0 : 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+TEST_P(PluginInNamespaces, IsNamedAndTheNextCaseConforms) {
+  if (!namespaces_are_granted()) GTEST_SKIP() << "the kernel grants no namespaces here";
+  expect_of_plugin(GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(Plugin, PluginInNamespaces, testing::ValuesIn(of_namespaces), test_name);
+
+/// Where namespaces are refused, the guardian adopts what loses its parent.
+class PluginWithoutNamespaces : public testing::TestWithParam<Expected> {};
+
+TEST_P(PluginWithoutNamespaces, IsNamedAndTheNextCaseConforms) {
+  setenv("ASSAY_NAMESPACES", "off", 1);
+  expect_of_plugin(GetParam());
+  unsetenv("ASSAY_NAMESPACES");
+}
+INSTANTIATE_TEST_SUITE_P(Leaves, PluginWithoutNamespaces, testing::ValuesIn(litter), test_name);
+INSTANTIATE_TEST_SUITE_P(
+    Dies, PluginWithoutNamespaces,
+    testing::Values(Expected{"reads address zero", crash, "SIGSEGV"},
+                    Expected{"crashes while a child holds its connection", crash, "SIGSEGV"},
+                    Expected{"ends while a child holds its connection", crash, "exit code 0"},
+                    Expected{"crashes among fifty children", crash, "SIGSEGV"},
+                    Expected{"kills its parent", crash, "SIGKILL"}),
+    test_name);
+
+/// Metrics are the plug-in's in every case.
+TEST(PluginMetrics, AreOnlyWhatThereIs) {
+  for (const auto& [manner, verdict, words, seconds] :
+       {Expected{"measures without end", crash, ""},
+        Expected{"measures something without a name", crash, "metrics"},
+        Expected{"measures less than nothing", conforms, ""}}) {
+    const Hostilities hostilities(manner);
+    const auto reports = reports_of(*opened(5));
+    ASSERT_EQ(reports.size(), 2u);
+    for (const CaseReport& report : reports)
+      EXPECT_EQ(spec::to_string(report.verdict), spec::to_string(verdict)) << findings(report);
+  }
+}
+
+/// What cannot even be opened ends the command, with words.
+class PluginAtItsStart : public testing::TestWithParam<Expected> {};
+
+TEST_P(PluginAtItsStart, IsRefusedWithAReason) {
+  const Hostilities hostilities(GetParam().manner);
+  try {
+    opened(1);
+    FAIL() << "it was opened";
+  } catch (const std::exception& reason) {
+    EXPECT_NE(std::string(reason.what()).find(GetParam().words), std::string::npos)
+        << reason.what();
+  }
+}
+INSTANTIATE_TEST_SUITE_P(
+    Plugin, PluginAtItsStart,
+    testing::Values(Expected{"crashes when loaded", crash, "SIGSEGV"},
+                    Expected{"exits when loaded", crash, "exit code 0 instead of answering"},
+                    Expected{"hangs when loaded", crash, "time limit of 1 s"},
+                    Expected{"throws when loaded", crash, "SIGABRT"},
+                    Expected{"crashes when described", crash, "SIGABRT"},
+                    Expected{"describes nothing", crash, "gave a null pointer"},
+                    Expected{"describes itself nowhere", crash, "SIGSEGV"},
+                    Expected{"offers operators that are nowhere", crash, "SIGSEGV"},
+                    Expected{"has no name", crash, "lacks its name"},
+                    Expected{"has a name that is nowhere", crash, "SIGSEGV"},
+                    Expected{"has another version", crash, "ABI version 7"},
+                    Expected{"has no function", crash, "lacks its name, operators or run"}),
+    test_name);
+
+}  // namespace
+}  // namespace assay::hostile
+
+int main(int argc, char** argv) {
+  using namespace assay;
+  if (argc > 1 && std::string(argv[1]) == "worker") {
+    adapters::serve<hostile::Op>([] {
+      return adapters::fenced<hostile::Op>(
+          [] { return adapters::open_plugin<hostile::Op>(ASSAY_HOSTILE_PLUGIN); });
+    });
+    return 0;
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

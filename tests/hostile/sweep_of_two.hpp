@@ -1,0 +1,111 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/shm.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/sweep.hpp"
+#include "leftovers.hpp"
+
+namespace assay::hostile {
+
+using Op = spec::FlashAttentionScoreGrad;
+using conformance::CaseReport;
+using conformance::Verdict;
+
+/// What becomes of a call in this manner: the verdict on its case, and words that a finding has.
+struct Expected {
+  std::string manner;
+  Verdict verdict = Verdict::crash;
+  std::string words;
+  double seconds = 1;  ///< time limit of a call
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Expected& e) { return out << e.manner; }
+
+/// "readsAddressZero": what a test is called.
+inline std::string test_name(const testing::TestParamInfo<Expected>& info) {
+  std::string name;
+  bool is_first = false;
+  for (const char c : info.param.manner) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter) != 0) name += static_cast<char>(is_first ? std::toupper(letter) : c);
+    is_first = std::isalnum(letter) == 0;
+  }
+  return name;
+}
+
+/// A case of two batches, for which a kernel is hostile, and one of one batch, for which it is not.
+inline std::vector<conformance::Case<Op>> two_cases() {
+  const std::vector<std::string> words = {"--layout=BSND", "--dtype=fp32", "--seq_q=5"};
+  std::vector<std::string> hostile = words;
+  hostile.push_back("--batch=2");
+  return {conformance::parse_case<Op>(hostile), conformance::parse_case<Op>(words)};
+}
+
+inline std::vector<CaseReport> reports_of(spec::Implementation<Op>& kernel) {
+  struct Collector final : conformance::SweepListener {
+    std::vector<CaseReport> reports;
+    void on_case(const CaseReport& report, std::int64_t) override { reports.push_back(report); }
+  } collector;
+  conformance::SweepListener* const listeners[] = {&collector};
+  conformance::Sweep sweep(listeners, {});
+  const auto cases = two_cases();
+  sweep.start(std::ssize(cases), "hostile");
+  sweep.run<Op>(cases, 0, cases.size(), kernel);
+  sweep.finish();
+  return collector.reports;
+}
+
+inline std::string findings(const CaseReport& report) {
+  std::string text;
+  for (const auto& finding : report.findings) text += finding.text + '\n';
+  return text;
+}
+
+/// The case in the manner has its verdict, and the next one is judged as if nothing had been.
+inline void expect_named(const std::vector<CaseReport>& reports, const Expected& expected) {
+  ASSERT_EQ(reports.size(), 2u);
+  EXPECT_EQ(spec::to_string(reports[0].verdict), spec::to_string(expected.verdict))
+      << findings(reports[0]);
+  EXPECT_NE(findings(reports[0]).find(expected.words), std::string::npos)
+      << "'" << expected.words << "' is missing in: " << findings(reports[0]);
+  EXPECT_EQ(spec::to_string(reports[1].verdict), "conforms") << findings(reports[1]);
+}
+
+/// Tells a manner to what this process starts, and demands at the end that nothing is left of it: no process, no
+/// descriptor, no file in a temporary folder, no shared memory.
+class Hostilities {
+ public:
+  explicit Hostilities(const std::string& manner) {
+    std::string folder = (std::filesystem::path(testing::TempDir()) / "hostile-XXXXXX").string();
+    folder_ = mkdtemp(folder.data());
+    setenv("TMPDIR", folder_.c_str(), 1);
+    setenv("HOSTILE", manner.c_str(), 1);
+  }
+  ~Hostilities() {
+    unsetenv("HOSTILE");
+    EXPECT_TRUE(mark_.vanishes()) << mark_.processes().size() << " processes are left";
+    EXPECT_EQ(names_in("/proc/self/fd").size(), descriptors_) << "descriptors are left";
+    EXPECT_EQ(names_in(folder_), std::vector<std::string>()) << "temporary files are left";
+    EXPECT_EQ(names_in("/dev/shm", "hostile-"), std::vector<std::string>());
+    EXPECT_EQ(shmget(0x4153, 0, 0), -1) << "System V memory is left";
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+    unsetenv("TMPDIR");
+  }
+  Hostilities(const Hostilities&) = delete;
+  Hostilities& operator=(const Hostilities&) = delete;
+
+ private:
+  Mark mark_;
+  std::size_t descriptors_ = names_in("/proc/self/fd").size();
+  std::filesystem::path folder_;
+};
+
+}  // namespace assay::hostile
