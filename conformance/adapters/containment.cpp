@@ -185,7 +185,8 @@ pid_t fork_into(unsigned long namespaces) {
 }  // namespace
 
 void contain(int lifeline) {
-  const rlimit no_core = {0, 0};
+  // 1: not even where cores are handed to a program, which may take longer than a call and is no part of it.
+  const rlimit no_core = {1, 1};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   constexpr unsigned long all = CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS;

@@ -25,7 +25,7 @@ static_assert(channel_number <= last_child_number && lifeline_number <= last_chi
 
 /// How often the memory is looked at, how often closely, and how long a worker may take to leave.
 constexpr milliseconds memory_interval{10}, close_interval{100};
-constexpr milliseconds leave_time{2000};
+constexpr milliseconds leave_time{2000}, crash_time{1000};
 
 /// `when`: "instead of answering".
 std::string end_text(int status, const std::string& when) {
@@ -89,7 +89,7 @@ WorkerProcess::~WorkerProcess() {
   if (is_dead()) return;
   channel_->post(goodbye_message());
   channel_->advance();  // who does not read it is killed
-  leaves();
+  leaves(leave_time);
   reap();
 }
 
@@ -99,8 +99,8 @@ bool WorkerProcess::has_ended() const {
          state.si_pid == pid_;
 }
 
-bool WorkerProcess::leaves() {
-  const auto deadline = Clock::now() + leave_time;
+bool WorkerProcess::leaves(milliseconds time) {
+  const auto deadline = Clock::now() + time;
   while (!has_ended()) {
     if (Clock::now() > deadline) return false;
     words_->listen();
@@ -111,8 +111,8 @@ bool WorkerProcess::leaves() {
 
 int WorkerProcess::reap() {
   lifeline_.close();
-  leaves();            // once all that it started is gone
-  kill_family(pid_);  // before its number can become another's
+  leaves(leave_time);  // once all that it started is gone
+  kill_family(pid_);   // before its number can become another's
   int status = 0;
   waitpid(pid_, &status, 0);
   pid_ = -1;
@@ -183,7 +183,7 @@ WorkerProcess::Failure WorkerProcess::talked_nonsense(const std::string& what) {
 
 WorkerProcess::Failure WorkerProcess::ended(const std::string& when) {
   // A closed connection may also be the work of a process that lives on.
-  if (!leaves())
+  if (!leaves(crash_time))
     return killed(Kind::crash,
                   "the worker closed its connection to the judge, or wrote into it");
   return {Kind::crash, with_last_words(end_text(reap(), when))};

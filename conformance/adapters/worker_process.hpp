@@ -52,8 +52,8 @@ class WorkerProcess {
   std::string answer();
   void require_memory();
   bool has_ended() const;
-  /// Whether it ends by itself soon.
-  bool leaves();
+  /// Whether it ends by itself so soon.
+  bool leaves(std::chrono::milliseconds time);
   /// Ends what is left of it and of what it started; its status.
   int reap();
   /// How it ended, or why it was killed, with its last words.

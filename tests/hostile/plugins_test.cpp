@@ -54,8 +54,8 @@ const std::vector<Expected> deaths = {
 };
 
 const std::vector<Expected> hangs = {
-    {"hangs", timeout, "time limit of 1 s"},
-    {"spins", timeout, "time limit of 1 s"},
+    {"hangs", timeout, "time limit of 0.7 s"},
+    {"spins", timeout, "time limit of 0.7 s"},
     {"hangs and ignores signals", timeout, "time limit"},
     {"hangs while it exits", timeout, "time limit"},
     {"stops itself", timeout, "time limit"},
@@ -226,7 +226,7 @@ class PluginAtItsStart : public testing::TestWithParam<Expected> {};
 TEST_P(PluginAtItsStart, IsRefusedWithAReason) {
   const Hostilities hostilities(GetParam().manner);
   try {
-    opened(1);
+    opened(0.7);
     FAIL() << "it was opened";
   } catch (const std::exception& reason) {
     EXPECT_NE(std::string(reason.what()).find(GetParam().words), std::string::npos)
@@ -237,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(
     Plugin, PluginAtItsStart,
     testing::Values(Expected{"crashes when loaded", crash, "SIGSEGV"},
                     Expected{"exits when loaded", crash, "exit code 0 instead of answering"},
-                    Expected{"hangs when loaded", crash, "time limit of 1 s"},
+                    Expected{"hangs when loaded", crash, "time limit of 0.7 s"},
                     Expected{"throws when loaded", crash, "SIGABRT"},
                     Expected{"crashes when described", crash, "SIGABRT"},
                     Expected{"describes nothing", crash, "gave a null pointer"},

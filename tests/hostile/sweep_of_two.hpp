@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct Expected {
   std::string manner;
   Verdict verdict = Verdict::crash;
   std::string words;
-  double seconds = 1;  ///< time limit of a call
+  double seconds = 0.7;  ///< time limit of a call
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Expected& e) { return out << e.manner; }
@@ -83,8 +84,10 @@ inline void expect_named(const std::vector<CaseReport>& reports, const Expected&
 class Hostilities {
  public:
   explicit Hostilities(const std::string& manner) {
-    std::string folder = (std::filesystem::path(testing::TempDir()) / "hostile-XXXXXX").string();
-    folder_ = mkdtemp(folder.data());
+    std::string folder = (std::filesystem::temp_directory_path() / "hostile-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error(folder + " cannot be made");
+    folder_ = folder;
+    if (const char* const before = std::getenv("TMPDIR")) before_ = before;
     setenv("TMPDIR", folder_.c_str(), 1);
     setenv("HOSTILE", manner.c_str(), 1);
   }
@@ -97,7 +100,7 @@ class Hostilities {
     EXPECT_EQ(shmget(0x4153, 0, 0), -1) << "System V memory is left";
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
-    unsetenv("TMPDIR");
+    before_.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", before_.c_str(), 1);
   }
   Hostilities(const Hostilities&) = delete;
   Hostilities& operator=(const Hostilities&) = delete;
@@ -106,6 +109,7 @@ class Hostilities {
   Mark mark_;
   std::size_t descriptors_ = names_in("/proc/self/fd").size();
   std::filesystem::path folder_;
+  std::string before_;  ///< where temporary files were
 };
 
 }  // namespace assay::hostile

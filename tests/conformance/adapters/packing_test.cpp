@@ -1,4 +1,5 @@
 #include "packing.hpp"
+#include "messages.hpp"
 #include "plugin_call.hpp"
 
 #include <gtest/gtest.h>
@@ -112,6 +113,38 @@ TEST(Packed, ATextThatEndsEarlyIsNoted) {
   text.pop_back();
   EXPECT_THROW(Unpacker(text).take<std::string>(), std::runtime_error);
   EXPECT_THROW(Unpacker("").take<std::int64_t>(), std::runtime_error);
+}
+
+/// Whatever the bytes are, they are taken or refused, and no more memory is taken than they are.
+TEST(Packed, NonsenseIsRefused) {
+  EXPECT_THROW(Unpacker("\x02").take<bool>(), Nonsense);
+  EXPECT_THROW(Unpacker("\x05").take<Answer>(), Nonsense);
+  EXPECT_EQ(Unpacker("\x04").take<Answer>(), Answer::failed);
+  EXPECT_THROW(Unpacker("\x7f").take<spec::DType>(), Nonsense);
+  EXPECT_THROW(Unpacker("\x06").take<spec::Misconduct::Kind>(), Nonsense);
+  EXPECT_THROW(Unpacker(packed(std::size_t{1} << 60)).take<std::vector<std::int64_t>>(), Nonsense);
+  EXPECT_THROW(Unpacker(packed(std::size_t{1} << 60)).take<std::string>(), Nonsense);
+  EXPECT_EQ(Unpacker(packed(spec::Status{-12345})).take<spec::Status>(), spec::Status{-12345});
+  EXPECT_THROW(Unpacker("x").finish(), Nonsense);
+  EXPECT_NO_THROW(Unpacker("").finish());
+}
+
+TEST(Packed, AProfileWithAChangedByteIsAProfileOrNonsense) {
+  const std::string text = packed(spec::NumericsProfile());
+  int refused = 0;
+  for (std::size_t at = 0; at < text.size(); ++at)
+    for (const int change : {1, 2, 0x80, 0xff}) {
+      std::string changed = text;
+      changed[at] = static_cast<char>(changed[at] ^ change);
+      try {
+        Unpacker unpacker(changed);
+        unpacker.take<spec::NumericsProfile>();
+        unpacker.finish();
+      } catch (const Nonsense&) {
+        ++refused;
+      }
+    }
+  EXPECT_GT(refused, 0);
 }
 
 }  // namespace
