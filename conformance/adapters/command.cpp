@@ -70,7 +70,7 @@ class Command final : public spec::Implementation<Op> {
     writer.close(fixtures::Durability::renamed);
     talk_->work_on(file);
     try {
-      take_outputs(file, outputs);
+      take_outputs(file, inputs, outputs);
     } catch (const fixtures::StoreError& error) {
       throw spec::Misconduct(Kind::crash, error.what());
     } catch (const std::invalid_argument& error) {
@@ -78,13 +78,28 @@ class Command final : public spec::Implementation<Op> {
     }
   }
 
-  static void take_outputs(const std::filesystem::path& file, Outputs& outputs) {
-    const fixtures::CaseRecord record = fixtures::Reader(file).read(case_id);
+  /// The program may have put anything there.
+  static void take_outputs(const std::filesystem::path& file, const Inputs& inputs, Outputs& outputs) {
+    const fixtures::Reader reader(file, fixtures::Origin::foreign_unlinked);
+    const fixtures::CaseRecord record = reader.read(case_id, [&](const fixtures::CaseRecord&) {
+      return fixtures::Expectation{.inputs = facts_of(inputs), .outputs = facts_of(outputs)};
+    });
     if (record.actual.empty()) return;  // what was never written is the judge's to see
     if (record.actual.size() != 1)
       throw std::invalid_argument("holds outputs of " + std::to_string(record.actual.size()) +
                                   " implementations below actual, wanted one");
-    fixtures::fill(outputs, record.actual.begin()->second.outputs);
+    const fixtures::Actual& actual = record.actual.begin()->second;
+    if (!actual.fault.empty()) throw fixtures::StoreError(actual.fault);
+    fixtures::fill(outputs, actual.outputs);
+  }
+
+  template <class Tensors>
+  static std::vector<fixtures::TensorFacts> facts_of(const Tensors& tensors) {
+    std::vector<fixtures::TensorFacts> facts;
+    fixtures::detail::for_each_tensor(tensors, [&](std::string_view name, const spec::Tensor& tensor) {
+      facts.push_back({std::string(name), tensor.dtype, tensor.shape});
+    });
+    return facts;
   }
 
   std::unique_ptr<Conversation> talk_;

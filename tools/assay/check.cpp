@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "print_case.hpp"
 #include "reading.hpp"
 #include "stored_case.hpp"
+#include "stored_facts.hpp"
 
 namespace assay::cli {
 namespace {
@@ -47,6 +49,7 @@ class FileJudge {
 
   /// Errors: UsageError naming what of the file contradicts the case.
   Judged judge(const std::string& name, const fixtures::Actual& actual) {
+    if (!actual.fault.empty()) throw UsageError(actual.fault);
     if (const auto reason = without_tensors(case_))
       throw UsageError(fmt::format("{}:/cases/{}/actual/{}: {}", options_.file, record_.id, name, *reason));
     try {
@@ -185,17 +188,39 @@ void judge_case(const Options& options, fixtures::CaseRecord record, Verdicts& v
   }
 }
 
+/// What a case must hold, by its replay line. Errors: those of a line that is none, and StoreError for a damaged case.
+fixtures::Expectation expectation(const Options& options, const fixtures::CaseRecord& head) {
+  const std::string where = fmt::format("{}:/cases/{}", options.file, head.id);
+  if (head.operator_name.empty()) throw UsageError(where + " names no operator");
+  fixtures::Expectation expected;
+  with_operators(head.operator_name, [&]<class Op> {
+    const auto c = conformance::parse_case<Op>(conformance::case_words(head.command, Op::name));
+    require_undamaged(head, c, where);
+    expected = expectation_of(c);
+  });
+  return expected;
+}
+
+/// Errors: UsageError for an input that nothing confirms.
+void require_digests(const Options& options, const fixtures::CaseRecord& record) {
+  for (const auto& [name, tensor] : record.inputs)
+    if (!record.digests.contains(name))
+      throw UsageError(fmt::format("{}:/cases/{}/inputs/{} has no digest", options.file, record.id, name));
+}
+
 Verdicts judge_file(const Options& options) {
   Verdicts verdicts;
-  const fixtures::Reader reader = reading([&] { return fixtures::Reader(options.file); });
+  const fixtures::Reader reader =
+      reading([&] { return fixtures::Reader(options.file, fixtures::Origin::foreign); });
+  const auto expect = [&](const fixtures::CaseRecord& head) { return expectation(options, head); };
   for (const std::string& id : reading([&] { return reader.ids(); })) {
     CaseReport unread;
     unread.id = id;
     try {
-      fixtures::CaseRecord record = reading([&] { return reader.read(id); });
+      fixtures::CaseRecord record = reading([&] { return reader.read(id, expect); });
+      require_digests(options, record);
       if (record.actual.empty()) continue;
       const std::string name = record.operator_name;
-      if (name.empty()) throw UsageError(fmt::format("{}:/cases/{} names no operator", options.file, id));
       with_operators(name,
                      [&]<class Op> { judge_case<Op>(options, std::move(record), verdicts); });
     } catch (const UsageError& error) {
@@ -247,7 +272,10 @@ ExitCode check(const Options& options, const Context& context) {
                                   .program = context.program,
                                   .started = {},
                                   .numerics = {}};
-  for (const auto& [name, json] : verdicts.json) fixtures::write_verdicts(options.file, name, json);
+  std::vector<std::string> left_out;
+  for (const auto& [name, json] : verdicts.json)
+    std::ranges::move(fixtures::write_verdicts(options.file, name, json), std::back_inserter(left_out));
+  for (const std::string& text : left_out) context.err << fmt::format("assay: {}\n", text);
   for (const CaseReport& report : verdicts.results.cases)
     if (report.verdict == Verdict::usage_error)
       context.err << fmt::format("assay: {}\n", report.findings.front().text);
@@ -256,7 +284,7 @@ ExitCode check(const Options& options, const Context& context) {
   told.out << "\nnot confirmed by a file alone:\n";
   for (const auto& [item, count] : verdicts.unconfirmed)
     told.out << fmt::format("  {} ({} cases)\n", item, count);
-  return verdicts.results.summary.exit_code();
+  return left_out.empty() ? verdicts.results.summary.exit_code() : ExitCode::usage;
 }
 
 }  // namespace

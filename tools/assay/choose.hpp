@@ -15,6 +15,8 @@ namespace assay::cli {
 
 /// The command that makes this program a worker; it is not listed.
 inline constexpr const char* worker_command_name = "worker";
+/// Instead of an operator: it reads a file of cases that comes from elsewhere.
+inline constexpr const char* reading_word = "cases-file";
 
 inline std::vector<std::string> operator_names() {
   std::vector<std::string> names;

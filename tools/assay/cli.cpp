@@ -12,6 +12,7 @@
 #include "assay/cli/main.hpp"
 #include "assay/conformance/results.hpp"
 #include "assay/fixtures/file.hpp"
+#include "assay/fixtures/foreign.hpp"
 #include "build_facts.hpp"
 #include "choose.hpp"
 #include "commands.hpp"
@@ -133,6 +134,7 @@ std::string version_line() {
 }
 
 int main(int argc, char** argv, const Registry& registry) {
+  fixtures::restart_as_reader({worker_command_name, reading_word});
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   std::string line;
   for (int k = 0; k < argc; ++k) line += (k == 0 ? "" : " ") + std::string(argv[k]);

@@ -102,7 +102,8 @@ bool explain_property(const std::string& name, const Context& context) {
 }
 
 ExitCode explain_stored(const Options& options, const Context& context) {
-  const fixtures::Reader reader = reading([&] { return fixtures::Reader(options.store); });
+  const fixtures::Reader reader =
+      reading([&] { return fixtures::Reader(options.store, fixtures::Origin::foreign); });
   const std::vector<std::string> ids = reading([&] { return reader.ids(); });
   if (std::find(ids.begin(), ids.end(), options.id) == ids.end())
     throw UsageError(fmt::format("{} has no case '{}' (it holds {} cases)", options.store,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assay/adapters/serve.hpp"
+#include "assay/fixtures/foreign.hpp"
 #include "choose.hpp"
 #include "commands.hpp"
 
@@ -27,6 +28,10 @@ Command worker_command() {
             app.add_option("operator", *operator_name)->required();
             flags->declare(app);
             return [operator_name, flags](const Context& context) {
+              if (*operator_name == reading_word) {
+                fixtures::serve_foreign_file();
+                return ExitCode::conformant;
+              }
               with_operators(*operator_name, [&]<class Op> {
                 adapters::serve<Op>([&] { return make_here<Op>(context.registry, *flags); });
               });
