@@ -76,8 +76,9 @@ class Search {
     for (const Reduction<Op>& reduction : reductions(std::type_identity<Op>{}))
       while (take_first(reduction.smaller(best_.smallest))) reduced = true;
     // The last fields of a case say least of it, so that the type of the elements is kept longest.
-    for (const auto& [name, text] : std::views::reverse(field_texts(best_.smallest)))
-      if (may_reset(name) && take_first(reset(name))) reduced = true;
+    const auto fields = field_texts(best_.smallest);
+    for (auto field = fields.rbegin(); field != fields.rend(); ++field)
+      if (may_reset(field->first) && take_first(reset(field->first))) reduced = true;
     return reduced && best_.end == ShrinkEnd::smallest;
   }
 

@@ -1,6 +1,5 @@
 #include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
 
-#include <ranges>
 
 #include "model/block_planner.hpp"
 #include "model/schedule.hpp"
@@ -18,7 +17,8 @@ constexpr std::int64_t reader_bytes = 8;  // of an inverted list: token, and ran
 /// What a core does for the blocks that are listed so many times, the most first.
 std::vector<AlikeItems> items(const Tiling& t, const Demand& demand) {
   std::vector<AlikeItems> all;
-  for (const auto& [listed, count] : std::views::reverse(demand)) {
+  for (auto blocks = demand.rbegin(); blocks != demand.rend(); ++blocks) {
+    const auto& [listed, count] = *blocks;
     const std::int64_t tiles = ceil_divide(listed, t.tokens);
     all.push_back({.count = count, .blocks = tiles, .records = ceil_divide(tiles, t.record_tiles)});
   }

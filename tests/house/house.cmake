@@ -7,7 +7,7 @@ foreach(folder .ci bench conformance fixtures optimized reference spec tests too
   file(GLOB_RECURSE found LIST_DIRECTORIES false RELATIVE ${ROOT} ${ROOT}/${folder}/*)
   list(APPEND files ${found})
 endforeach()
-list(FILTER files EXCLUDE REGEX "\\.(h5|png|pyc)$")  # not text
+list(FILTER files EXCLUDE REGEX "\\.(bin|h5|png|pyc)$")  # not text
 list(FILTER files EXCLUDE REGEX "\\.(egg-info|mypy_cache)/")  # left by Python's tools
 list(LENGTH files number_of_files)
 if(number_of_files EQUAL 0)

@@ -1,0 +1,150 @@
+#include <array>
+#include <limits>
+
+#include "aclnnop/aclnn_nsa_compress_grad.h"
+#include "aclnnop/aclnn_nsa_selected_attention_grad.h"
+#include "flash_entries.hpp"
+#include "fuzz.hpp"
+#include "nsa_entries.hpp"
+
+namespace {
+
+using namespace assay;
+
+constexpr std::array<std::int64_t, 12> edges = {0, 1, -1, 2, 8, 64, 2048, 1 << 20, std::int64_t{1} << 40,
+                                                std::numeric_limits<std::int64_t>::max(),
+                                                std::numeric_limits<std::int64_t>::min(), 3};
+
+/// Changes members of a call as the bytes say.
+class Changes {
+ public:
+  explicit Changes(fuzz::Bytes& bytes) : bytes_(bytes) {}
+
+  void operator()(std::string_view, auto& member, const auto&...) {
+    if (left_-- == 0) change(member);
+  }
+  /// The next change is of the member of this number.
+  void aim(int member) { left_ = member; }
+
+ private:
+  std::int64_t number() { return edges[bytes_.take<std::uint8_t>() % edges.size()]; }
+  void change(std::int64_t& member) { member = number(); }
+  void change(double& member) { member = bytes_.take<double>(); }
+  void change(bool& member) { member = !member; }
+  void change(std::string& member) { member.assign(1, static_cast<char>(bytes_.take<std::uint8_t>() | 1)); }
+  void change(std::vector<std::int64_t>& member) {
+    member.resize(bytes_.take<std::uint8_t>() % 10);
+    if (!member.empty()) member[bytes_.take<std::uint8_t>() % member.size()] = number();
+  }
+  template <spec::Spelled Enum>
+  void change(Enum& member) {
+    const auto& entries = spec::spellings_of<Enum>.entries;
+    member = entries[bytes_.take<std::uint8_t>() % entries.size()].first;
+  }
+  template <class T>
+  void change(std::optional<T>& member) {
+    if (bytes_.take<std::uint8_t>() % 4 == 0)
+      member.reset();
+    else
+      change(member ? *member : member.emplace());
+  }
+  void change(spec::Parameter& member) {
+    switch (bytes_.take<std::uint8_t>() % 6) {
+      case 0:
+        return change(member.present);
+      case 1:
+        return change(member.dtype);
+      case 2:
+        return change(member.format);
+      case 3:
+        return change(member.shape);
+      case 4:
+        return change(member.strides);
+      default:
+        return change(member.offset);
+    }
+  }
+
+  fuzz::Bytes& bytes_;
+  int left_ = -1;
+};
+
+/// What a caller would pass: memory enough for every view.
+template <class Op>
+bool is_small(const spec::Call<Op>& call) {
+  bool small = true;
+  visit_fields(call.parameters, [&](std::string_view, const auto& member) {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>) {
+      if (!member.present) return;
+      std::int64_t reach = std::abs(std::min<std::int64_t>(member.offset, 1 << 20)) + 1;
+      if (member.offset < 0 || member.shape.size() != member.strides.size()) small = false;
+      for (std::size_t k = 0; small && k < member.shape.size(); ++k) {
+        const std::int64_t extent = member.shape[k], stride = member.strides[k];
+        small = extent >= 0 && extent <= 1 << 12 && stride >= 0 && stride <= 1 << 16;
+        if (small) reach += extent * stride;
+        small = small && reach <= 1 << 22;
+      }
+    }
+  });
+  return small;
+}
+
+/// Phase 1 answers every call with a status; phase 2, of a call whose tensors are there, too.
+template <class Op, class Phase2>
+void call_entries(spec::Call<Op> call, fuzz::Bytes& bytes, const Phase2& phase_2) {
+  Changes changes(bytes);
+  for (int k = 0; k < 8 && !bytes.empty(); ++k) {
+    const int member = bytes.take<std::uint8_t>() % 64;
+    changes.aim(member);
+    visit_fields(call.parameters, changes);
+    visit_fields(call.attributes, changes);
+  }
+  if (!is_small(call)) {
+    test::Handles handles;
+    const test::Prepared prepared = phase_1(call, handles);
+    if (prepared.status == ACLNN_SUCCESS) aclDestroyAclOpExecutor(prepared.executor);
+    return;
+  }
+  test::Filling<Op> filling = test::filling_of(call);
+  test::Handles handles(filling.uploaded.addresses());
+  const test::Prepared prepared = phase_1(call, handles);
+  fuzz::require(prepared.status == ACLNN_SUCCESS || prepared.executor == nullptr);
+  if (prepared.status != ACLNN_SUCCESS) return;
+  aclrtStream stream = nullptr;
+  fuzz::require(aclrtCreateStream(&stream) == ACL_SUCCESS);
+  {
+    const test::Workspace workspace(prepared.workspace_size);
+    phase_2(workspace.get(), prepared.workspace_size, prepared.executor, stream);
+    aclrtSynchronizeStream(stream);
+  }
+  aclrtDestroyStream(stream);
+}
+
+void start_device() {
+  static const bool started = aclInit(nullptr) == ACL_SUCCESS && aclrtSetDevice(0) == ACL_SUCCESS;
+  fuzz::require(started);
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size) {
+  using spec::Striding;
+  start_device();
+  fuzz::Bytes bytes(input, size);
+  const auto entry = bytes.take<std::uint8_t>() % 8;
+  if (entry < 6) {
+    const auto surface = static_cast<spec::FlashSurface>(entry);
+    const bool packed = surface != spec::FlashSurface::g1 && surface != spec::FlashSurface::g2;
+    spec::FlashAttentionScoreGrad::Problem problem{.heads_q = 2, .seq_q = 3, .seq_kv = 5, .head_dim = 16, .head_dim_v = 16};
+    if (packed) problem.input_layout = spec::Layout::tnd;
+    call_entries(spec::call_of(problem, surface, spec::Product::a2, Striding::contiguous, Striding::contiguous), bytes,
+                 test::phase_2_of(surface));
+  } else if (entry == 6) {
+    call_entries(spec::call_of(spec::NsaSelectedAttentionGrad::Problem{}, {}, spec::Product::a2, Striding::contiguous, Striding::contiguous),
+                 bytes, aclnnNsaSelectedAttentionGrad);
+  } else {
+    call_entries(spec::call_of(spec::NsaCompressGrad::Problem{}, {}, spec::Product::a2, Striding::contiguous, Striding::contiguous),
+                 bytes, aclnnNsaCompressGrad);
+  }
+  return 0;
+}

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+/// Bytes of a fuzzer. libFuzzer calls this function; so does corpus_main.cpp with the files of a corpus.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size);
+
+namespace assay::fuzz {
+
+/// A promise was broken: ends the process where a debugger sees it.
+inline void require(bool kept) {
+  if (!kept) __builtin_trap();
+}
+
+/// Takes values from the bytes, zeros behind their end.
+class Bytes {
+ public:
+  Bytes(const std::uint8_t* from, std::size_t size) : at_(from), left_(size) {}
+
+  bool empty() const { return left_ == 0; }
+  template <class T>
+  T take() {
+    T value{};
+    const std::size_t size = left_ < sizeof value ? left_ : sizeof value;
+    std::memcpy(&value, at_, size);
+    at_ += size, left_ -= size;
+    return value;
+  }
+  std::string rest() const { return {reinterpret_cast<const char*>(at_), left_}; }
+
+ private:
+  const std::uint8_t* at_;
+  std::size_t left_;
+};
+
+}  // namespace assay::fuzz

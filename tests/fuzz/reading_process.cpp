@@ -1,0 +1,40 @@
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "assay/fixtures/descriptor.hpp"
+#include "consistency.hpp"
+#include "foreign/wire.hpp"
+#include "fuzz.hpp"
+
+namespace {
+
+/// A view may repeat few elements often.
+bool is_small(const assay::spec::Tensor& tensor) {
+  return assay::spec::element_count(tensor.shape) <= 1 << 20;
+}
+
+}  // namespace
+
+/// What a process that reads a file may answer, if the file took it over: a record of sound tensors, or an error.
+int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace assay::fixtures;
+  constexpr std::size_t most = 1 << 16;  // which a connection holds
+  int ends[2] = {-1, -1};
+  if (size > most || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return 0;
+  const Descriptor judge(ends[0]);
+  {
+    const Descriptor other(ends[1]);
+    assay::fuzz::require(write(ends[1], bytes, size) == static_cast<ssize_t>(size));
+  }
+  Receiver from(judge.number(), 1 << 20, [] {}, [] { throw StoreError("it ended"); });
+  CaseRecord record;
+  try {
+    exchange_head(from, record), exchange_digests(from, record), exchange_rest(from, record);
+    require_consistent(record, nullptr, "fuzzed");
+  } catch (const StoreError&) {
+    return 0;
+  }
+  for (const NamedTensor& input : record.inputs)  // whatever lies in them, they can be looked at
+    if (is_small(input.tensor)) digest(input.tensor);
+  return 0;
+}

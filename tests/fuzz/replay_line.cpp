@@ -1,0 +1,33 @@
+#include <stdexcept>
+
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/record.hpp"
+#include "fuzz.hpp"
+
+namespace {
+
+using namespace assay;
+
+/// A line is a case or std::invalid_argument; the line of the case is the case again, and has a call.
+template <class Op>
+void parse(const std::string& line) {
+  if (!line.starts_with(Op::name)) return;
+  try {
+    const auto c = conformance::parse_case<Op>(conformance::case_words(line, Op::name));
+    const std::string own = conformance::command_line(c);
+    const auto again = conformance::parse_case<Op>(conformance::case_words(own, Op::name));
+    fuzz::require(conformance::command_line(again) == own);
+    conformance::call_of(c);
+  } catch (const std::invalid_argument&) {
+  }
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string line(reinterpret_cast<const char*>(bytes), size);
+  parse<spec::FlashAttentionScoreGrad>(line);
+  parse<spec::NsaSelectedAttentionGrad>(line);
+  parse<spec::NsaCompressGrad>(line);
+  return 0;
+}

@@ -1,0 +1,59 @@
+#include <stdexcept>
+#include <type_traits>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "fuzz.hpp"
+#include "messages.hpp"
+
+namespace {
+
+using namespace assay;
+
+/// A value, whose bytes are those that it was taken from, or std::runtime_error.
+template <class T>
+void take(const std::string& text) {
+  try {
+    adapters::Unpacker(text).take<T>();
+  } catch (const std::runtime_error&) {
+  }
+}
+
+template <class Op>
+void take_of(const std::string& text) {
+  take<spec::Call<Op>>(text);
+  take<typename Op::Problem>(text);
+}
+
+}  // namespace
+
+/// The first byte says what is expected: what judge and worker say to each other.
+int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  fuzz::Bytes from(bytes, size);
+  const auto kind = from.take<std::uint8_t>();
+  const std::string text = from.rest();
+  switch (kind % 7) {
+    case 0:
+      take_of<spec::FlashAttentionScoreGrad>(text);
+      break;
+    case 1:
+      take_of<spec::NsaSelectedAttentionGrad>(text);
+      break;
+    case 2:
+      take_of<spec::NsaCompressGrad>(text);
+      break;
+    case 3:
+      take<adapters::Greeting>(text);
+      break;
+    case 4:
+      take<std::vector<adapters::Outline>>(text);
+      break;
+    case 5:
+      take<std::vector<spec::Metric>>(text);
+      break;
+    default:
+      take<spec::NumericsProfile>(text);
+  }
+  return 0;
+}
