@@ -94,7 +94,12 @@ std::int64_t mapped_bytes(const std::vector<pid_t>& processes) {
 }
 
 std::int64_t shared_bytes(const std::vector<pid_t>& processes) {
-  return sum(processes, "/smaps_rollup", {"Pss_Shmem:"});
+  std::int64_t bytes = 0;
+  for (const pid_t process : processes) {
+    const std::int64_t share = sum({process}, "/smaps_rollup", {"Pss_Shmem:"});
+    bytes += share > 0 ? share : mapped_bytes({process});  // one that hides its pages has them alone
+  }
+  return bytes;
 }
 
 std::int64_t hidden_bytes(const std::vector<pid_t>& processes, const LentMemory& lent) {
