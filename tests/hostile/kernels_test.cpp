@@ -90,7 +90,9 @@ const std::vector<Expected> manners = {
     {"leaves a daemon and crashes", crash, "SIGSEGV"},
     {"rounds upward", structural, "left the rounding mode upward"},
     {"flushes results", structural, "flushed to zero"},
+#if defined(__x86_64__)  // elsewhere a processor need not have them
     {"traps", structural, "floating-point traps on"},
+#endif
     {"throws when asked for support", crash, "not today"},
     {"throws when asked for numerics", crash, "not today"},
     {"crashes when asked for numerics", crash, "SIGABRT"},
@@ -131,7 +133,6 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"rounds upward", structural, "left the rounding mode upward"},
                     Expected{"rounds toward zero", structural, "the rounding mode toward zero"},
                     Expected{"flushes results", structural, "flushed to zero"},
-                    Expected{"traps", structural, "floating-point traps on"},
                     Expected{"changes an input", structural, "the input key was modified"},
                     Expected{"drops an output", structural, "dv was replaced"},
                     Expected{"moves elsewhere", conforms, ""}),
