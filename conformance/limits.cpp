@@ -82,10 +82,11 @@ void settle_lengths(std::int64_t& batch, const LengthFields& fields,
                     const std::function<bool(std::string_view)>& given) {
   auto& [name, lengths, longest_name, longest] = fields;
   if (lengths.empty()) return;
-  const auto imply = [&](std::string_view field, std::int64_t& value, std::int64_t implied) {
+  const auto imply = [&, list = name](std::string_view field, std::int64_t& value,
+                                      std::int64_t implied) {
     if (given(field) && value != implied)
       refuse(field, std::to_string(value),
-             std::to_string(implied) + ", which --" + std::string(name) + " implies; leave it out");
+             std::to_string(implied) + ", which --" + std::string(list) + " implies; leave it out");
     value = implied;
   };
   imply("batch", batch, static_cast<std::int64_t>(lengths.size()));
