@@ -135,8 +135,13 @@ inline std::string text_of(const Json& json, int indent = -1) {
 
 /// Errors: std::invalid_argument with what the parser says.
 inline Json parse(const std::string& text, const std::string& what) {
+  constexpr int deepest = 64;  // reports need 8; a text of brackets alone would take 50 times its size
+  const auto is_shallow = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth <= deepest) return true;
+    throw std::invalid_argument(what + " nests deeper than " + std::to_string(deepest) + " levels");
+  };
   try {
-    return Json::parse(text);
+    return Json::parse(text, is_shallow);
   } catch (const Json::parse_error& error) {
     throw std::invalid_argument(what + " is no JSON: " + error.what());
   }

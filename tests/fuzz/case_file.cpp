@@ -12,8 +12,8 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace assay::fixtures;
   const QuietErrors quiet;
-  std::vector<std::byte> copy(size);
-  std::memcpy(copy.data(), bytes, size);
+  const auto* const first = reinterpret_cast<const std::byte*>(bytes);
+  std::vector<std::byte> copy(first, first + size);
   FileImage image(copy);
   try {
     const CaseFile file = case_file(image.open("fuzzed.h5"));

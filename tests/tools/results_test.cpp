@@ -102,6 +102,15 @@ TEST(Results, AllResultsSurviveTheirJson) {
   EXPECT_EQ(conformance::to_json(conformance::results_from_json(json)), json);
 }
 
+TEST(Results, ATextOfBracketsIsRefusedAtTheirDepth) {
+  try {
+    conformance::results_from_json(std::string(1'000'000, '['));
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_PRED2(has, error.what(), "report nests deeper than 64 levels");
+  }
+}
+
 TEST(Results, AWrongMemberIsNamed) {
   std::string json = conformance::to_json(example());
   json.replace(json.find("nonconformant_proven"), 20, "wrong");
