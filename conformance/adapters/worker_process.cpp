@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -51,18 +52,27 @@ std::string mebibytes_text(std::int64_t bytes) {
   return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
 }
 
+std::unique_ptr<Folder> folder_if_possible() {
+  try {
+    return std::make_unique<Folder>();
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+}
+
 /// The own environment, but for the folder of temporary files.
-std::vector<std::string> environment_in(const std::string& folder) {
+std::vector<std::string> environment_in(const Folder* folder) {
   std::vector<std::string> entries = own_environment();
+  if (folder == nullptr) return entries;
   std::erase_if(entries, [](const std::string& entry) { return entry.starts_with("TMPDIR="); });
-  entries.push_back("TMPDIR=" + folder);
+  entries.push_back("TMPDIR=" + (*folder / "").string());
   return entries;
 }
 
 }  // namespace
 
 WorkerProcess::WorkerProcess(const WorkerProgram& program, const WorkerLimits& limits)
-    : limits_(limits) {
+    : limits_(limits), temporary_files_(folder_if_possible()) {
   start(program);
   greeting_ = answer();
 }
@@ -82,7 +92,7 @@ void WorkerProcess::start(const WorkerProgram& program) {
   std::vector<std::string> words = {"assay"};
   words.insert(words.end(), program.words.begin(), program.words.end());
   pid_ = launch.start(program.path, std::move(words),
-                      environment_in((temporary_files_ / "").string()));
+                      environment_in(temporary_files_.get()));
 }
 
 WorkerProcess::~WorkerProcess() {

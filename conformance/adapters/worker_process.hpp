@@ -62,7 +62,7 @@ class WorkerProcess {
   std::string with_last_words(std::string text);
 
   WorkerLimits limits_;
-  Folder temporary_files_;
+  std::unique_ptr<Folder> temporary_files_;  ///< none: where no folder can be made, the system's
   std::unique_ptr<Channel> channel_;
   std::unique_ptr<LastWords> words_;
   Descriptor lifeline_;  ///< closed: the worker's guardian ends everything

@@ -14,7 +14,6 @@ namespace {
 constexpr Verdict crash = Verdict::crash, timeout = Verdict::timeout,
                   structural = Verdict::nonconformant_structural, conforms = Verdict::conforms,
                   refused = Verdict::rejected_wrongly;
-constexpr double while_memory_is_taken = 15;
 
 std::unique_ptr<spec::Implementation<Op>> opened(double seconds) {
   return adapters::isolated<Op>({.words = {"worker"}}, {.seconds = seconds, .bytes = 200 << 20});
@@ -54,17 +53,17 @@ const std::vector<Expected> deaths = {
 };
 
 const std::vector<Expected> hangs = {
-    {"hangs", timeout, "time limit of 0.7 s"},
-    {"spins", timeout, "time limit of 0.7 s"},
-    {"hangs and ignores signals", timeout, "time limit"},
-    {"hangs while it exits", timeout, "time limit"},
-    {"stops itself", timeout, "time limit"},
-    {"ends its first thread and stays", timeout, "time limit"},
-    {"prints without end", timeout, "aaaa"},
-    {"waits for itself", timeout, "time limit"},
-    {"hangs when asked for support", timeout, "time limit"},
-    {"hangs when asked for numerics", timeout, "time limit"},
-    {"hangs when it checks", timeout, "time limit"},
+    {"hangs", timeout, "time limit of 1 s", short_time},
+    {"spins", timeout, "time limit of 1 s", short_time},
+    {"hangs and ignores signals", timeout, "time limit of 1 s", short_time},
+    {"hangs while it exits", timeout, "time limit of 1 s", short_time},
+    {"stops itself", timeout, "time limit of 1 s", short_time},
+    {"ends its first thread and stays", timeout, "time limit of 1 s", short_time},
+    {"prints without end", timeout, "aaaa", short_time},
+    {"waits for itself", timeout, "time limit of 1 s", short_time},
+    {"hangs when asked for support", timeout, "time limit of 1 s", short_time},
+    {"hangs when asked for numerics", timeout, "time limit of 1 s", short_time},
+    {"hangs when it checks", timeout, "time limit of 1 s", short_time},
 };
 
 const std::vector<Expected> connections = {
@@ -73,10 +72,10 @@ const std::vector<Expected> connections = {
     {"replaces every descriptor", crash, "exit code 0"},
     {"shuts its connection down", crash, "closed its connection"},
     {"writes letters into its connection", crash, "answered nonsense"},
-    {"writes a part of a message and hangs", timeout, "time limit"},
-    {"announces a message and hangs", timeout, "time limit"},
+    {"writes a part of a message and hangs", timeout, "time limit of 1 s", short_time},
+    {"announces a message and hangs", timeout, "time limit of 1 s", short_time},
     {"announces an endless message", crash, "nonsense: a message of more than 16 MiB"},
-    {"announces a message that hardly comes", timeout, "time limit"},
+    {"announces a message that hardly comes", timeout, "time limit of 1 s", short_time},
     {"answers nothing", crash, "nonsense: it ends early"},
     {"answers a choice that is none", crash, "nonsense: a choice is none"},
     {"answers a list without end", crash, "nonsense: a list of"},
@@ -87,21 +86,21 @@ const std::vector<Expected> connections = {
 };
 
 const std::vector<Expected> thefts = {
-    {"takes memory without end", crash, "the limit is 200 MiB", while_memory_is_taken},
-    {"takes memory in children", crash, "the limit is 200 MiB", while_memory_is_taken},
-    {"takes shared memory", crash, "the limit is 200 MiB", while_memory_is_taken},
-    {"takes shared memory in pieces", crash, "the limit is 200 MiB", while_memory_is_taken},
-    {"takes a file in memory that nobody maps", crash, "the limit is", while_memory_is_taken},
-    {"takes a file in memory that hides itself", crash, "the limit is", while_memory_is_taken},
-    {"takes a file that has lost its name", crash, "the limit is 200 MiB", while_memory_is_taken},
-    {"takes System V memory", crash, "the limit is 200 MiB", while_memory_is_taken},
+    {"takes memory without end", crash, "the limit is 200 MiB"},
+    {"takes memory in children", crash, "the limit is 200 MiB"},
+    {"takes shared memory", crash, "the limit is 200 MiB"},
+    {"takes shared memory in pieces", crash, "the limit is 200 MiB"},
+    {"takes a file in memory that nobody maps", crash, "the limit is"},
+    {"takes a file in memory that hides itself", crash, "the limit is"},
+    {"takes a file that has lost its name", crash, "the limit is 200 MiB"},
+    {"takes System V memory", crash, "the limit is 200 MiB"},
     {"takes more than there is", crash, "no memory is left"},
 };
 
 const std::vector<Expected> litter = {
     {"leaves a child", conforms, ""},
     {"leaves a daemon", conforms, ""},
-    {"leaves a daemon and hangs", timeout, "time limit"},
+    {"leaves a daemon and hangs", timeout, "time limit of 1 s", short_time},
     {"leaves a daemon and crashes", crash, "SIGSEGV"},
     {"leaves a thread", conforms, ""},
     {"leaves temporary files", conforms, ""},
@@ -148,7 +147,7 @@ const std::vector<Expected> answers = {
 
 /// What needs the namespaces, too: a test that cannot have them says so.
 const std::vector<Expected> of_namespaces = {
-    {"takes shared memory by name", crash, "the limit is 200 MiB", while_memory_is_taken},
+    {"takes shared memory by name", crash, "the limit is 200 MiB"},
     {"leaves shared memory by name", conforms, ""},
     {"leaves System V memory", conforms, ""},
     {"kills its parent", conforms, ""},
@@ -213,7 +212,7 @@ TEST(PluginMetrics, AreOnlyWhatThereIs) {
         Expected{"measures something without a name", crash, "metrics"},
         Expected{"measures less than nothing", conforms, ""}}) {
     const Hostilities hostilities(manner);
-    const auto reports = reports_of(*opened(5));
+    const auto reports = reports_of(*opened(15));
     ASSERT_EQ(reports.size(), 2u);
     for (const CaseReport& report : reports)
       EXPECT_EQ(spec::to_string(report.verdict), spec::to_string(verdict)) << findings(report);
@@ -226,7 +225,7 @@ class PluginAtItsStart : public testing::TestWithParam<Expected> {};
 TEST_P(PluginAtItsStart, IsRefusedWithAReason) {
   const Hostilities hostilities(GetParam().manner);
   try {
-    opened(0.7);
+    opened(GetParam().seconds);
     FAIL() << "it was opened";
   } catch (const std::exception& reason) {
     EXPECT_NE(std::string(reason.what()).find(GetParam().words), std::string::npos)
@@ -237,7 +236,7 @@ INSTANTIATE_TEST_SUITE_P(
     Plugin, PluginAtItsStart,
     testing::Values(Expected{"crashes when loaded", crash, "SIGSEGV"},
                     Expected{"exits when loaded", crash, "exit code 0 instead of answering"},
-                    Expected{"hangs when loaded", crash, "time limit of 0.7 s"},
+                    Expected{"hangs when loaded", crash, "time limit of 1 s", short_time},
                     Expected{"throws when loaded", crash, "SIGABRT"},
                     Expected{"crashes when described", crash, "SIGABRT"},
                     Expected{"describes nothing", crash, "gave a null pointer"},
