@@ -1,5 +1,6 @@
 // Plug-ins that do whatever a library can do to the process that it is loaded into.
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 #include "assay/adapters/fenced.hpp"
@@ -172,10 +173,16 @@ INSTANTIATE_TEST_SUITE_P(Answers, Plugin, testing::ValuesIn(answers), test_name)
 
 class PluginInNamespaces : public testing::TestWithParam<Expected> {};
 
-/// Whether a worker sees other processes than this one does.
+/// Whether a child gets namespaces, and in them a folder of shared memory that is its own.
 bool namespaces_are_granted() {
   const pid_t child = fork();
-  if (child == 0) _exit(unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0 ? 0 : 1);
+  if (child == 0) {
+    const int wanted = CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS;
+    const bool granted = (unshare(wanted) == 0 || unshare(wanted | CLONE_NEWUSER) == 0) &&
+                         mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 &&
+                         mount("tmpfs", "/dev/shm", "tmpfs", 0, nullptr) == 0;
+    _exit(granted ? 0 : 1);
+  }
   int status = 0;
   waitpid(child, &status, 0);
   return status == 0;
