@@ -142,7 +142,7 @@ inline Json parse(const std::string& text, const std::string& what) {
   };
   try {
     return Json::parse(text, is_shallow);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {  // numbers beyond double are no parse_error
     throw std::invalid_argument(what + " is no JSON: " + error.what());
   }
 }

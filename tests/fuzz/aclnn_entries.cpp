@@ -56,10 +56,12 @@ class Changes {
         return change(member.dtype);
       case 2:
         return change(member.format);
-      case 3:
-        return change(member.shape);
+      case 3:  // one count says how many extents and strides there are
+        change(member.shape);
+        return member.strides.resize(member.shape.size());
       case 4:
-        return change(member.strides);
+        change(member.strides);
+        return member.strides.resize(member.shape.size());
       default:
         return change(member.offset);
     }
@@ -76,6 +78,7 @@ bool is_small(const spec::Call<Op>& call) {
   visit_fields(call.parameters, [&](std::string_view, const auto& member) {
     if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>) {
       if (!member.present) return;
+      if (member.dtype >= spec::DType::hifloat8) small = false;  // which has no numbers
       std::int64_t reach = std::abs(std::min<std::int64_t>(member.offset, 1 << 20)) + 1;
       if (member.offset < 0 || member.shape.size() != member.strides.size()) small = false;
       for (std::size_t k = 0; small && k < member.shape.size(); ++k) {

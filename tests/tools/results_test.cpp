@@ -102,6 +102,12 @@ TEST(Results, AllResultsSurviveTheirJson) {
   EXPECT_EQ(conformance::to_json(conformance::results_from_json(json)), json);
 }
 
+TEST(Results, ANumberBeyondDoubleIsNoJson) {
+  EXPECT_THROW(conformance::results_from_json(R"({"schema": 1E999999})"), std::invalid_argument);
+  EXPECT_THROW(conformance::profile_from_json(R"({"exp_error": 1E999999})", spec::DType::fp16),
+               std::invalid_argument);
+}
+
 TEST(Results, ATextOfBracketsIsRefusedAtTheirDepth) {
   try {
     conformance::results_from_json(std::string(1'000'000, '['));
