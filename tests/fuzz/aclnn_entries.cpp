@@ -79,8 +79,8 @@ bool is_small(const spec::Call<Op>& call) {
     if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>) {
       if (!member.present) return;
       if (member.dtype >= spec::DType::hifloat8) small = false;  // which has no numbers
-      std::int64_t reach = std::abs(std::min<std::int64_t>(member.offset, 1 << 20)) + 1;
-      if (member.offset < 0 || member.shape.size() != member.strides.size()) small = false;
+      std::int64_t reach = 1;
+      if (member.offset < 0 || member.offset > 1 << 20) small = false;
       for (std::size_t k = 0; small && k < member.shape.size(); ++k) {
         const std::int64_t extent = member.shape[k], stride = member.strides[k];
         small = extent >= 0 && extent <= 1 << 12 && stride >= 0 && stride <= 1 << 16;
