@@ -71,13 +71,12 @@ class Changes {
   int left_ = -1;
 };
 
-/// What a caller would pass: memory enough for every view.
+/// What a caller would pass: memory enough for every view, also of what is absent.
 template <class Op>
 bool is_small(const spec::Call<Op>& call) {
   bool small = true;
   visit_fields(call.parameters, [&](std::string_view, const auto& member) {
     if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>) {
-      if (!member.present) return;
       if (member.dtype >= spec::DType::hifloat8) small = false;  // which has no numbers
       std::int64_t reach = 1;
       if (member.offset < 0 || member.offset > 1 << 20) small = false;
