@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "assay/conformance/printable.hpp"
 #include "assay/spec/numerics_limits.hpp"
 #include "json_text.hpp"
 
@@ -58,6 +59,18 @@ Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
             {"unreachable", summary.pairs.unreachable()},
             {"uncovered", summary.pairs.uncovered()}}},
           {"worst", json_of(worst_errors(cases))}};
+}
+
+/// The file may be anybody's.
+void make_printable(Results& results) {
+  Environment& environment = results.environment;
+  std::vector<std::string*> texts = {&environment.tool_version, &environment.compiler,
+                                     &environment.command_line, &environment.implementation,
+                                     &environment.program, &environment.started};
+  for (ShrunkCase& one : results.shrunk)
+    texts.insert(texts.end(), {&one.id, &one.command_line, &one.shrunk});
+  for (std::string* text : texts) *text = printable(*text);
+  for (CaseReport& report : results.cases) report = printable(std::move(report));
 }
 
 Summary summary_from(const Json& json, const std::string& where) {
@@ -132,7 +145,7 @@ std::string to_json(const Results& results) {
 CaseReport report_from_json(const std::string& json) {
   CaseReport report;
   detail::read(detail::parse(json, "report of a case"), "case", report);
-  return report;
+  return printable(std::move(report));
 }
 
 Results results_from_json(const std::string& text) {
@@ -158,6 +171,7 @@ Results results_from_json(const std::string& text) {
       if (one.is_object()) one.emplace("again", 0), one.emplace("failed_again", 0);
     detail::read(shrunk, "report.shrunk", results.shrunk);
   }
+  make_printable(results);
   if (!json.contains("summary")) throw std::invalid_argument("report has no member 'summary'");
   const double seconds = results.summary.seconds;
   results.summary = summary_from(json["summary"], "report.summary");

@@ -8,7 +8,8 @@
 namespace assay::adapters {
 
 /// A folder of its own below the system's folder for such, gone with its owner. One whose owner was
-/// killed goes when the next one is made. Errors: std::system_error.
+/// killed goes when the next one is made: only what this class made has its mark, and only what is
+/// locked has an owner. Errors: std::system_error.
 class Folder {
  public:
   Folder();

@@ -9,6 +9,7 @@
 
 #include "assay/conformance/examination.hpp"
 #include "assay/conformance/exact.hpp"
+#include "assay/conformance/printable.hpp"
 #include "assay/fixtures/record.hpp"
 #include "running.hpp"
 
@@ -284,6 +285,7 @@ CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   try {
     CaseReport report = examined();
     settle(report, [&] { kernel.settle(); });
+    report = printable(std::move(report));
     report.seconds_total = seconds_since(start);
     return report;
   } catch (const std::exception& failure) {
@@ -291,7 +293,7 @@ CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
     report.implementation = kernel.name();
     report.verdict = Verdict::tool_failure;
     add_note(report, "note", std::string("the judge failed: ") + failure.what());
-    return report;
+    return printable(std::move(report));
   }
 }
 

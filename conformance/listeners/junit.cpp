@@ -1,15 +1,15 @@
 #include <fmt/format.h>
 
 #include "assay/conformance/listeners.hpp"
+#include "assay/conformance/printable.hpp"
 
 namespace assay::conformance {
 namespace {
 
-/// Text of an XML attribute or element. Control characters, which XML 1.0 cannot hold, become
-/// spaces.
+/// Text of an XML attribute or element.
 std::string escaped(std::string_view text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '&':
         result += "&amp;";
@@ -26,8 +26,11 @@ std::string escaped(std::string_view text) {
       case '\n':
         result += "&#10;";
         break;
+      case '\t':
+        result += "&#9;";
+        break;
       default:
-        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+        result += c;
     }
   }
   return result;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "assay/fixtures/destination.hpp"
 #include "assay/fixtures/record.hpp"
 #include "session.hpp"
 
@@ -158,10 +159,10 @@ TEST(Results, TheWorstErrorOfEachTensorIsFound) {
 
 TEST(Results, AFileIsReplacedAtOnce) {
   const Folder folder;
-  conformance::replace_file(folder / "a/b.txt", "first");
-  conformance::replace_file(folder / "a/b.txt", "second");
+  fixtures::replace_file(folder / "a/b.txt", "first");
+  fixtures::replace_file(folder / "a/b.txt", "second");
   EXPECT_EQ(text_of(folder / "a/b.txt"), "second");
-  EXPECT_THROW(conformance::replace_file(folder / "a/b.txt/c", "x"), fixtures::StoreError);
+  EXPECT_THROW(fixtures::replace_file(folder / "a/b.txt/c", "x"), fixtures::StoreError);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "a"), {}), 1);
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/conformance/listeners.hpp"
+#include "assay/conformance/printable.hpp"
 #include "assay/fixtures/file.hpp"
 #include "build_facts.hpp"
 #include "choose.hpp"
@@ -151,7 +152,7 @@ std::string verdict_json(const Judged& judged) {
 /// Verdicts of one file, by implementation.
 struct Verdicts {
   conformance::Results results;
-  std::map<std::string, std::vector<std::pair<std::string, std::string>>> json;
+  std::map<std::string, fixtures::Verdicts> json;
   std::map<std::string, std::int64_t> unconfirmed;
 };
 
@@ -161,6 +162,7 @@ void refuse(CaseReport report, const std::string& name, const std::string& why,
   report.implementation = name;
   report.verdict = Verdict::usage_error;
   report.findings.push_back({.rule = "note", .tensor = {}, .text = why});
+  report = printable(std::move(report));
   conformance::count(verdicts.results.summary, report);
   verdicts.results.cases.push_back(std::move(report));
 }
@@ -181,6 +183,7 @@ void judge_case(const Options& options, fixtures::CaseRecord record, Verdicts& v
       refuse(std::move(report), name, error.what(), verdicts);
       continue;
     }
+    judged.report = printable(std::move(judged.report));
     conformance::count(verdicts.results.summary, judged.report);
     verdicts.json[name].emplace_back(judge.record().id, verdict_json(judged));
     for (const std::string& item : judged.unconfirmed) ++verdicts.unconfirmed[item];
@@ -262,7 +265,7 @@ ExitCode check(const Options& options, const Context& context) {
     return ExitCode::not_conclusive;
   }
   std::vector<std::string> names;
-  for (const auto& [name, json] : verdicts.json) names.push_back(name);
+  for (const auto& [name, json] : verdicts.json) names.push_back(conformance::printable(name));
   verdicts.results.summary.implementation = joined(names);
   verdicts.results.summary.planned = verdicts.results.summary.cases;
   verdicts.results.environment = {.tool_version = build_facts().version,
@@ -272,10 +275,14 @@ ExitCode check(const Options& options, const Context& context) {
                                   .program = context.program,
                                   .started = {},
                                   .numerics = {}};
-  std::vector<std::string> left_out;
-  for (const auto& [name, json] : verdicts.json)
-    std::ranges::move(fixtures::write_verdicts(options.file, name, json), std::back_inserter(left_out));
-  for (const std::string& text : left_out) context.err << fmt::format("assay: {}\n", text);
+  const auto waits = [&] {
+    context.err << fmt::format("assay: {} is in use by another process; waiting for it\n",
+                               options.file)
+                << std::flush;
+  };
+  if (!verdicts.json.empty())
+    for (const std::string& text : fixtures::write_verdicts(options.file, verdicts.json, waits))
+      context.err << fmt::format("assay: {}\n", conformance::printable(text));
   for (const CaseReport& report : verdicts.results.cases)
     if (report.verdict == Verdict::usage_error)
       context.err << fmt::format("assay: {}\n", report.findings.front().text);

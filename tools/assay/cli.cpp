@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <new>
 #include <string_view>
 
 #include "assay/cli/main.hpp"
+#include "assay/conformance/printable.hpp"
 #include "assay/conformance/results.hpp"
 #include "assay/fixtures/file.hpp"
 #include "assay/fixtures/foreign.hpp"
@@ -119,10 +121,13 @@ ExitCode execute(std::vector<std::string> words, const Context& context) {
   try {
     return dispatch(std::move(words), context);
   } catch (const UsageError& error) {
-    context.err << "assay: " << error.what() << '\n';
+    context.err << "assay: " << conformance::printable(error.what()) << '\n';
     return ExitCode::usage;
+  } catch (const std::bad_alloc&) {
+    context.err << "assay: there is not enough memory\n";
+    return ExitCode::not_conclusive;
   } catch (const std::exception& error) {
-    context.err << "assay: " << error.what() << '\n';
+    context.err << "assay: " << conformance::printable(error.what()) << '\n';
     return ExitCode::not_conclusive;
   }
 }

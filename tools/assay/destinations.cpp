@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "assay/conformance/results.hpp"
 #include "assay/fixtures/record.hpp"
 
 namespace assay::cli {
@@ -103,7 +102,8 @@ conformance::Sink sink(const std::string& path, const Context& context) {
   if (path.empty()) return {};
   if (is_standard_output(path))
     return [&out = context.out](std::string_view text) { out << text << std::flush; };
-  return [path](std::string_view text) { conformance::replace_file(path, text); };
+  // Where it lies is settled now: a kernel may go to another folder.
+  return [file = fs::absolute(path)](std::string_view text) { fixtures::replace_file(file, text); };
 }
 
 Context beside(const std::vector<Destination>& texts, const Context& context) {

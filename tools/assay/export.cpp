@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "assay/conformance/exact.hpp"
+#include "assay/conformance/printable.hpp"
 #include "assay/conformance/record.hpp"
 #include "assay/fixtures/file.hpp"
 #include "case_flags.hpp"
@@ -152,7 +153,7 @@ std::int64_t write_cases(const Options& options, const std::vector<conformance::
         add_actual(*record, c, *implementation);
       } catch (const std::exception& failure) {
         context.err << fmt::format("{} made nothing of {}: {}\n", implementation->name(), record->command,
-                                   failure.what());
+                                   conformance::printable(failure.what()));
       }
     writer.write(*record);
     progress.show(fmt::format("{} of {} cases of {}", ++written, cases.size(), Op::name));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "assay/conformance/printable.hpp"
 #include "assay/conformance/record.hpp"
 #include "assay/fixtures/record.hpp"
 #include "assay/spec/implementation.hpp"
@@ -25,7 +26,7 @@ class Recorder final : public spec::Implementation<Op> {
 
   /// `name` is the one under which the registry lists it: replay lines hold it.
   Recorder(spec::Implementation<Op>& inner, std::string name)
-      : inner_(inner), name_(std::move(name)) {}
+      : inner_(inner), name_(conformance::printable(name)) {}
 
   std::string name() const override { return name_; }
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {

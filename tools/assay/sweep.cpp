@@ -192,23 +192,29 @@ std::vector<Destination> texts(const Options& options) {
   return {{"--report", options.report}, {"--html", options.html}, {"--junit", options.junit}};
 }
 
+/// Where the results go. They are settled before a kernel runs, which may go to another folder.
+struct Sinks {
+  conformance::Sink report, html, junit;
+};
+
 /// Prints the results and writes what is made of all of them at once. A report on standard output
 /// cannot be replaced: it is written here alone.
-void publish(const conformance::Results& results, const Options& options, const Context& context) {
+void publish(const conformance::Results& results, const Options& options, const Sinks& sinks,
+             const Context& context) {
   const Context told = beside(texts(options), context);
   print_results(results, told.out);
   if (!results.shrunk.empty() || is_standard_output(options.report))
-    if (const auto write = sink(options.report, context)) write(conformance::to_json(results));
-  if (const auto write = sink(options.html, context)) write(dashboard_page(results));
+    if (sinks.report) sinks.report(conformance::to_json(results));
+  if (sinks.html) sinks.html(dashboard_page(results));
   told.out << '\n';
   print_files(options, told.out);
 }
 
 /// The store of the sweep, with what an earlier start of it left. Errors: UsageError where `--resume` finds nothing of it.
-fixtures::Store opened_store(const Options& options, const std::string& plan,
-                             const Context& context) {
+fixtures::Store opened_store(const Options& options, const std::filesystem::path& path,
+                             const std::string& plan, const Context& context) {
   using Leftover = fixtures::Store::Leftover;
-  const Leftover leftover = fixtures::Store::leftover(options.store, plan);
+  const Leftover leftover = fixtures::Store::leftover(path, plan);
   if (options.resume && leftover == Leftover::none)
     throw UsageError(
         fmt::format("--resume: no interrupted sweep lies beside {}{}", options.store,
@@ -220,7 +226,30 @@ fixtures::Store opened_store(const Options& options, const std::string& plan,
   if (options.resume && leftover == Leftover::other_plan)
     throw UsageError("--resume: " + another + "; without --resume it is discarded");
   if (leftover == Leftover::other_plan) context.err << another << "; it is discarded\n";
-  return {options.store, plan};
+  const std::string damaged =
+      fmt::format("the journal of the sweep beside {} is damaged from end to end", options.store);
+  if (options.resume && leftover == Leftover::damaged)
+    throw UsageError("--resume: " + damaged + "; without --resume the sweep starts anew");
+  if (leftover == Leftover::damaged) context.err << damaged << "; the sweep starts anew\n";
+  fixtures::Store store(path, plan);
+  const auto [records, parts] = store.damage();
+  if (records > 0 || parts > 0)
+    context.err << fmt::format("{} records and {} parts of the sweep beside {} are damaged; what "
+                               "they held is run again\n",
+                               records, parts, options.store);
+  return store;
+}
+
+/// What the store makes of its parts at the end; false where it lacks cases.
+bool is_stored(fixtures::Store& store, const Summary& summary, const Options& options,
+               const Context& context) {
+  const std::vector<std::string> left_out =
+      summary.cases < summary.planned ? store.snapshot() : store.merge();
+  if (left_out.empty()) return true;
+  context.err << fmt::format("{} lacks {} cases, the first is {}: what was kept of them was changed "
+                             "by somebody else; the same command runs them again\n",
+                             options.store, left_out.size(), left_out.front());
+  return false;
 }
 
 ExitCode sweep(const Options& options, const Context& context) {
@@ -232,6 +261,12 @@ ExitCode sweep(const Options& options, const Context& context) {
   const std::int64_t shrink = integer_value("--shrink", options.shrink, 0, 1000);
   least_judged(options);
   tell_in_process(options.implementation, context.err);
+  const Sinks sinks = {.report = sink(options.report, context),
+                       .html = sink(options.html, context),
+                       .junit = sink(options.junit, context)};
+  const std::filesystem::path store_path = options.store.empty()
+                                               ? std::filesystem::path()
+                                               : std::filesystem::absolute(options.store);
   const Parts parts = sweep_parts(options.operator_name, context.registry, options.implementation,
                                   options.plan, context.err);
   Order order = order_of(parts);
@@ -240,9 +275,9 @@ ExitCode sweep(const Options& options, const Context& context) {
       context.err, context.terminal ? conformance::Progress::bar : conformance::Progress::lines,
       std::move(order.costs));
   conformance::JsonListener json(
-      is_standard_output(options.report) ? conformance::Sink() : sink(options.report, context),
+      is_standard_output(options.report) ? conformance::Sink() : sinks.report,
       environment(options, parts, context));
-  conformance::JunitListener junit(sink(options.junit, context), context.program);
+  conformance::JunitListener junit(sinks.junit, context.program);
   std::vector<conformance::SweepListener*> listeners = {&console};
   conformance::SweepControl control{.stop = &context.stop};
   if (!options.budget.empty()) control.budget_seconds = seconds_value("--budget", options.budget);
@@ -251,7 +286,8 @@ ExitCode sweep(const Options& options, const Context& context) {
   std::optional<conformance::StoreListener> storing;
   std::map<std::string, CaseReport> earlier;
   if (!options.store.empty()) {
-    store.emplace(opened_store(options, plan_text(parts, options.implementation), context));
+    store.emplace(
+        opened_store(options, store_path, plan_text(parts, options.implementation), context));
     earlier = taken_up(*store);
     if (!earlier.empty())
       context.err << fmt::format("taking up {} finished cases of an interrupted sweep\n",
@@ -275,11 +311,12 @@ ExitCode sweep(const Options& options, const Context& context) {
   const Summary& summary = run.finish();
   conformance::Results results = json.results();
   results.shrunk = shrunk_failures(results.cases, shrink, parts, context);
-  publish(results, options, context);
+  publish(results, options, sinks, context);
   // Last: after a kill before this line the next start takes everything up. What a stop or a budget left out is taken up
   // as well.
-  if (store) summary.cases < summary.planned ? store->snapshot() : store->merge();
-  return conclude(summary, options, beside(texts(options), context));
+  const bool stored = !store || is_stored(*store, summary, options, context);
+  const ExitCode code = conclude(summary, options, beside(texts(options), context));
+  return code == ExitCode::conformant && !stored ? ExitCode::not_conclusive : code;
 }
 
 }  // namespace

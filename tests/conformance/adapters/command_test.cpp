@@ -1,9 +1,15 @@
 #include "assay/adapters/command.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <thread>
 
@@ -252,16 +258,72 @@ TEST(Command, AnAnswerToNoQuestionIsNamed) {
   EXPECT_THROW(answer(*kernel), spec::Unsupported) << "a fresh process";
 }
 
+/// A folder for what is temporary, of this test alone.
+class OwnTemporaryFolder {
+ public:
+  OwnTemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "assay-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+    if (const char* const before = std::getenv("TMPDIR")) before_ = before;
+    setenv("TMPDIR", path_.c_str(), 1);
+  }
+  ~OwnTemporaryFolder() {
+    before_ ? setenv("TMPDIR", before_->c_str(), 1) : unsetenv("TMPDIR");
+    std::filesystem::remove_all(path_);
+  }
+  OwnTemporaryFolder(const OwnTemporaryFolder&) = delete;
+  OwnTemporaryFolder& operator=(const OwnTemporaryFolder&) = delete;
+
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  std::set<std::string> names() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      names.insert(entry.path().filename().string());
+    return names;
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::optional<std::string> before_;
+};
+
 TEST(Command, FoldersOfOwnersThatWereKilledAreRemoved) {
+  const OwnTemporaryFolder temporary;
   const auto first = open_command<Op>(probe);
-  const std::filesystem::path abandoned =
-      std::filesystem::temp_directory_path() / "assay-command-abandoned";
-  std::filesystem::create_directory(abandoned);
-  std::ofstream(abandoned / "case.h5") << "of a case that took too long";
-  const auto second = open_command<Op>(probe);
-  EXPECT_FALSE(std::filesystem::exists(abandoned));
-  expect_copies(answer(*first));
-  expect_copies(answer(*second));
+  const std::set<std::string> living = temporary.names();
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto kernel = open_command<Op>(probe);
+    raise(SIGKILL);
+  }
+  waitpid(child, nullptr, 0);
+  ASSERT_EQ(temporary.names().size(), living.size() + 1);
+  {
+    const auto second = open_command<Op>(probe);
+    EXPECT_EQ(temporary.names().size(), living.size() + 1) << "one went, one came";
+    expect_copies(answer(*first));
+    expect_copies(answer(*second));
+  }
+  EXPECT_EQ(temporary.names(), living);
+}
+
+/// The beginning of a name is no mark.
+TEST(Command, FoldersThatSomebodyElseMadeStay) {
+  const OwnTemporaryFolder temporary;
+  namespace fs = std::filesystem;
+  const std::string text =
+      "assay made this folder for the calls of one program; it removes it, and all that lies in it.\n";
+  for (const char* name : {"assay-command-abandoned", "assay-command-thesis", "elsewhere"})
+    fs::create_directory(temporary / name);
+  std::ofstream(temporary / "assay-command-abandoned/case.h5") << "mine";
+  std::ofstream(temporary / "assay-command-thesis/.assay-folder") << text << "but mine";
+  std::ofstream(temporary / "elsewhere/.assay-folder") << text;
+  fs::create_symlink(temporary / "elsewhere", temporary / "assay-command-AbCdEf");
+  std::ofstream(temporary / "assay-command-file") << text;
+  const std::set<std::string> before = temporary.names();
+  { const auto kernel = open_command<Op>(probe); }
+  EXPECT_EQ(temporary.names(), before);
+  EXPECT_TRUE(fs::exists(temporary / "elsewhere/.assay-folder"));
 }
 
 TEST(Command, DoneWithoutAFileIsNamed) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
@@ -77,6 +78,29 @@ def test_outputs_are_read_back(cases: list[assay.Case]) -> None:
     assert np.array_equal(cases[0].outputs("a/b 100%")["dq"], dq + 1)
     assert list(cases[0].outputs("a/b 100%")) == ["dq"]
     assert cases[0].outputs("nobody") == {}
+
+
+def test_a_file_is_replaced_at_once(exported: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.h5"
+    assay.write_cases(copy, assay.read_cases(exported))
+    copy.chmod(0o640)
+    before = copy.read_bytes()
+
+    def torn() -> Iterator[assay.Case]:
+        yield assay.read_cases(exported)[0]
+        assert copy.read_bytes() == before, "the old file stays until the end"
+        raise RuntimeError("stopped half way")
+
+    with pytest.raises(RuntimeError, match="half way"):
+        assay.write_cases(copy, torn())
+    case = assay.read_cases(copy)[0]
+    with pytest.raises(TypeError):
+        assay.write_outputs(case, "x", {"dq": np.zeros((1, 1))}, profile=object())  # type: ignore[arg-type]
+    assert copy.read_bytes() == before
+    assay.write_outputs(case, "x", {"dq": np.zeros((1, 1))})
+    assert copy.stat().st_mode & 0o777 == 0o640
+    assert list(case.outputs("x")) == ["dq"]
+    assert [path.name for path in tmp_path.iterdir()] == ["copy.h5"], "nothing is left beside it"
 
 
 def test_files_that_are_none_are_named(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -72,10 +71,5 @@ Results results_from_json(const std::string& json);
 /// names for `io` and the operator.
 spec::NumericsProfile profile_from_json(const std::string& json, spec::DType io,
                                         std::string_view operator_name = {});
-
-/// Replaces a file at once: written beside, flushed to the disk, renamed. Missing folders are made.
-/// A link stays one: the file is replaced where it leads. What is no regular file is written through.
-/// Errors: fixtures::StoreError naming path and cause; an old file stays as it was.
-void replace_file(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace assay::conformance

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ import h5py
 import numpy as np
 
 from assay.dtypes import Array, exactly, numpy_dtype
+from assay.replacing import replacing, turn
 from assay.tensors import read_tensor, write_tensor
 
 SCHEMA = "assay-1"
@@ -198,8 +200,8 @@ def _header(path: Path, identity: str, group: h5py.Group) -> Case:
 
 
 def write_cases(path: str | os.PathLike[str], cases: Iterable[Case]) -> None:
-    """Writes a file of its own with these cases, whole."""
-    with h5py.File(path, "w", track_order=True) as file:
+    """Writes a file of its own with these cases, whole; until it is complete, what lay there stays."""
+    with replacing(Path(path)) as pending, h5py.File(pending, "w", track_order=True) as file:
         file.attrs["schema"] = SCHEMA
         target = file.create_group("cases", track_order=True)
         for case in cases:
@@ -215,8 +217,16 @@ def write_outputs(
 ) -> None:
     """Adds what an implementation made of the case to its file; `profile` is the JSON of its numerics.
 
-    Raises WrongType for an output whose values are not of the case's type; nothing is written then.
+    The file is copied and replaced at once, in turn with others who change it. Raises WrongType for an output whose
+    values are not of the case's type; nothing is written then.
     """
+    with turn(case.path), replacing(case.path) as pending:
+        shutil.copyfile(case.path, pending)
+        add_outputs(replace(case, path=pending), implementation, outputs, profile)
+
+
+def add_outputs(case: Case, implementation: str, outputs: Mapping[str, Array], profile: str | None = None) -> None:
+    """The same within a file that nobody else has or needs: it is not copied, and a kill may leave it torn."""
     due = numpy_dtype(str(case.problem["dtype"]))
     arrays = {name: exactly(name, np.asarray(output), due) for name, output in outputs.items()}
     with h5py.File(case.path, "r+") as file:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assay.cases import Case, read_cases, write_cases, write_outputs
+from assay.cases import Case, add_outputs, read_cases, write_cases
 from assay.dtypes import WrongType
 from assay.implementation import Function, Implementation, Rejected, Unsupported, as_implementation
 from assay.program import Program, find_program
@@ -126,7 +126,7 @@ class _Judge:
                 if changed := case.changed_inputs():
                     text = f"the implementation changed its input {', '.join(changed)}"
                     return self._report(case, "nonconformant_structural", "structure", text)
-                write_outputs(case, name, outputs, profile)
+                add_outputs(case, name, outputs, profile)
         except Unsupported as reason:
             text = f"the implementation does not offer this: {reason}"
             return self._report(case, "not_applicable", "note", text)

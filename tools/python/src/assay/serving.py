@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from assay.cases import read_cases, write_outputs
+from assay.cases import add_outputs, read_cases
 from assay.implementation import Function, Implementation, Rejected, Unsupported, as_implementation
 
 
@@ -25,7 +25,7 @@ def answer(function: Function | Implementation, path: str) -> str:
         outputs = implementation(cases[0])
         if changed := cases[0].changed_inputs():
             return one_line(f"changed: {', '.join(changed)}")
-        write_outputs(cases[0], implementation.name, outputs)
+        add_outputs(cases[0], implementation.name, outputs)
         return "done"
     except Unsupported as reason:
         return one_line(f"unsupported: {reason}")

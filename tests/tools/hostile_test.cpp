@@ -1,0 +1,329 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "assay/fixtures/file.hpp"
+#include "session.hpp"
+
+/// The program itself, several at a time, and killed.
+namespace assay::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+/// A process that runs this program, or `prepare` first; its output goes to a file.
+class Program {
+ public:
+  Program(std::vector<std::string> words, std::string output,
+          const std::function<void()>& prepare = {})
+      : output_(std::move(output)) {
+    words.insert(words.begin(), ASSAY_PROGRAM);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_ = fork();
+    if (pid_ != 0) return;
+    const int file = open(output_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(file, STDOUT_FILENO);
+    dup2(file, STDERR_FILENO);
+    if (prepare) prepare();
+    execv(arguments.front(), arguments.data());
+    _exit(127);
+  }
+  ~Program() {
+    if (!ended_) kill(), wait();
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void kill() const { ::kill(pid_, SIGKILL); }
+  bool has_ended() {
+    if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
+    return ended_;
+  }
+  /// Its exit code; -1 where a signal ended it.
+  int wait() {
+    if (!ended_) waitpid(pid_, &status_, 0), ended_ = true;
+    return WIFEXITED(status_) ? WEXITSTATUS(status_) : -1;
+  }
+  std::string output() const { return text_of(output_); }
+
+ private:
+  std::string output_;
+  pid_t pid_ = -1;
+  int status_ = 0;
+  bool ended_ = false;
+};
+
+int rounds(int by_day) {
+  const char* const wanted = std::getenv("ASSAY_HOSTILE_ROUNDS");
+  return wanted == nullptr ? by_day : std::atoi(wanted);
+}
+
+std::set<std::string> names_in(const std::string& folder) {
+  std::set<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    names.insert(entry.path().filename().string());
+  return names;
+}
+
+/// Some hundred small cases.
+const std::vector<std::string> small_sweep = {"sweep", "nsa_compress_grad", "--random=0",
+                                              "--only=--violate=NSAC"};
+
+std::vector<std::string> with(std::vector<std::string> words,
+                              const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// Records that a journal holds whole.
+std::int64_t records_in(const std::string& journal) {
+  const std::string text = text_of(journal);
+  std::int64_t count = 0;
+  for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != text.npos; at = end + 1)
+    count += text.substr(at, end - at).find("\",\"id\":\"") != text.npos ? 1 : 0;
+  return count;
+}
+
+/// The number before the text; 0 where it is absent.
+std::int64_t number_before(const std::string& text, const std::string& what) {
+  const std::size_t end = text.find(what);
+  if (end == text.npos) return 0;
+  const std::size_t begin = text.find_last_not_of("0123456789", end - 1) + 1;
+  return std::stoll(text.substr(begin, end - begin));
+}
+
+TEST(Kills, LoseNoFinishedCase) {
+  const Folder folder;
+  const std::string store = folder / "sweep.h5", journal = store + ".parts/journal.jsonl";
+  const auto command = with(small_sweep, {"--store", store});
+  std::mt19937 random(1);
+  std::int64_t taken_up = 0, finished = 0;
+  std::size_t cases = 0;
+  for (int round = 0; round < rounds(8); ++round) {
+    const std::int64_t before = records_in(journal);
+    Program sweep(command, folder / "output");
+    const auto delay = std::chrono::milliseconds(std::uniform_int_distribution<int>(1, 400)(random));
+    const auto deadline = std::chrono::steady_clock::now() + delay;
+    // Time that only starts once it has taken something up is spent where it matters.
+    while (!sweep.has_ended() && records_in(journal) <= before &&
+           std::chrono::steady_clock::now() < deadline + 20s)
+      std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(delay / 8);
+    sweep.kill();
+    const int code = sweep.wait();
+    const std::string said = sweep.output();
+    if (said.find(" cases against ") != said.npos) {
+      ASSERT_EQ(number_before(said, " finished cases of an interrupted sweep"), before) << said;
+      taken_up += before > 0 ? 1 : 0;
+    }
+    if (code < 0) continue;
+    ASSERT_EQ(code, 0) << said;
+    const std::size_t found = fixtures::Reader(store).ids().size();
+    if (cases == 0) cases = found;
+    EXPECT_EQ(found, cases) << "a sweep that was never killed has as many";
+    ++finished;
+    fs::remove(store);
+  }
+  EXPECT_GT(taken_up, 0) << "no kill came between two cases";
+  RecordProperty("finished", std::to_string(finished));
+  Program last(command, folder / "output");
+  EXPECT_EQ(last.wait(), 0) << last.output();
+  EXPECT_EQ(names_in(folder / ""), (std::set<std::string>{"sweep.h5", "output"}));
+}
+
+/// A file of one case with outputs of three implementations.
+std::string file_of_three(const Folder& folder) {
+  const std::string exported = folder / "exported.h5", file = folder / "three.h5";
+  Program program({"export", exported, "--implementation=optimized-a2", "nsa_compress_grad"},
+                  folder / "output");
+  EXPECT_EQ(program.wait(), 0) << program.output();
+  const fixtures::Reader reader(exported);
+  fixtures::CaseRecord record = reader.read(reader.ids().front());
+  const fixtures::Actual actual = record.actual.begin()->second;
+  record.actual.clear();
+  for (const char* name : {"x", "y", "z"}) record.actual[name] = actual;
+  fixtures::Writer writer(file);
+  writer.write(record);
+  writer.close();
+  fs::remove(exported);
+  return file;
+}
+
+TEST(Checks, ThreeOfOneFileAtOnceLoseNothing) {
+  const Folder folder;
+  const std::string original = file_of_three(folder), file = folder / "cases.h5";
+  const fixtures::Reader before(original);
+  const std::string id = before.ids().front();
+  const std::size_t outputs = before.read(id).actual.at("x").outputs.size();
+  for (int round = 0; round < rounds(6); ++round) {
+    fs::copy_file(original, file, fs::copy_options::overwrite_existing);
+    std::vector<std::unique_ptr<Program>> checks;
+    for (const std::string name : {"x", "y", "z"})
+      checks.push_back(std::make_unique<Program>(
+          std::vector<std::string>{"check", file, "--implementation", name}, folder / name));
+    for (const auto& check : checks) ASSERT_EQ(check->wait(), 0) << check->output();
+    const fixtures::CaseRecord record = fixtures::Reader(file).read(id);
+    for (const char* name : {"x", "y", "z"}) {
+      EXPECT_EQ(record.actual.at(name).outputs.size(), outputs);
+      EXPECT_EQ(record.verdicts.count(name), 1u) << name << ", round " << round;
+    }
+  }
+  EXPECT_EQ(names_in(folder / ""),
+            (std::set<std::string>{"cases.h5", "three.h5", "output", "x", "y", "z"}));
+}
+
+TEST(Checks, WaitForTheirTurnAndSaySo) {
+  const Folder folder;
+  const std::string file = file_of_three(folder);
+  const int turn = open((folder / "").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(flock(turn, LOCK_EX), 0);
+  Program check({"check", file}, folder / "said"), other({"check", file}, folder / "other");
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  while (!has(check.output(), "waiting for it") && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(5ms);
+  EXPECT_PRED2(has, check.output(), file + " is in use by another process; waiting for it");
+  EXPECT_FALSE(check.has_ended());
+  other.kill();
+  EXPECT_EQ(other.wait(), -1) << "who waits can be interrupted";
+  close(turn);
+  EXPECT_EQ(check.wait(), 0) << check.output();
+}
+
+TEST(ParallelSweeps, LeaveOneWholeReport) {
+  const Folder folder;
+  const std::string report = folder / "out/report.json";
+  std::vector<std::unique_ptr<Program>> sweeps;
+  for (const std::string name : {"a", "b", "c"})
+    sweeps.push_back(std::make_unique<Program>(
+        with(small_sweep, {"--report", report, "--html", folder / "out/page.html", "--junit",
+                           folder / "out/junit.xml"}),
+        folder / name));
+  for (const auto& sweep : sweeps) EXPECT_EQ(sweep->wait(), 0) << sweep->output();
+  EXPECT_GT(nlohmann::json::parse(text_of(report))["cases"].size(), 10u);
+  EXPECT_EQ(names_in(folder / "out"),
+            (std::set<std::string>{"report.json", "page.html", "junit.xml"}));
+}
+
+TEST(ParallelSweeps, DoNotShareAStore) {
+  const Folder folder;
+  const std::string store = folder / "sweep.h5";
+  Program first(with(small_sweep, {"--store", store}), folder / "first");
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  while (records_in(store + ".parts/journal.jsonl") == 0 && !first.has_ended() &&
+         std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(1ms);
+  Program second(with(small_sweep, {"--store", store}), folder / "second");
+  const int code = second.wait();
+  ASSERT_EQ(first.wait(), 0) << first.output();
+  // It may have come when the first one was done.
+  if (code != 0) {
+    EXPECT_EQ(code, 3);
+    EXPECT_PRED2(has, second.output(), std::string("is in use by another process"));
+  }
+  EXPECT_GT(fixtures::Reader(store).ids().size(), 10u);
+}
+
+/// What a sweep with a store says where the system lets it have little.
+std::string poor_sweep(const Folder& folder, int& code, const std::string& implementation,
+                       const std::function<void()>& prepare) {
+  Program sweep({"sweep", "nsa_compress_grad", "--random=0", "--only=--violate=NSAC-C02:",
+                 "--isolated", "--implementation", implementation, "--store", folder / "in/sweep.h5",
+                 "--report", folder / "in/report.json"},
+                folder / "output", prepare);
+  code = sweep.wait();
+  return sweep.output();
+}
+
+TEST(Poverty, OfFileDescriptorsIsNamed) {
+  const Folder folder;
+  bool has_failed = false, has_worked = false;
+  for (rlim_t count = 3; count <= 32; count += count < 16 ? 1 : 4) {
+    int code = 0;
+    const std::string said = poor_sweep(folder, code, "optimized-a2", [count] {
+      const rlimit limit{count, count};
+      setrlimit(RLIMIT_NOFILE, &limit);
+    });
+    EXPECT_NE(code, -1) << count << " descriptors: a signal\n" << said;
+    if (code == 127 || said.empty()) continue;  // too few to start any program
+    (code == 0 ? has_worked : has_failed) = true;
+    EXPECT_TRUE(code == 0 || has(said, "Too many open files")) << count << ": " << said;
+  }
+  EXPECT_TRUE(has_failed);
+  EXPECT_TRUE(has_worked);
+}
+
+TEST(Poverty, WithoutAFolderForTemporaryFilesIsNamed) {
+  const Folder folder;
+  int code = 0;
+  const std::string said = poor_sweep(folder, code, "command:true {}", [&] {
+    setenv("TMPDIR", (folder / "none").c_str(), 1);
+  });
+  EXPECT_NE(code, 0);
+  EXPECT_NE(code, -1) << said;
+  EXPECT_PRED2(has, said, std::string("no folder for temporary files"));
+}
+
+TEST(Poverty, OfRightsIsNamedBeforeTheFirstCase) {
+  const Folder folder;
+  fs::create_directory(folder / "in");
+  fs::permissions(folder / "in", fs::perms(0555));
+  fs::permissions(folder / "", fs::perms(0755));
+  int code = 0;
+  const std::string said = poor_sweep(folder, code, "optimized-a2", [] {
+    constexpr uid_t nobody = 65534;  // who may do everything cannot be kept out
+    if (geteuid() == 0 && (setgid(nobody) != 0 || setuid(nobody) != 0)) _exit(126);
+  });
+  if (code == 127) GTEST_SKIP() << "nobody may not execute this program here";
+  EXPECT_EQ(code, 2) << said;
+  EXPECT_PRED2(has, said, std::string("cannot be written: no file can be made in"));
+  EXPECT_TRUE(fs::is_empty(folder / "in"));
+}
+
+/// In process a kernel can take the judge with it to another folder.
+TEST(Poverty, OfAFolderThatIsLeftChangesNoDestination) {
+  struct Wanderer final : spec::Implementation<spec::NsaCompressGrad> {
+    explicit Wanderer(std::string elsewhere) : to(std::move(elsewhere)) {}
+    std::string name() const override { return "wanderer"; }
+    void check(const spec::Call<spec::NsaCompressGrad>&) const override { fs::current_path(to); }
+    void run(const spec::NsaCompressGrad::Problem&, const spec::NsaCompressGrad::Inputs&,
+             spec::NsaCompressGrad::Outputs&) override {}
+    std::string to;
+  };
+  const Folder folder;
+  const fs::path here = fs::current_path();
+  for (const char* name : {"start", "elsewhere"}) fs::create_directory(folder / name);
+  cli::Registry registry;
+  registry.add<spec::NsaCompressGrad>(
+      {.name = "wanderer", .summary = "goes elsewhere", .make = [&] {
+         return std::make_unique<Wanderer>(folder / "elsewhere");
+       }});
+  fs::current_path(folder / "start");
+  const Answer result =
+      answer(registry, {"sweep", "--only=--violate=NSAC-C02:", "--random=0", "--shrink=1", "--store",
+                        "s.h5", "--report", "r.json", "--html", "p.html", "--junit", "j.xml"});
+  const bool went = fs::current_path() != fs::path(folder / "start");
+  fs::current_path(here);
+  EXPECT_TRUE(went) << result.err;
+  EXPECT_EQ(names_in(folder / "start"),
+            (std::set<std::string>{"s.h5", "r.json", "p.html", "j.xml"}));
+  EXPECT_TRUE(fs::is_empty(folder / "elsewhere"));
+}
+
+}  // namespace
+}  // namespace assay::tests

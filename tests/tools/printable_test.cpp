@@ -1,0 +1,125 @@
+#include "assay/conformance/printable.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/property_tree/ptree.hpp>
+#include <boost/property_tree/xml_parser.hpp>
+#include <nlohmann/json.hpp>
+
+#include "session.hpp"
+
+namespace assay::tests {
+namespace {
+
+using conformance::printable;
+using Compress = spec::NsaCompressGrad;
+
+TEST(Printable, TextStaysAsItIs) {
+  for (const std::string text : {"", "plain", "two\nlines\tand a tab", "\xc3\xa9\xe2\x82\xac",
+                                 "\xe4\xb8\xad\xe6\x96\x87", "\xf0\x9f\x98\x80", "C:\\x1b"})
+    EXPECT_EQ(printable(text), text);
+}
+
+TEST(Printable, WhatActsIsSpeltOut) {
+  const auto bytes = [](std::string_view text) { return printable(text); };
+  EXPECT_EQ(bytes("\x1b[31mred\a\b\r\x7f"), "\\x1b[31mred\\x07\\x08\\x0d\\x7f");
+  EXPECT_EQ(bytes(std::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(bytes("\xc2\x9b"
+                  "31m"),
+            "\\u009b31m")
+      << "one character that does what ESC [ does";
+  EXPECT_EQ(bytes("\xe2\x80\xae"
+                  "drow"),
+            "\\u202edrow");
+  EXPECT_EQ(bytes("\xe2\x81\xa6\xef\xbb\xbf\xef\xbf\xbe\xe2\x80\xa8"),
+            "\\u2066\\ufeff\\ufffe\\u2028");
+  EXPECT_EQ(bytes("\xf3\xa0\x81\x81"), "\\ue0041") << "a letter that nobody sees";
+}
+
+TEST(Printable, WhatIsNoUtf8IsSpeltOutByteByByte) {
+  const auto bytes = [](std::string_view text) { return printable(text); };
+  EXPECT_EQ(bytes("\xff\x80"), "\\xff\\x80");
+  EXPECT_EQ(bytes("\xc3"), "\\xc3") << "cut off";
+  EXPECT_EQ(bytes("\xe2\x82x"), "\\xe2\\x82x");
+  EXPECT_EQ(bytes("\xc0\xaf"), "\\xc0\\xaf") << "longer than it need be";
+  EXPECT_EQ(bytes("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a pair";
+  EXPECT_EQ(bytes("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond the last one";
+}
+
+/// Everything that a text can hold which is more than text.
+const std::string loud = std::string("\x1b]0;title\a\x1b[2J\r\b") + '\0' +
+                         "\xc2\x9b"
+                         "1m\xe2\x80\xae\xff\xfe<&\">";
+
+/// Shouts wherever a kernel has something to say.
+class Shouting final : public spec::Implementation<Compress> {
+ public:
+  std::string name() const override { return "shouting " + loud; }
+  void check(const spec::Call<Compress>&) const override {
+    throw spec::Rejected(spec::Status::param_invalid, "no: " + loud);
+  }
+  void run(const Compress::Problem&, const Compress::Inputs&, Compress::Outputs&) override {
+    throw spec::Misconduct(spec::Misconduct::Kind::crash, "dead: " + loud);
+  }
+  std::vector<spec::Metric> metrics() const override {
+    return {{.name = "m" + loud, .value = 1, .unit = "u" + loud}};
+  }
+};
+
+cli::Registry shouting() {
+  cli::Registry registry;
+  registry.add<Compress>({.name = "shouting", .summary = "shouts", .make = [] {
+                            return std::make_unique<Shouting>();
+                          }});
+  return registry;
+}
+
+/// Nothing but text, and the lines of it.
+void expect_quiet(const std::string& text, const std::string& what) {
+  EXPECT_FALSE(text.empty()) << what;
+  EXPECT_EQ(printable(text), text) << what;
+}
+
+TEST(Printable, AKernelThatShoutsIsQuoted) {
+  const Folder folder;
+  const Answer sweep =
+      answer(shouting(), {"sweep", "--only=--heads=1", "--random=0", "--shrink=1", "--report",
+                          folder / "r.json", "--html", folder / "p.html", "--junit",
+                          folder / "j.xml", "--store", folder / "s.h5"});
+  EXPECT_EQ(sweep.code, 1) << sweep.err;
+  expect_quiet(sweep.out, "output");
+  expect_quiet(sweep.err, "errors");
+  EXPECT_PRED2(has, sweep.err + sweep.out, std::string("\\x1b]0;title\\x07"));
+  for (const char* name : {"r.json", "p.html", "j.xml"}) expect_quiet(text_of(folder / name), name);
+  EXPECT_GT(nlohmann::json::parse(text_of(folder / "r.json"))["cases"].size(), 0u);
+  boost::property_tree::ptree junit;
+  std::istringstream xml(text_of(folder / "j.xml"));
+  EXPECT_NO_THROW(boost::property_tree::read_xml(xml, junit));
+  const Answer run = answer(shouting(), {"run", "nsa_compress_grad"});
+  expect_quiet(run.out + run.err, "run");
+  const Answer again = answer(shouting(), {"report", folder / "r.json"});
+  expect_quiet(again.out + again.err, "report");
+}
+
+TEST(Printable, AReportOfSomebodyElseIsQuoted) {
+  const Folder folder;
+  answer(shouting(), {"sweep", "--only=--violate=NSAC-C02:", "--random=0", "--report", folder / "r.json"});
+  auto report = nlohmann::json::parse(text_of(folder / "r.json"));
+  for (auto& one : report["cases"]) {
+    one["findings"][0]["text"] = "\x1b[2J\xe2\x80\xae";
+    one["command_line"] = "nsa_compress_grad \x1b[2J";
+  }
+  report["environment"]["implementation"] = "\x1b[2J";
+  std::ofstream(folder / "loud.json") << report;
+  const Answer told = answer(shouting(), {"report", folder / "loud.json"});
+  expect_quiet(told.out + told.err, "report");
+}
+
+TEST(Printable, WhatIsRefusedIsQuoted) {
+  const Answer refused = answer(shouting(), {"run", "nsa_compress_grad", "--heads=\x1b[2J\xff"});
+  EXPECT_EQ(refused.code, 2);
+  expect_quiet(refused.err, "refusal");
+}
+
+}  // namespace
+}  // namespace assay::tests
