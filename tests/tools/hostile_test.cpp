@@ -310,9 +310,10 @@ TEST(Poverty, OfAFolderThatIsLeftChangesNoDestination) {
   for (const char* name : {"start", "elsewhere"}) fs::create_directory(folder / name);
   cli::Registry registry;
   registry.add<spec::NsaCompressGrad>(
-      {.name = "wanderer", .summary = "goes elsewhere", .make = [&] {
-         return std::make_unique<Wanderer>(folder / "elsewhere");
-       }});
+      {.name = "wanderer",
+       .summary = "goes elsewhere",
+       .make = [&] { return std::make_unique<Wanderer>(folder / "elsewhere"); },
+       .in_process = true});
   fs::current_path(folder / "start");
   const Answer result =
       answer(registry, {"sweep", "--only=--violate=NSAC-C02:", "--random=0", "--shrink=1", "--store",

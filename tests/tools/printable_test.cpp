@@ -68,9 +68,10 @@ class Shouting final : public spec::Implementation<Compress> {
 
 cli::Registry shouting() {
   cli::Registry registry;
-  registry.add<Compress>({.name = "shouting", .summary = "shouts", .make = [] {
-                            return std::make_unique<Shouting>();
-                          }});
+  registry.add<Compress>({.name = "shouting",
+                          .summary = "shouts",
+                          .make = [] { return std::make_unique<Shouting>(); },
+                          .in_process = true});
   return registry;
 }
 
@@ -83,7 +84,7 @@ void expect_quiet(const std::string& text, const std::string& what) {
 TEST(Printable, AKernelThatShoutsIsQuoted) {
   const Folder folder;
   const Answer sweep =
-      answer(shouting(), {"sweep", "--only=--heads=1", "--random=0", "--shrink=1", "--report",
+      answer(shouting(), {"sweep", "--only=--violate=NSAC-C0", "--random=0", "--shrink=1", "--report",
                           folder / "r.json", "--html", folder / "p.html", "--junit",
                           folder / "j.xml", "--store", folder / "s.h5"});
   EXPECT_EQ(sweep.code, 1) << sweep.err;

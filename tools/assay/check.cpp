@@ -280,9 +280,11 @@ ExitCode check(const Options& options, const Context& context) {
                                options.file)
                 << std::flush;
   };
+  std::vector<std::string> left_out;
   if (!verdicts.json.empty())
-    for (const std::string& text : fixtures::write_verdicts(options.file, verdicts.json, waits))
-      context.err << fmt::format("assay: {}\n", conformance::printable(text));
+    left_out = fixtures::write_verdicts(options.file, verdicts.json, waits);
+  for (const std::string& text : left_out)
+    context.err << fmt::format("assay: {}\n", conformance::printable(text));
   for (const CaseReport& report : verdicts.results.cases)
     if (report.verdict == Verdict::usage_error)
       context.err << fmt::format("assay: {}\n", report.findings.front().text);
