@@ -78,13 +78,14 @@ bool is_small(const spec::Call<Op>& call) {
   visit_fields(call.parameters, [&](std::string_view, const auto& member) {
     if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>) {
       if (member.dtype >= spec::DType::hifloat8) small = false;  // which has no numbers
-      std::int64_t reach = 1;
+      std::int64_t reach = 1, elements = 1;  // strides of 0 show few of them often
       if (member.offset < 0 || member.offset > 1 << 20) small = false;
       for (std::size_t k = 0; small && k < member.shape.size(); ++k) {
         const std::int64_t extent = member.shape[k], stride = member.strides[k];
         small = extent >= 0 && extent <= 1 << 12 && stride >= 0 && stride <= 1 << 16;
-        if (small) reach += extent * stride;
-        small = small && reach <= 1 << 22;
+        if (!small) break;
+        reach += extent * stride, elements *= std::max<std::int64_t>(extent, 1);
+        small = reach <= 1 << 22 && elements <= 1 << 18;
       }
     }
   });
