@@ -16,6 +16,9 @@ run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${FOLDER}/build -G ${GENERATOR} -D CMAKE_
     -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=Release)
 run(${CMAKE_COMMAND} --build ${FOLDER}/build)
 
+file(GLOB FILES ${FOLDER}/prefix/bin/* ${FOLDER}/prefix/lib/*.so)
+include(${CMAKE_CURRENT_LIST_DIR}/hardened.cmake)
+
 # The package must not lead back to the sources or the build.
 file(GLOB_RECURSE package ${FOLDER}/prefix/*.cmake)
 foreach(file IN LISTS package)

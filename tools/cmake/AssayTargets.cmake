@@ -13,11 +13,42 @@ function(assay_refuse_value_changing_flags)
   endforeach()
 endfunction()
 
-# Flags of every target of ours: no contraction, and in developer mode warnings, sanitizers, coverage.
+# The strongest level of _FORTIFY_SOURCE that the compiler and its C library know, in ASSAY_FORTIFY.
+function(assay_find_fortify)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS "-O1 -Werror -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")
+  check_cxx_source_compiles("#include <cstring>\nint main() {}" ASSAY_HAS_FORTIFY_3)
+  if(ASSAY_HAS_FORTIFY_3)
+    set(ASSAY_FORTIFY 3 PARENT_SCOPE)
+  else()
+    set(ASSAY_FORTIFY 2 PARENT_SCOPE)
+  endif()
+endfunction()
+assay_find_fortify()
+
+# What makes a mistake in memory end a program before somebody makes use of it. Static libraries are compiled for
+# programs: code of shared ones has POSITION_INDEPENDENT_CODE.
+function(assay_harden target)
+  set(type $<TARGET_PROPERTY:TYPE>)
+  set(is_program $<STREQUAL:${type},EXECUTABLE>)
+  set(is_shared $<IN_LIST:${type},SHARED_LIBRARY$<SEMICOLON>MODULE_LIBRARY>)
+  set(is_pic $<BOOL:$<TARGET_PROPERTY:POSITION_INDEPENDENT_CODE>>)
+  target_compile_options(${target} PRIVATE -fstack-protector-strong
+                                           $<$<NOT:$<OR:${is_shared},${is_pic}>>:-fPIE>)
+  if(NOT ASSAY_SANITIZE)  # which watches the same calls itself
+    set(optimized $<NOT:$<CONFIG:Debug>>)
+    target_compile_options(${target} PRIVATE
+      $<${optimized}:-U_FORTIFY_SOURCE> $<${optimized}:-D_FORTIFY_SOURCE=${ASSAY_FORTIFY}>)
+  endif()
+  target_link_options(${target} PRIVATE -Wl,-z,relro,-z,now,-z,noexecstack $<${is_program}:-pie>)
+endfunction()
+
+# Flags of every target of ours: no contraction, hardening, and in developer mode warnings, sanitizers, coverage.
 function(assay_own_flags target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE -ffp-contract=off)
+  assay_harden(${target})
   if(ASSAY_DEVELOPER)
     # GCC 12 takes "text" + std::string for overlapping copies (its bug 105651), and assignments to the strings of a
     # precompiled header for writes out of bounds; builds without those headers keep these two warnings.
