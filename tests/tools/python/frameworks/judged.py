@@ -28,8 +28,8 @@ def judged(implementation: assay.Implementation, dtype: str) -> assay.Reports:
 
 
 def failing_outputs(report: assay.Report) -> set[str]:
-    """The outputs that a verdict is about."""
-    return {finding.tensor for finding in report.findings if finding.tensor}
+    """The outputs that a verdict is about; a note tells of what would have passed."""
+    return {finding.tensor for finding in report.findings if finding.tensor and finding.rule != "note"}
 
 
 def share_of_equal_bits(
