@@ -18,6 +18,7 @@ struct RowCoverage {
     std::string name;  ///< "ROW:name"
     std::int64_t cases = 0;
   };
+  /// A row, and the cases on either side of it.
   struct Row {
     std::string id;
     bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise
@@ -48,6 +49,7 @@ void complete(RowCoverage& coverage);
 
 /// Pairs of values on the axes on which cases differ, and the cases with numbers that hold them.
 struct PairCoverage {
+  /// A pair of values of two axes of an operator.
   struct Cell {
     std::string operator_name;
     std::string first, second;              ///< "surface=u1"

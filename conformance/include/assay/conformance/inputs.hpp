@@ -18,6 +18,7 @@ struct InputProfile {
 /// The input profiles of an operator, and the named contents of each pattern of its cases.
 template <class Op>
 std::span<const InputProfile> profiles();
+/// A pattern of an operator's cases and the contents that it can name.
 struct PatternNames {
   std::string_view field;  ///< of Patterns<Op>
   std::span<const InputProfile> names;

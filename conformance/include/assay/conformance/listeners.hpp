@@ -20,6 +20,7 @@ enum class Progress : std::uint8_t { bar, lines };
 
 /// Seconds since some moment.
 using Clock = std::function<double()>;
+/// The clock of the machine, which nobody sets.
 double steady_seconds();
 
 /// Progress with the time left, and the first case of each of the first ten faults as soon as it is

@@ -47,6 +47,7 @@ enum class Stream : std::uint64_t {
   input, weight, lists, statistics
 };
 
+/// Random numbers that no other stream of the seed shares.
 constexpr Random stream(std::uint64_t seed, Stream which) {
   return {seed, static_cast<std::uint64_t>(which)};
 }

@@ -12,6 +12,7 @@ namespace assay::conformance {
 /// How many times as many random cases a full plan has.
 inline constexpr std::int64_t full_random_factor = 5;
 
+/// Which cases are planned, and from which seed random ones are drawn.
 struct SamplingPlan {
   std::uint64_t seed = 1;
   bool full = false;          ///< model shapes whole, more random cases

@@ -21,6 +21,7 @@ struct ShrinkBudget {
 /// fail each time.
 enum class ShrinkEnd : std::uint8_t { smallest, runs, seconds, stopped, unsteady };
 
+/// What shrinking a case found.
 template <class Op>
 struct Shrunk {
   Case<Op> smallest;

@@ -17,6 +17,7 @@
 
 namespace assay::conformance {
 
+/// What a sweep has judged so far, counted.
 struct Summary {
   std::string implementation;
   std::int64_t planned = 0;  ///< cases that the sweep was given
@@ -36,6 +37,7 @@ struct Summary {
 /// cases that conform and whose numbers were judged.
 void count(Summary& summary, const CaseReport& report);
 
+/// Who is told of a sweep: that it starts, every case in the order of its judging, that it ends.
 class SweepListener {
  public:
   virtual ~SweepListener() = default;

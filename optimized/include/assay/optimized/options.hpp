@@ -26,6 +26,7 @@ namespace assay::optimized {
 /// What this machine can execute, fastest first; `portable` is always there.
 std::vector<Instructions> available_instructions();
 
+/// How a kernel uses this machine.
 struct Options {
   int threads = 0;  ///< host threads, 0: all; never changes a bit of the result
   Instructions instructions = Instructions::fastest;

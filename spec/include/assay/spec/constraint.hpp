@@ -10,6 +10,7 @@
 
 namespace assay::spec {
 
+/// Where a row stands: a document or a file upstream, and the section in it.
 struct Source {
   std::string_view document, section;
 };

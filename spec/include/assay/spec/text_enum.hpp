@@ -41,6 +41,7 @@ inline constexpr auto spellings_of = nullptr;
 template <class Enum>
 concept Spelled = requires(Enum value) { spellings_of<Enum>.text(value); };
 
+/// How the value is spelt in files, flags and messages.
 template <Spelled Enum>
 constexpr std::string_view to_string(Enum value) {
   return spellings_of<Enum>.text(value);

@@ -16,6 +16,7 @@
 
 namespace assay::conformance {
 
+/// What a profile leaves open: the contents of mask and dropout bits.
 template <>
 struct Patterns<spec::FlashAttentionScoreGrad> {
   std::string mask = "random";  ///< of a user mask

@@ -17,6 +17,7 @@
 
 namespace assay::conformance {
 
+/// What a profile leaves open: the lists.
 template <>
 struct Patterns<spec::NsaSelectedAttentionGrad> {
   std::string lists = "shuffled";  ///< which blocks the queries list

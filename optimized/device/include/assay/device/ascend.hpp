@@ -19,6 +19,7 @@ struct Quantity {
   double low = value, high = value;
 };
 
+/// How many cores of either kind a device has, and how fast they are.
 struct Cores {
   Quantity cube, vector, clock;
 };
@@ -44,6 +45,7 @@ struct VectorCost {
   Quantity start, slope;
 };
 
+/// What each instruction of the vector unit costs, and a barrier between two.
 struct VectorCosts {
   VectorCost muls, add, sub, mul, div, exp, sqrt, select, cast_to_16bit, cast_to_fp32, row_sum;
   Quantity barrier;

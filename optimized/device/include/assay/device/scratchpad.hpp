@@ -18,6 +18,7 @@ class DeviceFault : public std::runtime_error {
 /// One on-chip buffer of a core: hands out tiles and remembers the most that was in use.
 class Scratchpad {
  public:
+  /// A part of the buffer that was handed out.
   struct Tile {
     std::string what;
     Bytes offset, size;

@@ -162,6 +162,7 @@ struct FlashAttentionScoreGrad {
     std::optional<Tensor> query_rope = {}, key_rope = {};
   };
 
+  /// Tensors of phase 2 that a run fills.
   struct Outputs {
     Tensor dq, dk, dv;
     std::optional<Tensor> dq_rope = {}, dk_rope = {};
@@ -177,6 +178,7 @@ struct FlashAttentionScoreGrad {
     bool workspace_size = true, executor = true;  ///< false: null pointers
   };
 
+  /// Numbers and words of phase 1, by their documented names.
   struct Attributes {
     double scale_value = 1.0, keep_prob = 1.0;
     std::int64_t pre_tokens = unbounded_tokens, next_tokens = unbounded_tokens, head_num = 1;

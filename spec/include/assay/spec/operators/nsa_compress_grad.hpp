@@ -57,6 +57,7 @@ struct NsaCompressGrad {
     Tensor output_grad, input, weight;
   };
 
+  /// Tensors of phase 2 that a run fills.
   struct Outputs {
     Tensor input_grad, weight_grad;
   };
@@ -68,6 +69,7 @@ struct NsaCompressGrad {
     bool workspace_size = true, executor = true;           ///< false: null pointers
   };
 
+  /// Numbers and words of phase 1, by their documented names.
   struct Attributes {
     std::int64_t compress_block_size = 32, compress_stride = 16, act_seq_len_type = 0;
     std::optional<std::string> layout;  ///< nullopt: a null pointer

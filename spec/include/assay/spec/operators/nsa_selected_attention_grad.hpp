@@ -80,6 +80,7 @@ struct NsaSelectedAttentionGrad {
     std::optional<Tensor> atten_mask = {};  ///< 1 excludes; in sparse mode 2 alone it counts
   };
 
+  /// Tensors of phase 2 that a run fills.
   struct Outputs {
     Tensor dq, dk, dv;
   };
@@ -92,6 +93,7 @@ struct NsaSelectedAttentionGrad {
     bool workspace_size = true, executor = true;  ///< false: null pointers
   };
 
+  /// Numbers and words of phase 1, by their documented names.
   struct Attributes {
     double scale_value = 1.0;
     std::int64_t selected_block_size = 64, selected_block_count = 16, head_num = 1;
