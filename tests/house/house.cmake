@@ -1,6 +1,10 @@
-# Rules about the text of our own files that no compiler checks. Usage: cmake -D ROOT=<folder> -P house.cmake
+# Rules about the text of our own files that no compiler checks. Usage: cmake [-D ROOT=<folder>] -P house.cmake
 # Prints every breach and fails if there is one.
 cmake_minimum_required(VERSION 3.25)
+
+if(NOT ROOT)
+  get_filename_component(ROOT ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
+endif()
 
 file(GLOB files LIST_DIRECTORIES false RELATIVE ${ROOT} ${ROOT}/*)
 foreach(folder .ci bench conformance fixtures optimized reference spec tests tools)
