@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::string_view answers =
     "done, unsupported: REASON, rejected: STATUS TEXT, changed: INPUT, error: TEXT";
 constexpr std::size_t shown = 200;        // characters of an answer that a message quotes
+constexpr std::size_t longest_answer = 1000;   // characters that a report has of one
 constexpr std::streamoff last_words_size = 800;
 constexpr int wrong_usage = 2;                 // exit status, by convention
 constexpr std::chrono::seconds greeting_time{20};
@@ -31,6 +32,12 @@ std::optional<std::string> told(const std::string& answer, std::string_view word
   if (!answer.starts_with(word) || answer.size() <= word.size() || answer[word.size()] != ':')
     return std::nullopt;
   return without_blanks_in_front(answer.substr(word.size() + 1));
+}
+
+/// An answer to a case, the beginning of a long one.
+std::string for_reports(std::string answer) {
+  if (answer.size() > longest_answer) answer.replace(longest_answer, std::string::npos, " ...");
+  return answer;
 }
 
 bool is_answer(const std::string& line) {
@@ -82,7 +89,7 @@ void Conversation::greet() {
 }
 
 void Conversation::work_on(const std::filesystem::path& file) {
-  const std::string answer = ask(file);
+  const std::string answer = for_reports(ask(file));
   if (answer == "done") return;
   if (const auto reason = told(answer, "unsupported")) throw spec::Unsupported(*reason);
   if (const auto text = told(answer, "rejected")) throw rejection(*text);
@@ -130,9 +137,9 @@ std::string Conversation::ask_once(const std::filesystem::path& file) {
   process_->hang_up();
   std::string line, last;
   while (Clock::now() < deadline) {  // it may write without end
-    const Process::Heard heard = process_->hear(line, deadline);
-    if (heard == Process::Heard::end || heard == Process::Heard::nothing) break;
-    last = heard == Process::Heard::line ? line : "";
+    const Process::Heard heard = process_->hear(line, deadline, Process::LongLine::cut);
+    if (heard != Process::Heard::line) break;
+    last = line;
   }
   const auto end = process_->ended(deadline);
   if (!end) give_up(Kind::timeout, "did not end within " + seconds_text(limits_.answer));

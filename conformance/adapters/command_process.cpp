@@ -112,11 +112,22 @@ bool Process::has_line(std::string& line) {
   return true;
 }
 
-Process::Heard Process::hear(std::string& line, Deadline deadline) {
+void Process::keep(std::string_view block) {
+  if (is_cut_) block.remove_prefix(std::min(block.find('\n'), block.size()));
+  if (block.empty()) return;
+  is_cut_ = false;
+  heard_ += block;
+}
+
+Process::Heard Process::hear(std::string& line, Deadline deadline, LongLine long_line) {
   while (!has_line(line)) {
-    if (heard_.size() > longest_line) {
+    if (heard_.size() > longest_line && long_line == LongLine::refused) {
       heard_.clear();
       return Heard::no_line;
+    }
+    if (heard_.size() > longest_line) {
+      heard_.resize(longest_line);
+      is_cut_ = true;
     }
     // Asked first: what it wrote before its end is there. What it left running may keep its output open.
     const auto now = std::chrono::steady_clock::now();
@@ -131,10 +142,10 @@ Process::Heard Process::hear(std::string& line, Deadline deadline) {
     const ssize_t size = ready <= 0 ? -1 : ::read(output_.number(), block.data(), block.size());
     if (ready != 0 && size < 0 && errno == EINTR) continue;  // a signal to us is no concern of the program
     if (size > 0) {
-      heard_.append(block.data(), static_cast<std::size_t>(size));
+      keep({block.data(), static_cast<std::size_t>(size)});
     } else {
       if (heard_.empty()) return Heard::end;
-      heard_ += '\n';  // a last line without its end
+      keep("\n");  // a last line without its end
     }
   }
   return Heard::line;

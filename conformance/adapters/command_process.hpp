@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,9 +43,11 @@ class Process {
 
   /// What a wait for its standard output gave: no_line is text that is too long to be one.
   enum class Heard { line, no_line, end, nothing };
+  /// What becomes of a line of more than 64 KiB: it is none, or only its beginning is kept.
+  enum class LongLine { refused, cut };
   /// Its next line; `end` where it closed its output, `nothing` at the deadline. What it wrote before is heard behind
   /// the deadline, too.
-  Heard hear(std::string& line, Deadline deadline);
+  Heard hear(std::string& line, Deadline deadline, LongLine long_line = LongLine::refused);
 
   /// How it ended; nothing while it runs, unless it ends before the deadline.
   std::optional<End> ended(Deadline deadline);
@@ -53,10 +56,13 @@ class Process {
  private:
   /// Takes a line from what was read.
   bool has_line(std::string& line);
+  /// Keeps what was read, but for the rest of a line that was cut.
+  void keep(std::string_view block);
 
   pid_t pid_ = -1;
   Descriptor input_, output_;
   std::string heard_;  ///< read, not yet a line
+  bool is_cut_ = false;  ///< what comes up to the end of the line is left out
   std::optional<End> end_;
 };
 

@@ -243,6 +243,30 @@ TEST(Command, ALineWithoutAnEndIsNoAnswer) {
   EXPECT_THROW(answer(*open_command<Op>(chatter)), spec::Unsupported);
 }
 
+/// A program that prints `words` and a letter so many times, in a single last line, for every case.
+std::string printing(const std::string& words, int letters) {
+  return "sh -c 'printf \"" + words + "\"; head -c " + std::to_string(letters) +
+         " /dev/zero | tr \"\\0\" x' {}";
+}
+
+/// The beginning says what a long last line is.
+TEST(Command, ALongLastLineCountsByItsBeginning) {
+  for (const int letters : {1'000, 60'000, 70'000, 200'000, 20'000'000}) {
+    try {
+      answer(*open_command<Op>(printing("loading\\nrejected: 161002 too ", letters)));
+      FAIL() << letters << " letters were no answer";
+    } catch (const spec::Rejected& refusal) {
+      EXPECT_EQ(refusal.status(), spec::Status::param_invalid);
+      EXPECT_PRED2(has, refusal.what(), std::string("too xxxx"));
+      EXPECT_LE(std::string(refusal.what()).size(), 1010u);
+    }
+  }
+  EXPECT_THROW(answer(*open_command<Op>(printing("unsupported: ", 70'000))), spec::Unsupported);
+  EXPECT_EQ(misconduct(printing("changed: ", 70'000)).first, Kind::inputs_modified);
+  EXPECT_THROW(answer(*open_command<Op>(printing("error: ", 70'000))), std::runtime_error);
+  EXPECT_NO_THROW(answer(*open_command<Op>(printing("", 70'000)))) << "chatter, in front of status 0";
+}
+
 /// The second answer to one case is not taken for that to the next.
 TEST(Command, AnAnswerToNoQuestionIsNamed) {
   const auto kernel = open_command<Op>(
