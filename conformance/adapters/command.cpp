@@ -1,5 +1,7 @@
 #include "assay/adapters/command.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "assay/fixtures/file.hpp"
@@ -20,6 +22,26 @@ constexpr const char* case_id = "case";
 struct Entry {
   std::string surface, product;
 };
+
+bool has_geometry_of(const spec::Tensor& a, const spec::Tensor& b) {
+  return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides &&
+         a.offset == b.offset && a.bytes.size() == b.bytes.size();
+}
+
+/// Of a view that was written anew its elements count.
+bool is_same(const spec::Tensor& given, const spec::Tensor& now) {
+  if (has_geometry_of(given, now))
+    return given.bytes.empty() ||
+           std::memcmp(given.bytes.data(), now.bytes.data(), given.bytes.size()) == 0;
+  return fixtures::digest(given) == fixtures::digest(now);
+}
+
+/// ", first at byte 4 of its storage", where that can be said.
+std::string first_change(const spec::Tensor& given, const spec::Tensor& now) {
+  if (!has_geometry_of(given, now)) return "";
+  const auto first = std::mismatch(given.bytes.begin(), given.bytes.end(), now.bytes.begin()).first;
+  return ", first at byte " + std::to_string(first - given.bytes.begin()) + " of its storage";
+}
 
 template <class Op>
 class Command final : public spec::Implementation<Op> {
@@ -79,11 +101,13 @@ class Command final : public spec::Implementation<Op> {
   }
 
   /// The program may have put anything there.
-  static void take_outputs(const std::filesystem::path& file, const Inputs& inputs, Outputs& outputs) {
+  void take_outputs(const std::filesystem::path& file, const Inputs& inputs,
+                    Outputs& outputs) const {
     const fixtures::Reader reader(file, fixtures::Origin::foreign_unlinked);
     const fixtures::CaseRecord record = reader.read(case_id, [&](const fixtures::CaseRecord&) {
       return fixtures::Expectation{.inputs = facts_of(inputs), .outputs = facts_of(outputs)};
     });
+    require_unchanged(inputs, record.inputs);
     if (record.actual.empty()) return;  // what was never written is the judge's to see
     if (record.actual.size() != 1)
       throw std::invalid_argument("holds outputs of " + std::to_string(record.actual.size()) +
@@ -91,6 +115,19 @@ class Command final : public spec::Implementation<Op> {
     const fixtures::Actual& actual = record.actual.begin()->second;
     if (!actual.fault.empty()) throw fixtures::StoreError(actual.fault);
     fixtures::fill(outputs, actual.outputs);
+  }
+
+  /// Inputs that a program left out of a file of its own were not written into.
+  void require_unchanged(const Inputs& inputs,
+                         const std::vector<fixtures::NamedTensor>& found) const {
+    const auto compare = [&](std::string_view name, const spec::Tensor& given) {
+      for (const fixtures::NamedTensor& now : found)
+        if (now.name == name && !is_same(given, now.tensor))
+          throw spec::Misconduct(Kind::inputs_modified,
+                                 "'" + talk_->command().text + "' modified the input " + now.name +
+                                     " in its file" + first_change(given, now.tensor));
+    };
+    fixtures::detail::for_each_tensor(inputs, compare);
   }
 
   template <class Tensors>

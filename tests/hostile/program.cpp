@@ -100,6 +100,12 @@ bool spoil(const std::string& manner, const std::string& path, fixtures::CaseRec
     outputs[0].name = "dx";
     write(record, path, outputs);
   }
+  if (manner == "writes into an input") {
+    const auto outputs = computed(record);
+    for (auto& [name, tensor] : record.inputs)
+      if (name == "key") tensor.store(1, 77);
+    write(record, path, outputs);
+  }
   if (manner == "writes outputs that are wrong") {
     auto outputs = computed(record);
     outputs[0].tensor.store(0, 77);

@@ -9,7 +9,7 @@ namespace assay::hostile {
 namespace {
 
 constexpr Verdict crash = Verdict::crash, timeout = Verdict::timeout,
-                  conforms = Verdict::conforms;
+                  structural = Verdict::nonconformant_structural, conforms = Verdict::conforms;
 
 /// Kept alive, and told its files line by line.
 const std::vector<Expected> kept = {
@@ -48,6 +48,7 @@ const std::vector<Expected> kept = {
     {"writes an output of another shape", crash, "dq"},
     {"writes an output that nobody knows", crash, "dx"},
     {"writes outputs that are wrong", Verdict::nonconformant_proven, "dq"},
+    {"writes into an input", structural, "modified the input key in its file, first at byte 4"},
 };
 
 /// Started for every case.
@@ -57,6 +58,7 @@ const std::vector<Expected> started = {
     {"hangs", timeout, "time limit", short_time},
     {"leaves a child", conforms, ""},
     {"leaves a daemon", conforms, ""},
+    {"writes into an input", structural, "modified the input key in its file, first at byte 4"},
     {"crashes while a child holds its connection", crash, "signal 11"},
 };
 
