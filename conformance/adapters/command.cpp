@@ -72,6 +72,7 @@ class Command final : public spec::Implementation<Op> {
                                              spec::Striding::contiguous)),
          problem, inputs, outputs);
   }
+  void settle() override { talk_->settle(); }
 
  private:
   using Fields = std::vector<std::pair<std::string, fixtures::Field>>;

@@ -22,6 +22,7 @@ constexpr std::size_t longest_answer = 1000;   // characters that a report has o
 constexpr std::streamoff last_words_size = 800;
 constexpr int wrong_usage = 2;                 // exit status, by convention
 constexpr std::chrono::seconds greeting_time{20};
+constexpr std::chrono::milliseconds settling_time{100};  // for what comes behind an answer
 
 std::string without_blanks_in_front(const std::string& text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
@@ -106,10 +107,9 @@ std::string Conversation::ask(const std::filesystem::path& file) {
 std::string Conversation::ask_process(const std::filesystem::path& file) {
   const auto deadline = Clock::now() + limits_.answer;
   for (;;) {
+    if (process_) require_quiet();
     if (!process_ || process_->ended(Clock::now())) start(file);
     std::string line;
-    if (process_->hear(line, Clock::now()) == Process::Heard::line)
-      give_up(Kind::crash, "wrote '" + line.substr(0, shown) + "' before it was asked");
     process_->say(file.string());  // where nobody reads it, nobody answers it
     const Process::Heard heard = process_->hear(line, deadline);
     if (heard == Process::Heard::nothing)
@@ -131,6 +131,24 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
   }
 }
 
+void Conversation::settle() {
+  if (!process_ || !has_answered_) return;
+  if (!has_settled_) process_->rest(Clock::now() + settling_time);
+  has_settled_ = true;
+  require_quiet();
+}
+
+void Conversation::require_quiet() {
+  const std::string when = has_answered_ ? "behind its answer" : "before it was asked";
+  std::string line;
+  const Process::Heard heard = process_->hear(line, Clock::now(), Process::LongLine::cut);
+  if (heard == Process::Heard::line)
+    give_up(Kind::crash, "wrote '" + line.substr(0, shown) + "' " + when);
+  const auto end = process_->ended(Clock::now());
+  if (end && !end->orderly() && has_answered_)
+    give_up(Kind::crash, "ended with " + end->text() + " " + when);
+}
+
 std::string Conversation::ask_once(const std::filesystem::path& file) {
   const auto deadline = Clock::now() + limits_.answer;
   start(file);
@@ -150,7 +168,7 @@ std::string Conversation::ask_once(const std::filesystem::path& file) {
 
 void Conversation::start(const std::string& path) {
   process_.reset();
-  has_answered_ = false;
+  has_answered_ = has_settled_ = false;
   std::error_code ignored;
   std::filesystem::remove(folder_ / "stderr", ignored);
   try {

@@ -33,11 +33,16 @@ class Conversation {
   /// than `done`; std::runtime_error with the text of an answer `error`.
   void work_on(const std::filesystem::path& file);
 
+  /// Nothing came behind the last answer, and what has ended since did so with exit status 0.
+  /// Behind the first answer of a process it is given a moment to come. Errors: spec::Misconduct.
+  void settle();
+
  private:
   std::string ask(const std::filesystem::path& file);
   std::string ask_process(const std::filesystem::path& file);
   std::string ask_once(const std::filesystem::path& file);
   void start(const std::string& path);
+  void require_quiet();
   [[noreturn]] void give_up(spec::Misconduct::Kind kind, const std::string& what);
   std::string last_words() const;
 
@@ -46,6 +51,7 @@ class Conversation {
   Folder folder_;
   std::unique_ptr<Process> process_;
   bool has_answered_ = false;  ///< this process, at least once
+  bool has_settled_ = false;   ///< likewise
   std::optional<std::string> numerics_;
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "containment.hpp"
@@ -23,6 +25,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t longest_line = 1 << 16;
 constexpr auto farewell = 2s;     // for a program to end by itself when its input is closed
 constexpr auto look_interval = 20ms;  // between two looks whether it still runs
+constexpr auto look_at_rest = 1ms;  // between two looks whether it waits
 constexpr auto nap = 2ms;         // between two looks whether it has ended
 
 std::vector<std::string> environment_with(
@@ -149,6 +152,22 @@ Process::Heard Process::hear(std::string& line, Deadline deadline, LongLine long
     }
   }
   return Heard::line;
+}
+
+bool Process::is_reading() const {
+  std::ifstream file("/proc/" + std::to_string(pid_) + "/syscall");
+  long call = -1;
+  std::string descriptor;
+  return file >> call >> descriptor && call == SYS_read && descriptor == "0x0";
+}
+
+void Process::rest(Deadline deadline) {
+  pollfd waiting{.fd = output_.number(), .events = POLLIN, .revents = 0};
+  while (heard_.empty() && std::chrono::steady_clock::now() < deadline && !is_reading() &&
+         ::poll(&waiting, 1, static_cast<int>(look_at_rest.count())) == 0) {
+  }
+  // It has closed its output, which its end does a little before that can be asked for.
+  if ((waiting.revents & POLLHUP) != 0) ended(deadline);
 }
 
 std::optional<Process::End> Process::ended(Deadline deadline) {

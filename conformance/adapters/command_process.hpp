@@ -49,11 +49,16 @@ class Process {
   /// the deadline, too.
   Heard hear(std::string& line, Deadline deadline, LongLine long_line = LongLine::refused);
 
+  /// Waits until it waits for its next line, says something, or ends, but not beyond the deadline.
+  void rest(Deadline deadline);
+
   /// How it ended; nothing while it runs, unless it ends before the deadline.
   std::optional<End> ended(Deadline deadline);
   void kill();
 
  private:
+  /// Whether its first thread reads its standard input; false also where the system does not tell.
+  bool is_reading() const;
   /// Takes a line from what was read.
   bool has_line(std::string& line);
   /// Keeps what was read, but for the rest of a line that was cut.

@@ -141,7 +141,16 @@ class Isolated final : public spec::Implementation<Op> {
     answer_on(packer, loan, 0, inputs);
   }
   void settle() override {
-    if (worker_ && !worker_->is_dead()) worker_->require_quiet();
+    if (!worker_ || worker_->is_dead()) return;
+    Packer packer;
+    packer.add(Request::settle);
+    std::optional<std::string> text = worker_->settle(packer.text());
+    if (!text) return;
+    Unpacker answer(std::move(*text));
+    understood([&] {
+      require_answer(answer);
+      answer.finish();
+    });
   }
 
  private:

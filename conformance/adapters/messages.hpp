@@ -13,13 +13,15 @@ namespace assay::adapters {
 /// The descriptors at which a worker finds its end of the connection, and the pipe that closes when the judge is gone.
 inline constexpr int channel_number = 3, lifeline_number = 4;
 
-enum class Request : std::uint8_t { goodbye, unsupported, numerics, check, run, run_call, forward };
+enum class Request : std::uint8_t {
+  goodbye, unsupported, numerics, check, run, run_call, forward, settle
+};
 
 /// How a request, or the making of the implementation, ended.
 enum class Answer : std::uint8_t { done, rejected, unsupported, misconduct, failed };
 
 template <>
-inline constexpr auto last_of<Request> = Request::forward;
+inline constexpr auto last_of<Request> = Request::settle;
 template <>
 inline constexpr auto last_of<Answer> = Answer::failed;
 template <>

@@ -20,6 +20,15 @@ namespace {
 
 std::string folder_of(pid_t process) { return "/proc/" + std::to_string(process); }
 
+/// Visits what lies in a folder, as far as it does not vanish meanwhile.
+template <class Visit>
+void for_each_in(const std::string& folder, Visit&& visit) {
+  std::error_code gone;
+  for (std::filesystem::directory_iterator at(folder, gone), end; !gone && at != end;
+       at.increment(gone))
+    visit(at->path());
+}
+
 /// The sum of those lines "name: number kB" of a file that have one of these names; 0 where it cannot be read.
 std::int64_t bytes_in(const std::string& path, std::initializer_list<std::string_view> names) {
   std::ifstream file(path);
@@ -40,16 +49,15 @@ std::int64_t sum(const std::vector<pid_t>& processes, const char* file,
 /// Adds the files in memory that the process holds open though nobody can open them any more, by device and inode.
 void add_nameless(pid_t process, const LentMemory& lent,
                   std::map<std::pair<dev_t, ino_t>, std::int64_t>& files) {
-  std::error_code gone;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_of(process) + "/fd", gone)) {
+  for_each_in(folder_of(process) + "/fd", [&](const std::filesystem::path& entry) {
     struct stat status = {};
     struct statfs system = {};
-    if (stat(entry.path().c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+    if (stat(entry.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
         status.st_nlink == 0 && status.st_ino != lent.inode &&
-        statfs(entry.path().c_str(), &system) == 0 &&
+        statfs(entry.c_str(), &system) == 0 &&
         (system.f_type == TMPFS_MAGIC || system.f_type == HUGETLBFS_MAGIC))
       files[{status.st_dev, status.st_ino}] = static_cast<std::int64_t>(status.st_blocks) * 512;
-  }
+  });
 }
 
 /// What is used of the folder of shared memory, where it is not the one that this process sees.
@@ -68,15 +76,19 @@ std::int64_t private_folder_bytes(pid_t process) {
 
 std::vector<pid_t> family_of(pid_t process) {
   std::vector<pid_t> family = {process};
-  for (std::size_t k = 0; k < family.size(); ++k) {
-    std::error_code gone;
-    for (const auto& thread :
-         std::filesystem::directory_iterator(folder_of(family[k]) + "/task", gone)) {
-      std::ifstream children(thread.path() / "children");
+  for (std::size_t k = 0; k < family.size(); ++k)
+    for_each_in(folder_of(family[k]) + "/task", [&](const std::filesystem::path& thread) {
+      std::ifstream children(thread / "children");
       for (pid_t child = 0; children >> child;) family.push_back(child);
-    }
-  }
+    });
   return family;
+}
+
+std::size_t threads_of(const std::vector<pid_t>& processes) {
+  std::size_t threads = 0;
+  for (const pid_t process : processes)
+    for_each_in(folder_of(process) + "/task", [&](const auto&) { ++threads; });
+  return threads;
 }
 
 LentMemory lent_memory(int file) {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -9,6 +10,9 @@ namespace assay::adapters {
 
 /// A process and those that it and its descendants started, as far as they still hang together.
 std::vector<pid_t> family_of(pid_t process);
+
+/// How many threads these processes have.
+std::size_t threads_of(const std::vector<pid_t>& processes);
 
 /// The memory file that a call's tensors lie in: its inode, and what it takes.
 struct LentMemory {

@@ -144,6 +144,8 @@ class Server {
       implementation_.check(request.take<spec::Call<Op>>());
     else if (kind == Request::forward)
       forward(request, file, answer);
+    else if (kind == Request::settle)
+      implementation_.settle();
     else
       run(kind, request, file, answer);
   }

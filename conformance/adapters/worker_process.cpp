@@ -27,6 +27,9 @@ static_assert(channel_number <= last_child_number && lifeline_number <= last_chi
 /// How often the memory is looked at, how often closely, and how long a worker may take to leave.
 constexpr milliseconds memory_interval{10}, close_interval{100};
 constexpr milliseconds leave_time{2000}, crash_time{1000};
+/// How long something is awaited behind its answers: what cannot be seen, and what threads may do.
+constexpr milliseconds settling_time{2}, threads_time{20};
+constexpr std::chrono::microseconds settling_interval{500};
 
 /// `when`: "instead of answering".
 std::string end_text(int status, const std::string& when) {
@@ -75,6 +78,7 @@ WorkerProcess::WorkerProcess(const WorkerProgram& program, const WorkerLimits& l
     : limits_(limits), temporary_files_(folder_if_possible()) {
   start(program);
   greeting_ = answer();
+  most_threads_ = threads_of(family_of(pid_));
 }
 
 void WorkerProcess::start(const WorkerProgram& program) {
@@ -133,9 +137,35 @@ std::string WorkerProcess::ask(const std::string& request, int file) {
   require_quiet();
   words_->listen();
   words_->forget();
+  was_asked_ = true;
   lent_ = lent_memory(file);
   channel_->post(request, file);
   return answer();
+}
+
+std::optional<std::string> WorkerProcess::settle(const std::string& request) {
+  if (!was_asked_) return std::nullopt;
+  wait_for_afterthoughts();
+  std::string answer = ask(request);
+  was_asked_ = false;
+  return answer;
+}
+
+void WorkerProcess::wait_for_afterthoughts() {
+  const auto start = Clock::now();
+  const auto at_least = std::exchange(has_settled_, true) ? start : start + settling_time;
+  std::size_t threads = threads_of(family_of(pid_));
+  while (is_quiet() && (Clock::now() < at_least || (threads > most_threads_ &&
+                                                    Clock::now() < start + threads_time))) {
+    std::this_thread::sleep_for(settling_interval);
+    threads = threads_of(family_of(pid_));
+  }
+  most_threads_ = std::max(most_threads_, threads);
+}
+
+bool WorkerProcess::is_quiet() const {
+  pollfd polled = {channel_->socket(), POLLIN, 0};
+  return poll(&polled, 1, 0) == 0 && !has_ended();
 }
 
 void WorkerProcess::require_quiet() {

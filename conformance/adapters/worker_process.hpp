@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "assay/adapters/isolated.hpp"
@@ -35,8 +36,10 @@ class WorkerProcess {
   /// Sends a request and waits for the answer. Errors: Misconduct where the process ends or writes what is no message
   /// (crash), is slower (timeout) or uses more memory (out_of_memory) than the limits allow; it is dead then.
   std::string ask(const std::string& request, int file = -1);
-  /// Nothing came, and it lives. Errors: Misconduct, as of `ask`.
-  void require_quiet();
+  /// Waits a moment for what its last answers may have left behind: the first time in any case,
+  /// later if more threads or processes live in it than ever before. Then sends a request and gives
+  /// the answer; nothing where it was not asked since the last time. Errors: as of `ask`.
+  std::optional<std::string> settle(const std::string& request);
   /// Ends it, with all that it started.
   void give_up() {
     if (!is_dead()) reap();
@@ -49,6 +52,10 @@ class WorkerProcess {
   using Clock = std::chrono::steady_clock;
 
   void start(const WorkerProgram& program);
+  void wait_for_afterthoughts();
+  /// Nothing came, and it lives. Errors: Misconduct, as of `ask`.
+  void require_quiet();
+  bool is_quiet() const;
   std::string answer();
   void require_memory();
   bool has_ended() const;
@@ -69,6 +76,9 @@ class WorkerProcess {
   pid_t pid_ = -1;
   LentMemory lent_;
   std::int64_t hidden_ = 0;  ///< bytes of memory that it need not map, when last looked at
+  bool was_asked_ = false;    ///< since it settled
+  bool has_settled_ = false;  ///< at least once
+  std::size_t most_threads_ = 0;  ///< of it and of what it started, when it settled
   Clock::time_point next_look_{}, next_close_look_{};  ///< at its memory
   std::string greeting_;
 };

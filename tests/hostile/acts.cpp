@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -141,6 +142,22 @@ void crash_in(std::chrono::microseconds time) {
     std::this_thread::sleep_for(time);
     raise(SIGSEGV);
   }).detach();
+}
+
+/// When a judge that does not wait has gone on.
+template <class Work>
+void behind_the_call(Work work) {
+  std::thread([work] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    work();
+  }).detach();
+}
+
+/// Without a thread or a child that could be seen.
+void set_a_timer() {
+  itimerval timer = {};
+  timer.it_value.tv_usec = 300;
+  setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 void* write_later(void*) {
@@ -336,6 +353,30 @@ Acts connections() {
   };
 }
 
+Acts afterthoughts() {
+  return {
+      {"crashes in a while", [] { behind_the_call([] { raise(SIGSEGV); }); }},
+      {"exits in a while", [] { behind_the_call([] { _exit(3); }); }},
+      {"writes in a while", [] { behind_the_call([] { tell("unasked"); }); }},
+      {"closes every descriptor in a while",
+       [] { behind_the_call([] { close_range(3, ~0u, 0); }); }},
+      {"shuts its connection down in a while",
+       [] {
+         behind_the_call([] {
+           for_each_socket([](int socket) { shutdown(socket, SHUT_RDWR); });
+         });
+       }},
+      {"has a child write in a while",
+       [] {
+         in_a_child([] {
+           usleep(5000);
+           tell("unasked");
+         });
+       }},
+      {"is alarmed in a while", set_a_timer},
+  };
+}
+
 Acts thefts() {
   return {
       {"takes memory without end",
@@ -467,7 +508,7 @@ std::string manner() {
 }
 
 bool act(const std::string& manner) {
-  for (const Acts& acts : {deaths(), hangs(), connections(), thefts(), litter(), arithmetics()}) {
+  for (const Acts& acts : {deaths(), hangs(), connections(), afterthoughts(), thefts(), litter(), arithmetics()}) {
     const auto found = acts.find(manner);
     if (found == acts.end()) continue;
     found->second();

@@ -86,6 +86,19 @@ const std::vector<Expected> connections = {
     {"writes behind its call", crash, "without being asked"},
 };
 
+/// Some come while the same case runs a second time, and have other words then.
+const std::vector<Expected> afterthoughts = {
+    {"crashes in a while", crash, "SIGSEGV"},
+    {"exits in a while", crash, "exit code 3"},
+    {"writes in a while", crash, "the worker"},
+    {"closes every descriptor in a while", crash, "exit code 0"},
+    {"shuts its connection down in a while", crash, "the worker"},
+    {"has a child write in a while", crash, "the worker"},
+    {"is alarmed in a while", crash, "SIGALRM"},
+    {"crashes behind its call", crash, "SIGSEGV"},
+    {"writes behind its call", crash, "the worker"},
+};
+
 const std::vector<Expected> thefts = {
     {"takes memory without end", crash, "the limit is 200 MiB"},
     {"takes memory in children", crash, "the limit is 200 MiB"},
@@ -170,6 +183,16 @@ INSTANTIATE_TEST_SUITE_P(Takes, Plugin, testing::ValuesIn(thefts), test_name);
 INSTANTIATE_TEST_SUITE_P(Leaves, Plugin, testing::ValuesIn(litter), test_name);
 INSTANTIATE_TEST_SUITE_P(Computes, Plugin, testing::ValuesIn(arithmetics), test_name);
 INSTANTIATE_TEST_SUITE_P(Answers, Plugin, testing::ValuesIn(answers), test_name);
+
+/// No next case asks what came behind the answer of the only one.
+class PluginForOne : public testing::TestWithParam<Expected> {};
+
+TEST_P(PluginForOne, IsNamed) {
+  const Hostilities hostilities(GetParam().manner);
+  expect_named_alone(*opened(GetParam().seconds), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Regrets, PluginForOne, testing::ValuesIn(afterthoughts), test_name);
 
 class PluginInNamespaces : public testing::TestWithParam<Expected> {};
 

@@ -147,13 +147,25 @@ bool work_on(const std::string& path) {
   return true;
 }
 
+bool ends_behind_its_answer(const std::string& manner) {
+  return manner.ends_with("behind its answer");
+}
+
+void end(const std::string& manner) {
+  if (manner.starts_with("ends with 0")) _exit(0);
+  if (manner.starts_with("ends with 3")) _exit(3);
+  raise(SIGKILL);
+}
+
 int converse() {
   for (std::string path; std::getline(std::cin, path);) {
     const bool worked = work_on(path);
     const std::string other = worked ? said_instead(hostile::manner()) : "";
-    const bool is_hostile = worked && !other.empty() && problem_of(record_in(path)).batch == 2;
-    std::cout << (is_hostile ? other : worked ? "done\n" : "numerics: fp32_staging,order=fixed\n")
+    const bool ends = worked && ends_behind_its_answer(hostile::manner());
+    const bool is_hostile = (ends || !other.empty()) && problem_of(record_in(path)).batch == 2;
+    std::cout << (is_hostile && !ends ? other : worked ? "done\n" : "numerics: fp32_staging,order=fixed\n")
               << std::flush;
+    if (is_hostile && ends) end(hostile::manner());
   }
   if (hostile::manner() == "stays behind its input") pause();
   return 0;

@@ -25,6 +25,10 @@ const std::vector<Expected> kept = {
     {"closes its output and stays", timeout, "time limit", short_time},
     {"is a program that stays", timeout, "time limit", short_time},
     {"says something else", crash, "answered 'well done'"},
+    {"says two things", crash, "wrote 'done' behind its answer"},
+    {"ends with 3 behind its answer", crash, "ended with exit status 3 behind its answer"},
+    {"is killed behind its answer", crash, "ended with signal 9 (Killed) behind its answer"},
+    {"ends with 0 behind its answer", conforms, ""},
     {"says control characters", crash, "wanted: done"},
     {"says a line without end", crash, "without an end"},
     {"says that it failed", crash, "no"},
@@ -62,17 +66,39 @@ const std::vector<Expected> started = {
     {"crashes while a child holds its connection", crash, "signal 11"},
 };
 
+/// With a fixed order a case has it run twice.
+enum class Runs { once, twice };
+
+std::unique_ptr<spec::Implementation<Op>> opened(const std::string& arguments, double seconds,
+                                                 Runs runs) {
+  const std::string numerics =
+      std::string("ASSAY_NUMERICS=fp32_staging") + (runs == Runs::once ? " " : ",order=fixed ");
+  return adapters::isolated<Op>({.words = {"worker", numerics + ASSAY_HOSTILE_PROGRAM + arguments}},
+                                {.seconds = seconds, .bytes = 200 << 20});
+}
+
 void expect_of_program(const Expected& expected, const std::string& arguments) {
   const Hostilities hostilities(expected.manner);
-  const auto kernel = adapters::isolated<Op>(
-      {.words = {"worker", "ASSAY_NUMERICS=fp32_staging,order=fixed " ASSAY_HOSTILE_PROGRAM + arguments}},
-      {.seconds = expected.seconds, .bytes = 200 << 20});
-  expect_named(reports_of(*kernel), expected);
+  expect_named(reports_of(*opened(arguments, expected.seconds, Runs::twice)), expected);
 }
 
 class Kept : public testing::TestWithParam<Expected> {};
 TEST_P(Kept, IsNamedAndTheNextCaseConforms) { expect_of_program(GetParam(), ""); }
 INSTANTIATE_TEST_SUITE_P(Program, Kept, testing::ValuesIn(kept), test_name);
+
+/// No next case asks what came behind the answer of the only one.
+class KeptForOne : public testing::TestWithParam<Expected> {};
+TEST_P(KeptForOne, IsNamed) {
+  const Hostilities hostilities(GetParam().manner);
+  expect_named_alone(*opened("", GetParam().seconds, Runs::once), GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(
+    Program, KeptForOne,
+    testing::Values(Expected{"says two things", crash, "wrote 'done' behind its answer"},
+                    Expected{"ends with 3 behind its answer", crash, "exit status 3 behind"},
+                    Expected{"is killed behind its answer", crash, "(Killed) behind its answer"},
+                    Expected{"ends with 0 behind its answer", conforms, ""}),
+    test_name);
 
 class Started : public testing::TestWithParam<Expected> {};
 TEST_P(Started, IsNamedAndTheNextCaseConforms) { expect_of_program(GetParam(), " {}"); }

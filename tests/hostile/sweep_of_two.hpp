@@ -81,6 +81,15 @@ inline void expect_named(const std::vector<CaseReport>& reports, const Expected&
   EXPECT_EQ(spec::to_string(reports[1].verdict), "conforms") << findings(reports[1]);
 }
 
+/// The only case of a run: nothing is asked behind it, and it is judged at once.
+inline void expect_named_alone(spec::Implementation<Op>& kernel, const Expected& expected) {
+  const CaseReport report = conformance::examine(
+      conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=2", "--batch=2"}), kernel);
+  EXPECT_EQ(spec::to_string(report.verdict), spec::to_string(expected.verdict)) << findings(report);
+  EXPECT_NE(findings(report).find(expected.words), std::string::npos)
+      << "'" << expected.words << "' is missing in: " << findings(report);
+}
+
 /// Tells a manner to what this process starts, and demands at the end that nothing is left of it: no process, no
 /// descriptor, no file in a temporary folder, no shared memory.
 class Hostilities {

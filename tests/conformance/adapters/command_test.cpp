@@ -277,7 +277,7 @@ TEST(Command, AnAnswerToNoQuestionIsNamed) {
     answer(*kernel);
     FAIL() << "accepted";
   } catch (const spec::Misconduct& seen) {
-    EXPECT_PRED2(has, seen.what(), std::string("wrote 'done' before it was asked"));
+    EXPECT_PRED2(has, seen.what(), std::string("wrote 'done' behind its answer"));
   }
   EXPECT_THROW(answer(*kernel), spec::Unsupported) << "a fresh process";
 }
