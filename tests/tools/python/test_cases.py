@@ -80,6 +80,15 @@ def test_outputs_are_read_back(cases: list[assay.Case]) -> None:
     assert cases[0].outputs("nobody") == {}
 
 
+def test_outputs_leave_no_storage_of_those_that_they_replace(cases: list[assay.Case]) -> None:
+    storage = f"cases/{cases[0].id}/storage/actual/mine"
+    with h5py.File(cases[0].path, "r+") as file:
+        file[f"{storage}/dq"] = np.zeros(9)
+    assay.write_outputs(cases[0], "mine", {"dq": np.zeros((2, 3), np.float32)})
+    with h5py.File(cases[0].path) as file:
+        assert storage not in file
+
+
 def test_a_file_is_replaced_at_once(exported: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.h5"
     assay.write_cases(copy, assay.read_cases(exported))

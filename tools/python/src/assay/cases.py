@@ -232,8 +232,9 @@ def add_outputs(case: Case, implementation: str, outputs: Mapping[str, Array], p
     with h5py.File(case.path, "r+") as file:
         group = file["cases"][link_of(case.id)]
         folder = f"actual/{link_of(implementation)}"
-        if folder in group:
-            del group[folder]
+        for old in (folder, f"storage/{folder}"):
+            if old in group:
+                del group[old]
         own = group.require_group(folder)
         for name, array in arrays.items():
             write_tensor(own, link_of(name), array)
