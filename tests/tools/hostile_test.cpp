@@ -268,6 +268,35 @@ TEST(Poverty, OfFileDescriptorsIsNamed) {
   EXPECT_TRUE(has_worked);
 }
 
+/// A sound file is called no other thing where only the descriptors to read it are lacking.
+TEST(Poverty, OfFileDescriptorsIsNoFaultOfAFile) {
+  const Folder folder;
+  const std::string store = folder / "sweep.h5", cases = folder / "cases.h5", out = folder / "output";
+  using Words = std::vector<std::string>;
+  const Words sweeps = {"sweep", "nsa_compress_grad", "--random=0", "--only=--violate=NSAC-C02:",
+                        "--store", store};
+  const Words exports = {"export", cases, "--implementation=optimized-a2", "nsa_compress_grad"};
+  for (const Words& command : {sweeps, exports}) ASSERT_EQ(Program(command, out).wait(), 0);
+  const std::string id = fixtures::Reader(cases).ids().front();
+  for (const Words& command :
+       {sweeps, exports, Words{"check", cases}, Words{"explain", id, "--store", cases}}) {
+    bool has_failed = false, has_worked = false;
+    for (rlim_t count = 5; count <= 16; ++count) {
+      Program program(command, out, [count] {
+        const rlimit limit{count, count};
+        setrlimit(RLIMIT_NOFILE, &limit);
+      });
+      const int code = program.wait();
+      const std::string said = command.front() + ": " + program.output();
+      (code == 0 ? has_worked : has_failed) = true;
+      if (code == 0) continue;
+      EXPECT_EQ(code, 3) << said;
+      EXPECT_PRED2(has, said, "Too many open files; the limit is " + std::to_string(count));
+    }
+    EXPECT_TRUE(has_failed && has_worked) << command.front();
+  }
+}
+
 TEST(Poverty, WithoutAFolderForTemporaryFilesIsNamed) {
   const Folder folder;
   int code = 0;
