@@ -12,8 +12,23 @@ endfunction()
 
 file(REMOVE_RECURSE ${FOLDER})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/prefix)
+
+# Installed are the headers that users include, and what those include: nothing of it is missing, and no more is there.
+file(GLOB_RECURSE headers RELATIVE ${FOLDER}/prefix/include ${FOLDER}/prefix/include/*)
+set(all_headers "")
+foreach(header IN LISTS headers)
+  string(APPEND all_headers "#include <${header}>\n")
+endforeach()
+file(WRITE ${FOLDER}/all_headers.cpp "${all_headers}")
+list(FILTER headers EXCLUDE REGEX "^(acl|aclnn|aclnnop|assay/cli|assay/spec)/")
+set(others assay/conformance/verdict.hpp assay/fixtures/destination.hpp assay/fixtures/file.hpp assay/fixtures/record.hpp
+           assay_plugin.h)
+if(NOT headers STREQUAL others)
+  message(FATAL_ERROR "beside those of acl, cli and spec these headers are installed:\n${headers}\nUsers need:\n${others}")
+endif()
+
 run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${FOLDER}/build -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${FOLDER}/prefix
-    -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=Release)
+    -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=Release -D ALL_HEADERS=${FOLDER}/all_headers.cpp)
 run(${CMAKE_COMMAND} --build ${FOLDER}/build)
 
 file(GLOB FILES ${FOLDER}/prefix/bin/* ${FOLDER}/prefix/lib/*.so)

@@ -109,14 +109,25 @@ function(assay_precompile group target)
   target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
-# assay_add_library(<layer> SOURCES ... HEADERS ... [LINKS ...] [PRIVATE_LINKS ...] [INTERNAL] [PIC] [QUICK])
-# HEADERS lie under include/ of the calling folder; LINKS are what the headers and sources may include; INTERNAL
-# libraries are not installed; PIC ones end up in a shared library; QUICK ones are built as assay_build_quickly() says.
+# assay_add_library(<layer> SOURCES ... [HEADERS ...] [INTERNAL_HEADERS ...] [LINKS ...] [PRIVATE_LINKS ...] [INTERNAL]
+#                   [PIC] [QUICK])
+# HEADERS lie under include/ of the calling folder; INTERNAL_HEADERS, too: they are for other layers, not for users, and not
+# installed. LINKS are what the headers and sources may include; INTERNAL libraries are not installed; PIC ones end up in a
+# shared library; QUICK ones are built as assay_build_quickly() says.
 function(assay_add_library layer)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;PIC;QUICK" "" "SOURCES;HEADERS;LINKS;PRIVATE_LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;PIC;QUICK" "" "SOURCES;HEADERS;INTERNAL_HEADERS;LINKS;PRIVATE_LINKS")
   add_library(assay_${layer} STATIC ${arg_SOURCES})
   add_library(assay::${layer} ALIAS assay_${layer})
   target_sources(assay_${layer} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${arg_HEADERS})
+  if(arg_INTERNAL_HEADERS)
+    # A target of its own: all interface headers of an exported target have to be installed.
+    add_library(assay_${layer}_internal_headers INTERFACE)
+    target_sources(assay_${layer}_internal_headers INTERFACE FILE_SET HEADERS BASE_DIRS include FILES ${arg_INTERNAL_HEADERS})
+    target_compile_features(assay_${layer}_internal_headers INTERFACE cxx_std_20)
+    target_link_libraries(assay_${layer}_internal_headers INTERFACE ${arg_LINKS})
+    set_target_properties(assay_${layer}_internal_headers PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+    target_link_libraries(assay_${layer} PUBLIC $<BUILD_INTERFACE:assay_${layer}_internal_headers>)
+  endif()
   target_link_libraries(assay_${layer} PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS})
   set_target_properties(assay_${layer} PROPERTIES EXPORT_NAME ${layer}
                                                   VERIFY_INTERFACE_HEADER_SETS ON)
