@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cfenv>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -26,46 +24,27 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <map>
 #include <stdexcept>
 #include <thread>
 #include <vector>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
+
+#include "act_tables.hpp"
 
 namespace assay::hostile {
-namespace {
 
-/// More than the memory limit of the tests, 200 MiB.
-constexpr std::size_t too_much = std::size_t{300} << 20;
-
-[[noreturn]] void hang() {
+void hang() {
   while (true) pause();
 }
 
-void linger() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
+namespace {
 
-/// Hangs where the watcher of memory failed, so that it is noticed.
-void hold() {
-  std::this_thread::sleep_for(std::chrono::seconds(20));
-}
+void linger() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
 
 /// As deep as no stack is.
 int recurse(volatile int* depth) {
   volatile int page[1024];
   page[0] = *depth + 1;
   return page[0] < 1 << 30 ? recurse(&page[0]) + page[0] : 0;
-}
-
-/// Runs `work` in a child; the parent goes on.
-template <class Work>
-void in_a_child(Work&& work) {
-  if (fork() == 0) {
-    work();
-    _exit(0);
-  }
 }
 
 template <class Work>
@@ -104,17 +83,6 @@ void spread_files() {
       sendmsg(socket, &message, MSG_NOSIGNAL);
     }
   });
-}
-
-void* touched(void* memory) {
-  if (memory != MAP_FAILED) std::memset(memory, 1, too_much);
-  return memory;
-}
-
-void fill(int file) {
-  const std::vector<char> part(1 << 20, 'x');
-  for (std::size_t done = 0; done < too_much; done += part.size())
-    if (write(file, part.data(), part.size()) < 0) return;
 }
 
 void ignore_everything() {
@@ -173,23 +141,6 @@ void stream_slowly() {
     usleep(1000);
   }
 }
-
-#if defined(__x86_64__)
-void set_bits(unsigned bits) { _mm_setcsr(_mm_getcsr() | bits); }
-void set_x87_precision() {
-  std::uint16_t word = 0x027f;
-  asm volatile("fldcw %0" : : "m"(word));
-}
-#elif defined(__aarch64__)
-void set_bits(unsigned bit) {
-  std::uint64_t control = 0;
-  asm volatile("mrs %0, fpcr" : "=r"(control));
-  asm volatile("msr fpcr, %0" : : "r"(control | std::uint64_t{1} << (bit == 0x8000 ? 24 : 19)));
-}
-void set_x87_precision() { set_bits(0x8000); }
-#endif
-
-using Acts = std::map<std::string, std::function<void()>>;
 
 Acts deaths() {
   return {
@@ -377,76 +328,6 @@ Acts afterthoughts() {
   };
 }
 
-Acts thefts() {
-  return {
-      {"takes memory without end",
-       [] {
-         std::vector<std::vector<char>> taken;
-         for (int k = 0; k < 1000; ++k) {
-           taken.emplace_back(4 << 20, 'x');
-           usleep(1000);
-         }
-       }},
-      {"takes memory in children",
-       [] {
-         for (int k = 0; k < 3; ++k)
-           in_a_child([] {
-             const std::vector<char> taken(too_much / 3, 'x');
-             hang();
-           });
-         hold();
-       }},
-      {"takes shared memory",
-       [] {
-         touched(mmap(nullptr, too_much, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-         hold();
-       }},
-      {"takes shared memory in pieces",
-       [] {
-         for (std::size_t k = 0; k < 30; ++k) {
-           void* const part = mmap(nullptr, too_much / 30, PROT_READ | PROT_WRITE,
-                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-           std::memset(part, 1, too_much / 30);
-         }
-         hold();
-       }},
-      {"takes a file in memory that nobody maps",
-       [] {
-         fill(memfd_create("hidden", 0));
-         hold();
-       }},
-      {"takes a file in memory that hides itself",
-       [] {
-         prctl(PR_SET_DUMPABLE, 0);
-         touched(mmap(nullptr, too_much, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-         hold();
-       }},
-      {"takes a file that has lost its name",
-       [] {
-         fill(open("/dev/shm", O_TMPFILE | O_RDWR, 0600));
-         hold();
-       }},
-      {"takes shared memory by name",
-       [] {
-         const int file = shm_open("/hostile-large", O_CREAT | O_RDWR, 0600);
-         fill(file);
-         close(file);
-         hold();
-       }},
-      {"takes System V memory",
-       [] {
-         const int segment = shmget(IPC_PRIVATE, too_much, IPC_CREAT | 0600);
-         touched(shmat(segment, nullptr, 0));
-         hold();
-       }},
-      {"takes more than there is",
-       [] {
-         std::vector<char> never(std::size_t{1} << 60);
-         never[0] = 1;
-       }},
-  };
-}
-
 Acts litter() {
   return {
       {"leaves a child", [] { in_a_child(hang); }},
@@ -485,18 +366,6 @@ Acts litter() {
          for (int descriptor = 3; descriptor < 1024; ++descriptor)
            if (ftruncate(descriptor, 0) == 0) std::fputs("cut\n", stderr);
        }},
-  };
-}
-
-Acts arithmetics() {
-  return {
-      {"rounds upward", [] { std::fesetround(FE_UPWARD); }},
-      {"rounds downward", [] { std::fesetround(FE_DOWNWARD); }},
-      {"rounds toward zero", [] { std::fesetround(FE_TOWARDZERO); }},
-      {"flushes results", [] { set_bits(0x8000); }},
-      {"flushes operands", [] { set_bits(0x0040); }},
-      {"traps", [] { feenableexcept(FE_DIVBYZERO | FE_INVALID); }},
-      {"computes in short registers", set_x87_precision},
   };
 }
 
