@@ -1,6 +1,8 @@
 #include "process_family.hpp"
 
+#include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -11,9 +13,12 @@
 #include <fstream>
 #include <initializer_list>
 #include <map>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "descriptor.hpp"
 
 namespace assay::adapters {
 namespace {
@@ -46,30 +51,69 @@ std::int64_t sum(const std::vector<pid_t>& processes, const char* file,
   return bytes;
 }
 
-/// Adds the files in memory that the process holds open though nobody can open them any more, by device and inode.
-void add_nameless(pid_t process, const LentMemory& lent,
-                  std::map<std::pair<dev_t, ino_t>, std::int64_t>& files) {
-  for_each_in(folder_of(process) + "/fd", [&](const std::filesystem::path& entry) {
+bool is_in_memory(const std::string& path, const struct stat& status) {
+  struct statfs system = {};
+  return S_ISREG(status.st_mode) && status.st_nlink == 0 && statfs(path.c_str(), &system) == 0 &&
+         (system.f_type == TMPFS_MAGIC || system.f_type == HUGETLBFS_MAGIC);
+}
+
+/// What was written into a pipe and not read yet. To ask makes this process its reader for a moment.
+std::int64_t bytes_in_pipe(const std::string& path) {
+  const Descriptor pipe(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  int bytes = 0;
+  return pipe && ioctl(pipe.number(), FIONREAD, &bytes) == 0 ? bytes : 0;
+}
+
+/// Bytes of files by device and inode, each once however often it is open.
+using Files = std::map<std::pair<dev_t, ino_t>, std::int64_t>;
+
+std::int64_t sum(const Files& files) {
+  std::int64_t bytes = 0;
+  for (const auto& [file, size] : files) bytes += size;
+  return bytes;
+}
+
+/// Adds what the process holds open though nobody can open it by a name: files in memory, and pipes.
+void add_nameless(pid_t process, const LentMemory& lent, Files& files, Files& pipes) {
+  for_each_in(folder_of(process) + "/fd", [&](const std::filesystem::path& path) {
     struct stat status = {};
-    struct statfs system = {};
-    if (stat(entry.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-        status.st_nlink == 0 && status.st_ino != lent.inode &&
-        statfs(entry.c_str(), &system) == 0 &&
-        (system.f_type == TMPFS_MAGIC || system.f_type == HUGETLBFS_MAGIC))
-      files[{status.st_dev, status.st_ino}] = static_cast<std::int64_t>(status.st_blocks) * 512;
+    if (stat(path.c_str(), &status) != 0) return;
+    const std::pair file(status.st_dev, status.st_ino);
+    if (S_ISFIFO(status.st_mode) && !pipes.contains(file))
+      pipes[file] = bytes_in_pipe(path);
+    else if (status.st_ino != lent.inode && is_in_memory(path, status))
+      files[file] = static_cast<std::int64_t>(status.st_blocks) * 512;
   });
 }
 
-/// What is used of the folder of shared memory, where it is not the one that this process sees.
-std::int64_t private_folder_bytes(pid_t process) {
-  constexpr const char* folder = "/dev/shm";
-  const std::string theirs = folder_of(process) + "/root" + folder;
-  struct stat own = {}, other = {};
-  struct statfs system = {};
-  if (stat(folder, &own) != 0 || stat(theirs.c_str(), &other) != 0 ||
-      own.st_dev == other.st_dev || statfs(theirs.c_str(), &system) != 0)
-    return 0;
-  return static_cast<std::int64_t>(system.f_blocks - system.f_bfree) * system.f_bsize;
+/// File systems in memory that a process sees: where they are mounted, by device.
+std::map<std::string, std::string> memory_file_systems(const std::string& process) {
+  std::map<std::string, std::string> systems;
+  std::ifstream file(process + "/mountinfo");
+  for (std::string line; std::getline(file, line);) {
+    // Number, parent, device, root, mount point, options, "-", type: proc_pid_mountinfo(5).
+    std::istringstream words(line);
+    std::string device, point, skipped;
+    words >> skipped >> skipped >> device >> skipped >> point;
+    if (line.find(" - tmpfs ") != std::string::npos) systems.emplace(device, point);
+  }
+  return systems;
+}
+
+/// Adds what is used of the file systems in memory that the process sees and this one does not.
+void add_own_file_systems(pid_t process, const std::map<std::string, std::string>& ours,
+                          Files& systems) {
+  const std::string folder = folder_of(process);
+  for (const auto& [device, point] : memory_file_systems(folder)) {
+    if (ours.contains(device)) continue;
+    const std::string theirs = folder + "/root" + point;
+    struct stat status = {};
+    struct statfs system = {};
+    if (stat(theirs.c_str(), &status) == 0 && statfs(theirs.c_str(), &system) == 0 &&
+        system.f_type == TMPFS_MAGIC)
+      systems[{status.st_dev, 0}] =
+          static_cast<std::int64_t>(system.f_blocks - system.f_bfree) * system.f_bsize;
+  }
 }
 
 }  // namespace
@@ -115,14 +159,13 @@ std::int64_t shared_bytes(const std::vector<pid_t>& processes) {
 }
 
 std::int64_t hidden_bytes(const std::vector<pid_t>& processes, const LentMemory& lent) {
-  std::int64_t nameless = 0, folder = 0;
-  std::map<std::pair<dev_t, ino_t>, std::int64_t> files;
+  const auto ours = memory_file_systems("/proc/self");
+  Files files, pipes, systems;
   for (const pid_t process : processes) {
-    folder = std::max(folder, private_folder_bytes(process));
-    add_nameless(process, lent, files);
+    add_own_file_systems(process, ours, systems);
+    add_nameless(process, lent, files, pipes);
   }
-  for (const auto& [file, bytes] : files) nameless += bytes;
-  return std::max(nameless, folder);
+  return std::max(sum(files), sum(systems)) + sum(pipes);
 }
 
 void kill_family(pid_t leader) {

@@ -167,6 +167,12 @@ const std::vector<Expected> of_namespaces = {
     {"kills its parent", conforms, ""},
 };
 
+/// What only the administrator may do: pipes of others hold 64 MiB in all, and others mount nothing.
+const std::vector<Expected> of_root = {
+    {"takes memory in pipes", crash, "the limit is 200 MiB"},
+    {"takes a file system in memory", crash, "the limit is 200 MiB"},
+};
+
 class Plugin : public testing::TestWithParam<Expected> {};
 
 void expect_of_plugin(const Expected& expected) {
@@ -216,6 +222,14 @@ TEST_P(PluginInNamespaces, IsNamedAndTheNextCaseConforms) {
   expect_of_plugin(GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(Plugin, PluginInNamespaces, testing::ValuesIn(of_namespaces), test_name);
+
+class PluginOfRoot : public testing::TestWithParam<Expected> {};
+
+TEST_P(PluginOfRoot, IsNamedAndTheNextCaseConforms) {
+  if (geteuid() != 0 || !namespaces_are_granted()) GTEST_SKIP() << "root may not mount here";
+  expect_of_plugin(GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(Takes, PluginOfRoot, testing::ValuesIn(of_root), test_name);
 
 /// Where namespaces are refused, the guardian adopts what loses its parent.
 class PluginWithoutNamespaces : public testing::TestWithParam<Expected> {};

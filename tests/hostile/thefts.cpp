@@ -1,13 +1,18 @@
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 #include <vector>
 
@@ -18,6 +23,14 @@ namespace {
 
 /// More than the memory limit of the tests, 200 MiB.
 constexpr std::size_t too_much = std::size_t{300} << 20;
+
+/// As many as the process may have: 16 KiB are the least that a pipe holds.
+void allow_many_descriptors() {
+  rlimit limit = {};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 /// Hangs where the watcher of memory failed, so that it is noticed.
 void hold() { std::this_thread::sleep_for(std::chrono::seconds(20)); }
@@ -89,6 +102,30 @@ Acts thefts() {
       {"takes shared memory by name",
        [] {
          const int file = shm_open("/hostile-large", O_CREAT | O_RDWR, 0600);
+         fill(file);
+         close(file);
+         hold();
+       }},
+      {"takes memory in pipes",
+       [] {
+         allow_many_descriptors();
+         const std::vector<char> part(std::size_t{1} << 20, 'x');
+         for (std::size_t filled = 0; filled < too_much;) {
+           int ends[2] = {-1, -1};
+           if (pipe2(ends, O_NONBLOCK) != 0) break;
+           fcntl(ends[1], F_SETPIPE_SZ, part.size());
+           const ssize_t written = write(ends[1], part.data(), part.size());
+           if (written > 0) filled += static_cast<std::size_t>(written);
+         }
+         hold();
+       }},
+      {"takes a file system in memory",
+       [] {
+         unshare(CLONE_NEWNS);
+         mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+         const auto folder = std::filesystem::temp_directory_path();
+         if (mount("tmpfs", folder.c_str(), "tmpfs", 0, nullptr) != 0) std::abort();
+         const int file = open((folder / "large").c_str(), O_CREAT | O_RDWR, 0600);
          fill(file);
          close(file);
          hold();
