@@ -1,2 +1,2 @@
 #include "assay/adapters/isolated.hpp"
-#include "assay/conformance/case.hpp"  // offends: No such file or directory|file not found
+#include "assay/conformance/case.hpp"  // offends: No such file|not found

@@ -1,2 +1,2 @@
 #include "assay/device/units.hpp"
-#include "assay/spec/dtype.hpp"  // offends: No such file or directory|file not found
+#include "assay/spec/dtype.hpp"  // offends: No such file|not found

@@ -1,2 +1,2 @@
 #include "assay/optimized/flash_attention_score_grad.hpp"
-#include "assay/reference/real.hpp"  // offends: No such file or directory|file not found
+#include "assay/reference/real.hpp"  // offends: No such file|not found
