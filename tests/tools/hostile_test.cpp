@@ -239,6 +239,49 @@ TEST(ParallelSweeps, DoNotShareAStore) {
   EXPECT_GT(fixtures::Reader(store).ids().size(), 10u);
 }
 
+/// A program whose HDF5 crashes in every process that opens a file for this `use`.
+struct CrashAtOpening {
+  std::string use;
+  void operator()() const {
+    setenv("LD_PRELOAD", ASSAY_CRASHING_HDF5, 1);
+    setenv("ASSAY_TEST_CRASH", use.c_str(), 1);
+  }
+};
+
+TEST(CrashesAtOpening, AreTheFaultOfTheFileThatIsNamed) {
+  const Folder folder;
+  const std::string cases = folder / "cases.h5", out = folder / "output";
+  Program exported({"export", cases, "--implementation=optimized-a2", "nsa_compress_grad"}, out);
+  ASSERT_EQ(exported.wait(), 0) << exported.output();
+  const std::string content = text_of(cases), id = fixtures::Reader(cases).ids().front();
+  using Words = std::vector<std::string>;
+  for (const auto& [words, use] : {std::pair{Words{"check", cases}, "read"},
+                                   {Words{"check", cases}, "write"},
+                                   {Words{"explain", id, "--store", cases}, "read"},
+                                   {Words{"export", cases, "nsa_compress_grad"}, "read"},
+                                   {Words{"sweep", "--store", cases}, "read"}}) {
+    Program program(words, out, CrashAtOpening{use});
+    EXPECT_EQ(program.wait(), 2) << words.front() << ", " << use << ": " << program.output();
+    EXPECT_PRED2(has, program.output(), cases) << words.front() << ", " << use;
+    EXPECT_EQ(text_of(cases), content) << words.front() << ", " << use;
+  }
+}
+
+/// What is known of the outputs before their file proves damaged is told.
+TEST(CrashesAtOpening, ForVerdictsLeaveTheReport) {
+  const Folder folder;
+  const std::string cases = folder / "cases.h5", report = folder / "report.json";
+  Program exported({"export", cases, "--implementation=optimized-a2", "nsa_compress_grad"}, folder / "output");
+  ASSERT_EQ(exported.wait(), 0) << exported.output();
+  Program check({"check", cases, "--report", report}, folder / "output", CrashAtOpening{"write"});
+  EXPECT_EQ(check.wait(), 2);
+  EXPECT_PRED2(has, check.output(), cases + " cannot be read, as if damaged: the process that reads it was ended by SIGSEGV");
+  EXPECT_PRED2(has, check.output(), std::string("no verdict is written into it"));
+  ASSERT_TRUE(fs::exists(report));
+  EXPECT_PRED2(has, text_of(report), std::string("\"conforms\""));
+  for (const std::string& name : names_in(folder / "")) EXPECT_FALSE(has(name, ".assay-")) << name;
+}
+
 /// What a sweep with a store says where the system lets it have little.
 std::string poor_sweep(const Folder& folder, int& code, const std::string& implementation,
                        const std::function<void()>& prepare) {
