@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "assay/conformance/arithmetic.hpp"
+#include "assay/conformance/case.hpp"
 #include "assay/conformance/report.hpp"
 #include "operators/flash_attention_score_grad_bound.hpp"
 
