@@ -142,8 +142,9 @@ void Conversation::require_quiet() {
   const std::string when = has_answered_ ? "behind its answer" : "before it was asked";
   std::string line;
   const Process::Heard heard = process_->hear(line, Clock::now(), Process::LongLine::cut);
-  if (heard == Process::Heard::line)
-    give_up(Kind::crash, "wrote '" + line.substr(0, shown) + "' " + when);
+  const std::string said = heard == Process::Heard::line ? line : process_->begun_line();
+  if (heard == Process::Heard::line || !said.empty())
+    give_up(Kind::crash, "wrote '" + said.substr(0, shown) + "' " + when);
   const auto end = process_->ended(Clock::now());
   if (end && !end->orderly() && has_answered_)
     give_up(Kind::crash, "ended with " + end->text() + " " + when);

@@ -49,6 +49,9 @@ class Process {
   /// the deadline, too.
   Heard hear(std::string& line, Deadline deadline, LongLine long_line = LongLine::refused);
 
+  /// What it has written of a line that has no end yet.
+  const std::string& begun_line() const { return heard_; }
+
   /// Waits until it waits for its next line, says something, or ends, but not beyond the deadline.
   void rest(Deadline deadline);
 

@@ -118,6 +118,7 @@ bool spoil(const std::string& manner, const std::string& path, fixtures::CaseRec
 std::string said_instead(const std::string& manner) {
   if (manner == "says something else") return "well done\n";
   if (manner == "says two things") return "done\ndone\n";
+  if (manner == "says half a line more") return "done\nand";
   if (manner == "says control characters") return "\x1b[2J\x07\x1b]0;title\x07\n";
   if (manner == "says a line without end") return std::string(1 << 17, 'a');
   if (manner == "says that it failed") return "error: no\n";

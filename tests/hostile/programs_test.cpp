@@ -95,6 +95,7 @@ TEST_P(KeptForOne, IsNamed) {
 INSTANTIATE_TEST_SUITE_P(
     Program, KeptForOne,
     testing::Values(Expected{"says two things", crash, "wrote 'done' behind its answer"},
+                    Expected{"says half a line more", crash, "wrote 'and' behind its answer"},
                     Expected{"ends with 3 behind its answer", crash, "exit status 3 behind"},
                     Expected{"is killed behind its answer", crash, "(Killed) behind its answer"},
                     Expected{"ends with 0 behind its answer", conforms, ""}),
