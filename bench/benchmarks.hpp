@@ -4,17 +4,21 @@
 
 namespace assay::bench {
 
-/// Multiply-adds per second and thread of the reference in double, Quad and Fifty, and its blocked forward.
+/// Multiply-adds per second and thread of the reference in double, Quad and Fifty, and its blocked
+/// forward.
 void reference_speed(Recorder& recorder, std::size_t runs);
 
-/// The optimized gradient on the host, fp32 and bf16, dense and causal, beside composed matrix products of Eigen in the
-/// same turns: both rates, the ratio of their times, and how far their results are apart.
+/// The optimized gradient on the host, fp32 and bf16, dense and causal, beside composed matrix
+/// products of Eigen in the same turns: both rates, the ratio of their times, and how far their
+/// results are apart.
 void optimized_speed(Recorder& recorder, std::size_t runs);
 
-/// The same of selected attention, beside products of Eigen composed token by token over gathered keys.
+/// The same of selected attention, beside products of Eigen composed token by token over gathered
+/// keys.
 void selected_speed(Recorder& recorder, std::size_t runs);
 
-/// The optimized gradient of compression on the host: multiply-adds and bytes of its tensors per second.
+/// The optimized gradient of compression on the host: multiply-adds and bytes of its tensors per
+/// second.
 void compress_speed(Recorder& recorder, std::size_t runs);
 
 /// Cases per second that the judge handles, the implementation's own time included.
@@ -24,8 +28,8 @@ void judge_speed(Recorder& recorder, std::size_t runs);
 void modelled_time(Recorder& recorder);
 void compress_modelled_time(Recorder& recorder);
 
-/// Moves each assumed number of the device to both ends of its range and reports how the time changes and whether
-/// another pipe becomes the busiest.
+/// Moves each assumed number of the device to both ends of its range and reports how the time
+/// changes and whether another pipe becomes the busiest.
 void sensitivity(Recorder& recorder);
 
 }  // namespace assay::bench

@@ -24,12 +24,15 @@ struct Kind {
 };
 
 const Kind kinds[] = {
-    {"bound, small", "--dtype=bf16 --heads_q=4 --heads_kv=2 --seq_q=33 --seq_kv=48 --head_dim=32 "
-                     "--head_dim_v=32 --scale_value=0.125"},
-    {"bound, medium", "--dtype=fp16 --heads_q=2 --heads_kv=2 --seq_q=256 --seq_kv=256 --head_dim=64 "
-                      "--head_dim_v=64 --scale_value=0.125 --rows=32"},
-    {"lattice", "--dtype=bf16 --heads_q=2 --heads_kv=1 --seq_q=64 --seq_kv=80 --head_dim=32 "
-                "--head_dim_v=32 --scale_value=0.125 --track=a1"},
+    {"bound, small",
+     "--dtype=bf16 --heads_q=4 --heads_kv=2 --seq_q=33 --seq_kv=48 --head_dim=32 "
+     "--head_dim_v=32 --scale_value=0.125"},
+    {"bound, medium",
+     "--dtype=fp16 --heads_q=2 --heads_kv=2 --seq_q=256 --seq_kv=256 --head_dim=64 "
+     "--head_dim_v=64 --scale_value=0.125 --rows=32"},
+    {"lattice",
+     "--dtype=bf16 --heads_q=2 --heads_kv=1 --seq_q=64 --seq_kv=80 --head_dim=32 "
+     "--head_dim_v=32 --scale_value=0.125 --track=a1"},
 };
 
 }  // namespace
@@ -43,7 +46,8 @@ void judge_speed(Recorder& recorder, std::size_t runs) {
       // A case that ended early would look fast.
       if (report.verdict != conformance::Verdict::conforms)
         throw std::runtime_error("judge: the case '" + kind.line + "' ended as " +
-                                 std::string(spec::to_string(report.verdict)) + ", wanted conforms" +
+                                 std::string(spec::to_string(report.verdict)) +
+                                 ", wanted conforms" +
                                  (report.findings.empty() ? "" : ": " + report.findings[0].text));
     };
     const auto seconds = measure_in_turns({judge}, runs);

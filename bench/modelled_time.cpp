@@ -12,8 +12,8 @@
 namespace assay::bench {
 namespace {
 
-constexpr std::string_view pipes[device::pipe_count] = {
-    "cube_mte2", "mte1", "cube", "fixpipe", "vector_mte2", "vector", "mte3"};
+constexpr std::string_view pipes[device::pipe_count] = {"cube_mte2",   "mte1",   "cube", "fixpipe",
+                                                        "vector_mte2", "vector", "mte3"};
 
 optimized::Estimate estimate_of(const spec::FlashAttentionScoreGrad::Problem& p,
                                 const device::Spec& device) {

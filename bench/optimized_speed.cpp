@@ -18,7 +18,8 @@ using Op = spec::FlashAttentionScoreGrad;
 /// The fastest build of the composed gradient that this machine runs.
 void (*composed_here())(const ComposedHead&) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return composed_avx512;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+    return composed_avx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return composed_avx2;
 #endif
   return composed_portable;
@@ -47,7 +48,9 @@ class Composed {
   ComposedHead at(std::int64_t head) {
     const std::int64_t queries = head * problem_.seq_q, keys = head * problem_.seq_kv;
     const std::int64_t dim = problem_.head_dim;
-    return {.seq_q = problem_.seq_q, .seq_kv = problem_.seq_kv, .dim = dim,
+    return {.seq_q = problem_.seq_q,
+            .seq_kv = problem_.seq_kv,
+            .dim = dim,
             .scale = static_cast<float>(problem_.scale_value),
             .causal = problem_.sparse_mode == 2,
             .query = operands_.query.data() + queries * dim,
@@ -87,14 +90,15 @@ void optimized_speed(Recorder& recorder, std::size_t runs) {
     const Op::Inputs inputs = conformance::make_inputs(c);
     Op::Outputs outputs = conformance::make_outputs(c);
     Composed composed(p, inputs);
-    const auto seconds = measure_in_turns({[&] { implementation->run(p, inputs, outputs); },
-                                           [&] { composed.run(); }}, runs);
+    const auto seconds = measure_in_turns(
+        {[&] { implementation->run(p, inputs, outputs); }, [&] { composed.run(); }}, runs);
     const Subject subject{"optimized.flash_attention_score_grad", name_of(p)};
     const double gflop = flop_of(p) * 1e-9;
     recorder.host_rate(subject, {"rate", "GFLOP/s"}, gflop, seconds[0]);
     recorder.host_rate(subject, {"composed_fp32_rate", "GFLOP/s"}, gflop, seconds[1]);
     std::vector<double> ratios;
-    for (std::size_t run = 0; run < runs; ++run) ratios.push_back(seconds[1][run] / seconds[0][run]);
+    for (std::size_t run = 0; run < runs; ++run)
+      ratios.push_back(seconds[1][run] / seconds[0][run]);
     recorder.samples(subject, {"times_faster_than_composed", "1"}, ratios);
     recorder.modelled(subject, {"dq_difference_to_composed", "1"},
                       relative_difference(outputs.dq, composed.dq()));

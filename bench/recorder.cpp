@@ -47,8 +47,11 @@ void Recorder::host_rate(const Subject& subject, const Quantity& quantity, doubl
 
 void Recorder::samples(const Subject& subject, const Quantity& quantity,
                        const std::vector<double>& samples) {
-  write({.subject = subject, .quantity = quantity, .value = median(samples),
-         .deviation = median_absolute_deviation(samples), .runs = samples.size()});
+  write({.subject = subject,
+         .quantity = quantity,
+         .value = median(samples),
+         .deviation = median_absolute_deviation(samples),
+         .runs = samples.size()});
 }
 
 void Recorder::modelled(const Subject& subject, const Quantity& quantity, double value) {

@@ -17,7 +17,8 @@ struct Quantity {
   std::string name, unit;
 };
 
-/// Median of the samples and the median of their distances from it. `runs` is 0 for an exact, modelled number.
+/// Median of the samples and the median of their distances from it. `runs` is 0 for an exact,
+/// modelled number.
 struct Record {
   Subject subject;
   Quantity quantity;
@@ -29,8 +30,8 @@ struct Record {
 double median(std::vector<double> samples);
 double median_absolute_deviation(const std::vector<double>& samples);
 
-/// Seconds of every run of every work: after one run of each to warm up, the works take turns, so that what disturbs
-/// the machine disturbs all of them.
+/// Seconds of every run of every work: after one run of each to warm up, the works take turns, so
+/// that what disturbs the machine disturbs all of them.
 std::vector<std::vector<double>> measure_in_turns(const std::vector<std::function<void()>>& works,
                                                   std::size_t runs);
 
@@ -44,7 +45,8 @@ class Recorder {
   /// Records work / seconds of every run.
   void host_rate(const Subject& subject, const Quantity& quantity, double work,
                  const std::vector<double>& seconds);
-  void samples(const Subject& subject, const Quantity& quantity, const std::vector<double>& samples);
+  void samples(const Subject& subject, const Quantity& quantity,
+               const std::vector<double>& samples);
   void modelled(const Subject& subject, const Quantity& quantity, double value);
 
  private:

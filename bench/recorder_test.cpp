@@ -21,8 +21,7 @@ TEST(Recorder, DeviationIsTheMedianDistanceFromTheMedian) {
 
 TEST(Recorder, WorksTakeTurnsAfterOneRunToWarmUp) {
   std::string order;
-  const auto seconds =
-      measure_in_turns({[&] { order += 'a'; }, [&] { order += 'b'; }}, /*runs=*/2);
+  const auto seconds = measure_in_turns({[&] { order += 'a'; }, [&] { order += 'b'; }}, /*runs=*/2);
   EXPECT_EQ(order, "ababab");
   EXPECT_EQ(seconds.size(), 2u);
   EXPECT_EQ(seconds[1].size(), 2u);

@@ -20,19 +20,20 @@ Op::Problem square(std::int64_t seq, std::int64_t dim) {
   return p;
 }
 
-/// All rows of one head on one thread; per pair and channel three multiply-adds for dq, four for dk and dv, and one
-/// for the row term in each row of dk.
+/// All rows of one head on one thread; per pair and channel three multiply-adds for dq, four for dk
+/// and dv, and one for the row term in each row of dk.
 template <class Real>
 void all_rows(Recorder& recorder, std::size_t runs, const std::string& name, std::int64_t seq) {
   const Op::Problem p = square(seq, 64);
   const Op::Inputs inputs = conformance::make_inputs(Case{.problem = p});
   const auto gradient = reference::FlashAttentionScoreGrad<Real>::from(p, inputs);
   const auto seconds = measure_in_turns({[&] {
-    for (std::int64_t row = 0; row < seq; ++row) {
-      gradient.dq_row(0, 0, row);
-      gradient.dkv_row(0, 0, row);
-    }
-  }}, runs);
+                                          for (std::int64_t row = 0; row < seq; ++row) {
+                                            gradient.dq_row(0, 0, row);
+                                            gradient.dkv_row(0, 0, row);
+                                          }
+                                        }},
+                                        runs);
   const double pairs = static_cast<double>(seq) * static_cast<double>(seq);
   recorder.host_rate({"reference." + name, name_of(p)}, {"multiply_adds", "M/s/thread"},
                      8.0 * pairs * 64 * 1e-6, seconds[0]);
@@ -47,8 +48,7 @@ void reference_speed(Recorder& recorder, std::size_t runs) {
   for (const Op::Problem& p : long_shapes(host_heads)) {
     if (p.dtype != spec::DType::fp32) continue;
     const Op::Inputs inputs = conformance::make_inputs(Case{.problem = p});
-    const auto seconds =
-        measure_in_turns({[&] { reference::blocked_forward(p, inputs); }}, runs);
+    const auto seconds = measure_in_turns({[&] { reference::blocked_forward(p, inputs); }}, runs);
     recorder.host_rate({"reference.blocked_forward", name_of(p)}, {"rate", "GFLOP/s"},
                        0.4 * flop_of(p) * 1e-9, seconds[0]);
   }

@@ -16,7 +16,8 @@ using Op = spec::NsaSelectedAttentionGrad;
 /// The fastest build of the composed gradient that this machine runs.
 void (*composed_here())(const ComposedSelection&) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return selected_avx512;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+    return selected_avx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return selected_avx2;
 #endif
   return selected_portable;
@@ -43,8 +44,7 @@ spec::Tensor lists_of(const Op::Problem& p, const spec::Parameter& parameter) {
   spec::Tensor lists = spec::contiguous_tensor(parameter.dtype, parameter.shape);
   for (std::int64_t k = 0; k < spec::element_count(lists.shape); ++k) {
     const std::int64_t slot = k % p.selected_block_count;
-    const std::int64_t own =
-        k / p.selected_block_count / p.heads_kv / p.selected_block_size;
+    const std::int64_t own = k / p.selected_block_count / p.heads_kv / p.selected_block_size;
     const auto any = static_cast<std::int64_t>(noise(static_cast<std::uint64_t>(k)) *
                                                static_cast<double>(own + 1));
     lists.store(k, static_cast<double>(slot == 0 ? 0 : slot == 1 ? own : any));
@@ -74,7 +74,8 @@ Op::Inputs inputs_of(const Op::Problem& p, spec::Implementation<Op>& implementat
 
 Op::Outputs outputs_of(const Op::Problem& p) {
   const Op::Parameters t = call_of(p).parameters;
-  return {.dq = random_tensor(t.dq, 8), .dk = random_tensor(t.dk, 9), .dv = random_tensor(t.dv, 10)};
+  return {
+      .dq = random_tensor(t.dq, 8), .dk = random_tensor(t.dk, 9), .dv = random_tensor(t.dv, 10)};
 }
 
 /// Every key head on a thread of its own.
@@ -127,15 +128,26 @@ class Composed {
   }
 
   ComposedSelection selection_of(Head& h) const {
-    return {.tokens = problem_.seq_q, .group = problem_.group(), .keys = problem_.seq_kv,
-            .dim = problem_.head_dim, .dim_v = problem_.head_dim_v,
-            .block = problem_.selected_block_size, .count = problem_.selected_block_count,
+    return {.tokens = problem_.seq_q,
+            .group = problem_.group(),
+            .keys = problem_.seq_kv,
+            .dim = problem_.head_dim,
+            .dim_v = problem_.head_dim_v,
+            .block = problem_.selected_block_size,
+            .count = problem_.selected_block_count,
             .scale = static_cast<float>(problem_.scale_value),
             .causal = problem_.sparse_mode == 2,
-            .query = h.query.data(), .key = h.key.data(), .value = h.value.data(),
-            .dy = h.dy.data(), .attention_out = h.attention_out.data(),
-            .softmax_max = h.max.data(), .softmax_sum = h.sum.data(), .lists = h.lists.data(),
-            .dq = h.dq.data(), .dk = h.dk.data(), .dv = h.dv.data()};
+            .query = h.query.data(),
+            .key = h.key.data(),
+            .value = h.value.data(),
+            .dy = h.dy.data(),
+            .attention_out = h.attention_out.data(),
+            .softmax_max = h.max.data(),
+            .softmax_sum = h.sum.data(),
+            .lists = h.lists.data(),
+            .dq = h.dq.data(),
+            .dk = h.dk.data(),
+            .dv = h.dv.data()};
   }
 
   Op::Problem problem_;
@@ -164,14 +176,15 @@ void selected_speed(Recorder& recorder, std::size_t runs) {
     const Op::Inputs inputs = inputs_of(p, *implementation);
     Op::Outputs outputs = outputs_of(p);
     Composed composed(p, inputs);
-    const auto seconds = measure_in_turns({[&] { implementation->run(p, inputs, outputs); },
-                                           [&] { composed.run(); }}, runs);
+    const auto seconds = measure_in_turns(
+        {[&] { implementation->run(p, inputs, outputs); }, [&] { composed.run(); }}, runs);
     const Subject subject{"optimized.nsa_selected_attention_grad", name_of(p)};
     const double gflop = flop_of(p) * 1e-9;
     recorder.host_rate(subject, {"rate", "GFLOP/s"}, gflop, seconds[0]);
     recorder.host_rate(subject, {"composed_fp32_rate", "GFLOP/s"}, gflop, seconds[1]);
     std::vector<double> ratios;
-    for (std::size_t run = 0; run < runs; ++run) ratios.push_back(seconds[1][run] / seconds[0][run]);
+    for (std::size_t run = 0; run < runs; ++run)
+      ratios.push_back(seconds[1][run] / seconds[0][run]);
     recorder.samples(subject, {"times_faster_than_composed", "1"}, ratios);
     recorder.modelled(subject, {"dq_difference_to_composed", "1"},
                       relative_difference(p, outputs.dq, composed.dq(0)));

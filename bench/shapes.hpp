@@ -46,8 +46,8 @@ inline double flop_of(const spec::FlashAttentionScoreGrad::Problem& p) {
   return 10.0 * pairs * static_cast<double>(p.head_dim) * (p.sparse_mode == 2 ? 0.5 : 1.0);
 }
 
-/// Causal, 16 blocks of 64 keys of so many tokens, head sizes 192 and 128 as in the NSA paper; 1, 4 and 16 query heads a
-/// key head.
+/// Causal, 16 blocks of 64 keys of so many tokens, head sizes 192 and 128 as in the NSA paper; 1, 4
+/// and 16 query heads a key head.
 inline std::vector<spec::NsaSelectedAttentionGrad::Problem> selected_shapes(std::int64_t heads_kv,
                                                                             std::int64_t tokens) {
   std::vector<spec::NsaSelectedAttentionGrad::Problem> shapes;

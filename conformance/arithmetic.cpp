@@ -22,18 +22,24 @@ double leading_power(double x) {
 
 double accumulator_unit(spec::Accumulator accumulator) {
   switch (accumulator) {
-    case spec::Accumulator::fp32: return 0x1p-24;
-    case spec::Accumulator::fp32_truncating: return 0x1p-23;
-    case spec::Accumulator::fp16: return 0x1p-11;
+    case spec::Accumulator::fp32:
+      return 0x1p-24;
+    case spec::Accumulator::fp32_truncating:
+      return 0x1p-23;
+    case spec::Accumulator::fp16:
+      return 0x1p-11;
   }
   return 0x1p-24;
 }
 
 double operand_unit(spec::Product32 product) {
   switch (product) {
-    case spec::Product32::exact: return 0;
-    case spec::Product32::tf32: return 0x1p-11;
-    case spec::Product32::hf32: return 0x1p-12;
+    case spec::Product32::exact:
+      return 0;
+    case spec::Product32::tf32:
+      return 0x1p-11;
+    case spec::Product32::hf32:
+      return 0x1p-12;
   }
   return 0;
 }
@@ -55,8 +61,8 @@ Arithmetic::Arithmetic(const spec::NumericsProfile& declared, DType io_type)
   const bool staged_nearest = !narrow(declared.stage) || nearest(declared.round_stage);
   const bool cast_nearest = !narrow(io) || nearest(declared.round_out);
   mean_free = staged_nearest && cast_nearest;
-  // m + ln z, or m times a constant, is rounded once for all P of a row. Where nothing is staged that outweighs the rest, and
-  // a few queries make up all of dk and dv.
+  // m + ln z, or m times a constant, is rounded once for all P of a row. Where nothing is staged
+  // that outweighs the rest, and a few queries make up all of dk and dv.
   const bool shifts_rows = !narrow(io) && (declared.lse_form || declared.fused);
   row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s) || shifts_rows;
 }
@@ -73,7 +79,8 @@ namespace {
 /// Distance of neighbours of `type` around x.
 double spacing(double x, DType type) {
   const double smallest = 2 * underflow_of(type);
-  return x == 0 ? smallest : std::max(2 * unit_roundoff(type) * leading_power(std::abs(x)), smallest);
+  return x == 0 ? smallest
+                : std::max(2 * unit_roundoff(type) * leading_power(std::abs(x)), smallest);
 }
 
 /// A number of steps to nearest.
@@ -121,17 +128,23 @@ double underflow_of(DType type) {
 
 double overflow_threshold(DType type) {
   switch (type) {
-    case DType::fp16: return 65520;
-    case DType::bf16: return 0x1.ffp127;
-    default: return 0x1.ffffffp127;
+    case DType::fp16:
+      return 65520;
+    case DType::bf16:
+      return 0x1.ffp127;
+    default:
+      return 0x1.ffffffp127;
   }
 }
 
 double largest_finite(DType type) {
   switch (type) {
-    case DType::fp16: return 65504;
-    case DType::bf16: return 0x1.fep127;
-    default: return 0x1.fffffep127;
+    case DType::fp16:
+      return 65504;
+    case DType::bf16:
+      return 0x1.fep127;
+    default:
+      return 0x1.fffffep127;
   }
 }
 

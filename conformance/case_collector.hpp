@@ -12,10 +12,10 @@
 
 namespace assay::conformance {
 
-/// Gathers the cases of a plan: legal ones, each once, on the plan's product where it names one. Calls that break what
-/// upstream alone states are left out with it.
-/// Cheap ones come first, calls that only phase 1 judges and small exact cases above all: a budget judges as
-/// many as it can.
+/// Gathers the cases of a plan: legal ones, each once, on the plan's product where it names one.
+/// Calls that break what upstream alone states are left out with it.
+/// Cheap ones come first, calls that only phase 1 judges and small exact cases above all: a budget
+/// judges as many as it can.
 template <class Op>
 class CaseCollector {
  public:

@@ -42,8 +42,8 @@ struct ChoiceSpace::Tables {
     return domains;
   }
 
-  /// Applies the tables of the factors in `pending`, and of those that this settles. Ids in `spared` do not count.
-  /// Returns the table that leaves some factor no value, or nothing.
+  /// Applies the tables of the factors in `pending`, and of those that this settles. Ids in
+  /// `spared` do not count. Returns the table that leaves some factor no value, or nothing.
   std::optional<std::size_t> propagate(Domains& domains, std::vector<std::size_t> pending,
                                        const std::set<std::size_t>& spared) const {
     while (!pending.empty()) {
@@ -58,7 +58,8 @@ struct ChoiceSpace::Tables {
     return std::nullopt;
   }
 
-  /// Asks a table of which at most one factor is open; strikes the values of that one which it excludes.
+  /// Asks a table of which at most one factor is open; strikes the values of that one which it
+  /// excludes.
   static bool apply(const Table& table, Domains& domains, std::vector<std::size_t>& pending) {
     const std::size_t none = table.factors.size();
     std::size_t open = none, at = 0;
@@ -86,7 +87,8 @@ struct ChoiceSpace::Tables {
     return factors;
   }
 
-  /// Backtracking that prefers the factors of exclusions that failed often, and starts over while that is being learnt.
+  /// Backtracking that prefers the factors of exclusions that failed often, and starts over while
+  /// that is being learnt.
   struct Search {
     const Tables& tables;
     const std::set<std::size_t>& spared;
@@ -127,7 +129,8 @@ struct ChoiceSpace::Tables {
       return Outcome::none;
     }
 
-    /// An open factor: of most failures, then one of which a value is excluded already, then by lot.
+    /// An open factor: of most failures, then one of which a value is excluded already, then by
+    /// lot.
     std::size_t next(const Domains& domains) const {
       std::size_t best = tables.sizes.size();
       std::tuple<std::size_t, bool, std::uint64_t> highest;

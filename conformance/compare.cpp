@@ -54,14 +54,16 @@ Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& ari
   return error <= e.tau_det[k] + e.radius[k] ? Grade::statistical : Grade::proven;
 }
 
-/// The chi-square tail of Laurent and Massart at 1e-9. Source: README.md of the operators, "Moments".
+/// The chi-square tail of Laurent and Massart at 1e-9. Source: README.md of the operators,
+/// "Moments".
 double rms_limit(double nu) {
   const double x = std::log(1e9);
   return std::max(1.05, std::sqrt(1 + 2 * std::sqrt(x / nu) + 2 * x / nu));
 }
 
-/// Whether the error of element k says something beside its being within tau: a value that tau does not tell from zero
-/// may be nothing but noise of the given tensors, which a healthy kernel need not have.
+/// Whether the error of element k says something beside its being within tau: a value that tau does
+/// not tell from zero may be nothing but noise of the given tensors, which a healthy kernel need
+/// not have.
 bool is_telling(const Expectation& e, std::size_t k, double actual, const Arithmetic& arithmetic) {
   return std::abs(e.value[k]) > e.tau[k] && e.sigma[k] > 0 && std::isfinite(actual) &&
          !arithmetic.cast_is_coarse(e.value[k]);
@@ -114,7 +116,8 @@ Statistics Moments::statistics(const Arithmetic& arithmetic) const {
   const double judged = static_cast<double>(elements_);
   s.rms = std::sqrt(squares_ / judged);
   s.nu = square(judged) / (static_cast<double>(dim_) * shares_);
-  // The final casts of just these values are known. Where rows are alike they are few, and many may lie next to ties.
+  // The final casts of just these values are known. Where rows are alike they are few, and many may
+  // lie next to ties.
   s.rms_limit = rms_limit(s.nu) * std::max(1.0, std::sqrt(of_casts_ / judged));
   s.rms_fails = s.rms > s.rms_limit;
   if (rows_ < bias_rows || arithmetic.row_coherent || !biasable_) return s;
@@ -136,7 +139,8 @@ bool all_within(const Expectation& e, const std::vector<double>& actual,
 }
 
 /// What the error of one element can be compared with.
-double relative_to_tau(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic) {
+double relative_to_tau(const Expectation& e, std::size_t k, double x,
+                       const Arithmetic& arithmetic) {
   const double error = std::abs(x - e.value[k]), limit = e.tau[k] + e.radius[k];
   if (error == 0) return 0;
   if (!std::isfinite(error))  // an overflow that is due, or may be, has no distance
@@ -162,7 +166,8 @@ Finding element_finding(const Expectation& e, std::size_t k, double x, Grade gra
       break;
     case Grade::proven:
       f.rule = "bound";
-      f.text = sentence(f, "beyond the rigorous bound; no kernel of the declared profile does that");
+      f.text =
+          sentence(f, "beyond the rigorous bound; no kernel of the declared profile does that");
       break;
     default:
       f.rule = "bound";
@@ -173,10 +178,14 @@ Finding element_finding(const Expectation& e, std::size_t k, double x, Grade gra
 
 Verdict verdict_of(Grade grade) {
   switch (grade) {
-    case Grade::within: return Verdict::conforms;
-    case Grade::statistical: return Verdict::statistical_unconfirmed;
-    case Grade::proven: return Verdict::nonconformant_proven;
-    case Grade::structural: return Verdict::nonconformant_structural;
+    case Grade::within:
+      return Verdict::conforms;
+    case Grade::statistical:
+      return Verdict::statistical_unconfirmed;
+    case Grade::proven:
+      return Verdict::nonconformant_proven;
+    case Grade::structural:
+      return Verdict::nonconformant_structural;
   }
   return Verdict::tool_failure;
 }
@@ -326,7 +335,8 @@ std::string blind_text(const Expectation& e, const std::vector<HeadControls>& he
 
 void Expectation::resize(std::int64_t count) {
   const std::size_t size = at(count * dim());
-  for (auto* field : {&value, &radius, &tau, &tau_det, &sigma, &floor, &drift}) field->assign(size, 0.0);
+  for (auto* field : {&value, &radius, &tau, &tau_det, &sigma, &floor, &drift})
+    field->assign(size, 0.0);
   for (auto* field : {&core, &accumulation, &extra}) field->assign(size, 0.0f);
   share.assign(at(count), 0.0);
   exempt.assign(at(count), 0);

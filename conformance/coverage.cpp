@@ -57,7 +57,8 @@ std::vector<std::string> PairCoverage::uncovered() const {
 }
 
 std::size_t first_cell(const PairCoverage& coverage, std::string_view operator_name) {
-  const auto first = std::ranges::find(coverage.cells, operator_name, &PairCoverage::Cell::operator_name);
+  const auto first =
+      std::ranges::find(coverage.cells, operator_name, &PairCoverage::Cell::operator_name);
   return static_cast<std::size_t>(first - coverage.cells.begin());
 }
 

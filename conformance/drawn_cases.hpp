@@ -9,7 +9,8 @@
 #include "assay/conformance/random.hpp"
 #include "pairwise.hpp"
 
-/// Cases drawn from choices of categories, whatever the operator: each kind has a stream of lots of its own.
+/// Cases drawn from choices of categories, whatever the operator: each kind has a stream of lots of
+/// its own.
 namespace assay::conformance {
 
 /// The case number `k` of a plan, drawn by lot from what is chosen.

@@ -24,7 +24,8 @@ class Draws {
   Value one_of(const Value (&values)[count]) {
     return values[integer(0, static_cast<std::int64_t>(count) - 1)];
   }
-  /// `first` to `last`, half of the time a multiple of a tile size, or one beside it, if there is one.
+  /// `first` to `last`, half of the time a multiple of a tile size, or one beside it, if there is
+  /// one.
   std::int64_t edge(std::int64_t first, std::int64_t last) {
     last = std::max(first, last);
     const std::int64_t tile = least_tile << integer(0, tile_sizes - 1);

@@ -43,9 +43,9 @@ std::string FailurePattern::place() const {
     const auto [least, most] = ranges_[k];
     if (2 * (most - least + 1) > extents[k]) continue;  // says nothing
     text += text.empty() ? "" : ", ";
-    text += names[k] + (least == most ? " = " + std::to_string(least)
-                                      : " from " + std::to_string(least) + " to " +
-                                            std::to_string(most));
+    text += names[k] + (least == most
+                            ? " = " + std::to_string(least)
+                            : " from " + std::to_string(least) + " to " + std::to_string(most));
   }
   return text;
 }

@@ -34,7 +34,7 @@ class FailurePattern {
 
   const spec::Extents* extents_;
   std::int64_t count_ = 0;
-  std::array<Range, 4> ranges_;  ///< of b, n, s and d
+  std::array<Range, 4> ranges_;                                    ///< of b, n, s and d
   double least_factor_ = std::numeric_limits<double>::infinity();  ///< of actual over expected
   double most_factor_ = -std::numeric_limits<double>::infinity();
   bool not_a_number_ = true, zero_ = true, comparable_ = true;

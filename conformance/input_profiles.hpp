@@ -14,8 +14,8 @@ struct Place {
   Stream tensor;
   spec::DType dtype;
   std::int64_t s, d;
-  Random row;   ///< of (b, n, s)
-  Random head;  ///< of (b, n): the same for all its rows
+  Random row;                      ///< of (b, n, s)
+  Random head;                     ///< of (b, n): the same for all its rows
   std::int64_t rows = 0, dim = 0;  ///< of the head
 
   bool is(Stream which) const { return tensor == which; }
@@ -85,11 +85,13 @@ struct Filling {
   double factor = 1;  ///< a power of two by which every value is multiplied
 };
 
-/// A tensor of heads as `parameter` describes it, guarded as by `guarded_tensor`, whose viewed elements `filling` decides.
+/// A tensor of heads as `parameter` describes it, guarded as by `guarded_tensor`, whose viewed
+/// elements `filling` decides.
 spec::Tensor filled_tensor(const spec::Parameter& parameter, spec::Layout layout,
                            const spec::Extents& extents, const Filling& filling);
 
-/// A tensor as `parameter` describes it, viewed elements included filled with a pattern that no kernel computes.
+/// A tensor as `parameter` describes it, viewed elements included filled with a pattern that no
+/// kernel computes.
 spec::Tensor poisoned_tensor(const spec::Parameter& parameter);
 
 }  // namespace assay::conformance

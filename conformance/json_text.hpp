@@ -112,8 +112,8 @@ void read(const Json& json, const std::string& where, std::vector<T>& values) {
   for (const Json& element : json)
     read(element, where + "[" + std::to_string(values.size()) + "]", values.emplace_back());
 }
-/// Reads the member `name`; one that was added later keeps its default. Errors: std::invalid_argument where another one is
-/// absent, and for one of another kind.
+/// Reads the member `name`; one that was added later keeps its default. Errors:
+/// std::invalid_argument where another one is absent, and for one of another kind.
 template <class T>
 void read_member(const Json& object, const std::string& where, const char* name, T& value) {
   if (!object.is_object()) wrong(where, object, "an object");
@@ -135,7 +135,8 @@ inline std::string text_of(const Json& json, int indent = -1) {
 
 /// Errors: std::invalid_argument with what the parser says.
 inline Json parse(const std::string& text, const std::string& what) {
-  constexpr int deepest = 64;  // reports need 8; a text of brackets alone would take 50 times its size
+  constexpr int deepest =
+      64;  // reports need 8; a text of brackets alone would take 50 times its size
   const auto is_shallow = [&](int depth, Json::parse_event_t, Json&) {
     if (depth <= deepest) return true;
     throw std::invalid_argument(what + " nests deeper than " + std::to_string(deepest) + " levels");

@@ -15,12 +15,18 @@ namespace assay::conformance {
 Verdict graver(Verdict a, Verdict b) {
   const auto rank = [](Verdict verdict) {
     switch (verdict) {
-      case Verdict::conforms: return 0;
-      case Verdict::conforms_weak: return 1;
-      case Verdict::inconclusive: return 2;
-      case Verdict::statistical_unconfirmed: return 3;
-      case Verdict::nonconformant_proven: return 4;
-      default: return 5;
+      case Verdict::conforms:
+        return 0;
+      case Verdict::conforms_weak:
+        return 1;
+      case Verdict::inconclusive:
+        return 2;
+      case Verdict::statistical_unconfirmed:
+        return 3;
+      case Verdict::nonconformant_proven:
+        return 4;
+      default:
+        return 5;
     }
   };
   return rank(a) < rank(b) ? b : a;
@@ -35,15 +41,17 @@ Verdict control_verdict(const std::vector<ControlResult>& controls, CaseReport& 
     applicable |= controls[k].applicable;
     weak |= controls[k].weak;
     if (!controls[k].blind) continue;
-    report.findings.push_back({.rule = "control", .tensor = report.tensors[k].name,
+    report.findings.push_back({.rule = "control",
+                               .tensor = report.tensors[k].name,
                                .text = report.tensors[k].name +
                                        ": zeros or the negated reference would pass (" +
                                        controls[k].letters + ")"});
     return Verdict::inconclusive;
   }
   if (!applicable) {
-    report.findings.push_back({.rule = "note", .text = "no gradient of this case exceeds its "
-                                                       "tolerance: only zeros and noise are due"});
+    report.findings.push_back({.rule = "note",
+                               .text = "no gradient of this case exceeds its "
+                                       "tolerance: only zeros and noise are due"});
     return Verdict::conforms_weak;
   }
   for (std::size_t k = 0; k < controls.size(); ++k)
@@ -58,15 +66,19 @@ Verdict exact_control_verdict(const std::vector<ExactTensor>& tensors, CaseRepor
   for (const ExactTensor& tensor : tensors) {
     const bool applicable = std::any_of(tensor.exact.begin(), tensor.exact.end(),
                                         [](const Dyadic& x) { return x.numerator != 0; });
-    controls.push_back({.applicable = applicable,
-                        .letters = applicable ? "Z+N+L+S+W+" : "Z.N.L.S.W."});
+    controls.push_back(
+        {.applicable = applicable, .letters = applicable ? "Z+N+L+S+W+" : "Z.N.L.S.W."});
   }
   return control_verdict(controls, report);
 }
 
 Expected expected_of(const ExactTensor& tensor) {
-  Expected e{.name = tensor.name, .value = {}, .radius = {}, .tau = {},
-             .rows = {tensor.rows.begin(), tensor.rows.end()}, .dim = tensor.dim};
+  Expected e{.name = tensor.name,
+             .value = {},
+             .radius = {},
+             .tau = {},
+             .rows = {tensor.rows.begin(), tensor.rows.end()},
+             .dim = tensor.dim};
   for (const Dyadic& x : tensor.exact)
     e.value.push_back(std::ldexp(static_cast<double>(x.numerator), x.exponent));
   e.radius.assign(tensor.exact.size(), 0.0);
@@ -79,10 +91,10 @@ Verdict exemption_verdict(CaseReport& report) {
   for (const TensorReport& tensor : report.tensors)
     exempt += tensor.exempt, all += tensor.exempt + tensor.elements_judged;
   if (exempt * 100 <= all) return Verdict::conforms;
-  report.findings.push_back({.rule = "note", .text = std::to_string(exempt) + " of " +
-                                                     std::to_string(all) +
-                                                     " judged elements are exempt: staged values "
-                                                     "may overflow; the limit is 1 %"});
+  report.findings.push_back({.rule = "note",
+                             .text = std::to_string(exempt) + " of " + std::to_string(all) +
+                                     " judged elements are exempt: staged values "
+                                     "may overflow; the limit is 1 %"});
   return Verdict::inconclusive;
 }
 
@@ -99,7 +111,8 @@ std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t w
 
 void require_agreement(const Expectation& e, const std::vector<Certificate::Row>& rows) {
   for (const Certificate::Row& row : rows) {
-    const auto position = std::lower_bound(e.rows.begin(), e.rows.end(), row.number) - e.rows.begin();
+    const auto position =
+        std::lower_bound(e.rows.begin(), e.rows.end(), row.number) - e.rows.begin();
     for (std::int64_t d = 0; d < e.dim(); ++d) {
       const auto k = static_cast<std::size_t>(position * e.dim() + d);
       const double exact = row.value[static_cast<std::size_t>(d)];
@@ -148,7 +161,8 @@ void Certificate::apply(std::vector<Expectation>& expectations) const {
   }
 }
 
-std::vector<double> row_values(const RowsOf& rows, const spec::Tensor& tensor, spec::Layout layout) {
+std::vector<double> row_values(const RowsOf& rows, const spec::Tensor& tensor,
+                               spec::Layout layout) {
   const spec::HeadView view(tensor, layout, rows.extents);
   const auto dim = static_cast<std::size_t>(rows.extents.dim);
   std::vector<double> values(rows.rows.size() * dim);

@@ -20,11 +20,12 @@ namespace assay::conformance {
 /// The graver of two verdicts on one case's numbers.
 Verdict graver(Verdict a, Verdict b);
 
-/// Verdict of the negative controls of all tensors, whose reports it completes; a case in which only zeros are due earns
-/// no coverage.
+/// Verdict of the negative controls of all tensors, whose reports it completes; a case in which
+/// only zeros are due earns no coverage.
 Verdict control_verdict(const std::vector<ControlResult>& controls, CaseReport& report);
 
-/// The same on the lattice: a control is caught wherever an exact gradient is not zero, since its corruption has other bits.
+/// The same on the lattice: a control is caught wherever an exact gradient is not zero, since its
+/// corruption has other bits.
 Verdict exact_control_verdict(const std::vector<ExactTensor>& tensors, CaseReport& report);
 
 /// As it is stored: nothing but what the final cast makes of the exact value is right.

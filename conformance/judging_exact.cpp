@@ -83,9 +83,9 @@ void TensorJudge::differ(const ExactOutput& subject, Finding finding, Dyadic exa
   differing_->add(finding);
   if (differing_->count() > most_findings) return;
   const spec::FloatFormat format = spec::format_of(subject.output->dtype);
-  finding.text = std::string(subject.tensor.name) + "(" + std::to_string(finding.b) + ", " + std::to_string(finding.n) +
-                 ", " + std::to_string(finding.s) + ", " + std::to_string(finding.d) + ") is " +
-                 text_of(finding.actual);
+  finding.text = std::string(subject.tensor.name) + "(" + std::to_string(finding.b) + ", " +
+                 std::to_string(finding.n) + ", " + std::to_string(finding.s) + ", " +
+                 std::to_string(finding.d) + ") is " + text_of(finding.actual);
   if (exact.numerator == 0)
     finding.text += finding.tolerance > 0
                         ? "; it must be 0, residues up to " + text_of(finding.tolerance) + " apart"

@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-/// Lengths of sequences as a problem holds them: equal ones are one number, the longest, and no list.
+/// Lengths of sequences as a problem holds them: equal ones are one number, the longest, and no
+/// list.
 namespace assay::conformance {
 
 /// Sets the longest of the lengths; equal ones become it alone.

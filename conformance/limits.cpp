@@ -36,7 +36,8 @@ std::string FieldRange::text() const {
   if (step > 1 && first + step == last)
     values += " or " + std::to_string(last);
   else
-    values += " to " + std::to_string(last) + (step > 1 ? " in steps of " + std::to_string(step) : "");
+    values +=
+        " to " + std::to_string(last) + (step > 1 ? " in steps of " + std::to_string(step) : "");
   return values + (row.empty() ? "" : ", see " + std::string(row));
 }
 
@@ -53,9 +54,10 @@ void require_size(const Size& size, std::string_view fields) {
   // Beyond this, 64-bit indices of a byte may overflow.
   constexpr double most_elements = 0x1p59;
   if (size.largest_tensor > most_elements)
-    throw std::invalid_argument("a tensor of the case has about " + about_text(size.largest_tensor) +
-                                " elements, at most 2^59 (" + about_text(most_elements) +
-                                ") can be numbered: reduce " + std::string(fields));
+    throw std::invalid_argument("a tensor of the case has about " +
+                                about_text(size.largest_tensor) + " elements, at most 2^59 (" +
+                                about_text(most_elements) + ") can be numbered: reduce " +
+                                std::string(fields));
   if (size.with_numbers) require_memory(size.bytes, fields);
 }
 

@@ -42,7 +42,8 @@ void require_named(std::string_view field, const std::string& value,
 /// Largest memory that a case with numbers may need, in bytes.
 inline constexpr double memory_limit = 16.0 * 1024 * 1024 * 1024;
 
-/// Refuses a tensor whose elements cannot be numbered, and, where `with_numbers`, more than `memory_limit`.
+/// Refuses a tensor whose elements cannot be numbered, and, where `with_numbers`, more than
+/// `memory_limit`.
 /// Errors: std::invalid_argument that says what to reduce: "batch, heads_q, seq_q or seq_kv".
 struct Size {
   double largest_tensor, bytes;
@@ -52,8 +53,8 @@ void require_size(const Size& size, std::string_view fields);
 /// Refuses more bytes than `memory_limit`, likewise.
 void require_memory(double bytes, std::string_view fields);
 
-/// Refuses a relation without its track, a track without one of the relations in `names`, and hard data, which would leave
-/// its domain by overflow or underflow. Whether there is a relation.
+/// Refuses a relation without its track, a track without one of the relations in `names`, and hard
+/// data, which would leave its domain by overflow or underflow. Whether there is a relation.
 bool require_track(Track track, const std::string& relation, const std::string& profile,
                    const std::string& names);
 
@@ -95,8 +96,9 @@ struct LengthFields {
   std::string_view longest_name;
   std::int64_t& longest;
 };
-/// Sets batch and the longest sequence from the lengths where there are any; equal lengths become the longest alone.
-/// `given` tells which fields the user wrote. Errors: std::invalid_argument where they contradict the lengths.
+/// Sets batch and the longest sequence from the lengths where there are any; equal lengths become
+/// the longest alone. `given` tells which fields the user wrote. Errors: std::invalid_argument
+/// where they contradict the lengths.
 void settle_lengths(std::int64_t& batch, const LengthFields& fields,
                     const std::function<bool(std::string_view)>& given);
 /// Refuses lengths of queries and keys of which there are not as many.

@@ -63,7 +63,8 @@ struct ByLot {
   const OpenPairs* open;  ///< null: by lot alone
   Random random;
 
-  void operator()(const Choice& choice, std::size_t factor, std::vector<std::size_t>& values) const {
+  void operator()(const Choice& choice, std::size_t factor,
+                  std::vector<std::size_t>& values) const {
     struct Candidate {
       int gain;
       std::uint64_t lot;

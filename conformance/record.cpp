@@ -15,12 +15,11 @@ spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
   spec::Tensor rounded = spec::contiguous_tensor(dtype, {rows, expected.dim});
   for (std::int64_t k = 0; k < elements; ++k) {
     const double value = expected.value[static_cast<std::size_t>(k)];
-    const double cast =
-        std::isfinite(value)
-            ? spec::from_bits(round_dyadic(dyadic_of(value), dtype, numerics.round_out,
-                                           numerics.overflow),
-                              spec::format_of(dtype))
-            : value;
+    const double cast = std::isfinite(value)
+                            ? spec::from_bits(round_dyadic(dyadic_of(value), dtype,
+                                                           numerics.round_out, numerics.overflow),
+                                              spec::format_of(dtype))
+                            : value;
     rounded.store(k, cast);
   }
   return rounded;

@@ -12,12 +12,13 @@ namespace assay::conformance {
 template <class Op>
 struct Reduction {
   std::string_view name;
-  /// Cases that are smaller than `c`, what is hoped for first; they need not be legal, nor different from each other.
+  /// Cases that are smaller than `c`, what is hoped for first; they need not be legal, nor
+  /// different from each other.
   std::vector<Case<Op>> (*smaller)(const Case<Op>& c);
 };
 
-/// Values from `least` to `value`, without it: doubled ones first, since small cases are judged quickly, then what halves
-/// the rest.
+/// Values from `least` to `value`, without it: doubled ones first, since small cases are judged
+/// quickly, then what halves the rest.
 std::vector<std::int64_t> values_below(std::int64_t value, std::int64_t least);
 
 /// Sequences that a smaller case keeps: `count` from `first` on, or all others.
@@ -32,7 +33,8 @@ struct SequenceChoice {
 /// Sequences of which one is kept alone, left out or shortened at a time.
 inline constexpr std::int64_t most_single_sequences = 8;
 
-/// What may be kept of `batch` sequences: single ones and the last, each half, all but a single one. Nothing of one.
+/// What may be kept of `batch` sequences: single ones and the last, each half, all but a single
+/// one. Nothing of one.
 std::vector<SequenceChoice> fewer_sequences(std::int64_t batch);
 
 }  // namespace assay::conformance

@@ -15,8 +15,8 @@ class Incomparable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What `act`, which runs the call of the case, gives. Errors: Incomparable for the refusal of a call about which the
-/// documents leave a question open; whatever else escapes.
+/// What `act`, which runs the call of the case, gives. Errors: Incomparable for the refusal of a
+/// call about which the documents leave a question open; whatever else escapes.
 template <class Op, class Act>
 auto comparable(const Case<Op>& c, Act&& act) {
   try {
@@ -24,8 +24,8 @@ auto comparable(const Case<Op>& c, Act&& act) {
   } catch (const spec::Rejected& answer) {
     const std::string question = open_question(c, call_of(c));
     if (question.empty()) throw;
-    throw Incomparable("a run of the relation was refused with " + describe(answer.status()) + ": " +
-                       answer.what() + "; " + question);
+    throw Incomparable("a run of the relation was refused with " + describe(answer.status()) +
+                       ": " + answer.what() + "; " + question);
   }
 }
 
@@ -45,8 +45,8 @@ typename Op::Outputs related_run(const Case<Op>& c, const typename Op::Inputs& i
   });
 }
 
-/// A difference beyond the probabilistic tolerance counts if one of two fresh seeds shows one again:
-/// judge(fresh case, report) tells the verdict.
+/// A difference beyond the probabilistic tolerance counts if one of two fresh seeds shows one
+/// again: judge(fresh case, report) tells the verdict.
 template <class Op, class Judge>
 Verdict confirmed(const Case<Op>& c, CaseReport& report, Judge&& judge) {
   for (std::uint64_t k = 1; k <= 2; ++k) {
@@ -62,8 +62,8 @@ Verdict confirmed(const Case<Op>& c, CaseReport& report, Judge&& judge) {
   return Verdict::conforms;
 }
 
-/// The report of a case whose verdict judge(case, report) finds, confirmed on fresh seeds where it is statistical; whatever
-/// escapes from the kernel is a verdict, too.
+/// The report of a case whose verdict judge(case, report) finds, confirmed on fresh seeds where it
+/// is statistical; whatever escapes from the kernel is a verdict, too.
 template <class Op, class Judge>
 CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& judge) {
   CaseReport report = blank_report(c);

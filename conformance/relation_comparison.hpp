@@ -13,8 +13,8 @@
 /// How the outputs of related runs are compared, whatever the operator.
 namespace assay::conformance {
 
-/// How closely the runs agree. bits: for kernels that promise a fixed order, every bit; bound: within the sum of the runs'
-/// tolerances, like `bits` for kernels that promise no order.
+/// How closely the runs agree. bits: for kernels that promise a fixed order, every bit; bound:
+/// within the sum of the runs' tolerances, like `bits` for kernels that promise no order.
 enum class Agreement : std::uint8_t { bits, bound };
 
 /// Numbers of one tensor that must agree, and how far they may lie from each other.
@@ -25,7 +25,8 @@ struct Compared {
   spec::Extents extents;
 };
 
-/// Adds what was measured and the first few differences to the report. `sentence` says what the relation is.
+/// Adds what was measured and the first few differences to the report. `sentence` says what the
+/// relation is.
 Verdict compare_numbers(const Compared& compared, std::string_view sentence, CaseReport& report);
 
 /// Whether every element of the gradients is 0. `tensors` are their members, see GradientTensor.
@@ -36,7 +37,8 @@ bool are_zero(const Gradients& gradients, const Tensors& tensors) {
   });
 }
 
-/// Tolerances of one run beside any other: `tau` with the radius of its reference; without limit where the row is exempt.
+/// Tolerances of one run beside any other: `tau` with the radius of its reference; without limit
+/// where the row is exempt.
 std::vector<double> with_radius(std::vector<double> tau, const Expectation& e);
 
 /// What is known of runs that agree.

@@ -66,7 +66,7 @@ void make_printable(Results& results) {
   Environment& environment = results.environment;
   std::vector<std::string*> texts = {&environment.tool_version, &environment.compiler,
                                      &environment.command_line, &environment.implementation,
-                                     &environment.program, &environment.started};
+                                     &environment.program,      &environment.started};
   for (ShrunkCase& one : results.shrunk)
     texts.insert(texts.end(), {&one.id, &one.command_line, &one.shrunk});
   for (std::string* text : texts) *text = printable(*text);
@@ -103,8 +103,8 @@ std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases) {
       if (first) entry = worst.insert(entry, WorstError{.tensor = tensor.name});
       // A ratio that is no number is as bad as can be.
       if (!first && !(tensor.worst > entry->ratio) && !std::isnan(tensor.worst)) continue;
-      *entry = {tensor.name, tensor.worst, report.id, report.command_line, report.implementation,
-                tensor.worst_at};
+      *entry = {tensor.name,         tensor.worst,          report.id,
+                report.command_line, report.implementation, tensor.worst_at};
     }
   return worst;
 }

@@ -48,11 +48,14 @@ std::string not_offered(const std::string& reason) {
 Verdict verdict_of(spec::Misconduct::Kind kind) {
   switch (kind) {
     case spec::Misconduct::Kind::crash:
-    case spec::Misconduct::Kind::out_of_memory: return Verdict::crash;
-    case spec::Misconduct::Kind::timeout: return Verdict::timeout;
+    case spec::Misconduct::Kind::out_of_memory:
+      return Verdict::crash;
+    case spec::Misconduct::Kind::timeout:
+      return Verdict::timeout;
     case spec::Misconduct::Kind::inputs_modified:
     case spec::Misconduct::Kind::wrote_outside:
-    case spec::Misconduct::Kind::mode_changed: return Verdict::nonconformant_structural;
+    case spec::Misconduct::Kind::mode_changed:
+      return Verdict::nonconformant_structural;
   }
   throw std::logic_error("verdict_of: no such misconduct");
 }

@@ -43,12 +43,14 @@ std::string not_offered(const std::string& reason);
 /// What the watched misconduct of a kernel is a case of.
 Verdict verdict_of(spec::Misconduct::Kind kind);
 
-/// What `ask`, a question to the kernel about itself, answers; whatever escapes from it is the kernel's doing.
+/// What `ask`, a question to the kernel about itself, answers; whatever escapes from it is the
+/// kernel's doing.
 /// Errors: spec::Misconduct.
 template <class Ask>
 auto asked(const char* question, Ask&& ask) -> decltype(ask()) {
   const auto threw = [&](const std::string& what) {
-    return spec::Misconduct(spec::Misconduct::Kind::crash, std::string(question) + " threw " + what);
+    return spec::Misconduct(spec::Misconduct::Kind::crash,
+                            std::string(question) + " threw " + what);
   };
   try {
     return ask();
@@ -71,22 +73,23 @@ spec::NumericsProfile numerics_of(const spec::Implementation<Op>& kernel,
 /// Notes what the kernel did after its last answer, unless the report convicts it anyway.
 void settle(CaseReport& report, const std::function<void()>& settle_kernel);
 
-/// What the documents leave open about the call of a case, or on which product they do not offer it, so that its refusal
-/// convicts nobody; empty if nothing.
+/// What the documents leave open about the call of a case, or on which product they do not offer
+/// it, so that its refusal convicts nobody; empty if nothing.
 template <class Op>
 std::string open_question(const Case<Op>& c, const spec::Call<Op>& call) {
   std::string text;
   for (const auto* row : spec::violations(Op::constraints(), call)) {
     if (row->binds(c.surface, c.upstream)) continue;
     const bool disputed = row->standing_on(c.surface) == spec::Standing::disputed;
-    text += (text.empty() ? "" : "; ") + std::string(disputed ? "disputed: " : "upstream's alone: ") +
-            std::string(row->id) + " (" + std::string(row->statement) + ")";
+    text += (text.empty() ? "" : "; ") +
+            std::string(disputed ? "disputed: " : "upstream's alone: ") + std::string(row->id) +
+            " (" + std::string(row->statement) + ")";
   }
   if (!supports(c.surface, c.product))
     for (const auto& row : Op::constraints())
       if (row.id == product_row(c.surface, c.product))
-        text += (text.empty() ? "not offered there: " : "; not offered there: ") + std::string(row.id) +
-                " (" + std::string(row.statement) + ")";
+        text += (text.empty() ? "not offered there: " : "; not offered there: ") +
+                std::string(row.id) + " (" + std::string(row.statement) + ")";
   return text.empty() ? open_reading(c) : text;
 }
 
@@ -153,8 +156,7 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   const auto expected = all_tensors(untouched);
   const bool lost = outputs.size() != expected.size();
   bool replaced = false;
-  if (lost)
-    fail(Verdict::nonconformant_structural, "an output was added or taken away");
+  if (lost) fail(Verdict::nonconformant_structural, "an output was added or taken away");
   for (std::size_t k = 0; k < std::min(outputs.size(), expected.size()); ++k)
     if (outputs[k].tensor->bytes.size() != expected[k].tensor->bytes.size() ||
         outputs[k].tensor->strides != expected[k].tensor->strides) {

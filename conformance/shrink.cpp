@@ -10,8 +10,7 @@ namespace assay::conformance {
 std::vector<std::int64_t> values_below(std::int64_t value, std::int64_t least) {
   std::vector<std::int64_t> values;
   std::int64_t largest = least;
-  for (std::int64_t v = least; v < value; v = std::max(2 * v, v + 1))
-    values.push_back(largest = v);
+  for (std::int64_t v = least; v < value; v = std::max(2 * v, v + 1)) values.push_back(largest = v);
   for (std::int64_t rest = (value - largest) / 2; rest > 0; rest /= 2)
     values.push_back(value - rest);
   return values;

@@ -13,7 +13,8 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 StructureFindings::~StructureFindings() {
   if (count_ > findings_per_rule)
-    findings_.push_back({.rule = "structure", .tensor = tensor_,
+    findings_.push_back({.rule = "structure",
+                         .tensor = tensor_,
                          .text = tensor_ + ": " + std::to_string(count_) + " elements " + what_});
 }
 
@@ -28,9 +29,10 @@ void StructureFindings::add(Finding finding) {
 
 void StructureFindings::add_storage(std::int64_t element) {
   if (++count_ > findings_per_rule) return;
-  findings_.push_back({.rule = "structure", .tensor = tensor_,
-                       .text = tensor_ + ": storage element " + std::to_string(element) + " " +
-                               what_});
+  findings_.push_back(
+      {.rule = "structure",
+       .tensor = tensor_,
+       .text = tensor_ + ": storage element " + std::to_string(element) + " " + what_});
 }
 
 void check_storage(const std::string& name, const spec::Tensor& tensor,

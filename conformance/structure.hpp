@@ -9,7 +9,8 @@
 
 namespace assay::conformance {
 
-/// Collects findings of one rule on one tensor: the first few, then only their number, when it is destroyed.
+/// Collects findings of one rule on one tensor: the first few, then only their number, when it is
+/// destroyed.
 class StructureFindings {
  public:
   StructureFindings(std::string tensor, std::string what, std::vector<Finding>& findings)
@@ -26,9 +27,9 @@ class StructureFindings {
   std::int64_t count_ = 0;
 };
 
-/// What every output is checked for: viewed elements written, storage outside the view untouched. `poisoned` is what
-/// the kernel was given.
-void check_storage(const std::string& name, const spec::Tensor& tensor, const spec::Tensor& poisoned,
-                   std::vector<Finding>& findings);
+/// What every output is checked for: viewed elements written, storage outside the view untouched.
+/// `poisoned` is what the kernel was given.
+void check_storage(const std::string& name, const spec::Tensor& tensor,
+                   const spec::Tensor& poisoned, std::vector<Finding>& findings);
 
 }  // namespace assay::conformance

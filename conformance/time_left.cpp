@@ -8,9 +8,9 @@
 namespace assay::conformance {
 namespace {
 
-constexpr std::size_t least_cases = 5;    ///< of a kind, before it is known
-constexpr double largest_unknown = 0.5;   ///< share of the time left of kinds that are not known
-constexpr double exceptional = 10;        ///< times what the other cases of a kind take
+constexpr std::size_t least_cases = 5;   ///< of a kind, before it is known
+constexpr double largest_unknown = 0.5;  ///< share of the time left of kinds that are not known
+constexpr double exceptional = 10;       ///< times what the other cases of a kind take
 constexpr std::size_t one_exception_in = 20;
 
 }  // namespace
@@ -53,8 +53,7 @@ double TimeLeft::factor(std::vector<Measured> done) {
 
 std::optional<double> TimeLeft::seconds() const {
   std::vector<Measured> any;
-  for (const auto& [name, kind] : kinds_)
-    std::ranges::copy(kind.done, std::back_inserter(any));
+  for (const auto& [name, kind] : kinds_) std::ranges::copy(kind.done, std::back_inserter(any));
   if (any.size() < least_cases) return std::nullopt;
   const double usual = factor(std::move(any));
   double known = 0, unknown = 0;

@@ -1,5 +1,3 @@
-#include "assay/reference/forward.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -12,6 +10,7 @@
 
 #include "assay/reference/dropout.hpp"
 #include "assay/reference/exp.hpp"
+#include "assay/reference/forward.hpp"
 #include "assay/reference/mask.hpp"
 #include "assay/reference/operands.hpp"
 #include "assay/reference/position_bias.hpp"
@@ -24,10 +23,11 @@ namespace {
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 using Inputs = spec::FlashAttentionScoreGrad::Inputs;
 
-constexpr std::int64_t panel_keys = 64;    ///< keys whose scores are formed together
-constexpr std::int64_t task_queries = 16;  ///< queries of one task: their scores of all keys stay in the cache
-constexpr std::int64_t step = 4;           ///< rows and terms that `add_product` takes at a time
-constexpr std::size_t lanes = 8;           ///< partial maxima and sums of a row
+constexpr std::int64_t panel_keys = 64;  ///< keys whose scores are formed together
+constexpr std::int64_t task_queries =
+    16;  ///< queries of one task: their scores of all keys stay in the cache
+constexpr std::int64_t step = 4;  ///< rows and terms that `add_product` takes at a time
+constexpr std::size_t lanes = 8;  ///< partial maxima and sums of a row
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -43,8 +43,8 @@ struct Matrix {
   std::int64_t stride;
 };
 
-/// c += a b for `step` rows of a and c, `depth` a multiple of step and `width` at most panel_keys. Each element of c is
-/// one chain over ascending k.
+/// c += a b for `step` rows of a and c, `depth` a multiple of step and `width` at most panel_keys.
+/// Each element of c is one chain over ascending k.
 #if defined(__x86_64__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif
@@ -52,8 +52,7 @@ void add_product(Matrix<const double> a, Matrix<const double> b, Matrix<double> 
                  std::int64_t depth, std::int64_t width) {
   // Local, so that the compiler sees that no store changes an operand.
   double sum[step][panel_keys];
-  for (std::int64_t r = 0; r < step; ++r)
-    std::copy_n(c.first + r * c.stride, width, sum[r]);
+  for (std::int64_t r = 0; r < step; ++r) std::copy_n(c.first + r * c.stride, width, sum[r]);
   for (std::int64_t k = 0; k < depth; k += step) {
     const double* a0 = a.first + k;
     const double* a1 = a0 + a.stride;
@@ -70,8 +69,7 @@ void add_product(Matrix<const double> a, Matrix<const double> b, Matrix<double> 
       sum[3][x] = sum[3][x] + a3[0] * b0[x] + a3[1] * b1[x] + a3[2] * b2[x] + a3[3] * b3[x];
     }
   }
-  for (std::int64_t r = 0; r < step; ++r)
-    std::copy_n(sum[r], width, c.first + r * c.stride);
+  for (std::int64_t r = 0; r < step; ++r) std::copy_n(sum[r], width, c.first + r * c.stride);
 }
 
 /// The scores of one query, panel by panel.
@@ -81,8 +79,8 @@ struct ScoreRow {
   double* panel(std::int64_t p) const { return first + p * task_queries * panel_keys; }
 };
 
-/// How scores are made of products: scale * product without bias, scale * (product + bias) or scale * product + bias
-/// with one, whose elements belong to the keys of a `ScoreRow`.
+/// How scores are made of products: scale * product without bias, scale * (product + bias) or scale
+/// * product + bias with one, whose elements belong to the keys of a `ScoreRow`.
 struct Scaling {
   double scale;
   const double* bias;  ///< null: none
@@ -93,7 +91,8 @@ struct Scaling {
 #if defined(__x86_64__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif
-double mask_scores(ScoreRow row, const std::uint8_t* keep, Scaling scaling) {
+double
+mask_scores(ScoreRow row, const std::uint8_t* keep, Scaling scaling) {
   constexpr double excluded = -std::numeric_limits<double>::infinity();
   const double scale = scaling.scale;
   double largest[lanes];
@@ -124,7 +123,8 @@ double mask_scores(ScoreRow row, const std::uint8_t* keep, Scaling scaling) {
 #if defined(__x86_64__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif
-double exponentiate(ScoreRow row, double max) {
+double
+exponentiate(ScoreRow row, double max) {
   double sums[lanes] = {};
   for (std::int64_t p = 0; p < row.panels; ++p) {
     double* __restrict score = row.panel(p);
@@ -216,7 +216,8 @@ class Worker {
       }
       value_.read_row(b, kv, j, {values_.data() + j * p_.head_dim_v, at(p_.head_dim_v)});
     }
-    // What a longer sequence left here is multiplied by the probability 0, and must be finite for that.
+    // What a longer sequence left here is multiplied by the probability 0, and must be finite for
+    // that.
     std::fill(values_.begin() + length * p_.head_dim_v, values_.begin() + room * p_.head_dim_v,
               0.0);
   }
@@ -313,7 +314,7 @@ class Tasks {
   }
 
  private:
-  std::vector<std::int64_t> per_head_;    ///< of every sequence
+  std::vector<std::int64_t> per_head_;     ///< of every sequence
   std::vector<std::int64_t> first_ = {0};  ///< number of every sequence's first task, and of all
 };
 

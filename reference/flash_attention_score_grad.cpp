@@ -7,7 +7,8 @@
 namespace assay::reference {
 namespace {
 
-/// Up to here `from` keeps operands in arithmetic of type Real, which saves a conversion per use; 8 to 16 MiB.
+/// Up to here `from` keeps operands in arithmetic of type Real, which saves a conversion per use; 8
+/// to 16 MiB.
 constexpr std::int64_t elements_kept_converted = std::int64_t{1} << 18;
 
 }  // namespace
@@ -76,9 +77,9 @@ template <class Real>
 Pair<Real> FlashAttentionScoreGrad<Real>::kept_pair(const Position& at, const QuerySide& query,
                                                     const KeySide& key) const {
   const auto [b, n, i, j] = at;
-  const Real score = score_of<Real>(dot(query.query, key.key),
-                                    position_bias_.template value_as<Real>(b, n, i, j), scale_,
-                                    problem_.pse_type);
+  const Real score =
+      score_of<Real>(dot(query.query, key.key), position_bias_.template value_as<Real>(b, n, i, j),
+                     scale_, problem_.pse_type);
   const Real prob = exp(Real(score - query.softmax_max)) / query.softmax_sum;
   const Real factor = dropout_.keeps(b, n, i, j) ? Real(1) / Real(dropout_.keep_prob()) : Real(0);
   const Real dprob = factor * dot(query.dy, key.value);

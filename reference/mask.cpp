@@ -14,7 +14,8 @@ using Problem = spec::FlashAttentionScoreGrad::Problem;
 /// Beyond every length, and small enough that sums with lengths do not overflow.
 constexpr std::int64_t unbounded = std::int64_t{1} << 40;
 
-/// The sequence of modes 7 and 8 that has the band: the last or the first one with queries, 0 if none has.
+/// The sequence of modes 7 and 8 that has the band: the last or the first one with queries, 0 if
+/// none has.
 std::int64_t band_sequence(const Problem& p) {
   std::int64_t found = 0;
   for (std::int64_t b = p.batch; b-- > 0;) {
@@ -65,17 +66,27 @@ Mask::Window Mask::window(const Problem& p, std::int64_t b, std::int64_t sparse_
   const std::int64_t length_q = p.length_q(b), length_kv = p.length_kv(b);
   // Modes 3, 4 and 6 count from the diagonal that ends at the last query and the last key.
   const std::int64_t last_diagonal = length_kv - length_q;
-  Window result{.prefix = 0, .left = -unbounded, .right = last_diagonal,
-                .length_q = length_q, .length_kv = length_kv};
+  Window result{.prefix = 0,
+                .left = -unbounded,
+                .right = last_diagonal,
+                .length_q = length_q,
+                .length_kv = length_kv};
   switch (sparse_mode) {
-    case 2: result.right = 0; break;
-    case 3: break;
+    case 2:
+      result.right = 0;
+      break;
+    case 3:
+      break;
     case 4:
       result.left = last_diagonal - std::clamp(p.pre_tokens, -unbounded, unbounded);
       result.right = last_diagonal + std::clamp(p.next_tokens, -unbounded, unbounded);
       break;
-    case 6: result.prefix = p.prefix[static_cast<std::size_t>(b)]; break;
-    default: result.prefix = length_kv; break;
+    case 6:
+      result.prefix = p.prefix[static_cast<std::size_t>(b)];
+      break;
+    default:
+      result.prefix = length_kv;
+      break;
   }
   return result;
 }

@@ -57,9 +57,9 @@ std::vector<Real> forward(const Problem& p, const CompressOperands<Real>& operan
       for (std::int64_t i = 0; i < outputs.length(b); ++i) {
         auto sum = zeros<Real>(p.head_dim);
         for (std::int64_t w = 0; w < p.compress_block_size; ++w)
-          add_scaled(sum, operands.weight[static_cast<std::size_t>(w * p.heads + n)],
-                     row<Real>(operands.input, inputs.row(b, n, i * p.compress_stride + w),
-                               p.head_dim));
+          add_scaled(
+              sum, operands.weight[static_cast<std::size_t>(w * p.heads + n)],
+              row<Real>(operands.input, inputs.row(b, n, i * p.compress_stride + w), p.head_dim));
         result.insert(result.end(), sum.begin(), sum.end());
       }
   return result;

@@ -28,15 +28,15 @@ SelectedOperands<Real> operands_of(const Problem& p, const Inputs& inputs) {
   const auto packed = [](const spec::Tensor& tensor, const spec::Extents& extents) {
     return dense<Real>(tensor, spec::Layout::tnd, extents);
   };
-  return {.query = packed(inputs.query, query_extents(p)),
-          .key = packed(inputs.key, key_extents(p)),
-          .value = packed(inputs.value, value_extents(p)),
-          .attention_out_grad = packed(inputs.attention_out_grad, attention_out_extents(p)),
-          .softmax_max = first_replica<Real>(p, inputs.softmax_max),
-          .softmax_sum = first_replica<Real>(p, inputs.softmax_sum),
-          .attention_out = packed(inputs.attention_out, attention_out_extents(p)),
-          .topk_indices =
-              dense<std::int64_t>(inputs.topk_indices, spec::Layout::tnd, topk_extents(p))};
+  return {
+      .query = packed(inputs.query, query_extents(p)),
+      .key = packed(inputs.key, key_extents(p)),
+      .value = packed(inputs.value, value_extents(p)),
+      .attention_out_grad = packed(inputs.attention_out_grad, attention_out_extents(p)),
+      .softmax_max = first_replica<Real>(p, inputs.softmax_max),
+      .softmax_sum = first_replica<Real>(p, inputs.softmax_sum),
+      .attention_out = packed(inputs.attention_out, attention_out_extents(p)),
+      .topk_indices = dense<std::int64_t>(inputs.topk_indices, spec::Layout::tnd, topk_extents(p))};
 }
 
 template <class Real>

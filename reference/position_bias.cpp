@@ -46,7 +46,8 @@ void PositionBias::take_strides(const Problem& p) {
       shift_ = start_shift(p);
       shift_of_first_only_ = p.sparse_mode == 8 && p.input_layout == spec::Layout::tnd;
       return;
-    default: break;
+    default:
+      break;
   }
   kind_ = Kind::strided;
   batch_ = shape[0] == 1 ? 0 : strides[0];
@@ -58,8 +59,8 @@ void PositionBias::take_strides(const Problem& p) {
   columns_ = shape[3];
   if (columns_ < p.seq_q)
     throw std::invalid_argument("pse_shift: " + std::to_string(columns_) +
-                                " columns do not hold the distances of " +
-                                std::to_string(p.seq_q) + " queries");
+                                " columns do not hold the distances of " + std::to_string(p.seq_q) +
+                                " queries");
 }
 
 double PositionBias::outer(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
@@ -70,9 +71,12 @@ double PositionBias::outer(std::int64_t b, std::int64_t n, std::int64_t i, std::
       const std::int64_t row = spec::compressed_pse_rows - 1, column = columns_ - 1 - (i - j);
       return pse_shift_->load(offset_ + b * batch_ + n * head_ + row * query_ + column * key_);
     }
-    case Kind::packed_keys: return pse_shift_->load(offset_ + bias_keys_.row(b, n, j) * key_);
-    case Kind::packed_scores: return pse_shift_->load(offset_ + order_(b, n, i, j) * key_);
-    default: return pse_shift_->load(offset_ + b * batch_ + n * head_ + i * query_ + j * key_);
+    case Kind::packed_keys:
+      return pse_shift_->load(offset_ + bias_keys_.row(b, n, j) * key_);
+    case Kind::packed_scores:
+      return pse_shift_->load(offset_ + order_(b, n, i, j) * key_);
+    default:
+      return pse_shift_->load(offset_ + b * batch_ + n * head_ + i * query_ + j * key_);
   }
 }
 

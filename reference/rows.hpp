@@ -40,7 +40,8 @@ std::span<const Real> row_of(const std::vector<Real>& elements, std::int64_t ind
                                      static_cast<std::size_t>(dim));
 }
 
-/// Rows `index` of an operand and of its rope part, one behind the other: the scores are the products of such rows.
+/// Rows `index` of an operand and of its rope part, one behind the other: the scores are the
+/// products of such rows.
 template <class Real, class Element>
 std::vector<Real> joined_row(const std::vector<Element>& elements, std::int64_t dim,
                              const std::vector<Element>& rope, std::int64_t dim_rope,

@@ -42,19 +42,34 @@ std::uint64_t shift_right_ties_to_even(std::uint64_t significand, int shift) {
 
 std::int64_t size_of(DType dtype) {
   switch (dtype) {
-    case DType::fp64: case DType::int64: case DType::uint64: return 8;
-    case DType::fp32: case DType::int32: case DType::uint32: return 4;
-    case DType::fp16: case DType::bf16: case DType::int16: case DType::uint16: return 2;
-    default: return 1;
+    case DType::fp64:
+    case DType::int64:
+    case DType::uint64:
+      return 8;
+    case DType::fp32:
+    case DType::int32:
+    case DType::uint32:
+      return 4;
+    case DType::fp16:
+    case DType::bf16:
+    case DType::int16:
+    case DType::uint16:
+      return 2;
+    default:
+      return 1;
   }
 }
 
 FloatFormat format_of(DType dtype) {
   switch (dtype) {
-    case DType::fp16: return fp16_format;
-    case DType::bf16: return bf16_format;
-    case DType::fp32: return fp32_format;
-    default: no_number(dtype);
+    case DType::fp16:
+      return fp16_format;
+    case DType::bf16:
+      return bf16_format;
+    case DType::fp32:
+      return fp32_format;
+    default:
+      no_number(dtype);
   }
 }
 
@@ -67,8 +82,7 @@ std::uint32_t round_to_bits(double value, FloatFormat format) {
       static_cast<std::uint32_t>(format.max_exponent - format.min_exponent + 2) << fraction_bits;
   const int biased = static_cast<int>((bits >> 52) & 0x7ff);
   const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
-  if (biased == 0x7ff)
-    return sign | infinity | (fraction != 0 ? 1u << (fraction_bits - 1) : 0u);
+  if (biased == 0x7ff) return sign | infinity | (fraction != 0 ? 1u << (fraction_bits - 1) : 0u);
   if (biased == 0) return sign;  // zero, or below every half smallest subnormal here
   const int exponent = biased - 1023;
   const std::uint64_t significand = fraction | (std::uint64_t{1} << 52);
@@ -104,7 +118,8 @@ double round_to(double value, FloatFormat format) {
 
 double load(DType dtype, const std::byte* element) {
   switch (dtype) {
-    case DType::fp32: return load_as<float>(element);
+    case DType::fp32:
+      return load_as<float>(element);
     case DType::bf16: {
       std::uint16_t bits;
       std::memcpy(&bits, element, sizeof bits);
@@ -115,37 +130,59 @@ double load(DType dtype, const std::byte* element) {
       std::memcpy(&bits, element, sizeof bits);
       return from_bits(bits, fp16_format);
     }
-    case DType::fp64: return load_as<double>(element);
-    case DType::int8: return load_as<std::int8_t>(element);
-    case DType::int16: return load_as<std::int16_t>(element);
-    case DType::int32: return load_as<std::int32_t>(element);
-    case DType::int64: return load_as<std::int64_t>(element);
-    case DType::uint8: case DType::boolean: return load_as<std::uint8_t>(element);
-    case DType::uint16: return load_as<std::uint16_t>(element);
-    case DType::uint32: return load_as<std::uint32_t>(element);
-    case DType::uint64: return load_as<std::uint64_t>(element);
-    default: no_number(dtype);
+    case DType::fp64:
+      return load_as<double>(element);
+    case DType::int8:
+      return load_as<std::int8_t>(element);
+    case DType::int16:
+      return load_as<std::int16_t>(element);
+    case DType::int32:
+      return load_as<std::int32_t>(element);
+    case DType::int64:
+      return load_as<std::int64_t>(element);
+    case DType::uint8:
+    case DType::boolean:
+      return load_as<std::uint8_t>(element);
+    case DType::uint16:
+      return load_as<std::uint16_t>(element);
+    case DType::uint32:
+      return load_as<std::uint32_t>(element);
+    case DType::uint64:
+      return load_as<std::uint64_t>(element);
+    default:
+      no_number(dtype);
   }
 }
 
 void store(DType dtype, double value, std::byte* element) {
   switch (dtype) {
-    case DType::fp32: return store_as(round_to_bits(value, fp32_format), element);
+    case DType::fp32:
+      return store_as(round_to_bits(value, fp32_format), element);
     case DType::bf16:
       return store_as(static_cast<std::uint16_t>(round_to_bits(value, bf16_format)), element);
     case DType::fp16:
       return store_as(static_cast<std::uint16_t>(round_to_bits(value, fp16_format)), element);
-    case DType::fp64: return store_as(value, element);
-    case DType::int8: return store_as(static_cast<std::int8_t>(value), element);
-    case DType::int16: return store_as(static_cast<std::int16_t>(value), element);
-    case DType::int32: return store_as(static_cast<std::int32_t>(value), element);
-    case DType::int64: return store_as(static_cast<std::int64_t>(value), element);
-    case DType::uint8: case DType::boolean:
+    case DType::fp64:
+      return store_as(value, element);
+    case DType::int8:
+      return store_as(static_cast<std::int8_t>(value), element);
+    case DType::int16:
+      return store_as(static_cast<std::int16_t>(value), element);
+    case DType::int32:
+      return store_as(static_cast<std::int32_t>(value), element);
+    case DType::int64:
+      return store_as(static_cast<std::int64_t>(value), element);
+    case DType::uint8:
+    case DType::boolean:
       return store_as(static_cast<std::uint8_t>(value), element);
-    case DType::uint16: return store_as(static_cast<std::uint16_t>(value), element);
-    case DType::uint32: return store_as(static_cast<std::uint32_t>(value), element);
-    case DType::uint64: return store_as(static_cast<std::uint64_t>(value), element);
-    default: no_number(dtype);
+    case DType::uint16:
+      return store_as(static_cast<std::uint16_t>(value), element);
+    case DType::uint32:
+      return store_as(static_cast<std::uint32_t>(value), element);
+    case DType::uint64:
+      return store_as(static_cast<std::uint64_t>(value), element);
+    default:
+      no_number(dtype);
   }
 }
 

@@ -12,15 +12,25 @@ namespace {
 DType staged(DType io) { return io; }
 
 NumericsProfile ascend_a2(DType io) {
-  return {.stage = staged(io), .round_stage = Rounding::rna, .round_out = Rounding::rna,
-          .overflow = Overflow::either, .fused = false};
+  return {.stage = staged(io),
+          .round_stage = Rounding::rna,
+          .round_out = Rounding::rna,
+          .overflow = Overflow::either,
+          .fused = false};
 }
 
 NumericsProfile cuda_flash(DType io) { return {.stage = staged(io), .lse_form = true}; }
 
 NumericsProfile torch_composed(DType io) {
-  return {.store_s = io, .store_p = io, .store_dp = io, .stage = staged(io), .partials = io,
-          .operand_scaled = true, .stats = Origin::own, .delta = Origin::own, .fused = false,
+  return {.store_s = io,
+          .store_p = io,
+          .store_dp = io,
+          .stage = staged(io),
+          .partials = io,
+          .operand_scaled = true,
+          .stats = Origin::own,
+          .delta = Origin::own,
+          .fused = false,
           .weak = true};
 }
 
@@ -29,8 +39,12 @@ NumericsProfile torch_fp32(DType) {
 }
 
 NumericsProfile jax_cpu(DType io) {
-  return {.store_dp = io, .stage = staged(io), .partials = io, .stats = Origin::own,
-          .delta = Origin::own, .fused = false};
+  return {.store_dp = io,
+          .stage = staged(io),
+          .partials = io,
+          .stats = Origin::own,
+          .delta = Origin::own,
+          .fused = false};
 }
 
 NumericsProfile fp32_staging(DType) { return {}; }

@@ -89,7 +89,8 @@ NumericsProfile numerics_from_text(std::string_view text, DType io,
       continue;
     }
     const auto dtype = spellings_of<DType>.parse(word.substr(0, colon));
-    if (!dtype) refuse(word, "one of the types " + spellings_of<DType>.choices() + " before the colon");
+    if (!dtype)
+      refuse(word, "one of the types " + spellings_of<DType>.choices() + " before the colon");
     // Wrong ones are told for every type.
     const NumericsProfile stated = profile_of(word.substr(colon + 1), *dtype, operator_name);
     if (*dtype == io) profile = stated;

@@ -22,11 +22,16 @@ Shape shape_of(Layout layout, const Extents& e) {
     throw std::invalid_argument("layout " + std::string(to_string(layout)) +
                                 " has sequences of one length, only TND packs unequal ones");
   switch (layout) {
-    case Layout::bsh: return {e.batch, e.seq, e.heads * e.dim};
-    case Layout::sbh: return {e.seq, e.batch, e.heads * e.dim};
-    case Layout::bsnd: return {e.batch, e.seq, e.heads, e.dim};
-    case Layout::bnsd: return {e.batch, e.heads, e.seq, e.dim};
-    case Layout::tnd: return {e.tokens(), e.heads, e.dim};
+    case Layout::bsh:
+      return {e.batch, e.seq, e.heads * e.dim};
+    case Layout::sbh:
+      return {e.seq, e.batch, e.heads * e.dim};
+    case Layout::bsnd:
+      return {e.batch, e.seq, e.heads, e.dim};
+    case Layout::bnsd:
+      return {e.batch, e.heads, e.seq, e.dim};
+    case Layout::tnd:
+      return {e.tokens(), e.heads, e.dim};
   }
   throw std::invalid_argument("shape_of: unknown layout");
 }
@@ -87,11 +92,21 @@ HeadIndex::HeadIndex(const Tensor& tensor, Layout layout, const Extents& extents
                                 std::string(to_string(layout)));
   const Shape& s = tensor.strides;
   switch (layout) {
-    case Layout::bsh: batch_ = s[0], seq_ = s[1], head_ = extents.dim * s[2], dim_ = s[2]; break;
-    case Layout::sbh: batch_ = s[1], seq_ = s[0], head_ = extents.dim * s[2], dim_ = s[2]; break;
-    case Layout::bsnd: batch_ = s[0], seq_ = s[1], head_ = s[2], dim_ = s[3]; break;
-    case Layout::bnsd: batch_ = s[0], seq_ = s[2], head_ = s[1], dim_ = s[3]; break;
-    case Layout::tnd: batch_ = extents.seq * s[0], seq_ = s[0], head_ = s[1], dim_ = s[2]; break;
+    case Layout::bsh:
+      batch_ = s[0], seq_ = s[1], head_ = extents.dim * s[2], dim_ = s[2];
+      break;
+    case Layout::sbh:
+      batch_ = s[1], seq_ = s[0], head_ = extents.dim * s[2], dim_ = s[2];
+      break;
+    case Layout::bsnd:
+      batch_ = s[0], seq_ = s[1], head_ = s[2], dim_ = s[3];
+      break;
+    case Layout::bnsd:
+      batch_ = s[0], seq_ = s[2], head_ = s[1], dim_ = s[3];
+      break;
+    case Layout::tnd:
+      batch_ = extents.seq * s[0], seq_ = s[0], head_ = s[1], dim_ = s[2];
+      break;
   }
 }
 

@@ -4,8 +4,8 @@
 
 namespace assay::bench {
 
-/// One key head and its query heads in fp32, row-major; the gradients are written. Rows of query are token by token,
-/// in it head by head.
+/// One key head and its query heads in fp32, row-major; the gradients are written. Rows of query
+/// are token by token, in it head by head.
 struct ComposedSelection {
   std::int64_t tokens, group, keys, dim, dim_v, block, count;
   float scale;
@@ -16,8 +16,9 @@ struct ComposedSelection {
   float *dq, *dk, *dv;
 };
 
-// The gradient of one key head as a user would write it: token by token, keys and values of its list gathered into
-// matrices, whole products of Eigen, gradients of the keys scattered. Built as those of composed.hpp.
+// The gradient of one key head as a user would write it: token by token, keys and values of its
+// list gathered into matrices, whole products of Eigen, gradients of the keys scattered. Built as
+// those of composed.hpp.
 [[gnu::visibility("default")]] void selected_avx512(const ComposedSelection& head);
 [[gnu::visibility("default")]] void selected_avx2(const ComposedSelection& head);
 [[gnu::visibility("default")]] void selected_portable(const ComposedSelection& head);

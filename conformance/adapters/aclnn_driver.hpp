@@ -38,7 +38,8 @@ std::tuple<std::uint64_t*, acl::Executor**> answers_of(Phase1& phase,
 ///     std::string symbol(Surface): the name of phase 2; phase 1 has a suffix behind it
 ///     Surface surface_of(const Problem&): an entry point that can be asked for it
 ///     Contents contents(Parameters&, const Inputs&, Outputs&)
-///     acl::Status ask(Phase1&, Arguments&, const Call&): calls phase 1, whose prototype only it knows
+///     acl::Status ask(Phase1&, Arguments&, const Call&): calls phase 1, whose prototype only it
+///     knows
 template <class Op>
 struct EntryPoints;
 
@@ -159,8 +160,8 @@ void AclnnImplementation<Op>::compute(const Call& call, Phase1& phase) {
     if (phase.workspace_size > most_workspace)
       throw spec::Misconduct(spec::Misconduct::Kind::out_of_memory,
                              name + " wants a workspace of " +
-                                 std::to_string(phase.workspace_size) +
-                                 " B; it must be at most " + std::to_string(most_workspace));
+                                 std::to_string(phase.workspace_size) + " B; it must be at most " +
+                                 std::to_string(most_workspace));
     if (phase.workspace_size > 0)
       workspace = memory_.place_room("workspace", static_cast<std::int64_t>(phase.workspace_size));
   } catch (...) {

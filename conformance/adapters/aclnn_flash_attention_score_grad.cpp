@@ -12,8 +12,8 @@ auto optional_tensors(Arguments& a, const FlashAttentionScoreGrad::Parameters& p
       a.tensor("pseShiftOptional", p.pse_shift), a.tensor("dropMaskOptional", p.drop_mask),
       a.tensor("paddingMaskOptional", p.padding_mask), a.tensor("attenMaskOptional", p.atten_mask),
       a.tensor("softmaxMaxOptional", p.softmax_max), a.tensor("softmaxSumOptional", p.softmax_sum),
-      a.tensor("softmaxInOptional", p.softmax_in),
-      a.tensor("attentionInOptional", p.attention_in), a.array(p.prefix));
+      a.tensor("softmaxInOptional", p.softmax_in), a.tensor("attentionInOptional", p.attention_in),
+      a.array(p.prefix));
 }
 
 }  // namespace
@@ -26,12 +26,18 @@ struct EntryPoints<FlashAttentionScoreGrad> {
     const std::string padded = "aclnnFlashAttentionScoreGrad";
     const std::string packed = "aclnnFlashAttentionUnpaddingScoreGrad";
     switch (surface) {
-      case spec::FlashSurface::g1: return padded;
-      case spec::FlashSurface::g2: return padded + "V2";
-      case spec::FlashSurface::u1: return packed;
-      case spec::FlashSurface::u2: return packed + "V2";
-      case spec::FlashSurface::u3: return packed + "V3";
-      case spec::FlashSurface::u4: return packed + "V4";
+      case spec::FlashSurface::g1:
+        return padded;
+      case spec::FlashSurface::g2:
+        return padded + "V2";
+      case spec::FlashSurface::u1:
+        return packed;
+      case spec::FlashSurface::u2:
+        return packed + "V2";
+      case spec::FlashSurface::u3:
+        return packed + "V3";
+      case spec::FlashSurface::u4:
+        return packed + "V4";
     }
     return "";
   }
@@ -76,9 +82,9 @@ struct EntryPoints<FlashAttentionScoreGrad> {
     const auto optional = optional_tensors(a, p);
     const auto starts = std::tuple(a.array(p.q_start_idx), a.array(p.kv_start_idx));
     const auto lengths = std::tuple(a.array(p.actual_seq_qlen), a.array(p.actual_seq_kvlen));
-    const auto scalars = std::tuple(at.scale_value, at.keep_prob, at.pre_tokens, at.next_tokens,
-                                    at.head_num, a.text(at.input_layout), at.inner_precise,
-                                    at.sparse_mode);
+    const auto scalars =
+        std::tuple(at.scale_value, at.keep_prob, at.pre_tokens, at.next_tokens, at.head_num,
+                   a.text(at.input_layout), at.inner_precise, at.sparse_mode);
     const auto pse_type = std::tuple(at.pse_type);
     const auto dq = std::tuple(a.tensor("dqOut", p.dq));
     const auto dk = std::tuple(a.tensor("dkOut", p.dk));
@@ -91,9 +97,12 @@ struct EntryPoints<FlashAttentionScoreGrad> {
     const auto tensors = std::tuple_cat(query, key, value_and_dy, optional);
     const auto gradients = std::tuple_cat(dq, dk, dv_and_dpse);
     switch (call.surface) {
-      case spec::FlashSurface::g1: return asked(tensors, scalars, gradients);
-      case spec::FlashSurface::g2: return asked(tensors, starts, scalars, pse_type, gradients);
-      case spec::FlashSurface::u1: return asked(tensors, lengths, scalars, gradients);
+      case spec::FlashSurface::g1:
+        return asked(tensors, scalars, gradients);
+      case spec::FlashSurface::g2:
+        return asked(tensors, starts, scalars, pse_type, gradients);
+      case spec::FlashSurface::u1:
+        return asked(tensors, lengths, scalars, gradients);
       case spec::FlashSurface::u2:
         return asked(tensors, lengths, starts, scalars, pse_type, gradients);
       case spec::FlashSurface::u3:

@@ -88,7 +88,7 @@ AclRuntime::AclRuntime(const std::vector<std::string>& paths, std::int32_t devic
     const std::string text = answer(function, status);
     stop();
     throw std::invalid_argument("aclnn: the runtime of " + objects_.names() +
-                             " does not start: " + text);
+                                " does not start: " + text);
   };
   const int status = functions_.init(nullptr);
   // Someone else in this process may have started it.

@@ -58,8 +58,7 @@ std::int32_t device_number(const std::string& text) {
 
 }  // namespace
 
-spec::NumericsProfile AclnnSettings::profile(spec::DType io,
-                                             std::string_view operator_name) const {
+spec::NumericsProfile AclnnSettings::profile(spec::DType io, std::string_view operator_name) const {
   spec::NumericsProfile profile = spec::numerics_preset(preset, io, operator_name);
   for (const auto& [name, text] : fields) set_field(profile, name, text);
   return profile;

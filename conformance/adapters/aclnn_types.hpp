@@ -6,8 +6,8 @@
 
 #include "assay/spec/call.hpp"
 
-/// The documented C API as this side reads it: opaque handles, codes, and the functions as pointers. No header of a
-/// library that is judged is included.
+/// The documented C API as this side reads it: opaque handles, codes, and the functions as
+/// pointers. No header of a library that is judged is included.
 /// Source: acl_base.h, acl_rt.h, acl_meta.h; aclnn return codes.
 namespace assay::adapters::acl {
 
@@ -28,40 +28,64 @@ inline constexpr int opt_deterministic = 0;
 /// aclDataType and aclFormat.
 constexpr int code_of(spec::DType dtype) {
   switch (dtype) {
-    case spec::DType::fp32: return 0;
-    case spec::DType::fp16: return 1;
-    case spec::DType::int8: return 2;
-    case spec::DType::int32: return 3;
-    case spec::DType::uint8: return 4;
-    case spec::DType::int16: return 6;
-    case spec::DType::uint16: return 7;
-    case spec::DType::uint32: return 8;
-    case spec::DType::int64: return 9;
-    case spec::DType::uint64: return 10;
-    case spec::DType::fp64: return 11;
-    case spec::DType::boolean: return 12;
-    case spec::DType::bf16: return 27;
-    case spec::DType::hifloat8: return 34;
-    case spec::DType::float8_e5m2: return 35;
-    case spec::DType::float8_e4m3fn: return 36;
+    case spec::DType::fp32:
+      return 0;
+    case spec::DType::fp16:
+      return 1;
+    case spec::DType::int8:
+      return 2;
+    case spec::DType::int32:
+      return 3;
+    case spec::DType::uint8:
+      return 4;
+    case spec::DType::int16:
+      return 6;
+    case spec::DType::uint16:
+      return 7;
+    case spec::DType::uint32:
+      return 8;
+    case spec::DType::int64:
+      return 9;
+    case spec::DType::uint64:
+      return 10;
+    case spec::DType::fp64:
+      return 11;
+    case spec::DType::boolean:
+      return 12;
+    case spec::DType::bf16:
+      return 27;
+    case spec::DType::hifloat8:
+      return 34;
+    case spec::DType::float8_e5m2:
+      return 35;
+    case spec::DType::float8_e4m3fn:
+      return 36;
   }
   return -1;
 }
 
 constexpr int code_of(spec::Format format) {
   switch (format) {
-    case spec::Format::nchw: return 0;
-    case spec::Format::nhwc: return 1;
-    case spec::Format::nd: return 2;
-    case spec::Format::nc1hwc0: return 3;
-    case spec::Format::fractal_z: return 4;
-    case spec::Format::fractal_nz: return 29;
-    case spec::Format::ncl: return 47;
+    case spec::Format::nchw:
+      return 0;
+    case spec::Format::nhwc:
+      return 1;
+    case spec::Format::nd:
+      return 2;
+    case spec::Format::nc1hwc0:
+      return 3;
+    case spec::Format::fractal_z:
+      return 4;
+    case spec::Format::fractal_nz:
+      return 29;
+    case spec::Format::ncl:
+      return 47;
   }
   return -1;
 }
 
-/// The runtime's functions and those that make tensors; null where none of the shared objects exports one.
+/// The runtime's functions and those that make tensors; null where none of the shared objects
+/// exports one.
 struct Functions {
   int (*init)(const char* config) = nullptr;
   int (*finalize)() = nullptr;
@@ -75,7 +99,8 @@ struct Functions {
   int (*synchronize_stream)(Stream) = nullptr;
   int (*malloc)(void** address, std::size_t size, int policy) = nullptr;
   int (*free)(void* address) = nullptr;
-  int (*memcpy)(void* to, std::size_t room, const void* from, std::size_t count, int kind) = nullptr;
+  int (*memcpy)(void* to, std::size_t room, const void* from, std::size_t count,
+                int kind) = nullptr;
   Tensor* (*create_tensor)(const std::int64_t* view, std::uint64_t view_rank, int dtype,
                            const std::int64_t* strides, std::int64_t offset, int format,
                            const std::int64_t* storage, std::uint64_t storage_rank,

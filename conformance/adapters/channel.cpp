@@ -47,7 +47,8 @@ ssize_t send_some(int socket, const char* from, std::size_t size, int file) {
   return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/// Reads a part and, where one is wanted, the file that came with it; the number read, 0 at the end, or -1.
+/// Reads a part and, where one is wanted, the file that came with it; the number read, 0 at the
+/// end, or -1.
 ssize_t read_some(int socket, char* to, std::size_t size, Descriptor* file) {
   iovec part = {to, size};
   Control control = {};
@@ -122,7 +123,8 @@ Channel::State Channel::collect() {
 }
 
 Channel::State Channel::advance() {
-  // A worker that closed its end may have answered before: what came is worth more than what does not go.
+  // A worker that closed its end may have answered before: what came is worth more than what does
+  // not go.
   const State sent = send();
   const State collected = collect();
   return collected == State::open && !is_whole() ? sent : collected;

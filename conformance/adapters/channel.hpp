@@ -17,8 +17,9 @@ struct Message {
 /// The longest message that either end writes; beyond it somebody else wrote into the connection.
 inline constexpr std::uint64_t longest_message = std::uint64_t{16} << 20;
 
-/// One end of a connection between judge and worker, for whole messages. It never waits: what is posted goes and what
-/// comes is collected while `advance` is called, so that who waits has a deadline of its own and sees everything else.
+/// One end of a connection between judge and worker, for whole messages. It never waits: what is
+/// posted goes and what comes is collected while `advance` is called, so that who waits has a
+/// deadline of its own and sees everything else.
 class Channel {
  public:
   enum class Files { taken, refused };
@@ -27,7 +28,8 @@ class Channel {
 
   int socket() const { return socket_.number(); }
 
-  /// The next message to send; `file`: a descriptor that the other end gets a copy of, -1: none, valid until it is sent.
+  /// The next message to send; `file`: a descriptor that the other end gets a copy of, -1: none,
+  /// valid until it is sent.
   void post(const std::string& text, int file = -1);
   bool is_sending() const { return sent_ < outgoing_.size(); }
 
@@ -52,7 +54,8 @@ class Channel {
   Descriptor file_;
 };
 
-/// Waits until the message is sent; false where the other end is closed. For a worker, who has nothing else to do.
+/// Waits until the message is sent; false where the other end is closed. For a worker, who has
+/// nothing else to do.
 bool send(Channel& channel, const std::string& text);
 /// Waits for a message; nothing where the other end is closed, or what comes is none.
 std::optional<Message> receive(Channel& channel);

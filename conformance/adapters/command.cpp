@@ -67,9 +67,9 @@ class Command final : public spec::Implementation<Op> {
                 Outputs& outputs) override {
     work({.surface = std::string(spec::to_string(call.surface)),
           .product = std::string(spec::to_string(call.product))},
-         fixtures::call_beside(call, call_of(problem, call.surface, call.product,
-                                             spec::Striding::contiguous,
-                                             spec::Striding::contiguous)),
+         fixtures::call_beside(
+             call, call_of(problem, call.surface, call.product, spec::Striding::contiguous,
+                           spec::Striding::contiguous)),
          problem, inputs, outputs);
   }
   void settle() override { talk_->settle(); }
@@ -80,7 +80,8 @@ class Command final : public spec::Implementation<Op> {
   void work(const Entry& entry, const Fields& beside, const Problem& problem, const Inputs& inputs,
             Outputs& outputs) {
     const std::filesystem::path file = talk_->folder() / "case.h5";
-    std::filesystem::remove(file);  // replacing a file costs a flush that an end of this one does not
+    std::filesystem::remove(
+        file);  // replacing a file costs a flush that an end of this one does not
     fixtures::Writer writer(file);
     writer.write({.id = case_id,
                   .operator_name = std::string(Op::name),
@@ -97,7 +98,8 @@ class Command final : public spec::Implementation<Op> {
     } catch (const fixtures::StoreError& error) {
       throw spec::Misconduct(Kind::crash, error.what());
     } catch (const std::invalid_argument& error) {
-      throw spec::Misconduct(Kind::crash, file.string() + ":/cases/" + case_id + ": " + error.what());
+      throw spec::Misconduct(Kind::crash,
+                             file.string() + ":/cases/" + case_id + ": " + error.what());
     }
   }
 
@@ -134,9 +136,10 @@ class Command final : public spec::Implementation<Op> {
   template <class Tensors>
   static std::vector<fixtures::TensorFacts> facts_of(const Tensors& tensors) {
     std::vector<fixtures::TensorFacts> facts;
-    fixtures::detail::for_each_tensor(tensors, [&](std::string_view name, const spec::Tensor& tensor) {
-      facts.push_back({std::string(name), tensor.dtype, tensor.shape});
-    });
+    fixtures::detail::for_each_tensor(
+        tensors, [&](std::string_view name, const spec::Tensor& tensor) {
+          facts.push_back({std::string(name), tensor.dtype, tensor.shape});
+        });
     return facts;
   }
 
@@ -150,7 +153,8 @@ std::unique_ptr<spec::Implementation<Op>> open_command(const std::string& rest,
                                                        const CommandLimits& limits) {
   const CommandLine command = parse_command_line(rest);
   require_program(command);
-  spec::numerics_from_text(declared_numerics(command), spec::DType::bf16, Op::name);  // refuses nonsense
+  spec::numerics_from_text(declared_numerics(command), spec::DType::bf16,
+                           Op::name);  // refuses nonsense
   return std::make_unique<Command<Op>>(command, limits);
 }
 

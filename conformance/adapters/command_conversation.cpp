@@ -17,10 +17,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view answers =
     "done, unsupported: REASON, rejected: STATUS TEXT, changed: INPUT, error: TEXT";
-constexpr std::size_t shown = 200;        // characters of an answer that a message quotes
-constexpr std::size_t longest_answer = 1000;   // characters that a report has of one
+constexpr std::size_t shown = 200;            // characters of an answer that a message quotes
+constexpr std::size_t longest_answer = 1000;  // characters that a report has of one
 constexpr std::streamoff last_words_size = 800;
-constexpr int wrong_usage = 2;                 // exit status, by convention
+constexpr int wrong_usage = 2;  // exit status, by convention
 constexpr std::chrono::seconds greeting_time{20};
 constexpr std::chrono::milliseconds settling_time{100};  // for what comes behind an answer
 
@@ -116,7 +116,8 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
       give_up(Kind::timeout, "gave no answer within " + seconds_text(limits_.answer));
     if (heard == Process::Heard::line) {
       if (!is_answer(line))
-        give_up(Kind::crash, "answered '" + line.substr(0, shown) + "'; wanted: " + std::string(answers));
+        give_up(Kind::crash,
+                "answered '" + line.substr(0, shown) + "'; wanted: " + std::string(answers));
       has_answered_ = true;
       return line;
     }

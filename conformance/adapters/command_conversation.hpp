@@ -21,16 +21,19 @@ class Conversation {
   /// Where files for the program are written.
   const Folder& folder() const { return folder_; }
 
-  /// What the program declares of its arithmetic, for spec::numerics_from_text; empty where it declares nothing.
+  /// What the program declares of its arithmetic, for spec::numerics_from_text; empty where it
+  /// declares nothing.
   /// Errors: spec::Misconduct.
   const std::string& numerics();
 
-  /// Asks for the numerics where they are not known, so that a program that was called wrongly is noticed. Other trouble is
-  /// left for the first case. Errors: std::invalid_argument for a program that ends with exit status 2 instead of answering.
+  /// Asks for the numerics where they are not known, so that a program that was called wrongly is
+  /// noticed. Other trouble is left for the first case. Errors: std::invalid_argument for a program
+  /// that ends with exit status 2 instead of answering.
   void greet();
 
-  /// Has the program work on a case file. Errors: spec::Rejected, spec::Unsupported, spec::Misconduct for answers other
-  /// than `done`; std::runtime_error with the text of an answer `error`.
+  /// Has the program work on a case file. Errors: spec::Rejected, spec::Unsupported,
+  /// spec::Misconduct for answers other than `done`; std::runtime_error with the text of an answer
+  /// `error`.
   void work_on(const std::filesystem::path& file);
 
   /// Nothing came behind the last answer, and what has ended since did so with exit status 0.

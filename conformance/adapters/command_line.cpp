@@ -45,9 +45,8 @@ std::optional<std::pair<std::string, std::string>> assignment(const std::string&
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
   const std::string name = word.substr(0, equals);
-  const bool is_name = std::ranges::all_of(name, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_';
-  });
+  const bool is_name =
+      std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   if (!is_name || std::isdigit(static_cast<unsigned char>(name.front())) != 0) return std::nullopt;
   return std::pair{name, word.substr(equals + 1)};
 }
@@ -92,8 +91,9 @@ CommandLine parse_command_line(const std::string& text) {
     command.words.erase(command.words.begin());
   }
   if (command.words.empty())
-    throw std::invalid_argument("'command:" + text +
-                                "' names no program; wanted: command:[NAME=VALUE ...] PROGRAM [ARG ...]");
+    throw std::invalid_argument(
+        "'command:" + text +
+        "' names no program; wanted: command:[NAME=VALUE ...] PROGRAM [ARG ...]");
   command.one_shot = std::ranges::any_of(command.words, [](const std::string& word) {
     return word.find(case_path) != std::string::npos;
   });

@@ -9,7 +9,8 @@ namespace assay::adapters {
 /// What stands behind "command:", taken apart.
 struct CommandLine {
   std::string text;  ///< as typed
-  std::vector<std::pair<std::string, std::string>> environment;  ///< NAME=VALUE in front of the program
+  std::vector<std::pair<std::string, std::string>>
+      environment;                 ///< NAME=VALUE in front of the program
   std::vector<std::string> words;  ///< program and arguments, at least the program
   bool one_shot = false;           ///< an argument holds {}
 };

@@ -23,10 +23,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t longest_line = 1 << 16;
-constexpr auto farewell = 2s;     // for a program to end by itself when its input is closed
+constexpr auto farewell = 2s;         // for a program to end by itself when its input is closed
 constexpr auto look_interval = 20ms;  // between two looks whether it still runs
-constexpr auto look_at_rest = 1ms;  // between two looks whether it waits
-constexpr auto nap = 2ms;         // between two looks whether it has ended
+constexpr auto look_at_rest = 1ms;    // between two looks whether it waits
+constexpr auto nap = 2ms;             // between two looks whether it has ended
 
 std::vector<std::string> environment_with(
     const std::vector<std::pair<std::string, std::string>>& set) {
@@ -61,8 +61,8 @@ class NoBrokenPipe {
 };
 
 int milliseconds_until(Process::Deadline deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-      deadline - std::chrono::steady_clock::now());
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000'000));
 }
 
@@ -132,7 +132,8 @@ Process::Heard Process::hear(std::string& line, Deadline deadline, LongLine long
       heard_.resize(longest_line);
       is_cut_ = true;
     }
-    // Asked first: what it wrote before its end is there. What it left running may keep its output open.
+    // Asked first: what it wrote before its end is there. What it left running may keep its output
+    // open.
     const auto now = std::chrono::steady_clock::now();
     const bool is_over = ended(now).has_value();
     const auto look = is_over ? now : std::min<Deadline>(deadline, now + look_interval);
@@ -143,7 +144,8 @@ Process::Heard Process::hear(std::string& line, Deadline deadline, LongLine long
     if (ready == 0 && !is_over) continue;
     std::array<char, 4096> block{};
     const ssize_t size = ready <= 0 ? -1 : ::read(output_.number(), block.data(), block.size());
-    if (ready != 0 && size < 0 && errno == EINTR) continue;  // a signal to us is no concern of the program
+    if (ready != 0 && size < 0 && errno == EINTR)
+      continue;  // a signal to us is no concern of the program
     if (size > 0) {
       keep({block.data(), static_cast<std::size_t>(size)});
     } else {

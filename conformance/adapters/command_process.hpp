@@ -26,8 +26,8 @@ class Process {
     std::string text() const;  ///< "exit status 1", "signal 11 (Segmentation fault)"
   };
 
-  /// Starts words[0], looked up on PATH, with `environment` set beside the own one; what it says on stderr goes to the end
-  /// of `errors`. Errors: std::system_error where it cannot be started.
+  /// Starts words[0], looked up on PATH, with `environment` set beside the own one; what it says on
+  /// stderr goes to the end of `errors`. Errors: std::system_error where it cannot be started.
   Process(const std::vector<std::string>& words,
           const std::vector<std::pair<std::string, std::string>>& environment,
           const std::filesystem::path& errors);
@@ -45,8 +45,8 @@ class Process {
   enum class Heard { line, no_line, end, nothing };
   /// What becomes of a line of more than 64 KiB: it is none, or only its beginning is kept.
   enum class LongLine { refused, cut };
-  /// Its next line; `end` where it closed its output, `nothing` at the deadline. What it wrote before is heard behind
-  /// the deadline, too.
+  /// Its next line; `end` where it closed its output, `nothing` at the deadline. What it wrote
+  /// before is heard behind the deadline, too.
   Heard hear(std::string& line, Deadline deadline, LongLine long_line = LongLine::refused);
 
   /// What it has written of a line that has no end yet.
@@ -69,7 +69,7 @@ class Process {
 
   pid_t pid_ = -1;
   Descriptor input_, output_;
-  std::string heard_;  ///< read, not yet a line
+  std::string heard_;    ///< read, not yet a line
   bool is_cut_ = false;  ///< what comes up to the end of the line is left out
   std::optional<End> end_;
 };

@@ -30,7 +30,8 @@ namespace {
 enum class Contained { no, in_a_family, in_a_namespace };
 Contained contained = Contained::no;
 
-/// What the init process tells before the worker's status: it has the namespaces that were asked for.
+/// What the init process tells before the worker's status: it has the namespaces that were asked
+/// for.
 constexpr int granted = -1;
 constexpr const char* shared_folder = "/dev/shm";
 
@@ -38,8 +39,7 @@ constexpr const char* shared_folder = "/dev/shm";
 void close_all_but(int a, int b) {
   const auto [low, high] = std::minmax(a, b);
   const auto close_between = [](int first, int last) {
-    if (first <= last)
-      close_range(static_cast<unsigned>(first), static_cast<unsigned>(last), 0);
+    if (first <= last) close_range(static_cast<unsigned>(first), static_cast<unsigned>(last), 0);
   };
   close_between(0, low - 1);
   close_between(low + 1, high - 1);
@@ -101,8 +101,7 @@ bool needs_shared_folder() {
 void mount_own(bool own_shared_folder) {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return;
   mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
-  if (own_shared_folder)
-    mount("tmpfs", shared_folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+  if (own_shared_folder) mount("tmpfs", shared_folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
 }
 
 /// Ends as the worker did.
@@ -126,8 +125,8 @@ struct Pipe {
 bool tell(int pipe, int number) { return write(pipe, &number, sizeof number) == sizeof number; }
 bool hear(int pipe, int& number) { return read(pipe, &number, sizeof number) == sizeof number; }
 
-/// The parent of the worker, and of all that loses its own: waits for the worker's end, tells it, and takes the others
-/// along. Returns in the worker.
+/// The parent of the worker, and of all that loses its own: waits for the worker's end, tells it,
+/// and takes the others along. Returns in the worker.
 void be_init(unsigned long namespaces, bool own_shared_folder, Pipe told, uid_t user, gid_t group) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   close(told.read_end);
@@ -157,8 +156,8 @@ void be_init(unsigned long namespaces, bool own_shared_folder, Pipe told, uid_t 
   _exit(0);  // of a namespace of processes the kernel ends the rest
 }
 
-/// Waits until the init process ends or the lifeline closes, and ends everything. Returns where the namespaces were not
-/// granted.
+/// Waits until the init process ends or the lifeline closes, and ends everything. Returns where the
+/// namespaces were not granted.
 void guard(pid_t init, int lifeline, int told) {
   int status = 0;
   const bool begun = hear(told, status);
@@ -185,7 +184,8 @@ pid_t fork_into(unsigned long namespaces) {
 }  // namespace
 
 void contain(int lifeline) {
-  // 1: not even where cores are handed to a program, which may take longer than a call and is no part of it.
+  // 1: not even where cores are handed to a program, which may take longer than a call and is no
+  // part of it.
   const rlimit no_core = {1, 1};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -54,26 +54,41 @@ class Fenced final : public spec::Implementation<Op> {
     return asked([&] { return inner_->checks_arguments(); });
   }
   void check(const spec::Call<Op>& call) const override {
-    asked([&] { inner_->check(call); return true; });
+    asked([&] {
+      inner_->check(call);
+      return true;
+    });
   }
   void run(const Problem& problem, const Inputs& inputs, Outputs& outputs) override {
-    asked([&] { inner_->run(problem, inputs, outputs); return true; });
+    asked([&] {
+      inner_->run(problem, inputs, outputs);
+      return true;
+    });
   }
   void run_call(const spec::Call<Op>& call, const Problem& problem, const Inputs& inputs,
                 Outputs& outputs) override {
-    asked([&] { inner_->run_call(call, problem, inputs, outputs); return true; });
+    asked([&] {
+      inner_->run_call(call, problem, inputs, outputs);
+      return true;
+    });
   }
   bool has_forward() const override {
     return asked([&] { return inner_->has_forward(); });
   }
   void forward(const Problem& problem, Inputs& inputs) override {
-    asked([&] { inner_->forward(problem, inputs); return true; });
+    asked([&] {
+      inner_->forward(problem, inputs);
+      return true;
+    });
   }
   std::vector<spec::Metric> metrics() const override {
     return asked([&] { return inner_->metrics(); });
   }
   void settle() override {
-    asked([&] { inner_->settle(); return true; });
+    asked([&] {
+      inner_->settle();
+      return true;
+    });
   }
 
  private:
@@ -107,8 +122,7 @@ std::unique_ptr<spec::Implementation<Op>> fenced(
 template std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> fenced(
     const std::function<std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>>()>&);
 template std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> fenced(
-    const std::function<
-        std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>>()>&);
+    const std::function<std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>>()>&);
 template std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> fenced(
     const std::function<std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>>()>&);
 

@@ -19,8 +19,10 @@ struct Field {
 #if defined(__x86_64__)
 constexpr std::uint64_t flags = 0x3f;  // of MXCSR: what happened, not how to compute
 constexpr Field fields[] = {
-    {13, 3, {"the rounding mode to nearest", "the rounding mode downward",
-             "the rounding mode upward", "the rounding mode toward zero"}},
+    {13,
+     3,
+     {"the rounding mode to nearest", "the rounding mode downward", "the rounding mode upward",
+      "the rounding mode toward zero"}},
     {15, 1, {"subnormal results kept", "subnormal results flushed to zero"}},
     {6, 1, {"subnormal operands kept", "subnormal operands taken as zero"}}};
 /// Unmasked exceptions end the process.
@@ -28,8 +30,10 @@ constexpr std::uint64_t trap_bits = 0x3f << 7;
 constexpr std::uint64_t no_traps = trap_bits;
 #elif defined(__aarch64__)
 constexpr Field fields[] = {
-    {22, 3, {"the rounding mode to nearest", "the rounding mode upward",
-             "the rounding mode downward", "the rounding mode toward zero"}},
+    {22,
+     3,
+     {"the rounding mode to nearest", "the rounding mode upward", "the rounding mode downward",
+      "the rounding mode toward zero"}},
     {24, 1, {"subnormal numbers kept", "subnormal numbers flushed to zero"}},
     {19, 1, {"subnormal fp16 numbers kept", "subnormal fp16 numbers flushed to zero"}}};
 constexpr std::uint64_t trap_bits = 0x9f00;

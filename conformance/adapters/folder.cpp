@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view name_start = "assay-command-";
 constexpr const char* mark_name = ".assay-folder";
 constexpr std::string_view mark_text =
-    "assay made this folder for the calls of one program; it removes it, and all that lies in it.\n";
+    "assay made this folder for the calls of one program; it removes it, and all that lies in "
+    "it.\n";
 
 [[noreturn]] void fail(const fs::path& folder, const std::string& what) {
   throw std::system_error(errno, std::generic_category(), "the folder " + folder.string() + what);

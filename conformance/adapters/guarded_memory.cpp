@@ -32,8 +32,8 @@ std::int64_t whole_pages(std::int64_t bytes) {
 
 constexpr std::int64_t period = 4096;
 
-/// Pairs of bytes c0..ff 7f: a NaN as fp16, bf16 and fp32. The low bytes differ: what is copied from one place of a guard
-/// to another is noticed.
+/// Pairs of bytes c0..ff 7f: a NaN as fp16, bf16 and fp32. The low bytes differ: what is copied
+/// from one place of a guard to another is noticed.
 constexpr std::array<std::byte, at(period)> guard = [] {
   std::array<std::byte, at(period)> bytes{};
   for (std::uint64_t k = 0; k < bytes.size(); ++k)

@@ -11,9 +11,9 @@
 
 namespace assay::adapters {
 
-/// Memory that judge and worker share, for the storages of one run. Each storage begins at a page and lies between two guard
-/// zones of at least `guard_bytes`, filled with bytes that are a NaN in every floating type. In the worker, pages beyond
-/// the guards are not accessible.
+/// Memory that judge and worker share, for the storages of one run. Each storage begins at a page
+/// and lies between two guard zones of at least `guard_bytes`, filled with bytes that are a NaN in
+/// every floating type. In the worker, pages beyond the guards are not accessible.
 inline constexpr std::int64_t guard_bytes = 16384;
 
 /// A region of the memory: guard, storage, guard. Bytes from the begin of the memory.
@@ -26,8 +26,8 @@ std::vector<Region> regions_of(const std::vector<std::int64_t>& sizes);
 
 /// Bytes that were written beside a storage.
 struct Trespass {
-  bool behind = false;           ///< behind the storage, else before it
-  std::int64_t bytes = 0;        ///< how many guard bytes changed on this side
+  bool behind = false;                     ///< behind the storage, else before it
+  std::int64_t bytes = 0;                  ///< how many guard bytes changed on this side
   std::int64_t nearest = 0, farthest = 0;  ///< distance from the storage; 1: the very next byte
 
   std::string text(const std::string& tensor) const;  ///< "1 byte behind dq, ..."
@@ -36,7 +36,8 @@ struct Trespass {
 /// The judge's side.
 class SharedMemory {
  public:
-  /// Guards are filled, storages are zero. Errors: std::system_error where there is no such amount of memory.
+  /// Guards are filled, storages are zero. Errors: std::system_error where there is no such amount
+  /// of memory.
   explicit SharedMemory(const std::vector<std::int64_t>& sizes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

@@ -49,7 +49,8 @@ void add_lent(const Tensors& tensors, std::vector<LentTensor>& lent) {
   });
 }
 
-/// Something of no elements, in the place of a tensor that the implementation replaced: the judge sees that it is another.
+/// Something of no elements, in the place of a tensor that the implementation replaced: the judge
+/// sees that it is another.
 spec::Tensor another_tensor(const spec::Tensor& lent) {
   return {.dtype = lent.dtype, .shape = {0}, .strides = {1}, .bytes = {}};
 }
@@ -65,8 +66,7 @@ void replace(std::optional<spec::Tensor>& member) {
 template <class Tensors>
 std::vector<Fate> take_fates(Unpacker& answer, const Tensors& tensors) {
   std::vector<Fate> fates;
-  visit_fields(tensors,
-               [&](const char*, const auto&) { fates.push_back(answer.take<Fate>()); });
+  visit_fields(tensors, [&](const char*, const auto&) { fates.push_back(answer.take<Fate>()); });
   return fates;
 }
 
@@ -178,7 +178,8 @@ class Isolated final : public spec::Implementation<Op> {
     return *worker_;
   }
 
-  /// What `take` makes of an answer. Errors: those of `take`; Misconduct where the answer is none: its worker is gone.
+  /// What `take` makes of an answer. Errors: those of `take`; Misconduct where the answer is none:
+  /// its worker is gone.
   template <class Take>
   void understood(Take&& take) const {
     try {
@@ -231,8 +232,8 @@ class Isolated final : public spec::Implementation<Op> {
     }
   }
 
-  /// Takes the answer and the tensors from number `untouchable` on back, once the memory was found in order: those before
-  /// must be as they were.
+  /// Takes the answer and the tensors from number `untouchable` on back, once the memory was found
+  /// in order: those before must be as they were.
   template <class Tensors>
   void answer_on(const Packer& packer, Loan& loan, std::size_t untouchable, Tensors& tensors) {
     metrics_.clear();

@@ -15,7 +15,8 @@ class LastWords {
   /// Reads what there is, or a part of much; false once nothing can come any more.
   bool listen();
   void forget() { text_.clear(); }
-  /// The last lines, " | " between them, other than printable characters as '?'; empty: it was silent.
+  /// The last lines, " | " between them, other than printable characters as '?'; empty: it was
+  /// silent.
   std::string lines() const;
 
  private:

@@ -58,8 +58,8 @@ Launch::Launch() {
   posix_spawnattr_setsigdefault(&attributes_, &all);
   posix_spawnattr_setsigmask(&attributes_, &none);
   posix_spawnattr_setpgroup(&attributes_, 0);
-  posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                             POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setflags(&attributes_,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
 Launch::~Launch() {

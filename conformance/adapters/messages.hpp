@@ -10,11 +10,19 @@
 
 namespace assay::adapters {
 
-/// The descriptors at which a worker finds its end of the connection, and the pipe that closes when the judge is gone.
+/// The descriptors at which a worker finds its end of the connection, and the pipe that closes when
+/// the judge is gone.
 inline constexpr int channel_number = 3, lifeline_number = 4;
 
 enum class Request : std::uint8_t {
-  goodbye, unsupported, numerics, check, run, run_call, forward, settle
+  goodbye,
+  unsupported,
+  numerics,
+  check,
+  run,
+  run_call,
+  forward,
+  settle
 };
 
 /// How a request, or the making of the implementation, ended.
@@ -54,7 +62,7 @@ struct Outline {
   friend bool operator==(const Outline&, const Outline&) = default;
 };
 template <class OutlineType, class Visitor>
-  requires std::same_as<std::remove_const_t<OutlineType>, Outline>
+requires std::same_as<std::remove_const_t<OutlineType>, Outline>
 void visit_fields(OutlineType& o, Visitor&& visit) {
   visit("present", o.present);
   visit("dtype", o.dtype);
@@ -93,7 +101,8 @@ std::vector<Outline> outlines_of(const Tensors& tensors) {
   return outlines;
 }
 
-/// What became of a member while the implementation ran. `replaced`: by a tensor of another geometry.
+/// What became of a member while the implementation ran. `replaced`: by a tensor of another
+/// geometry.
 enum class Fate : std::uint8_t { kept, absent, replaced };
 template <>
 inline constexpr auto last_of<Fate> = Fate::replaced;

@@ -12,7 +12,8 @@
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/text_enum.hpp"
 
-/// What judge and worker say to each other, as bytes. Both ends are the same program: there is no version.
+/// What judge and worker say to each other, as bytes. Both ends are the same program: there is no
+/// version.
 namespace assay::adapters {
 
 template <class T>
@@ -30,7 +31,7 @@ inline constexpr auto last_of = nullptr;
 
 /// Whether the number is one of an enumerator. A status may be any: a kernel has its own.
 template <class Enum>
-  requires std::is_enum_v<Enum>
+requires std::is_enum_v<Enum>
 constexpr bool is_enumerator(Enum value) {
   if constexpr (std::is_same_v<Enum, spec::Status>)
     return true;
@@ -86,8 +87,8 @@ class Packer {
   std::string text_;
 };
 
-/// Takes values from a text, in the order in which they were added. Errors: Nonsense where it ends early or holds
-/// what none of these values is.
+/// Takes values from a text, in the order in which they were added. Errors: Nonsense where it ends
+/// early or holds what none of these values is.
 class Unpacker {
  public:
   explicit Unpacker(std::string text) : text_(std::move(text)) {}
@@ -147,8 +148,7 @@ class Unpacker {
 
  private:
   const char* bytes(std::size_t size) {
-    if (size > text_.size() - at_)
-      throw Nonsense("it ends early");
+    if (size > text_.size() - at_) throw Nonsense("it ends early");
     at_ += size;
     return text_.data() + (at_ - size);
   }

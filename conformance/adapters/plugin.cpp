@@ -74,7 +74,7 @@ void require_operator(const assay_plugin& plugin, const std::string& path,
     offered += (offered.empty() ? "" : ", ") + std::string(*name);
   }
   throw spec::Unsupported("plug-in '" + path + "' does not offer " + std::string(wanted) +
-                              "; it offers " + (offered.empty() ? "nothing" : offered));
+                          "; it offers " + (offered.empty() ? "nothing" : offered));
 }
 
 template <class Op>

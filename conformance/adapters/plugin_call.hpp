@@ -21,9 +21,7 @@ namespace assay::adapters {
 /// Named values as a plug-in sees them. What is added must outlive it.
 class PluginValues {
  public:
-  void add(const char* name, std::int64_t value) {
-    entry(name, assay_integer).integer = value;
-  }
+  void add(const char* name, std::int64_t value) { entry(name, assay_integer).integer = value; }
   void add(const char* name, bool value) { add(name, std::int64_t{value ? 1 : 0}); }
   void add(const char* name, double value) { entry(name, assay_real).real = value; }
   void add(const char* name, const std::string& value) {
@@ -85,8 +83,8 @@ class PluginCall {
         if (member.present) add_parameter(name, member);
     });
   }
-  /// What a call passes beside its inputs and outputs, which were added: reserved tensors, among zeros of their own, which
-  /// may be written. Gives the others their formats.
+  /// What a call passes beside its inputs and outputs, which were added: reserved tensors, among
+  /// zeros of their own, which may be written. Gives the others their formats.
   void add_rest(const spec::Call<Op>& call) {
     visit_fields(call.parameters, [&](const char* name, const auto& member) {
       if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, spec::Parameter>)

@@ -34,13 +34,15 @@ void for_each_in(const std::string& folder, Visit&& visit) {
     visit(at->path());
 }
 
-/// The sum of those lines "name: number kB" of a file that have one of these names; 0 where it cannot be read.
+/// The sum of those lines "name: number kB" of a file that have one of these names; 0 where it
+/// cannot be read.
 std::int64_t bytes_in(const std::string& path, std::initializer_list<std::string_view> names) {
   std::ifstream file(path);
   std::int64_t sum = 0;
   for (std::string line; std::getline(file, line);)
     for (const std::string_view name : names)
-      if (line.starts_with(name)) sum += std::strtoll(line.c_str() + name.size(), nullptr, 10) << 10;
+      if (line.starts_with(name))
+        sum += std::strtoll(line.c_str() + name.size(), nullptr, 10) << 10;
   return sum;
 }
 
@@ -57,7 +59,8 @@ bool is_in_memory(const std::string& path, const struct stat& status) {
          (system.f_type == TMPFS_MAGIC || system.f_type == HUGETLBFS_MAGIC);
 }
 
-/// What was written into a pipe and not read yet. To ask makes this process its reader for a moment.
+/// What was written into a pipe and not read yet. To ask makes this process its reader for a
+/// moment.
 std::int64_t bytes_in_pipe(const std::string& path) {
   const Descriptor pipe(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   int bytes = 0;
@@ -73,7 +76,8 @@ std::int64_t sum(const Files& files) {
   return bytes;
 }
 
-/// Adds what the process holds open though nobody can open it by a name: files in memory, and pipes.
+/// Adds what the process holds open though nobody can open it by a name: files in memory, and
+/// pipes.
 void add_nameless(pid_t process, const LentMemory& lent, Files& files, Files& pipes) {
   for_each_in(folder_of(process) + "/fd", [&](const std::filesystem::path& path) {
     struct stat status = {};
@@ -153,7 +157,8 @@ std::int64_t shared_bytes(const std::vector<pid_t>& processes) {
   std::int64_t bytes = 0;
   for (const pid_t process : processes) {
     const std::int64_t share = sum({process}, "/smaps_rollup", {"Pss_Shmem:"});
-    bytes += share > 0 ? share : mapped_bytes({process});  // one that hides its pages has them alone
+    bytes +=
+        share > 0 ? share : mapped_bytes({process});  // one that hides its pages has them alone
   }
   return bytes;
 }

@@ -27,9 +27,9 @@ std::int64_t own_bytes(const std::vector<pid_t>& processes);
 std::int64_t mapped_bytes(const std::vector<pid_t>& processes);
 /// The same, each page once: who maps a large memory is stopped for a while to be asked.
 std::int64_t shared_bytes(const std::vector<pid_t>& processes);
-/// What need not be mapped: files in memory without a name that they hold open, but for the lent one, or what lies in file
-/// systems in memory of their own (a /dev/shm, what they mounted), whichever is more: both may be mapped as well. And what
-/// waits in their pipes.
+/// What need not be mapped: files in memory without a name that they hold open, but for the lent
+/// one, or what lies in file systems in memory of their own (a /dev/shm, what they mounted),
+/// whichever is more: both may be mapped as well. And what waits in their pipes.
 std::int64_t hidden_bytes(const std::vector<pid_t>& processes, const LentMemory& lent);
 
 /// Kills a process that leads a group, its group, and its descendants in other groups.

@@ -113,9 +113,8 @@ void add_fates(const Tensors& tensors, const std::vector<Outline>& outlines, Map
   std::size_t member_number = 0;
   visit_fields(tensors, [&](const char*, const auto& member) {
     const Outline& outline = outlines.at(member_number++);
-    answer.add(outline.present
-                   ? fate_of(present(member), outline, memory.storage(index++))
-                   : (present(member) == nullptr ? Fate::absent : Fate::replaced));
+    answer.add(outline.present ? fate_of(present(member), outline, memory.storage(index++))
+                               : (present(member) == nullptr ? Fate::absent : Fate::replaced));
   });
 }
 
@@ -195,11 +194,11 @@ void serve(const std::function<std::unique_ptr<spec::Implementation<Op>>()>& mak
   prepare_to_crash();
   std::unique_ptr<spec::Implementation<Op>> implementation;
   const bool greeted = send(channel, answer_of([&](Packer& greeting) {
-    implementation = make();
-    greeting.add(implementation->name());
-    greeting.add(implementation->checks_arguments());
-    greeting.add(implementation->has_forward());
-  }));
+                              implementation = make();
+                              greeting.add(implementation->name());
+                              greeting.add(implementation->checks_arguments());
+                              greeting.add(implementation->has_forward());
+                            }));
   if (greeted && implementation) Server<Op>(channel, *implementation).answer_all();
   if (greeted && !implementation) receive(channel);  // the goodbye
 }

@@ -95,8 +95,7 @@ void WorkerProcess::start(const WorkerProgram& program) {
   launch.connect(lifeline.first, lifeline_number);
   std::vector<std::string> words = {"assay"};
   words.insert(words.end(), program.words.begin(), program.words.end());
-  pid_ = launch.start(program.path, std::move(words),
-                      environment_in(temporary_files_.get()));
+  pid_ = launch.start(program.path, std::move(words), environment_in(temporary_files_.get()));
 }
 
 WorkerProcess::~WorkerProcess() {
@@ -155,8 +154,8 @@ void WorkerProcess::wait_for_afterthoughts() {
   const auto start = Clock::now();
   const auto at_least = std::exchange(has_settled_, true) ? start : start + settling_time;
   std::size_t threads = threads_of(family_of(pid_));
-  while (is_quiet() && (Clock::now() < at_least || (threads > most_threads_ &&
-                                                    Clock::now() < start + threads_time))) {
+  while (is_quiet() && (Clock::now() < at_least ||
+                        (threads > most_threads_ && Clock::now() < start + threads_time))) {
     std::this_thread::sleep_for(settling_interval);
     threads = threads_of(family_of(pid_));
   }
@@ -172,8 +171,9 @@ void WorkerProcess::require_quiet() {
   pollfd polled = {channel_->socket(), POLLIN, 0};
   if (poll(&polled, 1, 0) == 0 && !has_ended()) return;
   if ((polled.revents & POLLHUP) != 0 || has_ended()) throw ended("after it had answered");
-  throw killed(Kind::crash, "the worker wrote to the judge, or closed its connection, without "
-                            "being asked");
+  throw killed(Kind::crash,
+               "the worker wrote to the judge, or closed its connection, without "
+               "being asked");
 }
 
 std::string WorkerProcess::answer() {
@@ -224,8 +224,7 @@ WorkerProcess::Failure WorkerProcess::talked_nonsense(const std::string& what) {
 WorkerProcess::Failure WorkerProcess::ended(const std::string& when) {
   // A closed connection may also be the work of a process that lives on.
   if (!leaves(crash_time))
-    return killed(Kind::crash,
-                  "the worker closed its connection to the judge, or wrote into it");
+    return killed(Kind::crash, "the worker closed its connection to the judge, or wrote into it");
   return {Kind::crash, with_last_words(end_text(reap(), when))};
 }
 

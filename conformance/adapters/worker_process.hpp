@@ -16,15 +16,15 @@
 
 namespace assay::adapters {
 
-/// A child process that answers one message at a time, under limits. It lies in a process group of its own, so that
-/// what the terminal sends reaches the judge alone; its output is read, and quoted where it fails; its temporary files go
-/// with it.
+/// A child process that answers one message at a time, under limits. It lies in a process group of
+/// its own, so that what the terminal sends reaches the judge alone; its output is read, and quoted
+/// where it fails; its temporary files go with it.
 class WorkerProcess {
  public:
   using Failure = spec::Misconduct;
 
-  /// Starts the program and waits for its first message, the greeting. Errors: std::system_error if it cannot be started;
-  /// those of `ask`.
+  /// Starts the program and waits for its first message, the greeting. Errors: std::system_error if
+  /// it cannot be started; those of `ask`.
   WorkerProcess(const WorkerProgram& program, const WorkerLimits& limits);
   /// Says goodbye, and kills what does not leave soon.
   ~WorkerProcess();
@@ -33,8 +33,9 @@ class WorkerProcess {
 
   const std::string& greeting() const { return greeting_; }
 
-  /// Sends a request and waits for the answer. Errors: Misconduct where the process ends or writes what is no message
-  /// (crash), is slower (timeout) or uses more memory (out_of_memory) than the limits allow; it is dead then.
+  /// Sends a request and waits for the answer. Errors: Misconduct where the process ends or writes
+  /// what is no message (crash), is slower (timeout) or uses more memory (out_of_memory) than the
+  /// limits allow; it is dead then.
   std::string ask(const std::string& request, int file = -1);
   /// Waits a moment for what its last answers may have left behind: the first time in any case,
   /// later if more threads or processes live in it than ever before. Then sends a request and gives
@@ -75,9 +76,9 @@ class WorkerProcess {
   Descriptor lifeline_;  ///< closed: the worker's guardian ends everything
   pid_t pid_ = -1;
   LentMemory lent_;
-  std::int64_t hidden_ = 0;  ///< bytes of memory that it need not map, when last looked at
-  bool was_asked_ = false;    ///< since it settled
-  bool has_settled_ = false;  ///< at least once
+  std::int64_t hidden_ = 0;       ///< bytes of memory that it need not map, when last looked at
+  bool was_asked_ = false;        ///< since it settled
+  bool has_settled_ = false;      ///< at least once
   std::size_t most_threads_ = 0;  ///< of it and of what it started, when it settled
   Clock::time_point next_look_{}, next_close_look_{};  ///< at its memory
   std::string greeting_;

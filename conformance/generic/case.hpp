@@ -67,8 +67,9 @@ std::vector<std::int64_t> parse_list(std::string_view name, std::string_view tex
         count > longest_list - static_cast<std::int64_t>(values.size()) ||
         !parse_whole(repeated ? item.substr(times + 1) : item, value) || !range.has(value))
       refuse(name, std::string(text),
-             "up to " + number_text(longest_list) + " numbers or COUNTxNUMBER between commas, each " +
-                 number_text(range.first) + " to " + number_text(range.last));
+             "up to " + number_text(longest_list) +
+                 " numbers or COUNTxNUMBER between commas, each " + number_text(range.first) +
+                 " to " + number_text(range.last));
     values.insert(values.end(), static_cast<std::size_t>(count), value);
   }
   return values;
@@ -84,7 +85,8 @@ void parse_member(std::string_view name, std::string_view text, Member& member) 
     if (!value) refuse(name, std::string(text), spec::spellings_of<Member>.choices());
     member = *value;
   } else if constexpr (std::same_as<Member, double>) {
-    if (!parse_whole(text, member) || !std::isfinite(member)) refuse(name, std::string(text), "a finite number");
+    if (!parse_whole(text, member) || !std::isfinite(member))
+      refuse(name, std::string(text), "a finite number");
   } else if constexpr (std::same_as<Member, std::uint64_t>) {
     if (!parse_whole(text, member)) refuse(name, std::string(text), "0 to 18446744073709551615");
   } else if constexpr (std::same_as<Member, std::vector<std::int64_t>>) {
@@ -92,7 +94,8 @@ void parse_member(std::string_view name, std::string_view text, Member& member) 
   } else {
     static_assert(std::same_as<Member, std::int64_t>);
     const FieldRange range = range_of<Op>(name);
-    if (!parse_whole(text, member) || !range.has(member)) refuse(name, std::string(text), range.text());
+    if (!parse_whole(text, member) || !range.has(member))
+      refuse(name, std::string(text), range.text());
   }
 }
 
@@ -149,7 +152,8 @@ std::string culprits(const std::vector<std::string>& words, const spec::Constrai
   return found;
 }
 
-/// A call must not break a row; the message tells the first that it breaks, by what, and the refusal that is due.
+/// A call must not break a row; the message tells the first that it breaks, by what, and the
+/// refusal that is due.
 template <class Op>
 void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
   const auto call = call_of(c);
@@ -169,13 +173,14 @@ void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
       "the case breaks " + std::string(first->id) + " (" + std::string(first->statement) + ")" +
       (by.empty() ? "" : " by " + by) + (others.empty() ? "" : ", and with it " + others) +
       "; a kernel must refuse it with " +
-      (first->status.any ? "any status but success"
-                         : number_text(code) + " " + std::string(spec::to_string(first->status.code))) +
+      (first->status.any
+           ? "any status but success"
+           : number_text(code) + " " + std::string(spec::to_string(first->status.code))) +
       "; the call: " + command_line(c));
 }
 
-/// The row of a variant must speak of the call: where an entry point has no room for it, nothing was asked. Relations
-/// make calls of their own.
+/// The row of a variant must speak of the call: where an entry point has no room for it, nothing
+/// was asked. Relations make calls of their own.
 template <class Op>
 void require_met(const Case<Op>& c) {
   if (c.variant.empty()) return;
@@ -187,11 +192,12 @@ void require_met(const Case<Op>& c) {
   for (const auto& row : Op::constraints())
     if (row.id == id && !row.applies(call))
       refuse("variant", c.variant,
-             "where " + std::string(id) + " speaks of the call, as 'assay explain " + std::string(id) +
-                 "' says");
+             "where " + std::string(id) + " speaks of the call, as 'assay explain " +
+                 std::string(id) + "' says");
 }
 
-/// What a case breaks on purpose must be broken in its call: a kernel that accepts it would be accused for nothing.
+/// What a case breaks on purpose must be broken in its call: a kernel that accepts it would be
+/// accused for nothing.
 template <class Op>
 void require_broken(const Case<Op>& c) {
   const auto call = call_of(c);
@@ -201,7 +207,6 @@ void require_broken(const Case<Op>& c) {
       refuse("violate", c.violate,
              "where the call breaks " + id + ", as the one that 'assay explain " + id + "' prints");
 }
-
 
 }  // namespace detail
 
@@ -239,7 +244,8 @@ Case<Op> parse_case(const std::vector<std::string>& words) {
 
 namespace detail {
 
-/// Applies the one of `ways`, a row's violations or its variants, that `way` names: "ROW:name"; none: nothing.
+/// Applies the one of `ways`, a row's violations or its variants, that `way` names: "ROW:name";
+/// none: nothing.
 template <class Op, class Way>
 void apply_way(std::string_view field, const std::string& way,
                std::vector<Way> spec::Constraint<Op>::*ways, spec::Call<Op>& call) {
@@ -254,7 +260,9 @@ void apply_way(std::string_view field, const std::string& way,
       known += (known.empty() ? "" : ", ") + own;
     }
   }
-  refuse(field, way, known.empty() ? "ROW:name as 'assay explain ROW' prints it, see 'assay list rows'" : known);
+  refuse(
+      field, way,
+      known.empty() ? "ROW:name as 'assay explain ROW' prints it, see 'assay list rows'" : known);
 }
 
 }  // namespace detail

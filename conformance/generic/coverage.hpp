@@ -14,10 +14,10 @@ RowCoverage row_coverage(spec::Upstream upstream) {
     const auto& surfaces = spec::spellings_of<typename Op::Surface>.entries;
     const bool binds = std::ranges::any_of(
         surfaces, [&](const auto& entry) { return row.binds(entry.first, upstream); });
-    RowCoverage::Row& added = coverage.rows.emplace_back(RowCoverage::Row{
-        .id = std::string(row.id),
-        .has_accept = binds && row.has(spec::Side::accept),
-        .has_reject = binds && row.has(spec::Side::reject)});
+    RowCoverage::Row& added = coverage.rows.emplace_back(
+        RowCoverage::Row{.id = std::string(row.id),
+                         .has_accept = binds && row.has(spec::Side::accept),
+                         .has_reject = binds && row.has(spec::Side::reject)});
     if (binds) added.reason = row.reason;
     if (row.standing == spec::Standing::disputed)
       added.reason = "disputed: its calls are asked for, and either answer stands";

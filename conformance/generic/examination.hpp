@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "assay/conformance/examination.hpp"
 #include "assay/conformance/exact.hpp"
+#include "assay/conformance/examination.hpp"
 #include "grounds.hpp"
 #include "judging.hpp"
 
@@ -18,8 +18,8 @@ namespace assay::conformance {
 /// What is known of a case for kernels of one profile.
 template <class Op>
 struct Prepared {
-  using Lattice =
-      decltype(make_lattice(std::declval<const Case<Op>&>(), std::declval<spec::NumericsProfile>()));
+  using Lattice = decltype(make_lattice(std::declval<const Case<Op>&>(),
+                                        std::declval<spec::NumericsProfile>()));
 
   spec::NumericsProfile profile;
   Arithmetic arithmetic;
@@ -151,8 +151,7 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
   CaseReport report = blank_report(c);
   report.value_case = true;
   report.findings = entry.grounds->check_structure(outputs);
-  Verdict verdict =
-      report.findings.empty() ? Verdict::conforms : Verdict::nonconformant_structural;
+  Verdict verdict = report.findings.empty() ? Verdict::conforms : Verdict::nonconformant_structural;
   if (entry.lattice) {
     judge_lattice(*entry.lattice, c.problem, outputs, profile, report);
     verdict = graver(verdict, judge_tiles(entry, outputs, report));
@@ -163,8 +162,9 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
   }
   if (!entry.grounds->consistent()) {
     report.verdict = Verdict::not_applicable;
-    report.findings.push_back({.rule = "note", .text = "statistics and attention_in do not belong "
-                                                       "to the data, which the profile needs"});
+    report.findings.push_back({.rule = "note",
+                               .text = "statistics and attention_in do not belong "
+                                       "to the data, which the profile needs"});
     return report;
   }
   for (const Expectation& e : entry.expectations) {

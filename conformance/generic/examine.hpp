@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "assay/conformance/examination.hpp"
 #include "assay/conformance/exact.hpp"
+#include "assay/conformance/examination.hpp"
 #include "assay/conformance/printable.hpp"
 #include "assay/fixtures/record.hpp"
 #include "running.hpp"
@@ -17,8 +17,7 @@ namespace assay::conformance {
 namespace detail {
 
 constexpr double rerun_limit = 4e9;  // multiply-adds above which determinism is not tested
-constexpr const char* no_argument_checks =
-    "the implementation does not offer to check arguments";
+constexpr const char* no_argument_checks = "the implementation does not offer to check arguments";
 
 template <class Op>
 const spec::Constraint<Op>* row_of(const std::string& violation) {
@@ -46,7 +45,8 @@ Verdict refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer, C
   return Verdict::rejected_wrongly;
 }
 
-/// Whether the kernel has a phase 1. One that fails to say so is asked, and judged by what it does then.
+/// Whether the kernel has a phase 1. One that fails to say so is asked, and judged by what it does
+/// then.
 template <class Op>
 bool checks_arguments(const spec::Implementation<Op>& kernel) {
   try {
@@ -87,13 +87,16 @@ CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel
     report.verdict = refusal(*row, *answer.refusal, report);
   } else {
     report.verdict = Verdict::accepted_wrongly;
-    add_note(report, "status", std::string(row->id) + " is broken (" + c.violate +
-                                   ") and phase 1 accepted the call: " + std::string(row->statement));
+    add_note(report, "status",
+             std::string(row->id) + " is broken (" + c.violate +
+                 ") and phase 1 accepted the call: " + std::string(row->statement));
   }
   if (!row->binds(c.surface, c.upstream)) {
     add_note(report, "note",
              "the row is " + std::string(spec::to_string(row->standing_on(c.surface))) +
-                 (row->standing == spec::Standing::disputed ? "" : "'s alone, which --upstream=off leaves open") +
+                 (row->standing == spec::Standing::disputed
+                      ? ""
+                      : "'s alone, which --upstream=off leaves open") +
                  ": reported, no verdict");
     report.verdict = Verdict::not_applicable;
   }
@@ -106,7 +109,8 @@ void check_determinism(const Case<Op>& c, const typename Op::Inputs& inputs,
                        spec::Implementation<Op>& kernel, const typename Op::Outputs& first,
                        CaseReport& report) {
   if (multiply_adds(c.problem) > rerun_limit)
-    return add_note(report, "note", "determinism not tested: the case is too large for a second run");
+    return add_note(report, "note",
+                    "determinism not tested: the case is too large for a second run");
   const Run<Op> second = run_once(c, inputs, kernel);
   if (second.failure) {
     report.verdict = *second.failure;
@@ -119,7 +123,8 @@ void check_determinism(const Case<Op>& c, const typename Op::Inputs& inputs,
   const auto once = all_tensors(first), again = all_tensors(second.outputs);
   for (std::size_t k = 0; k < once.size(); ++k) {
     if (once[k].tensor->bytes == again[k].tensor->bytes) continue;
-    report.findings.push_back({.rule = "determinism", .tensor = once[k].name,
+    report.findings.push_back({.rule = "determinism",
+                               .tensor = once[k].name,
                                .text = std::string("two runs differ in ") + once[k].name +
                                        " although a fixed order is declared"});
     if (contribution(report.verdict) != ExitCode::nonconformant)
@@ -132,7 +137,8 @@ template <class Op>
 std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
   std::vector<std::string> ids;
   for (const auto& row : Op::constraints())
-    if (row.has(spec::Side::accept) && row.applies(call) && row.holds(call)) ids.emplace_back(row.id);
+    if (row.has(spec::Side::accept) && row.applies(call) && row.holds(call))
+      ids.emplace_back(row.id);
   return ids;
 }
 
@@ -143,8 +149,7 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
   const spec::NumericsProfile profile = numerics_of(kernel, c.problem);
   const typename Op::Inputs& inputs = examination.inputs(profile);
   Run<Op> run = run_once(c, inputs, kernel);
-  CaseReport report =
-      run.failure ? blank_report(c) : examination.judge(run.outputs, profile);
+  CaseReport report = run.failure ? blank_report(c) : examination.judge(run.outputs, profile);
   report.value_case = run.failure != Verdict::not_applicable;
   report.seconds_implementation = run.seconds;
   report.metrics = asked("metrics", [&] { return kernel.metrics(); });
@@ -161,8 +166,9 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
   return report;
 }
 
-/// A statistical failure that one of two fresh seeds of the geometry shows again is confirmed. If both fresh seeds were
-/// judged and did not show it, the case gets the verdict that it has beside the statistics.
+/// A statistical failure that one of two fresh seeds of the geometry shows again is confirmed. If
+/// both fresh seeds were judged and did not show it, the case gets the verdict that it has beside
+/// the statistics.
 template <class Op>
 void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport& report) {
   Verdict other = Verdict::conforms;
@@ -172,19 +178,22 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport& re
     Examination<Op> again(fresh);
     const CaseReport repeated = examine_values(again, kernel);
     if (contribution(repeated.verdict) == ExitCode::not_conclusive)
-      return add_note(report, "note", "the fresh seed " + std::to_string(fresh.seed) +
-                                          " could not confirm: it is " +
-                                          std::string(spec::to_string(repeated.verdict)));
+      return add_note(report, "note",
+                      "the fresh seed " + std::to_string(fresh.seed) +
+                          " could not confirm: it is " +
+                          std::string(spec::to_string(repeated.verdict)));
     if (repeated.verdict == Verdict::conforms_weak) other = Verdict::conforms_weak;
     if (contribution(repeated.verdict) != ExitCode::nonconformant) continue;
-    add_note(report, "note", "confirmed on the fresh seed " + std::to_string(fresh.seed) + " (" +
-                                 std::string(spec::to_string(repeated.verdict)) +
-                                 "); false alarms below 1e-9 a tensor and seed");
+    add_note(report, "note",
+             "confirmed on the fresh seed " + std::to_string(fresh.seed) + " (" +
+                 std::string(spec::to_string(repeated.verdict)) +
+                 "); false alarms below 1e-9 a tensor and seed");
     report.verdict = Verdict::nonconformant_statistical;
     return;
   }
-  add_note(report, "note", "a statistical failure did not show again on two fresh seeds; its "
-                           "probability for a healthy kernel is below 1e-9");
+  add_note(report, "note",
+           "a statistical failure did not show again on two fresh seeds; its "
+           "probability for a healthy kernel is below 1e-9");
   report.verdict = other;
 }
 
@@ -195,9 +204,9 @@ CaseReport refused_legal(const Case<Op>& c, const spec::Call<Op>& call,
   CaseReport report = blank_report(c);
   const std::string question = open_question(c, call);
   report.verdict = question.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable;
-  add_note(report, "status", "phase 1 refused " +
-                                 std::string(question.empty() ? "a legal call" : "the call") +
-                                 " with " + describe(answer.status()) + ": " + answer.what());
+  add_note(report, "status",
+           "phase 1 refused " + std::string(question.empty() ? "a legal call" : "the call") +
+               " with " + describe(answer.status()) + ": " + answer.what());
   if (!question.empty()) add_note(report, "note", question);
   return report;
 }

@@ -39,7 +39,8 @@ std::vector<fixtures::NamedTensor> named_tensors(const Tensors& tensors) {
 }
 
 template <class Op>
-typename Op::Outputs outputs_from(const Case<Op>& c, const std::vector<fixtures::NamedTensor>& tensors) {
+typename Op::Outputs outputs_from(const Case<Op>& c,
+                                  const std::vector<fixtures::NamedTensor>& tensors) {
   typename Op::Outputs outputs = make_outputs(c);
   fixtures::fill(outputs, tensors);
   return outputs;

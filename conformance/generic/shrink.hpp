@@ -29,8 +29,13 @@ class Search {
  public:
   Search(const Case<Op>& c, const CaseReport& failing, const CaseJudge<Op>& judge,
          const CaseJudge<Op>& alone, const ShrinkBudget& budget)
-      : judge_(judge), alone_(alone ? alone : judge), budget_(budget), examined_(c),
-        failing_(failing), failure_(failing.verdict), broken_(broken_rows(c)) {
+      : judge_(judge),
+        alone_(alone ? alone : judge),
+        budget_(budget),
+        examined_(c),
+        failing_(failing),
+        failure_(failing.verdict),
+        broken_(broken_rows(c)) {
     best_.smallest = c;
     best_.report = failing;
     seen_.insert(command_line(c));
@@ -64,8 +69,8 @@ class Search {
   /// calls.
   Repetition repeated(const Case<Op>& c) {
     const double left = std::max(0.0, budget_.seconds - seconds_since(start_));
-    const Repetition again = repeat(
-        [&] { return contribution(alone_(c).verdict) == ExitCode::nonconformant; }, 2, left);
+    const Repetition again =
+        repeat([&] { return contribution(alone_(c).verdict) == ExitCode::nonconformant; }, 2, left);
     best_.runs += again.runs;
     return again;
   }
@@ -122,7 +127,8 @@ class Search {
     return true;
   }
 
-  /// The case as its replay line gives it back, if it is one: legal, or breaking what the first case breaks.
+  /// The case as its replay line gives it back, if it is one: legal, or breaking what the first
+  /// case breaks.
   std::optional<Case<Op>> legal(Case<Op> c) const {
     try {
       const std::string violation = std::exchange(c.violate, {});

@@ -84,11 +84,12 @@ void JunitListener::on_case(const CaseReport& report, std::int64_t) {
 }
 
 void JunitListener::on_end(const Summary& summary) {
-  sink_(fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-                    " <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
-                    "skipped=\"{}\" time=\"{:.3f}\">\n{} </testsuite>\n</testsuites>\n",
-                    escaped(summary.implementation), summary.cases, failures_, errors_, skipped_,
-                    summary.seconds, cases_));
+  sink_(
+      fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+                  " <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+                  "skipped=\"{}\" time=\"{:.3f}\">\n{} </testsuite>\n</testsuites>\n",
+                  escaped(summary.implementation), summary.cases, failures_, errors_, skipped_,
+                  summary.seconds, cases_));
 }
 
 }  // namespace assay::conformance

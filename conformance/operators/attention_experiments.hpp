@@ -35,7 +35,8 @@ ExperimentOf<Trial> zeroed(const Trial& base, RowsOf<Trial> dy, Gradients zeros)
   return experiment;
 }
 
-/// The gradient of the output is cut into two summands with zeros where the other one is not zero: no rounding.
+/// The gradient of the output is cut into two summands with zeros where the other one is not zero:
+/// no rounding.
 template <class Trial>
 ExperimentOf<Trial> cut_in_two(const Trial& base, RowsOf<Trial> dy) {
   Trial first = base, second = base;
@@ -68,12 +69,13 @@ std::vector<PieceOf<Problem>> head_pieces(const Problem& p) {
   one.heads_q = p.group(), one.heads_kv = 1;
   std::vector<PieceOf<Problem>> pieces;
   for (std::int64_t kv = 0; kv < p.heads_kv; ++kv)
-    pieces.push_back(
-        {one,
-         [first = kv * p.group()](const RowPosition& row) {
-           return RowPosition{row.b, first + row.n, row.s};
-         },
-         [kv](const RowPosition& row) { return RowPosition{row.b, kv, row.s}; }});
+    pieces.push_back({one,
+                      [first = kv * p.group()](const RowPosition& row) {
+                        return RowPosition{row.b, first + row.n, row.s};
+                      },
+                      [kv](const RowPosition& row) {
+                        return RowPosition{row.b, kv, row.s};
+                      }});
   return pieces;
 }
 

@@ -124,12 +124,9 @@ std::vector<Size> sizes_of(const Case<spec::FlashAttentionScoreGrad>& c) {
   const auto& p = c.problem;
   const std::int64_t scores = spec::score_count(p);
   const std::int64_t tokens = std::max(query_extents(p).tokens(), key_extents(p).tokens());
-  std::vector<Size> sizes = {{"head_dim", p.head_dim},
-                             {"head_dim_v", p.head_dim_v},
-                             {"heads of a group", p.group()},
-                             {"sequences", p.batch},
-                             {"tokens", tokens, of_16_bits},
-                             {"scores", scores, of_24_bits}};
+  std::vector<Size> sizes = {{"head_dim", p.head_dim},        {"head_dim_v", p.head_dim_v},
+                             {"heads of a group", p.group()}, {"sequences", p.batch},
+                             {"tokens", tokens, of_16_bits},  {"scores", scores, of_24_bits}};
   if (p.has_dropout()) sizes.push_back({"bits of dropout", scores, of_20_bits});
   const auto add_end = [&](std::int64_t end) {
     if (end > 0 && end < std::max(p.seq_q, p.seq_kv)) sizes.push_back({"end of a window", end});

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t rows_per_task = 32, keys_per_task = 128;
 
-/// Whether every dP carries the same relative error, which is no smaller than the others: 1 / keep_prob is no fp32 number.
+/// Whether every dP carries the same relative error, which is no smaller than the others: 1 /
+/// keep_prob is no fp32 number.
 bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
   return arithmetic.io == spec::DType::fp32 &&
          static_cast<double>(static_cast<float>(dense.largest_kappa)) != dense.largest_kappa;
@@ -116,8 +117,8 @@ void add_query_row(const Pass& pass, const Columns& columns, const spec::RowPosi
   for (std::size_t c = 0; c < products.times.size(); ++c) {
     if (products.times[c] == 0) continue;
     const PairTerms t = pair_terms(dense, pass.arithmetic, terms, sums_of(products, c));
-    const double* row =
-        dense.key(query.b, query.n / dense.problem.group(), columns.key(static_cast<std::int64_t>(c)));
+    const double* row = dense.key(query.b, query.n / dense.problem.group(),
+                                  columns.key(static_cast<std::int64_t>(c)));
     for (std::size_t k = 0; k < tensors.size(); ++k) {
       const auto& [name, first, dim] = tensors[k].part;
       const double times = products.times[c];
@@ -160,8 +161,7 @@ void finish_query_row(const Pass& pass, const RowSums& sums, std::int64_t row, s
          .sigma_coherent = square(terms.omega_ind * pk) / 3 + square(terms.omega_com * pk) / 9 +
                            square(terms.zeta_ind * ref) / 3 + square(terms.zeta_com * ref) / 9,
          .constants = scale * (std::abs(sum(RowSums::by_score)) + std::abs(sum(RowSums::by_max))),
-         .scaled_operand =
-             2 * (n.u_k * scale * sum(RowSums::magnitude) + n.eta_k * sums.size(row)),
+         .scaled_operand = 2 * (n.u_k * scale * sum(RowSums::magnitude) + n.eta_k * sums.size(row)),
          .floor = n.phi * pass.floor.dq(pass.dense, place, tensor.part.first + d)},
         e, at(k * e.dim() + d));
   }
@@ -215,7 +215,8 @@ class PartialTracker {
   std::int64_t rows_;
 };
 
-/// Adds the pairs of query (b, n, i) with the block's keys. The last tensor is dv, the others are parts of dk.
+/// Adds the pairs of query (b, n, i) with the block's keys. The last tensor is dv, the others are
+/// parts of dk.
 void add_key_columns(const Pass& pass, const Columns& columns, const spec::RowPosition& query,
                      const std::vector<Tensor>& tensors, Products& products,
                      std::vector<RowSums>& sums) {
@@ -252,22 +253,21 @@ void finish_key_row(const Pass& pass, const RowSums& sums, std::int64_t row, std
   const double magnitude = std::abs(scale);
   for (std::int64_t d = 0; d < e.dim(); ++d) {
     const auto sum = [&](RowSums::Stream which) { return sums.value(row, which, d); };
-    tensor.finisher.finish(
-        {.ref = scale * sum(RowSums::signed_sum),
-         .magnitude = magnitude * sum(RowSums::magnitude),
-         .rig = magnitude * sum(RowSums::rigorous),
-         .azuma = square(scale) * sum(RowSums::azuma),
-         .linear = magnitude * sum(RowSums::linear),
-         .squares = square(scale) * sum(RowSums::squares),
-         .core = square(scale) * sum(RowSums::core),
-         .drift = scale * sum(RowSums::drift),
-         .terms = static_cast<double>(entries),
-         .constants =
-             magnitude * (std::abs(sum(RowSums::by_score)) + std::abs(sum(RowSums::by_max))),
-         .partials = magnitude * sum(RowSums::partial_abs),
-         .heads = static_cast<double>(pass.dense.problem.group()),
-         .floor = residue * floor[at(d)]},
-        e, at(k * e.dim() + d));
+    tensor.finisher.finish({.ref = scale * sum(RowSums::signed_sum),
+                            .magnitude = magnitude * sum(RowSums::magnitude),
+                            .rig = magnitude * sum(RowSums::rigorous),
+                            .azuma = square(scale) * sum(RowSums::azuma),
+                            .linear = magnitude * sum(RowSums::linear),
+                            .squares = square(scale) * sum(RowSums::squares),
+                            .core = square(scale) * sum(RowSums::core),
+                            .drift = scale * sum(RowSums::drift),
+                            .terms = static_cast<double>(entries),
+                            .constants = magnitude * (std::abs(sum(RowSums::by_score)) +
+                                                      std::abs(sum(RowSums::by_max))),
+                            .partials = magnitude * sum(RowSums::partial_abs),
+                            .heads = static_cast<double>(pass.dense.problem.group()),
+                            .floor = residue * floor[at(d)]},
+                           e, at(k * e.dim() + d));
   }
   e.exempt[at(k)] = sums.is_exempt(row) ? 1 : 0;
 }
@@ -322,8 +322,7 @@ std::vector<Tensor> query_tensors(const Pass& pass, const JudgedRows& judged, bo
   std::vector<Tensor> tensors;
   for (const Part& part : parts_of(dense.problem, "dq")) {
     tensors.emplace_back(dense, pass.arithmetic, part, dense.queries, judged.query, biasable);
-    fill_channels(dense, tensors.back(),
-                  [&](auto b, auto kv) { return keys_of(dense, b, kv); });
+    fill_channels(dense, tensors.back(), [&](auto b, auto kv) { return keys_of(dense, b, kv); });
   }
   const std::vector<Block> blocks = blocks_of(dense.queries, judged.query, rows_per_task);
   parallel_for(static_cast<std::int64_t>(blocks.size()),
@@ -369,8 +368,10 @@ bool scores_vary(const Dense& dense) {
         for (std::int64_t s = 0; s < e.length(b); ++s)
           norm = std::max(norm, norm_squared(row(b, n, s), e.dim));
   };
-  largest(dense.queries, [&](auto b, auto n, auto i) { return dense.query(b, n, i); }, query);
-  largest(dense.keys, [&](auto b, auto n, auto j) { return dense.key(b, n, j); }, key);
+  largest(
+      dense.queries, [&](auto b, auto n, auto i) { return dense.query(b, n, i); }, query);
+  largest(
+      dense.keys, [&](auto b, auto n, auto j) { return dense.key(b, n, j); }, key);
   return std::abs(dense.scale) * std::sqrt(query * key) > least;
 }
 

@@ -14,7 +14,8 @@ struct JudgedRows {
   std::vector<std::int64_t> query, key;
 };
 
-/// A tensor of gradients with respect to queries or keys: channels [first, first + dim) of the combined rows of Dense.
+/// A tensor of gradients with respect to queries or keys: channels [first, first + dim) of the
+/// combined rows of Dense.
 struct Part {
   std::string name;
   std::int64_t first, dim;
@@ -27,12 +28,14 @@ std::vector<Part> parts_of(const Op::Problem& problem, const std::string& name);
 std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arithmetic,
                                       const AllRowTerms& rows, const JudgedRows& judged);
 
-/// Whether scores can differ enough for rows of dv to differ. Where all probabilities of a row are about equal, so are all
-/// rows of dv, and so are the roundings of their casts: a mean over such rows says nothing.
+/// Whether scores can differ enough for rows of dv to differ. Where all probabilities of a row are
+/// about equal, so are all rows of dv, and so are the roundings of their casts: a mean over such
+/// rows says nothing.
 bool scores_vary(const Dense& dense);
 
-/// Phi, the floor of 4.4, per unit of phi: what every element may differ from zero by when each P is off by one.
-/// dq: rows of queries x width, dk: (b, kv) x width, dv: (b, kv) x head_dim_v, factored.
+/// Phi, the floor of 4.4, per unit of phi: what every element may differ from zero by when each P
+/// is off by one. dq: rows of queries x width, dk: (b, kv) x width, dv: (b, kv) x head_dim_v,
+/// factored.
 struct Floor {
   std::vector<double> query_row;  ///< by row: |dO| max|V| kappa + sum|dO O|
   std::vector<double> key_sum;    ///< (b, kv, channel): sum_j |K|, scaled by |scale|

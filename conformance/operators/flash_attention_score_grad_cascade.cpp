@@ -76,7 +76,8 @@ bool replicas_agree(const spec::Tensor& statistics) {
 Verdict check_results(const Op::Inputs& before, const Op::Inputs& after, CaseReport& report) {
   const std::size_t known = report.findings.size();
   std::vector<const spec::Tensor*> changed;
-  visit_tensors(after, [&](const char*, const spec::Tensor& tensor) { changed.push_back(&tensor); });
+  visit_tensors(after,
+                [&](const char*, const spec::Tensor& tensor) { changed.push_back(&tensor); });
   std::size_t next = 0;
   visit_tensors(before, [&](const std::string& name, const spec::Tensor& tensor) {
     const spec::Tensor& own = *changed[next++];
@@ -112,7 +113,8 @@ Expectation expectation_of(const char* name, spec::Extents extents, std::vector<
   return e;
 }
 
-/// The sums that belong to the kernel's own maxima. A row of a sequence without keys may have 0 and 0 as well.
+/// The sums that belong to the kernel's own maxima. A row of a sequence without keys may have 0 and
+/// 0 as well.
 void fit_to_own(const Op::Problem& p, const reference::Operands<double>& own, Expectation& max,
                 Expectation& sum) {
   for (std::size_t row = 0; row < max.value.size(); ++row) {
@@ -168,8 +170,8 @@ Verdict judge_forward(const FlashCase& c, const Dense& dense, const Exact& exact
   return worse(verdict, Verdict::inconclusive);
 }
 
-/// What a kernel whose profile recomputes statistics or row term is judged by: the tensors that it does not read are
-/// those that belong to the data.
+/// What a kernel whose profile recomputes statistics or row term is judged by: the tensors that it
+/// does not read are those that belong to the data.
 Op::Inputs judged_inputs(const FlashCase& c, const spec::NumericsProfile& profile,
                          const Op::Inputs& given, const Op::Inputs& own, const Exact& exact) {
   if (profile.stats == spec::Origin::own) return given;
@@ -184,11 +186,10 @@ Op::Inputs judged_inputs(const FlashCase& c, const spec::NumericsProfile& profil
     const double factor = std::exp(exact.softmax_max[at(row)] - operands.softmax_max[at(row)]) *
                           exact.softmax_sum[at(row)] / operands.softmax_sum[at(row)];
     for (std::int64_t d = 0; d < e.dim; ++d)
-      inputs.attention_in.store(
-          index(place.b, place.n, place.s, d),
-          exact.softmax_max[at(row)] == -largest
-              ? 0
-              : factor * exact.attention_out[at(row * e.dim + d)]);
+      inputs.attention_in.store(index(place.b, place.n, place.s, d),
+                                exact.softmax_max[at(row)] == -largest
+                                    ? 0
+                                    : factor * exact.attention_out[at(row * e.dim + d)]);
   }
   return inputs;
 }

@@ -35,8 +35,8 @@ Op::Problem prefixed(Op::Problem p, std::int64_t mode, MaskShape shape) {
 }
 
 std::vector<FlashCase> padded_cases() {
-  Op::Problem started = with_compressed_mask(
-      with_pse(padded_problem(DType::fp16), 2, PseShape::slopes_bn), 2);
+  Op::Problem started =
+      with_compressed_mask(with_pse(padded_problem(DType::fp16), 2, PseShape::slopes_bn), 2);
   started.q_start_idx = {3}, started.kv_start_idx = {9};
   FlashCase masked = of(with_mask(padded_problem(DType::fp16), 1, MaskShape::bnss));
   masked.patterns.mask = "dead_rows";

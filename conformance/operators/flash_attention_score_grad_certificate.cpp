@@ -26,7 +26,8 @@ std::vector<std::int64_t> one_near(const spec::Extents& extents,
   return next == judged.begin() ? std::vector<std::int64_t>{} : std::vector{*std::prev(next)};
 }
 
-/// Small cases whole. In large ones a row and a key that a causal mask makes cheap: an early row, a late key.
+/// Small cases whole. In large ones a row and a key that a causal mask makes cheap: an early row, a
+/// late key.
 JudgedRows certified_rows(const Dense& dense, const JudgedRows& judged,
                           const Definition& definition) {
   const Op::Problem& p = dense.problem;

@@ -23,8 +23,8 @@ struct Definition {
 
 std::vector<double> narrowed(const std::vector<reference::Quad>& row);
 
-/// All rows of a small case in 113 bits, else a query row and a key of the first head of every batch entry, of 16 entries at
-/// most. They agree with the double engine within its proven radius.
+/// All rows of a small case in 113 bits, else a query row and a key of the first head of every
+/// batch entry, of 16 entries at most. They agree with the double engine within its proven radius.
 /// Errors: std::logic_error naming the element if the double engine is off by more than its radius.
 Certificate certify(const Dense& dense, const JudgedRows& judged, const Definition& definition);
 /// By the definition of FlashAttentionScoreGrad.

@@ -13,7 +13,8 @@ namespace assay::conformance::flash {
 /// Rows judged of each head where sequences are long.
 inline constexpr std::int64_t rows_of_long_cases = 32;
 
-/// Collects variations of one padded and of one packed case; surfaces, products, layouts and types take turns.
+/// Collects variations of one padded and of one packed case; surfaces, products, layouts and types
+/// take turns.
 class Corners {
  public:
   using Change = std::function<void(FlashCase& c)>;

@@ -66,8 +66,7 @@ void add_head_sizes(Corners& corners) {
                            set_lengths(c.problem, {20, 9}, {24, 31});
                            set_dim(c.problem, head_dim, head_dim);
                          });
-  for (const auto order :
-       {spec::StatisticsOrder::packed, spec::StatisticsOrder::same_as_input})
+  for (const auto order : {spec::StatisticsOrder::packed, spec::StatisticsOrder::same_as_input})
     for (const auto striding :
          {spec::Striding::contiguous, spec::Striding::padded, spec::Striding::transposed})
       corners.add_packed("memory order of the statistics", [=](FlashCase& c) {
@@ -113,7 +112,8 @@ struct Split {
   std::int64_t pre, next;
 };
 
-/// Pieces of one causal mask on several devices: the band of one sequence, in and at its documented range.
+/// Pieces of one causal mask on several devices: the band of one sequence, in and at its documented
+/// range.
 void add_split_masks(Corners& corners) {
   const std::int64_t unbounded = spec::unbounded_tokens;
   const Split splits[] = {
@@ -125,10 +125,18 @@ void add_split_masks(Corners& corners) {
       {"mode 8's band with fewer keys than queries", 8, {41, 21}, {30, 33}, 30, 11},
       {"mode 8's band without an edge", 8, {41, 21}, {30, 33}, unbounded, unbounded},
       {"a band that cuts off early keys in mode 7", 7, {21, 30}, {33, 41}, 41, 0},
-      {"the band sequence of mode 7 is followed by empty ones", 7, {21, 30, 0, 0}, {33, 41, 12, 0},
-       44, -5},
-      {"the band sequence of mode 8 is preceded by empty ones", 8, {0, 0, 30, 21}, {12, 0, 41, 33},
-       43, -7},
+      {"the band sequence of mode 7 is followed by empty ones",
+       7,
+       {21, 30, 0, 0},
+       {33, 41, 12, 0},
+       44,
+       -5},
+      {"the band sequence of mode 8 is preceded by empty ones",
+       8,
+       {0, 0, 30, 21},
+       {12, 0, 41, 33},
+       43,
+       -7},
       {"one sequence, in mode 7", 7, {37}, {52}, 60, -3},
       {"one sequence, in mode 8", 8, {52}, {37}, 40, 20},
   };
@@ -145,8 +153,7 @@ void add_windows(Corners& corners) {
   const auto window = [&](std::int64_t mode, std::int64_t pre, std::int64_t next) {
     corners.add_packed("a window of packed sequences", [=](FlashCase& c) {
       c.problem.sparse_mode = mode;
-      c.problem.atten_mask =
-          mode == 0 ? spec::MaskShape::one_one_ss : spec::MaskShape::compressed;
+      c.problem.atten_mask = mode == 0 ? spec::MaskShape::one_one_ss : spec::MaskShape::compressed;
       c.patterns.mask = "open";
       c.problem.pre_tokens = pre;
       c.problem.next_tokens = next;

@@ -9,7 +9,8 @@ using Op = spec::FlashAttentionScoreGrad;
 using spec::FlashSurface;
 using spec::PseShape;
 
-/// The last 1024 rows of a bias of i - j, where there are as many queries and keys and where there are more.
+/// The last 1024 rows of a bias of i - j, where there are as many queries and keys and where there
+/// are more.
 void add_last_rows(Corners& corners) {
   for (const std::int64_t seq : {1024, 1025, 2048})
     for (const auto shape : {PseShape::bnhs, PseShape::one_nhs})
@@ -151,8 +152,15 @@ void add_rope_corners(Corners& corners) {
   struct Dims {
     std::int64_t head_dim, head_dim_v, head_dim_rope;
   };
-  for (const Dims dims : {Dims{8, 8, 8}, {64, 64, 8}, {64, 64, 64}, {128, 128, 64}, {192, 128, 64},
-                          {512, 512, 64}, {520, 520, 8}, {768, 768, 64}, {768, 768, 768}})
+  for (const Dims dims : {Dims{8, 8, 8},
+                          {64, 64, 8},
+                          {64, 64, 64},
+                          {128, 128, 64},
+                          {192, 128, 64},
+                          {512, 512, 64},
+                          {520, 520, 8},
+                          {768, 768, 64},
+                          {768, 768, 768}})
     corners.add_packed("head sizes with rope", [=](FlashCase& c) {
       set_rope(c, dims.head_dim_rope);
       c.product = dims.head_dim_rope == 64 ? spec::Product::a3 : spec::Product::a2;

@@ -8,7 +8,8 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Rough share of the scores that a mask of the sparse mode keeps: half of a causal one, at most what lies in a band.
+/// Rough share of the scores that a mask of the sparse mode keeps: half of a causal one, at most
+/// what lies in a band.
 double kept_share(const Op::Problem& p) {
   if (p.atten_mask == spec::MaskShape::absent || p.sparse_mode == 1) return 1;
   if (p.sparse_mode != 0 && p.sparse_mode != 4) return 0.6;
@@ -29,8 +30,7 @@ double expected_cost(const Case<Op>& c) {
   const double dims = static_cast<double>(p.head_dim + p.head_dim_v + p.head_dim_rope);
   const double scores = static_cast<double>(spec::score_count(p)) * kept_share(p);
   const double products = scores * dims / 4e9;
-  if (c.track == Track::a1 || c.track == Track::a2)
-    return 0.02 + products;
+  if (c.track == Track::a1 || c.track == Track::a2) return 0.02 + products;
   const auto judged_share = [&](std::int64_t extent) {
     return c.rows == 0 || extent == 0
                ? 1.0

@@ -47,7 +47,8 @@ std::vector<double> roped_rows(const spec::Tensor& tensor, const std::optional<s
   return rows;
 }
 
-/// Replica 0 of the statistics in the order of the rows. A packed tensor of TND has that order itself.
+/// Replica 0 of the statistics in the order of the rows. A packed tensor of TND has that order
+/// itself.
 std::vector<double> first_replicas(const spec::Tensor& statistics, const Op::Problem& p,
                                    const spec::Extents& queries) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(statistics);
@@ -58,8 +59,7 @@ std::vector<double> first_replicas(const spec::Tensor& statistics, const Op::Pro
     for (std::int64_t n = 0; n < queries.heads; ++n)
       for (std::int64_t s = 0; s < queries.length(b); ++s) {
         const std::int64_t row = queries.row(b, n, s);
-        const std::int64_t place =
-            by_token ? (queries.start(b) + s) * queries.heads + n : row;
+        const std::int64_t place = by_token ? (queries.start(b) + s) * queries.heads + n : row;
         values[static_cast<std::size_t>(row)] =
             statistics.load(elements[static_cast<std::size_t>(place * spec::statistics_replicas)]);
       }
@@ -71,7 +71,8 @@ double largest_sum(const std::vector<double>& rows, std::int64_t dim) {
   double largest = 0;
   for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(dim)) {
     double sum = 0;
-    for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d) sum += std::abs(rows[first + d]);
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d)
+      sum += std::abs(rows[first + d]);
     largest = std::max(largest, sum);
   }
   return largest;
@@ -99,8 +100,8 @@ Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs,
       dropout(p, pointer(inputs.drop_mask)),
       query_(roped_rows(inputs.query, inputs.query_rope, p.input_layout, query_extents(p),
                         p.head_dim_rope)),
-      key_(roped_rows(inputs.key, inputs.key_rope, p.input_layout, key_extents(p),
-                      p.head_dim_rope)),
+      key_(
+          roped_rows(inputs.key, inputs.key_rope, p.input_layout, key_extents(p), p.head_dim_rope)),
       value_(rows_of(inputs.value, p.input_layout, value_extents(p))),
       dy_(rows_of(inputs.dy, p.input_layout, dy_extents(p))),
       attention_in_(rows_of(inputs.attention_in, p.input_layout, dy_extents(p))),
@@ -118,9 +119,10 @@ Columns::Columns(const Dense& dense, std::int64_t b, std::int64_t kv,
       for (std::int64_t d = 0; d < dim; ++d)
         to[static_cast<std::size_t>(d * size() + c)] = row(key(c))[d];
   };
-  transpose(dense.width(), [&](std::int64_t j) { return dense.key(b, kv, j); }, key_);
-  transpose(dense.problem.head_dim_v, [&](std::int64_t j) { return dense.value(b, kv, j); },
-            value_);
+  transpose(
+      dense.width(), [&](std::int64_t j) { return dense.key(b, kv, j); }, key_);
+  transpose(
+      dense.problem.head_dim_v, [&](std::int64_t j) { return dense.value(b, kv, j); }, value_);
 }
 
 void Columns::multiply(std::int64_t n, std::int64_t i, Products& products) const {
@@ -143,8 +145,8 @@ void Columns::add_sums(std::int64_t n, std::int64_t i, Products& products) const
   };
   sums(dense_->query(b_, n, i), key_, dense_->width(), products.score, products.score_abs,
        products.score_sq);
-  sums(dense_->dy(b_, n, i), value_, dense_->problem.head_dim_v, products.dprob,
-       products.dprob_abs, products.dprob_sq);
+  sums(dense_->dy(b_, n, i), value_, dense_->problem.head_dim_v, products.dprob, products.dprob_abs,
+       products.dprob_sq);
 }
 
 void Columns::add_features(std::int64_t n, std::int64_t i, Products& products) const {

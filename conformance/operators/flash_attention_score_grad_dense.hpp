@@ -14,8 +14,9 @@ namespace assay::conformance::flash {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Dense copies in double of a case's tensors, rows in the order of Extents::row. A query or key row holds its rope part
-/// behind its own channels, since every formula sums over both. Refers to mask, pse and drop mask of `inputs`.
+/// Dense copies in double of a case's tensors, rows in the order of Extents::row. A query or key
+/// row holds its rope part behind its own channels, since every formula sums over both. Refers to
+/// mask, pse and drop mask of `inputs`.
 class Dense {
  public:
   Dense(const Op::Problem& problem, const Op::Inputs& inputs);
@@ -72,9 +73,9 @@ class Dense {
 struct Products {
   std::vector<double> score, score_abs, score_sq;  ///< q k, |q k|, (q k)^2 summed over the channels
   std::vector<double> dprob, dprob_abs, dprob_sq;  ///< dy v alike, times kappa (its square)
-  std::vector<double> bias, kappa;                 ///< position bias of the scaled score; factor of dropout
-  std::vector<std::uint8_t> times;                 ///< how often the query attends to the key
-  bool attends = false;                            ///< to one of the keys at least
+  std::vector<double> bias, kappa;  ///< position bias of the scaled score; factor of dropout
+  std::vector<std::uint8_t> times;  ///< how often the query attends to the key
+  bool attends = false;             ///< to one of the keys at least
 };
 
 /// Transposed copies of some keys and values of one kv head, so that products run along keys.
@@ -102,8 +103,8 @@ struct Window {
   std::size_t rows = 1;
   std::vector<std::int64_t> keys;
 };
-/// Windows of ascending query rows of one head: where the keys change with the query, far queries would multiply with many
-/// keys to which none of them attends.
+/// Windows of ascending query rows of one head: where the keys change with the query, far queries
+/// would multiply with many keys to which none of them attends.
 std::vector<Window> windows_of(const Dense& dense, std::span<const std::int64_t> rows);
 
 /// first, first + 1, ..., last - 1.

@@ -1,3 +1,5 @@
+#include "flash_attention_score_grad_draws.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -7,7 +9,6 @@
 #include "assay/conformance/lattice.hpp"
 #include "assay/conformance/random.hpp"
 #include "drawn_cases.hpp"
-#include "flash_attention_score_grad_draws.hpp"
 #include "flash_attention_score_grad_factors.hpp"
 
 namespace assay::conformance::flash {
@@ -31,7 +32,8 @@ void draw_heads(Op::Problem& p, Group group, Draws& draws) {
       break;
     case Group::some:
       p.heads_kv = draws.one_of<std::int64_t>({2, 2, 3, draws.integer(4, 6)});
-      p.heads_q = p.heads_kv * draws.one_of<std::int64_t>({2, 3, draws.integer(4, most_heads / p.heads_kv)});
+      p.heads_q = p.heads_kv *
+                  draws.one_of<std::int64_t>({2, 3, draws.integer(4, most_heads / p.heads_kv)});
       break;
     case Group::all:
       p.heads_kv = 1;
@@ -47,13 +49,17 @@ std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
       if (rope) return 8;
       // One channel is too few for a lattice or a narrower value.
       return draws.integer(k.track != Track::bound ? 8 : k.narrow_value ? 2 : 1, 15);
-    case HeadDim::odd: return 8 * draws.integer(2, 15) + draws.integer(1, 7);
-    case HeadDim::eights: return 16 * draws.integer(1, 7) + 8;
-    case HeadDim::tiles: return 16 * draws.integer(1, 8);
+    case HeadDim::odd:
+      return 8 * draws.integer(2, 15) + draws.integer(1, 7);
+    case HeadDim::eights:
+      return 16 * draws.integer(1, 7) + 8;
+    case HeadDim::tiles:
+      return 16 * draws.integer(1, 8);
     case HeadDim::wide:
-      return draws.one_of({16 * draws.integer(9, 32), rope ? 8 * draws.integer(17, 64)
-                                                           : draws.integer(129, 512)});
-    case HeadDim::widest: return rope ? 8 * draws.integer(65, 96) : draws.integer(513, 768);
+      return draws.one_of(
+          {16 * draws.integer(9, 32), rope ? 8 * draws.integer(17, 64) : draws.integer(129, 512)});
+    case HeadDim::widest:
+      return rope ? 8 * draws.integer(65, 96) : draws.integer(513, 768);
   }
   return 16;
 }
@@ -74,11 +80,16 @@ void draw_dims(Op::Problem& p, const Categories& k, Draws& draws) {
 
 double scale_of(Scale scale, std::int64_t head_dim) {
   switch (scale) {
-    case Scale::ordinary: return ordinary_scale(head_dim);
-    case Scale::negative: return -ordinary_scale(head_dim);
-    case Scale::one: return 1.0;
-    case Scale::odd: return static_cast<double>(static_cast<float>(0.7 * ordinary_scale(head_dim)));
-    case Scale::zero: return 0.0;
+    case Scale::ordinary:
+      return ordinary_scale(head_dim);
+    case Scale::negative:
+      return -ordinary_scale(head_dim);
+    case Scale::one:
+      return 1.0;
+    case Scale::odd:
+      return static_cast<double>(static_cast<float>(0.7 * ordinary_scale(head_dim)));
+    case Scale::zero:
+      return 0.0;
   }
   return 1.0;
 }
@@ -88,13 +99,20 @@ void draw_dropout(Op::Problem& p, const Categories& k, Draws& draws) {
                 : k.dropout == Dropout::granules ? spec::DropMask::granules
                                                  : spec::DropMask::absent;
   switch (k.keep) {
-    case Keep::one: break;
+    case Keep::one:
+      break;
     case Keep::one_with_mask:
       p.drop_mask = draws.one_of({spec::DropMask::exact, spec::DropMask::granules});
       break;
-    case Keep::half: p.keep_prob = 0.5; break;
-    case Keep::most: p.keep_prob = static_cast<double>(0.9f); break;
-    case Keep::tiny: p.keep_prob = 0.0625; break;
+    case Keep::half:
+      p.keep_prob = 0.5;
+      break;
+    case Keep::most:
+      p.keep_prob = static_cast<double>(0.9f);
+      break;
+    case Keep::tiny:
+      p.keep_prob = 0.0625;
+      break;
   }
 }
 
@@ -103,11 +121,20 @@ void draw_pse(Op::Problem& p, const Categories& k, Draws& draws) {
   if (k.pse != Pse::absent) p.pse_type = static_cast<std::int64_t>(k.pse) - 1;
   const std::int64_t start = draws.integer(1, 40), ahead = draws.integer(1, 30);
   switch (k.start) {
-    case Start::absent: break;
-    case Start::equal: p.q_start_idx = p.kv_start_idx = {start}; break;
-    case Start::query_ahead: p.q_start_idx = {start + ahead}, p.kv_start_idx = {start}; break;
-    case Start::key_ahead: p.q_start_idx = {start}, p.kv_start_idx = {start + ahead}; break;
-    case Start::query_alone: p.q_start_idx = {start}; break;
+    case Start::absent:
+      break;
+    case Start::equal:
+      p.q_start_idx = p.kv_start_idx = {start};
+      break;
+    case Start::query_ahead:
+      p.q_start_idx = {start + ahead}, p.kv_start_idx = {start};
+      break;
+    case Start::key_ahead:
+      p.q_start_idx = {start}, p.kv_start_idx = {start + ahead};
+      break;
+    case Start::query_alone:
+      p.q_start_idx = {start};
+      break;
   }
 }
 
@@ -128,9 +155,7 @@ void draw_prefix(Op::Problem& p, Prefix prefix, Draws& draws) {
 /// Whether the user's mask of `c` keeps a pair at all, where chance could exclude them all.
 bool keeps_a_pair(const FlashCase& c) {
   constexpr std::int64_t few = 4096;
-  if (is_compressed(c.problem.atten_mask) ||
-      c.problem.seq_q * c.problem.seq_kv > few)
-    return true;
+  if (is_compressed(c.problem.atten_mask) || c.problem.seq_q * c.problem.seq_kv > few) return true;
   const auto mask = make_mask(c);
   if (!mask) return true;
   return std::ranges::any_of(viewed_elements(*mask),
@@ -168,8 +193,8 @@ FlashCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
 }
 
 /// Whether the controls will be caught in every head. Where errors are large beside the gradients,
-/// softmax is near one-hot, or dq and dk are nothing but the rounding of 1/keepProb, some may pass, which
-/// earns no coverage.
+/// softmax is near one-hot, or dq and dk are nothing but the rounding of 1/keepProb, some may pass,
+/// which earns no coverage.
 bool is_surely_tight(const FlashCase& c) {
   constexpr std::string_view loose[] = {"peaked", "offset", "outliers", "subnormal_fp16"};
   int exponent = 0;

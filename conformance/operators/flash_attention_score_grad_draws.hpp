@@ -5,7 +5,8 @@
 
 namespace assay::conformance::flash {
 
-/// Batch and lengths of the chosen class, within about `budget` multiply-adds. Heads, head sizes, masking must be set.
+/// Batch and lengths of the chosen class, within about `budget` multiply-adds. Heads, head sizes,
+/// masking must be set.
 void draw_lengths(spec::FlashAttentionScoreGrad::Problem& problem, const Categories& chosen,
                   double budget, Draws& draws);
 

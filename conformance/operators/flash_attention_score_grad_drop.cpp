@@ -27,7 +27,9 @@ struct Pattern {
 };
 
 constexpr Pattern patterns[] = {
-    {"random", "each score is kept with probability keep_prob, or 1/2 where keep_prob 1 leaves the bits unused",
+    {"random",
+     "each score is kept with probability keep_prob, or 1/2 where keep_prob 1 leaves the bits "
+     "unused",
      [](const Bit& bit) { return bit.chance(); }},
     {"all_kept", "every score is kept", [](const Bit&) { return true; }},
     {"all_dropped", "every score is dropped", [](const Bit&) { return false; }},

@@ -83,9 +83,7 @@ std::vector<Exclusion> senseless() {
       rule("", {track, scale},
            [](const Categories& k) { return is_lattice(k) && k.scale != Scale::ordinary; }),
       rule("", {profile, scale},
-           [](const Categories& k) {
-             return k.profile != "normal" && k.scale != Scale::ordinary;
-           }),
+           [](const Categories& k) { return k.profile != "normal" && k.scale != Scale::ordinary; }),
       rule("", {dtype, profile},
            [](const Categories& k) {
              return k.profile == "subnormal_fp16" && k.dtype != spec::DType::fp16;
@@ -167,14 +165,11 @@ std::vector<Exclusion> rows_of_surfaces() {
            [](const Categories& k) { return has_rope(k.surface) && !is_masked(k); }),
       rule("FAG-C09", {surface, pse},
            [](const Categories& k) { return has_rope(k.surface) && k.pse != Pse::absent; }),
-      rule("FAG-C10", {surface, keep},
-           [](const Categories& k) {
-             return has_rope(k.surface) && k.keep == Keep::one_with_mask;
-           }),
+      rule(
+          "FAG-C10", {surface, keep},
+          [](const Categories& k) { return has_rope(k.surface) && k.keep == Keep::one_with_mask; }),
       rule("FAG-C27", {surface, dtype},
-           [](const Categories& k) {
-             return has_rope(k.surface) && k.dtype != spec::DType::bf16;
-           }),
+           [](const Categories& k) { return has_rope(k.surface) && k.dtype != spec::DType::bf16; }),
       rule("FAG-C35", {surface, narrow_value},
            [](const Categories& k) { return k.surface == FlashSurface::u4 && k.narrow_value; }),
       rule("FAG-C44a", {surface, head_dim},
@@ -203,10 +198,9 @@ std::vector<Exclusion> rows_of_surfaces() {
              return !has_softmax_in_layout(k.surface) &&
                     k.statistics != spec::StatisticsOrder::packed;
            }),
-      rule("FAG-C84", {surface, start},
-           [](const Categories& k) {
-             return !has_pse_type(k.surface) && k.start != Start::absent;
-           }),
+      rule(
+          "FAG-C84", {surface, start},
+          [](const Categories& k) { return !has_pse_type(k.surface) && k.start != Start::absent; }),
   };
 }
 
@@ -227,7 +221,8 @@ std::vector<Exclusion> rows_of_masks_and_lengths() {
              const bool user_mode = k.sparse_mode <= 1 || k.sparse_mode == 5;
              return is_masked(k) && user_mode != has_user_mask(k);
            }),
-      // With a batch or head axis a written mask means the same to everyone where packed sequences are alike.
+      // With a batch or head axis a written mask means the same to everyone where packed sequences
+      // are alike.
       rule("FAG-C67a", {layout, mask, lengths},
            [](const Categories& k) {
              return is_packed(k) && any_of(k.mask, {MaskShape::b_one_ss, MaskShape::bnss}) &&
@@ -243,8 +238,7 @@ std::vector<Exclusion> rows_of_masks_and_lengths() {
       rule("FAG-C69", {sparse_mode, mask, window},
            [](const Categories& k) {
              if (k.sparse_mode < 7 || !is_masked(k)) return false;
-             return is_negative(k.window) ||
-                    (k.sparse_mode == 7 && k.window == Window::unbounded);
+             return is_negative(k.window) || (k.sparse_mode == 7 && k.window == Window::unbounded);
            }),
       // Mode 7 is a causal mask cut into pieces: no sequence has fewer keys than queries.
       rule("FAG-C69", {sparse_mode, mask, lengths},

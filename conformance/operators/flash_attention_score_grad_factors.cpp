@@ -26,25 +26,28 @@ constexpr std::array layouts = {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::
 constexpr std::array dtypes = {DType::fp16, DType::bf16, DType::fp32};
 constexpr std::array<std::int64_t, 9> sparse_modes = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 constexpr std::array pse_types = {Pse::absent, Pse::type_0, Pse::type_1, Pse::type_2, Pse::type_3};
-constexpr std::array mask_shapes = {
-    MaskShape::absent,     MaskShape::ss,
-    MaskShape::one_one_ss, MaskShape::b_one_ss,
-    MaskShape::bnss,       MaskShape::compressed,
-    MaskShape::compressed_one_one_ss, MaskShape::compressed_b_one_ss,
-    MaskShape::compressed_bnss};
+constexpr std::array mask_shapes = {MaskShape::absent,
+                                    MaskShape::ss,
+                                    MaskShape::one_one_ss,
+                                    MaskShape::b_one_ss,
+                                    MaskShape::bnss,
+                                    MaskShape::compressed,
+                                    MaskShape::compressed_one_one_ss,
+                                    MaskShape::compressed_b_one_ss,
+                                    MaskShape::compressed_bnss};
 constexpr std::array dropouts = {Dropout::off, Dropout::exact, Dropout::granules};
 constexpr std::array groups = {Group::one, Group::some, Group::all};
 constexpr std::array head_dims = {HeadDim::small, HeadDim::odd,  HeadDim::eights,
                                   HeadDim::tiles, HeadDim::wide, HeadDim::widest};
-constexpr std::array length_classes = {
-    Lengths::equal,   Lengths::shorter_q, Lengths::longer_q, Lengths::one_query,
-    Lengths::one_key, Lengths::paired,    Lengths::unequal,  Lengths::empty_q,
-    Lengths::empty_kv, Lengths::empty_both, Lengths::single, Lengths::many};
+constexpr std::array length_classes = {Lengths::equal,      Lengths::shorter_q, Lengths::longer_q,
+                                       Lengths::one_query,  Lengths::one_key,   Lengths::paired,
+                                       Lengths::unequal,    Lengths::empty_q,   Lengths::empty_kv,
+                                       Lengths::empty_both, Lengths::single,    Lengths::many};
 constexpr std::array stridings = {Striding::contiguous, Striding::padded, Striding::transposed};
 constexpr std::array mask_dtypes = {DType::boolean, DType::uint8};
 // all_dead leaves nothing to judge but zeros: it is a corner.
 constexpr std::array<std::string_view, 10> patterns = {
-    "random", "open",    "causal", "causal_right", "band",
+    "random",    "open",    "causal", "causal_right", "band",
     "dead_rows", "checker", "sparse", "documents",    "padding"};
 constexpr std::array windows = {Window::unbounded,     Window::causal,       Window::band,
                                 Window::negative_next, Window::negative_pre, Window::ignored};
@@ -67,7 +70,8 @@ constexpr std::array tracks = {Track::bound, Track::a1, Track::a2};
 constexpr std::array<std::string_view, 12> profile_names = {
     "normal",   "peaked",         "cancelling",     "all_positive", "offset",  "equal_values",
     "outliers", "subnormal_fp16", "large_exponent", "tiny_dy",      "huge_dy", "sparse_dy"};
-constexpr std::array scales = {Scale::ordinary, Scale::negative, Scale::one, Scale::odd, Scale::zero};
+constexpr std::array scales = {Scale::ordinary, Scale::negative, Scale::one, Scale::odd,
+                               Scale::zero};
 
 template <class Enum>
 std::string_view spelling(Enum value) {
@@ -77,13 +81,13 @@ std::string_view spelling(Enum value) {
 }  // namespace
 
 std::vector<std::size_t> factor_sizes() {
-  return {surfaces.size(),  products.size(),     layouts.size(),  dtypes.size(),
-          sparse_modes.size(), pse_types.size(), mask_shapes.size(), dropouts.size(),
-          groups.size(),    head_dims.size(),    length_classes.size(), stridings.size(),
-          stridings.size(), mask_dtypes.size(),  patterns.size(), windows.size(),
-          prefixes.size(),  keeps.size(), drops.size(),        pse_shapes.size(),
-          starts.size(),    orders.size(),       ropes.size(),    narrow_values.size(),
-          tracks.size(),    profile_names.size(), scales.size()};
+  return {surfaces.size(),     products.size(),      layouts.size(),        dtypes.size(),
+          sparse_modes.size(), pse_types.size(),     mask_shapes.size(),    dropouts.size(),
+          groups.size(),       head_dims.size(),     length_classes.size(), stridings.size(),
+          stridings.size(),    mask_dtypes.size(),   patterns.size(),       windows.size(),
+          prefixes.size(),     keeps.size(),         drops.size(),          pse_shapes.size(),
+          starts.size(),       orders.size(),        ropes.size(),          narrow_values.size(),
+          tracks.size(),       profile_names.size(), scales.size()};
 }
 
 Categories decode(const Choice& c) {
@@ -118,34 +122,44 @@ Categories decode(const Choice& c) {
 
 std::string_view name_of(Factor factor) {
   constexpr std::array<std::string_view, factor_count> names = {
-      "surface", "product", "layout",  "dtype",   "sparse_mode", "pse_type",   "mask",
-      "dropout", "group",   "head_dim", "lengths", "inputs",     "outputs",    "mask_dtype",
-      "pattern", "window",  "prefix",  "keep", "drop",    "pse_shape",  "start",
-      "statistics", "rope", "narrow_value", "track", "profile",  "scale"};
+      "surface",    "product", "layout",       "dtype",   "sparse_mode", "pse_type",  "mask",
+      "dropout",    "group",   "head_dim",     "lengths", "inputs",      "outputs",   "mask_dtype",
+      "pattern",    "window",  "prefix",       "keep",    "drop",        "pse_shape", "start",
+      "statistics", "rope",    "narrow_value", "track",   "profile",     "scale"};
   return names.at(factor);
 }
 
 std::string_view name_of(Factor axis, std::size_t value) {
   switch (axis) {
-    case surface: return spelling(surfaces.at(value));
-    case product: return spelling(products.at(value));
-    case layout: return spelling(layouts.at(value));
-    case dtype: return spelling(dtypes.at(value));
-    case mask: return spelling(mask_shapes.at(value));
+    case surface:
+      return spelling(surfaces.at(value));
+    case product:
+      return spelling(products.at(value));
+    case layout:
+      return spelling(layouts.at(value));
+    case dtype:
+      return spelling(dtypes.at(value));
+    case mask:
+      return spelling(mask_shapes.at(value));
     case inputs:
-    case outputs: return spelling(stridings.at(value));
+    case outputs:
+      return spelling(stridings.at(value));
     case sparse_mode:
       return nth<9>({"0", "1", "2", "3", "4", "5", "6", "7", "8"}, value);
-    case pse: return nth<5>({"none", "0", "1", "2", "3"}, value);
-    case dropout: return nth<3>({"off", "exact", "granules"}, value);
-    case group: return nth<3>({"one", "some", "all"}, value);
+    case pse:
+      return nth<5>({"none", "0", "1", "2", "3"}, value);
+    case dropout:
+      return nth<3>({"off", "exact", "granules"}, value);
+    case group:
+      return nth<3>({"one", "some", "all"}, value);
     case head_dim:
       return nth<6>({"small", "odd", "eights", "tiles", "wide", "widest"}, value);
     case lengths:
       return nth<12>({"equal", "shorter_q", "longer_q", "one_query", "one_key", "paired", "unequal",
                       "empty_q", "empty_kv", "empty_both", "single", "many"},
                      value);
-    default: throw std::invalid_argument("name_of: " + std::string(name_of(axis)) + " is no axis");
+    default:
+      throw std::invalid_argument("name_of: " + std::string(name_of(axis)) + " is no axis");
   }
 }
 

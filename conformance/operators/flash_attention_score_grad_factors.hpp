@@ -10,13 +10,37 @@
 
 namespace assay::conformance::flash {
 
-/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a value on each.
+/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a
+/// value on each.
 enum Factor : std::size_t {
-  surface, product, layout, dtype, sparse_mode, pse, mask, dropout, group, head_dim, lengths, inputs,
+  surface,
+  product,
+  layout,
+  dtype,
+  sparse_mode,
+  pse,
+  mask,
+  dropout,
+  group,
+  head_dim,
+  lengths,
+  inputs,
   outputs,
   axis_count,
-  mask_dtype = axis_count, pattern, window, prefix, keep, drop, pse_shape, start, statistics, rope,
-  narrow_value, track, profile, scale,
+  mask_dtype = axis_count,
+  pattern,
+  window,
+  prefix,
+  keep,
+  drop,
+  pse_shape,
+  start,
+  statistics,
+  rope,
+  narrow_value,
+  track,
+  profile,
+  scale,
   factor_count
 };
 
@@ -26,16 +50,30 @@ enum class Pse : std::uint8_t { absent, type_0, type_1, type_2, type_3 };
 enum class Dropout : std::uint8_t { off, exact, granules };
 /// Query heads of a key head: one, some, all.
 enum class Group : std::uint8_t { one, some, all };
-/// small: below 16; tiles: multiples of 16 to 128; eights: of 8 alone; odd: of neither; wide: 129 to 512; widest: beyond.
+/// small: below 16; tiles: multiples of 16 to 128; eights: of 8 alone; odd: of neither; wide: 129
+/// to 512; widest: beyond.
 enum class HeadDim : std::uint8_t { small, odd, eights, tiles, wide, widest };
-/// equal to one_key: all sequences alike, Sq compared with Skv. paired to many, TND: of differing lengths, Sq = Skv in each;
-/// not so; some without queries, without keys, of both kinds; one sequence; 16 and more.
+/// equal to one_key: all sequences alike, Sq compared with Skv. paired to many, TND: of differing
+/// lengths, Sq = Skv in each; not so; some without queries, without keys, of both kinds; one
+/// sequence; 16 and more.
 enum class Lengths : std::uint8_t {
-  equal, shorter_q, longer_q, one_query, one_key, paired, unequal, empty_q, empty_kv, empty_both, single, many
+  equal,
+  shorter_q,
+  longer_q,
+  one_query,
+  one_key,
+  paired,
+  unequal,
+  empty_q,
+  empty_kv,
+  empty_both,
+  single,
+  many
 };
 /// pre_tokens and next_tokens. ignored: small numbers where the mode does not read them.
 enum class Window : std::uint8_t { unbounded, causal, band, negative_next, negative_pre, ignored };
-/// Entries: none; the least that is documented; all keys; any between; given where nothing reads it.
+/// Entries: none; the least that is documented; all keys; any between; given where nothing reads
+///          it.
 enum class Prefix : std::uint8_t { absent, least, all, between, ignored };
 /// keep_prob; one_with_mask: 1, beside a drop mask that must not be read.
 enum class Keep : std::uint8_t { one, one_with_mask, half, most, tiny };
@@ -82,8 +120,8 @@ Categories decode(const Choice& choice);
 std::string_view name_of(Factor factor);
 std::string_view name_of(Factor axis, std::size_t value);
 
-/// All factors with what excludes what: the rows of the documents, and what would mean nothing or leave nothing to judge.
-/// Made once.
+/// All factors with what excludes what: the rows of the documents, and what would mean nothing or
+/// leave nothing to judge. Made once.
 const ChoiceSpace& choice_space();
 
 /// The exclusions of `choice_space`, those without an id first.

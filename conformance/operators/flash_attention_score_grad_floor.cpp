@@ -44,8 +44,7 @@ Floor floor_of(const Dense& dense) {
     double largest_value = 0;
     for (std::int64_t j = 0; j < p.length_kv(b); ++j) {
       largest_value = std::max(largest_value, norm_squared(dense.value(b, kv, j), p.head_dim_v));
-      add_scaled_abs(scale, dense.key(b, kv, j), width,
-                     floor.key_sum.data() + head * width);
+      add_scaled_abs(scale, dense.key(b, kv, j), width, floor.key_sum.data() + head * width);
     }
     add_group(dense, b, kv, largest_value, floor);
   });

@@ -31,7 +31,8 @@ void visit_kept(const Products& products, Visitor&& visit) {
     if (products.times[c] != 0) visit(sums_of(products, c), c);
 }
 
-/// The maximum lies between those of score - error and score + error. What the exponent needs beside the score is left out.
+/// The maximum lies between those of score - error and score + error. What the exponent needs
+/// beside the score is left out.
 void fill_max(const Dense& dense, const Arithmetic& n, const Products& products, LiveRow& row) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double low = -infinity, exact = -infinity, high = -infinity, least = infinity;
@@ -66,8 +67,7 @@ void fill_sum(const Dense& dense, const Arithmetic& n, const Products& products,
   });
   row.exact.softmax_sum = sum;
   const double all = static_cast<double>(products.times.size());
-  row.sum_error =
-      slack * (error / sum + all * n.phi + (row.keys + 4) * std::max(n.u, n.u_a));
+  row.sum_error = slack * (error / sum + all * n.phi + (row.keys + 4) * std::max(n.u, n.u_a));
   if (std::isnan(row.sum_error)) row.sum_error = std::numeric_limits<double>::infinity();
 }
 
@@ -105,8 +105,8 @@ OutputSums output_sums(const Dense& dense, const Arithmetic& n, const Products& 
 
 void fill_output(const Dense& dense, const Arithmetic& n, const OutputSums& sums,
                  const LiveRow& row, std::int64_t first, ForwardTolerances& result) {
-  const double unit = (2 * row.keys + 6) * std::max(n.u, n.u_a) + 2 * n.u_x +
-                      unit_roundoff(n.profile.partials);
+  const double unit =
+      (2 * row.keys + 6) * std::max(n.u, n.u_a) + 2 * n.u_x + unit_roundoff(n.profile.partials);
   // Where the sum itself may be off by half, nothing is known of the output.
   if (!(row.sum_error < 0.5)) {
     for (std::int64_t d = 0; d < dense.problem.head_dim_v; ++d)

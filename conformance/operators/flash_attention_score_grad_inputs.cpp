@@ -119,7 +119,8 @@ Op::Inputs make_inputs(const Case<Op>& c) {
 Op::Outputs make_outputs(const Case<Op>& c) {
   const auto call = spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
   const Op::Parameters& t = call.parameters;
-  Op::Outputs outputs{.dq = poisoned_tensor(t.dq), .dk = poisoned_tensor(t.dk), .dv = poisoned_tensor(t.dv)};
+  Op::Outputs outputs{
+      .dq = poisoned_tensor(t.dq), .dk = poisoned_tensor(t.dk), .dv = poisoned_tensor(t.dv)};
   if (c.problem.head_dim_rope > 0) {
     outputs.dq_rope = poisoned_tensor(t.dq_rope);
     outputs.dk_rope = poisoned_tensor(t.dk_rope);

@@ -7,9 +7,9 @@
 #include "flash_attention_score_grad_corners.hpp"
 #include "operators/flash_attention_score_grad_relations.hpp"
 
-/// Cases beyond what a budget leaves to the drawn ones: windows beside tile edges, long sequences, and more tokens, bits
-/// and scores than small indices count. Most are exact: what is due there follows from few keys a row, so that all rows
-/// of any length are judged.
+/// Cases beyond what a budget leaves to the drawn ones: windows beside tile edges, long sequences,
+/// and more tokens, bits and scores than small indices count. Most are exact: what is due there
+/// follows from few keys a row, so that all rows of any length are judged.
 namespace assay::conformance::flash {
 namespace {
 
@@ -137,13 +137,13 @@ std::vector<FlashCase> edge_cases(std::uint64_t seed) {
   for (int size = 0; size < tile_sizes; ++size)
     for (const std::int64_t beside : {-1, 0, 1})
       for (const Edge edge : {Edge::pre, Edge::next, Edge::prefix})
-        cases.add("a window or prefix beside a tile edge", Track::a1,
-                  [&](FlashCase& c, Draws& draws) {
-                    constexpr std::int64_t reach = 600;
-                    const std::int64_t tile = least_tile << size;
-                    const std::int64_t edges = draws.integer(1, std::max<std::int64_t>(1, reach / tile));
-                    draw_edge(c, edge, tile * edges + beside, draws);
-                  });
+        cases.add(
+            "a window or prefix beside a tile edge", Track::a1, [&](FlashCase& c, Draws& draws) {
+              constexpr std::int64_t reach = 600;
+              const std::int64_t tile = least_tile << size;
+              const std::int64_t edges = draws.integer(1, std::max<std::int64_t>(1, reach / tile));
+              draw_edge(c, edge, tile * edges + beside, draws);
+            });
   return cases.take();
 }
 
@@ -151,30 +151,28 @@ std::vector<FlashCase> large_cases(std::uint64_t seed) {
   Drawn cases(seed + 1);
   for (const Track track : {Track::a1, Track::a1, Track::a1, Track::a1, Track::a2})
     cases.add("grouped heads, causal, long, head size 128", track, draw_usual);
-  for (const Track track : {Track::a1, Track::a1, Track::a1, Track::bound, Track::bound,
-                            Track::bound})
+  for (const Track track :
+       {Track::a1, Track::a1, Track::a1, Track::bound, Track::bound, Track::bound})
     cases.add("head size 128, a value of no whole blocks", track, draw_misaligned);
   for (int turn = 0; turn < 2; ++turn)
     cases.add("more tokens than 16 bits count", Track::a1, draw_tokens);
   for (int turn = 0; turn < 2; ++turn)
-    cases.add("more bits of dropout than 20 bits count", Track::a1,
-              [](FlashCase& c, Draws& draws) {
-                set_scores(c.problem, std::int64_t{1} << 20, draws);
-                set_dropout(c.problem, draws);
-              });
+    cases.add("more bits of dropout than 20 bits count", Track::a1, [](FlashCase& c, Draws& draws) {
+      set_scores(c.problem, std::int64_t{1} << 20, draws);
+      set_dropout(c.problem, draws);
+    });
   cases.add("more scores than 24 bits count", Track::a1, [](FlashCase& c, Draws& draws) {
     set_scores(c.problem, std::int64_t{1} << 24, draws);
     set_dropout(c.problem, draws);
     if (c.problem.input_layout != Layout::tnd) c.problem.atten_mask = MaskShape::bnss;
   });
   for (std::size_t turn = 0; turn < dtypes.size(); ++turn)
-    cases.add("a long dense head, every row judged", Track::bound,
-              [](FlashCase& c, Draws& draws) {
-                Op::Problem& p = c.problem;
-                p.head_dim = p.head_dim_v = 8 * draws.integer(4, 8);
-                p.scale_value = ordinary_scale(p.head_dim);
-                p.seq_q = draws.edge(1024, 1150), p.seq_kv = draws.edge(1024, 1150);
-              });
+    cases.add("a long dense head, every row judged", Track::bound, [](FlashCase& c, Draws& draws) {
+      Op::Problem& p = c.problem;
+      p.head_dim = p.head_dim_v = 8 * draws.integer(4, 8);
+      p.scale_value = ordinary_scale(p.head_dim);
+      p.seq_q = draws.edge(1024, 1150), p.seq_kv = draws.edge(1024, 1150);
+    });
   return cases.take();
 }
 

@@ -1,11 +1,11 @@
-#include "assay/conformance/lattice.hpp"
+#include "flash_attention_score_grad_lattice.hpp"
 
 #include <array>
 #include <string>
 #include <utility>
 
+#include "assay/conformance/lattice.hpp"
 #include "flash_attention_score_grad_attendance.hpp"
-#include "flash_attention_score_grad_lattice.hpp"
 #include "flash_attention_score_grad_lattice_sums.hpp"
 #include "flash_attention_score_grad_lattice_writer.hpp"
 

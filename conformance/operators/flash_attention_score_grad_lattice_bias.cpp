@@ -21,7 +21,9 @@ bool is_compressed(spec::PseShape shape) {
 int root_bits_of(const Op::Problem& p) {
   constexpr int most = 10;
   const std::int64_t shift = std::abs(centre_of(p, 0, 0));
-  return std::min(most, bit_length(static_cast<std::int64_t>(2 * std::sqrt(static_cast<double>(shift) + 1)) + 1));
+  return std::min(
+      most,
+      bit_length(static_cast<std::int64_t>(2 * std::sqrt(static_cast<double>(shift) + 1)) + 1));
 }
 
 }  // namespace
@@ -111,7 +113,8 @@ void Bias::write(spec::Tensor& tensor) const {
   const auto count = static_cast<std::int64_t>(elements.size());
   if (plan_->bias >= BiasForm::nearest) {
     for (std::int64_t e = 0; e < count; ++e)
-      store_exactly(tensor, elements[at(e)],
+      store_exactly(
+          tensor, elements[at(e)],
           static_cast<double>(plan_->scale.factor * steepness(e / p.heads_q, e % p.heads_q)));
   } else if (tensor.shape.size() == 1) {
     write_packed(tensor);
@@ -120,9 +123,9 @@ void Bias::write(spec::Tensor& tensor) const {
     for (std::int64_t e = 0; e < count; ++e) {
       const std::int64_t row = e / columns, column = e % columns;
       store_exactly(tensor, elements[at(e)],
-          is_compressed(p.pse_shift)
-              ? outer(static_cast<std::uint64_t>(row / rows), columns - rows + row % rows - column)
-              : outer(static_cast<std::uint64_t>(row), column));
+                    is_compressed(p.pse_shift) ? outer(static_cast<std::uint64_t>(row / rows),
+                                                       columns - rows + row % rows - column)
+                                               : outer(static_cast<std::uint64_t>(row), column));
     }
   }
 }

@@ -39,7 +39,8 @@ std::int64_t permuted(std::int64_t word, std::span<const std::int32_t> bits) {
 /// Of four keys a user mask often leaves three, of two never a number that does not fit.
 std::int64_t first_room(const Plan& plan, std::int64_t keys) {
   const Op::Problem& p = plan.problem;
-  const bool user_mask = (p.sparse_mode < 2 || p.sparse_mode == 5) && p.atten_mask != spec::MaskShape::absent;
+  const bool user_mask =
+      (p.sparse_mode < 2 || p.sparse_mode == 5) && p.atten_mask != spec::MaskShape::absent;
   return user_mask || plan.bias == BiasForm::flags || keys < 4 ? 2 : 4;
 }
 
@@ -52,7 +53,8 @@ std::int64_t part_of(std::int64_t raise, std::int64_t index, std::int64_t count)
 
 int significant_bits(std::int64_t value) {
   const auto magnitude = static_cast<std::uint64_t>(std::abs(value));
-  return magnitude == 0 ? 0 : static_cast<int>(std::bit_width(magnitude)) - std::countr_zero(magnitude);
+  return magnitude == 0 ? 0
+                        : static_cast<int>(std::bit_width(magnitude)) - std::countr_zero(magnitude);
 }
 
 }  // namespace
@@ -169,7 +171,8 @@ bool Carrier::can_raise(std::int64_t raise) const {
   constexpr int narrowest = 8;
   if (significant_bits(factor * raise) > spec::format_of(plan_->numerics.store_s).significand_bits)
     return false;
-  const double size = std::ldexp(static_cast<double>(std::abs(raise)), plan_->scale.shift) / key_lift;
+  const double size =
+      std::ldexp(static_cast<double>(std::abs(raise)), plan_->scale.shift) / key_lift;
   if (plan_->problem.dtype == spec::DType::fp16 && size > largest_fp16) return false;
   return significant_bits(factor * part_of(raise, plan_->lifts - 1, plan_->lifts)) <= narrowest;
 }

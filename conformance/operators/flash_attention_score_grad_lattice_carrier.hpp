@@ -16,22 +16,32 @@ namespace assay::conformance::lattice {
 /// What a channel is for. Of a pair, `plus` and `minus` hold equal values on one side and opposite
 /// ones on the other.
 enum class Role : std::uint8_t {
-  code, constant, lift, position, parity, left_only, right_only, both, plus, minus
+  code,
+  constant,
+  lift,
+  position,
+  parity,
+  left_only,
+  right_only,
+  both,
+  plus,
+  minus
 };
 
 struct Channel {
   Role role = Role::both;
-  std::int64_t index = 0;  ///< code: number of the bit; lift, position: number of the part; minus: channel of its
-                           ///< partner
+  std::int64_t index = 0;  ///< code: number of the bit; lift, position: number of the part; minus:
+                           ///< channel of its partner
 };
 
-/// The keys that one row attends to, each as often as it does, with P = 1 / keys.size(), and what singles them out.
+/// The keys that one row attends to, each as often as it does, with P = 1 / keys.size(), and what
+/// singles them out.
 struct Choice {
   std::vector<std::int32_t> keys;  ///< ascending; empty: a dead row
   double maximum = 0;              ///< softmax_max
-  std::int64_t raised = 0;         ///< what the products add to all scores of the row, in scale.factor
-  std::int64_t steepness = 0;      ///< what they take from them per position of the key, likewise
-  std::int64_t parity = 0;         ///< what they add to the scores of odd keys, likewise
+  std::int64_t raised = 0;     ///< what the products add to all scores of the row, in scale.factor
+  std::int64_t steepness = 0;  ///< what they take from them per position of the key, likewise
+  std::int64_t parity = 0;     ///< what they add to the scores of odd keys, likewise
   std::uint32_t code = 0, care = 0;
   std::int64_t direction = 0;  ///< head_dim 1: sign of the query, 0: all keys score 0
   bool exact = false;          ///< keys.size() is 1, 2, 4 or 8
@@ -45,8 +55,8 @@ struct Choice {
 /// Key j spells a code word in channels of +-4, beside a constant 16. A query spells the word that
 /// it wants in channels of +-X/8 with X = 128 / |scale_value|, 0 where it takes both values, and
 /// -X/32 per spelt bit in the constant channel: the score is -128 per differing bit. With one
-/// channel, keys have levels and a query wants an extreme one. Channels in which all keys hold the same raise
-/// a row, those in which they hold the digits of their position oppose a slope.
+/// channel, keys have levels and a query wants an extreme one. Channels in which all keys hold the
+/// same raise a row, those in which they hold the digits of their position oppose a slope.
 class Carrier {
  public:
   Carrier(const Plan& plan, const KeyHead& head, const Random& group);

@@ -1,7 +1,6 @@
-#include "assay/conformance/lattice.hpp"
-
 #include <array>
 
+#include "assay/conformance/lattice.hpp"
 #include "flash_attention_score_grad_corners.hpp"
 
 namespace assay::conformance::flash {
@@ -58,14 +57,11 @@ class LatticeCases {
 };
 
 void add_padded(LatticeCases& cases, Track track, DType dtype) {
-  constexpr Masking maskings[] = {{0, MaskShape::absent, "random"},
-                                  {0, MaskShape::ss, "dead_rows"},
-                                  {1, MaskShape::bnss, "random"},
-                                  {2, MaskShape::compressed, "random"},
-                                  {3, MaskShape::compressed, "random"},
-                                  {4, MaskShape::compressed_b_one_ss, "random"},
-                                  {5, MaskShape::b_one_ss, "random"},
-                                  {6, MaskShape::compressed, "random"}};
+  constexpr Masking maskings[] = {
+      {0, MaskShape::absent, "random"},     {0, MaskShape::ss, "dead_rows"},
+      {1, MaskShape::bnss, "random"},       {2, MaskShape::compressed, "random"},
+      {3, MaskShape::compressed, "random"}, {4, MaskShape::compressed_b_one_ss, "random"},
+      {5, MaskShape::b_one_ss, "random"},   {6, MaskShape::compressed, "random"}};
   for (const Masking& mask : maskings) {
     const auto add = [&](FlashCase c, Layout layout) {
       c.problem.input_layout = layout;
@@ -102,7 +98,8 @@ FlashCase packed_case(const Masking& mask, Track track, std::size_t turn) {
   }
   const std::int64_t seq = p.seq_q;
   // An empty sequence now and then; none has fewer keys than queries, which mode 7 asks for.
-  set_lengths(p, {seq, turn % 4 == 0 ? 0 : seq / 2, 19}, {seq + 9, seq / 2, turn % 5 == 0 ? 19 : 40});
+  set_lengths(p, {seq, turn % 4 == 0 ? 0 : seq / 2, 19},
+              {seq + 9, seq / 2, turn % 5 == 0 ? 19 : 40});
   if (mask.sparse_mode == 6)
     for (std::int64_t b = 0; b < p.batch; ++b) p.prefix.push_back(p.length_kv(b));
   if (mask.sparse_mode == 7) p.pre_tokens = 41, p.next_tokens = 0;
@@ -137,7 +134,8 @@ struct Bias {
   bool packed;
 };
 
-/// Every shape that the pages list, padded in both types; of packed sequences the ones in the one, the others in the other.
+/// Every shape that the pages list, padded in both types; of packed sequences the ones in the one,
+/// the others in the other.
 std::vector<Bias> biases_of_type(std::int64_t type) {
   using enum PseShape;
   std::vector<Bias> biases = {{bnss, false}, {bn1s, false}, {one_nss, false}, {one_nhs, true}};

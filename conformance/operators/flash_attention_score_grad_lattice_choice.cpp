@@ -95,8 +95,8 @@ void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
   choice.maximum += static_cast<double>(factor * offset);
 }
 
-/// Attends to the offered keys whose words agree in `care` with `code`. False if their number is not
-/// 1, 2, 4 or 8.
+/// Attends to the offered keys whose words agree in `care` with `code`. False if their number is
+/// not 1, 2, 4 or 8.
 bool Chooser::take(const Row& row, std::uint32_t code, std::uint32_t care, Choice& choice) const {
   const std::uint32_t free = carrier_->code_mask() & ~care;
   choice = {.code = code, .care = care};
@@ -205,8 +205,8 @@ Choice Chooser::choose_by_level(const Row& row, Draws& draws) const {
   return choice;
 }
 
-/// Attends to the key at the row's own position and to one beside it, where roots of distances 0 and
-/// 1 are told apart by the parity of keys.
+/// Attends to the key at the row's own position and to one beside it, where roots of distances 0
+/// and 1 are told apart by the parity of keys.
 std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) const {
   const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
   const std::int64_t slope = sides_.bias.steepness(head_.b, row.n), side = draws.sign();
@@ -214,7 +214,8 @@ std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) c
     return j >= row.first && j <= row.last && keeps(row, j);
   };
   // The parity channel has no factor that its query could leave to the key.
-  if (plan_->parities == 0 || !kept_at(centre) || !carrier_->can_raise(8 * slope)) return std::nullopt;
+  if (plan_->parities == 0 || !kept_at(centre) || !carrier_->can_raise(8 * slope))
+    return std::nullopt;
   for (const std::int64_t beside : {centre + side, centre - side}) {
     const std::int64_t other = 2 * centre - beside;
     if (!kept_at(beside)) continue;
@@ -258,7 +259,8 @@ Choice Chooser::choose_nearest(const Row& row, Draws& draws) const {
   }
   choice.raised = *depth;
   if (plan_->width() == 1) return choice;
-  std::uint32_t differing = carrier_->code(choice.keys.front()) ^ carrier_->code(choice.keys.back());
+  std::uint32_t differing =
+      carrier_->code(choice.keys.front()) ^ carrier_->code(choice.keys.back());
   if (differing != 0 && draws.one_in(2)) {
     choice.keys = {choice.keys[static_cast<std::size_t>(draws.integer(0, 1))]};
     differing = 0;

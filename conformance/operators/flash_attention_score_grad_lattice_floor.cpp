@@ -106,8 +106,7 @@ double Floor::dk(const spec::RowPosition& row, std::int64_t d) const {
 
 double Floor::dv(const spec::RowPosition& row, std::int64_t d) const {
   if (phi_ == 0) return 0;
-  return phi_ * kept_factor_ *
-         dy_sum_[key_head(row.b, row.n) * at(problem_.head_dim_v) + at(d)];
+  return phi_ * kept_factor_ * dy_sum_[key_head(row.b, row.n) * at(problem_.head_dim_v) + at(d)];
 }
 
 }  // namespace assay::conformance::lattice

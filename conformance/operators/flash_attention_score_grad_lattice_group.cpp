@@ -39,7 +39,8 @@ std::int32_t nonzero(std::int64_t magnitude, Draws& draws) {
   return static_cast<std::int32_t>(draws.sign() * draws.integer(1, magnitude));
 }
 
-/// dS * keep_prob * 4^k after staging; nothing where the staging has an exact tie and the plan forbids ties.
+/// dS * keep_prob * 4^k after staging; nothing where the staging has an exact tie and the plan
+/// forbids ties.
 std::optional<std::int64_t> staged(const Plan& plan, std::int64_t dscore, int log2_count) {
   if (!plan.staged_rounding) return dscore;
   const spec::NumericsProfile& n = plan.numerics;

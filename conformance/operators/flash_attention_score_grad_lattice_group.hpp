@@ -32,10 +32,11 @@ class Matrix {
 /// One query row with its numbers.
 struct Row {
   Choice choice;
-  int log2_count = 0;                ///< of the attended keys, where the row is live
-  bool muted = false;                ///< dy is 0, although the row is not dead
-  std::uint32_t kept = 0;            ///< bit m: dropout keeps attended key m
-  std::vector<std::int64_t> output;  ///< attention_in * keep_prob * 2^log2_count, where choice.exact
+  int log2_count = 0;      ///< of the attended keys, where the row is live
+  bool muted = false;      ///< dy is 0, although the row is not dead
+  std::uint32_t kept = 0;  ///< bit m: dropout keeps attended key m
+  std::vector<std::int64_t>
+      output;  ///< attention_in * keep_prob * 2^log2_count, where choice.exact
   std::vector<std::int64_t>
       dscore;  ///< dS * keep_prob * 4^log2_count of every attended key, as staged; empty: all 0
 
@@ -43,8 +44,8 @@ struct Row {
 };
 
 /// The tensors of one key head and of the query heads that read it, as integers.
-/// Units: query 2^query_exponent, the others 1; query and key have their rope part behind them. Rows of the query side: (head within the group, i),
-/// heads slowest.
+/// Units: query 2^query_exponent, the others 1; query and key have their rope part behind them.
+/// Rows of the query side: (head within the group, i), heads slowest.
 struct Group {
   KeyHead head;
   Matrix query, key, value, dy;

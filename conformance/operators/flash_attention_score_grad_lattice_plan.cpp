@@ -130,7 +130,8 @@ Magnitudes magnitudes_of(const Case<Op>& c) {
 std::int64_t highest_diagonal(const Op::Problem& p, std::int64_t b) {
   const std::int64_t last = std::max<std::int64_t>(p.length_kv(b) - 1, 0);
   const std::int64_t corner = p.length_kv(b) - p.length_q(b);
-  const std::int64_t next = corner + std::clamp<std::int64_t>(p.next_tokens, -p.seq_kv, p.seq_kv + p.seq_q);
+  const std::int64_t next =
+      corner + std::clamp<std::int64_t>(p.next_tokens, -p.seq_kv, p.seq_kv + p.seq_q);
   if (p.atten_mask == spec::MaskShape::absent) return last;
   switch (p.sparse_mode) {
     case 2:
@@ -182,10 +183,11 @@ std::int64_t lifts_of(const Plan& plan) {
   return width >= 8 ? 3 : width >= 2 ? 1 : 0;
 }
 
-/// Codes that tell all keys apart, as far as the channels leave room beside the constant one, `taken`
-/// ones and some data.
+/// Codes that tell all keys apart, as far as the channels leave room beside the constant one,
+/// `taken` ones and some data.
 std::int64_t code_bits_of(const Plan& plan, std::int64_t taken) {
-  const std::int64_t width = plan.width(), wanted = bit_length(std::max<std::int64_t>(plan.problem.seq_kv, 1) - 1);
+  const std::int64_t width = plan.width(),
+                     wanted = bit_length(std::max<std::int64_t>(plan.problem.seq_kv, 1) - 1);
   const auto few = static_cast<std::int64_t>(width > 2 && plan.seed % 2 == 0 ? 1 : 0);
   const std::int64_t data = width < 6 ? few : std::max<std::int64_t>(2, width / 4);
   return std::max<std::int64_t>(std::min(wanted, width - 1 - data - taken), 0);
@@ -196,7 +198,8 @@ void lay_out_channels(Plan& plan) {
   if (plan.bias >= BiasForm::halved)
     plan.positions = (bit_length(plan.problem.seq_kv - 1) + digit_bits - 1) / digit_bits;
   if (plan.bias != BiasForm::none) plan.lifts = lifts_of(plan);
-  // Of roots, 0 and 1 alone are integers in a row: with their parity opposed, neighbours score alike.
+  // Of roots, 0 and 1 alone are integers in a row: with their parity opposed, neighbours score
+  // alike.
   constexpr std::int64_t roomy = 16;
   const bool exact_scores = bits_of(plan.numerics.store_s) == 24;
   if (plan.bias == BiasForm::nearest && plan.problem.pse_type == 3 && exact_scores &&
@@ -233,8 +236,8 @@ Plan plan_of(const Case<Op>& c, const spec::NumericsProfile& n) {
   const std::int64_t widest = (std::int64_t{1} << product_bits(n.product)) - 1;
   plan.magnitudes.data = std::min(plan.magnitudes.data, widest);
   plan.magnitudes.dy_only = std::min(plan.magnitudes.dy_only, widest);
-  plan.shifts_output = n.delta == spec::Origin::given && n.stats == spec::Origin::given &&
-                       c.seed / 2 % 2 == 0;
+  plan.shifts_output =
+      n.delta == spec::Origin::given && n.stats == spec::Origin::given && c.seed / 2 % 2 == 0;
   return plan;
 }
 
@@ -244,8 +247,9 @@ std::int64_t dy_budget(const Plan& plan, int k) {
   // |dS| 4^k <= 2^(k+1) sum|dy| must fit the staged operand, the scale's factor included.
   const auto& n = plan.numerics;
   const std::int64_t budget =
-      plan.staged_rounding ? std::int64_t{1} << std::min(bits_of(n.store_dp), 20)
-                           : (std::int64_t{1} << (std::min(plan.operand_bits, 20) - k - 1)) / plan.scale.factor;
+      plan.staged_rounding
+          ? std::int64_t{1} << std::min(bits_of(n.store_dp), 20)
+          : (std::int64_t{1} << (std::min(plan.operand_bits, 20) - k - 1)) / plan.scale.factor;
   if (plan.drop_shift == 0 || !has_fp16(plan)) return budget;
   // Dropout multiplies dP and dS, which fp16 holds up to 65504.
   return std::min(budget, std::int64_t{1} << (14 - plan.drop_shift));

@@ -29,10 +29,10 @@ struct KeyHead {
   std::int64_t b = 0, kv = 0, queries = 0, keys = 0;
 };
 
-/// What the position bias does. flags: an outer tensor lowers some scores by 128; nearest: slopes so
-/// steep that only the nearest keys stand out; halved: the products carry the opposite of a steep
-/// slope, which lowers the keys on one side of the query twice; cancelled: the same of a gentle slope,
-/// where all keys lie on one side.
+/// What the position bias does. flags: an outer tensor lowers some scores by 128; nearest: slopes
+/// so steep that only the nearest keys stand out; halved: the products carry the opposite of a
+/// steep slope, which lowers the keys on one side of the query twice; cancelled: the same of a
+/// gentle slope, where all keys lie on one side.
 enum class BiasForm : std::uint8_t { none, flags, nearest, halved, cancelled };
 
 /// Largest magnitudes of the random integers.
@@ -55,10 +55,10 @@ struct Plan {
   std::uint64_t seed = 1;
   Scale scale;
   Magnitudes magnitudes;
-  std::int64_t code_bits = 0;        ///< of the keys' code words, at most
-  std::int64_t lifts = 0;            ///< channels in which a query raises all its scores
-  std::int64_t positions = 0;        ///< channels that hold the digits of a key's position
-  std::int64_t parities = 0;         ///< channels that tell even keys from odd ones
+  std::int64_t code_bits = 0;  ///< of the keys' code words, at most
+  std::int64_t lifts = 0;      ///< channels in which a query raises all its scores
+  std::int64_t positions = 0;  ///< channels that hold the digits of a key's position
+  std::int64_t parities = 0;   ///< channels that tell even keys from odd ones
   BiasForm bias = BiasForm::none;
   int drop_shift = 0;                ///< keep_prob = 2^-drop_shift
   bool rope_carries = false;         ///< the rope channels spell the codes as far as they go
@@ -69,8 +69,8 @@ struct Plan {
   bool staged_rounding = false;      ///< dS is rounded to numerics.stage
   bool unique_staging = false;       ///< rows with an exact tie in the staging are drawn again
   bool shifts_output = false;  ///< one key: attention_in is not the forward's, so that dS is not 0
-  int operand_bits = 24;        ///< significand of dS that needs no rounding
-  int sum_bits = 24;            ///< of the accumulator
+  int operand_bits = 24;       ///< significand of dS that needs no rounding
+  int sum_bits = 24;           ///< of the accumulator
 
   /// Channels of query and key, those of the rope tensors last.
   std::int64_t width() const { return problem.head_dim + problem.head_dim_rope; }

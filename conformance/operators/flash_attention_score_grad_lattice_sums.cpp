@@ -121,7 +121,8 @@ std::optional<Excess> Sums::row_excess() const {
     const double value =
         std::ldexp(static_cast<double>(largest), plan_->drop_shift - 2 * row.log2_count);
     if (has_fp16(*plan_) && value > largest_fp16)
-      return Excess{Sum::dscore, "dS " + where + " is " + std::to_string(value) + ", the limit of fp16 is 65504"};
+      return Excess{Sum::dscore, "dS " + where + " is " + std::to_string(value) +
+                                     ", the limit of fp16 is 65504"};
   }
   return std::nullopt;
 }

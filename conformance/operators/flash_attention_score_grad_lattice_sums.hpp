@@ -19,8 +19,8 @@ struct Excess {
   std::string text;  ///< a sentence: where, how long, the limit
 };
 
-/// The exact gradients of one group, rows x width or dim each; dq and dk have their rope part behind
-/// every row.
+/// The exact gradients of one group, rows x width or dim each; dq and dk have their rope part
+/// behind every row.
 struct Gradients {
   std::vector<Dyadic> dq, dk, dv;
 };

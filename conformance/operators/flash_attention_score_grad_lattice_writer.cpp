@@ -98,10 +98,9 @@ std::int64_t Writer::statistics_element(const spec::Tensor& tensor, const Place&
   const spec::Shape& stride = tensor.strides;
   if (p.input_layout != spec::Layout::tnd)
     return tensor.offset + place.b * stride[0] + place.n * stride[1] + place.s * stride[2];
-  const std::int64_t row =
-      p.softmax_in_layout == spec::StatisticsOrder::packed
-          ? queries_.row(place.b, place.n, place.s)
-          : (queries_.start(place.b) + place.s) * p.heads_q + place.n;
+  const std::int64_t row = p.softmax_in_layout == spec::StatisticsOrder::packed
+                               ? queries_.row(place.b, place.n, place.s)
+                               : (queries_.start(place.b) + place.s) * p.heads_q + place.n;
   return tensor.offset + row / p.heads_q * stride[0] + row % p.heads_q * stride[1];
 }
 
@@ -124,8 +123,8 @@ void Writer::write_output(const Place& place, const Row& row, const Matrix& valu
     const auto channel = static_cast<std::size_t>(d);
     double output = 0;
     if (row.choice.exact) {
-      output = std::ldexp(static_cast<double>(row.output[channel]),
-                          plan_->drop_shift - row.log2_count);
+      output =
+          std::ldexp(static_cast<double>(row.output[channel]), plan_->drop_shift - row.log2_count);
     } else if (!row.choice.dead()) {
       for (const std::int32_t j : row.choice.keys)
         if (dropout_->keeps(b, n, i, j)) output += kept_factor_ * value.row(j)[channel];

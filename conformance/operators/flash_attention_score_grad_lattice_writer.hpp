@@ -28,8 +28,8 @@ class Writer {
     spec::HeadIndex index;
   };
   Target target(spec::Tensor& tensor, const spec::Extents& extents) const;
-  static void write_row(const Target& target, const Place& place,
-                        std::span<const std::int32_t> row, double unit);
+  static void write_row(const Target& target, const Place& place, std::span<const std::int32_t> row,
+                        double unit);
   void write_split(const Target& main, std::size_t rope, const Place& place,
                    std::span<const std::int32_t> row, double unit);
   void write_statistics(const Place& place, const Choice& choice);

@@ -76,17 +76,22 @@ void draw_packed(Op::Problem& p, const Categories& k, std::int64_t limit, Draws&
 
 std::int64_t batch_of(const Categories& k, Draws& draws) {
   switch (k.lengths) {
-    case Lengths::single: return 1;
-    case Lengths::many: return draws.integer(16, 40);
+    case Lengths::single:
+      return 1;
+    case Lengths::many:
+      return draws.integer(16, 40);
     case Lengths::empty_q:
     case Lengths::empty_kv:
-    case Lengths::empty_both: return draws.one_of<std::int64_t>({3, 4, 5, draws.integer(6, 15)});
-    default: break;
+    case Lengths::empty_both:
+      return draws.one_of<std::int64_t>({3, 4, 5, draws.integer(6, 15)});
+    default:
+      break;
   }
   // Every sequence brings 4 MiB of its own.
   if (k.mask == spec::MaskShape::compressed_b_one_ss || k.mask == spec::MaskShape::compressed_bnss)
     return k.layout == spec::Layout::tnd ? 2 : draws.one_of({1, 2, 2});
-  if (k.layout == spec::Layout::tnd) return draws.one_of<std::int64_t>({2, 3, 4, draws.integer(5, 15)});
+  if (k.layout == spec::Layout::tnd)
+    return draws.one_of<std::int64_t>({2, 3, 4, draws.integer(5, 15)});
   const bool one_mask = k.mask == spec::MaskShape::ss || k.mask == spec::MaskShape::one_one_ss;
   // In mode 5 the mask holds every sequence's prefix.
   if (k.sparse_mode == 5 && one_mask) return 1;
@@ -121,8 +126,8 @@ void draw_split_window(Op::Problem& p, Window window, Draws& draws) {
   if (window == Window::unbounded) return;
   p.pre_tokens = seq_kv + draws.integer(0, 3);
   const std::int64_t most = p.sparse_mode == 7 ? 0 : std::max<std::int64_t>(least, 0) + 4;
-  p.next_tokens = window == Window::causal ? std::max<std::int64_t>(least, 0)
-                                           : draws.integer(least, most);
+  p.next_tokens =
+      window == Window::causal ? std::max<std::int64_t>(least, 0) : draws.integer(least, most);
 }
 
 }  // namespace
@@ -144,7 +149,8 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
   const std::int64_t shorter = shortest(p);
   const std::int64_t inside = draws.edge(1, shorter / 4);
   switch (window) {
-    case Window::unbounded: break;
+    case Window::unbounded:
+      break;
     case Window::causal:
       p.pre_tokens = std::max(p.seq_q, p.seq_kv);
       p.next_tokens = 0;
@@ -153,10 +159,15 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
       p.pre_tokens = draws.edge(0, shorter / 2);
       p.next_tokens = draws.edge(0, shorter / 3);
       // In TND a band of one diagonal is disputed.
-      if (p.input_layout == spec::Layout::tnd && p.pre_tokens + p.next_tokens == 0) p.pre_tokens = 1;
+      if (p.input_layout == spec::Layout::tnd && p.pre_tokens + p.next_tokens == 0)
+        p.pre_tokens = 1;
       break;
-    case Window::negative_next: p.next_tokens = -inside; break;
-    case Window::negative_pre: p.pre_tokens = -inside; break;
+    case Window::negative_next:
+      p.next_tokens = -inside;
+      break;
+    case Window::negative_pre:
+      p.pre_tokens = -inside;
+      break;
     case Window::ignored:
       p.pre_tokens = draws.integer(-3, 3);
       p.next_tokens = draws.integer(-3, 3);

@@ -37,7 +37,8 @@ void require_factors(const Op::Problem& p) {
     refuse("scale_value", number_text(p.scale_value), "a number that float can hold");
   const auto keep_prob = static_cast<float>(p.keep_prob);
   if (p.keep_prob != 1 && !(keep_prob > 0 && keep_prob < 1))
-    refuse("keep_prob", number_text(p.keep_prob), "1, or what float rounds to more than 0 and less than 1");
+    refuse("keep_prob", number_text(p.keep_prob),
+           "1, or what float rounds to more than 0 and less than 1");
   if (p.has_dropout() && p.drop_mask == spec::DropMask::absent)
     refuse("drop_mask", text(p.drop_mask),
            "exact, granules with keep_prob " + number_text(p.keep_prob));
@@ -91,8 +92,8 @@ std::vector<PseShape> pse_shapes(const Op::Problem& p) {
   if (p.pse_type >= 2) return {absent, slopes_n, slopes_bn};
   std::vector<PseShape> shapes = {absent, bnss, bn1s, one_nss};
   const bool packed = p.input_layout == Layout::tnd, square = p.seq_q == p.seq_kv;
-  // What the tensor leaves out must repeat the last rows of a square bias. Of packed sequences it is that of the longest;
-  // 1024 rows for 1024 queries are the whole bias.
+  // What the tensor leaves out must repeat the last rows of a square bias. Of packed sequences it
+  // is that of the longest; 1024 rows for 1024 queries are the whole bias.
   if (packed ? square || p.seq_q != spec::compressed_pse_rows
              : square && p.seq_q >= spec::compressed_pse_rows)
     shapes.insert(shapes.end(), {bnhs, one_nhs});
@@ -125,8 +126,8 @@ void require_mask(const Op::Problem& p) {
 }
 
 void require_pse(const Op::Problem& p) {
-  std::string condition = " with pse_type " + std::to_string(p.pse_type) + " and layout " +
-                          text(p.input_layout);
+  std::string condition =
+      " with pse_type " + std::to_string(p.pse_type) + " and layout " + text(p.input_layout);
   if (p.pse_shift == PseShape::bnhs || p.pse_shift == PseShape::one_nhs)
     condition += ", seq_q " + std::to_string(p.seq_q) + " and seq_kv " + std::to_string(p.seq_kv);
   require_among("pse_shift", p.pse_shift, pse_shapes(p), condition);

@@ -85,8 +85,7 @@ class Cells {
   template <class Excluded>
   void fill(std::int64_t b, std::int64_t n, Excluded&& excluded) {
     const spec::Shape& stride = mask_.strides;
-    const std::int64_t first =
-        mask_.offset + (rank_ == 2 ? 0 : b * stride[0] + n * stride[1]);
+    const std::int64_t first = mask_.offset + (rank_ == 2 ? 0 : b * stride[0] + n * stride[1]);
     for (std::int64_t i = 0; i < mask_.shape[rank_ - 2]; ++i)
       for (std::int64_t j = 0; j < mask_.shape[rank_ - 1]; ++j)
         mask_.bytes[static_cast<std::size_t>(first + i * stride[rank_ - 2] +
@@ -117,7 +116,8 @@ void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Case<Op>& 
   });
 }
 
-/// In mode 5 beside a prefix the mask says what that says: that many keys, and those up to the diagonal that ends right-down.
+/// In mode 5 beside a prefix the mask says what that says: that many keys, and those up to the
+/// diagonal that ends right-down.
 void fill_prefix(Cells& cells, std::int64_t b, std::int64_t n, const Op::Problem& p) {
   const std::int64_t visible = p.prefix[static_cast<std::size_t>(b)];
   const std::int64_t diagonal = p.length_kv(b) - p.length_q(b);

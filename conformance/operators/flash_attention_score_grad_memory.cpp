@@ -54,8 +54,8 @@ Sizes sizes_of(const Op::Problem& p) {
   if (p.drop_mask != spec::DropMask::absent) s.drop_bytes = scores(p) / 8 + 48;
   s.largest_output = std::max({query, key, value});
   // The bits of a drop mask are numbered, not only its bytes.
-  s.largest = std::max({query, key, value, dy, ropes, s.statistics, s.mask, s.pse,
-                        8 * s.drop_bytes});
+  s.largest =
+      std::max({query, key, value, dy, ropes, s.statistics, s.mask, s.pse, 8 * s.drop_bytes});
   return s;
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-/// Floating-point operations. As many key heads are kept as stay below `wanted`, and one in any case.
+/// Floating-point operations. As many key heads are kept as stay below `wanted`, and one in any
+/// case.
 struct Budget {
   double wanted, limit, limit_of_all;
 };
@@ -118,9 +119,10 @@ std::vector<FlashCase> largest_cases(std::uint64_t seed) {
   many.input_layout = spec::Layout::tnd;
   many.batch = sequences;
   many.seq_q = many.seq_kv = length;
-  FlashCase single{.rows = 4,
-                   .seed = seed,
-                   .note = "one sequence of 131072 tokens in a band of 4096, 1 head, 4 rows judged"};
+  FlashCase single{
+      .rows = 4,
+      .seed = seed,
+      .note = "one sequence of 131072 tokens in a band of 4096, 1 head, 4 rows judged"};
   single.problem.seq_q = single.problem.seq_kv = longest;
   single.problem.pre_tokens = band - 1;
   single.problem.next_tokens = 0;

@@ -48,8 +48,8 @@ double probability(const RowTerms& row, double score) {
 
 GradientError gradient_error(const Dense& dense, const Arithmetic& n, const PairSums& sums) {
   const double dim = static_cast<double>(dense.problem.head_dim_v);
-  const double before = sums.dprob_abs * ((dim + 4) * n.u_a + 2 * n.u_x + n.u_k) +
-                        2 * n.u * std::abs(sums.dprob);
+  const double before =
+      sums.dprob_abs * ((dim + 4) * n.u_a + 2 * n.u_x + n.u_k) + 2 * n.u * std::abs(sums.dprob);
   const double h_dp = n.store_dp_error(std::abs(sums.dprob) + before);
   return {before + h_dp, h_dp};
 }
@@ -60,9 +60,9 @@ namespace {
 struct Staged {
   ExponentError exponent;
   GradientError dp;
-  double prob, rho;    ///< P and its relative error
-  double h_p, error;   ///< rounding of a stored P; e_P
-  double coherent;     ///< relative error of P that a row shares
+  double prob, rho;   ///< P and its relative error
+  double h_p, error;  ///< rounding of a stored P; e_P
+  double coherent;    ///< relative error of P that a row shares
 };
 
 Staged staged_probability(const Dense& dense, const Arithmetic& n, const RowTerms& row,
@@ -95,7 +95,8 @@ void dscore_terms(const Dense& dense, const Arithmetic& n, const RowTerms& row,
   const double mean_dp = n.truncating_sums ? sums.dprob_abs * (dim_v + 4) * n.u_a : 0;
   const double moment_dp =
       square(n.u_a) * ((dim_v / 2 + 1) * sums.dprob_sq + dim_v * square(sums.dprob) / 3);
-  const auto w2 = [&, &exponent = x, &gradient = dp, prob = p, stored = h_p](double v2, double dp2) {
+  const auto w2 = [&, &exponent = x, &gradient = dp, prob = p, stored = h_p](double v2,
+                                                                             double dp2) {
     return square(distance) * (prob * prob * (v2 + square(exponent.h_s)) + square(stored)) +
            prob * prob * (square(gradient.h_dp) + dp2) + 4 * square(prob * sub) + 4 * square(u * s);
   };
@@ -108,15 +109,15 @@ void dscore_terms(const Dense& dense, const Arithmetic& n, const RowTerms& row,
   t.azuma_q = w2(x.v2, square(free_dp)) + h * h;
   t.azuma_k = t.azuma_q + shared;
   const double shared_kappa = dense.problem.has_dropout() ? u * p * std::abs(t.dprob) : 0;
-  t.linear_q = s * coherent + p * sums.dprob_abs * (n.u_k + 2 * n.u_x) + p * mean_dp + shared_kappa +
-               n.phi * distance + e_p * (dp.total + row.omega_rig);
+  t.linear_q = s * coherent + p * sums.dprob_abs * (n.u_k + 2 * n.u_x) + p * mean_dp +
+               shared_kappa + n.phi * distance + e_p * (dp.total + row.omega_rig);
   t.linear_k = t.linear_q + s * row.zeta_com + p * row.omega_com;
   t.spread = noise + h_s * h_s;
   t.drift_s = n.stage_drift(t.dscore, deviations * std::sqrt(noise) + t.linear_k);
   t.core_q = t.spread + square(t.linear_q) / 3;
   t.core_k = t.spread + shared + square(t.linear_k) / 3;
-  t.dscore_may_overflow = n.profile.stage == spec::DType::fp16 &&
-                          s + e >= overflow_threshold(spec::DType::fp16);
+  t.dscore_may_overflow =
+      n.profile.stage == spec::DType::fp16 && s + e >= overflow_threshold(spec::DType::fp16);
 }
 
 /// Fills the terms of kappa P, which dv sums.

@@ -12,7 +12,7 @@ namespace assay::conformance::flash {
 struct RowTerms {
   bool live = false;
   double softmax_max = 0, softmax_sum = 1;
-  double delta = 0;  ///< the row term that the reference uses
+  double delta = 0;                                    ///< the row term that the reference uses
   double omega_rig = 0, omega_ind = 0, omega_com = 0;  ///< error of the kernel's row term
   double zeta_rig = 0, zeta_ind = 0, zeta_com = 0;     ///< relative error of recomputed statistics
 };
@@ -25,10 +25,12 @@ struct PairTerms {
   double prob_error = 0;            ///< eP
   double azuma_q = 0, azuma_k = 0;  ///< squares of the mean-free parts
   double linear_q = 0, linear_k = 0;
-  double core_q = 0, core_k = 0;    ///< second moments of healthy errors
-  double spread = 0;                ///< w_s^2 + h^2 of the pair, for the degrees of freedom
-  double drift_s = 0, drift_p = 0;  ///< what staging is known to add to dscore and prob; 0 where noise hides it
-  /// Relative errors of P that the constants of the fused form give all pairs: 2u S and u m; 0 without them.
+  double core_q = 0, core_k = 0;  ///< second moments of healthy errors
+  double spread = 0;              ///< w_s^2 + h^2 of the pair, for the degrees of freedom
+  double drift_s = 0,
+         drift_p = 0;  ///< what staging is known to add to dscore and prob; 0 where noise hides it
+  /// Relative errors of P that the constants of the fused form give all pairs: 2u S and u m; 0
+  /// without them.
   double by_score = 0, by_max = 0;
   double staged_v = 0, rig_v = 0, azuma_v = 0, linear_v = 0, core_v = 0, spread_v = 0;
   bool dscore_may_overflow = false, prob_may_overflow = false, dprob_may_overflow = false;
@@ -39,9 +41,8 @@ struct PairSums {
   double score, score_abs, score_sq, dprob, dprob_abs, dprob_sq, bias, kappa;
 };
 inline PairSums sums_of(const Products& products, std::size_t c) {
-  return {products.score[c], products.score_abs[c], products.score_sq[c],
-          products.dprob[c], products.dprob_abs[c], products.dprob_sq[c],
-          products.bias[c],  products.kappa[c]};
+  return {products.score[c],     products.score_abs[c], products.score_sq[c], products.dprob[c],
+          products.dprob_abs[c], products.dprob_sq[c],  products.bias[c],     products.kappa[c]};
 }
 
 inline double square(double x) { return x * x; }
@@ -64,7 +65,8 @@ ExponentError exponent_error(const Dense& dense, const Arithmetic& arithmetic, c
 struct GradientError {
   double total, h_dp;
 };
-GradientError gradient_error(const Dense& dense, const Arithmetic& arithmetic, const PairSums& sums);
+GradientError gradient_error(const Dense& dense, const Arithmetic& arithmetic,
+                             const PairSums& sums);
 
 /// P before dropout, of the exponent's `score`.
 double probability(const RowTerms& row, double score);

@@ -38,20 +38,15 @@ struct Profile {
 constexpr std::string_view foreign_statistics = "foreign_statistics";
 
 constexpr Profile profile_list[] = {
-    {"normal", "every element is close to normal with deviation 1",
-     profile::normal},
+    {"normal", "every element is close to normal with deviation 1", profile::normal},
     {"peaked", "query and key are four times as large: softmax is near one-hot",
-     [](const Place& p) {
-       return p.normal() * (is_query(p) || is_key(p) ? 4 : 1);
-     }},
+     [](const Place& p) { return p.normal() * (is_query(p) || is_key(p) ? 4 : 1); }},
     {"cancelling", "rows of value differ by 2^-5 of their size: dP is close to the row term",
      [](const Place& p) {
        return p.is(Stream::value) ? p.head_normal() + 0x1p-5 * p.normal() : p.normal();
      }},
-    {"all_positive", "every element is uniform in [0, 1): no sum cancels",
-     profile::all_positive},
-    {"offset", "every element has mean 3 and deviation 1/2",
-     profile::offset},
+    {"all_positive", "every element is uniform in [0, 1): no sum cancels", profile::all_positive},
+    {"offset", "every element has mean 3 and deviation 1/2", profile::offset},
     {"equal_values", "the rows of value of a head are equal: dP equals the row term",
      [](const Place& p) { return p.is(Stream::value) ? p.head_normal() : p.normal(); }},
     {"outliers", "one element in 128 is sixteen times as large", profile::outliers},
@@ -65,7 +60,8 @@ constexpr Profile profile_list[] = {
     {"sparse_dy", "three rows of dy in four are zero, as where few tokens have a loss",
      profile::sparse_dy},
     {foreign_statistics,
-     "softmax_sum is up to 2^47 (fp16: 2^3) times that of the data, by rows: taken as given it makes "
+     "softmax_sum is up to 2^47 (fp16: 2^3) times that of the data, by rows: taken as given it "
+     "makes "
      "P as much smaller",
      profile::normal},
     {"overflow_fp16", "one row in 512 has dS beyond the largest fp16 number", overflow_fp16},
@@ -79,8 +75,8 @@ ProfileValue profile_value(const std::string& name) {
   throw std::invalid_argument("no input profile '" + name + "'");
 }
 
-void disturb_statistics(const std::string& profile, spec::DType dtype,
-                        const spec::Extents& queries, std::vector<double>& softmax_sum) {
+void disturb_statistics(const std::string& profile, spec::DType dtype, const spec::Extents& queries,
+                        std::vector<double>& softmax_sum) {
   if (profile != foreign_statistics) return;
   const std::int64_t powers = dtype == spec::DType::fp16 ? 4 : 48;
   for (std::size_t row = 0; row < softmax_sum.size(); ++row) {

@@ -1,5 +1,4 @@
 #include "assay/conformance/properties.hpp"
-
 #include "operators/flash_attention_score_grad_cascade.hpp"
 
 namespace assay::conformance {
@@ -13,8 +12,9 @@ std::vector<Property> properties<spec::FlashAttentionScoreGrad>() {
                    .domain = relation->domain,
                    .agreement = relation->agreement == Agreement::bits ? "bits" : "bound"});
   all.push_back({.name = flash::cascade_name,
-                 .sentence = "A kernel's own forward, and its gradient of what that forward left, are "
-                             "each within their bound.",
+                 .sentence =
+                     "A kernel's own forward, and its gradient of what that forward left, are "
+                     "each within their bound.",
                  .domain = "kernels that offer a forward",
                  .agreement = "bound"});
   return all;
@@ -25,9 +25,8 @@ std::vector<Case<spec::FlashAttentionScoreGrad>> property_cases(std::string_view
   if (name == flash::cascade_name) return flash::cascade_cases();
   std::vector<flash::FlashCase> cases;
   for (const spec::FlashAttentionScoreGrad::Problem& problem : flash::relation(name).problems()) {
-    flash::FlashCase c{.problem = problem,
-                       .surface = flash::surface_of(problem),
-                       .track = Track::relation};
+    flash::FlashCase c{
+        .problem = problem, .surface = flash::surface_of(problem), .track = Track::relation};
     c.relation = name;
     cases.push_back(c);
   }

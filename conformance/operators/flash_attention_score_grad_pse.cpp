@@ -10,7 +10,8 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using spec::PseShape;
 
-/// What pse_type 1 multiplies by scale_value has to be as much larger to count; fp16 leaves room for this much.
+/// What pse_type 1 multiplies by scale_value has to be as much larger to count; fp16 leaves room
+/// for this much.
 constexpr double largest_amplitude = 64, smallest_amplitude = 0x1p-6;
 
 double amplitude_of(const Op::Problem& p) {
@@ -85,8 +86,7 @@ void fill_packed(spec::Tensor& pse, Bias& bias, const Op::Problem& p) {
     for (std::int64_t n = 0; n < p.heads_q; ++n)
       for (std::int64_t i = 0; i < rows; ++i) {
         bias.go_to(b, n, i);
-        for (std::int64_t j = 0; j < p.length_kv(b); ++j)
-          pse.store(element++, bias(j));
+        for (std::int64_t j = 0; j < p.length_kv(b); ++j) pse.store(element++, bias(j));
       }
   }
 }
@@ -119,14 +119,23 @@ std::optional<spec::Tensor> make_pse(const Case<Op>& c) {
   switch (p.pse_shift) {
     case PseShape::bnss:
     case PseShape::bn1s:
-    case PseShape::one_nss: fill_full(pse, bias); break;
+    case PseShape::one_nss:
+      fill_full(pse, bias);
+      break;
     case PseShape::bnhs:
-    case PseShape::one_nhs: fill_last_rows(pse, bias); break;
+    case PseShape::one_nhs:
+      fill_last_rows(pse, bias);
+      break;
     case PseShape::packed_bn1s:
-    case PseShape::packed_bnss: fill_packed(pse, bias, p); break;
+    case PseShape::packed_bnss:
+      fill_packed(pse, bias, p);
+      break;
     case PseShape::slopes_n:
-    case PseShape::slopes_bn: fill_slopes(pse, c.seed); break;
-    case PseShape::absent: break;
+    case PseShape::slopes_bn:
+      fill_slopes(pse, c.seed);
+      break;
+    case PseShape::absent:
+      break;
   }
   return pse;
 }

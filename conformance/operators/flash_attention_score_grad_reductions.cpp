@@ -42,8 +42,8 @@ std::vector<FlashCase> without_sequences(const FlashCase& c) {
   return cases;
 }
 
-/// Every sequence cut to at most so many queries and keys; with a prefix once more, whose end stays as far from the last
-/// key as it was.
+/// Every sequence cut to at most so many queries and keys; with a prefix once more, whose end stays
+/// as far from the last key as it was.
 void add_cut(std::vector<FlashCase>& cases, const FlashCase& c, std::int64_t most_queries,
              std::int64_t most_keys) {
   const auto shortened = [](Lengths lengths, std::int64_t most) {
@@ -228,9 +228,9 @@ std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
 }
 
 std::span<const std::string_view> fields_of_reductions(std::type_identity<Op>) {
-  static constexpr std::string_view names[] = {"layout",   "batch",      "heads_q",       "heads_kv",
-                                               "seq_q",    "seq_kv",     "lengths_q",     "lengths_kv",
-                                               "head_dim", "head_dim_v", "head_dim_rope", "scale_value"};
+  static constexpr std::string_view names[] = {
+      "layout",    "batch",      "heads_q",  "heads_kv",   "seq_q",         "seq_kv",
+      "lengths_q", "lengths_kv", "head_dim", "head_dim_v", "head_dim_rope", "scale_value"};
   return names;
 }
 

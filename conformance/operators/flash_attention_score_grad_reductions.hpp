@@ -14,6 +14,7 @@ std::span<const Reduction<spec::FlashAttentionScoreGrad>> reductions(
     std::type_identity<spec::FlashAttentionScoreGrad>);
 
 /// Fields that only the reductions change: their default is not what is smallest or plainest.
-std::span<const std::string_view> fields_of_reductions(std::type_identity<spec::FlashAttentionScoreGrad>);
+std::span<const std::string_view> fields_of_reductions(
+    std::type_identity<spec::FlashAttentionScoreGrad>);
 
 }  // namespace assay::conformance

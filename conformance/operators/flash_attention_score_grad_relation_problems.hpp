@@ -11,8 +11,16 @@ inline bool is_packed(const Op::Problem& p) { return p.input_layout == spec::Lay
 
 /// Grouped heads, lengths beside tile edges.
 inline Op::Problem padded_problem(spec::DType dtype) {
-  return {.input_layout = spec::Layout::bnsd, .dtype = dtype, .batch = 2, .heads_q = 4, .heads_kv = 2,
-          .seq_q = 19, .seq_kv = 26, .head_dim = 24, .head_dim_v = 16, .scale_value = 0.25};
+  return {.input_layout = spec::Layout::bnsd,
+          .dtype = dtype,
+          .batch = 2,
+          .heads_q = 4,
+          .heads_kv = 2,
+          .seq_q = 19,
+          .seq_kv = 26,
+          .head_dim = 24,
+          .head_dim_v = 16,
+          .scale_value = 0.25};
 }
 
 inline Op::Problem ragged_problem(spec::DType dtype) {
@@ -57,15 +65,14 @@ inline Op::Problem with_rope(Op::Problem p, std::int64_t head_dim_rope) {
 inline bool has_equal_lengths(const Op::Problem& p) {
   return p.lengths_q.empty() && p.lengths_kv.empty();
 }
-inline bool has_user_mask(const Op::Problem& p) {
-  return spec::is_written_out(p.atten_mask);
-}
+inline bool has_user_mask(const Op::Problem& p) { return spec::is_written_out(p.atten_mask); }
 /// Whether pse is written out for every pair, by the caller or by repetition.
 inline bool has_written_bias(const Op::Problem& p) {
   using enum spec::PseShape;
   return p.pse_shift != absent && p.pse_shift != bnhs && p.pse_shift != one_nhs && p.pse_type < 2;
 }
-/// Whether `rearranged` can say of moved pairs what the problem says of them. Compressed biases leave pairs out.
+/// Whether `rearranged` can say of moved pairs what the problem says of them. Compressed biases
+/// leave pairs out.
 inline bool has_movable_bias(const Op::Problem& p) {
   return p.pse_shift == spec::PseShape::absent || p.pse_type >= 2 || has_written_bias(p);
 }

@@ -7,15 +7,16 @@
 
 #include "operators/attention_relations.hpp"
 
-/// Relations between the outputs of several runs of one kernel that every correct kernel fulfils: no reference value takes
-/// part.
+/// Relations between the outputs of several runs of one kernel that every correct kernel fulfils:
+/// no reference value takes part.
 namespace assay::conformance::flash {
 
 using Experiment = ExperimentOf<Trial>;
 using Relation = RelationOf<Trial>;
 using Piece = PieceOf<Op::Problem>;
 
-/// The experiment that the gradients of `base` are those of its pieces, added where pieces share a row.
+/// The experiment that the gradients of `base` are those of its pieces, added where pieces share a
+/// row.
 Experiment rearranging(const Trial& base, std::vector<Piece> pieces);
 
 /// Of which rows and keys may change places, and what may be split.

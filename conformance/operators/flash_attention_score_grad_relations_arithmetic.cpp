@@ -31,7 +31,8 @@ bool is_fp16(const Op::Problem& p) { return p.dtype == DType::fp16; }
 bool is_anything(const Op::Problem&) { return true; }
 bool is_undropped(const Op::Problem& p) { return !p.has_dropout(); }
 bool has_bias_of_every_pair(const Op::Problem& p) {
-  return p.pse_shift == PseShape::bnss && (p.pse_type == 0 || (p.pse_type == 1 && p.scale_value != 0));
+  return p.pse_shift == PseShape::bnss &&
+         (p.pse_type == 0 || (p.pse_type == 1 && p.scale_value != 0));
 }
 
 using Rows = reference::Operands<double>;
@@ -64,7 +65,9 @@ Experiment shift_scores(const Trial& base) {
   for (const std::int64_t e : spec::viewed_elements(*near.pse_shift))
     near.pse_shift->store(e, on_grid(near.pse_shift->load(e)));
   Trial shifted = near;
-  const auto shift = [](std::size_t row) { return row % 3 == 2 ? -1.0 : 1.0 + static_cast<double>(row % 3); };
+  const auto shift = [](std::size_t row) {
+    return row % 3 == 2 ? -1.0 : 1.0 + static_cast<double>(row % 3);
+  };
   const double unit = p.pse_type == 1 ? 1 / p.scale_value : 1;
   const std::vector<std::int64_t> elements = spec::viewed_elements(*shifted.pse_shift);
   for (std::size_t k = 0; k < elements.size(); ++k)
@@ -106,27 +109,25 @@ std::vector<Op::Problem> with_full_bias() {
 std::span<const Relation> arithmetic_relations() {
   static constexpr Relation relations[] = {
       {"scale_dy", "A power of two times dy is that power of two times every gradient.",
-       Agreement::bits, is_not_fp16,
-       "bf16 and fp32, on numbers far from overflow and underflow", far_from_underflow, scale_dy},
+       Agreement::bits, is_not_fp16, "bf16 and fp32, on numbers far from overflow and underflow",
+       far_from_underflow, scale_dy},
       {"scale_dy_of_fp16", "So it is in fp16, where small numbers lose bits.", Agreement::bound,
-       is_fp16,
-       "fp16, on numbers far from overflow", of_fp16, scale_dy},
-      {"zero_dy", "dy of zeros has gradients of zeros.", Agreement::bits, is_anything,
-       "everything", of_every_type, zero_dy},
+       is_fp16, "fp16, on numbers far from overflow", of_fp16, scale_dy},
+      {"zero_dy", "dy of zeros has gradients of zeros.", Agreement::bits, is_anything, "everything",
+       of_every_type, zero_dy},
       {"linear_dy", "The gradients of a sum of two dy are the sums of their gradients.",
-       Agreement::bound, is_anything,
-       "everything", of_every_type, linear_dy},
+       Agreement::bound, is_anything, "everything", of_every_type, linear_dy},
       {"shift_value",
-       "A row added to every row of value and attention_in leaves all gradients alone, without dropout.",
-       Agreement::bound, is_undropped,
-       "everything without dropout", without_dropout, shift_value},
+       "A row added to every row of value and attention_in leaves all gradients alone, without "
+       "dropout.",
+       Agreement::bound, is_undropped, "everything without dropout", without_dropout, shift_value},
       {"shift_scores",
-       "A number added to the scores of a row, through its bias, and to its softmax_max changes nothing.",
-       Agreement::bound, has_bias_of_every_pair,
-       "pseType 0 and 1 of shape BNSS", with_full_bias, shift_scores},
+       "A number added to the scores of a row, through its bias, and to its softmax_max changes "
+       "nothing.",
+       Agreement::bound, has_bias_of_every_pair, "pseType 0 and 1 of shape BNSS", with_full_bias,
+       shift_scores},
       {"shift_statistics", "softmax_max + c with softmax_sum e^-c changes nothing.",
-       Agreement::bound, is_anything,
-       "everything", without_dropout, shift_statistics}};
+       Agreement::bound, is_anything, "everything", without_dropout, shift_statistics}};
   return relations;
 }
 

@@ -12,7 +12,8 @@ using spec::MaskShape;
 using spec::PseShape;
 using spec::RowPosition;
 
-/// A permutation without fixed rhythm: s -> (7 s + 3) mod extent, for extents that 7 does not divide, else s -> -1 - s.
+/// A permutation without fixed rhythm: s -> (7 s + 3) mod extent, for extents that 7 does not
+/// divide, else s -> -1 - s.
 std::int64_t permuted(std::int64_t s, std::int64_t extent) {
   return extent % 7 == 0 ? extent - 1 - s : (7 * s + 3) % extent;
 }
@@ -29,20 +30,23 @@ std::vector<Op::Problem> freely_masked() {
           with_rope(with_mask(even_problem(DType::bf16), 1, MaskShape::ss), 8)};
 }
 
-/// A mask of TND is shared by sequences, so that they must be equally long to take their rows elsewhere.
+/// A mask of TND is shared by sequences, so that they must be equally long to take their rows
+/// elsewhere.
 bool is_freely_masked(const Op::Problem& p) {
   const bool unbounded = std::min(p.pre_tokens, p.next_tokens) >= std::max(p.seq_q, p.seq_kv);
-  const bool free = p.atten_mask == MaskShape::absent ||
-                    (has_user_mask(p) && (p.sparse_mode == 1 || (p.sparse_mode == 0 && unbounded)) &&
-                     has_equal_lengths(p));
+  const bool free =
+      p.atten_mask == MaskShape::absent ||
+      (has_user_mask(p) && (p.sparse_mode == 1 || (p.sparse_mode == 0 && unbounded)) &&
+       has_equal_lengths(p));
   return free && (p.pse_shift == PseShape::absent || has_written_bias(p));
 }
 
 Experiment permute_keys(const Trial& base) {
   const Op::Problem p = base.problem;
-  return rearranging(base, {{p, same_row, [p](const RowPosition& row) {
-                               return RowPosition{row.b, row.n, permuted(row.s, p.length_kv(row.b))};
-                             }}});
+  return rearranging(base,
+                     {{p, same_row, [p](const RowPosition& row) {
+                         return RowPosition{row.b, row.n, permuted(row.s, p.length_kv(row.b))};
+                       }}});
 }
 
 Experiment permute_queries(const Trial& base) {
@@ -62,13 +66,14 @@ std::vector<Op::Problem> splittable() {
 
 std::vector<Op::Problem> of_several_heads() {
   std::vector<Op::Problem> problems = splittable();
-  problems.push_back(with_pse(with_dropout(ragged_problem(DType::fp16), 0.6), 0, PseShape::packed_bn1s));
+  problems.push_back(
+      with_pse(with_dropout(ragged_problem(DType::fp16), 0.6), 0, PseShape::packed_bn1s));
   problems.push_back(with_rope(with_compressed_mask(ragged_problem(DType::bf16), 3), 16));
   return problems;
 }
 
-/// The problem of sequence b alone. In modes 7 and 8 its band sequence is in mode 4, the others are in 3 and 2; of the
-/// sequences of mode 8 the first alone has start indices.
+/// The problem of sequence b alone. In modes 7 and 8 its band sequence is in mode 4, the others are
+/// in 3 and 2; of the sequences of mode 8 the first alone has start indices.
 Op::Problem alone(const Op::Problem& p, std::int64_t b) {
   Op::Problem one = p;
   one.batch = 1;
@@ -88,8 +93,12 @@ Op::Problem alone(const Op::Problem& p, std::int64_t b) {
   return one;
 }
 
-bool is_padded_with_movable_bias(const Op::Problem& p) { return !is_packed(p) && has_movable_bias(p); }
-bool is_packed_with_movable_bias(const Op::Problem& p) { return is_packed(p) && has_movable_bias(p); }
+bool is_padded_with_movable_bias(const Op::Problem& p) {
+  return !is_packed(p) && has_movable_bias(p);
+}
+bool is_packed_with_movable_bias(const Op::Problem& p) {
+  return is_packed(p) && has_movable_bias(p);
+}
 
 Experiment split_batch(const Trial& base) {
   std::vector<Piece> pieces;
@@ -104,7 +113,8 @@ Experiment split_batch(const Trial& base) {
 std::vector<Op::Problem> ragged() {
   std::vector<Op::Problem> problems;
   for (const std::int64_t mode : {2, 3, 4, 6, 7, 8}) {
-    Op::Problem p = with_compressed_mask(ragged_problem(mode % 2 == 0 ? DType::bf16 : DType::fp32), mode);
+    Op::Problem p =
+        with_compressed_mask(ragged_problem(mode % 2 == 0 ? DType::bf16 : DType::fp32), mode);
     p.pre_tokens = 26, p.next_tokens = mode == 8 ? -2 : 0;
     if (mode == 6) p.prefix = {15, 7, 5, 11};
     problems.push_back(p);
@@ -117,8 +127,8 @@ std::vector<Op::Problem> ragged() {
   started.q_start_idx = {3}, started.kv_start_idx = {11};
   problems.push_back(started);
   problems.push_back(with_mask(with_dropout(ragged_problem(DType::fp16), 0.6), 1, MaskShape::ss));
-  problems.push_back(with_mask(with_pse(ragged_problem(DType::bf16), 1, PseShape::packed_bnss), 0,
-                               MaskShape::ss));
+  problems.push_back(
+      with_mask(with_pse(ragged_problem(DType::bf16), 1, PseShape::packed_bnss), 0, MaskShape::ss));
   problems.push_back(with_rope(with_compressed_mask(ragged_problem(DType::bf16), 3), 16));
   return problems;
 }
@@ -167,7 +177,9 @@ Experiment cut_queries(const Trial& base) {
   small.batch = 1, small.lengths_q.clear(), small.lengths_kv.clear();
   small.seq_q = whole - with_other, small.seq_kv = keys;
   const auto behind = [cut](std::int64_t skipped) -> Origin {
-    return [cut, skipped](const RowPosition& row) { return RowPosition{cut, row.n, row.s + skipped}; };
+    return [cut, skipped](const RowPosition& row) {
+      return RowPosition{cut, row.n, row.s + skipped};
+    };
   };
   const Origin of_cut = behind(cuts_last ? 0 : queries_in_front);
   const Origin of_large = [cut, of_cut](const RowPosition& row) {
@@ -190,28 +202,29 @@ Experiment rearranging(const Trial& base, std::vector<Piece> pieces) {
 std::span<const Relation> rearranging_relations() {
   static constexpr Relation relations[] = {
       {"permute_keys", "Keys that change places take dk and dv with them and leave dq alone.",
-       Agreement::bound, is_freely_masked,
-       "masks and biases that are given in full, or none", freely_masked, permute_keys},
+       Agreement::bound, is_freely_masked, "masks and biases that are given in full, or none",
+       freely_masked, permute_keys},
       {"permute_queries", "Queries that change places take dq with them and leave dk and dv alone.",
-       Agreement::bound, is_freely_masked,
-       "masks and biases that are given in full, or none", freely_masked, permute_queries},
+       Agreement::bound, is_freely_masked, "masks and biases that are given in full, or none",
+       freely_masked, permute_queries},
       {"split_batch", "Batch entries on their own have the gradients that they have together.",
-       Agreement::bits, is_padded_with_movable_bias,
-       "padded layouts without a compressed bias", splittable, split_batch},
+       Agreement::bits, is_padded_with_movable_bias, "padded layouts without a compressed bias",
+       splittable, split_batch},
       {"split_heads", "Key heads on their own have the gradients that they have together.",
-       Agreement::bits, has_movable_bias,
-       "everything but a compressed bias", of_several_heads, split_heads},
+       Agreement::bits, has_movable_bias, "everything but a compressed bias", of_several_heads,
+       split_heads},
       {"sequences_alone",
-       "A sequence of TND on its own has the gradients that it has among others.",
-       Agreement::bound, is_packed_with_movable_bias,
-       "TND without a compressed bias", ragged, split_batch},
+       "A sequence of TND on its own has the gradients that it has among others.", Agreement::bound,
+       is_packed_with_movable_bias, "TND without a compressed bias", ragged, split_batch},
       {"repeat_heads", "Key heads repeated for every query head share dk and dv of the group.",
-       Agreement::bound, has_movable_bias,
-       "everything but a compressed bias", of_several_heads, repeat_heads},
+       Agreement::bound, has_movable_bias, "everything but a compressed bias", of_several_heads,
+       repeat_heads},
       {"cut_queries",
-       "A sequence in mode 3 (2) cut into pieces of modes 7 and 3 (2 and 8): dq is concatenated, dk and dv add.",
+       "A sequence in mode 3 (2) cut into pieces of modes 7 and 3 (2 and 8): dq is concatenated, "
+       "dk and dv add.",
        Agreement::bound, is_cuttable,
-       "two sequences of TND in mode 2 or 3 with more than 7 queries each, without slopes", cuttable, cut_queries}};
+       "two sequences of TND in mode 2 or 3 with more than 7 queries each, without slopes",
+       cuttable, cut_queries}};
   return relations;
 }
 

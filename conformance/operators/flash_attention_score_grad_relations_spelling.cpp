@@ -16,7 +16,8 @@ using spec::PseShape;
 std::vector<Op::Problem> windowed() {
   std::vector<Op::Problem> problems;
   for (const std::int64_t mode : {2, 3, 4, 6}) {
-    Op::Problem p = with_compressed_mask(padded_problem(mode % 2 == 0 ? DType::bf16 : DType::fp32), mode);
+    Op::Problem p =
+        with_compressed_mask(padded_problem(mode % 2 == 0 ? DType::bf16 : DType::fp32), mode);
     if (mode == 4) p.pre_tokens = 11, p.next_tokens = 3;
     if (mode == 6) p.prefix = {9, 22};
     problems.push_back(p);
@@ -120,7 +121,8 @@ std::vector<double> with_channels(const std::vector<double>& values, std::int64_
   std::vector<double> result(static_cast<std::size_t>(rows * dim), 0.0);
   for (std::int64_t row = 0; row < rows; ++row)
     for (std::int64_t d = 0; d < std::min(own, dim); ++d)
-      result[static_cast<std::size_t>(row * dim + d)] = values[static_cast<std::size_t>(row * own + d)];
+      result[static_cast<std::size_t>(row * dim + d)] =
+          values[static_cast<std::size_t>(row * own + d)];
   return result;
 }
 
@@ -149,14 +151,14 @@ Experiment pad_channels(const Trial& base) {
   reference::Operands<double>& rows = padded.rows;
   pad(p.head_dim, wide.head_dim, &rows.query, &rows.key);
   pad(p.head_dim_v, wide.head_dim_v, &rows.value, &rows.dy, &rows.attention_in);
-  if (p.head_dim_rope > 0) pad(p.head_dim_rope, wide.head_dim_rope, &rows.query_rope, &rows.key_rope);
+  if (p.head_dim_rope > 0)
+    pad(p.head_dim_rope, wide.head_dim_rope, &rows.query_rope, &rows.key_rope);
   Experiment experiment = unchanged(base, padded);
   experiment.combine = [narrow = p, wide](const std::vector<Gradients>& outputs) {
     Gradients g;
     for (const GradientTensor& tensor : gradient_tensors)
       if (const std::int64_t dim = tensor.extents(narrow).dim; dim > 0)
-        g.*tensor.member =
-            with_channels(outputs[0].*tensor.member, tensor.extents(wide).dim, dim);
+        g.*tensor.member = with_channels(outputs[0].*tensor.member, tensor.extents(wide).dim, dim);
     return g;
   };
   return experiment;
@@ -211,13 +213,14 @@ Experiment concatenate_rope(const Trial& base) {
 
 std::vector<Op::Problem> laid_out() {
   Op::Problem p = with_mask(padded_problem(DType::bf16), 1, MaskShape::b_one_ss);
-  std::vector<Op::Problem> problems = {p, with_pse(padded_problem(DType::fp32), 2, PseShape::slopes_n),
-                                       with_dropout(p, 0.5)};
+  std::vector<Op::Problem> problems = {
+      p, with_pse(padded_problem(DType::fp32), 2, PseShape::slopes_n), with_dropout(p, 0.5)};
   problems[0].input_layout = Layout::bsh;
   problems[1].input_layout = Layout::sbh;
   problems[2].input_layout = Layout::bsnd;
-  problems.push_back(with_mask(with_pse(with_dropout(even_problem(DType::bf16), 0.5), 1,
-                                        PseShape::packed_bnss), 1, MaskShape::ss));
+  problems.push_back(
+      with_mask(with_pse(with_dropout(even_problem(DType::bf16), 0.5), 1, PseShape::packed_bnss), 1,
+                MaskShape::ss));
   return problems;
 }
 
@@ -234,7 +237,8 @@ Experiment lay_out(const Trial& base) {
 std::vector<Op::Problem> viewed() {
   std::vector<Op::Problem> problems = laid_out();
   problems.push_back(with_rope(with_mask(ragged_problem(DType::bf16), 1, MaskShape::ss), 8));
-  problems.push_back(with_mask(with_pse(padded_problem(DType::fp16), 1, PseShape::bnss), 1, MaskShape::bnss));
+  problems.push_back(
+      with_mask(with_pse(padded_problem(DType::fp16), 1, PseShape::bnss), 1, MaskShape::bnss));
   return problems;
 }
 
@@ -265,28 +269,27 @@ Experiment order_statistics(const Trial& base) {
 
 std::span<const Relation> spelling_relations() {
   static constexpr Relation relations[] = {
-      {"write_mask", "Modes 0 and 2 to 6 are mode 1 with the mask written out.",
-       Agreement::bound, is_padded_and_masked,
-       "padded layouts with a mask", windowed, write_mask},
-      {"repeat_mask", "A mask repeated for every sequence and head excludes what it excludes without.",
+      {"write_mask", "Modes 0 and 2 to 6 are mode 1 with the mask written out.", Agreement::bound,
+       is_padded_and_masked, "padded layouts with a mask", windowed, write_mask},
+      {"repeat_mask",
+       "A mask repeated for every sequence and head excludes what it excludes without.",
        Agreement::bits, is_masked_once,
-       "compressed masks, and written ones for sequences of equal length", masked_once, repeat_mask},
+       "compressed masks, and written ones for sequences of equal length", masked_once,
+       repeat_mask},
       {"unused_drop_mask", "With keepProb 1 a drop mask changes nothing.", Agreement::bits,
-       has_unused_drop_mask,
-       "keepProb 1 with a drop mask", undropped, drop_the_drop_mask},
-      {"scale_bias", "pseType 1 is pseType 0 with the scaled bias.", Agreement::bound, is_added_first,
-       "pseType 1 under a power of two for scaleValue", added_first, scale_bias},
+       has_unused_drop_mask, "keepProb 1 with a drop mask", undropped, drop_the_drop_mask},
+      {"scale_bias", "pseType 1 is pseType 0 with the scaled bias.", Agreement::bound,
+       is_added_first, "pseType 1 under a power of two for scaleValue", added_first, scale_bias},
       {"pad_channels", "Channels of zeros change nothing.", Agreement::bound, has_room_for_channels,
        "head sizes up to 512", narrow, pad_channels},
       {"concatenate_rope", "The rope part is more channels of query and key.", Agreement::bound,
-       is_roped,
-       "calls with rope tensors of at most 512 channels in all", roped, concatenate_rope},
+       is_roped, "calls with rope tensors of at most 512 channels in all", roped, concatenate_rope},
       {"layouts", "Every layout has the numbers of BNSD.", Agreement::bound, has_layout,
        "sequences of equal length, without rope", laid_out, lay_out},
-      {"views", "Strided views have the numbers of contiguous tensors.", Agreement::bits, is_anything,
-       "everything", viewed, stride},
-      {"statistics_order", "The memory order of the statistics changes nothing.", Agreement::bits, is_of_fourth_surface,
-       "TND without rope, in pseType 1", ordered, order_statistics}};
+      {"views", "Strided views have the numbers of contiguous tensors.", Agreement::bits,
+       is_anything, "everything", viewed, stride},
+      {"statistics_order", "The memory order of the statistics changes nothing.", Agreement::bits,
+       is_of_fourth_surface, "TND without rope, in pseType 1", ordered, order_statistics}};
   return relations;
 }
 

@@ -27,7 +27,8 @@ void given_delta(const Dense& dense, std::int64_t b, std::int64_t n, std::int64_
   row.omega_com = 2 * u * std::abs(row.delta);
 }
 
-/// Error of statistics that the kernel computes itself over `entries` keys; returns the sum of the probabilities.
+/// Error of statistics that the kernel computes itself over `entries` keys; returns the sum of the
+/// probabilities.
 double own_statistics(const Dense& dense, const Arithmetic& n, const Products& products,
                       double entries, RowTerms& row) {
   double sum = 0, grown = 0, independent = 0, common = 0;
@@ -70,8 +71,10 @@ void own_delta(const Dense& dense, const Arithmetic& n, const Products& products
     const double h_p = n.store_p_error(p + p * rho + n.phi);
     const double e_p = p * rho + n.phi + h_p;
     const double magnitude = std::abs(sums.dprob), times = products.times[c];
-    // An error common to a row's P leaves sum_j P (dP - delta) alone only where the kernel normalises P itself.
-    const double t = n.profile.stats == spec::Origin::own ? std::abs(sums.dprob - row.delta) : magnitude;
+    // An error common to a row's P leaves sum_j P (dP - delta) alone only where the kernel
+    // normalises P itself.
+    const double t =
+        n.profile.stats == spec::Origin::own ? std::abs(sums.dprob - row.delta) : magnitude;
     rigorous += times * (e_p * magnitude + (p + e_p) * dp.total +
                          (keys + 4) * n.u * (p + e_p) * (magnitude + dp.total));
     independent += times * times *
@@ -107,8 +110,8 @@ bool output_belongs(const Dense& dense, const spec::RowPosition& query, const Co
   return true;
 }
 
-/// Adds the errors of what the kernel computes itself to the rows of one head. Whether statistics and attention_in
-/// belong to the data.
+/// Adds the errors of what the kernel computes itself to the rows of one head. Whether statistics
+/// and attention_in belong to the data.
 bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int64_t head,
                AllRowTerms& all) {
   const std::int64_t first = dense.queries.row(b, head, 0);
@@ -126,8 +129,8 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
       columns.multiply(head, query.s, products);
       if (!products.attends) continue;
       const double sum = own_statistics(dense, n, products, entries, row);
-      consistent &= std::abs(sum - 1) <= 0x1p-18 &&
-                    output_belongs(dense, query, columns, products, row);
+      consistent &=
+          std::abs(sum - 1) <= 0x1p-18 && output_belongs(dense, query, columns, products, row);
       if (n.profile.delta == spec::Origin::own) own_delta(dense, n, products, entries, row);
     }
   }

@@ -25,7 +25,8 @@ std::vector<FlashCase> corner_cases(std::uint64_t seed);
 /// A pairwise cover of the categorical fields.
 std::vector<FlashCase> cover_cases(std::uint64_t seed);
 
-/// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with numbers holds.
+/// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with
+/// numbers holds.
 std::vector<FlashCase> completing_cases(std::uint64_t seed, std::span<const FlashCase> plan);
 
 /// Tracks a1 and a2 for every type, mask and layout, and a few long sequences.
@@ -34,8 +35,9 @@ std::vector<FlashCase> lattice_cases(std::uint64_t seed);
 /// Exact cases whose window or prefix ends at, or beside, multiples of every tile size.
 std::vector<FlashCase> edge_cases(std::uint64_t seed);
 
-/// Cases beyond what a budget leaves to the drawn ones: long grouped heads, more tokens, bits of dropout and scores than
-/// 16, 20 and 24 bits count, values of no whole blocks, long heads all rows of which are judged.
+/// Cases beyond what a budget leaves to the drawn ones: long grouped heads, more tokens, bits of
+/// dropout and scores than 16, 20 and 24 bits count, values of no whole blocks, long heads all rows
+/// of which are judged.
 std::vector<FlashCase> large_cases(std::uint64_t seed);
 
 /// Relations between runs of 512 to 4096 tokens.
@@ -44,22 +46,25 @@ std::vector<FlashCase> large_relation_cases(std::uint64_t seed);
 /// `count` cases drawn from the categories of the cover, their lengths near tile edges.
 std::vector<FlashCase> random_cases(std::uint64_t seed, std::int64_t count);
 
-/// For every row with a reject side, each of its violations and each entry point that can break it so one call that breaks
-/// it and, besides what it implies, no other row. Errors: std::logic_error naming the row that no call breaks so.
+/// For every row with a reject side, each of its violations and each entry point that can break it
+/// so one call that breaks it and, besides what it implies, no other row. Errors: std::logic_error
+/// naming the row that no call breaks so.
 std::vector<FlashCase> violation_cases();
-/// Of every variant of a row a case with numbers for each entry point whose page states it, and for one other in turn.
+/// Of every variant of a row a case with numbers for each entry point whose page states it, and for
+/// one other in turn.
 std::vector<FlashCase> variant_cases();
 
-/// What is kept of the model shapes, in floating-point operations: `cut` a share below 5e10 of each, `whole` as much as
-/// stays below 1e12.
+/// What is kept of the model shapes, in floating-point operations: `cut` a share below 5e10 of
+/// each, `whole` as much as stays below 1e12.
 enum class ModelExtent : std::uint8_t { cut, whole };
 
-/// Attention shapes of published models; what was cut is in each note: heads first, then tokens. A shape of which not even
-/// one key head stays below the limit is left out of `cut`. Errors: std::logic_error if the shapes that are kept together
-/// exceed what their extent allows.
+/// Attention shapes of published models; what was cut is in each note: heads first, then tokens. A
+/// shape of which not even one key head stays below the limit is left out of `cut`. Errors:
+/// std::logic_error if the shapes that are kept together exceed what their extent allows.
 std::vector<FlashCase> model_cases(ModelExtent extent);
 
-/// The most tokens that the documents name: 2048 packed sequences of 512 and one sequence of 131072 in a band of 4096.
+/// The most tokens that the documents name: 2048 packed sequences of 512 and one sequence of 131072
+/// in a band of 4096.
 std::vector<FlashCase> largest_cases(std::uint64_t seed);
 
 /// Cases in which a kernel whose arithmetic is not what it declares is told by its error, in fields

@@ -1,11 +1,11 @@
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "operators/flash_attention_score_grad_structure.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/parallel.hpp"
-#include "operators/flash_attention_score_grad_structure.hpp"
 #include "structure.hpp"
 
 namespace assay::conformance::flash {
@@ -38,8 +38,8 @@ void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arit
           const double x = view(b, n, s, d);
           if (!zero && std::isfinite(x)) continue;
           const double limit = unit_floor(spec::RowPosition{b, n, s}, d);
-          const Finding place{.b = b, .n = n, .s = s, .d = d, .actual = x,
-                              .tolerance = arithmetic.phi * limit};
+          const Finding place{
+              .b = b, .n = n, .s = s, .d = d, .actual = x, .tolerance = arithmetic.phi * limit};
           if (zero && !(std::abs(x) <= arithmetic.phi * limit)) nonzero.add(place);
           if (!zero && !c.staging_may_overflow && 2 * limit < threshold) infinite.add(place);
         }
@@ -83,7 +83,8 @@ std::vector<Finding> check_structure(const Case<Op>& c, const Dense& dense,
   const DueZeros zeros = due_zeros(dense);
   const Floor floor = floor_of(dense);
   const double largest_staged =
-      floor.query_row.empty() ? 0 : *std::max_element(floor.query_row.begin(), floor.query_row.end());
+      floor.query_row.empty() ? 0
+                              : *std::max_element(floor.query_row.begin(), floor.query_row.end());
   const bool staging_overflows = arithmetic.profile.stage == spec::DType::fp16 &&
                                  2 * largest_staged >= overflow_threshold(spec::DType::fp16);
   std::vector<Finding> findings;

@@ -14,7 +14,8 @@ double norm_squared(const double* x, std::int64_t dim) {
   return sum;
 }
 
-void add(RowSums& sums, std::int64_t row, const Summand& c, const double* x, double x_norm_squared) {
+void add(RowSums& sums, std::int64_t row, const Summand& c, const double* x,
+         double x_norm_squared) {
   const std::int64_t dim = sums.dim();
   add_scaled(c.signed_sum, x, dim, sums.stream(row, RowSums::signed_sum));
   add_scaled_abs(c.magnitude, x, dim, sums.stream(row, RowSums::magnitude));
@@ -33,27 +34,55 @@ void add(RowSums& sums, std::int64_t row, const Summand& c, const double* x, dou
 
 Summand repeated(Summand c, double times) {
   if (times == 1) return c;
-  for (double* linear : {&c.signed_sum, &c.magnitude, &c.rigorous, &c.linear, &c.drift, &c.by_score,
-                         &c.by_max})
+  for (double* linear :
+       {&c.signed_sum, &c.magnitude, &c.rigorous, &c.linear, &c.drift, &c.by_score, &c.by_max})
     *linear *= times;
   for (double* squared : {&c.azuma, &c.core, &c.spread}) *squared *= times * times;
   return c;
 }
 
 Summand query_summand(const PairTerms& t) {
-  return {t.dscore, t.magnitude, t.rig_q, t.azuma_q, t.linear_q, t.core_q, t.spread, t.drift_s,
-          t.dscore * t.by_score, t.dscore * t.by_max, t.dscore_may_overflow || t.dprob_may_overflow};
+  return {t.dscore,
+          t.magnitude,
+          t.rig_q,
+          t.azuma_q,
+          t.linear_q,
+          t.core_q,
+          t.spread,
+          t.drift_s,
+          t.dscore * t.by_score,
+          t.dscore * t.by_max,
+          t.dscore_may_overflow || t.dprob_may_overflow};
 }
 Summand key_summand(const PairTerms& t) {
-  return {t.dscore, t.magnitude, t.rig_k, t.azuma_k, t.linear_k, t.core_k, t.spread, t.drift_s,
-          t.dscore * t.by_score, t.dscore * t.by_max, t.dscore_may_overflow || t.dprob_may_overflow};
+  return {t.dscore,
+          t.magnitude,
+          t.rig_k,
+          t.azuma_k,
+          t.linear_k,
+          t.core_k,
+          t.spread,
+          t.drift_s,
+          t.dscore * t.by_score,
+          t.dscore * t.by_max,
+          t.dscore_may_overflow || t.dprob_may_overflow};
 }
 Summand value_summand(const PairTerms& t) {
-  return {t.staged_v, t.staged_v, t.rig_v, t.azuma_v, t.linear_v, t.core_v, t.spread_v, t.drift_p,
-          t.staged_v * t.by_score, t.staged_v * t.by_max, t.prob_may_overflow};
+  return {t.staged_v,
+          t.staged_v,
+          t.rig_v,
+          t.azuma_v,
+          t.linear_v,
+          t.core_v,
+          t.spread_v,
+          t.drift_p,
+          t.staged_v * t.by_score,
+          t.staged_v * t.by_max,
+          t.prob_may_overflow};
 }
 
-/// Effective number of independent channels: (tr C)^2 / tr(C^2) of C = X^T X, from at most 512 evenly spaced rows.
+/// Effective number of independent channels: (tr C)^2 / tr(C^2) of C = X^T X, from at most 512
+/// evenly spaced rows.
 double effective_channels(std::span<const double* const> rows, std::int64_t dim) {
   constexpr std::int64_t most_rows = 512;
   const auto count = static_cast<std::int64_t>(rows.size());
@@ -92,31 +121,32 @@ void Finisher::finish(const ElementSums& s, Expectation& e, std::size_t k) const
   const double part = narrow_partials ? u_o * s.partials + 2 * u_o * (std::abs(s.ref) + core) +
                                             (s.heads + 2) * underflow_of(n_.io)
                                       : 0;
-  const double extra = 2 * n_.u_x * total + s.scaled_operand + 2 * n_.u * std::abs(s.ref) + part +
-                       s.floor;
+  const double extra =
+      2 * n_.u_x * total + s.scaled_operand + 2 * n_.u * std::abs(s.ref) + part + s.floor;
   const double before_cast = std::abs(s.ref) + extra;
   e.value[k] = s.ref;
   e.drift[k] = s.drift;
   e.floor[k] = s.floor;
   e.tau_det[k] = s.rig + acc_det + extra + n_.out_error(before_cast + s.rig + acc_det);
   e.tau[k] = core + acc + extra + n_.out_error(before_cast + core + acc);
-  // Every rigorous term is convex in the unit roundoffs and 0 at 0: with double's units, at least 2^27 times
-  // smaller, the same formula bounds the error of this reference by that share.
+  // Every rigorous term is convex in the unit roundoffs and 0 at 0: with double's units, at least
+  // 2^27 times smaller, the same formula bounds the error of this reference by that share.
   e.radius[k] = 0x1p-27 * (s.rig + acc_det) + 0x1p-52 * std::abs(s.ref);
   e.core[k] = static_cast<float>(core);
   e.accumulation[k] = static_cast<float>(acc);
   e.extra[k] = static_cast<float>(extra);
-  // Scores so large that their errors overflow: nothing is known of the element, which blinds the controls.
+  // Scores so large that their errors overflow: nothing is known of the element, which blinds the
+  // controls.
   for (auto* limit : {&e.tau[k], &e.tau_det[k], &e.radius[k]})
     if (std::isnan(*limit)) *limit = std::numeric_limits<double>::infinity();
   const double h_o = n_.out_error(std::abs(s.ref));
   // Residues of masked pairs are as large as the floor; they matter where |ref| is barely larger.
   // What all pairs share is one error, no matter of chance: it is taken at its largest.
-  e.sigma[k] = std::sqrt(s.core / 3 + square(s.linear) / 81 + s.sigma_coherent + square(s.constants) +
-                         square(n_.u_a) * (s.terms / 3) * (square(s.ref) + s.squares) +
-                         h_o * h_o / 3 + 2 * square(n_.u_x) * s.squares / 3 + part * part / 6 +
-                         square(s.scaled_operand / 2) / 3 +
-                         4 * square(n_.u * s.ref) / 3 + square(s.floor));
+  e.sigma[k] =
+      std::sqrt(s.core / 3 + square(s.linear) / 81 + s.sigma_coherent + square(s.constants) +
+                square(n_.u_a) * (s.terms / 3) * (square(s.ref) + s.squares) + h_o * h_o / 3 +
+                2 * square(n_.u_x) * s.squares / 3 + part * part / 6 +
+                square(s.scaled_operand / 2) / 3 + 4 * square(n_.u * s.ref) / 3 + square(s.floor));
 }
 
 }  // namespace assay::conformance::flash

@@ -14,13 +14,30 @@ inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(inde
 /// Sums over pairs that make one row of one tensor, a stream of `dim` channels each.
 class RowSums {
  public:
-  enum Stream : std::int64_t { signed_sum, magnitude, rigorous, azuma, linear, squares, core,
-                               drift, by_score, by_max,
-                               prob, prob_error, partial_abs, streams };
+  enum Stream : std::int64_t {
+    signed_sum,
+    magnitude,
+    rigorous,
+    azuma,
+    linear,
+    squares,
+    core,
+    drift,
+    by_score,
+    by_max,
+    prob,
+    prob_error,
+    partial_abs,
+    streams
+  };
 
   RowSums(std::int64_t rows, std::int64_t dim)
-      : dim_(dim), sums_(at(rows * streams * dim), 0.0), spread_(at(rows), 0.0),
-        spread_squares_(at(rows), 0.0), size_(at(rows), 0.0), exempt_(at(rows), 0) {}
+      : dim_(dim),
+        sums_(at(rows * streams * dim), 0.0),
+        spread_(at(rows), 0.0),
+        spread_squares_(at(rows), 0.0),
+        size_(at(rows), 0.0),
+        exempt_(at(rows), 0) {}
 
   double* stream(std::int64_t row, Stream which) {
     return sums_.data() + (row * streams + which) * dim_;
@@ -70,20 +87,21 @@ Summand query_summand(const PairTerms& terms);
 Summand key_summand(const PairTerms& terms);
 Summand value_summand(const PairTerms& terms);
 
-/// Effective number of independent channels: (tr C)^2 / tr(C^2) of C = X^T X, from at most 512 evenly spaced rows.
+/// Effective number of independent channels: (tr C)^2 / tr(C^2) of C = X^T X, from at most 512
+/// evenly spaced rows.
 double effective_channels(std::span<const double* const> rows, std::int64_t dim);
 
 /// The numbers of one element that the formulas of 4.3 and 4.5 combine.
 struct ElementSums {
   double ref, magnitude, rig, azuma, linear, squares, core, drift;
-  double terms;                ///< n, length of the last sum
-  double omega_coherent = 0;   ///< dq: contribution of the row's common errors to tau
-  double sigma_coherent = 0;   ///< the same, squared, of sigma
-  double constants = 0;        ///< what roundings that all pairs share add, at most
-  double scaled_operand = 0;   ///< 2 u_k |scale| sum s|K| + 2 eta_k sum s, dq only
-  double partials = 0;         ///< sum over heads |partial| with 16-bit partials
-  double heads = 0;            ///< their number
-  double floor = 0;            ///< Phi
+  double terms;               ///< n, length of the last sum
+  double omega_coherent = 0;  ///< dq: contribution of the row's common errors to tau
+  double sigma_coherent = 0;  ///< the same, squared, of sigma
+  double constants = 0;       ///< what roundings that all pairs share add, at most
+  double scaled_operand = 0;  ///< 2 u_k |scale| sum s|K| + 2 eta_k sum s, dq only
+  double partials = 0;        ///< sum over heads |partial| with 16-bit partials
+  double heads = 0;           ///< their number
+  double floor = 0;           ///< Phi
 };
 
 /// Makes the tolerances and moments of an element from its sums.

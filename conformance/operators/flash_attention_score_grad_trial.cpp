@@ -19,7 +19,8 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 const Tensor* pointer(const std::optional<Tensor>& tensor) { return tensor ? &*tensor : nullptr; }
 
-/// visit(b, n, i, j, k) for every score of the problem, k = 0, 1, 2 ... in the order of the drop mask's bits.
+/// visit(b, n, i, j, k) for every score of the problem, k = 0, 1, 2 ... in the order of the drop
+/// mask's bits.
 template <class Visitor>
 void visit_scores(const Op::Problem& p, Visitor&& visit) {
   std::int64_t k = 0;
@@ -42,7 +43,8 @@ Tensor single_slice(const Tensor& mask) {
   std::int64_t k = 0;
   for (std::int64_t i = 0; i < slice.shape[0]; ++i)
     for (std::int64_t j = 0; j < slice.shape[1]; ++j)
-      slice.store(k++, mask.load(mask.offset + i * mask.strides[rank - 2] + j * mask.strides[rank - 1]));
+      slice.store(k++,
+                  mask.load(mask.offset + i * mask.strides[rank - 2] + j * mask.strides[rank - 1]));
   return slice;
 }
 
@@ -108,7 +110,8 @@ bool offers(spec::FlashSurface surface, const Op::Problem& p) {
   return spec::is_unpadding(surface) == (p.input_layout == spec::Layout::tnd) &&
          spec::has_rope(surface) == (p.head_dim_rope > 0) &&
          (!typed || spec::has_pse_type(surface)) &&
-         (p.softmax_in_layout == spec::StatisticsOrder::packed || spec::has_softmax_in_layout(surface));
+         (p.softmax_in_layout == spec::StatisticsOrder::packed ||
+          spec::has_softmax_in_layout(surface));
 }
 
 spec::FlashSurface surface_of(const Op::Problem& p) {
@@ -120,7 +123,8 @@ spec::FlashSurface surface_of(const Op::Problem& p) {
 
 Op::Inputs inputs_of(const Trial& t) {
   const Op::Problem& p = t.problem;
-  const auto call = spec::call_of(p, surface_of(p), spec::Product::a2, t.inputs, t.outputs).parameters;
+  const auto call =
+      spec::call_of(p, surface_of(p), spec::Product::a2, t.inputs, t.outputs).parameters;
   const auto heads = [&](const spec::Parameter& parameter, const spec::Extents& extents,
                          const std::vector<double>& rows) {
     return head_tensor(parameter, p.input_layout, extents, rows);
@@ -146,7 +150,8 @@ Gradients gradients_of(const Op::Problem& p, const Op::Outputs& outputs) {
   Gradients g{.dq = dense_rows(outputs.dq, p.input_layout, query_extents(p)),
               .dk = dense_rows(outputs.dk, p.input_layout, key_extents(p)),
               .dv = dense_rows(outputs.dv, p.input_layout, value_extents(p)),
-              .dq_rope = {}, .dk_rope = {}};
+              .dq_rope = {},
+              .dk_rope = {}};
   if (p.head_dim_rope == 0) return g;
   g.dq_rope = dense_rows(outputs.dq_rope.value(), p.input_layout, query_rope_extents(p));
   g.dk_rope = dense_rows(outputs.dk_rope.value(), p.input_layout, key_rope_extents(p));
@@ -268,7 +273,7 @@ Trial rearranged(const Trial& base, const Op::Problem& problem, const Origin& qu
     p.atten_mask = is_packed && is_shared(base.problem.atten_mask) ? spec::MaskShape::ss
                                                                    : spec::MaskShape::bnss;
   if (p.pse_shift != PseShape::absent)
-    p.pse_shift = p.pse_type >= 2             ? PseShape::slopes_bn
+    p.pse_shift = p.pse_type >= 2            ? PseShape::slopes_bn
                   : is_packed && in_one_axis ? PseShape::packed_bnss
                                              : PseShape::bnss;
   const auto queries = [&](const std::vector<double>& rows, spec::Extents to) {

@@ -14,7 +14,8 @@ namespace assay::conformance::flash {
 using Op = spec::FlashAttentionScoreGrad;
 using FlashCase = Case<Op>;
 
-/// One run: a problem and what it is given. Rows lie in the order of Extents::row; numbers are values of their type.
+/// One run: a problem and what it is given. Rows lie in the order of Extents::row; numbers are
+/// values of their type.
 struct Trial {
   Op::Problem problem;
   reference::Operands<double> rows;
@@ -36,7 +37,8 @@ bool offers(spec::FlashSurface surface, const Op::Problem& problem);
 /// An entry point that has them.
 spec::FlashSurface surface_of(const Op::Problem& problem);
 
-/// Values of the five outputs, or something else that each of their elements has. Rows in the order of Extents::row.
+/// Values of the five outputs, or something else that each of their elements has. Rows in the order
+/// of Extents::row.
 struct Gradients {
   std::vector<double> dq, dk, dv, dq_rope, dk_rope;
 };
@@ -76,13 +78,15 @@ std::vector<Number> gather(const std::vector<Number>& values, const spec::Extent
   return rows;
 }
 
-/// The trial of `problem` whose query and key rows, with everything that mask, position bias and dropout say of them, are
-/// those of `base` at other places. The shapes of pse and of a user mask become (batch, heads_q, Sq, Skv), of a mask of TND
-/// (Sq, Skv), of slopes (batch, heads_q); compressed masks stay what they are: `problem` must say the same of every pair.
+/// The trial of `problem` whose query and key rows, with everything that mask, position bias and
+/// dropout say of them, are those of `base` at other places. The shapes of pse and of a user mask
+/// become (batch, heads_q, Sq, Skv), of a mask of TND (Sq, Skv), of slopes (batch, heads_q);
+/// compressed masks stay what they are: `problem` must say the same of every pair.
 Trial rearranged(const Trial& base, const Op::Problem& problem, const Origin& query,
                  const Origin& key);
 
-/// A user mask, of shape BNSS or SS, that keeps what `keeps(b, n, i, j)` says; in SS it must say the same of all b and n.
+/// A user mask, of shape BNSS or SS, that keeps what `keeps(b, n, i, j)` says; in SS it must say
+/// the same of all b and n.
 spec::Tensor written_mask(
     const Op::Problem& problem,
     const std::function<bool(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& keeps);

@@ -54,10 +54,12 @@ Op::Problem ordinary_problem(spec::FlashSurface surface, std::size_t turn) {
 
 std::vector<Masking> maskings(spec::FlashSurface surface) {
   constexpr auto compressed = MaskShape::compressed;
-  std::vector<Masking> masks = {{0, MaskShape::ss}, {1, MaskShape::one_one_ss}, {2, compressed},
-                                {3, compressed},    {4, compressed}};
-  if (!has_rope(surface))
-    masks.insert(masks.end(), {{0, MaskShape::absent}, {6, compressed}});
+  std::vector<Masking> masks = {{0, MaskShape::ss},
+                                {1, MaskShape::one_one_ss},
+                                {2, compressed},
+                                {3, compressed},
+                                {4, compressed}};
+  if (!has_rope(surface)) masks.insert(masks.end(), {{0, MaskShape::absent}, {6, compressed}});
   if (is_unpadding(surface))
     masks.insert(masks.end(), {{7, compressed}, {8, compressed}});
   else

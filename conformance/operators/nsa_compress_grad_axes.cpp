@@ -9,7 +9,8 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 
-/// Sequences from which on a case counts as one of many, and windows beyond which tiles cross sequences.
+/// Sequences from which on a case counts as one of many, and windows beyond which tiles cross
+/// sequences.
 constexpr std::int64_t many_sequences = 16, few_windows = 64;
 
 std::int64_t windows_of(const Op::Problem& p, std::int64_t b) {
@@ -77,7 +78,8 @@ Choice axes_of(const CompressCase& c) {
   choice[overlap] = position(overlap_of(p));
   choice[lengths] = position(lengths_of(p));
   choice[tail] = position(tail_of(p));
-  choice[amount] = position(output_extents(p).tokens() <= few_windows ? Amount::few : Amount::beyond);
+  choice[amount] =
+      position(output_extents(p).tokens() <= few_windows ? Amount::few : Amount::beyond);
   choice[inputs] = position(c.inputs);
   choice[outputs] = position(c.outputs);
   return choice;

@@ -19,18 +19,18 @@ bool is_narrow(spec::DType type) { return type == spec::DType::fp16 || type == s
 
 /// Sums over the products of which one element is made. h: largest error of a declared rounding.
 struct Sums {
-  double count = 0;                            ///< of the products
+  double count = 0;  ///< of the products
   double value = 0, absolute = 0, squares = 0;
-  double rounded = 0, rounded_squares = 0;     ///< sums of h and h^2, of products and of windows' contributions
-  double random_squares = 0;                   ///< the part of rounded_squares whose errors are not known
-  double drift = 0;                            ///< what rounding the products is known to add
+  double rounded = 0,
+         rounded_squares = 0;  ///< sums of h and h^2, of products and of windows' contributions
+  double random_squares = 0;   ///< the part of rounded_squares whose errors are not known
+  double drift = 0;            ///< what rounding the products is known to add
 };
 
 /// What rounding products and contributions of windows makes of the sums.
 class Staging {
  public:
-  explicit Staging(const Arithmetic& arithmetic)
-      : arithmetic_(arithmetic), partials_(arithmetic) {
+  explicit Staging(const Arithmetic& arithmetic) : arithmetic_(arithmetic), partials_(arithmetic) {
     partials_.profile.stage = arithmetic.profile.partials;
   }
 
@@ -68,7 +68,8 @@ struct Summation {
   bool is_long;      ///< more than a few: their errors average out
 };
 
-/// Writes reference and tolerances of elements of a tensor, `judged` of which share the false alarms.
+/// Writes reference and tolerances of elements of a tensor, `judged` of which share the false
+/// alarms.
 class Writer {
  public:
   Writer(const Arithmetic& arithmetic, Expectation& expectation, std::int64_t judged)
@@ -104,7 +105,8 @@ class Writer {
 
  private:
   double cast(double ref, double error) const { return error + a_.out_error(ref + error); }
-  /// Half the distance of the smallest numbers of the accumulator: additions of fp32 are exact down there.
+  /// Half the distance of the smallest numbers of the accumulator: additions of fp32 are exact down
+  /// there.
   double accumulator_step() const {
     return a_.profile.accumulator == spec::Accumulator::fp16 ? 0x1p-25 : 0;
   }
@@ -132,7 +134,8 @@ Expectation blank(const char* name, const spec::Extents& extents, Rows rows) {
   return e;
 }
 
-/// The first product meets an empty accumulator: in fp32 that is exact, in fp16 the product is rounded.
+/// The first product meets an empty accumulator: in fp32 that is exact, in fp16 the product is
+/// rounded.
 double additions_of(std::int64_t products, const Arithmetic& arithmetic) {
   const bool is_exact = arithmetic.profile.accumulator != spec::Accumulator::fp16;
   return static_cast<double>(products > 0 && is_exact ? products - 1 : products);
@@ -163,7 +166,8 @@ Expectation expected_input_grad(const Dense& dense, const Arithmetic& arithmetic
         if (staging.rounds_contributions()) staging.contribution(s, product, std::abs(product) + h);
       }
     }
-    const Summation summation{.additions = additions_of(windows.count(), arithmetic), .is_long = false};
+    const Summation summation{.additions = additions_of(windows.count(), arithmetic),
+                              .is_long = false};
     for (std::size_t c = 0; c < sums.size(); ++c)
       writer.write(r, static_cast<std::int64_t>(c), sums[c], summation);
   });
@@ -181,8 +185,9 @@ void add_window(Sums& s, const double* gradient, const double* input, std::int64
   if (staging.rounds_products())
     for (std::int64_t c = 0; c < dim; ++c) staging.product(s, gradient[c] * input[c]);
   if (staging.rounds_contributions())
-    staging.contribution(s, dot.value, std::abs(dot.value) + s.rounded - before +
-                                           staging.accumulated(dim) * dot.absolute);
+    staging.contribution(
+        s, dot.value,
+        std::abs(dot.value) + s.rounded - before + staging.accumulated(dim) * dot.absolute);
 }
 
 Expectation expected_weight_grad(const Dense& dense, const Arithmetic& arithmetic, Rows rows) {

@@ -22,7 +22,8 @@ Rows some_of(const Rows& rows, std::int64_t count) {
   if (count >= size) return rows;
   Rows some;
   for (std::int64_t k = 0; k < count; ++k)
-    some.push_back(rows[static_cast<std::size_t>(k * (size - 1) / std::max<std::int64_t>(1, count - 1))]);
+    some.push_back(
+        rows[static_cast<std::size_t>(k * (size - 1) / std::max<std::int64_t>(1, count - 1))]);
   return some;
 }
 
@@ -45,7 +46,8 @@ Chosen chosen_rows(const Dense& dense, const JudgedRows& judged) {
         const std::int64_t n = e.position(row).n;
         return n != 0 && n != p.heads - 1;
       });
-    const std::int64_t affordable = affordable_products / std::max<std::int64_t>(1, products_of_row);
+    const std::int64_t affordable =
+        affordable_products / std::max<std::int64_t>(1, products_of_row);
     const bool is_small = static_cast<std::int64_t>(some.size()) <= affordable;
     return is_small ? some : some_of(some, std::clamp<std::int64_t>(affordable, 1, most_rows));
   };

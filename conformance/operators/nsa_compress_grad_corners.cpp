@@ -55,22 +55,22 @@ void add_extents(Corners& corners) {
     corners.add("heads", [=](CompressCase& c) { c.problem.heads = heads; });
   for (const std::int64_t head_dim : {16, 192, 256})
     corners.add("head size", [=](CompressCase& c) { c.problem.head_dim = head_dim; });
-  for (const auto& [size, stride] : {std::pair{32, 16}, {48, 16}, {64, 16}, {128, 16}, {48, 32},
-                                     {64, 48}, {128, 112}})
-    corners.add("windows of " + std::to_string(size) + " every " + std::to_string(stride) + " tokens",
-                [=](CompressCase& c) {
-                  c.problem.compress_block_size = size;
-                  c.problem.compress_stride = stride;
-                  c.problem.seq = size + 3 * stride + stride / 2;
-                });
+  for (const auto& [size, stride] :
+       {std::pair{32, 16}, {48, 16}, {64, 16}, {128, 16}, {48, 32}, {64, 48}, {128, 112}})
+    corners.add(
+        "windows of " + std::to_string(size) + " every " + std::to_string(stride) + " tokens",
+        [=](CompressCase& c) {
+          c.problem.compress_block_size = size;
+          c.problem.compress_stride = stride;
+          c.problem.seq = size + 3 * stride + stride / 2;
+        });
 }
 
 /// Beyond what pages of other operators and the host code allow.
 void add_disputed(Corners& corners) {
   for (const std::int64_t head_dim : {1, 24, 33})
-    corners.add("a head size that is no multiple of 16", [=](CompressCase& c) {
-      c.problem.head_dim = head_dim;
-    });
+    corners.add("a head size that is no multiple of 16",
+                [=](CompressCase& c) { c.problem.head_dim = head_dim; });
   corners.add("more heads than the forward names", [](CompressCase& c) { c.problem.heads = 129; });
   corners.add("a larger head than the forward names", [](CompressCase& c) {
     c.problem.heads = 1;
@@ -102,7 +102,8 @@ void add_lengths(Corners& corners) {
   corners.add_lengths("the last sequence is empty", {70, 50, 0}, 32, 16);
   corners.add_lengths("sequences of one token between windows", {64, 1, 1, 1, 64, 1, 80}, 32, 16);
   corners.add_lengths("short sequences in front of many windows", {5, 31, 0, 16 * 90}, 32, 16);
-  corners.add_lengths("short sequences among many windows", {16 * 50, 5, 31, 0, 1, 16 * 50}, 32, 16);
+  corners.add_lengths("short sequences among many windows", {16 * 50, 5, 31, 0, 1, 16 * 50}, 32,
+                      16);
   corners.add_lengths("short sequences behind many windows", {16 * 90, 5, 0, 31}, 32, 16);
   std::vector<std::int64_t> alternating;
   for (std::int64_t k = 0; k < 80; ++k) alternating.push_back(k % 2 == 0 ? 32 + k % 16 : k % 32);
@@ -170,13 +171,13 @@ std::vector<CompressCase> lattice_cases(std::uint64_t seed) {
     for (const DType dtype : {DType::fp16, DType::bf16}) {
       for (const auto& [size, stride] :
            {std::pair{32, 16}, {64, 16}, {128, 16}, {48, 32}, {80, 32}, {128, 112}}) {
-        Op::Problem p{.heads = 3, .head_dim = 48, .compress_block_size = size,
-                      .compress_stride = stride};
+        Op::Problem p{
+            .heads = 3, .head_dim = 48, .compress_block_size = size, .compress_stride = stride};
         set_lengths(p, {size + 5 * stride + 7, size - 1, 0, size, size + 2 * stride});
         add(track, dtype, p);
       }
-      Op::Problem long_sums{.heads = 2, .head_dim = 192, .compress_block_size = 32,
-                            .compress_stride = 16};
+      Op::Problem long_sums{
+          .heads = 2, .head_dim = 192, .compress_block_size = 32, .compress_stride = 16};
       set_lengths(long_sums, {0, 1500, 20, 900});
       add(track, dtype, long_sums);
     }

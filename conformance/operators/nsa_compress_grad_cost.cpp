@@ -44,7 +44,8 @@ double memory_estimate(const Case<Op>& c) {
          (input * share + weight) * judged;
 }
 
-// Filling and checking the tensors, the products of kernel and reference. Fitted to one sweep; only ratios matter.
+// Filling and checking the tensors, the products of kernel and reference. Fitted to one sweep; only
+// ratios matter.
 double expected_cost(const Case<Op>& c) {
   if (c.track == Track::phase1) return 1e-4;
   const double once = 0.003 + static_cast<double>(tensor_elements(c.problem)) * 1e-7 +

@@ -13,7 +13,8 @@ std::vector<double> dense(const spec::Tensor& tensor, const spec::Extents& e) {
   parallel_for(e.batch * e.heads, [&](std::int64_t head) {
     const std::int64_t b = head / e.heads, n = head % e.heads, length = e.length(b);
     for (std::int64_t s = 0; s < length; ++s)
-      view.read_row(b, n, s, {rows.data() + e.row(b, n, s) * e.dim, static_cast<std::size_t>(e.dim)});
+      view.read_row(b, n, s,
+                    {rows.data() + e.row(b, n, s) * e.dim, static_cast<std::size_t>(e.dim)});
   });
   return rows;
 }

@@ -45,16 +45,20 @@ void draw_window(Op::Problem& p, const Categories& k, Draws& draws) {
       const std::int64_t stride = is_frugal ? 2 : draws.integer(2, 3);
       return set(stride == 2 ? draws.one_of({5, is_frugal ? 5 : 7}) : draws.integer(7, 8), stride);
     }
-    case Overlap::many: return set(draws.integer(5, is_frugal ? 6 : 8), 1);
+    case Overlap::many:
+      return set(draws.integer(5, is_frugal ? 6 : 8), 1);
   }
 }
 
 std::int64_t draw_heads(const Categories& k, Draws& draws) {
   const bool is_frugal = is_large(k);
   switch (k.heads) {
-    case Heads::one: return 1;
-    case Heads::few: return draws.integer(2, is_frugal ? 3 : 15);
-    case Heads::many: return k.head_dim == HeadDim::least ? draws.integer(16, 24) : 16;
+    case Heads::one:
+      return 1;
+    case Heads::few:
+      return draws.integer(2, is_frugal ? 3 : 15);
+    case Heads::many:
+      return k.head_dim == HeadDim::least ? draws.integer(16, 24) : 16;
   }
   return 1;
 }
@@ -62,10 +66,14 @@ std::int64_t draw_heads(const Categories& k, Draws& draws) {
 std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
   const bool is_frugal = is_large(k);
   switch (k.head_dim) {
-    case HeadDim::least: return 16;
-    case HeadDim::narrow: return 16 * draws.integer(2, is_frugal ? 3 : 7);
-    case HeadDim::wide: return 16 * draws.integer(8, is_frugal ? 9 : 12);
-    case HeadDim::widest: return 16 * draws.integer(13, 16);
+    case HeadDim::least:
+      return 16;
+    case HeadDim::narrow:
+      return 16 * draws.integer(2, is_frugal ? 3 : 7);
+    case HeadDim::wide:
+      return 16 * draws.integer(8, is_frugal ? 9 : 12);
+    case HeadDim::widest:
+      return 16 * draws.integer(13, 16);
   }
   return 16;
 }
@@ -73,8 +81,7 @@ std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
 /// Windows of all sequences.
 std::int64_t draw_total(const Op::Problem& p, Amount amount, Draws& draws) {
   if (amount == Amount::beyond) return draws.integer(65, 72);
-  const std::int64_t affordable =
-      ordinary_elements / (p.heads * p.head_dim * p.compress_stride);
+  const std::int64_t affordable = ordinary_elements / (p.heads * p.head_dim * p.compress_stride);
   return draws.integer(6, std::clamp<std::int64_t>(affordable, 6, 60));
 }
 
@@ -99,8 +106,8 @@ Counts draw_counts(Lengths lengths, std::int64_t total, Draws& draws) {
 }
 
 /// Lengths of sequences with so many windows.
-std::vector<std::int64_t> lengths_of(const Op::Problem& p, const Counts& counts, const Categories& k,
-                                     Draws& draws) {
+std::vector<std::int64_t> lengths_of(const Op::Problem& p, const Counts& counts,
+                                     const Categories& k, Draws& draws) {
   std::vector<std::int64_t> lengths;
   std::int64_t rest = k.tail == Tail::none ? 0 : draws.integer(1, p.compress_stride - 1);
   for (const std::int64_t count : counts) {
@@ -123,15 +130,27 @@ std::vector<std::int64_t> draw_lengths(const Op::Problem& p, const Categories& k
     lengths.insert(lengths.begin() + place, static_cast<std::size_t>(times), length);
   };
   const std::int64_t full = p.compress_block_size;
-  const std::int64_t too_short = draws.one_of({std::int64_t{1}, full - 1, draws.integer(1, full - 1)});
+  const std::int64_t too_short =
+      draws.one_of({std::int64_t{1}, full - 1, draws.integer(1, full - 1)});
   const std::int64_t times = draws.integer(1, 3);
   switch (k.lengths) {
-    case Lengths::leading_empty: insert(0, 1, 0); break;
-    case Lengths::repeated: insert(draws.integer(1, std::ssize(lengths)), times, 0); break;
-    case Lengths::short_first: insert(0, times, too_short); break;
-    case Lengths::short_last: insert(std::ssize(lengths), times, too_short); break;
-    case Lengths::short_middle: insert(draws.integer(1, 2), times, too_short); break;
-    default: break;
+    case Lengths::leading_empty:
+      insert(0, 1, 0);
+      break;
+    case Lengths::repeated:
+      insert(draws.integer(1, std::ssize(lengths)), times, 0);
+      break;
+    case Lengths::short_first:
+      insert(0, times, too_short);
+      break;
+    case Lengths::short_last:
+      insert(std::ssize(lengths), times, too_short);
+      break;
+    case Lengths::short_middle:
+      insert(draws.integer(1, 2), times, too_short);
+      break;
+    default:
+      break;
   }
   // Both kinds of sequences without windows side by side.
   if ((k.lengths == Lengths::leading_empty || k.lengths == Lengths::repeated) && times == 2)
@@ -153,7 +172,9 @@ void set_lengths(Op::Problem& p, std::vector<std::int64_t> lengths) {
 
 CompressCase draw_case(const Categories& k, std::uint64_t seed) {
   Draws draws(seed);
-  CompressCase c{.inputs = k.inputs, .outputs = k.outputs, .track = k.track,
+  CompressCase c{.inputs = k.inputs,
+                 .outputs = k.outputs,
+                 .track = k.track,
                  .profile = std::string(k.profile)};
   c.problem.dtype = k.dtype;
   draw_window(c.problem, k, draws);

@@ -38,23 +38,24 @@ Exclusion rule(std::vector<std::size_t> factors, Predicate excludes) {
 }
 
 std::vector<Exclusion> exclusions() {
-  return {// The lattice has numbers of its own.
-          rule({track, profile},
-               [](const Categories& k) { return k.track != Track::bound && k.profile != "normal"; }),
-          // Of a few rows all may be zero.
-          rule({heads, amount, profile},
-               [](const Categories& k) {
-                 return k.profile == "sparse_dy" && k.heads != Heads::many && k.amount == Amount::few;
-               }),
-          // Costs seconds and says nothing that fewer channels do not.
-          rule({heads, head_dim, lengths, amount}, [](const Categories& k) {
-            const bool is_wide = k.head_dim == HeadDim::wide || k.head_dim == HeadDim::widest;
-            const bool is_long = k.amount == Amount::beyond;
-            if (k.heads == Heads::many)
-              return (is_wide && (is_long || k.lengths == Lengths::many)) ||
-                     (is_long && k.lengths == Lengths::one_window && k.head_dim != HeadDim::least);
-            return is_wide && is_long && k.lengths == Lengths::one_window && k.heads == Heads::few;
-          })};
+  return {
+      // The lattice has numbers of its own.
+      rule({track, profile},
+           [](const Categories& k) { return k.track != Track::bound && k.profile != "normal"; }),
+      // Of a few rows all may be zero.
+      rule({heads, amount, profile},
+           [](const Categories& k) {
+             return k.profile == "sparse_dy" && k.heads != Heads::many && k.amount == Amount::few;
+           }),
+      // Costs seconds and says nothing that fewer channels do not.
+      rule({heads, head_dim, lengths, amount}, [](const Categories& k) {
+        const bool is_wide = k.head_dim == HeadDim::wide || k.head_dim == HeadDim::widest;
+        const bool is_long = k.amount == Amount::beyond;
+        if (k.heads == Heads::many)
+          return (is_wide && (is_long || k.lengths == Lengths::many)) ||
+                 (is_long && k.lengths == Lengths::one_window && k.head_dim != HeadDim::least);
+        return is_wide && is_long && k.lengths == Lengths::one_window && k.heads == Heads::few;
+      })};
 }
 
 std::string_view name_of_axis(std::size_t axis) {
@@ -65,19 +66,27 @@ std::string_view name_of_axis(std::size_t axis) {
 
 std::string_view name_of_value(std::size_t axis, std::size_t value) {
   switch (axis) {
-    case dtype: return spec::to_string(dtypes.at(value));
-    case heads: return nth<3>({"one", "few", "many"}, value);
-    case head_dim: return nth<4>({"least", "narrow", "wide", "widest"}, value);
-    case overlap: return nth<5>({"part", "two", "few", "odd", "many"}, value);
+    case dtype:
+      return spec::to_string(dtypes.at(value));
+    case heads:
+      return nth<3>({"one", "few", "many"}, value);
+    case head_dim:
+      return nth<4>({"least", "narrow", "wide", "widest"}, value);
+    case overlap:
+      return nth<5>({"part", "two", "few", "odd", "many"}, value);
     case lengths:
       return nth<10>({"one_window", "single", "many", "leading_empty", "repeated", "short_first",
                       "short_last", "short_middle", "equal", "unequal"},
                      value);
-    case tail: return nth<2>({"none", "some"}, value);
-    case amount: return nth<2>({"few", "beyond_64"}, value);
+    case tail:
+      return nth<2>({"none", "some"}, value);
+    case amount:
+      return nth<2>({"few", "beyond_64"}, value);
     case inputs:
-    case outputs: return spec::to_string(stridings.at(value));
-    default: throw std::invalid_argument("factor " + std::to_string(axis) + " is no axis");
+    case outputs:
+      return spec::to_string(stridings.at(value));
+    default:
+      throw std::invalid_argument("factor " + std::to_string(axis) + " is no axis");
   }
 }
 

@@ -9,11 +9,21 @@
 
 namespace assay::conformance::compress {
 
-/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a value on each.
+/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a
+/// value on each.
 enum Factor : std::size_t {
-  dtype, heads, head_dim, overlap, lengths, tail, amount, inputs, outputs,
+  dtype,
+  heads,
+  head_dim,
+  overlap,
+  lengths,
+  tail,
+  amount,
+  inputs,
+  outputs,
   axis_count,
-  track = axis_count, profile,
+  track = axis_count,
+  profile,
   factor_count
 };
 
@@ -21,13 +31,22 @@ enum Factor : std::size_t {
 enum class Heads : std::uint8_t { one, few, many };
 /// 16; to 112; to 192; beyond. Sizes that are no multiple of 16 are corners.
 enum class HeadDim : std::uint8_t { least, narrow, wide, widest };
-/// Of windows: part: size below two strides; two: size of two strides; few: 3 or 4 strides; odd: more than two, no whole
-/// number of them; many: 5 and more.
+/// Of windows: part: size below two strides; two: size of two strides; few: 3 or 4 strides; odd:
+/// more than two, no whole number of them; many: 5 and more.
 enum class Overlap : std::uint8_t { part, two, few, odd, many };
-/// one_window: every sequence has one. Else, in this order: one sequence; 16 and more; a first one without tokens; others
-/// without tokens; a first, last or other one too short for a window; all alike; not so.
+/// one_window: every sequence has one. Else, in this order: one sequence; 16 and more; a first one
+/// without tokens; others without tokens; a first, last or other one too short for a window; all
+/// alike; not so.
 enum class Lengths : std::uint8_t {
-  one_window, single, many, leading_empty, repeated, short_first, short_last, short_middle, equal,
+  one_window,
+  single,
+  many,
+  leading_empty,
+  repeated,
+  short_first,
+  short_last,
+  short_middle,
+  equal,
   unequal
 };
 /// none: windows reach every token of the sequences that have windows.
@@ -52,7 +71,8 @@ struct Categories {
 /// What a complete choice stands for.
 Categories decode(const Choice& choice);
 
-/// All factors with what excludes what: what would mean nothing, leave nothing to judge, or cost too much. Made once.
+/// All factors with what excludes what: what would mean nothing, leave nothing to judge, or cost
+/// too much. Made once.
 const ChoiceSpace& choice_space();
 
 /// The axes of coverage.

@@ -46,7 +46,8 @@ constexpr Profile profile_list[] = {
     {"offset", "every element has mean 3 and deviation 1/2", profile::offset, 9, 3},
     {"outliers", "one element in 128 is sixteen times as large", profile::outliers, 0, 3},
     {"cancelling",
-     "rows of input and output_grad differ by 2^-5 of their size, output_grad in alternating sign: weight_grad "
+     "rows of input and output_grad differ by 2^-5 of their size, output_grad in alternating sign: "
+     "weight_grad "
      "is a small rest",
      cancelling, 0, 3},
     {"ones", "output_grad and weight are 1: input_grad counts the windows that cover a token",
@@ -55,7 +56,8 @@ constexpr Profile profile_list[] = {
     {"sparse_dy", "three rows of output_grad in four are zero, as where few tokens have a loss",
      profile::sparse_dy, 0, 1},
     {"subnormal_fp16",
-     "output_grad and weight are 2^-7 as large: half of input_grad lies in the subnormal range of fp16",
+     "output_grad and weight are 2^-7 as large: half of input_grad lies in the subnormal range of "
+     "fp16",
      [](const Place& p) { return p.normal() * (p.is(Stream::input) ? 1 : 0x1p-7); }, 0, 1},
     {"large_exponent",
      "output_grad is 2^20 (fp16: 2^3) times as large, weight 2^30 (2^3), input as much smaller",
@@ -83,7 +85,8 @@ double input_factor(const Op::Problem& p, const Profile& profile) {
   return factor;
 }
 
-spec::Tensor weights(const spec::Parameter& parameter, const Op::Problem& p, const Filling& filling) {
+spec::Tensor weights(const spec::Parameter& parameter, const Op::Problem& p,
+                     const Filling& filling) {
   spec::Parameter rows = parameter;
   rows.shape.push_back(1);
   rows.strides.push_back(1);

@@ -25,7 +25,7 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 /// What the numbers of a case are drawn from: integers up to an amplitude, times a power of two.
 struct Plan {
   std::int64_t gradient, input, weight;  ///< amplitudes of output_grad, input and weight
-  std::uint64_t one_in;                  ///< so many elements of output_grad is one that may differ from zero
+  std::uint64_t one_in;  ///< so many elements of output_grad is one that may differ from zero
   int gradient_exponent, input_exponent, weight_exponent;
 };
 
@@ -53,7 +53,8 @@ bool has_half(const spec::NumericsProfile& numerics, spec::DType io) {
          numerics.accumulator == spec::Accumulator::fp16;
 }
 
-/// a1: products have no more bits than any type that a kernel stages in. a2: they have more, so that staging rounds.
+/// a1: products have no more bits than any type that a kernel stages in. a2: they have more, so
+/// that staging rounds.
 Plan first_plan(const Case<Op>& c, const spec::NumericsProfile& numerics, const Exactness& exact) {
   const int io_bits = spec::format_of(c.problem.dtype).significand_bits;
   Plan plan{};
@@ -178,31 +179,36 @@ Sums summed(const spec::Extents& e, const std::vector<std::int64_t>& rows,
 class Gradients {
  public:
   Gradients(const Op::Problem& p, const Drawn& drawn)
-      : p_(p), drawn_(drawn), inputs_(input_extents(p)), windows_(output_extents(p)),
+      : p_(p),
+        drawn_(drawn),
+        inputs_(input_extents(p)),
+        windows_(output_extents(p)),
         weights_(weight_extents(p)) {}
 
   Sums input_grad(const std::vector<std::int64_t>& rows, const StagedProduct& staged) const {
-    return summed(inputs_, rows, staged, [&](const spec::RowPosition& row, std::int64_t d, auto&& add) {
-      const WindowRange covering = covering_windows(p_, row.b, row.s);
-      for (std::int64_t i = covering.first; i < covering.last; ++i) {
-        const std::int64_t w = row.s - i * p_.compress_stride;
-        add(std::int64_t{drawn_.weight[at(weights_.row(0, row.n, w))]} *
-            drawn_.gradient[at(windows_.row(row.b, row.n, i) * windows_.dim + d)]);
-      }
-    });
+    return summed(inputs_, rows, staged,
+                  [&](const spec::RowPosition& row, std::int64_t d, auto&& add) {
+                    const WindowRange covering = covering_windows(p_, row.b, row.s);
+                    for (std::int64_t i = covering.first; i < covering.last; ++i) {
+                      const std::int64_t w = row.s - i * p_.compress_stride;
+                      add(std::int64_t{drawn_.weight[at(weights_.row(0, row.n, w))]} *
+                          drawn_.gradient[at(windows_.row(row.b, row.n, i) * windows_.dim + d)]);
+                    }
+                  });
   }
 
   Sums weight_grad(const std::vector<std::int64_t>& rows, const StagedProduct& staged) const {
-    return summed(weights_, rows, staged, [&](const spec::RowPosition& row, std::int64_t, auto&& add) {
-      for (std::int64_t b = 0; b < p_.batch; ++b)
-        for (std::int64_t i = 0; i < windows_.length(b); ++i) {
-          const std::int64_t token = i * p_.compress_stride + row.s;
-          const auto* gradient = &drawn_.gradient[at(windows_.row(b, row.n, i) * windows_.dim)];
-          const auto* input = &drawn_.input[at(inputs_.row(b, row.n, token) * inputs_.dim)];
-          for (std::int64_t c = 0; c < windows_.dim; ++c)
-            add(std::int64_t{gradient[c]} * input[c]);
-        }
-    });
+    return summed(
+        weights_, rows, staged, [&](const spec::RowPosition& row, std::int64_t, auto&& add) {
+          for (std::int64_t b = 0; b < p_.batch; ++b)
+            for (std::int64_t i = 0; i < windows_.length(b); ++i) {
+              const std::int64_t token = i * p_.compress_stride + row.s;
+              const auto* gradient = &drawn_.gradient[at(windows_.row(b, row.n, i) * windows_.dim)];
+              const auto* input = &drawn_.input[at(inputs_.row(b, row.n, token) * inputs_.dim)];
+              for (std::int64_t c = 0; c < windows_.dim; ++c)
+                add(std::int64_t{gradient[c]} * input[c]);
+            }
+        });
   }
 
  private:
@@ -255,10 +261,11 @@ std::vector<Dyadic> exact_values(const Sums& sums, int exponent) {
 void require_known_staging(const Case<Op>& c, const spec::NumericsProfile& numerics) {
   if (c.track != Track::a2) return;
   const spec::Rounding round = numerics.round_stage;
-  const bool is_known = round == spec::Rounding::rne || round == spec::Rounding::rna ||
-                        round == spec::Rounding::rtz;
+  const bool is_known =
+      round == spec::Rounding::rne || round == spec::Rounding::rna || round == spec::Rounding::rtz;
   if (is_narrow(numerics.stage) && !is_known)
-    throw NoLattice("how staged products are rounded is not known: " + std::string(to_string(round)));
+    throw NoLattice("how staged products are rounded is not known: " +
+                    std::string(to_string(round)));
   if (is_narrow(numerics.partials))
     throw NoLattice("partial results are rounded, and of what they are sums is not known");
 }
@@ -311,17 +318,16 @@ void judge_lattice(const CompressLattice& lattice, const spec::NsaCompressGrad::
     return ExactOutput{.tensor = tensor,
                        .output = &output,
                        .extents = index.extents(),
-                       .element = [index](const spec::RowPosition& row, std::int64_t d) {
-                         return index(row.b, row.n, row.s, d);
-                       },
+                       .element = [index](const spec::RowPosition& row,
+                                          std::int64_t d) { return index(row.b, row.n, row.s, d); },
                        .floor = [](const spec::RowPosition&, std::int64_t) { return 0.0; }};
   };
   const auto tensors = exact_tensors(lattice, p);
   const spec::HeadIndex inputs(outputs.input_grad, spec::Layout::tnd, input_extents(p));
-  judge_exact({exact(tensors[0], outputs.input_grad, inputs),
-               exact(tensors[1], outputs.weight_grad,
-                     compress::weight_index(p, outputs.weight_grad))},
-              numerics, report);
+  judge_exact(
+      {exact(tensors[0], outputs.input_grad, inputs),
+       exact(tensors[1], outputs.weight_grad, compress::weight_index(p, outputs.weight_grad))},
+      numerics, report);
 }
 
 }  // namespace assay::conformance

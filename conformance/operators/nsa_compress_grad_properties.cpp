@@ -1,8 +1,7 @@
-#include "assay/conformance/properties.hpp"
-
 #include <string>
 #include <utility>
 
+#include "assay/conformance/properties.hpp"
 #include "operators/nsa_compress_grad_relations.hpp"
 #include "operators/nsa_compress_grad_sampling.hpp"
 
@@ -15,8 +14,7 @@ std::vector<Property> properties<spec::NsaCompressGrad>() {
     all.push_back({.name = relation->name,
                    .sentence = relation->sentence,
                    .domain = relation->domain,
-                   .agreement =
-                       relation->agreement == Agreement::bits ? "bits" : "bound"});
+                   .agreement = relation->agreement == Agreement::bits ? "bits" : "bound"});
   return all;
 }
 

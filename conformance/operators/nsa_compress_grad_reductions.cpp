@@ -78,7 +78,8 @@ std::vector<CompressCase> smaller_windows(const CompressCase& c) {
   const std::int64_t size = c.problem.compress_block_size, stride = c.problem.compress_stride;
   std::vector<CompressCase> cases;
   const auto add = [&](std::int64_t new_size, std::int64_t new_stride) {
-    if (new_size > size || new_stride > stride || (new_size == size && new_stride == stride)) return;
+    if (new_size > size || new_stride > stride || (new_size == size && new_stride == stride))
+      return;
     cases.push_back(c);
     cases.back().problem.compress_block_size = new_size;
     cases.back().problem.compress_stride = new_stride;
@@ -103,10 +104,8 @@ std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
 }
 
 std::span<const std::string_view> fields_of_reductions(std::type_identity<Op>) {
-  static constexpr std::string_view names[] = {"batch",    "heads",
-                                               "seq",      "lengths",
-                                               "head_dim", "compress_block_size",
-                                               "compress_stride"};
+  static constexpr std::string_view names[] = {
+      "batch", "heads", "seq", "lengths", "head_dim", "compress_block_size", "compress_stride"};
   return names;
 }
 

@@ -27,7 +27,8 @@ Tolerances of_one_run(const Trial& trial, const spec::NumericsProfile& profile) 
   const Op::Inputs inputs = inputs_of(trial);
   const Dense dense(trial.problem, inputs);
   const Arithmetic arithmetic(profile, trial.problem.dtype);
-  const auto both = expectations(dense, arithmetic, {all_rows(dense.inputs), all_rows(dense.weights)});
+  const auto both =
+      expectations(dense, arithmetic, {all_rows(dense.inputs), all_rows(dense.weights)});
   Tolerances result;
   for (std::size_t t = 0; t < both.size(); ++t) {
     result.tau.*gradient_tensors[t].member = with_radius(both[t].tau, both[t]);
@@ -64,7 +65,8 @@ Numbers contracted(const spec::Extents& e, const Numbers& gradient, const Number
 /// Compares the contractions of a run's two outputs with the operands that they belong to.
 Verdict compare_contractions(const Trial& trial, const Gradients& g, const Tolerances& allowed,
                              std::string_view sentence, CaseReport& report) {
-  const spec::Extents inputs = input_extents(trial.problem), weights = weight_extents(trial.problem);
+  const spec::Extents inputs = input_extents(trial.problem),
+                      weights = weight_extents(trial.problem);
   Numbers weight;  // in the order of the rows of weight_grad
   for (std::int64_t row = 0; row < weights.rows(); ++row) {
     const auto [b, n, w] = weights.position(row);
@@ -84,13 +86,14 @@ Verdict compare_contractions(const Trial& trial, const Gradients& g, const Toler
   const Numbers actual = contracted(inputs, g.input_grad, trial.rows.input),
                 predicted = contracted(weights, g.weight_grad, weight);
   const Numbers tau = tolerance(allowed.tau), tau_det = tolerance(allowed.tau_det);
-  return compare_numbers({.tensor = gradient_tensors[0].name,
-                          .actual = actual,
-                          .predicted = predicted,
-                          .tau = tau,
-                          .tau_det = tau_det,
-                          .extents = {.batch = 1, .heads = trial.problem.heads, .seq = 1, .dim = 1}},
-                         sentence, report);
+  return compare_numbers(
+      {.tensor = gradient_tensors[0].name,
+       .actual = actual,
+       .predicted = predicted,
+       .tau = tau,
+       .tau_det = tau_det,
+       .extents = {.batch = 1, .heads = trial.problem.heads, .seq = 1, .dim = 1}},
+      sentence, report);
 }
 
 /// One examination of a case: runs the kernel and compares.
@@ -118,13 +121,15 @@ class RelationTrial {
 
  private:
   Gradients run(const Trial& trial) {
-    return gradients_of(trial.problem, related_run(case_of(trial, case_), inputs_of(trial), kernel_));
+    return gradients_of(trial.problem,
+                        related_run(case_of(trial, case_), inputs_of(trial), kernel_));
   }
 
   Verdict compare(const Gradients& actual, const std::vector<Gradients>& outputs,
                   CaseReport& report) {
     const spec::NumericsProfile profile = kernel_.numerics(case_.problem);
-    const bool exact = relation_.agreement == Agreement::bits && profile.order == spec::Order::fixed;
+    const bool exact =
+        relation_.agreement == Agreement::bits && profile.order == spec::Order::fixed;
     const Tolerances allowed = exact ? Tolerances{} : tolerances(experiment_, profile);
     if (experiment_.is_contracted)
       return compare_contractions(experiment_.base, actual, allowed, relation_.sentence, report);
@@ -176,7 +181,8 @@ CaseReport examine_relation(const Case<spec::NsaCompressGrad>& c,
                             spec::Implementation<spec::NsaCompressGrad>& kernel) {
   const compress::Relation& relation = compress::relation(c.relation);
   return related(c, kernel, [&](const compress::CompressCase& asked, CaseReport& report) {
-    if (relation.applies(asked.problem)) return compress::RelationTrial(asked, kernel).judge(report);
+    if (relation.applies(asked.problem))
+      return compress::RelationTrial(asked, kernel).judge(report);
     add_note(report, "status", "the relation holds for " + std::string(relation.domain));
     return Verdict::not_applicable;
   });

@@ -11,23 +11,26 @@
 #include "operators/nsa_compress_grad_trial.hpp"
 #include "relation_comparison.hpp"
 
-/// Relations between the outputs of several runs of one kernel that every correct kernel fulfils: no reference value takes
-/// part.
+/// Relations between the outputs of several runs of one kernel that every correct kernel fulfils:
+/// no reference value takes part.
 namespace assay::conformance::compress {
 
-/// The outputs of `base` are predicted from those of the variants; an output without elements is not. `combine` adds and
-/// moves elements, times numbers that are not negative: it combines tolerances as well as values.
+/// The outputs of `base` are predicted from those of the variants; an output without elements is
+/// not. `combine` adds and moves elements, times numbers that are not negative: it combines
+/// tolerances as well as values.
 struct Experiment {
   Trial base;
   std::vector<Trial> variants;
   std::function<Gradients(const std::vector<Gradients>&)> combine;
   Gradients known = {};        ///< without variants: what the outputs of `base` must be
-  bool is_contracted = false;  ///< the sums over a head of input_grad * input and of weight_grad * weight are compared
+  bool is_contracted = false;  ///< the sums over a head of input_grad * input and of weight_grad *
+                               ///< weight are compared
 };
 
 /// The experiment that one variant has the very gradients of `base`.
 inline Experiment unchanged(Trial base, Trial variant) {
-  return {.base = std::move(base), .variants = {std::move(variant)},
+  return {.base = std::move(base),
+          .variants = {std::move(variant)},
           .combine = [](const std::vector<Gradients>& outputs) { return outputs[0]; }};
 }
 
@@ -51,12 +54,14 @@ std::span<const Relation> rearranging_relations();
 std::vector<const Relation*> relations();
 const Relation& relation(std::string_view name);
 
-/// Problems that relations are tried on: overlaps of two and of three windows, tails, sequences without windows.
+/// Problems that relations are tried on: overlaps of two and of three windows, tails, sequences
+/// without windows.
 Op::Problem even_problem(spec::DType dtype);
 Op::Problem ragged_problem(spec::DType dtype);
 std::vector<Op::Problem> of_every_kind();
 
-/// How far two runs may lie from each other, element by element. tau: with high probability; tau_det: without doubt.
+/// How far two runs may lie from each other, element by element. tau: with high probability;
+/// tau_det: without doubt.
 struct Tolerances {
   Gradients tau, tau_det;
 };

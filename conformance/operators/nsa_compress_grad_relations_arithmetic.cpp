@@ -67,12 +67,12 @@ Experiment linear_dy(const Trial& base) {
 }
 
 Experiment linear_weight(const Trial& base) {
-  return {.base = base,
-          .variants = summands<&Rows::weight>(base),
-          .combine = [](const std::vector<Gradients>& outputs) {
-            return Gradients{sum(outputs[0].input_grad, outputs[1].input_grad),
-                             outputs[0].weight_grad};
-          }};
+  return {
+      .base = base,
+      .variants = summands<&Rows::weight>(base),
+      .combine = [](const std::vector<Gradients>& outputs) {
+        return Gradients{sum(outputs[0].input_grad, outputs[1].input_grad), outputs[0].weight_grad};
+      }};
 }
 
 Experiment linear_input(const Trial& base) {
@@ -111,7 +111,8 @@ Experiment count_windows(const Trial& base) {
   return experiment;
 }
 
-/// output_grad is 1 in one channel of the middle window of each head, in the last sequence that has windows.
+/// output_grad is 1 in one channel of the middle window of each head, in the last sequence that has
+/// windows.
 Experiment isolate_window(const Trial& base) {
   const Op::Problem& p = base.problem;
   const spec::Extents inputs = input_extents(p), windows = output_extents(p),
@@ -119,8 +120,7 @@ Experiment isolate_window(const Trial& base) {
   std::int64_t b = p.batch - 1;
   while (windows.length(b) == 0) --b;
   const std::int64_t window = windows.length(b) / 2;
-  Experiment experiment{.base = base, .variants = {}, .combine = {},
-                        .known = zero_gradients(p)};
+  Experiment experiment{.base = base, .variants = {}, .combine = {}, .known = zero_gradients(p)};
   Trial& trial = experiment.base;
   std::ranges::fill(trial.rows.output_grad, 0.0);
   for (std::int64_t n = 0; n < p.heads; ++n) {
@@ -162,7 +162,8 @@ std::span<const Relation> arithmetic_relations() {
   static constexpr auto scale_weight = scale<&Rows::weight, &Gradients::input_grad>;
   static constexpr auto scale_input = scale<&Rows::input, &Gradients::weight_grad>;
   static constexpr std::string_view everything = "everything",
-                                    no_underflow = "bf16, on numbers far from overflow and underflow";
+                                    no_underflow =
+                                        "bf16, on numbers far from overflow and underflow";
   static constexpr Relation relations[] = {
       {"scale_dy", "A power of two times output_grad is that power of two times both gradients.",
        Agreement::bits, is_not_fp16, no_underflow, far_from_underflow, scale_dy},
@@ -176,7 +177,8 @@ std::span<const Relation> arithmetic_relations() {
        everything, of_every_kind, zero_dy},
       {"linear_dy", "The gradients of a sum of two output_grad are the sums of their gradients.",
        Agreement::bound, is_anything, everything, of_every_kind, linear_dy},
-      {"linear_weight", "input_grad of a sum of two weights is the sum of theirs, weight_grad stays.",
+      {"linear_weight",
+       "input_grad of a sum of two weights is the sum of theirs, weight_grad stays.",
        Agreement::bound, is_anything, everything, of_every_kind, linear_weight},
       {"linear_input", "weight_grad of a sum of two inputs is the sum of theirs, input_grad stays.",
        Agreement::bound, is_anything, everything, of_every_kind, linear_input},
@@ -185,10 +187,12 @@ std::span<const Relation> arithmetic_relations() {
       {"other_input", "input_grad does not depend on input.", Agreement::bits, is_anything,
        everything, of_every_kind, reverse<&Rows::input, &Gradients::input_grad>},
       {"count_windows",
-       "Where weight and output_grad are 1, input_grad is the number of windows that cover a token.",
+       "Where weight and output_grad are 1, input_grad is the number of windows that cover a "
+       "token.",
        Agreement::bits, is_anything, everything, of_every_kind, count_windows},
       {"isolate_window",
-       "Where output_grad is 1 at one element, input_grad is weight and weight_grad is input there.",
+       "Where output_grad is 1 at one element, input_grad is weight and weight_grad is input "
+       "there.",
        Agreement::bits, is_anything, everything, of_every_kind, isolate_window},
       {"contraction",
        "The sums over a head of input_grad * input and of weight_grad * weight are equal.",

@@ -20,7 +20,8 @@ struct Piece {
   Origins origins;
 };
 
-/// The experiment that the gradients of `base` are those of its pieces, added where pieces share a row.
+/// The experiment that the gradients of `base` are those of its pieces, added where pieces share a
+/// row.
 Experiment rearranging(const Trial& base, std::vector<Piece> pieces) {
   Experiment experiment{.base = base, .variants = {}, .combine = {}};
   for (const Piece& piece : pieces)
@@ -128,8 +129,7 @@ Experiment permute_heads(const Trial& base) {
 
 Experiment heads_alone(const Trial& base) {
   std::vector<Piece> pieces;
-  for (std::int64_t n = 0; n < base.problem.heads; ++n)
-    pieces.push_back(heads(base.problem, {n}));
+  for (std::int64_t n = 0; n < base.problem.heads; ++n) pieces.push_back(heads(base.problem, {n}));
   return rearranging(base, std::move(pieces));
 }
 
@@ -145,7 +145,8 @@ bool has_spare_tail(const Op::Problem& p) {
   return false;
 }
 
-/// Adds tokens behind every sequence, as many as make no new window. Their numbers are those of the last token.
+/// Adds tokens behind every sequence, as many as make no new window. Their numbers are those of the
+/// last token.
 Experiment append_tail(const Trial& base) {
   const Op::Problem& p = base.problem;
   Piece piece{.problem = p, .origins = {.input = same_row, .window = same_row, .head = same_head}};
@@ -156,9 +157,8 @@ Experiment append_tail(const Trial& base) {
   filled.origins.input = [p](const RowPosition& row) {
     return RowPosition{row.b, row.n, std::min(row.s, p.length(row.b) - 1)};
   };
-  Experiment experiment{.base = base,
-                        .variants = {rearranged(base, filled.problem, filled.origins)},
-                        .combine = {}};
+  Experiment experiment{
+      .base = base, .variants = {rearranged(base, filled.problem, filled.origins)}, .combine = {}};
   piece.origins.input = [p](const RowPosition& row) {
     return row.s < p.length(row.b) ? std::optional(row) : std::nullopt;
   };
@@ -170,7 +170,8 @@ Experiment append_tail(const Trial& base) {
   return experiment;
 }
 
-/// A stride of tokens in front of every sequence that has windows, whose window has a gradient of zeros.
+/// A stride of tokens in front of every sequence that has windows, whose window has a gradient of
+/// zeros.
 Experiment shift_by_stride(const Trial& base) {
   const Op::Problem& p = base.problem;
   Piece piece{.problem = p, .origins = {}};
@@ -254,12 +255,13 @@ std::span<const Relation> rearranging_relations() {
       {"sequences_alone",
        "Sequences have their own input_grad; weight_grad is the sum over the sequences.", bound,
        has_sequences, sequences, of_every_kind, sequences_alone},
-      {"permute_sequences", "Sequences in another order: input_grad moves along, weight_grad stays.",
-       bound, has_sequences, sequences, ragged_problems, permute_sequences},
+      {"permute_sequences",
+       "Sequences in another order: input_grad moves along, weight_grad stays.", bound,
+       has_sequences, sequences, ragged_problems, permute_sequences},
       {"drop_short", "Sequences that are too short for a window change nothing.", bound,
        has_short_sequences, "some sequence without windows", ragged_problems, drop_short},
-      {"leading_empty", "An empty sequence in front, a leading 0 of the sums, changes nothing.", bound,
-       is_anything, everything, of_every_kind, insert_empty},
+      {"leading_empty", "An empty sequence in front, a leading 0 of the sums, changes nothing.",
+       bound, is_anything, everything, of_every_kind, insert_empty},
       {"repeated_sums", "Empty sequences behind every one, repeated sums, change nothing.", bound,
        is_anything, everything, of_every_kind, repeat_sums},
       {"permute_heads", "Heads in another order: both gradients move along.", bits, has_heads,

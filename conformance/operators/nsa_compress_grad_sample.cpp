@@ -14,8 +14,8 @@ std::vector<Case<spec::NsaCompressGrad>> sample(const SamplingPlan& plan) {
   cases.add(compress::relation_cases(plan.seed));
   cases.add(compress::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(compress::completing_cases(plan.seed, cases.cases()));
-  cases.add(compress::model_cases(plan.full ? compress::ModelExtent::whole
-                                            : compress::ModelExtent::cut));
+  cases.add(
+      compress::model_cases(plan.full ? compress::ModelExtent::whole : compress::ModelExtent::cut));
   return cases.take();
 }
 

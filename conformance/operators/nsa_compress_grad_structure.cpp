@@ -15,7 +15,9 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 /// Magnitudes of the operands of each head.
 struct Magnitudes {
   explicit Magnitudes(const Dense& dense)
-      : gradient_sum(at(dense.problem.heads)), gradient(gradient_sum), input(gradient_sum),
+      : gradient_sum(at(dense.problem.heads)),
+        gradient(gradient_sum),
+        input(gradient_sum),
         weight_sum(gradient_sum) {
     const auto add = [](const double* row, std::int64_t dim, double& sum, double& largest) {
       for (std::int64_t c = 0; c < dim; ++c) {
@@ -56,8 +58,7 @@ void check_values(const Checked& c, const Arithmetic& arithmetic, std::vector<Fi
   const bool is_half_inside = profile.stage == spec::DType::fp16 ||
                               profile.partials == spec::DType::fp16 ||
                               profile.accumulator == spec::Accumulator::fp16;
-  const double threshold =
-      overflow_threshold(is_half_inside ? spec::DType::fp16 : arithmetic.io);
+  const double threshold = overflow_threshold(is_half_inside ? spec::DType::fp16 : arithmetic.io);
   const spec::Extents& e = c.index.extents();
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t n = 0; n < e.heads; ++n) {
@@ -91,18 +92,20 @@ std::vector<Finding> check_structure(const Case<Op>& c, const Dense& dense,
                 .tensor = outputs.input_grad,
                 .index = {outputs.input_grad, spec::Layout::tnd, dense.inputs},
                 .is_reached = is_covered,
-                .limit = [&](std::int64_t n) {
-                  return magnitudes.weight_sum[at(n)] * magnitudes.gradient[at(n)];
-                }},
+                .limit =
+                    [&](std::int64_t n) {
+                      return magnitudes.weight_sum[at(n)] * magnitudes.gradient[at(n)];
+                    }},
                arithmetic, findings);
   const bool has_windows = dense.outputs.tokens() > 0;
   check_values({.name = "weight_grad",
                 .tensor = outputs.weight_grad,
                 .index = weight_index(dense.problem, outputs.weight_grad),
                 .is_reached = [=](const spec::RowPosition&) { return has_windows; },
-                .limit = [&](std::int64_t n) {
-                  return magnitudes.gradient_sum[at(n)] * magnitudes.input[at(n)];
-                }},
+                .limit =
+                    [&](std::int64_t n) {
+                      return magnitudes.gradient_sum[at(n)] * magnitudes.input[at(n)];
+                    }},
                arithmetic, findings);
   return findings;
 }

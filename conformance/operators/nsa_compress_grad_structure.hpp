@@ -9,9 +9,10 @@
 
 namespace assay::conformance::compress {
 
-/// What every element of both outputs is checked for, judged or not: storage outside the view untouched, viewed elements
-/// written, finite where nothing can overflow, exactly zero where no window reaches.
-/// Returns the findings, at most a few per rule and tensor, each rule with its count.
+/// What every element of both outputs is checked for, judged or not: storage outside the view
+/// untouched, viewed elements written, finite where nothing can overflow, exactly zero where no
+/// window reaches. Returns the findings, at most a few per rule and tensor, each rule with its
+/// count.
 std::vector<Finding> check_structure(const Case<Op>& c, const Dense& dense,
                                      const Arithmetic& arithmetic, const Op::Outputs& outputs);
 

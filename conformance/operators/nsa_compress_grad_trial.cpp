@@ -30,8 +30,7 @@ Trial trial_of(const Op::Problem& problem, const Op::Inputs& inputs) {
 
 Op::Inputs inputs_of(const Trial& t) {
   const Op::Problem& p = t.problem;
-  const auto call =
-      spec::call_of(p, {}, spec::Product::a2, t.inputs, t.outputs).parameters;
+  const auto call = spec::call_of(p, {}, spec::Product::a2, t.inputs, t.outputs).parameters;
   Op::Inputs inputs{
       .output_grad = packed_tensor(call.output_grad, output_extents(p), t.rows.output_grad),
       .input = packed_tensor(call.input, input_extents(p), t.rows.input),
@@ -81,8 +80,7 @@ Trial rearranged(const Trial& base, const Op::Problem& p, const Origins& origins
                                     output_extents(p), origins.window);
   for (std::int64_t w = 0; w < p.compress_block_size; ++w)
     for (std::int64_t n = 0; n < p.heads; ++n)
-      moved.rows.weight.push_back(
-          base.rows.weight[at(w * base.problem.heads + origins.head(n))]);
+      moved.rows.weight.push_back(base.rows.weight[at(w * base.problem.heads + origins.head(n))]);
   return moved;
 }
 

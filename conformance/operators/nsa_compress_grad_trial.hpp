@@ -30,8 +30,8 @@ Op::Inputs inputs_of(const Trial& trial);
 /// Whether two trials ask a kernel for the very same thing.
 bool is_same_run(const Trial& a, const Trial& b);
 
-/// Values of both outputs, or something else that each of their elements has: rows in the order of Extents::row, those of
-/// weight_grad as `weight_extents` numbers them.
+/// Values of both outputs, or something else that each of their elements has: rows in the order of
+/// Extents::row, those of weight_grad as `weight_extents` numbers them.
 struct Gradients {
   std::vector<double> input_grad, weight_grad;
 };
@@ -59,7 +59,8 @@ struct Origins {
   std::function<std::int64_t(std::int64_t head)> head;
 };
 
-/// The trial of `problem`, with as many channels as `base` has, whose rows are those of `base` at other places.
+/// The trial of `problem`, with as many channels as `base` has, whose rows are those of `base` at
+/// other places.
 Trial rearranged(const Trial& base, const Op::Problem& problem, const Origins& origins);
 
 /// Adds the gradients of a rearranged trial at the places where its rows come from.

@@ -1,6 +1,5 @@
-#include "operators/nsa_compress_grad_sampling.hpp"
-
 #include "breaking_calls.hpp"
+#include "operators/nsa_compress_grad_sampling.hpp"
 #include "varied_calls.hpp"
 
 namespace assay::conformance::compress {
@@ -14,7 +13,10 @@ std::vector<CompressCase> legal_calls() {
   const auto add = [&](spec::DType dtype, std::int64_t size, std::int64_t stride,
                        std::vector<std::int64_t> lengths) {
     CompressCase c{.track = Track::phase1};
-    c.problem = {.dtype = dtype, .heads = 3, .head_dim = 32, .compress_block_size = size,
+    c.problem = {.dtype = dtype,
+                 .heads = 3,
+                 .head_dim = 32,
+                 .compress_block_size = size,
                  .compress_stride = stride};
     set_lengths(c.problem, std::move(lengths));
     calls.push_back(std::move(c));

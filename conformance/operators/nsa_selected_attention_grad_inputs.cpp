@@ -39,8 +39,8 @@ reference::SelectedForward<double> forward_of(const Op::Problem& p, const Op::In
     reference::SelectedForward<double> own;
     for (std::int64_t row = first; row < std::min(first + rows_of_task, queries.rows()); ++row) {
       const auto [b, n, i] = queries.position(row);
-      groups[static_cast<std::size_t>(b * p.heads_kv + n / p.group())]->append_row(
-          0, n % p.group(), i, own);
+      groups[static_cast<std::size_t>(b * p.heads_kv + n / p.group())]->append_row(0, n % p.group(),
+                                                                                   i, own);
     }
     std::ranges::copy(own.softmax_max, all.softmax_max.begin() + first);
     std::ranges::copy(own.softmax_sum, all.softmax_sum.begin() + first);

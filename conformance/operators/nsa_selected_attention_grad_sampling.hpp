@@ -40,7 +40,8 @@ std::vector<SelectedCase> random_cases(std::uint64_t seed, std::int64_t count);
 /// besides what it implies, no other row. Errors: std::logic_error naming the row that no call
 /// breaks so.
 std::vector<SelectedCase> violation_cases();
-/// Of every variant of a row a case with numbers for each entry point whose page states it, and for one other in turn.
+/// Of every variant of a row a case with numbers for each entry point whose page states it, and for
+/// one other in turn.
 std::vector<SelectedCase> variant_cases();
 
 /// What is kept of the model shapes: of `cut` a share that costs less than a second, `whole` as

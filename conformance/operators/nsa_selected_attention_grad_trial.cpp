@@ -65,8 +65,8 @@ Trial rearranged(const Trial& base, const Op::Problem& p, const Origin& query, c
                .softmax_sum = queries(base.rows.softmax_sum, old_one, one),
                .attention_out = queries(base.rows.attention_out, attention_out_extents(old),
                                         attention_out_extents(p)),
-               .topk_indices =
-                   flash::gather(base.rows.topk_indices, topk_extents(old), topk_extents(p), list)}};
+               .topk_indices = flash::gather(base.rows.topk_indices, topk_extents(old),
+                                             topk_extents(p), list)}};
 }
 
 }  // namespace assay::conformance::selected

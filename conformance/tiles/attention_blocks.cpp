@@ -29,8 +29,13 @@ class Chunk {
   Chunk(const Dense& dense, const Arithmetic& arithmetic, const flash::AllRowTerms& rows,
         const RowSigns& signs, const RowSigns& key_signs, std::vector<QueryTile>& queries,
         std::vector<KeyTile>& keys)
-      : dense_(dense), n_(arithmetic), rows_(rows), signs_(signs), key_signs_(key_signs),
-        queries_(queries), keys_(keys) {}
+      : dense_(dense),
+        n_(arithmetic),
+        rows_(rows),
+        signs_(signs),
+        key_signs_(key_signs),
+        queries_(queries),
+        keys_(keys) {}
 
   void sum() {
     for (KeyTile& keys : keys_) {
@@ -66,8 +71,8 @@ class Chunk {
       for (std::size_t d = 0; d < panel_.value.size(); ++d) panel_.value[d][at(c)] = v[d];
       panel_.norms.key =
           std::max(panel_.norms.key, std::sqrt(flash::norm_squared(k, dense_.width())));
-      panel_.norms.value = std::max(
-          panel_.norms.value, std::sqrt(flash::norm_squared(v, dense_.problem.head_dim_v)));
+      panel_.norms.value = std::max(panel_.norms.value,
+                                    std::sqrt(flash::norm_squared(v, dense_.problem.head_dim_v)));
       signs_of_keys_[at(c)] = key_signs_(dense_.keys.row(tile.b, tile.n, tile.first + c));
     }
   }
@@ -143,16 +148,16 @@ class Chunk {
     const RowSums sums = row_sums(pairs_, signs_of_keys_);
     add_columns(pairs_, signs_(number), {errors.rigorous, errors.squares, errors.linear}, columns_);
     SharedByRow& shared = queries.rows[at(r)];
-    shared.prob += panel_.norms.key_most * ((1 + errors.prob.prob) * sums.prob +
-                                            errors.prob.one * sums.times);
+    shared.prob +=
+        panel_.norms.key_most * ((1 + errors.prob.prob) * sums.prob + errors.prob.one * sums.times);
     shared.dscore += panel_.norms.key_most * sums.dscore;
     shared.size += sums.dscore;
     add_to_keys(keys, row, errors, sums, q, dy);
     mark_overflow(queries, keys, errors, sums);
   }
 
-  void add_to_keys(KeyTile& keys, const flash::RowTerms& row, const PairErrors& e,
-                   const RowSums& s, const double* q, const double* dy) {
+  void add_to_keys(KeyTile& keys, const flash::RowTerms& row, const PairErrors& e, const RowSums& s,
+                   const double* q, const double* dy) {
     const auto linear = [](const Linear& c, double prob, double dscore, double one) {
       return c.prob * prob + c.dscore * dscore + c.one * one;
     };
@@ -163,10 +168,10 @@ class Chunk {
         {.value = dense_.scale * s.signed_dscore,
          .magnitude = scale * s.dscore,
          .rigorous = scale * linear(e.rigorous, s.prob, s.dscore, s.times),
-         .squares = square(scale) * (linear(e.squares, s.prob_squared, s.dscore_squared,
-                                            s.times_squared) + shared),
-         .linear = scale * (linear(e.linear, s.prob, s.dscore, s.times) +
-                            row.zeta_com * s.dscore + row.omega_com * s.prob)},
+         .squares = square(scale) *
+                    (linear(e.squares, s.prob_squared, s.dscore_squared, s.times_squared) + shared),
+         .linear = scale * (linear(e.linear, s.prob, s.dscore, s.times) + row.zeta_com * s.dscore +
+                            row.omega_com * s.prob)},
         q);
     keys.value.add({.value = s.signed_value,
                     .magnitude = s.value,
@@ -181,10 +186,10 @@ class Chunk {
   void mark_overflow(QueryTile& queries, KeyTile& keys, const PairErrors& e,
                      const RowSums& s) const {
     constexpr spec::DType fp16 = spec::DType::fp16;
-    const double dscore = s.most_dscore * (1 + e.dscore.dscore) + e.dscore.prob * s.prob +
-                          e.dscore.one * s.times;
-    const double value = s.most_value * (1 + e.prob.prob + 3 * n_.u) +
-                         dense_.largest_kappa * e.prob.one;
+    const double dscore =
+        s.most_dscore * (1 + e.dscore.dscore) + e.dscore.prob * s.prob + e.dscore.one * s.times;
+    const double value =
+        s.most_value * (1 + e.prob.prob + 3 * n_.u) + dense_.largest_kappa * e.prob.one;
     const bool stages = n_.profile.stage == fp16;
     const bool overflows = (stages && dscore >= overflow_threshold(fp16)) ||
                            (n_.profile.store_dp == fp16 && e.dprob >= largest_finite(fp16));

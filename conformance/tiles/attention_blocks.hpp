@@ -16,8 +16,7 @@ inline constexpr std::int64_t streams = 5;
 
 /// Five streams of channels, in the order of `RowFactors`.
 struct Sums {
-  explicit Sums(std::int64_t width)
-      : channels(width), values(flash::at(streams * width), 0.0) {}
+  explicit Sums(std::int64_t width) : channels(width), values(flash::at(streams * width), 0.0) {}
   void add(const RowFactors& factors, const double* x) {
     add_row(factors, x, channels, values.data());
   }
@@ -26,9 +25,7 @@ struct Sums {
     exempt |= other.exempt;
   }
   RowFactors of(std::int64_t d) const {
-    const auto stream = [&](std::int64_t which) {
-      return values[flash::at(which * channels + d)];
-    };
+    const auto stream = [&](std::int64_t which) { return values[flash::at(which * channels + d)]; };
     return {stream(0), stream(1), stream(2), stream(3), stream(4)};
   }
 
@@ -39,8 +36,9 @@ struct Sums {
 
 /// What the rows of a query tile share with all their pairs: it is added to the tile's sums once.
 struct SharedByRow {
-  double prob = 0, dscore = 0;  ///< sums of P + e_P and of |dS|, times the largest |k_d| of the tile
-  double size = 0;              ///< sum of |dS|
+  double prob = 0,
+         dscore = 0;  ///< sums of P + e_P and of |dS|, times the largest |k_d| of the tile
+  double size = 0;    ///< sum of |dS|
 };
 
 /// Euclidean norms of a row of Q and of dO.
@@ -66,7 +64,8 @@ struct KeyTile {
 /// Adds all pairs of the queries with the keys, of one kv head, where one of the two tiles is
 /// wanted. Queries and keys have signs of their own.
 void add_blocks(const flash::Dense& dense, const Arithmetic& arithmetic,
-                const flash::AllRowTerms& rows, const RowSigns& query_signs, const RowSigns& key_signs,
-                std::vector<QueryTile>& queries, std::vector<KeyTile>& keys);
+                const flash::AllRowTerms& rows, const RowSigns& query_signs,
+                const RowSigns& key_signs, std::vector<QueryTile>& queries,
+                std::vector<KeyTile>& keys);
 
 }  // namespace assay::conformance::tiles

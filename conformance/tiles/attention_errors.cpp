@@ -33,8 +33,12 @@ struct Worst {
 Worst worst_of(const flash::Dense& dense, const Arithmetic& n, const flash::RowTerms& row,
                double query, double dy, const KeyNorms& keys) {
   const double score = query * keys.key, dprob = dense.largest_kappa * dy * keys.value;
-  const flash::PairSums sums{.score = score, .score_abs = score, .score_sq = 0,
-                             .dprob = dprob, .dprob_abs = dprob, .dprob_sq = 0,
+  const flash::PairSums sums{.score = score,
+                             .score_abs = score,
+                             .score_sq = 0,
+                             .dprob = dprob,
+                             .dprob_abs = dprob,
+                             .dprob_sq = 0,
                              .bias = std::copysign(keys.bias, dense.scale),
                              .kappa = dense.largest_kappa};
   const flash::ExponentError x = flash::exponent_error(dense, n, row, sums);
@@ -74,13 +78,12 @@ void dscore_errors(const flash::Dense& dense, const Arithmetic& n, const flash::
   const Linear& e = errors.dscore;
   errors.rigorous = staged(e, w.stage, {.dscore = 1});
   const double h_dscore = w.stage.share * (1 + e.dscore);
-  errors.squares = {
-      .prob = square(w.h_dp) + square(free_dp) + 4 * square(w.sub) +
-              2 * smaller * square(w.stage.share * e.prob),
-      .dscore = w.exponent.v2 + square(w.exponent.h_s) + 4 * u * u +
-                2 * square(w.store_p.share * (1 + w.rho)) + larger * square(h_dscore),
-      .one = 2 * square(w.distance * (w.store_p.share * n.phi + w.store_p.step)) +
-             2 * smaller * square(w.stage.share * e.one + w.stage.step)};
+  errors.squares = {.prob = square(w.h_dp) + square(free_dp) + 4 * square(w.sub) +
+                            2 * smaller * square(w.stage.share * e.prob),
+                    .dscore = w.exponent.v2 + square(w.exponent.h_s) + 4 * u * u +
+                              2 * square(w.store_p.share * (1 + w.rho)) + larger * square(h_dscore),
+                    .one = 2 * square(w.distance * (w.store_p.share * n.phi + w.store_p.step)) +
+                           2 * smaller * square(w.stage.share * e.one + w.stage.step)};
   const double inexact = w.dprob_error + row.omega_rig;
   errors.linear = {.prob = w.dprob * (n.u_k + 2 * n.u_x) + mean_dp +
                            (dense.problem.has_dropout() ? u * w.dprob : 0) + p.prob * inexact,
@@ -96,11 +99,11 @@ void value_errors(const flash::Dense& dense, const Arithmetic& n, const flash::R
   const Rounding stage = stored ? Rounding{} : w.stage;
   const Linear e{.prob = errors.prob.prob + 3 * n.u, .one = kappa * errors.prob.one};
   errors.value_rigorous = staged(e, stage, {.prob = 1});
-  errors.value_squares = {
-      .prob = w.exponent.v2 + square(w.exponent.h_s) + 2 * square(w.store_p.share * (1 + w.rho)) +
-              larger * square(stage.share * (1 + e.prob)),
-      .one = 2 * square(kappa * (w.store_p.share * n.phi + w.store_p.step)) +
-             smaller * square(stage.share * e.one + stage.step)};
+  errors.value_squares = {.prob = w.exponent.v2 + square(w.exponent.h_s) +
+                                  2 * square(w.store_p.share * (1 + w.rho)) +
+                                  larger * square(stage.share * (1 + e.prob)),
+                          .one = 2 * square(kappa * (w.store_p.share * n.phi + w.store_p.step)) +
+                                 smaller * square(stage.share * e.one + stage.step)};
   errors.value_linear = {.prob = w.coherent + row.zeta_com + n.u, .one = n.phi * kappa};
 }
 

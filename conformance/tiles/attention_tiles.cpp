@@ -21,13 +21,13 @@ constexpr std::int64_t chunks_in_all = 8;
 
 /// What of a tile's sum is no sum over pairs.
 struct Beside {
-  double terms;             ///< length of the last sums
-  double independent = 0;   ///< square of what rows share and other rows do not
-  double shared = 0;        ///< what rows share, at its worst
-  bool scaled = false;      ///< an operand scaled in advance was rounded
-  bool partials = false;    ///< parts of the sums were rounded
-  double operands = 0;      ///< what operands scaled in advance lose where they underflow
-  double heads = 0;         ///< of all rows: the heads that add to them and two more roundings
+  double terms;            ///< length of the last sums
+  double independent = 0;  ///< square of what rows share and other rows do not
+  double shared = 0;       ///< what rows share, at its worst
+  bool scaled = false;     ///< an operand scaled in advance was rounded
+  bool partials = false;   ///< parts of the sums were rounded
+  double operands = 0;     ///< what operands scaled in advance lose where they underflow
+  double heads = 0;        ///< of all rows: the heads that add to them and two more roundings
   double floor = 0;
 };
 
@@ -81,8 +81,12 @@ class TileEngine {
  public:
   TileEngine(const Dense& dense, const Arithmetic& arithmetic, const flash::AllRowTerms& rows,
              const TileRequest& request)
-      : dense_(dense), n_(arithmetic), rows_(rows), request_(request),
-        finisher_(arithmetic, request), floor_(flash::floor_of(dense)) {
+      : dense_(dense),
+        n_(arithmetic),
+        rows_(rows),
+        request_(request),
+        finisher_(arithmetic, request),
+        floor_(flash::floor_of(dense)) {
     make_tiles();
   }
 
@@ -212,8 +216,8 @@ class TileEngine {
       const SharedByRow& sums = rows[at(r)];
       beside.operands += 2 * n_.eta_k * sums.size;
       beside.heads += sums.prob > 0 ? 2 : 0;
-      beside.independent += square(scale * row.omega_ind * sums.prob) +
-                            square(scale * row.zeta_ind * sums.dscore);
+      beside.independent +=
+          square(scale * row.omega_ind * sums.prob) + square(scale * row.zeta_ind * sums.dscore);
       beside.shared += scale * (row.omega_com * sums.prob + row.zeta_com * sums.dscore);
     }
     return beside;
@@ -265,10 +269,10 @@ std::vector<TileSums> tile_sums(const Dense& dense, const Arithmetic& arithmetic
   return TileEngine(dense, arithmetic, rows, request).sums();
 }
 
-std::vector<TileSums> tile_sums_beside(
-    const flash::JudgedRows& judged, const Dense& dense, const Arithmetic& arithmetic,
-    const std::function<const flash::AllRowTerms&()>& row_terms, std::uint64_t seed,
-    bool averages) {
+std::vector<TileSums> tile_sums_beside(const flash::JudgedRows& judged, const Dense& dense,
+                                       const Arithmetic& arithmetic,
+                                       const std::function<const flash::AllRowTerms&()>& row_terms,
+                                       std::uint64_t seed, bool averages) {
   if (std::ssize(judged.query) == dense.queries.rows() &&
       std::ssize(judged.key) == dense.keys.rows())
     return {};

@@ -25,8 +25,9 @@ std::vector<TileSums> tile_sums(const flash::Dense& dense, const Arithmetic& ari
 /// Of the gradients of a case with that seed; none where `judged` leaves no row out, else
 /// `row_terms` is asked. `averages`: whether roundings are taken for independent, which those of
 /// equal scores never are.
-std::vector<TileSums> tile_sums_beside(
-    const flash::JudgedRows& judged, const flash::Dense& dense, const Arithmetic& arithmetic,
-    const std::function<const flash::AllRowTerms&()>& row_terms, std::uint64_t seed, bool averages);
+std::vector<TileSums> tile_sums_beside(const flash::JudgedRows& judged, const flash::Dense& dense,
+                                       const Arithmetic& arithmetic,
+                                       const std::function<const flash::AllRowTerms&()>& row_terms,
+                                       std::uint64_t seed, bool averages);
 
 }  // namespace assay::conformance::tiles

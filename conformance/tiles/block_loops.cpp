@@ -49,16 +49,16 @@ struct Chains {
 
 }  // namespace
 
-[[gnu::target_clones("avx512f", "avx2", "default")]]
-void multiply(std::span<const double* const> rows, const Line* panel, std::int64_t dim, Line* out) {
+[[gnu::target_clones("avx512f", "avx2", "default")]] void multiply(
+    std::span<const double* const> rows, const Line* panel, std::int64_t dim, Line* out) {
   std::size_t r = 0;
   for (; r + block_rows <= rows.size(); r += block_rows)
     multiply_rows<block_rows>(rows.data() + r, panel, dim, out + r);
   for (; r < rows.size(); ++r) multiply_rows<1>(rows.data() + r, panel, dim, out + r);
 }
 
-[[gnu::target_clones("avx512f", "avx2", "default")]]
-void fill_pairs(const PairRow& row, Pairs& pairs) {
+[[gnu::target_clones("avx512f", "avx2", "default")]] void fill_pairs(const PairRow& row,
+                                                                     Pairs& pairs) {
   const double m = row.softmax_max, z = row.softmax_sum, delta = row.delta;
   const double* __restrict exponent = row.exponent.data();
   const double* __restrict dprob = row.dprob.data();
@@ -76,8 +76,8 @@ void fill_pairs(const PairRow& row, Pairs& pairs) {
   }
 }
 
-[[gnu::target_clones("avx512f", "avx2", "default")]]
-RowSums row_sums(const Pairs& pairs, const Line& key_signs) {
+[[gnu::target_clones("avx512f", "avx2", "default")]] RowSums row_sums(const Pairs& pairs,
+                                                                      const Line& key_signs) {
   Chains times, times2, prob, prob2, dscore, dscore2, signed_dscore, value, value2, signed_value;
   Chains most_dscore, most_value;
   for (std::size_t c = 0; c < key_signs.size(); c += lanes)
@@ -111,8 +111,10 @@ RowSums row_sums(const Pairs& pairs, const Line& key_signs) {
           .most_value = *std::ranges::max_element(most_value.chain)};
 }
 
-[[gnu::target_clones("avx512f", "avx2", "default")]]
-void add_columns(const Pairs& pairs, double sign, const ColumnErrors& errors, ColumnSums& sums) {
+[[gnu::target_clones("avx512f", "avx2", "default")]] void add_columns(const Pairs& pairs,
+                                                                      double sign,
+                                                                      const ColumnErrors& errors,
+                                                                      ColumnSums& sums) {
   const Linear rigorous = errors.rigorous, squares = errors.squares, linear = errors.linear;
   for (std::size_t c = 0; c < pairs.times.size(); ++c) {
     const double t = pairs.times[c], p = pairs.prob[c], ds = pairs.dscore[c], s = std::abs(ds);
@@ -124,8 +126,9 @@ void add_columns(const Pairs& pairs, double sign, const ColumnErrors& errors, Co
   }
 }
 
-[[gnu::target_clones("avx512f", "avx2", "default")]]
-void add_row(const RowFactors& factors, const double* x, std::int64_t dim, double* streams) {
+[[gnu::target_clones("avx512f", "avx2", "default")]] void add_row(const RowFactors& factors,
+                                                                  const double* x, std::int64_t dim,
+                                                                  double* streams) {
   double* __restrict value = streams;
   double* __restrict magnitude = streams + dim;
   double* __restrict rigorous = streams + 2 * dim;

@@ -18,8 +18,9 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 /// What the rows of a tile hold, channel by channel.
 struct Written {
   double sum = 0, magnitude = 0;
-  double casts = 0, casts_squared = 0;  ///< sums of the final casts' largest errors, of their squares
-  bool countable = true;                ///< no infinity was written, nor what stands for one
+  double casts = 0,
+         casts_squared = 0;  ///< sums of the final casts' largest errors, of their squares
+  bool countable = true;     ///< no infinity was written, nor what stands for one
 };
 
 /// Reads the sums of what was written.
@@ -59,8 +60,8 @@ std::string text_of(const TileSums& sums, const Deviation& d) {
   std::ostringstream text;
   text.precision(9);
   text << "the signed sum over rows " << tile.first << " to " << tile.first + tile.count - 1
-       << " of " << sums.name << '(' << tile.b << ',' << tile.n << ",:," << d.channel << ") is " << d.sum
-       << ", reference " << sums.value[d.tile * at(sums.extents.dim) + at(d.channel)]
+       << " of " << sums.name << '(' << tile.b << ',' << tile.n << ",:," << d.channel << ") is "
+       << d.sum << ", reference " << sums.value[d.tile * at(sums.extents.dim) + at(d.channel)]
        << ", tolerance " << d.tolerance << ": "
        << (d.proven ? "beyond the rigorous bound; no kernel of the declared profile does that"
                     : "beyond the probabilistic bound");

@@ -11,8 +11,8 @@ namespace assay::aclnn {
 
 /// What phase 1 of an operator decides.
 struct Plan {
-  std::uint64_t workspace_size = 0;                   ///< in bytes
-  std::function<void(const Bindings& tensors)> run;   ///< null: there is nothing to do
+  std::uint64_t workspace_size = 0;                  ///< in bytes
+  std::function<void(const Bindings& tensors)> run;  ///< null: there is nothing to do
 };
 
 /// What lies between the phases of one call.

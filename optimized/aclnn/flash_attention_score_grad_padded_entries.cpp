@@ -17,22 +17,38 @@ aclnnStatus aclnnFlashAttentionScoreGradGetWorkspaceSize(
     int64_t nextTokens, int64_t headNum, char* inputLayout, int64_t innerPrecise,
     int64_t sparseMode, const aclTensor* dqOut, const aclTensor* dkOut, const aclTensor* dvOut,
     const aclTensor* dpseOut, uint64_t* workspaceSize, aclOpExecutor** executor) {
-  return flash_phase_1(
-      {"aclnnFlashAttentionScoreGradGetWorkspaceSize", "aclnnFlashAttentionScoreGrad",
-       workspaceSize, executor},
-      {.surface = FlashSurface::g1, .query = query, .key = keyIn, .value = value, .dy = dy,
-       .pse_shift = pseShiftOptional, .drop_mask = dropMaskOptional,
-       .padding_mask = paddingMaskOptional, .atten_mask = attenMaskOptional,
-       .softmax_max = softmaxMaxOptional, .softmax_sum = softmaxSumOptional,
-       .softmax_in = softmaxInOptional, .attention_in = attentionInOptional,
-       .prefix = prefixOptional, .scale_value = scaleValue, .keep_prob = keepProb,
-       .pre_tokens = preTokens, .next_tokens = nextTokens, .head_num = headNum,
-       .input_layout = inputLayout, .inner_precise = innerPrecise, .sparse_mode = sparseMode,
-       .dq = dqOut, .dk = dkOut, .dv = dvOut, .dpse = dpseOut});
+  return flash_phase_1({"aclnnFlashAttentionScoreGradGetWorkspaceSize",
+                        "aclnnFlashAttentionScoreGrad", workspaceSize, executor},
+                       {.surface = FlashSurface::g1,
+                        .query = query,
+                        .key = keyIn,
+                        .value = value,
+                        .dy = dy,
+                        .pse_shift = pseShiftOptional,
+                        .drop_mask = dropMaskOptional,
+                        .padding_mask = paddingMaskOptional,
+                        .atten_mask = attenMaskOptional,
+                        .softmax_max = softmaxMaxOptional,
+                        .softmax_sum = softmaxSumOptional,
+                        .softmax_in = softmaxInOptional,
+                        .attention_in = attentionInOptional,
+                        .prefix = prefixOptional,
+                        .scale_value = scaleValue,
+                        .keep_prob = keepProb,
+                        .pre_tokens = preTokens,
+                        .next_tokens = nextTokens,
+                        .head_num = headNum,
+                        .input_layout = inputLayout,
+                        .inner_precise = innerPrecise,
+                        .sparse_mode = sparseMode,
+                        .dq = dqOut,
+                        .dk = dkOut,
+                        .dv = dvOut,
+                        .dpse = dpseOut});
 }
 
-aclnnStatus aclnnFlashAttentionScoreGrad(
-    void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, const aclrtStream stream) {
+aclnnStatus aclnnFlashAttentionScoreGrad(void* workspace, uint64_t workspaceSize,
+                                         aclOpExecutor* executor, const aclrtStream stream) {
   return phase_2({"aclnnFlashAttentionScoreGrad", workspace, workspaceSize, executor, stream});
 }
 
@@ -48,23 +64,41 @@ aclnnStatus aclnnFlashAttentionScoreGradV2GetWorkspaceSize(
     int64_t sparseMode, int64_t pseType, const aclTensor* dqOut, const aclTensor* dkOut,
     const aclTensor* dvOut, const aclTensor* dpseOut, uint64_t* workspaceSize,
     aclOpExecutor** executor) {
-  return flash_phase_1(
-      {"aclnnFlashAttentionScoreGradV2GetWorkspaceSize", "aclnnFlashAttentionScoreGradV2",
-       workspaceSize, executor},
-      {.surface = FlashSurface::g2, .query = query, .key = keyIn, .value = value, .dy = dy,
-       .pse_shift = pseShiftOptional, .drop_mask = dropMaskOptional,
-       .padding_mask = paddingMaskOptional, .atten_mask = attenMaskOptional,
-       .softmax_max = softmaxMaxOptional, .softmax_sum = softmaxSumOptional,
-       .softmax_in = softmaxInOptional, .attention_in = attentionInOptional,
-       .prefix = prefixOptional, .q_start_idx = qStartIdxOptional,
-       .kv_start_idx = kvStartIdxOptional, .scale_value = scaleValue, .keep_prob = keepProb,
-       .pre_tokens = preTokens, .next_tokens = nextTokens, .head_num = headNum,
-       .input_layout = inputLayout, .inner_precise = innerPrecise, .sparse_mode = sparseMode,
-       .pse_type = pseType, .dq = dqOut, .dk = dkOut, .dv = dvOut, .dpse = dpseOut});
+  return flash_phase_1({"aclnnFlashAttentionScoreGradV2GetWorkspaceSize",
+                        "aclnnFlashAttentionScoreGradV2", workspaceSize, executor},
+                       {.surface = FlashSurface::g2,
+                        .query = query,
+                        .key = keyIn,
+                        .value = value,
+                        .dy = dy,
+                        .pse_shift = pseShiftOptional,
+                        .drop_mask = dropMaskOptional,
+                        .padding_mask = paddingMaskOptional,
+                        .atten_mask = attenMaskOptional,
+                        .softmax_max = softmaxMaxOptional,
+                        .softmax_sum = softmaxSumOptional,
+                        .softmax_in = softmaxInOptional,
+                        .attention_in = attentionInOptional,
+                        .prefix = prefixOptional,
+                        .q_start_idx = qStartIdxOptional,
+                        .kv_start_idx = kvStartIdxOptional,
+                        .scale_value = scaleValue,
+                        .keep_prob = keepProb,
+                        .pre_tokens = preTokens,
+                        .next_tokens = nextTokens,
+                        .head_num = headNum,
+                        .input_layout = inputLayout,
+                        .inner_precise = innerPrecise,
+                        .sparse_mode = sparseMode,
+                        .pse_type = pseType,
+                        .dq = dqOut,
+                        .dk = dkOut,
+                        .dv = dvOut,
+                        .dpse = dpseOut});
 }
 
-aclnnStatus aclnnFlashAttentionScoreGradV2(
-    void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, const aclrtStream stream) {
+aclnnStatus aclnnFlashAttentionScoreGradV2(void* workspace, uint64_t workspaceSize,
+                                           aclOpExecutor* executor, const aclrtStream stream) {
   return phase_2({"aclnnFlashAttentionScoreGradV2", workspace, workspaceSize, executor, stream});
 }
 

@@ -27,10 +27,10 @@ void* Memory::allocate(std::size_t size) {
   if (size == 0) throw Failure(ACL_ERROR_INVALID_PARAM, "size is 0; it must be at least 1 B");
   const std::lock_guard lock(mutex_);
   if (size > capacity_ - used_)
-    throw Failure(ACL_ERROR_BAD_ALLOC,
-                  "size is " + std::to_string(size) + " B; of " + std::to_string(capacity_) +
-                      " B of " + std::string(kind_) + " memory " +
-                      std::to_string(capacity_ - used_) + " B are left");
+    throw Failure(ACL_ERROR_BAD_ALLOC, "size is " + std::to_string(size) + " B; of " +
+                                           std::to_string(capacity_) + " B of " +
+                                           std::string(kind_) + " memory " +
+                                           std::to_string(capacity_ - used_) + " B are left");
   auto allocation = std::make_shared<const Allocation>(size);
   std::byte* const start = allocation->begin();
   allocations_.emplace(start, std::move(allocation));
@@ -43,8 +43,8 @@ void Memory::release(const void* start, std::string_view what) {
   const std::lock_guard lock(mutex_);
   const auto found = allocations_.find(as_bytes(start));
   if (found == allocations_.end())
-    throw Failure(ACL_ERROR_INVALID_PARAM, std::string(what) + " is no start of live " +
-                                               std::string(kind_) + " memory");
+    throw Failure(ACL_ERROR_INVALID_PARAM,
+                  std::string(what) + " is no start of live " + std::string(kind_) + " memory");
   last_use = std::move(found->second);
   allocations_.erase(found);
   used_ -= last_use->size();
@@ -77,9 +77,9 @@ std::shared_ptr<const Allocation> Memory::holding(const void* first, std::size_t
   const auto behind =
       static_cast<std::size_t>(allocation->begin() + allocation->size() - as_bytes(first));
   if (size > behind)
-    throw Failure(ACL_ERROR_INVALID_PARAM,
-                  std::string(what) + " needs " + std::to_string(size) + " B; its memory ends " +
-                      std::to_string(behind) + " B behind its start");
+    throw Failure(ACL_ERROR_INVALID_PARAM, std::string(what) + " needs " + std::to_string(size) +
+                                               " B; its memory ends " + std::to_string(behind) +
+                                               " B behind its start");
   return allocation;
 }
 

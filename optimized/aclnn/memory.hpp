@@ -26,7 +26,8 @@ class Allocation {
   std::unique_ptr<std::byte, Release> bytes_;
 };
 
-/// The memory of the device, or of the host: host memory under a capacity. Safe for several threads.
+/// The memory of the device, or of the host: host memory under a capacity. Safe for several
+/// threads.
 class Memory {
  public:
   /// `kind`, for messages: "device", "host".

@@ -101,8 +101,7 @@ extern "C" {
 
 aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
                            const int64_t* stride, int64_t offset, aclFormat format,
-                           const int64_t* storageDims, uint64_t storageDimsNum,
-                           void* tensorData) {
+                           const int64_t* storageDims, uint64_t storageDimsNum, void* tensorData) {
   aclTensor* tensor = nullptr;
   operators("aclCreateTensor", [&] {
     const TensorDescription description = {.dims = viewDims,
@@ -198,8 +197,7 @@ aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
 aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
   aclScalar* scalar = nullptr;
   operators("aclCreateScalar", [&] {
-    scalar =
-        Process::get().scalars.add(std::make_shared<const Scalar>(scalar_of(value, dataType)));
+    scalar = Process::get().scalars.add(std::make_shared<const Scalar>(scalar_of(value, dataType)));
   });
   return scalar;
 }

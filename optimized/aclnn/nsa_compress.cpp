@@ -1,7 +1,6 @@
-#include "aclnnop/aclnn_nsa_compress.h"
-
 #include "aclnn/nsa_compress_forward.hpp"
 #include "aclnn/phases.hpp"
+#include "aclnnop/aclnn_nsa_compress.h"
 
 namespace assay::aclnn {
 namespace {
@@ -28,10 +27,12 @@ using namespace assay;
 
 extern "C" {
 
-aclnnStatus aclnnNsaCompressGetWorkspaceSize(
-    const aclTensor* input, const aclTensor* weight, const aclIntArray* actSeqLenOptional,
-    char* layoutOptional, int64_t compressBlockSize, int64_t compressStride, int64_t actSeqLenType,
-    aclTensor* output, uint64_t* workspaceSize, aclOpExecutor** executor) {
+aclnnStatus aclnnNsaCompressGetWorkspaceSize(const aclTensor* input, const aclTensor* weight,
+                                             const aclIntArray* actSeqLenOptional,
+                                             char* layoutOptional, int64_t compressBlockSize,
+                                             int64_t compressStride, int64_t actSeqLenType,
+                                             aclTensor* output, uint64_t* workspaceSize,
+                                             aclOpExecutor** executor) {
   const aclnn::Phase1 phase = {"aclnnNsaCompressGetWorkspaceSize", "aclnnNsaCompress",
                                workspaceSize, executor};
   return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>& device, aclnn::Operands& given) {

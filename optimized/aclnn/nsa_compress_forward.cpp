@@ -81,15 +81,15 @@ Refusal lengths(const CompressCall& c) {
              "; it must be at least the sum before it, which is " + std::to_string(before);
     before = sum;
   }
-  return unless(before == c.input.shape[0],
-                "last entry of actSeqLenOptional is " + std::to_string(before) +
-                    "; it must be the number of tokens, which is " +
-                    std::to_string(c.input.shape[0]));
+  return unless(before == c.input.shape[0], "last entry of actSeqLenOptional is " +
+                                                std::to_string(before) +
+                                                "; it must be the number of tokens, which is " +
+                                                std::to_string(c.input.shape[0]));
 }
 
 Refusal other_shapes(const CompressCall& c) {
-  if (const Refusal refusal = optimized::shape_is(
-          {"weight", &c.weight}, {c.compress_block_size, c.input.shape[1]}))
+  if (const Refusal refusal =
+          optimized::shape_is({"weight", &c.weight}, {c.compress_block_size, c.input.shape[1]}))
     return refusal;
   std::int64_t rows = 0;
   for (const std::int64_t length : lengths_of(*c.act_seq_len).all)
@@ -120,8 +120,7 @@ class Head {
       kernels_.widen(input_.bytes.data() + byte(input_, token++), storage_, dim(), row_.data());
       for (std::size_t c = 0; c < row_.size(); ++c) sums_[c] += weight * row_[c];
     }
-    kernels_.narrow(sums_.data(), 1, dim(), storage_,
-                    output.bytes.data() + byte(output, window));
+    kernels_.narrow(sums_.data(), 1, dim(), storage_, output.bytes.data() + byte(output, window));
   }
 
  private:
@@ -149,14 +148,14 @@ void refuse_unless_legal(const CompressCall& call) {
       throw spec::Rejected(spec::Status::param_invalid, "NsaCompress: " + *refusal);
 }
 
-void compress(const Compression& compression, const spec::Tensor& input,
-              const spec::Tensor& weight, spec::Tensor& output) {
+void compress(const Compression& compression, const spec::Tensor& input, const spec::Tensor& weight,
+              spec::Tensor& output) {
   for (std::int64_t n = 0; n < input.shape[1]; ++n) {
     Head head(compression, input, weight, n);
     std::int64_t first = 0, window = 0;
     for (const std::int64_t length : compression.lengths) {
-      const std::int64_t count = spec::window_count(length, compression.compress_block_size,
-                                                    compression.compress_stride);
+      const std::int64_t count =
+          spec::window_count(length, compression.compress_block_size, compression.compress_stride);
       for (std::int64_t i = 0; i < count; ++i)
         head.compress(first + i * compression.compress_stride, window++, output);
       first += length;

@@ -32,7 +32,7 @@ struct Compression {
 /// head and channel. Each sum is one fp32 chain over the tokens in ascending order, rounded once,
 /// half away from zero.
 /// Shapes: contiguous, input (T, N, D), weight (compress_block_size, N), output (T', N, D).
-void compress(const Compression& compression, const spec::Tensor& input,
-              const spec::Tensor& weight, spec::Tensor& output);
+void compress(const Compression& compression, const spec::Tensor& input, const spec::Tensor& weight,
+              spec::Tensor& output);
 
 }  // namespace assay::aclnn

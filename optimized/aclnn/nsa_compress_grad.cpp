@@ -1,7 +1,6 @@
-#include "aclnnop/aclnn_nsa_compress_grad.h"
-
 #include "aclnn/phases.hpp"
 #include "aclnn/workspace_size.hpp"
+#include "aclnnop/aclnn_nsa_compress_grad.h"
 #include "assay/optimized/nsa_compress_grad/tiling.hpp"
 
 namespace assay::aclnn {
@@ -32,8 +31,7 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
                              .weight = tensors.gather("weight")};
   Op::Outputs outputs = {.input_grad = tensors.blank("inputGradOut"),
                          .weight_grad = tensors.blank("weightGradOut")};
-  device.nsa_compress_grad.with_one(
-      [&](auto& kernel) { kernel.run(problem, inputs, outputs); });
+  device.nsa_compress_grad.with_one([&](auto& kernel) { kernel.run(problem, inputs, outputs); });
   tensors.scatter("inputGradOut", outputs.input_grad);
   tensors.scatter("weightGradOut", outputs.weight_grad);
 }
@@ -50,12 +48,10 @@ Plan decide(const std::shared_ptr<Device>& device, const Operands& operands, con
   device->nsa_compress_grad.check(call);
   operands.require_size(device->memory);
   const Op::Problem problem = problem_of(call);
-  Plan plan = {.run = [device, problem](const Bindings& tensors) {
-    run(*device, problem, tensors);
-  }};
+  Plan plan = {
+      .run = [device, problem](const Bindings& tensors) { run(*device, problem, tensors); }};
   if (spec::element_count(call.parameters.input.shape) > 0)
-    plan.workspace_size =
-        workspace_size(problem, optimized::compress::plan(problem, device->spec));
+    plan.workspace_size = workspace_size(problem, optimized::compress::plan(problem, device->spec));
   return plan;
 }
 
@@ -68,10 +64,9 @@ extern "C" {
 
 aclnnStatus aclnnNsaCompressGradGetWorkspaceSize(
     const aclTensor* outputGrad, const aclTensor* input, const aclTensor* weight,
-    const aclIntArray* actSeqLenOptionalOptional, int64_t compressBlockSize,
-    int64_t compressStride, int64_t actSeqLenType, char* layoutOptionalOptional,
-    const aclTensor* inputGradOut, const aclTensor* weightGradOut, uint64_t* workspaceSize,
-    aclOpExecutor** executor) {
+    const aclIntArray* actSeqLenOptionalOptional, int64_t compressBlockSize, int64_t compressStride,
+    int64_t actSeqLenType, char* layoutOptionalOptional, const aclTensor* inputGradOut,
+    const aclTensor* weightGradOut, uint64_t* workspaceSize, aclOpExecutor** executor) {
   const aclnn::Phase1 phase = {"aclnnNsaCompressGradGetWorkspaceSize", "aclnnNsaCompressGrad",
                                workspaceSize, executor};
   return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>& device, aclnn::Operands& given) {

@@ -1,7 +1,6 @@
-#include "aclnnop/aclnn_nsa_selected_attention.h"
-
 #include "aclnn/nsa_selected_attention_problem.hpp"
 #include "aclnn/phases.hpp"
+#include "aclnnop/aclnn_nsa_selected_attention.h"
 
 namespace assay::aclnn {
 namespace {
@@ -83,8 +82,7 @@ aclnnStatus aclnnNsaSelectedAttentionGetWorkspaceSize(
 
 aclnnStatus aclnnNsaSelectedAttention(void* workspace, uint64_t workspaceSize,
                                       aclOpExecutor* executor, const aclrtStream stream) {
-  return aclnn::phase_2(
-      {"aclnnNsaSelectedAttention", workspace, workspaceSize, executor, stream});
+  return aclnn::phase_2({"aclnnNsaSelectedAttention", workspace, workspaceSize, executor, stream});
 }
 
 }  // extern "C"

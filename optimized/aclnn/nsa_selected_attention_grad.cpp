@@ -1,8 +1,7 @@
-#include "aclnnop/aclnn_nsa_selected_attention_grad.h"
-
 #include "aclnn/nsa_selected_attention_problem.hpp"
 #include "aclnn/phases.hpp"
 #include "aclnn/workspace_size.hpp"
+#include "aclnnop/aclnn_nsa_selected_attention_grad.h"
 #include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
 
 namespace assay::aclnn {
@@ -20,9 +19,8 @@ void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
                              .softmax_max = tensors.gather("softmaxMax"),
                              .softmax_sum = tensors.gather("softmaxSum"),
                              .topk_indices = tensors.gather("topkIndices")};
-  Op::Outputs outputs = {.dq = tensors.blank("dqOut"),
-                         .dk = tensors.blank("dkOut"),
-                         .dv = tensors.blank("dvOut")};
+  Op::Outputs outputs = {
+      .dq = tensors.blank("dqOut"), .dk = tensors.blank("dkOut"), .dv = tensors.blank("dvOut")};
   device.nsa_selected_attention_grad.with_one(
       [&](auto& kernel) { kernel.run(problem, inputs, outputs); });
   tensors.scatter("dqOut", outputs.dq);
@@ -63,8 +61,8 @@ aclnnStatus aclnnNsaSelectedAttentionGradGetWorkspaceSize(
     const aclIntArray* actualSeqQLenOptional, const aclIntArray* actualSeqKvLenOptional,
     const aclTensor* attenMaskOptional, double scaleValue, int64_t selectedBlockSize,
     int64_t selectedBlockCount, int64_t headNum, char* inputLayout, int64_t sparseMode,
-    const aclTensor* dqOut, const aclTensor* dkOut, const aclTensor* dvOut,
-    uint64_t* workspaceSize, aclOpExecutor** executor) {
+    const aclTensor* dqOut, const aclTensor* dkOut, const aclTensor* dvOut, uint64_t* workspaceSize,
+    aclOpExecutor** executor) {
   const aclnn::Phase1 phase = {"aclnnNsaSelectedAttentionGradGetWorkspaceSize",
                                "aclnnNsaSelectedAttentionGrad", workspaceSize, executor};
   return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>& device, aclnn::Operands& given) {

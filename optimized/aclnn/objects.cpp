@@ -28,14 +28,14 @@ spec::Shape copy(const Numbers& numbers) {
     throw Failure(ACLNN_ERR_PARAM_INVALID, name + " has " + std::to_string(numbers.count) +
                                                " entries; at most " + std::to_string(most_axes));
   if (numbers.count > 0 && numbers.values == nullptr)
-    throw Failure(ACLNN_ERR_PARAM_NULLPTR, name + " is null; it must have " +
-                                               std::to_string(numbers.count) + " entries");
+    throw Failure(ACLNN_ERR_PARAM_NULLPTR,
+                  name + " is null; it must have " + std::to_string(numbers.count) + " entries");
   spec::Shape copied(numbers.values, numbers.values + numbers.count);
   for (const std::int64_t value : copied)
     if (value < 0)
-      throw Failure(ACLNN_ERR_PARAM_INVALID, "an entry of " + name + " is " +
-                                                 std::to_string(value) +
-                                                 "; it must not be negative");
+      throw Failure(
+          ACLNN_ERR_PARAM_INVALID,
+          "an entry of " + name + " is " + std::to_string(value) + "; it must not be negative");
   return copied;
 }
 
@@ -135,18 +135,18 @@ TensorView tensor_view(const TensorDescription& d) {
                   .offset = d.offset,
                   .storage_shape = copy({"storageDims", d.storage_dims, d.storage_rank}),
                   .start = static_cast<std::byte*>(d.start)};
-  view.strides = d.strides == nullptr ? row_major_strides(view.shape)
-                                      : copy({"stride", d.strides, d.rank});
+  view.strides =
+      d.strides == nullptr ? row_major_strides(view.shape) : copy({"stride", d.strides, d.rank});
   if (d.offset < 0)
     throw Failure(ACLNN_ERR_PARAM_INVALID,
                   "offset is " + std::to_string(d.offset) + "; it must not be negative");
   if (find(d.dtype) == nullptr)
-    throw Failure(ACLNN_ERR_PARAM_INVALID, "dataType is " + text_of(d.dtype) +
-                                               "; it must be a value of aclDataType");
-  if (find(d.format) == nullptr)
     throw Failure(ACLNN_ERR_PARAM_INVALID,
-                  "format is " + std::to_string(static_cast<int>(d.format)) +
-                      "; it must be a value of aclFormat");
+                  "dataType is " + text_of(d.dtype) + "; it must be a value of aclDataType");
+  if (find(d.format) == nullptr)
+    throw Failure(ACLNN_ERR_PARAM_INVALID, "format is " +
+                                               std::to_string(static_cast<int>(d.format)) +
+                                               "; it must be a value of aclFormat");
   return view;
 }
 

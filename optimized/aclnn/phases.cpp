@@ -20,8 +20,8 @@ void require_workspace(const Phase2& phase, std::uint64_t needed, const Memory& 
                   "; it must be at least " + std::to_string(needed));
   if (needed == 0) return;
   if (phase.workspace == nullptr)
-    throw Failure(ACLNN_ERR_PARAM_NULLPTR, "workspace is null; it must have " +
-                                               std::to_string(needed) + " B");
+    throw Failure(ACLNN_ERR_PARAM_NULLPTR,
+                  "workspace is null; it must have " + std::to_string(needed) + " B");
   memory.holding(phase.workspace, phase.workspace_size, "workspace");
 }
 

@@ -92,9 +92,8 @@ void Process::finalize() {
 
 void Process::require_initialized() const {
   if (state_ != State::initialized)
-    throw Failure(ACL_ERROR_UNINITIALIZE, state_ == State::fresh
-                                              ? "aclInit was not called"
-                                              : "aclFinalize was called");
+    throw Failure(ACL_ERROR_UNINITIALIZE,
+                  state_ == State::fresh ? "aclInit was not called" : "aclFinalize was called");
 }
 
 std::shared_ptr<Device> Process::device() const {
@@ -212,8 +211,8 @@ void synchronize(Stream& stream) { require_success(stream.wait()); }
 void synchronize_within(std::chrono::milliseconds limit, Stream& stream) {
   const auto failure = stream.wait_for(limit);
   if (!failure)
-    throw Failure(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
-                  "tasks of the stream are not done after " + std::to_string(limit.count()) + " ms");
+    throw Failure(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "tasks of the stream are not done after " +
+                                                        std::to_string(limit.count()) + " ms");
   require_success(*failure);
 }
 

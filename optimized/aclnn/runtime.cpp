@@ -40,9 +40,7 @@ aclError aclFinalize() {
 
 const char* aclGetRecentErrMsg() { return take_recent_message(); }
 
-size_t aclDataTypeSize(aclDataType dataType) {
-  return static_cast<size_t>(element_size(dataType));
-}
+size_t aclDataTypeSize(aclDataType dataType) { return static_cast<size_t>(element_size(dataType)); }
 
 float aclFloat16ToFloat(aclFloat16 value) {
   return static_cast<float>(assay::spec::from_bits(value, assay::spec::fp16_format));

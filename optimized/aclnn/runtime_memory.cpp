@@ -119,8 +119,7 @@ aclError aclrtFreeHost(void* hostPtr) {
 
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                      aclrtMemcpyKind kind) {
-  return runtime("aclrtMemcpy",
-                 [&] { prepared(Copy{dst, destMax, src, count, kind})(); });
+  return runtime("aclrtMemcpy", [&] { prepared(Copy{dst, destMax, src, count, kind})(); });
 }
 
 aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,

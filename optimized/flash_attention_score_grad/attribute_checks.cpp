@@ -121,8 +121,7 @@ Refusal token_limits(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
   if (mode != 0 && mode != 4) return std::nullopt;
   for (const auto& [q, kv] : planned_sequences(call))
-    if (const Refusal refusal =
-            mode == 0 ? edges_within(call, kv, q) : edges_within(call, q, kv))
+    if (const Refusal refusal = mode == 0 ? edges_within(call, kv, q) : edges_within(call, q, kv))
       return refusal;
   return mode == 0 ? window_open(call) : std::nullopt;
 }
@@ -151,9 +150,11 @@ Refusal outer_split_limits(const Call& call) {
   return refusal ? refusal : window_open(call);
 }
 
-/// In sparseMode 5 the mask itself holds the prefixes: without an array of them it is read like any other mask.
+/// In sparseMode 5 the mask itself holds the prefixes: without an array of them it is read like any
+/// other mask.
 Refusal prefix_given(const Call& call) {
-  if (call.attributes.sparse_mode != 6 || !is_given(call.parameters.atten_mask)) return std::nullopt;
+  if (call.attributes.sparse_mode != 6 || !is_given(call.parameters.atten_mask))
+    return std::nullopt;
   const std::int64_t batch = extents_of(call).batch;
   const auto& prefix = call.parameters.prefix;
   if (!prefix) return "prefix is null; sparseMode 6 requires it";

@@ -82,12 +82,12 @@ TensorBytes tensor_bytes(const Problem& p) {
   const std::int64_t channels = p.head_dim + p.head_dim_rope;
   const std::int64_t gradients = q * channels + kv * (channels + p.head_dim_v);
   const std::int64_t statistics = q * spec::statistics_replicas * fp32_bytes;
-  return {.inputs = {(gradients + 2 * q * p.head_dim_v) * element + 2 * statistics +
-                     optional_bytes(p)},
-          .outputs = {gradients * element},
-          .sums = {gradients * fp32_bytes},
-          .dy_and_attention = {2 * q * p.head_dim_v * element},
-          .row_terms = {statistics}};
+  return {
+      .inputs = {(gradients + 2 * q * p.head_dim_v) * element + 2 * statistics + optional_bytes(p)},
+      .outputs = {gradients * element},
+      .sums = {gradients * fp32_bytes},
+      .dy_and_attention = {2 * q * p.head_dim_v * element},
+      .row_terms = {statistics}};
 }
 
 /// Rows of one head in global memory: adjacent in BNSD, and in any layout of a single head.

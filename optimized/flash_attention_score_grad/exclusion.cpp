@@ -21,11 +21,9 @@ Exclusion::Exclusion(const Op::Problem& problem, const Op::Inputs& inputs, const
   }
 }
 
-const std::uint8_t* Exclusion::at(const Block& block, std::int64_t row,
-                                  std::int64_t column) const {
+const std::uint8_t* Exclusion::at(const Block& block, std::int64_t row, std::int64_t column) const {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(mask_->bytes.data());
-  return bytes + mask_->offset + block.b * batch_ + block.n * head_ + row * row_ +
-         column * column_;
+  return bytes + mask_->offset + block.b * batch_ + block.n * head_ + row * row_ + column * column_;
 }
 
 const std::uint8_t* Exclusion::window(const Block& block, std::int64_t shift) const {

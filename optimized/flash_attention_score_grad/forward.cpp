@@ -198,7 +198,8 @@ void Forward::weigh_row(std::int64_t i, std::int64_t columns, const ForwardTiles
     if (!is_kept(j)) score[j] = 0;
 }
 
-/// Weights enter the product with value rounded to the type of the tensors, as P does in the gradient.
+/// Weights enter the product with value rounded to the type of the tensors, as P does in the
+/// gradient.
 void Forward::stage_row(std::int64_t i, std::int64_t columns, ForwardTiles& t) const {
   float* const weight = t.scores.row(i);
   if (dropout_.present())

@@ -5,11 +5,12 @@
 
 namespace assay::optimized {
 
-/// Fills softmax_max, softmax_sum and attention_in from the other inputs. Row tiles are independent: threads change no
-/// bit. The problem has no empty extent.
+/// Fills softmax_max, softmax_sum and attention_in from the other inputs. Row tiles are
+/// independent: threads change no bit. The problem has no empty extent.
 ///
-/// Key tile by key tile, a row's sums are rescaled when its maximum grows. Statistics are those of the probabilities
-/// before dropout; these enter the product with value in the type of the tensors, not yet divided by their sum.
+/// Key tile by key tile, a row's sums are rescaled when its maximum grows. Statistics are those of
+/// the probabilities before dropout; these enter the product with value in the type of the tensors,
+/// not yet divided by their sum.
 /// Source: operator documents, forward; conventions of the operators, sections 5.6, 7 and 8.
 void compute_forward(const spec::FlashAttentionScoreGrad::Problem& problem,
                      spec::FlashAttentionScoreGrad::Inputs& inputs, const Tiling& tiling,

@@ -18,8 +18,8 @@ namespace {
 using Op = spec::FlashAttentionScoreGrad;
 using tile::Sum;
 
-/// Room for the sums of dq of a key head, and for every row tile of its query heads the key tile that
-/// may add next.
+/// Room for the sums of dq of a key head, and for every row tile of its query heads the key tile
+/// that may add next.
 struct DqSums {
   float* dq = nullptr;
   std::unique_ptr<std::atomic<std::int64_t>[]> next_key_tile;
@@ -72,9 +72,9 @@ class Gradient {
   }
   /// Rows of a head's sums of dq; of the row tiles of its group the number of one.
   Tile dq_rows(const KeyTile& key_tile, const Block& block) const {
-    const std::int64_t row = (block.n - key_tile.head * problem_.group()) *
-                                 tiling_.sequence(key_tile.b).seq_q +
-                             block.first_row;
+    const std::int64_t row =
+        (block.n - key_tile.head * problem_.group()) * tiling_.sequence(key_tile.b).seq_q +
+        block.first_row;
     const std::int64_t stride = padded(scores_.channels());
     return {.at = key_tile.slot->dq + row * stride, .stride = stride};
   }

@@ -58,9 +58,9 @@ BiasRows PositionBias::read(const Block& block, const Tile& space) const {
       widen({tensor_->offset + number * step, step, block.columns}, space.row(i));
       continue;
     }
-    widen({element({block.b, block.n, row, block.first_column}), tensor_->strides[3],
-           block.columns},
-          space.row(i));
+    widen(
+        {element({block.b, block.n, row, block.first_column}), tensor_->strides[3], block.columns},
+        space.row(i));
   }
   return {.at = space.at, .stride = space.stride};
 }
@@ -135,9 +135,9 @@ void PositionBias::compressed_row(const Block& block, std::int64_t i, float* to)
   const std::int64_t from = block.first_column + shift;
   const std::int64_t skipped = std::clamp<std::int64_t>(-from, 0, block.columns);
   const std::int64_t end = std::min(from + block.columns, problem_->seq_kv);
-  widen({element({block.b, block.n, row, from + skipped}), tensor_->strides[3],
-         end - from - skipped},
-        to + skipped);
+  widen(
+      {element({block.b, block.n, row, from + skipped}), tensor_->strides[3], end - from - skipped},
+      to + skipped);
 }
 
 std::int64_t PositionBias::element(const std::array<std::int64_t, 4>& index) const {

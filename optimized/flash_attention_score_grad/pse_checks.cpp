@@ -33,8 +33,8 @@ Refusal type_without_pse(const Call& call) {
                     " and pse_shift is null; without pse it must be 1");
 }
 
-/// Of outer tensors. In TND the extents are those of the longest sequences, and a bias of one axis lies sequence by
-/// sequence.
+/// Of outer tensors. In TND the extents are those of the longest sequences, and a bias of one axis
+/// lies sequence by sequence.
 std::vector<Shape> outer_shapes(const Call& call) {
   const CallExtents e = extents_of(call);
   std::vector<Shape> shapes = {{e.batch, e.heads_q, e.seq_q, e.seq_kv},
@@ -44,8 +44,8 @@ std::vector<Shape> outer_shapes(const Call& call) {
     shapes.insert(shapes.end(), {{e.batch, e.heads_q, alibi_rows, e.seq_kv},
                                  {1, e.heads_q, alibi_rows, e.seq_kv}});
   if (is_tnd(call))
-    shapes.insert(shapes.end(), {{saturated_count({call.parameters.key.shape[0], e.heads_q})},
-                                 {score_count(e)}});
+    shapes.insert(shapes.end(),
+                  {{saturated_count({call.parameters.key.shape[0], e.heads_q})}, {score_count(e)}});
   return shapes;
 }
 
@@ -82,8 +82,8 @@ Refusal generated_lengths(const Call& call) {
 /// Whether pse_shift has the compressed form, which is the full one where there are 1024 queries.
 bool compressed(const Call& call, const CallExtents& e) {
   const spec::Parameter& pse = call.parameters.pse_shift;
-  return is_given(pse) && !generated(call) && pse.shape.size() == 4 &&
-         pse.shape[2] == alibi_rows && e.seq_q != alibi_rows;
+  return is_given(pse) && !generated(call) && pse.shape.size() == 4 && pse.shape[2] == alibi_rows &&
+         e.seq_q != alibi_rows;
 }
 
 Refusal alibi(const Call& call) {
@@ -103,8 +103,7 @@ Refusal alibi(const Call& call) {
 
 /// The documents say it of query lengths; it is read alike for key lengths.
 Refusal no_empty_sequence(const Call& call) {
-  if (!is_tnd(call) || !is_given(call.parameters.pse_shift))
-    return std::nullopt;
+  if (!is_tnd(call) || !is_given(call.parameters.pse_shift)) return std::nullopt;
   const CallExtents e = extents_of(call);
   for (std::size_t b = 0; b < e.lengths_q.size(); ++b)
     if (e.lengths_q[b] == 0 || e.lengths_kv[b] == 0)
@@ -116,8 +115,7 @@ Refusal no_empty_sequence(const Call& call) {
 Refusal no_pse_in_mode_7(const Call& call) {
   const spec::Parameter& pse = call.parameters.pse_shift;
   return unless(call.attributes.sparse_mode != 7 || !is_given(pse),
-                "pse_shift has shape " + text_of(pse.shape) +
-                    "; it must be null in sparseMode 7");
+                "pse_shift has shape " + text_of(pse.shape) + "; it must be null in sparseMode 7");
 }
 
 /// Positions of the first query and the first key of a sequence.
@@ -141,8 +139,7 @@ bool end_together(std::int64_t q, std::int64_t kv, const Starts& starts) {
 }
 
 Refusal lengths_in_mode_8(const Call& call) {
-  if (call.attributes.sparse_mode != 8 || !is_given(call.parameters.pse_shift))
-    return std::nullopt;
+  if (call.attributes.sparse_mode != 8 || !is_given(call.parameters.pse_shift)) return std::nullopt;
   const CallExtents e = extents_of(call);
   for (std::size_t b = 0; b < e.lengths_q.size(); ++b) {
     const Starts starts = b == 0 ? starts_of(call) : Starts{};

@@ -5,8 +5,8 @@
 
 namespace assay::optimized {
 
-/// Computes the scores of a block with their position bias: products of query and key, then of their
-/// rope parts, in one chain.
+/// Computes the scores of a block with their position bias: products of query and key, then of
+/// their rope parts, in one chain.
 class Scores {
  public:
   using Op = spec::FlashAttentionScoreGrad;
@@ -40,7 +40,7 @@ class Scores {
 Rows rows_of(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Tensor& tensor,
              const spec::Extents& extents, const tile::Kernels& kernels);
 std::optional<Rows> rows_of(const spec::FlashAttentionScoreGrad::Problem& problem,
-                            const std::optional<spec::Tensor>& tensor,
-                            const spec::Extents& extents, const tile::Kernels& kernels);
+                            const std::optional<spec::Tensor>& tensor, const spec::Extents& extents,
+                            const tile::Kernels& kernels);
 
 }  // namespace assay::optimized

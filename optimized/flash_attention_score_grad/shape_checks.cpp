@@ -145,9 +145,9 @@ Refusal rope_gradient_shapes(const Call& call) {
 Refusal statistics_shapes(const Call& call) {
   const CallExtents e = extents_of(call);
   const auto& p = call.parameters;
-  const Shape expected =
-      is_tnd(call) ? Shape{p.query.shape[0], e.heads_q, spec::statistics_replicas}
-                   : Shape{e.batch, e.heads_q, e.seq_q, spec::statistics_replicas};
+  const Shape expected = is_tnd(call)
+                             ? Shape{p.query.shape[0], e.heads_q, spec::statistics_replicas}
+                             : Shape{e.batch, e.heads_q, e.seq_q, spec::statistics_replicas};
   if (const Refusal refusal = shape_is({"softmax_max", &p.softmax_max}, expected)) return refusal;
   return shape_is({"softmax_sum", &p.softmax_sum}, expected);
 }

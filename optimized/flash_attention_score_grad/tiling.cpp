@@ -80,14 +80,13 @@ std::int64_t Tiling::blocks() const {
 
 Tiling plan(const Problem& p, const device::Spec& device) {
   const std::int64_t edge = block_edge(device);
-  const BlockNeeds needs = {
-      .rows = std::min(edge, round_up(p.seq_q, fractal)),
-      .columns = std::min(edge, round_up(p.seq_kv, fractal)),
-      .head_dim = p.head_dim,
-      .head_dim_rope = p.head_dim_rope,
-      .head_dim_v = p.head_dim_v,
-      .element = spec::size_of(p.dtype),
-      .features = [&](std::int64_t scores) { return features(p, scores); }};
+  const BlockNeeds needs = {.rows = std::min(edge, round_up(p.seq_q, fractal)),
+                            .columns = std::min(edge, round_up(p.seq_kv, fractal)),
+                            .head_dim = p.head_dim,
+                            .head_dim_rope = p.head_dim_rope,
+                            .head_dim_v = p.head_dim_v,
+                            .element = spec::size_of(p.dtype),
+                            .features = [&](std::int64_t scores) { return features(p, scores); }};
   Tiling tiling{plan_block(needs, device), p.batch, {}};
   cut_sequences(p, tiling);
   return tiling;

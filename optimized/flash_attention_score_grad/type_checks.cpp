@@ -31,12 +31,9 @@ std::vector<Named> tensors_of_the_operator(const Call& call) {
 /// Those that only the pages of entry points list.
 std::vector<Named> other_tensors(const Call& call) {
   const auto& p = call.parameters;
-  return {{"padding_mask", &p.padding_mask},
-          {"softmax_max", &p.softmax_max},
-          {"softmax_sum", &p.softmax_sum},
-          {"softmax_in", &p.softmax_in},
-          {"attention_in", &p.attention_in},
-          {"dpse", &p.dpse}};
+  return {{"padding_mask", &p.padding_mask}, {"softmax_max", &p.softmax_max},
+          {"softmax_sum", &p.softmax_sum},   {"softmax_in", &p.softmax_in},
+          {"attention_in", &p.attention_in}, {"dpse", &p.dpse}};
 }
 
 /// The pages of the unpadding entry points leave these types to the general rule.
@@ -63,8 +60,7 @@ Refusal operands(const Call& call) {
 
 Refusal gradients(const Call& call) {
   const auto& p = call.parameters;
-  return first_unlike_query(
-      p.query, {{"dy", &p.dy}, {"dq", &p.dq}, {"dk", &p.dk}, {"dv", &p.dv}});
+  return first_unlike_query(p.query, {{"dy", &p.dy}, {"dq", &p.dq}, {"dk", &p.dk}, {"dv", &p.dv}});
 }
 
 Refusal attention(const Call& call) {
@@ -132,10 +128,10 @@ constexpr Check checks[] = {
     {"FAG-C22", invalid, float8},     {"FAG-C20", invalid, operands},
     {"FAG-C27", invalid, ropes},      {"FAG-C21", invalid, gradients},
     {"FAG-C21a", invalid, attention}, {"FAG-C21", invalid, rope_gradients},
-    {"FAG-C23", invalid, pse},
-    {"FAG-C24", invalid, drop_mask},  {"FAG-C25", invalid, atten_mask},
-    {"FAG-C26", invalid, statistics}, {"FAG-C28", invalid, format},
-    {"FAG-C28a", invalid, other_format}, {"FAG-C29", invalid, reserved},
+    {"FAG-C23", invalid, pse},        {"FAG-C24", invalid, drop_mask},
+    {"FAG-C25", invalid, atten_mask}, {"FAG-C26", invalid, statistics},
+    {"FAG-C28", invalid, format},     {"FAG-C28a", invalid, other_format},
+    {"FAG-C29", invalid, reserved},
 };
 
 }  // namespace

@@ -3,8 +3,7 @@
 namespace assay::optimized::compress {
 
 void refuse_unless_legal(const Check::Call& call) {
-  for (const auto group :
-       {presence_checks(), tensor_checks(), attribute_checks(), shape_checks()})
+  for (const auto group : {presence_checks(), tensor_checks(), attribute_checks(), shape_checks()})
     refuse_unless_all_hold(group, call);
 }
 

@@ -18,8 +18,9 @@ std::span<const Check> attribute_checks();
 /// Sums of lengths, and the shapes that follow from them and the window.
 std::span<const Check> shape_checks();
 
-/// Phase 1. What the documents leave open is taken as far as it can be computed: a null layout is TND,
-/// windows may lie side by side, and without sums nothing is said of the windows. Errors: spec::Rejected; the message begins with the id of the row.
+/// Phase 1. What the documents leave open is taken as far as it can be computed: a null layout is
+/// TND, windows may lie side by side, and without sums nothing is said of the windows. Errors:
+/// spec::Rejected; the message begins with the id of the row.
 /// Source: semantic specification of the NSA operators, sections 2.4 to 2.6.
 void refuse_unless_legal(const Check::Call& call);
 

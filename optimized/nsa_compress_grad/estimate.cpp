@@ -180,10 +180,9 @@ Estimate estimate(const Problem& p, const Tiling& t, const device::Spec& device)
   const Bytes weights = {p.heads * p.compress_block_size * spec::size_of(p.dtype)};
   const Cycles main = std::max({busiest.alone, l2_time(device, all.read + all.written),
                                 hbm_time(device, tensor_bytes(p, t))});
-  const Cycles pass =
-      std::max({gm_to_ub(device, {device::ceil_divide(sums.count, count)}),
-                ub_to_gm(device, {device::ceil_divide(weights.count, count)}),
-                l2_time(device, sums + weights)});
+  const Cycles pass = std::max({gm_to_ub(device, {device::ceil_divide(sums.count, count)}),
+                                ub_to_gm(device, {device::ceil_divide(weights.count, count)}),
+                                l2_time(device, sums + weights)});
   Estimate result{.busy = busiest.work.busy};
   result.makespan = cycles_of(device, device.overheads.launch.value) + main +
                     cycles_of(device, device.overheads.sync_all.value) + pass;

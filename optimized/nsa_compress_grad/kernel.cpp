@@ -84,8 +84,8 @@ void Gradient::cut_channels(const spec::Tensor& tensor, const std::vector<std::i
                    .ends = ends},
                   kernels_);
   for (std::int64_t slice = 0; slice < tiling_.slices; ++slice)
-    slices.push_back(rows.channels(slice * tiling_.channels,
-                                   tiling_.channels_of(slice, problem_.head_dim)));
+    slices.push_back(
+        rows.channels(slice * tiling_.channels, tiling_.channels_of(slice, problem_.head_dim)));
 }
 
 void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling) {
@@ -131,8 +131,8 @@ Item Gradient::item(std::int64_t number) const {
 
 void Gradient::run() {
   load_weights();
-  sums_ = workspace_.sums.reserve(problem_.heads * tiling_.partials() *
-                                  problem_.compress_block_size);
+  sums_ =
+      workspace_.sums.reserve(problem_.heads * tiling_.partials() * problem_.compress_block_size);
   const auto count = static_cast<std::size_t>(threads_);
   if (workspace_.threads.size() < count) workspace_.threads.resize(count);
   std::atomic<std::int64_t> next = 0;

@@ -16,8 +16,8 @@ Refusal tensors(const Call& call) {
 }
 
 Refusal pointers(const Call& call) {
-  return first_missing({{"workspaceSize", call.parameters.workspace_size},
-                        {"executor", call.parameters.executor}});
+  return first_missing(
+      {{"workspaceSize", call.parameters.workspace_size}, {"executor", call.parameters.executor}});
 }
 
 constexpr auto null = spec::Status::param_nullptr;

@@ -17,8 +17,7 @@ const Sums* sums_of(const Call& call) {
 
 Refusal weight_shape(const Call& call) {
   const auto& p = call.parameters;
-  return shape_is({"weight", &p.weight},
-                  {call.attributes.compress_block_size, p.input.shape[1]});
+  return shape_is({"weight", &p.weight}, {call.attributes.compress_block_size, p.input.shape[1]});
 }
 
 Refusal input_grad_shape(const Call& call) {
@@ -46,11 +45,10 @@ Refusal sums_do_not_decrease(const Call& call) {
 Refusal sums_end_with_tokens(const Call& call) {
   const Sums* const sums = sums_of(call);
   const std::int64_t tokens = call.parameters.input.shape[0];
-  return unless(sums == nullptr || sums->back() == tokens,
-                "last entry of act_seq_len is " +
-                    std::to_string(sums == nullptr ? 0 : sums->back()) +
-                    "; it must be the number of tokens of input, which is " +
-                    std::to_string(tokens));
+  return unless(
+      sums == nullptr || sums->back() == tokens,
+      "last entry of act_seq_len is " + std::to_string(sums == nullptr ? 0 : sums->back()) +
+          "; it must be the number of tokens of input, which is " + std::to_string(tokens));
 }
 
 Refusal output_grad_shape(const Call& call) {
@@ -71,12 +69,9 @@ Refusal output_grad_shape(const Call& call) {
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"NSAC-C08", invalid, weight_shape},
-    {"NSAC-C17", invalid, input_grad_shape},
-    {"NSAC-C18", invalid, weight_grad_shape},
-    {"NSAC-C14", invalid, sums_do_not_decrease},
-    {"NSAC-C15", invalid, sums_end_with_tokens},
-    {"NSAC-C16", invalid, output_grad_shape},
+    {"NSAC-C08", invalid, weight_shape},         {"NSAC-C17", invalid, input_grad_shape},
+    {"NSAC-C18", invalid, weight_grad_shape},    {"NSAC-C14", invalid, sums_do_not_decrease},
+    {"NSAC-C15", invalid, sums_end_with_tokens}, {"NSAC-C16", invalid, output_grad_shape},
 };
 
 }  // namespace

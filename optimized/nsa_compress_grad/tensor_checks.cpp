@@ -24,10 +24,9 @@ Refusal gradient_types(const Call& call) {
 
 Refusal equal_types(const Call& call) {
   const auto& p = call.parameters;
-  return first_unlike({"input", &p.input},
-                      {{"weight", &p.weight},
-                       {"input_grad", &p.input_grad},
-                       {"weight_grad", &p.weight_grad}});
+  return first_unlike(
+      {"input", &p.input},
+      {{"weight", &p.weight}, {"input_grad", &p.input_grad}, {"weight_grad", &p.weight_grad}});
 }
 
 Refusal type_of_output_grad(const Call& call) {
@@ -59,12 +58,9 @@ Refusal ranks(const Call& call) {
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"NSAC-C04", invalid, operand_types},
-    {"NSAC-C05", invalid, gradient_types},
-    {"NSAC-C06", invalid, equal_types},
-    {"NSAC-C06a", invalid, type_of_output_grad},
-    {"NSAC-C22", invalid, formats},
-    {"NSAC-C07", invalid, ranks},
+    {"NSAC-C04", invalid, operand_types}, {"NSAC-C05", invalid, gradient_types},
+    {"NSAC-C06", invalid, equal_types},   {"NSAC-C06a", invalid, type_of_output_grad},
+    {"NSAC-C22", invalid, formats},       {"NSAC-C07", invalid, ranks},
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
 
-
 #include "model/block_planner.hpp"
 #include "model/schedule.hpp"
 

@@ -31,9 +31,9 @@ std::array<NamedParameter, 3> operands(const Call& call) {
 Refusal ranks(const Call& call) {
   const auto& p = call.parameters;
   for (const NamedParameter& tensor : operands(call))
-    if (const Refusal refusal = within("rank of " + std::string(tensor.name),
-                                       std::ssize(tensor.parameter->shape), packed_rank,
-                                       longest_rank))
+    if (const Refusal refusal =
+            within("rank of " + std::string(tensor.name), std::ssize(tensor.parameter->shape),
+                   packed_rank, longest_rank))
       return refusal;
   for (const NamedParameter& tensor : {NamedParameter{"attention_out", &p.attention_out},
                                        {"attention_out_grad", &p.attention_out_grad},
@@ -114,11 +114,11 @@ Refusal head_num(const Call& call) {
 
 constexpr auto invalid = spec::Status::param_invalid;
 constexpr Check checks[] = {
-    {"NSAS-C11", invalid, layout},      {"NSAS-C12", invalid, ranks},
+    {"NSAS-C11", invalid, layout},           {"NSAS-C12", invalid, ranks},
     {"NSAS-C12a", invalid, ranks_of_layout}, {"NSAS-C36", invalid, mask_axes},
-    {"NSAS-C13", invalid, sums_counted}, {"NSAS-C15", invalid, sums_fit},
-    {"NSAS-C33", invalid, sparse_mode}, {"NSAS-C34", invalid, block_size},
-    {"NSAS-C35", invalid, block_count}, {"NSAS-C17a", invalid, head_num},
+    {"NSAS-C13", invalid, sums_counted},     {"NSAS-C15", invalid, sums_fit},
+    {"NSAS-C33", invalid, sparse_mode},      {"NSAS-C34", invalid, block_size},
+    {"NSAS-C35", invalid, block_count},      {"NSAS-C17a", invalid, head_num},
 };
 
 }  // namespace

@@ -152,8 +152,8 @@ void add_bias(const AddBias& t) {
     float* const scores = t.scores + i * t.row_stride;
     const float* const bias = t.bias + i * t.bias_stride;
     for (std::int64_t j = 0; j < t.columns; j += lanes)
-      Isa::store(scores + j, Isa::add(Isa::multiply(Isa::load(scores + j), scale),
-                                      Isa::load(bias + j)));
+      Isa::store(scores + j,
+                 Isa::add(Isa::multiply(Isa::load(scores + j), scale), Isa::load(bias + j)));
   }
 }
 

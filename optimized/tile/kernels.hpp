@@ -32,7 +32,7 @@ struct Product {
 struct AddBias {
   float* scores = nullptr;
   std::int64_t row_stride = 0;
-  const float* bias = nullptr;  ///< readable up to the next multiple of lanes of every row
+  const float* bias = nullptr;   ///< readable up to the next multiple of lanes of every row
   std::int64_t bias_stride = 0;  ///< may be 0 or negative
   std::int64_t rows = 0, columns = 0;
   float scale = 1;

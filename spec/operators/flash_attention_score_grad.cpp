@@ -57,31 +57,50 @@ Shape statistics_shape(const Op::Problem& p) {
 
 Shape mask_shape(const Op::Problem& p) {
   switch (p.atten_mask) {
-    case MaskShape::ss: return {p.seq_q, p.seq_kv};
-    case MaskShape::one_one_ss: return {1, 1, p.seq_q, p.seq_kv};
-    case MaskShape::b_one_ss: return {p.batch, 1, p.seq_q, p.seq_kv};
-    case MaskShape::bnss: return {p.batch, p.heads_q, p.seq_q, p.seq_kv};
-    case MaskShape::compressed: return compressed_shape(p, {});
-    case MaskShape::compressed_one_one_ss: return compressed_shape(p, {1, 1});
-    case MaskShape::compressed_b_one_ss: return compressed_shape(p, {p.batch, 1});
-    case MaskShape::compressed_bnss: return compressed_shape(p, {p.batch, p.heads_q});
-    case MaskShape::absent: break;
+    case MaskShape::ss:
+      return {p.seq_q, p.seq_kv};
+    case MaskShape::one_one_ss:
+      return {1, 1, p.seq_q, p.seq_kv};
+    case MaskShape::b_one_ss:
+      return {p.batch, 1, p.seq_q, p.seq_kv};
+    case MaskShape::bnss:
+      return {p.batch, p.heads_q, p.seq_q, p.seq_kv};
+    case MaskShape::compressed:
+      return compressed_shape(p, {});
+    case MaskShape::compressed_one_one_ss:
+      return compressed_shape(p, {1, 1});
+    case MaskShape::compressed_b_one_ss:
+      return compressed_shape(p, {p.batch, 1});
+    case MaskShape::compressed_bnss:
+      return compressed_shape(p, {p.batch, p.heads_q});
+    case MaskShape::absent:
+      break;
   }
   throw std::invalid_argument("mask_shape: the problem has no mask");
 }
 
 Shape pse_shape(const Op::Problem& p) {
   switch (p.pse_shift) {
-    case PseShape::bnss: return {p.batch, p.heads_q, p.seq_q, p.seq_kv};
-    case PseShape::bn1s: return {p.batch, p.heads_q, 1, p.seq_kv};
-    case PseShape::one_nss: return {1, p.heads_q, p.seq_q, p.seq_kv};
-    case PseShape::bnhs: return {p.batch, p.heads_q, compressed_pse_rows, p.seq_kv};
-    case PseShape::one_nhs: return {1, p.heads_q, compressed_pse_rows, p.seq_kv};
-    case PseShape::packed_bn1s: return {p.heads_q * key_extents(p).tokens()};
-    case PseShape::packed_bnss: return {score_count(p)};
-    case PseShape::slopes_n: return {p.heads_q};
-    case PseShape::slopes_bn: return {p.batch, p.heads_q};
-    case PseShape::absent: break;
+    case PseShape::bnss:
+      return {p.batch, p.heads_q, p.seq_q, p.seq_kv};
+    case PseShape::bn1s:
+      return {p.batch, p.heads_q, 1, p.seq_kv};
+    case PseShape::one_nss:
+      return {1, p.heads_q, p.seq_q, p.seq_kv};
+    case PseShape::bnhs:
+      return {p.batch, p.heads_q, compressed_pse_rows, p.seq_kv};
+    case PseShape::one_nhs:
+      return {1, p.heads_q, compressed_pse_rows, p.seq_kv};
+    case PseShape::packed_bn1s:
+      return {p.heads_q * key_extents(p).tokens()};
+    case PseShape::packed_bnss:
+      return {score_count(p)};
+    case PseShape::slopes_n:
+      return {p.heads_q};
+    case PseShape::slopes_bn:
+      return {p.batch, p.heads_q};
+    case PseShape::absent:
+      break;
   }
   throw std::invalid_argument("pse_shape: the problem has no pse");
 }
@@ -89,9 +108,12 @@ Shape pse_shape(const Op::Problem& p) {
 Shape drop_mask_shape(const Op::Problem& p) {
   const std::int64_t bits = score_count(p);
   switch (p.drop_mask) {
-    case DropMask::exact: return {(bits + 7) / 8};
-    case DropMask::granules: return {(bits + 127) / 128 * 16 + 32};
-    case DropMask::absent: break;
+    case DropMask::exact:
+      return {(bits + 7) / 8};
+    case DropMask::granules:
+      return {(bits + 127) / 128 * 16 + 32};
+    case DropMask::absent:
+      break;
   }
   throw std::invalid_argument("drop_mask_shape: the problem has no drop mask");
 }
@@ -114,8 +136,7 @@ Call<Op> call_of(const Op::Problem& p, FlashSurface surface, Product product, St
   t.softmax_sum = described(DType::fp32, statistics_shape(p), inputs);
   if (p.atten_mask != MaskShape::absent)
     t.atten_mask = described(p.mask_dtype, mask_shape(p), inputs);
-  if (p.pse_shift != PseShape::absent)
-    t.pse_shift = described(pse_dtype(p), pse_shape(p), inputs);
+  if (p.pse_shift != PseShape::absent) t.pse_shift = described(pse_dtype(p), pse_shape(p), inputs);
   if (p.drop_mask != DropMask::absent)
     t.drop_mask = described(DType::uint8, drop_mask_shape(p), inputs);
   t.dq = head_tensor(query_extents(p), outputs);
@@ -132,11 +153,14 @@ Call<Op> call_of(const Op::Problem& p, FlashSurface surface, Product product, St
     t.actual_seq_qlen = ends_of(query_extents(p));
     t.actual_seq_kvlen = ends_of(key_extents(p));
   }
-  call.attributes = {.scale_value = p.scale_value, .keep_prob = p.keep_prob,
-                     .pre_tokens = p.pre_tokens, .next_tokens = p.next_tokens,
+  call.attributes = {.scale_value = p.scale_value,
+                     .keep_prob = p.keep_prob,
+                     .pre_tokens = p.pre_tokens,
+                     .next_tokens = p.next_tokens,
                      .head_num = p.heads_q,
                      .input_layout = std::string(to_string(p.input_layout)),
-                     .sparse_mode = p.sparse_mode, .softmax_in_layout = {}};
+                     .sparse_mode = p.sparse_mode,
+                     .softmax_in_layout = {}};
   if (has_pse_type(surface)) {
     t.q_start_idx = host_array(p.q_start_idx);
     t.kv_start_idx = host_array(p.kv_start_idx);

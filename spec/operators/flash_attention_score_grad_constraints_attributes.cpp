@@ -45,28 +45,28 @@ FlashRow no_dropout() {
 }
 
 FlashRow drop_mask_size() {
-  return {
-      .id = "FAG-C62",
-      .statement =
-          "A dropMask in use has a bit for every score: at least N*sum(Sq*Skv)/8 bytes, rounded up.",
-      .source = {upstream_tiling, "dropMask checks"},
-      .standing = Standing::upstream,
-      .sides = {Side::accept, Side::reject},
-      .notes = "FAG-Q29",
-      .applies = [](const FlashCall& c) { return drops_by_mask(c) && drop_mask_bytes(c); },
-      .holds =
-          [](const FlashCall& c) {
-            const auto bytes = drop_mask_bytes(c);
-            return !drops_by_mask(c) || !bytes ||
-                   element_count(c.parameters.drop_mask.shape) >= *bytes;
-          },
-      .violations = {{"one_byte_less", [](FlashCall& c) {
-                        attach_drop_mask(c);
-                        if (!given(c.parameters.drop_mask)) return;
-                        Shape shape = c.parameters.drop_mask.shape;
-                        --shape.back();
-                        reshape(c.parameters.drop_mask, shape);
-                      }}}};
+  return {.id = "FAG-C62",
+          .statement =
+              "A dropMask in use has a bit for every score: at least N*sum(Sq*Skv)/8 bytes, "
+              "rounded up.",
+          .source = {upstream_tiling, "dropMask checks"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q29",
+          .applies = [](const FlashCall& c) { return drops_by_mask(c) && drop_mask_bytes(c); },
+          .holds =
+              [](const FlashCall& c) {
+                const auto bytes = drop_mask_bytes(c);
+                return !drops_by_mask(c) || !bytes ||
+                       element_count(c.parameters.drop_mask.shape) >= *bytes;
+              },
+          .violations = {{"one_byte_less", [](FlashCall& c) {
+                            attach_drop_mask(c);
+                            if (!given(c.parameters.drop_mask)) return;
+                            Shape shape = c.parameters.drop_mask.shape;
+                            --shape.back();
+                            reshape(c.parameters.drop_mask, shape);
+                          }}}};
 }
 
 FlashRow softmax_in_layout() {
@@ -164,26 +164,27 @@ FlashRow untried(std::string_view id, std::string_view statement, Source source,
           .reason = reason};
 }
 
-/// A judge that asks for a fixed order runs a kernel twice; the C interface passes both attributes always.
+/// A judge that asks for a fixed order runs a kernel twice; the C interface passes both attributes
+/// always.
 std::vector<FlashRow> rows_beside_calls() {
-  return {untried("FAG-C91",
-                  "Results may differ between runs unless aclrtCtxSetSysParamOpt asks for determinism.",
-                  {rope_page, "constraints"}, {}, Side::content, is_u3,
-                  "nothing forbids equal results; where a fixed order is declared, runs are compared"),
-          untried("FAG-C92", "scaleValue and keepProb default to 1.", {operator_page, "parameters"}, {},
-                  Side::none, is_padded, "the C interface has no defaults: every call passes both"),
-          untried("FAG-C93", "keepProb is the share of ones in dropMask.",
-                  {unpadding_page, "parameters"}, u_pages, Side::content, drops_by_mask,
-                  "bits are drawn with that share, and no number depends on how many there are")};
+  return {
+      untried("FAG-C91",
+              "Results may differ between runs unless aclrtCtxSetSysParamOpt asks for determinism.",
+              {rope_page, "constraints"}, {}, Side::content, is_u3,
+              "nothing forbids equal results; where a fixed order is declared, runs are compared"),
+      untried("FAG-C92", "scaleValue and keepProb default to 1.", {operator_page, "parameters"}, {},
+              Side::none, is_padded, "the C interface has no defaults: every call passes both"),
+      untried("FAG-C93", "keepProb is the share of ones in dropMask.",
+              {unpadding_page, "parameters"}, u_pages, Side::content, drops_by_mask,
+              "bits are drawn with that share, and no number depends on how many there are")};
 }
 
 }  // namespace
 
 std::vector<FlashRow> attribute_rows() {
-  std::vector<FlashRow> rows = {
-          keep_prob_range(), no_dropout(),    drop_mask_size(),
-          softmax_in_layout(), start_indices(), single_layout(),
-          matching_packages(), time_limit(),    default_mode()};
+  std::vector<FlashRow> rows = {keep_prob_range(),   no_dropout(),    drop_mask_size(),
+                                softmax_in_layout(), start_indices(), single_layout(),
+                                matching_packages(), time_limit(),    default_mode()};
   const auto beside = rows_beside_calls();
   rows.insert(rows.end(), beside.begin(), beside.end());
   return rows;

@@ -23,35 +23,32 @@ void miscount_heads(FlashCall& call) {
 }
 
 FlashRow grouped_heads() {
-  return {.id = "FAG-C37",
-          .statement = "The heads of query are a positive multiple of those of keyIn and value.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .sides = {Side::accept, Side::reject},
-          .applies = has_key_extents,
-          .holds =
-              [](const FlashCall& c) {
-                const auto query = query_as_given(c);
-                const auto key = key_as_given(c);
-                if (!key) return true;
-                return key->heads > 0 && query->heads >= key->heads &&
-                       query->heads % key->heads == 0;
-              },
-          .violations = {{"no_key_heads",
-                          [](FlashCall& c) {
-                            rewrite(c, [](FlashProblem& p) { p.heads_kv = 0; });
-                          }},
-                         {"more_key_heads",
-                          [](FlashCall& c) {
-                            rewrite(c, [](FlashProblem& p) { p.heads_kv = p.heads_q + 1; });
-                          }},
-                         {"no_divisor", [](FlashCall& c) {
-                            rewrite(c, [](FlashProblem& p) {
-                              p.heads_q = 3;
-                              p.heads_kv = 2;
-                            });
-                          }}}};
+  return {
+      .id = "FAG-C37",
+      .statement = "The heads of query are a positive multiple of those of keyIn and value.",
+      .source = {unpadding_page, "constraints"},
+      .standing = Standing::documented,
+      .stated_for = u_pages,
+      .sides = {Side::accept, Side::reject},
+      .applies = has_key_extents,
+      .holds =
+          [](const FlashCall& c) {
+            const auto query = query_as_given(c);
+            const auto key = key_as_given(c);
+            if (!key) return true;
+            return key->heads > 0 && query->heads >= key->heads && query->heads % key->heads == 0;
+          },
+      .violations = {
+          {"no_key_heads",
+           [](FlashCall& c) { rewrite(c, [](FlashProblem& p) { p.heads_kv = 0; }); }},
+          {"more_key_heads",
+           [](FlashCall& c) { rewrite(c, [](FlashProblem& p) { p.heads_kv = p.heads_q + 1; }); }},
+          {"no_divisor", [](FlashCall& c) {
+             rewrite(c, [](FlashProblem& p) {
+               p.heads_q = 3;
+               p.heads_kv = 2;
+             });
+           }}}};
 }
 
 FlashRow head_num() {
@@ -136,7 +133,8 @@ bool statistics_fit(const FlashCall& c) {
 FlashRow statistics_shape() {
   return {.id = "FAG-C46",
           .statement =
-              "softmaxMax and softmaxSum have shape [B, N, Sq, 8] in every padded layout and [T, N, 8] in TND.",
+              "softmaxMax and softmaxSum have shape [B, N, Sq, 8] in every padded layout and [T, "
+              "N, 8] in TND.",
           .source = {unpadding_page, "constraints"},
           .standing = Standing::documented,
           .stated_for = u_pages,
@@ -153,7 +151,8 @@ FlashRow statistics_shape() {
 FlashRow statistics_shape_of_table() {
   return {.id = "FAG-C46a",
           .statement =
-              "Statistics of shape [N, T, 8] are the parameter table's against the constraints' [T, N, 8].",
+              "Statistics of shape [N, T, 8] are the parameter table's against the constraints' "
+              "[T, N, 8].",
           .source = {rope_page, "parameters"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -201,7 +200,8 @@ FlashRow padded_statistics_shape() {
                           }}}};
 }
 
-/// query's own shape where value is narrower, which the pages' sentence says and their formula Y = P V excludes.
+/// query's own shape where value is narrower, which the pages' sentence says and their formula Y =
+/// P V excludes.
 bool is_literally_like_query(const FlashCall& c) {
   const auto value = value_as_given(c);
   return is_packed(c) && value && value->dim < query_as_given(c)->dim &&
@@ -225,34 +225,35 @@ FlashRow attention_in_shape() {
                        c.parameters.attention_in.shape ==
                            with_head_size(c, c.parameters.query.shape, query->heads, value->dim);
               },
-          .violations = {
-              {"batch", [](FlashCall& c) { grow(c, {&P::attention_in}, Axis::batch); }},
-              {"seq", grow_seq<&P::attention_in>},
-              {"dim", [](FlashCall& c) {
-                 const auto query = query_as_given(c);
-                 if (query && has_value_extents(c))
-                   reshape(c.parameters.attention_in,
-                           with_head_size(c, c.parameters.query.shape, query->heads, query->dim + 1));
-               }}}};
+          .violations = {{"batch", [](FlashCall& c) { grow(c, {&P::attention_in}, Axis::batch); }},
+                         {"seq", grow_seq<&P::attention_in>},
+                         {"dim", [](FlashCall& c) {
+                            const auto query = query_as_given(c);
+                            if (query && has_value_extents(c))
+                              reshape(c.parameters.attention_in,
+                                      with_head_size(c, c.parameters.query.shape, query->heads,
+                                                     query->dim + 1));
+                          }}}};
 }
 
 FlashRow attention_in_like_query() {
-  return {.id = "FAG-C47a",
-          .statement =
-              "attentionIn of query's own shape where value is narrower is the pages' wording against "
-              "their formula and the host code.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "FAG-Q20",
-          .applies = [](const FlashCall& c) { return is_packed(c) && has_value_extents(c); },
-          .holds = [](const FlashCall& c) { return !is_literally_like_query(c); },
-          .violations = {{"attention_in", [](FlashCall& c) {
-                            if (!is_packed(c)) return;
-                            const auto value = value_as_given(c);
-                            if (!value || value->dim >= query_as_given(c)->dim) return;
-                            reshape(c.parameters.attention_in, c.parameters.query.shape);
-                          }}}};
+  return {
+      .id = "FAG-C47a",
+      .statement =
+          "attentionIn of query's own shape where value is narrower is the pages' wording against "
+          "their formula and the host code.",
+      .source = {unpadding_page, "parameters"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q20",
+      .applies = [](const FlashCall& c) { return is_packed(c) && has_value_extents(c); },
+      .holds = [](const FlashCall& c) { return !is_literally_like_query(c); },
+      .violations = {{"attention_in", [](FlashCall& c) {
+                        if (!is_packed(c)) return;
+                        const auto value = value_as_given(c);
+                        if (!value || value->dim >= query_as_given(c)->dim) return;
+                        reshape(c.parameters.attention_in, c.parameters.query.shape);
+                      }}}};
 }
 
 FlashRow output_shapes() {
@@ -267,22 +268,23 @@ FlashRow output_shapes() {
                 if (!ranks_fit(c)) return true;
                 const P& p = c.parameters;
                 return p.dq.shape == p.query.shape && p.dk.shape == p.key.shape &&
-                       p.dv.shape == p.value.shape &&
-                       p.dq_rope.shape == p.query_rope.shape && p.dk_rope.shape == p.key_rope.shape;
+                       p.dv.shape == p.value.shape && p.dq_rope.shape == p.query_rope.shape &&
+                       p.dk_rope.shape == p.key_rope.shape;
               },
-          .violations = {
-              {"dq", grow_seq<&P::dq>},
-              {"dk", grow_seq<&P::dk>},
-              {"dv", grow_seq<&P::dv>},
-              {"dq_rope", grow_seq<&P::dq_rope>},
-              {"dk_rope", grow_seq<&P::dk_rope>}}};
+          .violations = {{"dq", grow_seq<&P::dq>},
+                         {"dk", grow_seq<&P::dk>},
+                         {"dv", grow_seq<&P::dv>},
+                         {"dq_rope", grow_seq<&P::dq_rope>},
+                         {"dk_rope", grow_seq<&P::dk_rope>}}};
 }
 
 }  // namespace
 
 std::vector<FlashRow> extent_rows() {
-  return {grouped_heads(),    head_num(),           statistics_shape(), statistics_shape_of_table(),
-          padded_statistics_shape(), attention_in_shape(), attention_in_like_query(), output_shapes()};
+  return {grouped_heads(),           head_num(),
+          statistics_shape(),        statistics_shape_of_table(),
+          padded_statistics_shape(), attention_in_shape(),
+          attention_in_like_query(), output_shapes()};
 }
 
 }  // namespace assay::spec::detail

@@ -174,18 +174,17 @@ FlashRow some_length() {
 }
 
 FlashRow empty_lengths() {
-  return {.id = "TND-2",
-          .statement = "A repeated sum of query is a sequence without queries.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .sides = {Side::accept},
-          .notes = "FAG-Q36",
-          .applies =
-              [](const FlashCall& c) {
-                return has_lengths(c) && has_empty_length(*query_as_given(c));
-              },
-          .holds = always};
+  return {
+      .id = "TND-2",
+      .statement = "A repeated sum of query is a sequence without queries.",
+      .source = {unpadding_page, "constraints"},
+      .standing = Standing::documented,
+      .stated_for = u_pages,
+      .sides = {Side::accept},
+      .notes = "FAG-Q36",
+      .applies =
+          [](const FlashCall& c) { return has_lengths(c) && has_empty_length(*query_as_given(c)); },
+      .holds = always};
 }
 
 /// The host code reads both sides alike.
@@ -193,21 +192,23 @@ FlashRow empty_key_lengths() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return has_lengths(c) && has_empty_length(*key_as_given(c));
   };
-  return {.id = "TND-2a",
-          .statement = "A repeated sum of keyIn is a sequence without keys, of which the pages do not speak.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .applies = concerned,
-          .holds = [](const FlashCall& c) { return !concerned(c); },
-          .violations = {{"first", [](FlashCall& c) {
-                            if (is_padded(c)) return;
-                            rewrite(c, [](FlashProblem& p) {
-                              make_uniform(p);
-                              p.batch = 2;
-                              p.lengths_kv = {0, p.seq_kv};
-                            });
-                          }}}};
+  return {
+      .id = "TND-2a",
+      .statement =
+          "A repeated sum of keyIn is a sequence without keys, of which the pages do not speak.",
+      .source = {unpadding_page, "constraints"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .applies = concerned,
+      .holds = [](const FlashCall& c) { return !concerned(c); },
+      .violations = {{"first", [](FlashCall& c) {
+                        if (is_padded(c)) return;
+                        rewrite(c, [](FlashProblem& p) {
+                          make_uniform(p);
+                          p.batch = 2;
+                          p.lengths_kv = {0, p.seq_kv};
+                        });
+                      }}}};
 }
 
 FlashRow sums_within_tokens() {
@@ -222,10 +223,10 @@ FlashRow sums_within_tokens() {
                 const Excess excess = excess_of(c);
                 return excess.query <= 0 && excess.key <= 0;
               },
-          .violations = {
-              {"actual_seq_qlen", [](FlashCall& c) { raise_last(c.parameters.actual_seq_qlen); }},
-              {"actual_seq_kvlen",
-               [](FlashCall& c) { raise_last(c.parameters.actual_seq_kvlen); }}}};
+          .violations = {{"actual_seq_qlen",
+                          [](FlashCall& c) { raise_last(c.parameters.actual_seq_qlen); }},
+                         {"actual_seq_kvlen",
+                          [](FlashCall& c) { raise_last(c.parameters.actual_seq_kvlen); }}}};
 }
 
 FlashRow abandoned_tokens() {
@@ -241,9 +242,8 @@ FlashRow abandoned_tokens() {
                 const Excess excess = excess_of(c);
                 return excess.query >= 0 && excess.key >= 0;
               },
-          .violations = {
-              {"query", [](FlashCall& c) { abandon_a_token(c, &P::actual_seq_qlen); }},
-              {"key", [](FlashCall& c) { abandon_a_token(c, &P::actual_seq_kvlen); }}}};
+          .violations = {{"query", [](FlashCall& c) { abandon_a_token(c, &P::actual_seq_qlen); }},
+                         {"key", [](FlashCall& c) { abandon_a_token(c, &P::actual_seq_kvlen); }}}};
 }
 
 FlashRow trailing_nothing() {
@@ -258,7 +258,8 @@ FlashRow trailing_nothing() {
 
 FlashRow ascending_sums() {
   return {.id = "TND-5",
-          .statement = "The sums do not decrease; the forward operator alone reads a decrease as length 0.",
+          .statement =
+              "The sums do not decrease; the forward operator alone reads a decrease as length 0.",
           .source = {upstream_general_tiling, "lengths"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -269,11 +270,10 @@ FlashRow ascending_sums() {
                 return is_padded(c) || (is_ascending(c.parameters.actual_seq_qlen) &&
                                         is_ascending(c.parameters.actual_seq_kvlen));
               },
-          .violations = {
-              {"actual_seq_qlen",
-               [](FlashCall& c) { fall_at_the_end(c.parameters.actual_seq_qlen); }},
-              {"actual_seq_kvlen",
-               [](FlashCall& c) { fall_at_the_end(c.parameters.actual_seq_kvlen); }}}};
+          .violations = {{"actual_seq_qlen",
+                          [](FlashCall& c) { fall_at_the_end(c.parameters.actual_seq_qlen); }},
+                         {"actual_seq_kvlen",
+                          [](FlashCall& c) { fall_at_the_end(c.parameters.actual_seq_kvlen); }}}};
 }
 
 FlashRow gradients_of_empty_sequences() {
@@ -289,25 +289,26 @@ FlashRow gradients_of_empty_sequences() {
 
 /// FAG-C43 and FAG-C43a have the calls.
 FlashRow limits_of_lengths() {
-  return {.id = "TND-7",
-          .statement = "The pages name 2K sequences, 1K with a prefix; the host code enforces neither.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .sides = {Side::none},
-          .notes = "FAG-Q25",
-          .applies = is_packed,
-          .holds = always,
-          .reason = "FAG-C43 and its readings have the limits"};
+  return {
+      .id = "TND-7",
+      .statement = "The pages name 2K sequences, 1K with a prefix; the host code enforces neither.",
+      .source = {unpadding_page, "constraints"},
+      .standing = Standing::documented,
+      .stated_for = u_pages,
+      .sides = {Side::none},
+      .notes = "FAG-Q25",
+      .applies = is_packed,
+      .holds = always,
+      .reason = "FAG-C43 and its readings have the limits"};
 }
 
 }  // namespace
 
 std::vector<FlashRow> length_rows() {
-  return {lengths_present(),    number_of_lengths(), number_of_lengths_with_prefix(),
-          packed_tokens(),      some_length(),       empty_lengths(),
-          empty_key_lengths(),  sums_within_tokens(), abandoned_tokens(),
-          trailing_nothing(),   ascending_sums(),    gradients_of_empty_sequences(),
+  return {lengths_present(),   number_of_lengths(),  number_of_lengths_with_prefix(),
+          packed_tokens(),     some_length(),        empty_lengths(),
+          empty_key_lengths(), sums_within_tokens(), abandoned_tokens(),
+          trailing_nothing(),  ascending_sums(),     gradients_of_empty_sequences(),
           limits_of_lengths()};
 }
 

@@ -149,20 +149,21 @@ FlashRow no_prefix_modes() {
 /// FAG-C65 has u3.
 FlashRow full_prefix_mode() {
   static constexpr auto concerned = is_packed_but_u3;
-  return {.id = "FAG-C66",
-          .statement =
-              "sparseMode 5 of packed sequences is within 0 to 8 and named beside 1, 2 and 3; the prefix "
-              "is said to be for mode 6 alone.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "CV-O5",
-          .applies = concerned,
-          .holds =
-              [](const FlashCall& c) { return !concerned(c) || c.attributes.sparse_mode != 5; },
-          .violations = {{"five", [](FlashCall& c) {
-                            if (concerned(c)) enter_mode(c, 5);
-                          }}}};
+  return {
+      .id = "FAG-C66",
+      .statement =
+          "sparseMode 5 of packed sequences is within 0 to 8 and named beside 1, 2 and 3; the "
+          "prefix "
+          "is said to be for mode 6 alone.",
+      .source = {unpadding_page, "constraints"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "CV-O5",
+      .applies = concerned,
+      .holds = [](const FlashCall& c) { return !concerned(c) || c.attributes.sparse_mode != 5; },
+      .violations = {{"five", [](FlashCall& c) {
+                        if (concerned(c)) enter_mode(c, 5);
+                      }}}};
 }
 
 /// Modes whose mask is the user's own, one element a score.
@@ -223,35 +224,37 @@ FlashRow compressed_mask_shapes() {
                           }}}};
 }
 
-/// The pages list these shapes, the kernels read them as packed buffers. Where all sequences are alike both are the same.
+/// The pages list these shapes, the kernels read them as packed buffers. Where all sequences are
+/// alike both are the same.
 FlashRow packed_masks() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed(c) && has_mask_of_known_extents(c) && mode_is_known(c);
   };
-  return {.id = "FAG-C67a",
-          .statement =
-              "A mask Sq x Skv with a batch or head axis for packed sequences of several lengths is "
-              "listed, and read as a packed buffer by the kernels.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "FAG-Q16, CV-O2",
-          .applies = concerned,
-          .holds =
-              [](const FlashCall& c) {
-                if (!concerned(c)) return true;
-                const auto form = mask_form_of(c);
-                return (form != MaskShape::b_one_ss && form != MaskShape::bnss) ||
-                       has_sequences_of_one_length(c);
-              },
-          .violations = {{"heads", [](FlashCall& c) {
-                            if (!is_packed(c)) return;
-                            rewrite(c, make_ragged);
-                            const auto problem = problem_of(c);
-                            if (!problem) return;
-                            put_mask(c, 1, {problem->batch, problem->heads_q, problem->seq_q,
-                                            problem->seq_kv});
-                          }}}};
+  return {
+      .id = "FAG-C67a",
+      .statement =
+          "A mask Sq x Skv with a batch or head axis for packed sequences of several lengths is "
+          "listed, and read as a packed buffer by the kernels.",
+      .source = {unpadding_page, "parameters"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q16, CV-O2",
+      .applies = concerned,
+      .holds =
+          [](const FlashCall& c) {
+            if (!concerned(c)) return true;
+            const auto form = mask_form_of(c);
+            return (form != MaskShape::b_one_ss && form != MaskShape::bnss) ||
+                   has_sequences_of_one_length(c);
+          },
+      .violations = {
+          {"heads", [](FlashCall& c) {
+             if (!is_packed(c)) return;
+             rewrite(c, make_ragged);
+             const auto problem = problem_of(c);
+             if (!problem) return;
+             put_mask(c, 1, {problem->batch, problem->heads_q, problem->seq_q, problem->seq_kv});
+           }}}};
 }
 
 FlashRow mask_inside_window() {
@@ -271,7 +274,7 @@ FlashRow mask_inside_window() {
 }  // namespace
 
 std::vector<FlashRow> mask_rows() {
-  return {mode_range(),  padded_modes(), no_prefix_modes(),   full_prefix_mode(),
+  return {mode_range(),  padded_modes(), no_prefix_modes(),        full_prefix_mode(),
           mask_shapes(), packed_masks(), compressed_mask_shapes(), mask_inside_window()};
 }
 

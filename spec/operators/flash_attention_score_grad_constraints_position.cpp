@@ -25,7 +25,8 @@ bool is_packed_pse_of(const FlashCall& c, std::initializer_list<PseShape> forms)
   return form && std::ranges::find(forms, *form) != forms.end();
 }
 
-/// Shapes that the page lists for packed sequences and the host code refuses. It takes 1024 rows for the compressed form.
+/// Shapes that the page lists for packed sequences and the host code refuses. It takes 1024 rows
+/// for the compressed form.
 bool is_listed_only(const FlashCall& c) {
   return is_packed_pse_of(c, {PseShape::bnss, PseShape::bn1s, PseShape::one_nss}) &&
          c.parameters.pse_shift.shape[2] != compressed_pse_rows;
@@ -45,7 +46,8 @@ bool is_compressed(const FlashCall& c) {
   return form == PseShape::bnhs || form == PseShape::one_nhs;
 }
 
-/// Modes 2 and 3 are causal, 0 and 4 where their window is; of the others the documents say nothing here.
+/// Modes 2 and 3 are causal, 0 and 4 where their window is; of the others the documents say nothing
+/// here.
 bool is_causal(const FlashCall& c) {
   const auto& a = c.attributes;
   if (!given(c.parameters.atten_mask)) return false;
@@ -101,7 +103,8 @@ void set_pse_type(FlashCall& call, std::int64_t pse_type) {
   call.attributes.pse_type = pse_type;
 }
 
-/// Of S-FAG's formula for all other types than 1 the one of 2 and 3 subtracts; in 3 the distance is under the root.
+/// Of S-FAG's formula for all other types than 1 the one of 2 and 3 subtracts; in 3 the distance is
+/// under the root.
 FlashRow pse_type_range() {
   return {.id = "FAG-C76",
           .statement = "pseType is one of 0 to 3.",
@@ -140,18 +143,19 @@ FlashRow pse_type_of_u3() {
 }
 
 FlashRow disputed_pse_type_of_u3() {
-  return {.id = "FAG-C77a",
-          .statement =
-              "pseType 0 is allowed by the constraints, and refused by the table and the host code.",
-          .source = {rope_page, "parameters"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "FAG-Q7",
-          .applies = is_u3,
-          .holds = [](const FlashCall& c) { return !is_u3(c) || c.attributes.pse_type != 0; },
-          .violations = {{"zero", [](FlashCall& c) {
-                            if (is_u3(c)) c.attributes.pse_type = 0;
-                          }}}};
+  return {
+      .id = "FAG-C77a",
+      .statement =
+          "pseType 0 is allowed by the constraints, and refused by the table and the host code.",
+      .source = {rope_page, "parameters"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q7",
+      .applies = is_u3,
+      .holds = [](const FlashCall& c) { return !is_u3(c) || c.attributes.pse_type != 0; },
+      .violations = {{"zero", [](FlashCall& c) {
+                        if (is_u3(c)) c.attributes.pse_type = 0;
+                      }}}};
 }
 
 /// FAG-C77 has what u3 refuses.
@@ -207,42 +211,44 @@ FlashRow pse_shapes() {
 }
 
 FlashRow listed_pse_shapes() {
-  return {.id = "FAG-C79a",
-          .statement =
-              "[B,N,S,S], [B,N,1,S] and [1,N,S,S] of packed sequences are listed, and refused by the "
-              "host code.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "FAG-Q17",
-          .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
-          .holds = [](const FlashCall& c) { return !is_listed_only(c); },
-          .violations = {{"full", [](FlashCall& c) { replace_packed_pse(c, PseShape::bnss); }},
-                         {"one_row", [](FlashCall& c) { replace_packed_pse(c, PseShape::bn1s); }},
-                         {"one_batch", [](FlashCall& c) {
-                            replace_packed_pse(c, PseShape::one_nss);
-                          }}}};
+  return {
+      .id = "FAG-C79a",
+      .statement =
+          "[B,N,S,S], [B,N,1,S] and [1,N,S,S] of packed sequences are listed, and refused by the "
+          "host code.",
+      .source = {unpadding_page, "parameters"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q17",
+      .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
+      .holds = [](const FlashCall& c) { return !is_listed_only(c); },
+      .violations = {{"full", [](FlashCall& c) { replace_packed_pse(c, PseShape::bnss); }},
+                     {"one_row", [](FlashCall& c) { replace_packed_pse(c, PseShape::bn1s); }},
+                     {"one_batch",
+                      [](FlashCall& c) { replace_packed_pse(c, PseShape::one_nss); }}}};
 }
 
 FlashRow packed_pse_shapes() {
-  return {.id = "FAG-C79b",
-          .statement =
-              "For packed sequences the host code also takes a pseShift of one axis, [N*T2] or "
-              "[N*sum of Sq*Skv], that holds one sequence after the other; the page lists neither.",
-          .source = {upstream_tiling, "pse checks"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "FAG-Q17",
-          .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
-          .holds = [](const FlashCall& c) { return !is_taken_only(c); },
-          .violations = {{"keys", [](FlashCall& c) { replace_packed_pse(c, PseShape::packed_bn1s); }},
-                         {"scores", [](FlashCall& c) {
-                            replace_packed_pse(c, PseShape::packed_bnss);
-                          }}}};
+  return {
+      .id = "FAG-C79b",
+      .statement =
+          "For packed sequences the host code also takes a pseShift of one axis, [N*T2] or "
+          "[N*sum of Sq*Skv], that holds one sequence after the other; the page lists neither.",
+      .source = {upstream_tiling, "pse checks"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q17",
+      .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
+      .holds = [](const FlashCall& c) { return !is_taken_only(c); },
+      .violations = {{"keys", [](FlashCall& c) { replace_packed_pse(c, PseShape::packed_bn1s); }},
+                     {"scores",
+                      [](FlashCall& c) { replace_packed_pse(c, PseShape::packed_bnss); }}}};
 }
 
 FlashRow slopes_need_equal_lengths() {
-  static constexpr auto concerned = [](const FlashCall& c) { return is_padded(c) && has_slopes(c); };
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return is_padded(c) && has_slopes(c);
+  };
   return {.id = "FAG-C80",
           .statement = "Sq and Skv are equal in pseType 2 and 3.",
           .source = {operator_page, "constraints"},
@@ -262,32 +268,32 @@ FlashRow slopes_need_equal_lengths() {
 
 /// At Sq = 1024 the compressed form is the full one, so both readings of the bound agree.
 FlashRow compressed_pse_is_causal() {
-  return {
-      .id = "FAG-C81",
-      .statement = "A pseShift of 1024 rows needs a causal mask and, in the padded layouts, Sq = Skv.",
-      .source = {upstream_page, "pseShift"},
-      .standing = Standing::upstream,
-      .sides = {Side::accept, Side::reject},
-      .notes = "FAG-Q18",
-      .applies = is_compressed,
-      .holds =
-          [](const FlashCall& c) {
-            if (!is_compressed(c)) return true;
-            return (is_packed(c) || has_equal_lengths(c)) && is_causal(c);
-          },
-      .violations = {{"lengths",
-                      [](FlashCall& c) {
-                        if (is_packed(c)) return;
-                        attach_compressed_pse(c, [](FlashProblem& p) {
-                          make_longer_than_compressed(p);
-                          ++p.seq_kv;
-                        });
-                      }},
-                     {"window", [](FlashCall& c) {
-                        attach_compressed_pse(c, make_longer_than_compressed);
-                        if (is_compressed(c))
-                          put_mask(c, 0, {compressed_pse_rows + 1, compressed_pse_rows + 1});
-                      }}}};
+  return {.id = "FAG-C81",
+          .statement =
+              "A pseShift of 1024 rows needs a causal mask and, in the padded layouts, Sq = Skv.",
+          .source = {upstream_page, "pseShift"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q18",
+          .applies = is_compressed,
+          .holds =
+              [](const FlashCall& c) {
+                if (!is_compressed(c)) return true;
+                return (is_packed(c) || has_equal_lengths(c)) && is_causal(c);
+              },
+          .violations = {{"lengths",
+                          [](FlashCall& c) {
+                            if (is_packed(c)) return;
+                            attach_compressed_pse(c, [](FlashProblem& p) {
+                              make_longer_than_compressed(p);
+                              ++p.seq_kv;
+                            });
+                          }},
+                         {"window", [](FlashCall& c) {
+                            attach_compressed_pse(c, make_longer_than_compressed);
+                            if (is_compressed(c))
+                              put_mask(c, 0, {compressed_pse_rows + 1, compressed_pse_rows + 1});
+                          }}}};
 }
 
 /// FAG-C75 has sparse mode 8, FAG-C82 and FAG-C82a have empty sequences.
@@ -296,32 +302,38 @@ FlashRow compressed_pse_of_unequal_lengths() {
     return is_packed(c) && is_compressed(c) && !masked_in_mode(c, 8) &&
            !has_empty_length(*query_as_given(c)) && !has_empty_length(*key_as_given(c));
   };
-  return {.id = "FAG-C81a",
-          .statement =
-              "A pseShift of 1024 rows for packed sequences with Sq and Skv unequal, which the forward "
-              "alone refuses.",
-          .source = {upstream_fourth_unpadding_page, "pseShift"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .applies = concerned,
-          .holds = [](const FlashCall& c) { return !concerned(c) || has_equal_lengths(c); },
-          .violations = {{"lengths", [](FlashCall& c) {
-                            if (!is_packed(c)) return;
-                            attach_compressed_pse(c, [](FlashProblem& p) {
-                              make_longer_than_compressed(p);
-                              ++p.seq_kv;
-                            });
-                          }}}};
+  return {
+      .id = "FAG-C81a",
+      .statement =
+          "A pseShift of 1024 rows for packed sequences with Sq and Skv unequal, which the forward "
+          "alone refuses.",
+      .source = {upstream_fourth_unpadding_page, "pseShift"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .applies = concerned,
+      .holds = [](const FlashCall& c) { return !concerned(c) || has_equal_lengths(c); },
+      .violations = {{"lengths", [](FlashCall& c) {
+                        if (!is_packed(c)) return;
+                        attach_compressed_pse(c, [](FlashProblem& p) {
+                          make_longer_than_compressed(p);
+                          ++p.seq_kv;
+                        });
+                      }}}};
 }
 
 }  // namespace
 
 std::vector<FlashRow> position_rows() {
-  return {pse_type_range(),           pse_type_of_u3(),
-          disputed_pse_type_of_u3(),  pse_type_without_pse(),
-          pse_shapes(),               listed_pse_shapes(),
-          packed_pse_shapes(),        slopes_need_equal_lengths(),
-          compressed_pse_is_causal(), compressed_pse_of_unequal_lengths()};
+  return {pse_type_range(),
+          pse_type_of_u3(),
+          disputed_pse_type_of_u3(),
+          pse_type_without_pse(),
+          pse_shapes(),
+          listed_pse_shapes(),
+          packed_pse_shapes(),
+          slopes_need_equal_lengths(),
+          compressed_pse_is_causal(),
+          compressed_pse_of_unequal_lengths()};
 }
 
 }  // namespace assay::spec::detail

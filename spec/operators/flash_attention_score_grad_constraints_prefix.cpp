@@ -14,7 +14,8 @@ bool needs_prefix(const FlashCall& c) {
 bool prefix_can_be_judged(const FlashCall& c) {
   const auto key = key_as_given(c);
   return !is_u3(c) && (masked_in_mode(c, 5) || masked_in_mode(c, 6)) && key &&
-         c.parameters.prefix && static_cast<std::int64_t>(c.parameters.prefix->size()) == key->batch;
+         c.parameters.prefix &&
+         static_cast<std::int64_t>(c.parameters.prefix->size()) == key->batch;
 }
 
 bool prefix_is_in_range(const FlashCall& c) {
@@ -57,36 +58,35 @@ FlashRow prefix_per_batch() {
 
 /// An upstream test passes a value outside and expects success.
 FlashRow prefix_range() {
-  return {
-      .id = "FAG-C73",
-      .statement =
-          "In sparse modes 5 and 6 every prefix entry is at least max(0, Skv - Sq) and at most "
-          "Skv.",
-      .source = {unpadding_page, "constraints"},
-      .standing = Standing::documented,
-      .stated_for = u1_page,
-      .sides = {Side::accept, Side::reject},
-      .notes = "FAG-Q24",
-      .applies = prefix_can_be_judged,
-      .holds = prefix_is_in_range,
-      .violations = {{"above",
-                      [](FlashCall& c) {
-                        attach_prefix(c);
-                        if (prefix_can_be_judged(c)) ++c.parameters.prefix->back();
-                      }},
-                     {"below",
-                      [](FlashCall& c) {
-                        attach_prefix(c);
-                        if (!prefix_can_be_judged(c)) return;
-                        const Extents query = *query_as_given(c), key = *key_as_given(c);
-                        const std::int64_t last = key.batch - 1;
-                        const std::int64_t least = key.length(last) - query.length(last);
-                        if (least > 0) c.parameters.prefix->back() = least - 1;
-                      }},
-                     {"negative", [](FlashCall& c) {
-                        attach_prefix(c);
-                        if (prefix_can_be_judged(c)) c.parameters.prefix->back() = -1;
-                      }}}};
+  return {.id = "FAG-C73",
+          .statement =
+              "In sparse modes 5 and 6 every prefix entry is at least max(0, Skv - Sq) and at most "
+              "Skv.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = u1_page,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q24",
+          .applies = prefix_can_be_judged,
+          .holds = prefix_is_in_range,
+          .violations = {{"above",
+                          [](FlashCall& c) {
+                            attach_prefix(c);
+                            if (prefix_can_be_judged(c)) ++c.parameters.prefix->back();
+                          }},
+                         {"below",
+                          [](FlashCall& c) {
+                            attach_prefix(c);
+                            if (!prefix_can_be_judged(c)) return;
+                            const Extents query = *query_as_given(c), key = *key_as_given(c);
+                            const std::int64_t last = key.batch - 1;
+                            const std::int64_t least = key.length(last) - query.length(last);
+                            if (least > 0) c.parameters.prefix->back() = least - 1;
+                          }},
+                         {"negative", [](FlashCall& c) {
+                            attach_prefix(c);
+                            if (prefix_can_be_judged(c)) c.parameters.prefix->back() = -1;
+                          }}}};
 }
 
 }  // namespace

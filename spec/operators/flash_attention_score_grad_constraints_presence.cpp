@@ -52,8 +52,8 @@ FlashRow outputs_present() {
                      {"executor", [](FlashCall& c) { c.parameters.executor = false; }}}};
 }
 
-/// Optional by its name and by some pages, yet nothing can be computed without it. FAG-C32a has the rank 0 that the page of u1
-/// lists.
+/// Optional by its name and by some pages, yet nothing can be computed without it. FAG-C32a has the
+/// rank 0 that the page of u1 lists.
 FlashRow attention_in_present() {
   return {.id = "FAG-C03",
           .statement = "attentionIn is given, although its name says optional, and is no scalar.",
@@ -68,8 +68,9 @@ FlashRow attention_in_present() {
                 return given(attention_in) || (attention_in.present && is_packed_but_u3(c));
               },
           .violations = {{"null", remove<&P::attention_in>}, {"scalar", [](FlashCall& c) {
-                            if (!is_packed_but_u3(c)) make_scalar<&P::attention_in>(c);
-                          }}}};
+                                                                if (!is_packed_but_u3(c))
+                                                                  make_scalar<&P::attention_in>(c);
+                                                              }}}};
 }
 
 FlashRow statistics_present() {
@@ -187,9 +188,15 @@ FlashRow drop_mask_present() {
 }  // namespace
 
 std::vector<FlashRow> presence_rows() {
-  return {operands_present(),   outputs_present(), attention_in_present(),
-          statistics_present(), layout_present(),  mask_present(),
-          no_pse(),             no_drop_mask(),    no_padding_mask(),
+  return {operands_present(),
+          outputs_present(),
+          attention_in_present(),
+          statistics_present(),
+          layout_present(),
+          mask_present(),
+          no_pse(),
+          no_drop_mask(),
+          no_padding_mask(),
           drop_mask_present()};
 }
 

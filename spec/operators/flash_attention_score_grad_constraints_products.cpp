@@ -39,20 +39,16 @@ constexpr Cell cells[] = {
     {u1, a3, "FAG-P06",
      "Atlas A3 training products do not offer aclnnFlashAttentionUnpaddingScoreGrad.",
      unpadding_page, "FAG-Q1", is_cell<u1, a3>, false},
-    {u2, a2, "FAG-P07",
-     "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV2.",
+    {u2, a2, "FAG-P07", "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV2.",
      upstream_second_unpadding_page, "", is_cell<u2, a2>},
     {u2, a3, "FAG-P08",
      "Atlas A3 training products do not offer aclnnFlashAttentionUnpaddingScoreGradV2.",
      upstream_second_unpadding_page, "FAG-Q1", is_cell<u2, a3>, false},
-    {u3, a2, "FAG-P09",
-     "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV3.", rope_page,
-     "FAG-Q30", is_cell<u3, a2>},
-    {u3, a3, "FAG-P10",
-     "Atlas A3 training products offer aclnnFlashAttentionUnpaddingScoreGradV3.", rope_page, "",
-     is_cell<u3, a3>},
-    {u4, a2, "FAG-P11",
-     "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV4.",
+    {u3, a2, "FAG-P09", "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV3.",
+     rope_page, "FAG-Q30", is_cell<u3, a2>},
+    {u3, a3, "FAG-P10", "Atlas A3 training products offer aclnnFlashAttentionUnpaddingScoreGradV3.",
+     rope_page, "", is_cell<u3, a3>},
+    {u4, a2, "FAG-P11", "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV4.",
      upstream_fourth_unpadding_page, "", is_cell<u4, a2>},
     {u4, a3, "FAG-P12",
      "Atlas A3 training products do not offer aclnnFlashAttentionUnpaddingScoreGradV4.",
@@ -96,7 +92,8 @@ const Cell& cell_of(FlashSurface surface, Product product) {
 
 }  // namespace
 
-/// Nothing to reject: the matrix is a fact of the documents, and the computation does not depend on it.
+/// Nothing to reject: the matrix is a fact of the documents, and the computation does not depend on
+/// it.
 std::vector<FlashRow> product_rows() {
   std::vector<FlashRow> rows;
   for (const Cell& cell : cells) {

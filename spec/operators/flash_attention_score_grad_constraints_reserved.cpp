@@ -31,31 +31,32 @@ bool passes_dpse(const FlashCall& c) { return !is_u3(c) && given(c.parameters.dp
 
 /// The values of both are never used, so what the host code does is unverified.
 FlashRow reserved_types() {
-  return {.id = "FAG-C29",
-          .statement =
-              "paddingMask is null, UINT8 or BOOL; softmaxIn is null, FLOAT16, BFLOAT16 or FLOAT32.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::documented,
-          .stated_for = u1_page,
-          .sides = {Side::accept, Side::reject},
-          .notes = "FAG-Q39",
-          .status = exactly(Status::param_invalid),
-          .applies = passes_reserved_input,
-          .holds =
-              [](const FlashCall& c) {
-                const Parameter& mask = c.parameters.padding_mask;
-                const Parameter& softmax_in = c.parameters.softmax_in;
-                return (!takes<&P::padding_mask>(c) || !given(mask) || mask.dtype == DType::uint8 ||
-                        mask.dtype == DType::boolean) &&
-                       (is_u3(c) || !given(softmax_in) || is_fp16_bf16_fp32(softmax_in.dtype));
-              },
-          .violations = {{"padding_mask", pass<&P::padding_mask, DType::fp32, 1, 1, 8, 8>},
-                         {"softmax_in", pass<&P::softmax_in, DType::int32, 1, 8, 8>}},
-          .variants = {{"padding_mask_bool", pass<&P::padding_mask, DType::boolean, 8, 8>},
-                       {"padding_mask_uint8", pass<&P::padding_mask, DType::uint8, 1, 1, 8, 8>},
-                       {"softmax_in_fp16", pass<&P::softmax_in, DType::fp16, 8, 4, 8>},
-                       {"softmax_in_bf16", pass<&P::softmax_in, DType::bf16, 8, 4, 8>},
-                       {"softmax_in_fp32", pass<&P::softmax_in, DType::fp32, 1, 4, 8, 8>}}};
+  return {
+      .id = "FAG-C29",
+      .statement =
+          "paddingMask is null, UINT8 or BOOL; softmaxIn is null, FLOAT16, BFLOAT16 or FLOAT32.",
+      .source = {unpadding_page, "parameters"},
+      .standing = Standing::documented,
+      .stated_for = u1_page,
+      .sides = {Side::accept, Side::reject},
+      .notes = "FAG-Q39",
+      .status = exactly(Status::param_invalid),
+      .applies = passes_reserved_input,
+      .holds =
+          [](const FlashCall& c) {
+            const Parameter& mask = c.parameters.padding_mask;
+            const Parameter& softmax_in = c.parameters.softmax_in;
+            return (!takes<&P::padding_mask>(c) || !given(mask) || mask.dtype == DType::uint8 ||
+                    mask.dtype == DType::boolean) &&
+                   (is_u3(c) || !given(softmax_in) || is_fp16_bf16_fp32(softmax_in.dtype));
+          },
+      .violations = {{"padding_mask", pass<&P::padding_mask, DType::fp32, 1, 1, 8, 8>},
+                     {"softmax_in", pass<&P::softmax_in, DType::int32, 1, 8, 8>}},
+      .variants = {{"padding_mask_bool", pass<&P::padding_mask, DType::boolean, 8, 8>},
+                   {"padding_mask_uint8", pass<&P::padding_mask, DType::uint8, 1, 1, 8, 8>},
+                   {"softmax_in_fp16", pass<&P::softmax_in, DType::fp16, 8, 4, 8>},
+                   {"softmax_in_bf16", pass<&P::softmax_in, DType::bf16, 8, 4, 8>},
+                   {"softmax_in_fp32", pass<&P::softmax_in, DType::fp32, 1, 4, 8, 8>}}};
 }
 
 /// Listed with types, left out of the list of refusals, and never produced.
@@ -97,7 +98,8 @@ FlashRow reserved_ranks() {
   };
   return {.id = "FAG-C29c",
           .statement =
-              "paddingMask has two or four axes, softmaxIn three or four, dpseOut four: so the page lists them.",
+              "paddingMask has two or four axes, softmaxIn three or four, dpseOut four: so the "
+              "page lists them.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::disputed,
           .sides = {Side::reject},

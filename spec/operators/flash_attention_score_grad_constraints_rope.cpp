@@ -104,74 +104,79 @@ FlashRow rope_gradient_types() {
 }
 
 FlashRow rope_shapes() {
-  return {
-      .id = "FAG-C36a",
-      .statement = "queryRope and keyInRope have the tokens and heads of query and keyIn.",
-      .source = {rope_page, "parameters"},
-      .standing = Standing::derived,
-      .sides = {Side::accept, Side::reject},
-      .applies = has_ropes,
-      .holds =
-          [](const FlashCall& c) {
-            if (!has_ropes(c)) return true;
-            const P& p = c.parameters;
-            return std::equal(p.query.shape.begin(), p.query.shape.end() - 1,
-                              p.query_rope.shape.begin()) &&
-                   std::equal(p.key.shape.begin(), p.key.shape.end() - 1, p.key_rope.shape.begin());
-          },
-      .violations = {
-          {"query_rope_tokens",
-           [](FlashCall& c) { grow(c, {&P::query_rope, &P::dq_rope}, Axis::seq); }},
-          {"query_rope_heads",
-           [](FlashCall& c) { grow(c, {&P::query_rope, &P::dq_rope}, Axis::heads); }},
-          {"key_rope_tokens", [](FlashCall& c) { grow(c, {&P::key_rope, &P::dk_rope}, Axis::seq); }},
-          {"key_rope_heads",
-           [](FlashCall& c) { grow(c, {&P::key_rope, &P::dk_rope}, Axis::heads); }}}};
+  return {.id = "FAG-C36a",
+          .statement = "queryRope and keyInRope have the tokens and heads of query and keyIn.",
+          .source = {rope_page, "parameters"},
+          .standing = Standing::derived,
+          .sides = {Side::accept, Side::reject},
+          .applies = has_ropes,
+          .holds =
+              [](const FlashCall& c) {
+                if (!has_ropes(c)) return true;
+                const P& p = c.parameters;
+                return std::equal(p.query.shape.begin(), p.query.shape.end() - 1,
+                                  p.query_rope.shape.begin()) &&
+                       std::equal(p.key.shape.begin(), p.key.shape.end() - 1,
+                                  p.key_rope.shape.begin());
+              },
+          .violations = {{"query_rope_tokens",
+                          [](FlashCall& c) {
+                            grow(c, {&P::query_rope, &P::dq_rope}, Axis::seq);
+                          }},
+                         {"query_rope_heads",
+                          [](FlashCall& c) {
+                            grow(c, {&P::query_rope, &P::dq_rope}, Axis::heads);
+                          }},
+                         {"key_rope_tokens",
+                          [](FlashCall& c) {
+                            grow(c, {&P::key_rope, &P::dk_rope}, Axis::seq);
+                          }},
+                         {"key_rope_heads", [](FlashCall& c) {
+                            grow(c, {&P::key_rope, &P::dk_rope}, Axis::heads);
+                          }}}};
 }
 
 /// The host code asks for more in deterministic mode.
 FlashRow head_size_steps() {
-  return {
-      .id = "FAG-C45",
-      .statement =
-          "The head sizes of query and of queryRope are multiples of 8; that of queryRope is "
-          "keyInRope's and at most query's.",
-      .source = {rope_page, "constraints"},
-      .standing = Standing::documented,
-      .sides = {Side::accept, Side::reject},
-      .applies = has_ropes,
-      .holds =
-          [](const FlashCall& c) {
-            if (!has_ropes(c)) return true;
-            const std::int64_t dim = query_as_given(c)->dim;
-            const std::int64_t rope = c.parameters.query_rope.shape.back();
-            return dim % head_size_step == 0 && rope % head_size_step == 0 && rope > 0 &&
-                   rope <= dim && rope == c.parameters.key_rope.shape.back();
-          },
-      .violations = {{"head_dim",
-                      [](FlashCall& c) {
-                        if (!is_u3(c)) return;
-                        rewrite(c, [](FlashProblem& p) {
-                          p.head_dim = head_size_step + head_size_step / 2;
-                          p.head_dim_v = p.head_dim_rope = head_size_step;
-                        });
-                      }},
-                     {"rope_step",
-                      [](FlashCall& c) {
-                        if (!is_u3(c)) return;
-                        rewrite(c, [](FlashProblem& p) { p.head_dim_rope = head_size_step / 2; });
-                      }},
-                     {"rope_wider",
-                      [](FlashCall& c) {
-                        if (!is_u3(c)) return;
-                        rewrite(c, [](FlashProblem& p) {
-                          p.head_dim_rope = p.head_dim + head_size_step;
-                        });
-                      }},
-                     {"ropes_differ", [](FlashCall& c) {
-                        for (std::int64_t step = 0; step < head_size_step; ++step)
-                          grow(c, {&P::key_rope, &P::dk_rope}, Axis::dim);
-                      }}}};
+  return {.id = "FAG-C45",
+          .statement =
+              "The head sizes of query and of queryRope are multiples of 8; that of queryRope is "
+              "keyInRope's and at most query's.",
+          .source = {rope_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = has_ropes,
+          .holds =
+              [](const FlashCall& c) {
+                if (!has_ropes(c)) return true;
+                const std::int64_t dim = query_as_given(c)->dim;
+                const std::int64_t rope = c.parameters.query_rope.shape.back();
+                return dim % head_size_step == 0 && rope % head_size_step == 0 && rope > 0 &&
+                       rope <= dim && rope == c.parameters.key_rope.shape.back();
+              },
+          .violations = {
+              {"head_dim",
+               [](FlashCall& c) {
+                 if (!is_u3(c)) return;
+                 rewrite(c, [](FlashProblem& p) {
+                   p.head_dim = head_size_step + head_size_step / 2;
+                   p.head_dim_v = p.head_dim_rope = head_size_step;
+                 });
+               }},
+              {"rope_step",
+               [](FlashCall& c) {
+                 if (!is_u3(c)) return;
+                 rewrite(c, [](FlashProblem& p) { p.head_dim_rope = head_size_step / 2; });
+               }},
+              {"rope_wider",
+               [](FlashCall& c) {
+                 if (!is_u3(c)) return;
+                 rewrite(c, [](FlashProblem& p) { p.head_dim_rope = p.head_dim + head_size_step; });
+               }},
+              {"ropes_differ", [](FlashCall& c) {
+                 for (std::int64_t step = 0; step < head_size_step; ++step)
+                   grow(c, {&P::key_rope, &P::dk_rope}, Axis::dim);
+               }}}};
 }
 
 }  // namespace

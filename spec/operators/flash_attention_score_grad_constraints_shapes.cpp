@@ -151,29 +151,30 @@ FlashRow listed_ranks() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed_but_u3(c) && layout_of(c).has_value();
   };
-  return {.id = "FAG-C32a",
-          .statement =
-              "Ranks 0 and 4 of the laid out tensors stand beside 3 in the page's table, and TND has "
-              "three axes.",
-          .source = {unpadding_page, "parameters"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "FAG-Q5",
-          .applies = concerned,
-          .holds =
-              [](const FlashCall& c) {
-                return !concerned(c) ||
-                       std::ranges::none_of(laid_out_tensors(c.surface), [&](FlashMember member) {
-                         return is_listed_rank(c, c.parameters.*member);
-                       });
-              },
-          .violations = {{"query_of_rank_4",
-                          [](FlashCall& c) {
-                            if (concerned(c)) add_axis<&P::query>(c);
-                          }},
-                         {"attention_in_of_rank_0", [](FlashCall& c) {
-                            if (concerned(c)) make_scalar<&P::attention_in>(c);
-                          }}}};
+  return {
+      .id = "FAG-C32a",
+      .statement =
+          "Ranks 0 and 4 of the laid out tensors stand beside 3 in the page's table, and TND has "
+          "three axes.",
+      .source = {unpadding_page, "parameters"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q5",
+      .applies = concerned,
+      .holds =
+          [](const FlashCall& c) {
+            return !concerned(c) ||
+                   std::ranges::none_of(laid_out_tensors(c.surface), [&](FlashMember member) {
+                     return is_listed_rank(c, c.parameters.*member);
+                   });
+          },
+      .violations = {{"query_of_rank_4",
+                      [](FlashCall& c) {
+                        if (concerned(c)) add_axis<&P::query>(c);
+                      }},
+                     {"attention_in_of_rank_0", [](FlashCall& c) {
+                        if (concerned(c)) make_scalar<&P::attention_in>(c);
+                      }}}};
 }
 
 bool one_batch(const FlashCall& c) {
@@ -192,22 +193,28 @@ void repeat_last(std::optional<std::vector<std::int64_t>>& sums) {
 }
 
 FlashRow one_batch_size() {
-  return {
-      .id = "FAG-C33",
-      .statement =
-          "query, keyIn, value and dy have one batch size; packed, both sides have as many lengths.",
-      .source = {unpadding_page, "constraints"},
-      .standing = Standing::documented,
-      .stated_for = u_pages,
-      .sides = {Side::accept, Side::reject},
-      .applies = ranks_fit,
-      .holds = [](const FlashCall& c) { return !ranks_fit(c) || one_batch(c); },
-      .violations = {
-          {"key", [](FlashCall& c) { grow(c, {&P::key, &P::dk}, Axis::batch); }},
-          {"value", [](FlashCall& c) { grow(c, {&P::value, &P::dv}, Axis::batch); }},
-          {"dy", [](FlashCall& c) { grow(c, {&P::dy}, Axis::batch); }},
-          {"lengths_q", [](FlashCall& c) { repeat_last(c.parameters.actual_seq_qlen); }},
-          {"lengths_kv", [](FlashCall& c) { repeat_last(c.parameters.actual_seq_kvlen); }}}};
+  return {.id = "FAG-C33",
+          .statement =
+              "query, keyIn, value and dy have one batch size; packed, both sides have as many "
+              "lengths.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .applies = ranks_fit,
+          .holds = [](const FlashCall& c) { return !ranks_fit(c) || one_batch(c); },
+          .violations = {
+              {"key",
+               [](FlashCall& c) {
+                 grow(c, {&P::key, &P::dk}, Axis::batch);
+               }},
+              {"value",
+               [](FlashCall& c) {
+                 grow(c, {&P::value, &P::dv}, Axis::batch);
+               }},
+              {"dy", [](FlashCall& c) { grow(c, {&P::dy}, Axis::batch); }},
+              {"lengths_q", [](FlashCall& c) { repeat_last(c.parameters.actual_seq_qlen); }},
+              {"lengths_kv", [](FlashCall& c) { repeat_last(c.parameters.actual_seq_kvlen); }}}};
 }
 
 FlashRow one_head_size() {
@@ -279,19 +286,21 @@ FlashRow operands_in_step() {
       .sides = {Side::accept, Side::reject},
       .applies = has_key_extents,
       .holds = operands_agree,
-      .violations = {
-          {"value_seq", [](FlashCall& c) { grow(c, {&P::value, &P::dv}, Axis::seq); }},
-          {"value_heads", miscount_value_heads},
-          {"dy_seq", [](FlashCall& c) { grow(c, {&P::dy}, Axis::seq); }},
-          {"dy_heads", [](FlashCall& c) { grow(c, {&P::dy}, Axis::heads); }},
-          {"dy_dim", [](FlashCall& c) { grow(c, {&P::dy}, Axis::dim); }}}};
+      .violations = {{"value_seq",
+                      [](FlashCall& c) {
+                        grow(c, {&P::value, &P::dv}, Axis::seq);
+                      }},
+                     {"value_heads", miscount_value_heads},
+                     {"dy_seq", [](FlashCall& c) { grow(c, {&P::dy}, Axis::seq); }},
+                     {"dy_heads", [](FlashCall& c) { grow(c, {&P::dy}, Axis::heads); }},
+                     {"dy_dim", [](FlashCall& c) { grow(c, {&P::dy}, Axis::dim); }}}};
 }
 
 }  // namespace
 
 std::vector<FlashRow> shape_rows() {
-  return {padded_layout(), packed_layout(),   ranks(),           listed_ranks(),
-          one_batch_size(), one_head_size(), narrow_value(), one_width_on_u4(), operands_in_step()};
+  return {padded_layout(), packed_layout(), ranks(),           listed_ranks(),    one_batch_size(),
+          one_head_size(), narrow_value(),  one_width_on_u4(), operands_in_step()};
 }
 
 }  // namespace assay::spec::detail

@@ -88,10 +88,11 @@ FlashRow batch_limit() {
                 return !is_padded_with_extents(c) || query_as_given(c)->batch <= most_batches;
               },
           .violations = {{"batch", [](FlashCall& c) {
-                            if (is_padded(c)) rewrite(c, [](FlashProblem& p) {
-                              make_small(p);
-                              p.batch = most_batches + 1;
-                            });
+                            if (is_padded(c))
+                              rewrite(c, [](FlashProblem& p) {
+                                make_small(p);
+                                p.batch = most_batches + 1;
+                              });
                           }}}};
 }
 
@@ -101,8 +102,7 @@ FlashRow batch_limit_with_prefix() {
           .source = {operator_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
-          .applies =
-              [](const FlashCall& c) { return uses_prefix(c) && is_padded_with_extents(c); },
+          .applies = [](const FlashCall& c) { return uses_prefix(c) && is_padded_with_extents(c); },
           .holds =
               [](const FlashCall& c) {
                 return !uses_prefix(c) || !is_padded_with_extents(c) ||
@@ -185,11 +185,10 @@ FlashRow token_limit() {
                           }}}};
 }
 
-void set_head_dim(FlashProblem& p, std::int64_t head_dim) {
-  p.head_dim = p.head_dim_v = head_dim;
-}
+void set_head_dim(FlashProblem& p, std::int64_t head_dim) { p.head_dim = p.head_dim_v = head_dim; }
 
-/// One of the pages' lower limits of 1, below which the host code finds empty gradients and returns at once.
+/// One of the pages' lower limits of 1, below which the host code finds empty gradients and returns
+/// at once.
 FlashRow nothing(std::string_view id, std::string_view statement, std::string_view page,
                  bool (*applies)(const FlashCall&), bool (*holds)(const FlashCall&),
                  std::vector<Violation<FlashOp>> violations) {
@@ -214,19 +213,20 @@ FlashRow no_batch() {
 }
 
 FlashRow no_sequence() {
-  return nothing(
-      "FAG-C41b", "Sq or Skv of 0 is below the page's 1, and an empty tensor of the host code.",
-      operator_page, is_padded_with_extents,
-      [](const FlashCall& c) {
-        return !is_padded_with_extents(c) || (query_as_given(c)->seq > 0 && key_as_given(c)->seq > 0);
-      },
-      {{"seq_q",
-        [](FlashCall& c) {
-          if (is_padded(c)) rewrite(c, [](FlashProblem& p) { p.seq_q = 0; });
-        }},
-       {"seq_kv", [](FlashCall& c) {
-          if (is_padded(c)) rewrite(c, [](FlashProblem& p) { p.seq_kv = 0; });
-        }}});
+  return nothing("FAG-C41b",
+                 "Sq or Skv of 0 is below the page's 1, and an empty tensor of the host code.",
+                 operator_page, is_padded_with_extents,
+                 [](const FlashCall& c) {
+                   return !is_padded_with_extents(c) ||
+                          (query_as_given(c)->seq > 0 && key_as_given(c)->seq > 0);
+                 },
+                 {{"seq_q",
+                   [](FlashCall& c) {
+                     if (is_padded(c)) rewrite(c, [](FlashProblem& p) { p.seq_q = 0; });
+                   }},
+                  {"seq_kv", [](FlashCall& c) {
+                     if (is_padded(c)) rewrite(c, [](FlashProblem& p) { p.seq_kv = 0; });
+                   }}});
 }
 
 /// Of keys there are none where every sequence of them is empty, which TND-2a has.
@@ -240,16 +240,18 @@ FlashRow no_tokens() {
       },
       {{"tokens_q",
         [](FlashCall& c) {
-          if (is_packed(c)) rewrite(c, [](FlashProblem& p) {
-            make_uniform(p);
-            p.seq_q = 0;
-          });
+          if (is_packed(c))
+            rewrite(c, [](FlashProblem& p) {
+              make_uniform(p);
+              p.seq_q = 0;
+            });
         }},
        {"tokens_kv", [](FlashCall& c) {
-          if (is_packed(c)) rewrite(c, [](FlashProblem& p) {
-            make_uniform(p);
-            p.seq_kv = 0;
-          });
+          if (is_packed(c))
+            rewrite(c, [](FlashProblem& p) {
+              make_uniform(p);
+              p.seq_kv = 0;
+            });
         }}});
   row.implies = {"TND-2a"};
   return row;
@@ -264,11 +266,13 @@ FlashRow no_channels() {
         const auto value = value_as_given(c);
         return !query || (query->dim > 0 && (!value || value->dim > 0));
       },
-      {{"head_dim", [](FlashCall& c) {
+      {{"head_dim",
+        [](FlashCall& c) {
           // queryRope is at most as wide as query
           if (!is_u3(c)) rewrite(c, [](FlashProblem& p) { set_head_dim(p, 0); });
         }},
-       {"head_dim_v", [](FlashCall& c) { rewrite(c, [](FlashProblem& p) { p.head_dim_v = 0; }); }}});
+       {"head_dim_v",
+        [](FlashCall& c) { rewrite(c, [](FlashProblem& p) { p.head_dim_v = 0; }); }}});
   row.implies = {"FAG-C35a"};
   return row;
 }
@@ -287,29 +291,31 @@ FlashRow rope_head_size_limit() {
               },
           .violations = {{"head_dim", [](FlashCall& c) {  // a multiple of 8
                             if (is_u3(c))
-                              rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 8); });
+                              rewrite(
+                                  c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 8); });
                           }}}};
 }
 
 /// FAG-C44a has what lies between this page's 512 and the 768 of others.
 FlashRow head_size_limit() {
-  return {.id = "FAG-C44b",
-          .statement = "The head size, on this page at most 512, is within the 768 of the widest page.",
-          .source = {operator_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = g_u1_pages,
-          .sides = {Side::accept, Side::reject},
-          .notes = "FAG-Q2",
-          .applies = [](const FlashCall& c) { return !is_u3(c) && has_query_extents(c); },
-          .holds =
-              [](const FlashCall& c) {
-                const auto query = query_as_given(c);
-                return is_u3(c) || !query || query->dim <= widest_head_dim;
-              },
-          .violations = {{"head_dim", [](FlashCall& c) {
-                            if (is_u3(c)) return;
-                            rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 1); });
-                          }}}};
+  return {
+      .id = "FAG-C44b",
+      .statement = "The head size, on this page at most 512, is within the 768 of the widest page.",
+      .source = {operator_page, "constraints"},
+      .standing = Standing::documented,
+      .stated_for = g_u1_pages,
+      .sides = {Side::accept, Side::reject},
+      .notes = "FAG-Q2",
+      .applies = [](const FlashCall& c) { return !is_u3(c) && has_query_extents(c); },
+      .holds =
+          [](const FlashCall& c) {
+            const auto query = query_as_given(c);
+            return is_u3(c) || !query || query->dim <= widest_head_dim;
+          },
+      .violations = {{"head_dim", [](FlashCall& c) {
+                        if (is_u3(c)) return;
+                        rewrite(c, [](FlashProblem& p) { set_head_dim(p, widest_head_dim + 1); });
+                      }}}};
 }
 
 /// 512 on the pages of all but u3, 768 there and on newer pages.
@@ -341,40 +347,49 @@ FlashRow disputed_head_sizes() {
                       }}}};
 }
 
-/// Upstream empty gradients are legal: the others are filled with zeros. The pages' lower limits of 1 dispute that.
+/// Upstream empty gradients are legal: the others are filled with zeros. The pages' lower limits of
+/// 1 dispute that.
 FlashRow no_lone_empty_input() {
-  return {
-      .id = "FAG-C49",
-      .statement = "query has an extent of 0 only where dqOut is empty as well.",
-      .source = {upstream_tiling, "shape checks"},
-      .standing = Standing::upstream,
-      .sides = {Side::accept, Side::reject},
-      .implies = {"FAG-C40b", "FAG-C41b", "FAG-C42a", "FAG-C48", "TND-2a"},
-      .applies = ranks_fit,
-      .holds =
-          [](const FlashCall& c) {
-            return !ranks_fit(c) || !is_empty(c.parameters.query) || is_empty(c.parameters.dq);
-          },
-      .violations = {
-          {"batch",
-           [](FlashCall& c) {
-             if (is_padded(c)) empty_inputs(c, [](FlashProblem& p) { p.batch = 0; });
-           }},
-          {"seq_q", [](FlashCall& c) {
-             empty_inputs(c, [](FlashProblem& p) {
-               make_uniform(p);
-               p.seq_q = 0;
-             });
-           }}}};
+  return {.id = "FAG-C49",
+          .statement = "query has an extent of 0 only where dqOut is empty as well.",
+          .source = {upstream_tiling, "shape checks"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .implies = {"FAG-C40b", "FAG-C41b", "FAG-C42a", "FAG-C48", "TND-2a"},
+          .applies = ranks_fit,
+          .holds =
+              [](const FlashCall& c) {
+                return !ranks_fit(c) || !is_empty(c.parameters.query) || is_empty(c.parameters.dq);
+              },
+          .violations = {{"batch",
+                          [](FlashCall& c) {
+                            if (is_padded(c)) empty_inputs(c, [](FlashProblem& p) { p.batch = 0; });
+                          }},
+                         {"seq_q", [](FlashCall& c) {
+                            empty_inputs(c, [](FlashProblem& p) {
+                              make_uniform(p);
+                              p.seq_q = 0;
+                            });
+                          }}}};
 }
 
 }  // namespace
 
 std::vector<FlashRow> size_rows() {
-  return {heads_limit(),     batch_limit(),         batch_limit_with_prefix(), no_batch(),
-          sequence_limit(),  packed_sequence_limit(), no_sequence(),
-          token_limit(),     no_tokens(),           rope_head_size_limit(),
-          disputed_head_sizes(), head_size_limit(), no_channels(), no_lone_empty_input()};
+  return {heads_limit(),
+          batch_limit(),
+          batch_limit_with_prefix(),
+          no_batch(),
+          sequence_limit(),
+          packed_sequence_limit(),
+          no_sequence(),
+          token_limit(),
+          no_tokens(),
+          rope_head_size_limit(),
+          disputed_head_sizes(),
+          head_size_limit(),
+          no_channels(),
+          no_lone_empty_input()};
 }
 
 }  // namespace assay::spec::detail

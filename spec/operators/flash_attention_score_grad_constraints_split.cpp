@@ -2,7 +2,8 @@
 
 #include "flash_attention_score_grad_rows.hpp"
 
-/// What a position bias asks of packed sequences: of outer splits, sparse modes 7 and 8, and of empty ones.
+/// What a position bias asks of packed sequences: of outer splits, sparse modes 7 and 8, and of
+/// empty ones.
 namespace assay::spec::detail {
 namespace {
 
@@ -45,8 +46,7 @@ FlashRow no_pse_on_last_split() {
           .sides = {Side::accept, Side::reject},
           .notes = "FAG-Q9",
           .applies = [](const FlashCall& c) { return is_packed(c) && masked_in_mode(c, 7); },
-          .holds =
-              [](const FlashCall& c) { return !packed_with_pse(c) || !masked_in_mode(c, 7); },
+          .holds = [](const FlashCall& c) { return !packed_with_pse(c) || !masked_in_mode(c, 7); },
           .violations = {{"pse_shift", [](FlashCall& c) {
                             if (is_padded(c) || is_u3(c)) return;
                             rewrite(c, make_square);
@@ -60,35 +60,36 @@ FlashRow square_first_split() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return packed_with_pse(c) && masked_in_mode(c, 8);
   };
-  return {.id = "FAG-C75",
-          .statement =
-              "In sparse mode 8 a pseShift needs Sq = Skv of every sequence, for the first one after "
-              "adding the start indices.",
-          .source = {unpadding_page, "constraints"},
-          .standing = Standing::documented,
-          .stated_for = u_pages,
-          .sides = {Side::accept, Side::reject},
-          .notes = "FAG-Q9, FAG-Q10",
-          .applies = concerned,
-          .holds = [](const FlashCall& c) { return !concerned(c) || is_square_from_the_start(c); },
-          .violations = {{"lengths",
-                          [](FlashCall& c) {
-                            if (is_padded(c) || is_u3(c)) return;
-                            rewrite(c, [](FlashProblem& p) {
-                              make_square(p);
-                              ++p.seq_kv;
-                            });
-                            put_compressed_mask(c, 8);
-                            put_pse(c);
-                          }},
-                         {"start_indices", [](FlashCall& c) {
-                            if (is_padded(c) || !takes_slopes(c)) return;
-                            rewrite(c, make_square_fp32);
-                            put_compressed_mask(c, 8);
-                            put_slopes(c, 2);
-                            c.parameters.q_start_idx = {1};
-                            c.parameters.kv_start_idx = {0};
-                          }}}};
+  return {
+      .id = "FAG-C75",
+      .statement =
+          "In sparse mode 8 a pseShift needs Sq = Skv of every sequence, for the first one after "
+          "adding the start indices.",
+      .source = {unpadding_page, "constraints"},
+      .standing = Standing::documented,
+      .stated_for = u_pages,
+      .sides = {Side::accept, Side::reject},
+      .notes = "FAG-Q9, FAG-Q10",
+      .applies = concerned,
+      .holds = [](const FlashCall& c) { return !concerned(c) || is_square_from_the_start(c); },
+      .violations = {{"lengths",
+                      [](FlashCall& c) {
+                        if (is_padded(c) || is_u3(c)) return;
+                        rewrite(c, [](FlashProblem& p) {
+                          make_square(p);
+                          ++p.seq_kv;
+                        });
+                        put_compressed_mask(c, 8);
+                        put_pse(c);
+                      }},
+                     {"start_indices", [](FlashCall& c) {
+                        if (is_padded(c) || !takes_slopes(c)) return;
+                        rewrite(c, make_square_fp32);
+                        put_compressed_mask(c, 8);
+                        put_slopes(c, 2);
+                        c.parameters.q_start_idx = {1};
+                        c.parameters.kv_start_idx = {0};
+                      }}}};
 }
 
 FlashRow no_pse_with_empty_queries() {

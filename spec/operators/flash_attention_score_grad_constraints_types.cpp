@@ -54,8 +54,8 @@ bool has_pse(const FlashCall& c) {
 
 /// Another type for all that has query's, the bias left alone.
 void rewrite_type(FlashCall& call, DType dtype) {
-  for (const FlashMember member : {&P::query, &P::key, &P::value, &P::dy, &P::attention_in, &P::dq,
-                                   &P::dk, &P::dv})
+  for (const FlashMember member :
+       {&P::query, &P::key, &P::value, &P::dy, &P::attention_in, &P::dq, &P::dk, &P::dv})
     (call.parameters.*member).dtype = dtype;
 }
 
@@ -241,32 +241,33 @@ FlashRow pse_of_fitting_type() {
 
 /// The seeds name one type for all, without exception.
 FlashRow type_of_slopes() {
-  return {.id = "FAG-C23b",
-          .statement =
-              "Slopes of pseType 2 and 3 have the type of query on the page, and are FLOAT32 upstream.",
-          .source = {operator_page, "constraints"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "FAG-Q34",
-          .applies = has_slopes,
-          .holds =
-              [](const FlashCall& c) {
-                const DType query = c.parameters.query.dtype, pse = c.parameters.pse_shift.dtype;
-                const bool short_type = query == DType::fp16 || query == DType::bf16;
-                return !has_slopes(c) || !short_type || (pse != DType::fp32 && pse != query);
-              },
-          .violations = {{"float32",
-                          [](FlashCall& c) {
-                            attach_slopes(c, 2);
-                            if (!has_slopes(c)) return;
-                            rewrite_type(c, DType::bf16);
-                          }},
-                         {"type_of_query", [](FlashCall& c) {
-                            attach_slopes(c, 3);
-                            if (!has_slopes(c)) return;
-                            rewrite_type(c, DType::fp16);
-                            c.parameters.pse_shift.dtype = DType::fp16;
-                          }}}};
+  return {
+      .id = "FAG-C23b",
+      .statement =
+          "Slopes of pseType 2 and 3 have the type of query on the page, and are FLOAT32 upstream.",
+      .source = {operator_page, "constraints"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q34",
+      .applies = has_slopes,
+      .holds =
+          [](const FlashCall& c) {
+            const DType query = c.parameters.query.dtype, pse = c.parameters.pse_shift.dtype;
+            const bool short_type = query == DType::fp16 || query == DType::bf16;
+            return !has_slopes(c) || !short_type || (pse != DType::fp32 && pse != query);
+          },
+      .violations = {{"float32",
+                      [](FlashCall& c) {
+                        attach_slopes(c, 2);
+                        if (!has_slopes(c)) return;
+                        rewrite_type(c, DType::bf16);
+                      }},
+                     {"type_of_query", [](FlashCall& c) {
+                        attach_slopes(c, 3);
+                        if (!has_slopes(c)) return;
+                        rewrite_type(c, DType::fp16);
+                        c.parameters.pse_shift.dtype = DType::fp16;
+                      }}}};
 }
 
 /// The page lists two kinds of axes, none and one; the host code counts elements.
@@ -362,16 +363,16 @@ bool is_plain(const FlashCall& c, FlashMember member) {
 }
 
 /// Tensors of which the page of the operator, that of g1 and g2, says nothing.
-constexpr FlashMember beside_operator_page[] = {&P::softmax_max,  &P::softmax_sum,
-                                                &P::softmax_in,   &P::padding_mask,
-                                                &P::attention_in, &P::dpse};
+constexpr FlashMember beside_operator_page[] = {&P::softmax_max,  &P::softmax_sum,  &P::softmax_in,
+                                                &P::padding_mask, &P::attention_in, &P::dpse};
 
 /// The pages name ND alone, the host code reads NCHW and the like as plain: nothing is asserted of
 /// those.
 FlashRow plain_formats() {
   return {.id = "FAG-C28",
-          .statement = "query, keyIn, value, their ropes, dy, pseShift, dropMask, attenMask and "
-                       "the gradients have storage format ND, never a private one.",
+          .statement =
+              "query, keyIn, value, their ropes, dy, pseShift, dropMask, attenMask and "
+              "the gradients have storage format ND, never a private one.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = all_pages,
@@ -415,8 +416,9 @@ FlashRow plain_formats() {
 
 FlashRow plain_formats_of_the_forward() {
   return {.id = "FAG-C28a",
-          .statement = "softmaxMax, softmaxSum, attentionIn, softmaxIn, paddingMask and dpseOut "
-                       "have storage format ND, never a private one.",
+          .statement =
+              "softmaxMax, softmaxSum, attentionIn, softmaxIn, paddingMask and dpseOut "
+              "have storage format ND, never a private one.",
           .source = {unpadding_page, "parameters"},
           .standing = Standing::documented,
           .stated_for = u_pages,
@@ -426,9 +428,8 @@ FlashRow plain_formats_of_the_forward() {
           .applies = always,
           .holds =
               [](const FlashCall& c) {
-                return std::ranges::all_of(beside_operator_page, [&](FlashMember member) {
-                  return is_plain(c, member);
-                });
+                return std::ranges::all_of(beside_operator_page,
+                                           [&](FlashMember member) { return is_plain(c, member); });
               },
           .violations = {{"softmax_max", reformat<&P::softmax_max, Format::nc1hwc0>},
                          {"softmax_sum", reformat<&P::softmax_sum, Format::fractal_nz>},
@@ -446,12 +447,22 @@ FlashRow plain_formats_of_the_forward() {
 }  // namespace
 
 std::vector<FlashRow> type_rows() {
-  return {operand_types(),       operands_of_one_type(),    gradient_types(),
-          attention_in_types(),  attention_in_of_query_type(), gradients_of_query_type(),
+  return {operand_types(),
+          operands_of_one_type(),
+          gradient_types(),
+          attention_in_types(),
+          attention_in_of_query_type(),
+          gradients_of_query_type(),
           no_8_bit_floats(),
-          pse_types(),           pse_of_fitting_type(),     type_of_slopes(),
-          drop_mask_type(),      drop_mask_rank(),          mask_types(),
-          statistics_type(),     plain_formats(),           plain_formats_of_the_forward()};
+          pse_types(),
+          pse_of_fitting_type(),
+          type_of_slopes(),
+          drop_mask_type(),
+          drop_mask_rank(),
+          mask_types(),
+          statistics_type(),
+          plain_formats(),
+          plain_formats_of_the_forward()};
 }
 
 }  // namespace assay::spec::detail

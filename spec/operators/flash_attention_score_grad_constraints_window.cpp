@@ -12,8 +12,8 @@ struct Window {
   bool is_empty() const { return seq_q == 0 || seq_kv == 0; }
 };
 
-/// One window a sequence; all alike in the padded layouts. Without a mask the window means nothing and refusals are not
-/// asserted.
+/// One window a sequence; all alike in the padded layouts. Without a mask the window means nothing
+/// and refusals are not asserted.
 std::vector<Window> windows_in_mode(const FlashCall& c, std::int64_t mode) {
   if (!masked_in_mode(c, mode)) return {};
   const auto query = query_as_given(c);
@@ -22,8 +22,8 @@ std::vector<Window> windows_in_mode(const FlashCall& c, std::int64_t mode) {
   std::vector<Window> windows;
   const std::int64_t different = query->ends.empty() ? 1 : query->batch;
   for (std::int64_t b = 0; b < different; ++b)
-    windows.push_back({query->length(b), key->length(b), c.attributes.pre_tokens,
-                       c.attributes.next_tokens});
+    windows.push_back(
+        {query->length(b), key->length(b), c.attributes.pre_tokens, c.attributes.next_tokens});
   return windows;
 }
 
@@ -64,13 +64,11 @@ bool host_allows_band(const Window& w) { return w.next >= -w.seq_kv && w.pre >= 
 
 /// Neither reading allows the window of some sequence. Of empty ones the documents do not speak.
 bool is_refused(const FlashCall& c) {
-  return std::ranges::any_of(windows_in_mode(c, 0),
-                             [](const Window& w) {
-                               return !w.is_empty() && !pages_allow(w) && !host_allows(w);
-                             }) ||
-         std::ranges::any_of(windows_in_mode(c, 4), [](const Window& w) {
-           return !w.is_empty() && !host_allows_band(w);
-         });
+  return std::ranges::any_of(
+             windows_in_mode(c, 0),
+             [](const Window& w) { return !w.is_empty() && !pages_allow(w) && !host_allows(w); }) ||
+         std::ranges::any_of(windows_in_mode(c, 4),
+                             [](const Window& w) { return !w.is_empty() && !host_allows_band(w); });
 }
 
 bool is_disputed(const FlashCall& c) {
@@ -191,7 +189,8 @@ FlashRow outer_split_limits() {
           {"first_empty", [](FlashCall& c) { confine_band(c, 8, 0, -1); }}}};
 }
 
-/// Mode 7: the others are split off on the right of a causal mask, so none has more queries than keys.
+/// Mode 7: the others are split off on the right of a causal mask, so none has more queries than
+/// keys.
 bool mode_page_allows_last(const std::vector<Window>& windows, const Window& band) {
   return band.pre >= band.seq_kv && band.next <= 0 && band.next >= band.seq_q - band.seq_kv &&
          std::ranges::all_of(windows,
@@ -205,23 +204,23 @@ FlashRow documented_outer_split() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return band_window(c, 7).has_value() || band_window(c, 8).has_value();
   };
-  return {.id = "FAG-C69a",
-          .statement =
-              "Windows of sparse modes 7 and 8 outside the mode page's ranges, of which it warns and "
-              "which nothing refuses.",
-          .source = {upstream_modes, "modes 7 and 8"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .applies = concerned,
-          .holds =
-              [](const FlashCall& c) {
-                const auto of_mode_7 = band_window(c, 7), of_mode_8 = band_window(c, 8);
-                return (!of_mode_7 || mode_page_allows_last(windows_in_mode(c, 7), *of_mode_7)) &&
-                       (!of_mode_8 || mode_page_allows_first(*of_mode_8));
-              },
-          .violations = {
-              {"last_next", [](FlashCall& c) { confine_band(c, 7, unbounded_tokens, 1); }},
-              {"first_pre", [](FlashCall& c) { confine_band(c, 8, 0, unbounded_tokens); }}}};
+  return {
+      .id = "FAG-C69a",
+      .statement =
+          "Windows of sparse modes 7 and 8 outside the mode page's ranges, of which it warns and "
+          "which nothing refuses.",
+      .source = {upstream_modes, "modes 7 and 8"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .applies = concerned,
+      .holds =
+          [](const FlashCall& c) {
+            const auto of_mode_7 = band_window(c, 7), of_mode_8 = band_window(c, 8);
+            return (!of_mode_7 || mode_page_allows_last(windows_in_mode(c, 7), *of_mode_7)) &&
+                   (!of_mode_8 || mode_page_allows_first(*of_mode_8));
+          },
+      .violations = {{"last_next", [](FlashCall& c) { confine_band(c, 7, unbounded_tokens, 1); }},
+                     {"first_pre", [](FlashCall& c) { confine_band(c, 8, 0, unbounded_tokens); }}}};
 }
 
 FlashRow band_not_empty() {
@@ -245,27 +244,27 @@ FlashRow window_of_one_key() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed(c) && (!windows_in_mode(c, 0).empty() || !windows_in_mode(c, 4).empty());
   };
-  return {.id = "FAG-C71a",
-          .statement =
-              "Windows of packed sequences with preTokens + nextTokens = 0, which the host code alone "
-              "refuses.",
-          .source = {upstream_tiling, "token checks"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "FAG-Q14",
-          .applies = concerned,
-          .holds =
-              [](const FlashCall& c) {
-                return !concerned(c) ||
-                       !sum_is_zero(c.attributes.pre_tokens, c.attributes.next_tokens);
-              },
-          .violations = {{"default",
-                          [](FlashCall& c) {
-                            if (is_packed(c)) confine(c, 0, 0, 0);
-                          }},
-                         {"band", [](FlashCall& c) {
-                            if (is_packed(c)) confine(c, 4, 0, 0);
-                          }}}};
+  return {
+      .id = "FAG-C71a",
+      .statement =
+          "Windows of packed sequences with preTokens + nextTokens = 0, which the host code alone "
+          "refuses.",
+      .source = {upstream_tiling, "token checks"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q14",
+      .applies = concerned,
+      .holds =
+          [](const FlashCall& c) {
+            return !concerned(c) || !sum_is_zero(c.attributes.pre_tokens, c.attributes.next_tokens);
+          },
+      .violations = {{"default",
+                      [](FlashCall& c) {
+                        if (is_packed(c)) confine(c, 0, 0, 0);
+                      }},
+                     {"band", [](FlashCall& c) {
+                        if (is_packed(c)) confine(c, 4, 0, 0);
+                      }}}};
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ using Sums = std::optional<std::vector<std::int64_t>>;
 constexpr FlashMember plain_tensors[] = {&P::query,        &P::key, &P::value, &P::dy,
                                          &P::attention_in, &P::dq,  &P::dk,    &P::dv};
 constexpr FlashMember tensors_with_rope[] = {
-    &P::query, &P::query_rope, &P::key, &P::key_rope, &P::value, &P::dy,
-    &P::attention_in, &P::dq, &P::dq_rope, &P::dk, &P::dk_rope, &P::dv};
+    &P::query,        &P::query_rope, &P::key,     &P::key_rope, &P::value,   &P::dy,
+    &P::attention_in, &P::dq,         &P::dq_rope, &P::dk,       &P::dk_rope, &P::dv};
 
 std::int64_t extent(const Parameter& parameter, Layout layout, Axis axis) {
   return parameter.shape[*position_of(layout, axis)];
@@ -133,11 +133,16 @@ std::optional<std::size_t> position_of(Layout layout, Axis axis) {
                       bnsd = {0, 1, 2, 3}, tnd = {std::nullopt, 1, 0, 2};
   const auto k = static_cast<std::size_t>(axis);
   switch (layout) {
-    case Layout::bsh: return bsh[k];
-    case Layout::sbh: return sbh[k];
-    case Layout::bsnd: return bsnd[k];
-    case Layout::bnsd: return bnsd[k];
-    case Layout::tnd: return tnd[k];
+    case Layout::bsh:
+      return bsh[k];
+    case Layout::sbh:
+      return sbh[k];
+    case Layout::bsnd:
+      return bsnd[k];
+    case Layout::bnsd:
+      return bnsd[k];
+    case Layout::tnd:
+      return tnd[k];
   }
   return std::nullopt;
 }

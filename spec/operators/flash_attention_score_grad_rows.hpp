@@ -52,9 +52,10 @@ inline constexpr std::string_view upstream_general_tiling =
 inline constexpr std::string_view upstream_kernels =
     "ops-transformer: attention/flash_attention_score_grad/op_kernel";
 
-/// Of which entry points the seeds speak. FlashAttentionScoreGrad.md is the page of the operator behind g1 and g2: it names the
-/// padded layouts alone. u1 and u3 have pages of their own; u2 and u4 have none, so that whatever binds there is upstream's.
-/// What is disputed between the page of u1 and upstream is disputed on u2 and u4 as well: their upstream pages repeat it.
+/// Of which entry points the seeds speak. FlashAttentionScoreGrad.md is the page of the operator
+/// behind g1 and g2: it names the padded layouts alone. u1 and u3 have pages of their own; u2 and
+/// u4 have none, so that whatever binds there is upstream's. What is disputed between the page of
+/// u1 and upstream is disputed on u2 and u4 as well: their upstream pages repeat it.
 inline constexpr FlashSurface u1_page[] = {FlashSurface::u1}, u3_page[] = {FlashSurface::u3},
                               u_pages[] = {FlashSurface::u1, FlashSurface::u3},
                               g_u1_pages[] = {FlashSurface::g1, FlashSurface::g2, FlashSurface::u1},
@@ -63,19 +64,19 @@ inline constexpr FlashSurface u1_page[] = {FlashSurface::u1}, u3_page[] = {Flash
 
 /// Every tensor of a call.
 inline constexpr FlashMember every_tensor[] = {
-    &FlashParameters::query,        &FlashParameters::query_rope,   &FlashParameters::key,
-    &FlashParameters::key_rope,     &FlashParameters::value,        &FlashParameters::dy,
-    &FlashParameters::pse_shift,    &FlashParameters::drop_mask,    &FlashParameters::padding_mask,
-    &FlashParameters::atten_mask,   &FlashParameters::softmax_max,  &FlashParameters::softmax_sum,
-    &FlashParameters::softmax_in,   &FlashParameters::attention_in, &FlashParameters::dq,
-    &FlashParameters::dq_rope,      &FlashParameters::dk,           &FlashParameters::dk_rope,
-    &FlashParameters::dv,           &FlashParameters::dpse};
+    &FlashParameters::query,      &FlashParameters::query_rope,   &FlashParameters::key,
+    &FlashParameters::key_rope,   &FlashParameters::value,        &FlashParameters::dy,
+    &FlashParameters::pse_shift,  &FlashParameters::drop_mask,    &FlashParameters::padding_mask,
+    &FlashParameters::atten_mask, &FlashParameters::softmax_max,  &FlashParameters::softmax_sum,
+    &FlashParameters::softmax_in, &FlashParameters::attention_in, &FlashParameters::dq,
+    &FlashParameters::dq_rope,    &FlashParameters::dk,           &FlashParameters::dk_rope,
+    &FlashParameters::dv,         &FlashParameters::dpse};
 
 /// The required tensors of an entry point that input_layout lays out.
 std::span<const FlashMember> laid_out_tensors(FlashSurface surface);
 
-/// For rows that speak about every call, about the padded and the packed entry points, and about those which take a
-/// position bias and dropout.
+/// For rows that speak about every call, about the padded and the packed entry points, and about
+/// those which take a position bias and dropout.
 inline bool always(const FlashCall&) { return true; }
 inline bool is_padded(const FlashCall& call) { return !is_unpadding(call.surface); }
 inline bool is_packed(const FlashCall& call) { return is_unpadding(call.surface); }
@@ -106,15 +107,16 @@ std::size_t rank_of(Layout layout);
 
 enum class Axis : std::uint8_t { batch, heads, seq, dim };
 
-/// Where a layout has an axis; in TND the tokens of all sequences stand for seq, and there is no batch.
+/// Where a layout has an axis; in TND the tokens of all sequences stand for seq, and there is no
+/// batch.
 std::optional<std::size_t> position_of(Layout layout, Axis axis);
 
 /// Whether the laid out tensors are all given with the rank of a known input_layout.
 bool ranks_fit(const FlashCall& call);
 
-/// What the shapes and the sums of the lengths say, or nothing where an earlier row (layout, ranks, lengths, headNum,
-/// head sizes) leaves it open. In BSH and SBH the heads of query come from headNum, the head size of
-/// key from query, the heads of value from key. In TND `ends` is set.
+/// What the shapes and the sums of the lengths say, or nothing where an earlier row (layout, ranks,
+/// lengths, headNum, head sizes) leaves it open. In BSH and SBH the heads of query come from
+/// headNum, the head size of key from query, the heads of value from key. In TND `ends` is set.
 std::optional<Extents> query_as_given(const FlashCall& call);
 std::optional<Extents> key_as_given(const FlashCall& call);
 std::optional<Extents> value_as_given(const FlashCall& call);
@@ -134,7 +136,8 @@ bool masked_in_mode(const FlashCall& call, std::int64_t mode);
 /// Bytes that a drop mask of one bit per score needs, or nothing where the extents are open.
 std::optional<std::int64_t> drop_mask_bytes(const FlashCall& call);
 
-/// The form of a pse or mask that is given, or nothing if no form that the rows accept has its shape.
+/// The form of a pse or mask that is given, or nothing if no form that the rows accept has its
+/// shape.
 std::optional<PseShape> pse_form_of(const FlashCall& call);
 std::optional<MaskShape> mask_form_of(const FlashCall& call);
 
@@ -148,14 +151,16 @@ void reshape(Parameter& parameter, const Shape& shape);
 /// dropout, prefix or window, masked only where the entry point insists.
 void rewrite(FlashCall& call, void (*change)(FlashProblem& problem));
 
-/// Changes of a problem: one length for all sequences, at least 1; the same for queries and keys; a single short head.
+/// Changes of a problem: one length for all sequences, at least 1; the same for queries and keys; a
+/// single short head.
 void make_uniform(FlashProblem& problem);
 void make_square(FlashProblem& problem);
 /// make_square of fp32, in which nobody disputes the type of slopes.
 void make_square_fp32(FlashProblem& problem);
 void make_small(FlashProblem& problem);
 
-/// One more along `axis` of each tensor, the others left alone; nothing where the layout has no such axis.
+/// One more along `axis` of each tensor, the others left alone; nothing where the layout has no
+/// such axis.
 void grow(FlashCall& call, std::initializer_list<FlashMember> members, Axis axis);
 
 /// Puts an optional input into a call and leaves the rest: a mask with an unbounded window, a pse
@@ -167,8 +172,8 @@ void put_pse(FlashCall& call);
 void put_slopes(FlashCall& call, std::int64_t pse_type);
 void put_prefix(FlashCall& call);
 
-/// The same, with the mask that a pse needs, for a call rewritten with sequences that are not empty;
-/// nothing where the entry point takes no such input.
+/// The same, with the mask that a pse needs, for a call rewritten with sequences that are not
+/// empty; nothing where the entry point takes no such input.
 void attach_mask(FlashCall& call, std::int64_t sparse_mode, const Shape& shape);
 void attach_pse(FlashCall& call);
 void attach_slopes(FlashCall& call, std::int64_t pse_type);

@@ -23,26 +23,29 @@ CompressRow offered() {
           .violations = {}};
 }
 
-/// Nothing to reject: the matrix is a fact of the documents, and the computation does not depend on it.
+/// Nothing to reject: the matrix is a fact of the documents, and the computation does not depend on
+/// it.
 CompressRow not_offered() {
-  return {.id = "NSAC-C01a",
-          .statement = "Atlas A3 training and inference products do not offer aclnnNsaCompressGrad.",
-          .source = {compress_page, "products"},
-          .standing = Standing::documented,
-          .sides = {Side::none},
-          .notes = "NSAC-Q11",
-          .applies = is_on<Product::a3>,
-          .holds = always<Op>,
-          .violations = {},
-          .reason = refused_product_reason};
+  return {
+      .id = "NSAC-C01a",
+      .statement = "Atlas A3 training and inference products do not offer aclnnNsaCompressGrad.",
+      .source = {compress_page, "products"},
+      .standing = Standing::documented,
+      .sides = {Side::none},
+      .notes = "NSAC-Q11",
+      .applies = is_on<Product::a3>,
+      .holds = always<Op>,
+      .violations = {},
+      .reason = refused_product_reason};
 }
 
 CompressRow not_listed() {
-  return unexercised<Op>("NSAC-C01b",
-                         "Ascend 910_95, Atlas 800I A2, A200I A2 Box, Atlas 200I/500 A2 inference, Atlas "
-                         "inference, Atlas training and Atlas 200I/300/500 inference products do not offer "
-                         "aclnnNsaCompressGrad.",
-                         {compress_page, "products"}, Standing::documented, other_products_reason);
+  return unexercised<Op>(
+      "NSAC-C01b",
+      "Ascend 910_95, Atlas 800I A2, A200I A2 Box, Atlas 200I/500 A2 inference, Atlas "
+      "inference, Atlas training and Atlas 200I/300/500 inference products do not offer "
+      "aclnnNsaCompressGrad.",
+      {compress_page, "products"}, Standing::documented, other_products_reason);
 }
 
 CompressRow required_tensors() {
@@ -56,8 +59,8 @@ CompressRow required_tensors() {
           .applies = always<Op>,
           .holds =
               [](const CompressCall& c) {
-                return all_present<Op>(c, {&P::output_grad, &P::input, &P::weight, &P::input_grad,
-                                           &P::weight_grad});
+                return all_present<Op>(
+                    c, {&P::output_grad, &P::input, &P::weight, &P::input_grad, &P::weight_grad});
               },
           .violations = {{"output_grad", remove<Op, &P::output_grad>},
                          {"input", remove<Op, &P::input>},
@@ -82,9 +85,12 @@ CompressRow required_pointers() {
               {"executor", [](CompressCall& c) { c.parameters.executor = false; }}}};
 }
 
-/// The page says nothing of empty tensors, the forward's page refuses them, and the gradients would be 0.
+/// The page says nothing of empty tensors, the forward's page refuses them, and the gradients would
+/// be 0.
 CompressRow empty_tensors() {
-  static constexpr auto is_empty = [](const Parameter& p) { return std::ranges::count(p.shape, 0) > 0; };
+  static constexpr auto is_empty = [](const Parameter& p) {
+    return std::ranges::count(p.shape, 0) > 0;
+  };
   return {.id = "NSAC-C21",
           .statement = "No tensor is empty; what is made of one is open.",
           .source = {upstream_compress_forward, "constraints"},
@@ -126,9 +132,9 @@ std::vector<CompressRow> compress_presence_rows() {
 }  // namespace nsa
 
 std::span<const Constraint<NsaCompressGrad>> NsaCompressGrad::constraints() {
-  static const auto rows = nsa::sorted_rows<NsaCompressGrad>(
-      {nsa::compress_presence_rows, nsa::compress_type_rows, nsa::compress_shape_rows,
-       nsa::compress_window_rows});
+  static const auto rows =
+      nsa::sorted_rows<NsaCompressGrad>({nsa::compress_presence_rows, nsa::compress_type_rows,
+                                         nsa::compress_shape_rows, nsa::compress_window_rows});
   return rows;
 }
 

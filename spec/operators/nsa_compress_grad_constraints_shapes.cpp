@@ -1,6 +1,6 @@
-#include "nsa_compress_grad_rows.hpp"
-
 #include <utility>
+
+#include "nsa_compress_grad_rows.hpp"
 
 namespace assay::spec::nsa {
 namespace {
@@ -20,26 +20,26 @@ void grow_weights(CompressCall& call) {
 }
 
 CompressRow ranks() {
-  return {.id = "NSAC-C07",
-          .statement =
-              "outputGrad, input and inputGrad have three axes, weight and weightGrad two.",
-          .source = {compress_page, "parameters"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAC-Q1",
-          .applies = always<Op>,
-          .holds =
-              [](const CompressCall& c) {
-                return all_have_rank<Op>(c, {&P::output_grad, &P::input, &P::input_grad}, 3) &&
-                       all_have_rank<Op>(c, {&P::weight, &P::weight_grad}, 2);
-              },
-          .violations = {{"output_grad", add_axis<Op, &P::output_grad>},
-                         {"input", add_axis<Op, &P::input>},
-                         {"weight", add_axis<Op, &P::weight>},
-                         {"input_grad", add_axis<Op, &P::input_grad>},
-                         {"weight_grad", add_axis<Op, &P::weight_grad>},
-                         {"input_of_two", drop_axis<Op, &P::input>},
-                         {"weight_of_one", drop_axis<Op, &P::weight>}}};
+  return {
+      .id = "NSAC-C07",
+      .statement = "outputGrad, input and inputGrad have three axes, weight and weightGrad two.",
+      .source = {compress_page, "parameters"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .notes = "NSAC-Q1",
+      .applies = always<Op>,
+      .holds =
+          [](const CompressCall& c) {
+            return all_have_rank<Op>(c, {&P::output_grad, &P::input, &P::input_grad}, 3) &&
+                   all_have_rank<Op>(c, {&P::weight, &P::weight_grad}, 2);
+          },
+      .violations = {{"output_grad", add_axis<Op, &P::output_grad>},
+                     {"input", add_axis<Op, &P::input>},
+                     {"weight", add_axis<Op, &P::weight>},
+                     {"input_grad", add_axis<Op, &P::input_grad>},
+                     {"weight_grad", add_axis<Op, &P::weight_grad>},
+                     {"input_of_two", drop_axis<Op, &P::input>},
+                     {"weight_of_one", drop_axis<Op, &P::weight>}}};
 }
 
 CompressRow weight_shape() {
@@ -60,31 +60,33 @@ CompressRow weight_shape() {
           .violations = {{"window", grow_weights<0>}, {"heads", grow_weights<1>}}};
 }
 
-/// The page calls it the gradient of the forward's output; how many rows that has, its example tells.
+/// The page calls it the gradient of the forward's output; how many rows that has, its example
+/// tells.
 CompressRow output_gradient_shape() {
-  return {.id = "NSAC-C16",
-          .statement = "outputGrad has a row for each window of each sequence, and N and D of input.",
-          .source = {compress_page, "parameters"},
-          .standing = Standing::derived,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAC-Q12",
-          .applies = [](const CompressCall& c) { return windows_as_given(c).has_value(); },
-          .holds =
-              [](const CompressCall& c) {
-                const auto windows = windows_as_given(c);
-                const P& p = c.parameters;
-                return !windows || p.output_grad.shape == Shape{*windows, p.input.shape[heads],
-                                                                p.input.shape[dim]};
-              },
-          .violations = {{"window_more", grow_one<Op, &P::output_grad, tokens>},
-                         {"window_less",
-                          [](CompressCall& c) {
-                            Parameter& gradient = c.parameters.output_grad;
-                            if (given(gradient) && gradient.shape[tokens] > 1)
-                              grow(gradient, tokens, -1);
-                          }},
-                         {"heads", grow_one<Op, &P::output_grad, heads>},
-                         {"head_dim", grow_one<Op, &P::output_grad, dim>}}};
+  return {
+      .id = "NSAC-C16",
+      .statement = "outputGrad has a row for each window of each sequence, and N and D of input.",
+      .source = {compress_page, "parameters"},
+      .standing = Standing::derived,
+      .sides = {Side::accept, Side::reject},
+      .notes = "NSAC-Q12",
+      .applies = [](const CompressCall& c) { return windows_as_given(c).has_value(); },
+      .holds =
+          [](const CompressCall& c) {
+            const auto windows = windows_as_given(c);
+            const P& p = c.parameters;
+            return !windows ||
+                   p.output_grad.shape == Shape{*windows, p.input.shape[heads], p.input.shape[dim]};
+          },
+      .violations = {{"window_more", grow_one<Op, &P::output_grad, tokens>},
+                     {"window_less",
+                      [](CompressCall& c) {
+                        Parameter& gradient = c.parameters.output_grad;
+                        if (given(gradient) && gradient.shape[tokens] > 1)
+                          grow(gradient, tokens, -1);
+                      }},
+                     {"heads", grow_one<Op, &P::output_grad, heads>},
+                     {"head_dim", grow_one<Op, &P::output_grad, dim>}}};
 }
 
 template <Member<Op> tensor, Member<Op> model>
@@ -111,9 +113,9 @@ CompressRow input_gradient_shape() {
 }
 
 CompressRow weight_gradient_shape() {
-  return shape_of<&P::weight_grad, &P::weight>("NSAC-C18", "weightGrad has the shape of weight.",
-                                               {{"window", grow_one<Op, &P::weight_grad, 0>},
-                                                {"heads", grow_one<Op, &P::weight_grad, 1>}});
+  return shape_of<&P::weight_grad, &P::weight>(
+      "NSAC-C18", "weightGrad has the shape of weight.",
+      {{"window", grow_one<Op, &P::weight_grad, 0>}, {"heads", grow_one<Op, &P::weight_grad, 1>}});
 }
 
 CompressRow head_size_step() {
@@ -135,7 +137,8 @@ CompressRow head_size_step() {
 CompressRow forward_limits() {
   return {.id = "NSAC-C20",
           .statement =
-              "The forward's page limits N and compressBlockSize to 128 and D to 256; that of the gradient does "
+              "The forward's page limits N and compressBlockSize to 128 and D to 256; that of the "
+              "gradient does "
               "not.",
           .source = {upstream_compress_forward, "constraints"},
           .standing = Standing::disputed,
@@ -144,26 +147,24 @@ CompressRow forward_limits() {
           .applies = ranks_fit,
           .holds =
               [](const CompressCall& c) {
-                return !ranks_fit(c) ||
-                       (c.parameters.input.shape[heads] <= most_heads &&
-                        c.parameters.input.shape[dim] <= largest_head &&
-                        c.attributes.compress_block_size <= largest_window);
+                return !ranks_fit(c) || (c.parameters.input.shape[heads] <= most_heads &&
+                                         c.parameters.input.shape[dim] <= largest_head &&
+                                         c.attributes.compress_block_size <= largest_window);
               },
-          .violations = {
-              {"heads",
-               [](CompressCall& c) {
-                 rewrite(c, [](CompressProblem& p) { p.heads = most_heads + 1; });
-               }},
-              {"head_dim",
-               [](CompressCall& c) {
-                 rewrite(c, [](CompressProblem& p) { p.head_dim = largest_head + 16; });
-               }},
-              {"window", [](CompressCall& c) {
-                 rewrite(c, [](CompressProblem& p) {
-                   p.compress_block_size = largest_window + 16;
-                   p.seq = std::max(p.seq, p.compress_block_size);
-                 });
-               }}}};
+          .violations = {{"heads",
+                          [](CompressCall& c) {
+                            rewrite(c, [](CompressProblem& p) { p.heads = most_heads + 1; });
+                          }},
+                         {"head_dim",
+                          [](CompressCall& c) {
+                            rewrite(c, [](CompressProblem& p) { p.head_dim = largest_head + 16; });
+                          }},
+                         {"window", [](CompressCall& c) {
+                            rewrite(c, [](CompressProblem& p) {
+                              p.compress_block_size = largest_window + 16;
+                              p.seq = std::max(p.seq, p.compress_block_size);
+                            });
+                          }}}};
 }
 
 }  // namespace

@@ -58,15 +58,15 @@ CompressRow types_of_input() {
 }
 
 CompressRow type_of_output_gradient() {
-  return {.id = "NSAC-C06a",
-          .statement = "outputGrad has the type of input.",
-          .source = {upstream_compress_tiling, "operator prototype"},
-          .standing = Standing::upstream,
-          .sides = {Side::accept, Side::reject},
-          .applies = always<Op>,
-          .holds =
-              [](const CompressCall& c) { return all_like<Op>(c, &P::input, {&P::output_grad}); },
-          .violations = {{"output_grad", swap_type<Op, &P::output_grad>}}};
+  return {
+      .id = "NSAC-C06a",
+      .statement = "outputGrad has the type of input.",
+      .source = {upstream_compress_tiling, "operator prototype"},
+      .standing = Standing::upstream,
+      .sides = {Side::accept, Side::reject},
+      .applies = always<Op>,
+      .holds = [](const CompressCall& c) { return all_like<Op>(c, &P::input, {&P::output_grad}); },
+      .violations = {{"output_grad", swap_type<Op, &P::output_grad>}}};
 }
 
 CompressRow plain_formats() {
@@ -78,8 +78,8 @@ CompressRow plain_formats() {
           .applies = always<Op>,
           .holds =
               [](const CompressCall& c) {
-                return all_plain<Op>(c, {&P::output_grad, &P::input, &P::weight, &P::input_grad,
-                                         &P::weight_grad});
+                return all_plain<Op>(
+                    c, {&P::output_grad, &P::input, &P::weight, &P::input_grad, &P::weight_grad});
               },
           .violations = {{"output_grad", reformat<Op, &P::output_grad, Format::fractal_nz>},
                          {"input", reformat<Op, &P::input, Format::nc1hwc0>},
@@ -97,8 +97,8 @@ CompressRow strided_views() {
           .sides = {Side::accept},
           .applies =
               [](const CompressCall& c) {
-                return some_strided<Op>(c, {&P::output_grad, &P::input, &P::weight, &P::input_grad,
-                                            &P::weight_grad});
+                return some_strided<Op>(
+                    c, {&P::output_grad, &P::input, &P::weight, &P::input_grad, &P::weight_grad});
               },
           .holds = always<Op>,
           .violations = {}};

@@ -1,6 +1,6 @@
-#include "nsa_compress_grad_rows.hpp"
-
 #include <utility>
+
+#include "nsa_compress_grad_rows.hpp"
 
 namespace assay::spec::nsa {
 namespace {
@@ -31,22 +31,23 @@ void set_type(CompressCall& call) {
 }
 
 CompressRow layout() {
-  return {.id = "NSAC-C09",
-          .statement = "layout is exactly TND.",
-          .source = {compress_page, "return values"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAC-Q8",
-          .status = exactly(Status::param_invalid),
-          .applies = [](const CompressCall& c) { return c.attributes.layout.has_value(); },
-          .holds =
-              [](const CompressCall& c) { return c.attributes.layout.value_or("TND") == "TND"; },
-          .violations = {{"lower_case", [](CompressCall& c) { c.attributes.layout = "tnd"; }},
-                         {"bsnd", [](CompressCall& c) { c.attributes.layout = "BSND"; }},
-                         {"empty", [](CompressCall& c) { c.attributes.layout = ""; }}}};
+  return {
+      .id = "NSAC-C09",
+      .statement = "layout is exactly TND.",
+      .source = {compress_page, "return values"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .notes = "NSAC-Q8",
+      .status = exactly(Status::param_invalid),
+      .applies = [](const CompressCall& c) { return c.attributes.layout.has_value(); },
+      .holds = [](const CompressCall& c) { return c.attributes.layout.value_or("TND") == "TND"; },
+      .violations = {{"lower_case", [](CompressCall& c) { c.attributes.layout = "tnd"; }},
+                     {"bsnd", [](CompressCall& c) { c.attributes.layout = "BSND"; }},
+                     {"empty", [](CompressCall& c) { c.attributes.layout = ""; }}}};
 }
 
-/// The table of parameters calls it optional, the table of codes does not name it among the null pointers.
+/// The table of parameters calls it optional, the table of codes does not name it among the null
+/// pointers.
 CompressRow layout_present() {
   return {.id = "NSAC-C09a",
           .statement = "layout is not null; whether a null pointer means TND is open.",
@@ -110,25 +111,26 @@ CompressRow no_gaps() {
               [](const CompressCall& c) {
                 return c.attributes.compress_block_size >= c.attributes.compress_stride;
               },
-          .violations = {{"gaps", make_windows<16, 32>},
-                         {"zero", set_size<0>},
-                         {"negative", set_size<-32>}}};
+          .violations = {
+              {"gaps", make_windows<16, 32>}, {"zero", set_size<0>}, {"negative", set_size<-32>}}};
 }
 
 /// The page says "larger"; the forward's page and the host code take equal ones.
 CompressRow overlap() {
-  return {.id = "NSAC-C12a",
-          .statement = "compressBlockSize is larger than compressStride, where the forward takes equal ones.",
-          .source = {compress_page, "constraints"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "NSAC-Q7",
-          .applies = always<Op>,
-          .holds =
-              [](const CompressCall& c) {
-                return c.attributes.compress_block_size != c.attributes.compress_stride;
-              },
-          .violations = {{"equal", make_windows<32, 32>}}};
+  return {
+      .id = "NSAC-C12a",
+      .statement =
+          "compressBlockSize is larger than compressStride, where the forward takes equal ones.",
+      .source = {compress_page, "constraints"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "NSAC-Q7",
+      .applies = always<Op>,
+      .holds =
+          [](const CompressCall& c) {
+            return c.attributes.compress_block_size != c.attributes.compress_stride;
+          },
+      .violations = {{"equal", make_windows<32, 32>}}};
 }
 
 CompressRow known_kind_of_lengths() {
@@ -162,7 +164,8 @@ CompressRow kind_of_lengths() {
 CompressRow ascending_sums() {
   return {.id = "NSAC-C14",
           .statement =
-              "The sums of the lengths are at least 0 and never fall; a repeated one, or a 0 in front, is an "
+              "The sums of the lengths are at least 0 and never fall; a repeated one, or a 0 in "
+              "front, is an "
               "empty sequence.",
           .source = {compress_page, "parameters"},
           .standing = Standing::derived,
@@ -189,7 +192,8 @@ CompressRow ascending_sums() {
 CompressRow sums_present() {
   return {.id = "NSAC-C14a",
           .statement =
-              "The sums are given; whether their absence means one sequence, or as many as are equally long, "
+              "The sums are given; whether their absence means one sequence, or as many as are "
+              "equally long, "
               "is open.",
           .source = {compress_page, "parameters"},
           .standing = Standing::disputed,
@@ -231,9 +235,9 @@ CompressRow all_tokens() {
 }  // namespace
 
 std::vector<CompressRow> compress_window_rows() {
-  return {layout(),          layout_present(), window_sizes(),          strides(),
-          positive_stride(), no_gaps(),        overlap(),               known_kind_of_lengths(),
-          kind_of_lengths(), ascending_sums(), sums_present(),          all_tokens()};
+  return {layout(),          layout_present(), window_sizes(), strides(),
+          positive_stride(), no_gaps(),        overlap(),      known_kind_of_lengths(),
+          kind_of_lengths(), ascending_sums(), sums_present(), all_tokens()};
 }
 
 }  // namespace assay::spec::nsa

@@ -22,8 +22,7 @@ bool is_ascending(const Sums& sums) {
 
 std::optional<Extents> input_as_given(const CompressCall& call) {
   const P& p = call.parameters;
-  if (!ranks_fit(call) || !is_ascending(p.act_seq_len) ||
-      p.act_seq_len->back() != p.input.shape[0])
+  if (!ranks_fit(call) || !is_ascending(p.act_seq_len) || p.act_seq_len->back() != p.input.shape[0])
     return std::nullopt;
   return packed_extents(p.input.shape, *p.act_seq_len);
 }

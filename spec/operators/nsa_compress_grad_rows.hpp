@@ -29,7 +29,8 @@ std::optional<std::int64_t> windows_as_given(const CompressCall& call);
 /// The problem that a call asks for whose ranks and sums fit, or nothing.
 std::optional<CompressProblem> problem_of(const CompressCall& call);
 
-/// Asks for the call's problem, contiguous, after `change`; every sequence is as long as the longest.
+/// Asks for the call's problem, contiguous, after `change`; every sequence is as long as the
+/// longest.
 void rewrite(CompressCall& call, void (*change)(CompressProblem& problem));
 
 std::vector<CompressRow> compress_presence_rows();

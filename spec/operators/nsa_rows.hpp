@@ -10,8 +10,9 @@
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-/// What the tables of the NSA operators share in reading a call and in breaking one. For the tables only: an
-/// implementation that checked its arguments with these functions would share the tables' mistakes.
+/// What the tables of the NSA operators share in reading a call and in breaking one. For the tables
+/// only: an implementation that checked its arguments with these functions would share the tables'
+/// mistakes.
 namespace assay::spec::nsa {
 
 inline constexpr std::string_view selected_page = "aclnnNsaSelectedAttentionGrad.md";
@@ -65,15 +66,14 @@ bool all_have_type(const Call<Op>& call, std::initializer_list<Member<Op>> membe
   });
 }
 
-/// Whether `members` share the type of `model`; a type other than fp16 and bf16, or a null, is for other rows.
+/// Whether `members` share the type of `model`; a type other than fp16 and bf16, or a null, is for
+/// other rows.
 template <class Op>
-bool all_like(const Call<Op>& call, Member<Op> model,
-              std::initializer_list<Member<Op>> members) {
+bool all_like(const Call<Op>& call, Member<Op> model, std::initializer_list<Member<Op>> members) {
   const Parameter& like = call.parameters.*model;
   if (!like.present || !is_16_bit(like.dtype)) return true;
-  return all_have_type<Op>(call, members, [&](DType dtype) {
-    return !is_16_bit(dtype) || dtype == like.dtype;
-  });
+  return all_have_type<Op>(call, members,
+                           [&](DType dtype) { return !is_16_bit(dtype) || dtype == like.dtype; });
 }
 
 template <class Op>

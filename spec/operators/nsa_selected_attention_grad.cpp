@@ -53,8 +53,7 @@ Call<Op> call_of(const Op::Problem& p, SelectedSurface surface, Product product,
   t.attention_out_grad = head_tensor(attention_out_extents(p), inputs);
   t.softmax_max = detail::described(DType::fp32, statistics_shape(p), inputs);
   t.softmax_sum = detail::described(DType::fp32, statistics_shape(p), inputs);
-  t.topk_indices =
-      detail::described(DType::int32, shape_of(Layout::tnd, topk_extents(p)), inputs);
+  t.topk_indices = detail::described(DType::int32, shape_of(Layout::tnd, topk_extents(p)), inputs);
   if (p.atten_mask != SelectedMask::absent)
     t.atten_mask = detail::described(p.mask_dtype, mask_shape(p), inputs);
   t.dq = head_tensor(query_extents(p), outputs);

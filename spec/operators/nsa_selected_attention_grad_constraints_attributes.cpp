@@ -12,21 +12,19 @@ void set_mode(SelectedCall& call) {
 
 /// A null pointer is for NSAS-C03.
 SelectedRow layout() {
-  return {.id = "NSAS-C11",
-          .statement = "inputLayout is exactly TND.",
-          .source = {selected_page, "parameters"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAS-Q3, NSAS-Q18",
-          .applies = [](const SelectedCall& c) { return c.attributes.input_layout.has_value(); },
-          .holds =
-              [](const SelectedCall& c) {
-                return c.attributes.input_layout.value_or("TND") == "TND";
-              },
-          .violations = {
-              {"lower_case", [](SelectedCall& c) { c.attributes.input_layout = "tnd"; }},
-              {"bsnd", [](SelectedCall& c) { c.attributes.input_layout = "BSND"; }},
-              {"empty", [](SelectedCall& c) { c.attributes.input_layout = ""; }}}};
+  return {
+      .id = "NSAS-C11",
+      .statement = "inputLayout is exactly TND.",
+      .source = {selected_page, "parameters"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .notes = "NSAS-Q3, NSAS-Q18",
+      .applies = [](const SelectedCall& c) { return c.attributes.input_layout.has_value(); },
+      .holds =
+          [](const SelectedCall& c) { return c.attributes.input_layout.value_or("TND") == "TND"; },
+      .violations = {{"lower_case", [](SelectedCall& c) { c.attributes.input_layout = "tnd"; }},
+                     {"bsnd", [](SelectedCall& c) { c.attributes.input_layout = "BSND"; }},
+                     {"empty", [](SelectedCall& c) { c.attributes.input_layout = ""; }}}};
 }
 
 SelectedRow head_number() {
@@ -62,7 +60,8 @@ SelectedRow sparse_modes() {
                          {"negative", set_mode<-1>}}};
 }
 
-/// The forward then sees every key, the kernel of the gradient applies the causal mask all the same.
+/// The forward then sees every key, the kernel of the gradient applies the causal mask all the
+/// same.
 SelectedRow mode_without_mask() {
   return {.id = "NSAS-C33a",
           .statement = "sparseMode 2 comes with attenMask: what it means without one is open.",
@@ -81,7 +80,8 @@ SelectedRow mode_without_mask() {
                           }}}};
 }
 
-/// The formulas of the page divide by the root of the head size, where the parameter and the example do not.
+/// The formulas of the page divide by the root of the head size, where the parameter and the
+/// example do not.
 SelectedRow any_scale() {
   return {.id = "NSAS-C33b",
           .statement = "scaleValue is usually one over the square root of D.",

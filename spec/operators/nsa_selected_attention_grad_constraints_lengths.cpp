@@ -91,9 +91,7 @@ SelectedRow lengths_present() {
           .violations = {
               {"no_queries", [](SelectedCall& c) { c.parameters.actual_seq_qlen.reset(); }},
               {"no_keys", [](SelectedCall& c) { c.parameters.actual_seq_kvlen.reset(); }},
-              {"none", [](SelectedCall& c) {
-                 change_both(c, [](Sums& sums) { sums.reset(); });
-               }}}};
+              {"none", [](SelectedCall& c) { change_both(c, [](Sums& sums) { sums.reset(); }); }}}};
 }
 
 /// Sums that do not rise tell of a length below 1, too.
@@ -131,7 +129,8 @@ SelectedRow rising_sums() {
 SelectedRow query_tokens() {
   return {.id = "NSAS-C22",
           .statement =
-              "query, attentionOut and attentionOutGrad have the same 1 to 2M tokens; softmaxMax, softmaxSum "
+              "query, attentionOut and attentionOutGrad have the same 1 to 2M tokens; softmaxMax, "
+              "softmaxSum "
               "and topkIndices have rows of their own.",
           .source = {selected_page, "constraints"},
           .standing = Standing::documented,
@@ -164,8 +163,8 @@ SelectedRow key_tokens() {
           .applies = ranks_fit,
           .holds =
               [](const SelectedCall& c) {
-                return !ranks_fit(c) || (has_legal_tokens(c.parameters.key) &&
-                                         same_tokens(c, &P::key, {&P::value}));
+                return !ranks_fit(c) ||
+                       (has_legal_tokens(c.parameters.key) && same_tokens(c, &P::key, {&P::value}));
               },
           .violations = {{"value",
                           [](SelectedCall& c) {
@@ -180,8 +179,8 @@ SelectedRow key_tokens() {
                           }}}};
 }
 
-/// Too many sequences have too many tokens, since none is empty: NSAS-C22 and NSAS-C23 have that refusal. Where only one
-/// array is empty, NSAS-C13 says nothing.
+/// Too many sequences have too many tokens, since none is empty: NSAS-C22 and NSAS-C23 have that
+/// refusal. Where only one array is empty, NSAS-C13 says nothing.
 SelectedRow number_of_sequences() {
   static constexpr auto counted = [](const Sums& sums) {
     return !sums || (!sums->empty() && std::ssize(*sums) <= most_tokens);
@@ -201,38 +200,38 @@ SelectedRow number_of_sequences() {
                 return counted(c.parameters.actual_seq_qlen) &&
                        counted(c.parameters.actual_seq_kvlen);
               },
-          .violations = {
-              {"empty_queries", [](SelectedCall& c) { c.parameters.actual_seq_qlen.emplace(); }},
-              {"empty_keys", [](SelectedCall& c) { c.parameters.actual_seq_kvlen.emplace(); }},
-              {"both_empty", [](SelectedCall& c) {
-                 change_both(c, [](Sums& sums) { sums.emplace(); });
-               }}}};
+          .violations = {{"empty_queries",
+                          [](SelectedCall& c) { c.parameters.actual_seq_qlen.emplace(); }},
+                         {"empty_keys",
+                          [](SelectedCall& c) { c.parameters.actual_seq_kvlen.emplace(); }},
+                         {"both_empty", [](SelectedCall& c) {
+                            change_both(c, [](Sums& sums) { sums.emplace(); });
+                          }}}};
 }
 
 /// NSAS-C15 has the ways to make a sequence empty, which break this row with it.
 SelectedRow length_limits() {
   static constexpr auto fits = [](std::int64_t length) { return length >= 1 && length <= longest; };
-  return {.id = "NSAS-C28",
-          .statement = "Every sequence of query and of key has 1 to 128K tokens.",
-          .source = {selected_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .applies = has_sums,
-          .holds =
-              [](const SelectedCall& c) {
-                return !has_sums(c) || (every_length(c.parameters.actual_seq_qlen, fits) &&
-                                        every_length(c.parameters.actual_seq_kvlen, fits));
-              },
-          .violations = {
-              {"query",
-               [](SelectedCall& c) {
-                 rewrite(c, [](SelectedProblem& p) { p.seq_q = longest + 1; });
-               }},
-              {"key", [](SelectedCall& c) {
-                 rewrite(c, [](SelectedProblem& p) {
-                   p.seq_kv = (longest / p.selected_block_size + 1) * p.selected_block_size;
-                 });
-               }}}};
+  return {
+      .id = "NSAS-C28",
+      .statement = "Every sequence of query and of key has 1 to 128K tokens.",
+      .source = {selected_page, "constraints"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .applies = has_sums,
+      .holds =
+          [](const SelectedCall& c) {
+            return !has_sums(c) || (every_length(c.parameters.actual_seq_qlen, fits) &&
+                                    every_length(c.parameters.actual_seq_kvlen, fits));
+          },
+      .violations = {
+          {"query",
+           [](SelectedCall& c) { rewrite(c, [](SelectedProblem& p) { p.seq_q = longest + 1; }); }},
+          {"key", [](SelectedCall& c) {
+             rewrite(c, [](SelectedProblem& p) {
+               p.seq_kv = (longest / p.selected_block_size + 1) * p.selected_block_size;
+             });
+           }}}};
 }
 
 bool has_block_size(const SelectedCall& c) {
@@ -267,35 +266,33 @@ SelectedRow enough_keys() {
 
 /// No length but 0 is a multiple of 0.
 SelectedRow whole_blocks() {
-  return {.id = "NSAS-C30",
-          .statement = "The length of every sequence of key is a multiple of selectedBlockSize.",
-          .source = {selected_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .implies = {"NSAS-C34"},
-          .applies = has_lengths,
-          .holds =
-              [](const SelectedCall& c) {
-                const std::int64_t size = c.attributes.selected_block_size;
-                if (!has_lengths(c)) return true;
-                return every_length(c.parameters.actual_seq_kvlen, [&](std::int64_t length) {
-                  return size != 0 && length % size == 0;
-                });
-              },
-          .violations = {
-              {"one_key_more",
-               [](SelectedCall& c) {
-                 rewrite(c, [](SelectedProblem& p) { ++p.seq_kv; });
-               }},
-              {"zero_size", [](SelectedCall& c) { c.attributes.selected_block_size = 0; }}}};
+  return {
+      .id = "NSAS-C30",
+      .statement = "The length of every sequence of key is a multiple of selectedBlockSize.",
+      .source = {selected_page, "constraints"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .implies = {"NSAS-C34"},
+      .applies = has_lengths,
+      .holds =
+          [](const SelectedCall& c) {
+            const std::int64_t size = c.attributes.selected_block_size;
+            if (!has_lengths(c)) return true;
+            return every_length(c.parameters.actual_seq_kvlen, [&](std::int64_t length) {
+              return size != 0 && length % size == 0;
+            });
+          },
+      .violations = {{"one_key_more",
+                      [](SelectedCall& c) { rewrite(c, [](SelectedProblem& p) { ++p.seq_kv; }); }},
+                     {"zero_size", [](SelectedCall& c) { c.attributes.selected_block_size = 0; }}}};
 }
 
 }  // namespace
 
 std::vector<SelectedRow> selected_length_rows() {
-  return {equal_numbers_of_lengths(), lengths_present(),     rising_sums(),
-          query_tokens(),             key_tokens(),          number_of_sequences(),
-          length_limits(),            enough_keys(),         whole_blocks()};
+  return {
+      equal_numbers_of_lengths(), lengths_present(), rising_sums(), query_tokens(), key_tokens(),
+      number_of_sequences(),      length_limits(),   enough_keys(), whole_blocks()};
 }
 
 }  // namespace assay::spec::nsa

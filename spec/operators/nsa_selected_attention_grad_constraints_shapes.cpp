@@ -8,7 +8,8 @@ using P = Op::Parameters;
 
 enum : std::size_t { tokens, heads, dim };
 
-/// Whether `members` have the extent of `model` along `axis`; calls whose ranks are wrong are for NSAS-C12.
+/// Whether `members` have the extent of `model` along `axis`; calls whose ranks are wrong are for
+/// NSAS-C12.
 bool agree(const SelectedCall& c, Member<Op> model, std::initializer_list<Member<Op>> members,
            std::size_t axis) {
   if (!ranks_fit(c)) return true;
@@ -43,56 +44,59 @@ void add_two_axes(SelectedCall& call) {
 }
 
 SelectedRow ranks() {
-  return {.id = "NSAS-C12",
-          .statement =
-              "attentionOut, attentionOutGrad, softmaxMax, softmaxSum and topkIndices have three axes, "
-              "query, key and value three or four.",
-          .source = {selected_page, "parameters"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAS-Q8, NSAS-Q18",
-          .applies = always<Op>,
-          .holds =
-              [](const SelectedCall& c) {
-                return std::ranges::all_of(operands, [&](Member<Op> member) {
-                         return three_or_four_axes(c, member);
-                       }) &&
-                       all_have_rank<Op>(c, {&P::attention_out, &P::attention_out_grad,
-                                             &P::softmax_max, &P::softmax_sum, &P::topk_indices},
-                                         3);
-              },
-          .violations = {{"query", add_two_axes<&P::query>},
-                         {"key", add_two_axes<&P::key>},
-                         {"value", add_two_axes<&P::value>},
-                         {"attention_out", add_axis<Op, &P::attention_out>},
-                         {"attention_out_grad", add_axis<Op, &P::attention_out_grad>},
-                         {"softmax_max", add_axis<Op, &P::softmax_max>},
-                         {"softmax_sum", add_axis<Op, &P::softmax_sum>},
-                         {"topk_indices", add_axis<Op, &P::topk_indices>},
-                         {"query_of_two", drop_axis<Op, &P::query>},
-                         {"softmax_max_of_two", drop_axis<Op, &P::softmax_max>},
-                         {"topk_indices_of_two", drop_axis<Op, &P::topk_indices>}}};
+  return {
+      .id = "NSAS-C12",
+      .statement =
+          "attentionOut, attentionOutGrad, softmaxMax, softmaxSum and topkIndices have three axes, "
+          "query, key and value three or four.",
+      .source = {selected_page, "parameters"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .notes = "NSAS-Q8, NSAS-Q18",
+      .applies = always<Op>,
+      .holds =
+          [](const SelectedCall& c) {
+            return std::ranges::all_of(
+                       operands,
+                       [&](Member<Op> member) { return three_or_four_axes(c, member); }) &&
+                   all_have_rank<Op>(c,
+                                     {&P::attention_out, &P::attention_out_grad, &P::softmax_max,
+                                      &P::softmax_sum, &P::topk_indices},
+                                     3);
+          },
+      .violations = {{"query", add_two_axes<&P::query>},
+                     {"key", add_two_axes<&P::key>},
+                     {"value", add_two_axes<&P::value>},
+                     {"attention_out", add_axis<Op, &P::attention_out>},
+                     {"attention_out_grad", add_axis<Op, &P::attention_out_grad>},
+                     {"softmax_max", add_axis<Op, &P::softmax_max>},
+                     {"softmax_sum", add_axis<Op, &P::softmax_sum>},
+                     {"topk_indices", add_axis<Op, &P::topk_indices>},
+                     {"query_of_two", drop_axis<Op, &P::query>},
+                     {"softmax_max_of_two", drop_axis<Op, &P::softmax_max>},
+                     {"topk_indices_of_two", drop_axis<Op, &P::topk_indices>}}};
 }
 
 /// TND, the only layout, has three letters; the page's column of axes says "3-4" all the same.
 SelectedRow three_axes_of_operands() {
-  return {.id = "NSAS-C12a",
-          .statement = "query, key and value have three axes, as TND has; the page lists four, too.",
-          .source = {selected_page, "parameters"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "NSAS-Q8",
-          .applies = always<Op>,
-          .holds =
-              [](const SelectedCall& c) {
-                return std::ranges::all_of(operands, [&](Member<Op> member) {
-                  return !three_or_four_axes(c, member) || !(c.parameters.*member).present ||
-                         (c.parameters.*member).shape.size() == 3;
-                });
-              },
-          .violations = {{"query", add_axis<Op, &P::query>},
-                         {"key", add_axis<Op, &P::key>},
-                         {"value", add_axis<Op, &P::value>}}};
+  return {
+      .id = "NSAS-C12a",
+      .statement = "query, key and value have three axes, as TND has; the page lists four, too.",
+      .source = {selected_page, "parameters"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "NSAS-Q8",
+      .applies = always<Op>,
+      .holds =
+          [](const SelectedCall& c) {
+            return std::ranges::all_of(operands, [&](Member<Op> member) {
+              return !three_or_four_axes(c, member) || !(c.parameters.*member).present ||
+                     (c.parameters.*member).shape.size() == 3;
+            });
+          },
+      .violations = {{"query", add_axis<Op, &P::query>},
+                     {"key", add_axis<Op, &P::key>},
+                     {"value", add_axis<Op, &P::value>}}};
 }
 
 SelectedRow key_heads() {
@@ -117,9 +121,8 @@ SelectedRow query_heads() {
               [](const SelectedCall& c) {
                 return agree(c, &P::query, {&P::attention_out, &P::attention_out_grad}, heads);
               },
-          .violations = {
-              {"attention_out", grow_one<Op, &P::attention_out, heads>},
-              {"attention_out_grad", grow_one<Op, &P::attention_out_grad, heads>}}};
+          .violations = {{"attention_out", grow_one<Op, &P::attention_out, heads>},
+                         {"attention_out_grad", grow_one<Op, &P::attention_out_grad, heads>}}};
 }
 
 SelectedRow value_head_size() {
@@ -147,7 +150,8 @@ SelectedRow query_head_size() {
           .holds = [](const SelectedCall& c) { return agree(c, &P::query, {&P::key}, dim); },
           .violations = {{"key", [](SelectedCall& c) {
                             if (!ranks_fit(c)) return;
-                            const std::int64_t other = c.parameters.query.shape[dim] == 192 ? -64 : 64;
+                            const std::int64_t other =
+                                c.parameters.query.shape[dim] == 192 ? -64 : 64;
                             grow(c.parameters.key, dim, other);
                             grow(c.parameters.dk, dim, other);
                           }}}};
@@ -180,27 +184,27 @@ SelectedRow statistics_shapes() {
 
 /// A negative count is no extent of any tensor, and NSAS-C35 has it, too.
 SelectedRow index_shape() {
-  return {.id = "NSAS-C32",
-          .statement = "topkIndices has the shape (T1, N2, selectedBlockCount).",
-          .source = {selected_page, "constraints"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .implies = {"NSAS-C35"},
-          .applies = ranks_fit,
-          .holds =
-              [](const SelectedCall& c) {
-                const std::int64_t count = c.attributes.selected_block_count;
-                if (!ranks_fit(c)) return true;
-                const P& p = c.parameters;
-                return p.topk_indices.shape ==
-                       Shape{p.query.shape[tokens], p.key.shape[heads], count};
-              },
-          .violations = {{"tokens", grow_one<Op, &P::topk_indices, tokens>},
-                         {"heads", grow_one<Op, &P::topk_indices, heads>},
-                         {"blocks", grow_one<Op, &P::topk_indices, dim>},
-                         {"negative", [](SelectedCall& c) {
-                            if (ranks_fit(c)) c.attributes.selected_block_count = -1;
-                          }}}};
+  return {
+      .id = "NSAS-C32",
+      .statement = "topkIndices has the shape (T1, N2, selectedBlockCount).",
+      .source = {selected_page, "constraints"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .implies = {"NSAS-C35"},
+      .applies = ranks_fit,
+      .holds =
+          [](const SelectedCall& c) {
+            const std::int64_t count = c.attributes.selected_block_count;
+            if (!ranks_fit(c)) return true;
+            const P& p = c.parameters;
+            return p.topk_indices.shape == Shape{p.query.shape[tokens], p.key.shape[heads], count};
+          },
+      .violations = {{"tokens", grow_one<Op, &P::topk_indices, tokens>},
+                     {"heads", grow_one<Op, &P::topk_indices, heads>},
+                     {"blocks", grow_one<Op, &P::topk_indices, dim>},
+                     {"negative", [](SelectedCall& c) {
+                        if (ranks_fit(c)) c.attributes.selected_block_count = -1;
+                      }}}};
 }
 
 template <std::size_t leading>
@@ -234,7 +238,8 @@ SelectedRow mask_rank() {
                          {"four", add_leading_axes<2>}}};
 }
 
-/// The page's column of axes says 2 of it; in the sister operators a tensor without axes is no tensor.
+/// The page's column of axes says 2 of it; in the sister operators a tensor without axes is no
+/// tensor.
 SelectedRow mask_without_axes() {
   return {.id = "NSAS-C36a",
           .statement = "attenMask has axes: whether one without is no mask is open.",
@@ -264,9 +269,9 @@ SelectedRow gradient_shapes() {
           .applies = ranks_fit,
           .holds =
               [](const SelectedCall& c) {
-                return !ranks_fit(c) || (is_like(c, &P::dq, &P::query) &&
-                                         is_like(c, &P::dk, &P::key) &&
-                                         is_like(c, &P::dv, &P::value));
+                return !ranks_fit(c) ||
+                       (is_like(c, &P::dq, &P::query) && is_like(c, &P::dk, &P::key) &&
+                        is_like(c, &P::dv, &P::value));
               },
           .violations = {{"dq", grow_one<Op, &P::dq, tokens>},
                          {"dk", grow_one<Op, &P::dk, heads>},
@@ -276,10 +281,9 @@ SelectedRow gradient_shapes() {
 }  // namespace
 
 std::vector<SelectedRow> selected_shape_rows() {
-  return {ranks(),           three_axes_of_operands(), key_heads(),
-          query_heads(),     value_head_size(),        query_head_size(),
-          statistics_shapes(), index_shape(),          mask_rank(),
-          mask_without_axes(), gradient_shapes()};
+  return {ranks(),           three_axes_of_operands(), key_heads(),         query_heads(),
+          value_head_size(), query_head_size(),        statistics_shapes(), index_shape(),
+          mask_rank(),       mask_without_axes(),      gradient_shapes()};
 }
 
 }  // namespace assay::spec::nsa

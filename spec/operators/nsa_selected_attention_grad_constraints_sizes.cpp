@@ -46,7 +46,8 @@ void make_block(SelectedCall& call) {
 
 SelectedRow narrower_value() {
   return {.id = "NSAS-C20",
-          .statement = "The head size of value is at most that of query; the page asks for neither order.",
+          .statement =
+              "The head size of value is at most that of query; the page asks for neither order.",
           .source = {upstream_selected_tiling, "head sizes"},
           .standing = Standing::disputed,
           .sides = {Side::reject},
@@ -106,8 +107,8 @@ SelectedRow query_heads() {
                          {"remainder", make_heads<3, 2>}}};
 }
 
-/// Too many heads of key make too many of query, or no whole groups; where there are none, NSAS-C25 says nothing of
-/// groups.
+/// Too many heads of key make too many of query, or no whole groups; where there are none, NSAS-C25
+/// says nothing of groups.
 SelectedRow key_heads() {
   return {.id = "NSAS-C26",
           .statement = "key has 1 to 128 heads.",
@@ -176,23 +177,22 @@ SelectedRow some_block() {
 }
 
 SelectedRow many_blocks() {
-  return {.id = "NSAS-C35a",
-          .statement = "selectedBlockCount is at most 32, which later editions raise to 128.",
-          .source = {upstream_selected_tiling, "selected blocks"},
-          .standing = Standing::disputed,
-          .sides = {Side::reject},
-          .notes = "NSAS-Q20",
-          .applies = always<Op>,
-          .holds =
-              [](const SelectedCall& c) {
-                return c.attributes.selected_block_count <= most_blocks;
-              },
-          .violations = {{"33", [](SelectedCall& c) {
-                            rewrite(c, [](SelectedProblem& p) {
-                              p.selected_block_count = most_blocks + 1;
-                              p.seq_kv = p.selected_block_size * p.selected_block_count;
-                            });
-                          }}}};
+  return {
+      .id = "NSAS-C35a",
+      .statement = "selectedBlockCount is at most 32, which later editions raise to 128.",
+      .source = {upstream_selected_tiling, "selected blocks"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "NSAS-Q20",
+      .applies = always<Op>,
+      .holds =
+          [](const SelectedCall& c) { return c.attributes.selected_block_count <= most_blocks; },
+      .violations = {{"33", [](SelectedCall& c) {
+                        rewrite(c, [](SelectedProblem& p) {
+                          p.selected_block_count = most_blocks + 1;
+                          p.seq_kv = p.selected_block_size * p.selected_block_count;
+                        });
+                      }}}};
 }
 
 }  // namespace

@@ -9,27 +9,26 @@ using P = Op::Parameters;
 bool has_mask(const SelectedCall& c) { return given(c.parameters.atten_mask); }
 
 SelectedRow operand_types() {
-  return {.id = "NSAS-C04",
-          .statement =
-              "query, key, value, attentionOut and attentionOutGrad are FLOAT16 or BFLOAT16.",
-          .source = {selected_page, "return values"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAS-Q2, NSAS-Q3, NSAS-Q17",
-          .status = exactly(Status::param_invalid),
-          .applies = always<Op>,
-          .holds =
-              [](const SelectedCall& c) {
-                return all_have_type<Op>(c, {&P::query, &P::key, &P::value, &P::attention_out,
-                                             &P::attention_out_grad},
-                                         is_16_bit);
-              },
-          .violations = {{"query", retype<Op, &P::query, DType::fp32>},
-                         {"key", retype<Op, &P::key, DType::int8>},
-                         {"value", retype<Op, &P::value, DType::fp64>},
-                         {"attention_out", retype<Op, &P::attention_out, DType::fp32>},
-                         {"attention_out_grad",
-                          retype<Op, &P::attention_out_grad, DType::int32>}}};
+  return {
+      .id = "NSAS-C04",
+      .statement = "query, key, value, attentionOut and attentionOutGrad are FLOAT16 or BFLOAT16.",
+      .source = {selected_page, "return values"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .notes = "NSAS-Q2, NSAS-Q3, NSAS-Q17",
+      .status = exactly(Status::param_invalid),
+      .applies = always<Op>,
+      .holds =
+          [](const SelectedCall& c) {
+            return all_have_type<Op>(
+                c, {&P::query, &P::key, &P::value, &P::attention_out, &P::attention_out_grad},
+                is_16_bit);
+          },
+      .violations = {{"query", retype<Op, &P::query, DType::fp32>},
+                     {"key", retype<Op, &P::key, DType::int8>},
+                     {"value", retype<Op, &P::value, DType::fp64>},
+                     {"attention_out", retype<Op, &P::attention_out, DType::fp32>},
+                     {"attention_out_grad", retype<Op, &P::attention_out_grad, DType::int32>}}};
 }
 
 SelectedRow statistics_type() {
@@ -158,8 +157,8 @@ SelectedRow operands_of_one_type() {
           .applies = always<Op>,
           .holds =
               [](const SelectedCall& c) {
-                return all_like<Op>(c, &P::query, {&P::key, &P::value, &P::attention_out,
-                                                   &P::attention_out_grad});
+                return all_like<Op>(
+                    c, &P::query, {&P::key, &P::value, &P::attention_out, &P::attention_out_grad});
               },
           .violations = {{"key", swap_type<Op, &P::key>},
                          {"value", swap_type<Op, &P::value>},
@@ -177,37 +176,38 @@ void pass_nchw(SelectedCall& call) {
 
 /// The page names ND, and its example passes NCHW: of the other plain formats nothing is asserted.
 SelectedRow plain_formats() {
-  return {.id = "NSAS-C10",
-          .statement = "Tensors have storage format ND, or NCHW as in the page's example, never a private one.",
-          .source = {selected_page, "return values"},
-          .standing = Standing::documented,
-          .sides = {Side::accept, Side::reject},
-          .notes = "NSAS-Q9",
-          .status = exactly(Status::param_invalid),
-          .applies = always<Op>,
-          .holds =
-              [](const SelectedCall& c) {
-                return all_plain<Op>(c, {&P::query, &P::key, &P::value, &P::attention_out,
-                                         &P::attention_out_grad, &P::softmax_max, &P::softmax_sum,
-                                         &P::atten_mask, &P::dq, &P::dk, &P::dv});
-              },
-          .violations = {
-              {"query", reformat<Op, &P::query, Format::fractal_nz>},
-              {"key", reformat<Op, &P::key, Format::nc1hwc0>},
-              {"value", reformat<Op, &P::value, Format::fractal_z>},
-              {"attention_out", reformat<Op, &P::attention_out, Format::fractal_nz>},
-              {"attention_out_grad", reformat<Op, &P::attention_out_grad, Format::nc1hwc0>},
-              {"softmax_max", reformat<Op, &P::softmax_max, Format::fractal_z>},
-              {"softmax_sum", reformat<Op, &P::softmax_sum, Format::fractal_nz>},
-              {"atten_mask",
-               [](SelectedCall& c) {
-                 put_mask(c);
-                 c.parameters.atten_mask.format = Format::fractal_nz;
-               }},
-              {"dq", reformat<Op, &P::dq, Format::fractal_nz>},
-              {"dk", reformat<Op, &P::dk, Format::nc1hwc0>},
-              {"dv", reformat<Op, &P::dv, Format::fractal_z>}},
-          .variants = {{"nchw", pass_nchw}}};
+  return {
+      .id = "NSAS-C10",
+      .statement =
+          "Tensors have storage format ND, or NCHW as in the page's example, never a private one.",
+      .source = {selected_page, "return values"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .notes = "NSAS-Q9",
+      .status = exactly(Status::param_invalid),
+      .applies = always<Op>,
+      .holds =
+          [](const SelectedCall& c) {
+            return all_plain<Op>(
+                c, {&P::query, &P::key, &P::value, &P::attention_out, &P::attention_out_grad,
+                    &P::softmax_max, &P::softmax_sum, &P::atten_mask, &P::dq, &P::dk, &P::dv});
+          },
+      .violations = {{"query", reformat<Op, &P::query, Format::fractal_nz>},
+                     {"key", reformat<Op, &P::key, Format::nc1hwc0>},
+                     {"value", reformat<Op, &P::value, Format::fractal_z>},
+                     {"attention_out", reformat<Op, &P::attention_out, Format::fractal_nz>},
+                     {"attention_out_grad", reformat<Op, &P::attention_out_grad, Format::nc1hwc0>},
+                     {"softmax_max", reformat<Op, &P::softmax_max, Format::fractal_z>},
+                     {"softmax_sum", reformat<Op, &P::softmax_sum, Format::fractal_nz>},
+                     {"atten_mask",
+                      [](SelectedCall& c) {
+                        put_mask(c);
+                        c.parameters.atten_mask.format = Format::fractal_nz;
+                      }},
+                     {"dq", reformat<Op, &P::dq, Format::fractal_nz>},
+                     {"dk", reformat<Op, &P::dk, Format::nc1hwc0>},
+                     {"dv", reformat<Op, &P::dv, Format::fractal_z>}},
+      .variants = {{"nchw", pass_nchw}}};
 }
 
 /// The page's table of codes forgets it, its table of parameters does not.
@@ -220,8 +220,7 @@ SelectedRow plain_index_format() {
           .notes = "NSAS-Q2",
           .applies = always<Op>,
           .holds = [](const SelectedCall& c) { return all_plain<Op>(c, {&P::topk_indices}); },
-          .violations = {
-              {"topk_indices", reformat<Op, &P::topk_indices, Format::fractal_nz>}}};
+          .violations = {{"topk_indices", reformat<Op, &P::topk_indices, Format::fractal_nz>}}};
 }
 
 SelectedRow strided_views() {
@@ -232,9 +231,9 @@ SelectedRow strided_views() {
           .sides = {Side::accept},
           .applies =
               [](const SelectedCall& c) {
-                return some_strided<Op>(c, {&P::query, &P::key, &P::value, &P::attention_out,
-                                            &P::softmax_max, &P::softmax_sum, &P::topk_indices,
-                                            &P::atten_mask});
+                return some_strided<Op>(
+                    c, {&P::query, &P::key, &P::value, &P::attention_out, &P::softmax_max,
+                        &P::softmax_sum, &P::topk_indices, &P::atten_mask});
               },
           .holds = always<Op>,
           .violations = {}};
@@ -242,27 +241,36 @@ SelectedRow strided_views() {
 
 /// The page forgot to list them.
 SelectedRow strided_gradients() {
-  return {.id = "NSAS-C10c",
-          .statement = "attentionOutGrad, dqOut, dkOut and dvOut may be strided views like the others.",
-          .source = {selected_page, "parameters"},
-          .standing = Standing::derived,
-          .sides = {Side::accept},
-          .notes = "NSAS-Q1",
-          .applies =
-              [](const SelectedCall& c) {
-                return some_strided<Op>(c, {&P::attention_out_grad, &P::dq, &P::dk, &P::dv});
-              },
-          .holds = always<Op>,
-          .violations = {}};
+  return {
+      .id = "NSAS-C10c",
+      .statement = "attentionOutGrad, dqOut, dkOut and dvOut may be strided views like the others.",
+      .source = {selected_page, "parameters"},
+      .standing = Standing::derived,
+      .sides = {Side::accept},
+      .notes = "NSAS-Q1",
+      .applies =
+          [](const SelectedCall& c) {
+            return some_strided<Op>(c, {&P::attention_out_grad, &P::dq, &P::dk, &P::dv});
+          },
+      .holds = always<Op>,
+      .violations = {}};
 }
 
 }  // namespace
 
 std::vector<SelectedRow> selected_type_rows() {
-  return {operand_types(),        statistics_type(),   index_type(),
-          mask_types(),           boolean_mask(),      gradient_types(),
-          gradients_of_query_type(), operands_of_one_type(), plain_formats(),
-          plain_index_format(),   strided_views(),     strided_gradients()};
+  return {operand_types(),
+          statistics_type(),
+          index_type(),
+          mask_types(),
+          boolean_mask(),
+          gradient_types(),
+          gradients_of_query_type(),
+          operands_of_one_type(),
+          plain_formats(),
+          plain_index_format(),
+          strided_views(),
+          strided_gradients()};
 }
 
 }  // namespace assay::spec::nsa

@@ -5,9 +5,9 @@ namespace assay::spec::nsa {
 using P = SelectedOp::Parameters;
 
 bool ranks_fit(const SelectedCall& call) {
-  static constexpr auto tensors = {&P::query, &P::key, &P::value, &P::attention_out,
-                            &P::attention_out_grad, &P::softmax_max, &P::softmax_sum,
-                            &P::topk_indices};
+  static constexpr auto tensors = {
+      &P::query,       &P::key,         &P::value,       &P::attention_out, &P::attention_out_grad,
+      &P::softmax_max, &P::softmax_sum, &P::topk_indices};
   return all_present<SelectedOp>(call, tensors) && all_have_rank<SelectedOp>(call, tensors, 3);
 }
 

@@ -3,7 +3,8 @@
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 #include "nsa_rows.hpp"
 
-/// What the table of NsaSelectedAttentionGrad reads in a call and how it breaks one; for the table only.
+/// What the table of NsaSelectedAttentionGrad reads in a call and how it breaks one; for the table
+/// only.
 namespace assay::spec::nsa {
 
 using SelectedOp = NsaSelectedAttentionGrad;
@@ -11,7 +12,8 @@ using SelectedCall = Call<SelectedOp>;
 using SelectedProblem = SelectedOp::Problem;
 using SelectedRow = Constraint<SelectedOp>;
 
-/// Whether query, key, value, attentionOut, attentionOutGrad, statistics and topkIndices are given with rank 3.
+/// Whether query, key, value, attentionOut, attentionOutGrad, statistics and topkIndices are given
+/// with rank 3.
 bool ranks_fit(const SelectedCall& call);
 
 /// Whether both arrays of sums are given and not empty.
@@ -27,8 +29,8 @@ std::optional<Extents> key_as_given(const SelectedCall& call);
 /// The problem that a call asks for whose ranks and sums fit, or nothing.
 std::optional<SelectedProblem> problem_of(const SelectedCall& call);
 
-/// Asks for the call's problem, contiguous and without mask, after `change`; all sequences of a side are as long as the
-/// longest, and of the keys as many blocks as are selected.
+/// Asks for the call's problem, contiguous and without mask, after `change`; all sequences of a
+/// side are as long as the longest, and of the keys as many blocks as are selected.
 void rewrite(SelectedCall& call, void (*change)(SelectedProblem& problem));
 
 /// Passes the canonical mask unless one is given.

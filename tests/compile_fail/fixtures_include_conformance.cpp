@@ -1,2 +1,2 @@
-#include "assay/fixtures/file.hpp"
 #include "assay/conformance/case.hpp"  // offends: No such file|not found
+#include "assay/fixtures/file.hpp"

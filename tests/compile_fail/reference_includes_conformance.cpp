@@ -1,2 +1,2 @@
-#include "assay/reference/mask.hpp"
 #include "assay/conformance/verdict.hpp"  // offends: No such file|not found
+#include "assay/reference/mask.hpp"

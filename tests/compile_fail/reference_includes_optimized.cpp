@@ -1,2 +1,2 @@
-#include "assay/reference/mask.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"  // offends: No such file|not found
+#include "assay/reference/mask.hpp"

@@ -1,2 +1,2 @@
-#include "assay/spec/tensor.hpp"
 #include "assay/reference/real.hpp"  // offends: No such file|not found
+#include "assay/spec/tensor.hpp"

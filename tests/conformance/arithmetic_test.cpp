@@ -36,8 +36,8 @@ TEST(ArithmeticOfAProfile, UnitsOfTheMatrixUnit) {
   EXPECT_EQ(of({.product = Product32::hf32}, fp32).u_x, 0x1p-12);
   EXPECT_EQ(of({}, fp16).u_k, 0);
   EXPECT_EQ(of({}, fp16).eta_k, 0);
-  for (const auto& [io, u, eta] : {std::tuple{fp16, 0x1p-11, 0x1p-25}, {bf16, 0x1p-8, 0x1p-134},
-                                   {fp32, 0x1p-24, 0.0}}) {
+  for (const auto& [io, u, eta] :
+       {std::tuple{fp16, 0x1p-11, 0x1p-25}, {bf16, 0x1p-8, 0x1p-134}, {fp32, 0x1p-24, 0.0}}) {
     EXPECT_EQ(of({.operand_scaled = true}, io).u_k, u);
     EXPECT_EQ(of({.operand_scaled = true}, io).eta_k, eta);
   }
@@ -54,8 +54,8 @@ TEST(ArithmeticOfAProfile, ErrorsOfARounding) {
     EXPECT_EQ(staged(3, bf16, twice), 2 * 0x1p-7);
   EXPECT_EQ(staged(3, fp32, Rounding::rtz), 0);
   EXPECT_EQ(staged(0, fp16, Rounding::rne), 0);
-  EXPECT_EQ(staged(0x1p-20, fp16, Rounding::rne), 0x1p-25);  // subnormal
-  EXPECT_EQ(staged(0x1p-30, fp16, Rounding::rne), 0x1p-30);  // all of it may be lost
+  EXPECT_EQ(staged(0x1p-20, fp16, Rounding::rne), 0x1p-25);         // subnormal
+  EXPECT_EQ(staged(0x1p-30, fp16, Rounding::rne), 0x1p-30);         // all of it may be lost
   EXPECT_EQ(staged(0x1p-30, fp16, Rounding::stochastic), 0x1p-24);  // or a whole unit won
   EXPECT_EQ(of({}, fp16).out_error(5), 4 * 0x1p-11);
   EXPECT_EQ(of({}, fp32).out_error(5), 0);
@@ -69,10 +69,12 @@ TEST(ArithmeticOfAProfile, WhatARoundingIsKnownToAdd) {
   EXPECT_EQ(even.stage_drift(-1 - 0.75 * step, 0), -0.25 * step);
   EXPECT_EQ(even.stage_drift(1 + 0.25 * step, 0.25 * step), -0.25 * step);
   EXPECT_EQ(even.stage_drift(1 + 0.25 * step, 0.26 * step), 0);  // the noise reaches the tie
-  EXPECT_EQ(even.stage_drift(1 + 0.46875 * step, 0.0625 * step), -0.46875 * step);  // or is far below a unit
+  EXPECT_EQ(even.stage_drift(1 + 0.46875 * step, 0.0625 * step),
+            -0.46875 * step);  // or is far below a unit
   EXPECT_EQ(even.stage_drift(1 + 0.5 * step, 0), -0.5 * step);
   EXPECT_EQ(away.stage_drift(1 + 0.5 * step, 0), 0.5 * step);
-  EXPECT_EQ(of({.stage = bf16, .round_stage = Rounding::rtz}, bf16).stage_drift(1 + 0.25 * step, 0), 0);
+  EXPECT_EQ(of({.stage = bf16, .round_stage = Rounding::rtz}, bf16).stage_drift(1 + 0.25 * step, 0),
+            0);
   EXPECT_EQ(of({}, bf16).stage_drift(1 + 0.25 * step, 0), 0);
   EXPECT_EQ(even.cast_error(1 + 0.25 * step), -0.25 * step);
   EXPECT_EQ(even.cast_error(1 + 0.5 * step), -0.5 * step);
@@ -101,7 +103,8 @@ TEST(ArithmeticOfAProfile, WhereErrorsHaveAMeanOrARowInCommon) {
   EXPECT_FALSE(of({.stage = bf16, .round_stage = Rounding::stochastic}, fp32).mean_free);
   EXPECT_FALSE(of({.round_out = Rounding::rtz}, bf16).mean_free);
   EXPECT_TRUE(of({.round_stage = Rounding::rtz, .round_out = Rounding::rtz}, fp32).mean_free);
-  EXPECT_TRUE(of({.round_stage = Rounding::unknown, .round_out = Rounding::unknown}, bf16).mean_free);
+  EXPECT_TRUE(
+      of({.round_stage = Rounding::unknown, .round_out = Rounding::unknown}, bf16).mean_free);
   EXPECT_FALSE(of({}, bf16).truncating_sums);
   EXPECT_TRUE(of({.accumulator = spec::Accumulator::fp32_truncating}, bf16).truncating_sums);
   EXPECT_FALSE(of({.lse_form = true}, bf16).row_coherent);
@@ -125,7 +128,9 @@ TEST(ArithmeticOfAProfile, WhereTypesOverflow) {
 /// A problem and what the judge makes of it, every row judged.
 struct Subject {
   explicit Subject(Op::Problem p, NumericsProfile profile = {.fused = false})
-      : inputs(testing::normal_inputs(p, 1)), problem(std::move(p)), arithmetic(profile, problem.dtype) {}
+      : inputs(testing::normal_inputs(p, 1)),
+        problem(std::move(p)),
+        arithmetic(profile, problem.dtype) {}
 
   flash::AllRowTerms rows() const { return flash::row_terms({problem, inputs}, arithmetic); }
   std::vector<Expectation> expectations() const {
@@ -143,8 +148,13 @@ struct Subject {
 
 TEST(Expectations, ABiasMeansSomethingWhereScoresVaryAndPairsShareNoRounding) {
   const auto biasable = [](DType io, double scale, double kept) {
-    Op::Problem p = {.dtype = io, .seq_q = 6, .seq_kv = 6, .head_dim = 8, .head_dim_v = 8,
-                     .scale_value = scale, .keep_prob = kept};
+    Op::Problem p = {.dtype = io,
+                     .seq_q = 6,
+                     .seq_kv = 6,
+                     .head_dim = 8,
+                     .head_dim_v = 8,
+                     .scale_value = scale,
+                     .keep_prob = kept};
     if (kept < 1) p.drop_mask = spec::DropMask::exact;
     return Subject(p).expectations()[2].biasable;
   };
@@ -157,11 +167,18 @@ TEST(Expectations, ABiasMeansSomethingWhereScoresVaryAndPairsShareNoRounding) {
   EXPECT_FALSE(biasable(fp32, 0.25, 0.3));  // 1 / 0.3 is no number of fp32
 }
 
-/// Slopes give all diagonals the same P, and a stored P that is everywhere the same has one rounding.
+/// Slopes give all diagonals the same P, and a stored P that is everywhere the same has one
+/// rounding.
 TEST(Expectations, WhereAllProbabilitiesAreAlikeChanceIsLittle) {
   const auto dk = [](std::int64_t pse_type, spec::PseShape shape, const char* preset) {
-    Op::Problem p = {.dtype = bf16, .seq_q = 6, .seq_kv = 6, .head_dim = 8, .head_dim_v = 8,
-                     .scale_value = 0x1p-12, .pse_type = pse_type, .pse_shift = shape};
+    Op::Problem p = {.dtype = bf16,
+                     .seq_q = 6,
+                     .seq_kv = 6,
+                     .head_dim = 8,
+                     .head_dim_v = 8,
+                     .scale_value = 0x1p-12,
+                     .pse_type = pse_type,
+                     .pse_shift = shape};
     return Subject(p, spec::numerics_preset(preset, bf16)).expectations()[1];
   };
   using spec::PseShape;
@@ -194,8 +211,14 @@ TEST(Expectations, StatisticsAndOutputMustBelongToTheDataOfAKernelWithItsOwn) {
 
 /// The second sequence has no queries.
 TEST(Expectations, KeysThatNoQueryCanAttendToHaveNoFloor) {
-  const Op::Problem p = {.input_layout = spec::Layout::tnd, .dtype = bf16, .batch = 2, .seq_q = 3,
-                         .seq_kv = 6, .lengths_q = {3, 0}, .lengths_kv = {3, 6}, .head_dim = 8,
+  const Op::Problem p = {.input_layout = spec::Layout::tnd,
+                         .dtype = bf16,
+                         .batch = 2,
+                         .seq_q = 3,
+                         .seq_kv = 6,
+                         .lengths_q = {3, 0},
+                         .lengths_kv = {3, 6},
+                         .head_dim = 8,
                          .head_dim_v = 8};
   const auto made = Subject(p).expectations();
   for (const std::size_t tensor : {1, 2})
@@ -217,20 +240,26 @@ TEST(Expectations, RowsThatMayOverflowInStagingAreExempt) {
 
 /// One pair of P = 1 / z and dP - delta = dP, with scores that are the maximum.
 flash::PairTerms pair_of(const NumericsProfile& profile, double sum, double dprob) {
-  const Op::Problem p = {.dtype = fp16, .seq_q = 1, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1,
-                         .scale_value = 1};
+  const Op::Problem p = {
+      .dtype = fp16, .seq_q = 1, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1, .scale_value = 1};
   const flash::Dense dense(p, testing::normal_inputs(p, 1));
   const flash::RowTerms row = {.live = true, .softmax_max = 0, .softmax_sum = sum};
   return flash::pair_terms(dense, Arithmetic(profile, fp16), row,
-                           {.score = 0, .score_abs = 0, .score_sq = 0, .dprob = dprob,
-                            .dprob_abs = std::abs(dprob), .dprob_sq = dprob * dprob, .bias = 0,
+                           {.score = 0,
+                            .score_abs = 0,
+                            .score_sq = 0,
+                            .dprob = dprob,
+                            .dprob_abs = std::abs(dprob),
+                            .dprob_sq = dprob * dprob,
+                            .bias = 0,
                             .kappa = 1});
 }
 
 TEST(PairsByHand, WhatMayOverflowIsToldWithItsError) {
   // 65,500 and 2^-10 of it are beyond 65,520, and 2^-22 of it is not
   const double sum = 1.0 / 65500;
-  const NumericsProfile exact = {.stage = fp16, .fused = false}, rough = {.stage = fp16, .exp_error = 0x1p-10};
+  const NumericsProfile exact = {.stage = fp16, .fused = false},
+                        rough = {.stage = fp16, .exp_error = 0x1p-10};
   EXPECT_FALSE(pair_of(exact, sum, 0.5).prob_may_overflow);
   EXPECT_TRUE(pair_of(rough, sum, 0.5).prob_may_overflow);
   EXPECT_FALSE(pair_of({.stage = bf16, .exp_error = 0x1p-10}, sum, 1).prob_may_overflow);
@@ -254,16 +283,30 @@ TEST(Expectations, ScoresWhoseErrorsOverflowLeaveNothingToJudge) {
   Expectation e;
   e.extents = {.batch = 1, .heads = 1, .seq = 1, .dim = 1};
   e.resize(1);
-  flash::Finisher(n, 1).finish({.ref = 1, .magnitude = 1, .rig = std::nan(""), .azuma = 0, .linear = 0,
-                                .squares = 1, .core = 0, .drift = 0, .terms = 1}, e, 0);
+  flash::Finisher(n, 1).finish({.ref = 1,
+                                .magnitude = 1,
+                                .rig = std::nan(""),
+                                .azuma = 0,
+                                .linear = 0,
+                                .squares = 1,
+                                .core = 0,
+                                .drift = 0,
+                                .terms = 1},
+                               e, 0);
   for (const double limit : {e.tau[0], e.tau_det[0], e.radius[0]})
     EXPECT_EQ(limit, std::numeric_limits<double>::infinity());
 }
 
 /// The residue of one P: kappa |dO| max|V| and sum |dO O| of the row, twice sum |K| of the scale.
 TEST(Expectations, FloorsByHand) {
-  Op::Problem p = {.dtype = fp32, .seq_q = 1, .seq_kv = 2, .head_dim = 2, .head_dim_v = 2,
-                   .scale_value = -2, .keep_prob = 0.5, .drop_mask = spec::DropMask::exact};
+  Op::Problem p = {.dtype = fp32,
+                   .seq_q = 1,
+                   .seq_kv = 2,
+                   .head_dim = 2,
+                   .head_dim_v = 2,
+                   .scale_value = -2,
+                   .keep_prob = 0.5,
+                   .drop_mask = spec::DropMask::exact};
   Op::Inputs inputs = testing::normal_inputs(p, 1);
   const auto set = [](spec::Tensor& tensor, std::initializer_list<double> values) {
     std::int64_t e = 0;
@@ -288,8 +331,13 @@ TEST(Expectations, FloorsByHand) {
 TEST(Expectations, KeysThatNobodyListsHaveNoTolerance) {
   using Selected = spec::NsaSelectedAttentionGrad;
   Case<Selected> c = {.patterns = {.lists = "shared"}};
-  c.problem = {.dtype = fp32, .seq_q = 3, .seq_kv = 5 * 16, .head_dim = 4, .head_dim_v = 4,
-               .selected_block_size = 16, .selected_block_count = 2};
+  c.problem = {.dtype = fp32,
+               .seq_q = 3,
+               .seq_kv = 5 * 16,
+               .head_dim = 4,
+               .head_dim_v = 4,
+               .selected_block_size = 16,
+               .selected_block_count = 2};
   Examination<Selected> examination(c, make_inputs(c));
   const std::vector<Expected> expected = examination.expected({.fused = false, .floor = 0x1p-20});
   for (const Expected& e : expected)

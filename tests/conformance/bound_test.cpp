@@ -1,10 +1,9 @@
-#include "operators/flash_attention_score_grad_bound.hpp"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "model_kernel.hpp"
+#include "operators/flash_attention_score_grad_bound.hpp"
 #include "operators/flash_attention_score_grad_certificate.hpp"
 
 namespace assay::conformance {
@@ -27,7 +26,8 @@ struct Trial {
         dense(problem, inputs),
         arithmetic(profile, problem.dtype),
         judged{all_rows(query_extents(problem).rows()), all_rows(key_extents(problem).rows())},
-        expected(flash::expectations(dense, arithmetic, flash::row_terms(dense, arithmetic), judged)) {}
+        expected(
+            flash::expectations(dense, arithmetic, flash::row_terms(dense, arithmetic), judged)) {}
 
   std::vector<Verdict> judge(const KernelPlan& plan) {
     const Gradients g = testing::run_kernel(dense.problem, inputs, plan);
@@ -53,8 +53,15 @@ struct Trial {
 const std::vector<Verdict> all_conform(3, Verdict::conforms);
 
 Op::Problem problem_of(spec::DType dtype) {
-  return {.dtype = dtype, .batch = 1, .heads_q = 4, .heads_kv = 2, .seq_q = 67, .seq_kv = 81,
-          .head_dim = 40, .head_dim_v = 24, .scale_value = 0.15625};
+  return {.dtype = dtype,
+          .batch = 1,
+          .heads_q = 4,
+          .heads_kv = 2,
+          .seq_q = 67,
+          .seq_kv = 81,
+          .head_dim = 40,
+          .head_dim_v = 24,
+          .scale_value = 0.15625};
 }
 
 KernelPlan bf16_plan() {
@@ -148,15 +155,25 @@ TEST(Bound, RopeAddsToTheScoresAndHasGradientsOfItsOwn) {
 
 TEST(Bound, OwnStatisticsProfileConforms) {
   Trial trial(problem_of(spec::DType::bf16),
-              {.stage = spec::DType::bf16, .stats = spec::Origin::own, .delta = spec::Origin::given,
-               .fused = false}, 5);
+              {.stage = spec::DType::bf16,
+               .stats = spec::Origin::own,
+               .delta = spec::Origin::given,
+               .fused = false},
+              5);
   EXPECT_EQ(trial.judge(bf16_plan()), all_conform);
 }
 
-/// What the rounding of m + ln z does to a query's row is in every key's gradient, and three queries do not average it out.
+/// What the rounding of m + ln z does to a query's row is in every key's gradient, and three
+/// queries do not average it out.
 TEST(Bound, FewQueriesOfAKernelInLseFormAreNotABias) {
-  const Op::Problem p = {.dtype = spec::DType::fp32, .batch = 1, .heads_q = 1, .heads_kv = 1,
-                         .seq_q = 3, .seq_kv = 200, .head_dim = 32, .head_dim_v = 32,
+  const Op::Problem p = {.dtype = spec::DType::fp32,
+                         .batch = 1,
+                         .heads_q = 1,
+                         .heads_kv = 1,
+                         .seq_q = 3,
+                         .seq_kv = 200,
+                         .head_dim = 32,
+                         .head_dim_v = 32,
                          .scale_value = 2};
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     Trial trial(p, {.lse_form = true, .fused = false}, seed);
@@ -170,8 +187,14 @@ TEST(Bound, GradientsThatUnderflowInTheCastConform) {
   plan.cast = [](float x) {
     return static_cast<float>(spec::round_to(static_cast<double>(x), spec::fp16_format));
   };
-  const Op::Problem p = {.dtype = spec::DType::fp16, .heads_q = 6, .heads_kv = 3, .seq_q = 1,
-                         .seq_kv = 385, .head_dim = 129, .head_dim_v = 31, .scale_value = 1};
+  const Op::Problem p = {.dtype = spec::DType::fp16,
+                         .heads_q = 6,
+                         .heads_kv = 3,
+                         .seq_q = 1,
+                         .seq_kv = 385,
+                         .head_dim = 129,
+                         .head_dim_v = 31,
+                         .scale_value = 1};
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     Trial trial(p, {.fused = false, .floor = 0}, seed);
     EXPECT_EQ(trial.judge(plan), all_conform) << seed;

@@ -67,8 +67,8 @@ TEST(Cascade, OfEveryHealthySpecimenConforms) {
     std::size_t conforming = 0;
     for (std::size_t k = turn++ % 3; k < all.size(); k += 3) {
       const CaseReport report = examine(all[k], *kernel);
-      EXPECT_EQ(contribution(report.verdict), ExitCode::conformant)
-          << specimen.name << "\n" << told(report);
+      EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << specimen.name << "\n"
+                                                                    << told(report);
       conforming += report.verdict == Verdict::not_applicable ? 0 : 1;
     }
     EXPECT_GE(conforming, 2U) << specimen.name;
@@ -77,9 +77,9 @@ TEST(Cascade, OfEveryHealthySpecimenConforms) {
 
 TEST(Cascade, CatchesEveryForwardMutantByItsOwnTensor) {
   const std::pair<const char*, const char*> expected[] = {
-      {"forward_sum_counts_masked", "softmax_sum"}, {"forward_max_before_bias", "softmax_max"},
+      {"forward_sum_counts_masked", "softmax_sum"},    {"forward_max_before_bias", "softmax_max"},
       {"forward_output_not_rescaled", "attention_in"}, {"forward_sum_of_dropped", "softmax_sum"},
-      {"forward_one_replica", "softmax_max"}, {"forward_dead_sum_of_one", "softmax_sum"}};
+      {"forward_one_replica", "softmax_max"},          {"forward_dead_sum_of_one", "softmax_sum"}};
   const auto catches = [](Kernel& kernel, const Case<Op>& c, const std::string& tensor) {
     const CaseReport report = examine(c, kernel);
     return contribution(report.verdict) == ExitCode::nonconformant &&
@@ -91,9 +91,9 @@ TEST(Cascade, CatchesEveryForwardMutantByItsOwnTensor) {
     const auto& [name, tensor] = expected[k];
     ASSERT_EQ(planted[k].name, name);
     const auto kernel = planted[k].make();
-    EXPECT_TRUE(std::ranges::any_of(
-        cases(77), [&](const Case<Op>& c) { return catches(*kernel, c, tensor); }))
-        << name;
+    EXPECT_TRUE(std::ranges::any_of(cases(77), [&](const Case<Op>& c) {
+      return catches(*kernel, c, tensor);
+    })) << name;
   }
 }
 
@@ -159,7 +159,8 @@ class Spoiler final : public Kernel {
 TEST(Cascade, SeesBytesThatAForwardMustLeaveAlone) {
   Case<Op> c = cases(1).front();
   c.inputs = spec::Striding::padded;
-  for (const auto& [tensor, byte] : {std::pair{&Op::Inputs::query, 0}, {&Op::Inputs::dy, 8},
+  for (const auto& [tensor, byte] : {std::pair{&Op::Inputs::query, 0},
+                                     {&Op::Inputs::dy, 8},
                                      {&Op::Inputs::softmax_max, 0},
                                      {&Op::Inputs::attention_in, 0}}) {
     Spoiler kernel(tensor, byte);

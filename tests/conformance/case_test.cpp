@@ -99,8 +99,7 @@ FlashCase any_case() {
     p.atten_mask = *rc::gen::element(spec::MaskShape::ss, spec::MaskShape::one_one_ss,
                                      spec::MaskShape::b_one_ss, spec::MaskShape::bnss);
   p.mask_dtype = *rc::gen::element(spec::DType::boolean, spec::DType::uint8);
-  if (spec::has_softmax_in_layout(c.surface))
-    p.softmax_in_layout = any_of<spec::StatisticsOrder>();
+  if (spec::has_softmax_in_layout(c.surface)) p.softmax_in_layout = any_of<spec::StatisticsOrder>();
   if (spec::has_pse_type(c.surface)) p.q_start_idx = {between(-9, 9)}, p.kv_start_idx = {3, 3, 3};
   c.product = any_of<spec::Product>();
   c.inputs = any_of<spec::Striding>();
@@ -239,7 +238,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--surface=g2 --pse_type=2 --pse_shift=N --slope_dtype=fp16",
                 "--slope_dtype=fp16: accepted: fp32, or dtype, which is bf16"},
         BadLine{"--batch=2 --atten_mask=SS --sparse_mode=5 --prefix=2x3",
-                "--atten_mask=SS: accepted: none, B1SS, BNSS with sparse_mode 5 and prefixes of batch 2"},
+                "--atten_mask=SS: accepted: none, B1SS, BNSS with sparse_mode 5 and prefixes of "
+                "batch 2"},
         BadLine{"--atten_mask=SS --sparse_mode=7",
                 "--atten_mask=SS: accepted: none, compressed, compressed_11SS, compressed_B1SS, "
                 "compressed_BNSS with sparse_mode 7"},
@@ -254,7 +254,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "--pse_shift=1NHS: accepted: none, BNSS, BN1S, 1NSS with pse_type 1 and layout "
                 "BNSD, seq_q 1023 and seq_kv 1023"},
         BadLine{"--layout=TND --surface=u1 --pse_shift=N",
-                "accepted: none, BNSS, BN1S, 1NSS, BNHS, 1NHS, packed_BN1S, packed_BNSS with pse_type 1 "
+                "accepted: none, BNSS, BN1S, 1NSS, BNHS, 1NHS, packed_BN1S, packed_BNSS with "
+                "pse_type 1 "
                 "and layout TND"},
         BadLine{"--layout=TND --surface=u1 --seq_q=1024 --seq_kv=2000 --pse_shift=BNHS",
                 "--pse_shift=BNHS: accepted: none, BNSS, BN1S, 1NSS, packed_BN1S, packed_BNSS with "
@@ -264,8 +265,9 @@ INSTANTIATE_TEST_SUITE_P(
     Lists, CaseRefuses,
     testing::Values(
         BadLine{"--lengths_q=3,4", "--lengths_q=3,4: accepted: no lengths with layout BNSD"},
-        BadLine{"--layout=TND --surface=u1 --lengths_q=3,4 --lengths_kv=3,4,5",
-                "--lengths_kv=3,4,5: accepted: as many numbers as lengths_q, which has 2; these are 3"},
+        BadLine{
+            "--layout=TND --surface=u1 --lengths_q=3,4 --lengths_kv=3,4,5",
+            "--lengths_kv=3,4,5: accepted: as many numbers as lengths_q, which has 2; these are 3"},
         BadLine{"--layout=TND --surface=u1 --batch=3 --lengths_q=3,4",
                 "--batch=3: accepted: 2, which --lengths_q implies; leave it out"},
         BadLine{"--layout=TND --surface=u1 --seq_kv=5 --lengths_kv=3,4",

@@ -57,7 +57,8 @@ struct Pencil {
 
 using Rules = std::set<std::string>;
 
-/// Errors of two deviations with alternating signs: no bias, and no element is off by more than tau.
+/// Errors of two deviations with alternating signs: no bias, and no element is off by more than
+/// tau.
 TEST(Compare, TooLargeADeviationAloneDecides) {
   Pencil p(40, 4);
   for (std::size_t k = 0; k < p.actual.size(); ++k) p.actual[k] += k % 2 == 0 ? 2 : -2;
@@ -79,7 +80,8 @@ TEST(Compare, TheLimitOfTheDeviationIsAtLeastFivePercent) {
   EXPECT_EQ(p.judge(), Verdict::statistical_unconfirmed);
 }
 
-/// Rows whose errors have few degrees of freedom count less, and so do those of which few elements say something.
+/// Rows whose errors have few degrees of freedom count less, and so do those of which few elements
+/// say something.
 TEST(Compare, DegreesOfFreedomAreThoseOfTheElementsThatSaySomething) {
   Pencil p(3, 4);
   p.e.share = {1, 0.5, 0.25};
@@ -136,7 +138,8 @@ TEST(Compare, ABiasNeedsRowsSizeAndSignificance) {
 
 TEST(Compare, NeitherAppliesWhereRoundingsHaveAMeanNorABiasWhereRowsShareThem) {
   for (const spec::NumericsProfile& profile :
-       {spec::NumericsProfile{.stage = DType::bf16, .round_stage = spec::Rounding::rtz, .fused = false},
+       {spec::NumericsProfile{
+            .stage = DType::bf16, .round_stage = spec::Rounding::rtz, .fused = false},
         spec::NumericsProfile{.accumulator = spec::Accumulator::fp32_truncating, .fused = false}}) {
     Pencil p(40, 4, DType::fp32, profile);
     std::ranges::fill(p.actual, 11);
@@ -153,7 +156,8 @@ TEST(Compare, NeitherAppliesWhereRoundingsHaveAMeanNorABiasWhereRowsShareThem) {
   EXPECT_EQ(alike.judge(), Verdict::conforms);
 }
 
-/// A reference that is nothing but the rounding of the given statistics, which a kernel with its own does not have.
+/// A reference that is nothing but the rounding of the given statistics, which a kernel with its
+/// own does not have.
 TEST(Compare, ValuesWithinTauOfZeroHaveNoBiasAndNoDeviation) {
   Pencil p(40, 4);
   lean(p, 1);
@@ -179,7 +183,8 @@ TEST(Compare, CastsOfRowsThatAreAlikeCountAsOne) {
   EXPECT_NEAR(p.report.rms_limit, 1.106486 * 0.9 * std::sqrt(3.0), 1e-5);
   // Casts that are known to be small excuse nothing.
   for (double& x : p.e.value) x = 1;
-  for (std::size_t k = 0; k < p.actual.size(); ++k) p.actual[k] = 1 + (k % 2 == 0 ? 0x1p-8 : -0x1p-8);
+  for (std::size_t k = 0; k < p.actual.size(); ++k)
+    p.actual[k] = 1 + (k % 2 == 0 ? 0x1p-8 : -0x1p-8);
   EXPECT_EQ(p.judge(), Verdict::statistical_unconfirmed);
   EXPECT_EQ(p.rules(), Rules{"rms"});
 }
@@ -193,7 +198,8 @@ TEST(Compare, CastsThatAreKnownAreNoBias) {
   }
   EXPECT_EQ(p.judge(), Verdict::conforms);
   EXPECT_EQ(p.report.bias, 0);
-  for (std::size_t k = 0; k < p.actual.size(); k += 8) p.actual[k] = 1 - 0x1p-7;  // the number below
+  for (std::size_t k = 0; k < p.actual.size(); k += 8)
+    p.actual[k] = 1 - 0x1p-7;  // the number below
   EXPECT_EQ(p.judge(), Verdict::statistical_unconfirmed);
   EXPECT_NEAR(p.report.bias, -2 * std::sqrt(3.0) / 8, 1e-12);
 }
@@ -362,8 +368,11 @@ TEST(Compare, WhatIsReportedIsTheWorstElementAndWhatItsToleranceIsMadeOf) {
 }
 
 TEST(Judging, TheGraverOfTwoVerdictsStays) {
-  const Verdict rising[] = {Verdict::conforms, Verdict::conforms_weak, Verdict::inconclusive,
-                            Verdict::statistical_unconfirmed, Verdict::nonconformant_proven,
+  const Verdict rising[] = {Verdict::conforms,
+                            Verdict::conforms_weak,
+                            Verdict::inconclusive,
+                            Verdict::statistical_unconfirmed,
+                            Verdict::nonconformant_proven,
                             Verdict::nonconformant_structural};
   for (std::size_t a = 0; a < std::size(rising); ++a)
     for (std::size_t b = 0; b < std::size(rising); ++b)
@@ -398,7 +407,9 @@ TEST(Judging, RunsOfARelationMayDifferByTheirTolerancesAndProofsStayProofs) {
   const std::vector<double> tau = {1, 1, infinity}, tau_det = {2, 2, infinity};
   const auto compared = [&](std::vector<double> actual, bool bits = false) {
     const std::vector<double> predicted(3, 8);
-    const Compared numbers{.tensor = "dk", .actual = actual, .predicted = predicted,
+    const Compared numbers{.tensor = "dk",
+                           .actual = actual,
+                           .predicted = predicted,
                            .tau = bits ? std::span<const double>() : tau,
                            .tau_det = bits ? std::span<const double>() : tau_det,
                            .extents = {.batch = 1, .heads = 1, .seq = 1, .dim = 3}};
@@ -421,7 +432,8 @@ TEST(Judging, RunsOfARelationMayDifferByTheirTolerancesAndProofsStayProofs) {
   EXPECT_EQ(with_radius({1, 2, 3, 4}, p.e), (std::vector<double>{1.5, 2.25, infinity, infinity}));
 }
 
-/// Exact cases: what the cast gives, zeros of either sign, and residues up to the floor where zero is due.
+/// Exact cases: what the cast gives, zeros of either sign, and residues up to the floor where zero
+/// is due.
 TEST(Judging, ExactElementsHaveTheirBitsAndZerosTheirFloor) {
   const auto judged = [](std::vector<double> values, spec::Rounding cast, double floor) {
     spec::Tensor output = spec::contiguous_tensor(DType::bf16, {1, 3});

@@ -45,15 +45,18 @@ float sum_of(const Products& products, const CompressPlan& plan) {
     terms.insert(terms.end(), staged.begin(), staged.end());
   }
   switch (plan.order) {
-    case SumOrder::windows: return chain(windows, plan);
-    case SumOrder::pairwise: return pairwise(terms);
+    case SumOrder::windows:
+      return chain(windows, plan);
+    case SumOrder::pairwise:
+      return pairwise(terms);
     case SumOrder::shuffled: {
       const Random random = stream(plan.seed, Stream::sampling);
       for (std::size_t k = terms.size(); k > 1; --k)
         std::swap(terms[k - 1], terms[random.bits(k) % k]);
       return chain(terms, plan);
     }
-    case SumOrder::ascending: break;
+    case SumOrder::ascending:
+      break;
   }
   return chain(terms, plan);
 }
@@ -84,8 +87,8 @@ struct Kernel {
       const std::int64_t w = token - start(b, i);
       if (w < 0 || w >= p.compress_block_size || is_skipped(b, i)) continue;
       if (!plan.overlap) products.clear();
-      products.push_back({weight[at(w * p.heads + n)] *
-                          gradient[at(of_windows.row(b, n, i) * p.head_dim + c)]});
+      products.push_back(
+          {weight[at(w * p.heads + n)] * gradient[at(of_windows.row(b, n, i) * p.head_dim + c)]});
     }
     return plan.cast(sum_of(products, plan));
   }
@@ -115,7 +118,8 @@ float narrowed(float x, spec::FloatFormat format) {
   return static_cast<float>(spec::round_to(static_cast<double>(x), format));
 }
 
-/// Ties away from zero: the only numbers that ties to even round otherwise are those that doubling a step tells apart.
+/// Ties away from zero: the only numbers that ties to even round otherwise are those that doubling
+/// a step tells apart.
 float away(float x, spec::FloatFormat format) {
   if (x == 0 || !std::isfinite(x)) return x;
   const int exponent = std::max(std::ilogb(x), format.min_exponent) - format.significand_bits + 1;

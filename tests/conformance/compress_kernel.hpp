@@ -14,24 +14,27 @@ namespace assay::conformance::testing {
 
 using CompressOp = spec::NsaCompressGrad;
 
-/// How a small kernel of the tests sums products: one chain in ascending or random order, a pairwise tree, or a chain a
-/// window whose sums are added.
+/// How a small kernel of the tests sums products: one chain in ascending or random order, a
+/// pairwise tree, or a chain a window whose sums are added.
 enum class SumOrder : std::uint8_t { ascending, shuffled, pairwise, windows };
 
 /// What a small kernel of the tests does; the defaults are healthy.
 struct CompressPlan {
   SumOrder order = SumOrder::ascending;
-  std::uint64_t seed = 1;  ///< of the shuffled order
+  std::uint64_t seed = 1;                                                ///< of the shuffled order
   std::function<float(float)> stage = [](float x) { return x; };         ///< of every product
   std::function<float(float)> contribution = [](float x) { return x; };  ///< of every window's sum
   std::function<float(float)> add_to = [](float x) { return x; };        ///< of every partial sum
   std::function<float(float)> cast = [](float x) { return x; };
-  std::function<float(float)> half_cast = [](float x) { return x; };  ///< of CompressKernel, where the type is fp16
-  /// Tokens between windows, and the first token of window i of a sequence; 0 and nothing: as documented.
+  std::function<float(float)> half_cast = [](float x) {
+    return x;
+  };  ///< of CompressKernel, where the type is fp16
+  /// Tokens between windows, and the first token of window i of a sequence; 0 and nothing: as
+  /// documented.
   std::function<std::int64_t(const CompressOp::Problem&, std::int64_t b, std::int64_t i)> start;
-  bool overlap = true;                ///< false: later windows replace what earlier ones gave a token
-  std::int64_t skipped_window = -1;   ///< counted over all sequences
-  std::int64_t weight_channels = 0;   ///< channels of which weight_grad is summed, 0: all
+  bool overlap = true;  ///< false: later windows replace what earlier ones gave a token
+  std::int64_t skipped_window = -1;  ///< counted over all sequences
+  std::int64_t weight_channels = 0;  ///< channels of which weight_grad is summed, 0: all
   double weight_factor = 1;
 };
 
@@ -50,7 +53,8 @@ CompressGradients run_kernel(const CompressOp::Problem& problem, const CompressO
 /// The small kernel as an implementation that refuses what breaks a row that binds.
 class CompressKernel final : public spec::Implementation<CompressOp> {
  public:
-  explicit CompressKernel(CompressPlan plan, spec::NumericsProfile profile = {.order = spec::Order::fixed})
+  explicit CompressKernel(CompressPlan plan,
+                          spec::NumericsProfile profile = {.order = spec::Order::fixed})
       : plan_(std::move(plan)), profile_(profile) {}
 
   std::string name() const override { return "naive"; }

@@ -84,7 +84,8 @@ TEST(Controls, AnUnknownReferenceIsBlindAndANearlyZeroGradientWeak) {
   EXPECT_EQ(report.findings.back().rule, "note");
 }
 
-/// One key, whose P is 1 up to the rounding of its statistics, and 1/keep_prob that is no fp32 number: dq is noise.
+/// One key, whose P is 1 up to the rounding of its statistics, and 1/keep_prob that is no fp32
+/// number: dq is noise.
 TEST(Controls, AGradientOfNoiseMakesItsCaseWeak) {
   const auto c = parse_case<Op>(case_words(
       "flash_attention_score_grad --dtype=fp32 --surface=g2 --seq_q=5 --seq_kv=1 --head_dim=16 "

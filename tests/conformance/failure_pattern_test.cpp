@@ -21,7 +21,11 @@ std::string pattern(Fails&& fails, Output&& output) {
         for (std::int64_t d = 0; d < 16; ++d) {
           const double expected = due + static_cast<double>(s + 64 * d);
           if (fails(n, s))
-            failing.add({.b = b, .n = n, .s = s, .d = d, .actual = output(expected, s + d),
+            failing.add({.b = b,
+                         .n = n,
+                         .s = s,
+                         .d = d,
+                         .actual = output(expected, s + d),
                          .expected = expected});
         }
   return failing.text();

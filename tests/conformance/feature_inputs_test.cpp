@@ -83,7 +83,8 @@ class Forward {
  private:
   double score(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
     const std::int64_t kv = n / p_.group();
-    double dot = product(in_.query, query_extents(p_), in_.key, key_extents(p_), {b, n, i}, {b, kv, j});
+    double dot =
+        product(in_.query, query_extents(p_), in_.key, key_extents(p_), {b, n, i}, {b, kv, j});
     if (in_.query_rope)
       dot += product(*in_.query_rope, query_rope_extents(p_), *in_.key_rope, key_rope_extents(p_),
                      {b, n, i}, {b, kv, j});
@@ -112,7 +113,8 @@ class Forward {
     if (!in_.drop_mask) return 1;
     const std::int64_t e = scores_before(b) + (n * p_.length_q(b) + i) * p_.length_kv(b) + j;
     const auto byte = static_cast<unsigned>(in_.drop_mask->bytes[static_cast<std::size_t>(e / 8)]);
-    return (byte >> (e % 8) & 1) != 0 ? 1 / static_cast<double>(static_cast<float>(p_.keep_prob)) : 0;
+    return (byte >> (e % 8) & 1) != 0 ? 1 / static_cast<double>(static_cast<float>(p_.keep_prob))
+                                      : 0;
   }
   std::int64_t scores_before(std::int64_t b) const {
     std::int64_t scores = 0;
@@ -125,7 +127,8 @@ class Forward {
   const Op::Inputs& in_;
 };
 
-/// Where documents place the statistics of a row: the number of its first replica in the view, row-major.
+/// Where documents place the statistics of a row: the number of its first replica in the view,
+/// row-major.
 std::int64_t statistics_element(const Op::Problem& p, std::int64_t b, std::int64_t n,
                                 std::int64_t i) {
   std::int64_t start = 0;
@@ -232,8 +235,8 @@ TEST(Inputs, AreListedByTheirDocumentedNames) {
     visit_tensors(tensors, [&](const char* name, const spec::Tensor&) { list.insert(name); });
     return list;
   };
-  const std::set<std::string> required = {"query", "key", "value", "dy", "softmax_max",
-                                          "softmax_sum", "attention_in"};
+  const std::set<std::string> required = {"query",       "key",         "value",       "dy",
+                                          "softmax_max", "softmax_sum", "attention_in"};
   EXPECT_EQ(names(make_inputs(c)), required);
   EXPECT_EQ(names(make_outputs(c)), (std::set<std::string>{"dq", "dk", "dv"}));
   c.problem.head_dim_rope = 4;
@@ -270,8 +273,8 @@ TEST(Ropes, AreNumbersOfTheirOwn) {
   EXPECT_NE(values(inputs.key), values(*inputs.key_rope));
   c.profile = "peaked";
   const auto larger = values(*make_inputs(c).query_rope), plain = values(*inputs.query_rope);
-  for (std::size_t k = 0; k < plain.size(); ++k) EXPECT_FLOAT_EQ(
-      static_cast<float>(larger[k]), static_cast<float>(4 * plain[k]));
+  for (std::size_t k = 0; k < plain.size(); ++k)
+    EXPECT_FLOAT_EQ(static_cast<float>(larger[k]), static_cast<float>(4 * plain[k]));
 }
 
 }  // namespace

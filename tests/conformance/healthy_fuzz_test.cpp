@@ -51,7 +51,8 @@ constexpr DType types[] = {DType::fp16, DType::bf16, DType::fp32};
 /// 0 and tiny ones, where all probabilities are about alike, ordinary ones, large ones.
 double scale(Draws& draws, std::int64_t head_dim) {
   const double ordinary = 1 / std::sqrt(static_cast<double>(head_dim));
-  const double scales[] = {0, 0x1p-20, 0x1p-12, 0x1p-8, 0x1p-5, 0.0625, ordinary, ordinary, -0.25, 1};
+  const double scales[] = {0,      0x1p-20,  0x1p-12,  0x1p-8, 0x1p-5,
+                           0.0625, ordinary, ordinary, -0.25,  1};
   return static_cast<double>(static_cast<float>(draws.one_of(scales)));
 }
 
@@ -99,7 +100,8 @@ Case<Op> drawn_case(std::uint64_t seed);
 template <>
 Case<Flash> drawn_case(std::uint64_t seed) {
   Draws draws(seed);
-  Case<Flash> c = {.surface = spec::FlashSurface::g2, .profile = profile<Flash>(draws), .seed = seed};
+  Case<Flash> c = {
+      .surface = spec::FlashSurface::g2, .profile = profile<Flash>(draws), .seed = seed};
   Flash::Problem& p = c.problem;
   p.dtype = draws.one_of(types);
   p.batch = draws.integer(1, 3);
@@ -189,7 +191,8 @@ Tally fuzz(std::int64_t runs) {
   if constexpr (std::is_same_v<Op, Flash>)
     std::ranges::move(mutants::preset_kernels(), std::back_inserter(healthy));
   Tally tally;
-  for (std::uint64_t seed = 1; tally.runs < runs; ++seed) judge(drawn_case<Op>(seed), healthy, tally);
+  for (std::uint64_t seed = 1; tally.runs < runs; ++seed)
+    judge(drawn_case<Op>(seed), healthy, tally);
   std::cout << tally.runs << " healthy runs of " << Op::name << ", " << tally.alarms
             << " false alarms\n";
   return tally;

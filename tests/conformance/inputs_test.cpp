@@ -285,7 +285,8 @@ TEST(Masks, CompressedOnesAreTheSamePatternInEverySlice) {
   const auto pattern = values(*make_mask(c));
   using enum MaskShape;
   for (const auto& [shape, slices] : {std::pair{compressed_one_one_ss, std::size_t{1}},
-                                      {compressed_b_one_ss, 2}, {compressed_bnss, 4}}) {
+                                      {compressed_b_one_ss, 2},
+                                      {compressed_bnss, 4}}) {
     c.problem.atten_mask = shape;
     c.inputs = shape == compressed_bnss ? Striding::transposed : Striding::padded;
     const auto loaded = values(*make_mask(c));
@@ -303,16 +304,26 @@ TEST(Masks, OfModeFiveEncodeThePrefixOfEverySequenceAndNothingElse) {
   c.problem.batch = 2;
   c.problem.prefix = {0, 3};
   c.problem.atten_mask = MaskShape::b_one_ss;
-  EXPECT_EQ(picture(c), "..11...1...." "...1...1....");
+  EXPECT_EQ(picture(c),
+            "..11...1...."
+            "...1...1....");
   c.problem.heads_q = c.problem.heads_kv = 2;
   c.problem.atten_mask = MaskShape::bnss;
-  EXPECT_EQ(picture(c), "..11...1...." "..11...1...." "...1...1...." "...1...1....");
+  EXPECT_EQ(picture(c),
+            "..11...1...."
+            "..11...1...."
+            "...1...1...."
+            "...1...1....");
   c.problem.batch = 1;
   c.problem.prefix = {1};
   c.problem.seq_q = 4, c.problem.seq_kv = 2;
   for (const MaskShape shape : {MaskShape::ss, MaskShape::one_one_ss}) {
     c.problem.atten_mask = shape;
-    EXPECT_EQ(picture(c), ".1" ".1" ".1" "..");
+    EXPECT_EQ(picture(c),
+              ".1"
+              ".1"
+              ".1"
+              "..");
   }
 }
 
@@ -341,10 +352,18 @@ TEST(Masks, OfPackedSequencesHaveTheLongestLengths) {
   c.problem.lengths_kv = {2, 3};
   c.problem.pre_tokens = 1;
   c.problem.next_tokens = 0;
-  EXPECT_EQ(picture(c), ".11" "..1" "1.." "11.");
+  EXPECT_EQ(picture(c),
+            ".11"
+            "..1"
+            "1.."
+            "11.");
   c.problem.atten_mask = MaskShape::one_one_ss;
   EXPECT_EQ(make_mask(c)->shape, (spec::Shape{1, 1, 4, 3}));
-  EXPECT_EQ(picture(c), ".11" "..1" "1.." "11.");
+  EXPECT_EQ(picture(c),
+            ".11"
+            "..1"
+            "1.."
+            "11.");
 }
 
 TEST(Masks, AbsentOneIsNoTensor) { EXPECT_FALSE(make_mask(FlashCase{}).has_value()); }

@@ -20,8 +20,13 @@ constexpr double largest = std::numeric_limits<float>::max();
 /// The second of three sequences has queries and no keys.
 Case<Op> keyless_case(Track track, std::uint64_t seed) {
   Case<Op> c = {.surface = spec::FlashSurface::u2, .track = track, .seed = seed};
-  c.problem = {.input_layout = spec::Layout::tnd, .dtype = spec::DType::bf16, .batch = 3,
-               .seq_q = 5, .seq_kv = 6, .lengths_q = {4, 3, 5}, .lengths_kv = {6, 0, 5},
+  c.problem = {.input_layout = spec::Layout::tnd,
+               .dtype = spec::DType::bf16,
+               .batch = 3,
+               .seq_q = 5,
+               .seq_kv = 6,
+               .lengths_q = {4, 3, 5},
+               .lengths_kv = {6, 0, 5},
                .scale_value = 0.0625};
   return c;
 }

@@ -12,7 +12,8 @@ inline constexpr std::int64_t configurations = 66;
 /// configurations - 1.
 Case<spec::FlashAttentionScoreGrad> configuration(std::int64_t k, std::uint64_t seed, Track track);
 
-/// Packed sequences, sparse modes 5 to 8, dropout, position bias and rope, one or two features at a time.
+/// Packed sequences, sparse modes 5 to 8, dropout, position bias and rope, one or two features at a
+/// time.
 std::vector<Case<spec::FlashAttentionScoreGrad>> family(std::uint64_t seed, Track track);
 
 /// One head of seq x seq with head_dim channels, bf16, no mask.

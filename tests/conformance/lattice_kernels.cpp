@@ -217,8 +217,8 @@ void Run::add(const Row& row) {
     const float* value = &value_[at(key_row(row, key) * p_.head_dim_v)];
     const float factor =
         kernel_.bug == Bug::keep_missing_in_dp ? (kept[j] == 0 ? 0.0f : 1.0f) : kept[j];
-    dp[j] = static_cast<float>(cast(dot(dy, value, p_.head_dim_v) * factor,
-                                    kernel_.numerics.store_dp, Rounding::rne));
+    dp[j] = static_cast<float>(
+        cast(dot(dy, value, p_.head_dim_v) * factor, kernel_.numerics.store_dp, Rounding::rne));
   }
   float delta = dot(dy, &output_[at(r * p_.head_dim_v)], p_.head_dim_v);
   if (kernel_.numerics.delta == Origin::own)

@@ -57,11 +57,12 @@ inline constexpr Bug bugs[] = {
 
 /// Those that need packed sequences, dropout, a position bias, a prefix or a rope to show.
 inline constexpr Bug family_bugs[] = {
-    Bug::left_anchor,         Bug::band_everywhere,    Bug::longer_prefix,      Bug::first_prefix,
-    Bug::drop_bits_reversed,  Bug::drop_bits_of_head_0, Bug::keep_missing_in_dp,
-    Bug::bias_type_confused,  Bug::bias_of_head_0,     Bug::bias_ignored,       Bug::slope_sign,
-    Bug::start_ignored,       Bug::rope_unscaled,      Bug::rope_ignored,
-    Bug::offset_after_empty,  Bug::statistics_order,
+    Bug::left_anchor,        Bug::band_everywhere,    Bug::longer_prefix,
+    Bug::first_prefix,       Bug::drop_bits_reversed, Bug::drop_bits_of_head_0,
+    Bug::keep_missing_in_dp, Bug::bias_type_confused, Bug::bias_of_head_0,
+    Bug::bias_ignored,       Bug::slope_sign,         Bug::start_ignored,
+    Bug::rope_unscaled,      Bug::rope_ignored,       Bug::offset_after_empty,
+    Bug::statistics_order,
 };
 
 /// A plain model of a gradient kernel in float.

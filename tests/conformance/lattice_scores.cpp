@@ -86,8 +86,8 @@ float Scores::outer(const spec::RowPosition& row, std::int64_t j) const {
   const spec::Shape& stride = pse.strides;
   const std::int64_t n = bug_ == Bug::bias_of_head_0 ? 0 : row.n;
   const auto at = [&](std::int64_t b, std::int64_t i, std::int64_t column) {
-    return static_cast<float>(pse.load(pse.offset + b * stride[0] + n * stride[1] + i * stride[2] +
-                                       column * stride[3]));
+    return static_cast<float>(
+        pse.load(pse.offset + b * stride[0] + n * stride[1] + i * stride[2] + column * stride[3]));
   };
   const auto flat = [&](bool one_row) {
     const spec::RowPosition place{row.b, n, row.s};
@@ -120,10 +120,9 @@ float Scores::outer(const spec::RowPosition& row, std::int64_t j) const {
 float Scores::slope(const spec::RowPosition& row, std::int64_t j) const {
   const spec::Tensor& pse = *inputs_.pse_shift;
   const std::int64_t n = bug_ == Bug::bias_of_head_0 ? 0 : row.n;
-  const std::int64_t element =
-      p_.pse_shift == PseShape::slopes_n
-          ? pse.offset + n * pse.strides[0]
-          : pse.offset + row.b * pse.strides[0] + n * pse.strides[1];
+  const std::int64_t element = p_.pse_shift == PseShape::slopes_n
+                                   ? pse.offset + n * pse.strides[0]
+                                   : pse.offset + row.b * pse.strides[0] + n * pse.strides[1];
   const bool starts = !p_.q_start_idx.empty() && !p_.kv_start_idx.empty() &&
                       bug_ != Bug::start_ignored &&
                       !(p_.input_layout == spec::Layout::tnd && p_.sparse_mode == 8 && row.b > 0);
@@ -157,8 +156,8 @@ std::int64_t Scores::statistics_element(const spec::Tensor& tensor,
   const spec::Shape& stride = tensor.strides;
   if (p_.input_layout != spec::Layout::tnd)
     return tensor.offset + row.b * stride[0] + row.n * stride[1] + row.s * stride[2];
-  const bool by_head = (p_.softmax_in_layout == spec::StatisticsOrder::packed) !=
-                       (bug_ == Bug::statistics_order);
+  const bool by_head =
+      (p_.softmax_in_layout == spec::StatisticsOrder::packed) != (bug_ == Bug::statistics_order);
   std::int64_t token = queries_.start(row.b) + row.s, head = row.n;
   if (by_head) {
     const std::int64_t flat =

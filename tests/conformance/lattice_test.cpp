@@ -228,8 +228,7 @@ TEST(Lattice, TakesTheCompressedBiasOfLongSequences) {
   c.problem.pse_shift = spec::PseShape::one_nhs;
   const LatticeCase lattice = plain_lattice(c);
   EXPECT_EQ(lattice.muted_rows, 0);
-  const auto gradient =
-      reference::FlashAttentionScoreGrad<double>::from(c.problem, lattice.inputs);
+  const auto gradient = reference::FlashAttentionScoreGrad<double>::from(c.problem, lattice.inputs);
   for (const std::int64_t i : {0, 5, 6, 7, 1023, 1024, 1029}) {
     auto next = static_cast<std::size_t>(32 * i);
     expect_near(lattice.dq, next, gradient.dq_row(0, 0, i).dq, c);

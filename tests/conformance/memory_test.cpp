@@ -22,15 +22,15 @@ std::int64_t allocations_of_a_row(std::int64_t blocks) {
   };
   std::vector<std::int64_t> list;
   for (std::int64_t block = 0; block < blocks; ++block) list.push_back(block);
-  const reference::NsaSelectedAttention<double> attention(
-      p, {.query = ones(p.head_dim),
-          .key = ones(p.seq_kv * p.head_dim),
-          .value = ones(p.seq_kv * p.head_dim_v),
-          .attention_out_grad = {},
-          .softmax_max = {},
-          .softmax_sum = {},
-          .attention_out = {},
-          .topk_indices = list});
+  const reference::NsaSelectedAttention<double> attention(p,
+                                                          {.query = ones(p.head_dim),
+                                                           .key = ones(p.seq_kv * p.head_dim),
+                                                           .value = ones(p.seq_kv * p.head_dim_v),
+                                                           .attention_out_grad = {},
+                                                           .softmax_max = {},
+                                                           .softmax_sum = {},
+                                                           .attention_out = {},
+                                                           .topk_indices = list});
   reference::SelectedForward<double> row;
   const std::int64_t before = testing::allocations();
   attention.append_row(0, 0, 0, row);

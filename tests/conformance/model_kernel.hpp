@@ -17,9 +17,9 @@ using Op = spec::FlashAttentionScoreGrad;
 struct KernelPlan {
   std::function<float(float)> stage = [](float x) { return x; };
   std::function<float(float)> cast = [](float x) { return x; };
-  float dk_scale = 1;        ///< factor of dk beside scale_value
+  float dk_scale = 1;  ///< factor of dk beside scale_value
   bool row_term = true;
-  bool lse_form = false;     ///< P from one rounded number for each row
+  bool lse_form = false;  ///< P from one rounded number for each row
   std::int64_t skipped_key = -1;
 };
 
@@ -87,7 +87,8 @@ inline void model_add(std::vector<float>& to, std::int64_t row, float factor,
 }
 
 /// Row-wise fp32 gradient: one chain a product, in ascending order.
-inline Gradients run_kernel(const Op::Problem& p, const Op::Inputs& inputs, const KernelPlan& plan) {
+inline Gradients run_kernel(const Op::Problem& p, const Op::Inputs& inputs,
+                            const KernelPlan& plan) {
   const ModelOperands x(p, inputs);
   const spec::Extents queries = query_extents(p), keys = key_extents(p);
   const auto scale = static_cast<float>(p.scale_value);
@@ -129,7 +130,8 @@ inline Gradients run_kernel(const Op::Problem& p, const Op::Inputs& inputs, cons
   return r;
 }
 
-/// Normal inputs, contiguous, with the statistics and the output of a forward; dropout keeps the bits of a normal sign.
+/// Normal inputs, contiguous, with the statistics and the output of a forward; dropout keeps the
+/// bits of a normal sign.
 inline Op::Inputs normal_inputs(const Op::Problem& p, std::uint64_t seed) {
   Op::Inputs inputs;
   const auto filled = [&](Stream which, spec::DType dtype, const spec::Shape& shape) {

@@ -25,26 +25,42 @@ std::int64_t caught_by(const KillTable& table, const std::string& name, const st
 }
 
 TEST(Mutants, EachIsCaughtByTheRulesMadeForItAndNoHealthyVariantFails) {
-  const KillTable table = mutants::kill_table(mutants::specimens<spec::FlashAttentionScoreGrad>(), mutants::kill_cases<spec::FlashAttentionScoreGrad>());
+  const KillTable table = mutants::kill_table(mutants::specimens<spec::FlashAttentionScoreGrad>(),
+                                              mutants::kill_cases<spec::FlashAttentionScoreGrad>());
   mutants::expect_each_told_apart(table, {.planted = 154, .healthy = 18});
-  // Rules that decide a case alone. A bias never does among these cases: compare_test.cpp has one that does.
-  const std::pair<const char*, const char*> expected[] = {
-      {"ties_away_in_cast", "lattice"},        {"ties_away_in_staging", "lattice"},
-      {"truncating_staging", "lattice"},       {"same_as_input_ignored", "lattice"},
-      {"prefix_one_more", "lattice"},          {"band_may_be_empty", "lattice"},
-      {"drop_bits_reversed", "lattice"},       {"drop_on_row_term", "lattice"},
-      {"pse_type_0_as_1", "lattice"},          {"square_root_missing", "lattice"},
-      {"dk_rope_from_query", "lattice"},       {"rope_not_scaled", "lattice"},
-      {"low_accumulator_dq", "bound"},         {"low_accumulator_dk_dv", "bound"},
-      {"row_term_staged", "bound"},            {"quadratic_exp", "bound"},
-      {"quadratic_exp", "rms"},                {"forward_max_before_bias", "bound"},
-      {"forward_sum_of_dropped", "bound"},     {"forward_one_replica", "structure"},
-      {"modifies_input", "structure"},         {"writes_padding", "structure"},
-      {"order_not_fixed", "determinism"},      {"refuses_odd_lengths", "status"},
-      {"hidden_tile_of_dq_lost", "tile_sum"},  {"hidden_tile_of_dk_negated", "tile_sum"},
-      {"hidden_tile_of_dv_lost", "tile_sum"},  {"hidden_tile_of_dk_shifted", "tile_sum"},
-      {"without_FAG-C34", "status"},           {"without_FAG-C06", "status"},
-      {"without_FAG-C75", "status"}};
+  // Rules that decide a case alone. A bias never does among these cases: compare_test.cpp has one
+  // that does.
+  const std::pair<const char*, const char*> expected[] = {{"ties_away_in_cast", "lattice"},
+                                                          {"ties_away_in_staging", "lattice"},
+                                                          {"truncating_staging", "lattice"},
+                                                          {"same_as_input_ignored", "lattice"},
+                                                          {"prefix_one_more", "lattice"},
+                                                          {"band_may_be_empty", "lattice"},
+                                                          {"drop_bits_reversed", "lattice"},
+                                                          {"drop_on_row_term", "lattice"},
+                                                          {"pse_type_0_as_1", "lattice"},
+                                                          {"square_root_missing", "lattice"},
+                                                          {"dk_rope_from_query", "lattice"},
+                                                          {"rope_not_scaled", "lattice"},
+                                                          {"low_accumulator_dq", "bound"},
+                                                          {"low_accumulator_dk_dv", "bound"},
+                                                          {"row_term_staged", "bound"},
+                                                          {"quadratic_exp", "bound"},
+                                                          {"quadratic_exp", "rms"},
+                                                          {"forward_max_before_bias", "bound"},
+                                                          {"forward_sum_of_dropped", "bound"},
+                                                          {"forward_one_replica", "structure"},
+                                                          {"modifies_input", "structure"},
+                                                          {"writes_padding", "structure"},
+                                                          {"order_not_fixed", "determinism"},
+                                                          {"refuses_odd_lengths", "status"},
+                                                          {"hidden_tile_of_dq_lost", "tile_sum"},
+                                                          {"hidden_tile_of_dk_negated", "tile_sum"},
+                                                          {"hidden_tile_of_dv_lost", "tile_sum"},
+                                                          {"hidden_tile_of_dk_shifted", "tile_sum"},
+                                                          {"without_FAG-C34", "status"},
+                                                          {"without_FAG-C06", "status"},
+                                                          {"without_FAG-C75", "status"}};
   for (const auto& [name, rule] : expected)
     EXPECT_GT(caught_by(table, name, rule), 0) << name << " by " << rule;
 }
@@ -71,7 +87,8 @@ TEST(Mutants, TheTableDoesNotDependOnThreads) {
 }
 
 TEST(Mutants, ASpecimenThatMeetsNoCaseIsNotAsExpected) {
-  const KillTable empty = mutants::kill_table(mutants::specimens<spec::FlashAttentionScoreGrad>(), {}, {.threads = 1});
+  const KillTable empty =
+      mutants::kill_table(mutants::specimens<spec::FlashAttentionScoreGrad>(), {}, {.threads = 1});
   for (const KillRow& row : empty.rows) EXPECT_FALSE(row.as_expected()) << row.specimen.name;
   EXPECT_FALSE(empty.as_expected());
 }

@@ -44,8 +44,8 @@ struct Trial {
     const CompressGradients g = testing::run_kernel(dense.problem, inputs, plan);
     reports.assign(2, {});
     findings.clear();
-    return {compare(expected[0], {g.input_grad.begin(), g.input_grad.end()}, arithmetic,
-                    reports[0], findings),
+    return {compare(expected[0], {g.input_grad.begin(), g.input_grad.end()}, arithmetic, reports[0],
+                    findings),
             compare(expected[1], {g.weight_grad.begin(), g.weight_grad.end()}, arithmetic,
                     reports[1], findings)};
   }
@@ -63,8 +63,14 @@ const std::vector<Verdict> all_conform(2, Verdict::conforms);
 
 /// A tail, a sequence of exactly one window, an empty one and one that is too short.
 Problem problem_of(DType dtype, std::int64_t size = 48, std::int64_t stride = 16) {
-  return {.dtype = dtype, .batch = 4, .heads = 3, .seq = 203, .lengths = {203, size, 0, size - 1},
-          .head_dim = 32, .compress_block_size = size, .compress_stride = stride};
+  return {.dtype = dtype,
+          .batch = 4,
+          .heads = 3,
+          .seq = 203,
+          .lengths = {203, size, 0, size - 1},
+          .head_dim = 32,
+          .compress_block_size = size,
+          .compress_stride = stride};
 }
 
 CompressPlan plan_of(DType dtype, SumOrder order) {
@@ -99,13 +105,14 @@ TEST(CompressBound, EveryOverlapConforms) {
 }
 
 TEST(CompressBound, EveryInputProfileConforms) {
-  const auto profiles = {"normal", "all_positive", "offset", "outliers", "cancelling", "ones",
-                         "one_hot", "sparse_dy", "subnormal_fp16", "large_exponent", "tiny_dy",
-                         "huge_dy"};
+  const auto profiles = {"normal",         "all_positive",   "offset",  "outliers",
+                         "cancelling",     "ones",           "one_hot", "sparse_dy",
+                         "subnormal_fp16", "large_exponent", "tiny_dy", "huge_dy"};
   for (const char* profile : profiles)
     for (const DType dtype : {DType::fp16, DType::bf16})
-      for (const auto cast : {dtype == DType::fp16 ? testing::to_fp16 : testing::to_bf16,
-                              dtype == DType::fp16 ? testing::to_fp16_away : testing::to_bf16_away}) {
+      for (const auto cast :
+           {dtype == DType::fp16 ? testing::to_fp16 : testing::to_bf16,
+            dtype == DType::fp16 ? testing::to_fp16_away : testing::to_bf16_away}) {
         Case<CompressOp> c{.problem = problem_of(dtype), .seed = 3};
         c.profile = profile;
         const bool is_away = cast == testing::to_fp16_away || cast == testing::to_bf16_away;
@@ -209,10 +216,14 @@ std::vector<Bug> bugs() {
   add("weight_grad one percent too large", false, true,
       [](CompressPlan& k) { k.weight_factor = 1.01; });
   add("windows one token late", true, true, [](CompressPlan& k) {
-    k.start = [](const Problem& p, std::int64_t, std::int64_t i) { return i * p.compress_stride + 1; };
+    k.start = [](const Problem& p, std::int64_t, std::int64_t i) {
+      return i * p.compress_stride + 1;
+    };
   });
   add("windows at multiples of their size", true, true, [](CompressPlan& k) {
-    k.start = [](const Problem& p, std::int64_t, std::int64_t i) { return i * p.compress_block_size; };
+    k.start = [](const Problem& p, std::int64_t, std::int64_t i) {
+      return i * p.compress_block_size;
+    };
   });
   return all;
 }
@@ -293,47 +304,53 @@ double weighed(const std::vector<double>& numbers) {
   return sum;
 }
 
-/// The table of conformance/operators/README.md, worked out apart from the code: 32 windows of 2 channels, whose 64 products
-/// are enough for lambda sqrt M to be less than M.
+/// The table of conformance/operators/README.md, worked out apart from the code: 32 windows of 2
+/// channels, whose 64 products are enough for lambda sqrt M to be less than M.
 TEST(CompressBound, ToleranceAndDeviationByHand) {
   struct Line {
     const char* name;
     DType io;
     spec::NumericsProfile profile;
-    std::vector<std::array<double, 7>> tensors;  ///< value, tau, tau_det, sigma, floor, drift, radius
+    std::vector<std::array<double, 7>>
+        tensors;  ///< value, tau, tau_det, sigma, floor, drift, radius
   };
   constexpr DType bf16 = DType::bf16, fp16 = DType::fp16;
   const Line lines[] = {
-      {"nothing staged", DType::bf16,
+      {"nothing staged",
+       DType::bf16,
        {.fused = false},
        {{12620.375, 2717.75153796887, 2717.75153796887, 1569.0523959665, 1.27231746951082e-32, 0,
          8.33326790385114e-10},
-        {1628.71875, 16.583901200646, 16.6018602252007, 9.49188702731005, 3.97223051029867e-34,
-         0, 3.00687807985867e-10}}},
-      {"products staged, half away", DType::bf16,
+        {1628.71875, 16.583901200646, 16.6018602252007, 9.49188702731005, 3.97223051029867e-34, 0,
+         3.00687807985867e-10}}},
+      {"products staged, half away",
+       DType::bf16,
        {.stage = bf16, .round_stage = spec::Rounding::rna, .floor = 0x1p-40},
        {{12620.375, 6424.52116384008, 6424.52116384008, 1569.05239597638, 9.84407961368561e-07,
          -177.3203125, 8.33326790385114e-10},
-        {1628.71875, 125.361514633353, 125.379522691685, 9.49188702731005, 3.07336449623108e-08,
-         0, 3.00687807985867e-10}}},
-      {"windows of bf16", DType::bf16,
+        {1628.71875, 125.361514633353, 125.379522691685, 9.49188702731005, 3.07336449623108e-08, 0,
+         3.00687807985867e-10}}},
+      {"windows of bf16",
+       DType::bf16,
        {.partials = bf16},
-       {{12620.375, 6424.52116285567, 6424.52116285567, 2421.23686232691, 1.27231746951082e-32,
-         0, 8.33326790385114e-10},
-        {1628.71875, 105.853021477625, 105.871020739491, 16.1950175912325, 3.97223051029867e-34,
-         0, 3.00687807985867e-10}}},
-      {"everything fp16", DType::fp16,
+       {{12620.375, 6424.52116285567, 6424.52116285567, 2421.23686232691, 1.27231746951082e-32, 0,
+         8.33326790385114e-10},
+        {1628.71875, 105.853021477625, 105.871020739491, 16.1950175912325, 3.97223051029867e-34, 0,
+         3.00687807985867e-10}}},
+      {"everything fp16",
+       DType::fp16,
        {.stage = fp16, .partials = fp16, .accumulator = spec::Accumulator::fp16},
-       {{12620.375, 2479.20990179479, 2479.20990179479, 766.825484842992, 1.27231746951082e-32,
-         0, 8.33326790385114e-10},
-        {1628.71875, 1202.26626903647, 1350.40689256787, 13.7722388111181, 3.97223051029867e-34,
-         0, 3.00687807985867e-10}}},
-      {"truncating sums", DType::fp16,
+       {{12620.375, 2479.20990179479, 2479.20990179479, 766.825484842992, 1.27231746951082e-32, 0,
+         8.33326790385114e-10},
+        {1628.71875, 1202.26626903647, 1350.40689256787, 13.7722388111181, 3.97223051029867e-34, 0,
+         3.00687807985867e-10}}},
+      {"truncating sums",
+       DType::fp16,
        {.accumulator = spec::Accumulator::fp32_truncating},
        {{12620.375, 339.8559506936, 339.8559506936, 196.131600185664, 1.27231746951082e-32, 0,
          8.33326790385114e-10},
-        {1628.71875, 2.37791478633881, 2.37791478633881, 1.18650249571148, 3.97223051029867e-34,
-         0, 3.00687807985867e-10}}},
+        {1628.71875, 2.37791478633881, 2.37791478633881, 1.18650249571148, 3.97223051029867e-34, 0,
+         3.00687807985867e-10}}},
   };
   for (const auto& [name, io, profile, tensors] : lines) {
     SCOPED_TRACE(name);
@@ -392,13 +409,13 @@ TEST(CompressBound, PartsAreJudgedAsTheWhole) {
     std::vector<double> actual(g.input_grad.begin(), g.input_grad.end());
     if (has_zeros) std::fill_n(actual.begin() + 690 * 96, 960, 0.0);
     CaseReport whole, in_parts;
-    TensorReport &of_whole = whole.tensors.emplace_back(), &of_parts = in_parts.tensors.emplace_back();
+    TensorReport &of_whole = whole.tensors.emplace_back(),
+                 &of_parts = in_parts.tensors.emplace_back();
     const RowReader rows = [&](std::span<const std::int64_t> numbers) {
       return std::vector<double>(actual.begin() + numbers.front() * 96,
                                  actual.begin() + (numbers.back() + 1) * 96);
     };
-    whole.verdict =
-        compare(trial.expected[0], actual, trial.arithmetic, of_whole, whole.findings);
+    whole.verdict = compare(trial.expected[0], actual, trial.arithmetic, of_whole, whole.findings);
     in_parts.verdict = compare(parts[0], rows, trial.arithmetic, of_parts, in_parts.findings);
     EXPECT_EQ(to_json(whole), to_json(in_parts));
   }

@@ -61,7 +61,8 @@ TEST(CompressExamination, FindingsNameHeadAndRowOfTheWeight) {
                 "judged elements of weight_grad fail, where the output is about 1.25 times"),
             std::string::npos)
       << report.findings[0].text;
-  EXPECT_TRUE(report.findings[1].text.starts_with("weight_grad(0,0,0,0) is ")) << report.findings[1].text;
+  EXPECT_TRUE(report.findings[1].text.starts_with("weight_grad(0,0,0,0) is "))
+      << report.findings[1].text;
   EXPECT_EQ(report.tensors[0].name, "input_grad");
   EXPECT_LE(report.tensors[0].worst, 1);
 }
@@ -83,19 +84,29 @@ class Careless final : public spec::Implementation<CompressOp> {
   explicit Careless(Slip slip) : slip_(slip), healthy_(testing::healthy_plan()) {}
 
   std::string name() const override { return "careless"; }
-  void run(const Problem& p, const CompressOp::Inputs& inputs, CompressOp::Outputs& outputs) override {
+  void run(const Problem& p, const CompressOp::Inputs& inputs,
+           CompressOp::Outputs& outputs) override {
     const spec::Tensor before = outputs.input_grad;
     healthy_.run(p, inputs, outputs);
     spec::Tensor& gradient = outputs.input_grad;
     const std::int64_t last = spec::viewed_elements(gradient).back();
     switch (slip_) {
-      case Slip::unwritten_tail: gradient.store(last, before.load(last)); break;
-      case Slip::residue: gradient.store(last, 0x1p-14); break;
-      case Slip::beside_view: gradient.store(0, 1); break;
-      case Slip::nan_weight:
-        outputs.weight_grad.store(spec::viewed_elements(outputs.weight_grad)[5], std::numeric_limits<double>::quiet_NaN());
+      case Slip::unwritten_tail:
+        gradient.store(last, before.load(last));
         break;
-      case Slip::input: const_cast<CompressOp::Inputs&>(inputs).weight.store(0, 1); break;
+      case Slip::residue:
+        gradient.store(last, 0x1p-14);
+        break;
+      case Slip::beside_view:
+        gradient.store(0, 1);
+        break;
+      case Slip::nan_weight:
+        outputs.weight_grad.store(spec::viewed_elements(outputs.weight_grad)[5],
+                                  std::numeric_limits<double>::quiet_NaN());
+        break;
+      case Slip::input:
+        const_cast<CompressOp::Inputs&>(inputs).weight.store(0, 1);
+        break;
     }
   }
 
@@ -116,7 +127,8 @@ class Moody final : public spec::Implementation<CompressOp> {
   spec::NumericsProfile numerics(const Problem&) const override {
     return {.order = spec::Order::fixed};
   }
-  void run(const Problem& p, const CompressOp::Inputs& inputs, CompressOp::Outputs& outputs) override {
+  void run(const Problem& p, const CompressOp::Inputs& inputs,
+           CompressOp::Outputs& outputs) override {
     kernel_->run(p, inputs, outputs);
     if (++runs_ % 2 != 0) return;
     const std::int64_t first = spec::viewed_elements(outputs.input_grad).front();
@@ -144,9 +156,9 @@ TEST(CompressExamination, TwoRunsThatDifferAreNoLesserVerdictThanAProof) {
 TEST(CompressExamination, StructureIsCheckedInEveryElement) {
   // The last sequence has a tail of 11 tokens; of its rows only few are judged.
   const CompressCase c = case_of("--lengths=64,75 --rows=2 --inputs=padded --outputs=padded");
-  for (const auto slip : {Careless::Slip::unwritten_tail, Careless::Slip::residue,
-                          Careless::Slip::beside_view, Careless::Slip::nan_weight,
-                          Careless::Slip::input}) {
+  for (const auto slip :
+       {Careless::Slip::unwritten_tail, Careless::Slip::residue, Careless::Slip::beside_view,
+        Careless::Slip::nan_weight, Careless::Slip::input}) {
     Careless kernel(slip);
     const CaseReport report = examine(c, kernel);
     EXPECT_EQ(report.verdict, Verdict::nonconformant_structural) << static_cast<int>(slip);
@@ -236,8 +248,8 @@ TEST(CompressExamination, CodesThatNoPageDocumentsAreToldApart) {
     Refusing kernel(code);
     const bool documented = code < 200000;
     const CaseReport report = examine(any, kernel);
-    EXPECT_EQ(report.verdict, documented ? Verdict::rejected_as_specified
-                                         : Verdict::rejected_other_code)
+    EXPECT_EQ(report.verdict,
+              documented ? Verdict::rejected_as_specified : Verdict::rejected_other_code)
         << code;
     ASSERT_FALSE(report.findings.empty());
     EXPECT_NE(report.findings[0].text.find(std::to_string(code)), std::string::npos) << code;
@@ -293,7 +305,8 @@ TEST(CompressExamination, FailuresShrinkToAFewWindows) {
   plan.overlap = false;
   CompressKernel kernel(plan);
   const auto judge = [&](const CompressCase& smaller) { return examine(smaller, kernel); };
-  const Shrunk<CompressOp> shrunk = shrink<CompressOp>(c, judge(c), judge, {.runs = 400, .seconds = 600});
+  const Shrunk<CompressOp> shrunk =
+      shrink<CompressOp>(c, judge(c), judge, {.runs = 400, .seconds = 600});
   const Problem& p = shrunk.smallest.problem;
   EXPECT_EQ(p.batch, 1);
   EXPECT_EQ(p.heads, 1);
@@ -312,14 +325,16 @@ TEST(CompressExamination, RefusesWhatMakesNoCase) {
     return "accepted";
   };
   EXPECT_TRUE(refused("--seq=31").find("NSAC-C21") != std::string::npos) << refused("--seq=31");
-  EXPECT_TRUE(refused("--lengths=31,5").starts_with("--lengths=31,5: accepted: a sequence of at least"));
+  EXPECT_TRUE(
+      refused("--lengths=31,5").starts_with("--lengths=31,5: accepted: a sequence of at least"));
   EXPECT_TRUE(refused("--dtype=fp32").starts_with("--dtype=fp32: accepted: fp16, bf16"));
   EXPECT_TRUE(refused("--compress_block_size=40").find("NSAC-C10") != std::string::npos);
   EXPECT_TRUE(refused("--compress_stride=48").find("NSAC-C12") != std::string::npos);
   EXPECT_TRUE(refused("--profile=peaked").starts_with("--profile=peaked: accepted: normal, "));
   EXPECT_TRUE(refused("--lengths=64,64,32 --batch=2").starts_with("--batch=2: accepted: 3"));
   EXPECT_TRUE(refused("--track=relation").find("count_windows") != std::string::npos);
-  EXPECT_TRUE(refused("--seq=16777216 --heads=256 --head_dim=1024").find("GiB") != std::string::npos);
+  EXPECT_TRUE(refused("--seq=16777216 --heads=256 --head_dim=1024").find("GiB") !=
+              std::string::npos);
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ using Op = spec::NsaCompressGrad;
 using compress::CompressCase;
 
 CompressCase small_case(spec::DType dtype, std::string profile) {
-  CompressCase c{.problem = {.dtype = dtype, .heads = 3, .head_dim = 32}, .profile = std::move(profile)};
+  CompressCase c{.problem = {.dtype = dtype, .heads = 3, .head_dim = 32},
+                 .profile = std::move(profile)};
   compress::set_lengths(c.problem, {0, 130, 20, 64});
   return c;
 }
@@ -56,12 +57,16 @@ TEST(CompressInputs, OneHotHasOneElementOfEachSequenceAndHead) {
 
 TEST(CompressInputs, GradientsOfFp16StayFinite) {
   for (const InputProfile& profile : profiles<Op>()) {
-    CompressCase c{.problem = {.dtype = spec::DType::fp16, .batch = 1, .heads = 1, .seq = 2000,
+    CompressCase c{.problem = {.dtype = spec::DType::fp16,
+                               .batch = 1,
+                               .heads = 1,
+                               .seq = 2000,
                                .head_dim = 64},
                    .profile = std::string(profile.name)};
     const auto oracle = reference::NsaCompressGrad<double>::from(c.problem, make_inputs(c));
     double largest = 0;
-    for (std::int64_t w = 0; w < 32; ++w) largest = std::max(largest, std::abs(oracle.weight_grad(w, 0)));
+    for (std::int64_t w = 0; w < 32; ++w)
+      largest = std::max(largest, std::abs(oracle.weight_grad(w, 0)));
     EXPECT_LT(largest, 65504) << profile.name;
     EXPECT_GT(largest, 0) << profile.name;
   }

@@ -23,7 +23,8 @@ using spec::Rounding;
 
 CompressCase lattice_case(Track track, DType dtype, std::uint64_t seed) {
   CompressCase c{.problem = {.dtype = dtype, .heads = 2, .head_dim = 32, .compress_block_size = 48},
-                 .track = track, .seed = seed};
+                 .track = track,
+                 .seed = seed};
   compress::set_lengths(c.problem, {0, 130, 20, 48, 64});
   return c;
 }
@@ -49,7 +50,8 @@ struct Declared {
 
 std::vector<Declared> declared_kernels() {
   const CompressPlan healthy = testing::healthy_plan(SumOrder::windows);
-  CompressPlan away = healthy, truncated = healthy, staged = healthy, half = healthy, partial = healthy;
+  CompressPlan away = healthy, truncated = healthy, staged = healthy, half = healthy,
+               partial = healthy;
   away.cast = testing::to_bf16_away, away.half_cast = testing::to_fp16_away;
   truncated.cast = testing::to_bf16_truncated;
   truncated.half_cast = testing::to_fp16;  // judged in bf16 alone
@@ -101,7 +103,9 @@ TEST(CompressLatticeCases, SimpleBugsShow) {
   CompressPlan once = healthy, dropped = healthy, late = healthy, channel = healthy;
   once.overlap = false;
   dropped.skipped_window = 7;
-  late.start = [](const Problem& p, std::int64_t, std::int64_t i) { return i * p.compress_stride + 1; };
+  late.start = [](const Problem& p, std::int64_t, std::int64_t i) {
+    return i * p.compress_stride + 1;
+  };
   channel.weight_channels = 31;
   for (const CompressPlan& plan : {once, dropped, late, channel})
     for (const Track track : {Track::a1, Track::a2}) {
@@ -111,7 +115,8 @@ TEST(CompressLatticeCases, SimpleBugsShow) {
     }
 }
 
-/// Of every gradient some numbers have more bits than the output: the final rounding decides their last one.
+/// Of every gradient some numbers have more bits than the output: the final rounding decides their
+/// last one.
 TEST(CompressLatticeCases, SomeSumsAreRounded) {
   for (const DType dtype : {DType::fp16, DType::bf16})
     for (const Track track : {Track::a1, Track::a2}) {

@@ -1,3 +1,5 @@
+#include "operators/nsa_compress_grad_relations.hpp"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -9,7 +11,6 @@
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/properties.hpp"
 #include "compress_kernel.hpp"
-#include "operators/nsa_compress_grad_relations.hpp"
 #include "operators/nsa_compress_grad_sampling.hpp"
 
 namespace assay::conformance {
@@ -45,8 +46,8 @@ TEST(CompressRelations, AKernelOfAnyOrderFulfilsThemToo) {
 struct Fault {
   CompressPlan plan = testing::healthy_plan();
   void (*reads)(CompressOp::Inputs&) = [](CompressOp::Inputs&) {};
-  void (*leaves)(const CompressOp::Inputs&, CompressOp::Outputs&) =
-      [](const CompressOp::Inputs&, CompressOp::Outputs&) {};
+  void (*leaves)(const CompressOp::Inputs&, CompressOp::Outputs&) = [](const CompressOp::Inputs&,
+                                                                       CompressOp::Outputs&) {};
 };
 
 class Faulty final : public spec::Implementation<CompressOp> {
@@ -130,8 +131,8 @@ Fault late_behind_empty() {
 /// The defect of the published kernel.
 Fault misplaced_behind_short() {
   return starting_at([](const CompressOp::Problem& p, std::int64_t b, std::int64_t i) {
-    const bool is_behind_short = i == 0 && b > 0 && p.length(b - 1) > 0 &&
-                                 p.length(b - 1) < p.compress_block_size;
+    const bool is_behind_short =
+        i == 0 && b > 0 && p.length(b - 1) > 0 && p.length(b - 1) < p.compress_block_size;
     return is_behind_short ? -p.length(b - 1) : i * p.compress_stride;
   });
 }

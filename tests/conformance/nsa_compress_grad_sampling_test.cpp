@@ -39,8 +39,7 @@ TEST(CompressSample, TakesHeadSizesAndSequencesFromRangesAndMoreTokensThan16Bits
   }
   for (std::int64_t size = 16; size <= 256; size += 16)
     EXPECT_TRUE(head_dims.contains(size)) << size;
-  for (std::int64_t count = 1; count <= 6; ++count)
-    EXPECT_TRUE(sequences.contains(count)) << count;
+  for (std::int64_t count = 1; count <= 6; ++count) EXPECT_TRUE(sequences.contains(count)) << count;
   EXPECT_GT(tokens, 0xffff);
 }
 
@@ -94,8 +93,8 @@ TEST(CompressSample, HoldsTheWindowsAndLengthsOfTheGuidance) {
     crosses[2] |= is_short(p.batch - 1);
     for (std::int64_t b = 1; b + 1 < p.batch; ++b) crosses[1] |= is_short(b) && is_short(b + 1);
   }
-  for (const auto& [size, stride] : {std::pair{32, 16}, {48, 16}, {64, 16}, {128, 16}, {48, 32},
-                                     {64, 48}, {128, 112}})
+  for (const auto& [size, stride] :
+       {std::pair{32, 16}, {48, 16}, {64, 16}, {128, 16}, {48, 32}, {64, 48}, {128, 112}})
     EXPECT_TRUE(windows.contains({size, stride})) << size << ' ' << stride;
   for (std::int64_t count = 2; count <= 8; ++count)
     if (count != 7) {

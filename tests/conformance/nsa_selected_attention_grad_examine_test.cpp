@@ -79,7 +79,9 @@ class Choosy final : public spec::Implementation<Op> {
  public:
   explicit Choosy(Refuses refuses) : refuses_(refuses), kernel_(testing::selected::kernel({})) {}
   std::string name() const override { return "choosy"; }
-  spec::NumericsProfile numerics(const Op::Problem& p) const override { return kernel_->numerics(p); }
+  spec::NumericsProfile numerics(const Op::Problem& p) const override {
+    return kernel_->numerics(p);
+  }
   void check(const spec::Call<Op>& call) const override {
     if (refuses_(call)) throw spec::Rejected(spec::Status::param_invalid, "not here");
   }
@@ -99,9 +101,8 @@ TEST(SelectedVariants, AnotherPlainFormatIsJudgedLikeNd) {
   EXPECT_EQ(call_of(c).parameters.topk_indices.format, spec::Format::nchw);
   const CaseReport report = judged(c, {});
   EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
-  Choosy strict([](const spec::Call<Op>& call) {
-    return call.parameters.query.format != spec::Format::nd;
-  });
+  Choosy strict(
+      [](const spec::Call<Op>& call) { return call.parameters.query.format != spec::Format::nd; });
   EXPECT_EQ(examine(c, strict).verdict, Verdict::rejected_wrongly);
   c.variant.clear();
   EXPECT_EQ(examine(c, strict).verdict, Verdict::conforms);

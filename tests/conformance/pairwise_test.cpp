@@ -18,7 +18,8 @@ std::size_t pairs_of(const std::vector<Choice>& choices, std::size_t f, std::siz
   return pairs.size();
 }
 
-/// Value 1 of the first factor goes with value 1 of the last only, and so excludes value 0 of the middle.
+/// Value 1 of the first factor goes with value 1 of the last only, and so excludes value 0 of the
+/// middle.
 ChoiceSpace roundabout() {
   return {{2, 2, 2},
           {{"A", {0, 2}, [](const Choice& c) { return c[0] == 1 && c[2] == 0; }},

@@ -34,8 +34,9 @@ inline bool fails(const FlashCase& c, spec::Implementation<spec::FlashAttentionS
 inline void expect_killed_as_planned(std::string_view name) {
   constexpr std::size_t most_tried = 12;
   const auto all = mutants::size_mutants();
-  const auto mutant = std::ranges::find(
-      all, name, [](const mutants::SizeMutant& one) { return std::string_view(one.specimen.name); });
+  const auto mutant = std::ranges::find(all, name, [](const mutants::SizeMutant& one) {
+    return std::string_view(one.specimen.name);
+  });
   ASSERT_NE(mutant, all.end()) << name;
   std::vector<FlashCase> cases = concerned(*mutant);
   ASSERT_FALSE(cases.empty()) << "no planned case has a size that " << name << " gets wrong";

@@ -81,9 +81,12 @@ TEST(Pse, HasTheShapeAndTypeOfTheDocuments) {
 }
 
 TEST(Pse, IsAsLargeAsTheScoresThatItJoins) {
-  for (const auto& [type, scale, wanted] :
-       {std::tuple{0, 0.125, 1.0}, {1, 0.125, 8.0}, {1, -0.125, 8.0}, {1, 0.0, 1.0},
-        {1, 1e-9, 64.0}, {1, 1e9, 0x1p-6}}) {
+  for (const auto& [type, scale, wanted] : {std::tuple{0, 0.125, 1.0},
+                                            {1, 0.125, 8.0},
+                                            {1, -0.125, 8.0},
+                                            {1, 0.0, 1.0},
+                                            {1, 1e-9, 64.0},
+                                            {1, 1e9, 0x1p-6}}) {
     FlashCase c = pse_case(PseShape::bnss, type);
     c.problem.seq_q = c.problem.seq_kv = 40;
     c.problem.scale_value = scale;
@@ -94,7 +97,8 @@ TEST(Pse, IsAsLargeAsTheScoresThatItJoins) {
 TEST(Pse, DiffersWhereItsShapeTellsRowsApart) {
   const auto bias = *make_pse(pse_case(PseShape::bnss));
   const double first = element(bias, {0, 0, 0, 0});
-  for (const spec::Shape& index : {spec::Shape{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}})
+  for (const spec::Shape& index :
+       {spec::Shape{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}})
     EXPECT_NE(first, element(bias, index));
   EXPECT_EQ(values(bias), values(*make_pse(pse_case(PseShape::bnss))));
   FlashCase fresh = pse_case(PseShape::bnss);

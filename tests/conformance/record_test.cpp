@@ -1,4 +1,3 @@
-#include "assay/conformance/operators.hpp"
 #include "assay/conformance/record.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "assay/conformance/operators.hpp"
 #include "assay/fixtures/file.hpp"
 
 namespace assay::conformance {
@@ -102,10 +102,13 @@ TEST(Record, OutputsOfRopeAreTaken) {
 
 /// 1 + 2^-8 and 3 + 2^-7 lie half way between two numbers of bf16, 1 + 2^-8 + 2^-30 does not.
 TEST(Record, ExpectedValuesAreRoundedAsTheNumericsRound) {
-  const Expected expected{.name = "dq",
-                          .value = {1 + 0x1p-8, -(1 + 0x1p-8), 1 + 0x1p-8 + 0x1p-30, 0, 0x1p-133, 0x1p200},
-                          .radius = std::vector<double>(6), .tau = std::vector<float>(6),
-                          .rows = {}, .dim = 3};
+  const Expected expected{
+      .name = "dq",
+      .value = {1 + 0x1p-8, -(1 + 0x1p-8), 1 + 0x1p-8 + 0x1p-30, 0, 0x1p-133, 0x1p200},
+      .radius = std::vector<double>(6),
+      .tau = std::vector<float>(6),
+      .rows = {},
+      .dim = 3};
   const auto rounded = [&](spec::NumericsProfile numerics) {
     const spec::Tensor tensor = rounded_rows(expected, spec::DType::bf16, numerics);
     EXPECT_EQ(tensor.shape, (spec::Shape{2, 3}));
@@ -124,9 +127,9 @@ TEST(Record, ExpectedValuesAreRoundedAsTheNumericsRound) {
 
 /// The sums of an exact case have ties, which its kernels round away from zero.
 TEST(Record, StoredExactCasesHoldWhatTheirKernelsWrite) {
-  const FlashCase c = {.problem = {.dtype = spec::DType::bf16, .seq_q = 16, .seq_kv = 16,
-                                   .scale_value = 0.0625},
-                       .track = Track::a1};
+  const FlashCase c = {
+      .problem = {.dtype = spec::DType::bf16, .seq_q = 16, .seq_kv = 16, .scale_value = 0.0625},
+      .track = Track::a1};
   Examination<Op> examination(c);
   std::int64_t away = 0;
   for (const char* preset : {"ascend_a2", "fp32_staging"}) {
@@ -135,8 +138,10 @@ TEST(Record, StoredExactCasesHoldWhatTheirKernelsWrite) {
       for (std::size_t k = 0; k < e.value.size(); ++k) {
         const double even = spec::round_to(e.value[k], spec::bf16_format);
         const double stored = e.rounded.load(static_cast<std::int64_t>(k));
-        if (numerics.round_out == spec::Rounding::rne) EXPECT_EQ(stored, even);
-        else away += std::abs(stored) > std::abs(even) ? 1 : 0;
+        if (numerics.round_out == spec::Rounding::rne)
+          EXPECT_EQ(stored, even);
+        else
+          away += std::abs(stored) > std::abs(even) ? 1 : 0;
       }
   }
   EXPECT_GT(away, 0);

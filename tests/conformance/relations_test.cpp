@@ -1,5 +1,3 @@
-#include "operators/flash_attention_score_grad_relations.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,13 +10,14 @@
 #include "assay/device/ascend.hpp"
 #include "assay/mutants/specimen.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
+#include "operators/flash_attention_score_grad_relations.hpp"
 #include "told.hpp"
 
 namespace assay::conformance::flash {
 namespace {
 
-using mutants::Specimen;
 using conformance::testing::told;
+using mutants::Specimen;
 
 /// A bug that each relation shows. Chosen by running every specimen on every case.
 const std::map<std::string, std::string>& caught() {
@@ -66,8 +65,8 @@ class EveryRelation : public ::testing::TestWithParam<const Relation*> {
   }
 };
 
-/// Each kernel on one case, by turns. A kernel whose profile needs statistics of the data does not apply where the relation
-/// replaces either.
+/// Each kernel on one case, by turns. A kernel whose profile needs statistics of the data does not
+/// apply where the relation replaces either.
 TEST_P(EveryRelation, HoldsForHealthyKernels) {
   const std::vector<FlashCase> own = cases(1);
   const std::vector<Specimen> kernels = healthy_specimens();
@@ -128,7 +127,9 @@ INSTANTIATE_TEST_SUITE_P(Relations, EveryRelation, ::testing::ValuesIn(relations
 
 TEST(Relations, SayNothingOutsideTheirDomain) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
-  FlashCase c{.problem = {.heads_q = 2, .heads_kv = 2, .keep_prob = 0.5,
+  FlashCase c{.problem = {.heads_q = 2,
+                          .heads_kv = 2,
+                          .keep_prob = 0.5,
                           .drop_mask = spec::DropMask::exact},
               .surface = spec::FlashSurface::g1,
               .track = Track::relation};
@@ -136,8 +137,9 @@ TEST(Relations, SayNothingOutsideTheirDomain) {
     c.relation = name;
     EXPECT_EQ(examine(c, *kernel).verdict, Verdict::conforms) << name;
   }
-  for (const char* name : {"cut_queries", "shift_value", "shift_scores", "write_mask", "unused_drop_mask",
-                           "scale_bias", "concatenate_rope", "statistics_order"}) {
+  for (const char* name :
+       {"cut_queries", "shift_value", "shift_scores", "write_mask", "unused_drop_mask",
+        "scale_bias", "concatenate_rope", "statistics_order"}) {
     c.relation = name;
     EXPECT_EQ(examine(c, *kernel).verdict, Verdict::not_applicable) << name;
   }
@@ -158,8 +160,13 @@ TEST(Relations, AreVacuousWhereEveryRunIsTheSameOne) {
 TEST(Relations, OfSequencesHoldForEqualLengths) {
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
   for (const std::int64_t mode : {7, 8}) {
-    FlashCase c{.problem = {.input_layout = spec::Layout::tnd, .batch = 3, .seq_q = 20, .seq_kv = 20,
-                            .sparse_mode = mode, .pre_tokens = 20, .next_tokens = -3,
+    FlashCase c{.problem = {.input_layout = spec::Layout::tnd,
+                            .batch = 3,
+                            .seq_q = 20,
+                            .seq_kv = 20,
+                            .sparse_mode = mode,
+                            .pre_tokens = 20,
+                            .next_tokens = -3,
                             .atten_mask = spec::MaskShape::compressed},
                 .surface = spec::FlashSurface::u1,
                 .track = Track::relation};

@@ -71,7 +71,8 @@ TEST(Sample, HasNoMoreThan1300CasesBesideRefusals) {
   EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1300);
 }
 
-/// What is due on the lattice follows from few keys a row: no length is a reason to judge some rows alone.
+/// What is due on the lattice follows from few keys a row: no length is a reason to judge some rows
+/// alone.
 TEST(Sample, JudgesEveryRowOfExactCases) {
   for (const auto& c : default_cases())
     if (c.track != Track::bound && is_value_case(c)) {
@@ -153,7 +154,8 @@ TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {
     if (is_value_case(c)) mode_masks.insert({p.sparse_mode, p.atten_mask});
     lattices.insert({c.track, p.input_layout, p.dtype, p.sparse_mode});
   }
-  // None and four shapes of a mask: the user's own in modes 0, 1 and 5, the compressed one in the others.
+  // None and four shapes of a mask: the user's own in modes 0, 1 and 5, the compressed one in the
+  // others.
   EXPECT_EQ(mode_masks.size(), 9u * 5);
   EXPECT_GE(masks.size(), 70u);
   EXPECT_GE(lattices.size(), 2u * 3 * (4 * 5 + 8));

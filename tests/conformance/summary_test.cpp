@@ -138,13 +138,13 @@ TEST(RowCoverage, NamesEveryVariantAndViolationThatNoCaseTook) {
   };
   EXPECT_TRUE(missing("FAG-C29:padding_mask_bool"));
   EXPECT_TRUE(missing("FAG-C20:key"));
-  count(summary, {.fields = {{"variant", "FAG-C29:padding_mask_bool"}},
-                  .verdict = Verdict::conforms_weak});
+  count(summary,
+        {.fields = {{"variant", "FAG-C29:padding_mask_bool"}}, .verdict = Verdict::conforms_weak});
   EXPECT_TRUE(missing("FAG-C29:padding_mask_bool"));
-  count(summary, {.fields = {{"variant", "FAG-C29:padding_mask_bool"}},
-                  .verdict = Verdict::conforms});
-  count(summary, {.fields = {{"violate", "FAG-C20:key"}},
-                  .verdict = Verdict::rejected_as_specified});
+  count(summary,
+        {.fields = {{"variant", "FAG-C29:padding_mask_bool"}}, .verdict = Verdict::conforms});
+  count(summary,
+        {.fields = {{"violate", "FAG-C20:key"}}, .verdict = Verdict::rejected_as_specified});
   EXPECT_FALSE(missing("FAG-C29:padding_mask_bool"));
   EXPECT_FALSE(missing("FAG-C20:key"));
   EXPECT_TRUE(missing("FAG-C20:value"));

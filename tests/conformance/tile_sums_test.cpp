@@ -108,8 +108,8 @@ TEST(TileSums, AreThoseOfTheRowsOfAttention) {
       SCOPED_TRACE(std::string(words) + " " + preset);
       const auto c = case_of<Flash>(words);
       const Flash::Inputs inputs = make_inputs(c);
-      expect_agreement(Both(flash::Dense(c.problem, inputs),
-                            spec::numerics_preset(preset, c.problem.dtype)));
+      expect_agreement(
+          Both(flash::Dense(c.problem, inputs), spec::numerics_preset(preset, c.problem.dtype)));
     }
 }
 
@@ -204,12 +204,18 @@ struct Planted {
 
 const Planted planted[] = {
     {"zeroed", [](Rows& rows, std::int64_t) { std::ranges::fill(rows, 0.0); }},
-    {"negated", [](Rows& rows, std::int64_t) { for (double& x : rows) x = -x; }},
-    {"half as large", [](Rows& rows, std::int64_t) { for (double& x : rows) x /= 2; }},
-    {"shifted by a row", [](Rows& rows, std::int64_t dim) {
-       std::ranges::rotate(rows, rows.begin() + dim);
+    {"negated",
+     [](Rows& rows, std::int64_t) {
+       for (double& x : rows) x = -x;
      }},
-    {"the first row in every one", [](Rows& rows, std::int64_t dim) {
+    {"half as large",
+     [](Rows& rows, std::int64_t) {
+       for (double& x : rows) x /= 2;
+     }},
+    {"shifted by a row",
+     [](Rows& rows, std::int64_t dim) { std::ranges::rotate(rows, rows.begin() + dim); }},
+    {"the first row in every one",
+     [](Rows& rows, std::int64_t dim) {
        for (std::size_t k = static_cast<std::size_t>(dim); k < rows.size(); ++k)
          rows[k] = rows[k - static_cast<std::size_t>(dim)];
      }},
@@ -261,10 +267,9 @@ class PerfectOutputs {
       const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
       ASSERT_EQ(elements.size(), values.size());
       for (std::size_t k = 0; k < elements.size(); ++k)
-        tensor.store(elements[k],
-                     tensor.dtype == spec::DType::fp32
-                         ? static_cast<double>(static_cast<float>(values[k]))
-                         : spec::round_to(values[k], spec::format_of(tensor.dtype)));
+        tensor.store(elements[k], tensor.dtype == spec::DType::fp32
+                                      ? static_cast<double>(static_cast<float>(values[k]))
+                                      : spec::round_to(values[k], spec::format_of(tensor.dtype)));
     });
   }
 
@@ -280,8 +285,8 @@ void expect_planted_tiles_caught(const std::string& words, const std::string& pr
   const auto c = case_of<Op>(words);
   const spec::NumericsProfile profile = spec::numerics_preset(preset, c.problem.dtype);
   PerfectOutputs<Op> outputs(c, profile);
-  const CaseReport healthy =
-      outputs.judge("none", 0, 0, [](Rows&, std::int64_t) {}, profile);
+  const CaseReport healthy = outputs.judge(
+      "none", 0, 0, [](Rows&, std::int64_t) {}, profile);
   EXPECT_LE(healthy.verdict, Verdict::conforms_weak) << testing::told(healthy);
   for (const TensorReport& tensor : healthy.tensors) {
     EXPECT_EQ(tensor.rows_summed, tensor.rows_total) << tensor.name;
@@ -289,10 +294,9 @@ void expect_planted_tiles_caught(const std::string& words, const std::string& pr
   }
   for (const TensorReport& tensor : healthy.tensors)
     for (const Planted& bug : planted)
-      for (const auto& [first, count] :
-           {std::pair<std::int64_t, std::int64_t>{40, 64},
-            {64, 64},
-            {tensor.rows_total - 34, 34}}) {
+      for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{40, 64},
+                                         {64, 64},
+                                         {tensor.rows_total - 34, 34}}) {
         const CaseReport report = outputs.judge(tensor.name, first, count, bug.corrupt, profile);
         EXPECT_EQ(contribution(report.verdict), ExitCode::nonconformant)
             << tensor.name << ' ' << bug.name << ' ' << first;
@@ -327,7 +331,8 @@ TEST(TileSums, CatchPlantedTilesOfTheCompression) {
   const auto c = case_of<Compress>("--seq=300 --heads=1 --head_dim=32 --rows=3");
   const spec::NumericsProfile profile = spec::numerics_preset("fp32_staging", c.problem.dtype);
   PerfectOutputs<Compress> outputs(c, profile);
-  const CaseReport healthy = outputs.judge("none", 0, 0, [](Rows&, std::int64_t) {}, profile);
+  const CaseReport healthy = outputs.judge(
+      "none", 0, 0, [](Rows&, std::int64_t) {}, profile);
   EXPECT_LE(healthy.verdict, Verdict::conforms_weak) << testing::told(healthy);
   for (const Planted& bug : planted) {
     const CaseReport report = outputs.judge("input_grad", 70, 50, bug.corrupt, profile);
@@ -341,12 +346,13 @@ TEST(TileSums, CatchPlantedTilesOfExactCases) {
       "--layout=BNSD --seq_q=210 --seq_kv=210 --scale_value=0.125 --track=a1 --rows=3");
   const spec::NumericsProfile profile = spec::numerics_preset("cuda_flash", c.problem.dtype);
   PerfectOutputs<Flash> outputs(c, profile);
-  const CaseReport healthy = outputs.judge("none", 0, 0, [](Rows&, std::int64_t) {}, profile);
+  const CaseReport healthy = outputs.judge(
+      "none", 0, 0, [](Rows&, std::int64_t) {}, profile);
   EXPECT_EQ(healthy.verdict, Verdict::conforms) << testing::told(healthy);
   for (const TensorReport& tensor : healthy.tensors) {
     const CaseReport report = outputs.judge(
-        tensor.name, 70, 50,
-        [](Rows& rows, std::int64_t) { std::ranges::fill(rows, 0.0); }, profile);
+        tensor.name, 70, 50, [](Rows& rows, std::int64_t) { std::ranges::fill(rows, 0.0); },
+        profile);
     EXPECT_EQ(contribution(report.verdict), ExitCode::nonconformant) << tensor.name;
   }
 }
@@ -370,8 +376,10 @@ TEST(TileSums, TheirSignsAndTilesAreThoseOfTheSeed) {
 
 /// One tile of one row and channel: the formula by pencil.
 TEST(TileSums, ComparisonAddsTheCastsOfWhatWasWritten) {
-  TileSums sums{.name = "dq", .extents = {.batch = 1, .heads = 1, .seq = 2, .dim = 1},
-                .tiles = {{0, 0, 0, 2}}, .signs = RowSigns(0)};
+  TileSums sums{.name = "dq",
+                .extents = {.batch = 1, .heads = 1, .seq = 2, .dim = 1},
+                .tiles = {{0, 0, 0, 2}},
+                .signs = RowSigns(0)};
   sums.resize(1);
   sums.value = {0}, sums.radius = {0}, sums.tolerance = {0.25}, sums.tolerance_det = {0.5};
   const Arithmetic bf16(spec::numerics_preset("cuda_flash", spec::DType::bf16), spec::DType::bf16);
@@ -382,8 +390,11 @@ TEST(TileSums, ComparisonAddsTheCastsOfWhatWasWritten) {
     std::vector<Finding> findings;
     sums.lambda = lambda;
     const Verdict v = compare_tiles(
-        sums, [&](auto) { return std::vector<double>{first, same * second}; }, bf16, report,
-        findings);
+        sums,
+        [&](auto) {
+          return std::vector<double>{first, same * second};
+        },
+        bf16, report, findings);
     ratio = report.worst_tile;
     EXPECT_EQ(report.rows_summed, 2);
     EXPECT_EQ(findings.empty(), v == Verdict::conforms);

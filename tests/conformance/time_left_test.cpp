@@ -141,7 +141,8 @@ TEST(Console, TellsAFaultOnce) {
   ConsoleListener console(out, Progress::lines, {});
   console.on_start(3, "kernel");
   const auto failing = [](const char* tensor) {
-    return CaseReport{.command_line = "line", .verdict = Verdict::nonconformant_proven,
+    return CaseReport{.command_line = "line",
+                      .verdict = Verdict::nonconformant_proven,
                       .findings = {{.rule = "bound", .tensor = tensor, .text = "too far off"}}};
   };
   console.on_case(failing("dq"), 0);

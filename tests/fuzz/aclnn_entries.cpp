@@ -11,9 +11,18 @@ namespace {
 
 using namespace assay;
 
-constexpr std::array<std::int64_t, 12> edges = {0, 1, -1, 2, 8, 64, 2048, 1 << 20, std::int64_t{1} << 40,
+constexpr std::array<std::int64_t, 12> edges = {0,
+                                                1,
+                                                -1,
+                                                2,
+                                                8,
+                                                64,
+                                                2048,
+                                                1 << 20,
+                                                std::int64_t{1} << 40,
                                                 std::numeric_limits<std::int64_t>::max(),
-                                                std::numeric_limits<std::int64_t>::min(), 3};
+                                                std::numeric_limits<std::int64_t>::min(),
+                                                3};
 
 /// Changes members of a call as the bytes say.
 class Changes {
@@ -31,7 +40,9 @@ class Changes {
   void change(std::int64_t& member) { member = number(); }
   void change(double& member) { member = bytes_.take<double>(); }
   void change(bool& member) { member = !member; }
-  void change(std::string& member) { member.assign(1, static_cast<char>(bytes_.take<std::uint8_t>() | 1)); }
+  void change(std::string& member) {
+    member.assign(1, static_cast<char>(bytes_.take<std::uint8_t>() | 1));
+  }
   void change(std::vector<std::int64_t>& member) {
     member.resize(bytes_.take<std::uint8_t>() % 10);
     if (!member.empty()) member[bytes_.take<std::uint8_t>() % member.size()] = number();
@@ -138,15 +149,19 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size) {
   if (entry < 6) {
     const auto surface = static_cast<spec::FlashSurface>(entry);
     const bool packed = surface != spec::FlashSurface::g1 && surface != spec::FlashSurface::g2;
-    spec::FlashAttentionScoreGrad::Problem problem{.heads_q = 2, .seq_q = 3, .seq_kv = 5, .head_dim = 16, .head_dim_v = 16};
+    spec::FlashAttentionScoreGrad::Problem problem{
+        .heads_q = 2, .seq_q = 3, .seq_kv = 5, .head_dim = 16, .head_dim_v = 16};
     if (packed) problem.input_layout = spec::Layout::tnd;
-    call_entries(spec::call_of(problem, surface, spec::Product::a2, Striding::contiguous, Striding::contiguous), bytes,
-                 test::phase_2_of(surface));
+    call_entries(spec::call_of(problem, surface, spec::Product::a2, Striding::contiguous,
+                               Striding::contiguous),
+                 bytes, test::phase_2_of(surface));
   } else if (entry == 6) {
-    call_entries(spec::call_of(spec::NsaSelectedAttentionGrad::Problem{}, {}, spec::Product::a2, Striding::contiguous, Striding::contiguous),
+    call_entries(spec::call_of(spec::NsaSelectedAttentionGrad::Problem{}, {}, spec::Product::a2,
+                               Striding::contiguous, Striding::contiguous),
                  bytes, aclnnNsaSelectedAttentionGrad);
   } else {
-    call_entries(spec::call_of(spec::NsaCompressGrad::Problem{}, {}, spec::Product::a2, Striding::contiguous, Striding::contiguous),
+    call_entries(spec::call_of(spec::NsaCompressGrad::Problem{}, {}, spec::Product::a2,
+                               Striding::contiguous, Striding::contiguous),
                  bytes, aclnnNsaCompressGrad);
   }
   return 0;

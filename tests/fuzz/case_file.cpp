@@ -7,8 +7,8 @@
 #include "foreign/file_image.hpp"
 #include "fuzz.hpp"
 
-/// Every case of a file of these bytes is read or refused. HDF5 itself crashes on some: this is the code for which a
-/// judge has a process of its own, so that only what is ours counts as found.
+/// Every case of a file of these bytes is read or refused. HDF5 itself crashes on some: this is the
+/// code for which a judge has a process of its own, so that only what is ours counts as found.
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace assay::fixtures;
   const QuietErrors quiet;

@@ -20,7 +20,8 @@ void give(const std::string& bytes) {
 std::string mutated(std::string bytes, const std::string& other, std::mt19937_64& draw) {
   const auto below = [&](std::size_t bound) { return bound == 0 ? 0 : draw() % bound; };
   for (auto changes = 1 + below(4); changes > 0; --changes) {
-    const std::size_t at = below(bytes.size() + 1), size = 1 + below(8), from = below(other.size() + 1);
+    const std::size_t at = below(bytes.size() + 1), size = 1 + below(8),
+                      from = below(other.size() + 1);
     switch (below(4)) {
       case 0:
         if (at < bytes.size()) bytes[at] = static_cast<char>(draw());
@@ -40,8 +41,9 @@ std::string mutated(std::string bytes, const std::string& other, std::mt19937_64
 
 }  // namespace
 
-/// Gives every file of a corpus to the target, without a fuzzer; with seconds, then mutations of them as long, the last of
-/// which lies in the file `last` for who looks for what ended the program. Usage: <program> <folder> [seconds [last]]
+/// Gives every file of a corpus to the target, without a fuzzer; with seconds, then mutations of
+/// them as long, the last of which lies in the file `last` for who looks for what ended the
+/// program. Usage: <program> <folder> [seconds [last]]
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   std::vector<std::string> corpus;

@@ -5,7 +5,8 @@
 #include <cstring>
 #include <string>
 
-/// Bytes of a fuzzer. libFuzzer calls this function; so does corpus_main.cpp with the files of a corpus.
+/// Bytes of a fuzzer. libFuzzer calls this function; so does corpus_main.cpp with the files of a
+/// corpus.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size);
 
 namespace assay::fuzz {

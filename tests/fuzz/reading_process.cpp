@@ -15,7 +15,8 @@ bool is_small(const assay::spec::Tensor& tensor) {
 
 }  // namespace
 
-/// What a process that reads a file may answer, if the file took it over: a record of sound tensors, or an error.
+/// What a process that reads a file may answer, if the file took it over: a record of sound
+/// tensors, or an error.
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace assay::fixtures;
   constexpr std::size_t most = 1 << 16;  // which a connection holds
@@ -26,7 +27,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     const Descriptor other(ends[1]);
     assay::fuzz::require(write(ends[1], bytes, size) == static_cast<ssize_t>(size));
   }
-  Receiver from(judge.number(), 1 << 20, [] {}, [] { throw StoreError("it ended"); });
+  Receiver from(
+      judge.number(), 1 << 20, [] {}, [] { throw StoreError("it ended"); });
   CaseRecord record;
   try {
     exchange_head(from, record), exchange_digests(from, record), exchange_rest(from, record);

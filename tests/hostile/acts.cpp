@@ -208,7 +208,11 @@ Acts deaths() {
          raise(SIGSEGV);
        }},
       {"crashes behind its call", [] { crash_in(std::chrono::microseconds(300)); }},
-      {"crashes when its call ends", [] { crash_in(std::chrono::microseconds(0)); linger(); }},
+      {"crashes when its call ends",
+       [] {
+         crash_in(std::chrono::microseconds(0));
+         linger();
+       }},
       {"frees twice",
        [] {
          void* volatile block = std::malloc(100);
@@ -221,7 +225,11 @@ Acts deaths() {
 Acts hangs() {
   return {
       {"hangs", hang},
-      {"spins", [] { while (getpid() > 0) {} }},
+      {"spins",
+       [] {
+         while (getpid() > 0) {
+         }
+       }},
       {"hangs and ignores signals",
        [] {
          ignore_everything();
@@ -283,8 +291,7 @@ Acts connections() {
          tell_message("", 10 << 20);
          hang();
        }},
-      {"announces an endless message",
-       [] { tell_message("", std::uint64_t{1} << 62); }},
+      {"announces an endless message", [] { tell_message("", std::uint64_t{1} << 62); }},
       {"announces a message that hardly comes", stream_slowly},
       {"answers nothing", [] { tell_message(""); }},
       {"answers a choice that is none", [] { tell_message("\x07"); }},
@@ -292,8 +299,7 @@ Acts connections() {
        [] { tell_message(std::string(1, '\0') + std::string(8, '\x7f')); }},
       {"answers a text without end",
        [] { tell_message(std::string(1, '\x04') + std::string(8, '\x7f')); }},
-      {"answers too much",
-       [] { tell_message(std::string(1 + 8, '\0') + std::string(100, '\0')); }},
+      {"answers too much", [] { tell_message(std::string(1 + 8, '\0') + std::string(100, '\0')); }},
       {"spreads descriptors", spread_files},
       {"writes behind its call",
        [] {
@@ -313,9 +319,7 @@ Acts afterthoughts() {
        [] { behind_the_call([] { close_range(3, ~0u, 0); }); }},
       {"shuts its connection down in a while",
        [] {
-         behind_the_call([] {
-           for_each_socket([](int socket) { shutdown(socket, SHUT_RDWR); });
-         });
+         behind_the_call([] { for_each_socket([](int socket) { shutdown(socket, SHUT_RDWR); }); });
        }},
       {"has a child write in a while",
        [] {
@@ -377,7 +381,8 @@ std::string manner() {
 }
 
 bool act(const std::string& manner) {
-  for (const Acts& acts : {deaths(), hangs(), connections(), afterthoughts(), thefts(), litter(), arithmetics()}) {
+  for (const Acts& acts :
+       {deaths(), hangs(), connections(), afterthoughts(), thefts(), litter(), arithmetics()}) {
     const auto found = acts.find(manner);
     if (found == acts.end()) continue;
     found->second();

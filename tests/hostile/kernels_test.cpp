@@ -1,4 +1,5 @@
-// Kernels in C++, registered in a program of their own: by default each runs in a process of its own, too.
+// Kernels in C++, registered in a program of their own: by default each runs in a process of its
+// own, too.
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -19,7 +20,8 @@ namespace {
 constexpr Verdict crash = Verdict::crash, timeout = Verdict::timeout,
                   structural = Verdict::nonconformant_structural, conforms = Verdict::conforms;
 
-/// The naive example, but for calls of two batches: there it behaves in the manner that HOSTILE names.
+/// The naive example, but for calls of two batches: there it behaves in the manner that HOSTILE
+/// names.
 class Kernel final : public spec::Implementation<Op> {
  public:
   std::string name() const override {
@@ -113,7 +115,8 @@ TEST_P(KernelInCpp, IsNamedAndTheNextCaseConforms) {
 }
 INSTANTIATE_TEST_SUITE_P(Isolated, KernelInCpp, testing::ValuesIn(manners), test_name);
 
-/// What does not end its process is named in the judge's own as well, whose arithmetic stays what it was.
+/// What does not end its process is named in the judge's own as well, whose arithmetic stays what
+/// it was.
 class KernelInProcess : public testing::TestWithParam<Expected> {};
 
 TEST_P(KernelInProcess, IsNamedAndTheNextCaseConforms) {
@@ -181,8 +184,8 @@ class Started {
   pid_t pid_ = -1;
 };
 
-const std::vector<std::string> hostile_case = {"run", "flash_attention_score_grad", "--layout=BSND",
-                                               "--dtype=fp32", "--seq_q=5", "--batch=2"};
+const std::vector<std::string> hostile_case = {
+    "run", "flash_attention_score_grad", "--layout=BSND", "--dtype=fp32", "--seq_q=5", "--batch=2"};
 
 Ended run(const std::string& manner, const std::vector<std::string>& flags) {
   const Hostilities hostilities(manner);

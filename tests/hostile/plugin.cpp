@@ -1,4 +1,5 @@
-// The naive example, but for calls of two batches: there it behaves in the manner that HOSTILE names.
+// The naive example, but for calls of two batches: there it behaves in the manner that HOSTILE
+// names.
 #include <assay_plugin.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -147,7 +148,8 @@ extern "C" const assay_plugin* assay_plugin_v1(void) {
   plugin.metrics = metrics;
   if (manner == "describes nothing") return nullptr;
   if (manner == "describes itself nowhere") return nowhere<const assay_plugin>();
-  if (manner == "offers operators that are nowhere") plugin.operators = nowhere<const char* const>();
+  if (manner == "offers operators that are nowhere")
+    plugin.operators = nowhere<const char* const>();
   if (manner == "has another version") plugin.abi_version = 7;
   if (manner == "has no function") plugin.run = nullptr;
   if (manner == "crashes when described") raise(SIGABRT);

@@ -167,7 +167,8 @@ const std::vector<Expected> of_namespaces = {
     {"kills its parent", conforms, ""},
 };
 
-/// What only the administrator may do: pipes of others hold 64 MiB in all, and others mount nothing.
+/// What only the administrator may do: pipes of others hold 64 MiB in all, and others mount
+/// nothing.
 const std::vector<Expected> of_root = {
     {"takes memory in pipes", crash, "the limit is 200 MiB"},
     {"takes a file system in memory", crash, "the limit is 200 MiB"},

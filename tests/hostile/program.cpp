@@ -1,5 +1,5 @@
-// A program for "command:", usage: program [FILE]. It computes as the naive example does, but for cases of two batches:
-// there it behaves in the manner that HOSTILE names.
+// A program for "command:", usage: program [FILE]. It computes as the naive example does, but for
+// cases of two batches: there it behaves in the manner that HOSTILE names.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,7 +64,8 @@ std::vector<fixtures::NamedTensor> computed(const fixtures::CaseRecord& record) 
   const Op::Problem problem = problem_of(record);
   const Op::Inputs inputs = inputs_of(record);
   Op::Outputs outputs;
-  for (auto [to, like] : {std::pair{&outputs.dq, &inputs.query}, {&outputs.dk, &inputs.key},
+  for (auto [to, like] : {std::pair{&outputs.dq, &inputs.query},
+                          {&outputs.dk, &inputs.key},
                           {&outputs.dv, &inputs.value}})
     *to = spec::contiguous_tensor(like->dtype, like->shape);
   adapters::open_plugin<Op>(ASSAY_NAIVE_PLUGIN)->run(problem, inputs, outputs);
@@ -164,7 +165,9 @@ int converse() {
     const std::string other = worked ? said_instead(hostile::manner()) : "";
     const bool ends = worked && ends_behind_its_answer(hostile::manner());
     const bool is_hostile = (ends || !other.empty()) && problem_of(record_in(path)).batch == 2;
-    std::cout << (is_hostile && !ends ? other : worked ? "done\n" : "numerics: fp32_staging,order=fixed\n")
+    std::cout << (is_hostile && !ends ? other
+                  : worked            ? "done\n"
+                                      : "numerics: fp32_staging,order=fixed\n")
               << std::flush;
     if (is_hostile && ends) end(hostile::manner());
   }

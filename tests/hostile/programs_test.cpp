@@ -1,4 +1,5 @@
-// Programs that do whatever a program can do to the files that it is given, to its streams, and to the machine.
+// Programs that do whatever a program can do to the files that it is given, to its streams, and to
+// the machine.
 #include "assay/adapters/command.hpp"
 #include "assay/adapters/fenced.hpp"
 #include "assay/adapters/isolated.hpp"

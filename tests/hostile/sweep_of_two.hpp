@@ -44,8 +44,8 @@ inline std::string test_name(const testing::TestParamInfo<Expected>& info) {
   return name;
 }
 
-/// A case of two batches, for which a kernel is hostile, and one of one batch, for which it is not. The first is judged
-/// for so long that what comes 0.3 ms behind its call comes before its verdict.
+/// A case of two batches, for which a kernel is hostile, and one of one batch, for which it is not.
+/// The first is judged for so long that what comes 0.3 ms behind its call comes before its verdict.
 inline std::vector<conformance::Case<Op>> two_cases() {
   return {conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=40", "--batch=2"}),
           conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=5"})};
@@ -84,14 +84,15 @@ inline void expect_named(const std::vector<CaseReport>& reports, const Expected&
 /// The only case of a run: nothing is asked behind it, and it is judged at once.
 inline void expect_named_alone(spec::Implementation<Op>& kernel, const Expected& expected) {
   const CaseReport report = conformance::examine(
-      conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=2", "--batch=2"}), kernel);
+      conformance::parse_case<Op>({"--layout=BSND", "--dtype=fp32", "--seq_q=2", "--batch=2"}),
+      kernel);
   EXPECT_EQ(spec::to_string(report.verdict), spec::to_string(expected.verdict)) << findings(report);
   EXPECT_NE(findings(report).find(expected.words), std::string::npos)
       << "'" << expected.words << "' is missing in: " << findings(report);
 }
 
-/// Tells a manner to what this process starts, and demands at the end that nothing is left of it: no process, no
-/// descriptor, no file in a temporary folder, no shared memory.
+/// Tells a manner to what this process starts, and demands at the end that nothing is left of it:
+/// no process, no descriptor, no file in a temporary folder, no shared memory.
 class Hostilities {
  public:
   explicit Hostilities(const std::string& manner) {

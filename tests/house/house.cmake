@@ -35,6 +35,7 @@ endfunction()
 
 set(word_start "(^|[^A-Za-z0-9_])")
 set(marker "TO[D]O|FIX[M]E")  # in brackets, so that this line is no breach of its own rule
+string(REPEAT "." 101 too_long)
 set(bad_names "utils?|common|helpers?|managers?|misc|data|infos?|new|v2|final")
 
 foreach(path IN LISTS files)
@@ -54,6 +55,9 @@ foreach(path IN LISTS files)
     report("${path}" "${number_of_lines} lines, at most 500")
   endif()
   forbid("${word_start}(${marker})" "an open end needs the number of its issue" "(${marker}) *\\(?#[0-9]+")
+  if(path MATCHES "\\.(c|h|cpp|hpp)$")
+    forbid("${too_long}" "at most 100 columns")  # of what tools/format cannot break, too
+  endif()
   if(NOT path MATCHES "\\.[ch]pp$")
     continue()
   endif()

@@ -10,6 +10,8 @@ string(REPEAT "line\n" 501 long)
 file(WRITE ${FOLDER}/spec/long.txt "${long}")
 string(CONCAT marker "TO" "DO")
 file(WRITE ${FOLDER}/tools/open_end.cpp "// ${marker} later\n// ${marker}(#12) later\n")
+string(REPEAT "a" 98 wide)
+file(WRITE ${FOLDER}/spec/wide.cpp "// ${wide}\n//${wide}\n")
 file(WRITE ${FOLDER}/spec/macro.cpp "#define SQUARE(x) ((x) * (x))\n")
 file(WRITE ${FOLDER}/spec/stub.cpp "// not implemented\n")
 file(WRITE ${FOLDER}/conformance/loud.cpp "void f() { std::printf(\"x\"); }\n")
@@ -24,7 +26,7 @@ foreach(breach
     "spec/new_thing.txt: a name" "spec/accent.txt: only ASCII" "spec/long.txt: 501 lines"
     "tools/open_end.cpp: an open end" "spec/macro.cpp: no macros" "spec/stub.cpp: no stubs"
     "conformance/loud.cpp: libraries" "conformance/quits.cpp: libraries" "spec/open.hpp: no using"
-    "spec/guard.hpp: begins" "10 breaches in 12 files")
+    "spec/guard.hpp: begins" "spec/wide.cpp: at most 100 columns: // a" "11 breaches in 13 files")
   if(NOT output MATCHES "${breach}")
     message(FATAL_ERROR "'${breach}' was not found in:\n${output}")
   endif()

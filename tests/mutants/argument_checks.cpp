@@ -63,8 +63,7 @@ bool has_head_num_of_query(const FlashCall& c) {
 }
 
 bool has_one_head_dim(const FlashCall& c) {
-  if (is_folded(c))
-    return head_dim_of(c) > 0 && c.parameters.key.shape.at(2) % head_dim_of(c) == 0;
+  if (is_folded(c)) return head_dim_of(c) > 0 && c.parameters.key.shape.at(2) % head_dim_of(c) == 0;
   return c.parameters.key.shape.back() == head_dim_of(c);
 }
 
@@ -82,9 +81,9 @@ bool has_rope_sizes(const FlashCall& c) {
 }
 
 bool has_statistics_shape(const FlashCall& c) {
-  const spec::Shape expected =
-      is_packed(c) ? spec::Shape{c.parameters.query.shape[0], heads_q_of(c), 8}
-                   : spec::Shape{batch_of(c), heads_q_of(c), seq_q_of(c), 8};
+  const spec::Shape expected = is_packed(c)
+                                   ? spec::Shape{c.parameters.query.shape[0], heads_q_of(c), 8}
+                                   : spec::Shape{batch_of(c), heads_q_of(c), seq_q_of(c), 8};
   return c.parameters.softmax_max.shape == expected && c.parameters.softmax_sum.shape == expected;
 }
 
@@ -145,13 +144,9 @@ std::vector<Check> value_checks() {
                 (c.attributes.sparse_mode != 5 && c.attributes.sparse_mode != 6);
        }},
       {"FAG-C67", invalid, "atten_mask must have an element for every score",
-       [](const FlashCall& c) {
-         return has_compressing_mode(c) || has_mask_shape_of_mode(c);
-       }},
+       [](const FlashCall& c) { return has_compressing_mode(c) || has_mask_shape_of_mode(c); }},
       {"FAG-C67b", invalid, "atten_mask must have the edges of its sparse_mode",
-       [](const FlashCall& c) {
-         return !has_compressing_mode(c) || has_mask_shape_of_mode(c);
-       }},
+       [](const FlashCall& c) { return !has_compressing_mode(c) || has_mask_shape_of_mode(c); }},
       {"FAG-C72", invalid, "sparse_mode 6 needs a prefix of every sequence", has_prefix_of_batch},
       {"FAG-C83", invalid, "softmax_in_layout must be empty or same_as_input",
        [](const FlashCall& c) {

@@ -37,8 +37,8 @@ bool has_square_sequences(const FlashCall& c) {
   if (!is_unpadding(c.surface) || c.attributes.sparse_mode != 8) return true;
   if (!given(p.pse_shift) || !given(p.atten_mask)) return true;
   std::vector<std::int64_t> queries = lengths_q_of(c), keys = lengths_kv_of(c);
-  const bool both = p.q_start_idx && p.kv_start_idx && !p.q_start_idx->empty() &&
-                    !p.kv_start_idx->empty();
+  const bool both =
+      p.q_start_idx && p.kv_start_idx && !p.q_start_idx->empty() && !p.kv_start_idx->empty();
   if (has_pse_type(c.surface) && both) {
     queries[0] += p.q_start_idx->front();
     keys[0] += p.kv_start_idx->front();

@@ -78,7 +78,9 @@ std::vector<Check> type_checks() {
          return computes_in(c, {&P::dy, &P::attention_in, &P::dq, &P::dk, &P::dv});
        }},
       {"FAG-C20a", invalid, "query, key and value must have one type",
-       [](const FlashCall& c) { return have_type_of_query(c, {&P::key, &P::value}); }},
+       [](const FlashCall& c) {
+         return have_type_of_query(c, {&P::key, &P::value});
+       }},
       {"FAG-C21a", invalid, "attention_in must have the type of query",
        [](const FlashCall& c) { return have_type_of_query(c, {&P::attention_in}); }},
       {"FAG-C21b", invalid, "dy and outputs must have the type of query",

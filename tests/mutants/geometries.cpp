@@ -180,9 +180,7 @@ Problem packed(const Lengths& lengths_q, const Lengths& lengths_kv, void (*alter
 std::vector<Geometry> packed_sequences() {
   return {
       {.problem = packed({21, 0, 13, 9}, {18, 6, 26, 0},
-                         [](Problem& p) {
-                           p.keep_prob = 0.5, p.drop_mask = DropMask::exact;
-                         }),
+                         [](Problem& p) { p.keep_prob = 0.5, p.drop_mask = DropMask::exact; }),
        .surface = FlashSurface::u1,
        .inputs = Striding::padded,
        .outputs = Striding::transposed,
@@ -204,9 +202,7 @@ std::vector<Geometry> packed_sequences() {
        .inputs = Striding::padded,
        .dtypes = {DType::fp16}},
       {.problem = packed({14, 14}, {17, 17},
-                         [](Problem& p) {
-                           p.sparse_mode = 1, p.atten_mask = MaskShape::bnss;
-                         }),
+                         [](Problem& p) { p.sparse_mode = 1, p.atten_mask = MaskShape::bnss; }),
        .surface = FlashSurface::u2,
        .inputs = Striding::transposed,
        .dtypes = {DType::bf16}},
@@ -249,13 +245,10 @@ std::vector<Geometry> packed_biases() {
        .inputs = Striding::transposed,
        .dtypes = {DType::bf16}},
       {.problem = packed({9, 14}, {15, 8},
-                         [](Problem& p) {
-                           p.pse_type = 0, p.pse_shift = PseShape::one_nss;
-                         }),
+                         [](Problem& p) { p.pse_type = 0, p.pse_shift = PseShape::one_nss; }),
        .surface = FlashSurface::u2,
        .dtypes = {DType::fp16}},
-      {.problem = packed({9, 14}, {15, 8},
-                         [](Problem& p) { p.pse_shift = PseShape::bn1s; }),
+      {.problem = packed({9, 14}, {15, 8}, [](Problem& p) { p.pse_shift = PseShape::bn1s; }),
        .surface = FlashSurface::u4,
        .inputs = Striding::padded,
        .dtypes = {DType::fp32}},
@@ -292,9 +285,7 @@ std::vector<Geometry> packed_biases() {
        .surface = FlashSurface::u1,
        .dtypes = {DType::fp32}},
       {.problem = packed({9, 14}, {15, 11},
-                         [](Problem& p) {
-                           p.pse_type = 0, p.pse_shift = PseShape::packed_bn1s;
-                         }),
+                         [](Problem& p) { p.pse_type = 0, p.pse_shift = PseShape::packed_bn1s; }),
        .surface = FlashSurface::u2,
        .dtypes = {DType::bf16}},
   };

@@ -16,7 +16,8 @@ struct Geometry {
   std::vector<spec::DType> dtypes = {spec::DType::bf16, spec::DType::fp16, spec::DType::fp32};
 };
 
-/// The geometries on which every specimen is judged. Each feature is in one of them, next to as many others as fit.
+/// The geometries on which every specimen is judged. Each feature is in one of them, next to as
+/// many others as fit.
 std::vector<Geometry> geometries();
 
 }  // namespace assay::mutants

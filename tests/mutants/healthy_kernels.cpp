@@ -74,7 +74,8 @@ struct ToeplitzLookup : Kernel {
   }
 };
 
-/// Looks every pair up in the compressed mask, in the slice of its sequence and head, as the device does tile by tile.
+/// Looks every pair up in the compressed mask, in the slice of its sequence and head, as the device
+/// does tile by tile.
 struct TriangleLookup : Kernel {
   using Kernel::Kernel;
   bool keeps(const Work& w, Query q, std::int64_t j) const override {
@@ -142,9 +143,10 @@ std::vector<Specimen> healthy_kernels() {
                                   ascend_like),
       healthy<RopeFirst>("rope_first", "accumulates the rope part of a score first", flash_like),
       healthy<DropBytes>("drop_bytes", "spreads the drop bits over bytes", ascend_like),
-      healthy<TriangleLookup>("triangle_lookup", "looks pairs up in the slices of a compressed mask",
+      healthy<TriangleLookup>("triangle_lookup",
+                              "looks pairs up in the slices of a compressed mask", ascend_like),
+      healthy<ToeplitzLookup>("toeplitz_lookup", "finds a compressed bias by distance",
                               ascend_like),
-      healthy<ToeplitzLookup>("toeplitz_lookup", "finds a compressed bias by distance", ascend_like),
   };
 }
 

@@ -101,8 +101,8 @@ std::vector<Tile> Kernel::tiles(const Work& w, std::int64_t b) const {
   std::vector<Tile> result;
   for (std::int64_t j = 0; j < keys_of_b; j += plan().key_tile)
     for (std::int64_t i = 0; i < queries; i += plan().query_tile)
-      result.push_back(
-          {i, std::min(i + plan().query_tile, queries), j, std::min(j + plan().key_tile, keys_of_b)});
+      result.push_back({i, std::min(i + plan().query_tile, queries), j,
+                        std::min(j + plan().key_tile, keys_of_b)});
   if (plan().tile_order == TileOrder::descending) std::reverse(result.begin(), result.end());
   if (plan().tile_order == TileOrder::shuffled) shuffle(result, runs_);
   return result;

@@ -25,7 +25,8 @@ void Kernel::forward(const Op::Problem& problem, Op::Inputs& inputs) {
         for (std::size_t d = 0; d < row_output.size(); ++d) row_output[d] += weight * value[d];
       }
     for (std::int64_t d = 0; d < e.dim; ++d)
-      inputs.attention_in.store(output(b, n, i, d), cast(w, row_output[static_cast<std::size_t>(d)]));
+      inputs.attention_in.store(output(b, n, i, d),
+                                cast(w, row_output[static_cast<std::size_t>(d)]));
     const auto first = static_cast<std::size_t>(statistics_element(problem, e, {b, n, i}));
     for (std::int64_t r = 0; r < written_replicas(); ++r) {
       inputs.softmax_max.store(maxima[first + static_cast<std::size_t>(r)], row.softmax_max);

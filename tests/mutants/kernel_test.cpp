@@ -60,7 +60,8 @@ TEST(Kernel, EveryPlantedBugChangesTheGradientsOfSomeGeometry) {
     }
 }
 
-/// The shift of 1024 rows matters to longer sequences alone, which would cost the kill table too much.
+/// The shift of 1024 rows matters to longer sequences alone, which would cost the kill table too
+/// much.
 TEST(Kernel, CompressedBiasOfAPaddedLayoutHoldsItsLastRows) {
   Geometry geometry = geometries().front();
   geometry.surface = spec::FlashSurface::g2;

@@ -59,9 +59,16 @@ void add_rounded_staging(std::vector<Case>& cases) {
 /// Sequences in which tiles lie between the few rows that are judged.
 void add_sampled(std::vector<Case>& cases) {
   for (const DType dtype : {DType::bf16, DType::fp16, DType::fp32}) {
-    Case c = {.problem = {.dtype = dtype, .heads_q = 2, .heads_kv = 1, .seq_q = 190, .seq_kv = 180,
-                          .head_dim = 16, .head_dim_v = 16, .scale_value = 0.25},
-              .rows = 3, .seed = cases.size()};
+    Case c = {.problem = {.dtype = dtype,
+                          .heads_q = 2,
+                          .heads_kv = 1,
+                          .seq_q = 190,
+                          .seq_kv = 180,
+                          .head_dim = 16,
+                          .head_dim_v = 16,
+                          .scale_value = 0.25},
+              .rows = 3,
+              .seed = cases.size()};
     if (dtype == DType::fp16)
       c.problem.sparse_mode = 3, c.problem.atten_mask = MaskShape::compressed;
     cases.push_back(std::move(c));
@@ -87,8 +94,7 @@ std::vector<Case> bases() {
 }
 
 /// The ways to break `row` that touch the call of `base` at all.
-void add_violations(std::vector<Case>& cases, const Case& base,
-                    const spec::Constraint<Op>& row) {
+void add_violations(std::vector<Case>& cases, const Case& base, const spec::Constraint<Op>& row) {
   for (const auto& violation : row.violations) {
     spec::Call<Op> call =
         call_of(base.problem, base.surface, base.product, base.inputs, base.outputs);

@@ -15,10 +15,10 @@
 namespace assay::mutants {
 namespace {
 
+using conformance::Case;
 using conformance::CaseReport;
 using conformance::ExitCode;
 using conformance::Track;
-using conformance::Case;
 
 template <class Op>
 Subject subject_of(const Case<Op>& c) {
@@ -155,7 +155,6 @@ template KillTable kill_table(const std::vector<SpecimenOf<spec::NsaSelectedAtte
                               const std::vector<Case<spec::NsaSelectedAttentionGrad>>&,
                               const KillControl&);
 template KillTable kill_table(const std::vector<SpecimenOf<spec::NsaCompressGrad>>&,
-                              const std::vector<Case<spec::NsaCompressGrad>>&,
-                              const KillControl&);
+                              const std::vector<Case<spec::NsaCompressGrad>>&, const KillControl&);
 
 }  // namespace assay::mutants

@@ -125,8 +125,7 @@ struct CompressedSlicesApart : Kernel {
     if (!has_compressed_slices(w) || p.sparse_mode != 2) return Kernel::keeps(w, q, j);
     const std::int64_t heads = w.atten_mask->shape[1];
     const std::int64_t slice = q.b * heads + (heads > 1 ? q.n : 0);
-    const std::int64_t element =
-        slice * p.seq_q * p.seq_kv + q.i * spec::compressed_mask_edge + j;
+    const std::int64_t element = slice * p.seq_q * p.seq_kv + q.i * spec::compressed_mask_edge + j;
     return w.atten_mask->load(w.atten_mask->offset + element) == 0;
   }
 };
@@ -173,8 +172,8 @@ std::vector<Specimen> mask_mutants() {
       planted<CausalEdgeLeft>("causal_edge_left", "mode 3 leaves the diagonal out"),
       planted<Mode3LeftUp>("mode3_left_up", "mode 3 is anchored at the left upper corner",
                            ascend_like),
-      planted<BandEdgeMoved<1, 0>>("band_left_edge_late", "mode 4 leaves the first key of the band out",
-                                   ascend_like),
+      planted<BandEdgeMoved<1, 0>>("band_left_edge_late",
+                                   "mode 4 leaves the first key of the band out", ascend_like),
       planted<BandEdgeMoved<-1, 0>>("band_left_edge_early", "mode 4 keeps one key before the band"),
       planted<BandEdgeMoved<0, 1>>("band_right_edge_late", "mode 4 keeps one key after the band",
                                    ascend_like),

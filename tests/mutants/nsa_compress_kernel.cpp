@@ -20,8 +20,7 @@ double pairwise(std::vector<double> terms) {
 
 double chain(const std::vector<double>& terms, std::size_t first, std::size_t last) {
   double sum = 0;
-  for (std::size_t k = first; k < std::min(last, terms.size()); ++k)
-    sum = in_fp32(sum + terms[k]);
+  for (std::size_t k = first; k < std::min(last, terms.size()); ++k) sum = in_fp32(sum + terms[k]);
   return sum;
 }
 
@@ -30,7 +29,7 @@ double chain(const std::vector<double>& terms, std::size_t first, std::size_t la
 spec::NumericsProfile Kernel::numerics(const Op::Problem&) const {
   return {.round_out = declared().round_out,
           .overflow = declared().round_out == spec::Rounding::rtz ? spec::Overflow::saturate
-                                                                 : spec::Overflow::inf,
+                                                                  : spec::Overflow::inf,
           .order = declared().order};
 }
 

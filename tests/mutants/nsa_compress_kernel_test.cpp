@@ -71,8 +71,8 @@ void differentiate(Sample& s) {
       for (std::int64_t k = 0; k < p.compress_block_size; ++k)
         for (std::int64_t n = 0; n < p.heads; ++n)
           for (std::int64_t c = 0; c < p.head_dim; ++c) {
-            const auto token = static_cast<std::size_t>(
-                ((base + first + k) * p.heads + n) * p.head_dim + c);
+            const auto token =
+                static_cast<std::size_t>(((base + first + k) * p.heads + n) * p.head_dim + c);
             const auto gradient = g[static_cast<std::size_t>((row * p.heads + n) * p.head_dim + c)];
             const auto w = static_cast<std::size_t>(k * p.heads + n);
             s.input_grad[token] += weight[w] * gradient;
@@ -192,10 +192,10 @@ TEST(CompressKernel, ChecksRefuseTheirRowAndTakeEveryLegalCall) {
   const Specimen& complete = specimens.front();
   for (const Geometry& geometry : geometries())
     for (std::size_t k = 0; k < 2; ++k)
-      EXPECT_EQ(refusal(specimens[k],
-                        call_of(geometry.problem, spec::CompressSurface::c1, spec::Product::a2,
-                                geometry.inputs, geometry.outputs)),
-                "");
+      EXPECT_EQ(
+          refusal(specimens[k], call_of(geometry.problem, spec::CompressSurface::c1,
+                                        spec::Product::a2, geometry.inputs, geometry.outputs)),
+          "");
   for (const auto& row : Op::constraints())
     for (const auto& violation : row.violations) {
       CompressCall call = plain_call();

@@ -8,9 +8,9 @@ namespace assay::mutants {
 template <>
 std::vector<SpecimenOf<spec::NsaCompressGrad>> specimens() {
   std::vector<compress::Specimen> all;
-  for (const auto family : {compress::healthy_kernels, compress::window_mutants,
-                            compress::sum_mutants, compress::output_mutants,
-                            compress::argument_specimens}) {
+  for (const auto family :
+       {compress::healthy_kernels, compress::window_mutants, compress::sum_mutants,
+        compress::output_mutants, compress::argument_specimens}) {
     std::vector<compress::Specimen> members = family();
     std::ranges::move(members, std::back_inserter(all));
   }

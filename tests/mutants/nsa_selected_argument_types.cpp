@@ -67,21 +67,19 @@ bool is_framed(const Call& c) { return present(c, inputs) && has_three_axes(c); 
 
 std::vector<Check> presence_checks() {
   constexpr Status null = Status::param_nullptr;
-  return {{"NSAS-C02", null, "the required tensors are given",
-           [](const Call& c) { return present(c, inputs) && present(c, gradients); }},
-          {"NSAS-C03", null, "inputLayout, workspaceSize and executor are given",
-           [](const Call& c) {
-             return c.attributes.input_layout && c.parameters.workspace_size &&
-                    c.parameters.executor;
-           }},
-          {"NSAS-C14", null, "the lengths of the sequences are given",
-           [](const Call& c) {
-             return c.parameters.actual_seq_qlen && c.parameters.actual_seq_kvlen;
-           }},
-          {"NSAS-C24", Status::param_invalid, "there is a sequence", [](const Call& c) {
-             const auto &q = c.parameters.actual_seq_qlen, &kv = c.parameters.actual_seq_kvlen;
-             return (!q || !q->empty()) && (!kv || !kv->empty());
-           }}};
+  return {
+      {"NSAS-C02", null, "the required tensors are given",
+       [](const Call& c) { return present(c, inputs) && present(c, gradients); }},
+      {"NSAS-C03", null, "inputLayout, workspaceSize and executor are given",
+       [](const Call& c) {
+         return c.attributes.input_layout && c.parameters.workspace_size && c.parameters.executor;
+       }},
+      {"NSAS-C14", null, "the lengths of the sequences are given",
+       [](const Call& c) { return c.parameters.actual_seq_qlen && c.parameters.actual_seq_kvlen; }},
+      {"NSAS-C24", Status::param_invalid, "there is a sequence", [](const Call& c) {
+         const auto &q = c.parameters.actual_seq_qlen, &kv = c.parameters.actual_seq_kvlen;
+         return (!q || !q->empty()) && (!kv || !kv->empty());
+       }}};
 }
 
 std::vector<Check> type_checks() {

@@ -21,12 +21,12 @@ constexpr double largest_float = std::numeric_limits<float>::max();
 Tensor tensor_of(const spec::Parameter& parameter, double fill) {
   const std::int64_t count =
       spec::storage_elements(parameter.shape, parameter.strides, parameter.offset);
-  Tensor tensor = {.dtype = parameter.dtype,
-                   .shape = parameter.shape,
-                   .strides = parameter.strides,
-                   .offset = parameter.offset,
-                   .bytes = std::vector<std::byte>(
-                       static_cast<std::size_t>(count * size_of(parameter.dtype)))};
+  Tensor tensor = {
+      .dtype = parameter.dtype,
+      .shape = parameter.shape,
+      .strides = parameter.strides,
+      .offset = parameter.offset,
+      .bytes = std::vector<std::byte>(static_cast<std::size_t>(count * size_of(parameter.dtype)))};
   for (std::int64_t k = 0; k < count; ++k) tensor.store(k, fill);
   return tensor;
 }
@@ -39,7 +39,8 @@ void fill(Tensor& tensor, const std::function<double(std::int64_t k)>& value) {
 
 /// The bias of a head at a signed distance, a value that every type holds.
 double bias_at(std::int64_t head, std::int64_t distance) {
-  const auto mixed = static_cast<std::uint64_t>(head * 7919 + distance + 4096) * 0x9e3779b97f4a7c15u;
+  const auto mixed =
+      static_cast<std::uint64_t>(head * 7919 + distance + 4096) * 0x9e3779b97f4a7c15u;
   return static_cast<double>(mixed >> 59) / 16 - 1;
 }
 
@@ -49,8 +50,8 @@ bool is_kept(const Problem& p, std::int64_t b, std::int64_t i, std::int64_t j) {
   std::int64_t first = 0, last = p.batch - 1;
   while (first + 1 < p.batch && !non_empty(first)) ++first;
   while (last > 0 && !non_empty(last)) --last;
-  const bool is_band = p.sparse_mode == 4 || (p.sparse_mode == 7 && b == last) ||
-                       (p.sparse_mode == 8 && b == first);
+  const bool is_band =
+      p.sparse_mode == 4 || (p.sparse_mode == 7 && b == last) || (p.sparse_mode == 8 && b == first);
   std::int64_t lo = 0, hi = std::min(keys, i + o + 1);
   if (is_band) {
     lo = std::max<std::int64_t>(0, i + o - p.pre_tokens);
@@ -207,14 +208,14 @@ class Builder {
     const spec::Layout layout = p().input_layout;
     for (const spec::Extents& e : {query_extents(p()), key_extents(p()), value_extents(p()),
                                    query_rope_extents(p()), key_rope_extents(p())})
-      sample_.expected.push_back({e, std::vector<double>(static_cast<std::size_t>(e.rows() * e.dim))});
+      sample_.expected.push_back(
+          {e, std::vector<double>(static_cast<std::size_t>(e.rows() * e.dim))});
     if (p().head_dim_rope == 0) sample_.expected.resize(3);
     Op::Inputs& in = sample_.inputs;
-    views_ = {HeadView(in.query, layout, query_extents(p())),
-              HeadView(in.key, layout, key_extents(p())),
-              HeadView(in.value, layout, value_extents(p())),
-              HeadView(in.dy, layout, dy_extents(p())),
-              HeadView(in.attention_in, layout, dy_extents(p()))};
+    views_ = {
+        HeadView(in.query, layout, query_extents(p())), HeadView(in.key, layout, key_extents(p())),
+        HeadView(in.value, layout, value_extents(p())), HeadView(in.dy, layout, dy_extents(p())),
+        HeadView(in.attention_in, layout, dy_extents(p()))};
     if (in.query_rope) {
       views_.emplace_back(*in.query_rope, layout, query_rope_extents(p()));
       views_.emplace_back(*in.key_rope, layout, key_rope_extents(p()));
@@ -239,7 +240,8 @@ class Builder {
            const spec::RowPosition& from) {
     const spec::Extents& e = sample_.expected[gradient].extents;
     for (std::int64_t d = 0; d < e.dim; ++d)
-      sample_.expected[gradient].values[static_cast<std::size_t>(e.row(to.b, to.n, to.s) * e.dim + d)] +=
+      sample_.expected[gradient]
+          .values[static_cast<std::size_t>(e.row(to.b, to.n, to.s) * e.dim + d)] +=
           factor * views_[view](from.b, from.n, from.s, d);
   }
 

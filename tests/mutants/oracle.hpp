@@ -13,8 +13,8 @@ struct ExactGradient {
   std::vector<double> values;
 };
 
-/// Random tensors of one call with the statistics and the output of an exact forward, and its exact gradients: the
-/// formulas pair by pair, for the tests of the plain kernel alone.
+/// Random tensors of one call with the statistics and the output of an exact forward, and its exact
+/// gradients: the formulas pair by pair, for the tests of the plain kernel alone.
 struct Sample {
   spec::FlashAttentionScoreGrad::Problem problem;
   spec::FlashAttentionScoreGrad::Inputs inputs;
@@ -24,7 +24,8 @@ struct Sample {
 
 Sample sample_of(const Geometry& geometry, spec::DType dtype, std::uint64_t seed);
 
-/// Largest |error| of all gradients over the largest exact value of the same one; infinite if one is not finite.
+/// Largest |error| of all gradients over the largest exact value of the same one; infinite if one
+/// is not finite.
 double worst_error(const Sample& sample, const spec::FlashAttentionScoreGrad::Outputs& outputs);
 
 }  // namespace assay::mutants

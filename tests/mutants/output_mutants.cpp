@@ -11,8 +11,7 @@ namespace {
 struct AllZeros : Kernel {
   using Kernel::Kernel;
   void adjust(Work& w) const override {
-    for (const Gradient which : all_gradients)
-      std::ranges::fill(w.gradient(which).values, 0.0f);
+    for (const Gradient which : all_gradients) std::ranges::fill(w.gradient(which).values, 0.0f);
   }
 };
 

@@ -8,7 +8,8 @@
 
 namespace assay::mutants {
 
-/// What kernels of every operator have: a name, the plan that they follow, and the one that they declare.
+/// What kernels of every operator have: a name, the plan that they follow, and the one that they
+/// declare.
 template <class Op, class Plan>
 class PlannedKernel : public spec::Implementation<Op> {
  public:

@@ -109,7 +109,8 @@ class PresetKernel : public Kernel {
 
   const spec::NumericsPreset& preset_;
   spec::NumericsProfile profile_;
-  mutable std::vector<Dense> of_heads_;  ///< what the heads in front added, each partial sum rounded
+  mutable std::vector<Dense>
+      of_heads_;  ///< what the heads in front added, each partial sum rounded
 };
 
 }  // namespace
@@ -129,8 +130,10 @@ std::vector<Specimen> preset_kernels() {
   };
   own("own_statistics_staged", {.stats = Origin::own, .delta = Origin::own});
   own("own_statistics_given_row_term", {.round_out = Rounding::rna, .stats = Origin::own});
-  own("own_statistics_fused", {.exponential = Exponential::fused_exp2, .staging = Staging::fp32,
-                               .stats = Origin::own, .delta = Origin::own});
+  own("own_statistics_fused", {.exponential = Exponential::fused_exp2,
+                               .staging = Staging::fp32,
+                               .stats = Origin::own,
+                               .delta = Origin::own});
   return all;
 }
 

@@ -21,7 +21,8 @@ double to_integer(double magnitude, spec::Rounding mode) {
 /// 2^exponent, for the exponents of normal doubles.
 double power_of_two(int exponent) {
   constexpr int exponent_bias = 1023, fraction_bits = 52;
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + exponent_bias) << fraction_bits);
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + exponent_bias)
+                               << fraction_bits);
 }
 
 }  // namespace

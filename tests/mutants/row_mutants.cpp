@@ -37,7 +37,8 @@ struct SumOfRowBelow : Kernel {
   using Kernel::Kernel;
   RowState row_state(const Work& w, Query q) const override {
     RowState row = Kernel::row_state(w, q);
-    row.softmax_sum = w.softmax_sum.row(q.b, q.n, std::min(q.i + 1, w.problem.length_q(q.b) - 1))[0];
+    row.softmax_sum =
+        w.softmax_sum.row(q.b, q.n, std::min(q.i + 1, w.problem.length_q(q.b) - 1))[0];
     return row;
   }
 };

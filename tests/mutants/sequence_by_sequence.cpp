@@ -69,7 +69,8 @@ spec::Tensor drop_bits_of(const Op::Problem& p, const spec::Tensor& tensor, cons
   return part;
 }
 
-/// The bias of a shorter sequence: row r and column c of 1024 rows are r - c - 1024 + columns apart.
+/// The bias of a shorter sequence: row r and column c of 1024 rows are r - c - 1024 + columns
+/// apart.
 spec::Tensor compressed_pse_of(const spec::Tensor& tensor, const Cut& cut) {
   const std::int64_t heads = tensor.shape[1], rows = tensor.shape[2], columns = tensor.shape[3];
   const std::int64_t batch = tensor.shape[0] == 1 ? 0 : cut.b;

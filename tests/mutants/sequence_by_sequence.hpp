@@ -4,7 +4,8 @@
 
 namespace assay::mutants {
 
-/// A kernel for one sequence, called once for every sequence of TND on tensors cut out of the packed ones.
+/// A kernel for one sequence, called once for every sequence of TND on tensors cut out of the
+/// packed ones.
 class SequenceBySequence : public Kernel {
  public:
   using Kernel::Kernel;

@@ -62,8 +62,7 @@ struct WindowOfTiles : Kernel {
 struct PrefixOfTiles : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {
-    return is_masked(p) && p.sparse_mode == 6 &&
-           std::ranges::any_of(p.prefix, [&](std::int64_t n) {
+    return is_masked(p) && p.sparse_mode == 6 && std::ranges::any_of(p.prefix, [&](std::int64_t n) {
              return n > 0 && n % 64 == 0 && n < p.seq_kv && p.seq_q > 64;
            });
   }
@@ -119,7 +118,8 @@ struct ScoresInFloat : Kernel {
   }
 };
 
-/// With 128 channels, those of value behind its last whole block of 16 do not enter dP of the second tile of keys.
+/// With 128 channels, those of value behind its last whole block of 16 do not enter dP of the
+/// second tile of keys.
 struct ValueOfNoWholeBlocks : Kernel {
   using Kernel::Kernel;
   static bool concerns(const Op::Problem& p) {

@@ -88,8 +88,8 @@ std::vector<Specimen> sparse_mutants() {
                              ascend_like),
       planted<PrefixAndCausal>("prefix_and_causal",
                                "mode 6 keeps what both the prefix and the diagonal keep"),
-      planted<CompressedRowOff>("compressed_row_off",
-                                "mode 3 is one key off behind 2048 keys", ascend_like),
+      planted<CompressedRowOff>("compressed_row_off", "mode 3 is one key off behind 2048 keys",
+                                ascend_like),
   };
 }
 

@@ -122,8 +122,8 @@ std::vector<Specimen> tile_mutants() {
                                               "52 rows of dq are 0 in a long sequence"),
       planted<HiddenTile<Gradient::dk, Negate>>("hidden_tile_of_dk_negated",
                                                 "52 rows of dk have the wrong sign", ascend_like),
-      planted<HiddenTile<Gradient::dv, Lose>>("hidden_tile_of_dv_lost",
-                                              "52 rows of dv are 0 in a long sequence", ascend_like),
+      planted<HiddenTile<Gradient::dv, Lose>>(
+          "hidden_tile_of_dv_lost", "52 rows of dv are 0 in a long sequence", ascend_like),
       planted<HiddenTile<Gradient::dk, Shift>>("hidden_tile_of_dk_shifted",
                                                "52 rows of dk are those of the next key"),
       planted<AccumulatesOnOutput>("accumulates_on_output",

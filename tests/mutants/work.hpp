@@ -44,14 +44,15 @@ constexpr bool is_of_queries(Gradient which) {
   return which == Gradient::dq || which == Gradient::dq_rope;
 }
 
-/// Everything that one run reads and accumulates. The rope tensors have rows of size 0 where there are none.
+/// Everything that one run reads and accumulates. The rope tensors have rows of size 0 where there
+/// are none.
 struct Work {
   Op::Problem problem;
   Dense query, key, value, dy, attention_in, query_rope, key_rope;
   Dense softmax_max, softmax_sum;  ///< dim 1
   const spec::Tensor* atten_mask = nullptr;
-  std::vector<float> pse;                ///< row-major elements; empty: there is none
-  std::vector<std::uint8_t> drop_bytes;  ///< empty: there is no dropout
+  std::vector<float> pse;                 ///< row-major elements; empty: there is none
+  std::vector<std::uint8_t> drop_bytes;   ///< empty: there is no dropout
   std::vector<std::int64_t> first_score;  ///< of every sequence: scores of all heads in front of it
   Dense dq, dk, dv, dq_rope, dk_rope;
 

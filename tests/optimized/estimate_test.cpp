@@ -77,14 +77,14 @@ TEST(Estimate, OfALoneBlockWaitsForItsTwoHandOvers) {
 std::int64_t up_to(std::int64_t last) { return *rc::gen::inRange<std::int64_t>(1, last + 1); }
 
 RC_GTEST_PROP(Estimate, NeverBeatsTheRoofline, ()) {
-  Problem p{.input_layout =
-                *rc::gen::element(spec::Layout::bsh, spec::Layout::bnsd, spec::Layout::tnd),
-            .dtype = *rc::gen::element(spec::DType::bf16, spec::DType::fp32),
-            .batch = up_to(4),
-            .heads_kv = up_to(8),
-            .seq_q = up_to(6000),
-            .seq_kv = up_to(6000),
-            .head_dim = up_to(768)};
+  Problem p{
+      .input_layout = *rc::gen::element(spec::Layout::bsh, spec::Layout::bnsd, spec::Layout::tnd),
+      .dtype = *rc::gen::element(spec::DType::bf16, spec::DType::fp32),
+      .batch = up_to(4),
+      .heads_kv = up_to(8),
+      .seq_q = up_to(6000),
+      .seq_kv = up_to(6000),
+      .head_dim = up_to(768)};
   p.heads_q = p.heads_kv * up_to(8);
   p.head_dim_v = up_to(p.head_dim);
   if (p.input_layout == spec::Layout::tnd) {
@@ -111,8 +111,8 @@ RC_GTEST_PROP(Estimate, NeverBeatsTheRoofline, ()) {
 
 /// Whole blocks only, so that every score is read once.
 TEST(Estimate, CountsTheTrafficOfBiasAndDropoutBits) {
-  Problem p = {.heads_q = 3, .heads_kv = 3, .seq_q = 1024, .seq_kv = 512, .head_dim = 64,
-               .head_dim_v = 64};
+  Problem p = {
+      .heads_q = 3, .heads_kv = 3, .seq_q = 1024, .seq_kv = 512, .head_dim = 64, .head_dim_v = 64};
   const Estimate plain = estimated(p, device::a2());
   const std::int64_t scores = score_count(p);
   const auto more = [&](const Problem& with) {
@@ -125,9 +125,7 @@ TEST(Estimate, CountsTheTrafficOfBiasAndDropoutBits) {
   EXPECT_GT(more(biased), 0);
   EXPECT_LT(more(biased), scores / 8);
   const auto vector_busy = [](const Problem& with) {
-    return estimated(with, device::a2())
-        .busy[static_cast<std::size_t>(device::Pipe::vector)]
-        .count;
+    return estimated(with, device::a2()).busy[static_cast<std::size_t>(device::Pipe::vector)].count;
   };
   Problem sloped = p;
   sloped.pse_shift = spec::PseShape::slopes_n, sloped.pse_type = 2;
@@ -143,8 +141,13 @@ TEST(Estimate, CountsTheTrafficOfBiasAndDropoutBits) {
 }
 
 TEST(Estimate, CountsRopeAsMoreChannels) {
-  Problem p = {.input_layout = spec::Layout::tnd, .heads_q = 4, .heads_kv = 4, .seq_q = 4096,
-               .seq_kv = 4096, .head_dim = 128, .head_dim_v = 128};
+  Problem p = {.input_layout = spec::Layout::tnd,
+               .heads_q = 4,
+               .heads_kv = 4,
+               .seq_q = 4096,
+               .seq_kv = 4096,
+               .head_dim = 128,
+               .head_dim_v = 128};
   const Estimate plain = estimated(p, device::a2());
   p.head_dim_rope = 64;
   const Estimate roped = estimated(p, device::a2());
@@ -156,8 +159,15 @@ TEST(Estimate, CountsRopeAsMoreChannels) {
 }
 
 TEST(Estimate, OfAPackOfEqualSequencesIsThatOfABatch) {
-  Problem p = {.input_layout = spec::Layout::bsnd, .batch = 5, .heads_q = 4, .heads_kv = 2,
-               .seq_q = 700, .seq_kv = 900, .head_dim = 64, .head_dim_v = 64, .sparse_mode = 3,
+  Problem p = {.input_layout = spec::Layout::bsnd,
+               .batch = 5,
+               .heads_q = 4,
+               .heads_kv = 2,
+               .seq_q = 700,
+               .seq_kv = 900,
+               .head_dim = 64,
+               .head_dim_v = 64,
+               .sparse_mode = 3,
                .atten_mask = spec::MaskShape::compressed};
   const Estimate batch = estimated(p, device::a2());
   p.input_layout = spec::Layout::tnd;
@@ -169,8 +179,14 @@ TEST(Estimate, OfAPackOfEqualSequencesIsThatOfABatch) {
 }
 
 TEST(Estimate, OfAPackGrowsWithTheLengthsThatItHas) {
-  Problem p = {.input_layout = spec::Layout::tnd, .batch = 4, .heads_q = 24, .heads_kv = 24,
-               .seq_q = 2048, .seq_kv = 2048, .head_dim = 64, .head_dim_v = 64};
+  Problem p = {.input_layout = spec::Layout::tnd,
+               .batch = 4,
+               .heads_q = 24,
+               .heads_kv = 24,
+               .seq_q = 2048,
+               .seq_kv = 2048,
+               .head_dim = 64,
+               .head_dim_v = 64};
   p.lengths_q = p.lengths_kv = {2048, 2048, 2048, 2048};
   const Estimate full = estimated(p, device::a2());
   p.lengths_q = p.lengths_kv = {2048, 1024, 0, 1024};

@@ -124,11 +124,9 @@ TEST(Packed, ReadsAUserMaskOfTheLongestLengths) {
     for (const std::int64_t mode : {0, 1}) {
       Op::Problem p = packed({140, 0, 20, 3}, {12, 7, 150, 30});
       p.atten_mask = shape, p.sparse_mode = mode;
-      expect_gradients(
-          {.problem = p,
-           .excludes = [](auto, auto, std::int64_t i, std::int64_t j) {
-             return (3 * i + j) % 4 == 0;
-           }});
+      expect_gradients({.problem = p, .excludes = [](auto, auto, std::int64_t i, std::int64_t j) {
+                          return (3 * i + j) % 4 == 0;
+                        }});
     }
 }
 
@@ -137,17 +135,19 @@ TEST(Packed, ReadsAUserMaskOfEverySequenceAndHeadFromItsFirstToken) {
     for (const Striding striding : {Striding::contiguous, Striding::transposed}) {
       Op::Problem p = packed({140, 0, 20, 3}, {12, 7, 150, 30});
       p.atten_mask = shape, p.sparse_mode = 1;
-      expect_gradients({.problem = p,
-                        .inputs = striding,
-                        .excludes = [](std::int64_t b, std::int64_t n, std::int64_t i,
-                                       std::int64_t j) { return (7 * b + 5 * n + 3 * i + j) % 4 == 0; }});
+      expect_gradients(
+          {.problem = p,
+           .inputs = striding,
+           .excludes = [](std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) {
+             return (7 * b + 5 * n + 3 * i + j) % 4 == 0;
+           }});
     }
 }
 
 TEST(Packed, ReadsTheSliceOfACompressedMaskThatBelongsToSequenceAndHead) {
-  for (const auto& [shape, mode] :
-       {std::pair{MaskShape::compressed_one_one_ss, std::int64_t{3}},
-        {MaskShape::compressed_b_one_ss, 4}, {MaskShape::compressed_bnss, 6}}) {
+  for (const auto& [shape, mode] : {std::pair{MaskShape::compressed_one_one_ss, std::int64_t{3}},
+                                    {MaskShape::compressed_b_one_ss, 4},
+                                    {MaskShape::compressed_bnss, 6}}) {
     Op::Problem p = compressed(packed({140, 20}, {150, 170}), mode);
     p.atten_mask = shape;
     if (mode == 4) p.pre_tokens = 30, p.next_tokens = 20;
@@ -176,10 +176,10 @@ TEST(Prefix, OfModeFiveIsWhatTheMaskSays) {
   for (const MaskShape shape : {MaskShape::b_one_ss, MaskShape::bnss}) {
     Op::Problem p = padded(140, 150);
     p.sparse_mode = 5, p.atten_mask = shape, p.prefix = {30, 145};
-    expect_gradients({.problem = p,
-                      .excludes = [&](std::int64_t b, auto, std::int64_t i, std::int64_t j) {
-                        return j >= p.prefix[static_cast<std::size_t>(b)] && j > i + 10;
-                      }});
+    expect_gradients(
+        {.problem = p, .excludes = [&](std::int64_t b, auto, std::int64_t i, std::int64_t j) {
+           return j >= p.prefix[static_cast<std::size_t>(b)] && j > i + 10;
+         }});
   }
 }
 
@@ -198,9 +198,11 @@ TEST(Bias, OfEveryPaddedShapeIsAddedBeforeOrBehindTheScale) {
 TEST(Bias, OfSlopesGrowsWithTheDistanceFromTheStartIndices) {
   for (const PseShape shape : {PseShape::slopes_n, PseShape::slopes_bn})
     for (const std::int64_t type : {2, 3})
-      for (const auto& [start_q, start_kv] :
-           {std::pair<Lengths, Lengths>{{}, {}}, {{40}, {}}, {{}, {40}}, {{30, 7}, {5}},
-            {{0}, {9}}}) {
+      for (const auto& [start_q, start_kv] : {std::pair<Lengths, Lengths>{{}, {}},
+                                              {{40}, {}},
+                                              {{}, {40}},
+                                              {{30, 7}, {5}},
+                                              {{0}, {9}}}) {
         Op::Problem p = compressed(padded(150, 150), 2);
         p.dtype = start_q.empty() ? DType::fp16 : DType::fp32;
         p.pse_type = type, p.pse_shift = shape;
@@ -215,7 +217,8 @@ TEST(Bias, OfPackedSequencesIsReadFromTheFirstTokenOfEach) {
     for (const std::int64_t type : {0, 1}) {
       Op::Problem p = packed({5, 130, 21, 9}, {140, 7, 160, 3});
       p.pse_type = type, p.pse_shift = shape;
-      expect_gradients({.problem = p, .inputs = type == 0 ? Striding::contiguous : Striding::padded});
+      expect_gradients(
+          {.problem = p, .inputs = type == 0 ? Striding::contiguous : Striding::padded});
     }
 }
 
@@ -249,8 +252,8 @@ TEST(Bias, CompressedToItsLastRowsServesEveryQuery) {
       p.batch = length == 1025 ? 2 : 1;
       p.heads_q = p.heads_kv = 1, p.head_dim = p.head_dim_v = 2;
       p.pse_type = 0, p.pse_shift = shape, p.next_tokens = 0;
-      expect_gradients({.problem = p,
-                        .inputs = length == 1025 ? Striding::padded : Striding::contiguous});
+      expect_gradients(
+          {.problem = p, .inputs = length == 1025 ? Striding::padded : Striding::contiguous});
     }
 }
 

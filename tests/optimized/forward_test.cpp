@@ -112,7 +112,8 @@ TEST(Forward, FollowsEverySparseModeAndLeavesDeadRows) {
 }
 
 TEST(Forward, ReadsUserMasksWithDeadRows) {
-  for (const auto& [mode, shape] : {std::pair{0, MaskShape::ss}, {1, MaskShape::bnss}, {5, MaskShape::b_one_ss}}) {
+  for (const auto& [mode, shape] :
+       {std::pair{0, MaskShape::ss}, {1, MaskShape::bnss}, {5, MaskShape::b_one_ss}}) {
     Op::Problem p = padded(140, 150, DType::fp16);
     p.sparse_mode = mode, p.atten_mask = shape;
     if (mode == 5) p.prefix = {3, 140};
@@ -125,13 +126,16 @@ TEST(Forward, ReadsUserMasksWithDeadRows) {
 }
 
 TEST(Forward, OfRowsWithoutKeysIsThatOfDeadRows) {
-  for (const auto& [q, kv] : {std::pair<Lengths, Lengths>{{4, 0, 3}, {0, 5, 6}}, {{2, 4}, {0, 0}}, {{0, 0}, {3, 1}}})
+  for (const auto& [q, kv] :
+       {std::pair<Lengths, Lengths>{{4, 0, 3}, {0, 5, 6}}, {{2, 4}, {0, 0}}, {{0, 0}, {3, 1}}})
     expect_forward({.problem = packed(q, kv)});
 }
 
 TEST(Forward, AddsEveryPositionBias) {
-  for (const auto& [type, shape] : {std::pair{0, PseShape::bnss}, {1, PseShape::bn1s},
-                                    {1, PseShape::one_nss}, {2, PseShape::slopes_n},
+  for (const auto& [type, shape] : {std::pair{0, PseShape::bnss},
+                                    {1, PseShape::bn1s},
+                                    {1, PseShape::one_nss},
+                                    {2, PseShape::slopes_n},
                                     {3, PseShape::slopes_bn}}) {
     Op::Problem p = padded(140, 140);
     p.pse_type = type, p.pse_shift = shape;

@@ -139,7 +139,8 @@ TEST(Gradient, MovesTheCompressedMaskWithTheDiagonal) {
 
 TEST(Gradient, CutsABandFromTheCompressedMask) {
   for (const auto& [sq, skv] : {std::pair{150, 150}, {130, 270}, {270, 130}})
-    for (const auto& [pre, next] : {std::pair{40, 20}, {1, 0}, {150, -30}, {-20, 90}, {5000, 5000}}) {
+    for (const auto& [pre, next] :
+         {std::pair{40, 20}, {1, 0}, {150, -30}, {-20, 90}, {5000, 5000}}) {
       SCOPED_TRACE(std::to_string(pre) + ", " + std::to_string(next) + ": " + std::to_string(sq) +
                    " x " + std::to_string(skv));
       const std::int64_t before = pre, after = next;

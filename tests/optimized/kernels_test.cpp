@@ -201,9 +201,16 @@ TEST(Kernels, DropoutActsOnDpBeforeAndOnPBehindDs) {
     const auto softmax = [&](const std::uint8_t* drops) {
       std::vector<float> scores = numbers(rows * stride, 16), dprob = dprob_before;
       dprob[0] = std::numeric_limits<float>::infinity();
-      set->softmax_grad({.scores = scores.data(), .dprob = dprob.data(), .row_stride = stride,
-                         .rows = rows, .columns = stride, .max = max.data(), .sum = sum.data(),
-                         .row_term = row_term.data(), .dropped = drops, .keep_factor = 1.25F});
+      set->softmax_grad({.scores = scores.data(),
+                         .dprob = dprob.data(),
+                         .row_stride = stride,
+                         .rows = rows,
+                         .columns = stride,
+                         .max = max.data(),
+                         .sum = sum.data(),
+                         .row_term = row_term.data(),
+                         .dropped = drops,
+                         .keep_factor = 1.25F});
       return std::pair(scores, dprob);
     };
     const auto [prob, plain_dscore] = softmax(nullptr);

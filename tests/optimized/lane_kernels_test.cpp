@@ -23,8 +23,8 @@ using test::numbers;
 std::vector<float> around_ties() {
   std::vector<float> values;
   for (std::uint32_t upper = 0; upper < 0x10000; ++upper)
-    for (const std::uint32_t lower : {0U, 1U, 0x0FFFU, 0x1000U, 0x1001U, 0x3000U, 0x7FFFU, 0x8000U,
-                                      0x8001U, 0xFFFFU})
+    for (const std::uint32_t lower :
+         {0U, 1U, 0x0FFFU, 0x1000U, 0x1001U, 0x3000U, 0x7FFFU, 0x8000U, 0x8001U, 0xFFFFU})
       values.push_back(std::bit_cast<float>(upper << 16 | lower));
   for (int k = 0; k < 8192; ++k) values.push_back(static_cast<float>(k) * 0x1p-27F);
   return values;

@@ -1,11 +1,10 @@
-#include "nsa_compress_grad/checks.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
 #include "assay/optimized/nsa_compress_grad.hpp"
+#include "nsa_compress_grad/checks.hpp"
 
 namespace {
 
@@ -97,15 +96,21 @@ const CheckCase cases[] = {
     {[](Call& c) { c.parameters.weight_grad.format = Format::nc1hwc0; },
      "NSAC-C22: format of weight_grad is NC1HWC0; it must be ND"},
     {[](Call& c) { c.parameters.input.format = Format::nchw; }, ""},
-    {[](Call& c) { reshape(c.parameters.input, {272, 192}); },
+    {[](Call& c) {
+       reshape(c.parameters.input, {272, 192});
+     },
      "NSAC-C07: rank of input is 2; it must be 3"},
     {[](Call& c) { reshape(c.parameters.weight, {}); },
      "NSAC-C07: rank of weight is 0; it must be 2"},
-    {[](Call& c) { reshape(c.parameters.output_grad, {1, 15, 4, 48}); },
+    {[](Call& c) {
+       reshape(c.parameters.output_grad, {1, 15, 4, 48});
+     },
      "NSAC-C07: rank of output_grad is 4; it must be 3"},
     {[](Call& c) { reshape(c.parameters.input_grad, {272 * 4 * 48}); },
      "NSAC-C07: rank of input_grad is 1; it must be 3"},
-    {[](Call& c) { reshape(c.parameters.weight_grad, {32, 4, 1}); },
+    {[](Call& c) {
+       reshape(c.parameters.weight_grad, {32, 4, 1});
+     },
      "NSAC-C07: rank of weight_grad is 3; it must be 2"},
     {[](Call& c) {
        reshape(c.parameters.weight, {4, 32});
@@ -140,31 +145,52 @@ const CheckCase cases[] = {
      "NSAC-C13: actSeqLenType is 2; it must be 0 to 1"},
     {[](Call& c) { c.attributes.act_seq_len_type = 1; },
      "NSAC-C13a: actSeqLenType is 1; it must be 0, sums of lengths"},
-    {[](Call& c) { c.parameters.act_seq_len = {{0, 273, 272}}; },
+    {[](Call& c) {
+       c.parameters.act_seq_len = {{0, 273, 272}};
+     },
      "NSAC-C14: entry 2 of act_seq_len is 272; it must be at least the sum before it, which is "
      "273"},
-    {[](Call& c) { c.parameters.act_seq_len = {{-1, 128, 272}}; },
+    {[](Call& c) {
+       c.parameters.act_seq_len = {{-1, 128, 272}};
+     },
      "NSAC-C14: entry 0 of act_seq_len is -1; it must be at least the sum before it, which is 0"},
-    {[](Call& c) { c.parameters.act_seq_len = {{0, 128, 271}}; },
+    {[](Call& c) {
+       c.parameters.act_seq_len = {{0, 128, 271}};
+     },
      "NSAC-C15: last entry of act_seq_len is 271; it must be the number of tokens of input, which "
      "is 272"},
-    {[](Call& c) { c.parameters.act_seq_len = {{0, 128, 1 << 20}}; },
+    {[](Call& c) {
+       c.parameters.act_seq_len = {{0, 128, 1 << 20}};
+     },
      "NSAC-C15: last entry of act_seq_len is 1048576; it must be the number of tokens of input, "
      "which is 272"},
-    {[](Call& c) { reshape(c.parameters.output_grad, {16, 4, 48}); },
+    {[](Call& c) {
+       reshape(c.parameters.output_grad, {16, 4, 48});
+     },
      "NSAC-C16: shape of output_grad is [16, 4, 48]; it must be [15, 4, 48]"},
-    {[](Call& c) { reshape(c.parameters.output_grad, {15, 3, 48}); },
+    {[](Call& c) {
+       reshape(c.parameters.output_grad, {15, 3, 48});
+     },
      "NSAC-C16: shape of output_grad is [15, 3, 48]; it must be [15, 4, 48]"},
-    {[](Call& c) { reshape(c.parameters.output_grad, {15, 4, 32}); },
+    {[](Call& c) {
+       reshape(c.parameters.output_grad, {15, 4, 32});
+     },
      "NSAC-C16: shape of output_grad is [15, 4, 32]; it must be [15, 4, 48]"},
     {[](Call& c) { c.parameters.act_seq_len = {{272}}; },
      "NSAC-C16: shape of output_grad is [15, 4, 48]; it must be [16, 4, 48]"},
-    {[](Call& c) { c.parameters.act_seq_len = {{128, 128, 272, 272}}; }, ""},
+    {[](Call& c) {
+       c.parameters.act_seq_len = {{128, 128, 272, 272}};
+     },
+     ""},
     {[](Call& c) { c.parameters.act_seq_len.reset(); }, ""},
     {[](Call& c) { c.parameters.act_seq_len.emplace(); }, ""},
-    {[](Call& c) { reshape(c.parameters.input_grad, {271, 4, 48}); },
+    {[](Call& c) {
+       reshape(c.parameters.input_grad, {271, 4, 48});
+     },
      "NSAC-C17: shape of input_grad is [271, 4, 48]; it must be [272, 4, 48]"},
-    {[](Call& c) { reshape(c.parameters.weight_grad, {4, 32}); },
+    {[](Call& c) {
+       reshape(c.parameters.weight_grad, {4, 32});
+     },
      "NSAC-C18: shape of weight_grad is [4, 32]; it must be [32, 4]"},
 };
 
@@ -197,8 +223,8 @@ bool refuses(const spec::Constraint<Op>& row) {
          (row.standing != spec::Standing::disputed || declined.contains(row.id));
 }
 
-/// A dispute is no ground for a refusal where the call can be computed; all else that can be broken is
-/// refused, by the name of its row.
+/// A dispute is no ground for a refusal where the call can be computed; all else that can be broken
+/// is refused, by the name of its row.
 TEST(CompressChecks, RefuseEveryWayToBreakARowAndNoDisputedOne) {
   int refused = 0;
   for (const auto& row : Op::constraints())
@@ -212,8 +238,8 @@ TEST(CompressChecks, RefuseEveryWayToBreakARowAndNoDisputedOne) {
         continue;
       }
       ++refused;
-      EXPECT_TRUE(given.message.starts_with(std::string(row.id) + ": ")) << where << ", got "
-                                                                         << given.message;
+      EXPECT_TRUE(given.message.starts_with(std::string(row.id) + ": "))
+          << where << ", got " << given.message;
       if (!row.status.any) {
         EXPECT_EQ(given.status, row.status.code) << where;
       }

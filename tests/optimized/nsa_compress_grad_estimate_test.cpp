@@ -1,9 +1,8 @@
-#include "assay/optimized/nsa_compress_grad/estimate.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "assay/device/cost.hpp"
+#include "assay/optimized/nsa_compress_grad/estimate.hpp"
 #include "implementation_checks.hpp"
 #include "nsa_compress_grad_trial.hpp"
 
@@ -73,9 +72,7 @@ TEST(CompressEstimate, OfSequencesWithoutWindowsLoadsNoTokens) {
 }
 
 RC_GTEST_PROP(CompressEstimate, NeverBeatsTheRoofline, ()) {
-  const auto up_to = [](std::int64_t last) {
-    return *rc::gen::inRange<std::int64_t>(0, last + 1);
-  };
+  const auto up_to = [](std::int64_t last) { return *rc::gen::inRange<std::int64_t>(0, last + 1); };
   std::vector<std::int64_t> lengths = {1 + up_to(20000)};
   for (std::int64_t left = up_to(4); left > 0; --left) lengths.push_back(up_to(20000));
   const std::int64_t stride = 16 * (1 + up_to(6));

@@ -56,9 +56,13 @@ TEST(Compress, TakesLengthsAroundAWindowAndAStride) {
 }
 
 TEST(Compress, TakesShortAndEmptySequencesAnywhere) {
-  for (const std::vector<std::int64_t>& lengths :
-       {std::vector<std::int64_t>{0, 128, 144}, {128, 0, 0, 144}, {128, 144, 0}, {5, 128, 20, 144},
-        {31, 31, 31}, {0, 0, 32}, {100, 3, 2, 1, 100, 31, 90}})
+  for (const std::vector<std::int64_t>& lengths : {std::vector<std::int64_t>{0, 128, 144},
+                                                   {128, 0, 0, 144},
+                                                   {128, 144, 0},
+                                                   {5, 128, 20, 144},
+                                                   {31, 31, 31},
+                                                   {0, 0, 32},
+                                                   {100, 3, 2, 1, 100, 31, 90}})
     expect_gradients({.problem = problem_of(lengths, 32, 16)});
 }
 
@@ -138,11 +142,15 @@ TEST(Compress, ReadsTheSequenceArraysOfTheDocument) {
     std::int64_t size, stride;
     std::vector<std::int64_t> windows;
   };
-  const std::vector<Row> table = {
-      {{0, 128, 272}, 32, 16, {0, 7, 8}}, {{128, 272}, 32, 16, {7, 8}},
-      {{0, 120, 140, 272}, 32, 16, {0, 6, 0, 7}}, {{0, 5, 49}, 32, 16, {0, 0, 1}},
-      {{64}, 32, 32, {2}}, {{31}, 32, 16, {0}}, {{32}, 32, 16, {1}},
-      {{47}, 32, 16, {1}}, {{48}, 32, 16, {2}}};
+  const std::vector<Row> table = {{{0, 128, 272}, 32, 16, {0, 7, 8}},
+                                  {{128, 272}, 32, 16, {7, 8}},
+                                  {{0, 120, 140, 272}, 32, 16, {0, 6, 0, 7}},
+                                  {{0, 5, 49}, 32, 16, {0, 0, 1}},
+                                  {{64}, 32, 32, {2}},
+                                  {{31}, 32, 16, {0}},
+                                  {{32}, 32, 16, {1}},
+                                  {{47}, 32, 16, {1}},
+                                  {{48}, 32, 16, {2}}};
   for (const Row& row : table) {
     std::vector<std::int64_t> lengths;
     for (std::size_t b = 0; b < row.sums.size(); ++b)
@@ -232,8 +240,8 @@ TEST(Compress, RoundsOnceTiesToEvenAndOverflowsToInfinity) {
     inputs.weight.store(0, weight), inputs.output_grad.store(0, gradient);
     return values(run(example, inputs)).input_grad[0];
   };
-  EXPECT_EQ(product(1 + 0x1p-10, 1.5), 1.5 + 0x1p-9);       // between 1.5 + 2^-10 and 1.5 + 2^-9
-  EXPECT_EQ(product(1 + 3 * 0x1p-10, 1.5), 1.5 + 0x1p-8);   // between 4 and 5 units of 2^-10
+  EXPECT_EQ(product(1 + 0x1p-10, 1.5), 1.5 + 0x1p-9);      // between 1.5 + 2^-10 and 1.5 + 2^-9
+  EXPECT_EQ(product(1 + 3 * 0x1p-10, 1.5), 1.5 + 0x1p-8);  // between 4 and 5 units of 2^-10
   EXPECT_EQ(product(0x1p-24, 0.5), 0);
   EXPECT_EQ(product(3 * 0x1p-24, 0.5), 2 * 0x1p-24);
   EXPECT_EQ(product(65504, 1), 65504);
@@ -302,9 +310,7 @@ TEST(Compress, APackOfSequencesIsItsSequencesAlone) {
 }
 
 RC_GTEST_PROP(Compress, AgreesWithTheFormulaForAnyProblem, ()) {
-  const auto up_to = [](std::int64_t last) {
-    return *rc::gen::inRange<std::int64_t>(0, last + 1);
-  };
+  const auto up_to = [](std::int64_t last) { return *rc::gen::inRange<std::int64_t>(0, last + 1); };
   std::vector<std::int64_t> lengths;
   for (std::int64_t left = 1 + up_to(4); left > 0; --left) lengths.push_back(up_to(300));
   const std::int64_t stride = 16 * (1 + up_to(4)), size = stride + 16 * (1 + up_to(5));

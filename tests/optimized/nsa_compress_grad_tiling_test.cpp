@@ -1,11 +1,10 @@
-#include "assay/optimized/nsa_compress_grad/tiling.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 
 #include "assay/device/scratchpad.hpp"
+#include "assay/optimized/nsa_compress_grad/tiling.hpp"
 #include "nsa_compress_grad_trial.hpp"
 
 namespace {
@@ -45,8 +44,8 @@ bool is_legal(const Problem& p, const device::Spec& spec) {
         buffer.size.count != tiling.most_windows * tiling.channels * 4)
       return false;
   }
-  return used <= tiling.ub && tiling.ub <= bytes_of(spec.memories.ub) &&
-         tiling.tokens % 16 == 0 && tiling.channels % 16 == 0 && tiling.parts >= 1 &&
+  return used <= tiling.ub && tiling.ub <= bytes_of(spec.memories.ub) && tiling.tokens % 16 == 0 &&
+         tiling.channels % 16 == 0 && tiling.parts >= 1 &&
          (tiling.slices - 1) * tiling.channels < p.head_dim &&
          p.head_dim <= tiling.slices * tiling.channels;
 }
@@ -124,7 +123,10 @@ TEST(CompressTiling, HasNoMorePartsThanTiles) {
 TEST(CompressTiling, OfPublishedHeadsTakesWholeHeadsAndStrides) {
   for (const std::int64_t head_dim : {64, 128, 192, 256})
     for (const auto& [size, stride] : {std::pair{32, 16}, {64, 48}, {128, 112}}) {
-      Problem p = {.heads = 4, .seq = 4096, .head_dim = head_dim, .compress_block_size = size,
+      Problem p = {.heads = 4,
+                   .seq = 4096,
+                   .head_dim = head_dim,
+                   .compress_block_size = size,
                    .compress_stride = stride};
       const Tiling tiling = plan(p, device::a2());
       EXPECT_EQ(tiling.slices, 1) << head_dim;
@@ -157,8 +159,9 @@ TEST(CompressTiling, RefusesAWindowWhoseChainsDoNotFit) {
 TEST(CompressTiling, PrintsOneLinePerBuffer) {
   const Tiling tiling = plan({.seq = 300, .head_dim = 128}, device::a2());
   const std::string text = to_text(tiling);
-  EXPECT_TRUE(text.starts_with("tile 64 tokens x 128 channels under at most 6 windows, 1 slices of "
-                               "a head, 5 parts of 300 tokens\nUB input ping: 16384 B at 0\n"))
+  EXPECT_TRUE(
+      text.starts_with("tile 64 tokens x 128 channels under at most 6 windows, 1 slices of "
+                       "a head, 5 parts of 300 tokens\nUB input ping: 16384 B at 0\n"))
       << text;
   EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')),
             tiling.buffers.size() + 2);

@@ -14,8 +14,7 @@ spec::Tensor tensor_of(const spec::Parameter& parameter, std::byte fill) {
                       .strides = parameter.strides,
                       .offset = parameter.offset,
                       .bytes = {}};
-  const std::int64_t elements =
-      spec::storage_elements(tensor.shape, tensor.strides, tensor.offset);
+  const std::int64_t elements = spec::storage_elements(tensor.shape, tensor.strides, tensor.offset);
   tensor.bytes.assign(static_cast<std::size_t>(elements * spec::size_of(tensor.dtype)), fill);
   return tensor;
 }
@@ -37,8 +36,8 @@ template <class Visit>
 void visit_terms(const Op::Problem& p, const Visit& visit) {
   std::int64_t base = 0, row = 0;
   for (std::int64_t b = 0; b < p.batch; base += p.length(b++))
-    for (std::int64_t i = 0; i < windows_within(p.length(b), p.compress_block_size,
-                                                p.compress_stride); ++i, ++row)
+    for (std::int64_t i = 0;
+         i < windows_within(p.length(b), p.compress_block_size, p.compress_stride); ++i, ++row)
       for (std::int64_t w = 0; w < p.compress_block_size; ++w)
         visit(row, base + i * p.compress_stride + w, w);
 }
@@ -48,9 +47,8 @@ void expect_close(const std::vector<double>& actual, const std::vector<double>& 
   const spec::FloatFormat format = spec::format_of(dtype);
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t k = 0; k < actual.size(); ++k) {
-    const double rounding =
-        std::abs(expected[k]) * std::ldexp(1, -format.significand_bits) +
-        std::ldexp(1, format.min_exponent - format.significand_bits);
+    const double rounding = std::abs(expected[k]) * std::ldexp(1, -format.significand_bits) +
+                            std::ldexp(1, format.min_exponent - format.significand_bits);
     ASSERT_LE(std::abs(actual[k] - expected[k]), 1.001 * rounding + 4e-6 * magnitudes[k]) << k;
   }
 }

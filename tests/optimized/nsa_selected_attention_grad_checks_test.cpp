@@ -65,8 +65,8 @@ bool refuses(const spec::Constraint<Op>& row) {
   return row.has(Side::reject) && (row.standing != Standing::disputed || row.id == declined);
 }
 
-/// Every way to break a row that is refused, on each of these calls; one that changes nothing about a
-/// call is passed over. A row that is broken along with another may have the word.
+/// Every way to break a row that is refused, on each of these calls; one that changes nothing about
+/// a call is passed over. A row that is broken along with another may have the word.
 TEST(SelectedChecks, RefuseEveryViolationOfEveryRowWithItsIdAndStatus) {
   std::map<std::string, int, std::less<>> refused;
   for (const Op::Problem& p : {packed(), masked(), Op::Problem{}})

@@ -50,8 +50,7 @@ bool is_legal(const Problem& p, const device::Spec& spec) {
   const Tiling tiling = plan(p, spec);
   const std::int64_t rows = tiling.tokens * p.group();
   return test::has_legal_buffers(tiling, spec) && tiling.tokens >= 1 && rows <= tiling.rows &&
-         tiling.rows % 16 == 0 &&
-         tiling.rows - rows < std::max<std::int64_t>(16, p.group() + 16) &&
+         tiling.rows % 16 == 0 && tiling.rows - rows < std::max<std::int64_t>(16, p.group() + 16) &&
          tiling.columns == p.selected_block_size;
 }
 

@@ -20,9 +20,7 @@ std::uint64_t number_of(std::initializer_list<std::int64_t> parts) {
 }
 
 /// One of 255 numbers of 7 bits.
-double small_number(std::uint64_t hash) {
-  return (static_cast<double>(hash % 255) - 127) / 64;
-}
+double small_number(std::uint64_t hash) { return (static_cast<double>(hash % 255) - 127) / 64; }
 
 bool in_band(const Op::Problem& p, const Pair& x) {
   const std::int64_t right = x.i + p.length_kv(x.b) - p.length_q(x.b);
@@ -71,9 +69,7 @@ double bias_of_distance(std::int64_t b, std::int64_t n, std::int64_t distance) {
   return small_number(number_of({17, b, n, distance}));
 }
 
-double slope(std::int64_t b, std::int64_t n) {
-  return small_number(number_of({23, b, n})) / 32;
-}
+double slope(std::int64_t b, std::int64_t n) { return small_number(number_of({23, b, n})) / 32; }
 
 bool dropped(const Pair& x) { return number_of({5, x.b, x.n, x.i, x.j}) % 3 == 0; }
 

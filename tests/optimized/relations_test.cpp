@@ -46,8 +46,7 @@ void copy(const spec::Tensor& from, Layout from_layout, spec::Tensor& to, Layout
   for (std::int64_t b = 0; b < e.batch; ++b)
     for (std::int64_t n = 0; n < e.heads; ++n)
       for (std::int64_t s = 0; s < e.length(b); ++s)
-        for (std::int64_t d = 0; d < e.dim; ++d)
-          to.store(y(b, n, s, d), from.load(x(b, n, s, d)));
+        for (std::int64_t d = 0; d < e.dim; ++d) to.store(y(b, n, s, d), from.load(x(b, n, s, d)));
 }
 
 /// The same numbers, laid out and strided as `to` asks.

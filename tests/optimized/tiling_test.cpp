@@ -35,8 +35,8 @@ Problem random_problem() {
   }
   p.sparse_mode = *rc::gen::inRange<std::int64_t>(0, p.lengths_q.empty() ? 7 : 9);
   if (*rc::gen::arbitrary<bool>())
-    p.atten_mask = p.sparse_mode < 2 || p.sparse_mode == 5 ? spec::MaskShape::ss
-                                                            : spec::MaskShape::compressed;
+    p.atten_mask =
+        p.sparse_mode < 2 || p.sparse_mode == 5 ? spec::MaskShape::ss : spec::MaskShape::compressed;
   for (std::int64_t b = 0; b < p.batch; ++b) p.prefix.push_back(up_to(p.length_kv(b) + 1) - 1);
   p.next_tokens = *rc::gen::inRange<std::int64_t>(-300, 6000);
   p.pre_tokens = *rc::gen::inRange<std::int64_t>(300, 6000);
@@ -243,8 +243,7 @@ TEST(Tiling, PrintsTheSequencesOfAPack) {
                      .lengths_q = {300, 20},
                      .lengths_kv = {300, 150}};
   const std::string text = to_text(plan(p, device::a2()));
-  EXPECT_NE(text.find("block 128 x 128 of 2 sequences, 11 computed per head\n"),
-            std::string::npos)
+  EXPECT_NE(text.find("block 128 x 128 of 2 sequences, 11 computed per head\n"), std::string::npos)
       << text;
 }
 

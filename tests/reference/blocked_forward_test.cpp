@@ -70,12 +70,12 @@ TEST_P(BlockedForward, AgreesWithTheDefinitionIn113Bits) {
   const Forward<Quad> exact = forward(p, operands_of<Quad>(p, inputs), side_inputs(inputs));
   ASSERT_EQ(blocked.softmax_max.size(), exact.softmax_max.size());
   ASSERT_EQ(blocked.attention_out.size(), exact.attention_out.size());
-  // |score| <= |scale| head_dim, each term of which is rounded twice, and a bias is a number below 1 or at most a slope
-  // below 1 times a distance; then the exponential and the sums.
+  // |score| <= |scale| head_dim, each term of which is rounded twice, and a bias is a number below
+  // 1 or at most a slope below 1 times a distance; then the exponential and the sums.
   const auto dim = static_cast<double>(p.head_dim + p.head_dim_rope);
   const auto keys = static_cast<double>(p.seq_kv);
   const double bias = p.pse_shift == spec::PseShape::absent ? 0.0
-                      : p.pse_type < 2 ? std::abs(p.scale_value) + 1.0
+                      : p.pse_type < 2                      ? std::abs(p.scale_value) + 1.0
                                        : static_cast<double>(p.seq_q + p.seq_kv + 10);
   const double score_error = (2.0 * dim * std::abs(p.scale_value) * dim + 4.0 * bias) * 0x1p-53;
   const double limit = 2.0 * score_error + 2.0 * exp_error + 2.0 * keys * 0x1p-53;

@@ -11,11 +11,14 @@ std::vector<Real> elements_as(std::uint64_t seed, const spec::Extents& e) {
 }
 
 spec::Tensor tensor_of(const spec::Parameter& parameter) {
-  spec::Tensor tensor{.dtype = parameter.dtype, .shape = parameter.shape,
-                      .strides = parameter.strides, .offset = parameter.offset, .bytes = {}};
-  tensor.bytes.resize(static_cast<std::size_t>(
-      spec::storage_elements(tensor.shape, tensor.strides, tensor.offset) *
-      spec::size_of(tensor.dtype)));
+  spec::Tensor tensor{.dtype = parameter.dtype,
+                      .shape = parameter.shape,
+                      .strides = parameter.strides,
+                      .offset = parameter.offset,
+                      .bytes = {}};
+  tensor.bytes.resize(
+      static_cast<std::size_t>(spec::storage_elements(tensor.shape, tensor.strides, tensor.offset) *
+                               spec::size_of(tensor.dtype)));
   return tensor;
 }
 
@@ -52,8 +55,8 @@ void fill_drop_mask(spec::Tensor& mask) {
   }
 }
 
-spec::Tensor filled(const spec::Parameter& parameter, spec::Layout layout,
-                    const spec::Extents& e, std::uint64_t seed) {
+spec::Tensor filled(const spec::Parameter& parameter, spec::Layout layout, const spec::Extents& e,
+                    std::uint64_t seed) {
   spec::Tensor tensor = tensor_of(parameter);
   const spec::HeadIndex at(tensor, layout, e);
   std::int64_t k = 0;
@@ -125,7 +128,9 @@ Operands<Real> consistent_operands(const Problem& p, const SideInputs& side) {
                           .key = elements_as<Real>(2, key_extents(p)),
                           .value = elements_as<Real>(3, value_extents(p)),
                           .dy = elements_as<Real>(4, dy_extents(p)),
-                          .softmax_max = {}, .softmax_sum = {}, .attention_in = {},
+                          .softmax_max = {},
+                          .softmax_sum = {},
+                          .attention_in = {},
                           .query_rope = elements_as<Real>(8, query_rope_extents(p)),
                           .key_rope = elements_as<Real>(9, key_rope_extents(p))};
   const Forward<Real> result = forward(p, operands, side);

@@ -19,8 +19,8 @@ struct NamedProblem {
 };
 inline void PrintTo(const NamedProblem& named, std::ostream* out) { *out << named.name; }
 
-/// Small problems: grouped heads, Dv < D, every mode, mask shape and pse shape but the compressed ones, dropout, rope,
-/// sequences of unequal length and without rows, dead rows, one row, one key.
+/// Small problems: grouped heads, Dv < D, every mode, mask shape and pse shape but the compressed
+/// ones, dropout, rope, sequences of unequal length and without rows, dead rows, one row, one key.
 std::vector<NamedProblem> small_problems();
 
 /// Uniform in (-1, 1), a multiple of 2^-6: exact in every type of the operator.
@@ -32,16 +32,18 @@ struct OwnedSides {
   SideInputs refer() const;
 };
 
-/// User masks exclude a third of the keys and all keys of query 1; compressed masks are all zeros, because the
-/// reference applies their predicate and reads no element; the rest is random. What the problem has not is absent.
+/// User masks exclude a third of the keys and all keys of query 1; compressed masks are all zeros,
+/// because the reference applies their predicate and reads no element; the rest is random. What the
+/// problem has not is absent.
 OwnedSides make_sides(const Problem& problem);
 
-/// Random query, key, value, dy and rope parts, with the exact forward of type Real as statistics and attention_in.
+/// Random query, key, value, dy and rope parts, with the exact forward of type Real as statistics
+/// and attention_in.
 template <class Real>
 Operands<Real> consistent_operands(const Problem& problem, const SideInputs& side);
 
-/// The tensors of the operator; element (b, n, s, d) is the same in every layout, striding and order of the statistics.
-/// The statistics and attention_in are arbitrary.
+/// The tensors of the operator; element (b, n, s, d) is the same in every layout, striding and
+/// order of the statistics. The statistics and attention_in are arbitrary.
 Inputs make_inputs(const Problem& problem, spec::Striding striding);
 
 /// All rows of the gradients, dense, in the order of `spec::Extents::row`.

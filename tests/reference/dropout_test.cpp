@@ -52,7 +52,8 @@ TEST(Dropout, ReadsBitsFromTheLeastSignificantOneOn) {
 
 TEST(Dropout, CountsTheBitsOfPackedSequencesWithoutGaps) {
   const Problem p = with_lengths(dropping(0.5), {1, 0, 2}, {3, 2, 1});
-  // Sequence 0 has 2 heads of 1 x 3, sequence 1 no score, sequence 2 two heads of 2 x 1: bits 110 100, 0 1, 1 0.
+  // Sequence 0 has 2 heads of 1 x 3, sequence 1 no score, sequence 2 two heads of 2 x 1: bits 110
+  // 100, 0 1, 1 0.
   EXPECT_EQ(kept(p, bytes({0x8b, 0x01})),
             (std::vector<std::string>{"110", "100", "", "", "0 1", "1 0"}));
 }

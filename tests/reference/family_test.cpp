@@ -28,8 +28,13 @@ spec::Tensor tensor_of(spec::DType dtype, const spec::Shape& shape,
 
 /// Two keys whose products with the query are 6.
 Operands<Quad> two_keys() {
-  return {.query = {2}, .key = {3, 3}, .value = {1, 3}, .dy = {2}, .softmax_max = {3},
-          .softmax_sum = {2}, .attention_in = {2}};
+  return {.query = {2},
+          .key = {3, 3},
+          .value = {1, 3},
+          .dy = {2},
+          .softmax_max = {3},
+          .softmax_sum = {2},
+          .attention_in = {2}};
 }
 
 TEST(Family, ABiasIsAddedBeforeTheScaleInTypeOneAndBehindItInTypeZero) {
@@ -91,7 +96,7 @@ TEST(Family, RopePartsAddToTheScoreAndHaveGradients) {
   operands.softmax_max = {8};
   const FlashAttentionScoreGrad<Quad> gradient(p, operands, {});
   const Pair<Quad> pair = gradient.pair(0, 0, 0, 0);
-  EXPECT_EQ(pair.score, 8);     // 0.5 (6 + 10)
+  EXPECT_EQ(pair.score, 8);    // 0.5 (6 + 10)
   EXPECT_EQ(pair.dscore, -1);  // 1/2 (2 - 4)
   EXPECT_EQ(gradient.dkv_row(0, 0, 0).dk, std::vector<Quad>{-1});
   EXPECT_EQ(gradient.dkv_row(0, 0, 0).dk_rope, std::vector<Quad>{-5});
@@ -218,8 +223,8 @@ TEST(Family, AFullyMaskedProblemHasZeroGradients) {
   p.atten_mask = spec::MaskShape::ss;
   const spec::Tensor mask = tensor_of(spec::DType::boolean, {4, 5}, std::vector<double>(20, 1.0));
   const SideInputs side = {.atten_mask = &mask};
-  const auto all = all_rows(
-      p, FlashAttentionScoreGrad<double>(p, consistent_operands<double>(p, side), side));
+  const auto all =
+      all_rows(p, FlashAttentionScoreGrad<double>(p, consistent_operands<double>(p, side), side));
   EXPECT_EQ(largest_magnitude(all.dq), 0.0);
   EXPECT_EQ(largest_magnitude(all.dk), 0.0);
   EXPECT_EQ(largest_magnitude(all.dv), 0.0);

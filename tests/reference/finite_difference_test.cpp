@@ -86,7 +86,8 @@ TEST_P(QuadDifferences, OfTheForwardAgreeWithTheGradientTo1e10) {
 INSTANTIATE_TEST_SUITE_P(Small, QuadDifferences, testing::ValuesIn(small_problems()),
                          [](const auto& tested) { return tested.param.name; });
 
-/// One of every combination of position bias, dropout, rope, group size and lengths, with a scale of either sign.
+/// One of every combination of position bias, dropout, rope, group size and lengths, with a scale
+/// of either sign.
 struct Combination {
   std::int64_t pse_type = 1;
   spec::PseShape pse_shift = spec::PseShape::absent;
@@ -131,8 +132,12 @@ std::vector<Combination> combinations() {
       for (const bool dropout : {false, true})
         for (const bool rope : {false, true})
           for (const std::int64_t group : {1, 2, 4})
-            list.push_back({.pse_type = type, .pse_shift = shape, .dropout = dropout, .rope = rope,
-                            .ragged = ragged, .group = group,
+            list.push_back({.pse_type = type,
+                            .pse_shift = shape,
+                            .dropout = dropout,
+                            .rope = rope,
+                            .ragged = ragged,
+                            .group = group,
                             .scale = list.size() % 2 == 0 ? 0.7 : -1.3});
   return list;
 }

@@ -24,8 +24,12 @@ TEST(FlashAttentionScoreGrad, OneKeyGivesDvEqualToDyAndNoDqNoDk) {
   p.head_dim = p.head_dim_v = 4;
   const std::vector<Quad> value(4, 5), dy(4, 7), query(4, 2), key(4, 3);
   const FlashAttentionScoreGrad<Quad> gradient(p,
-                                               {.query = query, .key = key, .value = value,
-                                                .dy = dy, .softmax_max = {12}, .softmax_sum = {1},
+                                               {.query = query,
+                                                .key = key,
+                                                .value = value,
+                                                .dy = dy,
+                                                .softmax_max = {12},
+                                                .softmax_sum = {1},
                                                 .attention_in = value},
                                                {});
   EXPECT_EQ(gradient.dkv_row(0, 0, 0).dv, dy);
@@ -36,8 +40,12 @@ TEST(FlashAttentionScoreGrad, OneKeyGivesDvEqualToDyAndNoDqNoDk) {
 TEST(FlashAttentionScoreGrad, TwoKeysOfEqualScoreAgreeWithPencilAndPaper) {
   // Scores 0, so P = 1/2, 1/2. Output 2, dP = 2, 6, row term 4, dS = -1, 1.
   const FlashAttentionScoreGrad<Quad> gradient(one_query(2, 0.5),
-                                               {.query = {0}, .key = {5, 8}, .value = {1, 3},
-                                                .dy = {2}, .softmax_max = {0}, .softmax_sum = {2},
+                                               {.query = {0},
+                                                .key = {5, 8},
+                                                .value = {1, 3},
+                                                .dy = {2},
+                                                .softmax_max = {0},
+                                                .softmax_sum = {2},
                                                 .attention_in = {2}},
                                                {});
   EXPECT_EQ(gradient.dq_row(0, 0, 0).dq[0], Quad(1.5));  // 0.5 (8 - 5)
@@ -49,8 +57,12 @@ TEST(FlashAttentionScoreGrad, TwoKeysOfEqualScoreAgreeWithPencilAndPaper) {
 TEST(FlashAttentionScoreGrad, TwoEqualKeysAgreeWithPencilAndPaper) {
   // Scores 3 = 0.5 * 2 * 3, P = 1/2, 1/2, dS = -1, 1 as above.
   const FlashAttentionScoreGrad<Quad> gradient(one_query(2, 0.5),
-                                               {.query = {2}, .key = {3, 3}, .value = {1, 3},
-                                                .dy = {2}, .softmax_max = {3}, .softmax_sum = {2},
+                                               {.query = {2},
+                                                .key = {3, 3},
+                                                .value = {1, 3},
+                                                .dy = {2},
+                                                .softmax_max = {3},
+                                                .softmax_sum = {2},
                                                 .attention_in = {2}},
                                                {});
   EXPECT_EQ(gradient.dq_row(0, 0, 0).dq[0], 0);
@@ -64,10 +76,15 @@ TEST(FlashAttentionScoreGrad, TwoEqualKeysAgreeWithPencilAndPaper) {
 }
 
 TEST(FlashAttentionScoreGrad, ReadsStatisticsAndAttentionInAndRecomputesNeither) {
-  // As above, but a sum of 4 halves P, and attention_in 0 removes the row term: dS = 1/4 * 2, 1/4 * 6.
+  // As above, but a sum of 4 halves P, and attention_in 0 removes the row term: dS = 1/4 * 2, 1/4 *
+  // 6.
   const FlashAttentionScoreGrad<double> gradient(one_query(2, 0.5),
-                                                 {.query = {2}, .key = {3, 3}, .value = {1, 3},
-                                                  .dy = {2}, .softmax_max = {3}, .softmax_sum = {4},
+                                                 {.query = {2},
+                                                  .key = {3, 3},
+                                                  .value = {1, 3},
+                                                  .dy = {2},
+                                                  .softmax_max = {3},
+                                                  .softmax_sum = {4},
                                                   .attention_in = {0}},
                                                  {});
   EXPECT_EQ(gradient.pair(0, 0, 0, 0).dscore, 0.5);
@@ -77,8 +94,12 @@ TEST(FlashAttentionScoreGrad, ReadsStatisticsAndAttentionInAndRecomputesNeither)
 
 TEST(FlashAttentionScoreGrad, RoundsTheScaleToFloat) {
   const FlashAttentionScoreGrad<Fifty> gradient(one_query(1, 0.1),
-                                                {.query = {1}, .key = {1}, .value = {1}, .dy = {1},
-                                                 .softmax_max = {0}, .softmax_sum = {1},
+                                                {.query = {1},
+                                                 .key = {1},
+                                                 .value = {1},
+                                                 .dy = {1},
+                                                 .softmax_max = {0},
+                                                 .softmax_sum = {1},
                                                  .attention_in = {0}},
                                                 {});
   EXPECT_EQ(gradient.pair(0, 0, 0, 0).score, Fifty(0.1f));
@@ -90,8 +111,12 @@ TEST(FlashAttentionScoreGrad, AMaskedKeyOfNaNReachesNoOtherElement) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const spec::Tensor mask = spec::contiguous_tensor(spec::DType::boolean, {2048, 2048});
   const FlashAttentionScoreGrad<double> gradient(p,
-                                                 {.query = {2}, .key = {3, nan}, .value = {1, nan},
-                                                  .dy = {2}, .softmax_max = {6}, .softmax_sum = {1},
+                                                 {.query = {2},
+                                                  .key = {3, nan},
+                                                  .value = {1, nan},
+                                                  .dy = {2},
+                                                  .softmax_max = {6},
+                                                  .softmax_sum = {1},
                                                   .attention_in = {0}},
                                                  {.atten_mask = &mask});
   EXPECT_EQ(gradient.dq_row(0, 0, 0).dq[0], 6.0);

@@ -275,7 +275,8 @@ TEST(Mask, ReadsEveryNonZeroByteAsExcluded) {
   EXPECT_EQ(excluded(user).size(), 4u);
 }
 
-/// kept_range(b, i) and kept_queries(b, j) contain every kept pair, and no other where no user mask decides.
+/// kept_range(b, i) and kept_queries(b, j) contain every kept pair, and no other where no user mask
+/// decides.
 void expect_ranges_of_keeps(const Mask& mask, const Problem& p, std::int64_t b, bool exact) {
   for (std::int64_t i = 0; i < p.length_q(b); ++i)
     for (std::int64_t j = 0; j < p.length_kv(b); ++j) {
@@ -286,8 +287,8 @@ void expect_ranges_of_keeps(const Mask& mask, const Problem& p, std::int64_t b, 
       EXPECT_TRUE(keys.first >= 0 && keys.last <= p.length_kv(b));
       EXPECT_TRUE(queries.first >= 0 && queries.last <= p.length_q(b));
       EXPECT_EQ(in_keys, in_queries) << b << ' ' << i << ' ' << j;
-      const bool allowed = exact ? in_keys == mask.keeps(b, 0, i, j)
-                                 : in_keys || !mask.keeps(b, 0, i, j);
+      const bool allowed =
+          exact ? in_keys == mask.keeps(b, 0, i, j) : in_keys || !mask.keeps(b, 0, i, j);
       EXPECT_TRUE(allowed) << b << ' ' << i << ' ' << j;
     }
 }
@@ -297,8 +298,7 @@ void expect_rows_of_keeps(const Mask& mask, const Problem& p, const spec::RowPos
     std::vector<std::uint8_t> keep(static_cast<std::size_t>(p.length_kv(at.b) - first), 7);
     mask.read_row(at.b, at.n, at.s, keep, first);
     for (std::int64_t j = first; j < p.length_kv(at.b); ++j)
-      EXPECT_EQ(keep[static_cast<std::size_t>(j - first)],
-                mask.keeps(at.b, at.n, at.s, j) ? 1 : 0);
+      EXPECT_EQ(keep[static_cast<std::size_t>(j - first)], mask.keeps(at.b, at.n, at.s, j) ? 1 : 0);
   }
 }
 
@@ -306,8 +306,8 @@ TEST(Mask, RowsAndRangesAgreeWithKeeps) {
   for (const auto& [name, p] : small_problems()) {
     SCOPED_TRACE(name);
     const OwnedMask mask(p);
-    const bool user_mask = p.atten_mask != spec::MaskShape::absent &&
-                           p.atten_mask != spec::MaskShape::compressed;
+    const bool user_mask =
+        p.atten_mask != spec::MaskShape::absent && p.atten_mask != spec::MaskShape::compressed;
     const spec::Extents queries = query_extents(p);
     for (std::int64_t row = 0; row < queries.rows(); ++row)
       expect_rows_of_keeps(*mask, p, queries.position(row));

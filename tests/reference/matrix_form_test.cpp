@@ -50,19 +50,25 @@ std::int64_t band_sequence(const Problem& p) {
   return p.sparse_mode == 7 ? last : first;
 }
 
-/// Whether the mask excludes (i, j) of sequence `at`: written for this test from the table of sparse modes.
+/// Whether the mask excludes (i, j) of sequence `at`: written for this test from the table of
+/// sparse modes.
 bool excluded(const Problem& p, std::int64_t mode, const Sequence& at, std::int64_t i,
               std::int64_t j) {
   const bool right_of_corner = at.length_q - i > at.length_kv - j;
   switch (mode) {
-    case 2: return j > i;
-    case 3: return right_of_corner;
+    case 2:
+      return j > i;
+    case 3:
+      return right_of_corner;
     case 4:
       return j - i > at.length_kv - at.length_q + p.next_tokens ||
              i - j > at.length_q - at.length_kv + p.pre_tokens;
-    case 6: return right_of_corner && j >= p.prefix[static_cast<std::size_t>(at.b)];
-    case 7: return excluded(p, at.b == band_sequence(p) ? 4 : 3, at, i, j);
-    default: return excluded(p, at.b == band_sequence(p) ? 4 : 2, at, i, j);
+    case 6:
+      return right_of_corner && j >= p.prefix[static_cast<std::size_t>(at.b)];
+    case 7:
+      return excluded(p, at.b == band_sequence(p) ? 4 : 3, at, i, j);
+    default:
+      return excluded(p, at.b == band_sequence(p) ? 4 : 2, at, i, j);
   }
 }
 
@@ -89,11 +95,16 @@ std::int64_t pse_element(const Problem& p, const Sequence& at, std::int64_t n, s
   using enum spec::PseShape;
   const std::int64_t head = at.b * p.heads_q + n;
   switch (p.pse_shift) {
-    case bnss: return (head * p.seq_q + i) * p.seq_kv + j;
-    case bn1s: return head * p.seq_kv + j;
-    case one_nss: return (n * p.seq_q + i) * p.seq_kv + j;
-    case packed_bn1s: return p.heads_q * at.start_kv + n * at.length_kv + j;
-    default: return at.scores_before + (n * at.length_q + i) * at.length_kv + j;
+    case bnss:
+      return (head * p.seq_q + i) * p.seq_kv + j;
+    case bn1s:
+      return head * p.seq_kv + j;
+    case one_nss:
+      return (n * p.seq_q + i) * p.seq_kv + j;
+    case packed_bn1s:
+      return p.heads_q * at.start_kv + n * at.length_kv + j;
+    default:
+      return at.scores_before + (n * at.length_q + i) * at.length_kv + j;
   }
 }
 
@@ -138,7 +149,8 @@ MatrixXd softmax(const MatrixXd& score, const MatrixXd& kept) {
   return power.array().colwise() / sum.array();
 }
 
-/// d(loss)/d(score) through the Jacobian diag(p) - p p^T of each row's softmax: no row term, no attention_in.
+/// d(loss)/d(score) through the Jacobian diag(p) - p p^T of each row's softmax: no row term, no
+/// attention_in.
 MatrixXd through_jacobian(const MatrixXd& prob, const MatrixXd& dprob) {
   MatrixXd dscore(prob.rows(), prob.cols());
   for (Eigen::Index i = 0; i < prob.rows(); ++i) {
@@ -158,8 +170,11 @@ Gradients<double> zeros_like(const Operands<double>& operands) {
   const auto zeros = [](const std::vector<double>& like) {
     return std::vector<double>(like.size(), 0.0);
   };
-  return {.dq = zeros(operands.query), .dk = zeros(operands.key), .dv = zeros(operands.value),
-          .dq_rope = zeros(operands.query_rope), .dk_rope = zeros(operands.key_rope)};
+  return {.dq = zeros(operands.query),
+          .dk = zeros(operands.key),
+          .dv = zeros(operands.value),
+          .dq_rope = zeros(operands.query_rope),
+          .dk_rope = zeros(operands.key_rope)};
 }
 
 void add_head(const Problem& p, const Operands<double>& operands, const SideInputs& side,
@@ -212,8 +227,7 @@ void expect_agreement(const Problem& p) {
   const OwnedSides sides = make_sides(p);
   const auto operands = consistent_operands<Real>(p, sides.refer());
   const auto rows = all_rows(p, FlashAttentionScoreGrad<Real>(p, operands, sides.refer()));
-  const auto matrix =
-      matrix_form(p, consistent_operands<double>(p, sides.refer()), sides.refer());
+  const auto matrix = matrix_form(p, consistent_operands<double>(p, sides.refer()), sides.refer());
   EXPECT_GT(largest_magnitude(matrix.dv), 0.0);
   expect_agreement(rows.dq, matrix.dq);
   expect_agreement(rows.dk, matrix.dk);

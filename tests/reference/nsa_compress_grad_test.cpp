@@ -26,17 +26,20 @@ struct Windows {
   std::int64_t size, stride;
 };
 
-/// Of two and of more windows over a token, of sizes that the stride divides and does not; outside of the domain also
-/// windows side by side and with gaps.
+/// Of two and of more windows over a token, of sizes that the stride divides and does not; outside
+/// of the domain also windows side by side and with gaps.
 constexpr Windows windows[] = {{2, 1}, {3, 2}, {4, 2}, {5, 2}, {6, 1}, {3, 3}, {2, 3}};
 
-/// Lengths of one sequence and of several: without tokens in front, between and behind, shorter than a window, of one
-/// window, with a tail.
+/// Lengths of one sequence and of several: without tokens in front, between and behind, shorter
+/// than a window, of one window, with a tail.
 std::vector<NamedCompression> small_compressions() {
   std::vector<NamedCompression> compressions;
   for (const auto& [size, stride] : windows) {
-    const CompressProblem p{.heads = 2, .seq = size + 2 * stride, .head_dim = 3,
-                            .compress_block_size = size, .compress_stride = stride};
+    const CompressProblem p{.heads = 2,
+                            .seq = size + 2 * stride,
+                            .head_dim = 3,
+                            .compress_block_size = size,
+                            .compress_stride = stride};
     const std::string name = std::to_string(size) + "_every_" + std::to_string(stride);
     compressions.push_back({name, p});
     CompressProblem ragged = p;
@@ -159,8 +162,7 @@ CompressGradients<double> matrix_form(const CompressProblem& p,
           operands.output_grad.data() + output_row * p.head_dim, rows, p.head_dim);
       const MatrixXd input = Eigen::Map<const RowMajor>(
           operands.input.data() + input_row * p.head_dim, tokens, p.head_dim);
-      const RowMajor dk =
-          window_matrix(p, operands.weight, n, rows, tokens).transpose() * gradient;
+      const RowMajor dk = window_matrix(p, operands.weight, n, rows, tokens).transpose() * gradient;
       all.input.insert(all.input.end(), dk.data(), dk.data() + dk.size());
       const MatrixXd outer = gradient * input.transpose();
       for (std::int64_t i = 0; i < rows; ++i)
@@ -205,8 +207,7 @@ TEST_P(Compression, IsBilinear) {
 TEST_P(Compression, IsLinearInItsGradient) {
   const CompressProblem& p = GetParam().problem;
   auto first = make_operands<Quad>(p), second = first, sum = first;
-  second.output_grad =
-      elements_as<Quad>(9, static_cast<std::int64_t>(first.output_grad.size()));
+  second.output_grad = elements_as<Quad>(9, static_cast<std::int64_t>(first.output_grad.size()));
   for (std::size_t k = 0; k < sum.output_grad.size(); ++k)
     sum.output_grad[k] = 3 * first.output_grad[k] + second.output_grad[k];
   const auto of_first = all_rows(p, first), of_second = all_rows(p, second);
@@ -276,8 +277,8 @@ TEST_P(Compression, OnesCountTheWindowsOfEveryToken) {
 TEST(NsaCompressGrad, TwoWindowsOverAFewTokensAgreeWithPencilAndPaper) {
   // Windows 0-1 and 1-2 with weights 2, 3 and gradients 5, 7; token 3 is beyond them.
   const CompressProblem p{.seq = 3, .head_dim = 1, .compress_block_size = 2, .compress_stride = 1};
-  const CompressOperands<Quad> operands{.output_grad = {5, 7}, .input = {1, 10, 100},
-                                        .weight = {2, 3}};
+  const CompressOperands<Quad> operands{
+      .output_grad = {5, 7}, .input = {1, 10, 100}, .weight = {2, 3}};
   EXPECT_EQ(forward(p, operands), (std::vector<Quad>{32, 320}));
   const auto all = all_rows(p, operands);
   EXPECT_EQ(all.input, (std::vector<Quad>{10, 29, 21}));  // 2*5, 3*5 + 2*7, 3*7
@@ -286,8 +287,8 @@ TEST(NsaCompressGrad, TwoWindowsOverAFewTokensAgreeWithPencilAndPaper) {
 
 /// Outside of the domain, which asks for overlapping windows.
 TEST(NsaCompressGrad, WindowsSideBySideAreBlockDiagonal) {
-  const CompressProblem p{.heads = 2, .seq = 14, .head_dim = 3, .compress_block_size = 4,
-                          .compress_stride = 4};
+  const CompressProblem p{
+      .heads = 2, .seq = 14, .head_dim = 3, .compress_block_size = 4, .compress_stride = 4};
   const auto operands = make_operands<double>(p);
   const NsaCompressGrad<double> gradient(p, operands);
   const spec::Extents outputs = output_extents(p);
@@ -295,17 +296,23 @@ TEST(NsaCompressGrad, WindowsSideBySideAreBlockDiagonal) {
     for (std::int64_t s = 0; s < 14; ++s)
       for (std::int64_t c = 0; c < 3; ++c) {
         const double expected =
-            s >= 12 ? 0.0
-                    : operands.weight[static_cast<std::size_t>(s % 4 * 2 + n)] *
-                          operands.output_grad[static_cast<std::size_t>(
-                              outputs.row(0, n, s / 4) * 3 + c)];
+            s >= 12
+                ? 0.0
+                : operands.weight[static_cast<std::size_t>(s % 4 * 2 + n)] *
+                      operands
+                          .output_grad[static_cast<std::size_t>(outputs.row(0, n, s / 4) * 3 + c)];
         EXPECT_EQ(gradient.input_grad_row(0, n, s)[static_cast<std::size_t>(c)], expected);
       }
 }
 
 TEST(NsaCompressGrad, ALeadingEmptySequenceChangesNothing) {
-  CompressProblem p{.batch = 2, .heads = 2, .seq = 12, .lengths = {9, 12}, .head_dim = 3,
-                    .compress_block_size = 4, .compress_stride = 2};
+  CompressProblem p{.batch = 2,
+                    .heads = 2,
+                    .seq = 12,
+                    .lengths = {9, 12},
+                    .head_dim = 3,
+                    .compress_block_size = 4,
+                    .compress_stride = 2};
   const auto operands = make_operands<double>(p);
   const auto expected = all_rows(p, operands);
   p.batch = 3;
@@ -314,16 +321,21 @@ TEST(NsaCompressGrad, ALeadingEmptySequenceChangesNothing) {
 }
 
 TEST(NsaCompressGrad, WithoutAnyWindowAllGradientsAreZero) {
-  const CompressProblem p{.batch = 2, .heads = 2, .seq = 3, .lengths = {3, 2}, .head_dim = 3,
-                          .compress_block_size = 4, .compress_stride = 2};
+  const CompressProblem p{.batch = 2,
+                          .heads = 2,
+                          .seq = 3,
+                          .lengths = {3, 2},
+                          .head_dim = 3,
+                          .compress_block_size = 4,
+                          .compress_stride = 2};
   const auto all = all_rows(p, make_operands<double>(p));
   EXPECT_EQ(all.input, std::vector<double>(30, 0.0));
   EXPECT_EQ(all.weight, std::vector<double>(8, 0.0));
 }
 
 TEST(NsaCompressGrad, AOneInTheGradientIsolatesItsWindow) {
-  const CompressProblem p{.heads = 2, .seq = 10, .head_dim = 3, .compress_block_size = 4,
-                          .compress_stride = 2};
+  const CompressProblem p{
+      .heads = 2, .seq = 10, .head_dim = 3, .compress_block_size = 4, .compress_stride = 2};
   auto operands = make_operands<double>(p);
   std::ranges::fill(operands.output_grad, 0.0);
   const std::int64_t row = output_extents(p).row(0, 1, 2);
@@ -341,12 +353,13 @@ TEST(NsaCompressGrad, AOneInTheGradientIsolatesItsWindow) {
 }
 
 CompressInputs make_inputs(const CompressProblem& p, spec::Striding striding) {
-  const auto t = call_of(p, spec::CompressSurface::c1, spec::Product::a2, striding, striding)
-                     .parameters;
+  const auto t =
+      call_of(p, spec::CompressSurface::c1, spec::Product::a2, striding, striding).parameters;
   const auto random = [](std::uint64_t seed) {
     return [seed](std::int64_t k) { return element(seed, k); };
   };
-  return {.output_grad = filled(t.output_grad, random(1)), .input = filled(t.input, random(2)),
+  return {.output_grad = filled(t.output_grad, random(1)),
+          .input = filled(t.input, random(2)),
           .weight = filled(t.weight, random(3))};
 }
 
@@ -378,17 +391,23 @@ TEST(NsaCompressGrad, RefusesTensorsOfAnotherShapeAndWindowsOfNothing) {
   EXPECT_THROW(NsaCompressGrad<double>(p, make_operands<double>(p)), std::invalid_argument);
 }
 
-/// The example of the page, whose fp16 buffers hold the halves of 1.0f: 0 where the element is even, else 1.875.
+/// The example of the page, whose fp16 buffers hold the halves of 1.0f: 0 where the element is
+/// even, else 1.875.
 TEST(NsaCompressGrad, TheExampleOfThePageIsAsDecoded) {
-  const CompressProblem p{.dtype = spec::DType::fp16, .batch = 3, .heads = 64, .seq = 144,
-                          .lengths = {0, 128, 144}, .head_dim = 128};
+  const CompressProblem p{.dtype = spec::DType::fp16,
+                          .batch = 3,
+                          .heads = 64,
+                          .seq = 144,
+                          .lengths = {0, 128, 144},
+                          .head_dim = 128};
   const auto t = call_of(p, spec::CompressSurface::c1, spec::Product::a2,
                          spec::Striding::contiguous, spec::Striding::contiguous)
                      .parameters;
   const auto halves = [](std::int64_t k) { return k % 2 == 0 ? 0.0 : 1.875; };
-  const auto gradient = NsaCompressGrad<double>::from(
-      p, {.output_grad = filled(t.output_grad, halves), .input = filled(t.input, halves),
-          .weight = filled(t.weight, halves)});
+  const auto gradient =
+      NsaCompressGrad<double>::from(p, {.output_grad = filled(t.output_grad, halves),
+                                        .input = filled(t.input, halves),
+                                        .weight = filled(t.weight, halves)});
   const auto coverage = [](std::int64_t s, std::int64_t length) {
     return s < 16 || s >= length - 16 ? 1 : 2;
   };

@@ -16,17 +16,28 @@ std::vector<Real> elements_as(std::uint64_t seed, const spec::Extents& e) {
 }
 
 SelectedProblem smallest() {
-  return {.heads_q = 2, .heads_kv = 2, .seq_q = 4, .seq_kv = 6, .head_dim = 3, .head_dim_v = 2,
-          .scale_value = 0.75, .selected_block_size = 2, .selected_block_count = 2};
+  return {.heads_q = 2,
+          .heads_kv = 2,
+          .seq_q = 4,
+          .seq_kv = 6,
+          .head_dim = 3,
+          .head_dim_v = 2,
+          .scale_value = 0.75,
+          .selected_block_size = 2,
+          .selected_block_count = 2};
 }
 
 /// A block of `blocks` for slot `slot` of list number `list`.
 std::int64_t choice(ListKind kind, std::int64_t list, std::int64_t slot, std::int64_t blocks) {
   switch (kind) {
-    case ListKind::ascending: return slot % blocks;
-    case ListKind::shuffled: return (3 * list + (blocks - 1) * slot + 1) % blocks;
-    case ListKind::duplicates: return (list + slot / 2) % blocks;
-    case ListKind::all_equal: return list % blocks;
+    case ListKind::ascending:
+      return slot % blocks;
+    case ListKind::shuffled:
+      return (3 * list + (blocks - 1) * slot + 1) % blocks;
+    case ListKind::duplicates:
+      return (list + slot / 2) % blocks;
+    case ListKind::all_equal:
+      return list % blocks;
   }
   return 0;
 }
@@ -121,7 +132,9 @@ SelectedOperands<Real> consistent_operands(const SelectedProblem& p,
       .key = elements_as<Real>(2, key_extents(p)),
       .value = elements_as<Real>(3, value_extents(p)),
       .attention_out_grad = elements_as<Real>(4, attention_out_extents(p)),
-      .softmax_max = {}, .softmax_sum = {}, .attention_out = {},
+      .softmax_max = {},
+      .softmax_sum = {},
+      .attention_out = {},
       .topk_indices = std::move(topk_indices)};
   make_consistent(p, operands);
   return operands;

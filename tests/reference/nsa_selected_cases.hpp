@@ -23,9 +23,9 @@ struct NamedSelection {
 };
 inline void PrintTo(const NamedSelection& named, std::ostream* out) { *out << named.name; }
 
-/// Every combination of mask (none, zeros in mode 0, causal in mode 2), kind of list, group size, head sizes (Dv
-/// below, at and above D) and lengths (equal, unequal with more and with fewer queries than keys), with 2 blocks of 2
-/// keys.
+/// Every combination of mask (none, zeros in mode 0, causal in mode 2), kind of list, group size,
+/// head sizes (Dv below, at and above D) and lengths (equal, unequal with more and with fewer
+/// queries than keys), with 2 blocks of 2 keys.
 std::vector<NamedSelection> small_selections();
 
 /// Sparse mode 2 with its mask.
@@ -34,7 +34,8 @@ SelectedProblem causal(SelectedProblem problem);
 /// The lists of all queries and key heads. Under the mask every query sees a key of its list.
 std::vector<std::int64_t> make_lists(const SelectedProblem& problem, ListKind kind);
 
-/// Random query, key, value and gradient, with the exact forward of type Real as statistics and output.
+/// Random query, key, value and gradient, with the exact forward of type Real as statistics and
+/// output.
 template <class Real>
 SelectedOperands<Real> consistent_operands(const SelectedProblem& problem,
                                            std::vector<std::int64_t> topk_indices);

@@ -5,7 +5,8 @@
 #include "cases.hpp"
 #include "nsa_selected_cases.hpp"
 
-/// The gradient of selected attention against two other forms of it: difference quotients and matrices.
+/// The gradient of selected attention against two other forms of it: difference quotients and
+/// matrices.
 namespace assay::reference {
 namespace {
 
@@ -13,7 +14,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// The sum over all elements of attention_out_grad * output: its gradient is what the operator computes.
+/// The sum over all elements of attention_out_grad * output: its gradient is what the operator
+/// computes.
 Quad loss(const SelectedProblem& p, const SelectedOperands<Quad>& operands) {
   const auto result = forward(p, operands);
   Quad sum(0);
@@ -83,8 +85,8 @@ MatrixXd counts(const SelectedProblem& p, const std::vector<std::int64_t>& lists
   return result;
 }
 
-/// Softmax over keys that count several times; the gradient through the Jacobian diag(p) - p p^T of each row, where p
-/// is the probability of all copies together.
+/// Softmax over keys that count several times; the gradient through the Jacobian diag(p) - p p^T of
+/// each row, where p is the probability of all copies together.
 void add_head(const SelectedProblem& p, const SelectedOperands<double>& operands, const Place& at,
               SelectedGradients<double>& all) {
   const MatrixXd query = rows_of(operands.query, at.queries, at.length_q, p.head_dim);
@@ -162,8 +164,12 @@ TEST_P(SelectedForms, AgreeWithMatricesInQuad) {
 TEST(SelectedForms, AgreeWithMatricesInFiftyDigitsAndForLegalSizes) {
   const SelectedProblem small = small_selections().back().problem;
   expect_matrix_form<Fifty>(small, ListKind::shuffled);
-  const SelectedProblem legal = causal({.batch = 2, .heads_q = 4, .heads_kv = 2, .seq_q = 40,
-                                        .seq_kv = 64, .lengths_q = {17, 40},
+  const SelectedProblem legal = causal({.batch = 2,
+                                        .heads_q = 4,
+                                        .heads_kv = 2,
+                                        .seq_q = 40,
+                                        .seq_kv = 64,
+                                        .lengths_q = {17, 40},
                                         .lengths_kv = {48, 64}});
   for (const ListKind kind : {ListKind::shuffled, ListKind::duplicates})
     expect_matrix_form<double>(legal, kind);

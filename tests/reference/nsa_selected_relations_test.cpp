@@ -46,7 +46,8 @@ TEST_P(SelectedRelations, TheGradientsOfTheScoresOfARowCancel) {
       for (std::int64_t i = 0; i < p.length_q(b); ++i) {
         Quad sum(0), prob(0);
         for (std::int64_t k = 0; k < gradient.selection().size(); ++k) {
-          const auto pair = gradient.pair(b, n, i, gradient.selection().key(b, n / p.group(), i, k));
+          const auto pair =
+              gradient.pair(b, n, i, gradient.selection().key(b, n / p.group(), i, k));
           sum += pair.dscore;
           prob += pair.prob;
         }
@@ -98,7 +99,9 @@ TEST_P(SelectedRelations, SequencesAreIndependent) {
         .key = part(operands.key, key_extents(p), b),
         .value = part(operands.value, value_extents(p), b),
         .attention_out_grad = part(operands.attention_out_grad, attention_out_extents(p), b),
-        .softmax_max = {}, .softmax_sum = {}, .attention_out = {},
+        .softmax_max = {},
+        .softmax_sum = {},
+        .attention_out = {},
         .topk_indices = part(operands.topk_indices, topk_extents(p), b)};
     make_consistent(alone, own);
     const auto rows = all_rows(alone, own);
@@ -125,9 +128,17 @@ TEST_P(SelectedRelations, KeysThatNobodyListsHaveNoGradient) {
 
 /// Problems in which every query lists every block of its sequence once.
 std::vector<SelectedProblem> complete_selections() {
-  SelectedProblem p{.batch = 2, .heads_q = 4, .heads_kv = 2, .seq_q = 7, .seq_kv = 6,
-                    .lengths_q = {3, 7}, .head_dim = 3, .head_dim_v = 2, .scale_value = 0.75,
-                    .selected_block_size = 2, .selected_block_count = 3};
+  SelectedProblem p{.batch = 2,
+                    .heads_q = 4,
+                    .heads_kv = 2,
+                    .seq_q = 7,
+                    .seq_kv = 6,
+                    .lengths_q = {3, 7},
+                    .head_dim = 3,
+                    .head_dim_v = 2,
+                    .scale_value = 0.75,
+                    .selected_block_size = 2,
+                    .selected_block_count = 3};
   return {p, causal(p)};
 }
 
@@ -135,18 +146,28 @@ TEST(SelectedRelations, SelectingEveryBlockOnceIsDenseAttention) {
   for (const SelectedProblem& p : complete_selections()) {
     const auto lists = make_lists(p, ListKind::shuffled);
     const auto operands = consistent_operands<Quad>(p, lists);
-    Problem dense{.input_layout = spec::Layout::tnd, .batch = p.batch, .heads_q = p.heads_q,
-                  .heads_kv = p.heads_kv, .seq_q = p.seq_q, .seq_kv = p.seq_kv,
-                  .lengths_q = p.lengths_q, .head_dim = p.head_dim, .head_dim_v = p.head_dim_v,
-                  .scale_value = p.scale_value, .sparse_mode = p.sparse_mode};
+    Problem dense{.input_layout = spec::Layout::tnd,
+                  .batch = p.batch,
+                  .heads_q = p.heads_q,
+                  .heads_kv = p.heads_kv,
+                  .seq_q = p.seq_q,
+                  .seq_kv = p.seq_kv,
+                  .lengths_q = p.lengths_q,
+                  .head_dim = p.head_dim,
+                  .head_dim_v = p.head_dim_v,
+                  .scale_value = p.scale_value,
+                  .sparse_mode = p.sparse_mode};
     if (p.sparse_mode == 2) dense.atten_mask = spec::MaskShape::compressed;
     const OwnedSides sides = make_sides(dense);
-    const FlashAttentionScoreGrad<Quad> attention(
-        dense,
-        {.query = operands.query, .key = operands.key, .value = operands.value,
-         .dy = operands.attention_out_grad, .softmax_max = operands.softmax_max,
-         .softmax_sum = operands.softmax_sum, .attention_in = operands.attention_out},
-        sides.refer());
+    const FlashAttentionScoreGrad<Quad> attention(dense,
+                                                  {.query = operands.query,
+                                                   .key = operands.key,
+                                                   .value = operands.value,
+                                                   .dy = operands.attention_out_grad,
+                                                   .softmax_max = operands.softmax_max,
+                                                   .softmax_sum = operands.softmax_sum,
+                                                   .attention_in = operands.attention_out},
+                                                  sides.refer());
     const Gradients<Quad> expected = all_rows(dense, attention);
     EXPECT_GT(largest_magnitude(expected.dk), Quad(0.01));
     expect_equal_but_for_rounding(all_rows(p, operands),
@@ -156,8 +177,12 @@ TEST(SelectedRelations, SelectingEveryBlockOnceIsDenseAttention) {
 
 /// Two blocks of a sequence hold the same keys and values: naming the first twice is naming both.
 TEST(SelectedRelations, ABlockListedTwiceCountsTwice) {
-  const SelectedProblem p{.seq_q = 3, .seq_kv = 6, .head_dim = 3, .head_dim_v = 2,
-                          .scale_value = 0.75, .selected_block_size = 2,
+  const SelectedProblem p{.seq_q = 3,
+                          .seq_kv = 6,
+                          .head_dim = 3,
+                          .head_dim_v = 2,
+                          .scale_value = 0.75,
+                          .selected_block_size = 2,
                           .selected_block_count = 3};
   auto operands = consistent_operands<Quad>(p, {0, 0, 1, 0, 1, 0, 1, 0, 0});
   std::copy_n(operands.key.begin(), 6, operands.key.begin() + 12);
@@ -170,7 +195,8 @@ TEST(SelectedRelations, ABlockListedTwiceCountsTwice) {
   EXPECT_EQ(forward_apart.softmax_sum, operands.softmax_sum);
   const auto twice = all_rows(p, operands);
   auto folded = all_rows(p, apart);
-  EXPECT_EQ(largest_difference({twice.dk.begin() + 12, twice.dk.end()}, std::vector<Quad>(6, 0)), 0);
+  EXPECT_EQ(largest_difference({twice.dk.begin() + 12, twice.dk.end()}, std::vector<Quad>(6, 0)),
+            0);
   EXPECT_GT(largest_magnitude(folded.dv), Quad(0.1));
   for (std::size_t k = 0; k < 6; ++k) folded.dk[k] += std::exchange(folded.dk[12 + k], Quad(0));
   for (std::size_t k = 0; k < 4; ++k) folded.dv[k] += std::exchange(folded.dv[8 + k], Quad(0));
@@ -178,8 +204,14 @@ TEST(SelectedRelations, ABlockListedTwiceCountsTwice) {
 }
 
 TEST(SelectedRelations, AListOfOneBlockManyTimesIsThatBlock) {
-  SelectedProblem p{.heads_q = 2, .seq_q = 4, .seq_kv = 6, .head_dim = 3, .head_dim_v = 2,
-                    .scale_value = 0.75, .selected_block_size = 2, .selected_block_count = 1};
+  SelectedProblem p{.heads_q = 2,
+                    .seq_q = 4,
+                    .seq_kv = 6,
+                    .head_dim = 3,
+                    .head_dim_v = 2,
+                    .scale_value = 0.75,
+                    .selected_block_size = 2,
+                    .selected_block_count = 1};
   const auto once = all_rows(p, consistent_operands<Quad>(p, {0, 2, 1, 1}));
   p.selected_block_count = 3;
   expect_equal_but_for_rounding(
@@ -187,8 +219,12 @@ TEST(SelectedRelations, AListOfOneBlockManyTimesIsThatBlock) {
 }
 
 TEST(SelectedRelations, ABlockOfTheFutureContributesNothing) {
-  SelectedProblem p = causal({.seq_q = 2, .seq_kv = 6, .head_dim = 3, .head_dim_v = 2,
-                              .scale_value = 0.75, .selected_block_size = 2,
+  SelectedProblem p = causal({.seq_q = 2,
+                              .seq_kv = 6,
+                              .head_dim = 3,
+                              .head_dim_v = 2,
+                              .scale_value = 0.75,
+                              .selected_block_size = 2,
                               .selected_block_count = 2});
   const auto with_future = all_rows(p, consistent_operands<Quad>(p, {2, 0, 0, 1}));
   p.selected_block_count = 1;
@@ -196,8 +232,12 @@ TEST(SelectedRelations, ABlockOfTheFutureContributesNothing) {
 }
 
 TEST(SelectedRelations, QueriesBehindAllKeysSeeThemAll) {
-  const SelectedProblem all{.seq_q = 6, .seq_kv = 2, .head_dim = 3, .head_dim_v = 2,
-                            .selected_block_size = 2, .selected_block_count = 1};
+  const SelectedProblem all{.seq_q = 6,
+                            .seq_kv = 2,
+                            .head_dim = 3,
+                            .head_dim_v = 2,
+                            .selected_block_size = 2,
+                            .selected_block_count = 1};
   const NsaSelectedAttentionGrad<double> seen(
       all, consistent_operands<double>(all, make_lists(all, ListKind::ascending)));
   const SelectedProblem p = causal(all);

@@ -65,20 +65,23 @@ void expect_values(const Problem& p, const spec::Tensor& pse, const Expected& ex
 
 TEST(PositionBias, OfShapeBnssIsItsOwnElement) {
   const Problem p = with_pse(1, PseShape::bnss);
-  expect_values(p, tabulated(p, digits),
-                [](auto b, auto n, auto i, auto j) { return digits({b, n, i, j}); });
+  expect_values(p, tabulated(p, digits), [](auto b, auto n, auto i, auto j) {
+    return digits({b, n, i, j});
+  });
 }
 
 TEST(PositionBias, OfShapeBn1sIsTheSameForEveryQuery) {
   const Problem p = with_pse(0, PseShape::bn1s);
-  expect_values(p, tabulated(p, digits),
-                [](auto b, auto n, auto, auto j) { return digits({b, n, 0, j}); });
+  expect_values(p, tabulated(p, digits), [](auto b, auto n, auto, auto j) {
+    return digits({b, n, 0, j});
+  });
 }
 
 TEST(PositionBias, OfShape1NssIsTheSameForEveryBatch) {
   const Problem p = with_pse(1, PseShape::one_nss);
-  expect_values(p, tabulated(p, digits),
-                [](auto, auto n, auto i, auto j) { return digits({0, n, i, j}); });
+  expect_values(p, tabulated(p, digits), [](auto, auto n, auto i, auto j) {
+    return digits({0, n, i, j});
+  });
 }
 
 /// S are the longest lengths; queries and keys count from the start of their sequence.
@@ -88,14 +91,17 @@ TEST(PositionBias, OfListedShapesInTndBeginsAtEverySequence) {
   };
   const Problem full = ragged(PseShape::bnss);
   EXPECT_EQ(spec::pse_shape(full), (spec::Shape{3, 2, 4, 5}));
-  expect_values(full, tabulated(full, digits),
-                [](auto b, auto n, auto i, auto j) { return digits({b, n, i, j}); });
+  expect_values(full, tabulated(full, digits), [](auto b, auto n, auto i, auto j) {
+    return digits({b, n, i, j});
+  });
   const Problem row = ragged(PseShape::bn1s);
-  expect_values(row, tabulated(row, digits),
-                [](auto b, auto n, auto, auto j) { return digits({b, n, 0, j}); });
+  expect_values(row, tabulated(row, digits), [](auto b, auto n, auto, auto j) {
+    return digits({b, n, 0, j});
+  });
   const Problem shared = ragged(PseShape::one_nss);
-  expect_values(shared, tabulated(shared, digits),
-                [](auto, auto n, auto i, auto j) { return digits({0, n, i, j}); });
+  expect_values(shared, tabulated(shared, digits), [](auto, auto n, auto i, auto j) {
+    return digits({0, n, i, j});
+  });
 }
 
 TEST(PositionBias, FollowsStridesAndOffset) {
@@ -105,9 +111,8 @@ TEST(PositionBias, FollowsStridesAndOffset) {
   const PositionBias expected(p, contiguous.refer().pse_shift);
   for (const auto striding : {spec::Striding::padded, spec::Striding::transposed}) {
     const Inputs inputs = make_inputs(p, striding);
-    expect_values(p, *inputs.pse_shift, [&](auto b, auto n, auto i, auto j) {
-      return expected.value(b, n, i, j);
-    });
+    expect_values(p, *inputs.pse_shift,
+                  [&](auto b, auto n, auto i, auto j) { return expected.value(b, n, i, j); });
   }
 }
 
@@ -218,8 +223,7 @@ TEST(PositionBias, OfTheLast1024RowsOfOneBatchIsTheSameInAll) {
 }
 
 TEST(PositionBias, OfTheLast1024RowsServesPackedSequencesOfAnyLength) {
-  const Problem p =
-      with_lengths(compressed(PseShape::bnhs, 0), {7, 1300, 1}, {7, 1300, 1});
+  const Problem p = with_lengths(compressed(PseShape::bnhs, 0), {7, 1300, 1}, {7, 1300, 1});
   const spec::Tensor pse = last_rows(p);
   const PositionBias bias(p, &pse);
   EXPECT_EQ(bias.value(0, 0, 6, 2), of_distance(0, 0, 4));

@@ -7,7 +7,8 @@ namespace {
 
 using std::abs;
 
-/// Sums of the magnitudes of all that is added up in an element of the gradients, and the largest |score| + |bias|.
+/// Sums of the magnitudes of all that is added up in an element of the gradients, and the largest
+/// |score| + |bias|.
 struct Magnitudes {
   Gradients<Quad> sums;
   Quad score = 0;
@@ -36,8 +37,10 @@ Magnitudes magnitudes(const Problem& p, const Operands<Quad>& operands, const Si
   const auto zeros = [](const std::vector<Quad>& like) {
     return std::vector<Quad>(like.size(), 0);
   };
-  Magnitudes result{.sums = {.dq = zeros(operands.query), .dk = zeros(operands.key),
-                             .dv = zeros(operands.value), .dq_rope = zeros(operands.query_rope),
+  Magnitudes result{.sums = {.dq = zeros(operands.query),
+                             .dk = zeros(operands.key),
+                             .dv = zeros(operands.value),
+                             .dq_rope = zeros(operands.query_rope),
                              .dk_rope = zeros(operands.key_rope)}};
   const auto add_pair = [&](std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) {
     const Pair<Quad> pair = gradient.pair(b, n, i, j);
@@ -73,11 +76,18 @@ void expect_within(const std::vector<Quad>& quad, const std::vector<Fifty>& fift
 /// The same numbers in another type.
 template <class Real>
 Operands<Real> converted(const Operands<double>& given) {
-  const auto as = [](const std::vector<double>& v) { return std::vector<Real>(v.begin(), v.end()); };
-  return {.query = as(given.query), .key = as(given.key), .value = as(given.value),
-          .dy = as(given.dy), .softmax_max = as(given.softmax_max),
-          .softmax_sum = as(given.softmax_sum), .attention_in = as(given.attention_in),
-          .query_rope = as(given.query_rope), .key_rope = as(given.key_rope)};
+  const auto as = [](const std::vector<double>& v) {
+    return std::vector<Real>(v.begin(), v.end());
+  };
+  return {.query = as(given.query),
+          .key = as(given.key),
+          .value = as(given.value),
+          .dy = as(given.dy),
+          .softmax_max = as(given.softmax_max),
+          .softmax_sum = as(given.softmax_sum),
+          .attention_in = as(given.attention_in),
+          .query_rope = as(given.query_rope),
+          .key_rope = as(given.key_rope)};
 }
 
 void expect_quad_within_bound_of_fifty(const Problem& p) {
@@ -88,8 +98,8 @@ void expect_quad_within_bound_of_fifty(const Problem& p) {
   const auto fifty =
       all_rows(p, FlashAttentionScoreGrad<Fifty>(p, converted<Fifty>(given), sides.refer()));
   const Magnitudes bound = magnitudes(p, operands, sides.refer());
-  const Quad factor = (2 * (p.head_dim + p.head_dim_rope) + p.seq_kv + 4 + bound.score) *
-                      ldexp(Quad(1), -112);
+  const Quad factor =
+      (2 * (p.head_dim + p.head_dim_rope) + p.seq_kv + 4 + bound.score) * ldexp(Quad(1), -112);
   expect_within(quad.dq, fifty.dq, bound.sums.dq, factor);
   expect_within(quad.dk, fifty.dk, bound.sums.dk, factor);
   expect_within(quad.dv, fifty.dv, bound.sums.dv, factor);

@@ -48,7 +48,8 @@ std::vector<Quad> repeated_heads(const Problem& p, const spec::Extents& e,
   return repeated;
 }
 
-/// The largest difference between a gradient of a group and the sum of the gradients of its repeated heads.
+/// The largest difference between a gradient of a group and the sum of the gradients of its
+/// repeated heads.
 Quad difference_of_sums(const Problem& p, const spec::Extents& e, const std::vector<Quad>& grouped,
                         const std::vector<Quad>& repeated) {
   std::vector<Quad> differences = grouped;

@@ -83,9 +83,8 @@ std::string refusing_surfaces(const Constraint<Op>& row) {
   for (const auto& [surface, name] : spellings_of<FlashSurface>.entries) {
     const auto calls = calls_of(plain_calls(surface));
     const bool refuses = std::ranges::any_of(row.violations, [&](const auto& violation) {
-      return std::ranges::any_of(calls, [&](const Call<Op>& call) {
-        return works_alone(call, row, violation);
-      });
+      return std::ranges::any_of(
+          calls, [&](const Call<Op>& call) { return works_alone(call, row, violation); });
     });
     if (refuses) names.append(names.empty() ? "" : " ").append(name);
   }
@@ -161,8 +160,9 @@ TEST(FlashConstraints, EveryAcceptSideIsReachedByALegalCall) {
 }
 
 TEST(FlashConstraints, ARowHoldsWhereItDoesNotApply) {
-  for (const Asked& asked : {plain_calls(FlashSurface::g2).front(), plain_calls(FlashSurface::u2).front(),
-                             plain_calls(FlashSurface::u3).front()})
+  for (const Asked& asked :
+       {plain_calls(FlashSurface::g2).front(), plain_calls(FlashSurface::u2).front(),
+        plain_calls(FlashSurface::u3).front()})
     each_violation<Op>([&](const auto&, const auto& violation) {
       Call<Op> call = asked.call();
       violation.apply(call);
@@ -193,18 +193,37 @@ std::string documented_on(const Constraint<Op>& row) {
 }
 
 TEST(FlashConstraints, ARowIsDocumentedWhereAPageOfTheSeedsSaysIt) {
-  const std::pair<std::string_view, std::string_view> expected[] = {
-      {"FAG-C01", "u1 u3"},          {"FAG-C11", "u3"},       {"FAG-C20", "g1 g2 u1 u3"},
-      {"FAG-C21a", "u1 u3"},         {"FAG-C21b", ""},        {"FAG-C23a", "g1 g2 u1"},
-      {"FAG-C23b", ""},              {"FAG-C26", "u1 u3"},    {"FAG-C29", "u1"},
-      {"FAG-C32", "u1 u3"},          {"FAG-C35", "u1"},       {"FAG-C38", "u1 u3"},
-      {"FAG-C39", "g1 g2 u1 u3"},    {"FAG-C43", "u1 u3"},    {"FAG-C44b", "g1 g2 u1"},
-      {"FAG-C46", "u1 u3"},          {"FAG-C47", "u1 u3"},    {"FAG-C63", "u1 u3"},
-      {"FAG-C66", ""},               {"FAG-C67", "u1 u3"},    {"FAG-C67b", ""},
-      {"FAG-C79", "u1"},             {"FAG-C73", "u1"},       {"FAG-C75", "u1 u3"},
-      {"FAG-C60", "g1 g2 u1 u3"},    {"TND-2", "u1 u3"},      {"API-7", "u1 u3"},
-      {"FAG-C21", "g1 g2 u1 u3"},    {"FAG-C21c", "u1 u3"},   {"FAG-C28", "g1 g2 u1 u3"},
-      {"FAG-C28a", "u1 u3"}};
+  const std::pair<std::string_view, std::string_view> expected[] = {{"FAG-C01", "u1 u3"},
+                                                                    {"FAG-C11", "u3"},
+                                                                    {"FAG-C20", "g1 g2 u1 u3"},
+                                                                    {"FAG-C21a", "u1 u3"},
+                                                                    {"FAG-C21b", ""},
+                                                                    {"FAG-C23a", "g1 g2 u1"},
+                                                                    {"FAG-C23b", ""},
+                                                                    {"FAG-C26", "u1 u3"},
+                                                                    {"FAG-C29", "u1"},
+                                                                    {"FAG-C32", "u1 u3"},
+                                                                    {"FAG-C35", "u1"},
+                                                                    {"FAG-C38", "u1 u3"},
+                                                                    {"FAG-C39", "g1 g2 u1 u3"},
+                                                                    {"FAG-C43", "u1 u3"},
+                                                                    {"FAG-C44b", "g1 g2 u1"},
+                                                                    {"FAG-C46", "u1 u3"},
+                                                                    {"FAG-C47", "u1 u3"},
+                                                                    {"FAG-C63", "u1 u3"},
+                                                                    {"FAG-C66", ""},
+                                                                    {"FAG-C67", "u1 u3"},
+                                                                    {"FAG-C67b", ""},
+                                                                    {"FAG-C79", "u1"},
+                                                                    {"FAG-C73", "u1"},
+                                                                    {"FAG-C75", "u1 u3"},
+                                                                    {"FAG-C60", "g1 g2 u1 u3"},
+                                                                    {"TND-2", "u1 u3"},
+                                                                    {"API-7", "u1 u3"},
+                                                                    {"FAG-C21", "g1 g2 u1 u3"},
+                                                                    {"FAG-C21c", "u1 u3"},
+                                                                    {"FAG-C28", "g1 g2 u1 u3"},
+                                                                    {"FAG-C28a", "u1 u3"}};
   for (const auto& [id, pages] : expected) EXPECT_EQ(documented_on(row_of<Op>(id)), pages) << id;
   for (const auto& row : Op::constraints())
     for (const FlashSurface surface : {FlashSurface::u2, FlashSurface::u4}) {
@@ -257,7 +276,8 @@ TEST(FlashConstraints, ExtentsOfZeroAreDisputed) {
     EXPECT_EQ(broken_with({.input_layout = layout, .batch = 0}), Ids{"FAG-C40b"});
     EXPECT_EQ(broken_with({.input_layout = layout, .seq_q = 0}), Ids{"FAG-C41b"});
     EXPECT_EQ(broken_with({.input_layout = layout, .seq_kv = 0}), Ids{"FAG-C41b"});
-    EXPECT_EQ(broken_with({.input_layout = layout, .head_dim = 0, .head_dim_v = 0}), Ids{"FAG-C44c"});
+    EXPECT_EQ(broken_with({.input_layout = layout, .head_dim = 0, .head_dim_v = 0}),
+              Ids{"FAG-C44c"});
     EXPECT_EQ(broken_with({.input_layout = layout, .head_dim_v = 0}), Ids{"FAG-C44c"});
     EXPECT_EQ(broken_with({.input_layout = layout, .heads_kv = 0}), Ids{"FAG-C37"});
   }
@@ -362,7 +382,12 @@ TEST(FlashConstraints, AWellFormedPseOfEveryDocumentedShapeIsLegal) {
 
 /// Two sequences of 3 and 5 queries and of 7 and 2 keys on u1, after `change`.
 Ids broken_of_packed(void (*change)(Op::Problem& p)) {
-  Op::Problem p{.input_layout = Layout::tnd, .batch = 2, .heads_q = 4, .heads_kv = 2, .seq_q = 5, .seq_kv = 7};
+  Op::Problem p{.input_layout = Layout::tnd,
+                .batch = 2,
+                .heads_q = 4,
+                .heads_kv = 2,
+                .seq_q = 5,
+                .seq_kv = 7};
   p.lengths_q = {3, 5}, p.lengths_kv = {7, 2};
   change(p);
   return broken_by(Asked{.problem = p, .surface = FlashSurface::u1}.call());
@@ -400,7 +425,8 @@ TEST(FlashConstraints, MasksHaveBatchAndHeadAxesInEveryModeAndLayout) {
   for (const MaskShape shape :
        {compressed, compressed_one_one_ss, compressed_b_one_ss, compressed_bnss})
     for (const std::int64_t mode : {2, 3, 4, 6}) {
-      Op::Problem p{.batch = 2, .heads_q = 3, .heads_kv = 3, .sparse_mode = mode, .atten_mask = shape};
+      Op::Problem p{
+          .batch = 2, .heads_q = 3, .heads_kv = 3, .sparse_mode = mode, .atten_mask = shape};
       if (mode == 6) p.prefix = {1, 2};
       const std::int64_t rows = mode == 6 ? 3072 : 2048;
       const Shape leading = shape == compressed_one_one_ss ? Shape{1, 1}
@@ -414,8 +440,12 @@ TEST(FlashConstraints, MasksHaveBatchAndHeadAxesInEveryModeAndLayout) {
     }
   // Of packed sequences the written ones are read alike by everyone where all are equally long.
   for (const MaskShape shape : {b_one_ss, bnss}) {
-    Op::Problem p{.input_layout = Layout::tnd, .batch = 2, .heads_q = 2, .heads_kv = 2,
-                  .sparse_mode = 1, .atten_mask = shape};
+    Op::Problem p{.input_layout = Layout::tnd,
+                  .batch = 2,
+                  .heads_q = 2,
+                  .heads_kv = 2,
+                  .sparse_mode = 1,
+                  .atten_mask = shape};
     for (const FlashSurface surface : {FlashSurface::u1, FlashSurface::u2, FlashSurface::u4}) {
       EXPECT_EQ(broken_by(Asked{.problem = p, .surface = surface}.call()), Ids{});
       Op::Problem ragged = p;

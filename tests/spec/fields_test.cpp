@@ -14,7 +14,8 @@ class Fields : public testing::Test {};
 using Ops = testing::Types<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad>;
 TYPED_TEST_SUITE(Fields, Ops);
 
-/// Every member is visited once: their sizes make up the struct's, whose members but for the last leave no gaps.
+/// Every member is visited once: their sizes make up the struct's, whose members but for the last
+/// leave no gaps.
 template <class Struct>
 void expect_complete(const char* what) {
   Struct all{};

@@ -19,9 +19,7 @@ struct Asked {
   Product product = Product::a2;
   Striding inputs = Striding::contiguous, outputs = Striding::contiguous;
 
-  Call<Op> call() const {
-    return call_of(problem, CompressSurface::c1, product, inputs, outputs);
-  }
+  Call<Op> call() const { return call_of(problem, CompressSurface::c1, product, inputs, outputs); }
 };
 
 void showValue(const Asked& asked, std::ostream& out) {
@@ -83,7 +81,8 @@ TEST(CompressConstraints, TheContestedReadingsAreDisputed) {
                            "NSAC-C19", "NSAC-C20", "NSAC-C21"}));
 }
 
-/// What the page itself says is documented, what follows from it derived, what the repository alone has upstream.
+/// What the page itself says is documented, what follows from it derived, what the repository alone
+/// has upstream.
 TEST(CompressConstraints, StandingsAreThoseOfThePage) {
   const Ids upstream = {"NSAC-C06a", "NSAC-C15", "NSAC-C24a"};
   const Ids derived = {"NSAC-C03", "NSAC-C14", "NSAC-C16"};
@@ -177,8 +176,12 @@ TEST(CompressProblem, WindowsAreThoseOfTheSpecification) {
 
 /// The call that the page's example makes.
 TEST(CompressProblem, TheExampleOfThePageIsLegal) {
-  const Problem example{.dtype = DType::fp16, .batch = 3, .heads = 64, .seq = 144,
-                        .lengths = {0, 128, 144}, .head_dim = 128};
+  const Problem example{.dtype = DType::fp16,
+                        .batch = 3,
+                        .heads = 64,
+                        .seq = 144,
+                        .lengths = {0, 128, 144},
+                        .head_dim = 128};
   const Call<Op> call = Asked{.problem = example}.call();
   EXPECT_EQ(broken_by(call), Ids{});
   EXPECT_EQ(call.parameters.act_seq_len, (std::vector<std::int64_t>{0, 128, 272}));

@@ -20,9 +20,7 @@ struct Asked {
   Product product = Product::a2;
   Striding inputs = Striding::contiguous, outputs = Striding::contiguous;
 
-  Call<Op> call() const {
-    return call_of(problem, SelectedSurface::s1, product, inputs, outputs);
-  }
+  Call<Op> call() const { return call_of(problem, SelectedSurface::s1, product, inputs, outputs); }
 };
 
 void showValue(const Asked& asked, std::ostream& out) {
@@ -64,11 +62,18 @@ rc::Gen<Asked> legal_call() {
 }
 
 std::vector<Asked> plain() {
-  const Problem ragged{.batch = 3, .heads_q = 4, .heads_kv = 2, .seq_q = 9, .seq_kv = 64,
-                       .lengths_q = {1, 9, 3}, .lengths_kv = {48, 32, 64}};
-  const Problem causal{.seq_q = 5, .seq_kv = 64, .sparse_mode = 2,
-                       .atten_mask = SelectedMask::compressed};
-  return {{.problem = {}}, {.problem = ragged}, {.problem = causal},
+  const Problem ragged{.batch = 3,
+                       .heads_q = 4,
+                       .heads_kv = 2,
+                       .seq_q = 9,
+                       .seq_kv = 64,
+                       .lengths_q = {1, 9, 3},
+                       .lengths_kv = {48, 32, 64}};
+  const Problem causal{
+      .seq_q = 5, .seq_kv = 64, .sparse_mode = 2, .atten_mask = SelectedMask::compressed};
+  return {{.problem = {}},
+          {.problem = ragged},
+          {.problem = causal},
           {.problem = ragged, .inputs = Striding::padded}};
 }
 
@@ -89,10 +94,10 @@ TEST(SelectedConstraints, EveryRowHasASideAndWhatThatSideNeeds) {
 }
 
 TEST(SelectedConstraints, EveryRowOfTheSpecificationIsThere) {
-  expect_exactly_the_ids<Op>("NSAS-C", 43,
-                             {"NSAS-C01a", "NSAS-C01b", "NSAS-C07a", "NSAS-C08a", "NSAS-C10a",
-                              "NSAS-C10b", "NSAS-C10c", "NSAS-C12a", "NSAS-C17a", "NSAS-C33a",
-                              "NSAS-C33b", "NSAS-C35a", "NSAS-C36a", "NSAS-C42a"});
+  expect_exactly_the_ids<Op>(
+      "NSAS-C", 43,
+      {"NSAS-C01a", "NSAS-C01b", "NSAS-C07a", "NSAS-C08a", "NSAS-C10a", "NSAS-C10b", "NSAS-C10c",
+       "NSAS-C12a", "NSAS-C17a", "NSAS-C33a", "NSAS-C33b", "NSAS-C35a", "NSAS-C36a", "NSAS-C42a"});
 }
 
 TEST(SelectedConstraints, EveryContradictionIsANoteOfSomeRow) {
@@ -103,11 +108,12 @@ TEST(SelectedConstraints, TheContestedReadingsAreDisputed) {
   Ids disputed;
   for (const auto& row : Op::constraints())
     if (row.standing == Standing::disputed) disputed.insert(row.id);
-  EXPECT_EQ(disputed, (Ids{"NSAS-C07a", "NSAS-C12a", "NSAS-C20", "NSAS-C33a", "NSAS-C35a",
-                           "NSAS-C36a"}));
+  EXPECT_EQ(disputed,
+            (Ids{"NSAS-C07a", "NSAS-C12a", "NSAS-C20", "NSAS-C33a", "NSAS-C35a", "NSAS-C36a"}));
 }
 
-/// What the page itself says is documented, what follows from it derived, what the repository alone has upstream.
+/// What the page itself says is documented, what follows from it derived, what the repository alone
+/// has upstream.
 TEST(SelectedConstraints, StandingsAreThoseOfThePage) {
   const Ids upstream = {"NSAS-C08a", "NSAS-C09", "NSAS-C14", "NSAS-C17a", "NSAS-C19",
                         "NSAS-C34",  "NSAS-C35", "NSAS-C40", "NSAS-C42a"};
@@ -195,8 +201,13 @@ TEST(SelectedConstraints, SizesAreLegalUpToTheirLimits) {
 
 /// The call that the page's example makes; its format is no private one.
 TEST(SelectedConstraints, TheExampleOfThePageIsLegal) {
-  const Problem example{.dtype = DType::fp16, .seq_q = 1, .seq_kv = 1024, .head_dim_v = 192,
-                        .scale_value = 1.0, .selected_block_size = 64, .selected_block_count = 16};
+  const Problem example{.dtype = DType::fp16,
+                        .seq_q = 1,
+                        .seq_kv = 1024,
+                        .head_dim_v = 192,
+                        .scale_value = 1.0,
+                        .selected_block_size = 64,
+                        .selected_block_count = 16};
   Call<Op> call = Asked{.problem = example}.call();
   call.parameters.query.format = call.parameters.topk_indices.format = Format::nchw;
   EXPECT_EQ(broken_by(call), Ids{});

@@ -19,8 +19,8 @@ rc::Gen<Enum> any_spelled() {
 
 bool one_in(std::int64_t many) { return integer(1, many) == 1; }
 
-/// Windows inside the limits of the pages and of the host code, for every sequence. Those of packed sequences are not
-/// of a single key.
+/// Windows inside the limits of the pages and of the host code, for every sequence. Those of packed
+/// sequences are not of a single key.
 void choose_window(Problem& p) {
   std::int64_t shortest = std::min(p.seq_q, p.seq_kv);
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -129,9 +129,7 @@ void choose_mask(Problem& p, FlashSurface surface) {
   p.atten_mask = any_mask_shape(p, surface);
 }
 
-bool is_square(const Problem& p) {
-  return p.seq_q == p.seq_kv && p.lengths_q == p.lengths_kv;
-}
+bool is_square(const Problem& p) { return p.seq_q == p.seq_kv && p.lengths_q == p.lengths_kv; }
 
 bool has_empty_sequence(const Problem& p) {
   for (std::int64_t b = 0; b < p.batch; ++b)
@@ -198,9 +196,9 @@ void showValue(const Asked& asked, std::ostream& out) {
 rc::Gen<Problem> legal_problem(FlashSurface surface) {
   return rc::gen::exec([surface] {
     Problem p;
-    p.input_layout = is_unpadding(surface) ? Layout::tnd
-                                           : *rc::gen::element(Layout::bsh, Layout::sbh,
-                                                               Layout::bsnd, Layout::bnsd);
+    p.input_layout = is_unpadding(surface)
+                         ? Layout::tnd
+                         : *rc::gen::element(Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd);
     p.dtype = *rc::gen::element(DType::fp16, DType::bf16, DType::fp32);
     p.batch = integer(1, 4);
     p.heads_kv = integer(1, 4);

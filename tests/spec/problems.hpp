@@ -23,13 +23,14 @@ struct Asked {
 
 void showValue(const Asked& asked, std::ostream& out);
 
-/// Legal problems of every feature that the entry point takes: layouts, types, grouped heads, masks of every shape,
-/// windows, narrow values, sequences of unequal lengths, bias, dropout, prefixes, rope.
+/// Legal problems of every feature that the entry point takes: layouts, types, grouped heads, masks
+/// of every shape, windows, narrow values, sequences of unequal lengths, bias, dropout, prefixes,
+/// rope.
 rc::Gen<FlashAttentionScoreGrad::Problem> legal_problem(FlashSurface surface);
 rc::Gen<Asked> legal_call();
 
-/// A few legal calls by hand of an entry point: every layout, mask, bias and dropout that it takes, equal and unequal
-/// lengths.
+/// A few legal calls by hand of an entry point: every layout, mask, bias and dropout that it takes,
+/// equal and unequal lengths.
 std::vector<Asked> plain_calls(FlashSurface surface);
 /// Of all entry points.
 std::vector<Asked> plain_calls();

@@ -1,8 +1,7 @@
-#include "flash_attention_score_grad_rows.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "flash_attention_score_grad_rows.hpp"
 #include "problems.hpp"
 
 namespace assay::spec::detail {
@@ -48,9 +47,9 @@ TEST(FlashRows, ProblemsOfPlainCallsAreTheirsFieldByField) {
   for (const Asked& asked : plain_calls()) {
     const auto problem = problem_of(asked.call());
     ASSERT_TRUE(problem.has_value()) << ::testing::PrintToString(asked.surface);
-    EXPECT_TRUE(*problem == asked.problem) << to_string(asked.surface) << ' '
-                                           << to_string(asked.problem.pse_shift) << " mode "
-                                           << asked.problem.sparse_mode;
+    EXPECT_TRUE(*problem == asked.problem)
+        << to_string(asked.surface) << ' ' << to_string(asked.problem.pse_shift) << " mode "
+        << asked.problem.sparse_mode;
   }
 }
 

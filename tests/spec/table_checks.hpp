@@ -128,12 +128,12 @@ void expect_sides_and_what_they_need() {
   }
 }
 
-/// Of the ids `prefix` + "01" ... `prefix` + `last`, those without letter, and the readings of them in `readings`.
+/// Of the ids `prefix` + "01" ... `prefix` + `last`, those without letter, and the readings of them
+/// in `readings`.
 template <class Op>
 void expect_exactly_the_ids(const std::string& prefix, int last, const Ids& readings) {
   std::set<std::string> expected(readings.begin(), readings.end());
-  for (int k = 1; k <= last; ++k)
-    expected.insert(prefix + (k < 10 ? "0" : "") + std::to_string(k));
+  for (int k = 1; k <= last; ++k) expected.insert(prefix + (k < 10 ? "0" : "") + std::to_string(k));
   std::set<std::string> present;
   for (const auto& row : Op::constraints()) present.insert(std::string(row.id));
   EXPECT_EQ(present, expected);
@@ -159,9 +159,9 @@ bool works_alone(Call<Op> call, const Constraint<Op>& row, const Violation<Op>& 
 template <class Op>
 void expect_every_violation_to_work_alone(const std::vector<Call<Op>>& calls) {
   each_violation<Op>([&](const auto& row, const auto& violation) {
-    EXPECT_TRUE(std::ranges::any_of(calls, [&](const Call<Op>& call) {
-      return works_alone(call, row, violation);
-    })) << row.id << ':' << violation.name;
+    EXPECT_TRUE(std::ranges::any_of(
+        calls, [&](const Call<Op>& call) { return works_alone(call, row, violation); }))
+        << row.id << ':' << violation.name;
   });
 }
 
@@ -199,10 +199,12 @@ void expect_every_accept_side_reached(const std::vector<Call<Op>>& calls) {
       EXPECT_TRUE(reached(row)) << row.id;
     }
     for (const auto& variant : row.variants)
-      EXPECT_TRUE(std::ranges::any_of(calls, [&](Call<Op> call) {
-        variant.apply(call);
-        return row.applies(call) && is_legal(call);
-      })) << row.id << ':' << variant.name;
+      EXPECT_TRUE(std::ranges::any_of(calls,
+                                      [&](Call<Op> call) {
+                                        variant.apply(call);
+                                        return row.applies(call) && is_legal(call);
+                                      }))
+          << row.id << ':' << variant.name;
   }
 }
 
@@ -238,7 +240,8 @@ void expect_products(typename Op::Surface surface) {
     const auto& row = row_of<Op>(product_row(surface, product));
     EXPECT_EQ(row.has(Side::accept), supports(surface, product)) << row.id;
     EXPECT_EQ(row.has(Side::none), !supports(surface, product)) << row.id;
-    EXPECT_TRUE(row.applies({.surface = surface, .product = product, .parameters = {}, .attributes = {}}))
+    EXPECT_TRUE(
+        row.applies({.surface = surface, .product = product, .parameters = {}, .attributes = {}}))
         << row.id;
   }
   EXPECT_TRUE(supports(surface, Product::a2));

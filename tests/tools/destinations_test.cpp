@@ -31,9 +31,9 @@ class Watched final : public spec::Implementation<Op> {
 class Destinations : public testing::Test {
  protected:
   Destinations() {
-    registry.add<Op>({.name = "watched", .summary = "counts", .make = [this] {
-                        return std::make_unique<Watched>(calls);
-                      },
+    registry.add<Op>({.name = "watched",
+                      .summary = "counts",
+                      .make = [this] { return std::make_unique<Watched>(calls); },
                       .in_process = true});
   }
 
@@ -98,8 +98,7 @@ TEST_F(Destinations, TwoNamesOfOneFileAreOneFile) {
 
 TEST_F(Destinations, AStoreReplacesNothingButAStore) {
   const std::string exported = folder / "cases.h5", text = folder / "thesis.txt";
-  ASSERT_EQ(answer(registry, {"export", exported, "--recipe-only", "nsa_compress_grad"}).code,
-            0);
+  ASSERT_EQ(answer(registry, {"export", exported, "--recipe-only", "nsa_compress_grad"}).code, 0);
   std::ofstream(text) << "mine";
   const std::string before = text_of(exported);
   expect_refusal(sweep({"--store", exported}), {"--store is '", "is no store of a sweep"});
@@ -113,7 +112,8 @@ TEST_F(Destinations, AStoreReplacesNothingButAStore) {
   EXPECT_NE(sweep({"--store", store}).code, 2) << "its own kind";
   EXPECT_GT(calls, 0);
   calls = 0;
-  expect_refusal(answer(registry, {"export", store}), {"file is '", "is no file that was exported"});
+  expect_refusal(answer(registry, {"export", store}),
+                 {"file is '", "is no file that was exported"});
   expect_refusal(answer(registry, {"export", text}), {"file is '", "is no file that was exported"});
 }
 
@@ -122,7 +122,8 @@ TEST_F(Destinations, TheFolderOfTheStoresPartsIsItsOwn) {
   std::ofstream(folder / "s.h5.parts/thesis.h5") << "mine";
   const Answer result = sweep({"--store", folder / "s.h5"});
   EXPECT_NE(result.code, 0);
-  EXPECT_PRED2(has, result.err, std::string("s.h5.parts is no folder of a store: it holds thesis.h5"));
+  EXPECT_PRED2(has, result.err,
+               std::string("s.h5.parts is no folder of a store: it holds thesis.h5"));
   EXPECT_EQ(text_of(folder / "s.h5.parts/thesis.h5"), "mine");
   EXPECT_EQ(calls, 0);
 }

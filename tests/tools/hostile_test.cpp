@@ -118,7 +118,8 @@ TEST(Kills, LoseNoFinishedCase) {
   for (int round = 0; round < rounds(8); ++round) {
     const std::int64_t before = records_in(journal);
     Program sweep(command, folder / "output");
-    const auto delay = std::chrono::milliseconds(std::uniform_int_distribution<int>(1, 400)(random));
+    const auto delay =
+        std::chrono::milliseconds(std::uniform_int_distribution<int>(1, 400)(random));
     const auto deadline = std::chrono::steady_clock::now() + delay;
     // Time that only starts once it has taken something up is spent where it matters.
     while (!sweep.has_ended() && records_in(journal) <= before &&
@@ -271,11 +272,14 @@ TEST(CrashesAtOpening, AreTheFaultOfTheFileThatIsNamed) {
 TEST(CrashesAtOpening, ForVerdictsLeaveTheReport) {
   const Folder folder;
   const std::string cases = folder / "cases.h5", report = folder / "report.json";
-  Program exported({"export", cases, "--implementation=optimized-a2", "nsa_compress_grad"}, folder / "output");
+  Program exported({"export", cases, "--implementation=optimized-a2", "nsa_compress_grad"},
+                   folder / "output");
   ASSERT_EQ(exported.wait(), 0) << exported.output();
   Program check({"check", cases, "--report", report}, folder / "output", CrashAtOpening{"write"});
   EXPECT_EQ(check.wait(), 2);
-  EXPECT_PRED2(has, check.output(), cases + " cannot be read, as if damaged: the process that reads it was ended by SIGSEGV");
+  EXPECT_PRED2(
+      has, check.output(),
+      cases + " cannot be read, as if damaged: the process that reads it was ended by SIGSEGV");
   EXPECT_PRED2(has, check.output(), std::string("no verdict is written into it"));
   ASSERT_TRUE(fs::exists(report));
   EXPECT_PRED2(has, text_of(report), std::string("\"conforms\""));
@@ -285,9 +289,9 @@ TEST(CrashesAtOpening, ForVerdictsLeaveTheReport) {
 /// What a sweep with a store says where the system lets it have little.
 std::string poor_sweep(const Folder& folder, int& code, const std::string& implementation,
                        const std::function<void()>& prepare) {
-  Program sweep({"sweep", "nsa_compress_grad", "--random=0", "--only=--violate=NSAC-C02:",
-                 "--isolated", "--implementation", implementation, "--store", folder / "in/sweep.h5",
-                 "--report", folder / "in/report.json"},
+  Program sweep({"sweep", "nsa_compress_grad", "--random=0",
+                 "--only=--violate=NSAC-C02:", "--isolated", "--implementation", implementation,
+                 "--store", folder / "in/sweep.h5", "--report", folder / "in/report.json"},
                 folder / "output", prepare);
   code = sweep.wait();
   return sweep.output();
@@ -314,10 +318,11 @@ TEST(Poverty, OfFileDescriptorsIsNamed) {
 /// A sound file is called no other thing where only the descriptors to read it are lacking.
 TEST(Poverty, OfFileDescriptorsIsNoFaultOfAFile) {
   const Folder folder;
-  const std::string store = folder / "sweep.h5", cases = folder / "cases.h5", out = folder / "output";
+  const std::string store = folder / "sweep.h5", cases = folder / "cases.h5",
+                    out = folder / "output";
   using Words = std::vector<std::string>;
-  const Words sweeps = {"sweep", "nsa_compress_grad", "--random=0", "--only=--violate=NSAC-C02:",
-                        "--store", store};
+  const Words sweeps = {
+      "sweep", "nsa_compress_grad", "--random=0", "--only=--violate=NSAC-C02:", "--store", store};
   const Words exports = {"export", cases, "--implementation=optimized-a2", "nsa_compress_grad"};
   for (const Words& command : {sweeps, exports}) ASSERT_EQ(Program(command, out).wait(), 0);
   const std::string id = fixtures::Reader(cases).ids().front();
@@ -343,9 +348,8 @@ TEST(Poverty, OfFileDescriptorsIsNoFaultOfAFile) {
 TEST(Poverty, WithoutAFolderForTemporaryFilesIsNamed) {
   const Folder folder;
   int code = 0;
-  const std::string said = poor_sweep(folder, code, "command:true {}", [&] {
-    setenv("TMPDIR", (folder / "none").c_str(), 1);
-  });
+  const std::string said = poor_sweep(folder, code, "command:true {}",
+                                      [&] { setenv("TMPDIR", (folder / "none").c_str(), 1); });
   EXPECT_NE(code, 0);
   EXPECT_NE(code, -1) << said;
   EXPECT_PRED2(has, said, std::string("no folder for temporary files"));
@@ -387,9 +391,9 @@ TEST(Poverty, OfAFolderThatIsLeftChangesNoDestination) {
        .make = [&] { return std::make_unique<Wanderer>(folder / "elsewhere"); },
        .in_process = true});
   fs::current_path(folder / "start");
-  const Answer result =
-      answer(registry, {"sweep", "--only=--violate=NSAC-C02:", "--random=0", "--shrink=1", "--store",
-                        "s.h5", "--report", "r.json", "--html", "p.html", "--junit", "j.xml"});
+  const Answer result = answer(
+      registry, {"sweep", "--only=--violate=NSAC-C02:", "--random=0", "--shrink=1", "--store",
+                 "s.h5", "--report", "r.json", "--html", "p.html", "--junit", "j.xml"});
   const bool went = fs::current_path() != fs::path(folder / "start");
   fs::current_path(here);
   EXPECT_TRUE(went) << result.err;

@@ -29,9 +29,9 @@ const char* const few = "--only=--layout=BSND --dtype=fp32 --batch=2";
 /// The tiled kernel.
 cli::Registry registry() {
   cli::Registry registry;
-  registry.add<Op>({.name = "optimized-a2", .summary = "tiled", .make = [] {
-                      return optimized::flash_attention_score_grad(device::a2());
-                    },
+  registry.add<Op>({.name = "optimized-a2",
+                    .summary = "tiled",
+                    .make = [] { return optimized::flash_attention_score_grad(device::a2()); },
                     .in_process = true});
   return registry;
 }
@@ -210,8 +210,9 @@ std::size_t lines_of(const std::string& path) {
 TEST(Resume, KillsAtAnyMomentLoseNothingThatWasFinished) {
   const Folder folder;
   const std::string journal = folder / "s.h5.parts/journal.jsonl";
-  std::vector<std::string> line = {"sweep", std::string(Op::name), plugin("naive"), few,
-                                   "--store", folder / "s.h5", "--report", folder / "r.json"};
+  std::vector<std::string> line = {
+      "sweep",   std::string(Op::name), plugin("naive"), few,
+      "--store", folder / "s.h5",       "--report",      folder / "r.json"};
   const Json whole = reports({plugin("naive"), few});
   std::set<std::string> judged;  // what is skipped costs nothing and is not kept
   for (const Json& one : whole)

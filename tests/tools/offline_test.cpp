@@ -132,9 +132,9 @@ TEST(Offline, CasesWithoutTensorsOfOneCallAreNotExported) {
   std::string flags = conformance::command_line(relations.front());
   flags.erase(0, Op::name.size());
   EXPECT_PRED2(has, refused(flags), std::string("compares several runs"));
-  const Answer planned = answer(registry_of({"flash_like"}),
-                                {"export", folder / "x.h5", "--recipe-only",
-                                 "--only=relation=split_batch"});
+  const Answer planned =
+      answer(registry_of({"flash_like"}),
+             {"export", folder / "x.h5", "--recipe-only", "--only=relation=split_batch"});
   EXPECT_EQ(planned.code, 2);
   std::smatch told;
   const std::regex counts("leaves out ([0-9]+) of ([0-9]+) cases");

@@ -61,15 +61,16 @@ TEST(OpenQuestion, WhatUpstreamAloneForbidsCanBeAskedForWithoutIt) {
     EXPECT_TRUE(open.out.starts_with("not_applicable")) << open.out << open.err;
     EXPECT_PRED2(has, open.out, std::string("upstream's alone: FAG-C78"));
   }
-  const Answer accepted =
-      answer(registry_of({"flash_like"}), words("run flash_attention_score_grad --seq_q=3 --seq_kv=3 " +
-                                                untyped + " --upstream=off"));
+  const Answer accepted = answer(
+      registry_of({"flash_like"}),
+      words("run flash_attention_score_grad --seq_q=3 --seq_kv=3 " + untyped + " --upstream=off"));
   EXPECT_TRUE(accepted.out.starts_with("conforms")) << accepted.out << accepted.err;
   EXPECT_PRED2(has, accepted.out, std::string("accepted; upstream's alone: FAG-C78"));
 }
 
 TEST(OpenQuestion, AViolationOfWhatIsSwitchedOffIsReportedAndNoMore) {
-  const std::string line = "run flash_attention_score_grad --surface=g2 --track=phase1 --violate=FAG-C78:two";
+  const std::string line =
+      "run flash_attention_score_grad --surface=g2 --track=phase1 --violate=FAG-C78:two";
   const Answer bound = answer(registry_of({"flash_like"}), words(line));
   EXPECT_TRUE(bound.out.starts_with("accepted_wrongly")) << bound.out << bound.err;
   const Answer open = answer(registry_of({"flash_like"}), words(line + " --upstream=off"));

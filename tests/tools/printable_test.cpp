@@ -84,8 +84,8 @@ void expect_quiet(const std::string& text, const std::string& what) {
 TEST(Printable, AKernelThatShoutsIsQuoted) {
   const Folder folder;
   const Answer sweep =
-      answer(shouting(), {"sweep", "--only=--violate=NSAC-C0", "--random=0", "--shrink=1", "--report",
-                          folder / "r.json", "--html", folder / "p.html", "--junit",
+      answer(shouting(), {"sweep", "--only=--violate=NSAC-C0", "--random=0", "--shrink=1",
+                          "--report", folder / "r.json", "--html", folder / "p.html", "--junit",
                           folder / "j.xml", "--store", folder / "s.h5"});
   EXPECT_EQ(sweep.code, 1) << sweep.err;
   expect_quiet(sweep.out, "output");
@@ -104,7 +104,8 @@ TEST(Printable, AKernelThatShoutsIsQuoted) {
 
 TEST(Printable, AReportOfSomebodyElseIsQuoted) {
   const Folder folder;
-  answer(shouting(), {"sweep", "--only=--violate=NSAC-C02:", "--random=0", "--report", folder / "r.json"});
+  answer(shouting(),
+         {"sweep", "--only=--violate=NSAC-C02:", "--random=0", "--report", folder / "r.json"});
   auto report = nlohmann::json::parse(text_of(folder / "r.json"));
   for (auto& one : report["cases"]) {
     one["findings"][0]["text"] = "\x1b[2J\xe2\x80\xae";

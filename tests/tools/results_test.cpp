@@ -66,8 +66,8 @@ TEST(Results, AReportSurvivesItsJson) {
 
 TEST(Results, AReportOfAnEarlierVersionLacksTheMembersThatWereAddedSince) {
   std::string json = conformance::to_json(example());
-  for (const std::string member : {"\"rows_due\":5,", "\"rows_blind\":1,", "\"rows_summed\":6,",
-                                   "\"worst_tile\":0.25,"}) {
+  for (const std::string member :
+       {"\"rows_due\":5,", "\"rows_blind\":1,", "\"rows_summed\":6,", "\"worst_tile\":0.25,"}) {
     const auto at = json.find(member);
     ASSERT_NE(at, std::string::npos) << member << json;
     json.erase(at, member.size());

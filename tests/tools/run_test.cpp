@@ -30,8 +30,9 @@ TEST(Run, EveryListedShapeOfMaskAndBiasCanBeAskedFor) {
       "run flash_attention_score_grad --layout=TND --surface=u1 --heads_q=2 --heads_kv=1 "
       "--lengths_q=5,9 --lengths_kv=8,7 ";
   for (const char* const shapes :
-       {"--pse_shift=BNSS", "--pse_shift=BN1S", "--pse_shift=1NSS", "--sparse_mode=1 --atten_mask=B1SS",
-        "--sparse_mode=1 --atten_mask=BNSS", "--sparse_mode=2 --atten_mask=compressed_11SS",
+       {"--pse_shift=BNSS", "--pse_shift=BN1S", "--pse_shift=1NSS",
+        "--sparse_mode=1 --atten_mask=B1SS", "--sparse_mode=1 --atten_mask=BNSS",
+        "--sparse_mode=2 --atten_mask=compressed_11SS",
         "--sparse_mode=3 --atten_mask=compressed_B1SS",
         "--sparse_mode=6 --prefix=4,2 --atten_mask=compressed_BNSS"}) {
     const Answer result = answer(registry, words(packed + shapes));

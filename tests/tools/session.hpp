@@ -45,8 +45,8 @@ inline cli::Registry registry_of(const std::vector<std::string>& names) {
   for (const std::string& name : names)
     for (const auto& specimen : mutants::specimens<spec::FlashAttentionScoreGrad>())
       if (specimen.name == name)
-        registry.add<Op>({.name = name, .summary = specimen.bug, .make = specimen.make,
-                          .in_process = true});
+        registry.add<Op>(
+            {.name = name, .summary = specimen.bug, .make = specimen.make, .in_process = true});
   return registry;
 }
 

@@ -35,8 +35,7 @@ std::int64_t number(const Json& report, const char* field) {
 }
 
 TEST(Shrink, APrefixOffByOneNeedsOneSequenceAndFewKeys) {
-  const Json json =
-      shrunk("prefix_one_more", std::string("flash_attention_score_grad ") + packed);
+  const Json json = shrunk("prefix_one_more", std::string("flash_attention_score_grad ") + packed);
   const Json& smallest = json["shrunk"];
   EXPECT_EQ(json["end"], "smallest");
   for (const char* field : {"batch", "heads_q", "heads_kv", "head_dim"})
@@ -71,7 +70,8 @@ TEST(Shrink, BothLinesReplayTheFailure) {
 }
 
 TEST(Shrink, IsDeterministic) {
-  const Json once = shrunk("last_batch_skipped", padded), again = shrunk("last_batch_skipped", padded);
+  const Json once = shrunk("last_batch_skipped", padded),
+             again = shrunk("last_batch_skipped", padded);
   EXPECT_EQ(once["shrunk"]["command_line"], again["shrunk"]["command_line"]);
   EXPECT_EQ(once["runs"], again["runs"]);
 }
@@ -107,7 +107,8 @@ conformance::CaseJudge<Op> judge(std::function<bool(const FlashCase&)> fails) {
 
 FlashCase packed_case() { return conformance::parse_case<Op>(words(packed)); }
 
-conformance::Shrunk<Op> search(const FlashCase& c, const std::function<bool(const FlashCase&)>& fails,
+conformance::Shrunk<Op> search(const FlashCase& c,
+                               const std::function<bool(const FlashCase&)>& fails,
                                const conformance::ShrinkBudget& budget = {}) {
   const auto asked = judge(fails);
   return conformance::shrink(c, asked(c), asked, budget);
@@ -119,7 +120,8 @@ TEST(ShrinkSearch, FindsTheEdgeOfWhatFails) {
   };
   const auto found = search(packed_case(), fails);
   EXPECT_EQ(conformance::command_line(found.smallest),
-            "flash_attention_score_grad --seq_q=5 --seq_kv=29 --head_dim=17 --head_dim_v=1 --scale_value=1");
+            "flash_attention_score_grad --seq_q=5 --seq_kv=29 --head_dim=17 --head_dim_v=1 "
+            "--scale_value=1");
   EXPECT_EQ(found.end, conformance::ShrinkEnd::smallest);
 }
 
@@ -187,10 +189,10 @@ TEST(ShrinkSearch, SaysWhichBudgetEndedIt) {
 }
 
 TEST(ShrinkSearch, AnotherKindOfFailureIsNotFollowed) {
-  EXPECT_TRUE(conformance::same_failure(Verdict::nonconformant_statistical,
-                                        Verdict::nonconformant_proven));
-  EXPECT_FALSE(conformance::same_failure(Verdict::nonconformant_proven,
-                                         Verdict::nonconformant_statistical));
+  EXPECT_TRUE(
+      conformance::same_failure(Verdict::nonconformant_statistical, Verdict::nonconformant_proven));
+  EXPECT_FALSE(
+      conformance::same_failure(Verdict::nonconformant_proven, Verdict::nonconformant_statistical));
   EXPECT_FALSE(conformance::same_failure(Verdict::nonconformant_proven, Verdict::crash));
   EXPECT_FALSE(conformance::same_failure(Verdict::crash, Verdict::rejected_wrongly));
   EXPECT_THROW(search(packed_case(), [](const FlashCase&) { return false; }),

@@ -37,9 +37,9 @@ class Counting final : public spec::Implementation<Op> {
 cli::Registry counting(std::int64_t& checks, std::int64_t at, std::function<void()> then) {
   cli::Registry registry;
   registry.add<Op>(
-      {.name = "counting", .summary = "accepts everything", .make = [&checks, at, then] {
-         return std::make_unique<Counting>(checks, at, then);
-       },
+      {.name = "counting",
+       .summary = "accepts everything",
+       .make = [&checks, at, then] { return std::make_unique<Counting>(checks, at, then); },
        .in_process = true});
   return registry;
 }
@@ -147,8 +147,8 @@ TEST(Report, HoldsWhatItsSchemaSays) {
 TEST(Sweep, ShrinksItsFirstFailuresAndReportsBothLines) {
   const Folder folder;
   const cli::Registry registry = registry_of({"all_zeros"});
-  const std::vector<std::string> line = {"sweep", "--random=0", "--only=seq_q=1 ", "--budget=1s",
-                                         "--report", folder / "r.json"};
+  const std::vector<std::string> line = {"sweep",       "--random=0", "--only=seq_q=1 ",
+                                         "--budget=1s", "--report",   folder / "r.json"};
   const auto with = [&](const std::string& flag) {
     auto all = line;
     all.push_back(flag);

@@ -59,8 +59,9 @@ TEST(Sweep, SkipsWhatDoesNotApplyWithoutAskingOrStoring) {
   EXPECT_GT(report["cases"].size(), 500u);
   EXPECT_EQ(report["summary"]["verdicts"]["not_applicable"], report["cases"].size());
   EXPECT_TRUE(fixtures::Reader(folder / "s.h5").ids().empty());
-  EXPECT_PRED2(has, result.out, std::to_string(report["cases"].size()) +
-                                    " the implementation does not offer to check arguments");
+  EXPECT_PRED2(has, result.out,
+               std::to_string(report["cases"].size()) +
+                   " the implementation does not offer to check arguments");
 }
 
 /// Asks for a stop after some runs, as a budget that is spent would end the sweep there.
@@ -81,9 +82,9 @@ class Stopping final : public Wrapped {
 Json judged_within(int runs, cli::Registry others, const std::string& only = "") {
   const Folder folder;
   std::atomic<bool> stop = false;
-  others.add<Op>({.name = "wrapped", .summary = "stops", .make = [&stop, runs] {
-                    return std::make_unique<Stopping>(stop, runs);
-                  },
+  others.add<Op>({.name = "wrapped",
+                  .summary = "stops",
+                  .make = [&stop, runs] { return std::make_unique<Stopping>(stop, runs); },
                   .in_process = true});
   std::vector<std::string> line = {"sweep", "--report", folder / "r.json"};
   if (!only.empty()) line.push_back("--only=" + only);
@@ -107,10 +108,8 @@ TEST(Sweep, ABudgetIsSharedByTheOperators) {
   cli::Registry others;
   for (const auto& specimen : mutants::specimens<Compress>())
     if (specimen.healthy && others.implementations<Compress>().empty())
-      others.add<Compress>({.name = "wrapped",
-                            .summary = "healthy",
-                            .make = specimen.make,
-                            .in_process = true});
+      others.add<Compress>(
+          {.name = "wrapped", .summary = "healthy", .make = specimen.make, .in_process = true});
   const Json cases = judged_within(3, others, "--track=a");
   std::map<std::string, int> judged;
   for (const Json& one : cases) ++judged[one["operator"]];

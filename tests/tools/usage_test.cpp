@@ -6,7 +6,6 @@
 #include "assay/conformance/properties.hpp"
 #include "assay/conformance/record.hpp"
 #include "assay/conformance/sampling.hpp"
-
 #include "session.hpp"
 
 namespace assay::tests {
@@ -65,7 +64,8 @@ TEST(Usage, FieldsThatNoCallCanBeMadeOfAreNamed) {
   expect_usage(packed + "--lengths_q=2x4 --batch=3", {"--batch=3", "2, which --lengths_q implies"});
   expect_usage("run flash_attention_score_grad --sparse_mode=6 --atten_mask=compressed",
                {"--prefix=:", "batch, which is 1; these are 0"});
-  expect_usage("run flash_attention_score_grad --head_dim_rope=8", {"--head_dim_rope=8", "0 with surface g1"});
+  expect_usage("run flash_attention_score_grad --head_dim_rope=8",
+               {"--head_dim_rope=8", "0 with surface g1"});
   expect_usage("run flash_attention_score_grad --q_start_idx=3", {"--q_start_idx=3", "surface g1"});
 }
 
@@ -78,7 +78,8 @@ TEST(Usage, AViolationThatBreaksNothingIsRefused) {
 
 TEST(Usage, ARelationAndItsTrackComeTogether) {
   expect_usage("run flash_attention_score_grad --relation=split_batch", {"--track=relation"});
-  expect_usage("run flash_attention_score_grad --track=relation", {"--relation=NAME", "split_batch"});
+  expect_usage("run flash_attention_score_grad --track=relation",
+               {"--relation=NAME", "split_batch"});
   expect_usage("run flash_attention_score_grad --track=relation --relation=splits",
                {"--relation=splits", "split_batch"});
   expect_usage("run flash_attention_score_grad --track=relation --relation=concatenate_rope",
@@ -161,7 +162,8 @@ TEST(List, JsonHoldsEveryKind) {
   cli::for_each_operator([&]<class AnyOp> { rows += AnyOp::constraints().size(); });
   EXPECT_EQ(json["rows"].size(), rows);
   EXPECT_EQ(json["implementations"][1]["implementation"], "ascend_like");
-  for (const char* kind : {"operators", "surfaces", "profiles", "patterns", "properties", "presets"})
+  for (const char* kind :
+       {"operators", "surfaces", "profiles", "patterns", "properties", "presets"})
     EXPECT_FALSE(json[kind].empty()) << kind;
 }
 
@@ -171,8 +173,9 @@ TEST(List, CoverageTellsApartWhatRowsForbidAndWhatIsTooLarge) {
   const auto registry = registry_of({"flash_like"});
   const auto json = nlohmann::ordered_json::parse(answer(registry, words(line + " --json")).out);
   std::string text = answer(registry, words(line)).out;
-  const std::regex counts("on the axes: ([0-9]+); rows forbid ([0-9]+), ([0-9]+) are left out for "
-                          "their size, [0-9]+ of the ([0-9]+) that are asked for are covered");
+  const std::regex counts(
+      "on the axes: ([0-9]+); rows forbid ([0-9]+), ([0-9]+) are left out for "
+      "their size, [0-9]+ of the ([0-9]+) that are asked for are covered");
   std::int64_t too_large = 0;
   for (const auto& [of, coverage] : json.items()) {
     std::smatch told;
@@ -207,7 +210,8 @@ TEST(Explain, TellsWhereARowAppliesAndHowItIsBroken) {
     const std::size_t line = result.out.find("assay run ");
     ASSERT_NE(line, std::string::npos) << result.out;
     const Answer tried = answer(registry_of({"no_checks"}), words(result.out.substr(line + 6)));
-    EXPECT_TRUE(tried.out.starts_with("accepted_wrongly") || tried.out.starts_with("not_applicable"))
+    EXPECT_TRUE(tried.out.starts_with("accepted_wrongly") ||
+                tried.out.starts_with("not_applicable"))
         << tried.out << tried.err;
     return;
   }

@@ -40,7 +40,9 @@ inline void spoil(Op::Outputs& outputs) {
 inline cli::Registry registry_with(
     std::function<std::unique_ptr<spec::Implementation<Op>>()> make) {
   cli::Registry registry;
-  registry.add<Op>({.name = "wrapped", .summary = "healthy and more", .make = std::move(make),
+  registry.add<Op>({.name = "wrapped",
+                    .summary = "healthy and more",
+                    .make = std::move(make),
                     .in_process = true});
   return registry;
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "assay/conformance/listeners.hpp"
 #include "assay/conformance/printable.hpp"
@@ -52,7 +52,8 @@ class FileJudge {
   Judged judge(const std::string& name, const fixtures::Actual& actual) {
     if (!actual.fault.empty()) throw UsageError(actual.fault);
     if (const auto reason = without_tensors(case_))
-      throw UsageError(fmt::format("{}:/cases/{}/actual/{}: {}", options_.file, record_.id, name, *reason));
+      throw UsageError(
+          fmt::format("{}:/cases/{}/actual/{}: {}", options_.file, record_.id, name, *reason));
     try {
       return judged(name, actual);
     } catch (const std::invalid_argument& error) {
@@ -64,9 +65,9 @@ class FileJudge {
  private:
   Judged judged(const std::string& name, const fixtures::Actual& actual) {
     const spec::DType io = case_.problem.dtype;
-    const spec::NumericsProfile numerics = actual.profile.empty()
-                                               ? spec::numerics_from_text(options_.numerics, io, Op::name)
-                                               : conformance::profile_from_json(actual.profile, io, Op::name);
+    const spec::NumericsProfile numerics =
+        actual.profile.empty() ? spec::numerics_from_text(options_.numerics, io, Op::name)
+                               : conformance::profile_from_json(actual.profile, io, Op::name);
     if (const auto reason = other_inputs(numerics)) return not_applicable(name, *reason);
     Judged result{
         .report = examination_.judge(conformance::outputs_from(case_, actual.outputs), numerics),
@@ -95,22 +96,25 @@ class FileJudge {
     return result;
   }
 
-  /// Why the stored inputs are not those that the case has for this profile: only exact cases depend on it.
-  /// Errors: std::invalid_argument where they cannot depend on it, that is, where the file was changed.
+  /// Why the stored inputs are not those that the case has for this profile: only exact cases
+  /// depend on it.
+  /// Errors: std::invalid_argument where they cannot depend on it, that is, where the file was
+  ///         changed.
   std::optional<std::string> other_inputs(const spec::NumericsProfile& numerics) {
     const auto inputs = conformance::named_tensors(examination_.inputs(numerics));
     for (const auto& [name, tensor] : inputs) {
       const auto stored = record_.digests.find(name);
       if (stored != record_.digests.end() && stored->second != fixtures::digest(tensor))
-        return mismatch(fmt::format("input '{}' has digest {}, the replay line makes one of {}", name,
-                                    stored->second, fixtures::digest(tensor)));
+        return mismatch(fmt::format("input '{}' has digest {}, the replay line makes one of {}",
+                                    name, stored->second, fixtures::digest(tensor)));
     }
     return std::nullopt;
   }
 
   std::string mismatch(const std::string& what) const {
     if (case_.track == conformance::Track::bound) throw std::invalid_argument(what);
-    return what + " for the profile of the outputs: export with --numerics for what the kernel declares";
+    return what +
+           " for the profile of the outputs: export with --numerics for what the kernel declares";
   }
 
   void settle_determinism(const std::string& name, const fixtures::Actual& actual,
@@ -191,7 +195,8 @@ void judge_case(const Options& options, fixtures::CaseRecord record, Verdicts& v
   }
 }
 
-/// What a case must hold, by its replay line. Errors: those of a line that is none, and StoreError for a damaged case.
+/// What a case must hold, by its replay line. Errors: those of a line that is none, and StoreError
+/// for a damaged case.
 fixtures::Expectation expectation(const Options& options, const fixtures::CaseRecord& head) {
   const std::string where = fmt::format("{}:/cases/{}", options.file, head.id);
   if (head.operator_name.empty()) throw UsageError(where + " names no operator");
@@ -217,13 +222,13 @@ Verdicts judge_file(const Options& options) {
       fixtures::CaseRecord record = reading([&] { return reader.read(id, expect); });
       if (record.actual.empty()) continue;
       const std::string name = record.operator_name;
-      with_operators(name,
-                     [&]<class Op> { judge_case<Op>(options, std::move(record), verdicts); });
+      with_operators(name, [&]<class Op> { judge_case<Op>(options, std::move(record), verdicts); });
     } catch (const UsageError& error) {
       refuse(unread, options.implementation, error.what(), verdicts);
     } catch (const std::invalid_argument& error) {
       refuse(unread, options.implementation,
-             fmt::format("{}:/cases/{}, attribute command: {}", options.file, id, error.what()), verdicts);
+             fmt::format("{}:/cases/{}, attribute command: {}", options.file, id, error.what()),
+             verdicts);
     }
   }
   return verdicts;
@@ -301,7 +306,8 @@ Command check_command() {
                 ->required();
             app.add_option("--implementation", options->implementation,
                            "judge only the outputs of this one");
-            app.add_option("--numerics", options->numerics, "preset, or PRESET,field=value, for outputs without a profile");
+            app.add_option("--numerics", options->numerics,
+                           "preset, or PRESET,field=value, for outputs without a profile");
             app.add_option("--report", options->report, "report as JSON");
             app.add_option("--html", options->html, "report as one page with pictures");
             app.add_option("--junit", options->junit, "report as JUnit XML");

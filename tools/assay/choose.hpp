@@ -106,8 +106,8 @@ std::string implementation_name(const Registry& registry, const ImplementationFl
   return is_foreign<Op>(registry, flags.name) ? flags.name : chosen<Op>(registry, flags).name;
 }
 
-/// In this process, fenced. Errors: UsageError for an unknown name, or threads for an implementation that cannot be told;
-/// those of `open`.
+/// In this process, fenced. Errors: UsageError for an unknown name, or threads for an
+/// implementation that cannot be told; those of `open`.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> make_here(const Registry& registry,
                                                     const ImplementationFlags& flags) {
@@ -139,7 +139,8 @@ inline void tell_in_process(const ImplementationFlags& flags, std::ostream& err)
 /// What one call may take. Errors: UsageError.
 adapters::WorkerLimits limits(const ImplementationFlags& flags);
 
-/// Where the flags say: here, or in a worker. Errors: as `make_here`, but UsageError for what cannot be opened.
+/// Where the flags say: here, or in a worker. Errors: as `make_here`, but UsageError for what
+/// cannot be opened.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& registry,
                                                               const ImplementationFlags& flags) {

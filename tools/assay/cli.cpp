@@ -152,7 +152,8 @@ int main(int argc, char** argv, const Registry& registry) {
                         .program = program_name(argc, argv)};
   std::atexit(refuse_exit);
   std::at_quick_exit(refuse_exit);
-  is_at_work = words.empty() || words.front() != worker_command_name;  // a worker's exit is told by its judge
+  is_at_work = words.empty() ||
+               words.front() != worker_command_name;  // a worker's exit is told by its judge
   const ExitCode code = execute(words, context);
   is_at_work = false;
   std::cout.flush();

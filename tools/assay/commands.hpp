@@ -17,8 +17,8 @@ Command report_command();
 Command worker_command();
 
 inline std::vector<Command> built_in_commands() {
-  return {list_command(),   explain_command(), run_command(),   sweep_command(),
-          shrink_command(), export_command(),  check_command(), report_command(), worker_command()};
+  return {list_command(),   explain_command(), run_command(),    sweep_command(), shrink_command(),
+          export_command(), check_command(),   report_command(), worker_command()};
 }
 
 }  // namespace assay::cli

@@ -31,11 +31,11 @@ void require_folder(const Destination& destination, const fs::path& file) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
-    throw refusal(destination, fmt::format("cannot be written: {}: {}", folder.string(),
-                                           error.message()));
+    throw refusal(destination,
+                  fmt::format("cannot be written: {}: {}", folder.string(), error.message()));
   if (access(folder.c_str(), W_OK | X_OK) != 0)
-    throw refusal(destination, fmt::format("cannot be written: no file can be made in {}",
-                                           folder.string()));
+    throw refusal(destination,
+                  fmt::format("cannot be written: no file can be made in {}", folder.string()));
 }
 
 void require_text(const Destination& destination) {
@@ -85,8 +85,8 @@ void require_writable(const std::vector<Destination>& texts,
   for (std::size_t k = 0; k < files.size(); ++k)
     for (std::size_t earlier = 0; earlier < k; ++earlier)
       if (are_one(files[k], files[earlier]))
-        throw refusal(files[k], fmt::format("{} is, too; each needs a file of its own",
-                                            files[earlier].flag));
+        throw refusal(files[k],
+                      fmt::format("{} is, too; each needs a file of its own", files[earlier].flag));
 }
 
 void require_case_file(const Destination& file, fixtures::CaseFileKind kind) {

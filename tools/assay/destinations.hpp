@@ -17,8 +17,8 @@ struct Destination {
   std::string path;
 };
 
-/// What is asked of the files of a command before it computes anything: no text goes to a folder, or
-/// where nothing can be written, and no two of them are one file. Makes missing folders.
+/// What is asked of the files of a command before it computes anything: no text goes to a folder,
+/// or where nothing can be written, and no two of them are one file. Makes missing folders.
 /// Errors: UsageError naming the flag, its value and what is in the way.
 /// `texts`: "-" is standard output, of one of them. `others`: files of cases, or inputs.
 void require_writable(const std::vector<Destination>& texts,

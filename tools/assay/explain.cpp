@@ -46,12 +46,13 @@ void print(const spec::Constraint<Op>& row, const Context& context) {
   for (const spec::Side side : row.sides) sides.emplace_back(spec::to_string(side));
   for (const std::string_view id : row.implies) implied.emplace_back(id);
   out << fmt::format("{}\n  {}\n  source:   {}, {}\n  standing: {}\n  sides:    {}\n", row.id,
-                     row.statement, row.source.document, row.source.section,
-                     standing_text(row), joined(sides));
+                     row.statement, row.source.document, row.source.section, standing_text(row),
+                     joined(sides));
   out << fmt::format("  speaks of {}\n",
                      use.surfaces.empty() ? "no planned call" : joined(use.surfaces));
   if (!row.notes.empty())
-    out << fmt::format("  notes:    {} (contradictions and open points of the documents)\n", row.notes);
+    out << fmt::format("  notes:    {} (contradictions and open points of the documents)\n",
+                       row.notes);
   if (!implied.empty()) out << "  implies:  " << joined(implied) << '\n';
   if (row.has(spec::Side::reject)) out << "  refusal:  " << refusal_text(row.status) << '\n';
   if (!row.reason.empty()) out << "  not exercised: " << row.reason << '\n';
@@ -88,11 +89,12 @@ bool explain_property(const std::string& name, const Context& context) {
     for (const conformance::Property& property : conformance::properties<Op>()) {
       if (property.name != name) continue;
       found = true;
-      out << fmt::format("{}\n  {}\n  holds for: {}\n  agreement: {}\n", property.name, property.sentence,
-                         property.domain,
-                         property.agreement == "bits"
-                             ? "every bit where the kernel declares a fixed order, else within the tolerances"
-                             : "within the sum of the tolerances of the runs");
+      out << fmt::format(
+          "{}\n  {}\n  holds for: {}\n  agreement: {}\n", property.name, property.sentence,
+          property.domain,
+          property.agreement == "bits"
+              ? "every bit where the kernel declares a fixed order, else within the tolerances"
+              : "within the sum of the tolerances of the runs");
       for (const auto& c : planned<Op>())
         if (c.relation == name)
           out << fmt::format("  {} run {}\n", context.program, conformance::command_line(c));
@@ -109,12 +111,11 @@ ExitCode explain_stored(const Options& options, const Context& context) {
     throw UsageError(fmt::format("{} has no case '{}' (it holds {} cases)", options.store,
                                  options.id, ids.size()));
   const fixtures::CaseRecord record = reading([&] { return reader.read(options.id); });
-  context.out << fmt::format("case {}\n  {} run {}\n  {}\n", record.id, context.program,
-                             record.command,
-                             record.inputs.empty()
-                                 ? "stored as a recipe: inputs are rebuilt from the line"
-                                 : fmt::format("stored with {} inputs, {} outputs of the reference",
-                                               record.inputs.size(), record.expected.size()));
+  context.out << fmt::format(
+      "case {}\n  {} run {}\n  {}\n", record.id, context.program, record.command,
+      record.inputs.empty() ? "stored as a recipe: inputs are rebuilt from the line"
+                            : fmt::format("stored with {} inputs, {} outputs of the reference",
+                                          record.inputs.size(), record.expected.size()));
   for (const auto& [implementation, json] : record.verdicts) {
     context.out << '\n';
     try {
@@ -143,7 +144,9 @@ Command explain_command() {
           .summary = "print one documented row and where it was read, a relation, or a stored case",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<Options>();
-            app.add_option("id", options->id, "id of a row such as FAG-C20, name of a relation, or id of a stored case")
+            app.add_option(
+                   "id", options->id,
+                   "id of a row such as FAG-C20, name of a relation, or id of a stored case")
                 ->required();
             app.add_option("--store", options->store, "file in which the case lies");
             return [options](const Context& context) { return explain(*options, context); };

@@ -57,8 +57,9 @@ struct Written {
 template <class Op>
 Chosen<Op> chosen_cases(const Options& options) {
   constexpr std::int64_t unlimited = std::int64_t{1} << 40;
-  const std::int64_t largest =
-      options.limit().empty() ? unlimited : integer_value("--largest", options.limit(), 1, unlimited);
+  const std::int64_t largest = options.limit().empty()
+                                   ? unlimited
+                                   : integer_value("--largest", options.limit(), 1, unlimited);
   Chosen<Op> chosen;
   Planned<Op> planned = planned_cases<Op>(options.plan);
   chosen.only = planned.left_out;
@@ -76,9 +77,11 @@ Chosen<Op> chosen_cases(const Options& options) {
 /// What becomes of a case that has no exact inputs for the profile.
 enum class Inexact { left_out, recipe, refused };
 
-/// What a file holds of a case; nothing where it is left out. Errors: UsageError where it is refused.
+/// What a file holds of a case; nothing where it is left out. Errors: UsageError where it is
+/// refused.
 template <class Op>
-std::optional<fixtures::CaseRecord> record_of(const Options& options, const conformance::Case<Op>& c,
+std::optional<fixtures::CaseRecord> record_of(const Options& options,
+                                              const conformance::Case<Op>& c,
                                               const Recorder<Op>* implementation, Inexact inexact) {
   try {
     return stored_case(c,
@@ -152,8 +155,8 @@ std::int64_t write_cases(const Options& options, const std::vector<conformance::
     if (implementation && has_inputs && !implementation->unsupported(conformance::call_of(c))) try {
         add_actual(*record, c, *implementation);
       } catch (const std::exception& failure) {
-        context.err << fmt::format("{} made nothing of {}: {}\n", implementation->name(), record->command,
-                                   conformance::printable(failure.what()));
+        context.err << fmt::format("{} made nothing of {}: {}\n", implementation->name(),
+                                   record->command, conformance::printable(failure.what()));
       }
     writer.write(*record);
     progress.show(fmt::format("{} of {} cases of {}", ++written, cases.size(), Op::name));
@@ -171,7 +174,8 @@ ExitCode export_plan(const Options& options, const Context& context) {
   ExportSize size(options.contents(), !options.implementation.empty());
   std::vector<std::function<std::int64_t(fixtures::Writer&)>> parts;
   for_each_operator([&]<class Op> {
-    if (!options.implementation.empty() && !is_registered<Op>(context.registry, options.implementation) &&
+    if (!options.implementation.empty() &&
+        !is_registered<Op>(context.registry, options.implementation) &&
         !is_foreign<Op>(context.registry, options.implementation))
       return;
     auto chosen = std::make_shared<Chosen<Op>>(chosen_cases<Op>(options));
@@ -189,10 +193,10 @@ ExitCode export_plan(const Options& options, const Context& context) {
   require_cases(planned, sum.only, options.plan);
   tell_left_out(planned, sum.only, options.plan, context.err);
   if (sum.cases == 0)
-    throw UsageError(
-        fmt::format("nothing to export: {} cases check arguments, {} compare runs, {} are larger than "
-                    "--largest={}",
-                    sum.calls, sum.relations, sum.large, options.limit()));
+    throw UsageError(fmt::format(
+        "nothing to export: {} cases check arguments, {} compare runs, {} are larger than "
+        "--largest={}",
+        sum.calls, sum.relations, sum.large, options.limit()));
   tell_size(sum.cases, size, context.err);
   fixtures::Writer writer(options.file);
   std::int64_t written = 0;
@@ -201,7 +205,8 @@ ExitCode export_plan(const Options& options, const Context& context) {
   print_written(options, written, context.out);
   const std::string limit = options.limit();
   context.out << fmt::format(
-      "left out: {} cases that only check arguments, {} that compare several runs, {} {}, {} without "
+      "left out: {} cases that only check arguments, {} that compare several runs, {} {}, {} "
+      "without "
       "exact inputs for the profile\n",
       sum.calls, sum.relations, sum.large,
       limit.empty() ? "as too large" : "larger than --largest=" + limit, sum.cases - written);
@@ -263,24 +268,28 @@ void require_no_plan(const CLI::App& app) {
   for (const char* flag :
        {"--only", "--largest", "--seed", "--random", "--product", "--upstream", "--full"})
     if (app.count(flag) > 0)
-      throw UsageError(fmt::format("{} chooses among the cases of a plan, and --lines names the "
-                                   "cases; only one of both",
-                                   flag));
+      throw UsageError(
+          fmt::format("{} chooses among the cases of a plan, and --lines names the "
+                      "cases; only one of both",
+                      flag));
 }
 
 Action declare(CLI::App& app, const Registry&) {
   const auto options = std::make_shared<Options>();
   app.add_option("file", options->file, "HDF5 file that is written")->required();
-  app.add_option("--lines", options->lines,
-                 "text file with the replay lines of the cases, one a line, instead of a plan; one without "
-                 "exact inputs for the profile becomes a recipe");
+  app.add_option(
+      "--lines", options->lines,
+      "text file with the replay lines of the cases, one a line, instead of a plan; one without "
+      "exact inputs for the profile becomes a recipe");
   app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
-  app.add_option("--numerics", options->numerics,
-                 "profile whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
+  app.add_option(
+      "--numerics", options->numerics,
+      "profile whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
   app.add_option("--implementation", options->implementation,
                  "also store what this implementation makes of the cases");
-  app.add_option("--largest", options->largest,
-                 "largest number of query and key elements of a case; 1048576, with --recipe-only none");
+  app.add_option(
+      "--largest", options->largest,
+      "largest number of query and key elements of a case; 1048576, with --recipe-only none");
   options->plan.declare(app);
   std::vector<std::pair<std::string, Action>> actions;
   for_each_operator([&]<class Op> {

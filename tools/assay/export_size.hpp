@@ -73,8 +73,7 @@ class ExportSize {
     if (name == "atten_mask" && elements >= compressed &&
         !masks_.emplace(input.dtype, input.shape, input.strides).second)
       return;
-    const bool dense =
-        input.offset == 0 && input.strides == spec::contiguous_strides(input.shape);
+    const bool dense = input.offset == 0 && input.strides == spec::contiguous_strides(input.shape);
     const std::int64_t stored =
         dense ? 0 : spec::storage_elements(input.shape, input.strides, input.offset);
     bytes_ += spec::size_of(input.dtype) * (elements + stored);

@@ -51,7 +51,8 @@ Listing rows(const Registry&, spec::Upstream upstream) {
       std::string sides;
       for (const spec::Side side : row.sides)
         sides += fmt::format("{}{}", sides.empty() ? "" : "+", spec::to_string(side));
-      listing.rows.push_back({std::string(row.id), standing_text(row), sides, std::string(row.statement)});
+      listing.rows.push_back(
+          {std::string(row.id), standing_text(row), sides, std::string(row.statement)});
     }
   });
   return listing;
@@ -61,8 +62,8 @@ Listing profiles(const Registry&, spec::Upstream) {
   Listing listing{.head = {"name", "operator", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
     for (const conformance::InputProfile& profile : conformance::profiles<Op>())
-      listing.rows.push_back({std::string(profile.name), std::string(Op::name),
-                              std::string(profile.sentence)});
+      listing.rows.push_back(
+          {std::string(profile.name), std::string(Op::name), std::string(profile.sentence)});
   });
   return listing;
 }
@@ -83,8 +84,8 @@ Listing properties(const Registry&, spec::Upstream) {
   for_each_operator([&]<class Op> {
     for (const conformance::Property& property : conformance::properties<Op>())
       listing.rows.push_back({std::string(property.name), std::string(Op::name),
-                              std::string(property.agreement),
-                              std::string(property.domain), std::string(property.sentence)});
+                              std::string(property.agreement), std::string(property.domain),
+                              std::string(property.sentence)});
   });
   return listing;
 }
@@ -176,13 +177,15 @@ ExitCode list_coverage(const Options& options, const Context& context) {
   };
   if (!options.report.empty()) {
     const auto results = read_results(options.report);
-    show("what the cases of the report exercised", {results.summary.rows, results.summary.pairs, {}});
+    show("what the cases of the report exercised",
+         {results.summary.rows, results.summary.pairs, {}});
   } else {
     std::int64_t cases = 0, left_out = 0;
     for_each_operator([&]<class Op> {
       const Planned<Op> planned = planned_cases<Op>(options.plan);
       cases += std::ssize(planned.cases), left_out += planned.left_out;
-      show(std::string(Op::name) + ": what the planned cases exercise", planned_coverage(planned, upstream_value(options.plan)));
+      show(std::string(Op::name) + ": what the planned cases exercise",
+           planned_coverage(planned, upstream_value(options.plan)));
     });
     require_cases(cases, left_out, options.plan);
   }
@@ -218,9 +221,9 @@ Command list_command() {
           .summary = "print what exists: operators, rows, input profiles, implementations, ...",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<Options>();
-            app.add_option(
-                "kind", options->kind,
-                "operators, surfaces, rows, profiles, patterns, properties, implementations or presets");
+            app.add_option("kind", options->kind,
+                           "operators, surfaces, rows, profiles, patterns, properties, "
+                           "implementations or presets");
             app.add_flag("--json", options->json, "print JSON");
             app.add_flag("--coverage", options->coverage,
                          "what the planned cases, or those of a report, exercise");

@@ -137,9 +137,8 @@ nlohmann::json to_json(const KillTable& table) {
 template <class Op>
 std::vector<mutants::SpecimenOf<Op>> chosen_specimens(const std::string& only) {
   std::vector<mutants::SpecimenOf<Op>> chosen = mutants::specimens<Op>();
-  std::erase_if(chosen, [&](const auto& specimen) {
-    return specimen.name.find(only) == std::string::npos;
-  });
+  std::erase_if(
+      chosen, [&](const auto& specimen) { return specimen.name.find(only) == std::string::npos; });
   return chosen;
 }
 

@@ -12,8 +12,8 @@ struct OneCaseOptions {
   bool json = false;
 };
 
-/// A command with a subcommand for each operator, which takes the words of a replay line. `use` is called as
-/// use.template operator()<Op>(options, app, context).
+/// A command with a subcommand for each operator, which takes the words of a replay line. `use` is
+/// called as use.template operator()<Op>(options, app, context).
 template <class Use>
 Command one_case_command(const std::string& name, const std::string& summary, Use use) {
   const auto declare = [name, use](CLI::App& app, const Registry&) -> Action {

@@ -20,7 +20,8 @@ struct PlanFlags {
     app.add_option("--seed", seed, "seed of the sampled cases");
     app.add_option("--random", random, "number of random cases");
     app.add_option("--product", product, "only calls on this product: a2 or a3");
-    app.add_option("--only", only, "cases whose replay line (defaults written out) or note holds this text");
+    app.add_option("--only", only,
+                   "cases whose replay line (defaults written out) or note holds this text");
     app.add_option("--upstream", upstream,
                    "off: what upstream alone states binds nobody and is not tried [on]");
     app.add_flag("--full", full, "model shapes whole, more random cases");
@@ -59,14 +60,16 @@ std::string searchable(const conformance::Case<Op>& c) {
 /// Errors: UsageError where --only leaves no case of any operator: `left_out` of them.
 inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags) {
   if (cases == 0 && left_out == 0)
-    throw UsageError("--product is '" + flags.product +
-                     "', on which the documents offer none of the chosen operators: no case is planned");
+    throw UsageError(
+        "--product is '" + flags.product +
+        "', on which the documents offer none of the chosen operators: no case is planned");
   if (cases == 0)
     throw UsageError("--only is '" + flags.only + "', which none of " + std::to_string(left_out) +
                      " cases holds");
 }
 
-/// The cases of one operator; none where --only leaves none. Errors: UsageError for a value that is not accepted.
+/// The cases of one operator; none where --only leaves none. Errors: UsageError for a value that is
+/// not accepted.
 template <class Op>
 Planned<Op> planned_cases(const PlanFlags& flags) {
   conformance::SamplingPlan plan{

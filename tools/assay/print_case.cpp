@@ -42,15 +42,15 @@ void print_tensors(const std::vector<TensorReport>& tensors, std::ostream& out) 
   Table table({"tensor", "rows judged", "worst error/tau", "at", "R", "R_max", "bias", "t",
                "tau/|ref|", "controls", "exempt"});
   for (const TensorReport& t : tensors)
-    table.add({t.name, rows_text(t),
-               fmt::format("{:.4g}", t.worst), place(t.worst_at), fmt::format("{:.4f}", t.rms),
-               fmt::format("{:.4f}", t.rms_limit), fmt::format("{:+.4f}", t.bias),
-               fmt::format("{:+.2f}", t.bias_t), fmt::format("{:.3g}", t.median_tau_over_ref),
-               t.controls, std::to_string(t.exempt)});
+    table.add({t.name, rows_text(t), fmt::format("{:.4g}", t.worst), place(t.worst_at),
+               fmt::format("{:.4f}", t.rms), fmt::format("{:.4f}", t.rms_limit),
+               fmt::format("{:+.4f}", t.bias), fmt::format("{:+.2f}", t.bias_t),
+               fmt::format("{:.3g}", t.median_tau_over_ref), t.controls, std::to_string(t.exempt)});
   if (!table.empty()) table.print(out, "  ");
   for (const TensorReport& t : tensors)
     if (t.rows_blind > 0)
-      out << fmt::format("  zeros would pass in {} of {} rows of {}\n", t.rows_blind, t.rows_due, t.name);
+      out << fmt::format("  zeros would pass in {} of {} rows of {}\n", t.rows_blind, t.rows_due,
+                         t.name);
 }
 
 void print_terms(const std::vector<TensorReport>& tensors, std::ostream& out) {

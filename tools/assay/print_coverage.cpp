@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t pairs_shown = 20;
 
-/// Unreachable pairs by the rows that forbid them together; those that no row forbids are left out for their size.
+/// Unreachable pairs by the rows that forbid them together; those that no row forbids are left out
+/// for their size.
 std::map<std::string, std::vector<std::string>> unreachable_by_rows(const PairCoverage& pairs) {
   std::map<std::string, std::vector<std::string>> groups;
   for (const PairCoverage::Cell& cell : pairs.cells) {
@@ -49,8 +50,9 @@ void print_rows(const RowCoverage& rows, std::ostream& out) {
       others.add({row.id, row.reason});
   table.print(out);
   const auto unexercised = rows.unexercised();
-  out << fmt::format("rows with a side, and variants and violations of others, that no case exercises: {}\n\n",
-                     unexercised.empty() ? "none" : joined(unexercised));
+  out << fmt::format(
+      "rows with a side, and variants and violations of others, that no case exercises: {}\n\n",
+      unexercised.empty() ? "none" : joined(unexercised));
   others.print(out);
   out << '\n';
 }
@@ -94,7 +96,8 @@ void print_coverage(const Coverage& coverage, std::ostream& out) {
                                                      static_cast<double>(pairs.admissible());
   const std::int64_t too_large = left_out(pairs);
   out << fmt::format(
-      "pairs of values on the axes: {}; rows forbid {}, {} are left out for their size, {} of the {} that are asked "
+      "pairs of values on the axes: {}; rows forbid {}, {} are left out for their size, {} of the "
+      "{} that are asked "
       "for are covered ({:.1f} %)\n",
       pairs.cells.size(), pairs.unreachable() - too_large, too_large, pairs.covered(),
       pairs.admissible(), share);

@@ -70,7 +70,8 @@ void print_rows(const conformance::RowCoverage& rows, std::ostream& out) {
   const auto without_side = std::ranges::count_if(
       rows.rows, [](const auto& row) { return !row.has_accept && !row.has_reject; });
   out << fmt::format(
-      "\nrows: {} in all, accept side of {} and reject side of {} exercised; {} have no side to exercise, 'assay "
+      "\nrows: {} in all, accept side of {} and reject side of {} exercised; {} have no side to "
+      "exercise, 'assay "
       "list --coverage' says why; with a side, a variant or a violation never exercised: {}\n",
       rows.rows.size(), rows.accepted(), rows.rejected(), without_side, some(rows.unexercised()));
 }
@@ -78,7 +79,8 @@ void print_rows(const conformance::RowCoverage& rows, std::ostream& out) {
 void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {
   if (pairs.cells.empty()) return;
   out << fmt::format(
-      "pairs of values: {} of the {} that are asked for are covered; the others, and why: assay list --coverage\n",
+      "pairs of values: {} of the {} that are asked for are covered; the others, and why: assay "
+      "list --coverage\n",
       pairs.covered(), pairs.admissible());
 }
 
@@ -86,7 +88,8 @@ void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {
 std::string shortened(const std::string& line) {
   constexpr std::size_t longest = 1000, kept = 200;
   if (line.size() <= longest) return line;
-  return fmt::format("{} ... ({} characters, whole in the report)", line.substr(0, kept), line.size());
+  return fmt::format("{} ... ({} characters, whole in the report)", line.substr(0, kept),
+                     line.size());
 }
 
 void print_worst(const Results& results, std::ostream& out) {
@@ -108,8 +111,8 @@ void print_shrunk(const Results& results, std::ostream& out) {
   std::map<std::string, std::string> told;  // line of a neighbour -> case
   for (const conformance::ShrunkCase& shrunk : results.shrunk) {
     const auto report = std::ranges::find(results.cases, shrunk.id, &CaseReport::id);
-    const std::string& name = report == results.cases.end() ? results.summary.implementation
-                                                            : report->implementation;
+    const std::string& name =
+        report == results.cases.end() ? results.summary.implementation : report->implementation;
     out << fmt::format("  {}: {}\n", shrunk.id, replay(results, shrunk.command_line, name));
     const auto [first, is_new] = told.emplace(shrunk.shrunk, shrunk.id);
     if (!is_new)

@@ -16,7 +16,8 @@ std::string read_text(std::istream& file, const std::string& path) {
   for (std::string part(together, '\0'); file.read(part.data(), together), file.gcount() > 0;) {
     text.append(part, 0, static_cast<std::size_t>(file.gcount()));
     if (text.size() > most)
-      throw UsageError(path + " is larger than " + std::to_string(most) + " bytes, wanted report.json of a sweep");
+      throw UsageError(path + " is larger than " + std::to_string(most) +
+                       " bytes, wanted report.json of a sweep");
   }
   return text;
 }

@@ -5,8 +5,8 @@
 
 namespace assay::cli {
 
-/// What `read` returns. A file that cannot be read is a mistake of the command line; a system that lacks what reading
-/// takes is none. Errors: UsageError, fixtures::OutOfResources.
+/// What `read` returns. A file that cannot be read is a mistake of the command line; a system that
+/// lacks what reading takes is none. Errors: UsageError, fixtures::OutOfResources.
 template <class Read>
 auto reading(Read&& read) {
   try {

@@ -64,7 +64,8 @@ class Recorder final : public spec::Implementation<Op> {
     work();
     try {
       if (first) run_->outputs = digests(outputs);
-    } catch (const std::exception&) {  // of what was put in their place there is none, as the judge will see
+    } catch (const std::exception&) {  // of what was put in their place there is none, as the judge
+                                       // will see
     }
   }
   template <class Tensors>

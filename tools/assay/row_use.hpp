@@ -10,21 +10,26 @@
 
 namespace assay::cli {
 
-/// "documented", or with the entry points to which that is limited: "documented for u1, u3; upstream's for others".
+/// "documented", or with the entry points to which that is limited: "documented for u1, u3;
+/// upstream's for others".
 template <class Op>
 std::string standing_text(const spec::Constraint<Op>& row) {
   std::string names;
   for (const auto surface : row.stated_for)
     names += (names.empty() ? " for " : ", ") + std::string(spec::to_string(surface));
-  return std::string(spec::to_string(row.standing)) + names + (names.empty() ? "" : "; upstream's for others");
+  return std::string(spec::to_string(row.standing)) + names +
+         (names.empty() ? "" : "; upstream's for others");
 }
 
 /// Where the planned cases meet one row.
 struct RowUse {
-  std::vector<std::string> surfaces;  ///< entry points with a call about which the row says something
-  std::map<std::string, std::vector<std::string>> met_on;  ///< variant -> entry points that have room for it
+  std::vector<std::string>
+      surfaces;  ///< entry points with a call about which the row says something
+  std::map<std::string, std::vector<std::string>>
+      met_on;            ///< variant -> entry points that have room for it
   std::string met_line;  ///< replay line of the first of them
-  std::map<std::string, std::vector<std::string>> broken_on;  ///< violation -> entry points that can break it
+  std::map<std::string, std::vector<std::string>>
+      broken_on;            ///< violation -> entry points that can break it
   std::string broken_line;  ///< replay line of the first call that breaks the row
 };
 

@@ -17,7 +17,8 @@ ExitCode run(const OneCaseOptions& options, const CLI::App& app, const Context& 
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
   tell_in_process(options.implementation, context.err);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
-  Recorder<Op> recorder(*implementation, implementation_name<Op>(context.registry, options.implementation));
+  Recorder<Op> recorder(*implementation,
+                        implementation_name<Op>(context.registry, options.implementation));
   const conformance::CaseReport report = conformance::examine(c, recorder);
   if (options.json) {
     auto json = nlohmann::ordered_json::parse(conformance::to_json(report));

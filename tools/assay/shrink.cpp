@@ -32,7 +32,8 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
   const conformance::Case<Op> c = options.fields.parsed<Op>(app);
   tell_in_process(options.implementation, context.err);
   const auto implementation = make_implementation<Op>(context.registry, options.implementation);
-  Recorder<Op> recorder(*implementation, implementation_name<Op>(context.registry, options.implementation));
+  Recorder<Op> recorder(*implementation,
+                        implementation_name<Op>(context.registry, options.implementation));
   const CaseReport report = conformance::examine(c, recorder);
   recorder.take();
   const bool fails = conformance::contribution(report.verdict) == ExitCode::nonconformant;
@@ -52,8 +53,10 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
   const auto result = shrunk<Op>(c, report, recorder, fresh, {.stop = &context.stop});
   const ShrunkCase summary = told(report, result);
   if (options.json)
-    context.out << nlohmann::ordered_json{{"case", nlohmann::ordered_json::parse(conformance::to_json(report))},
-                                          {"shrunk", nlohmann::ordered_json::parse(conformance::to_json(result.report))},
+    context.out << nlohmann::ordered_json{{"case", nlohmann::ordered_json::parse(
+                                                       conformance::to_json(report))},
+                                          {"shrunk", nlohmann::ordered_json::parse(
+                                                         conformance::to_json(result.report))},
                                           {"runs", summary.runs},
                                           {"end", spec::to_string(summary.end)},
                                           {"again", summary.again},

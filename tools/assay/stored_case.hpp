@@ -47,7 +47,8 @@ void add_actual(fixtures::CaseRecord& record, const conformance::Case<Op>& c,
   const spec::NumericsProfile numerics = implementation.numerics(c.problem);
   conformance::Examination<Op> examination(c);
   auto outputs = conformance::make_outputs(c);
-  implementation.run_call(conformance::call_of(c), c.problem, examination.inputs(numerics), outputs);
+  implementation.run_call(conformance::call_of(c), c.problem, examination.inputs(numerics),
+                          outputs);
   record.actual[implementation.name()] = {.outputs = conformance::named_tensors(outputs),
                                           .profile = conformance::to_json(numerics)};
 }

@@ -19,29 +19,40 @@ inline std::string text_of(const fixtures::Field& field) {
   return fmt::format("a list of {}", std::get<std::vector<std::int64_t>>(field).size());
 }
 
-/// Of the fields that a file states, the first that the replay line does not give; of an older file some may be absent.
+/// Of the fields that a file states, the first that the replay line does not give; of an older file
+/// some may be absent.
 inline std::string first_other(const std::vector<std::pair<std::string, fixtures::Field>>& stored,
                                const std::vector<std::pair<std::string, fixtures::Field>>& given) {
   for (const auto& [name, value] : stored) {
-    const auto same_name = std::ranges::find(given, name, &std::pair<std::string, fixtures::Field>::first);
-    if (same_name == given.end()) return fmt::format("{} is {}; the replay line gives none", name, text_of(value));
+    const auto same_name =
+        std::ranges::find(given, name, &std::pair<std::string, fixtures::Field>::first);
+    if (same_name == given.end())
+      return fmt::format("{} is {}; the replay line gives none", name, text_of(value));
     if (same_name->second != value)
-      return fmt::format("{} is {}; the replay line gives {}", name, text_of(value), text_of(same_name->second));
+      return fmt::format("{} is {}; the replay line gives {}", name, text_of(value),
+                         text_of(same_name->second));
   }
   return "";
 }
 
-/// Errors: StoreError where what the file says of a case is not what its replay line gives: a verdict would be of another
-/// case than its reader sees. `where`: the case.
+/// Errors: StoreError where what the file says of a case is not what its replay line gives: a
+/// verdict would be of another case than its reader sees. `where`: the case.
 template <class Op>
-void require_undamaged(const fixtures::CaseRecord& head, const conformance::Case<Op>& c, const std::string& where) {
+void require_undamaged(const fixtures::CaseRecord& head, const conformance::Case<Op>& c,
+                       const std::string& where) {
   if (const std::string id = conformance::case_id(head.command); id != head.id)
     throw fixtures::StoreError(fmt::format("{}: the id of its replay line is {}", where, id));
   const fixtures::CaseRecord own = conformance::recipe(c);
   const std::vector<std::pair<std::string, fixtures::Field>>
-      stored = {{"surface", head.surface}, {"product", head.product}, {"profile", head.profile}, {"track", head.track},
+      stored = {{"surface", head.surface},
+                {"product", head.product},
+                {"profile", head.profile},
+                {"track", head.track},
                 {"seed", static_cast<std::int64_t>(head.seed)}},
-      given = {{"surface", own.surface}, {"product", own.product}, {"profile", own.profile}, {"track", own.track},
+      given = {{"surface", own.surface},
+               {"product", own.product},
+               {"profile", own.profile},
+               {"track", own.track},
                {"seed", static_cast<std::int64_t>(own.seed)}};
   for (const auto& [group, text] : {std::pair{"", first_other(stored, given)},
                                     {"/problem", first_other(head.problem, own.problem)},

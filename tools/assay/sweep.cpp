@@ -82,8 +82,8 @@ Order order_of(const Parts& parts) {
   return order;
 }
 
-/// Changes with everything that could change a result: cases, implementation and its files, limits, tool, the program
-/// itself.
+/// Changes with everything that could change a result: cases, implementation and its files, limits,
+/// tool, the program itself.
 std::string plan_text(const Parts& parts, const ImplementationFlags& flags) {
   std::string lines;
   for (const auto& part : parts) lines += part->lines();
@@ -145,10 +145,10 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
     if (result.empty()) context.err << "shrinking the first failures\n" << std::flush;
     const double spent =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    result.push_back(part_of(parts, report)
-                         .shrink(report, {.seconds = (shrink_seconds - spent) /
-                                                     static_cast<double>(left),
-                                          .stop = &context.stop}));
+    result.push_back(
+        part_of(parts, report)
+            .shrink(report, {.seconds = (shrink_seconds - spent) / static_cast<double>(left),
+                             .stop = &context.stop}));
   }
   return result;
 }
@@ -177,8 +177,8 @@ ExitCode conclude(const Summary& summary, const Options& options, const Context&
     return ExitCode::not_conclusive;
   }
   if (summary.cases < summary.planned)
-    context.out << fmt::format("budget of {} spent: {} of {} cases were not run{}\n", options.budget,
-                               summary.planned - summary.cases, summary.planned,
+    context.out << fmt::format("budget of {} spent: {} of {} cases were not run{}\n",
+                               options.budget, summary.planned - summary.cases, summary.planned,
                                options.store.empty() ? "" : "; the same command takes them up");
   const ExitCode code = summary.exit_code();
   const std::int64_t least = least_judged(options);
@@ -210,7 +210,8 @@ void publish(const conformance::Results& results, const Options& options, const 
   print_files(options, told.out);
 }
 
-/// The store of the sweep, with what an earlier start of it left. Errors: UsageError where `--resume` finds nothing of it.
+/// The store of the sweep, with what an earlier start of it left. Errors: UsageError where
+/// `--resume` finds nothing of it.
 fixtures::Store opened_store(const Options& options, const std::filesystem::path& path,
                              const std::string& plan, const Context& context) {
   using Leftover = fixtures::Store::Leftover;
@@ -219,10 +220,10 @@ fixtures::Store opened_store(const Options& options, const std::filesystem::path
     throw UsageError(
         fmt::format("--resume: no interrupted sweep lies beside {}{}", options.store,
                     std::filesystem::exists(options.store) ? ", which is complete" : ""));
-  const std::string another =
-      fmt::format("the sweep beside {} is another one: its cases, its implementation, its limits "
-                  "or this program differ",
-                  options.store);
+  const std::string another = fmt::format(
+      "the sweep beside {} is another one: its cases, its implementation, its limits "
+      "or this program differ",
+      options.store);
   if (options.resume && leftover == Leftover::other_plan)
     throw UsageError("--resume: " + another + "; without --resume it is discarded");
   if (leftover == Leftover::other_plan) context.err << another << "; it is discarded\n";
@@ -234,9 +235,10 @@ fixtures::Store opened_store(const Options& options, const std::filesystem::path
   fixtures::Store store(path, plan);
   const auto [records, parts] = store.damage();
   if (records > 0 || parts > 0)
-    context.err << fmt::format("{} records and {} parts of the sweep beside {} are damaged; what "
-                               "they held is run again\n",
-                               records, parts, options.store);
+    context.err << fmt::format(
+        "{} records and {} parts of the sweep beside {} are damaged; what "
+        "they held is run again\n",
+        records, parts, options.store);
   return store;
 }
 
@@ -246,9 +248,10 @@ bool is_stored(fixtures::Store& store, const Summary& summary, const Options& op
   const std::vector<std::string> left_out =
       summary.cases < summary.planned ? store.snapshot() : store.merge();
   if (left_out.empty()) return true;
-  context.err << fmt::format("{} lacks {} cases, the first is {}: what was kept of them was changed "
-                             "by somebody else; the same command runs them again\n",
-                             options.store, left_out.size(), left_out.front());
+  context.err << fmt::format(
+      "{} lacks {} cases, the first is {}: what was kept of them was changed "
+      "by somebody else; the same command runs them again\n",
+      options.store, left_out.size(), left_out.front());
   return false;
 }
 
@@ -264,9 +267,8 @@ ExitCode sweep(const Options& options, const Context& context) {
   const Sinks sinks = {.report = sink(options.report, context),
                        .html = sink(options.html, context),
                        .junit = sink(options.junit, context)};
-  const std::filesystem::path store_path = options.store.empty()
-                                               ? std::filesystem::path()
-                                               : std::filesystem::absolute(options.store);
+  const std::filesystem::path store_path =
+      options.store.empty() ? std::filesystem::path() : std::filesystem::absolute(options.store);
   const Parts parts = sweep_parts(options.operator_name, context.registry, options.implementation,
                                   options.plan, context.err);
   Order order = order_of(parts);
@@ -312,8 +314,8 @@ ExitCode sweep(const Options& options, const Context& context) {
   conformance::Results results = json.results();
   results.shrunk = shrunk_failures(results.cases, shrink, parts, context);
   publish(results, options, sinks, context);
-  // Last: after a kill before this line the next start takes everything up. What a stop or a budget left out is taken up
-  // as well.
+  // Last: after a kill before this line the next start takes everything up. What a stop or a budget
+  // left out is taken up as well.
   const bool stored = !store || is_stored(*store, summary, options, context);
   const ExitCode code = conclude(summary, options, beside(texts(options), context));
   return code == ExitCode::conformant && !stored ? ExitCode::not_conclusive : code;
@@ -342,9 +344,7 @@ Command sweep_command() {
             app.add_option("--report", options->report, "report as JSON");
             app.add_option("--html", options->html, "report as one page with pictures");
             app.add_option("--junit", options->junit, "report as JUnit XML");
-            return [options](const Context& context) {
-              return sweep(*options, context);
-            };
+            return [options](const Context& context) { return sweep(*options, context); };
           }};
 }
 

@@ -28,9 +28,9 @@ class SweepPart {
   virtual std::string_view operator_name() const = 0;
   virtual std::string implementation() const = 0;
   virtual std::int64_t cases() const = 0;
-  virtual std::int64_t left_out() const = 0;  ///< by --only
+  virtual std::int64_t left_out() const = 0;                         ///< by --only
   virtual std::vector<conformance::ExpectedCost> costs() const = 0;  ///< ascending
-  virtual std::string lines() const = 0;  ///< replay lines
+  virtual std::string lines() const = 0;                             ///< replay lines
   /// "operator dtype" and the profile declared for it, as JSON.
   virtual std::vector<std::pair<std::string, std::string>> numerics() const = 0;
   virtual void append_coverage(conformance::Summary& summary) const = 0;
@@ -113,7 +113,8 @@ class SweepPartOf final : public SweepPart {
     --evidence_left_;
     fixtures::CaseRecord record = conformance::recipe(c);
     try {
-      record = stored_case(c, recorder_.numerics(c.problem), report.implementation, Contents::tensors);
+      record =
+          stored_case(c, recorder_.numerics(c.problem), report.implementation, Contents::tensors);
       add_actual(record, c, recorder_);
       recorder_.take();
     } catch (const std::exception&) {
@@ -140,8 +141,8 @@ class SweepPartOf final : public SweepPart {
   int evidence_left_ = evidence_cases;
 };
 
-/// The part of a sweep that is about Op; nothing where the implementation that the flags name does not offer it, for the
-/// reason that is left in `missing`.
+/// The part of a sweep that is about Op; nothing where the implementation that the flags name does
+/// not offer it, for the reason that is left in `missing`.
 template <class Op>
 std::unique_ptr<SweepPart> sweep_part(const Registry& registry, const ImplementationFlags& flags,
                                       const PlanFlags& plan, std::string& missing) {
@@ -158,8 +159,8 @@ std::unique_ptr<SweepPart> sweep_part(const Registry& registry, const Implementa
   }
 }
 
-/// The operators of a sweep in the order of their list. An operator that was not named, and that the implementation does not
-/// offer, is left out, which `out` tells.
+/// The operators of a sweep in the order of their list. An operator that was not named, and that
+/// the implementation does not offer, is left out, which `out` tells.
 /// Errors: UsageError for an unknown operator or implementation, or where --only leaves no case.
 inline std::vector<std::unique_ptr<SweepPart>> sweep_parts(const std::string& operator_name,
                                                            const Registry& registry,

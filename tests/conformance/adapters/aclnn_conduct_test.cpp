@@ -202,9 +202,9 @@ TEST_F(AclnnConduct, EveryNullPointerReachesTheLibrary) {
 TEST_F(AclnnConduct, NothingOutlivesACallButItsBuffersAndNothingTheImplementation) {
   {
     const auto library = open_aclnn<Op>(ACL_DOUBLE);
-    for (const Conduct conduct : {Conduct::fills_outputs, Conduct::refuses, Conduct::writes_inputs,
-                                  Conduct::fails_on_device, Conduct::refuses_phase2,
-                                  Conduct::wants_all_memory}) {
+    for (const Conduct conduct :
+         {Conduct::fills_outputs, Conduct::refuses, Conduct::writes_inputs,
+          Conduct::fails_on_device, Conduct::refuses_phase2, Conduct::wants_all_memory}) {
       tell(conduct);
       try {
         library->check(call());
@@ -261,8 +261,8 @@ TEST_F(AclnnConduct, AnOperatorWithoutEntryPointIsNotOffered) {
     open_aclnn<spec::NsaSelectedAttentionGrad>(ACL_DOUBLE);
     FAIL() << "offered";
   } catch (const spec::Unsupported& reason) {
-    EXPECT_EQ(reason.what(), std::string(ACL_DOUBLE) +
-                                 " exports no entry point of nsa_selected_attention_grad");
+    EXPECT_EQ(reason.what(),
+              std::string(ACL_DOUBLE) + " exports no entry point of nsa_selected_attention_grad");
   }
 }
 

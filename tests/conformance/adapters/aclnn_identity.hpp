@@ -27,10 +27,11 @@ std::string text_of(const Value& value) {
   return text.str();
 }
 
-/// The library, told of its arithmetic what the C API has no words for: the fields in which `kernel`
-/// differs from the preset.
+/// The library, told of its arithmetic what the C API has no words for: the fields in which
+/// `kernel` differs from the preset.
 template <class Op>
-std::unique_ptr<spec::Implementation<Op>> through_the_c_api(const spec::Implementation<Op>& kernel) {
+std::unique_ptr<spec::Implementation<Op>> through_the_c_api(
+    const spec::Implementation<Op>& kernel) {
   std::vector<std::pair<std::string, std::string>> fields;
   spec::NumericsProfile usual = spec::numerics_preset("ascend_a2", spec::DType::bf16, Op::name);
   visit_fields(usual, [&](const char* name, const auto& value) {
@@ -40,7 +41,8 @@ std::unique_ptr<spec::Implementation<Op>> through_the_c_api(const spec::Implemen
   spec::NumericsProfile own = kernel.numerics({.dtype = spec::DType::bf16});
   std::size_t k = 0;
   visit_fields(own, [&](const char* name, const auto& value) {
-    if (text_of(value) != fields[k++].second) rest += std::string(",") + name + "=" + text_of(value);
+    if (text_of(value) != fields[k++].second)
+      rest += std::string(",") + name + "=" + text_of(value);
   });
   return adapters::open_aclnn<Op>(rest);
 }

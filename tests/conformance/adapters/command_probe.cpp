@@ -1,5 +1,6 @@
-// A program for "command:": its gradients are copies of query, key and value. Usage: command_probe [FILE [NUMBER]]
-// Without a file it reads paths line by line, until their end or that of so many cases; with one it works on it and ends.
+// A program for "command:": its gradients are copies of query, key and value. Usage: command_probe
+// [FILE [NUMBER]] Without a file it reads paths line by line, until their end or that of so many
+// cases; with one it works on it and ends.
 #include <cstdlib>
 #include <iostream>
 #include <string>

@@ -24,8 +24,8 @@ using Op = spec::FlashAttentionScoreGrad;
 using Kind = spec::Misconduct::Kind;
 using Words = std::vector<std::string>;
 
-const Op::Problem problem = {.dtype = spec::DType::bf16, .batch = 2, .seq_q = 3, .head_dim = 4,
-                             .head_dim_v = 4};
+const Op::Problem problem = {
+    .dtype = spec::DType::bf16, .batch = 2, .seq_q = 3, .head_dim = 4, .head_dim_v = 4};
 const std::string probe = ASSAY_COMMAND_PROBE;
 
 /// Elements that tell where they lie.
@@ -41,16 +41,21 @@ Op::Inputs inputs() {
   const spec::Tensor query = numbered(spec::query_extents(problem), 1);
   const spec::Tensor statistics =
       spec::contiguous_tensor(spec::DType::fp32, spec::statistics_shape(problem));
-  return {.query = query, .key = numbered(spec::key_extents(problem), 65),
-          .value = numbered(spec::value_extents(problem), 129), .dy = query,
-          .softmax_max = statistics, .softmax_sum = statistics, .attention_in = query};
+  return {.query = query,
+          .key = numbered(spec::key_extents(problem), 65),
+          .value = numbered(spec::value_extents(problem), 129),
+          .dy = query,
+          .softmax_max = statistics,
+          .softmax_sum = statistics,
+          .attention_in = query};
 }
 
 Op::Outputs outputs() {
   const auto zeros = [](const spec::Extents& extents) {
     return spec::contiguous_tensor(problem.dtype, spec::shape_of(problem.input_layout, extents));
   };
-  return {.dq = zeros(spec::query_extents(problem)), .dk = zeros(spec::key_extents(problem)),
+  return {.dq = zeros(spec::query_extents(problem)),
+          .dk = zeros(spec::key_extents(problem)),
           .dv = zeros(spec::value_extents(problem))};
 }
 
@@ -104,8 +109,8 @@ TEST(CommandLine, WordsAreQuotedAsForAShell) {
 
 TEST(CommandLine, AssignmentsStandInFrontOfTheProgram) {
   const CommandLine command = parse_command_line("A=1 B2='x y' python k.py C=3");
-  EXPECT_EQ(command.environment, (std::vector<std::pair<std::string, std::string>>{
-                                     {"A", "1"}, {"B2", "x y"}}));
+  EXPECT_EQ(command.environment,
+            (std::vector<std::pair<std::string, std::string>>{{"A", "1"}, {"B2", "x y"}}));
   EXPECT_EQ(command.words, (Words{"python", "k.py", "C=3"}));
   EXPECT_FALSE(command.one_shot);
 }
@@ -209,7 +214,8 @@ TEST(Command, AnEndWithoutAnAnswerIsACrashWithTheLastWords) {
 
 TEST(Command, ACrashInOneCaseSparesTheNext) {
   const auto kernel = open_command<Op>(
-      "sh -c 'n=0; while read path; do n=$((n+1)); [ $n = 2 ] && kill -9 $$; echo unsupported: $n; done'");
+      "sh -c 'n=0; while read path; do n=$((n+1)); [ $n = 2 ] && kill -9 $$; echo unsupported: $n; "
+      "done'");
   EXPECT_THROW(answer(*kernel), spec::Unsupported);
   EXPECT_THROW(answer(*kernel), spec::Misconduct);
   EXPECT_THROW(answer(*kernel), spec::Unsupported);
@@ -264,13 +270,14 @@ TEST(Command, ALongLastLineCountsByItsBeginning) {
   EXPECT_THROW(answer(*open_command<Op>(printing("unsupported: ", 70'000))), spec::Unsupported);
   EXPECT_EQ(misconduct(printing("changed: ", 70'000)).first, Kind::inputs_modified);
   EXPECT_THROW(answer(*open_command<Op>(printing("error: ", 70'000))), std::runtime_error);
-  EXPECT_NO_THROW(answer(*open_command<Op>(printing("", 70'000)))) << "chatter, in front of status 0";
+  EXPECT_NO_THROW(answer(*open_command<Op>(printing("", 70'000))))
+      << "chatter, in front of status 0";
 }
 
 /// The second answer to one case is not taken for that to the next.
 TEST(Command, AnAnswerToNoQuestionIsNamed) {
-  const auto kernel = open_command<Op>(
-      "sh -c 'while read path; do echo unsupported: a; echo done; done'");
+  const auto kernel =
+      open_command<Op>("sh -c 'while read path; do echo unsupported: a; echo done; done'");
   EXPECT_THROW(answer(*kernel), spec::Unsupported);
   std::this_thread::sleep_for(100ms);
   try {
@@ -336,7 +343,8 @@ TEST(Command, FoldersThatSomebodyElseMadeStay) {
   const OwnTemporaryFolder temporary;
   namespace fs = std::filesystem;
   const std::string text =
-      "assay made this folder for the calls of one program; it removes it, and all that lies in it.\n";
+      "assay made this folder for the calls of one program; it removes it, and all that lies in "
+      "it.\n";
   for (const char* name : {"assay-command-abandoned", "assay-command-thesis", "elsewhere"})
     fs::create_directory(temporary / name);
   std::ofstream(temporary / "assay-command-abandoned/case.h5") << "mine";
@@ -373,7 +381,8 @@ std::string refusal(const std::string& command) {
 }
 
 TEST(Command, WhatCannotBeStartedIsRefusedBeforeAnyCase) {
-  EXPECT_PRED2(has, refusal("/no/such/program {}"), std::string("'/no/such/program' is no program"));
+  EXPECT_PRED2(has, refusal("/no/such/program {}"),
+               std::string("'/no/such/program' is no program"));
   EXPECT_PRED2(has, refusal("no-such-program"), std::string("in any folder of PATH"));
   EXPECT_PRED2(has, refusal("/etc"), std::string("'/etc' is no program that can be executed"));
   EXPECT_PRED2(has, refusal("PATH=/nowhere sh -c true"), std::string("'sh' is no program"));
@@ -394,7 +403,8 @@ TEST(Command, AProgramThatIsCalledWronglyIsWrongUsage) {
   } catch (const std::invalid_argument& refusal) {
     EXPECT_PRED2(has, refusal.what(), std::string("exit status 2; the end of its stderr: no such"));
   }
-  EXPECT_EQ(misconduct("sh -c 'exit 1'", {.greet = true}).first, Kind::crash) << "another status is a crash";
+  EXPECT_EQ(misconduct("sh -c 'exit 1'", {.greet = true}).first, Kind::crash)
+      << "another status is a crash";
 }
 
 }  // namespace

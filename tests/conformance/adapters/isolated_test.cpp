@@ -276,8 +276,7 @@ TEST_P(Worker, IsKilledAtTheLimitWithItsChildren) {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string(argv[1]) == "worker") {
-    assay::adapters::serve<assay::tests::Compress>(
-        [&] { return assay::tests::specimen(argv[2]); });
+    assay::adapters::serve<assay::tests::Compress>([&] { return assay::tests::specimen(argv[2]); });
     return 0;
   }
   testing::InitGoogleTest(&argc, argv);

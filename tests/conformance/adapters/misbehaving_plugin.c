@@ -1,18 +1,19 @@
-/* The naive example, in one of the manners in which a kernel can fail: MANNER is one of those below. */
+/* The naive example, in one of the manners in which a kernel can fail: MANNER is one of those
+ * below. */
 #include <assay_plugin.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum manner {
-  crashing,      /* in every third run */
-  hanging,       /* where more than one batch is computed */
-  overflowing,   /* one byte behind dq */
-  scribbling,    /* on key */
-  omitting,      /* dv is never written */
-  not_a_number,  /* everywhere */
-  gluttonous,    /* takes memory without end */
-  exiting,       /* calls exit(3) */
+  crashing,     /* in every third run */
+  hanging,      /* where more than one batch is computed */
+  overflowing,  /* one byte behind dq */
+  scribbling,   /* on key */
+  omitting,     /* dv is never written */
+  not_a_number, /* everywhere */
+  gluttonous,   /* takes memory without end */
+  exiting,      /* calls exit(3) */
   of_another_abi,
   without_a_name
 };
@@ -40,7 +41,8 @@ static void take_all_memory(void) {
   }
 }
 
-/* Every viewed element of the tensor becomes a NaN. All bytes 0xff are one in every floating type. */
+/* Every viewed element of the tensor becomes a NaN. All bytes 0xff are one in every floating type.
+ */
 static void spoil(const assay_tensor* t) {
   const int64_t width = t->dtype == assay_fp32 ? 4 : 2;
   int64_t index[8] = {0}, axis;

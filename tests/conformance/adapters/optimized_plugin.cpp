@@ -10,7 +10,8 @@
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "assay_plugin.h"
 
-/// Our own implementation, offered as a plug-in: what it computes in the judge's process it must compute here.
+/// Our own implementation, offered as a plug-in: what it computes in the judge's process it must
+/// compute here.
 namespace {
 
 using namespace assay;

@@ -1,12 +1,12 @@
 #include "packing.hpp"
-#include "messages.hpp"
-#include "plugin_call.hpp"
 
 #include <gtest/gtest.h>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "messages.hpp"
+#include "plugin_call.hpp"
 
 namespace assay::adapters {
 namespace {
@@ -47,17 +47,21 @@ std::string packed(const T& value) {
   return packer.text();
 }
 
-/// What a call passes beside inputs and outputs has a name, axes, a format, and elements of its own.
+/// What a call passes beside inputs and outputs has a name, axes, a format, and elements of its
+/// own.
 TEST(PluginCall, HoldsReservedTensorsAndFormats) {
   using Op = spec::FlashAttentionScoreGrad;
-  spec::Call<Op> call{.surface = spec::FlashSurface::u1, .product = {}, .parameters = {},
-                      .attributes = {}};
+  spec::Call<Op> call{
+      .surface = spec::FlashSurface::u1, .product = {}, .parameters = {}, .attributes = {}};
   Op::Inputs inputs;
   inputs.query = spec::contiguous_tensor(spec::DType::bf16, {4, 1, 8});
-  call.parameters.query = {.present = true, .dtype = spec::DType::bf16, .format = spec::Format::ncl,
-                           .shape = {4, 1, 8}, .strides = {8, 8, 1}};
-  call.parameters.padding_mask = {.present = true, .dtype = spec::DType::uint8, .shape = {2, 3},
-                                  .strides = {3, 1}};
+  call.parameters.query = {.present = true,
+                           .dtype = spec::DType::bf16,
+                           .format = spec::Format::ncl,
+                           .shape = {4, 1, 8},
+                           .strides = {8, 8, 1}};
+  call.parameters.padding_mask = {
+      .present = true, .dtype = spec::DType::uint8, .shape = {2, 3}, .strides = {3, 1}};
   call.parameters.dpse = {.present = true, .dtype = spec::DType::fp32};
   PluginCall<Op> seen;
   seen.add_inputs(inputs);

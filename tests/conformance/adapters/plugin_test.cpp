@@ -52,8 +52,9 @@ TEST(Plugin, AnOperatorThatItLacksIsUnsupported) {
     open_plugin<spec::NsaCompressGrad>(plugin("naive"));
     FAIL();
   } catch (const spec::Unsupported& reason) {
-    EXPECT_NE(std::string(reason.what()).find("does not offer nsa_compress_grad; it offers "
-                                              "flash_attention_score_grad"),
+    EXPECT_NE(std::string(reason.what())
+                  .find("does not offer nsa_compress_grad; it offers "
+                        "flash_attention_score_grad"),
               std::string::npos)
         << reason.what();
   }

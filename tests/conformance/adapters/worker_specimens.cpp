@@ -48,8 +48,8 @@ void write_into_sockets() {
   }
 }
 
-/// Begins the file that the manner names in a child which outlives it. The child is in a process group of its own, and
-/// its parent has ended.
+/// Begins the file that the manner names in a child which outlives it. The child is in a process
+/// group of its own, and its parent has ended.
 [[noreturn]] void hang_with_a_child(const std::string& file) {
   const pid_t parent = fork();
   if (parent == 0) {
@@ -78,10 +78,8 @@ class Specimen final : public spec::Implementation<Compress> {
     return std::nullopt;
   }
   spec::NumericsProfile numerics(const Compress::Problem& problem) const override {
-    return {.stage = problem.dtype,
-            .exp_error = 1.0 / 3,
-            .order = spec::Order::fixed,
-            .weak = true};
+    return {
+        .stage = problem.dtype, .exp_error = 1.0 / 3, .order = spec::Order::fixed, .weak = true};
   }
   void check(const spec::Call<Compress>& call) const override {
     if (!call.attributes.layout)

@@ -10,8 +10,8 @@ namespace assay::tests {
 
 using Compress = spec::NsaCompressGrad;
 
-/// A kernel of numbers without meaning that depend on every input and on the call, which behaves as `manner` says: "good",
-/// or one of the ways to fail in worker_specimens.cpp.
+/// A kernel of numbers without meaning that depend on every input and on the call, which behaves as
+/// `manner` says: "good", or one of the ways to fail in worker_specimens.cpp.
 std::unique_ptr<spec::Implementation<Compress>> specimen(const std::string& manner);
 
 /// A legal call, its inputs filled with numbers, its outputs with poison.

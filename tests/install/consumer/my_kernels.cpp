@@ -43,7 +43,8 @@ class Plain final : public spec::Implementation<Op> {
     return rows;
   }
 
-  static void store(spec::Tensor& tensor, const spec::HeadIndex& index, const Matrix& rows, Group at) {
+  static void store(spec::Tensor& tensor, const spec::HeadIndex& index, const Matrix& rows,
+                    Group at) {
     for (std::size_t s = 0; s < rows.size(); ++s)
       for (std::size_t d = 0; d < rows[s].size(); ++d)
         tensor.store(index(at.b, at.kv, static_cast<std::int64_t>(s), static_cast<std::int64_t>(d)),
@@ -110,7 +111,11 @@ class Zeros final : public spec::Implementation<Op> {
 int main(int argc, char** argv) {
   cli::Registry registry;
   registry
-      .add<Op>({.name = "plain", .summary = "the formulas", .make = [] { return std::make_unique<Plain>(); }})
-      .add<Op>({.name = "zeros", .summary = "nothing", .make = [] { return std::make_unique<Zeros>(); }});
+      .add<Op>({.name = "plain",
+                .summary = "the formulas",
+                .make = [] { return std::make_unique<Plain>(); }})
+      .add<Op>({.name = "zeros", .summary = "nothing", .make = [] {
+                  return std::make_unique<Zeros>();
+                }});
   return cli::main(argc, argv, registry);
 }

@@ -11,9 +11,9 @@
 
 static int failures = 0;
 
-static void expect(int holds, const char *what) {
+static void expect(int holds, const char* what) {
   if (holds) return;
-  const char *message = aclGetRecentErrMsg();
+  const char* message = aclGetRecentErrMsg();
   printf("failed: %s (%s)\n", what, message == NULL ? "no message" : message);
   ++failures;
 }
@@ -21,10 +21,10 @@ static void expect(int holds, const char *what) {
 int main(void) {
   const int64_t dims[] = {1, 1, 2, 16};
   const int64_t strides[] = {32, 32, 16, 1};
-  const aclTensor *tensor = NULL;
-  aclOpExecutor *executor = NULL;
+  const aclTensor* tensor = NULL;
+  aclOpExecutor* executor = NULL;
   uint64_t size = 0;
-  void *memory = NULL;
+  void* memory = NULL;
   char layout[] = "BNSD";
   expect(aclInit(NULL) == ACL_SUCCESS, "aclInit");
   expect(aclrtSetDevice(0) == ACL_SUCCESS, "aclrtSetDevice");
@@ -37,10 +37,10 @@ int main(void) {
              &executor) == ACLNN_ERR_PARAM_NULLPTR,
          "a call without query is refused");
   expect(strstr(aclGetRecentErrMsg(), "FAG-C01") != NULL, "the refusal names its row");
-  expect(aclnnNsaSelectedAttentionGradGetWorkspaceSize(
-             NULL, tensor, tensor, tensor, tensor, tensor, tensor, tensor, NULL, NULL, NULL, 1.0,
-             16, 1, 1, layout, 0, tensor, tensor, tensor, &size,
-             &executor) == ACLNN_ERR_PARAM_NULLPTR,
+  expect(aclnnNsaSelectedAttentionGradGetWorkspaceSize(NULL, tensor, tensor, tensor, tensor, tensor,
+                                                       tensor, tensor, NULL, NULL, NULL, 1.0, 16, 1,
+                                                       1, layout, 0, tensor, tensor, tensor, &size,
+                                                       &executor) == ACLNN_ERR_PARAM_NULLPTR,
          "outputs may be handles of constants");
   expect(aclDestroyTensor(tensor) == ACLNN_SUCCESS, "aclDestroyTensor");
   expect(aclrtFree(memory) == ACL_SUCCESS, "aclrtFree");

@@ -23,8 +23,8 @@ class Events : public Session {
       EXPECT_EQ(aclrtMemsetAsync(start, size, task, size, in), ACL_SUCCESS);
     EXPECT_EQ(aclrtMemsetAsync(start, size, value, size, in), ACL_SUCCESS);
   }
-  /// Whether `seen` is true at once after tasks were handed over. This thread may be late for once, however
-  /// long they take: it is tried again.
+  /// Whether `seen` is true at once after tasks were handed over. This thread may be late for once,
+  /// however long they take: it is tried again.
   template <class Seen>
   bool while_busy(int value, Seen&& seen) {
     for (int round = 0; round < 100; ++round) {

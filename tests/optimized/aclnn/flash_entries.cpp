@@ -114,24 +114,16 @@ struct Entry {
 
 const Entry& entry_of(FlashSurface surface) {
   static const std::map<FlashSurface, Entry> entries = {
-      {FlashSurface::g1,
-       {"aclnnFlashAttentionScoreGrad", g1,
-        aclnnFlashAttentionScoreGrad}},
-      {FlashSurface::g2,
-       {"aclnnFlashAttentionScoreGradV2", g2,
-        aclnnFlashAttentionScoreGradV2}},
+      {FlashSurface::g1, {"aclnnFlashAttentionScoreGrad", g1, aclnnFlashAttentionScoreGrad}},
+      {FlashSurface::g2, {"aclnnFlashAttentionScoreGradV2", g2, aclnnFlashAttentionScoreGradV2}},
       {FlashSurface::u1,
-       {"aclnnFlashAttentionUnpaddingScoreGrad", u1,
-        aclnnFlashAttentionUnpaddingScoreGrad}},
+       {"aclnnFlashAttentionUnpaddingScoreGrad", u1, aclnnFlashAttentionUnpaddingScoreGrad}},
       {FlashSurface::u2,
-       {"aclnnFlashAttentionUnpaddingScoreGradV2", u2,
-        aclnnFlashAttentionUnpaddingScoreGradV2}},
+       {"aclnnFlashAttentionUnpaddingScoreGradV2", u2, aclnnFlashAttentionUnpaddingScoreGradV2}},
       {FlashSurface::u3,
-       {"aclnnFlashAttentionUnpaddingScoreGradV3", u3,
-        aclnnFlashAttentionUnpaddingScoreGradV3}},
+       {"aclnnFlashAttentionUnpaddingScoreGradV3", u3, aclnnFlashAttentionUnpaddingScoreGradV3}},
       {FlashSurface::u4,
-       {"aclnnFlashAttentionUnpaddingScoreGradV4", u4,
-        aclnnFlashAttentionUnpaddingScoreGradV4}},
+       {"aclnnFlashAttentionUnpaddingScoreGradV4", u4, aclnnFlashAttentionUnpaddingScoreGradV4}},
   };
   return entries.at(surface);
 }
@@ -140,8 +132,8 @@ const Entry& entry_of(FlashSurface surface) {
 
 Prepared phase_1(const spec::Call<Op>& call, Handles& handles) {
   Prepared prepared;
-  prepared.status = entry_of(call.surface)
-                        .phase_1(call.attributes, filled(call.parameters, handles, prepared));
+  prepared.status =
+      entry_of(call.surface).phase_1(call.attributes, filled(call.parameters, handles, prepared));
   return prepared;
 }
 

@@ -55,8 +55,7 @@ Op::Problem packed() {
 }
 
 std::size_t size_of(const Tensor& tensor) {
-  return static_cast<std::size_t>(spec::element_count(tensor.shape) *
-                                  spec::size_of(tensor.dtype));
+  return static_cast<std::size_t>(spec::element_count(tensor.shape) * spec::size_of(tensor.dtype));
 }
 
 bool all_are(std::span<const std::byte> bytes, std::byte value) {
@@ -73,12 +72,12 @@ void lengthen(Parameter& parameter, std::int64_t tokens) {
 TEST_F(FlashLimits, RowsBehindTheLastSequenceAreZero) {
   const Op::Problem problem = packed();
   Call call = call_of(problem, FlashSurface::u2);
-  for (const auto member : {&Op::Parameters::query, &Op::Parameters::dy, &Op::Parameters::dq,
-                            &Op::Parameters::attention_in, &Op::Parameters::softmax_max,
-                            &Op::Parameters::softmax_sum})
+  for (const auto member :
+       {&Op::Parameters::query, &Op::Parameters::dy, &Op::Parameters::dq,
+        &Op::Parameters::attention_in, &Op::Parameters::softmax_max, &Op::Parameters::softmax_sum})
     lengthen(call.parameters.*member, 3);
-  for (const auto member : {&Op::Parameters::key, &Op::Parameters::value, &Op::Parameters::dk,
-                            &Op::Parameters::dv})
+  for (const auto member :
+       {&Op::Parameters::key, &Op::Parameters::value, &Op::Parameters::dk, &Op::Parameters::dv})
     lengthen(call.parameters.*member, 2);
   Filling<Op> actual = through(call);
 
@@ -94,17 +93,17 @@ TEST_F(FlashLimits, RowsBehindTheLastSequenceAreZero) {
   for (const auto member : {&Op::Outputs::dq, &Op::Outputs::dk, &Op::Outputs::dv}) {
     const Tensor &is = actual.outputs.*member, &should_be = expected.outputs.*member;
     const auto sequences = static_cast<std::ptrdiff_t>(size_of(should_be));
-    EXPECT_TRUE(std::equal(is.bytes.begin(), is.bytes.begin() + sequences,
-                           should_be.bytes.begin()));
-    EXPECT_TRUE(all_are(std::span(is.bytes).subspan(size_of(should_be),
-                                                    size_of(is) - size_of(should_be)),
-                        std::byte{0}));
+    EXPECT_TRUE(
+        std::equal(is.bytes.begin(), is.bytes.begin() + sequences, should_be.bytes.begin()));
+    EXPECT_TRUE(
+        all_are(std::span(is.bytes).subspan(size_of(should_be), size_of(is) - size_of(should_be)),
+                std::byte{0}));
   }
 }
 
 TEST_F(FlashLimits, ACompressedMaskMayHaveFourAxes) {
-  Op::Problem problem = {.seq_q = 40, .seq_kv = 50, .sparse_mode = 3,
-                         .atten_mask = spec::MaskShape::compressed};
+  Op::Problem problem = {
+      .seq_q = 40, .seq_kv = 50, .sparse_mode = 3, .atten_mask = spec::MaskShape::compressed};
   Call call = call_of(problem, FlashSurface::g1);
   Filling<Op> flat = through(call);
   Parameter& mask = call.parameters.atten_mask;
@@ -132,8 +131,8 @@ TEST_F(FlashLimits, ReservedTensorsAreNotTouched) {
   Filling<Op> filling = filling_of(call);
   Handles handles(filling.uploaded.addresses());
   const auto reserved = [](spec::DType dtype) {
-    return Parameter{.present = true, .dtype = dtype, .shape = {1, 1, 16, 16},
-                     .strides = {256, 256, 16, 1}};
+    return Parameter{
+        .present = true, .dtype = dtype, .shape = {1, 1, 16, 16}, .strides = {256, 256, 16, 1}};
   };
   call.parameters.padding_mask = reserved(spec::DType::uint8);
   call.parameters.softmax_in = call.parameters.dpse = reserved(spec::DType::bf16);
@@ -179,8 +178,8 @@ TEST_F(FlashLimits, TensorsOfACallWithoutAnyOutputElementMustLiveUntilPhase2) {
 }
 
 TEST_F(FlashLimits, WithoutQueriesTheOtherGradientsAreZero) {
-  for (const spec::Layout layout : {spec::Layout::bsh, spec::Layout::sbh, spec::Layout::bsnd,
-                                    spec::Layout::bnsd}) {
+  for (const spec::Layout layout :
+       {spec::Layout::bsh, spec::Layout::sbh, spec::Layout::bsnd, spec::Layout::bnsd}) {
     const Filling<Op> filling =
         through(call_of({.input_layout = layout, .seq_q = 0}, FlashSurface::g1));
     for (const Tensor* output : {&filling.outputs.dk, &filling.outputs.dv})
@@ -194,14 +193,14 @@ TEST_F(FlashLimits, WithoutQueriesTheOtherGradientsAreZero) {
 
 /// From max(Skv - Sq, 0) to Skv.
 TEST_F(FlashLimits, APrefixBeyondItsSequenceIsRefused) {
-  Op::Problem problem = {.seq_q = 40, .seq_kv = 50, .sparse_mode = 6,
-                         .atten_mask = spec::MaskShape::compressed};
+  Op::Problem problem = {
+      .seq_q = 40, .seq_kv = 50, .sparse_mode = 6, .atten_mask = spec::MaskShape::compressed};
   for (const std::int64_t prefix : {10, 50}) {
     problem.prefix = {prefix};
     through(call_of(problem, FlashSurface::g1));
   }
-  for (const std::int64_t prefix : {std::int64_t{9}, std::int64_t{51}, std::int64_t{1} << 62,
-                                    -(std::int64_t{1} << 62)}) {
+  for (const std::int64_t prefix :
+       {std::int64_t{9}, std::int64_t{51}, std::int64_t{1} << 62, -(std::int64_t{1} << 62)}) {
     problem.prefix = {prefix};
     const Call call = call_of(problem, FlashSurface::g1);
     const Filling<Op> filling = filling_of(call);
@@ -224,11 +223,14 @@ TEST_F(FlashLimits, InputsMayBeBroadcast) {
 TEST_F(FlashLimits, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
   Handles handles;
   const std::int64_t tokens = 1 << 20;
-  const Prepared prepared = phase_1(
-      call_of({.heads_q = 256, .heads_kv = 1, .seq_q = tokens, .seq_kv = 16, .head_dim = 256,
-               .head_dim_v = 16},
-              FlashSurface::g1),
-      handles);
+  const Prepared prepared = phase_1(call_of({.heads_q = 256,
+                                             .heads_kv = 1,
+                                             .seq_q = tokens,
+                                             .seq_kv = 16,
+                                             .head_dim = 256,
+                                             .head_dim_v = 16},
+                                            FlashSurface::g1),
+                                    handles);
   EXPECT_EQ(prepared.status, ACLNN_ERR_PARAM_INVALID);
   const std::string message = recent_message();
   EXPECT_NE(message.find("GetWorkspaceSize: query is larger than the "), std::string::npos)
@@ -243,11 +245,14 @@ TEST_F(FlashLimits, ATensorAsLargeAsTheDeviceIsNot) {
   const std::string message = recent_message();
   ASSERT_NE(message.find(" 68719476736 B are left"), std::string::npos) << message;
   Handles handles;
-  const Prepared prepared = phase_1(
-      call_of({.heads_q = 256, .heads_kv = 1, .seq_q = 1 << 20, .seq_kv = 16, .head_dim = 128,
-               .head_dim_v = 16},
-              FlashSurface::g1),
-      handles);
+  const Prepared prepared = phase_1(call_of({.heads_q = 256,
+                                             .heads_kv = 1,
+                                             .seq_q = 1 << 20,
+                                             .seq_kv = 16,
+                                             .head_dim = 128,
+                                             .head_dim_v = 16},
+                                            FlashSurface::g1),
+                                    handles);
   EXPECT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
 }
 
@@ -274,11 +279,11 @@ TEST_F(FlashLimits, ATypeThatNoOperatorKnowsIsRefusedByName) {
   std::uint64_t size = 0;
   aclOpExecutor* executor = nullptr;
   char layout[] = "BNSD";
-  EXPECT_EQ(aclnnFlashAttentionScoreGradGetWorkspaceSize(
-                tensor, key, key, key, nullptr, nullptr, nullptr, nullptr, key, key, nullptr, key,
-                nullptr, 1, 1, 65536, 65536, 1, layout, 0, 0, key, key, key, nullptr, &size,
-                &executor),
-            ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(
+      aclnnFlashAttentionScoreGradGetWorkspaceSize(
+          tensor, key, key, key, nullptr, nullptr, nullptr, nullptr, key, key, nullptr, key,
+          nullptr, 1, 1, 65536, 65536, 1, layout, 0, 0, key, key, key, nullptr, &size, &executor),
+      ACLNN_ERR_PARAM_INVALID);
   const std::string message = recent_message();
   EXPECT_NE(message.find("FAG-C20: type of query"), std::string::npos) << message;
   EXPECT_NE(message.find("query has aclDataType 16"), std::string::npos) << message;
@@ -296,12 +301,19 @@ TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradients) {
 
 TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradientsOfRopes) {
   Handles handles;
-  const Prepared prepared =
-      phase_1(call_of({.input_layout = spec::Layout::tnd, .batch = 2, .heads_q = 2, .seq_q = 60,
-                       .seq_kv = 16, .lengths_q = {60, 40}, .lengths_kv = {16, 10}, .head_dim = 24,
-                       .head_dim_v = 24, .head_dim_rope = 8, .atten_mask = spec::MaskShape::ss},
-                      FlashSurface::u3),
-              handles);
+  const Prepared prepared = phase_1(call_of({.input_layout = spec::Layout::tnd,
+                                             .batch = 2,
+                                             .heads_q = 2,
+                                             .seq_q = 60,
+                                             .seq_kv = 16,
+                                             .lengths_q = {60, 40},
+                                             .lengths_kv = {16, 10},
+                                             .head_dim = 24,
+                                             .head_dim_v = 24,
+                                             .head_dim_rope = 8,
+                                             .atten_mask = spec::MaskShape::ss},
+                                            FlashSurface::u3),
+                                    handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
   // dq: 100 * 2 * 24 floats, its rope 100 * 2 * 8; dk: 26 * 24, its rope 26 * 8; dv: 26 * 24;
   // row terms: 2 * 100; in granules of 512 B.

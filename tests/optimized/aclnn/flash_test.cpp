@@ -60,9 +60,17 @@ bool takes(const spec::Implementation<Op>& implementation, const Call& call) {
 
 /// Two sequences of several lengths.
 Op::Problem ragged() {
-  return {.input_layout = spec::Layout::tnd, .dtype = spec::DType::fp16, .batch = 2, .heads_q = 4,
-          .heads_kv = 2, .seq_q = 21, .seq_kv = 37, .lengths_q = {13, 21}, .lengths_kv = {37, 18},
-          .head_dim = 24, .head_dim_v = 24};
+  return {.input_layout = spec::Layout::tnd,
+          .dtype = spec::DType::fp16,
+          .batch = 2,
+          .heads_q = 4,
+          .heads_kv = 2,
+          .seq_q = 21,
+          .seq_kv = 37,
+          .lengths_q = {13, 21},
+          .lengths_kv = {37, 18},
+          .head_dim = 24,
+          .head_dim_v = 24};
 }
 
 TEST_F(Flash, TakesEveryListedShapeOfABiasOfPackedSequences) {
@@ -78,9 +86,13 @@ TEST_F(Flash, TakesEveryListedShapeOfABiasOfPackedSequences) {
 TEST_F(Flash, TakesMasksWithBatchAndHeadAxesInEveryModeAndLayout) {
   using enum spec::MaskShape;
   for (const FlashSurface surface : {FlashSurface::g1, FlashSurface::u1})
-    for (const auto& [mode, shape] :
-         {std::pair{std::int64_t{1}, b_one_ss}, {0, bnss}, {2, compressed_one_one_ss},
-          {3, compressed_b_one_ss}, {5, ss}, {5, b_one_ss}, {6, compressed_bnss}}) {
+    for (const auto& [mode, shape] : {std::pair{std::int64_t{1}, b_one_ss},
+                                      {0, bnss},
+                                      {2, compressed_one_one_ss},
+                                      {3, compressed_b_one_ss},
+                                      {5, ss},
+                                      {5, b_one_ss},
+                                      {6, compressed_bnss}}) {
       Asked asked{.problem = ragged(), .surface = surface};
       Op::Problem& p = asked.problem;
       if (surface == FlashSurface::g1)

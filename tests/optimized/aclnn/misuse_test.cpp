@@ -27,8 +27,8 @@ class Misuse : public Session {
   }
 
   aclnnStatus phase_2() {
-    return aclnnFlashAttentionScoreGrad(workspace.get(), prepared.workspace_size,
-                                        prepared.executor, stream);
+    return aclnnFlashAttentionScoreGrad(workspace.get(), prepared.workspace_size, prepared.executor,
+                                        stream);
   }
   void expect_success() {
     EXPECT_EQ(phase_2(), ACLNN_SUCCESS) << recent_message();
@@ -74,14 +74,14 @@ TEST_F(Misuse, ARefusedPhase2LeavesTheExecutorAsItWas) {
             ACLNN_ERR_PARAM_INVALID);
   expect_message("workspaceSize is " + std::to_string(prepared.workspace_size - 1) +
                  "; it must be at least " + std::to_string(prepared.workspace_size));
-  EXPECT_EQ(aclnnFlashAttentionScoreGrad(nullptr, prepared.workspace_size, prepared.executor,
-                                         stream),
-            ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(
+      aclnnFlashAttentionScoreGrad(nullptr, prepared.workspace_size, prepared.executor, stream),
+      ACLNN_ERR_PARAM_NULLPTR);
   expect_message("workspace is null");
   std::vector<std::byte> host(prepared.workspace_size);
-  EXPECT_EQ(aclnnFlashAttentionScoreGrad(host.data(), prepared.workspace_size, prepared.executor,
-                                         stream),
-            ACLNN_ERR_RUNTIME_ERROR);
+  EXPECT_EQ(
+      aclnnFlashAttentionScoreGrad(host.data(), prepared.workspace_size, prepared.executor, stream),
+      ACLNN_ERR_RUNTIME_ERROR);
   expect_message("workspace is no live device memory");
   EXPECT_EQ(aclnnFlashAttentionScoreGrad(static_cast<std::byte*>(workspace.get()) + 8,
                                          prepared.workspace_size, prepared.executor, stream),
@@ -110,9 +110,9 @@ TEST_F(Misuse, NoExecutorIsAnError) {
   EXPECT_EQ(aclnnFlashAttentionScoreGrad(nullptr, 0, nullptr, stream), ACLNN_ERR_PARAM_NULLPTR);
   expect_message("executor is null");
   int other = 0;
-  EXPECT_EQ(aclnnFlashAttentionScoreGrad(nullptr, 0, reinterpret_cast<aclOpExecutor*>(&other),
-                                         stream),
-            ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(
+      aclnnFlashAttentionScoreGrad(nullptr, 0, reinterpret_cast<aclOpExecutor*>(&other), stream),
+      ACLNN_ERR_PARAM_INVALID);
   EXPECT_EQ(aclDestroyAclOpExecutor(nullptr), ACLNN_ERR_PARAM_NULLPTR);
 }
 
@@ -124,17 +124,21 @@ TEST_F(Misuse, ATensorMustLiveUntilPhase2) {
     second = phase_1(call, short_lived);
     ASSERT_EQ(second.status, ACLNN_SUCCESS);
   }
-  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor,
-                                         stream),
-            ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(
+      aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor, stream),
+      ACLNN_ERR_PARAM_INVALID);
   expect_message("query was destroyed between the phases");
   EXPECT_EQ(aclDestroyAclOpExecutor(second.executor), ACLNN_SUCCESS);
 }
 
 TEST_F(Misuse, AnArrayMustLiveUntilPhase2) {
   const spec::Call<Op> packed = spec::call_of(
-      {.input_layout = spec::Layout::tnd, .batch = 2, .seq_q = 9, .seq_kv = 7,
-       .lengths_q = {5, 9}, .lengths_kv = {7, 4}},
+      {.input_layout = spec::Layout::tnd,
+       .batch = 2,
+       .seq_q = 9,
+       .seq_kv = 7,
+       .lengths_q = {5, 9},
+       .lengths_kv = {7, 4}},
       FlashSurface::u1, spec::Product::a2, spec::Striding::contiguous, spec::Striding::contiguous);
   const Filling<Op> uploaded = filling_of(packed);
   Handles own(uploaded.uploaded.addresses());
@@ -182,16 +186,15 @@ TEST_F(Misuse, ATensorOutsideDeviceMemoryIsFoundInPhase2) {
   dv.offset = std::int64_t{1} << 60, dv.strides[2] = dv.strides[3] = std::int64_t{1} << 59;
   const Prepared beyond = phase_1(call, handles);
   ASSERT_EQ(beyond.status, ACLNN_SUCCESS) << recent_message();
-  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), beyond.workspace_size, beyond.executor,
-                                         stream),
-            ACLNN_ERR_PARAM_INVALID)
+  EXPECT_EQ(
+      aclnnFlashAttentionScoreGrad(workspace.get(), beyond.workspace_size, beyond.executor, stream),
+      ACLNN_ERR_PARAM_INVALID)
       << "more than 64 bits count";
 }
 
 /// The storage has room for two elements more than the view.
 TEST_F(Misuse, ATensorMayReachTheLastByteOfItsMemory) {
-  for (const auto& [offset, status] :
-       {std::pair{2, ACLNN_SUCCESS}, {3, ACLNN_ERR_RUNTIME_ERROR}}) {
+  for (const auto& [offset, status] : {std::pair{2, ACLNN_SUCCESS}, {3, ACLNN_ERR_RUNTIME_ERROR}}) {
     call.parameters.dv.offset = offset;
     const Prepared shifted = phase_1(call, handles);
     ASSERT_EQ(shifted.status, ACLNN_SUCCESS) << recent_message();
@@ -210,9 +213,9 @@ TEST_F(Misuse, MemoryThatIsFreedBeforePhase2IsFound) {
   Handles own(addresses);
   const Prepared second = phase_1(call, own);
   ASSERT_EQ(aclrtFree(early), ACL_SUCCESS);
-  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor,
-                                         stream),
-            ACLNN_ERR_RUNTIME_ERROR);
+  EXPECT_EQ(
+      aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor, stream),
+      ACLNN_ERR_RUNTIME_ERROR);
   expect_message("dy ");
 }
 
@@ -225,9 +228,9 @@ TEST_F(Misuse, MemoryMayBeFreedWhileATaskNeedsIt) {
   addresses["dq"] = early;
   Handles own(addresses);
   const Prepared second = phase_1(call, own);
-  EXPECT_EQ(aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor,
-                                         stream),
-            ACLNN_SUCCESS);
+  EXPECT_EQ(
+      aclnnFlashAttentionScoreGrad(workspace.get(), second.workspace_size, second.executor, stream),
+      ACLNN_SUCCESS);
   EXPECT_EQ(aclrtFree(early), ACL_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
 }

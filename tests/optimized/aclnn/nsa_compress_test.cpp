@@ -44,8 +44,7 @@ Call call_of(const Op::Problem& problem, Striding striding = Striding::contiguou
 
 TEST_F(NsaCompress, GivesTheBitsOfTheImplementation) {
   for (const Op::Problem& problem : {plain(), packed()})
-    for (const Striding striding :
-         {Striding::contiguous, Striding::padded, Striding::transposed})
+    for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed})
       expect_same_bits(call_of(problem, striding), problem, *own, aclnnNsaCompressGrad, stream);
 }
 
@@ -56,8 +55,7 @@ TEST_F(NsaCompress, AnswersEveryBrokenRowAsTheImplementationDoes) {
 
 /// No row limits the sizes; those of this call are counted in 64 bits, their bytes are not.
 TEST_F(NsaCompress, RefusesTensorsThatAreLargerThanTheDevice) {
-  const Call call = call_of(
-      {.heads = 1 << 12, .seq = std::int64_t{1} << 38, .head_dim = 1 << 12});
+  const Call call = call_of({.heads = 1 << 12, .seq = std::int64_t{1} << 38, .head_dim = 1 << 12});
   Handles handles;
   EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID);
   const std::string message = recent_message();
@@ -68,15 +66,17 @@ TEST_F(NsaCompress, RefusesTensorsThatAreLargerThanTheDevice) {
 /// Each of the 48 cores sums up 32 weights of its own.
 TEST_F(NsaCompress, TheWorkspaceHoldsTheSumsOfEveryPart) {
   Handles handles;
-  const Prepared prepared =
-      phase_1(call_of({.heads = 1, .seq = 32768, .head_dim = 128}), handles);
+  const Prepared prepared = phase_1(call_of({.heads = 1, .seq = 32768, .head_dim = 128}), handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
   EXPECT_EQ(prepared.workspace_size, 48U * 32 * 4);
 }
 
 TEST_F(NsaCompress, WhatDoesNotFitTheDeviceIsRefusedInPhase1) {
   Handles handles;
-  const Call call = call_of({.heads = 1, .seq = 9000, .head_dim = 16, .compress_block_size = 4096,
+  const Call call = call_of({.heads = 1,
+                             .seq = 9000,
+                             .head_dim = 16,
+                             .compress_block_size = 4096,
                              .compress_stride = 16});
   EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_INNER_TILING_ERROR);
   const std::string message = recent_message();
@@ -108,8 +108,7 @@ std::vector<float> expected_windows(const Op::Problem& p, const Op::Inputs& inpu
             const std::int64_t row = (start + at + t) * p.heads + n;
             const auto x = static_cast<std::size_t>(row * p.head_dim + c);
             const auto w = static_cast<std::size_t>(t * p.heads + n);
-            sum += static_cast<float>(inputs.weight.load(weight[w]) *
-                                      inputs.input.load(input[x]));
+            sum += static_cast<float>(inputs.weight.load(weight[w]) * inputs.input.load(input[x]));
           }
           windows.push_back(sum);
         }
@@ -182,8 +181,8 @@ TEST_F(NsaCompress, ForwardNamesWhatIsWrong) {
        "an entry of actSeqLenOptional is 90; it must be at least the sum before it, which is 95"},
       {[](Call& c) { c.parameters.workspace_size = false; }, ACLNN_ERR_PARAM_NULLPTR,
        "workspaceSize is null; it is required"},
-      {[](Call& c) { c.parameters.output_grad.dtype = spec::DType::bf16; },
-       ACLNN_ERR_PARAM_INVALID, "type of output is bf16"},
+      {[](Call& c) { c.parameters.output_grad.dtype = spec::DType::bf16; }, ACLNN_ERR_PARAM_INVALID,
+       "type of output is bf16"},
       {[](Call& c) { c.parameters.output_grad.format = spec::Format::fractal_nz; },
        ACLNN_ERR_PARAM_INVALID, "format of output is FRACTAL_NZ"},
       {[](Call& c) { c.parameters.input.shape[1] = 129; }, ACLNN_ERR_PARAM_INVALID,

@@ -40,8 +40,7 @@ Prepared phase_1(const spec::Call<spec::NsaSelectedAttentionGrad>& call, Handles
   return prepared;
 }
 
-Prepared forward_phase_1(const spec::Call<spec::NsaSelectedAttentionGrad>& call,
-                         Handles& handles) {
+Prepared forward_phase_1(const spec::Call<spec::NsaSelectedAttentionGrad>& call, Handles& handles) {
   const auto& p = call.parameters;
   const auto& a = call.attributes;
   Prepared prepared;

@@ -38,8 +38,8 @@ void visit_outputs(const spec::NsaSelectedAttentionGrad::Parameters& p,
 }
 
 template <class Visitor>
-void visit_inputs(const spec::NsaCompressGrad::Parameters& p,
-                  spec::NsaCompressGrad::Inputs& inputs, const Visitor& visit) {
+void visit_inputs(const spec::NsaCompressGrad::Parameters& p, spec::NsaCompressGrad::Inputs& inputs,
+                  const Visitor& visit) {
   visit("output_grad", p.output_grad, inputs.output_grad);
   visit("input", p.input, inputs.input);
   visit("weight", p.weight, inputs.weight);

@@ -53,8 +53,7 @@ Call call_of(const Op::Problem& problem, Striding striding = Striding::contiguou
 
 TEST_F(NsaSelected, GivesTheBitsOfTheImplementation) {
   for (const Op::Problem& problem : {plain(), packed(), causal()})
-    for (const Striding striding :
-         {Striding::contiguous, Striding::padded, Striding::transposed})
+    for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed})
       expect_same_bits(call_of(problem, striding), problem, *own, aclnnNsaSelectedAttentionGrad,
                        stream);
 }
@@ -67,12 +66,9 @@ TEST_F(NsaSelected, AnswersEveryBrokenRowAsTheImplementationDoes) {
 /// As everywhere; null is the other code.
 TEST_F(NsaSelected, AnEmptyArrayOfLengthsIsInvalid) {
   for (const auto member : {&Op::Parameters::actual_seq_qlen, &Op::Parameters::actual_seq_kvlen})
-    for (const auto begin : {+[](const Call& call, Handles& handles) {
-                               return phase_1(call, handles);
-                             },
-                             +[](const Call& call, Handles& handles) {
-                               return forward_phase_1(call, handles);
-                             }}) {
+    for (const auto begin :
+         {+[](const Call&call, Handles&handles) { return phase_1(call, handles); },
+          +[](const Call&call, Handles&handles) { return forward_phase_1(call, handles); }}) {
       Call call = call_of(packed());
       (call.parameters.*member).emplace();
       Handles handles;

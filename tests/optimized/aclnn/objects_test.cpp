@@ -42,13 +42,13 @@ Numbers numbers(aclnnStatus (*get)(const aclTensor*, std::int64_t**, std::uint64
 }
 
 TEST(Tensor, SaysWhatItWasMadeOf) {
-  const aclTensor* const tensor = Said{.dims = {2, 0, 3},
-                                       .dtype = ACL_BF16,
-                                       .strides = {30, 10, 2},
-                                       .offset = 5,
-                                       .format = ACL_FORMAT_NCHW,
-                                       .storage = {100}}
-                                      .create();
+  const aclTensor* const tensor = Said{
+      .dims = {2, 0, 3},
+      .dtype = ACL_BF16,
+      .strides = {30, 10, 2},
+      .offset = 5,
+      .format = ACL_FORMAT_NCHW,
+      .storage = {100}}.create();
   ASSERT_NE(tensor, nullptr);
   EXPECT_EQ(numbers(aclGetViewShape, tensor), (Numbers{2, 0, 3}));
   EXPECT_EQ(numbers(aclGetViewStrides, tensor), (Numbers{30, 10, 2}));
@@ -69,8 +69,8 @@ TEST(Tensor, SaysWhatItWasMadeOf) {
 
 TEST(Tensor, IsRowMajorWithoutStrides) {
   const Numbers dims = {2, 3, 4};
-  const aclTensor* const tensor = aclCreateTensor(dims.data(), 3, ACL_FLOAT, nullptr, 0,
-                                                  ACL_FORMAT_ND, nullptr, 0, nullptr);
+  const aclTensor* const tensor =
+      aclCreateTensor(dims.data(), 3, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, nullptr);
   ASSERT_NE(tensor, nullptr) << recent_message();
   EXPECT_EQ(numbers(aclGetViewStrides, tensor), (Numbers{12, 4, 1}));
   EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
@@ -84,9 +84,10 @@ TEST(Tensor, OfTooManyElementsNeedsStrides) {
     return aclCreateTensor(dims, 3, ACL_FLOAT, stride, 0, ACL_FORMAT_ND, dims, 3, nullptr);
   };
   EXPECT_EQ(create(nullptr), nullptr);
-  EXPECT_EQ(recent_message(),
-            "aclCreateTensor: stride is null and viewDims[1] is 1099511627776; the stride before it "
-            "must be at most 9223372036854775807");
+  EXPECT_EQ(
+      recent_message(),
+      "aclCreateTensor: stride is null and viewDims[1] is 1099511627776; the stride before it "
+      "must be at most 9223372036854775807");
   const aclTensor* const broadcast = create(strides);
   ASSERT_NE(broadcast, nullptr) << recent_message();
   EXPECT_EQ(aclDestroyTensor(broadcast), ACLNN_SUCCESS);
@@ -147,8 +148,8 @@ TEST(IntArray, CopiesItsNumbers) {
 /// 2^61 entries of 8 bytes are as many bytes as none.
 TEST(IntArray, OfMoreEntriesThanMemoryCanHaveIsRefused) {
   const std::int64_t value = 7;
-  for (const std::uint64_t size : {std::uint64_t{1} << 61, (std::uint64_t{1} << 61) + 1,
-                                   std::uint64_t{1} << 60, UINT64_MAX}) {
+  for (const std::uint64_t size :
+       {std::uint64_t{1} << 61, (std::uint64_t{1} << 61) + 1, std::uint64_t{1} << 60, UINT64_MAX}) {
     EXPECT_EQ(aclCreateIntArray(&value, size), nullptr) << size;
     EXPECT_EQ(recent_message(), "aclCreateIntArray: size is " + std::to_string(size) +
                                     "; it must be at most 1152921504606846975");
@@ -197,8 +198,8 @@ TEST(DataType, HasTheSizeOfItsElements) {
   for (const aclDataType type : {ACL_DOUBLE, ACL_INT64, ACL_UINT64, ACL_COMPLEX64})
     EXPECT_EQ(aclDataTypeSize(type), 8U) << type;
   EXPECT_EQ(aclDataTypeSize(ACL_COMPLEX128), 16U);
-  for (const aclDataType type : {ACL_INT4, ACL_UINT1, ACL_FLOAT6_E3M2, ACL_FLOAT6_E2M3,
-                                 ACL_FLOAT4_E2M1, ACL_FLOAT4_E1M2})
+  for (const aclDataType type :
+       {ACL_INT4, ACL_UINT1, ACL_FLOAT6_E3M2, ACL_FLOAT6_E2M3, ACL_FLOAT4_E2M1, ACL_FLOAT4_E1M2})
     EXPECT_EQ(aclDataTypeSize(type), 0U) << "less than a byte: " << type;
   EXPECT_EQ(aclDataTypeSize(ACL_DT_UNDEFINED), 0U);
 }

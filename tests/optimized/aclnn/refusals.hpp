@@ -13,8 +13,7 @@ namespace assay::test {
 /// to answer as `own` does. Returns the number of rows that were broken.
 template <class Op>
 std::size_t expect_same_refusals(const std::vector<spec::Call<Op>>& calls,
-                                 const spec::Implementation<Op>& own,
-                                 const std::string& function) {
+                                 const spec::Implementation<Op>& own, const std::string& function) {
   std::set<std::string_view> broken;
   for (const spec::Call<Op>& whole : calls)
     for (const auto& row : Op::constraints())

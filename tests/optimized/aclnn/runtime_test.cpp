@@ -50,8 +50,7 @@ TEST(Process, ModelsTheProductOfTheEnvironment) {
   EXPECT_EQ(soc_name_of("a3"), "Ascend910_9391");
   setenv("ASSAY_ACLNN_PRODUCT", "a4", 1);
   EXPECT_EQ(aclInit(nullptr), ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(recent_message(),
-            "aclInit: ASSAY_ACLNN_PRODUCT is \"a4\"; it must be one of a2, a3");
+  EXPECT_EQ(recent_message(), "aclInit: ASSAY_ACLNN_PRODUCT is \"a4\"; it must be one of a2, a3");
   EXPECT_EQ(aclrtGetSocName(), nullptr);
   EXPECT_EQ(soc_name_of(""), "Ascend910B2") << "empty is not set";
   unsetenv("ASSAY_ACLNN_PRODUCT");
@@ -179,8 +178,7 @@ TEST_F(Runtime, GivesAlignedMemoryWithinTheDevice) {
   EXPECT_EQ(aclrtMalloc(&start, 0, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtMalloc(nullptr, 8, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtMalloc(&start, 8, static_cast<aclrtMemMallocPolicy>(7)), ACL_ERROR_INVALID_PARAM);
-  for (const std::size_t size :
-       {std::size_t{1} << 40, std::numeric_limits<std::size_t>::max()}) {
+  for (const std::size_t size : {std::size_t{1} << 40, std::numeric_limits<std::size_t>::max()}) {
     EXPECT_EQ(aclrtMalloc(&start, size, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_BAD_ALLOC);
     EXPECT_NE(recent_message().find("B of device memory"), std::string::npos);
   }
@@ -241,7 +239,8 @@ TEST_F(Runtime, GivesHostMemoryForCopies) {
   EXPECT_EQ(static_cast<unsigned char*>(host)[99], 7);
   EXPECT_EQ(aclrtMemcpy(host, 101, device, 101, ACL_MEMCPY_DEVICE_TO_HOST),
             ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(recent_message(), "aclrtMemcpy: dst needs 101 B; its memory ends 100 B behind its start");
+  EXPECT_EQ(recent_message(),
+            "aclrtMemcpy: dst needs 101 B; its memory ends 100 B behind its start");
   EXPECT_EQ(aclrtMemcpy(device, 100, host, 100, ACL_MEMCPY_DEVICE_TO_DEVICE),
             ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtFree(host), ACL_ERROR_INVALID_PARAM) << "of the other kind";

@@ -8,22 +8,38 @@ namespace {
 aclDataType acl(spec::DType dtype) {
   using spec::DType;
   switch (dtype) {
-    case DType::fp16: return ACL_FLOAT16;
-    case DType::bf16: return ACL_BF16;
-    case DType::fp32: return ACL_FLOAT;
-    case DType::fp64: return ACL_DOUBLE;
-    case DType::int8: return ACL_INT8;
-    case DType::int16: return ACL_INT16;
-    case DType::int32: return ACL_INT32;
-    case DType::int64: return ACL_INT64;
-    case DType::uint8: return ACL_UINT8;
-    case DType::uint16: return ACL_UINT16;
-    case DType::uint32: return ACL_UINT32;
-    case DType::uint64: return ACL_UINT64;
-    case DType::boolean: return ACL_BOOL;
-    case DType::hifloat8: return ACL_HIFLOAT8;
-    case DType::float8_e5m2: return ACL_FLOAT8_E5M2;
-    case DType::float8_e4m3fn: return ACL_FLOAT8_E4M3FN;
+    case DType::fp16:
+      return ACL_FLOAT16;
+    case DType::bf16:
+      return ACL_BF16;
+    case DType::fp32:
+      return ACL_FLOAT;
+    case DType::fp64:
+      return ACL_DOUBLE;
+    case DType::int8:
+      return ACL_INT8;
+    case DType::int16:
+      return ACL_INT16;
+    case DType::int32:
+      return ACL_INT32;
+    case DType::int64:
+      return ACL_INT64;
+    case DType::uint8:
+      return ACL_UINT8;
+    case DType::uint16:
+      return ACL_UINT16;
+    case DType::uint32:
+      return ACL_UINT32;
+    case DType::uint64:
+      return ACL_UINT64;
+    case DType::boolean:
+      return ACL_BOOL;
+    case DType::hifloat8:
+      return ACL_HIFLOAT8;
+    case DType::float8_e5m2:
+      return ACL_FLOAT8_E5M2;
+    case DType::float8_e4m3fn:
+      return ACL_FLOAT8_E4M3FN;
   }
   return ACL_DT_UNDEFINED;
 }
@@ -31,13 +47,20 @@ aclDataType acl(spec::DType dtype) {
 aclFormat acl(spec::Format format) {
   using spec::Format;
   switch (format) {
-    case Format::nd: return ACL_FORMAT_ND;
-    case Format::nchw: return ACL_FORMAT_NCHW;
-    case Format::nhwc: return ACL_FORMAT_NHWC;
-    case Format::ncl: return ACL_FORMAT_NCL;
-    case Format::nc1hwc0: return ACL_FORMAT_NC1HWC0;
-    case Format::fractal_z: return ACL_FORMAT_FRACTAL_Z;
-    case Format::fractal_nz: return ACL_FORMAT_FRACTAL_NZ;
+    case Format::nd:
+      return ACL_FORMAT_ND;
+    case Format::nchw:
+      return ACL_FORMAT_NCHW;
+    case Format::nhwc:
+      return ACL_FORMAT_NHWC;
+    case Format::ncl:
+      return ACL_FORMAT_NCL;
+    case Format::nc1hwc0:
+      return ACL_FORMAT_NC1HWC0;
+    case Format::fractal_z:
+      return ACL_FORMAT_FRACTAL_Z;
+    case Format::fractal_nz:
+      return ACL_FORMAT_FRACTAL_NZ;
   }
   return ACL_FORMAT_UNDEFINED;
 }
@@ -61,8 +84,7 @@ Session::~Session() { aclFinalize(); }
 DeviceBytes::DeviceBytes(std::span<const std::byte> bytes) : size_(bytes.size()) {
   EXPECT_EQ(aclrtMalloc(&start_, size_, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS)
       << recent_message();
-  EXPECT_EQ(aclrtMemcpy(start_, size_, bytes.data(), size_, ACL_MEMCPY_HOST_TO_DEVICE),
-            ACL_SUCCESS)
+  EXPECT_EQ(aclrtMemcpy(start_, size_, bytes.data(), size_, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS)
       << recent_message();
 }
 
@@ -75,8 +97,7 @@ DeviceBytes::~DeviceBytes() {
 
 std::vector<std::byte> DeviceBytes::download() const {
   std::vector<std::byte> bytes(size_);
-  EXPECT_EQ(aclrtMemcpy(bytes.data(), size_, start_, size_, ACL_MEMCPY_DEVICE_TO_HOST),
-            ACL_SUCCESS)
+  EXPECT_EQ(aclrtMemcpy(bytes.data(), size_, start_, size_, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS)
       << recent_message();
   return bytes;
 }
@@ -94,10 +115,9 @@ void Handles::destroy_arrays() {
 aclTensor* Handles::tensor(std::string_view name, const spec::Parameter& p) {
   if (!p.present) return nullptr;
   const auto found = addresses_.find(name);
-  aclTensor* const tensor =
-      aclCreateTensor(p.shape.data(), p.shape.size(), acl(p.dtype), p.strides.data(), p.offset,
-                      acl(p.format), p.shape.data(), p.shape.size(),
-                      found == addresses_.end() ? nullptr : found->second);
+  aclTensor* const tensor = aclCreateTensor(
+      p.shape.data(), p.shape.size(), acl(p.dtype), p.strides.data(), p.offset, acl(p.format),
+      p.shape.data(), p.shape.size(), found == addresses_.end() ? nullptr : found->second);
   EXPECT_NE(tensor, nullptr) << name << ": " << recent_message();
   tensors_.push_back(tensor);
   return tensor;

@@ -134,9 +134,8 @@ TEST_F(Threads, MayWaitForOneStream) {
   {
     std::vector<std::jthread> threads;
     for (std::int64_t number = 0; number < thread_count; ++number)
-      threads.emplace_back([&] {
-        EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, limit), ACL_SUCCESS);
-      });
+      threads.emplace_back(
+          [&] { EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, limit), ACL_SUCCESS); });
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(limit));
 }

@@ -62,8 +62,7 @@ std::vector<std::byte> Uploaded::download(std::string_view name) const {
 
 Workspace::Workspace(std::uint64_t size) {
   if (size == 0) return;
-  EXPECT_EQ(aclrtMalloc(&start_, size, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS)
-      << recent_message();
+  EXPECT_EQ(aclrtMalloc(&start_, size, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS) << recent_message();
 }
 
 Workspace::~Workspace() {

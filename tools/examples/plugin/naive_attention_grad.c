@@ -3,13 +3,14 @@
  *   cc -O2 -shared -fPIC -I<prefix>/include naive_attention_grad.c -lm -o libnaive.so
  *   assay sweep flash_attention_score_grad --implementation plugin:./libnaive.so
  *
- * It offers the padded layouts without dropout and position bias, without a mask, with a mask tensor (sparse modes 0 and 1)
- * or causal (2 and 3), and says so of everything else. */
+ * It offers the padded layouts without dropout and position bias, without a mask, with a mask
+ * tensor (sparse modes 0 and 1) or causal (2 and 3), and says so of everything else. */
 #include <assay_plugin.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Element (b, n, s, d) of a tensor of attention lies at storage element offset + b * b_step + ... */
+/* Element (b, n, s, d) of a tensor of attention lies at storage element offset + b * b_step + ...
+ */
 typedef struct view {
   unsigned char* storage;
   int32_t dtype;
@@ -50,7 +51,8 @@ static uint16_t encoded(double value, narrow type) {
   if (exponent < 1 - bias) exponent = 1 - bias;
   if (exponent > bias) return (uint16_t)(sign | top << type.fraction);
   units = lrint(ldexp(size, type.fraction - exponent));
-  /* What rounds up to the next power of two carries into the exponent, from the largest value into infinity. */
+  /* What rounds up to the next power of two carries into the exponent, from the largest value into
+   * infinity. */
   return (uint16_t)(sign | (((exponent + bias - 1) << type.fraction) + (int)units));
 }
 
@@ -104,8 +106,13 @@ static view attention_view(const assay_call* call, const char* name, int64_t dim
 /* Of (B, N, S, 8), whose last axis holds one number eight times. */
 static view statistics_view(const assay_call* call, const char* name) {
   const assay_tensor* const t = assay_find_tensor(call, name);
-  const view v = {(unsigned char*)t->storage, t->dtype,      t->offset,    t->strides[0],
-                  t->strides[1],              t->strides[2], t->strides[3]};
+  const view v = {(unsigned char*)t->storage,
+                  t->dtype,
+                  t->offset,
+                  t->strides[0],
+                  t->strides[1],
+                  t->strides[2],
+                  t->strides[3]};
   return v;
 }
 

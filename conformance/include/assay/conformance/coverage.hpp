@@ -30,21 +30,25 @@ struct RowCoverage {
   /// Rows whose accept side, or whose reject side, some case exercised.
   std::int64_t accepted() const;
   std::int64_t rejected() const;
-  /// Ids of rows with a side that no case exercised, and the ways "ROW:name" of the others that no case took.
+  /// Ids of rows with a side that no case exercised, and the ways "ROW:name" of the others that no
+  /// case took.
   std::vector<std::string> unexercised() const;
-  /// Counts a case for the variant or violation of that name; a report of an older table may name one that is gone.
+  /// Counts a case for the variant or violation of that name; a report of an older table may name
+  /// one that is gone.
   void take(std::string_view way);
 };
 
-/// The rows of Op's table, nothing exercised. A row that binds nowhere has no side that must be: it is reported and fails
-/// nobody.
+/// The rows of Op's table, nothing exercised. A row that binds nowhere has no side that must be: it
+/// is reported and fails nobody.
 template <class Op>
 RowCoverage row_coverage(spec::Upstream upstream = spec::Upstream::on);
 
-/// Counts the variant of a case that conforms, or the violation of one that was refused as it should be.
+/// Counts the variant of a case that conforms, or the violation of one that was refused as it
+/// should be.
 void take_ways(RowCoverage& coverage, const CaseReport& report);
 
-/// Gives rows that were read from a report what the tables say of them: their ways, none taken, and reasons.
+/// Gives rows that were read from a report what the tables say of them: their ways, none taken, and
+/// reasons.
 void complete(RowCoverage& coverage);
 
 /// Pairs of values on the axes on which cases differ, and the cases with numbers that hold them.
@@ -53,7 +57,8 @@ struct PairCoverage {
   struct Cell {
     std::string operator_name;
     std::string first, second;              ///< "surface=u1"
-    std::vector<std::string> forbidden_by;  ///< ids of rows that together exclude the pair, "" for its size; empty: admissible
+    std::vector<std::string> forbidden_by;  ///< ids of rows that together exclude the pair, "" for
+                                            ///< its size; empty: admissible
     std::int64_t cases = 0;
     std::string text() const { return first + " " + second; }
   };
@@ -74,7 +79,8 @@ PairCoverage pair_coverage();
 template <class Op>
 void cover(PairCoverage& coverage, const Case<Op>& c);
 
-/// Where the cells of an operator begin, which lie one behind the other; their number if there are none.
+/// Where the cells of an operator begin, which lie one behind the other; their number if there are
+/// none.
 std::size_t first_cell(const PairCoverage& coverage, std::string_view operator_name);
 
 /// Adds the rows, or the cells, of another operator.

@@ -21,14 +21,14 @@ struct Expected {
   std::int64_t dim = 0;
 };
 
-/// Everything that judging one value case needs and that no implementation influences. Made once, it judges any
-/// number of outputs.
+/// Everything that judging one value case needs and that no implementation influences. Made once,
+/// it judges any number of outputs.
 template <class Op>
 class Examination {
  public:
   explicit Examination(Case<Op> c);
-  /// Of a case of track bound whose tensors come from elsewhere: judged by the double engine within its proven radius,
-  /// without the rows in 113 bits, which would cost more than all the rest.
+  /// Of a case of track bound whose tensors come from elsewhere: judged by the double engine within
+  /// its proven radius, without the rows in 113 bits, which would cost more than all the rest.
   Examination(Case<Op> c, typename Op::Inputs inputs);
   ~Examination();
   Examination(Examination&&) noexcept;
@@ -51,8 +51,8 @@ class Examination {
 template <class Op>
 CaseReport blank_report(const Case<Op>& c);
 
-/// Runs `implementation` on the case and judges it: unsupported, phase 1, phase 2, guards, determinism as declared,
-/// confirmation of statistical failures on fresh seeds.
+/// Runs `implementation` on the case and judges it: unsupported, phase 1, phase 2, guards,
+/// determinism as declared, confirmation of statistical failures on fresh seeds.
 template <class Op>
 CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& implementation);
 /// The same with an examination made before (its case is examined).

@@ -26,10 +26,12 @@ struct PatternNames {
 template <class Op>
 std::vector<PatternNames> pattern_names();
 
-/// A tensor as `parameter` describes it; its whole storage holds the guard pattern of its type, a NaN for floats.
+/// A tensor as `parameter` describes it; its whole storage holds the guard pattern of its type, a
+/// NaN for floats.
 spec::Tensor guarded_tensor(const spec::Parameter& parameter);
 
-/// The rows that are judged, ascending: all, or the first, the last, those at tile edges and random ones.
+/// The rows that are judged, ascending: all, or the first, the last, those at tile edges and random
+/// ones.
 std::vector<std::int64_t> judged_rows(std::int64_t extent, std::int64_t wanted, std::uint64_t seed);
 
 }  // namespace assay::conformance

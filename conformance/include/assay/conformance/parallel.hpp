@@ -10,8 +10,8 @@
 
 namespace assay::conformance {
 
-/// Calls task(0) .. task(count - 1), each once, on all cores. Tasks must be independent; the first exception is
-/// thrown again when all threads have stopped.
+/// Calls task(0) .. task(count - 1), each once, on all cores. Tasks must be independent; the first
+/// exception is thrown again when all threads have stopped.
 template <class Task>
 void parallel_for(std::int64_t count, Task&& task) {
   const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));

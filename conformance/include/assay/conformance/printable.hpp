@@ -7,7 +7,8 @@
 
 namespace assay::conformance {
 
-/// What a kernel or a file says, as text that is nothing but text on a terminal, in XML 1.0, JSON and
+/// What a kernel or a file says, as text that is nothing but text on a terminal, in XML 1.0, JSON
+/// and
 /// HTML: control characters but line feeds and tabs, what turns the direction of writing or marks
 /// none, and bytes that are no UTF-8 are written as "\x1b" or "\u202e".
 std::string printable(std::string_view text);

@@ -7,10 +7,12 @@
 
 namespace assay::conformance {
 
-/// A relation between runs of one kernel that every correct kernel fulfils: what track relation examines.
+/// A relation between runs of one kernel that every correct kernel fulfils: what track relation
+/// examines.
 struct Property {
   std::string_view name, sentence, domain;
-  std::string_view agreement;  ///< bits: equal where a fixed order is declared; bound: within the tolerances
+  std::string_view
+      agreement;  ///< bits: equal where a fixed order is declared; bound: within the tolerances
 };
 
 /// Every relation of Op.

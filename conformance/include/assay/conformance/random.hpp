@@ -4,8 +4,8 @@
 
 namespace assay::conformance {
 
-/// A counter-based generator: every value is a pure function of (seed, stream, index), without libm and without state,
-/// so that it does not depend on threads, order, layout or machine.
+/// A counter-based generator: every value is a pure function of (seed, stream, index), without libm
+/// and without state, so that it does not depend on threads, order, layout or machine.
 class Random {
  public:
   constexpr Random(std::uint64_t seed, std::uint64_t stream)
@@ -23,7 +23,8 @@ class Random {
     const auto span = static_cast<std::uint64_t>(last - first) + 1;
     return first + static_cast<std::int64_t>(bits(index) % span);
   }
-  /// Close to normal (mean 0, deviation 1): the centred sum of twelve 16-bit uniforms; a multiple of 2^-16.
+  /// Close to normal (mean 0, deviation 1): the centred sum of twelve 16-bit uniforms; a multiple
+  /// of 2^-16.
   constexpr double normal(std::uint64_t index) const {
     std::int64_t sum = 0;
     for (std::uint64_t word = 0; word < 3; ++word)
@@ -43,8 +44,21 @@ class Random {
 
 /// Streams of the tensors: the same in every profile.
 enum class Stream : std::uint64_t {
-  query, key, value, dy, mask, lattice, sampling, query_rope, key_rope, pse, drop,
-  input, weight, lists, statistics
+  query,
+  key,
+  value,
+  dy,
+  mask,
+  lattice,
+  sampling,
+  query_rope,
+  key_rope,
+  pse,
+  drop,
+  input,
+  weight,
+  lists,
+  statistics
 };
 
 /// Random numbers that no other stream of the seed shares.

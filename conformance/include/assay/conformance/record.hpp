@@ -25,8 +25,8 @@ template <class Op>
 typename Op::Outputs outputs_from(const Case<Op>& c,
                                   const std::vector<fixtures::NamedTensor>& tensors);
 
-/// The reference as the final cast of kernels of these numerics rounds it: (rows, dim) of `dtype`. Where a cast may give
-/// either of two numbers: see `round_dyadic`.
+/// The reference as the final cast of kernels of these numerics rounds it: (rows, dim) of `dtype`.
+/// Where a cast may give either of two numbers: see `round_dyadic`.
 spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
                           const spec::NumericsProfile& numerics);
 

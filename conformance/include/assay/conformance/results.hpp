@@ -20,15 +20,15 @@ inline constexpr std::string_view report_schema = "assay-report-1";
 struct Environment {
   std::string tool_version, compiler, command_line, implementation;
   std::string program = "assay";  ///< with which replay lines start
-  std::string started;  ///< ISO 8601, UTC
+  std::string started;            ///< ISO 8601, UTC
   std::uint64_t seed = 0;
   std::map<std::string, std::string> numerics;  ///< dtype -> JSON of the profile declared for it
 };
 
 /// A failing case and its smallest failing neighbour.
 struct ShrunkCase {
-  std::string id, command_line;  ///< of the case that failed first
-  std::string shrunk;            ///< the neighbour's replay line
+  std::string id, command_line;             ///< of the case that failed first
+  std::string shrunk;                       ///< the neighbour's replay line
   Verdict verdict = Verdict::tool_failure;  ///< of the neighbour
   std::int64_t runs = 0;                    ///< cases judged on the way
   ShrinkEnd end = ShrinkEnd::smallest;

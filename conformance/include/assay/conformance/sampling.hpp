@@ -15,10 +15,11 @@ inline constexpr std::int64_t full_random_factor = 5;
 /// Which cases are planned, and from which seed random ones are drawn.
 struct SamplingPlan {
   std::uint64_t seed = 1;
-  bool full = false;          ///< model shapes whole, more random cases
+  bool full = false;  ///< model shapes whole, more random cases
   std::int64_t random_cases = 60;
   std::optional<spec::Product> product;  ///< only this one
-  spec::Upstream upstream = spec::Upstream::on;  ///< off: no case is there for what upstream alone states
+  spec::Upstream upstream =
+      spec::Upstream::on;  ///< off: no case is there for what upstream alone states
 
   std::int64_t wanted_random_cases() const {
     return random_cases * (full ? full_random_factor : 1);

@@ -26,15 +26,17 @@ struct Summary {
   RowCoverage rows;
   PairCoverage pairs;
   double seconds = 0;
-  bool interrupted = false;  ///< stopped from outside; fewer cases than planned without it: the budget was spent
+  bool interrupted =
+      false;  ///< stopped from outside; fewer cases than planned without it: the budget was spent
 
-  /// usage after a usage error; else nonconformant, else not_conclusive if a verdict says so or nothing was judged.
+  /// usage after a usage error; else nonconformant, else not_conclusive if a verdict says so or
+  /// nothing was judged.
   ExitCode exit_code() const;
 };
 
-/// Adds one report to the summary. A case that conforms exercises the accept sides that its report names, one that was
-/// rejected as it should be the reject side of its row; weak and inapplicable cases exercise nothing. Pairs are covered by
-/// cases that conform and whose numbers were judged.
+/// Adds one report to the summary. A case that conforms exercises the accept sides that its report
+/// names, one that was rejected as it should be the reject side of its row; weak and inapplicable
+/// cases exercise nothing. Pairs are covered by cases that conform and whose numbers were judged.
 void count(Summary& summary, const CaseReport& report);
 
 /// Who is told of a sweep: that it starts, every case in the order of its judging, that it ends.
@@ -50,9 +52,11 @@ class SweepListener {
 
 /// What a sweep needs beside the cases.
 struct SweepControl {
-  const std::atomic<bool>* stop = nullptr;  ///< checked between cases; the summary says `interrupted`
-  double budget_seconds = 0;                ///< no case starts later; 0: no limit
-  /// A report of an earlier, interrupted sweep for this case id, or nothing: such a case is not run again.
+  const std::atomic<bool>* stop =
+      nullptr;                ///< checked between cases; the summary says `interrupted`
+  double budget_seconds = 0;  ///< no case starts later; 0: no limit
+  /// A report of an earlier, interrupted sweep for this case id, or nothing: such a case is not run
+  /// again.
   std::function<const CaseReport*(const std::string& id)> finished;
   /// Time for running failing cases again, alone; no other time is spent on them.
   double repeat_seconds = 10;
@@ -67,7 +71,8 @@ class Sweep {
  public:
   Sweep(std::span<SweepListener* const> listeners, SweepControl control);
 
-  /// Tells the listeners. Rows and pairs of the operators must have been appended to `summary()` before.
+  /// Tells the listeners. Rows and pairs of the operators must have been appended to `summary()`
+  /// before.
   void start(std::int64_t planned, const std::string& implementation);
   /// Judges `count` of the cases from `first` on, unless the sweep was stopped or its budget is
   /// spent. A case that fails is run again on an implementation that `fresh` makes, where it can:

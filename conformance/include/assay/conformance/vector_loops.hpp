@@ -19,7 +19,8 @@ void add_scaled_abs(double factor, const double* x, std::int64_t count, double* 
 /// y += factor x^2.
 void add_scaled_squares(double factor, const double* x, std::int64_t count, double* y);
 
-/// Sums over k of x[k] * y[k], of its magnitude and of its square, each in eight interleaved chains.
+/// Sums over k of x[k] * y[k], of its magnitude and of its square, each in eight interleaved
+/// chains.
 struct DotSums {
   double value = 0, absolute = 0, squares = 0;
 };

@@ -8,10 +8,24 @@ namespace assay::conformance {
 
 /// What the judge says of one case. Names and meanings: README.md, "Verdicts".
 enum class Verdict : std::uint8_t {
-  conforms, conforms_weak, rejected_as_specified, rejected_other_code, not_applicable,
-  nonconformant_structural, nonconformant_proven, nonconformant_statistical,
-  statistical_unconfirmed, nondeterministic, rejected_wrongly, accepted_wrongly, crash, timeout,
-  inconclusive, vacuous, usage_error, tool_failure,
+  conforms,
+  conforms_weak,
+  rejected_as_specified,
+  rejected_other_code,
+  not_applicable,
+  nonconformant_structural,
+  nonconformant_proven,
+  nonconformant_statistical,
+  statistical_unconfirmed,
+  nondeterministic,
+  rejected_wrongly,
+  accepted_wrongly,
+  crash,
+  timeout,
+  inconclusive,
+  vacuous,
+  usage_error,
+  tool_failure,
 };
 
 /// The process's exit code, and what one verdict contributes to it.

@@ -11,14 +11,14 @@ extern "C" {
 
 /* configPath is not read. The modelled product is that of the environment variable
    ASSAY_ACLNN_PRODUCT: a2, the default, or a3. */
-aclError aclInit(const char *configPath);
+aclError aclInit(const char* configPath);
 
 /* Waits for all streams and releases whatever is left. */
 aclError aclFinalize(void);
 
 /* Why the last call of this thread failed; NULL if none did since the last question. The text lives
    until this thread asks again. */
-const char *aclGetRecentErrMsg(void);
+const char* aclGetRecentErrMsg(void);
 
 #ifdef __cplusplus
 }

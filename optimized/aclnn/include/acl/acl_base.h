@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-typedef void *aclrtStream;
-typedef void *aclrtContext;
-typedef void *aclrtEvent;
+typedef void* aclrtStream;
+typedef void* aclrtContext;
+typedef void* aclrtEvent;
 typedef int aclError;
 typedef uint16_t aclFloat16;
 

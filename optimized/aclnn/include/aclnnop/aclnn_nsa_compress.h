@@ -12,12 +12,14 @@
 extern "C" {
 #endif
 
-aclnnStatus aclnnNsaCompressGetWorkspaceSize(
-    const aclTensor *input, const aclTensor *weight, const aclIntArray *actSeqLenOptional,
-    char *layoutOptional, int64_t compressBlockSize, int64_t compressStride, int64_t actSeqLenType,
-    aclTensor *output, uint64_t *workspaceSize, aclOpExecutor **executor);
-aclnnStatus aclnnNsaCompress(
-    void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
+aclnnStatus aclnnNsaCompressGetWorkspaceSize(const aclTensor* input, const aclTensor* weight,
+                                             const aclIntArray* actSeqLenOptional,
+                                             char* layoutOptional, int64_t compressBlockSize,
+                                             int64_t compressStride, int64_t actSeqLenType,
+                                             aclTensor* output, uint64_t* workspaceSize,
+                                             aclOpExecutor** executor);
+aclnnStatus aclnnNsaCompress(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                             aclrtStream stream);
 
 #ifdef __cplusplus
 }

@@ -13,12 +13,12 @@ extern "C" {
 #endif
 
 aclnnStatus aclnnNsaCompressGradGetWorkspaceSize(
-    const aclTensor *outputGrad, const aclTensor *input, const aclTensor *weight,
-    const aclIntArray *actSeqLenOptionalOptional, int64_t compressBlockSize, int64_t compressStride,
-    int64_t actSeqLenType, char *layoutOptionalOptional, const aclTensor *inputGradOut,
-    const aclTensor *weightGradOut, uint64_t *workspaceSize, aclOpExecutor **executor);
-aclnnStatus aclnnNsaCompressGrad(
-    void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
+    const aclTensor* outputGrad, const aclTensor* input, const aclTensor* weight,
+    const aclIntArray* actSeqLenOptionalOptional, int64_t compressBlockSize, int64_t compressStride,
+    int64_t actSeqLenType, char* layoutOptionalOptional, const aclTensor* inputGradOut,
+    const aclTensor* weightGradOut, uint64_t* workspaceSize, aclOpExecutor** executor);
+aclnnStatus aclnnNsaCompressGrad(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                                 aclrtStream stream);
 
 #ifdef __cplusplus
 }

@@ -11,17 +11,19 @@ namespace assay::optimized {
 
 /// The tiled gradient on a modelled device.
 ///
-/// Each output element is accumulated in fp32 in one order. Scores: one chain of fused multiply-adds
-/// over the channels of query, then over those of query_rope. dq: per key tile one chain of fused
-/// multiply-adds over its keys, the tiles added in ascending order. dk, dv: per record of row tiles
-/// of one query head one chain over its queries, the records added in order of head, then row. The
-/// order follows from the tiling alone, so the bits depend on neither threads nor instructions.
+/// Each output element is accumulated in fp32 in one order. Scores: one chain of fused
+/// multiply-adds over the channels of query, then over those of query_rope. dq: per key tile one
+/// chain of fused multiply-adds over its keys, the tiles added in ascending order. dk, dv: per
+/// record of row tiles of one query head one chain over its queries, the records added in order of
+/// head, then row. The order follows from the tiling alone, so the bits depend on neither threads
+/// nor instructions.
 ///
-/// It has a forward, too: tiles of keys in ascending order, whose sums are rescaled when a row's maximum grows. No
-/// cycles are modelled of it.
+/// It has a forward, too: tiles of keys in ascending order, whose sums are rescaled when a row's
+/// maximum grows. No cycles are modelled of it.
 ///
 /// Masked elements have P = 0 and dS = 0, so that dead rows give exact zeros. Beyond the tensors it
-/// holds, per thread, some tiles and the fp32 sums of dq of one key head, and a number per query row.
+/// holds, per thread, some tiles and the fp32 sums of dq of one key head, and a number per query
+/// row.
 /// Errors: std::invalid_argument for instructions that this machine lacks. Of check:
 /// spec::Rejected. Of run:
 ///         device::DeviceFault where a plan does not fit the device.

@@ -7,13 +7,15 @@
 
 namespace assay::reference {
 
-/// Which probabilities dropout keeps: bit e mod 8, counted from the least significant, of byte e / 8 of the drop mask
-/// belongs to score e of `ScoreOrder`; 1 keeps. Kept ones are divided by `keep_prob`.
+/// Which probabilities dropout keeps: bit e mod 8, counted from the least significant, of byte e /
+/// 8 of the drop mask belongs to score e of `ScoreOrder`; 1 keeps. Kept ones are divided by
+/// `keep_prob`.
 /// Source: FlashAttentionScoreGrad.md (dropMaskOptional, keepProb).
 class Dropout {
  public:
   /// Refers to `drop_mask`, which is left alone if the problem's keep_prob is 1.
-  /// Errors: std::invalid_argument for dropout without a mask, or a mask that is no row of enough bytes.
+  /// Errors: std::invalid_argument for dropout without a mask, or a mask that is no row of enough
+  ///         bytes.
   Dropout(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Tensor* drop_mask);
 
   /// Whether anything is dropped or divided at all.

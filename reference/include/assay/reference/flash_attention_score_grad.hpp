@@ -15,9 +15,9 @@
 
 namespace assay::reference {
 
-/// Quantities of query (b, n, i) and key j: the score with its position bias, the probability, the probability after
-/// dropout, and the gradients of the probability and of the score. Where the mask excludes the key, prob, dropped and
-/// dscore are 0.
+/// Quantities of query (b, n, i) and key j: the score with its position bias, the probability, the
+/// probability after dropout, and the gradients of the probability and of the score. Where the mask
+/// excludes the key, prob, dropped and dscore are 0.
 template <class Real>
 struct Pair {
   Real score, prob, dropped, dprob, dscore;
@@ -35,24 +35,29 @@ struct KeyRow {
   std::vector<Real> dk, dv, dk_rope;
 };
 
-/// Gradient of softmax attention, computed from the definition in arithmetic of type Real (double, Quad, Fifty).
+/// Gradient of softmax attention, computed from the definition in arithmetic of type Real (double,
+/// Quad, Fifty).
 ///
-/// With L = query key^T + query_rope key_rope^T, the score S = scale_value * (L + bias) for pse_type 1 and
-/// scale_value * L + bias for the others, P = exp(S - softmax_max) / softmax_sum where kept, else 0, and the factor of
-/// dropout Z = 1 / keep_prob where its bit is 1, else 0,
+/// With L = query key^T + query_rope key_rope^T, the score S = scale_value * (L + bias) for
+/// pse_type 1 and scale_value * L + bias for the others, P = exp(S - softmax_max) / softmax_sum
+/// where kept, else 0, and the factor of dropout Z = 1 / keep_prob where its bit is 1, else 0,
 ///
 ///     dv = (P * Z)^T dy          dS = P * (Z * dy value^T - rowsum(dy * attention_in))
 ///     dq = scale_value * dS key  dk = scale_value * dS^T query
 ///
 /// and the gradients of the rope parts as those of query and key.
 ///
-/// Shapes: query head n reads key head n / (heads_q / heads_kv); dk, dv sum over the heads of a group. Queries and keys
-///         meet within their sequence b only.
-/// Units:  softmax_max is a score; exponentials are natural; scale_value and keep_prob are rounded to fp32 before use.
-/// Cost:   of every pair that the sparse mode keeps an exponential, and in a dq row head_dim * 3, in a dk and dv row
-///         head_dim * 5 multiplications. Rows are independent: call them from any thread.
-/// Errors: a non-finite input is no error: it spreads as IEEE 754 says, but a masked score is replaced, not multiplied.
-/// Source: FlashAttentionScoreGrad.md (formulas), aclnnFlashAttentionUnpaddingScoreGradV3.md (formulas).
+/// Shapes: query head n reads key head n / (heads_q / heads_kv); dk, dv sum over the heads of a
+///         group. Queries and keys meet within their sequence b only.
+/// Units:  softmax_max is a score; exponentials are natural; scale_value and keep_prob are rounded
+///         to fp32 before use.
+/// Cost:   of every pair that the sparse mode keeps an exponential, and in a dq row head_dim * 3,
+///         in a dk and dv row head_dim * 5 multiplications. Rows are independent: call them from
+///         any thread.
+/// Errors: a non-finite input is no error: it spreads as IEEE 754 says, but a masked score is
+///         replaced, not multiplied.
+/// Source: FlashAttentionScoreGrad.md (formulas), aclnnFlashAttentionUnpaddingScoreGradV3.md
+///         (formulas).
 template <class Real>
 class FlashAttentionScoreGrad {
  public:
@@ -62,8 +67,8 @@ class FlashAttentionScoreGrad {
   /// Refers to the tensors of `side`.
   /// Errors: std::invalid_argument where Mask, PositionBias or Dropout say so.
   FlashAttentionScoreGrad(const Problem& problem, Operands<Real> operands, const SideInputs& side);
-  /// The operator's own tensors, exact; refers to the mask, pse_shift and drop_mask inside `inputs`. Large operands are
-  /// kept as float and converted where they are used.
+  /// The operator's own tensors, exact; refers to the mask, pse_shift and drop_mask inside
+  /// `inputs`. Large operands are kept as float and converted where they are used.
   /// Errors: std::invalid_argument for a tensor whose shape is not that of the problem.
   static FlashAttentionScoreGrad from(const Problem& problem, const Inputs& inputs);
 
@@ -78,8 +83,8 @@ class FlashAttentionScoreGrad {
   struct Position {
     std::int64_t b, n, i, j;
   };
-  /// All that the formulas take from query (b, n, i), its rope part behind it; row_term is the dot product of dy and
-  /// attention_in.
+  /// All that the formulas take from query (b, n, i), its rope part behind it; row_term is the dot
+  /// product of dy and attention_in.
   struct QuerySide {
     std::vector<Real> query, dy;
     Real softmax_max, softmax_sum, row_term;

@@ -22,15 +22,17 @@ struct QueryRange {
   friend bool operator==(const QueryRange&, const QueryRange&) = default;
 };
 
-/// Which scores take part in the softmax: the predicates of the sparse modes, and the user's mask in modes 0, 1 and 5.
-/// Query i and key j count from the start of sequence b, whose own lengths place the diagonal.
-/// Compressed masks are canonical by contract, so their predicate is applied and their elements are not read.
+/// Which scores take part in the softmax: the predicates of the sparse modes, and the user's mask
+/// in modes 0, 1 and 5. Query i and key j count from the start of sequence b, whose own lengths
+/// place the diagonal. Compressed masks are canonical by contract, so their predicate is applied
+/// and their elements are not read.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional, sparseMode).
 class Mask {
  public:
   /// Refers to `atten_mask`; null or of rank 0: everything is kept, whatever the mode.
-  /// Errors: std::invalid_argument for a sparse mode beyond 8, a mode 6 without a prefix for every sequence, or a user
-  ///         mask whose shape does not broadcast to (batch, heads_q, seq_q, seq_kv).
+  /// Errors: std::invalid_argument for a sparse mode beyond 8, a mode 6 without a prefix for every
+  ///         sequence, or a user mask whose shape does not broadcast to (batch, heads_q, seq_q,
+  ///         seq_kv).
   Mask(const spec::FlashAttentionScoreGrad::Problem& problem, const spec::Tensor* atten_mask);
 
   bool keeps(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
@@ -44,11 +46,12 @@ class Mask {
   void read_row(std::int64_t b, std::int64_t n, std::int64_t i, std::span<std::uint8_t> keep,
                 std::int64_t first = 0) const;
 
-  /// The keys of sequence b that the sparse mode alone lets query i of every head keep: exactly these unless the user's
-  /// mask decides, then all keys of the sequence.
+  /// The keys of sequence b that the sparse mode alone lets query i of every head keep: exactly
+  /// these unless the user's mask decides, then all keys of the sequence.
   KeyRange kept_range(std::int64_t b, std::int64_t i) const;
 
-  /// The queries of sequence b that the sparse mode alone lets keep key j, exact and conservative in the same cases.
+  /// The queries of sequence b that the sparse mode alone lets keep key j, exact and conservative
+  /// in the same cases.
   QueryRange kept_queries(std::int64_t b, std::int64_t j) const;
 
  private:

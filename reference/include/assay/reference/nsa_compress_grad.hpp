@@ -8,7 +8,8 @@
 
 namespace assay::reference {
 
-/// Dense operands in arithmetic of type Real; rows of input and output_grad lie in the order of `spec::Extents::row`.
+/// Dense operands in arithmetic of type Real; rows of input and output_grad lie in the order of
+/// `spec::Extents::row`.
 template <class Real>
 struct CompressOperands {
   std::vector<Real> output_grad, input;
@@ -21,23 +22,28 @@ template <class Real>
 CompressOperands<Real> operands_of(const spec::NsaCompressGrad::Problem& problem,
                                    const spec::NsaCompressGrad::Inputs& inputs);
 
-/// The forward from the definition: row (b, n, i) of the output is the sum over w of weight (w, n) * input row
-/// (b, n, i * compress_stride + w). Reads no output_grad.
+/// The forward from the definition: row (b, n, i) of the output is the sum over w of weight (w, n)
+/// * input row (b, n, i * compress_stride + w). Reads no output_grad.
 template <class Real>
 std::vector<Real> forward(const spec::NsaCompressGrad::Problem& problem,
                           const CompressOperands<Real>& operands);
 
-/// Gradient of the compression, computed from the definition in arithmetic of type Real (double, Quad, Fifty).
+/// Gradient of the compression, computed from the definition in arithmetic of type Real (double,
+/// Quad, Fifty).
 ///
 /// With i running over the windows of sequence b, c over head_dim and s the compress_stride,
 ///
-///     input_grad (b, n, p)  = sum over i and w with i s + w = p of weight (w, n) * output_grad (b, n, i)
-///     weight_grad (w, n)    = sum over b, i and c of output_grad (b, n, i)_c * input (b, n, i s + w)_c
+///     input_grad (b, n, p) = sum over i and w with i s + w = p of
+///                            weight (w, n) * output_grad (b, n, i)
+///     weight_grad (w, n)   = sum over b, i and c of
+///                            output_grad (b, n, i)_c * input (b, n, i s + w)_c
 ///
-/// Shapes: windows lie inside their sequence; one shorter than compress_block_size has none. Tokens that no window
-///         covers have gradient 0. Any positive window and stride will do, also such that the windows do not overlap.
-/// Cost:   an input_grad row compress_block_size / compress_stride * head_dim multiplications, an element of
-///         weight_grad as many as a head of output_grad has elements. Both are independent: call them from any thread.
+/// Shapes: windows lie inside their sequence; one shorter than compress_block_size has none. Tokens
+///         that no window covers have gradient 0. Any positive window and stride will do, also such
+///         that the windows do not overlap.
+/// Cost:   an input_grad row compress_block_size / compress_stride * head_dim multiplications, an
+///         element of weight_grad as many as a head of output_grad has elements. Both are
+///         independent: call them from any thread.
 /// Source: aclnnNsaCompressGrad.md (formulas).
 template <class Real>
 class NsaCompressGrad {
@@ -45,9 +51,11 @@ class NsaCompressGrad {
   using Problem = spec::NsaCompressGrad::Problem;
   using Inputs = spec::NsaCompressGrad::Inputs;
 
-  /// Errors: std::invalid_argument for a window or stride below 1 and for operands of another size than the problem's.
+  /// Errors: std::invalid_argument for a window or stride below 1 and for operands of another size
+  ///         than the problem's.
   NsaCompressGrad(const Problem& problem, CompressOperands<Real> operands);
-  /// The operator's own tensors, exact. Errors: std::invalid_argument for a tensor of another shape.
+  /// The operator's own tensors, exact. Errors: std::invalid_argument for a tensor of another
+  /// shape.
   static NsaCompressGrad from(const Problem& problem, const Inputs& inputs);
 
   std::vector<Real> input_grad_row(std::int64_t b, std::int64_t n, std::int64_t p) const;

@@ -8,8 +8,8 @@
 
 namespace assay::reference {
 
-/// Dense operands in arithmetic of type Real, whose rows lie in the order of `spec::Extents::row`; the statistics and
-/// attention_in as Real, so that an exact forward can be differentiated.
+/// Dense operands in arithmetic of type Real, whose rows lie in the order of `spec::Extents::row`;
+/// the statistics and attention_in as Real, so that an exact forward can be differentiated.
 template <class Real>
 struct Operands {
   std::vector<Real> query, key, value, dy;
@@ -18,9 +18,10 @@ struct Operands {
   std::vector<Real> query_rope = {}, key_rope = {};  ///< empty if head_dim_rope is 0
 };
 
-/// The operator's own tensors, densely and exactly; of the statistics replica 0, from the problem's order. float
-/// suffices for every type.
-/// Errors: std::invalid_argument for a tensor whose shape is not that of the problem, and for a missing rope tensor.
+/// The operator's own tensors, densely and exactly; of the statistics replica 0, from the problem's
+/// order. float suffices for every type.
+/// Errors: std::invalid_argument for a tensor whose shape is not that of the problem, and for a
+///         missing rope tensor.
 template <class Real>
 Operands<Real> operands_of(const spec::FlashAttentionScoreGrad::Problem& problem,
                            const spec::FlashAttentionScoreGrad::Inputs& inputs);

@@ -10,20 +10,22 @@
 
 namespace assay::reference {
 
-/// What pseShift adds to the scores: an element of the tensor for pse_type 0 and 1; minus the head's slope times the
-/// distance between query and key for 2, times the root of the distance for 3.
+/// What pseShift adds to the scores: an element of the tensor for pse_type 0 and 1; minus the
+/// head's slope times the distance between query and key for 2, times the root of the distance for
+/// 3.
 ///
-/// The compressed shapes (BNHS, 1NHS) hold the last 1024 query rows of a bias that depends on i - j alone: their last
-/// row has it for every distance i - j >= 0, and is all that is read. Above the diagonal, where only a causal mask is
-/// legal, the value is 0.
-/// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional, pseType, qStartIdxOptional, kvStartIdxOptional).
+/// The compressed shapes (BNHS, 1NHS) hold the last 1024 query rows of a bias that depends on i - j
+/// alone: their last row has it for every distance i - j >= 0, and is all that is read. Above the
+/// diagonal, where only a causal mask is legal, the value is 0.
+/// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional, pseType, qStartIdxOptional,
+///         kvStartIdxOptional).
 class PositionBias {
  public:
   using Problem = spec::FlashAttentionScoreGrad::Problem;
 
   /// Refers to `pse_shift`; null or of rank 0: there is no bias.
-  /// Errors: std::invalid_argument for a tensor that has not the shape that the problem says, or a compressed one with
-  ///         fewer columns than a sequence has queries.
+  /// Errors: std::invalid_argument for a tensor that has not the shape that the problem says, or a
+  ///         compressed one with fewer columns than a sequence has queries.
   PositionBias(const Problem& problem, const spec::Tensor* pse_shift);
 
   bool present() const { return kind_ != Kind::none; }
@@ -38,10 +40,14 @@ class PositionBias {
   Real value_as(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
     using std::sqrt;
     switch (kind_) {
-      case Kind::none: return Real(0);
-      case Kind::linear: return Real(-slope(b, n)) * Real(distance(b, i, j));
-      case Kind::root: return Real(-slope(b, n)) * sqrt(Real(distance(b, i, j)));
-      default: return Real(outer(b, n, i, j));
+      case Kind::none:
+        return Real(0);
+      case Kind::linear:
+        return Real(-slope(b, n)) * Real(distance(b, i, j));
+      case Kind::root:
+        return Real(-slope(b, n)) * sqrt(Real(distance(b, i, j)));
+      default:
+        return Real(outer(b, n, i, j));
     }
   }
 
@@ -51,7 +57,13 @@ class PositionBias {
 
  private:
   enum class Kind : std::uint8_t {
-    none, strided, toeplitz, packed_keys, packed_scores, linear, root
+    none,
+    strided,
+    toeplitz,
+    packed_keys,
+    packed_scores,
+    linear,
+    root
   };
 
   void take_strides(const Problem& problem);
@@ -67,15 +79,16 @@ class PositionBias {
   Kind kind_ = Kind::none;
   const spec::Tensor* pse_shift_;
   std::int64_t offset_ = 0, batch_ = 0, head_ = 0, query_ = 0, key_ = 0;
-  std::int64_t columns_ = 0;         ///< toeplitz: distances that the last row holds
-  std::int64_t shift_ = 0;           ///< slopes: start of the keys minus start of the queries
+  std::int64_t columns_ = 0;  ///< toeplitz: distances that the last row holds
+  std::int64_t shift_ = 0;    ///< slopes: start of the keys minus start of the queries
   bool shift_of_first_only_ = false;
   ScoreOrder order_;
-  spec::Extents bias_keys_;          ///< packed_keys: the keys of sequence and query head
+  spec::Extents bias_keys_;  ///< packed_keys: the keys of sequence and query head
 };
 
 /// The score of a query and a key whose product (with that of their rope parts) and bias are given.
-/// Source: FlashAttentionScoreGrad.md (formulas; pseType 1 adds before it multiplies, the others after).
+/// Source: FlashAttentionScoreGrad.md (formulas; pseType 1 adds before it multiplies, the others
+///         after).
 template <class Real>
 Real score_of(const Real& product, const Real& bias, const Real& scale, std::int64_t pse_type) {
   if (pse_type == 1) return scale * (product + bias);

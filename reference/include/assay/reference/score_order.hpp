@@ -7,16 +7,15 @@
 
 namespace assay::reference {
 
-/// Numbers the scores of a problem, masked ones included: sequence by sequence, in it head by head, query by query, key
-/// by key. Dropout bits and position biases that are packed lie in this order.
+/// Numbers the scores of a problem, masked ones included: sequence by sequence, in it head by head,
+/// query by query, key by key. Dropout bits and position biases that are packed lie in this order.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (dropMaskOptional).
 class ScoreOrder {
  public:
   explicit ScoreOrder(const spec::FlashAttentionScoreGrad::Problem& problem);
 
   std::int64_t operator()(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
-    if (sequences_.empty())
-      return ((b * heads_q_ + n) * seq_q_ + i) * seq_kv_ + j;
+    if (sequences_.empty()) return ((b * heads_q_ + n) * seq_q_ + i) * seq_kv_ + j;
     const Sequence& sequence = sequences_[static_cast<std::size_t>(b)];
     return sequence.first + (n * sequence.length_q + i) * sequence.length_kv + j;
   }

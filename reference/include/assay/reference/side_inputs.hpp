@@ -4,7 +4,8 @@
 
 namespace assay::reference {
 
-/// The tensors that say which scores count and what is added to them; null: absent. Whoever takes them refers to them.
+/// The tensors that say which scores count and what is added to them; null: absent. Whoever takes
+/// them refers to them.
 struct SideInputs {
   const spec::Tensor* atten_mask = nullptr;
   const spec::Tensor* pse_shift = nullptr;

@@ -10,13 +10,18 @@
 
 namespace assay::spec {
 
-/// Storage formats by the names of acl_base.h. ND and the plain image formats mean "as strided"; the others are private.
+/// Storage formats by the names of acl_base.h. ND and the plain image formats mean "as strided";
+/// the others are private.
 enum class Format : std::uint8_t { nd, nchw, nhwc, ncl, nc1hwc0, fractal_z, fractal_nz };
 
 template <>
 inline constexpr auto spellings_of<Format> = Spellings<Format, 7>{{{
-    {Format::nd, "ND"}, {Format::nchw, "NCHW"}, {Format::nhwc, "NHWC"}, {Format::ncl, "NCL"},
-    {Format::nc1hwc0, "NC1HWC0"}, {Format::fractal_z, "FRACTAL_Z"},
+    {Format::nd, "ND"},
+    {Format::nchw, "NCHW"},
+    {Format::nhwc, "NHWC"},
+    {Format::ncl, "NCL"},
+    {Format::nc1hwc0, "NC1HWC0"},
+    {Format::fractal_z, "FRACTAL_Z"},
     {Format::fractal_nz, "FRACTAL_NZ"},
 }}};
 

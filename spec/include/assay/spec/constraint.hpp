@@ -15,22 +15,28 @@ struct Source {
   std::string_view document, section;
 };
 
-/// How far a row can be trusted. documented: a page says it of this very entry point; derived: it follows from what a page
-/// says; upstream: only the upstream repository says it; disputed: page and upstream, or two pages, differ: either answer is
-/// reported and fails nobody; advice has nothing to break.
+/// How far a row can be trusted. documented: a page says it of this very entry point; derived: it
+/// follows from what a page says; upstream: only the upstream repository says it; disputed: page
+/// and upstream, or two pages, differ: either answer is reported and fails nobody; advice has
+/// nothing to break.
 enum class Standing : std::uint8_t { documented, derived, upstream, disputed, advice };
-/// Where a row can be exercised. content: lies in the elements, which phase 1 cannot see; none: nothing to test.
+/// Where a row can be exercised. content: lies in the elements, which phase 1 cannot see; none:
+/// nothing to test.
 enum class Side : std::uint8_t { accept, reject, content, none };
 
 template <>
 inline constexpr auto spellings_of<Standing> = Spellings<Standing, 5>{{{
-    {Standing::documented, "documented"}, {Standing::derived, "derived"},
-    {Standing::upstream, "upstream"}, {Standing::disputed, "disputed"},
+    {Standing::documented, "documented"},
+    {Standing::derived, "derived"},
+    {Standing::upstream, "upstream"},
+    {Standing::disputed, "disputed"},
     {Standing::advice, "advice"},
 }}};
 template <>
 inline constexpr auto spellings_of<Side> = Spellings<Side, 4>{{{
-    {Side::accept, "accept"}, {Side::reject, "reject"}, {Side::content, "content"},
+    {Side::accept, "accept"},
+    {Side::reject, "reject"},
+    {Side::content, "content"},
     {Side::none, "none"},
 }}};
 
@@ -56,8 +62,8 @@ struct Violation {
   void (*apply)(Call<Op>& call);
 };
 
-/// One way to meet a row for which no problem asks: a reserved tensor that is passed all the same, say. The numbers that
-/// are due stay the same. A call that has no room for it is left as it is.
+/// One way to meet a row for which no problem asks: a reserved tensor that is passed all the same,
+/// say. The numbers that are due stay the same. A call that has no room for it is left as it is.
 template <class Op>
 struct Variant {
   std::string_view name;  ///< unique within the row
@@ -71,7 +77,8 @@ struct Constraint {
   std::string_view statement;
   Source source;
   Standing standing;
-  /// Entry points of whose page a documented row is a sentence; on others upstream alone states it. Empty: all.
+  /// Entry points of whose page a documented row is a sentence; on others upstream alone states it.
+  /// Empty: all.
   std::span<const typename Op::Surface> stated_for = {};
   std::vector<Side> sides;
   std::string_view notes = {};  ///< ids of the contradictions and open points that touch the row
@@ -81,7 +88,8 @@ struct Constraint {
   bool (*holds)(const Call<Op>& call);    ///< true where it does not apply
   std::vector<Violation<Op>> violations;
   std::vector<Variant<Op>> variants = {};  ///< of rows with an accept side
-  std::string_view reason = {};  ///< of rows without accept and reject side: why no case exercises them
+  std::string_view reason =
+      {};  ///< of rows without accept and reject side: why no case exercises them
 
   Standing standing_on(typename Op::Surface surface) const {
     if (standing != Standing::documented || stated_for.empty()) return standing;

@@ -11,18 +11,41 @@ namespace assay::spec {
 /// are uint8 or boolean; the others exist so that a call can carry them and be refused.
 /// Source: acl_base.h (aclDataType).
 enum class DType : std::uint8_t {
-  fp16, bf16, fp32, fp64,
-  int8, int16, int32, int64, uint8, uint16, uint32, uint64, boolean,
-  hifloat8, float8_e5m2, float8_e4m3fn,
+  fp16,
+  bf16,
+  fp32,
+  fp64,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  boolean,
+  hifloat8,
+  float8_e5m2,
+  float8_e4m3fn,
 };
 
 template <>
 inline constexpr auto spellings_of<DType> = Spellings<DType, 16>{{{
-    {DType::fp16, "fp16"}, {DType::bf16, "bf16"}, {DType::fp32, "fp32"}, {DType::fp64, "fp64"},
-    {DType::int8, "int8"}, {DType::int16, "int16"}, {DType::int32, "int32"},
-    {DType::int64, "int64"}, {DType::uint8, "uint8"}, {DType::uint16, "uint16"},
-    {DType::uint32, "uint32"}, {DType::uint64, "uint64"}, {DType::boolean, "bool"},
-    {DType::hifloat8, "hifloat8"}, {DType::float8_e5m2, "float8_e5m2"},
+    {DType::fp16, "fp16"},
+    {DType::bf16, "bf16"},
+    {DType::fp32, "fp32"},
+    {DType::fp64, "fp64"},
+    {DType::int8, "int8"},
+    {DType::int16, "int16"},
+    {DType::int32, "int32"},
+    {DType::int64, "int64"},
+    {DType::uint8, "uint8"},
+    {DType::uint16, "uint16"},
+    {DType::uint32, "uint32"},
+    {DType::uint64, "uint64"},
+    {DType::boolean, "bool"},
+    {DType::hifloat8, "hifloat8"},
+    {DType::float8_e5m2, "float8_e5m2"},
     {DType::float8_e4m3fn, "float8_e4m3fn"},
 }}};
 
@@ -49,7 +72,8 @@ inline constexpr FloatFormat fp32_format = {24, -126, 127};
 /// The format of fp16, bf16 or fp32. Errors: std::invalid_argument for every other type.
 FloatFormat format_of(DType dtype);
 
-/// The bits of `value` in `format`, rounded once, ties to even; overflow gives infinity, NaN a quiet NaN.
+/// The bits of `value` in `format`, rounded once, ties to even; overflow gives infinity, NaN a
+/// quiet NaN.
 std::uint32_t round_to_bits(double value, FloatFormat format);
 
 /// The value that `bits` of `format` stand for; exact.

@@ -19,14 +19,20 @@ struct Metric {
   std::string unit;
 };
 
-/// What an implementation was seen to do instead of answering. Whoever runs it on behalf of the judge throws it, from
-/// `check` or `run`: the implementation cannot.
+/// What an implementation was seen to do instead of answering. Whoever runs it on behalf of the
+/// judge throws it, from `check` or `run`: the implementation cannot.
 class Misconduct : public std::runtime_error {
  public:
-  /// inputs_modified: bytes of an input differ behind the run; wrote_outside: bytes beside a tensor's storage do;
-  /// mode_changed: the caller's floating-point arithmetic is another one behind the call.
+  /// inputs_modified: bytes of an input differ behind the run; wrote_outside: bytes beside a
+  /// tensor's storage do; mode_changed: the caller's floating-point arithmetic is another one
+  /// behind the call.
   enum class Kind : std::uint8_t {
-    crash, timeout, out_of_memory, inputs_modified, wrote_outside, mode_changed
+    crash,
+    timeout,
+    out_of_memory,
+    inputs_modified,
+    wrote_outside,
+    mode_changed
   };
 
   Misconduct(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
@@ -36,7 +42,8 @@ class Misconduct : public std::runtime_error {
   Kind kind_;
 };
 
-/// An implementation finds only when it runs that it does not offer the call: the same answer as `unsupported`.
+/// An implementation finds only when it runs that it does not offer the call: the same answer as
+/// `unsupported`.
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -49,13 +56,15 @@ class Implementation {
   virtual ~Implementation() = default;
   virtual std::string name() const = 0;
 
-  /// Why this implementation does not offer the call at all (a feature it never claimed), or nothing.
+  /// Why this implementation does not offer the call at all (a feature it never claimed), or
+  /// nothing.
   virtual std::optional<std::string> unsupported(const Call<Op>&) const { return std::nullopt; }
 
   /// What it declares of its own arithmetic.
   virtual NumericsProfile numerics(const typename Op::Problem&) const { return {}; }
 
-  /// Whether `check` says anything: a bare kernel without it is not asked about calls that break a row.
+  /// Whether `check` says anything: a bare kernel without it is not asked about calls that break a
+  /// row.
   virtual bool checks_arguments() const { return true; }
 
   /// Phase 1: throws Rejected for a call that it refuses.
@@ -66,7 +75,8 @@ class Implementation {
   virtual void run(const typename Op::Problem&, const typename Op::Inputs&,
                    typename Op::Outputs&) = 0;
 
-  /// What the judge calls: `run`, for implementations that do not care through which entry point they are called.
+  /// What the judge calls: `run`, for implementations that do not care through which entry point
+  /// they are called.
   virtual void run_call(const Call<Op>&, const typename Op::Problem& problem,
                         const typename Op::Inputs& inputs, typename Op::Outputs& outputs) {
     run(problem, inputs, outputs);
@@ -75,8 +85,9 @@ class Implementation {
   /// Whether `forward` is offered, for an operator that differentiates the outputs of another one.
   virtual bool has_forward() const { return false; }
 
-  /// Fills the viewed elements of those inputs of a problem that are results of the forward operator, and no other byte;
-  /// its other inputs are given. For FlashAttentionScoreGrad: softmax_max, softmax_sum and attention_in.
+  /// Fills the viewed elements of those inputs of a problem that are results of the forward
+  /// operator, and no other byte; its other inputs are given. For FlashAttentionScoreGrad:
+  /// softmax_max, softmax_sum and attention_in.
   /// Errors: as `run`; std::logic_error if there is none.
   virtual void forward(const typename Op::Problem&, typename Op::Inputs&) {
     throw std::logic_error(name() + " has no forward");
@@ -85,8 +96,8 @@ class Implementation {
   /// Of the last run.
   virtual std::vector<Metric> metrics() const { return {}; }
 
-  /// What the judge calls when it has done with a case. Whoever watches an implementation throws Misconduct here for what
-  /// came after the last answer, e.g. the end of its process.
+  /// What the judge calls when it has done with a case. Whoever watches an implementation throws
+  /// Misconduct here for what came after the last answer, e.g. the end of its process.
   virtual void settle() {}
 };
 

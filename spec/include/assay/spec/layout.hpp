@@ -9,14 +9,18 @@ namespace assay::spec {
 
 using Shape = std::vector<std::int64_t>;
 
-/// Order of the axes. The padded layouts have H = N*D with the head index slow; TND packs sequences of unequal length
-/// one after the other, without gaps.
-/// Source: FlashAttentionScoreGrad.md (constraints), aclnnFlashAttentionUnpaddingScoreGrad.md (constraints).
+/// Order of the axes. The padded layouts have H = N*D with the head index slow; TND packs sequences
+/// of unequal length one after the other, without gaps.
+/// Source: FlashAttentionScoreGrad.md (constraints), aclnnFlashAttentionUnpaddingScoreGrad.md
+///         (constraints).
 enum class Layout : std::uint8_t { bsh, sbh, bsnd, bnsd, tnd };
 
 template <>
 inline constexpr auto spellings_of<Layout> = Spellings<Layout, 5>{{{
-    {Layout::bsh, "BSH"}, {Layout::sbh, "SBH"}, {Layout::bsnd, "BSND"}, {Layout::bnsd, "BNSD"},
+    {Layout::bsh, "BSH"},
+    {Layout::sbh, "SBH"},
+    {Layout::bsnd, "BSND"},
+    {Layout::bnsd, "BNSD"},
     {Layout::tnd, "TND"},
 }}};
 
@@ -29,8 +33,8 @@ struct RowPosition {
 /// What a tensor of attention spans, whatever its layout.
 struct Extents {
   std::int64_t batch = 0, heads = 0, seq = 0, dim = 0;
-  /// Inclusive sums of the lengths of the sequences where they differ; empty: every one is `seq` long. Otherwise of
-  /// size `batch`, and `seq` is the longest.
+  /// Inclusive sums of the lengths of the sequences where they differ; empty: every one is `seq`
+  /// long. Otherwise of size `batch`, and `seq` is the longest.
   std::vector<std::int64_t> ends = {};
 
   /// Length of sequence b, and the number of tokens in front of it.

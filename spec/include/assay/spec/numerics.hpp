@@ -26,13 +26,18 @@ enum class Accumulator : std::uint8_t { fp32, fp32_truncating, fp16 };
 
 template <>
 inline constexpr auto spellings_of<Rounding> = Spellings<Rounding, 6>{{{
-    {Rounding::rne, "rne"}, {Rounding::rna, "rna"}, {Rounding::rtz, "rtz"},
-    {Rounding::stochastic, "stochastic"}, {Rounding::unknown, "unknown"},
+    {Rounding::rne, "rne"},
+    {Rounding::rna, "rna"},
+    {Rounding::rtz, "rtz"},
+    {Rounding::stochastic, "stochastic"},
+    {Rounding::unknown, "unknown"},
     {Rounding::unknown_any, "unknown_any"},
 }}};
 template <>
 inline constexpr auto spellings_of<Overflow> = Spellings<Overflow, 3>{{{
-    {Overflow::inf, "inf"}, {Overflow::saturate, "saturate"}, {Overflow::either, "either"},
+    {Overflow::inf, "inf"},
+    {Overflow::saturate, "saturate"},
+    {Overflow::either, "either"},
 }}};
 template <>
 inline constexpr auto spellings_of<Origin> =
@@ -42,16 +47,19 @@ inline constexpr auto spellings_of<Order> =
     Spellings<Order, 2>{{{{Order::any, "any"}, {Order::fixed, "fixed"}}}};
 template <>
 inline constexpr auto spellings_of<Product32> = Spellings<Product32, 3>{{{
-    {Product32::exact, "exact"}, {Product32::tf32, "tf32"}, {Product32::hf32, "hf32"},
+    {Product32::exact, "exact"},
+    {Product32::tf32, "tf32"},
+    {Product32::hf32, "hf32"},
 }}};
 template <>
 inline constexpr auto spellings_of<Accumulator> = Spellings<Accumulator, 3>{{{
-    {Accumulator::fp32, "fp32"}, {Accumulator::fp32_truncating, "fp32_truncating"},
+    {Accumulator::fp32, "fp32"},
+    {Accumulator::fp32_truncating, "fp32_truncating"},
     {Accumulator::fp16, "fp16"},
 }}};
 
-/// What an implementation declares of its own arithmetic. The judge derives every tolerance from it; a
-/// wrong declaration is a failure of the kernel.
+/// What an implementation declares of its own arithmetic. The judge derives every tolerance from
+/// it; a wrong declaration is a failure of the kernel.
 struct NumericsProfile {
   DType store_s = DType::fp32;   ///< type to which the scores are rounded before further use
   DType store_p = DType::fp32;   ///< the same of the probabilities
@@ -63,7 +71,8 @@ struct NumericsProfile {
   Overflow overflow = Overflow::inf;
   Product32 product = Product32::exact;
   Accumulator accumulator = Accumulator::fp32;
-  bool operand_scaled = false;  ///< K or Q is multiplied by scale and rounded to the io type before use
+  bool operand_scaled =
+      false;  ///< K or Q is multiplied by scale and rounded to the io type before use
   Origin stats = Origin::given;
   Origin delta = Origin::given;  ///< row term: from attention_in as given, or the kernel's own
   bool lse_form = false;         ///< P = exp(S - (m + ln z)) from one rounded number
@@ -71,14 +80,14 @@ struct NumericsProfile {
   bool fused = true;             ///< score formed as exp2(fma(S, c, -m c))
   double floor = 0x1p-126;       ///< residues of this size count as 0; 0: exact zero promised
   Order order = Order::any;
-  bool weak = false;             ///< too loose by design to earn coverage
+  bool weak = false;  ///< too loose by design to earn coverage
 
   friend bool operator==(const NumericsProfile&, const NumericsProfile&) = default;
 };
 
 /// Calls visit(name, member) for every field of a profile, in a fixed order.
 template <class Profile, class Visitor>
-  requires std::same_as<std::remove_const_t<Profile>, NumericsProfile>
+requires std::same_as<std::remove_const_t<Profile>, NumericsProfile>
 void visit_fields(Profile& profile, Visitor&& visit) {
   visit("store_s", profile.store_s);
   visit("store_p", profile.store_p);
@@ -106,20 +115,23 @@ struct NumericsPreset {
   std::string_view name;
   std::string_view summary;
   NumericsProfile (*profile)(DType io);
-  NumericsProfile (*compression)(DType io);  ///< of kernels of NsaCompressGrad, which have no P and no dS
+  NumericsProfile (*compression)(
+      DType io);  ///< of kernels of NsaCompressGrad, which have no P and no dS
 };
 
 /// ascend_a2, cuda_flash, torch_composed_bf16, torch_fp32, jax_cpu, fp32_staging.
 std::span<const NumericsPreset> numerics_presets();
 
-/// The preset of that name for `io`, as kernels of the named operator have it; no name stands for attention.
+/// The preset of that name for `io`, as kernels of the named operator have it; no name stands for
+/// attention.
 /// Errors: std::invalid_argument naming the presets there are.
 NumericsProfile numerics_preset(std::string_view name, DType io,
                                 std::string_view operator_name = {});
 
-/// The profile that a line of text declares for `io`: a preset and fields that differ from it, "ascend_a2,order=fixed", or
-/// such texts for single types, "fp32:torch_fp32 bf16:jax_cpu,exp_error=1e-6". Without a preset, and for a type of which the
-/// text says nothing, the fields have their defaults. Presets are those of the operator.
+/// The profile that a line of text declares for `io`: a preset and fields that differ from it,
+/// "ascend_a2,order=fixed", or such texts for single types, "fp32:torch_fp32
+/// bf16:jax_cpu,exp_error=1e-6". Without a preset, and for a type of which the text says nothing,
+/// the fields have their defaults. Presets are those of the operator.
 /// Errors: std::invalid_argument naming the word and what is accepted.
 NumericsProfile numerics_from_text(std::string_view text, DType io,
                                    std::string_view operator_name = {});

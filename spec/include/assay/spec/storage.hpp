@@ -8,8 +8,8 @@
 
 namespace assay::spec {
 
-/// The bytes of a tensor: its own, or lent by whoever watches the memory in which they lie. A copy has bytes of its own; so
-/// has a storage that was resized.
+/// The bytes of a tensor: its own, or lent by whoever watches the memory in which they lie. A copy
+/// has bytes of its own; so has a storage that was resized.
 class Storage {
  public:
   Storage() = default;

@@ -8,12 +8,14 @@
 namespace assay::spec {
 
 /// How the tensors of a call are strided.
-/// padded: rows further apart than needed, behind an offset; transposed: storage with the first two axes exchanged.
+/// padded: rows further apart than needed, behind an offset; transposed: storage with the first two
+/// axes exchanged.
 enum class Striding : std::uint8_t { contiguous, padded, transposed };
 
 template <>
 inline constexpr auto spellings_of<Striding> = Spellings<Striding, 3>{{{
-    {Striding::contiguous, "contiguous"}, {Striding::padded, "padded"},
+    {Striding::contiguous, "contiguous"},
+    {Striding::padded, "padded"},
     {Striding::transposed, "transposed"},
 }}};
 

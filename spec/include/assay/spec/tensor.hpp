@@ -12,8 +12,8 @@ namespace assay::spec {
 
 /// The very bytes that an operator receives, and the view of them that it was given.
 ///
-/// Element x of the view lies at storage element offset + sum_k x_k * strides_k. The storage may hold
-/// more than the view reaches; an implementation writes the viewed elements only.
+/// Element x of the view lies at storage element offset + sum_k x_k * strides_k. The storage may
+/// hold more than the view reaches; an implementation writes the viewed elements only.
 struct Tensor {
   DType dtype = DType::fp32;
   Shape shape;
@@ -41,7 +41,8 @@ std::int64_t storage_elements(const Shape& shape, const Shape& strides, std::int
 /// The storage elements of a view, in row-major order of the view.
 std::vector<std::int64_t> viewed_elements(const Tensor& tensor);
 
-/// Where (batch, head, seq, dim) lies in the storage of an attention tensor, whatever its layout and strides.
+/// Where (batch, head, seq, dim) lies in the storage of an attention tensor, whatever its layout
+/// and strides.
 class HeadIndex {
  public:
   /// Errors: std::invalid_argument if the tensor's shape is not that of `extents` in `layout`.
@@ -58,7 +59,8 @@ class HeadIndex {
   std::int64_t offset_, batch_, head_, seq_, dim_;
 };
 
-/// Reads an attention tensor by (batch, head, seq, dim). It refers to the tensor: a temporary is refused.
+/// Reads an attention tensor by (batch, head, seq, dim). It refers to the tensor: a temporary is
+/// refused.
 class HeadView {
  public:
   HeadView(const Tensor& tensor, Layout layout, const Extents& extents)

@@ -34,12 +34,15 @@ struct Spellings {
   }
 };
 
-/// Specialised beside each enumeration: `template <> inline constexpr auto spellings_of<E> = Spellings<E, n>{...}`.
+/// Specialised beside each enumeration: `template <> inline constexpr auto spellings_of<E> =
+/// Spellings<E, n>{...}`.
 template <class Enum>
 inline constexpr auto spellings_of = nullptr;
 
 template <class Enum>
-concept Spelled = requires(Enum value) { spellings_of<Enum>.text(value); };
+concept Spelled = requires(Enum value) {
+  spellings_of<Enum>.text(value);
+};
 
 /// How the value is spelt in files, flags and messages.
 template <Spelled Enum>

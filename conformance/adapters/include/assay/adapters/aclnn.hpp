@@ -26,9 +26,9 @@ namespace assay::adapters {
 /// at after the run, as are the inputs. Phase 1 of `check` is given addresses that it must not
 /// read.
 /// Errors: std::invalid_argument for a REST without shared object, a setting that does not exist, a
-///         shared object that cannot be loaded, a function of the runtime that none of them exports,
-///         or a runtime that does not start; spec::Unsupported if none of the operator's entry
-///         points is exported. One that is missing alone is `unsupported`. Of check and run:
+///         shared object that cannot be loaded, a function of the runtime that none of them
+///         exports, or a runtime that does not start; spec::Unsupported if none of the operator's
+///         entry points is exported. One that is missing alone is `unsupported`. Of check and run:
 ///         spec::Rejected with the status that the library answers; spec::Misconduct.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> open_aclnn(const std::string& rest);

@@ -7,9 +7,11 @@
 
 namespace assay::adapters {
 
-/// The worker's side of `isolated`: makes the implementation and answers until the judge says goodbye. To be called by a
-/// process that `isolated` started, before any thread is. The process and what it started die with the judge.
-/// Errors: std::runtime_error in a process that nobody started as a worker. What `make` throws is told to the judge.
+/// The worker's side of `isolated`: makes the implementation and answers until the judge says
+/// goodbye. To be called by a process that `isolated` started, before any thread is. The process
+/// and what it started die with the judge.
+/// Errors: std::runtime_error in a process that nobody started as a worker. What `make` throws is
+///         told to the judge.
 template <class Op>
 void serve(const std::function<std::unique_ptr<spec::Implementation<Op>>()>& make);
 

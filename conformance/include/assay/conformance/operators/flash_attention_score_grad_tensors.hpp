@@ -9,7 +9,7 @@ namespace assay::conformance {
 
 /// Calls visit(name, tensor) for every input that is present, by its documented name.
 template <class Inputs, class Visitor>
-  requires std::same_as<std::remove_const_t<Inputs>, spec::FlashAttentionScoreGrad::Inputs>
+requires std::same_as<std::remove_const_t<Inputs>, spec::FlashAttentionScoreGrad::Inputs>
 void visit_tensors(Inputs& inputs, Visitor&& visit) {
   visit("query", inputs.query);
   if (inputs.query_rope) visit("query_rope", *inputs.query_rope);
@@ -27,7 +27,7 @@ void visit_tensors(Inputs& inputs, Visitor&& visit) {
 
 /// The same for outputs.
 template <class Outputs, class Visitor>
-  requires std::same_as<std::remove_const_t<Outputs>, spec::FlashAttentionScoreGrad::Outputs>
+requires std::same_as<std::remove_const_t<Outputs>, spec::FlashAttentionScoreGrad::Outputs>
 void visit_tensors(Outputs& outputs, Visitor&& visit) {
   visit("dq", outputs.dq);
   if (outputs.dq_rope) visit("dq_rope", *outputs.dq_rope);

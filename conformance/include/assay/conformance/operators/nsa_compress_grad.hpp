@@ -23,12 +23,12 @@ struct Patterns<spec::NsaCompressGrad> {
 };
 
 template <class PatternsOfOp, class Visitor>
-  requires std::same_as<std::remove_const_t<PatternsOfOp>, Patterns<spec::NsaCompressGrad>>
+requires std::same_as<std::remove_const_t<PatternsOfOp>, Patterns<spec::NsaCompressGrad>>
 void visit_fields(PatternsOfOp&, Visitor&&) {}
 
 /// Calls visit(name, tensor) for every input, by its documented name.
 template <class Inputs, class Visitor>
-  requires std::same_as<std::remove_const_t<Inputs>, spec::NsaCompressGrad::Inputs>
+requires std::same_as<std::remove_const_t<Inputs>, spec::NsaCompressGrad::Inputs>
 void visit_tensors(Inputs& inputs, Visitor&& visit) {
   visit("output_grad", inputs.output_grad);
   visit("input", inputs.input);
@@ -37,24 +37,28 @@ void visit_tensors(Inputs& inputs, Visitor&& visit) {
 
 /// The same for outputs.
 template <class Outputs, class Visitor>
-  requires std::same_as<std::remove_const_t<Outputs>, spec::NsaCompressGrad::Outputs>
+requires std::same_as<std::remove_const_t<Outputs>, spec::NsaCompressGrad::Outputs>
 void visit_tensors(Outputs& outputs, Visitor&& visit) {
   visit("input_grad", outputs.input_grad);
   visit("weight_grad", outputs.weight_grad);
 }
 
-/// The tensors of a track B case, strided as the case says. In fp16 the numbers of input are smaller by a power of two
-/// where weight_grad, a sum over all windows and channels, would overflow.
+/// The tensors of a track B case, strided as the case says. In fp16 the numbers of input are
+/// smaller by a power of two where weight_grad, a sum over all windows and channels, would
+/// overflow.
 spec::NsaCompressGrad::Inputs make_inputs(const Case<spec::NsaCompressGrad>& c);
 
-/// Outputs with the case's striding whose storage, viewed elements included, holds a poison pattern.
+/// Outputs with the case's striding whose storage, viewed elements included, holds a poison
+/// pattern.
 spec::NsaCompressGrad::Outputs make_outputs(const Case<spec::NsaCompressGrad>& c);
 
 /// A case whose correct outputs are known exactly, whatever the order of summation.
 struct CompressLattice {
   spec::NsaCompressGrad::Inputs inputs;
-  std::vector<Dyadic> input_grad, weight_grad;  ///< exact, before the final cast, of the judged rows
-  /// Judged rows, ascending: of input_grad by their number in Extents::row; weight (w, n) is row n * compress_block_size + w.
+  std::vector<Dyadic> input_grad,
+      weight_grad;  ///< exact, before the final cast, of the judged rows
+  /// Judged rows, ascending: of input_grad by their number in Extents::row; weight (w, n) is row n
+  /// * compress_block_size + w.
   std::vector<std::int64_t> input_rows, weight_rows;
 };
 

@@ -70,11 +70,11 @@ class Windows {
 /// slice make an item of work, which has its own sum per weight.
 struct Tiling {
   Windows windows;
-  std::int64_t tokens;       ///< of a tile, a multiple of 16
-  std::int64_t channels;     ///< of a slice, a multiple of 16
-  std::int64_t slices;       ///< of the channels of a head
-  std::int64_t parts;        ///< contiguous shares of all tokens
-  std::int64_t most_windows; ///< that a tile meets
+  std::int64_t tokens;        ///< of a tile, a multiple of 16
+  std::int64_t channels;      ///< of a slice, a multiple of 16
+  std::int64_t slices;        ///< of the channels of a head
+  std::int64_t parts;         ///< contiguous shares of all tokens
+  std::int64_t most_windows;  ///< that a tile meets
   std::vector<Buffer> buffers;
   device::Bytes ub;  ///< peak occupancy
 

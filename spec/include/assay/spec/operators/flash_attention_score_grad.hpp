@@ -18,78 +18,115 @@
 
 namespace assay::spec {
 
-/// How the attention mask is passed. `compressed` and what follows it are the fixed pattern of the sparse modes: the lower
-/// triangle of 2048 x 2048 elements, in mode 6 with the 1024 rows of the prefix below it; the lists of shapes limit no mode,
-/// so that it may have batch and head axes, too, each slice the same pattern. In TND, S are the longest lengths, and element
-/// (b, n, i, j) counts queries and keys from the start of sequence b.
+/// How the attention mask is passed. `compressed` and what follows it are the fixed pattern of the
+/// sparse modes: the lower triangle of 2048 x 2048 elements, in mode 6 with the 1024 rows of the
+/// prefix below it; the lists of shapes limit no mode, so that it may have batch and head axes,
+/// too, each slice the same pattern. In TND, S are the longest lengths, and element (b, n, i, j)
+/// counts queries and keys from the start of sequence b.
 /// Source: aclnnFlashAttentionUnpaddingScoreGrad.md (attenMaskOptional).
 enum class MaskShape : std::uint8_t {
-  absent, ss, one_one_ss, b_one_ss, bnss,
-  compressed, compressed_one_one_ss, compressed_b_one_ss, compressed_bnss
+  absent,
+  ss,
+  one_one_ss,
+  b_one_ss,
+  bnss,
+  compressed,
+  compressed_one_one_ss,
+  compressed_b_one_ss,
+  compressed_bnss
 };
 
 template <>
 inline constexpr auto spellings_of<MaskShape> = Spellings<MaskShape, 9>{{{
-    {MaskShape::absent, "none"}, {MaskShape::ss, "SS"}, {MaskShape::one_one_ss, "11SS"},
-    {MaskShape::b_one_ss, "B1SS"}, {MaskShape::bnss, "BNSS"},
+    {MaskShape::absent, "none"},
+    {MaskShape::ss, "SS"},
+    {MaskShape::one_one_ss, "11SS"},
+    {MaskShape::b_one_ss, "B1SS"},
+    {MaskShape::bnss, "BNSS"},
     {MaskShape::compressed, "compressed"},
     {MaskShape::compressed_one_one_ss, "compressed_11SS"},
     {MaskShape::compressed_b_one_ss, "compressed_B1SS"},
     {MaskShape::compressed_bnss, "compressed_BNSS"},
 }}};
 
-/// Whether the mask is the fixed pattern of the sparse modes, and whether its elements are the caller's.
+/// Whether the mask is the fixed pattern of the sparse modes, and whether its elements are the
+/// caller's.
 constexpr bool is_compressed(MaskShape shape) { return shape >= MaskShape::compressed; }
 constexpr bool is_written_out(MaskShape shape) {
   return shape != MaskShape::absent && !is_compressed(shape);
 }
 
-/// How pseShift is passed. pseType 0 and 1: `bnss` to `packed_bnss`, 2 and 3: `slopes_n` and `slopes_bn`.
-/// `bnss`, `bn1s`, `one_nss`: in TND, S are the longest lengths, and element (b, n, i, j) counts queries and keys from the
-/// start of sequence b, as in a mask: the page lists these shapes for TND without another reading.
-/// `bnhs`, `one_nhs`: only the last H = 1024 query rows of a bias that depends on i - j alone, under a causal mask; in TND
-/// the columns are the longest key length. Where the longest query length is 1024 the shape is that of the whole bias and is
-/// read so. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without gaps; these two are the host code's, the rest is
-/// listed. Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
+/// How pseShift is passed. pseType 0 and 1: `bnss` to `packed_bnss`, 2 and 3: `slopes_n` and
+/// `slopes_bn`. `bnss`, `bn1s`, `one_nss`: in TND, S are the longest lengths, and element (b, n, i,
+/// j) counts queries and keys from the start of sequence b, as in a mask: the page lists these
+/// shapes for TND without another reading. `bnhs`, `one_nhs`: only the last H = 1024 query rows of
+/// a bias that depends on i - j alone, under a causal mask; in TND the columns are the longest key
+/// length. Where the longest query length is 1024 the shape is that of the whole bias and is read
+/// so. `packed_bn1s`, `packed_bnss`: TND, sequence by sequence without gaps; these two are the host
+/// code's, the rest is listed. Source: aclnnFlashAttentionUnpaddingScoreGrad.md (pseShiftOptional).
 enum class PseShape : std::uint8_t {
-  absent, bnss, bn1s, one_nss, bnhs, one_nhs, packed_bn1s, packed_bnss, slopes_n, slopes_bn
+  absent,
+  bnss,
+  bn1s,
+  one_nss,
+  bnhs,
+  one_nhs,
+  packed_bn1s,
+  packed_bnss,
+  slopes_n,
+  slopes_bn
 };
 
 template <>
 inline constexpr auto spellings_of<PseShape> = Spellings<PseShape, 10>{{{
-    {PseShape::absent, "none"}, {PseShape::bnss, "BNSS"}, {PseShape::bn1s, "BN1S"},
-    {PseShape::one_nss, "1NSS"}, {PseShape::bnhs, "BNHS"}, {PseShape::one_nhs, "1NHS"},
-    {PseShape::packed_bn1s, "packed_BN1S"}, {PseShape::packed_bnss, "packed_BNSS"},
-    {PseShape::slopes_n, "N"}, {PseShape::slopes_bn, "BN"},
+    {PseShape::absent, "none"},
+    {PseShape::bnss, "BNSS"},
+    {PseShape::bn1s, "BN1S"},
+    {PseShape::one_nss, "1NSS"},
+    {PseShape::bnhs, "BNHS"},
+    {PseShape::one_nhs, "1NHS"},
+    {PseShape::packed_bn1s, "packed_BN1S"},
+    {PseShape::packed_bnss, "packed_BNSS"},
+    {PseShape::slopes_n, "N"},
+    {PseShape::slopes_bn, "BN"},
 }}};
 
-/// How dropMask is passed: one bit a score, in just the bytes that they need, or in granules of 128 bits with 32 spare
-/// bytes behind them. Source: aclnnFlashAttentionUnpaddingScoreGrad.md (dropMaskOptional).
+/// How dropMask is passed: one bit a score, in just the bytes that they need, or in granules of 128
+/// bits with 32 spare bytes behind them. Source: aclnnFlashAttentionUnpaddingScoreGrad.md
+/// (dropMaskOptional).
 enum class DropMask : std::uint8_t { absent, exact, granules };
 
 template <>
 inline constexpr auto spellings_of<DropMask> = Spellings<DropMask, 3>{{{
-    {DropMask::absent, "none"}, {DropMask::exact, "exact"}, {DropMask::granules, "granules"},
+    {DropMask::absent, "none"},
+    {DropMask::exact, "exact"},
+    {DropMask::granules, "granules"},
 }}};
 
-/// Memory order of the statistics of TND, whose shape is (T, N, 8) either way: `packed` holds every sequence head by head,
-/// `same_as_input` is what the shape says. u4 alone has the choice (softmaxInLayout).
+/// Memory order of the statistics of TND, whose shape is (T, N, 8) either way: `packed` holds every
+/// sequence head by head, `same_as_input` is what the shape says. u4 alone has the choice
+/// (softmaxInLayout).
 enum class StatisticsOrder : std::uint8_t { packed, same_as_input };
 
 template <>
 inline constexpr auto spellings_of<StatisticsOrder> = Spellings<StatisticsOrder, 2>{{{
-    {StatisticsOrder::packed, "packed"}, {StatisticsOrder::same_as_input, "same_as_input"},
+    {StatisticsOrder::packed, "packed"},
+    {StatisticsOrder::same_as_input, "same_as_input"},
 }}};
 
 /// Entry points. g1 aclnnFlashAttentionScoreGrad, g2 ...V2 (adds start indices and pseType);
-/// u1 aclnnFlashAttentionUnpaddingScoreGrad (TND), u2 ...V2 (adds what g2 adds), u3 ...V3 (u2 with separate rope tensors),
-/// u4 ...V4 (u1 with softmaxInLayout).
+/// u1 aclnnFlashAttentionUnpaddingScoreGrad (TND), u2 ...V2 (adds what g2 adds), u3 ...V3 (u2 with
+/// separate rope tensors), u4 ...V4 (u1 with softmaxInLayout).
 enum class FlashSurface : std::uint8_t { g1, g2, u1, u2, u3, u4 };
 
 template <>
 inline constexpr auto spellings_of<FlashSurface> = Spellings<FlashSurface, 6>{{{
-    {FlashSurface::g1, "g1"}, {FlashSurface::g2, "g2"}, {FlashSurface::u1, "u1"},
-    {FlashSurface::u2, "u2"}, {FlashSurface::u3, "u3"}, {FlashSurface::u4, "u4"},
+    {FlashSurface::g1, "g1"},
+    {FlashSurface::g2, "g2"},
+    {FlashSurface::u1, "u1"},
+    {FlashSurface::u2, "u2"},
+    {FlashSurface::u3, "u3"},
+    {FlashSurface::u4, "u4"},
 }}};
 
 /// Which parameters an entry point has.
@@ -100,7 +137,8 @@ constexpr bool has_pse_type(FlashSurface s) {
 constexpr bool has_rope(FlashSurface s) { return s == FlashSurface::u3; }
 constexpr bool has_softmax_in_layout(FlashSurface s) { return s == FlashSurface::u4; }
 
-/// Whether the surface's page offers it on the product, and the row FAG-P* that says so. The numbers depend on neither.
+/// Whether the surface's page offers it on the product, and the row FAG-P* that says so. The
+/// numbers depend on neither.
 bool supports(FlashSurface surface, Product product);
 std::string_view product_row(FlashSurface surface, Product product);
 
@@ -110,7 +148,8 @@ inline constexpr std::int64_t compressed_pse_rows = 1024;
 /// The customary "unbounded" number of tokens.
 inline constexpr std::int64_t unbounded_tokens = 2147483647;
 
-/// Gradient of softmax attention; the documents' names, in snake_case, without Optional, In and Out.
+/// Gradient of softmax attention; the documents' names, in snake_case, without Optional, In and
+/// Out.
 struct FlashAttentionScoreGrad {
   static constexpr std::string_view name = "flash_attention_score_grad";
 
@@ -121,23 +160,27 @@ struct FlashAttentionScoreGrad {
     Layout input_layout = Layout::bnsd;
     DType dtype = DType::bf16;
     std::int64_t batch = 1, heads_q = 1, heads_kv = 1, seq_q = 16, seq_kv = 16;
-    /// TND: length of every sequence; empty: all are seq_q (seq_kv) long. Otherwise of size batch, its maximum seq_q.
+    /// TND: length of every sequence; empty: all are seq_q (seq_kv) long. Otherwise of size batch,
+    ///      its maximum seq_q.
     std::vector<std::int64_t> lengths_q, lengths_kv;
     std::int64_t head_dim = 16;
-    std::int64_t head_dim_v = 16;    ///< of value, dy, attention_in, dv; at most head_dim
-    std::int64_t head_dim_rope = 0;  ///< of query_rope, key_rope, dq_rope, dk_rope; 0: there are none
-    double scale_value = 0.25;       ///< a value that float represents
+    std::int64_t head_dim_v = 16;  ///< of value, dy, attention_in, dv; at most head_dim
+    std::int64_t head_dim_rope =
+        0;                      ///< of query_rope, key_rope, dq_rope, dk_rope; 0: there are none
+    double scale_value = 0.25;  ///< a value that float represents
     double keep_prob = 1.0;
     DropMask drop_mask = DropMask::absent;
     std::int64_t sparse_mode = 0;
     std::int64_t pre_tokens = unbounded_tokens, next_tokens = unbounded_tokens;
-    std::vector<std::int64_t> prefix;  ///< of every sequence; read by sparse modes 5 and 6; empty: a null pointer
+    std::vector<std::int64_t>
+        prefix;  ///< of every sequence; read by sparse modes 5 and 6; empty: a null pointer
     MaskShape atten_mask = MaskShape::absent;
     DType mask_dtype = DType::boolean;
     std::int64_t pse_type = 1;
     PseShape pse_shift = PseShape::absent;
     DType slope_dtype = DType::fp32;  ///< of the slopes of pse_type 2 and 3: fp32, or dtype
-    std::vector<std::int64_t> q_start_idx, kv_start_idx;  ///< element 0 counts, if both have one; pse_type 2 and 3
+    std::vector<std::int64_t> q_start_idx,
+        kv_start_idx;  ///< element 0 counts, if both have one; pse_type 2 and 3
     StatisticsOrder softmax_in_layout = StatisticsOrder::packed;  ///< read in TND
 
     std::int64_t group() const { return heads_q / heads_kv; }
@@ -152,13 +195,15 @@ struct FlashAttentionScoreGrad {
   };
 
   /// Shapes: query, dy, attention_in of the layout with heads_q; key, value with heads_kv;
-  ///         softmax_max, softmax_sum (batch, heads_q, seq_q, 8) in every padded layout, (T1, heads_q, 8) in TND, there in
-  ///         the memory order softmax_in_layout; pse_shift and drop_mask see `pse_shape` and `drop_mask_shape`.
+  ///         softmax_max, softmax_sum (batch, heads_q, seq_q, 8) in every padded layout, (T1,
+  ///         heads_q, 8) in TND, there in the memory order softmax_in_layout; pse_shift and
+  ///         drop_mask see `pse_shape` and `drop_mask_shape`.
   struct Inputs {
     Tensor query, key, value, dy, softmax_max, softmax_sum, attention_in;
     std::optional<Tensor> atten_mask = {};  ///< 1 excludes
     std::optional<Tensor> pse_shift = {};
-    std::optional<Tensor> drop_mask = {};   ///< bit e mod 8 of byte e / 8 belongs to score e: 1 keeps
+    std::optional<Tensor> drop_mask =
+        {};  ///< bit e mod 8 of byte e / 8 belongs to score e: 1 keeps
     std::optional<Tensor> query_rope = {}, key_rope = {};
   };
 
@@ -171,10 +216,10 @@ struct FlashAttentionScoreGrad {
   /// Phase 1's tensors and host arrays, by their documented names.
   struct Parameters {
     Parameter query, query_rope, key, key_rope, value, dy, pse_shift, drop_mask, padding_mask,
-        atten_mask, softmax_max, softmax_sum, softmax_in, attention_in, dq, dq_rope, dk, dk_rope, dv,
-        dpse;
+        atten_mask, softmax_max, softmax_sum, softmax_in, attention_in, dq, dq_rope, dk, dk_rope,
+        dv, dpse;
     std::optional<std::vector<std::int64_t>> prefix, actual_seq_qlen, actual_seq_kvlen, q_start_idx,
-        kv_start_idx;  ///< actual_seq_*: inclusive sums of the lengths
+        kv_start_idx;                             ///< actual_seq_*: inclusive sums of the lengths
     bool workspace_size = true, executor = true;  ///< false: null pointers
   };
 
@@ -184,16 +229,18 @@ struct FlashAttentionScoreGrad {
     std::int64_t pre_tokens = unbounded_tokens, next_tokens = unbounded_tokens, head_num = 1;
     std::optional<std::string> input_layout;  ///< nullopt: a null pointer
     std::int64_t inner_precise = 0, sparse_mode = 0, pse_type = 1;
-    std::optional<std::string> softmax_in_layout;  ///< u4: "" or "same_as_input"; nullopt: a null pointer
+    std::optional<std::string>
+        softmax_in_layout;  ///< u4: "" or "same_as_input"; nullopt: a null pointer
   };
 
   /// Rows FAG-C*, FAG-P*, TND-* and API-* that speak about the surfaces above.
   static std::span<const Constraint<FlashAttentionScoreGrad>> constraints();
 };
 
-/// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking read this list.
+/// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking
+/// read this list.
 template <class Problem, class Visitor>
-  requires std::same_as<std::remove_const_t<Problem>, FlashAttentionScoreGrad::Problem>
+requires std::same_as<std::remove_const_t<Problem>, FlashAttentionScoreGrad::Problem>
 void visit_fields(Problem& problem, Visitor&& visit) {
   visit("layout", problem.input_layout, "axis order of the tensors");
   visit("dtype", problem.dtype, "element type of query, key, value, dy and the gradients");
@@ -202,7 +249,8 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("heads_kv", problem.heads_kv, "key and value heads N2, a divisor of N1");
   visit("seq_q", problem.seq_q, "query length Sq");
   visit("seq_kv", problem.seq_kv, "key and value length Skv");
-  visit("lengths_q", problem.lengths_q, "TND: query length of every sequence, COUNTxLENGTH repeats one");
+  visit("lengths_q", problem.lengths_q,
+        "TND: query length of every sequence, COUNTxLENGTH repeats one");
   visit("lengths_kv", problem.lengths_kv, "TND: key length of every sequence");
   visit("head_dim", problem.head_dim, "head size D of query and key");
   visit("head_dim_v", problem.head_dim_v, "head size Dv of value and dy, at most D");
@@ -216,9 +264,11 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("prefix", problem.prefix, "sparse modes 5 and 6: visible keys of every sequence");
   visit("atten_mask", problem.atten_mask, "shape in which the mask is passed");
   visit("mask_dtype", problem.mask_dtype, "element type of the mask");
-  visit("pse_type", problem.pse_type, "0: scale then add, 1: add then scale, 2: linear, 3: square-root slopes");
+  visit("pse_type", problem.pse_type,
+        "0: scale then add, 1: add then scale, 2: linear, 3: square-root slopes");
   visit("pse_shift", problem.pse_shift, "shape in which the position bias is passed");
-  visit("slope_dtype", problem.slope_dtype, "pse_type 2 and 3: element type of the slopes, fp32 or dtype");
+  visit("slope_dtype", problem.slope_dtype,
+        "pse_type 2 and 3: element type of the slopes, fp32 or dtype");
   visit("q_start_idx", problem.q_start_idx, "position of the first query, pse_type 2 and 3");
   visit("kv_start_idx", problem.kv_start_idx, "position of the first key");
   visit("softmax_in_layout", problem.softmax_in_layout, "TND: memory order of the statistics");
@@ -226,7 +276,7 @@ void visit_fields(Problem& problem, Visitor&& visit) {
 
 /// Calls visit(name, member) for every input, a Tensor or an optional one, by its documented name.
 template <class Inputs, class Visitor>
-  requires std::same_as<std::remove_const_t<Inputs>, FlashAttentionScoreGrad::Inputs>
+requires std::same_as<std::remove_const_t<Inputs>, FlashAttentionScoreGrad::Inputs>
 void visit_fields(Inputs& inputs, Visitor&& visit) {
   visit("query", inputs.query);
   visit("query_rope", inputs.query_rope);
@@ -244,7 +294,7 @@ void visit_fields(Inputs& inputs, Visitor&& visit) {
 
 /// The same for every output.
 template <class Outputs, class Visitor>
-  requires std::same_as<std::remove_const_t<Outputs>, FlashAttentionScoreGrad::Outputs>
+requires std::same_as<std::remove_const_t<Outputs>, FlashAttentionScoreGrad::Outputs>
 void visit_fields(Outputs& outputs, Visitor&& visit) {
   visit("dq", outputs.dq);
   visit("dq_rope", outputs.dq_rope);
@@ -253,9 +303,10 @@ void visit_fields(Outputs& outputs, Visitor&& visit) {
   visit("dv", outputs.dv);
 }
 
-/// Calls visit(name, member) for every tensor (a Parameter), host array (optional) and null pointer (bool) of a call.
+/// Calls visit(name, member) for every tensor (a Parameter), host array (optional) and null pointer
+/// (bool) of a call.
 template <class Parameters, class Visitor>
-  requires std::same_as<std::remove_const_t<Parameters>, FlashAttentionScoreGrad::Parameters>
+requires std::same_as<std::remove_const_t<Parameters>, FlashAttentionScoreGrad::Parameters>
 void visit_fields(Parameters& parameters, Visitor&& visit) {
   visit("query", parameters.query);
   visit("query_rope", parameters.query_rope);
@@ -288,7 +339,7 @@ void visit_fields(Parameters& parameters, Visitor&& visit) {
 
 /// Calls visit(name, member) for every attribute of a call.
 template <class Attributes, class Visitor>
-  requires std::same_as<std::remove_const_t<Attributes>, FlashAttentionScoreGrad::Attributes>
+requires std::same_as<std::remove_const_t<Attributes>, FlashAttentionScoreGrad::Attributes>
 void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("scale_value", attributes.scale_value);
   visit("keep_prob", attributes.keep_prob);
@@ -302,8 +353,8 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("softmax_in_layout", attributes.softmax_in_layout);
 }
 
-/// Extents of the tensors on the query side: query and dq with head_dim, dy and attention_in with head_dim_v, the
-/// rope part with head_dim_rope. Cost: O(batch) where the lengths differ.
+/// Extents of the tensors on the query side: query and dq with head_dim, dy and attention_in with
+/// head_dim_v, the rope part with head_dim_rope. Cost: O(batch) where the lengths differ.
 Extents query_extents(const FlashAttentionScoreGrad::Problem& problem);
 Extents dy_extents(const FlashAttentionScoreGrad::Problem& problem);
 Extents query_rope_extents(const FlashAttentionScoreGrad::Problem& problem);
@@ -314,8 +365,8 @@ Extents key_rope_extents(const FlashAttentionScoreGrad::Problem& problem);
 /// Scores of all sequences and query heads, masked ones included: the bits of a drop mask.
 std::int64_t score_count(const FlashAttentionScoreGrad::Problem& problem);
 
-/// The shapes in which statistics, mask, position bias and dropout bits are passed. Errors: std::invalid_argument for what
-/// is `absent`.
+/// The shapes in which statistics, mask, position bias and dropout bits are passed. Errors:
+/// std::invalid_argument for what is `absent`.
 Shape statistics_shape(const FlashAttentionScoreGrad::Problem& problem);
 Shape mask_shape(const FlashAttentionScoreGrad::Problem& problem);
 Shape pse_shape(const FlashAttentionScoreGrad::Problem& problem);
@@ -323,8 +374,8 @@ Shape drop_mask_shape(const FlashAttentionScoreGrad::Problem& problem);
 /// Element type of pseShift: that of query, or fp32 for slopes.
 DType pse_dtype(const FlashAttentionScoreGrad::Problem& problem);
 
-/// The call that asks for `problem`. Inputs and outputs are strided separately; statistics, mask and pse as inputs. What
-/// the entry point has no parameter for is left out.
+/// The call that asks for `problem`. Inputs and outputs are strided separately; statistics, mask
+/// and pse as inputs. What the entry point has no parameter for is left out.
 Call<FlashAttentionScoreGrad> call_of(const FlashAttentionScoreGrad::Problem& problem,
                                       FlashSurface surface, Product product, Striding inputs,
                                       Striding outputs);

@@ -28,8 +28,8 @@ inline constexpr auto spellings_of<CompressSurface> =
 bool supports(CompressSurface surface, Product product);
 std::string_view product_row(CompressSurface surface, Product product);
 
-/// Gradient of the weighted sums over sliding windows that shorten a key or value tensor; the documents' names, in
-/// snake_case, without Optional and Out.
+/// Gradient of the weighted sums over sliding windows that shorten a key or value tensor; the
+/// documents' names, in snake_case, without Optional and Out.
 struct NsaCompressGrad {
   static constexpr std::string_view name = "nsa_compress_grad";
 
@@ -39,7 +39,8 @@ struct NsaCompressGrad {
   struct Problem {
     DType dtype = DType::bf16;
     std::int64_t batch = 1, heads = 1, seq = 64;
-    /// Length of every sequence, 0 included; empty: all are seq long. Otherwise of size batch, its maximum seq.
+    /// Length of every sequence, 0 included; empty: all are seq long. Otherwise of size batch, its
+    /// maximum seq.
     std::vector<std::int64_t> lengths;
     std::int64_t head_dim = 16;
     std::int64_t compress_block_size = 32;  ///< tokens of a window
@@ -51,8 +52,8 @@ struct NsaCompressGrad {
     friend bool operator==(const Problem&, const Problem&) = default;
   };
 
-  /// Shapes: T are the tokens of all sequences, T' the windows. output_grad (T', heads, head_dim), input
-  ///         (T, heads, head_dim), weight (compress_block_size, heads).
+  /// Shapes: T are the tokens of all sequences, T' the windows. output_grad (T', heads, head_dim),
+  ///         input (T, heads, head_dim), weight (compress_block_size, heads).
   struct Inputs {
     Tensor output_grad, input, weight;
   };
@@ -79,9 +80,10 @@ struct NsaCompressGrad {
   static std::span<const Constraint<NsaCompressGrad>> constraints();
 };
 
-/// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking read this list.
+/// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking
+/// read this list.
 template <class Problem, class Visitor>
-  requires std::same_as<std::remove_const_t<Problem>, NsaCompressGrad::Problem>
+requires std::same_as<std::remove_const_t<Problem>, NsaCompressGrad::Problem>
 void visit_fields(Problem& problem, Visitor&& visit) {
   visit("dtype", problem.dtype, "element type of all tensors");
   visit("batch", problem.batch, "number of sequences B");
@@ -90,12 +92,13 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("lengths", problem.lengths, "length of every sequence, COUNTxLENGTH repeats one");
   visit("head_dim", problem.head_dim, "head size D");
   visit("compress_block_size", problem.compress_block_size, "tokens of a window");
-  visit("compress_stride", problem.compress_stride, "tokens from one window to the next, fewer than a window has");
+  visit("compress_stride", problem.compress_stride,
+        "tokens from one window to the next, fewer than a window has");
 }
 
 /// Calls visit(name, member) for every input, a Tensor or an optional one, by its documented name.
 template <class Inputs, class Visitor>
-  requires std::same_as<std::remove_const_t<Inputs>, NsaCompressGrad::Inputs>
+requires std::same_as<std::remove_const_t<Inputs>, NsaCompressGrad::Inputs>
 void visit_fields(Inputs& inputs, Visitor&& visit) {
   visit("output_grad", inputs.output_grad);
   visit("input", inputs.input);
@@ -104,15 +107,16 @@ void visit_fields(Inputs& inputs, Visitor&& visit) {
 
 /// The same for every output.
 template <class Outputs, class Visitor>
-  requires std::same_as<std::remove_const_t<Outputs>, NsaCompressGrad::Outputs>
+requires std::same_as<std::remove_const_t<Outputs>, NsaCompressGrad::Outputs>
 void visit_fields(Outputs& outputs, Visitor&& visit) {
   visit("input_grad", outputs.input_grad);
   visit("weight_grad", outputs.weight_grad);
 }
 
-/// Calls visit(name, member) for every tensor (a Parameter), host array (optional) and null pointer (bool) of a call.
+/// Calls visit(name, member) for every tensor (a Parameter), host array (optional) and null pointer
+/// (bool) of a call.
 template <class Parameters, class Visitor>
-  requires std::same_as<std::remove_const_t<Parameters>, NsaCompressGrad::Parameters>
+requires std::same_as<std::remove_const_t<Parameters>, NsaCompressGrad::Parameters>
 void visit_fields(Parameters& parameters, Visitor&& visit) {
   visit("output_grad", parameters.output_grad);
   visit("input", parameters.input);
@@ -126,7 +130,7 @@ void visit_fields(Parameters& parameters, Visitor&& visit) {
 
 /// Calls visit(name, member) for every attribute of a call.
 template <class Attributes, class Visitor>
-  requires std::same_as<std::remove_const_t<Attributes>, NsaCompressGrad::Attributes>
+requires std::same_as<std::remove_const_t<Attributes>, NsaCompressGrad::Attributes>
 void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("compress_block_size", attributes.compress_block_size);
   visit("compress_stride", attributes.compress_stride);
@@ -138,7 +142,8 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
 std::int64_t window_count(std::int64_t length, std::int64_t compress_block_size,
                           std::int64_t compress_stride);
 
-/// Extents of input and input_grad, and of output_grad, whose sequences are the windows of the input's.
+/// Extents of input and input_grad, and of output_grad, whose sequences are the windows of the
+/// input's.
 Extents input_extents(const NsaCompressGrad::Problem& problem);
 Extents output_extents(const NsaCompressGrad::Problem& problem);
 

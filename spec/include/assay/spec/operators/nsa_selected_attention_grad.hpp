@@ -18,14 +18,15 @@
 
 namespace assay::spec {
 
-/// How the attention mask is passed: not at all, or as the lower triangle of 2048 x 2048 elements (in sparse mode 0:
-/// zeros).
+/// How the attention mask is passed: not at all, or as the lower triangle of 2048 x 2048 elements
+/// (in sparse mode 0: zeros).
 /// Source: aclnnNsaSelectedAttentionGrad.md (attenMaskOptional).
 enum class SelectedMask : std::uint8_t { absent, compressed };
 
 template <>
 inline constexpr auto spellings_of<SelectedMask> = Spellings<SelectedMask, 2>{{{
-    {SelectedMask::absent, "none"}, {SelectedMask::compressed, "compressed"},
+    {SelectedMask::absent, "none"},
+    {SelectedMask::compressed, "compressed"},
 }}};
 
 /// The one entry point, aclnnNsaSelectedAttentionGrad.
@@ -39,8 +40,9 @@ inline constexpr auto spellings_of<SelectedSurface> =
 bool supports(SelectedSurface surface, Product product);
 std::string_view product_row(SelectedSurface surface, Product product);
 
-/// Gradient of softmax attention in which every query sees the key blocks that it lists; the documents' names, in
-/// snake_case, without Optional; attentionOut and attentionOutGrad keep their Out, those of the gradients lose it.
+/// Gradient of softmax attention in which every query sees the key blocks that it lists; the
+/// documents' names, in snake_case, without Optional; attentionOut and attentionOutGrad keep their
+/// Out, those of the gradients lose it.
 struct NsaSelectedAttentionGrad {
   static constexpr std::string_view name = "nsa_selected_attention_grad";
 
@@ -50,8 +52,8 @@ struct NsaSelectedAttentionGrad {
   struct Problem {
     DType dtype = DType::bf16;
     std::int64_t batch = 1, heads_q = 1, heads_kv = 1, seq_q = 16, seq_kv = 64;
-    /// Length of every sequence; empty: all are seq_q (seq_kv) long. Otherwise of size batch, its maximum seq_q. No
-    /// sequence is empty; those of the keys are multiples of selected_block_size.
+    /// Length of every sequence; empty: all are seq_q (seq_kv) long. Otherwise of size batch, its
+    /// maximum seq_q. No sequence is empty; those of the keys are multiples of selected_block_size.
     std::vector<std::int64_t> lengths_q, lengths_kv;
     std::int64_t head_dim = 192, head_dim_v = 128;  ///< 192 or 128 each
     double scale_value = 0.0625;                    ///< a value that float represents
@@ -70,13 +72,14 @@ struct NsaSelectedAttentionGrad {
     friend bool operator==(const Problem&, const Problem&) = default;
   };
 
-  /// Shapes: T1 and T2 are the tokens of all sequences. query (T1, heads_q, head_dim), attention_out and
-  ///         attention_out_grad (T1, heads_q, head_dim_v), key (T2, heads_kv, head_dim), value (T2, heads_kv,
-  ///         head_dim_v), softmax_max and softmax_sum (T1, heads_q, 8), topk_indices (T1, heads_kv,
-  ///         selected_block_count).
+  /// Shapes: T1 and T2 are the tokens of all sequences. query (T1, heads_q, head_dim),
+  ///         attention_out and attention_out_grad (T1, heads_q, head_dim_v), key (T2, heads_kv,
+  ///         head_dim), value (T2, heads_kv, head_dim_v), softmax_max and softmax_sum (T1, heads_q,
+  ///         8), topk_indices (T1, heads_kv, selected_block_count).
   struct Inputs {
     Tensor query, key, value, attention_out, attention_out_grad, softmax_max, softmax_sum;
-    Tensor topk_indices;  ///< int32: block v is the keys v * selected_block_size ... of the query's own sequence
+    Tensor topk_indices;  ///< int32: block v is the keys v * selected_block_size ... of the query's
+                          ///< own sequence
     std::optional<Tensor> atten_mask = {};  ///< 1 excludes; in sparse mode 2 alone it counts
   };
 
@@ -89,7 +92,8 @@ struct NsaSelectedAttentionGrad {
   struct Parameters {
     Parameter query, key, value, attention_out, attention_out_grad, softmax_max, softmax_sum,
         topk_indices, atten_mask, dq, dk, dv;
-    std::optional<std::vector<std::int64_t>> actual_seq_qlen, actual_seq_kvlen;  ///< inclusive sums of the lengths
+    std::optional<std::vector<std::int64_t>> actual_seq_qlen,
+        actual_seq_kvlen;                         ///< inclusive sums of the lengths
     bool workspace_size = true, executor = true;  ///< false: null pointers
   };
 
@@ -105,11 +109,13 @@ struct NsaSelectedAttentionGrad {
   static std::span<const Constraint<NsaSelectedAttentionGrad>> constraints();
 };
 
-/// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking read this list.
+/// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking
+/// read this list.
 template <class Problem, class Visitor>
-  requires std::same_as<std::remove_const_t<Problem>, NsaSelectedAttentionGrad::Problem>
+requires std::same_as<std::remove_const_t<Problem>, NsaSelectedAttentionGrad::Problem>
 void visit_fields(Problem& problem, Visitor&& visit) {
-  visit("dtype", problem.dtype, "element type of query, key, value, attention_out and the gradients");
+  visit("dtype", problem.dtype,
+        "element type of query, key, value, attention_out and the gradients");
   visit("batch", problem.batch, "number of sequences B");
   visit("heads_q", problem.heads_q, "query heads N1");
   visit("heads_kv", problem.heads_kv, "key and value heads N2, a divisor of N1");
@@ -122,14 +128,16 @@ void visit_fields(Problem& problem, Visitor&& visit) {
   visit("scale_value", problem.scale_value, "factor of the scores");
   visit("selected_block_size", problem.selected_block_size, "keys of one selected block");
   visit("selected_block_count", problem.selected_block_count, "blocks that a query lists");
-  visit("sparse_mode", problem.sparse_mode, "0: every listed key counts, 2: those up to the query's position");
-  visit("atten_mask", problem.atten_mask, "whether the mask is passed, without which mode 2 is disputed");
+  visit("sparse_mode", problem.sparse_mode,
+        "0: every listed key counts, 2: those up to the query's position");
+  visit("atten_mask", problem.atten_mask,
+        "whether the mask is passed, without which mode 2 is disputed");
   visit("mask_dtype", problem.mask_dtype, "element type of the mask");
 }
 
 /// Calls visit(name, member) for every input, a Tensor or an optional one, by its documented name.
 template <class Inputs, class Visitor>
-  requires std::same_as<std::remove_const_t<Inputs>, NsaSelectedAttentionGrad::Inputs>
+requires std::same_as<std::remove_const_t<Inputs>, NsaSelectedAttentionGrad::Inputs>
 void visit_fields(Inputs& inputs, Visitor&& visit) {
   visit("query", inputs.query);
   visit("key", inputs.key);
@@ -144,16 +152,17 @@ void visit_fields(Inputs& inputs, Visitor&& visit) {
 
 /// The same for every output.
 template <class Outputs, class Visitor>
-  requires std::same_as<std::remove_const_t<Outputs>, NsaSelectedAttentionGrad::Outputs>
+requires std::same_as<std::remove_const_t<Outputs>, NsaSelectedAttentionGrad::Outputs>
 void visit_fields(Outputs& outputs, Visitor&& visit) {
   visit("dq", outputs.dq);
   visit("dk", outputs.dk);
   visit("dv", outputs.dv);
 }
 
-/// Calls visit(name, member) for every tensor (a Parameter), host array (optional) and null pointer (bool) of a call.
+/// Calls visit(name, member) for every tensor (a Parameter), host array (optional) and null pointer
+/// (bool) of a call.
 template <class Parameters, class Visitor>
-  requires std::same_as<std::remove_const_t<Parameters>, NsaSelectedAttentionGrad::Parameters>
+requires std::same_as<std::remove_const_t<Parameters>, NsaSelectedAttentionGrad::Parameters>
 void visit_fields(Parameters& parameters, Visitor&& visit) {
   visit("query", parameters.query);
   visit("key", parameters.key);
@@ -175,7 +184,7 @@ void visit_fields(Parameters& parameters, Visitor&& visit) {
 
 /// Calls visit(name, member) for every attribute of a call.
 template <class Attributes, class Visitor>
-  requires std::same_as<std::remove_const_t<Attributes>, NsaSelectedAttentionGrad::Attributes>
+requires std::same_as<std::remove_const_t<Attributes>, NsaSelectedAttentionGrad::Attributes>
 void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("scale_value", attributes.scale_value);
   visit("selected_block_size", attributes.selected_block_size);
@@ -185,15 +194,17 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
   visit("sparse_mode", attributes.sparse_mode);
 }
 
-/// Extents of query and dq; of attention_out and its gradient; of key and dk; of value and dv; of topk_indices, one row
-/// of selected_block_count for every token and key head. Cost: O(batch) where the lengths differ.
+/// Extents of query and dq; of attention_out and its gradient; of key and dk; of value and dv; of
+/// topk_indices, one row of selected_block_count for every token and key head. Cost: O(batch) where
+/// the lengths differ.
 Extents query_extents(const NsaSelectedAttentionGrad::Problem& problem);
 Extents attention_out_extents(const NsaSelectedAttentionGrad::Problem& problem);
 Extents key_extents(const NsaSelectedAttentionGrad::Problem& problem);
 Extents value_extents(const NsaSelectedAttentionGrad::Problem& problem);
 Extents topk_extents(const NsaSelectedAttentionGrad::Problem& problem);
 
-/// The shapes in which statistics and mask are passed. Errors: std::invalid_argument for an absent mask.
+/// The shapes in which statistics and mask are passed. Errors: std::invalid_argument for an absent
+/// mask.
 Shape statistics_shape(const NsaSelectedAttentionGrad::Problem& problem);
 Shape mask_shape(const NsaSelectedAttentionGrad::Problem& problem);
 

@@ -13,8 +13,8 @@
 
 namespace assay::mutants {
 
-/// The cases on which every specimen of Op is judged: small, and chosen so that each planted bug meets
-/// one that shows it.
+/// The cases on which every specimen of Op is judged: small, and chosen so that each planted bug
+/// meets one that shows it.
 template <class Op>
 std::vector<conformance::Case<Op>> kill_cases();
 
@@ -25,8 +25,8 @@ struct KillRow {
   std::int64_t failed = 0;  ///< with a verdict of nonconformance
   std::map<conformance::Verdict, std::int64_t> verdicts;
   std::map<std::string, std::int64_t>
-      caught_by;             ///< rule to the failed cases that it alone decides; "several" to the others
-  double worst = 0;          ///< largest |error| / tau
+      caught_by;     ///< rule to the failed cases that it alone decides; "several" to the others
+  double worst = 0;  ///< largest |error| / tau
   std::string replay, text;  ///< of the first failed case: its line and its first finding
 
   /// Caught if a bug is planted, spotless if not; never without a case.

@@ -11,7 +11,8 @@
 
 namespace assay::mutants {
 
-/// What of an implementation the planted bug (or the healthy choice) touches. forward: only results of its own forward.
+/// What of an implementation the planted bug (or the healthy choice) touches. forward: only results
+/// of its own forward.
 enum class Subject : std::uint8_t { numbers, arguments, forward };
 
 /// What is known of an implementation beforehand.
@@ -36,13 +37,13 @@ struct SpecimenOf {
 
 using Specimen = SpecimenOf<spec::FlashAttentionScoreGrad>;
 
-/// Every specimen of Op, healthy ones first. Each declares the numerics of the healthy kernel that it is
-/// or derives from.
+/// Every specimen of Op, healthy ones first. Each declares the numerics of the healthy kernel that
+/// it is or derives from.
 template <class Op>
 std::vector<SpecimenOf<Op>> specimens();
 
-/// Healthy kernels that do what each numerics preset declares, and others with statistics of their own. They are not among
-/// `specimens`: some presets are too loose for the kill table.
+/// Healthy kernels that do what each numerics preset declares, and others with statistics of their
+/// own. They are not among `specimens`: some presets are too loose for the kill table.
 std::vector<Specimen> preset_kernels();
 
 }  // namespace assay::mutants

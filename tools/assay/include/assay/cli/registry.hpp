@@ -23,8 +23,9 @@ struct ImplementationEntry {
   std::function<Made()> make;
   /// For implementations whose host threads can be set; empty: `--threads` is refused.
   std::function<Made(std::int64_t threads)> make_threaded = {};
-  /// Runs in the judge's own process unless `--isolated` is said: for code that is trusted as the judge is. Others need a
-  /// program that calls `assay::cli::main` with its words, since it is started again as their worker.
+  /// Runs in the judge's own process unless `--isolated` is said: for code that is trusted as the
+  /// judge is. Others need a program that calls `assay::cli::main` with its words, since it is
+  /// started again as their worker.
   bool in_process = false;
 };
 
