@@ -3,7 +3,7 @@
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "assay/optimized/flash_attention_score_grad/estimate.hpp"
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
-#include "flash_attention_score_grad/checks.hpp"
+#include "flash_attention_score_grad/checks/checks.hpp"
 #include "flash_attention_score_grad/forward.hpp"
 #include "flash_attention_score_grad/kernel.hpp"
 #include "host/threads.hpp"

@@ -1,2 +1,2 @@
-#include "assay/conformance/case.hpp"  // offends: No such file|not found
+#include "assay/conformance/case/case.hpp"  // offends: No such file|not found
 #include "assay/fixtures/file.hpp"

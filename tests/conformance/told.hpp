@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "assay/conformance/report.hpp"
+#include "assay/conformance/report/report.hpp"
 
 namespace assay::conformance::testing {
 

@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "assay/fixtures/file.hpp"
-#include "case_reading.hpp"
-#include "consistency.hpp"
+#include "cases/case_reading.hpp"
+#include "cases/consistency.hpp"
 #include "foreign/file_image.hpp"
 #include "fuzz.hpp"
 

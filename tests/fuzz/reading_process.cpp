@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "assay/fixtures/descriptor.hpp"
-#include "consistency.hpp"
+#include "cases/consistency.hpp"
 #include "foreign/wire.hpp"
 #include "fuzz.hpp"
 

@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "assay/conformance/results.hpp"
+#include "assay/conformance/report/results.hpp"
 #include "fuzz.hpp"
 
 /// A text is a report, which is written as a report again, or std::invalid_argument.

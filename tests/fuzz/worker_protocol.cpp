@@ -5,7 +5,7 @@
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 #include "fuzz.hpp"
-#include "messages.hpp"
+#include "isolated/messages.hpp"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include "acts.hpp"
 #include "assay/adapters/plugin.hpp"
 #include "assay/cli/main.hpp"
-#include "choose.hpp"
-#include "launch.hpp"
+#include "flags/choose.hpp"
+#include "process/launch.hpp"
 #include "sweep_of_two.hpp"
 
 namespace assay::hostile {

@@ -13,7 +13,7 @@
 
 #include "acts.hpp"
 #include "assay/adapters/plugin.hpp"
-#include "assay/conformance/case.hpp"
+#include "assay/conformance/case/case.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/fixtures/file.hpp"
 #include "assay/fixtures/named.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "assay/conformance/operators.hpp"
-#include "assay/conformance/sweep.hpp"
+#include "assay/conformance/report/sweep.hpp"
 #include "leftovers.hpp"
 
 namespace assay::hostile {

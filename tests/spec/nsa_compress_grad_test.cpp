@@ -5,7 +5,7 @@
 
 #include <ostream>
 
-#include "nsa_compress_grad_rows.hpp"
+#include "operators/nsa_compress_grad/rows.hpp"
 #include "table_checks.hpp"
 
 namespace assay::spec {

@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "assay/spec/operators/nsa_compress_grad.hpp"
-#include "nsa_selected_attention_grad_rows.hpp"
+#include "operators/nsa_selected_attention_grad/rows.hpp"
 #include "table_checks.hpp"
 
 namespace assay::spec {

@@ -1,7 +1,8 @@
+#include "operators/flash_attention_score_grad/rows.hpp"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "flash_attention_score_grad_rows.hpp"
 #include "problems.hpp"
 
 namespace assay::spec::detail {

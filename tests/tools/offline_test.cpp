@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "assay/conformance/judge/properties.hpp"
 #include "assay/conformance/operators.hpp"
-#include "assay/conformance/properties.hpp"
-#include "assay/conformance/results.hpp"
+#include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/file.hpp"
 #include "session.hpp"
 

@@ -1,4 +1,4 @@
-#include "assay/conformance/printable.hpp"
+#include "assay/conformance/report/printable.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "assay/conformance/repetition.hpp"
+#include "assay/conformance/judge/repetition.hpp"
 
 #include <gtest/gtest.h>
 

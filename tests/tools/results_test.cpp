@@ -1,4 +1,4 @@
-#include "assay/conformance/results.hpp"
+#include "assay/conformance/report/results.hpp"
 
 #include <gtest/gtest.h>
 

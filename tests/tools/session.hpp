@@ -39,7 +39,7 @@ inline std::vector<std::string> words(const std::string& line) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// Specimens of tests/mutants as implementations: the named ones, the first being the default.
+/// Specimens of mutants/ as implementations: the named ones, the first being the default.
 inline cli::Registry registry_of(const std::vector<std::string>& names) {
   cli::Registry registry;
   for (const std::string& name : names)

@@ -1,11 +1,11 @@
-#include "assay/conformance/shrink.hpp"
+#include "assay/conformance/case/shrink.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "assay/conformance/properties.hpp"
-#include "assay/conformance/record.hpp"
+#include "assay/conformance/case/record.hpp"
+#include "assay/conformance/judge/properties.hpp"
 #include "session.hpp"
 
 namespace assay::tests {

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "assay/conformance/properties.hpp"
-#include "assay/conformance/record.hpp"
-#include "assay/conformance/sampling.hpp"
+#include "assay/conformance/case/record.hpp"
+#include "assay/conformance/judge/properties.hpp"
+#include "assay/conformance/plan/sampling.hpp"
 #include "session.hpp"
 
 namespace assay::tests {

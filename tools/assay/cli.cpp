@@ -11,15 +11,15 @@
 #include <string_view>
 
 #include "assay/cli/main.hpp"
-#include "assay/conformance/printable.hpp"
-#include "assay/conformance/results.hpp"
+#include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/file.hpp"
 #include "assay/fixtures/foreign.hpp"
 #include "build_facts.hpp"
-#include "choose.hpp"
-#include "commands.hpp"
+#include "commands/commands.hpp"
+#include "flags/choose.hpp"
+#include "flags/values.hpp"
 #include "signals.hpp"
-#include "values.hpp"
 
 namespace assay::cli {
 namespace {

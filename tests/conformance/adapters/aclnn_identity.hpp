@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "assay/adapters/aclnn.hpp"
-#include "assay/conformance/examination.hpp"
-#include "assay/conformance/sampling.hpp"
+#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/plan/sampling.hpp"
 
 /// The same cases judged in process and through the C API of the shared library: nobody can tell
 /// which was which.

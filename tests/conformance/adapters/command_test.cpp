@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "command_line.hpp"
+#include "command/line.hpp"
 
 namespace assay::adapters {
 namespace {

@@ -1,12 +1,12 @@
-#include "packing.hpp"
+#include "isolated/packing.hpp"
 
 #include <gtest/gtest.h>
 
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
-#include "messages.hpp"
-#include "plugin_call.hpp"
+#include "isolated/messages.hpp"
+#include "plugin/call.hpp"
 
 namespace assay::adapters {
 namespace {

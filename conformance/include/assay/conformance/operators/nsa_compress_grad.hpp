@@ -6,11 +6,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "assay/conformance/case.hpp"
-#include "assay/conformance/exact.hpp"
-#include "assay/conformance/examination.hpp"
-#include "assay/conformance/inputs.hpp"
-#include "assay/conformance/report.hpp"
+#include "assay/conformance/case/case.hpp"
+#include "assay/conformance/inputs/inputs.hpp"
+#include "assay/conformance/judge/exact.hpp"
+#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/report/report.hpp"
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "assay/conformance/verdict.hpp"
+#include "assay/conformance/judge/verdict.hpp"
 
 namespace assay::cli {
 

@@ -1,0 +1,151 @@
+#include "aclnn/memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <stdexcept>
+
+#include "assay/spec/implementation.hpp"
+
+namespace assay::adapters {
+namespace {
+
+/// A multiple of every alignment that aclrtMalloc promises.
+constexpr std::int64_t guard_size = 1024;
+/// Buffers above this size are not kept.
+constexpr std::int64_t kept_size = std::int64_t{1} << 26;
+
+using Guard = std::array<std::byte, guard_size>;
+
+/// Neither zeros nor a repeated value, which a kernel might write by itself.
+const Guard& guard() {
+  static const Guard bytes = [] {
+    Guard made{};
+    for (std::size_t k = 0; k < made.size(); ++k) made[k] = static_cast<std::byte>(37 * k + 11);
+    return made;
+  }();
+  return bytes;
+}
+
+std::int64_t size_of(const spec::Tensor& tensor) {
+  return static_cast<std::int64_t>(tensor.bytes.size());
+}
+
+}  // namespace
+
+DeviceBuffer::DeviceBuffer(std::shared_ptr<const AclRuntime> runtime, std::int64_t size)
+    : runtime_(std::move(runtime)), size_(size) {
+  const acl::Functions& f = runtime_->functions();
+  void* address = nullptr;
+  const int status = f.malloc(&address, static_cast<std::size_t>(size), acl::malloc_huge_first);
+  if (status != acl::success || !address)
+    throw spec::Misconduct(
+        spec::Misconduct::Kind::out_of_memory,
+        runtime_->answer("aclrtMalloc of " + std::to_string(size) + " B", status));
+  address_ = {address, [free = f.free](void* held) { free(held); }};
+}
+
+void DeviceBuffer::copy(void* to, const void* from, std::int64_t count, int kind) const {
+  if (count == 0) return;
+  const auto bytes = static_cast<std::size_t>(count);
+  if (const int status = runtime_->functions().memcpy(to, bytes, from, bytes, kind))
+    throw spec::Misconduct(
+        spec::Misconduct::Kind::crash,
+        runtime_->answer("aclrtMemcpy of " + std::to_string(count) + " B", status));
+}
+
+void DeviceBuffer::upload(std::int64_t offset, const void* from, std::int64_t count) const {
+  copy(address() + offset, from, count, acl::host_to_device);
+}
+
+void DeviceBuffer::download(std::int64_t offset, void* to, std::int64_t count) const {
+  copy(to, address() + offset, count, acl::device_to_host);
+}
+
+DeviceMemory::DeviceMemory(std::shared_ptr<const AclRuntime> runtime)
+    : runtime_(std::move(runtime)) {}
+
+void DeviceMemory::clear() {
+  std::erase_if(places_, [](const Place& place) { return place.buffer.size() > kept_size; });
+  used_ = 0;
+}
+
+DeviceMemory::Place& DeviceMemory::next(std::string_view name, std::int64_t size) {
+  const std::int64_t needed = size + 2 * guard_size;
+  if (used_ == places_.size())
+    places_.push_back({.buffer = DeviceBuffer(runtime_, needed)});
+  else if (places_[used_].buffer.size() < needed)
+    places_[used_] = {.buffer = DeviceBuffer(runtime_, needed)};
+  Place& place = places_[used_++];
+  place.buffer.upload(0, guard().data(), guard_size);
+  place.buffer.upload(guard_size + size, guard().data(), guard_size);
+  place.name = name;
+  place.size = size;
+  place.input = nullptr;
+  place.output = nullptr;
+  return place;
+}
+
+void* DeviceMemory::place_input(std::string_view name, const spec::Tensor& tensor) {
+  Place& place = next(name, size_of(tensor));
+  place.buffer.upload(guard_size, tensor.bytes.data(), place.size);
+  place.input = &tensor;
+  return place.buffer.address() + guard_size;
+}
+
+void* DeviceMemory::place_output(std::string_view name, spec::Tensor& tensor) {
+  Place& place = next(name, size_of(tensor));
+  place.buffer.upload(guard_size, tensor.bytes.data(), place.size);
+  place.output = &tensor;
+  return place.buffer.address() + guard_size;
+}
+
+void* DeviceMemory::place_zeros(std::string_view name, std::int64_t size) {
+  Place& place = next(name, size);
+  place.buffer.upload(guard_size, std::vector<std::byte>(static_cast<std::size_t>(size)).data(),
+                      size);
+  return place.buffer.address() + guard_size;
+}
+
+void* DeviceMemory::place_room(std::string_view name, std::int64_t size) {
+  return next(name, size).buffer.address() + guard_size;
+}
+
+void DeviceMemory::check_guards(const Place& place) {
+  Guard seen;
+  for (const bool behind : {false, true}) {
+    place.buffer.download(behind ? guard_size + place.size : 0, seen.data(), guard_size);
+    if (std::memcmp(seen.data(), guard().data(), guard_size) == 0) continue;
+    const auto at = std::ranges::mismatch(seen, guard()).in1 - seen.begin();
+    throw spec::Misconduct(
+        spec::Misconduct::Kind::wrote_outside,
+        place.name + ": the byte " +
+            (behind ? std::to_string(at) + " B behind the end of its "
+                    : std::to_string(guard_size - at) + " B before the start of its ") +
+            std::to_string(place.size) + " B of device memory was overwritten");
+  }
+}
+
+void DeviceMemory::check_input(const Place& place) {
+  const auto size = static_cast<std::size_t>(place.size);
+  if (scratch_.size() < size) scratch_.resize(size);
+  place.buffer.download(guard_size, scratch_.data(), place.size);
+  if (size == 0 || std::memcmp(scratch_.data(), place.input->bytes.data(), size) == 0) return;
+  const auto at =
+      std::ranges::mismatch(place.input->bytes, scratch_).in1 - place.input->bytes.begin();
+  throw spec::Misconduct(
+      spec::Misconduct::Kind::inputs_modified,
+      place.name + ": byte " + std::to_string(at) + " of this input was modified");
+}
+
+void DeviceMemory::collect() {
+  for (std::size_t k = 0; k < used_; ++k) check_guards(places_[k]);
+  for (std::size_t k = 0; k < used_; ++k) {
+    const Place& place = places_[k];
+    if (place.input) check_input(place);
+    if (place.output) place.buffer.download(guard_size, place.output->bytes.data(), place.size);
+  }
+  if (scratch_.size() > static_cast<std::size_t>(kept_size)) scratch_ = {};
+}
+
+}  // namespace assay::adapters

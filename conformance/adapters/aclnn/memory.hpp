@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aclnn/library.hpp"
+#include "assay/spec/tensor.hpp"
+
+namespace assay::adapters {
+
+/// A buffer on the device. Errors: spec::Misconduct (out_of_memory) if there is none of that size.
+class DeviceBuffer {
+ public:
+  DeviceBuffer(std::shared_ptr<const AclRuntime> runtime, std::int64_t size);
+
+  std::byte* address() const { return static_cast<std::byte*>(address_.get()); }
+  std::int64_t size() const { return size_; }
+  void upload(std::int64_t offset, const void* from, std::int64_t count) const;
+  void download(std::int64_t offset, void* to, std::int64_t count) const;
+
+ private:
+  void copy(void* to, const void* from, std::int64_t count, int kind) const;
+
+  std::shared_ptr<const AclRuntime> runtime_;
+  std::unique_ptr<void, std::function<void(void*)>> address_;
+  std::int64_t size_;
+};
+
+/// What a call has on the device: tensors and workspace, each between two guards of known bytes.
+/// Buffers are kept from call to call.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(std::shared_ptr<const AclRuntime> runtime);
+
+  /// Forgets what the last call placed.
+  void clear();
+  /// Copies the storage of a tensor to the device. It must live until `collect`.
+  void* place_input(std::string_view name, const spec::Tensor& tensor);
+  void* place_output(std::string_view name, spec::Tensor& tensor);
+  void* place_zeros(std::string_view name, std::int64_t size);
+  /// Room whose contents nobody knows.
+  void* place_room(std::string_view name, std::int64_t size);
+  /// Copies the storages of the outputs back. Errors: spec::Misconduct if a guard or an input was
+  /// written to.
+  void collect();
+
+ private:
+  struct Place {
+    DeviceBuffer buffer;
+    std::string name = {};
+    std::int64_t size = 0;  ///< between the guards
+    const spec::Tensor* input = nullptr;
+    spec::Tensor* output = nullptr;
+  };
+
+  Place& next(std::string_view name, std::int64_t size);
+  void check_guards(const Place& place);
+  void check_input(const Place& place);
+
+  std::shared_ptr<const AclRuntime> runtime_;
+  std::vector<Place> places_;
+  std::size_t used_ = 0;
+  std::vector<std::byte> scratch_;
+};
+
+}  // namespace assay::adapters

@@ -1,0 +1,43 @@
+#include "aclnn/driver.hpp"
+#include "assay/adapters/aclnn.hpp"
+
+namespace assay::adapters {
+
+using spec::NsaCompressGrad;
+
+template <>
+struct EntryPoints<NsaCompressGrad> {
+  using Op = NsaCompressGrad;
+
+  static std::string symbol(spec::CompressSurface) { return "aclnnNsaCompressGrad"; }
+  static spec::CompressSurface surface_of(const Op::Problem&) { return spec::CompressSurface::c1; }
+
+  static Contents contents(Op::Parameters& p, const Op::Inputs& in, Op::Outputs& out) {
+    Contents contents;
+    contents.input("outputGrad", p.output_grad, in.output_grad);
+    contents.input("input", p.input, in.input);
+    contents.input("weight", p.weight, in.weight);
+    contents.output("inputGradOut", p.input_grad, out.input_grad);
+    contents.output("weightGradOut", p.weight_grad, out.weight_grad);
+    return contents;
+  }
+
+  static acl::Status ask(Phase1& phase, Arguments& a, const spec::Call<Op>& call) {
+    const auto& p = call.parameters;
+    const auto& attributes = call.attributes;
+    return acl::invoke(
+        phase.symbol,
+        std::tuple_cat(std::tuple(a.tensor("outputGrad", p.output_grad), a.tensor("input", p.input),
+                                  a.tensor("weight", p.weight), a.array(p.act_seq_len)),
+                       std::tuple(attributes.compress_block_size, attributes.compress_stride,
+                                  attributes.act_seq_len_type, a.text(attributes.layout)),
+                       std::tuple(a.tensor("inputGradOut", p.input_grad),
+                                  a.tensor("weightGradOut", p.weight_grad)),
+                       answers_of(phase, p)));
+  }
+};
+
+template std::unique_ptr<spec::Implementation<NsaCompressGrad>> open_aclnn<NsaCompressGrad>(
+    const std::string&);
+
+}  // namespace assay::adapters

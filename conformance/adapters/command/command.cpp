@@ -1,0 +1,168 @@
+#include "assay/adapters/command.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "assay/fixtures/file.hpp"
+#include "assay/fixtures/named.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "command/conversation.hpp"
+
+namespace assay::adapters {
+namespace {
+
+using Kind = spec::Misconduct::Kind;
+
+constexpr const char* case_id = "case";
+
+/// Which entry point is called, where that is known.
+struct Entry {
+  std::string surface, product;
+};
+
+bool has_geometry_of(const spec::Tensor& a, const spec::Tensor& b) {
+  return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides &&
+         a.offset == b.offset && a.bytes.size() == b.bytes.size();
+}
+
+/// Of a view that was written anew its elements count.
+bool is_same(const spec::Tensor& given, const spec::Tensor& now) {
+  if (has_geometry_of(given, now))
+    return given.bytes.empty() ||
+           std::memcmp(given.bytes.data(), now.bytes.data(), given.bytes.size()) == 0;
+  return fixtures::digest(given) == fixtures::digest(now);
+}
+
+/// ", first at byte 4 of its storage", where that can be said.
+std::string first_change(const spec::Tensor& given, const spec::Tensor& now) {
+  if (!has_geometry_of(given, now)) return "";
+  const auto first = std::mismatch(given.bytes.begin(), given.bytes.end(), now.bytes.begin()).first;
+  return ", first at byte " + std::to_string(first - given.bytes.begin()) + " of its storage";
+}
+
+template <class Op>
+class Command final : public spec::Implementation<Op> {
+ public:
+  using Problem = typename Op::Problem;
+  using Inputs = typename Op::Inputs;
+  using Outputs = typename Op::Outputs;
+
+  Command(CommandLine command, const CommandLimits& limits)
+      : talk_(std::make_unique<Conversation>(std::move(command), limits)) {
+    if (limits.greet) talk_->greet();
+  }
+
+  std::string name() const override { return "command:" + talk_->command().text; }
+  bool checks_arguments() const override { return false; }
+  spec::NumericsProfile numerics(const Problem& problem) const override {
+    return spec::numerics_from_text(talk_->numerics(), problem.dtype, Op::name);
+  }
+  void run(const Problem& problem, const Inputs& inputs, Outputs& outputs) override {
+    work({}, {}, problem, inputs, outputs);
+  }
+  void run_call(const spec::Call<Op>& call, const Problem& problem, const Inputs& inputs,
+                Outputs& outputs) override {
+    work({.surface = std::string(spec::to_string(call.surface)),
+          .product = std::string(spec::to_string(call.product))},
+         fixtures::call_beside(
+             call, call_of(problem, call.surface, call.product, spec::Striding::contiguous,
+                           spec::Striding::contiguous)),
+         problem, inputs, outputs);
+  }
+  void settle() override { talk_->settle(); }
+
+ private:
+  using Fields = std::vector<std::pair<std::string, fixtures::Field>>;
+
+  void work(const Entry& entry, const Fields& beside, const Problem& problem, const Inputs& inputs,
+            Outputs& outputs) {
+    const std::filesystem::path file = talk_->folder() / "case.h5";
+    std::filesystem::remove(
+        file);  // replacing a file costs a flush that an end of this one does not
+    fixtures::Writer writer(file);
+    writer.write({.id = case_id,
+                  .operator_name = std::string(Op::name),
+                  .surface = entry.surface,
+                  .product = entry.product,
+                  .command = std::string(Op::name),
+                  .problem = fixtures::fields_of(problem),
+                  .call = beside,
+                  .inputs = fixtures::named_tensors(inputs)});
+    writer.close(fixtures::Durability::renamed);
+    talk_->work_on(file);
+    try {
+      take_outputs(file, inputs, outputs);
+    } catch (const fixtures::StoreError& error) {
+      throw spec::Misconduct(Kind::crash, error.what());
+    } catch (const std::invalid_argument& error) {
+      throw spec::Misconduct(Kind::crash,
+                             file.string() + ":/cases/" + case_id + ": " + error.what());
+    }
+  }
+
+  /// The program may have put anything there.
+  void take_outputs(const std::filesystem::path& file, const Inputs& inputs,
+                    Outputs& outputs) const {
+    const fixtures::Reader reader(file, fixtures::Origin::foreign_unlinked);
+    const fixtures::CaseRecord record = reader.read(case_id, [&](const fixtures::CaseRecord&) {
+      return fixtures::Expectation{.inputs = facts_of(inputs), .outputs = facts_of(outputs)};
+    });
+    require_unchanged(inputs, record.inputs);
+    if (record.actual.empty()) return;  // what was never written is the judge's to see
+    if (record.actual.size() != 1)
+      throw std::invalid_argument("holds outputs of " + std::to_string(record.actual.size()) +
+                                  " implementations below actual, wanted one");
+    const fixtures::Actual& actual = record.actual.begin()->second;
+    if (!actual.fault.empty()) throw fixtures::StoreError(actual.fault);
+    fixtures::fill(outputs, actual.outputs);
+  }
+
+  /// Inputs that a program left out of a file of its own were not written into.
+  void require_unchanged(const Inputs& inputs,
+                         const std::vector<fixtures::NamedTensor>& found) const {
+    const auto compare = [&](std::string_view name, const spec::Tensor& given) {
+      for (const fixtures::NamedTensor& now : found)
+        if (now.name == name && !is_same(given, now.tensor))
+          throw spec::Misconduct(Kind::inputs_modified,
+                                 "'" + talk_->command().text + "' modified the input " + now.name +
+                                     " in its file" + first_change(given, now.tensor));
+    };
+    fixtures::detail::for_each_tensor(inputs, compare);
+  }
+
+  template <class Tensors>
+  static std::vector<fixtures::TensorFacts> facts_of(const Tensors& tensors) {
+    std::vector<fixtures::TensorFacts> facts;
+    fixtures::detail::for_each_tensor(
+        tensors, [&](std::string_view name, const spec::Tensor& tensor) {
+          facts.push_back({std::string(name), tensor.dtype, tensor.shape});
+        });
+    return facts;
+  }
+
+  std::unique_ptr<Conversation> talk_;
+};
+
+}  // namespace
+
+template <class Op>
+std::unique_ptr<spec::Implementation<Op>> open_command(const std::string& rest,
+                                                       const CommandLimits& limits) {
+  const CommandLine command = parse_command_line(rest);
+  require_program(command);
+  spec::numerics_from_text(declared_numerics(command), spec::DType::bf16,
+                           Op::name);  // refuses nonsense
+  return std::make_unique<Command<Op>>(command, limits);
+}
+
+template std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> open_command(
+    const std::string&, const CommandLimits&);
+template std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> open_command(
+    const std::string&, const CommandLimits&);
+template std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> open_command(
+    const std::string&, const CommandLimits&);
+
+}  // namespace assay::adapters

@@ -1,0 +1,200 @@
+#include "command/conversation.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "assay/fixtures/file.hpp"
+
+namespace assay::adapters {
+namespace {
+
+using Kind = spec::Misconduct::Kind;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view answers =
+    "done, unsupported: REASON, rejected: STATUS TEXT, changed: INPUT, error: TEXT";
+constexpr std::size_t shown = 200;            // characters of an answer that a message quotes
+constexpr std::size_t longest_answer = 1000;  // characters that a report has of one
+constexpr std::streamoff last_words_size = 800;
+constexpr int wrong_usage = 2;  // exit status, by convention
+constexpr std::chrono::seconds greeting_time{20};
+constexpr std::chrono::milliseconds settling_time{100};  // for what comes behind an answer
+
+std::string without_blanks_in_front(const std::string& text) {
+  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+/// The text behind "word:"; nothing if the answer is another one.
+std::optional<std::string> told(const std::string& answer, std::string_view word) {
+  if (!answer.starts_with(word) || answer.size() <= word.size() || answer[word.size()] != ':')
+    return std::nullopt;
+  return without_blanks_in_front(answer.substr(word.size() + 1));
+}
+
+/// An answer to a case, the beginning of a long one.
+std::string for_reports(std::string answer) {
+  if (answer.size() > longest_answer) answer.replace(longest_answer, std::string::npos, " ...");
+  return answer;
+}
+
+bool is_answer(const std::string& line) {
+  return line == "done" || told(line, "unsupported") || told(line, "rejected") ||
+         told(line, "changed") || told(line, "error") || told(line, "numerics");
+}
+
+/// "161002 text": a status that no list of ours knows is passed on as it is.
+spec::Rejected rejection(const std::string& text) {
+  std::int32_t code = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
+  const bool stated = error == std::errc();
+  if (!stated) return {spec::Status::param_invalid, text};
+  return {static_cast<spec::Status>(code),
+          without_blanks_in_front(text.substr(static_cast<std::size_t>(end - text.data())))};
+}
+
+std::string seconds_text(std::chrono::milliseconds time) {
+  std::string text = std::to_string(time.count() / 1000);
+  if (time.count() % 1000 != 0) text += "." + std::to_string(1000 + time.count() % 1000).substr(1);
+  return text + " s";
+}
+
+}  // namespace
+
+Conversation::Conversation(CommandLine command, CommandLimits limits)
+    : command_(std::move(command)), limits_(limits) {
+  if (std::string declared = declared_numerics(command_); !declared.empty() || command_.one_shot)
+    numerics_ = std::move(declared);
+}
+
+const std::string& Conversation::numerics() {
+  if (numerics_) return *numerics_;
+  const std::filesystem::path question = folder_ / "numerics.h5";
+  fixtures::Writer(question).close(fixtures::Durability::renamed);
+  const std::string answer = ask(question);
+  std::filesystem::remove(question);
+  return numerics_.emplace(told(answer, "numerics").value_or(""));
+}
+
+void Conversation::greet() {
+  const CommandLimits limits = limits_;
+  limits_.answer = std::min<std::chrono::milliseconds>(limits.answer, greeting_time);
+  try {
+    numerics();
+  } catch (const spec::Misconduct&) {  // the first case meets it again
+  }
+  limits_ = limits;
+}
+
+void Conversation::work_on(const std::filesystem::path& file) {
+  const std::string answer = for_reports(ask(file));
+  if (answer == "done") return;
+  if (const auto reason = told(answer, "unsupported")) throw spec::Unsupported(*reason);
+  if (const auto text = told(answer, "rejected")) throw rejection(*text);
+  if (const auto input = told(answer, "changed"))
+    throw spec::Misconduct(Kind::inputs_modified, "changed its input " + *input);
+  if (const auto text = told(answer, "error")) throw std::runtime_error(*text);
+  give_up(Kind::crash, "answered '" + answer + "' to a case; wanted: " + std::string(answers));
+}
+
+std::string Conversation::ask(const std::filesystem::path& file) {
+  return command_.one_shot ? ask_once(file) : ask_process(file);
+}
+
+std::string Conversation::ask_process(const std::filesystem::path& file) {
+  const auto deadline = Clock::now() + limits_.answer;
+  for (;;) {
+    if (process_) require_quiet();
+    if (!process_ || process_->ended(Clock::now())) start(file);
+    std::string line;
+    process_->say(file.string());  // where nobody reads it, nobody answers it
+    const Process::Heard heard = process_->hear(line, deadline);
+    if (heard == Process::Heard::nothing)
+      give_up(Kind::timeout, "gave no answer within " + seconds_text(limits_.answer));
+    if (heard == Process::Heard::line) {
+      if (!is_answer(line))
+        give_up(Kind::crash,
+                "answered '" + line.substr(0, shown) + "'; wanted: " + std::string(answers));
+      has_answered_ = true;
+      return line;
+    }
+    if (heard == Process::Heard::no_line) give_up(Kind::crash, "wrote a line without an end");
+    const auto end = process_->ended(deadline);
+    if (!end) give_up(Kind::crash, "closed its standard output");
+    if (end->status == wrong_usage && !has_answered_)
+      throw std::invalid_argument("ended with " + end->text() + last_words());
+    if (!end->orderly() || !has_answered_)
+      give_up(Kind::crash, "ended without an answer, with " + end->text());
+    process_.reset();  // done with one case, it had ended: the next one is for a fresh process
+  }
+}
+
+void Conversation::settle() {
+  if (!process_ || !has_answered_) return;
+  if (!has_settled_) process_->rest(Clock::now() + settling_time);
+  has_settled_ = true;
+  require_quiet();
+}
+
+void Conversation::require_quiet() {
+  const std::string when = has_answered_ ? "behind its answer" : "before it was asked";
+  std::string line;
+  const Process::Heard heard = process_->hear(line, Clock::now(), Process::LongLine::cut);
+  const std::string said = heard == Process::Heard::line ? line : process_->begun_line();
+  if (heard == Process::Heard::line || !said.empty())
+    give_up(Kind::crash, "wrote '" + said.substr(0, shown) + "' " + when);
+  const auto end = process_->ended(Clock::now());
+  if (end && !end->orderly() && has_answered_)
+    give_up(Kind::crash, "ended with " + end->text() + " " + when);
+}
+
+std::string Conversation::ask_once(const std::filesystem::path& file) {
+  const auto deadline = Clock::now() + limits_.answer;
+  start(file);
+  process_->hang_up();
+  std::string line, last;
+  while (Clock::now() < deadline) {  // it may write without end
+    const Process::Heard heard = process_->hear(line, deadline, Process::LongLine::cut);
+    if (heard != Process::Heard::line) break;
+    last = line;
+  }
+  const auto end = process_->ended(deadline);
+  if (!end) give_up(Kind::timeout, "did not end within " + seconds_text(limits_.answer));
+  if (!end->orderly()) give_up(Kind::crash, "ended with " + end->text());
+  process_.reset();
+  return is_answer(last) ? last : "done";
+}
+
+void Conversation::start(const std::string& path) {
+  process_.reset();
+  has_answered_ = has_settled_ = false;
+  std::error_code ignored;
+  std::filesystem::remove(folder_ / "stderr", ignored);
+  try {
+    process_ = std::make_unique<Process>(words_for(command_, path), command_.environment,
+                                         folder_ / "stderr");
+  } catch (const std::system_error& error) {
+    throw spec::Misconduct(Kind::crash, error.what());
+  }
+}
+
+void Conversation::give_up(Kind kind, const std::string& what) {
+  if (process_) process_->kill();
+  process_.reset();
+  throw spec::Misconduct(kind, "'" + command_.text + "' " + what + last_words());
+}
+
+std::string Conversation::last_words() const {
+  std::ifstream file(folder_ / "stderr", std::ios::binary | std::ios::ate);
+  const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : 0;
+  if (size <= 0) return {};
+  file.seekg(std::max<std::streamoff>(0, size - last_words_size));
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return "; the end of its stderr: " + text;
+}
+
+}  // namespace assay::adapters

@@ -1,0 +1,166 @@
+#include "isolated/guarded_memory.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace assay::adapters {
+namespace {
+
+constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+std::int64_t page_bytes() {
+  static const std::int64_t bytes = sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
+/// What a write that misses a storage and both its guards runs into.
+std::int64_t gap_bytes() { return 16 * page_bytes(); }
+
+std::int64_t whole_pages(std::int64_t bytes) {
+  return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+}
+
+[[noreturn]] void fail(const std::string& what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+constexpr std::int64_t period = 4096;
+
+/// Pairs of bytes c0..ff 7f: a NaN as fp16, bf16 and fp32. The low bytes differ: what is copied
+/// from one place of a guard to another is noticed.
+constexpr std::array<std::byte, at(period)> guard = [] {
+  std::array<std::byte, at(period)> bytes{};
+  for (std::uint64_t k = 0; k < bytes.size(); ++k)
+    bytes[k] = k % 2 != 0 ? std::byte{0x7f}
+                          : static_cast<std::byte>(0xc0 | ((k + 1) * 0x9e3779b97f4a7c15u >> 58));
+  return bytes;
+}();
+
+/// Calls use(position, count) for parts of [from, to) along which the guard's bytes are one piece.
+template <class Use>
+void for_each_piece(std::int64_t from, std::int64_t to, Use&& use) {
+  while (from < to) {
+    const std::int64_t count = std::min(period - from % period, to - from);
+    use(from, count);
+    from += count;
+  }
+}
+
+void fill_guard(std::byte* memory, std::int64_t from, std::int64_t to) {
+  for_each_piece(from, to, [&](std::int64_t position, std::int64_t count) {
+    std::memcpy(memory + position, guard.data() + position % period, at(count));
+  });
+}
+
+/// The changed bytes of [from, to), which lies behind a storage or before it.
+Trespass changed(const std::byte* memory, std::int64_t from, std::int64_t to, bool behind) {
+  Trespass trespass{.behind = behind};
+  const auto note = [&](std::int64_t position) {
+    if (memory[position] == guard[at(position % period)]) return;
+    const std::int64_t distance = behind ? position - from + 1 : to - position;
+    const bool first = trespass.bytes++ == 0;
+    trespass.nearest = first ? distance : std::min(trespass.nearest, distance);
+    trespass.farthest = std::max(trespass.farthest, distance);
+  };
+  for_each_piece(from, to, [&](std::int64_t position, std::int64_t count) {
+    if (std::memcmp(memory + position, guard.data() + position % period, at(count)) == 0) return;
+    for (std::int64_t k = 0; k < count; ++k) note(position + k);
+  });
+  return trespass;
+}
+
+/// In the worker a gap lies before every region and behind the last.
+std::int64_t mapped_begin(const Region& region, std::size_t index) {
+  return region.begin + static_cast<std::int64_t>(index + 1) * gap_bytes();
+}
+
+std::size_t reserved_bytes(const std::vector<Region>& regions) {
+  const std::int64_t end = regions.empty() ? 0 : regions.back().end;
+  return at(end + (std::ssize(regions) + 1) * gap_bytes());
+}
+
+}  // namespace
+
+std::vector<Region> regions_of(const std::vector<std::int64_t>& sizes) {
+  std::vector<Region> regions;
+  std::int64_t begin = 0;
+  for (const std::int64_t size : sizes) {
+    Region region{.begin = begin, .storage = begin + whole_pages(guard_bytes), .size = size};
+    region.end = region.storage + whole_pages(size + guard_bytes);
+    begin = region.end;
+    regions.push_back(region);
+  }
+  return regions;
+}
+
+std::string Trespass::text(const std::string& tensor) const {
+  std::string text = std::to_string(bytes) + (bytes == 1 ? " byte " : " bytes ") +
+                     (behind ? "behind" : "before") + " the storage of " + tensor;
+  if (nearest == farthest) return text + ", at a distance of " + std::to_string(nearest);
+  return text + ", at distances of " + std::to_string(nearest) + " to " + std::to_string(farthest);
+}
+
+SharedMemory::SharedMemory(const std::vector<std::int64_t>& sizes)
+    : regions_(regions_of(sizes)),
+      file_(memfd_create("assay-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+  const std::int64_t end = regions_.empty() ? page_bytes() : regions_.back().end;
+  const std::string what = std::to_string(end) + " bytes of shared memory";
+  // Sealed: a worker that cut the file would kill the judge.
+  if (!file_ || ftruncate(file_.number(), end) != 0 ||
+      fcntl(file_.number(), F_ADD_SEALS, F_SEAL_SHRINK) != 0)
+    fail(what);
+  void* const mapped =
+      mmap(nullptr, at(end), PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
+  if (mapped == MAP_FAILED) fail(what);
+  memory_ = static_cast<std::byte*>(mapped);
+  for (const Region& r : regions_) {
+    fill_guard(memory_, r.begin, r.storage);
+    fill_guard(memory_, r.storage + r.size, r.end);
+  }
+}
+
+SharedMemory::~SharedMemory() {
+  munmap(memory_, at(regions_.empty() ? page_bytes() : regions_.back().end));
+}
+
+std::span<std::byte> SharedMemory::storage(std::size_t index) {
+  return {memory_ + regions_[index].storage, at(regions_[index].size)};
+}
+
+std::optional<Trespass> SharedMemory::trespass(std::size_t index) const {
+  const Region& r = regions_[index];
+  const Trespass before = changed(memory_, r.begin, r.storage, false);
+  const Trespass behind = changed(memory_, r.storage + r.size, r.end, true);
+  if (before.bytes == 0 && behind.bytes == 0) return std::nullopt;
+  if (before.bytes == 0 || behind.bytes == 0) return before.bytes == 0 ? behind : before;
+  return before.nearest < behind.nearest ? before : behind;
+}
+
+MappedMemory::MappedMemory(const Descriptor& file, const std::vector<std::int64_t>& sizes)
+    : regions_(regions_of(sizes)) {
+  void* const reserved = mmap(nullptr, reserved_bytes(regions_), PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) fail("address space for tensors");
+  reserved_ = static_cast<std::byte*>(reserved);
+  for (std::size_t k = 0; k < regions_.size(); ++k) {
+    const Region& r = regions_[k];
+    if (mmap(reserved_ + mapped_begin(r, k), at(r.end - r.begin), PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_FIXED, file.number(), r.begin) == MAP_FAILED)
+      fail("tensors that the judge shares");
+  }
+}
+
+MappedMemory::~MappedMemory() { munmap(reserved_, reserved_bytes(regions_)); }
+
+std::span<std::byte> MappedMemory::storage(std::size_t index) {
+  const Region& r = regions_[index];
+  return {reserved_ + mapped_begin(r, index) + (r.storage - r.begin), at(r.size)};
+}
+
+}  // namespace assay::adapters

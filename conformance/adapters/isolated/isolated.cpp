@@ -1,0 +1,284 @@
+#include "assay/adapters/isolated.hpp"
+
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "isolated/loan.hpp"
+#include "isolated/messages.hpp"
+#include "isolated/worker_process.hpp"
+
+namespace assay::adapters {
+namespace {
+
+using spec::Misconduct;
+
+/// An exception of the implementation's own.
+class Failed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The answer to a question that only asks whether it is done.
+struct Nothing {};
+
+/// Throws what the implementation threw in the worker, if it did.
+void require_done(Unpacker& answer) {
+  const auto kind = answer.take<Answer>();
+  if (kind == Answer::done) return;
+  if (kind == Answer::rejected) {
+    const auto status = answer.take<spec::Status>();
+    throw spec::Rejected(status, answer.take<std::string>());
+  }
+  if (kind == Answer::misconduct) {
+    const auto conduct = answer.take<Misconduct::Kind>();
+    throw Misconduct(conduct, answer.take<std::string>());
+  }
+  const auto text = answer.take<std::string>();
+  if (kind == Answer::unsupported) throw spec::Unsupported(text);
+  throw Failed(text);
+}
+
+template <class Tensors>
+void add_lent(const Tensors& tensors, std::vector<LentTensor>& lent) {
+  visit_fields(tensors, [&](const char* name, const auto& member) {
+    if (const spec::Tensor* tensor = present(member)) lent.push_back({name, tensor});
+  });
+}
+
+/// Something of no elements, in the place of a tensor that the implementation replaced: the judge
+/// sees that it is another.
+spec::Tensor another_tensor(const spec::Tensor& lent) {
+  return {.dtype = lent.dtype, .shape = {0}, .strides = {1}, .bytes = {}};
+}
+
+void lose(spec::Tensor& member) { member = another_tensor(member); }
+void lose(std::optional<spec::Tensor>& member) { member.reset(); }
+void replace(spec::Tensor& member) { member = another_tensor(member); }
+void replace(std::optional<spec::Tensor>& member) {
+  member = another_tensor(member.value_or(spec::Tensor{}));
+}
+
+/// What became of each member of the tensors.
+template <class Tensors>
+std::vector<Fate> take_fates(Unpacker& answer, const Tensors& tensors) {
+  std::vector<Fate> fates;
+  visit_fields(tensors, [&](const char*, const auto&) { fates.push_back(answer.take<Fate>()); });
+  return fates;
+}
+
+/// Takes the tensors back, the first of which has the number `index` of the loan.
+template <class Tensors>
+void take_back(Loan& loan, std::size_t index, const std::vector<Fate>& fates, Tensors& tensors) {
+  std::size_t member_number = 0;
+  visit_fields(tensors, [&](const char*, auto& member) {
+    const Fate fate = fates[member_number++];
+    spec::Tensor* const tensor = present(member);
+    if (tensor != nullptr && fate == Fate::kept) loan.return_to(*tensor, index);
+    if (tensor != nullptr) ++index;
+    if (tensor != nullptr && fate == Fate::absent) lose(member);
+    if (fate == Fate::replaced) replace(member);
+  });
+}
+
+/// What a run that failed wrote, as it would be seen if it had failed here.
+template <class Tensors>
+void return_all(Loan& loan, std::size_t index, Tensors& tensors) {
+  visit_fields(tensors, [&](const char*, auto& member) {
+    if (spec::Tensor* const tensor = present(member)) loan.return_to(*tensor, index++);
+  });
+}
+
+template <class Op>
+class Isolated final : public spec::Implementation<Op> {
+ public:
+  using Problem = typename Op::Problem;
+  using Inputs = typename Op::Inputs;
+  using Outputs = typename Op::Outputs;
+
+  Isolated(WorkerProgram program, WorkerLimits limits)
+      : program_(std::move(program)), limits_(limits) {
+    worker();
+  }
+
+  std::string name() const override { return greeting_.name; }
+  bool checks_arguments() const override { return greeting_.checks_arguments; }
+  bool has_forward() const override { return greeting_.has_forward; }
+  std::vector<spec::Metric> metrics() const override { return metrics_; }
+
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    return asked<std::optional<std::string>>(Request::unsupported, call);
+  }
+  spec::NumericsProfile numerics(const Problem& problem) const override {
+    return asked<spec::NumericsProfile>(Request::numerics, problem);
+  }
+  void check(const spec::Call<Op>& call) const override { asked<Nothing>(Request::check, call); }
+
+  void run(const Problem& problem, const Inputs& inputs, Outputs& outputs) override {
+    Packer packer;
+    packer.add(Request::run);
+    run_on(packer, problem, inputs, outputs);
+  }
+  void run_call(const spec::Call<Op>& call, const Problem& problem, const Inputs& inputs,
+                Outputs& outputs) override {
+    Packer packer;
+    packer.add(Request::run_call);
+    packer.add(call);
+    run_on(packer, problem, inputs, outputs);
+  }
+  void forward(const Problem& problem, Inputs& inputs) override {
+    if (!has_forward()) throw std::logic_error(name() + " has no forward");
+    Packer packer;
+    packer.add(Request::forward);
+    packer.add(problem);
+    packer.add(outlines_of(inputs));
+    std::vector<LentTensor> lent;
+    add_lent(inputs, lent);
+    Loan loan(std::move(lent));
+    answer_on(packer, loan, 0, inputs);
+  }
+  void settle() override {
+    if (!worker_ || worker_->is_dead()) return;
+    Packer packer;
+    packer.add(Request::settle);
+    std::optional<std::string> text = worker_->settle(packer.text());
+    if (!text) return;
+    Unpacker answer(std::move(*text));
+    understood([&] {
+      require_answer(answer);
+      answer.finish();
+    });
+  }
+
+ private:
+  /// The worker, started if there is none.
+  WorkerProcess& worker() const {
+    if (worker_ && !worker_->is_dead()) return *worker_;
+    const bool is_first = worker_ == nullptr;
+    worker_ = std::make_unique<WorkerProcess>(program_, limits_);
+    Unpacker greeting(worker_->greeting());
+    try {
+      understood([&] {
+        require_done(greeting);
+        greeting.take(greeting_);
+        greeting.finish();
+      });
+    } catch (const Failed& refusal) {
+      worker_->give_up();
+      if (is_first) throw std::invalid_argument(refusal.what());
+      throw Misconduct(Misconduct::Kind::crash,
+                       std::string("it could not be opened again: ") + refusal.what());
+    } catch (...) {
+      worker_->give_up();
+      throw;
+    }
+    return *worker_;
+  }
+
+  /// What `take` makes of an answer. Errors: those of `take`; Misconduct where the answer is none:
+  /// its worker is gone.
+  template <class Take>
+  void understood(Take&& take) const {
+    try {
+      take();
+    } catch (const Nonsense& nonsense) {
+      throw worker_->talked_nonsense(nonsense.what());
+    }
+  }
+
+  template <class Answered, class Asked>
+  Answered asked(Request request, const Asked& about) const {
+    Packer packer;
+    packer.add(request);
+    packer.add(about);
+    Unpacker answer(worker().ask(packer.text()));
+    Answered result{};
+    understood([&] {
+      require_answer(answer);
+      if constexpr (!std::is_same_v<Answered, Nothing>) answer.take(result);
+      answer.finish();
+    });
+    return result;
+  }
+
+  /// A worker that saw a crash, e.g. of the device behind its runtime, may not be what it was: the
+  /// next call finds another.
+  void require_answer(Unpacker& answer) const {
+    try {
+      require_done(answer);
+    } catch (const Misconduct& seen) {
+      if (seen.kind() == Misconduct::Kind::crash) worker_->give_up();
+      throw;
+    }
+  }
+
+  void run_on(Packer& packer, const Problem& problem, const Inputs& inputs, Outputs& outputs) {
+    packer.add(problem);
+    packer.add(outlines_of(inputs));
+    packer.add(outlines_of(outputs));
+    std::vector<LentTensor> lent;
+    add_lent(inputs, lent);
+    const std::size_t number_of_inputs = lent.size();
+    add_lent(outputs, lent);
+    Loan loan(std::move(lent));
+    try {
+      answer_on(packer, loan, number_of_inputs, outputs);
+    } catch (...) {
+      return_all(loan, number_of_inputs, outputs);
+      throw;
+    }
+  }
+
+  /// Takes the answer and the tensors from number `untouchable` on back, once the memory was found
+  /// in order: those before must be as they were.
+  template <class Tensors>
+  void answer_on(const Packer& packer, Loan& loan, std::size_t untouchable, Tensors& tensors) {
+    metrics_.clear();
+    std::string text;
+    try {
+      text = worker().ask(packer.text(), loan.file());
+    } catch (const Misconduct& death) {
+      const std::string traces = loan.trespasses();
+      if (traces.empty()) throw;
+      throw Misconduct(death.kind(), std::string(death.what()) + "; before that it " + traces);
+    }
+    if (const std::string traces = loan.trespasses(); !traces.empty())
+      throw Misconduct(Misconduct::Kind::wrote_outside, "the implementation " + traces);
+    if (const std::string changes = loan.changes(untouchable); !changes.empty())
+      throw Misconduct(Misconduct::Kind::inputs_modified, "the implementation " + changes);
+    Unpacker answer(std::move(text));
+    std::vector<Fate> fates;
+    understood([&] {
+      require_answer(answer);
+      answer.take(metrics_);
+      fates = take_fates(answer, tensors);
+      answer.finish();
+    });
+    take_back(loan, untouchable, fates, tensors);
+  }
+
+  WorkerProgram program_;
+  WorkerLimits limits_;
+  mutable std::unique_ptr<WorkerProcess> worker_;
+  mutable Greeting greeting_;
+  std::vector<spec::Metric> metrics_;
+};
+
+}  // namespace
+
+template <class Op>
+std::unique_ptr<spec::Implementation<Op>> isolated(WorkerProgram program, WorkerLimits limits) {
+  return std::make_unique<Isolated<Op>>(std::move(program), limits);
+}
+
+template std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> isolated(
+    WorkerProgram, WorkerLimits);
+template std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> isolated(
+    WorkerProgram, WorkerLimits);
+template std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> isolated(WorkerProgram,
+                                                                               WorkerLimits);
+
+}  // namespace assay::adapters

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/spec/tensor.hpp"
+#include "isolated/packing.hpp"
+
+namespace assay::adapters {
+
+/// The descriptors at which a worker finds its end of the connection, and the pipe that closes when
+/// the judge is gone.
+inline constexpr int channel_number = 3, lifeline_number = 4;
+
+enum class Request : std::uint8_t {
+  goodbye,
+  unsupported,
+  numerics,
+  check,
+  run,
+  run_call,
+  forward,
+  settle
+};
+
+/// How a request, or the making of the implementation, ended.
+enum class Answer : std::uint8_t { done, rejected, unsupported, misconduct, failed };
+
+template <>
+inline constexpr auto last_of<Request> = Request::settle;
+template <>
+inline constexpr auto last_of<Answer> = Answer::failed;
+template <>
+inline constexpr auto last_of<spec::Misconduct::Kind> = spec::Misconduct::Kind::mode_changed;
+
+/// What a worker says of its implementation before it is asked.
+struct Greeting {
+  std::string name;
+  bool checks_arguments = true, has_forward = false;
+};
+template <class Visitor>
+void visit_fields(Greeting& g, Visitor&& visit) {
+  visit("name", g.name);
+  visit("checks_arguments", g.checks_arguments);
+  visit("has_forward", g.has_forward);
+}
+
+inline std::string goodbye_message() {
+  Packer packer;
+  packer.add(Request::goodbye);
+  return packer.text();
+}
+
+/// A member of a struct of tensors, but for its elements.
+struct Outline {
+  bool present = false;
+  spec::DType dtype = spec::DType::fp32;
+  spec::Shape shape, strides;
+  std::int64_t offset = 0, bytes = 0;
+  friend bool operator==(const Outline&, const Outline&) = default;
+};
+template <class OutlineType, class Visitor>
+requires std::same_as<std::remove_const_t<OutlineType>, Outline>
+void visit_fields(OutlineType& o, Visitor&& visit) {
+  visit("present", o.present);
+  visit("dtype", o.dtype);
+  visit("shape", o.shape);
+  visit("strides", o.strides);
+  visit("offset", o.offset);
+  visit("bytes", o.bytes);
+}
+
+inline const spec::Tensor* present(const spec::Tensor& member) { return &member; }
+inline const spec::Tensor* present(const std::optional<spec::Tensor>& member) {
+  return member ? &*member : nullptr;
+}
+inline spec::Tensor* present(spec::Tensor& member) { return &member; }
+inline spec::Tensor* present(std::optional<spec::Tensor>& member) {
+  return member ? &*member : nullptr;
+}
+
+inline Outline outline_of(const spec::Tensor* tensor) {
+  if (tensor == nullptr) return {};
+  return {.present = true,
+          .dtype = tensor->dtype,
+          .shape = tensor->shape,
+          .strides = tensor->strides,
+          .offset = tensor->offset,
+          .bytes = static_cast<std::int64_t>(tensor->bytes.size())};
+}
+
+/// One outline for every member of inputs or outputs.
+template <class Tensors>
+std::vector<Outline> outlines_of(const Tensors& tensors) {
+  std::vector<Outline> outlines;
+  visit_fields(tensors, [&](const char*, const auto& member) {
+    outlines.push_back(outline_of(present(member)));
+  });
+  return outlines;
+}
+
+/// What became of a member while the implementation ran. `replaced`: by a tensor of another
+/// geometry.
+enum class Fate : std::uint8_t { kept, absent, replaced };
+template <>
+inline constexpr auto last_of<Fate> = Fate::replaced;
+
+}  // namespace assay::adapters

@@ -1,0 +1,213 @@
+#include "assay/adapters/serve.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <stdexcept>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "isolated/channel.hpp"
+#include "isolated/guarded_memory.hpp"
+#include "isolated/messages.hpp"
+#include "process/containment.hpp"
+
+namespace assay::adapters {
+namespace {
+
+/// Where foreign code is unlikely to look for a descriptor, and what it starts does not inherit it.
+Descriptor own_end() {
+  struct stat connection = {}, lifeline = {};
+  if (fstat(channel_number, &connection) != 0 || !S_ISSOCK(connection.st_mode) ||
+      fstat(lifeline_number, &lifeline) != 0 || !S_ISFIFO(lifeline.st_mode))
+    throw std::runtime_error("this command is started by the judge, as its worker");
+  contain(lifeline_number);
+  Descriptor end(fcntl(channel_number, F_DUPFD_CLOEXEC, 400));
+  if (!end) end = Descriptor(fcntl(channel_number, F_DUPFD_CLOEXEC, channel_number + 1));
+  if (!end) throw std::runtime_error("the worker has no descriptor left for its connection");
+  close(channel_number);
+  return end;
+}
+
+/// The first to go where memory runs out.
+void prepare_to_crash() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
+
+template <class Kind>
+std::string told(Answer answer, Kind kind, const std::string& text) {
+  Packer packer;
+  packer.add(answer);
+  packer.add(kind);
+  packer.add(text);
+  return packer.text();
+}
+
+std::string told(Answer answer, const std::string& text) {
+  Packer packer;
+  packer.add(answer);
+  packer.add(text);
+  return packer.text();
+}
+
+/// What `act` added to an answer, or what it threw.
+template <class Act>
+std::string answer_of(Act&& act) {
+  try {
+    Packer packer;
+    packer.add(Answer::done);
+    act(packer);
+    return packer.text();
+  } catch (const spec::Rejected& answer) {
+    return told(Answer::rejected, answer.status(), answer.what());
+  } catch (const spec::Misconduct& misconduct) {
+    return told(Answer::misconduct, misconduct.kind(), misconduct.what());
+  } catch (const spec::Unsupported& answer) {
+    return told(Answer::unsupported, answer.what());
+  } catch (const std::bad_alloc& failure) {
+    return told(Answer::misconduct, spec::Misconduct::Kind::out_of_memory,
+                std::string("no memory is left: ") + failure.what());
+  } catch (const std::exception& failure) {
+    return told(Answer::failed, failure.what());
+  } catch (...) {
+    return told(Answer::failed, "something that is no std::exception");
+  }
+}
+
+void add_sizes(const std::vector<Outline>& outlines, std::vector<std::int64_t>& sizes) {
+  for (const Outline& outline : outlines)
+    if (outline.present) sizes.push_back(outline.bytes);
+}
+
+/// Tensors on the shared storages, the first of which has the number `index`.
+template <class Tensors>
+Tensors tensors_of(const std::vector<Outline>& outlines, MappedMemory& memory, std::size_t index) {
+  Tensors tensors{};
+  std::size_t member_number = 0;
+  visit_fields(tensors, [&](const char*, auto& member) {
+    const Outline& outline = outlines.at(member_number++);
+    if (!outline.present) return;
+    member = spec::Tensor{.dtype = outline.dtype,
+                          .shape = outline.shape,
+                          .strides = outline.strides,
+                          .offset = outline.offset,
+                          .bytes = spec::Storage::lent(memory.storage(index++))};
+  });
+  return tensors;
+}
+
+/// What became of a tensor that lay at `memory`. An equal one that lies elsewhere is brought back.
+Fate fate_of(const spec::Tensor* tensor, const Outline& lent, std::span<std::byte> memory) {
+  if (tensor == nullptr) return Fate::absent;
+  if (outline_of(tensor) != lent) return Fate::replaced;
+  if (tensor->bytes.data() != memory.data() && lent.bytes > 0)
+    std::memcpy(memory.data(), tensor->bytes.data(), memory.size());
+  return Fate::kept;
+}
+
+template <class Tensors>
+void add_fates(const Tensors& tensors, const std::vector<Outline>& outlines, MappedMemory& memory,
+               std::size_t index, Packer& answer) {
+  std::size_t member_number = 0;
+  visit_fields(tensors, [&](const char*, const auto& member) {
+    const Outline& outline = outlines.at(member_number++);
+    answer.add(outline.present ? fate_of(present(member), outline, memory.storage(index++))
+                               : (present(member) == nullptr ? Fate::absent : Fate::replaced));
+  });
+}
+
+template <class Op>
+class Server {
+ public:
+  Server(Channel& channel, spec::Implementation<Op>& implementation)
+      : channel_(channel), implementation_(implementation) {}
+
+  void answer_all() {
+    while (auto message = receive(channel_)) {
+      Unpacker request(std::move(message->text));
+      const auto kind = request.take<Request>();
+      if (kind == Request::goodbye) return;
+      send(channel_, answer_of([&](Packer& answer) { act(kind, request, message->file, answer); }));
+    }
+  }
+
+ private:
+  void act(Request kind, Unpacker& request, const Descriptor& file, Packer& answer) {
+    if (kind == Request::unsupported)
+      answer.add(implementation_.unsupported(request.take<spec::Call<Op>>()));
+    else if (kind == Request::numerics)
+      answer.add(implementation_.numerics(request.take<typename Op::Problem>()));
+    else if (kind == Request::check)
+      implementation_.check(request.take<spec::Call<Op>>());
+    else if (kind == Request::forward)
+      forward(request, file, answer);
+    else if (kind == Request::settle)
+      implementation_.settle();
+    else
+      run(kind, request, file, answer);
+  }
+
+  void run(Request kind, Unpacker& request, const Descriptor& file, Packer& answer) {
+    std::optional<spec::Call<Op>> call;
+    if (kind == Request::run_call) call = request.take<spec::Call<Op>>();
+    const auto problem = request.take<typename Op::Problem>();
+    const auto in = request.take<std::vector<Outline>>();
+    const auto out = request.take<std::vector<Outline>>();
+    std::vector<std::int64_t> sizes;
+    add_sizes(in, sizes);
+    const std::size_t first_output = sizes.size();
+    add_sizes(out, sizes);
+    MappedMemory memory(file, sizes);
+    const auto inputs = tensors_of<typename Op::Inputs>(in, memory, 0);
+    auto outputs = tensors_of<typename Op::Outputs>(out, memory, first_output);
+    if (call)
+      implementation_.run_call(*call, problem, inputs, outputs);
+    else
+      implementation_.run(problem, inputs, outputs);
+    answer.add(implementation_.metrics());
+    add_fates(outputs, out, memory, first_output, answer);
+  }
+
+  void forward(Unpacker& request, const Descriptor& file, Packer& answer) {
+    const auto problem = request.take<typename Op::Problem>();
+    const auto in = request.take<std::vector<Outline>>();
+    std::vector<std::int64_t> sizes;
+    add_sizes(in, sizes);
+    MappedMemory memory(file, sizes);
+    auto inputs = tensors_of<typename Op::Inputs>(in, memory, 0);
+    implementation_.forward(problem, inputs);
+    answer.add(implementation_.metrics());
+    add_fates(inputs, in, memory, 0, answer);
+  }
+
+  Channel& channel_;
+  spec::Implementation<Op>& implementation_;
+};
+
+}  // namespace
+
+template <class Op>
+void serve(const std::function<std::unique_ptr<spec::Implementation<Op>>()>& make) {
+  Channel channel(own_end(), Channel::Files::taken);
+  prepare_to_crash();
+  std::unique_ptr<spec::Implementation<Op>> implementation;
+  const bool greeted = send(channel, answer_of([&](Packer& greeting) {
+                              implementation = make();
+                              greeting.add(implementation->name());
+                              greeting.add(implementation->checks_arguments());
+                              greeting.add(implementation->has_forward());
+                            }));
+  if (greeted && implementation) Server<Op>(channel, *implementation).answer_all();
+  if (greeted && !implementation) receive(channel);  // the goodbye
+}
+
+template void serve<spec::FlashAttentionScoreGrad>(
+    const std::function<std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>>()>&);
+template void serve<spec::NsaSelectedAttentionGrad>(
+    const std::function<std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>>()>&);
+template void serve<spec::NsaCompressGrad>(
+    const std::function<std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>>()>&);
+
+}  // namespace assay::adapters

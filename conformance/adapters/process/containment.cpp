@@ -1,0 +1,223 @@
+#include "process/containment.hpp"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace assay::adapters {
+namespace {
+
+enum class Contained { no, in_a_family, in_a_namespace };
+Contained contained = Contained::no;
+
+/// What the init process tells before the worker's status: it has the namespaces that were asked
+/// for.
+constexpr int granted = -1;
+constexpr const char* shared_folder = "/dev/shm";
+
+/// No other descriptor stays open: whoever waits for the end of a pipe waits for the worker alone.
+void close_all_but(int a, int b) {
+  const auto [low, high] = std::minmax(a, b);
+  const auto close_between = [](int first, int last) {
+    if (first <= last) close_range(static_cast<unsigned>(first), static_cast<unsigned>(last), 0);
+  };
+  close_between(0, low - 1);
+  close_between(low + 1, high - 1);
+  close_between(high + 1, ~0u >> 1);
+}
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> all;
+  std::error_code gone;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", gone)) {
+    std::ifstream file(thread.path() / "children");
+    for (pid_t child = 0; file >> child;) all.push_back(child);
+  }
+  return all;
+}
+
+/// Kills every child until none is left that can be killed: what they started becomes a child here.
+void end_children() {
+  for (bool some = true; some;) {
+    some = false;
+    for (const pid_t child : children())
+      if (kill(child, SIGKILL) == 0 && waitpid(child, nullptr, 0) == child) some = true;
+  }
+}
+
+bool write_to(const char* path, const std::string& text) {
+  const int file = open(path, O_WRONLY | O_CLOEXEC);
+  const bool done = file >= 0 && write(file, text.data(), text.size()) == std::ssize(text);
+  close(file);
+  return done;
+}
+
+/// In a namespace of users: the same user and group as before, and no other.
+bool map_ids(uid_t user, gid_t group) {
+  const auto same = [](auto id) { return std::to_string(id) + " " + std::to_string(id) + " 1"; };
+  return write_to("/proc/self/setgroups", "deny") && write_to("/proc/self/uid_map", same(user)) &&
+         write_to("/proc/self/gid_map", same(group));
+}
+
+/// What a new namespace of users gives beside the namespaces.
+void drop_capabilities() {
+  __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  __user_cap_data_struct none[2] = {};
+  syscall(SYS_capset, &header, none);
+}
+
+/// Whether the process is told of something in the folder of shared memory.
+bool needs_shared_folder() {
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (std::string_view(*entry).find(shared_folder) != std::string_view::npos) return true;
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string words{std::istreambuf_iterator<char>(file), {}};
+  char here[4096] = "";
+  return words.find(shared_folder) != std::string::npos || getcwd(here, sizeof here) == nullptr ||
+         std::string_view(here).starts_with(shared_folder);
+}
+
+/// What cannot be mounted stays what it was.
+void mount_own(bool own_shared_folder) {
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return;
+  mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
+  if (own_shared_folder) mount("tmpfs", shared_folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+}
+
+/// Ends as the worker did.
+[[noreturn]] void end_as(int status) {
+  if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
+  const int number = WTERMSIG(status);
+  signal(number, SIG_DFL);
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  sigprocmask(SIG_UNBLOCK, &one, nullptr);
+  kill(getpid(), number);
+  _exit(128 + number);
+}
+
+/// Where the init process writes how the worker ended.
+struct Pipe {
+  int read_end, write_end;
+};
+
+bool tell(int pipe, int number) { return write(pipe, &number, sizeof number) == sizeof number; }
+bool hear(int pipe, int& number) { return read(pipe, &number, sizeof number) == sizeof number; }
+
+/// The parent of the worker, and of all that loses its own: waits for the worker's end, tells it,
+/// and takes the others along. Returns in the worker.
+void be_init(unsigned long namespaces, bool own_shared_folder, Pipe told, uid_t user, gid_t group) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  close(told.read_end);
+  pollfd guardian = {told.write_end, 0, 0};
+  if (poll(&guardian, 1, 0) != 0) _exit(0);  // it was gone before it was watched
+  if ((namespaces & CLONE_NEWUSER) != 0 && !map_ids(user, group)) _exit(0);
+  if ((namespaces & CLONE_NEWNS) != 0) mount_own(own_shared_folder);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (!tell(told.write_end, granted)) _exit(0);
+  const pid_t worker = fork();
+  if (worker == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(told.write_end);
+    setsid();  // a signal to its own group reaches nobody else
+    if ((namespaces & CLONE_NEWUSER) != 0) drop_capabilities();
+    contained = namespaces != 0 ? Contained::in_a_namespace : Contained::in_a_family;
+    return;
+  }
+  close_all_but(told.write_end, told.write_end);
+  int status = 0;
+  for (pid_t ended = 0; ended != worker;) {
+    ended = waitpid(-1, &status, 0);
+    if (ended < 0 && errno == ECHILD) _exit(0);
+  }
+  tell(told.write_end, status);
+  if (namespaces == 0) end_children();
+  _exit(0);  // of a namespace of processes the kernel ends the rest
+}
+
+/// Waits until the init process ends or the lifeline closes, and ends everything. Returns where the
+/// namespaces were not granted.
+void guard(pid_t init, int lifeline, int told) {
+  int status = 0;
+  const bool begun = hear(told, status);
+  if (begun) {
+    close_all_but(lifeline, told);
+    pollfd polled[] = {{lifeline, 0, 0}, {told, POLLIN, 0}};
+    while (poll(polled, 2, -1) < 0 && errno == EINTR) {
+    }
+    if (polled[1].revents == 0) kill(init, SIGKILL);
+    if (!hear(told, status)) status = SIGKILL;
+  }
+  while (waitpid(init, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (!begun) return;
+  end_children();
+  end_as(status);
+}
+
+/// A fork into these namespaces, or -1. Nothing of the child's runs before it forks again.
+pid_t fork_into(unsigned long namespaces) {
+  return static_cast<pid_t>(syscall(SYS_clone, namespaces | SIGCHLD, 0, 0, 0, 0));
+}
+
+}  // namespace
+
+void contain(int lifeline) {
+  // 1: not even where cores are handed to a program, which may take longer than a call and is no
+  // part of it.
+  const rlimit no_core = {1, 1};
+  setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  constexpr unsigned long all = CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS;
+  const char* const wish = getenv("ASSAY_NAMESPACES");
+  const bool wanted = wish == nullptr || std::strcmp(wish, "off") != 0;
+  const bool own_shared_folder = !needs_shared_folder();
+  const uid_t user = geteuid();
+  const gid_t group = getegid();
+  for (const unsigned long namespaces : {all, all | CLONE_NEWUSER, 0ul}) {
+    if (!wanted && namespaces != 0) continue;
+    int ends[2] = {-1, -1};
+    if (pipe2(ends, O_CLOEXEC) != 0) _exit(EXIT_FAILURE);
+    const pid_t init = fork_into(namespaces);
+    if (init == 0) {
+      be_init(namespaces, own_shared_folder, {ends[0], ends[1]}, user, group);
+      close(lifeline);
+      return;
+    }
+    close(ends[1]);
+    if (init > 0) guard(init, lifeline, ends[0]);
+    close(ends[0]);
+  }
+  _exit(EXIT_FAILURE);  // no process can be started at all
+}
+
+void end_descendants() {
+  if (contained == Contained::in_a_namespace)
+    while (kill(-1, SIGKILL) == 0)
+      while (waitpid(-1, nullptr, 0) > 0) {
+      }
+  if (contained == Contained::in_a_family) end_children();
+}
+
+}  // namespace assay::adapters

@@ -1,0 +1,182 @@
+#include "process/process_family.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <map>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "process/descriptor.hpp"
+
+namespace assay::adapters {
+namespace {
+
+std::string folder_of(pid_t process) { return "/proc/" + std::to_string(process); }
+
+/// Visits what lies in a folder, as far as it does not vanish meanwhile.
+template <class Visit>
+void for_each_in(const std::string& folder, Visit&& visit) {
+  std::error_code gone;
+  for (std::filesystem::directory_iterator at(folder, gone), end; !gone && at != end;
+       at.increment(gone))
+    visit(at->path());
+}
+
+/// The sum of those lines "name: number kB" of a file that have one of these names; 0 where it
+/// cannot be read.
+std::int64_t bytes_in(const std::string& path, std::initializer_list<std::string_view> names) {
+  std::ifstream file(path);
+  std::int64_t sum = 0;
+  for (std::string line; std::getline(file, line);)
+    for (const std::string_view name : names)
+      if (line.starts_with(name))
+        sum += std::strtoll(line.c_str() + name.size(), nullptr, 10) << 10;
+  return sum;
+}
+
+std::int64_t sum(const std::vector<pid_t>& processes, const char* file,
+                 std::initializer_list<std::string_view> names) {
+  std::int64_t bytes = 0;
+  for (const pid_t process : processes) bytes += bytes_in(folder_of(process) + file, names);
+  return bytes;
+}
+
+bool is_in_memory(const std::string& path, const struct stat& status) {
+  struct statfs system = {};
+  return S_ISREG(status.st_mode) && status.st_nlink == 0 && statfs(path.c_str(), &system) == 0 &&
+         (system.f_type == TMPFS_MAGIC || system.f_type == HUGETLBFS_MAGIC);
+}
+
+/// What was written into a pipe and not read yet. To ask makes this process its reader for a
+/// moment.
+std::int64_t bytes_in_pipe(const std::string& path) {
+  const Descriptor pipe(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  int bytes = 0;
+  return pipe && ioctl(pipe.number(), FIONREAD, &bytes) == 0 ? bytes : 0;
+}
+
+/// Bytes of files by device and inode, each once however often it is open.
+using Files = std::map<std::pair<dev_t, ino_t>, std::int64_t>;
+
+std::int64_t sum(const Files& files) {
+  std::int64_t bytes = 0;
+  for (const auto& [file, size] : files) bytes += size;
+  return bytes;
+}
+
+/// Adds what the process holds open though nobody can open it by a name: files in memory, and
+/// pipes.
+void add_nameless(pid_t process, const LentMemory& lent, Files& files, Files& pipes) {
+  for_each_in(folder_of(process) + "/fd", [&](const std::filesystem::path& path) {
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0) return;
+    const std::pair file(status.st_dev, status.st_ino);
+    if (S_ISFIFO(status.st_mode) && !pipes.contains(file))
+      pipes[file] = bytes_in_pipe(path);
+    else if (status.st_ino != lent.inode && is_in_memory(path, status))
+      files[file] = static_cast<std::int64_t>(status.st_blocks) * 512;
+  });
+}
+
+/// File systems in memory that a process sees: where they are mounted, by device.
+std::map<std::string, std::string> memory_file_systems(const std::string& process) {
+  std::map<std::string, std::string> systems;
+  std::ifstream file(process + "/mountinfo");
+  for (std::string line; std::getline(file, line);) {
+    // Number, parent, device, root, mount point, options, "-", type: proc_pid_mountinfo(5).
+    std::istringstream words(line);
+    std::string device, point, skipped;
+    words >> skipped >> skipped >> device >> skipped >> point;
+    if (line.find(" - tmpfs ") != std::string::npos) systems.emplace(device, point);
+  }
+  return systems;
+}
+
+/// Adds what is used of the file systems in memory that the process sees and this one does not.
+void add_own_file_systems(pid_t process, const std::map<std::string, std::string>& ours,
+                          Files& systems) {
+  const std::string folder = folder_of(process);
+  for (const auto& [device, point] : memory_file_systems(folder)) {
+    if (ours.contains(device)) continue;
+    const std::string theirs = folder + "/root" + point;
+    struct stat status = {};
+    struct statfs system = {};
+    if (stat(theirs.c_str(), &status) == 0 && statfs(theirs.c_str(), &system) == 0 &&
+        system.f_type == TMPFS_MAGIC)
+      systems[{status.st_dev, 0}] =
+          static_cast<std::int64_t>(system.f_blocks - system.f_bfree) * system.f_bsize;
+  }
+}
+
+}  // namespace
+
+std::vector<pid_t> family_of(pid_t process) {
+  std::vector<pid_t> family = {process};
+  for (std::size_t k = 0; k < family.size(); ++k)
+    for_each_in(folder_of(family[k]) + "/task", [&](const std::filesystem::path& thread) {
+      std::ifstream children(thread / "children");
+      for (pid_t child = 0; children >> child;) family.push_back(child);
+    });
+  return family;
+}
+
+std::size_t threads_of(const std::vector<pid_t>& processes) {
+  std::size_t threads = 0;
+  for (const pid_t process : processes)
+    for_each_in(folder_of(process) + "/task", [&](const auto&) { ++threads; });
+  return threads;
+}
+
+LentMemory lent_memory(int file) {
+  struct stat status = {};
+  if (file < 0 || fstat(file, &status) != 0) return {};
+  return {.inode = status.st_ino, .bytes = static_cast<std::int64_t>(status.st_blocks) * 512};
+}
+
+std::int64_t own_bytes(const std::vector<pid_t>& processes) {
+  return sum(processes, "/status", {"RssAnon:", "VmSwap:"});
+}
+
+std::int64_t mapped_bytes(const std::vector<pid_t>& processes) {
+  return sum(processes, "/status", {"RssShmem:"});
+}
+
+std::int64_t shared_bytes(const std::vector<pid_t>& processes) {
+  std::int64_t bytes = 0;
+  for (const pid_t process : processes) {
+    const std::int64_t share = sum({process}, "/smaps_rollup", {"Pss_Shmem:"});
+    bytes +=
+        share > 0 ? share : mapped_bytes({process});  // one that hides its pages has them alone
+  }
+  return bytes;
+}
+
+std::int64_t hidden_bytes(const std::vector<pid_t>& processes, const LentMemory& lent) {
+  const auto ours = memory_file_systems("/proc/self");
+  Files files, pipes, systems;
+  for (const pid_t process : processes) {
+    add_own_file_systems(process, ours, systems);
+    add_nameless(process, lent, files, pipes);
+  }
+  return std::max(sum(files), sum(systems)) + sum(pipes);
+}
+
+void kill_family(pid_t leader) {
+  for (const pid_t process : family_of(leader))
+    if (process != leader) kill(process, SIGKILL);
+  kill(-leader, SIGKILL);
+}
+
+}  // namespace assay::adapters

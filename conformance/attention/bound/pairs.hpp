@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "assay/conformance/judge/arithmetic.hpp"
+#include "attention/dense.hpp"
+
+namespace assay::conformance::flash {
+
+/// What the errors of a whole row depend on.
+struct RowTerms {
+  bool live = false;
+  double softmax_max = 0, softmax_sum = 1;
+  double delta = 0;                                    ///< the row term that the reference uses
+  double omega_rig = 0, omega_ind = 0, omega_com = 0;  ///< error of the kernel's row term
+  double zeta_rig = 0, zeta_ind = 0, zeta_com = 0;     ///< relative error of recomputed statistics
+};
+
+/// Error terms of one pair: coefficients that multiply rows of K, Q or dO.
+struct PairTerms {
+  double prob = 0, dprob = 0, dscore = 0;
+  double magnitude = 0;             ///< s = |dscore|
+  double rig_q = 0, rig_k = 0;      ///< h + e0, h + e
+  double prob_error = 0;            ///< eP
+  double azuma_q = 0, azuma_k = 0;  ///< squares of the mean-free parts
+  double linear_q = 0, linear_k = 0;
+  double core_q = 0, core_k = 0;  ///< second moments of healthy errors
+  double spread = 0;              ///< w_s^2 + h^2 of the pair, for the degrees of freedom
+  double drift_s = 0,
+         drift_p = 0;  ///< what staging is known to add to dscore and prob; 0 where noise hides it
+  /// Relative errors of P that the constants of the fused form give all pairs: 2u S and u m; 0
+  /// without them.
+  double by_score = 0, by_max = 0;
+  double staged_v = 0, rig_v = 0, azuma_v = 0, linear_v = 0, core_v = 0, spread_v = 0;
+  bool dscore_may_overflow = false, prob_may_overflow = false, dprob_may_overflow = false;
+};
+
+/// One element of `Products`.
+struct PairSums {
+  double score, score_abs, score_sq, dprob, dprob_abs, dprob_sq, bias, kappa;
+};
+inline PairSums sums_of(const Products& products, std::size_t c) {
+  return {products.score[c],     products.score_abs[c], products.score_sq[c], products.dprob[c],
+          products.dprob_abs[c], products.dprob_sq[c],  products.bias[c],     products.kappa[c]};
+}
+
+inline double square(double x) { return x * x; }
+
+/// The formulas of conformance/README.md, "Bound".
+PairTerms pair_terms(const Dense& dense, const Arithmetic& arithmetic, const RowTerms& row,
+                     const PairSums& sums);
+
+/// Parts of the terms that statistics and a row term of the kernel's own need.
+struct ExponentError {
+  double score;            ///< of the exponent: scaled, with its position bias
+  double coherent, total;  ///< xi_c; xi without the error of the statistics
+  double v2, v2_moment;    ///< squares of the mean-free part: a priori, second moment
+  double h_s;              ///< rounding of stored scores
+};
+ExponentError exponent_error(const Dense& dense, const Arithmetic& arithmetic, const RowTerms& row,
+                             const PairSums& sums);
+
+/// Error of dP of one pair: total, and the rounding of a stored dP.
+struct GradientError {
+  double total, h_dp;
+};
+GradientError gradient_error(const Dense& dense, const Arithmetic& arithmetic,
+                             const PairSums& sums);
+
+/// P before dropout, of the exponent's `score`.
+double probability(const RowTerms& row, double score);
+
+/// expm1 for a small non-negative argument, never too small.
+double growth(double x);
+
+}  // namespace assay::conformance::flash

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "assay/reference/dropout.hpp"
+#include "assay/reference/position_bias.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "attention/attendance.hpp"
+
+namespace assay::conformance::flash {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+/// Dense copies in double of a case's tensors, rows in the order of Extents::row. A query or key
+/// row holds its rope part behind its own channels, since every formula sums over both. Refers to
+/// mask, pse and drop mask of `inputs`.
+class Dense {
+ public:
+  Dense(const Op::Problem& problem, const Op::Inputs& inputs);
+  /// Queries attend to what `attends` says instead of the mask.
+  Dense(const Op::Problem& problem, const Op::Inputs& inputs,
+        std::shared_ptr<const Attendance> attends);
+
+  /// Channels of a query or key row: head_dim + head_dim_rope.
+  std::int64_t width() const { return queries.dim; }
+  const double* query(std::int64_t b, std::int64_t n, std::int64_t i) const {
+    return query_.data() + queries.row(b, n, i) * width();
+  }
+  const double* dy(std::int64_t b, std::int64_t n, std::int64_t i) const {
+    return dy_.data() + queries.row(b, n, i) * problem.head_dim_v;
+  }
+  const double* attention_in(std::int64_t b, std::int64_t n, std::int64_t i) const {
+    return attention_in_.data() + queries.row(b, n, i) * problem.head_dim_v;
+  }
+  const double* key(std::int64_t b, std::int64_t kv, std::int64_t j) const {
+    return key_.data() + keys.row(b, kv, j) * width();
+  }
+  const double* value(std::int64_t b, std::int64_t kv, std::int64_t j) const {
+    return value_.data() + keys.row(b, kv, j) * problem.head_dim_v;
+  }
+  /// Statistics of a query row, by its number.
+  double softmax_max(std::int64_t row) const { return softmax_max_[static_cast<std::size_t>(row)]; }
+  double softmax_sum(std::int64_t row) const { return softmax_sum_[static_cast<std::size_t>(row)]; }
+
+  /// What the position bias adds to the scaled score.
+  double bias(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
+    if (!position_bias.present()) return 0;
+    const double value = position_bias.value(b, n, i, j);
+    return problem.pse_type == 1 ? scale * value : value;
+  }
+  /// Factor of dropout on P and dP: 0, or 1 / keep_prob.
+  double kappa(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const {
+    return dropout.keeps(b, n, i, j) ? largest_kappa : 0;
+  }
+
+  Op::Problem problem;
+  spec::Extents queries, keys;  ///< dim: `width()`
+  double scale;                 ///< as the operator uses it: rounded to fp32
+  double largest_row;           ///< largest sum of magnitudes of a row of query or key
+  double largest_kappa;         ///< 1 / keep_prob, rounded to fp32 before the division
+  std::shared_ptr<const Attendance> attendance;
+  reference::PositionBias position_bias;
+  reference::Dropout dropout;
+
+ private:
+  std::vector<double> query_, key_, value_, dy_, attention_in_, softmax_max_, softmax_sum_;
+};
+
+/// Sums over the channels that one query makes with some keys, one entry a key.
+struct Products {
+  std::vector<double> score, score_abs, score_sq;  ///< q k, |q k|, (q k)^2 summed over the channels
+  std::vector<double> dprob, dprob_abs, dprob_sq;  ///< dy v alike, times kappa (its square)
+  std::vector<double> bias, kappa;  ///< position bias of the scaled score; factor of dropout
+  std::vector<std::uint8_t> times;  ///< how often the query attends to the key
+  bool attends = false;             ///< to one of the keys at least
+};
+
+/// Transposed copies of some keys and values of one kv head, so that products run along keys.
+class Columns {
+ public:
+  Columns(const Dense& dense, std::int64_t b, std::int64_t kv, std::vector<std::int64_t> keys);
+
+  /// Products of query (b, n, i) with these keys; the sums are left alone where it attends to none.
+  void multiply(std::int64_t n, std::int64_t i, Products& products) const;
+  std::int64_t size() const { return static_cast<std::int64_t>(keys_.size()); }
+  std::int64_t key(std::int64_t column) const { return keys_[static_cast<std::size_t>(column)]; }
+
+ private:
+  void add_sums(std::int64_t n, std::int64_t i, Products& products) const;
+  void add_features(std::int64_t n, std::int64_t i, Products& products) const;
+
+  const Dense* dense_;
+  std::int64_t b_;
+  std::vector<std::int64_t> keys_;
+  std::vector<double> key_, value_;  ///< (dim, keys)
+};
+
+/// Consecutive rows of one head that share their columns, and the keys of these.
+struct Window {
+  std::size_t rows = 1;
+  std::vector<std::int64_t> keys;
+};
+/// Windows of ascending query rows of one head: where the keys change with the query, far queries
+/// would multiply with many keys to which none of them attends.
+std::vector<Window> windows_of(const Dense& dense, std::span<const std::int64_t> rows);
+
+/// first, first + 1, ..., last - 1.
+std::vector<std::int64_t> ascending(std::int64_t first, std::int64_t last);
+
+}  // namespace assay::conformance::flash

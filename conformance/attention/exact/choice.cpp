@@ -1,0 +1,273 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "attention/exact/carrier.hpp"
+
+namespace assay::conformance::lattice {
+namespace {
+
+constexpr std::size_t most_keys = 8;
+/// How far scores lie apart of which one counts and the other does not.
+constexpr std::int64_t apart = 128;
+
+bool is_exact(std::size_t keys) { return keys <= most_keys && std::has_single_bit(keys); }
+
+}  // namespace
+
+/// One query row and the ends of its kept keys.
+struct Chooser::Row {
+  std::int64_t n, i, first, last;
+  bool lowered = false;   ///< the bias lowers all kept keys
+  std::int64_t side = 1;  ///< -1: only keys behind the query count, as slopes are opposed there
+};
+
+Chooser::Chooser(const Plan& plan, const KeyHead& head, const Carrier& carrier, const Sides& sides)
+    : plan_(&plan),
+      head_(head),
+      carrier_(&carrier),
+      sides_(sides),
+      usage_(static_cast<std::size_t>(head.keys)) {}
+
+bool Chooser::keeps(const Row& row, std::int64_t j) const {
+  return sides_.attendance.times(head_.b, row.n, row.i, j) != 0;
+}
+
+/// Adds the key as often as the row attends to it.
+void Chooser::attend(const Row& row, std::int32_t j, Choice& choice) const {
+  const std::int64_t times = sides_.attendance.times(head_.b, row.n, row.i, j);
+  choice.keys.insert(choice.keys.end(), static_cast<std::size_t>(times), j);
+}
+
+/// Whether the key is kept and has the best bias of the kept ones.
+bool Chooser::offers(const Row& row, std::int64_t j) const {
+  return keeps(row, j) && (row.lowered || !sides_.bias.lowers(head_.b, row.n, row.i, j));
+}
+
+Choice Chooser::choose(std::int64_t n, std::int64_t i, Draws draws) {
+  const reference::KeyRange range = sides_.attendance.range({head_.b, n, i});
+  Row row{.n = n, .i = i, .first = range.first, .last = range.last - 1};
+  while (row.last >= row.first && !keeps(row, row.last)) --row.last;
+  if (row.last < row.first) return {};
+  while (!keeps(row, row.first)) ++row.first;
+  if (plan_->bias == BiasForm::halved) halve(row, draws);
+  Choice choice;
+  if (plan_->bias == BiasForm::nearest)
+    choice = choose_nearest(row, draws);
+  else
+    choice = plan_->width() == 1 ? choose_by_level(row, draws) : choose_by_code(row, draws);
+  raise(row, choice, draws);
+  if (choice.exact)
+    for (const std::int32_t j : choice.keys) ++usage_[static_cast<std::size_t>(j)];
+  return choice;
+}
+
+/// Leaves the row the keys on one side of its position, if there are any.
+void Chooser::halve(Row& row, Draws& draws) const {
+  const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
+  std::int64_t last = std::min(row.last, centre), first = std::max(row.first, centre);
+  while (last >= row.first && !keeps(row, last)) --last;
+  while (first <= row.last && !keeps(row, first)) ++first;
+  const bool some_before = last >= row.first, some_behind = first <= row.last;
+  row.side = some_before && (!some_behind || draws.one_in(2)) ? 1 : -1;
+  if (row.side > 0)
+    row.last = last;
+  else
+    row.first = first;
+}
+
+/// Makes up for the bias, and lets the maximum be other than 0 where the plan says so.
+void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
+  const std::int64_t factor = plan_->scale.factor;
+  if (plan_->lifts > 0) choice.raised += sides_.bias.share(head_.b, row.n, row.i);
+  if (row.lowered && carrier_->can_raise(choice.raised + apart))
+    choice.raised += apart;
+  else if (row.lowered)
+    choice.maximum -= static_cast<double>(apart * factor), choice.exact = false;
+  if (plan_->bias >= BiasForm::halved) {
+    choice.steepness = row.side * sides_.bias.steepness(head_.b, row.n);
+    choice.raised += choice.steepness * centre_of(plan_->problem, head_.b, row.i);
+  }
+  if (!choice.exact || !plan_->offsets || plan_->lifts == 0) return;
+  const std::int64_t offset = factor == 1 ? draws.integer(-8, 8) : 2 * draws.integer(-1, 1);
+  if (!carrier_->can_raise(choice.raised + offset)) return;
+  choice.raised += offset;
+  choice.maximum += static_cast<double>(factor * offset);
+}
+
+/// Attends to the offered keys whose words agree in `care` with `code`. False if their number is
+/// not 1, 2, 4 or 8.
+bool Chooser::take(const Row& row, std::uint32_t code, std::uint32_t care, Choice& choice) const {
+  const std::uint32_t free = carrier_->code_mask() & ~care;
+  choice = {.code = code, .care = care};
+  std::uint32_t part = 0;
+  do {
+    const std::span<const std::int32_t> cell = carrier_->cell((code & care) | part);
+    for (auto j = std::ranges::lower_bound(cell, row.first); j != cell.end(); ++j) {
+      if (*j > row.last) break;
+      if (!offers(row, *j)) continue;
+      attend(row, *j, choice);
+      if (choice.keys.size() > most_keys) return false;
+    }
+    part = (part - free) & free;
+  } while (part != 0);
+  std::sort(choice.keys.begin(), choice.keys.end());
+  choice.exact = is_exact(choice.keys.size());
+  return choice.exact;
+}
+
+/// Offered keys worth attending to, the least used first.
+std::vector<std::int32_t> Chooser::wanted_keys(Row& row, Draws& draws) const {
+  std::vector<std::int32_t> wanted;
+  const auto want = [&](std::int64_t j) {
+    if (offers(row, j)) wanted.push_back(static_cast<std::int32_t>(j));
+  };
+  want(row.last);
+  if (sides_.attendance.keys_alike() == 1) {
+    for (int probe = 0; probe < 4; ++probe) want(draws.integer(row.first, row.last));
+  } else {  // of all keys between the first and the last, a list names few
+    const std::vector<std::int64_t> listed = sides_.attendance.keys({head_.b, row.n, row.i});
+    for (int probe = 0; probe < 4; ++probe)
+      want(listed[static_cast<std::size_t>(draws.integer(0, std::ssize(listed) - 1))]);
+  }
+  want(row.first);
+  for (std::int64_t j = row.first; wanted.empty() && j <= row.last; ++j) want(j);
+  if (wanted.empty()) {
+    row.lowered = true;
+    want(row.last);
+    want(row.first);
+  }
+  const auto usage = [&](std::int32_t j) { return usage_[static_cast<std::size_t>(j)]; };
+  std::stable_sort(wanted.begin(), wanted.end(),
+                   [&](std::int32_t one, std::int32_t other) { return usage(one) < usage(other); });
+  return wanted;
+}
+
+/// The bit in which the words of two keys differ, if it is one: a mask that is off by one then
+/// moves a key into the cell.
+std::uint32_t Chooser::edge_bit(std::int64_t kept, std::int64_t excluded) const {
+  const std::uint32_t difference = carrier_->code(kept) ^ carrier_->code(excluded);
+  return std::has_single_bit(difference) ? difference : 0;
+}
+
+Choice Chooser::choose_by_code(Row& row, Draws& draws) const {
+  constexpr std::int64_t free_bits[] = {0, 1, 1, 1, 2, 2, 3, 3};
+  const std::int64_t bits = std::popcount(carrier_->code_mask());
+  const std::vector<std::int32_t> all_wanted = wanted_keys(row, draws);
+  Choice choice;
+  for (const std::int32_t wanted : all_wanted) {
+    std::uint32_t free = 0;
+    for (std::int64_t k = free_bits[draws.integer(0, 7)]; k > 0 && bits > 0; --k)
+      free |= std::uint32_t{1} << draws.integer(0, bits - 1);
+    const std::int64_t beyond = wanted == row.last    ? wanted + 1
+                                : wanted == row.first ? wanted - 1
+                                                      : -1;
+    if (beyond >= 0 && beyond < head_.keys) free |= edge_bit(wanted, beyond);
+    for (; free != 0; free &= free - 1)
+      if (take(row, carrier_->code(wanted), carrier_->code_mask() & ~free, choice)) return choice;
+    if (take(row, carrier_->code(wanted), carrier_->code_mask(), choice)) return choice;
+  }
+  if (take_any_cell(row, choice)) return choice;
+  // No cell fits: the row is consistent with whatever the word of one of its keys singles out.
+  choice = {.code = carrier_->code(all_wanted.front()), .care = carrier_->code_mask()};
+  for (const std::int32_t j : carrier_->cell(choice.code))
+    if (j >= row.first && j <= row.last && offers(row, j)) attend(row, j, choice);
+  return choice;
+}
+
+bool Chooser::take_any_cell(const Row& row, Choice& choice) const {
+  constexpr std::uint32_t most_cells = 64;
+  for (std::uint32_t code = 0; code <= carrier_->code_mask() && code < most_cells; ++code)
+    if (take(row, code, carrier_->code_mask(), choice)) return true;
+  return false;
+}
+
+Choice Chooser::choose_by_level(const Row& row, Draws& draws) const {
+  std::vector<std::int32_t> kept;
+  for (std::int64_t j = row.first; j <= row.last; ++j)
+    if (keeps(row, j)) kept.push_back(static_cast<std::int32_t>(j));
+  const std::int64_t sign = draws.sign(), earlier = draws.one_in(2) ? sign : 0;
+  Choice choice;
+  for (const std::int64_t direction : {earlier, sign - earlier, -sign}) {
+    const auto level = [&](std::int32_t j) {
+      return direction * carrier_->level(j) -
+             (sides_.bias.lowers(head_.b, row.n, row.i, j) ? 1 : 0);
+    };
+    std::int64_t best = level(kept[0]);
+    for (const std::int32_t j : kept) best = std::max(best, level(j));
+    choice = {.maximum = static_cast<double>(apart * plan_->scale.factor * best),
+              .direction = direction};
+    for (const std::int32_t j : kept)
+      if (level(j) == best) attend(row, j, choice);
+    choice.exact = is_exact(choice.keys.size()) && (best == 0 || plan_->offsets);
+    if (choice.exact) return choice;
+  }
+  return choice;
+}
+
+/// Attends to the key at the row's own position and to one beside it, where roots of distances 0
+/// and 1 are told apart by the parity of keys.
+std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) const {
+  const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
+  const std::int64_t slope = sides_.bias.steepness(head_.b, row.n), side = draws.sign();
+  const auto kept_at = [&](std::int64_t j) {
+    return j >= row.first && j <= row.last && keeps(row, j);
+  };
+  // The parity channel has no factor that its query could leave to the key.
+  if (plan_->parities == 0 || !kept_at(centre) || !carrier_->can_raise(8 * slope))
+    return std::nullopt;
+  for (const std::int64_t beside : {centre + side, centre - side}) {
+    const std::int64_t other = 2 * centre - beside;
+    if (!kept_at(beside)) continue;
+    const std::uint32_t code = carrier_->code(centre), free = code ^ carrier_->code(beside);
+    const std::uint32_t care = carrier_->code_mask() & ~free;
+    if (kept_at(other) && ((carrier_->code(other) ^ code) & care) == 0) continue;
+    const auto [first, second] = std::minmax(centre, beside);
+    Choice choice{.raised = centre % 2 * slope,
+                  .parity = centre % 2 == 0 ? slope : -slope,
+                  .code = code,
+                  .care = care,
+                  .exact = true};
+    choice.keys = {static_cast<std::int32_t>(first), static_cast<std::int32_t>(second)};
+    return choice;
+  }
+  return std::nullopt;
+}
+
+/// Attends to the kept keys that are nearest in position, or to one of two.
+Choice Chooser::choose_nearest(const Row& row, Draws& draws) const {
+  if (const auto choice = choose_neighbours(row, draws)) return *choice;
+  const std::int64_t centre = centre_of(plan_->problem, head_.b, row.i);
+  const auto kept_at = [&](std::int64_t j) {
+    return j >= row.first && j <= row.last && keeps(row, j);
+  };
+  std::int64_t distance = std::abs(std::clamp(centre, row.first, row.last) - centre);
+  while (!kept_at(centre - distance) && !kept_at(centre + distance)) ++distance;
+  Choice choice;
+  if (kept_at(centre - distance))
+    choice.keys.push_back(static_cast<std::int32_t>(centre - distance));
+  if (distance > 0 && kept_at(centre + distance))
+    choice.keys.push_back(static_cast<std::int32_t>(centre + distance));
+  const std::optional<std::int64_t> depth = sides_.bias.depth(head_.b, row.n, distance);
+  choice.exact = depth && carrier_->can_raise(*depth);
+  if (!choice.exact) {
+    const auto far = static_cast<double>(distance);
+    const double loss = plan_->problem.pse_type == 3 ? std::sqrt(far) : far;
+    choice.maximum = -static_cast<float>(
+        static_cast<double>(plan_->scale.factor * sides_.bias.steepness(head_.b, row.n)) * loss);
+    return choice;
+  }
+  choice.raised = *depth;
+  if (plan_->width() == 1) return choice;
+  std::uint32_t differing =
+      carrier_->code(choice.keys.front()) ^ carrier_->code(choice.keys.back());
+  if (differing != 0 && draws.one_in(2)) {
+    choice.keys = {choice.keys[static_cast<std::size_t>(draws.integer(0, 1))]};
+    differing = 0;
+  }
+  choice.code = carrier_->code(choice.keys.front());
+  choice.care = carrier_->code_mask() & ~differing;
+  return choice;
+}
+
+}  // namespace assay::conformance::lattice

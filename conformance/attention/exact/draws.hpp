@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "assay/conformance/inputs/random.hpp"
+
+namespace assay::conformance::lattice {
+
+/// Successive draws of one named purpose: a pure function of the parent and the index.
+class Draws {
+ public:
+  Draws(const Random& parent, std::uint64_t index)
+      : random_(parent.bits(index), static_cast<std::uint64_t>(Stream::lattice)) {}
+
+  std::int64_t integer(std::int64_t first, std::int64_t last) {
+    return random_.integer(next_++, first, last);
+  }
+  /// True once in `out_of` draws.
+  bool one_in(std::int64_t out_of) { return integer(0, out_of - 1) == 0; }
+  std::int64_t sign() { return one_in(2) ? 1 : -1; }
+  /// What `sub` purposes are derived from.
+  const Random& random() const { return random_; }
+
+ private:
+  Random random_;
+  std::uint64_t next_ = 0;
+};
+
+/// Purposes within a case and within the heads that share one key head.
+enum class Purpose : std::uint64_t { channels, codes, choices, key, query, value, dy, thinning };
+
+inline Draws draws(const Random& parent, Purpose purpose) {
+  return {parent, static_cast<std::uint64_t>(purpose)};
+}
+
+}  // namespace assay::conformance::lattice

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "attention/exact/carrier.hpp"
+
+namespace assay::conformance::lattice {
+
+/// Rows of small integers.
+class Matrix {
+ public:
+  Matrix() = default;
+  Matrix(std::int64_t rows, std::int64_t columns)
+      : columns_(static_cast<std::size_t>(columns)),
+        values_(static_cast<std::size_t>(rows) * columns_) {}
+
+  std::span<std::int32_t> row(std::int64_t r) {
+    return std::span(values_).subspan(static_cast<std::size_t>(r) * columns_, columns_);
+  }
+  std::span<const std::int32_t> row(std::int64_t r) const {
+    return std::span(values_).subspan(static_cast<std::size_t>(r) * columns_, columns_);
+  }
+
+ private:
+  std::size_t columns_ = 0;
+  std::vector<std::int32_t> values_;
+};
+
+/// One query row with its numbers.
+struct Row {
+  Choice choice;
+  int log2_count = 0;      ///< of the attended keys, where the row is live
+  bool muted = false;      ///< dy is 0, although the row is not dead
+  std::uint32_t kept = 0;  ///< bit m: dropout keeps attended key m
+  std::vector<std::int64_t>
+      output;  ///< attention_in * keep_prob * 2^log2_count, where choice.exact
+  std::vector<std::int64_t>
+      dscore;  ///< dS * keep_prob * 4^log2_count of every attended key, as staged; empty: all 0
+
+  bool keeps(std::size_t member) const { return (kept >> member & 1) != 0; }
+};
+
+/// The tensors of one key head and of the query heads that read it, as integers.
+/// Units: query 2^query_exponent, the others 1; query and key have their rope part behind them.
+/// Rows of the query side: (head within the group, i), heads slowest.
+struct Group {
+  KeyHead head;
+  Matrix query, key, value, dy;
+  std::vector<Row> rows;
+};
+
+/// Builds the numbers of one key head, again with smaller ones or fewer live rows where sums would
+/// not be exact.
+class GroupBuilder {
+ public:
+  GroupBuilder(const Plan& plan, const Sides& sides, const KeyHead& head);
+
+  Group build(const Thinning& thinning) const;
+
+ private:
+  void fill_keys(Group& group, const Magnitudes& magnitudes) const;
+  void fill_values(Group& group) const;
+  void fill_query(Group& group, std::int64_t r, const Magnitudes& magnitudes) const;
+  void fill_output(Group& group, std::int64_t r, Draws& draws) const;
+  void fill_row(Group& group, std::int64_t r, const Thinning& thinning) const;
+  void draw_dy(std::span<std::int32_t> dy, const Row& row, const Magnitudes& magnitudes,
+               Draws& draws) const;
+  bool set_dscore(const Group& group, std::int64_t r, Row& row) const;
+  int persistence(const Thinning& thinning) const;
+  bool thinned_out(std::int64_t r, const Thinning& thinning) const;
+  Magnitudes reduced(const Thinning& thinning) const;
+
+  const Plan* plan_;
+  KeyHead head_;
+  const Dropout* dropout_;
+  Random random_;
+  Carrier carrier_;
+  std::vector<Channel> value_channels_;  ///< left_only: dy; both: value and dy
+  std::vector<Choice> choices_;
+};
+
+}  // namespace assay::conformance::lattice

@@ -1,0 +1,74 @@
+#include <stdexcept>
+#include <vector>
+
+#include "assay/conformance/attention/lattice.hpp"
+#include "attention/exact/floor.hpp"
+#include "judge/judging.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+enum class Side : std::uint8_t { query, key, value };
+
+/// Where an exact tensor lies.
+struct Place {
+  const spec::Tensor* output;
+  spec::Extents extents;
+  Side side;
+  std::int64_t first_channel = 0;  ///< among those of the product
+};
+
+/// In the order of `exact_tensors`.
+std::vector<Place> places_of(const Op::Problem& p, const Op::Outputs& outputs) {
+  std::vector<Place> places = {{&outputs.dq, query_extents(p), Side::query},
+                               {&outputs.dk, key_extents(p), Side::key},
+                               {&outputs.dv, value_extents(p), Side::value}};
+  if (p.head_dim_rope == 0) return places;
+  if (!outputs.dq_rope || !outputs.dk_rope)
+    throw std::invalid_argument("judge_lattice: the outputs have no rope gradients");
+  places.push_back({&*outputs.dq_rope, query_rope_extents(p), Side::query, p.head_dim});
+  places.push_back({&*outputs.dk_rope, key_rope_extents(p), Side::key, p.head_dim});
+  return places;
+}
+
+ExactOutput exact_output(const ExactTensor& tensor, const Place& place, spec::Layout layout,
+                         const lattice::Floor& floor) {
+  const spec::HeadIndex index(*place.output, layout, place.extents);
+  const auto element = [index](const spec::RowPosition& row, std::int64_t d) {
+    return index(row.b, row.n, row.s, d);
+  };
+  const auto floor_at = [&floor, side = place.side, first = place.first_channel](
+                            const spec::RowPosition& row, std::int64_t d) {
+    if (side == Side::query) return floor.dq(row, first + d);
+    return side == Side::key ? floor.dk(row, first + d) : floor.dv(row, d);
+  };
+  return {tensor, place.output, place.extents, element, floor_at};
+}
+
+}  // namespace
+
+std::vector<ExactTensor> exact_tensors(const LatticeCase& lattice, const Op::Problem& p) {
+  std::vector<ExactTensor> tensors = {{"dq", lattice.dq, lattice.query_rows, p.head_dim},
+                                      {"dk", lattice.dk, lattice.key_rows, p.head_dim},
+                                      {"dv", lattice.dv, lattice.key_rows, p.head_dim_v}};
+  if (p.head_dim_rope == 0) return tensors;
+  tensors.push_back({"dq_rope", lattice.dq_rope, lattice.query_rows, p.head_dim_rope});
+  tensors.push_back({"dk_rope", lattice.dk_rope, lattice.key_rows, p.head_dim_rope});
+  return tensors;
+}
+
+void judge_lattice(const LatticeCase& lattice, const Op::Problem& problem,
+                   const Op::Outputs& outputs, const spec::NumericsProfile& numerics,
+                   CaseReport& report) {
+  const lattice::Floor floor(problem, lattice.inputs, numerics);
+  const std::vector<ExactTensor> tensors = exact_tensors(lattice, problem);
+  const std::vector<Place> places = places_of(problem, outputs);
+  std::vector<ExactOutput> exact;
+  for (std::size_t k = 0; k < tensors.size(); ++k)
+    exact.push_back(exact_output(tensors[k], places[k], problem.input_layout, floor));
+  judge_exact(exact, numerics, report);
+}
+
+}  // namespace assay::conformance

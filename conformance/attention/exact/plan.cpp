@@ -1,0 +1,288 @@
+#include "attention/exact/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "assay/conformance/attention/lattice.hpp"
+#include "attention/exact/draws.hpp"
+
+namespace assay::conformance::lattice {
+namespace {
+
+constexpr int smallest_shift = -4, largest_shift = 9;
+
+[[noreturn]] void refuse(const std::string& reason) { throw NoLattice(reason); }
+
+std::string text_of(double value) {
+  std::ostringstream out;
+  out << value;
+  return out.str();
+}
+
+std::optional<Scale> decode(double scale_value) {
+  const double magnitude = std::abs(scale_value);
+  for (int shift = smallest_shift; shift <= largest_shift; ++shift)
+    for (const std::int64_t factor : {1, 3})
+      if (magnitude == std::ldexp(static_cast<double>(factor), -shift))
+        return Scale{.sign = scale_value < 0 ? -1 : 1, .factor = factor, .shift = shift};
+  return std::nullopt;
+}
+
+bool is_customary(double scale_value, const Op::Problem& p) {
+  const double square = scale_value * scale_value;
+  return square * static_cast<double>(p.head_dim) == 1.0 ||
+         square * static_cast<double>(p.head_dim + p.head_dim_rope) == 1.0;
+}
+
+Scale scale_of(const Op::Problem& p) {
+  const auto scale = decode(p.scale_value);
+  if (!scale)
+    refuse("scale_value " + text_of(p.scale_value) +
+           " is none of +-2^-a, +-3*2^-a with a in -4..9");
+  if (is_customary(p.scale_value, p))
+    refuse("scale_value " + text_of(p.scale_value) + " is 1/sqrt(head_dim) for head_dim " +
+           std::to_string(p.head_dim) + " and head_dim_rope " + std::to_string(p.head_dim_rope) +
+           ": a kernel that ignores it would pass");
+  return *scale;
+}
+
+/// The t of keep_prob = 2^-t.
+int drop_shift_of(const Op::Problem& p) {
+  constexpr int largest = 10;
+  for (int shift = 0; shift <= largest; ++shift)
+    if (p.keep_prob == std::ldexp(1.0, -shift)) return shift;
+  refuse("keep_prob " + text_of(p.keep_prob) + " is none of 2^-t with t in 0..10");
+}
+
+int bits_of(spec::DType dtype) { return spec::format_of(dtype).significand_bits; }
+
+int product_bits(spec::Product32 product) {
+  switch (product) {
+    case spec::Product32::tf32:
+      return 11;
+    case spec::Product32::hf32:
+      return 12;
+    case spec::Product32::exact:
+      break;
+  }
+  return 24;
+}
+
+bool is_nearest(spec::Rounding rounding) {
+  return rounding == spec::Rounding::rne || rounding == spec::Rounding::rna ||
+         rounding == spec::Rounding::unknown;
+}
+
+/// Whether the staging removes an error of P near 2^-16 relative.
+bool absorbs_errors(const spec::NumericsProfile& n) {
+  return bits_of(n.stage) < 24 && is_nearest(n.round_stage);
+}
+
+void require_lattice(const Case<Op>& c, const spec::NumericsProfile& n) {
+  const Op::Problem& p = c.problem;
+  if (c.track != Track::a1 && c.track != Track::a2)
+    refuse("track " + std::string(spec::to_string(c.track)) + " is neither a1 nor a2");
+  if (!spec::is_fp16_bf16_fp32(p.dtype))
+    refuse("type " + std::string(to_string(p.dtype)) + " is none of fp16, bf16, fp32");
+  if (bits_of(n.partials) < 24 && p.group() > 1)
+    refuse("partial results in " + std::string(to_string(n.partials)) + " of " +
+           std::to_string(p.group()) + " heads per key head are rounded in an unknown order");
+  if (n.lse_form && (!absorbs_errors(n) || n.exp_error > 0x1p-16))
+    refuse("exp(score - lse) is not exact, and staging in " + std::string(to_string(n.stage)) +
+           " with rounding " + std::string(to_string(n.round_stage)) + " and exp_error " +
+           text_of(n.exp_error) + " does not remove its error");
+  const bool rounds = c.track == Track::a2 && bits_of(n.stage) < 24;
+  if (rounds &&
+      (n.round_stage == spec::Rounding::stochastic || n.round_stage == spec::Rounding::unknown_any))
+    refuse("track a2 needs to know how staging rounds, the profile says " +
+           std::string(to_string(n.round_stage)));
+}
+
+/// Channels of dy and value that give dS its size; track a2 needs many, since only long sums exceed
+/// the staged type.
+std::int64_t shared_channels(const Case<Op>& c) {
+  const std::int64_t dim = c.problem.head_dim_v;
+  const bool many = c.track == Track::a2 && bits_of(c.problem.dtype) < 24;
+  return std::max<std::int64_t>(1, many ? dim * 2 / 3 : dim / 2);
+}
+
+/// In 16 bits dS is as large as the staged type allows, on track a2 some bits larger; in fp32 there
+/// are two flavours by the parity of the seed: large data with small dS shows rounded products,
+/// small data with dS of twelve bits shows narrow staging.
+Magnitudes magnitudes_of(const Case<Op>& c) {
+  const bool a2 = c.track == Track::a2;
+  switch (c.problem.dtype) {
+    case spec::DType::bf16:
+      return a2 ? Magnitudes{.dy_shared = 255, .shared_per_row = 40} : Magnitudes{.dy_shared = 127};
+    case spec::DType::fp16:
+      if (!a2) return {.dy_shared = 255};
+      return {.dy_shared = shared_channels(c) <= 8 ? 1023 : 511, .shared_per_row = 40};
+    default:
+      break;
+  }
+  return c.seed % 2 == 0 ? Magnitudes{.data = 4097, .dy_only = 4097} : Magnitudes{.dy_shared = 31};
+}
+
+/// The keys that the mask keeps for query i of sequence b end at i + this, or earlier.
+std::int64_t highest_diagonal(const Op::Problem& p, std::int64_t b) {
+  const std::int64_t last = std::max<std::int64_t>(p.length_kv(b) - 1, 0);
+  const std::int64_t corner = p.length_kv(b) - p.length_q(b);
+  const std::int64_t next =
+      corner + std::clamp<std::int64_t>(p.next_tokens, -p.seq_kv, p.seq_kv + p.seq_q);
+  if (p.atten_mask == spec::MaskShape::absent) return last;
+  switch (p.sparse_mode) {
+    case 2:
+      return std::min<std::int64_t>(0, last);
+    case 3:
+      return std::min(corner, last);
+    case 4:
+      return std::min(next, last);
+    case 8:
+      return std::min(std::max<std::int64_t>(next, 0), last);
+    default:
+      return last;
+  }
+}
+
+/// Whether no kept key lies behind its query, so that distances are differences.
+bool looks_back(const Op::Problem& p) {
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    const std::int64_t diagonal = highest_diagonal(p, b);
+    if (p.length_q(b) > 0 && diagonal > centre_of(p, b, 0)) return false;
+  }
+  return true;
+}
+
+/// To oppose a slope wants exact products, and room for the digits of all positions.
+BiasForm form_of(const Case<Op>& c, const spec::NumericsProfile& n, const Scale& scale) {
+  constexpr std::int64_t roomy = 24, longest = 65536, longest_steep = 4096;
+  constexpr double gentlest = 4, steepest = 256;
+  const Op::Problem& p = c.problem;
+  if (p.pse_shift == spec::PseShape::absent) return BiasForm::none;
+  if (p.pse_type < 2) return BiasForm::flags;
+  const bool exact_products = bits_of(n.store_s) == 24 && n.accumulator != spec::Accumulator::fp16;
+  const std::int64_t reach =
+      std::max({p.seq_kv, std::abs(centre_of(p, 0, 0)), std::abs(centre_of(p, 0, p.seq_q))});
+  if (p.pse_type == 3 || !exact_products || p.head_dim + p.head_dim_rope < roomy || c.seed % 8 == 0)
+    return BiasForm::nearest;
+  const double unit = p.dtype == spec::DType::fp16
+                          ? std::ldexp(static_cast<double>(reach), scale.shift) / largest_fp16
+                          : 0.0;
+  if (looks_back(p) && reach <= longest && gentlest * unit <= 1) return BiasForm::cancelled;
+  return reach <= longest_steep && steepest * unit <= 1 ? BiasForm::halved : BiasForm::nearest;
+}
+
+/// Channels that raise scores: a position needs several, flags and offsets one.
+std::int64_t lifts_of(const Plan& plan) {
+  const std::int64_t width = plan.width();
+  if (plan.bias == BiasForm::none) return plan.offsets && width >= plan.code_bits + 5 ? 1 : 0;
+  if (plan.bias == BiasForm::flags) return width >= 4 ? 1 : 0;
+  return width >= 8 ? 3 : width >= 2 ? 1 : 0;
+}
+
+/// Codes that tell all keys apart, as far as the channels leave room beside the constant one,
+/// `taken` ones and some data.
+std::int64_t code_bits_of(const Plan& plan, std::int64_t taken) {
+  const std::int64_t width = plan.width(),
+                     wanted = bit_length(std::max<std::int64_t>(plan.problem.seq_kv, 1) - 1);
+  const auto few = static_cast<std::int64_t>(width > 2 && plan.seed % 2 == 0 ? 1 : 0);
+  const std::int64_t data = width < 6 ? few : std::max<std::int64_t>(2, width / 4);
+  return std::max<std::int64_t>(std::min(wanted, width - 1 - data - taken), 0);
+}
+
+void lay_out_channels(Plan& plan) {
+  constexpr std::int64_t digit_bits = 4;
+  if (plan.bias >= BiasForm::halved)
+    plan.positions = (bit_length(plan.problem.seq_kv - 1) + digit_bits - 1) / digit_bits;
+  if (plan.bias != BiasForm::none) plan.lifts = lifts_of(plan);
+  // Of roots, 0 and 1 alone are integers in a row: with their parity opposed, neighbours score
+  // alike.
+  constexpr std::int64_t roomy = 16;
+  const bool exact_scores = bits_of(plan.numerics.store_s) == 24;
+  if (plan.bias == BiasForm::nearest && plan.problem.pse_type == 3 && exact_scores &&
+      plan.width() >= roomy)
+    plan.parities = 1;
+  plan.code_bits = code_bits_of(plan, plan.lifts + plan.positions + plan.parities);
+  if (plan.bias == BiasForm::none) plan.lifts = lifts_of(plan);
+}
+
+}  // namespace
+
+Plan plan_of(const Case<Op>& c, const spec::NumericsProfile& n) {
+  require_lattice(c, n);
+  const bool a2 = c.track == Track::a2, staged = bits_of(n.stage) < 24;
+  Plan plan{.problem = c.problem,
+            .numerics = n,
+            .seed = c.seed,
+            .scale = scale_of(c.problem),
+            .magnitudes = magnitudes_of(c),
+            .shared_channels = shared_channels(c)};
+  plan.bias = form_of(c, n, plan.scale);
+  plan.drop_shift = drop_shift_of(c.problem);
+  plan.rope_carries = c.problem.head_dim_rope > 0 && c.seed % 2 == 0;
+  plan.staged_rounding = a2 && staged;
+  plan.odd_dy = a2 && bits_of(c.problem.dtype) < 24;
+  plan.unique_staging = n.lse_form || n.round_stage == spec::Rounding::unknown;
+  plan.offsets = !a2 && absorbs_errors(n);
+  plan.sum_bits = n.accumulator == spec::Accumulator::fp16 ? 11 : 24;
+  plan.paired = plan.sum_bits == 24 && plan.magnitudes.data < 128 && plan.bias < BiasForm::nearest;
+  lay_out_channels(plan);
+  plan.operand_bits = std::min(bits_of(c.problem.dtype), bits_of(n.stage));
+  if (c.problem.dtype == spec::DType::fp32 || (a2 && !staged))
+    plan.operand_bits = std::min(bits_of(n.stage), product_bits(n.product));
+  const std::int64_t widest = (std::int64_t{1} << product_bits(n.product)) - 1;
+  plan.magnitudes.data = std::min(plan.magnitudes.data, widest);
+  plan.magnitudes.dy_only = std::min(plan.magnitudes.dy_only, widest);
+  plan.shifts_output =
+      n.delta == spec::Origin::given && n.stats == spec::Origin::given && c.seed / 2 % 2 == 0;
+  return plan;
+}
+
+int query_exponent(const Scale& scale) { return std::min(0, scale.shift - 3); }
+
+std::int64_t dy_budget(const Plan& plan, int k) {
+  // |dS| 4^k <= 2^(k+1) sum|dy| must fit the staged operand, the scale's factor included.
+  const auto& n = plan.numerics;
+  const std::int64_t budget =
+      plan.staged_rounding
+          ? std::int64_t{1} << std::min(bits_of(n.store_dp), 20)
+          : (std::int64_t{1} << (std::min(plan.operand_bits, 20) - k - 1)) / plan.scale.factor;
+  if (plan.drop_shift == 0 || !has_fp16(plan)) return budget;
+  // Dropout multiplies dP and dS, which fp16 holds up to 65504.
+  return std::min(budget, std::int64_t{1} << (14 - plan.drop_shift));
+}
+
+bool has_fp16(const Plan& plan) {
+  const auto& n = plan.numerics;
+  return plan.problem.dtype == spec::DType::fp16 || n.stage == spec::DType::fp16 ||
+         n.store_dp == spec::DType::fp16;
+}
+
+std::int64_t centre_of(const Op::Problem& p, std::int64_t b, std::int64_t i) {
+  const bool counts = !p.q_start_idx.empty() && !p.kv_start_idx.empty();
+  // Sparse mode 8 of packed sequences starts the first one elsewhere, not the others.
+  const bool first_only = p.input_layout == spec::Layout::tnd && p.sparse_mode == 8;
+  if (!counts || (first_only && b > 0)) return i;
+  return i + p.q_start_idx[0] - p.kv_start_idx[0];
+}
+
+}  // namespace assay::conformance::lattice
+
+namespace assay::conformance {
+
+double lattice_scale(const spec::FlashAttentionScoreGrad::Problem& problem, std::uint64_t seed) {
+  lattice::Draws draws(stream(seed, Stream::sampling), 0x5ca1e);
+  const std::int64_t width = problem.head_dim + problem.head_dim_rope;
+  const int customary = (lattice::bit_length(width) - 1) / 2;
+  const auto sign = static_cast<double>(draws.one_in(4) ? -1 : 1);
+  if (draws.one_in(4)) return sign * std::ldexp(3.0, -customary - 2);
+  const int step = draws.one_in(2) ? 1 : -1;
+  double scale = sign * std::ldexp(1.0, -customary - (draws.one_in(2) ? 0 : step));
+  while (lattice::is_customary(scale, problem)) scale /= 2;
+  return scale;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "attention/exact/group.hpp"
+
+namespace assay::conformance::lattice {
+
+/// Which sum cannot be exact.
+enum class Sum : std::uint8_t { score, row_term, dscore, dq, dk, dv };
+
+struct Excess {
+  Sum sum;
+  std::string text;  ///< a sentence: where, how long, the limit
+};
+
+/// The exact gradients of one group, rows x width or dim each; dq and dk have their rope part
+/// behind every row.
+struct Gradients {
+  std::vector<Dyadic> dq, dk, dv;
+};
+
+class Total;
+
+/// The exact sums of one group, and the proof that no accumulator rounds them in any order.
+///
+/// If all summands are multiples of g and sum |summand| <= 2^bits g, every partial sum is exact.
+class Sums {
+ public:
+  Sums(const Plan& plan, const Group& group);
+
+  /// The first bound that does not hold: scores, row terms, dS, then every element of dq, dk and
+  /// dv, judged or not.
+  std::optional<Excess> excess() const;
+  /// Heads slowest in dq.
+  Gradients gradients(std::span<const std::int64_t> query_rows,
+                      std::span<const std::int64_t> key_rows) const;
+
+ private:
+  struct Pair {
+    std::int64_t row;
+    std::size_t member;
+  };
+  std::span<const Pair> pairs_of(std::int64_t j) const;
+  std::optional<Excess> row_excess() const;
+  std::optional<Excess> gradient_excess() const;
+  std::optional<Excess> total_excess(Sum sum, std::int64_t row, std::span<const Total> totals,
+                                     int exponent) const;
+  int dq_exponent(std::int64_t r) const;
+  int dk_exponent() const;
+  int dv_exponent() const;
+  void sum_dq(std::int64_t r, std::span<Total> totals) const;
+  void sum_dk(std::int64_t j, std::span<Total> totals) const;
+  void sum_dv(std::int64_t j, std::span<Total> totals) const;
+
+  const Plan* plan_;
+  const Group* group_;
+  std::vector<std::size_t> begin_;  ///< of every key in pairs_
+  std::vector<Pair> pairs_;         ///< live rows by key
+};
+
+}  // namespace assay::conformance::lattice

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "assay/conformance/case/case.hpp"
+#include "attention/exact/group.hpp"
+
+namespace assay::conformance::lattice {
+
+/// The input tensors of a lattice, written group by group. Every number must be one of the element
+/// type. Errors: NoLattice for others.
+class Writer {
+ public:
+  Writer(const Case<Op>& c, const Plan& plan, const Sides& sides);
+
+  void write(const Group& group);
+  /// The tensors; the mask is not among them.
+  Op::Inputs take() && { return std::move(inputs_); }
+
+ private:
+  struct Place {
+    std::int64_t b, n, s;
+  };
+  /// A tensor and where its rows lie.
+  struct Target {
+    spec::Tensor* tensor;
+    spec::HeadIndex index;
+  };
+  Target target(spec::Tensor& tensor, const spec::Extents& extents) const;
+  static void write_row(const Target& target, const Place& place, std::span<const std::int32_t> row,
+                        double unit);
+  void write_split(const Target& main, std::size_t rope, const Place& place,
+                   std::span<const std::int32_t> row, double unit);
+  void write_statistics(const Place& place, const Choice& choice);
+  void write_output(const Place& place, const Row& row, const Matrix& value);
+  std::int64_t statistics_element(const spec::Tensor& tensor, const Place& place) const;
+
+  const Plan* plan_;
+  std::uint64_t seed_;
+  const Dropout* dropout_;
+  double query_unit_, kept_factor_;
+  Op::Inputs inputs_;
+  spec::Extents queries_;
+  Target query_, key_, value_, dy_, output_;
+  std::vector<Target> rope_;  ///< query's and key's, if there are any
+};
+
+}  // namespace assay::conformance::lattice

@@ -1,0 +1,107 @@
+#include "attention/profiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+
+namespace assay::conformance {
+namespace flash {
+namespace {
+
+bool is_query(const Place& p) { return p.is(Stream::query) || p.is(Stream::query_rope); }
+bool is_key(const Place& p) { return p.is(Stream::key) || p.is(Stream::key_rope); }
+
+double large_exponent(const Place& p) {
+  // Scores stay ordinary: query and key carry opposite exponents, and their bias is not enlarged.
+  if (is_query(p)) return p.normal() * (p.half() ? 0x1p3 : 0x1p30);
+  if (is_key(p)) return p.normal() * (p.half() ? 0x1p-3 : 0x1p-30);
+  if (p.is(Stream::pse)) return p.normal();
+  return p.normal() * (p.half() ? 0x1p3 : 0x1p20);
+}
+
+constexpr std::int64_t overflowing_row = 300, overflow_period = 512;
+
+double overflow_fp16(const Place& p) {
+  const bool overflows = p.s % overflow_period == overflowing_row;
+  if (overflows && is_query(p)) return 4 * p.normal();
+  if (overflows && p.is(Stream::dy)) return std::clamp(0x1p14 * p.normal(), -65504.0, 65504.0);
+  return p.is(Stream::value) ? 4 * p.normal() : p.normal();
+}
+
+struct Profile {
+  std::string_view name, sentence;
+  ProfileValue value;
+};
+
+constexpr std::string_view foreign_statistics = "foreign_statistics";
+
+constexpr Profile profile_list[] = {
+    {"normal", "every element is close to normal with deviation 1", profile::normal},
+    {"peaked", "query and key are four times as large: softmax is near one-hot",
+     [](const Place& p) { return p.normal() * (is_query(p) || is_key(p) ? 4 : 1); }},
+    {"cancelling", "rows of value differ by 2^-5 of their size: dP is close to the row term",
+     [](const Place& p) {
+       return p.is(Stream::value) ? p.head_normal() + 0x1p-5 * p.normal() : p.normal();
+     }},
+    {"all_positive", "every element is uniform in [0, 1): no sum cancels", profile::all_positive},
+    {"offset", "every element has mean 3 and deviation 1/2", profile::offset},
+    {"equal_values", "the rows of value of a head are equal: dP equals the row term",
+     [](const Place& p) { return p.is(Stream::value) ? p.head_normal() : p.normal(); }},
+    {"outliers", "one element in 128 is sixteen times as large", profile::outliers},
+    {"subnormal_fp16", "dy is 2^-11 as large: staged dS lies in the subnormal range of fp16",
+     [](const Place& p) { return p.normal() * (p.is(Stream::dy) ? 0x1p-11 : 1); }},
+    {"large_exponent",
+     "value and dy are 2^20 (fp16: 2^3) times as large, query 2^30 (2^3), key as much smaller",
+     large_exponent},
+    {"tiny_dy", "dy is 2^-40 (fp16: 2^-6) as large", profile::tiny_dy},
+    {"huge_dy", "dy is 2^40 (fp16: 2^4) times as large", profile::huge_dy},
+    {"sparse_dy", "three rows of dy in four are zero, as where few tokens have a loss",
+     profile::sparse_dy},
+    {foreign_statistics,
+     "softmax_sum is up to 2^47 (fp16: 2^3) times that of the data, by rows: taken as given it "
+     "makes "
+     "P as much smaller",
+     profile::normal},
+    {"overflow_fp16", "one row in 512 has dS beyond the largest fp16 number", overflow_fp16},
+};
+
+}  // namespace
+
+ProfileValue profile_value(const std::string& name) {
+  for (const Profile& profile : profile_list)
+    if (profile.name == name) return profile.value;
+  throw std::invalid_argument("no input profile '" + name + "'");
+}
+
+void disturb_statistics(const std::string& profile, spec::DType dtype, const spec::Extents& queries,
+                        std::vector<double>& softmax_sum) {
+  if (profile != foreign_statistics) return;
+  const std::int64_t powers = dtype == spec::DType::fp16 ? 4 : 48;
+  for (std::size_t row = 0; row < softmax_sum.size(); ++row) {
+    const std::int64_t s = queries.position(static_cast<std::int64_t>(row)).s;
+    if (softmax_sum[row] < 0x1p60)
+      softmax_sum[row] = std::ldexp(softmax_sum[row], static_cast<int>(s % powers));
+  }
+}
+
+}  // namespace flash
+
+template <>
+std::span<const InputProfile> profiles<spec::FlashAttentionScoreGrad>() {
+  static const auto named = [] {
+    std::vector<InputProfile> entries;
+    for (const auto& profile : flash::profile_list)
+      entries.push_back({profile.name, profile.sentence});
+    return entries;
+  }();
+  return named;
+}
+
+template <>
+std::vector<PatternNames> pattern_names<spec::FlashAttentionScoreGrad>() {
+  return {{"mask", mask_patterns()}, {"drop", drop_patterns()}};
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "assay/conformance/inputs/random.hpp"
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+
+namespace assay::conformance::flash {
+
+/// softmax_max and softmax_sum of a row.
+struct RowStatistics {
+  double max, sum;
+};
+
+/// Of a row without kept key.
+inline constexpr RowStatistics dead_statistics = {-std::numeric_limits<float>::max(),
+                                                  std::numeric_limits<float>::max()};
+
+/// What the rows of sequence b hold where no key is kept. Where the sequence has no key at all the
+/// documents' software writes 0 and 0 (TND-6 of the conventions): seeds draw either kind.
+inline RowStatistics dead_statistics_of(const spec::FlashAttentionScoreGrad::Problem& problem,
+                                        std::int64_t b, std::uint64_t seed) {
+  const bool is_keyless = problem.input_layout == spec::Layout::tnd && problem.length_kv(b) == 0;
+  const Random random = stream(seed, Stream::statistics);
+  if (is_keyless && random.integer(static_cast<std::uint64_t>(b), 0, 1) == 0) return {0, 0};
+  return dead_statistics;
+}
+
+}  // namespace assay::conformance::flash

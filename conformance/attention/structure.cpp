@@ -1,0 +1,123 @@
+#include "attention/structure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/parallel.hpp"
+#include "judge/structure.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// One output tensor with everything that its checks need.
+struct Checked {
+  const char* name;
+  const spec::Tensor& tensor;
+  spec::Extents extents;
+  const std::vector<std::uint8_t>& due_zero;
+  bool staging_may_overflow;  ///< then only the judged rows tell where infinities are due
+};
+
+/// unit_floor(row, d): |x| that no correct kernel exceeds when every P is 1.
+template <class UnitFloor>
+void check_values(const Checked& c, const Op::Problem& p, const Arithmetic& arithmetic,
+                  UnitFloor&& unit_floor, std::vector<Finding>& findings) {
+  const spec::HeadView view(c.tensor, p.input_layout, c.extents);
+  StructureFindings nonzero(c.name, "is not zero where no key takes part", findings);
+  StructureFindings infinite(c.name, "is not finite although nothing can overflow", findings);
+  const double threshold = overflow_threshold(arithmetic.io);
+  for (std::int64_t b = 0; b < c.extents.batch; ++b)
+    for (std::int64_t n = 0; n < c.extents.heads; ++n)
+      for (std::int64_t s = 0; s < c.extents.length(b); ++s) {
+        const bool zero = c.due_zero[at(c.extents.row(b, n, s))] != 0;
+        for (std::int64_t d = 0; d < c.extents.dim; ++d) {
+          const double x = view(b, n, s, d);
+          if (!zero && std::isfinite(x)) continue;
+          const double limit = unit_floor(spec::RowPosition{b, n, s}, d);
+          const Finding place{
+              .b = b, .n = n, .s = s, .d = d, .actual = x, .tolerance = arithmetic.phi * limit};
+          if (zero && !(std::abs(x) <= arithmetic.phi * limit)) nonzero.add(place);
+          if (!zero && !c.staging_may_overflow && 2 * limit < threshold) infinite.add(place);
+        }
+      }
+}
+
+}  // namespace
+
+DueZeros due_zeros(const Dense& dense) {
+  const Op::Problem& p = dense.problem;
+  DueZeros zeros;
+  zeros.query_row.assign(at(dense.queries.rows()), 0);
+  zeros.key_row.assign(at(dense.keys.rows()), 0);
+  const double dead = -static_cast<double>(std::numeric_limits<float>::max());
+  parallel_for(p.batch * p.heads_kv, [&](std::int64_t head) {
+    const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
+    for (std::int64_t n = kv * p.group(); n < (kv + 1) * p.group(); ++n)
+      for (std::int64_t i = 0; i < p.length_q(b); ++i) {
+        const std::int64_t row = dense.queries.row(b, n, i);
+        zeros.query_row[at(row)] = dense.softmax_max(row) == dead || p.length_kv(b) == 0 ? 1 : 0;
+      }
+    const auto attended = [&](std::int64_t j) {
+      const reference::QueryRange queries = dense.attendance->queries(b, j);
+      for (std::int64_t n = kv * p.group(); n < (kv + 1) * p.group(); ++n)
+        for (std::int64_t i = queries.last; i-- > queries.first;)
+          if (zeros.query_row[at(dense.queries.row(b, n, i))] == 0 &&
+              dense.attendance->times(b, n, i, j) != 0)
+            return true;
+      return false;
+    };
+    for (std::int64_t j = 0; j < p.length_kv(b); ++j)
+      zeros.key_row[at(dense.keys.row(b, kv, j))] = attended(j) ? 0 : 1;
+  });
+  return zeros;
+}
+
+std::vector<Finding> check_structure(const Case<Op>& c, const Dense& dense,
+                                     const Arithmetic& arithmetic, const Op::Outputs& outputs) {
+  const Op::Problem& p = c.problem;
+  const Op::Outputs poisoned = make_outputs(c);
+  const DueZeros zeros = due_zeros(dense);
+  const Floor floor = floor_of(dense);
+  const double largest_staged =
+      floor.query_row.empty() ? 0
+                              : *std::max_element(floor.query_row.begin(), floor.query_row.end());
+  const bool staging_overflows = arithmetic.profile.stage == spec::DType::fp16 &&
+                                 2 * largest_staged >= overflow_threshold(spec::DType::fp16);
+  std::vector<Finding> findings;
+  const auto check = [&](const char* name, const spec::Tensor& tensor, const spec::Tensor& poison,
+                         const spec::Extents& extents, const std::vector<std::uint8_t>& due,
+                         auto&& unit_floor) {
+    check_storage(name, tensor, poison, findings);
+    const Checked checked{name, tensor, extents, due, staging_overflows};
+    check_values(checked, p, arithmetic, unit_floor, findings);
+  };
+  const auto of_query = [&](std::int64_t first) {
+    return [&, first](const spec::RowPosition& row, std::int64_t d) {
+      return floor.dq(dense, row, first + d);
+    };
+  };
+  const auto of_key = [&](const std::vector<double>& sums, std::int64_t width, std::int64_t first) {
+    return [&, width, first](const spec::RowPosition& row, std::int64_t d) {
+      // A key that no query can attend to has no residues.
+      if (dense.attendance->entries_of_key(row) == 0) return 0.0;
+      return sums[at((row.b * p.heads_kv + row.n) * width + first + d)];
+    };
+  };
+  check("dq", outputs.dq, poisoned.dq, query_extents(p), zeros.query_row, of_query(0));
+  check("dk", outputs.dk, poisoned.dk, key_extents(p), zeros.key_row,
+        of_key(floor.dk, dense.width(), 0));
+  check("dv", outputs.dv, poisoned.dv, value_extents(p), zeros.key_row,
+        of_key(floor.dv, p.head_dim_v, 0));
+  if (p.head_dim_rope == 0) return findings;
+  check("dq_rope", outputs.dq_rope.value(), poisoned.dq_rope.value(), query_rope_extents(p),
+        zeros.query_row, of_query(p.head_dim));
+  check("dk_rope", outputs.dk_rope.value(), poisoned.dk_rope.value(), key_rope_extents(p),
+        zeros.key_row, of_key(floor.dk, dense.width(), p.head_dim));
+  return findings;
+}
+
+}  // namespace assay::conformance::flash

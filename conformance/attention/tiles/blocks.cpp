@@ -1,0 +1,225 @@
+#include "attention/tiles/blocks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "attention/bound/sums.hpp"
+#include "attention/tiles/errors.hpp"
+
+namespace assay::conformance::tiles {
+namespace {
+
+using flash::at;
+using flash::Dense;
+using flash::square;
+
+/// Keys and values of a tile, transposed.
+struct Panel {
+  std::vector<Line> key, value;
+  KeyNorms norms;
+};
+
+/// The pass over the pairs of one kv head with some of its query tiles.
+class Chunk {
+ public:
+  Chunk(const Dense& dense, const Arithmetic& arithmetic, const flash::AllRowTerms& rows,
+        const RowSigns& signs, const RowSigns& key_signs, std::vector<QueryTile>& queries,
+        std::vector<KeyTile>& keys)
+      : dense_(dense),
+        n_(arithmetic),
+        rows_(rows),
+        signs_(signs),
+        key_signs_(key_signs),
+        queries_(queries),
+        keys_(keys) {}
+
+  void sum() {
+    for (KeyTile& keys : keys_) {
+      bool packed = false;
+      for (QueryTile& queries : queries_) {
+        if ((!keys.wanted && !queries.wanted) || !meet(queries, keys.tile)) continue;
+        if (!std::exchange(packed, true)) pack(keys.tile);
+        add_block(queries, keys);
+      }
+    }
+  }
+
+ private:
+  static bool meet(const QueryTile& queries, const Tile& keys) {
+    return std::ranges::any_of(queries.ranges, [&](const reference::KeyRange& range) {
+      return range.first < keys.first + keys.count && range.last > keys.first;
+    });
+  }
+
+  void pack(const Tile& tile) {
+    key_numbers_ = flash::ascending(tile.first, tile.first + tile.count);
+    panel_.norms = {};
+    signs_of_keys_.fill(0);
+    panel_.key.assign(at(dense_.width()), Line{});
+    panel_.value.assign(at(dense_.problem.head_dim_v), Line{});
+    for (std::int64_t c = 0; c < tile.count; ++c) {
+      const double* k = dense_.key(tile.b, tile.n, tile.first + c);
+      const double* v = dense_.value(tile.b, tile.n, tile.first + c);
+      for (std::size_t d = 0; d < panel_.key.size(); ++d) {
+        panel_.key[d][at(c)] = k[d];
+        panel_.norms.key_most = std::max(panel_.norms.key_most, std::abs(k[d]));
+      }
+      for (std::size_t d = 0; d < panel_.value.size(); ++d) panel_.value[d][at(c)] = v[d];
+      panel_.norms.key =
+          std::max(panel_.norms.key, std::sqrt(flash::norm_squared(k, dense_.width())));
+      panel_.norms.value = std::max(panel_.norms.value,
+                                    std::sqrt(flash::norm_squared(v, dense_.problem.head_dim_v)));
+      signs_of_keys_[at(c)] = key_signs_(dense_.keys.row(tile.b, tile.n, tile.first + c));
+    }
+  }
+
+  void add_block(QueryTile& queries, KeyTile& keys) {
+    const auto& [b, n, first, count] = queries.tile;
+    std::vector<std::int64_t> attending;
+    std::vector<const double*> query_rows, dy_rows;
+    std::array<std::uint8_t, static_cast<std::size_t>(tile_rows)> times{};
+    for (std::int64_t r = 0; r < count; ++r) {
+      if (!rows_.rows[at(dense_.queries.row(b, n, first + r))].live ||
+          !dense_.attendance->count({b, n, first + r}, key_numbers_,
+                                    std::span(times).first(key_numbers_.size())))
+        continue;
+      Line& of_row = times_[attending.size()];
+      of_row.fill(0);
+      std::copy_n(times.begin(), key_numbers_.size(), of_row.begin());
+      attending.push_back(r);
+      query_rows.push_back(dense_.query(b, n, first + r));
+      dy_rows.push_back(dense_.dy(b, n, first + r));
+    }
+    if (attending.empty()) return;
+    multiply(query_rows, panel_.key.data(), dense_.width(), score_.data());
+    multiply(dy_rows, panel_.value.data(), dense_.problem.head_dim_v, dprob_.data());
+    columns_ = {};
+    for (std::size_t k = 0; k < attending.size(); ++k) add_query(queries, keys, attending[k], k);
+    for (std::size_t c = 0; c < key_numbers_.size(); ++c)
+      queries.sums.add({.value = dense_.scale * columns_.value[c],
+                        .magnitude = std::abs(dense_.scale) * columns_.magnitude[c],
+                        .rigorous = std::abs(dense_.scale) * columns_.rigorous[c],
+                        .squares = square(dense_.scale) * columns_.squares[c],
+                        .linear = std::abs(dense_.scale) * columns_.linear[c]},
+                       dense_.key(b, keys.tile.n, key_numbers_[c]));
+  }
+
+  /// Turns the products of line k into exponents, and returns the largest |bias|.
+  double add_features(const spec::RowPosition& query, std::size_t k) {
+    for (double& score : score_[k]) score *= dense_.scale;
+    kappa_.fill(1);
+    double most = 0;
+    for (std::size_t c = 0; c < key_numbers_.size(); ++c) {
+      if (pairs_.times[c] == 0) continue;
+      if (dense_.position_bias.present()) {
+        const double bias = dense_.bias(query.b, query.n, query.s, key_numbers_[c]);
+        score_[k][c] += bias;
+        most = std::max(most, std::abs(bias));
+      }
+      if (dense_.problem.has_dropout())
+        kappa_[c] = dense_.kappa(query.b, query.n, query.s, key_numbers_[c]);
+    }
+    return most;
+  }
+
+  /// Adds the pairs of the query r of its tile, whose products lie in line k.
+  void add_query(QueryTile& queries, KeyTile& keys, std::int64_t r, std::size_t k) {
+    const auto& [b, n, first, count] = queries.tile;
+    const spec::RowPosition query{b, n, first + r};
+    const std::int64_t number = dense_.queries.row(b, n, first + r);
+    const flash::RowTerms& row = rows_.rows[at(number)];
+    const double* q = dense_.query(b, n, first + r);
+    const double* dy = dense_.dy(b, n, first + r);
+    pairs_.times = times_[k];
+    panel_.norms.bias = add_features(query, k);
+    fill_pairs({.exponent = score_[k],
+                .dprob = dprob_[k],
+                .kappa = kappa_,
+                .softmax_max = row.softmax_max,
+                .softmax_sum = row.softmax_sum,
+                .delta = row.delta},
+               pairs_);
+    const RowNorms& norms = queries.norms[at(r)];
+    const PairErrors errors = pair_errors(dense_, n_, row, norms.query, norms.dy, panel_.norms);
+    const RowSums sums = row_sums(pairs_, signs_of_keys_);
+    add_columns(pairs_, signs_(number), {errors.rigorous, errors.squares, errors.linear}, columns_);
+    SharedByRow& shared = queries.rows[at(r)];
+    shared.prob +=
+        panel_.norms.key_most * ((1 + errors.prob.prob) * sums.prob + errors.prob.one * sums.times);
+    shared.dscore += panel_.norms.key_most * sums.dscore;
+    shared.size += sums.dscore;
+    add_to_keys(keys, row, errors, sums, q, dy);
+    mark_overflow(queries, keys, errors, sums);
+  }
+
+  void add_to_keys(KeyTile& keys, const flash::RowTerms& row, const PairErrors& e, const RowSums& s,
+                   const double* q, const double* dy) {
+    const auto linear = [](const Linear& c, double prob, double dscore, double one) {
+      return c.prob * prob + c.dscore * dscore + c.one * one;
+    };
+    const double scale = std::abs(dense_.scale);
+    // What the query's row shares is one error for all keys of the tile.
+    const double shared = square(row.zeta_ind * s.dscore) + square(row.omega_ind * s.prob);
+    keys.key.add(
+        {.value = dense_.scale * s.signed_dscore,
+         .magnitude = scale * s.dscore,
+         .rigorous = scale * linear(e.rigorous, s.prob, s.dscore, s.times),
+         .squares = square(scale) *
+                    (linear(e.squares, s.prob_squared, s.dscore_squared, s.times_squared) + shared),
+         .linear = scale * (linear(e.linear, s.prob, s.dscore, s.times) + row.zeta_com * s.dscore +
+                            row.omega_com * s.prob)},
+        q);
+    keys.value.add({.value = s.signed_value,
+                    .magnitude = s.value,
+                    .rigorous = linear(e.value_rigorous, s.value, 0, s.times),
+                    .squares = linear(e.value_squares, s.value_squared, 0, s.times_squared) +
+                               square(row.zeta_ind * s.value),
+                    .linear = linear(e.value_linear, s.value, 0, s.times)},
+                   dy);
+  }
+
+  /// A staged value of fp16 that may overflow leaves nothing to be said of its tiles.
+  void mark_overflow(QueryTile& queries, KeyTile& keys, const PairErrors& e,
+                     const RowSums& s) const {
+    constexpr spec::DType fp16 = spec::DType::fp16;
+    const double dscore =
+        s.most_dscore * (1 + e.dscore.dscore) + e.dscore.prob * s.prob + e.dscore.one * s.times;
+    const double value =
+        s.most_value * (1 + e.prob.prob + 3 * n_.u) + dense_.largest_kappa * e.prob.one;
+    const bool stages = n_.profile.stage == fp16;
+    const bool overflows = (stages && dscore >= overflow_threshold(fp16)) ||
+                           (n_.profile.store_dp == fp16 && e.dprob >= largest_finite(fp16));
+    queries.sums.exempt |= overflows;
+    keys.key.exempt |= overflows;
+    keys.value.exempt |= stages && value >= overflow_threshold(fp16);
+  }
+
+  const Dense& dense_;
+  const Arithmetic& n_;
+  const flash::AllRowTerms& rows_;
+  RowSigns signs_, key_signs_;
+  std::vector<QueryTile>& queries_;
+  std::vector<KeyTile>& keys_;
+
+  std::vector<std::int64_t> key_numbers_;
+  Panel panel_;
+  Line signs_of_keys_{}, kappa_{};
+  std::array<Line, static_cast<std::size_t>(tile_rows)> times_{}, score_{}, dprob_{};
+  Pairs pairs_{};
+  ColumnSums columns_;
+};
+
+}  // namespace
+
+void add_blocks(const Dense& dense, const Arithmetic& arithmetic, const flash::AllRowTerms& rows,
+                const RowSigns& query_signs, const RowSigns& key_signs,
+                std::vector<QueryTile>& queries, std::vector<KeyTile>& keys) {
+  // Too large for a stack.
+  std::make_unique<Chunk>(dense, arithmetic, rows, query_signs, key_signs, queries, keys)->sum();
+}
+
+}  // namespace assay::conformance::tiles

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "assay/reference/mask.hpp"
+#include "attention/bound/row_terms.hpp"
+#include "attention/bound/sums.hpp"
+#include "attention/tiles/block_loops.hpp"
+#include "judge/tile_sums.hpp"
+
+/// Blocks of pairs: the queries of a tile with the keys of a tile.
+namespace assay::conformance::tiles {
+
+inline constexpr std::int64_t streams = 5;
+
+/// Five streams of channels, in the order of `RowFactors`.
+struct Sums {
+  explicit Sums(std::int64_t width) : channels(width), values(flash::at(streams * width), 0.0) {}
+  void add(const RowFactors& factors, const double* x) {
+    add_row(factors, x, channels, values.data());
+  }
+  void add(const Sums& other) {
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];
+    exempt |= other.exempt;
+  }
+  RowFactors of(std::int64_t d) const {
+    const auto stream = [&](std::int64_t which) { return values[flash::at(which * channels + d)]; };
+    return {stream(0), stream(1), stream(2), stream(3), stream(4)};
+  }
+
+  std::int64_t channels;
+  std::vector<double> values;
+  bool exempt = false;
+};
+
+/// What the rows of a query tile share with all their pairs: it is added to the tile's sums once.
+struct SharedByRow {
+  double prob = 0,
+         dscore = 0;  ///< sums of P + e_P and of |dS|, times the largest |k_d| of the tile
+  double size = 0;    ///< sum of |dS|
+};
+
+/// Euclidean norms of a row of Q and of dO.
+struct RowNorms {
+  double query, dy;
+};
+
+struct QueryTile {
+  Tile tile;
+  Sums sums;
+  std::vector<SharedByRow> rows;
+  std::vector<RowNorms> norms;
+  std::vector<reference::KeyRange> ranges;
+  bool wanted;
+};
+
+struct KeyTile {
+  Tile tile;
+  Sums key, value;
+  bool wanted;
+};
+
+/// Adds all pairs of the queries with the keys, of one kv head, where one of the two tiles is
+/// wanted. Queries and keys have signs of their own.
+void add_blocks(const flash::Dense& dense, const Arithmetic& arithmetic,
+                const flash::AllRowTerms& rows, const RowSigns& query_signs,
+                const RowSigns& key_signs, std::vector<QueryTile>& queries,
+                std::vector<KeyTile>& keys);
+
+}  // namespace assay::conformance::tiles

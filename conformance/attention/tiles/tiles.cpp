@@ -1,0 +1,283 @@
+#include "attention/tiles/tiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "assay/conformance/parallel.hpp"
+#include "attention/bound/sums.hpp"
+#include "attention/tiles/blocks.hpp"
+
+namespace assay::conformance::tiles {
+namespace {
+
+using flash::at;
+using flash::Dense;
+using flash::Op;
+using flash::square;
+
+constexpr std::int64_t chunks_in_all = 8;
+
+/// What of a tile's sum is no sum over pairs.
+struct Beside {
+  double terms;            ///< length of the last sums
+  double independent = 0;  ///< square of what rows share and other rows do not
+  double shared = 0;       ///< what rows share, at its worst
+  bool scaled = false;     ///< an operand scaled in advance was rounded
+  bool partials = false;   ///< parts of the sums were rounded
+  double operands = 0;     ///< what operands scaled in advance lose where they underflow
+  double heads = 0;        ///< of all rows: the heads that add to them and two more roundings
+  double floor = 0;
+};
+
+/// Makes tolerances from sums. conformance/README.md, "Tile sums".
+class Finisher {
+ public:
+  Finisher(const Arithmetic& n, const TileRequest& request) : n_(n), averages_(request.averages) {}
+
+  void finish(const RowFactors& s, const Beside& beside, TileSums& sums, std::size_t k) const {
+    const bool averages = averages_ && n_.mean_free;
+    const double lambda = sums.lambda, total = s.magnitude + s.rigorous;
+    const double probable =
+        lambda * std::sqrt(s.squares + beside.independent) + s.linear + beside.shared;
+    const double core = averages ? std::min(s.rigorous, probable) : s.rigorous;
+    const double worst_length = beside.terms + 4;
+    const double length = averages && !n_.truncating_sums
+                              ? std::min(worst_length, lambda * std::sqrt(beside.terms) + 4)
+                              : worst_length;
+    const double acc_det = worst_length * n_.u_a * total, acc = length * n_.u_a * total;
+    const double u_o = unit_roundoff(n_.io);
+    const bool narrow = n_.profile.partials != spec::DType::fp32;
+    const auto extra = [&](double inner) {
+      const double part = narrow && s.magnitude > 0
+                              ? u_o * ((beside.partials ? s.magnitude : 0) + 4 * inner) +
+                                    beside.heads * underflow_of(n_.io)
+                              : 0;
+      const double scaled = beside.scaled ? 2 * n_.u_k * s.magnitude : 0;
+      return 2 * n_.u_x * total + scaled + beside.operands + part + beside.floor;
+    };
+    sums.value[k] = s.value;
+    sums.tolerance[k] = core + acc + extra(core + acc);
+    sums.tolerance_det[k] = s.rigorous + acc_det + extra(s.rigorous + acc_det);
+    sums.radius[k] = 0x1p-27 * (s.rigorous + acc_det) + 0x1p-46 * s.magnitude;
+    for (auto* limit : {&sums.tolerance[k], &sums.tolerance_det[k], &sums.radius[k]})
+      if (std::isnan(*limit)) *limit = HUGE_VAL;
+  }
+
+  /// Of |what was written|: 2u of scaling and bias, and a narrow partial sum.
+  double written_share() const {
+    const bool narrow = n_.profile.partials != spec::DType::fp32;
+    return 2 * n_.u + (narrow ? 2 * unit_roundoff(n_.io) : 0);
+  }
+
+ private:
+  const Arithmetic& n_;
+  bool averages_;
+};
+
+/// All tiles of one problem while they are summed.
+class TileEngine {
+ public:
+  TileEngine(const Dense& dense, const Arithmetic& arithmetic, const flash::AllRowTerms& rows,
+             const TileRequest& request)
+      : dense_(dense),
+        n_(arithmetic),
+        rows_(rows),
+        request_(request),
+        finisher_(arithmetic, request),
+        floor_(flash::floor_of(dense)) {
+    make_tiles();
+  }
+
+  std::vector<TileSums> sums() {
+    add_all_pairs();
+    std::vector<TileSums> all;
+    const auto of_queries = flash::parts_of(dense_.problem, "dq");
+    const auto of_keys = flash::parts_of(dense_.problem, "dk");
+    all.push_back(query_tensor(of_queries[0]));
+    all.push_back(key_tensor(of_keys[0], &KeyTile::key));
+    all.push_back(key_tensor({"dv", 0, dense_.problem.head_dim_v}, &KeyTile::value));
+    for (std::size_t rope = 1; rope < of_queries.size(); ++rope) {
+      all.push_back(query_tensor(of_queries[rope]));
+      all.push_back(key_tensor(of_keys[rope], &KeyTile::key));
+    }
+    return all;
+  }
+
+ private:
+  /// Tiles by their kv head: (b, kv).
+  void make_tiles() {
+    const Op::Problem& p = dense_.problem;
+    const auto heads = at(p.batch * p.heads_kv);
+    queries_.resize(heads), keys_.resize(heads);
+    double pairs = 0;
+    for (const Tile& tile : tiles_of(dense_.queries)) {
+      QueryTile queries{tile, Sums(dense_.width()), {}, {}, {}, true};
+      queries.rows.resize(at(tile.count));
+      for (std::int64_t r = 0; r < tile.count; ++r) {
+        const double* query = dense_.query(tile.b, tile.n, tile.first + r);
+        const double* dy = dense_.dy(tile.b, tile.n, tile.first + r);
+        queries.norms.push_back({std::sqrt(flash::norm_squared(query, dense_.width())),
+                                 std::sqrt(flash::norm_squared(dy, p.head_dim_v))});
+        queries.ranges.push_back(p.length_kv(tile.b) > 0
+                                     ? dense_.attendance->range({tile.b, tile.n, tile.first + r})
+                                     : reference::KeyRange{});
+        pairs += static_cast<double>(std::max<std::int64_t>(queries.ranges.back().size(), 0));
+      }
+      queries_[at(tile.b * p.heads_kv + tile.n / p.group())].push_back(std::move(queries));
+    }
+    for (const Tile& tile : tiles_of(dense_.keys))
+      keys_[at(tile.b * p.heads_kv + tile.n)].push_back(
+          {tile, Sums(dense_.width()), Sums(p.head_dim_v), true});
+    leave_out(pairs * static_cast<double>(dense_.width() + p.head_dim_v));
+  }
+
+  /// A tile of queries needs all keys, a tile of keys all queries: with every k-th of both 2/k of
+  /// the pairs are visited.
+  void leave_out(double multiply_adds) {
+    if (multiply_adds <= request_.multiply_adds) return;
+    const auto every =
+        static_cast<std::size_t>(std::ceil(2 * multiply_adds / request_.multiply_adds));
+    std::size_t number = request_.seed % every;
+    for (auto& head : queries_)
+      for (QueryTile& tile : head) tile.wanted = number++ % every == 0;
+    for (auto& head : keys_)
+      for (KeyTile& tile : head) tile.wanted = number++ % every == 0;
+  }
+
+  /// A fixed split, so that the order of additions does not depend on the number of cores.
+  void add_all_pairs() {
+    const auto heads = std::ssize(keys_);
+    const std::int64_t parts =
+        std::max<std::int64_t>(1, chunks_in_all / std::max<std::int64_t>(heads, 1));
+    std::vector<std::vector<KeyTile>> of_parts(at(heads * parts));
+    parallel_for(heads * parts, [&](std::int64_t task) {
+      std::vector<QueryTile>& queries = queries_[at(task / parts)];
+      const auto size = std::ssize(queries);
+      const std::int64_t first = task % parts * size / parts;
+      const std::int64_t last = (task % parts + 1) * size / parts;
+      std::vector<QueryTile> own(std::make_move_iterator(queries.begin() + first),
+                                 std::make_move_iterator(queries.begin() + last));
+      of_parts[at(task)] = keys_[at(task / parts)];
+      add_blocks(dense_, n_, rows_, RowSigns(request_.seed), RowSigns(request_.seed + 1), own,
+                 of_parts[at(task)]);
+      std::move(own.begin(), own.end(), queries.begin() + first);
+    });
+    for (std::int64_t task = 0; task < heads * parts; ++task)
+      for (std::size_t k = 0; k < of_parts[at(task)].size(); ++k) {
+        KeyTile& tile = keys_[at(task / parts)][k];
+        tile.key.add(of_parts[at(task)][k].key);
+        tile.value.add(of_parts[at(task)][k].value);
+      }
+  }
+
+  template <class TileOfSide>
+  TileSums tensor(const flash::Part& part, const spec::Extents& extents, std::uint64_t seed,
+                  const std::vector<std::vector<TileOfSide>>& heads,
+                  std::vector<const TileOfSide*>& wanted) const {
+    TileSums sums{.name = part.name, .extents = extents, .signs = RowSigns(seed)};
+    sums.extents.dim = part.dim;
+    for (const auto& head : heads)
+      for (const TileOfSide& tile : head)
+        if (tile.wanted) wanted.push_back(&tile), sums.tiles.push_back(tile.tile);
+    sums.resize(wanted.size());
+    sums.written_share = finisher_.written_share();
+    sums.lambda = request_.averages ? tile_lambda(std::ssize(wanted) * part.dim) : 0;
+    return sums;
+  }
+
+  TileSums query_tensor(const flash::Part& part) const {
+    std::vector<const QueryTile*> wanted;
+    TileSums sums = tensor(part, dense_.queries, request_.seed, queries_, wanted);
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+      const auto& [tile, of_pairs, rows, norms, ranges, is_wanted] = *wanted[k];
+      sums.exempt[k] = of_pairs.exempt ? 1 : 0;
+      Beside beside = beside_rows(tile, rows);
+      for (std::int64_t d = 0; d < part.dim; ++d) {
+        beside.floor = 0;
+        for (std::int64_t r = 0; r < tile.count; ++r)
+          beside.floor +=
+              n_.phi * floor_.dq(dense_, {tile.b, tile.n, tile.first + r}, part.first + d);
+        finisher_.finish(of_pairs.of(part.first + d), beside, sums, k * at(part.dim) + at(d));
+      }
+    }
+    return sums;
+  }
+
+  /// What the errors of row term and statistics add to the sums of a tile of queries.
+  Beside beside_rows(const Tile& tile, const std::vector<SharedByRow>& rows) const {
+    Beside beside{.terms = static_cast<double>(dense_.attendance->entries_of_query(tile.b)),
+                  .scaled = true};
+    const double scale = std::abs(dense_.scale);
+    for (std::int64_t r = 0; r < tile.count; ++r) {
+      const std::int64_t number = dense_.queries.row(tile.b, tile.n, tile.first + r);
+      const flash::RowTerms& row = rows_.rows[at(number)];
+      const SharedByRow& sums = rows[at(r)];
+      beside.operands += 2 * n_.eta_k * sums.size;
+      beside.heads += sums.prob > 0 ? 2 : 0;
+      beside.independent +=
+          square(scale * row.omega_ind * sums.prob) + square(scale * row.zeta_ind * sums.dscore);
+      beside.shared += scale * (row.omega_com * sums.prob + row.zeta_com * sums.dscore);
+    }
+    return beside;
+  }
+
+  TileSums key_tensor(const flash::Part& part, Sums KeyTile::*member) const {
+    std::vector<const KeyTile*> wanted;
+    TileSums sums = tensor(part, dense_.keys, request_.seed + 1, keys_, wanted);
+    const bool is_value = member == &KeyTile::value;
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+      const Tile& tile = wanted[k]->tile;
+      const Sums& of_pairs = wanted[k]->*member;
+      sums.exempt[k] = of_pairs.exempt ? 1 : 0;
+      Beside beside{.terms = 0, .partials = dense_.problem.group() > 1};
+      std::int64_t attended = 0;
+      for (std::int64_t r = 0; r < tile.count; ++r) {
+        const std::int64_t entries =
+            dense_.attendance->entries_of_key({tile.b, tile.n, tile.first + r});
+        beside.terms = std::max(beside.terms, static_cast<double>(entries));
+        attended += entries > 0 ? 1 : 0;
+      }
+      beside.heads = static_cast<double>(attended * (dense_.problem.group() + 2));
+      const double residues = n_.phi * static_cast<double>(attended);
+      const std::int64_t head = tile.b * dense_.problem.heads_kv + tile.n;
+      for (std::int64_t d = 0; d < part.dim; ++d) {
+        const double unit = is_value ? floor_.dv[at(head * part.dim + d)]
+                                     : floor_.dk[at(head * dense_.width() + part.first + d)];
+        beside.floor = residues * unit;
+        finisher_.finish(of_pairs.of(part.first + d), beside, sums, k * at(part.dim) + at(d));
+      }
+    }
+    return sums;
+  }
+
+  const Dense& dense_;
+  const Arithmetic& n_;
+  const flash::AllRowTerms& rows_;
+  TileRequest request_;
+  Finisher finisher_;
+  flash::Floor floor_;
+  std::vector<std::vector<QueryTile>> queries_;
+  std::vector<std::vector<KeyTile>> keys_;
+};
+
+}  // namespace
+
+std::vector<TileSums> tile_sums(const Dense& dense, const Arithmetic& arithmetic,
+                                const flash::AllRowTerms& rows, const TileRequest& request) {
+  return TileEngine(dense, arithmetic, rows, request).sums();
+}
+
+std::vector<TileSums> tile_sums_beside(const flash::JudgedRows& judged, const Dense& dense,
+                                       const Arithmetic& arithmetic,
+                                       const std::function<const flash::AllRowTerms&()>& row_terms,
+                                       std::uint64_t seed, bool averages) {
+  if (std::ssize(judged.query) == dense.queries.rows() &&
+      std::ssize(judged.key) == dense.keys.rows())
+    return {};
+  return tile_sums(dense, arithmetic, row_terms(),
+                   {.seed = seed, .averages = averages && flash::scores_vary(dense)});
+}
+
+}  // namespace assay::conformance::tiles

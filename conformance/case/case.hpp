@@ -1,0 +1,278 @@
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <set>
+#include <stdexcept>
+#include <system_error>
+#include <type_traits>
+
+#include "assay/conformance/case/case.hpp"
+#include "assay/spec/constraint.hpp"
+#include "case/limits.hpp"
+
+namespace assay::conformance {
+namespace detail {
+
+/// Shortest text that reads back as the same number.
+template <class Number>
+std::string number_text(Number value) {
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
+
+template <class Member>
+std::string text_of(const Member& member) {
+  if constexpr (std::same_as<Member, std::string>)
+    return member;
+  else if constexpr (std::is_enum_v<Member>)
+    return std::string(spec::to_string(member));
+  else if constexpr (std::same_as<Member, std::vector<std::int64_t>>)
+    return list_text(member);
+  else
+    return number_text(member);
+}
+
+/// Longest host array that a replay line may ask for.
+inline constexpr std::int64_t longest_list = 4096;
+
+template <class Number>
+bool parse_whole(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// The words between commas; of an empty text none.
+std::vector<std::string_view> items_of(std::string_view text);
+
+template <class Op>
+FieldRange range_of(std::string_view name) {
+  for (const FieldRange& range : field_ranges(std::type_identity<Op>{}))
+    if (range.name == name) return range;
+  throw std::logic_error("field " + std::string(name) + " has no range");
+}
+
+/// "3,2x512": one number, then 512 twice.
+template <class Op>
+std::vector<std::int64_t> parse_list(std::string_view name, std::string_view text) {
+  const FieldRange range = range_of<Op>(name);
+  std::vector<std::int64_t> values;
+  for (const std::string_view item : items_of(text)) {
+    const std::size_t times = item.find('x');
+    std::int64_t count = 1, value = 0;
+    const bool repeated = times != std::string_view::npos;
+    if ((repeated && !parse_whole(item.substr(0, times), count)) || count < 1 ||
+        count > longest_list - static_cast<std::int64_t>(values.size()) ||
+        !parse_whole(repeated ? item.substr(times + 1) : item, value) || !range.has(value))
+      refuse(name, std::string(text),
+             "up to " + number_text(longest_list) +
+                 " numbers or COUNTxNUMBER between commas, each " + number_text(range.first) +
+                 " to " + number_text(range.last));
+    values.insert(values.end(), static_cast<std::size_t>(count), value);
+  }
+  return values;
+}
+
+template <class Op, class Member>
+void parse_member(std::string_view name, std::string_view text, Member& member) {
+  if constexpr (std::same_as<Member, std::string>) {
+    if (text.empty()) refuse(name, std::string(text), "a word");
+    member = text;
+  } else if constexpr (std::is_enum_v<Member>) {
+    const auto value = spec::spellings_of<Member>.parse(text);
+    if (!value) refuse(name, std::string(text), spec::spellings_of<Member>.choices());
+    member = *value;
+  } else if constexpr (std::same_as<Member, double>) {
+    if (!parse_whole(text, member) || !std::isfinite(member))
+      refuse(name, std::string(text), "a finite number");
+  } else if constexpr (std::same_as<Member, std::uint64_t>) {
+    if (!parse_whole(text, member)) refuse(name, std::string(text), "0 to 18446744073709551615");
+  } else if constexpr (std::same_as<Member, std::vector<std::int64_t>>) {
+    member = parse_list<Op>(name, text);
+  } else {
+    static_assert(std::same_as<Member, std::int64_t>);
+    const FieldRange range = range_of<Op>(name);
+    if (!parse_whole(text, member) || !range.has(member))
+      refuse(name, std::string(text), range.text());
+  }
+}
+
+template <class Op>
+std::string field_names() {
+  std::string joined;
+  const Case<Op> any;
+  visit_case_fields(any, [&](std::string_view name, const auto&, std::string_view) {
+    if (!joined.empty()) joined += ", ";
+    joined += "--" + std::string(name);
+  });
+  return joined;
+}
+
+/// The fields that the words say, not yet whether a call can be made of them.
+template <class Op>
+Case<Op> read_fields(const std::vector<std::string>& words) {
+  Case<Op> c;
+  std::set<std::string, std::less<>> seen;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (!word.starts_with("--") || equals == std::string::npos)
+      throw std::invalid_argument("'" + word + "': accepted: --name=value");
+    const std::string name = word.substr(2, equals - 2), value = word.substr(equals + 1);
+    if (!seen.insert(name).second)
+      throw std::invalid_argument("'" + word + "': --" + name + " is given twice");
+    bool known = false;
+    visit_case_fields(c, [&](std::string_view field, auto& member, std::string_view) {
+      if (field != name) return;
+      parse_member<Op>(field, value, member);
+      known = true;
+    });
+    if (!known)
+      throw std::invalid_argument("'" + word + "': no field " + name + "; there are " +
+                                  field_names<Op>());
+  }
+  settle_extents(c.problem, [&](std::string_view field) { return seen.contains(field); });
+  return c;
+}
+
+/// The words each of which, left out alone, would keep the row unbroken.
+template <class Op>
+std::string culprits(const std::vector<std::string>& words, const spec::Constraint<Op>& row) {
+  std::string found;
+  for (const std::string& word : words) {
+    std::vector<std::string> others = words;
+    std::erase(others, word);
+    try {
+      if (row.holds(call_of(read_fields<Op>(others)))) found += (found.empty() ? "" : " ") + word;
+    } catch (const std::exception&) {
+      continue;  // the others make no call without it
+    }
+  }
+  return found;
+}
+
+/// A call must not break a row; the message tells the first that it breaks, by what, and the
+/// refusal that is due.
+template <class Op>
+void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
+  const auto call = call_of(c);
+  const spec::Constraint<Op>* first = nullptr;
+  std::string others;
+  for (const auto* row : spec::violations(Op::constraints(), call)) {
+    if (!row->binds(c.surface, c.upstream)) continue;
+    if (first == nullptr)
+      first = row;
+    else
+      others += (others.empty() ? "" : ", ") + std::string(row->id);
+  }
+  if (first == nullptr) return;
+  const std::string by = culprits(words, *first);
+  const auto code = static_cast<std::int32_t>(first->status.code);
+  throw std::invalid_argument(
+      "the case breaks " + std::string(first->id) + " (" + std::string(first->statement) + ")" +
+      (by.empty() ? "" : " by " + by) + (others.empty() ? "" : ", and with it " + others) +
+      "; a kernel must refuse it with " +
+      (first->status.any
+           ? "any status but success"
+           : number_text(code) + " " + std::string(spec::to_string(first->status.code))) +
+      "; the call: " + command_line(c));
+}
+
+/// The row of a variant must speak of the call: where an entry point has no room for it, nothing
+/// was asked. Relations make calls of their own.
+template <class Op>
+void require_met(const Case<Op>& c) {
+  if (c.variant.empty()) return;
+  if (c.track == Track::relation) refuse("variant", c.variant, "none with --track=relation");
+  Case<Op> legal = c;
+  legal.violate.clear();
+  const auto call = call_of(legal);
+  const std::string_view id = row_named_in(c.variant);
+  for (const auto& row : Op::constraints())
+    if (row.id == id && !row.applies(call))
+      refuse("variant", c.variant,
+             "where " + std::string(id) + " speaks of the call, as 'assay explain " +
+                 std::string(id) + "' says");
+}
+
+/// What a case breaks on purpose must be broken in its call: a kernel that accepts it would be
+/// accused for nothing.
+template <class Op>
+void require_broken(const Case<Op>& c) {
+  const auto call = call_of(c);
+  const std::string id(row_named_in(c.violate));
+  for (const auto& row : Op::constraints())
+    if (row.id == id && row.holds(call))
+      refuse("violate", c.violate,
+             "where the call breaks " + id + ", as the one that 'assay explain " + id + "' prints");
+}
+
+}  // namespace detail
+
+template <class Op>
+std::vector<std::pair<std::string, std::string>> field_texts(const Case<Op>& c) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  visit_case_fields(c, [&](std::string_view name, const auto& member, std::string_view) {
+    texts.emplace_back(name, detail::text_of(member));
+  });
+  return texts;
+}
+
+template <class Op>
+std::string command_line(const Case<Op>& c) {
+  Case<Op> implied;
+  imply_extents(c.problem, implied.problem);
+  const auto texts = field_texts(c), defaults = field_texts(implied);
+  std::string line(Op::name);
+  for (std::size_t k = 0; k < texts.size(); ++k)
+    if (texts[k] != defaults[k]) line += " --" + texts[k].first + "=" + texts[k].second;
+  return line;
+}
+
+template <class Op>
+Case<Op> parse_case(const std::vector<std::string>& words) {
+  const Case<Op> c = detail::read_fields<Op>(words);
+  require_possible(c);
+  detail::require_met(c);
+  Case<Op> legal = c;
+  legal.violate.clear();
+  detail::require_legal(legal, words);
+  if (!c.violate.empty()) detail::require_broken(c);
+  return c;
+}
+
+namespace detail {
+
+/// Applies the one of `ways`, a row's violations or its variants, that `way` names: "ROW:name";
+/// none: nothing.
+template <class Op, class Way>
+void apply_way(std::string_view field, const std::string& way,
+               std::vector<Way> spec::Constraint<Op>::*ways, spec::Call<Op>& call) {
+  if (way.empty()) return;
+  const std::string id(row_named_in(way));
+  std::string known;
+  for (const auto& row : Op::constraints()) {
+    if (row.id != id) continue;
+    for (const auto& [name, apply] : row.*ways) {
+      const std::string own = id + ":" + std::string(name);
+      if (own == way) return apply(call);
+      known += (known.empty() ? "" : ", ") + own;
+    }
+  }
+  refuse(
+      field, way,
+      known.empty() ? "ROW:name as 'assay explain ROW' prints it, see 'assay list rows'" : known);
+}
+
+}  // namespace detail
+
+template <class Op>
+spec::Call<Op> call_of(const Case<Op>& c) {
+  auto call = call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
+  detail::apply_way("variant", c.variant, &spec::Constraint<Op>::variants, call);
+  detail::apply_way("violate", c.violate, &spec::Constraint<Op>::violations, call);
+  return call;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,41 @@
+#include "case/record.hpp"
+
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+#include "assay/conformance/judge/exact.hpp"
+
+namespace assay::conformance {
+
+spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
+                          const spec::NumericsProfile& numerics) {
+  const auto elements = static_cast<std::int64_t>(expected.value.size());
+  const std::int64_t rows = expected.dim > 0 ? elements / expected.dim : 0;
+  spec::Tensor rounded = spec::contiguous_tensor(dtype, {rows, expected.dim});
+  for (std::int64_t k = 0; k < elements; ++k) {
+    const double value = expected.value[static_cast<std::size_t>(k)];
+    const double cast = std::isfinite(value)
+                            ? spec::from_bits(round_dyadic(dyadic_of(value), dtype,
+                                                           numerics.round_out, numerics.overflow),
+                                              spec::format_of(dtype))
+                            : value;
+    rounded.store(k, cast);
+  }
+  return rounded;
+}
+
+std::vector<std::string> case_words(const std::string& command_line,
+                                    std::string_view operator_name) {
+  std::istringstream stream(command_line);
+  std::string word;
+  stream >> word;
+  if (word != operator_name)
+    throw std::invalid_argument("replay line '" + command_line + "' is of '" + word +
+                                "', wanted '" + std::string(operator_name) + "'");
+  std::vector<std::string> words;
+  while (stream >> word) words.push_back(word);
+  return words;
+}
+
+}  // namespace assay::conformance

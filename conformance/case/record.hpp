@@ -1,0 +1,70 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/conformance/case/record.hpp"
+#include "assay/fixtures/named.hpp"
+#include "judge/running.hpp"
+
+namespace assay::conformance {
+
+template <class Op>
+fixtures::CaseRecord recipe(const Case<Op>& c) {
+  const std::string command = command_line(c);
+  fixtures::CaseRecord record{.id = case_id(command),
+                              .operator_name = std::string(Op::name),
+                              .surface = std::string(spec::to_string(c.surface)),
+                              .product = std::string(spec::to_string(c.product)),
+                              .command = command,
+                              .profile = c.profile,
+                              .track = std::string(spec::to_string(c.track)),
+                              .seed = c.seed,
+                              .open_question = open_question(c, call_of(c))};
+  record.problem = fixtures::fields_of(c.problem);
+  Case<Op> plain = c;
+  plain.variant.clear();
+  plain.violate.clear();
+  record.call = fixtures::call_beside(call_of(c), call_of(plain));
+  return record;
+}
+
+template <class Tensors>
+std::vector<fixtures::NamedTensor> named_tensors(const Tensors& tensors) {
+  std::vector<fixtures::NamedTensor> named;
+  visit_tensors(tensors, [&](const char* name, const spec::Tensor& tensor) {
+    named.push_back({name, tensor});
+  });
+  return named;
+}
+
+template <class Op>
+typename Op::Outputs outputs_from(const Case<Op>& c,
+                                  const std::vector<fixtures::NamedTensor>& tensors) {
+  typename Op::Outputs outputs = make_outputs(c);
+  fixtures::fill(outputs, tensors);
+  return outputs;
+}
+
+template <class Op>
+std::vector<fixtures::ExpectedTensor> stored_expected(Examination<Op>& examination,
+                                                      const spec::NumericsProfile& numerics,
+                                                      const std::string& profile_name) {
+  std::vector<fixtures::ExpectedTensor> stored;
+  const spec::DType dtype = examination.examined().problem.dtype;
+  for (auto& expected : examination.expected(numerics)) {
+    spec::Tensor rounded = rounded_rows(expected, dtype, numerics);
+    stored.push_back({.name = std::move(expected.name),
+                      .profile = profile_name,
+                      .value = std::move(expected.value),
+                      .radius = std::move(expected.radius),
+                      .tau = std::move(expected.tau),
+                      .rounded = std::move(rounded),
+                      .rows = std::move(expected.rows),
+                      .dim = expected.dim,
+                      .dtype = dtype});
+  }
+  return stored;
+}
+
+}  // namespace assay::conformance

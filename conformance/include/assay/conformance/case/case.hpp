@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "assay/spec/call.hpp"
+#include "assay/spec/constraint.hpp"
+#include "assay/spec/striding.hpp"
+#include "assay/spec/text_enum.hpp"
+
+namespace assay::conformance {
+
+/// How the numbers of a case are judged.
+/// a1, a2: exact lattice (staged values exact, or rounded with ties); bound: track B; phase1: no
+/// numbers, the call itself is judged; relation: several runs are compared with each other.
+enum class Track : std::uint8_t { a1, a2, bound, phase1, relation };
+
+/// What a case says of its tensors beside the profile: one member for each pattern, with
+/// `visit_fields`. Every operator has a specialisation, in its header.
+template <class Op>
+struct Patterns;
+
+/// One call, as plain data: everything that its replay line says. Values of tensors are a pure
+/// function of it.
+template <class Op>
+struct Case {
+  typename Op::Problem problem;
+  typename Op::Surface surface{};
+  spec::Product product = spec::Product::a2;
+  spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
+  Track track = Track::bound;
+  std::string profile = "normal";  ///< input profile of track B, see `profiles()`
+  Patterns<Op> patterns;
+  std::string relation;  ///< track relation: its name, see `list properties`
+  std::string variant;   ///< "ROW:name", another legal way to make the call; empty: the plain one
+  std::string violate;   ///< "ROW:name" of the row that the call breaks; empty: a legal call
+  spec::Upstream upstream =
+      spec::Upstream::on;  ///< off: a call that upstream alone forbids is an open question
+  std::int64_t rows = 0;   ///< judged rows per (batch, head); 0: all
+  std::uint64_t seed = 1;
+  std::string note;  ///< not part of the replay line: where the case comes from, what was cut
+
+  friend bool operator==(const Case&, const Case&) = default;
+};
+
+/// Calls visit(name, member, meaning) for every field of a case that its replay line holds, the
+/// problem's first.
+template <class CaseType, class Visitor>
+void visit_case_fields(CaseType& c, Visitor&& visit) {
+  visit_fields(c.problem, visit);
+  visit("surface", c.surface, "entry point");
+  visit("product", c.product, "product on which it is called");
+  visit("inputs", c.inputs, "striding of the inputs");
+  visit("outputs", c.outputs, "striding of the outputs");
+  visit(
+      "track", c.track,
+      "a1, a2: exact lattice; bound: tolerance; phase1: argument checks; relation: runs compared");
+  visit("profile", c.profile, "input profile of track bound");
+  visit_fields(c.patterns, visit);
+  visit("relation", c.relation, "relation between runs, of track relation");
+  visit("variant", c.variant,
+        "ROW:name, another legal way to make the call, see 'assay explain ROW'");
+  visit("violate", c.violate, "ROW:name, the row that the call breaks");
+  visit("upstream", c.upstream, "whether what upstream alone states binds: on, off");
+  visit("rows", c.rows, "judged rows per batch and head, 0: all");
+  visit("seed", c.seed, "seed of every tensor");
+}
+
+/// "3,2x512": the numbers between commas, runs of equal ones as COUNTxNUMBER.
+std::string list_text(const std::vector<std::int64_t>& values);
+
+/// Every field that the replay line holds, as text: (name, value) in the order of
+/// `visit_case_fields`.
+template <class Op>
+std::vector<std::pair<std::string, std::string>> field_texts(const Case<Op>& c);
+
+/// "<operator> --dtype=bf16 ...": canonical, defaults omitted, parses back to an
+/// equal case.
+template <class Op>
+std::string command_line(const Case<Op>& c);
+
+/// The case that the words "--name=value" describe. Errors: std::invalid_argument naming the word,
+/// its value and what is accepted.
+template <class Op>
+Case<Op> parse_case(const std::vector<std::string>& words);
+
+/// "assay run LINE --implementation=NAME", as a shell takes it.
+std::string replay_command(const std::string& command_line, const std::string& implementation);
+
+/// 12 hexadecimal digits of a hash of the replay line.
+std::string case_id(std::string_view command_line);
+
+/// The call that the case makes, its variant and its violation applied. Errors:
+/// std::invalid_argument for an unknown one.
+template <class Op>
+spec::Call<Op> call_of(const Case<Op>& c);
+
+/// The row that a variant or a violation "ROW:name" belongs to.
+std::string_view row_named_in(std::string_view way);
+
+}  // namespace assay::conformance
+
+namespace assay::spec {
+
+template <>
+inline constexpr auto spellings_of<conformance::Track> = Spellings<conformance::Track, 5>{{{
+    {conformance::Track::a1, "a1"},
+    {conformance::Track::a2, "a2"},
+    {conformance::Track::bound, "bound"},
+    {conformance::Track::phase1, "phase1"},
+    {conformance::Track::relation, "relation"},
+}}};
+
+}  // namespace assay::spec

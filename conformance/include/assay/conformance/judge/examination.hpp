@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/case/case.hpp"
+#include "assay/conformance/report/report.hpp"
+#include "assay/spec/implementation.hpp"
+#include "assay/spec/numerics.hpp"
+
+namespace assay::conformance {
+
+/// Reference value, proven radius and tolerance of every judged element of one output.
+struct Expected {
+  std::string name;
+  std::vector<double> value, radius;
+  std::vector<float> tau;
+  std::vector<std::int64_t> rows;  ///< ascending numbers of `spec::Extents::row`
+  std::int64_t dim = 0;
+};
+
+/// Everything that judging one value case needs and that no implementation influences. Made once,
+/// it judges any number of outputs.
+template <class Op>
+class Examination {
+ public:
+  explicit Examination(Case<Op> c);
+  /// Of a case of track bound whose tensors come from elsewhere: judged by the double engine within
+  /// its proven radius, without the rows in 113 bits, which would cost more than all the rest.
+  Examination(Case<Op> c, typename Op::Inputs inputs);
+  ~Examination();
+  Examination(Examination&&) noexcept;
+
+  const Case<Op>& examined() const;
+  /// Track A inputs depend on the profile (A2, fp16 accumulation ...).
+  const typename Op::Inputs& inputs(const spec::NumericsProfile& numerics);
+
+  std::vector<Expected> expected(const spec::NumericsProfile& numerics);
+
+  /// Structure, track A or B, controls. `outputs` started as `make_outputs`.
+  CaseReport judge(const typename Op::Outputs& outputs, const spec::NumericsProfile& numerics);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A report that says only which case it is about.
+template <class Op>
+CaseReport blank_report(const Case<Op>& c);
+
+/// Runs `implementation` on the case and judges it: unsupported, phase 1, phase 2, guards,
+/// determinism as declared, confirmation of statistical failures on fresh seeds.
+template <class Op>
+CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& implementation);
+/// The same with an examination made before (its case is examined).
+template <class Op>
+CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& implementation);
+
+}  // namespace assay::conformance

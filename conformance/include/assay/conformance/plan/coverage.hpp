@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/case/case.hpp"
+#include "assay/conformance/report/report.hpp"
+
+namespace assay::conformance {
+
+/// Rows of the constraint tables and what exercised them.
+struct RowCoverage {
+  /// A variant or a violation of a row.
+  struct Way {
+    std::string name;  ///< "ROW:name"
+    std::int64_t cases = 0;
+  };
+  /// A row, and the cases on either side of it.
+  struct Row {
+    std::string id;
+    bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise
+    std::int64_t accepted = 0, rejected = 0;      ///< cases that did
+    std::vector<Way> ways = {};                   ///< each of which must be taken
+    std::string reason = {};                      ///< of a row without such a side: why it has none
+  };
+  std::vector<Row> rows;
+  /// Rows whose accept side, or whose reject side, some case exercised.
+  std::int64_t accepted() const;
+  std::int64_t rejected() const;
+  /// Ids of rows with a side that no case exercised, and the ways "ROW:name" of the others that no
+  /// case took.
+  std::vector<std::string> unexercised() const;
+  /// Counts a case for the variant or violation of that name; a report of an older table may name
+  /// one that is gone.
+  void take(std::string_view way);
+};
+
+/// The rows of Op's table, nothing exercised. A row that binds nowhere has no side that must be: it
+/// is reported and fails nobody.
+template <class Op>
+RowCoverage row_coverage(spec::Upstream upstream = spec::Upstream::on);
+
+/// Counts the variant of a case that conforms, or the violation of one that was refused as it
+/// should be.
+void take_ways(RowCoverage& coverage, const CaseReport& report);
+
+/// Gives rows that were read from a report what the tables say of them: their ways, none taken, and
+/// reasons.
+void complete(RowCoverage& coverage);
+
+/// Pairs of values on the axes on which cases differ, and the cases with numbers that hold them.
+struct PairCoverage {
+  /// A pair of values of two axes of an operator.
+  struct Cell {
+    std::string operator_name;
+    std::string first, second;              ///< "surface=u1"
+    std::vector<std::string> forbidden_by;  ///< ids of rows that together exclude the pair, "" for
+                                            ///< its size; empty: admissible
+    std::int64_t cases = 0;
+    std::string text() const { return first + " " + second; }
+  };
+  std::vector<Cell> cells;
+
+  std::int64_t admissible() const;
+  std::int64_t covered() const;  ///< admissible ones that some case holds
+  std::int64_t unreachable() const;
+  /// Admissible pairs that no case holds, as text.
+  std::vector<std::string> uncovered() const;
+};
+
+/// The pairs of Op's axes, nothing covered.
+template <class Op>
+PairCoverage pair_coverage();
+
+/// Counts a case in every pair that it holds. Cases without numbers hold none.
+template <class Op>
+void cover(PairCoverage& coverage, const Case<Op>& c);
+
+/// Where the cells of an operator begin, which lie one behind the other; their number if there are
+/// none.
+std::size_t first_cell(const PairCoverage& coverage, std::string_view operator_name);
+
+/// Adds the rows, or the cells, of another operator.
+void append(RowCoverage& coverage, RowCoverage other);
+void append(PairCoverage& coverage, PairCoverage other);
+
+/// The pairs of every operator whose rows are there, nothing covered.
+PairCoverage pair_coverage_of(const RowCoverage& rows);
+
+/// As above, for the case that the report is about; a replay line that no longer parses holds none.
+void cover(PairCoverage& coverage, const CaseReport& report);
+
+}  // namespace assay::conformance

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/case/case.hpp"
+
+namespace assay::conformance {
+
+/// How many times as many random cases a full plan has.
+inline constexpr std::int64_t full_random_factor = 5;
+
+/// Which cases are planned, and from which seed random ones are drawn.
+struct SamplingPlan {
+  std::uint64_t seed = 1;
+  bool full = false;  ///< model shapes whole, more random cases
+  std::int64_t random_cases = 60;
+  std::optional<spec::Product> product;  ///< only this one
+  spec::Upstream upstream =
+      spec::Upstream::on;  ///< off: no case is there for what upstream alone states
+
+  std::int64_t wanted_random_cases() const {
+    return random_cases * (full ? full_random_factor : 1);
+  }
+};
+
+/// The cases of a sweep, in the order in which they run, which is that of their expected cost: one
+/// violation per rejecting row, name and entry point, corners, pairwise cover, lattice cases,
+/// random cases biased to tile edges, published model shapes.
+template <class Op>
+std::vector<Case<Op>> sample(const SamplingPlan& plan);
+
+}  // namespace assay::conformance

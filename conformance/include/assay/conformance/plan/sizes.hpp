@@ -1,0 +1,44 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/case/case.hpp"
+
+/// Coverage of numbers that are drawn from ranges, whatever the axes make of them.
+namespace assay::conformance {
+
+/// A number of a case: a head size, its tokens, the end of a window.
+struct Size {
+  std::string_view name;
+  std::int64_t value;
+  std::int64_t counted = 0;  ///< up to here an index of few bits counts it; 0: nothing of the kind
+};
+
+/// The sizes of a case with numbers; of one without, none. Of a list each entry is one.
+template <class Op>
+std::vector<Size> sizes_of(const Case<Op>& c);
+
+/// What cases hold of one size.
+struct SizeCoverage {
+  std::string name;
+  std::int64_t counted = 0, beyond = 0;  ///< cases with more than `counted`
+  std::set<std::int64_t> values;
+};
+
+/// Adds the sizes of a case.
+inline void cover(std::vector<SizeCoverage>& coverage, const std::vector<Size>& sizes) {
+  for (const Size& size : sizes) {
+    auto known = std::ranges::find(coverage, size.name, &SizeCoverage::name);
+    if (known == coverage.end())
+      known = coverage.insert(known, {.name = std::string(size.name), .counted = size.counted});
+    known->values.insert(size.value);
+    if (size.counted > 0 && size.value > size.counted) ++known->beyond;
+  }
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "assay/conformance/report/report.hpp"
+
+namespace assay::conformance {
+
+/// What a kernel or a file says, as text that is nothing but text on a terminal, in XML 1.0, JSON
+/// and
+/// HTML: control characters but line feeds and tabs, what turns the direction of writing or marks
+/// none, and bytes that are no UTF-8 are written as "\x1b" or "\u202e".
+std::string printable(std::string_view text);
+
+/// The same of all texts of a report that a kernel or a file chose.
+CaseReport printable(CaseReport report);
+
+}  // namespace assay::conformance

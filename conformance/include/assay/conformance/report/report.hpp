@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/judge/verdict.hpp"
+#include "assay/spec/implementation.hpp"
+
+namespace assay::conformance {
+
+/// One thing that is wrong, or a note. Everything a person needs to find the place.
+struct Finding {
+  std::string
+      rule;  ///< structure, lattice, bound, tile_sum, rms, bias, control, determinism, status, note
+  std::string tensor;                           ///< dq, dk, dv; empty where it concerns the call
+  std::int64_t b = -1, n = -1, s = -1, d = -1;  ///< (batch, head, row, channel); -1: none
+  double actual = 0, expected = 0, tolerance = 0;
+  std::string text;  ///< a sentence: subject, fact, numbers, limit
+};
+
+/// What the judge measured on one output tensor.
+struct TensorReport {
+  std::string name;
+  std::int64_t rows_judged = 0, rows_total = 0, elements_judged = 0;
+  double worst = 0;  ///< largest |error| / tau
+  Finding worst_at;  ///< where; its tolerance is tau
+  std::vector<std::pair<std::string, double>>
+      terms;  ///< of tau at the worst element: name, share of tau
+  double rms = 0, rms_limit = 0, bias = 0, bias_t = 0, nu = 0;
+  double median_tau_over_ref = 0;
+  std::vector<double>
+      histogram;  ///< share of elements with |error|/tau in [k/10, (k+1)/10), the last one above 1
+  std::string controls;  ///< one letter a control: Z N L S W; '+' caught, '-' passed, '.' not
+                         ///< applicable, e.g. "Z+N+L.S+W+"
+  std::int64_t rows_due = 0,
+               rows_blind =
+                   0;  ///< judged rows that are not zero; those of them in which zeros would pass
+  std::int64_t exempt = 0;
+  std::int64_t rows_summed = 0;  ///< 0 where every row is judged itself; else rows of the tiles
+                                 ///< whose sums were judged and would have shown zeros
+  double worst_tile = 0;         ///< largest |error| / tolerance of such a sum
+  std::vector<std::pair<std::string, double>>
+      yardsticks;  ///< rules of other stacks; they decide nothing
+};
+
+/// What happened to one case.
+struct CaseReport {
+  std::string id, operator_name, command_line, note;
+  std::string implementation;
+  std::vector<std::pair<std::string, std::string>> fields;  ///< every field of the case, as text
+  std::string violated_row;                                 ///< phase1 reject cases
+  std::vector<std::string> accepted_rows;  ///< rows whose accept side this case exercised
+  bool value_case = false;                 ///< numbers were judged
+  Verdict verdict = Verdict::tool_failure;
+  std::vector<Finding> findings;
+  std::vector<TensorReport> tensors;
+  std::vector<spec::Metric> metrics;  ///< of the implementation: modelled cycles, bytes, occupancy
+  std::vector<std::pair<std::string, std::string>>
+      digests;  ///< output tensor -> digest of its viewed elements
+  double seconds_implementation = 0, seconds_total = 0;
+};
+
+}  // namespace assay::conformance

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/case/shrink.hpp"
+#include "assay/conformance/report/report.hpp"
+#include "assay/conformance/report/sweep.hpp"
+#include "assay/spec/numerics.hpp"
+
+namespace assay::conformance {
+
+/// Schema of report.json, see tools/report_schema.md.
+inline constexpr std::string_view report_schema = "assay-report-1";
+
+/// How a sweep came about.
+struct Environment {
+  std::string tool_version, compiler, command_line, implementation;
+  std::string program = "assay";  ///< with which replay lines start
+  std::string started;            ///< ISO 8601, UTC
+  std::uint64_t seed = 0;
+  std::map<std::string, std::string> numerics;  ///< dtype -> JSON of the profile declared for it
+};
+
+/// A failing case and its smallest failing neighbour.
+struct ShrunkCase {
+  std::string id, command_line;             ///< of the case that failed first
+  std::string shrunk;                       ///< the neighbour's replay line
+  Verdict verdict = Verdict::tool_failure;  ///< of the neighbour
+  std::int64_t runs = 0;                    ///< cases judged on the way
+  ShrinkEnd end = ShrinkEnd::smallest;
+  std::int64_t again = 0, failed_again = 0;  ///< runs of the neighbour at the end; that failed
+};
+
+/// What failed, in the same words for cases that failed alike: verdict, rule, tensor, row.
+std::string fault_of(const CaseReport& report);
+
+/// "PROGRAM run LINE --implementation=NAME", as a shell takes it.
+std::string replay_command(const CaseReport& report, const std::string& program);
+
+/// Everything that report.json holds.
+struct Results {
+  Environment environment;
+  Summary summary;
+  std::vector<CaseReport> cases;
+  std::vector<ShrunkCase> shrunk = {};
+};
+
+/// The largest |error| / tau of one output over all cases.
+struct WorstError {
+  std::string tensor;
+  double ratio = 0;
+  std::string case_id, command_line, implementation;
+  Finding where;
+};
+/// One entry per output, in the order in which the cases name them.
+std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases);
+
+/// JSON on one line. Non-finite numbers are the strings "nan", "inf", "-inf".
+std::string to_json(const CaseReport& report);
+std::string to_json(const spec::NumericsProfile& profile);
+std::string to_json(const Results& results);
+
+/// Errors (all three): std::invalid_argument naming the member, its value and what is accepted.
+CaseReport report_from_json(const std::string& json);
+Results results_from_json(const std::string& json);
+/// Members that are absent keep their default, or that of the preset which the member "preset"
+/// names for `io` and the operator.
+spec::NumericsProfile profile_from_json(const std::string& json, spec::DType io,
+                                        std::string_view operator_name = {});
+
+}  // namespace assay::conformance

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+
+#include "assay/conformance/inputs/random.hpp"
+#include "assay/spec/call.hpp"
+#include "assay/spec/layout.hpp"
+#include "assay/spec/tensor.hpp"
+
+namespace assay::conformance {
+
+/// Where an element lies, and the numbers that chance gives to it.
+struct Place {
+  Stream tensor;
+  spec::DType dtype;
+  std::int64_t s, d;
+  Random row;                      ///< of (b, n, s)
+  Random head;                     ///< of (b, n): the same for all its rows
+  std::int64_t rows = 0, dim = 0;  ///< of the head
+
+  bool is(Stream which) const { return tensor == which; }
+  bool half() const { return dtype == spec::DType::fp16; }
+  double normal() const { return factor * row.normal(static_cast<std::uint64_t>(d)); }
+  double head_normal() const { return factor * head.normal(static_cast<std::uint64_t>(d)); }
+  double uniform() const { return row.uniform(static_cast<std::uint64_t>(d)); }
+
+  /// Fills the significand of fp32, of which the generator's multiples of 2^-16 leave bits unused.
+  static constexpr double factor = 0x1.f0f3b6d7a9c51p-1;
+};
+
+/// The numbers of one tensor of a case: of the head (b, n), and of its row s.
+class Places {
+ public:
+  Places(std::uint64_t seed, Stream which) : random_(stream(seed, which)), which_(which) {}
+
+  Random head(std::int64_t b, std::int64_t n) const { return substream(index(b, n)); }
+  Random row(std::int64_t b, std::int64_t n, std::int64_t s) const {
+    return substream(index(b, n) | static_cast<std::uint64_t>(s + 1));
+  }
+
+ private:
+  static std::uint64_t index(std::int64_t b, std::int64_t n) {
+    return static_cast<std::uint64_t>(b * 256 + n) << 32;
+  }
+  Random substream(std::uint64_t index) const {
+    return {random_.bits(index), static_cast<std::uint64_t>(which_)};
+  }
+
+  Random random_;
+  Stream which_;
+};
+
+/// The value that an input profile gives to a place.
+using ProfileValue = double (*)(const Place& place);
+
+/// A fraction of rows or elements that owes nothing to the values drawn for them.
+inline bool chosen(const Random& random, std::int64_t index, std::uint64_t one_in) {
+  return random.bits(~static_cast<std::uint64_t>(index)) % one_in == 0;
+}
+
+/// Values of the profiles that every operator has. dy is the gradient that an operator is given.
+namespace profile {
+
+inline double normal(const Place& p) { return p.normal(); }
+inline double all_positive(const Place& p) { return p.uniform(); }
+inline double offset(const Place& p) { return 3 + 0.5 * p.normal(); }
+inline double outliers(const Place& p) { return p.normal() * (chosen(p.row, p.d, 128) ? 16 : 1); }
+inline double tiny_dy(const Place& p) {
+  return p.normal() * (p.is(Stream::dy) ? (p.half() ? 0x1p-6 : 0x1p-40) : 1);
+}
+inline double huge_dy(const Place& p) {
+  return p.normal() * (p.is(Stream::dy) ? (p.half() ? 0x1p4 : 0x1p40) : 1);
+}
+inline double sparse_dy(const Place& p) {
+  return p.is(Stream::dy) && !chosen(p.row, 0, 4) ? 0.0 : p.normal();
+}
+
+}  // namespace profile
+
+/// What a tensor is filled with.
+struct Filling {
+  std::uint64_t seed;
+  Stream which;
+  ProfileValue value;
+  double factor = 1;  ///< a power of two by which every value is multiplied
+};
+
+/// A tensor of heads as `parameter` describes it, guarded as by `guarded_tensor`, whose viewed
+/// elements `filling` decides.
+spec::Tensor filled_tensor(const spec::Parameter& parameter, spec::Layout layout,
+                           const spec::Extents& extents, const Filling& filling);
+
+/// A tensor as `parameter` describes it, viewed elements included filled with a pattern that no
+/// kernel computes.
+spec::Tensor poisoned_tensor(const spec::Parameter& parameter);
+
+}  // namespace assay::conformance

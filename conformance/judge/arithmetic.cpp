@@ -1,0 +1,151 @@
+#include "assay/conformance/judge/arithmetic.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace assay::conformance {
+namespace {
+
+using spec::DType;
+using spec::Rounding;
+
+bool nearest(Rounding rounding) {
+  return rounding == Rounding::rne || rounding == Rounding::rna || rounding == Rounding::unknown;
+}
+
+/// 2^floor(log2 x) for a positive normal x.
+double leading_power(double x) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7ff0000000000000u);
+}
+
+double accumulator_unit(spec::Accumulator accumulator) {
+  switch (accumulator) {
+    case spec::Accumulator::fp32:
+      return 0x1p-24;
+    case spec::Accumulator::fp32_truncating:
+      return 0x1p-23;
+    case spec::Accumulator::fp16:
+      return 0x1p-11;
+  }
+  return 0x1p-24;
+}
+
+double operand_unit(spec::Product32 product) {
+  switch (product) {
+    case spec::Product32::exact:
+      return 0;
+    case spec::Product32::tf32:
+      return 0x1p-11;
+    case spec::Product32::hf32:
+      return 0x1p-12;
+  }
+  return 0;
+}
+
+bool narrow(DType type) { return type == DType::fp16 || type == DType::bf16; }
+
+}  // namespace
+
+Arithmetic::Arithmetic(const spec::NumericsProfile& declared, DType io_type)
+    : profile(declared),
+      io(io_type),
+      u_a(accumulator_unit(declared.accumulator)),
+      u_x(operand_unit(declared.product)),
+      u_k(declared.operand_scaled ? (narrow(io_type) ? unit_roundoff(io_type) : 0x1p-24) : 0),
+      eta_k(declared.operand_scaled ? underflow_of(io_type) : 0),
+      eps_x(declared.exp_error),
+      phi(declared.floor) {
+  truncating_sums = declared.accumulator == spec::Accumulator::fp32_truncating;
+  const bool staged_nearest = !narrow(declared.stage) || nearest(declared.round_stage);
+  const bool cast_nearest = !narrow(io) || nearest(declared.round_out);
+  mean_free = staged_nearest && cast_nearest;
+  // m + ln z, or m times a constant, is rounded once for all P of a row. Where nothing is staged
+  // that outweighs the rest, and a few queries make up all of dk and dv.
+  const bool shifts_rows = !narrow(io) && (declared.lse_form || declared.fused);
+  row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s) || shifts_rows;
+}
+
+double Arithmetic::half_ulp(double x, DType type, Rounding rounding) {
+  if (!narrow(type) || !(x > 0)) return 0;
+  const double c = nearest(rounding) ? 1 : 2;
+  const double error = c * std::max(unit_roundoff(type) * leading_power(x), underflow_of(type));
+  return rounding == Rounding::stochastic ? error : std::min(x, error);
+}
+
+namespace {
+
+/// Distance of neighbours of `type` around x.
+double spacing(double x, DType type) {
+  const double smallest = 2 * underflow_of(type);
+  return x == 0 ? smallest
+                : std::max(2 * unit_roundoff(type) * leading_power(std::abs(x)), smallest);
+}
+
+/// A number of steps to nearest.
+double whole(double steps, Rounding rounding) {
+  return rounding == Rounding::rna ? std::copysign(std::floor(std::abs(steps) + 0.5), steps)
+                                   : std::nearbyint(steps);
+}
+
+}  // namespace
+
+double Arithmetic::stage_drift(double value, double noise) const {
+  if (!narrow(profile.stage) || !nearest(profile.round_stage)) return 0;
+  const double step = spacing(value, profile.stage), steps = value / step;
+  const double rounded = whole(steps, profile.round_stage);
+  const double to_tie = (0.5 - std::abs(rounded - steps)) * step;
+  return noise <= to_tie || noise <= 0x1p-4 * step ? rounded * step - value : 0;
+}
+
+double Arithmetic::cast_error(double value) const {
+  if (!narrow(io)) return 0;
+  const double step = spacing(value, io);
+  return whole(value / step, profile.round_out) * step - value;
+}
+
+bool Arithmetic::cast_is_biased(double value) const {
+  if (!narrow(io)) return false;
+  const double steps = std::abs(value) / spacing(value, io);
+  const bool tie = std::abs(steps - std::floor(steps) - 0.5) < 0x1p-7;
+  return (tie && profile.round_out == Rounding::rna) ||
+         std::abs(value) < std::ldexp(1.0, spec::format_of(io).min_exponent);
+}
+
+bool Arithmetic::cast_is_coarse(double value) const {
+  constexpr double few = 16;
+  return narrow(io) && std::abs(value) < few * spacing(0, io);
+}
+
+double unit_roundoff(DType type) {
+  return type == DType::bf16 ? 0x1p-8 : type == DType::fp16 ? 0x1p-11 : 0;
+}
+
+double underflow_of(DType type) {
+  return type == DType::bf16 ? 0x1p-134 : type == DType::fp16 ? 0x1p-25 : 0;
+}
+
+double overflow_threshold(DType type) {
+  switch (type) {
+    case DType::fp16:
+      return 65520;
+    case DType::bf16:
+      return 0x1.ffp127;
+    default:
+      return 0x1.ffffffp127;
+  }
+}
+
+double largest_finite(DType type) {
+  switch (type) {
+    case DType::fp16:
+      return 65504;
+    case DType::bf16:
+      return 0x1.fep127;
+    default:
+      return 0x1.fffffep127;
+  }
+}
+
+}  // namespace assay::conformance

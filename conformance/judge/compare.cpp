@@ -1,0 +1,469 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <sstream>
+
+#include "assay/conformance/judge/expectation.hpp"
+#include "judge/failure_pattern.hpp"
+
+namespace assay::conformance {
+namespace {
+
+constexpr std::size_t findings_per_tensor = 8;
+constexpr double bias_limit = 0.08, bias_t_limit = 8;
+constexpr std::int64_t bias_rows = 32;
+constexpr double certified_share = 0x1p-10;  // radius of the reference allowed beside tau
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+double square(double x) { return x * x; }
+
+/// What the values of one tensor amount to.
+struct Statistics {
+  double rms = 0, rms_limit = std::numeric_limits<double>::infinity();
+  double bias = 0, bias_t = 0;
+  double nu = 0;  ///< degrees of freedom of rms
+  bool rms_fails = false, bias_fails = false;
+};
+
+/// Grade of one element.
+enum class Grade : std::uint8_t { within, statistical, proven, structural };
+
+Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic) {
+  if (!std::isfinite(e.radius[k])) return Grade::within;  // the reference knows nothing of it
+  const double threshold = overflow_threshold(arithmetic.io), ref = e.value[k];
+  const bool must_be_finite = std::abs(ref) + e.tau_det[k] < threshold;
+  const bool must_overflow = std::abs(ref) - e.tau_det[k] >= threshold;
+  const bool right_sign = std::signbit(x) == std::signbit(ref);
+  if (std::isnan(x)) return std::isnan(ref) ? Grade::within : Grade::structural;
+  const bool saturates = arithmetic.profile.overflow != spec::Overflow::inf ||
+                         arithmetic.profile.round_out == spec::Rounding::rtz;
+  if (std::isinf(x)) {
+    const bool may = arithmetic.profile.overflow != spec::Overflow::saturate &&
+                     arithmetic.profile.round_out != spec::Rounding::rtz;
+    return !must_be_finite && right_sign && may ? Grade::within : Grade::structural;
+  }
+  if (!must_be_finite && saturates && right_sign && std::abs(x) == largest_finite(arithmetic.io))
+    return Grade::within;
+  if (must_overflow) return Grade::structural;
+  const double error = std::abs(x - ref);
+  if (error <= e.tau[k] + e.radius[k]) return Grade::within;
+  return error <= e.tau_det[k] + e.radius[k] ? Grade::statistical : Grade::proven;
+}
+
+/// The chi-square tail of Laurent and Massart at 1e-9. Source: conformance/README.md, "Moments".
+double rms_limit(double nu) {
+  const double x = std::log(1e9);
+  return std::max(1.05, std::sqrt(1 + 2 * std::sqrt(x / nu) + 2 * x / nu));
+}
+
+/// Whether the error of element k says something beside its being within tau: a value that tau does
+/// not tell from zero may be nothing but noise of the given tensors, which a healthy kernel need
+/// not have.
+bool is_telling(const Expectation& e, std::size_t k, double actual, const Arithmetic& arithmetic) {
+  return std::abs(e.value[k]) > e.tau[k] && e.sigma[k] > 0 && std::isfinite(actual) &&
+         !arithmetic.cast_is_coarse(e.value[k]);
+}
+
+/// Sums over the rows of a tensor of which R and b are made.
+class Moments {
+ public:
+  void add(const Expectation& e, const std::vector<double>& actual, const Arithmetic& arithmetic);
+  Statistics statistics(const Arithmetic& arithmetic) const;
+
+ private:
+  double squares_ = 0, of_casts_ = 0, shares_ = 0, row_sum_ = 0, row_squares_ = 0;
+  std::int64_t elements_ = 0, rows_ = 0, dim_ = 0;
+  bool biasable_ = true;
+};
+
+void Moments::add(const Expectation& e, const std::vector<double>& actual,
+                  const Arithmetic& arithmetic) {
+  if (!arithmetic.mean_free || arithmetic.truncating_sums) return;
+  dim_ = e.dim(), biasable_ = e.biasable;
+  for (std::int64_t r = 0; r < e.row_count(); ++r) {
+    if (e.exempt[at(r)] != 0 || !(e.share[at(r)] > 0)) continue;
+    double signed_sum = 0;
+    std::int64_t in_row = 0;
+    for (std::int64_t d = 0; d < e.dim(); ++d) {
+      const std::size_t k = at(r * e.dim() + d);
+      if (!is_telling(e, k, actual[k], arithmetic)) continue;
+      const double error = (actual[k] - e.value[k] - e.drift[k]) / e.sigma[k];
+      const double of_cast = arithmetic.cast_error(e.value[k] + e.drift[k]) / e.sigma[k];
+      squares_ += error * error, of_casts_ += of_cast * of_cast;
+      shares_ += e.share[at(r)];
+      ++elements_;
+      if (arithmetic.cast_is_biased(e.value[k] + e.drift[k])) continue;
+      // The cast that is known leans where rows are alike: it is one, however many they are.
+      const double beyond_cast = error - of_cast;
+      signed_sum += e.value[k] < 0 ? -beyond_cast : beyond_cast;
+      ++in_row;
+    }
+    if (in_row == 0) continue;
+    const double mean = signed_sum / static_cast<double>(in_row);
+    row_sum_ += mean, row_squares_ += mean * mean;
+    ++rows_;
+  }
+}
+
+Statistics Moments::statistics(const Arithmetic& arithmetic) const {
+  Statistics s;
+  if (elements_ == 0) return s;
+  const double judged = static_cast<double>(elements_);
+  s.rms = std::sqrt(squares_ / judged);
+  s.nu = square(judged) / (static_cast<double>(dim_) * shares_);
+  // The final casts of just these values are known. Where rows are alike they are few, and many may
+  // lie next to ties.
+  s.rms_limit = rms_limit(s.nu) * std::max(1.0, std::sqrt(of_casts_ / judged));
+  s.rms_fails = s.rms > s.rms_limit;
+  if (rows_ < bias_rows || arithmetic.row_coherent || !biasable_) return s;
+  const double count = static_cast<double>(rows_);
+  s.bias = row_sum_ / count;
+  const double variance = std::max(0.0, row_squares_ / count - s.bias * s.bias) / (count - 1);
+  s.bias_t = variance > 0 ? s.bias / std::sqrt(variance) : 0;
+  s.bias_fails = std::abs(s.bias) > bias_limit && std::abs(s.bias_t) > bias_t_limit;
+  return s;
+}
+
+/// Whether all elements pass the element rule.
+bool all_within(const Expectation& e, const std::vector<double>& actual,
+                const Arithmetic& arithmetic) {
+  for (std::size_t k = 0; k < actual.size(); ++k)
+    if (e.exempt[k / at(e.dim())] == 0 && grade(e, k, actual[k], arithmetic) != Grade::within)
+      return false;
+  return true;
+}
+
+/// What the error of one element can be compared with.
+double relative_to_tau(const Expectation& e, std::size_t k, double x,
+                       const Arithmetic& arithmetic) {
+  const double error = std::abs(x - e.value[k]), limit = e.tau[k] + e.radius[k];
+  if (error == 0) return 0;
+  if (!std::isfinite(error))  // an overflow that is due, or may be, has no distance
+    return grade(e, k, x, arithmetic) == Grade::within ? 0 : HUGE_VAL;
+  return limit > 0 ? error / limit : HUGE_VAL;
+}
+
+std::string sentence(const Finding& f, const std::string& why) {
+  std::ostringstream text;
+  text.precision(9);
+  text << f.tensor << '(' << f.b << ',' << f.n << ',' << f.s << ',' << f.d << ") is " << f.actual
+       << ", reference " << f.expected << ", tau " << f.tolerance << ": " << why;
+  return text.str();
+}
+
+Finding element_finding(const Expectation& e, std::size_t k, double x, Grade grade) {
+  Finding f = locate(e, static_cast<std::int64_t>(k));
+  f.actual = x, f.expected = e.value[k], f.tolerance = e.tau[k] + e.radius[k];
+  switch (grade) {
+    case Grade::structural:
+      f.rule = "structure";
+      f.text = sentence(f, "an infinity or NaN, or a finite value where one is due");
+      break;
+    case Grade::proven:
+      f.rule = "bound";
+      f.text =
+          sentence(f, "beyond the rigorous bound; no kernel of the declared profile does that");
+      break;
+    default:
+      f.rule = "bound";
+      f.text = sentence(f, "beyond the probabilistic bound");
+  }
+  return f;
+}
+
+Verdict verdict_of(Grade grade) {
+  switch (grade) {
+    case Grade::within:
+      return Verdict::conforms;
+    case Grade::statistical:
+      return Verdict::statistical_unconfirmed;
+    case Grade::proven:
+      return Verdict::nonconformant_proven;
+    case Grade::structural:
+      return Verdict::nonconformant_structural;
+  }
+  return Verdict::tool_failure;
+}
+
+/// How far off the elements are, and which is the worst.
+class Distances {
+ public:
+  Distances(const Expectation& whole, const Arithmetic& arithmetic, TensorReport& report)
+      : arithmetic_(arithmetic), report_(report) {
+    ratios_.reserve(at(whole.row_count() * whole.dim()));
+  }
+  void add(const Expectation& e, const std::vector<double>& actual);
+  void finish();
+
+ private:
+  void describe_worst(const Expectation& e, std::size_t worst, double actual);
+
+  const Arithmetic& arithmetic_;
+  TensorReport& report_;
+  std::vector<double> ratios_;  ///< tau/|ref|: their median needs them all
+  std::array<std::int64_t, 11> bins_{};
+};
+
+void Distances::add(const Expectation& e, const std::vector<double>& actual) {
+  std::optional<std::size_t> worst;
+  for (std::size_t k = 0; k < actual.size(); ++k) {
+    if (e.exempt[k / at(e.dim())] != 0) {
+      ++report_.exempt;
+      continue;
+    }
+    ++report_.elements_judged;
+    const double ratio = relative_to_tau(e, k, actual[k], arithmetic_);
+    if (ratio > report_.worst || report_.elements_judged == 1) report_.worst = ratio, worst = k;
+    ++bins_[ratio >= 1 ? 10 : static_cast<std::size_t>(ratio * 10)];
+    if (std::abs(e.value[k]) > e.floor[k]) ratios_.push_back(e.tau[k] / std::abs(e.value[k]));
+  }
+  if (worst) describe_worst(e, *worst, actual[*worst]);
+}
+
+void Distances::describe_worst(const Expectation& e, std::size_t worst, double actual) {
+  report_.worst_at = locate(e, static_cast<std::int64_t>(worst));
+  report_.worst_at.actual = actual;
+  report_.worst_at.expected = e.value[worst];
+  report_.worst_at.tolerance = e.tau[worst] + e.radius[worst];
+  report_.terms.clear();
+  if (const double tau = e.tau[worst]; tau > 0) {
+    const double core = e.core[worst], sums = e.accumulation[worst], extra = e.extra[worst];
+    report_.terms = {{"staging and probabilities", core / tau},
+                     {"accumulation", sums / tau},
+                     {"operands, partials, floor", extra / tau},
+                     {"final cast", std::max(0.0, 1 - (core + sums + extra) / tau)}};
+  }
+}
+
+void Distances::finish() {
+  report_.histogram.assign(bins_.size(), 0.0);
+  if (report_.elements_judged == 0) return;
+  for (std::size_t b = 0; b < bins_.size(); ++b)
+    report_.histogram[b] =
+        static_cast<double>(bins_[b]) / static_cast<double>(report_.elements_judged);
+  if (ratios_.empty()) return;
+  const auto middle = ratios_.begin() + static_cast<std::ptrdiff_t>(ratios_.size() / 2);
+  std::nth_element(ratios_.begin(), middle, ratios_.end());
+  report_.median_tau_over_ref = *middle;
+}
+
+/// Rules of other stacks, emitted beside the verdict. Source: verdict.md, section 9.
+class Yardsticks {
+ public:
+  void add(const Expectation& e, const std::vector<double>& actual);
+  void finish(const Arithmetic& arithmetic, TensorReport& report) const;
+
+ private:
+  double count_ = 0, worst_ = 0, sum_ = 0, squares_ = 0, beyond_plugin_ = 0, beyond_bench_ = 0;
+};
+
+void Yardsticks::add(const Expectation& e, const std::vector<double>& actual) {
+  count_ += static_cast<double>(actual.size());
+  for (std::size_t k = 0; k < actual.size(); ++k) {
+    const double error = std::abs(actual[k] - e.value[k]), magnitude = std::abs(e.value[k]);
+    const double relative = error / (magnitude + 1e-7);
+    worst_ = std::max(worst_, relative), sum_ += relative, squares_ += error * error;
+    beyond_plugin_ += error > 0.005 + 0.005 * magnitude ? 1 : 0;
+    beyond_bench_ += error > 1e-2 + 1e-2 * magnitude ? 1 : 0;
+  }
+}
+
+void Yardsticks::finish(const Arithmetic& arithmetic, TensorReport& report) const {
+  if (count_ == 0) return;
+  const double threshold = arithmetic.io == spec::DType::bf16   ? 0x1p-7
+                           : arithmetic.io == spec::DType::fp16 ? 0x1p-10
+                                                                : 0x1p-13;
+  const double mean = sum_ / count_;
+  report.yardsticks = {
+      {"MARE", worst_},
+      {"MERE", mean},
+      {"RMSE", std::sqrt(squares_ / count_)},
+      {"passes_ascend_single_benchmark", mean < threshold && worst_ < 10 * threshold ? 1 : 0},
+      {"share_beyond_op_plugin_0.005", beyond_plugin_ / count_},
+      {"share_beyond_kernelbench_1e-2", beyond_bench_ / count_},
+  };
+}
+
+/// What corruptions of the rows of one head would show.
+struct HeadControls {
+  std::int64_t b = 0, n = 0;
+  std::int64_t due = 0, seen = 0;  ///< rows that are not zero; those that would be missed
+  bool negation = false;           ///< seen in some element
+  bool last = false;               ///< whether the last row that is due is seen
+};
+
+/// Judged rows of one head follow each other.
+void add_heads(const Expectation& e, const Arithmetic& arithmetic,
+               std::vector<HeadControls>& heads) {
+  for (std::int64_t r = 0; r < e.row_count(); ++r) {
+    if (e.exempt[at(r)] != 0) continue;
+    const spec::RowPosition row = e.extents.position(e.rows[at(r)]);
+    bool due = false, seen = false, negation = false;
+    for (std::size_t k = at(r * e.dim()); k < at((r + 1) * e.dim()); ++k) {
+      if (std::abs(e.value[k]) <= e.floor[k]) continue;
+      due = true;
+      seen |= grade(e, k, 0, arithmetic) != Grade::within;
+      negation |= grade(e, k, -e.value[k], arithmetic) != Grade::within;
+    }
+    if (!due) continue;
+    if (heads.empty() || heads.back().b != row.b || heads.back().n != row.n)
+      heads.push_back({.b = row.b, .n = row.n});
+    HeadControls& head = heads.back();
+    ++head.due;
+    head.seen += seen ? 1 : 0;
+    head.negation |= negation;
+    head.last = seen;
+  }
+}
+
+std::string blind_text(const Expectation& e, const std::vector<HeadControls>& heads) {
+  const auto is_blind = [](const HeadControls& head) { return head.seen == 0; };
+  const auto first = std::ranges::find_if(heads, is_blind);
+  if (first == heads.end()) return {};
+  return "zeros would pass in " + e.name + " of " +
+         std::to_string(std::ranges::count_if(heads, is_blind)) + " of " +
+         std::to_string(heads.size()) + " heads, e.g. (" + std::to_string(first->b) + "," +
+         std::to_string(first->n) + "): its gradient does not exceed its tolerance";
+}
+
+}  // namespace
+
+void Expectation::resize(std::int64_t count) {
+  const std::size_t size = at(count * dim());
+  for (auto* field : {&value, &radius, &tau, &tau_det, &sigma, &floor, &drift})
+    field->assign(size, 0.0);
+  for (auto* field : {&core, &accumulation, &extra}) field->assign(size, 0.0f);
+  share.assign(at(count), 0.0);
+  exempt.assign(at(count), 0);
+}
+
+Finding locate(const Expectation& e, std::int64_t element) {
+  const spec::RowPosition row = e.extents.position(e.rows[at(element / e.dim())]);
+  return {.tensor = e.name, .b = row.b, .n = row.n, .s = row.s, .d = element % e.dim()};
+}
+
+void each_part(const Expectation& e, const std::function<void(const Expectation&)>& visit) {
+  if (!e.part) return visit(e);
+  const std::span<const std::int64_t> rows = e.rows;
+  const std::size_t count = at(std::max<std::int64_t>(1, elements_of_part / e.dim()));
+  for (std::size_t first = 0; first < rows.size(); first += count)
+    visit(e.part(rows.subspan(first, std::min(count, rows.size() - first))));
+}
+
+Verdict compare(const Expectation& e, const RowReader& actual_of, const Arithmetic& arithmetic,
+                TensorReport& report, std::vector<Finding>& findings) {
+  report.name = e.name;
+  report.rows_judged = e.row_count();
+  report.rows_total = e.extents.rows();
+  Grade worst = Grade::within;
+  std::int64_t uncertified = 0;
+  FailurePattern failing(e.extents);
+  std::vector<Finding> elements;
+  Distances distances(e, arithmetic, report);
+  Yardsticks yardsticks;
+  Moments moments;
+  each_part(e, [&](const Expectation& part) {
+    const std::vector<double> actual = actual_of(part.rows);
+    for (std::size_t k = 0; k < actual.size(); ++k) {
+      if (part.exempt[k / at(part.dim())] != 0) continue;
+      if (!std::isfinite(part.radius[k]) ||
+          (part.tau[k] > part.floor[k] && part.radius[k] > certified_share * part.tau[k]))
+        ++uncertified;
+      const Grade g = grade(part, k, actual[k], arithmetic);
+      if (g == Grade::within) continue;
+      Finding finding = locate(part, static_cast<std::int64_t>(k));
+      finding.actual = actual[k], finding.expected = part.value[k];
+      failing.add(finding);
+      if (elements.size() < findings_per_tensor)
+        elements.push_back(element_finding(part, k, actual[k], g));
+      worst = std::max(worst, g);
+    }
+    distances.add(part, actual);
+    yardsticks.add(part, actual);
+    moments.add(part, actual, arithmetic);
+  });
+  distances.finish();
+  yardsticks.finish(arithmetic, report);
+  const auto note = [&](const std::string& rule, const std::string& text) {
+    findings.push_back({.rule = rule, .tensor = e.name, .text = text});
+  };
+  if (failing.count() > 1)
+    note("bound", std::to_string(failing.count()) + " of " +
+                      std::to_string(report.elements_judged) + " judged elements of " + e.name +
+                      " fail" + failing.text());
+  std::ranges::move(elements, std::back_inserter(findings));
+  const Statistics s = moments.statistics(arithmetic);
+  report.rms = s.rms, report.rms_limit = std::isfinite(s.rms_limit) ? s.rms_limit : 0;
+  report.bias = s.bias, report.bias_t = s.bias_t, report.nu = s.nu;
+  Verdict verdict = verdict_of(worst);
+  if (s.rms_fails)
+    note("rms", "errors of " + e.name + " have R = " + std::to_string(s.rms) + ", limit " +
+                    std::to_string(s.rms_limit));
+  if (s.bias_fails)
+    note("bias", "errors of " + e.name + " have mean " + std::to_string(s.bias) +
+                     " sigma along the sign of the reference (t = " + std::to_string(s.bias_t) +
+                     "), limit 0.08");
+  if (verdict == Verdict::conforms && (s.rms_fails || s.bias_fails))
+    verdict = Verdict::statistical_unconfirmed;
+  if (uncertified > 0) {
+    note("note", std::to_string(uncertified) + " elements of " + e.name +
+                     " have a reference whose radius exceeds 2^-10 tau");
+    if (verdict == Verdict::conforms) verdict = Verdict::inconclusive;
+  }
+  return verdict;
+}
+
+Verdict compare(const Expectation& e, const std::vector<double>& actual,
+                const Arithmetic& arithmetic, TensorReport& report,
+                std::vector<Finding>& findings) {
+  const auto all = [&](std::span<const std::int64_t>) { return actual; };
+  return compare(e, all, arithmetic, report, findings);
+}
+
+ControlResult judge_controls(const Expectation& e, const Arithmetic& arithmetic) {
+  ControlResult result;
+  std::vector<HeadControls> heads;
+  bool applicable = false, scaled_within = true;
+  Moments of_scaled;
+  each_part(e, [&](const Expectation& part) {
+    add_heads(part, arithmetic, heads);
+    for (std::size_t k = 0; k < part.value.size(); ++k)
+      applicable |= part.exempt[k / at(part.dim())] == 0 && std::abs(part.value[k]) > part.tau[k];
+    if (!scaled_within) return;
+    std::vector<double> scaled = part.value;
+    for (double& value : scaled) value *= 1.02;
+    scaled_within = all_within(part, scaled, arithmetic);
+    if (scaled_within) of_scaled.add(part, scaled, arithmetic);
+  });
+  if (heads.empty()) {
+    result.letters = "Z.N.L.S.W.";
+    return result;
+  }
+  result.applicable = applicable;
+  bool some_seen = false, some_negation = false;
+  for (const HeadControls& head : heads) {
+    result.rows_due += head.due;
+    result.rows_blind += head.due - head.seen;
+    some_seen |= head.seen > 0;
+    some_negation |= head.negation;
+  }
+  const auto judge = [&](char letter, bool noticed) {
+    result.letters += {letter, noticed ? '+' : '-'};
+    result.weak |= !noticed;
+  };
+  judge('Z', std::ranges::all_of(heads, [](const HeadControls& h) { return h.seen > 0; }));
+  judge('N', std::ranges::all_of(heads, &HeadControls::negation));
+  judge('L', std::ranges::all_of(heads, &HeadControls::last));
+  const Statistics s = of_scaled.statistics(arithmetic);
+  judge('S', !scaled_within || s.rms_fails || s.bias_fails);
+  judge('W', std::ranges::all_of(heads, [](const HeadControls& h) { return 2 * h.seen >= h.due; }));
+  result.blind = result.applicable && (!some_seen || !some_negation);
+  result.text = blind_text(e, heads);
+  return result;
+}
+
+}  // namespace assay::conformance

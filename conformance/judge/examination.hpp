@@ -1,0 +1,195 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <list>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include "assay/conformance/judge/exact.hpp"
+#include "assay/conformance/judge/examination.hpp"
+#include "judge/grounds.hpp"
+#include "judge/judging.hpp"
+
+namespace assay::conformance {
+
+/// What is known of a case for kernels of one profile.
+template <class Op>
+struct Prepared {
+  using Lattice = decltype(make_lattice(std::declval<const Case<Op>&>(),
+                                        std::declval<spec::NumericsProfile>()));
+
+  spec::NumericsProfile profile;
+  Arithmetic arithmetic;
+  std::optional<Lattice> lattice;      ///< tracks a1, a2
+  std::optional<Grounds<Op>> grounds;  ///< of the inputs of this profile
+  std::vector<Expectation> expectations;
+  std::optional<std::vector<TileSums>> tile_sums;  ///< made when the first outputs are judged
+  std::vector<ControlResult> controls;
+};
+
+template <class Op>
+struct Examination<Op>::State {
+  Case<Op> examined;
+  std::optional<typename Op::Inputs> inputs;  ///< track bound: the same for every profile
+  bool certifies = true;
+  std::optional<Certificate> certificate;
+  std::list<Prepared<Op>> prepared;
+
+  Prepared<Op>& prepare(const spec::NumericsProfile& profile);
+  void prepare_lattice(Prepared<Op>& entry);
+  void prepare_bound(Prepared<Op>& entry);
+};
+
+template <class Op>
+Examination<Op>::Examination(Case<Op> c) : state_(std::make_unique<State>()) {
+  state_->examined = std::move(c);
+  if (state_->examined.track == Track::bound) state_->inputs = make_inputs(state_->examined);
+}
+template <class Op>
+Examination<Op>::Examination(Case<Op> c, typename Op::Inputs inputs)
+    : state_(std::make_unique<State>()) {
+  state_->examined = std::move(c);
+  state_->inputs = std::move(inputs);
+  state_->certifies = false;
+}
+template <class Op>
+Examination<Op>::~Examination() = default;
+template <class Op>
+Examination<Op>::Examination(Examination&&) noexcept = default;
+
+template <class Op>
+const Case<Op>& Examination<Op>::examined() const {
+  return state_->examined;
+}
+
+template <class Op>
+Prepared<Op>& Examination<Op>::State::prepare(const spec::NumericsProfile& profile) {
+  for (Prepared<Op>& entry : prepared)
+    if (entry.profile == profile) return entry;
+  Prepared<Op>& entry = prepared.emplace_back(
+      Prepared<Op>{profile, Arithmetic(profile, examined.problem.dtype), {}, {}, {}, {}});
+  try {
+    if (examined.track == Track::a1 || examined.track == Track::a2)
+      prepare_lattice(entry);
+    else
+      prepare_bound(entry);
+  } catch (...) {
+    prepared.pop_back();
+    throw;
+  }
+  return entry;
+}
+
+template <class Op>
+void Examination<Op>::State::prepare_lattice(Prepared<Op>& entry) {
+  entry.lattice = make_lattice(examined, entry.profile);
+  entry.grounds.emplace(examined, entry.lattice->inputs, entry.arithmetic);
+}
+
+template <class Op>
+void Examination<Op>::State::prepare_bound(Prepared<Op>& entry) {
+  entry.grounds.emplace(examined, *inputs, entry.arithmetic);
+  entry.expectations = entry.grounds->expectations();
+  if (certifies && !certificate) certificate = entry.grounds->certify();
+  if (certificate && entry.grounds->is_certifiable()) certificate->apply(entry.expectations);
+  for (const Expectation& e : entry.expectations)
+    entry.controls.push_back(judge_controls(e, entry.arithmetic));
+}
+
+template <class Op>
+const typename Op::Inputs& Examination<Op>::inputs(const spec::NumericsProfile& profile) {
+  if (state_->inputs) return *state_->inputs;
+  return state_->prepare(profile).lattice->inputs;
+}
+
+template <class Op>
+std::vector<Expected> Examination<Op>::expected(const spec::NumericsProfile& profile) {
+  std::vector<Expected> result;
+  const Prepared<Op>& entry = state_->prepare(profile);
+  if (entry.lattice) {
+    for (const ExactTensor& tensor : exact_tensors(*entry.lattice, state_->examined.problem))
+      result.push_back(expected_of(tensor));
+    return result;
+  }
+  for (const Expectation& e : entry.expectations) {
+    Expected& whole = result.emplace_back(Expected{.name = e.name, .rows = e.rows, .dim = e.dim()});
+    each_part(e, [&](const Expectation& part) {
+      whole.value.insert(whole.value.end(), part.value.begin(), part.value.end());
+      whole.radius.insert(whole.radius.end(), part.radius.begin(), part.radius.end());
+      whole.tau.insert(whole.tau.end(), part.tau.begin(), part.tau.end());
+    });
+  }
+  return result;
+}
+
+/// Sums over all rows of the tensors of which rows were left out.
+template <class Op>
+Verdict judge_tiles(Prepared<Op>& entry, const typename Op::Outputs& outputs, CaseReport& report) {
+  // What the lattice stages lies on ties: its roundings have one sign.
+  if (!entry.tile_sums) entry.tile_sums = entry.grounds->tile_sums(!entry.lattice);
+  Verdict verdict = Verdict::conforms;
+  for (const TileSums& sums : *entry.tile_sums) {
+    const auto tensor = std::ranges::find(report.tensors, sums.name, &TensorReport::name);
+    if (tensor == report.tensors.end()) throw std::logic_error("no report of " + sums.name);
+    const auto rows = [&](std::span<const std::int64_t> numbers) {
+      return entry.grounds->values({sums.name, sums.extents, numbers}, outputs);
+    };
+    verdict =
+        graver(verdict, compare_tiles(sums, rows, entry.arithmetic, *tensor, report.findings));
+  }
+  return verdict;
+}
+
+template <class Op>
+CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
+                                  const spec::NumericsProfile& profile) {
+  Prepared<Op>& entry = state_->prepare(profile);
+  const Case<Op>& c = state_->examined;
+  CaseReport report = blank_report(c);
+  report.value_case = true;
+  report.findings = entry.grounds->check_structure(outputs);
+  Verdict verdict = report.findings.empty() ? Verdict::conforms : Verdict::nonconformant_structural;
+  if (entry.lattice) {
+    judge_lattice(*entry.lattice, c.problem, outputs, profile, report);
+    verdict = graver(verdict, judge_tiles(entry, outputs, report));
+    report.verdict =
+        graver(graver(verdict, report.verdict),
+               exact_control_verdict(exact_tensors(*entry.lattice, c.problem), report));
+    return report;
+  }
+  if (!entry.grounds->consistent()) {
+    report.verdict = Verdict::not_applicable;
+    report.findings.push_back({.rule = "note",
+                               .text = "statistics and attention_in do not belong "
+                                       "to the data, which the profile needs"});
+    return report;
+  }
+  for (const Expectation& e : entry.expectations) {
+    const auto rows = [&](std::span<const std::int64_t> numbers) {
+      return entry.grounds->values({e.name, e.extents, numbers}, outputs);
+    };
+    verdict = graver(verdict, compare(e, rows, entry.arithmetic, report.tensors.emplace_back(),
+                                      report.findings));
+  }
+  verdict = graver(verdict, judge_tiles(entry, outputs, report));
+  verdict = graver(verdict, control_verdict(entry.controls, report));
+  verdict = graver(verdict, exemption_verdict(report));
+  report.verdict = graver(verdict, profile.weak ? Verdict::conforms_weak : Verdict::conforms);
+  return report;
+}
+
+template <class Op>
+CaseReport blank_report(const Case<Op>& c) {
+  CaseReport report;
+  report.operator_name = Op::name;
+  report.command_line = command_line(c);
+  report.id = case_id(report.command_line);
+  report.note = c.note;
+  report.fields = field_texts(c);
+  return report;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,178 @@
+#include "judge/judging.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "assay/conformance/inputs/inputs.hpp"
+#include "judge/grounds.hpp"
+
+namespace assay::conformance {
+
+Verdict graver(Verdict a, Verdict b) {
+  const auto rank = [](Verdict verdict) {
+    switch (verdict) {
+      case Verdict::conforms:
+        return 0;
+      case Verdict::conforms_weak:
+        return 1;
+      case Verdict::inconclusive:
+        return 2;
+      case Verdict::statistical_unconfirmed:
+        return 3;
+      case Verdict::nonconformant_proven:
+        return 4;
+      default:
+        return 5;
+    }
+  };
+  return rank(a) < rank(b) ? b : a;
+}
+
+Verdict control_verdict(const std::vector<ControlResult>& controls, CaseReport& report) {
+  bool applicable = false, weak = false;
+  for (std::size_t k = 0; k < controls.size(); ++k) {
+    report.tensors[k].controls = controls[k].letters;
+    report.tensors[k].rows_due = controls[k].rows_due;
+    report.tensors[k].rows_blind = controls[k].rows_blind;
+    applicable |= controls[k].applicable;
+    weak |= controls[k].weak;
+    if (!controls[k].blind) continue;
+    report.findings.push_back({.rule = "control",
+                               .tensor = report.tensors[k].name,
+                               .text = report.tensors[k].name +
+                                       ": zeros or the negated reference would pass (" +
+                                       controls[k].letters + ")"});
+    return Verdict::inconclusive;
+  }
+  if (!applicable) {
+    report.findings.push_back({.rule = "note",
+                               .text = "no gradient of this case exceeds its "
+                                       "tolerance: only zeros and noise are due"});
+    return Verdict::conforms_weak;
+  }
+  for (std::size_t k = 0; k < controls.size(); ++k)
+    if (!controls[k].text.empty())
+      report.findings.push_back(
+          {.rule = "note", .tensor = report.tensors[k].name, .text = controls[k].text});
+  return weak ? Verdict::conforms_weak : Verdict::conforms;
+}
+
+Verdict exact_control_verdict(const std::vector<ExactTensor>& tensors, CaseReport& report) {
+  std::vector<ControlResult> controls;
+  for (const ExactTensor& tensor : tensors) {
+    const bool applicable = std::any_of(tensor.exact.begin(), tensor.exact.end(),
+                                        [](const Dyadic& x) { return x.numerator != 0; });
+    controls.push_back(
+        {.applicable = applicable, .letters = applicable ? "Z+N+L+S+W+" : "Z.N.L.S.W."});
+  }
+  return control_verdict(controls, report);
+}
+
+Expected expected_of(const ExactTensor& tensor) {
+  Expected e{.name = tensor.name,
+             .value = {},
+             .radius = {},
+             .tau = {},
+             .rows = {tensor.rows.begin(), tensor.rows.end()},
+             .dim = tensor.dim};
+  for (const Dyadic& x : tensor.exact)
+    e.value.push_back(std::ldexp(static_cast<double>(x.numerator), x.exponent));
+  e.radius.assign(tensor.exact.size(), 0.0);
+  e.tau.assign(tensor.exact.size(), 0.0f);
+  return e;
+}
+
+Verdict exemption_verdict(CaseReport& report) {
+  std::int64_t exempt = 0, all = 0;
+  for (const TensorReport& tensor : report.tensors)
+    exempt += tensor.exempt, all += tensor.exempt + tensor.elements_judged;
+  if (exempt * 100 <= all) return Verdict::conforms;
+  report.findings.push_back({.rule = "note",
+                             .text = std::to_string(exempt) + " of " + std::to_string(all) +
+                                     " judged elements are exempt: staged values "
+                                     "may overflow; the limit is 1 %"});
+  return Verdict::inconclusive;
+}
+
+std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t wanted,
+                                    std::uint64_t seed) {
+  std::vector<std::int64_t> rows;
+  for (std::int64_t b = 0; b < extents.batch; ++b) {
+    const std::vector<std::int64_t> of_head = judged_rows(extents.length(b), wanted, seed);
+    for (std::int64_t n = 0; n < extents.heads; ++n)
+      for (const std::int64_t s : of_head) rows.push_back(extents.row(b, n, s));
+  }
+  return rows;
+}
+
+void require_agreement(const Expectation& e, const std::vector<Certificate::Row>& rows) {
+  for (const Certificate::Row& row : rows) {
+    const auto position =
+        std::lower_bound(e.rows.begin(), e.rows.end(), row.number) - e.rows.begin();
+    for (std::int64_t d = 0; d < e.dim(); ++d) {
+      const auto k = static_cast<std::size_t>(position * e.dim() + d);
+      const double exact = row.value[static_cast<std::size_t>(d)];
+      if (std::abs(exact - e.value[k]) <= e.radius[k] + 0x1p-52 * std::abs(exact)) continue;
+      const Finding place = locate(e, static_cast<std::int64_t>(k));
+      std::ostringstream text;
+      text.precision(17);
+      text << "reference " << e.name << '(' << place.b << ',' << place.n << ',' << place.s << ','
+           << d << ") is " << e.value[k] << " in double, " << exact
+           << " in 113 bits; the proven radius is " << e.radius[k];
+      throw std::logic_error(text.str());
+    }
+  }
+}
+
+namespace {
+
+/// Value and radius of those rows that are among the expectation's.
+void replace(Expectation& e, const std::vector<Certificate::Row>& rows) {
+  for (const Certificate::Row& row : rows) {
+    const auto found = std::ranges::lower_bound(e.rows, row.number);
+    if (found == e.rows.end() || *found != row.number) continue;
+    for (std::int64_t d = 0; d < e.dim(); ++d) {
+      const auto k = static_cast<std::size_t>((found - e.rows.begin()) * e.dim() + d);
+      e.value[k] = row.value[static_cast<std::size_t>(d)];
+      e.radius[k] = 0x1p-52 * std::abs(e.value[k]);
+    }
+  }
+}
+
+}  // namespace
+
+void Certificate::apply(std::vector<Expectation>& expectations) const {
+  for (Expectation& e : expectations) {
+    const auto own = rows.find(e.name);
+    if (own == rows.end()) continue;
+    if (!e.part) {
+      replace(e, own->second);
+      continue;
+    }
+    e.part = [make = std::move(e.part), certified = own->second](auto part_rows) {
+      Expectation part = make(part_rows);
+      replace(part, certified);
+      return part;
+    };
+  }
+}
+
+std::vector<double> row_values(const RowsOf& rows, const spec::Tensor& tensor,
+                               spec::Layout layout) {
+  const spec::HeadView view(tensor, layout, rows.extents);
+  const auto dim = static_cast<std::size_t>(rows.extents.dim);
+  std::vector<double> values(rows.rows.size() * dim);
+  double* row = values.data();
+  for (const std::int64_t number : rows.rows) {
+    const spec::RowPosition place = rows.extents.position(number);
+    view.read_row(place.b, place.n, place.s, {row, dim});
+    row += dim;
+  }
+  return values;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "assay/conformance/judge/exact.hpp"
+#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/judge/expectation.hpp"
+#include "assay/conformance/judge/verdict.hpp"
+#include "assay/conformance/report/report.hpp"
+#include "assay/spec/layout.hpp"
+#include "assay/spec/numerics.hpp"
+#include "assay/spec/tensor.hpp"
+#include "judge/grounds.hpp"
+
+/// What the judgement of every operator's numbers is put together from.
+namespace assay::conformance {
+
+/// The graver of two verdicts on one case's numbers.
+Verdict graver(Verdict a, Verdict b);
+
+/// Verdict of the negative controls of all tensors, whose reports it completes; a case in which
+/// only zeros are due earns no coverage.
+Verdict control_verdict(const std::vector<ControlResult>& controls, CaseReport& report);
+
+/// The same on the lattice: a control is caught wherever an exact gradient is not zero, since its
+/// corruption has other bits.
+Verdict exact_control_verdict(const std::vector<ExactTensor>& tensors, CaseReport& report);
+
+/// As it is stored: nothing but what the final cast makes of the exact value is right.
+Expected expected_of(const ExactTensor& tensor);
+
+/// Inconclusive where more than one judged element in a hundred is exempt.
+Verdict exemption_verdict(CaseReport& report);
+
+/// Rows that are judged of every sequence and head, by their number: `wanted` of each, 0: all.
+std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t wanted,
+                                    std::uint64_t seed);
+
+/// Rows of an output, which lie in it as the layout says, (rows, dim) row-major.
+std::vector<double> row_values(const RowsOf& rows, const spec::Tensor& tensor, spec::Layout layout);
+
+/// One output of a lattice case: what it holds and what it must hold.
+struct ExactOutput {
+  ExactTensor tensor;
+  const spec::Tensor* output;
+  spec::Extents extents;
+  /// Of the channel d of a row: its element in the storage, and |x| up to which it counts as 0.
+  std::function<std::int64_t(const spec::RowPosition&, std::int64_t d)> element;
+  std::function<double(const spec::RowPosition&, std::int64_t d)> floor;
+};
+
+/// Compares every element of the judged rows with the exact gradients, bit for bit after the cast
+/// that the profile declares; an exact 0 also admits residues up to its floor. Adds a
+/// TensorReport per output and the findings. The verdict becomes nonconformant_structural on a
+/// difference and vacuous if no element was compared; one that is still tool_failure becomes
+/// conforms.
+void judge_exact(const std::vector<ExactOutput>& outputs, const spec::NumericsProfile& numerics,
+                 CaseReport& report);
+
+}  // namespace assay::conformance

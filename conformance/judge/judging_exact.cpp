@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "judge/failure_pattern.hpp"
+#include "judge/judging.hpp"
+
+namespace assay::conformance {
+namespace {
+
+constexpr std::int64_t most_findings = 8;
+
+struct Element {
+  spec::RowPosition row;
+  std::int64_t d;
+};
+
+std::uint32_t bits_at(const spec::Tensor& tensor, std::int64_t element) {
+  const auto size = static_cast<std::size_t>(spec::size_of(tensor.dtype));
+  std::uint32_t wide = 0;
+  std::uint16_t narrow = 0;
+  const std::byte* source = tensor.bytes.data() + static_cast<std::size_t>(element) * size;
+  if (size == sizeof narrow) {
+    std::memcpy(&narrow, source, sizeof narrow);
+    return narrow;
+  }
+  std::memcpy(&wide, source, sizeof wide);
+  return wide;
+}
+
+double value_of(Dyadic exact) {
+  return std::ldexp(static_cast<double>(exact.numerator), exact.exponent);
+}
+
+std::string text_of(double value) {
+  std::ostringstream out;
+  out.precision(9);
+  out << value;
+  return out.str();
+}
+
+/// Half the distance between numbers of the format at `value`.
+double half_step(double value, spec::FloatFormat format) {
+  const int exponent = value == 0 ? format.min_exponent : std::ilogb(value);
+  return std::ldexp(1.0, std::max(exponent, format.min_exponent) - format.significand_bits);
+}
+
+class TensorJudge {
+ public:
+  explicit TensorJudge(const spec::NumericsProfile& numerics) : numerics_(numerics) {}
+
+  /// True if every element is right.
+  bool judge(const ExactOutput& subject, CaseReport& report);
+
+ private:
+  void compare(const ExactOutput& subject, const Element& e, Dyadic exact, std::uint32_t bits);
+  void differ(const ExactOutput& subject, Finding finding, Dyadic exact, AcceptableBits wanted);
+  void measure(const Finding& finding, double error, double tolerance);
+
+  const spec::NumericsProfile& numerics_;
+  TensorReport result_;
+  std::vector<Finding> findings_;
+  std::optional<FailurePattern> differing_;
+};
+
+void TensorJudge::measure(const Finding& finding, double error, double tolerance) {
+  double share = tolerance > 0 ? error / tolerance : std::numeric_limits<double>::max();
+  if (!std::isfinite(share)) share = std::numeric_limits<double>::max();
+  if (share <= result_.worst) return;
+  result_.worst = share;
+  result_.worst_at = finding;
+}
+
+void TensorJudge::differ(const ExactOutput& subject, Finding finding, Dyadic exact,
+                         AcceptableBits wanted) {
+  differing_->add(finding);
+  if (differing_->count() > most_findings) return;
+  const spec::FloatFormat format = spec::format_of(subject.output->dtype);
+  finding.text = std::string(subject.tensor.name) + "(" + std::to_string(finding.b) + ", " +
+                 std::to_string(finding.n) + ", " + std::to_string(finding.s) + ", " +
+                 std::to_string(finding.d) + ") is " + text_of(finding.actual);
+  if (exact.numerator == 0)
+    finding.text += finding.tolerance > 0
+                        ? "; it must be 0, residues up to " + text_of(finding.tolerance) + " apart"
+                        : "; it must be exactly 0";
+  else
+    finding.text += "; it is exactly " + std::to_string(exact.numerator) + " * 2^" +
+                    std::to_string(exact.exponent) + ", which " +
+                    std::string(to_string(subject.output->dtype)) + " rounds (" +
+                    std::string(to_string(numerics_.round_out)) + ") to " +
+                    text_of(finding.expected);
+  if (wanted.first != wanted.second)
+    finding.text += " or " + text_of(spec::from_bits(wanted.second, format));
+  findings_.push_back(std::move(finding));
+}
+
+void TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic exact,
+                          std::uint32_t bits) {
+  const spec::DType dtype = subject.output->dtype;
+  const AcceptableBits wanted =
+      acceptable_bits(exact, dtype, numerics_.round_out, numerics_.overflow);
+  if (bits == wanted.first || bits == wanted.second) return;
+  const spec::FloatFormat format = spec::format_of(dtype);
+  Finding finding{.rule = "lattice",
+                  .tensor = subject.tensor.name,
+                  .b = e.row.b,
+                  .n = e.row.n,
+                  .s = e.row.s,
+                  .d = e.d,
+                  .actual = spec::from_bits(bits, format),
+                  .expected = spec::from_bits(wanted.first, format)};
+  // Zeros are equal whatever their sign, and residues below the floor are zeros.
+  const double second = spec::from_bits(wanted.second, format);
+  if (finding.actual == finding.expected || finding.actual == second) return;
+  const double error = std::abs(finding.actual - value_of(exact));
+  if (exact.numerator == 0) {
+    finding.tolerance = subject.floor(e.row, e.d);
+    measure(finding, error, finding.tolerance);
+    if (error <= finding.tolerance) return;
+  } else {
+    measure(finding, error, half_step(value_of(exact), format));
+  }
+  differ(subject, finding, exact, wanted);
+}
+
+bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
+  result_ = {.name = subject.tensor.name, .rows_total = subject.extents.rows()};
+  differing_.emplace(subject.extents);
+  std::size_t next = 0;
+  for (const std::int64_t flat : subject.tensor.rows) {
+    const spec::RowPosition row = subject.extents.position(flat);
+    for (std::int64_t d = 0; d < subject.extents.dim; ++d)
+      compare(subject, {row, d}, subject.tensor.exact[next++],
+              bits_at(*subject.output, subject.element(row, d)));
+    ++result_.rows_judged;
+  }
+  result_.elements_judged = static_cast<std::int64_t>(next);
+  report.tensors.push_back(result_);
+  if (differing_->count() > 1)
+    report.findings.push_back({.rule = "lattice",
+                               .tensor = subject.tensor.name,
+                               .text = std::to_string(differing_->count()) + " of " +
+                                       std::to_string(result_.elements_judged) +
+                                       " judged elements of " + subject.tensor.name + " differ" +
+                                       differing_->text()});
+  for (Finding& finding : findings_) report.findings.push_back(std::move(finding));
+  return differing_->count() == 0;
+}
+
+}  // namespace
+
+void judge_exact(const std::vector<ExactOutput>& outputs, const spec::NumericsProfile& numerics,
+                 CaseReport& report) {
+  bool equal = true;
+  std::int64_t elements = 0;
+  for (const ExactOutput& output : outputs) {
+    equal = TensorJudge(numerics).judge(output, report) && equal;
+    elements += report.tensors.back().elements_judged;
+  }
+  report.value_case = elements > 0;
+  if (!equal)
+    report.verdict = Verdict::nonconformant_structural;
+  else if (elements == 0)
+    report.verdict = Verdict::vacuous;
+  else if (report.verdict == Verdict::tool_failure)
+    report.verdict = Verdict::conforms;
+}
+
+}  // namespace assay::conformance

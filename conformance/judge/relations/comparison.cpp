@@ -1,0 +1,84 @@
+#include "judge/relations/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <sstream>
+#include <string>
+
+#include "judge/running.hpp"
+
+namespace assay::conformance {
+namespace {
+
+Finding difference(const Compared& c, std::size_t k, std::string_view sentence) {
+  const auto element = static_cast<std::int64_t>(k);
+  const auto [b, n, s] = c.extents.position(element / c.extents.dim);
+  Finding f{.rule = "relation",
+            .tensor = std::string(c.tensor),
+            .b = b,
+            .n = n,
+            .s = s,
+            .d = element % c.extents.dim,
+            .actual = c.actual[k],
+            .expected = c.predicted[k],
+            .tolerance = c.tau.empty() ? 0 : c.tau[k]};
+  std::ostringstream text;
+  text.precision(9);
+  text << f.tensor << '(' << b << ',' << n << ',' << s << ',' << f.d << ") is " << f.actual
+       << ", the other runs give " << f.expected << ", they may differ by " << f.tolerance << ": "
+       << sentence;
+  f.text = text.str();
+  return f;
+}
+
+}  // namespace
+
+Verdict compare_numbers(const Compared& c, std::string_view sentence, CaseReport& report) {
+  constexpr std::int64_t most_findings = 4;
+  TensorReport measured{.name = std::string(c.tensor)};
+  measured.elements_judged = static_cast<std::int64_t>(c.actual.size());
+  measured.rows_total = measured.rows_judged = c.extents.rows();
+  Verdict verdict = Verdict::conforms;
+  std::int64_t failing = 0;
+  for (std::size_t k = 0; k < c.actual.size(); ++k) {
+    const double x = c.actual[k], y = c.predicted[k];
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    const double error = std::abs(x - y), tau = c.tau.empty() ? 0 : c.tau[k];
+    if (tau > 0) measured.worst = std::max(measured.worst, error / tau);
+    if (error <= tau || std::isinf(tau)) continue;
+    if (verdict != Verdict::nonconformant_proven)
+      verdict = !c.tau.empty() && error <= c.tau_det[k] ? Verdict::statistical_unconfirmed
+                                                        : Verdict::nonconformant_proven;
+    if (++failing <= most_findings) report.findings.push_back(difference(c, k, sentence));
+  }
+  report.tensors.push_back(measured);
+  if (failing > most_findings)
+    report.findings.push_back({.rule = "relation",
+                               .tensor = std::string(c.tensor),
+                               .text = std::string(c.tensor) + ": " + std::to_string(failing) +
+                                       " of " + std::to_string(c.actual.size()) +
+                                       " elements differ"});
+  return verdict;
+}
+
+std::vector<double> with_radius(std::vector<double> tau, const Expectation& e) {
+  for (std::size_t k = 0; k < tau.size(); ++k) {
+    const bool exempt = e.exempt[k / static_cast<std::size_t>(e.dim())] != 0;
+    tau[k] = exempt ? std::numeric_limits<double>::infinity() : tau[k] + e.radius[k];
+  }
+  return tau;
+}
+
+Verdict verdict_of(const AgreeingRuns& runs, CaseReport& report) {
+  if (runs.are_one_run) {
+    add_note(report, "note", "every run of the relation is the same one: it says nothing here");
+    return Verdict::vacuous;
+  }
+  if (!runs.are_zero) return Verdict::conforms;
+  add_note(report, "note", "every gradient is zero: the relation says nothing");
+  return Verdict::vacuous;
+}
+
+}  // namespace assay::conformance

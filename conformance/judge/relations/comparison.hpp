@@ -1,0 +1,51 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/judge/expectation.hpp"
+#include "assay/conformance/report/report.hpp"
+#include "assay/spec/layout.hpp"
+
+/// How the outputs of related runs are compared, whatever the operator.
+namespace assay::conformance {
+
+/// How closely the runs agree. bits: for kernels that promise a fixed order, every bit; bound:
+/// within the sum of the runs' tolerances, like `bits` for kernels that promise no order.
+enum class Agreement : std::uint8_t { bits, bound };
+
+/// Numbers of one tensor that must agree, and how far they may lie from each other.
+struct Compared {
+  std::string_view tensor;
+  const std::vector<double>&actual, &predicted;
+  std::span<const double> tau, tau_det;  ///< empty: every bit must agree
+  spec::Extents extents;
+};
+
+/// Adds what was measured and the first few differences to the report. `sentence` says what the
+/// relation is.
+Verdict compare_numbers(const Compared& compared, std::string_view sentence, CaseReport& report);
+
+/// Whether every element of the gradients is 0. `tensors` are their members, see GradientTensor.
+template <class Gradients, class Tensors>
+bool are_zero(const Gradients& gradients, const Tensors& tensors) {
+  return std::ranges::all_of(tensors, [&](const auto& tensor) {
+    return std::ranges::all_of(gradients.*tensor.member, [](double x) { return x == 0; });
+  });
+}
+
+/// Tolerances of one run beside any other: `tau` with the radius of its reference; without limit
+/// where the row is exempt.
+std::vector<double> with_radius(std::vector<double> tau, const Expectation& e);
+
+/// What is known of runs that agree.
+struct AgreeingRuns {
+  bool are_one_run, are_zero;
+};
+/// conforms; vacuous, with a note, where the agreement says nothing.
+Verdict verdict_of(const AgreeingRuns& runs, CaseReport& report);
+
+}  // namespace assay::conformance

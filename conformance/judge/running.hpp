@@ -1,0 +1,171 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/case/case.hpp"
+#include "assay/conformance/report/report.hpp"
+#include "assay/spec/implementation.hpp"
+#include "assay/spec/tensor.hpp"
+
+/// Running a kernel so that nothing it does can spoil the judgement.
+namespace assay::conformance {
+
+inline constexpr std::uint64_t fresh_seed_step = 0x9e3779b97f4a7c15u;
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void add_note(CaseReport& report, const std::string& rule, const std::string& text);
+
+/// "161002 ACLNN_ERR_PARAM_INVALID"; of a code without a name the number alone.
+std::string describe(spec::Status status);
+
+/// What phase 1 made of a call: it accepted where neither is set.
+struct Answer {
+  std::optional<spec::Rejected> refusal = {};
+  std::optional<Verdict> failure = {};  ///< where anything else escaped from it
+  std::string text = {};                ///< of the failure
+};
+
+/// What `ask`, which asks phase 1, ends in.
+Answer answer_of(const std::function<void()>& ask);
+
+/// What a report says where the kernel does not offer a call, for `reason`.
+std::string not_offered(const std::string& reason);
+
+/// What the watched misconduct of a kernel is a case of.
+Verdict verdict_of(spec::Misconduct::Kind kind);
+
+/// What `ask`, a question to the kernel about itself, answers; whatever escapes from it is the
+/// kernel's doing.
+/// Errors: spec::Misconduct.
+template <class Ask>
+auto asked(const char* question, Ask&& ask) -> decltype(ask()) {
+  const auto threw = [&](const std::string& what) {
+    return spec::Misconduct(spec::Misconduct::Kind::crash,
+                            std::string(question) + " threw " + what);
+  };
+  try {
+    return ask();
+  } catch (const spec::Misconduct&) {
+    throw;
+  } catch (const std::exception& failure) {
+    throw threw(std::string("\"") + failure.what() + '"');
+  } catch (...) {
+    throw threw("something that is no std::exception");
+  }
+}
+
+/// What a kernel declares of its arithmetic. Errors: spec::Misconduct.
+template <class Op>
+spec::NumericsProfile numerics_of(const spec::Implementation<Op>& kernel,
+                                  const typename Op::Problem& problem) {
+  return asked("numerics", [&] { return kernel.numerics(problem); });
+}
+
+/// Notes what the kernel did after its last answer, unless the report convicts it anyway.
+void settle(CaseReport& report, const std::function<void()>& settle_kernel);
+
+/// What the documents leave open about the call of a case, or on which product they do not offer
+/// it, so that its refusal convicts nobody; empty if nothing.
+template <class Op>
+std::string open_question(const Case<Op>& c, const spec::Call<Op>& call) {
+  std::string text;
+  for (const auto* row : spec::violations(Op::constraints(), call)) {
+    if (row->binds(c.surface, c.upstream)) continue;
+    const bool disputed = row->standing_on(c.surface) == spec::Standing::disputed;
+    text += (text.empty() ? "" : "; ") +
+            std::string(disputed ? "disputed: " : "upstream's alone: ") + std::string(row->id) +
+            " (" + std::string(row->statement) + ")";
+  }
+  if (!supports(c.surface, c.product))
+    for (const auto& row : Op::constraints())
+      if (row.id == product_row(c.surface, c.product))
+        text += (text.empty() ? "not offered there: " : "; not offered there: ") +
+                std::string(row.id) + " (" + std::string(row.statement) + ")";
+  return text.empty() ? open_reading(c) : text;
+}
+
+struct TensorOf {
+  const char* name;
+  const spec::Tensor* tensor;
+};
+
+template <class Tensors>
+std::vector<TensorOf> all_tensors(const Tensors& tensors) {
+  std::vector<TensorOf> all;
+  visit_tensors(tensors, [&](const char* name, const spec::Tensor& tensor) {
+    all.push_back({name, &tensor});
+  });
+  return all;
+}
+
+/// What running a kernel gave: outputs, or the verdict that takes their place.
+template <class Op>
+struct Run {
+  typename Op::Outputs outputs;
+  std::optional<Verdict> failure;
+  std::vector<Finding> findings;
+  double seconds = 0;
+};
+
+template <class Op>
+Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
+                 spec::Implementation<Op>& kernel) {
+  Run<Op> run{.outputs = make_outputs(c), .failure = {}, .findings = {}};
+  // Lent as a copy: a kernel that writes into it spoils no later one's examination.
+  const typename Op::Inputs lent = inputs;
+  const auto fail = [&](Verdict verdict, const std::string& text) {
+    run.failure = verdict;
+    run.findings.push_back({.rule = "structure", .text = text});
+  };
+  const spec::Call<Op> call = call_of(c);
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    kernel.run_call(call, c.problem, lent, run.outputs);
+  } catch (const spec::Rejected& answer) {
+    const std::string question = open_question(c, call);
+    fail(question.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable,
+         std::string("phase 2 refused ") + (question.empty() ? "a legal call: " : "the call: ") +
+             describe(answer.status()) + ": " + answer.what() +
+             (question.empty() ? "" : "; " + question));
+  } catch (const spec::Unsupported& reason) {
+    fail(Verdict::not_applicable, not_offered(reason.what()));
+  } catch (const spec::Misconduct& seen) {
+    fail(verdict_of(seen.kind()), seen.what());
+  } catch (const std::exception& failure) {
+    fail(Verdict::crash, std::string("phase 2 threw: ") + failure.what());
+  } catch (...) {
+    fail(Verdict::crash, "phase 2 threw something that is no std::exception");
+  }
+  run.seconds = seconds_since(start);
+  const auto before = all_tensors(inputs), after = all_tensors(lent);
+  for (std::size_t k = 0; k < after.size(); ++k)
+    if (after[k].tensor->bytes != before[k].tensor->bytes)
+      fail(Verdict::nonconformant_structural,
+           std::string("the input ") + after[k].name + " was modified");
+  const auto outputs = all_tensors(run.outputs);
+  const typename Op::Outputs untouched = make_outputs(c);
+  const auto expected = all_tensors(untouched);
+  const bool lost = outputs.size() != expected.size();
+  bool replaced = false;
+  if (lost) fail(Verdict::nonconformant_structural, "an output was added or taken away");
+  for (std::size_t k = 0; k < std::min(outputs.size(), expected.size()); ++k)
+    if (outputs[k].tensor->bytes.size() != expected[k].tensor->bytes.size() ||
+        outputs[k].tensor->strides != expected[k].tensor->strides) {
+      fail(Verdict::nonconformant_structural,
+           std::string("the output ") + outputs[k].name + " was replaced by another tensor");
+      replaced = true;
+    }
+  if (lost || replaced) run.outputs = untouched;  // whoever looks at them next needs tensors
+  return run;
+}
+
+}  // namespace assay::conformance

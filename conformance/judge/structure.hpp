@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/report/report.hpp"
+#include "assay/spec/tensor.hpp"
+
+namespace assay::conformance {
+
+/// Collects findings of one rule on one tensor: the first few, then only their number, when it is
+/// destroyed.
+class StructureFindings {
+ public:
+  StructureFindings(std::string tensor, std::string what, std::vector<Finding>& findings)
+      : tensor_(std::move(tensor)), what_(std::move(what)), findings_(findings) {}
+  ~StructureFindings();
+  StructureFindings(const StructureFindings&) = delete;
+
+  void add(Finding finding);
+  void add_storage(std::int64_t element);
+
+ private:
+  std::string tensor_, what_;
+  std::vector<Finding>& findings_;
+  std::int64_t count_ = 0;
+};
+
+/// What every output is checked for: viewed elements written, storage outside the view untouched.
+/// `poisoned` is what the kernel was given.
+void check_storage(const std::string& name, const spec::Tensor& tensor,
+                   const spec::Tensor& poisoned, std::vector<Finding>& findings);
+
+}  // namespace assay::conformance

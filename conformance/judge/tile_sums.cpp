@@ -1,0 +1,201 @@
+#include "judge/tile_sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <sstream>
+
+#include "assay/spec/dtype.hpp"
+
+namespace assay::conformance {
+namespace {
+
+constexpr double false_alarm = 1e-9;  // of one tensor
+constexpr std::size_t most_findings = 4;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// What the rows of a tile hold, channel by channel.
+struct Written {
+  double sum = 0, magnitude = 0;
+  double casts = 0,
+         casts_squared = 0;  ///< sums of the final casts' largest errors, of their squares
+  bool countable = true;     ///< no infinity was written, nor what stands for one
+};
+
+/// Reads the sums of what was written.
+class Reader {
+ public:
+  explicit Reader(const Arithmetic& arithmetic)
+      : arithmetic_(arithmetic), limit_(largest_finite(arithmetic.io)) {
+    const spec::FloatFormat format = spec::format_of(arithmetic.io);
+    smallest_ = std::ldexp(1.0, format.min_exponent + 1 - format.significand_bits);
+  }
+
+  void add(double sign, double x, Written& written) const {
+    // A zero may have been anything that is cast to it.
+    const double cast = arithmetic_.out_error(std::max(std::abs(x), smallest_));
+    written.countable &= std::abs(x) < limit_;
+    written.sum += sign * x;
+    written.magnitude += std::abs(x);
+    written.casts += cast;
+    written.casts_squared += cast * cast;
+  }
+
+ private:
+  const Arithmetic& arithmetic_;
+  double limit_, smallest_;
+};
+
+/// Where one sum is off, and by how much.
+struct Deviation {
+  std::size_t tile = 0;
+  std::int64_t channel = 0;
+  double sum = 0, tolerance = 0, ratio = 0;
+  bool proven = false;
+};
+
+std::string text_of(const TileSums& sums, const Deviation& d) {
+  const Tile& tile = sums.tiles[d.tile];
+  std::ostringstream text;
+  text.precision(9);
+  text << "the signed sum over rows " << tile.first << " to " << tile.first + tile.count - 1
+       << " of " << sums.name << '(' << tile.b << ',' << tile.n << ",:," << d.channel << ") is "
+       << d.sum << ", reference " << sums.value[d.tile * at(sums.extents.dim) + at(d.channel)]
+       << ", tolerance " << d.tolerance << ": "
+       << (d.proven ? "beyond the rigorous bound; no kernel of the declared profile does that"
+                    : "beyond the probabilistic bound");
+  return text.str();
+}
+
+Finding finding_of(const TileSums& sums, const Deviation& d) {
+  const Tile& tile = sums.tiles[d.tile];
+  return {.rule = "tile_sum",
+          .tensor = sums.name,
+          .b = tile.b,
+          .n = tile.n,
+          .s = tile.first,
+          .d = d.channel,
+          .actual = d.sum,
+          .expected = sums.value[d.tile * at(sums.extents.dim) + at(d.channel)],
+          .tolerance = d.tolerance,
+          .text = text_of(sums, d)};
+}
+
+/// The channel of a tile whose sum is furthest off; a sum that nothing can be said of is not
+/// counted.
+class TileJudge {
+ public:
+  TileJudge(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic)
+      : sums_(sums), rows_(rows), arithmetic_(arithmetic), reader_(arithmetic) {}
+
+  /// Whether the tile could be judged.
+  bool judge(std::size_t k, Deviation& worst) const {
+    const std::vector<Written> channels = read(sums_.tiles[k]);
+    worst = {.tile = k};
+    bool judged = false;
+    for (std::int64_t d = 0; d < sums_.extents.dim; ++d) {
+      const Deviation deviation = judged_channel(k, d, channels[at(d)]);
+      if (std::isnan(deviation.ratio)) continue;
+      judged = true;
+      if (deviation.ratio >= worst.ratio) worst = deviation;
+    }
+    return judged;
+  }
+
+  /// Whether rows of zeros would show in the sum of a tile. Where the sum is 0 they may be due.
+  bool shows_loss(std::size_t k) const {
+    Written zeros;
+    for (std::int64_t r = 0; r < sums_.tiles[k].count; ++r) reader_.add(1, 0, zeros);
+    bool is_zero = true;
+    for (std::int64_t d = 0; d < sums_.extents.dim; ++d) {
+      if (judged_channel(k, d, zeros).ratio > 1) return true;
+      is_zero &= sums_.value[k * at(sums_.extents.dim) + at(d)] == 0;
+    }
+    return is_zero;
+  }
+
+ private:
+  std::vector<Written> read(const Tile& tile) const {
+    std::vector<std::int64_t> numbers(at(tile.count));
+    std::iota(numbers.begin(), numbers.end(), sums_.extents.row(tile.b, tile.n, tile.first));
+    const std::vector<double> values = rows_(numbers);
+    std::vector<Written> channels(at(sums_.extents.dim));
+    for (std::size_t r = 0; r < numbers.size(); ++r)
+      for (std::size_t d = 0; d < channels.size(); ++d)
+        reader_.add(sums_.signs(numbers[r]), values[r * channels.size() + d], channels[d]);
+    return channels;
+  }
+
+  Deviation judged_channel(std::size_t tile, std::int64_t d, const Written& w) const {
+    const std::size_t k = tile * at(sums_.extents.dim) + at(d);
+    Deviation result{.tile = tile, .channel = d, .sum = w.sum, .ratio = std::nan("")};
+    const double radius = sums_.radius[k] + 0x1p-46 * w.magnitude;
+    if (!w.countable || !std::isfinite(radius)) return result;
+    const bool averages = arithmetic_.mean_free && sums_.lambda > 0;
+    const double casts =
+        averages ? std::min(w.casts, sums_.lambda * std::sqrt(w.casts_squared)) : w.casts;
+    const double shared = radius + sums_.written_share * w.magnitude;
+    result.tolerance = sums_.tolerance[k] + casts + shared;
+    const double error = std::abs(w.sum - sums_.value[k]);
+    result.ratio = error == 0 ? 0 : error / result.tolerance;
+    result.proven = error > sums_.tolerance_det[k] + w.casts + shared;
+    return result;
+  }
+
+  const TileSums& sums_;
+  const RowReader& rows_;
+  const Arithmetic& arithmetic_;
+  Reader reader_;
+};
+
+}  // namespace
+
+double tile_lambda(std::int64_t sums) {
+  const auto count = static_cast<double>(std::max<std::int64_t>(sums, 1));
+  return std::sqrt(2 * std::log(2 * count / false_alarm));
+}
+
+std::vector<Tile> tiles_of(const spec::Extents& e) {
+  std::vector<Tile> tiles;
+  for (std::int64_t b = 0; b < e.batch; ++b)
+    for (std::int64_t n = 0; n < e.heads; ++n)
+      for (std::int64_t s = 0; s < e.length(b); s += tile_rows)
+        tiles.push_back({b, n, s, std::min(tile_rows, e.length(b) - s)});
+  return tiles;
+}
+
+void TileSums::resize(std::size_t tile_count) {
+  const std::size_t size = tile_count * at(extents.dim);
+  for (auto* field : {&value, &radius, &tolerance, &tolerance_det}) field->assign(size, 0.0);
+  exempt.assign(tile_count, 0);
+}
+
+Verdict compare_tiles(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic,
+                      TensorReport& report, std::vector<Finding>& findings) {
+  const TileJudge judge(sums, rows, arithmetic);
+  std::vector<Deviation> failing;
+  bool proven = false;
+  for (std::size_t k = 0; k < sums.tiles.size(); ++k) {
+    Deviation worst;
+    if (sums.exempt[k] != 0 || !judge.judge(k, worst)) continue;
+    if (judge.shows_loss(k)) report.rows_summed += sums.tiles[k].count;
+    report.worst_tile = std::max(report.worst_tile, worst.ratio);
+    if (worst.ratio <= 1) continue;
+    proven |= worst.proven;
+    failing.push_back(worst);
+  }
+  if (failing.size() > most_findings)
+    findings.push_back({.rule = "tile_sum",
+                        .tensor = sums.name,
+                        .text = std::to_string(failing.size()) + " of " +
+                                std::to_string(sums.tiles.size()) + " tiles of " +
+                                std::to_string(tile_rows) + " rows of " + sums.name +
+                                " have another sum"});
+  for (std::size_t k = 0; k < std::min(failing.size(), most_findings); ++k)
+    findings.push_back(finding_of(sums, failing[k]));
+  if (failing.empty()) return Verdict::conforms;
+  return proven ? Verdict::nonconformant_proven : Verdict::statistical_unconfirmed;
+}
+
+}  // namespace assay::conformance

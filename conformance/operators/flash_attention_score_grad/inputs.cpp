@@ -1,0 +1,131 @@
+#include <algorithm>
+
+#include "assay/conformance/inputs/random.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/parallel.hpp"
+#include "assay/reference/flash_attention_score_grad.hpp"
+#include "attention/profiles.hpp"
+#include "attention/statistics.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using spec::HeadIndex;
+using spec::Tensor;
+
+Tensor filled(const spec::Parameter& parameter, const Case<Op>& c, const spec::Extents& extents,
+              Stream which) {
+  return filled_tensor(parameter, c.problem.input_layout, extents,
+                       {.seed = c.seed, .which = which, .value = flash::profile_value(c.profile)});
+}
+
+/// Where the first replica of a row of statistics lies: `row` counts as Extents::row does.
+class StatisticsIndex {
+ public:
+  StatisticsIndex(const Tensor& tensor, const Op::Problem& p)
+      : tensor_(tensor),
+        as_shaped_(p.input_layout == spec::Layout::tnd &&
+                   p.softmax_in_layout == spec::StatisticsOrder::same_as_input),
+        extents_(query_extents(p)) {}
+
+  std::int64_t operator()(std::int64_t row) const {
+    const spec::Shape& stride = tensor_.strides;
+    if (as_shaped_) {
+      const auto [b, n, s] = extents_.position(row);
+      return tensor_.offset + (extents_.start(b) + s) * stride[0] + n * stride[1];
+    }
+    // The rows lie in the order of the flattened view, whatever the axes of its shape mean.
+    std::int64_t element = tensor_.offset;
+    for (std::size_t axis = tensor_.shape.size() - 1; axis-- > 0; row /= tensor_.shape[axis])
+      element += row % tensor_.shape[axis] * stride[axis];
+    return element;
+  }
+
+ private:
+  const Tensor& tensor_;
+  bool as_shaped_;
+  spec::Extents extents_;
+};
+
+Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
+                  const std::vector<double>& rows) {
+  Tensor tensor = guarded_tensor(parameter);
+  const StatisticsIndex at(tensor, p);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::int64_t first = at(static_cast<std::int64_t>(row));
+    for (std::int64_t k = 0; k < spec::statistics_replicas; ++k)
+      tensor.store(first + k * tensor.strides.back(), rows[row]);
+  }
+  return tensor;
+}
+
+/// Gives the rows of packed sequences without keys the statistics that the case's seed draws.
+void draw_keyless(const Case<Op>& c, reference::Forward<double>& forward) {
+  const spec::Extents rows = query_extents(c.problem);
+  for (std::int64_t b = 0; b < c.problem.batch; ++b) {
+    if (c.problem.length_kv(b) > 0) continue;
+    const auto [max, sum] = flash::dead_statistics_of(c.problem, b, c.seed);
+    const std::int64_t first = rows.row(b, 0, 0), count = rows.heads * rows.length(b);
+    std::fill_n(forward.softmax_max.begin() + first, count, max);
+    std::fill_n(forward.softmax_sum.begin() + first, count, sum);
+  }
+}
+
+/// `values` are (row, dim), the rows as Extents::row counts them.
+Tensor heads_of(const spec::Parameter& parameter, const Op::Problem& p,
+                const std::vector<double>& values) {
+  Tensor tensor = guarded_tensor(parameter);
+  const spec::Extents e = dy_extents(p);
+  const HeadIndex at(tensor, p.input_layout, e);
+  parallel_for(e.batch * e.heads, [&](std::int64_t head) {
+    const std::int64_t b = head / e.heads, n = head % e.heads, length = e.length(b);
+    for (std::int64_t s = 0; s < length; ++s)
+      for (std::int64_t d = 0; d < e.dim; ++d)
+        tensor.store(at(b, n, s, d), values[static_cast<std::size_t>(e.row(b, n, s) * e.dim + d)]);
+  });
+  return tensor;
+}
+
+}  // namespace
+
+Op::Inputs make_inputs(const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
+  const Op::Parameters& t = call.parameters;
+  Op::Inputs inputs{.query = filled(t.query, c, query_extents(p), Stream::query),
+                    .key = filled(t.key, c, key_extents(p), Stream::key),
+                    .value = filled(t.value, c, value_extents(p), Stream::value),
+                    .dy = filled(t.dy, c, dy_extents(p), Stream::dy),
+                    .softmax_max = {},
+                    .softmax_sum = {},
+                    .attention_in = {},
+                    .atten_mask = make_mask(c),
+                    .pse_shift = make_pse(c),
+                    .drop_mask = make_drop_mask(c)};
+  if (p.head_dim_rope > 0) {
+    inputs.query_rope = filled(t.query_rope, c, query_rope_extents(p), Stream::query_rope);
+    inputs.key_rope = filled(t.key_rope, c, key_rope_extents(p), Stream::key_rope);
+  }
+  auto forward = reference::blocked_forward(p, inputs);
+  flash::disturb_statistics(c.profile, p.dtype, query_extents(p), forward.softmax_sum);
+  draw_keyless(c, forward);
+  inputs.softmax_max = statistics(t.softmax_max, p, forward.softmax_max);
+  inputs.softmax_sum = statistics(t.softmax_sum, p, forward.softmax_sum);
+  inputs.attention_in = heads_of(t.attention_in, p, forward.attention_out);
+  return inputs;
+}
+
+Op::Outputs make_outputs(const Case<Op>& c) {
+  const auto call = spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
+  const Op::Parameters& t = call.parameters;
+  Op::Outputs outputs{
+      .dq = poisoned_tensor(t.dq), .dk = poisoned_tensor(t.dk), .dv = poisoned_tensor(t.dv)};
+  if (c.problem.head_dim_rope > 0) {
+    outputs.dq_rope = poisoned_tensor(t.dq_rope);
+    outputs.dk_rope = poisoned_tensor(t.dk_rope);
+  }
+  return outputs;
+}
+
+}  // namespace assay::conformance

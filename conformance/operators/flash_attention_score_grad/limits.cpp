@@ -1,0 +1,210 @@
+#include "operators/flash_attention_score_grad/limits.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "judge/relations/list.hpp"
+#include "operators/flash_attention_score_grad/memory.hpp"
+#include "operators/flash_attention_score_grad/relations/cascade.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using spec::DType;
+using spec::Layout;
+using spec::MaskShape;
+using spec::PseShape;
+
+template <spec::Spelled Enum>
+std::string text(Enum value) {
+  return std::string(spec::to_string(value));
+}
+std::string of_surface(const Case<Op>& c) { return " with surface " + text(c.surface); }
+
+void require_types(const Op::Problem& p) {
+  if (!spec::is_fp16_bf16_fp32(p.dtype)) refuse("dtype", text(p.dtype), "fp16, bf16, fp32");
+  if (p.mask_dtype != DType::boolean && p.mask_dtype != DType::uint8)
+    refuse("mask_dtype", text(p.mask_dtype), "bool, uint8");
+  if (p.slope_dtype != DType::fp32 && p.slope_dtype != p.dtype)
+    refuse("slope_dtype", text(p.slope_dtype), "fp32, or dtype, which is " + text(p.dtype));
+}
+
+/// What scale_value and keep_prob are when they are used: the nearest float.
+void require_factors(const Op::Problem& p) {
+  if (!std::isfinite(static_cast<float>(p.scale_value)))
+    refuse("scale_value", number_text(p.scale_value), "a number that float can hold");
+  const auto keep_prob = static_cast<float>(p.keep_prob);
+  if (p.keep_prob != 1 && !(keep_prob > 0 && keep_prob < 1))
+    refuse("keep_prob", number_text(p.keep_prob),
+           "1, or what float rounds to more than 0 and less than 1");
+  if (p.has_dropout() && p.drop_mask == spec::DropMask::absent)
+    refuse("drop_mask", text(p.drop_mask),
+           "exact, granules with keep_prob " + number_text(p.keep_prob));
+}
+
+/// Every field that belongs to some entry points only.
+void require_parameters_of_surface(const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  const bool packed = spec::is_unpadding(c.surface);
+  if (packed != (p.input_layout == Layout::tnd))
+    refuse("layout", text(p.input_layout),
+           (packed ? "TND" : "BSH, SBH, BSND, BNSD") + of_surface(c));
+  const bool rope = spec::has_rope(c.surface);
+  if (rope != (p.head_dim_rope > 0))
+    refuse("head_dim_rope", std::to_string(p.head_dim_rope),
+           (rope ? "1 to 768" : "0") + of_surface(c));
+  if (!spec::has_softmax_in_layout(c.surface) &&
+      p.softmax_in_layout != spec::StatisticsOrder::packed)
+    refuse("softmax_in_layout", text(p.softmax_in_layout), "packed" + of_surface(c));
+  if (spec::has_pse_type(c.surface)) return;
+  if (p.pse_type != 1) refuse("pse_type", std::to_string(p.pse_type), "1" + of_surface(c));
+  if (!p.q_start_idx.empty())
+    refuse("q_start_idx", list_text(p.q_start_idx), "no number" + of_surface(c));
+  if (!p.kv_start_idx.empty())
+    refuse("kv_start_idx", list_text(p.kv_start_idx), "no number" + of_surface(c));
+}
+
+void require_heads(const Op::Problem& p) {
+  if (p.heads_q % p.heads_kv != 0)
+    refuse("heads_kv", std::to_string(p.heads_kv),
+           "divisors of heads_q, which is " + std::to_string(p.heads_q));
+  if (p.head_dim_v > p.head_dim)
+    refuse("head_dim_v", std::to_string(p.head_dim_v),
+           "1 to head_dim, which is " + std::to_string(p.head_dim));
+}
+
+/// The shapes of a mask in the sparse mode and layout, "none" first.
+std::vector<MaskShape> mask_shapes(const Op::Problem& p) {
+  using enum MaskShape;
+  const bool user_mask = p.sparse_mode <= 1 || p.sparse_mode == 5;
+  if (!user_mask)
+    return {absent, compressed, compressed_one_one_ss, compressed_b_one_ss, compressed_bnss};
+  // Only a mask with a slice per sequence can hold a prefix per sequence.
+  if (p.sparse_mode == 5 && p.batch != 1 && !p.prefix.empty()) return {absent, b_one_ss, bnss};
+  return {absent, ss, one_one_ss, b_one_ss, bnss};
+}
+
+/// The shapes of a position bias in the layout and type, "none" first.
+std::vector<PseShape> pse_shapes(const Op::Problem& p) {
+  using enum PseShape;
+  if (p.pse_type >= 2) return {absent, slopes_n, slopes_bn};
+  std::vector<PseShape> shapes = {absent, bnss, bn1s, one_nss};
+  const bool packed = p.input_layout == Layout::tnd, square = p.seq_q == p.seq_kv;
+  // What the tensor leaves out must repeat the last rows of a square bias. Of packed sequences it
+  // is that of the longest; 1024 rows for 1024 queries are the whole bias.
+  if (packed ? square || p.seq_q != spec::compressed_pse_rows
+             : square && p.seq_q >= spec::compressed_pse_rows)
+    shapes.insert(shapes.end(), {bnhs, one_nhs});
+  if (packed) shapes.insert(shapes.end(), {packed_bn1s, packed_bnss});
+  return shapes;
+}
+
+template <spec::Spelled Enum>
+void require_among(std::string_view field, Enum value, const std::vector<Enum>& accepted,
+                   const std::string& condition) {
+  if (std::ranges::find(accepted, value) != accepted.end()) return;
+  std::string list;
+  for (const Enum choice : accepted) list += (list.empty() ? "" : ", ") + text(choice);
+  refuse(field, text(value), list + condition);
+}
+
+void require_mask(const Op::Problem& p) {
+  std::string condition = " with sparse_mode " + std::to_string(p.sparse_mode);
+  if (p.input_layout == Layout::tnd) condition += " and layout TND";
+  if (p.sparse_mode == 5 && p.batch != 1 && !p.prefix.empty())
+    condition += " and prefixes of batch " + std::to_string(p.batch);
+  require_among("atten_mask", p.atten_mask, mask_shapes(p), condition);
+  // In mode 5 a mask alone holds all that counts.
+  const bool reads_prefix = (p.sparse_mode == 5 && !p.prefix.empty()) || p.sparse_mode == 6;
+  if (!reads_prefix || p.atten_mask == MaskShape::absent) return;
+  if (static_cast<std::int64_t>(p.prefix.size()) != p.batch)
+    refuse("prefix", list_text(p.prefix),
+           "as many numbers as batch, which is " + std::to_string(p.batch) + "; these are " +
+               std::to_string(p.prefix.size()));
+}
+
+void require_pse(const Op::Problem& p) {
+  std::string condition =
+      " with pse_type " + std::to_string(p.pse_type) + " and layout " + text(p.input_layout);
+  if (p.pse_shift == PseShape::bnhs || p.pse_shift == PseShape::one_nhs)
+    condition += ", seq_q " + std::to_string(p.seq_q) + " and seq_kv " + std::to_string(p.seq_kv);
+  require_among("pse_shift", p.pse_shift, pse_shapes(p), condition);
+}
+
+void require_lengths(const Op::Problem& p) {
+  const auto require = [&](std::string_view name, const std::vector<std::int64_t>& lengths) {
+    if (!lengths.empty() && p.input_layout != Layout::tnd)
+      refuse(name, list_text(lengths), "no lengths with layout " + text(p.input_layout));
+  };
+  require("lengths_q", p.lengths_q);
+  require("lengths_kv", p.lengths_kv);
+}
+
+/// The cascade, which is no relation between runs, takes hard data.
+void require_relation_or_cascade(const Case<Op>& c) {
+  if (c.track == Track::relation && c.relation == flash::cascade_name) return;
+  require_relation(c, flash::relations(), flash::cascade_name);
+}
+
+}  // namespace
+
+std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
+  constexpr std::int64_t two_mebi = 2 * 1024 * 1024, mebi = 1024 * 1024;
+  static constexpr FieldRange ranges[] = {
+      {"batch", 0, two_mebi, "FAG-C40"},
+      {"heads_q", 1, 256, "FAG-C39"},
+      {"heads_kv", 1, 256, "FAG-C39"},
+      {"seq_q", 0, mebi, "FAG-C41"},
+      {"seq_kv", 0, mebi, "FAG-C41"},
+      {"lengths_q", 0, mebi},
+      {"lengths_kv", 0, mebi},
+      {"head_dim", 1, 768, "FAG-C44b"},
+      {"head_dim_v", 1, 768, "FAG-C35"},
+      {"head_dim_rope", 0, 768, "FAG-C45"},
+      {"sparse_mode", 0, 8, "FAG-C63"},
+      {"pre_tokens", -spec::unbounded_tokens, spec::unbounded_tokens},
+      {"next_tokens", -spec::unbounded_tokens, spec::unbounded_tokens},
+      {"prefix", 0, mebi},
+      {"pse_type", 0, 3, "FAG-C76"},
+      {"q_start_idx", -mebi, mebi},
+      {"kv_start_idx", -mebi, mebi},
+      {"rows", 0, mebi},
+  };
+  return ranges;
+}
+
+void imply_extents(const Op::Problem& given, Op::Problem& implied) {
+  if (!given.lengths_q.empty()) implied.batch = given.batch, implied.seq_q = given.seq_q;
+  if (!given.lengths_kv.empty()) implied.batch = given.batch, implied.seq_kv = given.seq_kv;
+}
+
+void settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
+  require_lengths(p);
+  require_as_many(p.lengths_q, p.lengths_kv);
+  settle_lengths(p.batch, {"lengths_q", p.lengths_q, "seq_q", p.seq_q}, given);
+  settle_lengths(p.batch, {"lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv}, given);
+}
+
+void require_possible(const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  require_types(p);
+  require_heads(p);
+  require_factors(p);
+  require_parameters_of_surface(c);
+  require_mask(p);
+  require_pse(p);
+  require_named("profile", c.profile, profiles<Op>());
+  require_named("mask", c.patterns.mask, mask_patterns());
+  require_named("drop", c.patterns.drop, drop_patterns());
+  if (c.track != Track::phase1 && !c.violate.empty())
+    refuse("violate", c.violate, "a violation only with --track=phase1");
+  require_relation_or_cascade(c);
+  require_size({.largest_tensor = largest_tensor(p),
+                .bytes = memory_estimate(p),
+                .with_numbers = c.track != Track::phase1},
+               "batch, heads_q, seq_q or seq_kv");
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "assay/conformance/inputs/random.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "attention/profiles.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+/// Query i and key j of one slice of a mask of seq_q x seq_kv.
+struct Cell {
+  std::int64_t i, j, seq_q, seq_kv;
+  Random row;    ///< of this row of this slice
+  Random slice;  ///< of this slice
+
+  std::int64_t diagonal() const { return i + seq_kv - seq_q; }
+  /// True with probability chances / 256, cell by cell.
+  bool chance(std::uint64_t chances) const {
+    const auto column = static_cast<std::uint64_t>(j);
+    return ((row.bits(column / 8) >> (8 * (column % 8))) & 0xff) < chances;
+  }
+};
+
+struct Pattern {
+  std::string_view name, sentence;
+  bool (*excludes)(const Cell& cell);
+};
+
+bool random_cells(const Cell& c) { return c.chance(64); }
+
+bool sparse_cells(const Cell& c) {
+  constexpr std::uint64_t beyond_every_column = ~std::uint64_t{0};
+  return c.j != c.row.integer(beyond_every_column, 0, c.seq_kv - 1) && !c.chance(16);
+}
+
+bool outside_document(const Cell& c) {
+  const std::int64_t length = c.slice.integer(0, 5, 48);
+  return c.i / length != c.j / length;
+}
+
+constexpr Pattern patterns[] = {
+    {"random", "each key is excluded with probability 1/4", random_cells},
+    {"open", "nothing is excluded", [](const Cell&) { return false; }},
+    {"causal", "keys after the diagonal that starts left-up are excluded",
+     [](const Cell& c) { return c.j > c.i; }},
+    {"causal_right", "keys after the diagonal that ends right-down are excluded",
+     [](const Cell& c) { return c.j > c.diagonal(); }},
+    {"band", "keys within seq_kv / 8 + 1 of the right-down diagonal take part",
+     [](const Cell& c) {
+       const std::int64_t distance = c.j - c.diagonal(), reach = c.seq_kv / 8 + 1;
+       return distance > reach || distance < -reach;
+     }},
+    {"dead_rows", "every third row, on average, excludes all keys, the others a quarter",
+     [](const Cell& c) {
+       return c.slice.bits(static_cast<std::uint64_t>(c.i) + 1) % 3 == 0 || c.chance(64);
+     }},
+    {"all_dead", "every key is excluded from every row", [](const Cell&) { return true; }},
+    {"checker", "keys take part where i + j is even",
+     [](const Cell& c) { return (c.i + c.j) % 2 != 0; }},
+    {"sparse", "a key takes part with probability 1/16, and one key of every row for certain",
+     sparse_cells},
+    {"documents", "packed sequences: keys of the same block of 5 to 48 tokens take part",
+     outside_document},
+    {"padding", "a tail of up to half of the keys is excluded from every row",
+     [](const Cell& c) { return c.j >= c.slice.integer(0, (c.seq_kv + 1) / 2, c.seq_kv); }},
+};
+
+const Pattern& pattern_of(const std::string& name) {
+  for (const Pattern& pattern : patterns)
+    if (pattern.name == name) return pattern;
+  throw std::invalid_argument("no mask pattern '" + name + "'");
+}
+
+/// A mask as rows of cells: slice (b, n), query i, key j.
+class Cells {
+ public:
+  explicit Cells(spec::Tensor& mask) : mask_(mask), rank_(mask.shape.size()) {}
+
+  std::int64_t batches() const { return rank_ == 2 ? 1 : mask_.shape[0]; }
+  std::int64_t heads() const { return rank_ == 2 ? 1 : mask_.shape[1]; }
+  /// Sets every cell of the slice (b, n) to `excluded(i, j)`.
+  template <class Excluded>
+  void fill(std::int64_t b, std::int64_t n, Excluded&& excluded) {
+    const spec::Shape& stride = mask_.strides;
+    const std::int64_t first = mask_.offset + (rank_ == 2 ? 0 : b * stride[0] + n * stride[1]);
+    for (std::int64_t i = 0; i < mask_.shape[rank_ - 2]; ++i)
+      for (std::int64_t j = 0; j < mask_.shape[rank_ - 1]; ++j)
+        mask_.bytes[static_cast<std::size_t>(first + i * stride[rank_ - 2] +
+                                             j * stride[rank_ - 1])] = std::byte{excluded(i, j)};
+  }
+
+ private:
+  spec::Tensor& mask_;
+  std::size_t rank_;
+};
+
+/// The pattern of the case; closed outside the window in mode 0.
+void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  const Pattern& pattern = pattern_of(c.patterns.mask);
+  const Places places(c.seed, Stream::mask);
+  Cell cell{.i = -1,
+            .j = 0,
+            .seq_q = p.seq_q,
+            .seq_kv = p.seq_kv,
+            .row = places.head(b, n),
+            .slice = places.head(b, n)};
+  cells.fill(b, n, [&](std::int64_t i, std::int64_t j) {
+    if (i != cell.i) cell.row = places.row(b, n, i);
+    cell.i = i, cell.j = j;
+    const bool outside = p.sparse_mode == 0 && (j < i - p.pre_tokens || j > i + p.next_tokens);
+    return outside || pattern.excludes(cell);
+  });
+}
+
+/// In mode 5 beside a prefix the mask says what that says: that many keys, and those up to the
+/// diagonal that ends right-down.
+void fill_prefix(Cells& cells, std::int64_t b, std::int64_t n, const Op::Problem& p) {
+  const std::int64_t visible = p.prefix[static_cast<std::size_t>(b)];
+  const std::int64_t diagonal = p.length_kv(b) - p.length_q(b);
+  cells.fill(b, n,
+             [&](std::int64_t i, std::int64_t j) { return j >= visible && j > i + diagonal; });
+}
+
+/// Columns that the rows of the prefix leave open.
+constexpr std::int64_t open_columns = 1024;
+
+/// The triangle of the sparse modes, and below it the rows that the prefix of mode 6 adds.
+void fill_compressed(Cells& cells, std::int64_t b, std::int64_t n) {
+  cells.fill(b, n, [](std::int64_t i, std::int64_t j) {
+    return i < spec::compressed_mask_edge ? j > i : j >= open_columns;
+  });
+}
+
+}  // namespace
+
+std::span<const InputProfile> mask_patterns() {
+  static const auto named = [] {
+    std::vector<InputProfile> entries;
+    for (const Pattern& pattern : patterns) entries.push_back({pattern.name, pattern.sentence});
+    return entries;
+  }();
+  return named;
+}
+
+std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  if (p.atten_mask == spec::MaskShape::absent) return std::nullopt;
+  const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
+  spec::Tensor mask = guarded_tensor(call.parameters.atten_mask);
+  Cells cells(mask);
+  for (std::int64_t b = 0; b < cells.batches(); ++b)
+    for (std::int64_t n = 0; n < cells.heads(); ++n) {
+      if (is_compressed(p.atten_mask))
+        fill_compressed(cells, b, n);
+      else if (p.sparse_mode == 5 && !p.prefix.empty())
+        fill_prefix(cells, b, n, p);
+      else
+        fill_pattern(cells, b, n, c);
+    }
+  return mask;
+}
+
+}  // namespace assay::conformance

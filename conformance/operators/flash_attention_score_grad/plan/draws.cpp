@@ -1,0 +1,245 @@
+#include "operators/flash_attention_score_grad/plan/draws.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+
+#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/inputs/random.hpp"
+#include "operators/flash_attention_score_grad/plan/factors.hpp"
+#include "plan/drawn_cases.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+/// Every head of every sequence brings 4 MiB of its own.
+void draw_few_heads(Op::Problem& p, Group group, Draws& draws) {
+  p.heads_kv = group == Group::one ? draws.one_of({1, 2}) : group == Group::some ? 2 : 1;
+  p.heads_q = group == Group::one ? p.heads_kv : 2 * p.heads_kv;
+}
+
+/// Most of the numbers are small: many heads leave a budget short sequences.
+void draw_heads(Op::Problem& p, Group group, Draws& draws) {
+  constexpr std::int64_t most_heads = 24, most_of_a_group = 16;
+  if (p.atten_mask == spec::MaskShape::compressed_bnss) return draw_few_heads(p, group, draws);
+  switch (group) {
+    case Group::one:
+      p.heads_q = p.heads_kv = draws.one_of<std::int64_t>({1, 2, 3, draws.integer(4, 9)});
+      break;
+    case Group::some:
+      p.heads_kv = draws.one_of<std::int64_t>({2, 2, 3, draws.integer(4, 6)});
+      p.heads_q = p.heads_kv *
+                  draws.one_of<std::int64_t>({2, 3, draws.integer(4, most_heads / p.heads_kv)});
+      break;
+    case Group::all:
+      p.heads_kv = 1;
+      p.heads_q = draws.one_of<std::int64_t>({2, 3, draws.integer(4, most_of_a_group)});
+      break;
+  }
+}
+
+std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
+  const bool rope = has_rope(k.surface);
+  switch (k.head_dim) {
+    case HeadDim::small:
+      if (rope) return 8;
+      // One channel is too few for a lattice or a narrower value.
+      return draws.integer(k.track != Track::bound ? 8 : k.narrow_value ? 2 : 1, 15);
+    case HeadDim::odd:
+      return 8 * draws.integer(2, 15) + draws.integer(1, 7);
+    case HeadDim::eights:
+      return 16 * draws.integer(1, 7) + 8;
+    case HeadDim::tiles:
+      return 16 * draws.integer(1, 8);
+    case HeadDim::wide:
+      return draws.one_of(
+          {16 * draws.integer(9, 32), rope ? 8 * draws.integer(17, 64) : draws.integer(129, 512)});
+    case HeadDim::widest:
+      return rope ? 8 * draws.integer(65, 96) : draws.integer(513, 768);
+  }
+  return 16;
+}
+
+void draw_dims(Op::Problem& p, const Categories& k, Draws& draws) {
+  p.head_dim = p.head_dim_v = draw_head_dim(k, draws);
+  const std::int64_t step = has_rope(k.surface) ? 8 : 1;
+  if (k.narrow_value && p.head_dim > step) {
+    const std::int64_t third = (2 * p.head_dim + 2) / 3;
+    p.head_dim_v = draws.one_of({1, 2}) == 1 ? draws.integer(1, p.head_dim - 1) : third;
+    p.head_dim_v = std::max(step, p.head_dim_v / step * step);
+  }
+  const std::int64_t half = std::max<std::int64_t>(8, p.head_dim / 16 * 8);
+  if (k.rope == Rope::eight) p.head_dim_rope = 8;
+  if (k.rope == Rope::part) p.head_dim_rope = p.head_dim >= 64 ? 64 : half;
+  if (k.rope == Rope::whole) p.head_dim_rope = p.head_dim;
+}
+
+double scale_of(Scale scale, std::int64_t head_dim) {
+  switch (scale) {
+    case Scale::ordinary:
+      return ordinary_scale(head_dim);
+    case Scale::negative:
+      return -ordinary_scale(head_dim);
+    case Scale::one:
+      return 1.0;
+    case Scale::odd:
+      return static_cast<double>(static_cast<float>(0.7 * ordinary_scale(head_dim)));
+    case Scale::zero:
+      return 0.0;
+  }
+  return 1.0;
+}
+
+void draw_dropout(Op::Problem& p, const Categories& k, Draws& draws) {
+  p.drop_mask = k.dropout == Dropout::exact      ? spec::DropMask::exact
+                : k.dropout == Dropout::granules ? spec::DropMask::granules
+                                                 : spec::DropMask::absent;
+  switch (k.keep) {
+    case Keep::one:
+      break;
+    case Keep::one_with_mask:
+      p.drop_mask = draws.one_of({spec::DropMask::exact, spec::DropMask::granules});
+      break;
+    case Keep::half:
+      p.keep_prob = 0.5;
+      break;
+    case Keep::most:
+      p.keep_prob = static_cast<double>(0.9f);
+      break;
+    case Keep::tiny:
+      p.keep_prob = 0.0625;
+      break;
+  }
+}
+
+void draw_pse(Op::Problem& p, const Categories& k, Draws& draws) {
+  p.pse_shift = k.pse_shape;
+  if (k.pse != Pse::absent) p.pse_type = static_cast<std::int64_t>(k.pse) - 1;
+  const std::int64_t start = draws.integer(1, 40), ahead = draws.integer(1, 30);
+  switch (k.start) {
+    case Start::absent:
+      break;
+    case Start::equal:
+      p.q_start_idx = p.kv_start_idx = {start};
+      break;
+    case Start::query_ahead:
+      p.q_start_idx = {start + ahead}, p.kv_start_idx = {start};
+      break;
+    case Start::key_ahead:
+      p.q_start_idx = {start}, p.kv_start_idx = {start + ahead};
+      break;
+    case Start::query_alone:
+      p.q_start_idx = {start};
+      break;
+  }
+}
+
+void draw_prefix(Op::Problem& p, Prefix prefix, Draws& draws) {
+  if (prefix == Prefix::absent) return;
+  if (prefix == Prefix::ignored) {
+    p.prefix = {0};
+    return;
+  }
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    const std::int64_t all = p.length_kv(b), least = std::max<std::int64_t>(0, all - p.length_q(b));
+    p.prefix.push_back(prefix == Prefix::least ? least
+                       : prefix == Prefix::all ? all
+                                               : draws.edge(least, all));
+  }
+}
+
+/// Whether the user's mask of `c` keeps a pair at all, where chance could exclude them all.
+bool keeps_a_pair(const FlashCase& c) {
+  constexpr std::int64_t few = 4096;
+  if (is_compressed(c.problem.atten_mask) || c.problem.seq_q * c.problem.seq_kv > few) return true;
+  const auto mask = make_mask(c);
+  if (!mask) return true;
+  return std::ranges::any_of(viewed_elements(*mask),
+                             [&](std::int64_t element) { return mask->load(element) == 0; });
+}
+
+FlashCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
+  Draws draws(seed);
+  FlashCase c{.surface = k.surface,
+              .product = k.product,
+              .inputs = k.inputs,
+              .outputs = k.outputs,
+              .track = k.track,
+              .profile = std::string(k.profile),
+              .patterns = {.mask = std::string(k.pattern), .drop = std::string(k.drop)}};
+  Op::Problem& p = c.problem;
+  p = {.input_layout = k.layout,
+       .dtype = k.dtype,
+       .sparse_mode = k.sparse_mode,
+       .atten_mask = k.mask,
+       .mask_dtype = k.mask_dtype,
+       .softmax_in_layout = k.statistics};
+  draw_heads(p, k.group, draws);
+  draw_dims(p, k, draws);
+  draw_lengths(p, k, budget, draws);
+  draw_window(p, k.window, draws);
+  draw_prefix(p, k.prefix, draws);
+  draw_dropout(p, k, draws);
+  draw_pse(p, k, draws);
+  p.scale_value = scale_of(k.scale, p.head_dim);
+  if (k.track != Track::bound) p.scale_value = lattice_scale(p, seed);
+  do c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
+  while (!keeps_a_pair(c));
+  return c;
+}
+
+/// Whether the controls will be caught in every head. Where errors are large beside the gradients,
+/// softmax is near one-hot, or dq and dk are nothing but the rounding of 1/keepProb, some may pass,
+/// which earns no coverage.
+bool is_surely_tight(const FlashCase& c) {
+  constexpr std::string_view loose[] = {"peaked", "offset", "outliers", "subnormal_fp16"};
+  int exponent = 0;
+  if (c.problem.seq_kv == 1 && std::frexp(c.problem.keep_prob, &exponent) != 0.5) return false;
+  return c.violate.empty() && c.problem.scale_value != 0 && c.problem.scale_value != 1 &&
+         std::ranges::find(loose, c.profile) == std::end(loose);
+}
+
+}  // namespace
+
+double ordinary_scale(std::int64_t head_dim) {
+  return static_cast<double>(static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim))));
+}
+
+double multiply_adds(const Op::Problem& p) {
+  return static_cast<double>(score_count(p)) * static_cast<double>(p.head_dim);
+}
+
+std::vector<Choice> cover_choices(std::uint64_t seed) {
+  return covering_choices(choice_space(), seed);
+}
+
+std::vector<FlashCase> cover_cases(std::uint64_t seed) {
+  static constexpr double budgets[] = {2e5, 1e6, 3e6};
+  return draw_cover<Op>(choice_space(), seed, [](const Choice& choice, auto k, auto lot) {
+    return draw_case(decode(choice), budgets[k % 3], lot);
+  });
+}
+
+std::vector<FlashCase> completing_cases(std::uint64_t seed, std::span<const FlashCase> plan) {
+  std::vector<Choice> known;
+  for (const FlashCase& c : plan)
+    if (c.track == Track::bound && is_surely_tight(c)) known.push_back(axes_of(c));
+  Choice bound = choice_space().open_choice();
+  bound[track] = bound[profile] = bound[scale] = 0;
+  return draw_completion<Op>(
+      choice_space(), seed, {.factors = axis_count, .fixed = bound, .known = known},
+      [](const Choice& choice, auto, auto lot) { return draw_case(decode(choice), 2e5, lot); });
+}
+
+std::vector<FlashCase> random_cases(std::uint64_t seed, std::int64_t count) {
+  static constexpr double budgets[] = {5e5, 2e6, 8e6, 2e7};
+  return draw_random<Op>(choice_space(), seed, count, [](const Choice& choice, auto k, auto lot) {
+    return draw_case(decode(choice), budgets[k % 4], lot);
+  });
+}
+
+}  // namespace assay::conformance::flash

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "operators/flash_attention_score_grad/plan/sampling.hpp"
+#include "plan/axis_pairs.hpp"
+#include "plan/pairwise.hpp"
+
+namespace assay::conformance::flash {
+
+/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a
+/// value on each.
+enum Factor : std::size_t {
+  surface,
+  product,
+  layout,
+  dtype,
+  sparse_mode,
+  pse,
+  mask,
+  dropout,
+  group,
+  head_dim,
+  lengths,
+  inputs,
+  outputs,
+  axis_count,
+  mask_dtype = axis_count,
+  pattern,
+  window,
+  prefix,
+  keep,
+  drop,
+  pse_shape,
+  start,
+  statistics,
+  rope,
+  narrow_value,
+  track,
+  profile,
+  scale,
+  factor_count
+};
+
+/// pseType, where there is a pse.
+enum class Pse : std::uint8_t { absent, type_0, type_1, type_2, type_3 };
+/// off: keep_prob 1.
+enum class Dropout : std::uint8_t { off, exact, granules };
+/// Query heads of a key head: one, some, all.
+enum class Group : std::uint8_t { one, some, all };
+/// small: below 16; tiles: multiples of 16 to 128; eights: of 8 alone; odd: of neither; wide: 129
+/// to 512; widest: beyond.
+enum class HeadDim : std::uint8_t { small, odd, eights, tiles, wide, widest };
+/// equal to one_key: all sequences alike, Sq compared with Skv. paired to many, TND: of differing
+/// lengths, Sq = Skv in each; not so; some without queries, without keys, of both kinds; one
+/// sequence; 16 and more.
+enum class Lengths : std::uint8_t {
+  equal,
+  shorter_q,
+  longer_q,
+  one_query,
+  one_key,
+  paired,
+  unequal,
+  empty_q,
+  empty_kv,
+  empty_both,
+  single,
+  many
+};
+/// pre_tokens and next_tokens. ignored: small numbers where the mode does not read them.
+enum class Window : std::uint8_t { unbounded, causal, band, negative_next, negative_pre, ignored };
+/// Entries: none; the least that is documented; all keys; any between; given where nothing reads
+///          it.
+enum class Prefix : std::uint8_t { absent, least, all, between, ignored };
+/// keep_prob; one_with_mask: 1, beside a drop mask that must not be read.
+enum class Keep : std::uint8_t { one, one_with_mask, half, most, tiny };
+/// Start indices: none, equal ones, queries ahead, keys ahead, of queries alone.
+enum class Start : std::uint8_t { absent, equal, query_ahead, key_ahead, query_alone };
+/// Head size of the rope part: none, 8, part of head_dim, as large as it.
+enum class Rope : std::uint8_t { absent, eight, part, whole };
+enum class Scale : std::uint8_t { ordinary, negative, one, odd, zero };
+
+/// One value per factor: what the pairwise cover and the random cases choose.
+struct Categories {
+  spec::FlashSurface surface;
+  spec::Product product;
+  spec::Layout layout;
+  spec::DType dtype;
+  std::int64_t sparse_mode;
+  Pse pse;
+  spec::MaskShape mask;
+  Dropout dropout;
+  Group group;
+  HeadDim head_dim;
+  Lengths lengths;
+  spec::Striding inputs, outputs;
+  spec::DType mask_dtype;
+  std::string_view pattern;
+  Window window;
+  Prefix prefix;
+  Keep keep;
+  std::string_view drop;
+  spec::PseShape pse_shape;
+  Start start;
+  spec::StatisticsOrder statistics;
+  Rope rope;
+  bool narrow_value;  ///< head_dim_v below head_dim
+  Track track;
+  std::string_view profile;
+  Scale scale;
+};
+
+/// What a choice stands for; undecided factors take their first value.
+Categories decode(const Choice& choice);
+
+/// Name of a factor, and of a value of an axis.
+std::string_view name_of(Factor factor);
+std::string_view name_of(Factor axis, std::size_t value);
+
+/// All factors with what excludes what: the rows of the documents, and what would mean nothing or
+/// leave nothing to judge. Made once.
+const ChoiceSpace& choice_space();
+
+/// The exclusions of `choice_space`, those without an id first.
+std::vector<Exclusion> exclusions();
+
+/// Number of values of each factor.
+std::vector<std::size_t> factor_sizes();
+
+/// The choices behind `cover_cases`, in its order.
+std::vector<Choice> cover_choices(std::uint64_t seed);
+
+/// The axes of coverage.
+const Axes& axes();
+
+/// The values of a case on the axes; the other factors are undecided.
+Choice axes_of(const FlashCase& c);
+
+}  // namespace assay::conformance::flash

@@ -1,0 +1,227 @@
+#include <array>
+#include <string>
+#include <utility>
+
+#include "assay/conformance/attention/lattice.hpp"
+#include "operators/flash_attention_score_grad/plan/corners.hpp"
+#include "operators/flash_attention_score_grad/relations/relations.hpp"
+#include "plan/draws.hpp"
+
+/// Cases beyond what a budget leaves to the drawn ones: windows beside tile edges, long sequences,
+/// and more tokens, bits and scores than small indices count. Most are exact: what is due there
+/// follows from few keys a row, so that all rows of any length are judged.
+namespace assay::conformance::flash {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using spec::DType;
+using spec::FlashSurface;
+using spec::Layout;
+using spec::MaskShape;
+
+constexpr std::array padded_layouts = {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd};
+constexpr std::array dtypes = {DType::fp16, DType::bf16, DType::fp32};
+
+/// Collects cases, each drawn by a lot of its own; types take turns.
+class Drawn {
+ public:
+  explicit Drawn(std::uint64_t seed) : lots_(stream(seed, Stream::sampling).bits(3)) {}
+
+  /// `draw` changes a case of one short sequence, in a padded layout or in TND by turns.
+  template <class Draw>
+  void add(const std::string& note, Track track, Draw&& draw) {
+    const std::size_t turn = cases_.size();
+    Draws draws(lots_ + turn);
+    FlashCase c{.track = track, .note = note};
+    c.problem = {.dtype = dtypes[turn % dtypes.size()], .head_dim = 16, .head_dim_v = 16};
+    if (turn % 5 == 4) {
+      c.problem.input_layout = Layout::tnd;
+      c.surface = draws.one_of({FlashSurface::u1, FlashSurface::u2, FlashSurface::u4});
+    } else {
+      c.problem.input_layout = padded_layouts[turn % 5];
+      c.surface = draws.one_of({FlashSurface::g1, FlashSurface::g2});
+    }
+    draw(c, draws);
+    c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
+    if (track == Track::a1 || track == Track::a2)
+      c.problem.scale_value = lattice_scale(c.problem, c.seed);
+    cases_.push_back(std::move(c));
+  }
+  std::vector<FlashCase> take() { return std::move(cases_); }
+
+ private:
+  std::uint64_t lots_;
+  std::vector<FlashCase> cases_;
+};
+
+enum class Edge : std::uint8_t { pre, next, prefix };
+
+/// A window or prefix that ends `beside` a multiple of a tile, which the sequences reach.
+void draw_edge(FlashCase& c, Edge edge, std::int64_t end, Draws& draws) {
+  Op::Problem& p = c.problem;
+  const bool packed = p.input_layout == Layout::tnd;
+  p.heads_q = draws.integer(1, 2);
+  p.head_dim = p.head_dim_v = 8 * draws.integer(2, 6);
+  // Longer on both sides, so that the end lies within many rows.
+  p.seq_q = end + draws.integer(16, 100);
+  p.seq_kv = end + draws.integer(16, 100);
+  if (edge == Edge::prefix) {
+    set_compressed(p, 6);
+    // A prefix has an edge of its own where the diagonal lies left of it.
+    p.seq_q = draws.integer(end / 2 + 2, end + 60);
+    p.seq_kv = end + draws.integer(1, std::max<std::int64_t>(1, p.seq_q / 2));
+    p.prefix = {end};
+    return;
+  }
+  if (packed || draws.integer(0, 1) == 0) {
+    set_compressed(p, 4);
+  } else {
+    p.atten_mask = MaskShape::ss;
+    c.patterns.mask = "open";
+  }
+  const std::int64_t other = draws.integer(1, end);
+  (edge == Edge::pre ? p.pre_tokens : p.next_tokens) = end;
+  (edge == Edge::pre ? p.next_tokens : p.pre_tokens) = other;
+}
+
+/// Grouped heads with several key heads under a causal mask, head size 128.
+void draw_usual(FlashCase& c, Draws& draws) {
+  Op::Problem& p = c.problem;
+  p.heads_kv = draws.integer(2, 3);
+  p.heads_q = p.heads_kv * draws.integer(2, 4);
+  p.head_dim = p.head_dim_v = 128;
+  p.seq_q = draws.edge(512, 770);
+  p.seq_kv = p.seq_q + draws.integer(0, 1) * draws.integer(1, 200);
+  set_compressed(p, draws.one_of({2, 3}));
+}
+
+/// More tokens than 16 bits count: of every sequence or, padded, of the batch.
+void draw_tokens(FlashCase& c, Draws& draws) {
+  constexpr std::int64_t beyond = 65'536;
+  Op::Problem& p = c.problem;
+  p.head_dim = p.head_dim_v = 8;
+  p.batch = draws.integer(1'200, 2'000);
+  p.seq_q = beyond / p.batch + draws.integer(1, 3);
+  p.seq_kv = p.seq_q + draws.integer(0, 3);
+}
+
+/// Heads of `seq` queries and about as many keys that have `scores` scores together.
+void set_scores(Op::Problem& p, std::int64_t scores, Draws& draws) {
+  p.heads_q = draws.integer(2, 4);
+  p.seq_q = 64;
+  while (p.heads_q * p.seq_q * p.seq_q <= scores) ++p.seq_q;
+  p.seq_kv = p.seq_q + draws.integer(0, 40);
+}
+
+void set_dropout(Op::Problem& p, Draws& draws) {
+  p.keep_prob = draws.one_of({0.5, 0.25});
+  p.drop_mask = draws.one_of({spec::DropMask::exact, spec::DropMask::granules});
+}
+
+/// Head size 128 with a value that fills no whole number of its blocks of 16.
+void draw_misaligned(FlashCase& c, Draws& draws) {
+  Op::Problem& p = c.problem;
+  if (c.surface == FlashSurface::u4) c.surface = FlashSurface::u2;  // u4 wants Dv = D
+  p.heads_kv = draws.integer(1, 2);
+  p.heads_q = p.heads_kv * draws.integer(1, 3);
+  p.head_dim = 128;
+  p.head_dim_v = 16 * draws.integer(1, 7) + draws.integer(1, 15);
+  p.scale_value = ordinary_scale(p.head_dim);
+  p.seq_q = draws.length(150), p.seq_kv = draws.length(150);
+}
+
+}  // namespace
+
+std::vector<FlashCase> edge_cases(std::uint64_t seed) {
+  Drawn cases(seed);
+  for (int size = 0; size < tile_sizes; ++size)
+    for (const std::int64_t beside : {-1, 0, 1})
+      for (const Edge edge : {Edge::pre, Edge::next, Edge::prefix})
+        cases.add(
+            "a window or prefix beside a tile edge", Track::a1, [&](FlashCase& c, Draws& draws) {
+              constexpr std::int64_t reach = 600;
+              const std::int64_t tile = least_tile << size;
+              const std::int64_t edges = draws.integer(1, std::max<std::int64_t>(1, reach / tile));
+              draw_edge(c, edge, tile * edges + beside, draws);
+            });
+  return cases.take();
+}
+
+std::vector<FlashCase> large_cases(std::uint64_t seed) {
+  Drawn cases(seed + 1);
+  for (const Track track : {Track::a1, Track::a1, Track::a1, Track::a1, Track::a2})
+    cases.add("grouped heads, causal, long, head size 128", track, draw_usual);
+  for (const Track track :
+       {Track::a1, Track::a1, Track::a1, Track::bound, Track::bound, Track::bound})
+    cases.add("head size 128, a value of no whole blocks", track, draw_misaligned);
+  for (int turn = 0; turn < 2; ++turn)
+    cases.add("more tokens than 16 bits count", Track::a1, draw_tokens);
+  for (int turn = 0; turn < 2; ++turn)
+    cases.add("more bits of dropout than 20 bits count", Track::a1, [](FlashCase& c, Draws& draws) {
+      set_scores(c.problem, std::int64_t{1} << 20, draws);
+      set_dropout(c.problem, draws);
+    });
+  cases.add("more scores than 24 bits count", Track::a1, [](FlashCase& c, Draws& draws) {
+    set_scores(c.problem, std::int64_t{1} << 24, draws);
+    set_dropout(c.problem, draws);
+    if (c.problem.input_layout != Layout::tnd) c.problem.atten_mask = MaskShape::bnss;
+  });
+  for (std::size_t turn = 0; turn < dtypes.size(); ++turn)
+    cases.add("a long dense head, every row judged", Track::bound, [](FlashCase& c, Draws& draws) {
+      Op::Problem& p = c.problem;
+      p.head_dim = p.head_dim_v = 8 * draws.integer(4, 8);
+      p.scale_value = ordinary_scale(p.head_dim);
+      p.seq_q = draws.edge(1024, 1150), p.seq_kv = draws.edge(1024, 1150);
+    });
+  return cases.take();
+}
+
+std::vector<FlashCase> large_relation_cases(std::uint64_t seed) {
+  Drawn cases(seed + 2);
+  const auto add = [&](std::string_view relation, Layout layout, auto&& draw) {
+    cases.add("a relation of long sequences", Track::relation, [&](FlashCase& c, Draws& draws) {
+      Op::Problem& p = c.problem;
+      p.input_layout = layout;
+      p.scale_value = 0.25;
+      p.batch = p.heads_kv = 2;
+      draw(p, draws);
+      c.surface = surface_of(p);
+      c.relation = relation;
+    });
+  };
+  const auto grouped = [](Op::Problem& p, Draws& draws) {
+    p.heads_q = 2 * draws.integer(2, 3);
+    p.head_dim = p.head_dim_v = 128;
+    p.batch = 1;
+    p.seq_q = p.seq_kv = draws.edge(512, 1024);
+    set_compressed(p, draws.one_of({2, 3}));
+  };
+  const auto longest = [](Op::Problem& p, Draws& draws) {
+    p.heads_q = 2;
+    p.seq_q = draws.edge(1024, 2048), p.seq_kv = 4096 - draws.integer(0, 1);
+    p.batch = 1;
+    set_compressed(p, 3);
+  };
+  const auto batch = [](Op::Problem& p, Draws& draws) {
+    p.heads_q = 2 * draws.integer(1, 2);
+    p.seq_q = draws.edge(512, 1024), p.seq_kv = draws.edge(512, 1024);
+  };
+  const auto packed = [](Op::Problem& p, Draws& draws) {
+    p.heads_q = p.heads_kv = 1;
+    set_lengths(p, {draws.edge(512, 640), 33}, {draws.edge(512, 640), 70});
+    set_compressed(p, 3);
+  };
+  const auto alone = [](Op::Problem& p, Draws& draws) {
+    p.batch = p.heads_q = p.heads_kv = 1;
+    p.seq_q = draws.edge(512, 560), p.seq_kv = draws.edge(512, 560);
+  };
+  add("split_heads", Layout::bsnd, grouped);
+  add("split_heads", Layout::bnsd, longest);
+  add("split_batch", Layout::sbh, batch);
+  add("sequences_alone", Layout::tnd, packed);
+  add("permute_keys", Layout::bnsd, alone);
+  add("permute_queries", Layout::bnsd, alone);
+  return cases.take();
+}
+
+}  // namespace assay::conformance::flash

@@ -1,0 +1,179 @@
+#include "case/lengths.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "operators/flash_attention_score_grad/plan/draws.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+/// Longest sequence that keeps a square problem within `budget` multiply-adds; a pair costs the
+/// judge something at any head size.
+std::int64_t longest(const Op::Problem& p, double budget) {
+  constexpr std::int64_t pair_cost = 48;
+  const double each = static_cast<double>(p.batch * p.heads_q * (p.head_dim + pair_cost));
+  return std::max<std::int64_t>(8, static_cast<std::int64_t>(std::sqrt(budget / each)));
+}
+
+/// What the chosen values ask of every sequence.
+enum class Shape : std::uint8_t { any, square, no_longer_q };
+
+Shape shape_of(const Categories& k) {
+  const bool slopes = k.pse == Pse::type_2 || k.pse == Pse::type_3;
+  const bool compressed =
+      k.pse_shape == spec::PseShape::bnhs || k.pse_shape == spec::PseShape::one_nhs;
+  if (slopes || compressed || (k.sparse_mode == 8 && k.pse != Pse::absent)) return Shape::square;
+  return k.sparse_mode == 7 ? Shape::no_longer_q : Shape::any;
+}
+
+std::int64_t key_length(std::int64_t seq_q, Shape shape, std::int64_t limit, Draws& draws) {
+  if (shape == Shape::square) return seq_q;
+  if (shape == Shape::no_longer_q) return seq_q + draws.integer(0, limit / 2);
+  return draws.length(limit);
+}
+
+void draw_uniform(Op::Problem& p, Lengths lengths, std::int64_t limit, Draws& draws) {
+  constexpr std::int64_t longest_alone = 700;
+  const std::int64_t alone = std::min(limit * limit, longest_alone);
+  const std::int64_t some = draws.length(limit);
+  p.seq_q = p.seq_kv = some;
+  if (lengths == Lengths::shorter_q) p.seq_kv = some + draws.integer(1, limit);
+  if (lengths == Lengths::longer_q) p.seq_q = some + draws.integer(1, limit);
+  if (lengths == Lengths::one_query) p.seq_q = 1, p.seq_kv = draws.length(alone);
+  if (lengths == Lengths::one_key) p.seq_q = draws.length(alone), p.seq_kv = 1;
+}
+
+/// Clears sequences of a class that has empty ones; the first, the last or one between.
+void clear_some(Op::Problem& p, Lengths lengths, Shape shape, Draws& draws) {
+  const auto at = static_cast<std::size_t>(draws.integer(0, p.batch - 1));
+  const auto other = (at + 1) % static_cast<std::size_t>(p.batch);
+  if (lengths == Lengths::empty_q) p.lengths_q[at] = 0;
+  if (lengths == Lengths::empty_kv) p.lengths_kv[at] = 0;
+  if (lengths != Lengths::empty_both) return;
+  p.lengths_kv[at] = 0;
+  // Where no sequence may have fewer keys than queries, one without keys has no queries either.
+  if (shape == Shape::no_longer_q || draws.integer(0, 1) == 0) p.lengths_q[at] = 0;
+  p.lengths_q[other] = 0;
+}
+
+void draw_packed(Op::Problem& p, const Categories& k, std::int64_t limit, Draws& draws) {
+  const Shape shape = k.lengths == Lengths::paired ? Shape::square : shape_of(k);
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    p.lengths_q.push_back(draws.length(limit));
+    p.lengths_kv.push_back(key_length(p.lengths_q.back(), shape, limit, draws));
+  }
+  if (k.lengths == Lengths::paired && p.lengths_q[0] == p.lengths_q[1])
+    p.lengths_kv[0] = ++p.lengths_q[0];
+  if (k.lengths == Lengths::unequal) {
+    p.lengths_kv[0] = p.lengths_q[0] + draws.integer(1, limit);
+    if (p.lengths_kv[0] == p.lengths_kv[1]) ++p.lengths_kv[0];
+  }
+  clear_some(p, k.lengths, shape, draws);
+}
+
+std::int64_t batch_of(const Categories& k, Draws& draws) {
+  switch (k.lengths) {
+    case Lengths::single:
+      return 1;
+    case Lengths::many:
+      return draws.integer(16, 40);
+    case Lengths::empty_q:
+    case Lengths::empty_kv:
+    case Lengths::empty_both:
+      return draws.one_of<std::int64_t>({3, 4, 5, draws.integer(6, 15)});
+    default:
+      break;
+  }
+  // Every sequence brings 4 MiB of its own.
+  if (k.mask == spec::MaskShape::compressed_b_one_ss || k.mask == spec::MaskShape::compressed_bnss)
+    return k.layout == spec::Layout::tnd ? 2 : draws.one_of({1, 2, 2});
+  if (k.layout == spec::Layout::tnd)
+    return draws.one_of<std::int64_t>({2, 3, 4, draws.integer(5, 15)});
+  const bool one_mask = k.mask == spec::MaskShape::ss || k.mask == spec::MaskShape::one_one_ss;
+  // In mode 5 the mask holds every sequence's prefix.
+  if (k.sparse_mode == 5 && one_mask) return 1;
+  const std::int64_t least = k.mask == spec::MaskShape::b_one_ss ? 2 : 1;
+  return draws.one_of<std::int64_t>({least, least, 2, draws.integer(3, 9)});
+}
+
+/// Lengths of the sequences that have queries and keys.
+std::int64_t shortest(const Op::Problem& p) {
+  std::int64_t least = std::max(p.seq_q, p.seq_kv);
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    if (p.length_q(b) > 0 && p.length_kv(b) > 0)
+      least = std::min({least, p.length_q(b), p.length_kv(b)});
+  return least;
+}
+
+/// The sequence whose band modes 7 and 8 read: the last, the first that has queries.
+std::int64_t band_sequence(const Op::Problem& p) {
+  std::int64_t found = 0;
+  for (std::int64_t b = p.batch - 1; b >= 0; --b) {
+    if (p.length_q(b) == 0) continue;
+    found = b;
+    if (p.sparse_mode == 7) break;
+  }
+  return found;
+}
+
+/// Documented: pre >= Skv and next >= Sq - Skv of the band's sequence, in mode 7 also next <= 0.
+void draw_split_window(Op::Problem& p, Window window, Draws& draws) {
+  const std::int64_t b = band_sequence(p), seq_q = p.length_q(b), seq_kv = p.length_kv(b);
+  const std::int64_t least = seq_q - seq_kv;
+  if (window == Window::unbounded) return;
+  p.pre_tokens = seq_kv + draws.integer(0, 3);
+  const std::int64_t most = p.sparse_mode == 7 ? 0 : std::max<std::int64_t>(least, 0) + 4;
+  p.next_tokens =
+      window == Window::causal ? std::max<std::int64_t>(least, 0) : draws.integer(least, most);
+}
+
+}  // namespace
+
+void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& draws) {
+  constexpr std::int64_t longest_of_many = 9;
+  p.batch = batch_of(k, draws);
+  std::int64_t limit = longest(p, budget);
+  if (k.lengths <= Lengths::one_key) return draw_uniform(p, k.lengths, limit, draws);
+  if (k.lengths == Lengths::many) limit = std::min(limit, longest_of_many);
+  draw_packed(p, k, limit, draws);
+  settle_longest(p.lengths_q, p.seq_q);
+  settle_longest(p.lengths_kv, p.seq_kv);
+}
+
+void draw_window(Op::Problem& p, Window window, Draws& draws) {
+  const bool masked = p.atten_mask != spec::MaskShape::absent;
+  if (p.sparse_mode >= 7 && masked) return draw_split_window(p, window, draws);
+  const std::int64_t shorter = shortest(p);
+  const std::int64_t inside = draws.edge(1, shorter / 4);
+  switch (window) {
+    case Window::unbounded:
+      break;
+    case Window::causal:
+      p.pre_tokens = std::max(p.seq_q, p.seq_kv);
+      p.next_tokens = 0;
+      break;
+    case Window::band:
+      p.pre_tokens = draws.edge(0, shorter / 2);
+      p.next_tokens = draws.edge(0, shorter / 3);
+      // In TND a band of one diagonal is disputed.
+      if (p.input_layout == spec::Layout::tnd && p.pre_tokens + p.next_tokens == 0)
+        p.pre_tokens = 1;
+      break;
+    case Window::negative_next:
+      p.next_tokens = -inside;
+      break;
+    case Window::negative_pre:
+      p.pre_tokens = -inside;
+      break;
+    case Window::ignored:
+      p.pre_tokens = draws.integer(-3, 3);
+      p.next_tokens = draws.integer(-3, 3);
+      break;
+  }
+}
+
+}  // namespace assay::conformance::flash

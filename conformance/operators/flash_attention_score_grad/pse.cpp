@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <cmath>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "attention/profiles.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using spec::PseShape;
+
+/// What pse_type 1 multiplies by scale_value has to be as much larger to count; fp16 leaves room
+/// for this much.
+constexpr double largest_amplitude = 64, smallest_amplitude = 0x1p-6;
+
+double amplitude_of(const Op::Problem& p) {
+  const double scale = std::abs(p.scale_value);
+  if (p.pse_type != 1 || scale == 0) return 1;
+  return std::clamp(1 / scale, smallest_amplitude, largest_amplitude);
+}
+
+/// The numbers of the input profile, row by row.
+class Bias {
+ public:
+  Bias(const Case<Op>& c, spec::DType dtype)
+      : places_(c.seed, Stream::pse),
+        value_(flash::profile_value(c.profile)),
+        amplitude_(amplitude_of(c.problem)),
+        place_{.tensor = Stream::pse,
+               .dtype = dtype,
+               .s = 0,
+               .d = 0,
+               .row = places_.head(0, 0),
+               .head = places_.head(0, 0)} {}
+
+  void go_to(std::int64_t b, std::int64_t n, std::int64_t i) {
+    place_.s = i;
+    place_.row = places_.row(b, n, i);
+    place_.head = places_.head(b, n);
+  }
+  double operator()(std::int64_t j) {
+    place_.d = j;
+    return amplitude_ * value_(place_);
+  }
+
+ private:
+  Places places_;
+  ProfileValue value_;
+  double amplitude_;
+  Place place_;
+};
+
+/// (b, n, i, j) of the shape, as far as it tells them apart.
+void fill_full(spec::Tensor& pse, Bias& bias) {
+  const spec::Shape &shape = pse.shape, &stride = pse.strides;
+  for (std::int64_t b = 0; b < shape[0]; ++b)
+    for (std::int64_t n = 0; n < shape[1]; ++n)
+      for (std::int64_t i = 0; i < shape[2]; ++i) {
+        bias.go_to(b, n, i);
+        const std::int64_t first = pse.offset + b * stride[0] + n * stride[1] + i * stride[2];
+        for (std::int64_t j = 0; j < shape[3]; ++j) pse.store(first + j * stride[3], bias(j));
+      }
+}
+
+/// The last rows of a bias that depends on i - j alone: row r belongs to query seq_kv - 1024 + r.
+void fill_last_rows(spec::Tensor& pse, Bias& bias) {
+  const spec::Shape &shape = pse.shape, &stride = pse.strides;
+  const std::int64_t first_query = shape[3] - spec::compressed_pse_rows;
+  for (std::int64_t b = 0; b < shape[0]; ++b)
+    for (std::int64_t n = 0; n < shape[1]; ++n) {
+      bias.go_to(b, n, 0);
+      for (std::int64_t r = 0; r < shape[2]; ++r) {
+        const std::int64_t first = pse.offset + b * stride[0] + n * stride[1] + r * stride[2];
+        for (std::int64_t j = 0; j < shape[3]; ++j)
+          pse.store(first + j * stride[3], bias(first_query + r - j));
+      }
+    }
+}
+
+/// Sequence by sequence without gaps, one row a head or one a query.
+void fill_packed(spec::Tensor& pse, Bias& bias, const Op::Problem& p) {
+  std::int64_t element = pse.offset;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    const std::int64_t rows = p.pse_shift == PseShape::packed_bn1s ? 1 : p.length_q(b);
+    for (std::int64_t n = 0; n < p.heads_q; ++n)
+      for (std::int64_t i = 0; i < rows; ++i) {
+        bias.go_to(b, n, i);
+        for (std::int64_t j = 0; j < p.length_kv(b); ++j) pse.store(element++, bias(j));
+      }
+  }
+}
+
+/// 2^-1 to 2^-8 over the heads, half of them up to twice as large.
+double slope(const Places& places, std::int64_t b, std::int64_t n) {
+  const Random random = places.head(b, n);
+  const double power = 1.0 / static_cast<double>(std::int64_t{2} << (n % 8));
+  return random.bits(0) % 2 == 0 ? power : power * (1 + random.uniform(1));
+}
+
+void fill_slopes(spec::Tensor& pse, std::uint64_t seed) {
+  const Places places(seed, Stream::pse);
+  const std::size_t rank = pse.shape.size();
+  const std::int64_t batches = rank == 1 ? 1 : pse.shape[0];
+  for (std::int64_t b = 0; b < batches; ++b)
+    for (std::int64_t n = 0; n < pse.shape[rank - 1]; ++n)
+      pse.store(pse.offset + (rank == 1 ? 0 : b * pse.strides[0]) + n * pse.strides[rank - 1],
+                slope(places, b, n));
+}
+
+}  // namespace
+
+std::optional<spec::Tensor> make_pse(const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  if (p.pse_shift == PseShape::absent) return std::nullopt;
+  const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
+  spec::Tensor pse = guarded_tensor(call.parameters.pse_shift);
+  Bias bias(c, pse.dtype);
+  switch (p.pse_shift) {
+    case PseShape::bnss:
+    case PseShape::bn1s:
+    case PseShape::one_nss:
+      fill_full(pse, bias);
+      break;
+    case PseShape::bnhs:
+    case PseShape::one_nhs:
+      fill_last_rows(pse, bias);
+      break;
+    case PseShape::packed_bn1s:
+    case PseShape::packed_bnss:
+      fill_packed(pse, bias, p);
+      break;
+    case PseShape::slopes_n:
+    case PseShape::slopes_bn:
+      fill_slopes(pse, c.seed);
+      break;
+    case PseShape::absent:
+      break;
+  }
+  return pse;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,237 @@
+#include "operators/flash_attention_score_grad/reductions.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "attention/reductions.hpp"
+#include "case/lengths.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using FlashCase = Case<Op>;
+using spec::FlashSurface;
+using spec::Layout;
+using spec::MaskShape;
+
+using Lengths = std::vector<std::int64_t>;
+
+/// The problem with these lengths; a prefix stays within its keys.
+void cut_to(Op::Problem& p, const Lengths& queries, const Lengths& keys) {
+  for (std::size_t b = 0; b < std::min(p.prefix.size(), keys.size()); ++b)
+    p.prefix[b] = std::min(p.prefix[b], keys[b]);
+  set_lengths(p, queries, keys);
+}
+
+FlashCase with_sequences(FlashCase c, const SequenceChoice& kept) {
+  Op::Problem& p = c.problem;
+  const Lengths queries = kept.of(all_lengths(p, &Op::Problem::length_q));
+  const Lengths keys = kept.of(all_lengths(p, &Op::Problem::length_kv));
+  p.prefix = kept.of(p.prefix);
+  cut_to(p, queries, keys);
+  return c;
+}
+
+std::vector<FlashCase> without_sequences(const FlashCase& c) {
+  std::vector<FlashCase> cases;
+  const std::int64_t batch = c.problem.batch;
+  for (const SequenceChoice& kept : fewer_sequences(batch))
+    cases.push_back(with_sequences(c, kept));
+  if (batch > 1) cases.push_back(with_sequences(c, {batch - 1, 1, false}));
+  return cases;
+}
+
+/// Every sequence cut to at most so many queries and keys; with a prefix once more, whose end stays
+/// as far from the last key as it was.
+void add_cut(std::vector<FlashCase>& cases, const FlashCase& c, std::int64_t most_queries,
+             std::int64_t most_keys) {
+  const auto shortened = [](Lengths lengths, std::int64_t most) {
+    for (std::int64_t& length : lengths) length = std::min(length, most);
+    return lengths;
+  };
+  const Lengths queries = shortened(all_lengths(c.problem, &Op::Problem::length_q), most_queries);
+  const Lengths keys = shortened(all_lengths(c.problem, &Op::Problem::length_kv), most_keys);
+  cases.push_back(c);
+  cut_to(cases.back().problem, queries, keys);
+  if (c.problem.prefix.empty()) return;
+  cases.push_back(c);
+  Op::Problem& p = cases.back().problem;
+  for (std::size_t b = 0; b < std::min(p.prefix.size(), keys.size()); ++b)
+    p.prefix[b] -= std::min(p.prefix[b], p.length_kv(static_cast<std::int64_t>(b)) - keys[b]);
+  cut_to(p, queries, keys);
+}
+
+std::vector<FlashCase> shorter_sequences(const FlashCase& c) {
+  const std::int64_t queries = c.problem.seq_q, keys = c.problem.seq_kv;
+  std::vector<FlashCase> cases;
+  if (c.problem.batch == 0) return cases;
+  for (const std::int64_t most : values_below(std::max(queries, keys), 1))
+    add_cut(cases, c, most, most);
+  for (const std::int64_t most : values_below(queries, 1)) add_cut(cases, c, most, keys);
+  for (const std::int64_t most : values_below(keys, 1)) add_cut(cases, c, queries, most);
+  return cases;
+}
+
+std::vector<FlashCase> shorter_single_sequences(const FlashCase& c) {
+  std::vector<FlashCase> cases;
+  if (c.problem.input_layout != Layout::tnd || c.problem.batch == 1) return cases;
+  const Lengths queries = all_lengths(c.problem, &Op::Problem::length_q);
+  const Lengths keys = all_lengths(c.problem, &Op::Problem::length_kv);
+  for (std::size_t b = 0; b < std::min<std::size_t>(queries.size(), most_single_sequences); ++b) {
+    for (const std::int64_t length : values_below(queries[b], 0)) {
+      Lengths shorter = queries;
+      shorter[b] = length;
+      cases.push_back(c);
+      cut_to(cases.back().problem, shorter, keys);
+    }
+    for (const std::int64_t length : values_below(keys[b], 0)) {
+      Lengths shorter = keys;
+      shorter[b] = length;
+      cases.push_back(c);
+      cut_to(cases.back().problem, queries, shorter);
+    }
+  }
+  return cases;
+}
+
+std::vector<FlashCase> smaller_heads(const FlashCase& c) {
+  const Op::Problem& p = c.problem;
+  std::vector<FlashCase> cases;
+  const auto add = [&](std::int64_t dim, std::int64_t dim_v, std::int64_t dim_rope) {
+    cases.push_back(c);
+    cases.back().problem.head_dim = dim;
+    cases.back().problem.head_dim_v = dim_v;
+    cases.back().problem.head_dim_rope = dim_rope;
+  };
+  for (const std::int64_t most : values_below(p.head_dim, 1))
+    add(most, std::min(p.head_dim_v, most), p.head_dim_rope);
+  for (const std::int64_t dim_v : values_below(p.head_dim_v, 1))
+    add(p.head_dim, dim_v, p.head_dim_rope);
+  for (const std::int64_t dim_rope : values_below(p.head_dim_rope, 1))
+    add(p.head_dim, p.head_dim_v, dim_rope);
+  return cases;
+}
+
+std::vector<FlashCase> without_pse(FlashCase c) {
+  const Op::Problem none;
+  c.problem.pse_shift = none.pse_shift;
+  c.problem.pse_type = none.pse_type;
+  c.problem.q_start_idx.clear();
+  c.problem.kv_start_idx.clear();
+  return {c};
+}
+
+std::vector<FlashCase> without_dropout(FlashCase c) {
+  const Op::Problem none;
+  c.problem.keep_prob = none.keep_prob;
+  c.problem.drop_mask = none.drop_mask;
+  c.patterns.drop = FlashCase{}.patterns.drop;
+  return {c};
+}
+
+std::vector<FlashCase> without_rope(FlashCase c) {
+  if (!spec::has_rope(c.surface)) return {};
+  c.problem.head_dim_rope = 0;
+  c.surface = FlashSurface::u2;
+  return {c};
+}
+
+void unmask(FlashCase& c, std::int64_t sparse_mode, MaskShape shape) {
+  c.problem.sparse_mode = sparse_mode;
+  c.problem.atten_mask = shape;
+  c.problem.pre_tokens = c.problem.next_tokens = spec::unbounded_tokens;
+  c.problem.prefix.clear();
+}
+
+/// No mask, one matrix for all, a causal one, each simpler than the one that the case has.
+std::vector<FlashCase> simpler_mask(const FlashCase& c) {
+  const std::int64_t mode = c.problem.sparse_mode;
+  const MaskShape shape = c.problem.atten_mask;
+  FlashCase bare = c, single = c, plain = c, right_down = c, left_up = c;
+  unmask(bare, 0, MaskShape::absent);
+  bare.patterns.mask = FlashCase{}.patterns.mask;
+  bare.problem.mask_dtype = spec::DType::boolean;
+  if (shape == MaskShape::absent) return {bare};
+  const MaskShape triangle = is_compressed(shape) ? shape : MaskShape::compressed;
+  single.problem.atten_mask = is_compressed(shape) ? MaskShape::compressed : MaskShape::ss;
+  unmask(plain, 0, MaskShape::ss);
+  unmask(right_down, 3, triangle);
+  unmask(left_up, 2, triangle);
+  if (mode < 2) return {bare, plain, single};
+  plain.patterns.mask = "causal";
+  std::vector<FlashCase> cases = {bare, plain};
+  if (is_compressed(shape) && shape != MaskShape::compressed) cases.push_back(single);
+  if (mode > 2) cases.push_back(left_up);
+  if (mode > 3) cases.push_back(right_down);
+  return cases;
+}
+
+/// Tokens and prefixes closer to 0.
+std::vector<FlashCase> smaller_window(const FlashCase& c) {
+  std::vector<FlashCase> cases;
+  for (const auto tokens : {&Op::Problem::pre_tokens, &Op::Problem::next_tokens}) {
+    const std::int64_t value = c.problem.*tokens;
+    if (value == spec::unbounded_tokens) continue;
+    for (const std::int64_t smaller : values_below(std::abs(value), 0)) {
+      cases.push_back(c);
+      cases.back().problem.*tokens = value < 0 ? -smaller : smaller;
+    }
+  }
+  const std::int64_t longest = c.problem.prefix.empty() ? 0 : std::ranges::max(c.problem.prefix);
+  for (const std::int64_t most : values_below(longest, 0)) {
+    cases.push_back(c);
+    for (std::int64_t& prefix : cases.back().problem.prefix) prefix = std::min(prefix, most);
+  }
+  return cases;
+}
+
+/// Sequences of equal length in a padded layout; the padded layout BNSD.
+std::vector<FlashCase> simpler_layout(const FlashCase& c) {
+  FlashCase simpler = c;
+  simpler.problem.input_layout = Layout::bnsd;
+  if (c.problem.input_layout != Layout::tnd) return {simpler};
+  simpler.surface = spec::has_pse_type(c.surface) ? FlashSurface::g2 : FlashSurface::g1;
+  simpler.problem.softmax_in_layout = spec::StatisticsOrder::packed;
+  return {simpler};
+}
+
+/// The entry point with the fewest parameters.
+std::vector<FlashCase> plain_surface(FlashCase c) {
+  c.surface = spec::is_unpadding(c.surface) ? FlashSurface::u1 : FlashSurface::g1;
+  return {c};
+}
+
+std::vector<FlashCase> unit_scale(FlashCase c) {
+  c.problem.scale_value = 1;
+  return {c};
+}
+
+}  // namespace
+
+std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
+  static constexpr Reduction<Op> all[] = {
+      {"fewer sequences", without_sequences},
+      {"shorter sequences", shorter_sequences},
+      {"fewer heads", fewer_heads<Op>},
+      {"smaller heads", smaller_heads},
+      {"sequences shortened one by one", shorter_single_sequences},
+      {"no position bias", [](const FlashCase& c) { return without_pse(c); }},
+      {"no dropout", [](const FlashCase& c) { return without_dropout(c); }},
+      {"no rope", [](const FlashCase& c) { return without_rope(c); }},
+      {"a simpler mask", simpler_mask},
+      {"a smaller window", smaller_window},
+      {"a simpler layout", simpler_layout},
+      {"a plain surface", [](const FlashCase& c) { return plain_surface(c); }},
+      {"scale 1", [](const FlashCase& c) { return unit_scale(c); }}};
+  return all;
+}
+
+std::span<const std::string_view> fields_of_reductions(std::type_identity<Op>) {
+  static constexpr std::string_view names[] = {
+      "layout",    "batch",      "heads_q",  "heads_kv",   "seq_q",         "seq_kv",
+      "lengths_q", "lengths_kv", "head_dim", "head_dim_v", "head_dim_rope", "scale_value"};
+  return names;
+}
+
+}  // namespace assay::conformance

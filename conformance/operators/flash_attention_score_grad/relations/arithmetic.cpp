@@ -1,0 +1,134 @@
+#include <cmath>
+
+#include "attention/relations/experiments.hpp"
+#include "operators/flash_attention_score_grad/relations/problems.hpp"
+#include "operators/flash_attention_score_grad/relations/relations.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+using spec::DType;
+using spec::MaskShape;
+using spec::PseShape;
+
+std::vector<Op::Problem> far_from_underflow() {
+  return {padded_problem(DType::bf16), with_dropout(padded_problem(DType::fp32), 0.7),
+          with_pse(padded_problem(DType::bf16), 3, PseShape::slopes_n),
+          with_compressed_mask(padded_problem(DType::fp32), 2),
+          with_rope(with_compressed_mask(ragged_problem(DType::bf16), 2), 8)};
+}
+
+std::vector<Op::Problem> of_fp16() { return {with_dropout(padded_problem(DType::fp16), 0.7)}; }
+
+std::vector<Op::Problem> of_every_type() {
+  std::vector<Op::Problem> problems = far_from_underflow();
+  problems.push_back(of_fp16().front());
+  return problems;
+}
+
+bool is_not_fp16(const Op::Problem& p) { return p.dtype != DType::fp16; }
+bool is_fp16(const Op::Problem& p) { return p.dtype == DType::fp16; }
+bool is_anything(const Op::Problem&) { return true; }
+bool is_undropped(const Op::Problem& p) { return !p.has_dropout(); }
+bool has_bias_of_every_pair(const Op::Problem& p) {
+  return p.pse_shift == PseShape::bnss &&
+         (p.pse_type == 0 || (p.pse_type == 1 && p.scale_value != 0));
+}
+
+using Rows = reference::Operands<double>;
+
+Experiment scale_dy(const Trial& base) { return scaled(base, &Rows::dy); }
+
+Experiment zero_dy(const Trial& base) {
+  return zeroed(base, &Rows::dy, zero_gradients(base.problem));
+}
+
+Experiment linear_dy(const Trial& base) { return cut_in_two(base, &Rows::dy); }
+
+Experiment shift_value(const Trial& base) { return shifted_value(base, &Rows::attention_in); }
+
+bool is_dead(const Trial& trial, std::size_t row) {
+  return trial.rows.softmax_max[row] < -0x1p13 || trial.rows.softmax_sum[row] == 0;
+}
+
+void round_statistics(Trial& trial) {
+  for (std::size_t row = 0; row < trial.rows.softmax_max.size(); ++row)
+    if (!is_dead(trial, row))
+      flash::round_statistics(trial.rows.softmax_max[row], trial.rows.softmax_sum[row]);
+}
+
+/// The bias of row i, and its softmax_max, grow by 1, 2 or -1 in the units of the scaled score.
+Experiment shift_scores(const Trial& base) {
+  Trial near = base;
+  const Op::Problem& p = base.problem;
+  round_statistics(near);
+  for (const std::int64_t e : spec::viewed_elements(*near.pse_shift))
+    near.pse_shift->store(e, on_grid(near.pse_shift->load(e)));
+  Trial shifted = near;
+  const auto shift = [](std::size_t row) {
+    return row % 3 == 2 ? -1.0 : 1.0 + static_cast<double>(row % 3);
+  };
+  const double unit = p.pse_type == 1 ? 1 / p.scale_value : 1;
+  const std::vector<std::int64_t> elements = spec::viewed_elements(*shifted.pse_shift);
+  for (std::size_t k = 0; k < elements.size(); ++k)
+    shifted.pse_shift->store(elements[k], shifted.pse_shift->load(elements[k]) +
+                                              unit * shift(k / static_cast<std::size_t>(p.seq_kv)));
+  for (std::size_t row = 0; row < shifted.rows.softmax_max.size(); ++row)
+    if (!is_dead(shifted, row)) shifted.rows.softmax_max[row] += shift(row);
+  return unchanged(std::move(near), std::move(shifted));
+}
+
+/// softmax_max + 1 and softmax_sum / e say the same of a row.
+Experiment shift_statistics(const Trial& base) {
+  Trial near = base;
+  round_statistics(near);
+  Trial shifted = near;
+  for (std::size_t row = 0; row < shifted.rows.softmax_max.size(); ++row) {
+    if (is_dead(shifted, row)) continue;
+    shifted.rows.softmax_max[row] += 1;
+    shifted.rows.softmax_sum[row] =
+        static_cast<float>(shifted.rows.softmax_sum[row] * std::exp(-1.0));
+  }
+  return unchanged(std::move(near), std::move(shifted));
+}
+
+std::vector<Op::Problem> without_dropout() {
+  return {padded_problem(DType::bf16), with_compressed_mask(ragged_problem(DType::fp32), 3),
+          with_mask(padded_problem(DType::fp16), 1, MaskShape::bnss)};
+}
+
+std::vector<Op::Problem> with_full_bias() {
+  return {with_pse(padded_problem(DType::bf16), 0, PseShape::bnss),
+          with_pse(padded_problem(DType::fp32), 1, PseShape::bnss),
+          with_mask(with_pse(with_dropout(padded_problem(DType::fp16), 0.5), 1, PseShape::bnss), 1,
+                    MaskShape::bnss)};
+}
+
+}  // namespace
+
+std::span<const Relation> arithmetic_relations() {
+  static constexpr Relation relations[] = {
+      {"scale_dy", "A power of two times dy is that power of two times every gradient.",
+       Agreement::bits, is_not_fp16, "bf16 and fp32, on numbers far from overflow and underflow",
+       far_from_underflow, scale_dy},
+      {"scale_dy_of_fp16", "So it is in fp16, where small numbers lose bits.", Agreement::bound,
+       is_fp16, "fp16, on numbers far from overflow", of_fp16, scale_dy},
+      {"zero_dy", "dy of zeros has gradients of zeros.", Agreement::bits, is_anything, "everything",
+       of_every_type, zero_dy},
+      {"linear_dy", "The gradients of a sum of two dy are the sums of their gradients.",
+       Agreement::bound, is_anything, "everything", of_every_type, linear_dy},
+      {"shift_value",
+       "A row added to every row of value and attention_in leaves all gradients alone, without "
+       "dropout.",
+       Agreement::bound, is_undropped, "everything without dropout", without_dropout, shift_value},
+      {"shift_scores",
+       "A number added to the scores of a row, through its bias, and to its softmax_max changes "
+       "nothing.",
+       Agreement::bound, has_bias_of_every_pair, "pseType 0 and 1 of shape BNSS", with_full_bias,
+       shift_scores},
+      {"shift_statistics", "softmax_max + c with softmax_sum e^-c changes nothing.",
+       Agreement::bound, is_anything, "everything", without_dropout, shift_statistics}};
+  return relations;
+}
+
+}  // namespace assay::conformance::flash

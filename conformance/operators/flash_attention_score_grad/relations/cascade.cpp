@@ -1,0 +1,282 @@
+#include "operators/flash_attention_score_grad/relations/cascade.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "assay/conformance/judge/expectation.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad/tensors.hpp"
+#include "assay/reference/flash_attention_score_grad.hpp"
+#include "operators/flash_attention_score_grad/relations/forward_bound.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+using Kernel = spec::Implementation<Op>;
+using Exact = reference::Forward<double>;
+
+constexpr double largest = std::numeric_limits<float>::max();
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// The tensors that a forward fills.
+struct Result {
+  const char* name;
+  spec::Tensor Op::Inputs::*tensor;
+};
+constexpr Result results[] = {{"softmax_max", &Op::Inputs::softmax_max},
+                              {"softmax_sum", &Op::Inputs::softmax_sum},
+                              {"attention_in", &Op::Inputs::attention_in}};
+
+bool is_result(const std::string& name) {
+  return std::ranges::any_of(results, [&](const Result& result) { return name == result.name; });
+}
+
+/// The inputs with nothing but guard patterns in the tensors that the forward fills.
+Op::Inputs without_results(const FlashCase& c, Op::Inputs inputs) {
+  const auto call = call_of(c).parameters;
+  inputs.softmax_max = guarded_tensor(call.softmax_max);
+  inputs.softmax_sum = guarded_tensor(call.softmax_sum);
+  inputs.attention_in = guarded_tensor(call.attention_in);
+  return inputs;
+}
+
+void add_finding(CaseReport& report, const char* rule, const std::string& tensor,
+                 const std::string& text) {
+  report.findings.push_back({.rule = rule, .tensor = tensor, .text = text});
+}
+
+/// Whether `after` is the tensor `before` with other numbers in its view at most.
+bool only_view_written(const spec::Tensor& before, const spec::Tensor& after) {
+  if (before.dtype != after.dtype || before.shape != after.shape ||
+      before.strides != after.strides || before.offset != after.offset ||
+      before.bytes.size() != after.bytes.size())
+    return false;
+  spec::Storage restored = after.bytes;
+  const std::int64_t size = size_of(after.dtype);
+  for (const std::int64_t element : spec::viewed_elements(after))
+    std::copy_n(before.bytes.begin() + element * size, size, restored.begin() + element * size);
+  return restored == before.bytes;
+}
+
+bool replicas_agree(const spec::Tensor& statistics) {
+  const std::vector<std::int64_t> elements = spec::viewed_elements(statistics);
+  const std::byte* bytes = statistics.bytes.data();
+  for (std::size_t k = 0; k < elements.size(); ++k)
+    if (std::memcmp(bytes + elements[k] * 4,
+                    bytes + elements[k - k % spec::statistics_replicas] * 4, 4) != 0)
+      return false;
+  return true;
+}
+
+/// What the forward did to bytes that are not its own, and whether the replicas agree.
+Verdict check_results(const Op::Inputs& before, const Op::Inputs& after, CaseReport& report) {
+  const std::size_t known = report.findings.size();
+  std::vector<const spec::Tensor*> changed;
+  visit_tensors(after,
+                [&](const char*, const spec::Tensor& tensor) { changed.push_back(&tensor); });
+  std::size_t next = 0;
+  visit_tensors(before, [&](const std::string& name, const spec::Tensor& tensor) {
+    const spec::Tensor& own = *changed[next++];
+    if (!is_result(name) && own.bytes != tensor.bytes)
+      add_finding(report, "structure", name, "the forward modified its input " + name);
+    if (is_result(name) && !only_view_written(tensor, own))
+      add_finding(report, "structure", name,
+                  "the forward changed " + name + " outside its view, or replaced it");
+  });
+  for (const auto& [name, tensor] : results)
+    if (tensor != &Op::Inputs::attention_in && !replicas_agree(after.*tensor))
+      add_finding(report, "structure", name, std::string("replicas of ") + name + " differ");
+  return report.findings.size() == known ? Verdict::conforms : Verdict::nonconformant_structural;
+}
+
+/// The exact forward of the case's data.
+Exact exact_forward(const Op::Problem& p, const Op::Inputs& inputs) {
+  return reference::forward(p, reference::operands_of<double>(p, inputs),
+                            reference::side_inputs(inputs));
+}
+
+/// An expectation of every row, rigorous alone.
+Expectation expectation_of(const char* name, spec::Extents extents, std::vector<double> value,
+                           std::vector<double> tau) {
+  Expectation e;
+  e.name = name;
+  e.extents = std::move(extents);
+  e.rows = ascending(0, e.extents.rows());
+  e.resize(e.row_count());
+  e.value = std::move(value);
+  e.tau = e.tau_det = std::move(tau);
+  e.biasable = false;
+  return e;
+}
+
+/// The sums that belong to the kernel's own maxima. A row of a sequence without keys may have 0 and
+/// 0 as well.
+void fit_to_own(const Op::Problem& p, const reference::Operands<double>& own, Expectation& max,
+                Expectation& sum) {
+  for (std::size_t row = 0; row < max.value.size(); ++row) {
+    const double exact = max.value[row], given = own.softmax_max[row];
+    if (exact != -largest) {
+      sum.value[row] *= std::exp(exact - given);
+      sum.tau[row] = sum.tau_det[row] = sum.tau[row] * sum.value[row];
+      continue;
+    }
+    const std::int64_t b = max.extents.position(static_cast<std::int64_t>(row)).b;
+    if (p.length_kv(b) == 0 && given == 0 && own.softmax_sum[row] == 0)
+      max.value[row] = sum.value[row] = 0;
+  }
+}
+
+Verdict worse(Verdict a, Verdict b) {
+  const auto rank = [](Verdict verdict) {
+    if (verdict == Verdict::conforms) return 0;
+    return contribution(verdict) == ExitCode::nonconformant ? 2 : 1;
+  };
+  return rank(a) < rank(b) ? b : a;
+}
+
+Verdict judge_forward(const FlashCase& c, const Dense& dense, const Exact& exact,
+                      const Op::Inputs& own, const Arithmetic& arithmetic, CaseReport& report) {
+  const Op::Problem& p = c.problem;
+  const auto operands = reference::operands_of<double>(p, own);
+  const ForwardTolerances tau = forward_tolerances(dense, arithmetic);
+  spec::Extents rows = query_extents(p);
+  rows.dim = 1;
+  Expectation max = expectation_of("softmax_max", rows, exact.softmax_max, tau.softmax_max);
+  Expectation sum = expectation_of("softmax_sum", rows, exact.softmax_sum, tau.softmax_sum);
+  fit_to_own(p, operands, max, sum);
+  for (Expectation* e : {&max, &sum})  // nothing of theirs is a cast to the type of the tensors
+    std::ranges::transform(e->tau, e->core.begin(), [](double x) { return static_cast<float>(x); });
+  Expectation output =
+      expectation_of("attention_in", dy_extents(p), exact.attention_out, tau.attention_in);
+  std::ranges::transform(tau.before_cast, output.core.begin(),
+                         [](double x) { return static_cast<float>(x); });
+  const Arithmetic of_statistics(arithmetic.profile, spec::DType::fp32);
+  const auto judge = [&](const Expectation& e, const std::vector<double>& actual,
+                         const Arithmetic& n) {
+    return compare(e, actual, n, report.tensors.emplace_back(), report.findings);
+  };
+  Verdict verdict = judge(max, operands.softmax_max, of_statistics);
+  verdict = worse(verdict, judge(sum, operands.softmax_sum, of_statistics));
+  verdict = worse(verdict, judge(output, operands.attention_in, arithmetic));
+  const ControlResult controls = judge_controls(output, arithmetic);
+  report.tensors.back().controls = controls.letters;
+  if (!controls.blind) return verdict;
+  add_finding(report, "control", "attention_in",
+              "attention_in: zeros or the negated reference would pass (" + controls.letters + ")");
+  return worse(verdict, Verdict::inconclusive);
+}
+
+/// What a kernel whose profile recomputes statistics or row term is judged by: the tensors that it
+/// does not read are those that belong to the data.
+Op::Inputs judged_inputs(const FlashCase& c, const spec::NumericsProfile& profile,
+                         const Op::Inputs& given, const Op::Inputs& own, const Exact& exact) {
+  if (profile.stats == spec::Origin::own) return given;
+  if (profile.delta == spec::Origin::given) return own;
+  Op::Inputs inputs = own;
+  const Op::Problem& p = c.problem;
+  const auto operands = reference::operands_of<double>(p, own);
+  const spec::HeadIndex index(inputs.attention_in, p.input_layout, dy_extents(p));
+  const spec::Extents& e = index.extents();
+  for (std::int64_t row = 0; row < e.rows(); ++row) {
+    const spec::RowPosition place = e.position(row);
+    const double factor = std::exp(exact.softmax_max[at(row)] - operands.softmax_max[at(row)]) *
+                          exact.softmax_sum[at(row)] / operands.softmax_sum[at(row)];
+    for (std::int64_t d = 0; d < e.dim; ++d)
+      inputs.attention_in.store(index(place.b, place.n, place.s, d),
+                                exact.softmax_max[at(row)] == -largest
+                                    ? 0
+                                    : factor * exact.attention_out[at(row * e.dim + d)]);
+  }
+  return inputs;
+}
+
+void append(std::vector<double>& to, const std::vector<double>& row) {
+  to.insert(to.end(), row.begin(), row.end());
+}
+
+/// Gradients of the exact forward, nothing of which was rounded.
+Gradients exact_gradients(const Op::Problem& p, const Op::Inputs& inputs, const Exact& exact) {
+  auto operands = reference::operands_of<double>(p, inputs);
+  operands.softmax_max = exact.softmax_max;
+  operands.softmax_sum = exact.softmax_sum;
+  operands.attention_in = exact.attention_out;
+  const reference::FlashAttentionScoreGrad<double> oracle(p, std::move(operands),
+                                                          reference::side_inputs(inputs));
+  Gradients g;
+  const spec::Extents queries = query_extents(p), keys = key_extents(p);
+  for (std::int64_t row = 0; row < queries.rows(); ++row) {
+    const spec::RowPosition place = queries.position(row);
+    const auto query = oracle.dq_row(place.b, place.n, place.s);
+    append(g.dq, query.dq), append(g.dq_rope, query.dq_rope);
+  }
+  for (std::int64_t row = 0; row < keys.rows(); ++row) {
+    const spec::RowPosition place = keys.position(row);
+    const auto key = oracle.dkv_row(place.b, place.n, place.s);
+    append(g.dk, key.dk), append(g.dv, key.dv), append(g.dk_rope, key.dk_rope);
+  }
+  return g;
+}
+
+const std::vector<double>& gradient_named(const Gradients& g, const std::string& name) {
+  if (name == "dq") return g.dq;
+  if (name == "dk") return g.dk;
+  if (name == "dv") return g.dv;
+  return name == "dq_rope" ? g.dq_rope : g.dk_rope;
+}
+
+/// Largest distance from the exact gradient in units of tau, where tau is not 0.
+void add_end_to_end(const Gradients& actual, const Gradients& exact,
+                    const std::vector<Expected>& expected, CaseReport& report) {
+  for (const Expected& e : expected) {
+    const auto &x = gradient_named(actual, e.name), &y = gradient_named(exact, e.name);
+    double worst = 0;
+    for (std::size_t k = 0; k < e.tau.size(); ++k)
+      if (e.tau[k] > 0)
+        worst = std::max(worst, std::abs(x[k] - y[k]) / static_cast<double>(e.tau[k]));
+    for (TensorReport& tensor : report.tensors)
+      if (tensor.name == e.name) tensor.yardsticks.emplace_back("end_to_end_error_over_tau", worst);
+  }
+}
+
+/// The gradients of the kernel's own forward, by the ordinary bound.
+Verdict judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& given,
+                       const Op::Inputs& own, const Exact& exact, CaseReport& report) {
+  FlashCase backward = c;
+  backward.track = Track::bound, backward.relation.clear(), backward.rows = 0;
+  const spec::NumericsProfile profile = kernel.numerics(c.problem);
+  Op::Outputs outputs = make_outputs(backward);
+  kernel.run_call(call_of(backward), c.problem, own, outputs);
+  Examination<Op> examination(backward, judged_inputs(c, profile, given, own, exact));
+  CaseReport judged = examination.judge(outputs, profile);
+  std::ranges::move(judged.tensors, std::back_inserter(report.tensors));
+  std::ranges::move(judged.findings, std::back_inserter(report.findings));
+  add_end_to_end(gradients_of(c.problem, outputs), exact_gradients(c.problem, given, exact),
+                 examination.expected(profile), report);
+  return judged.verdict;
+}
+
+}  // namespace
+
+Verdict judge_cascade(const FlashCase& c, Kernel& kernel, CaseReport& report) {
+  if (!kernel.has_forward()) {
+    add_finding(report, "note", "", "the implementation has no forward");
+    return Verdict::not_applicable;
+  }
+  kernel.check(call_of(c));
+  const Op::Inputs given = make_inputs(c), blank = without_results(c, given);
+  Op::Inputs own = blank;
+  kernel.forward(c.problem, own);
+  Verdict verdict = check_results(blank, own, report);
+  if (verdict != Verdict::conforms) return verdict;
+  const Exact exact = exact_forward(c.problem, given);
+  const Arithmetic arithmetic(kernel.numerics(c.problem), c.problem.dtype);
+  verdict = judge_forward(c, Dense(c.problem, given), exact, own, arithmetic, report);
+  if (contribution(verdict) == ExitCode::nonconformant) return verdict;
+  return worse(verdict, judge_backward(c, kernel, given, own, exact, report));
+}
+
+}  // namespace assay::conformance::flash

@@ -1,0 +1,296 @@
+#include <algorithm>
+#include <cmath>
+
+#include "assay/reference/mask.hpp"
+#include "operators/flash_attention_score_grad/relations/problems.hpp"
+#include "operators/flash_attention_score_grad/relations/relations.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+using spec::DType;
+using spec::Layout;
+using spec::MaskShape;
+using spec::PseShape;
+
+std::vector<Op::Problem> windowed() {
+  std::vector<Op::Problem> problems;
+  for (const std::int64_t mode : {2, 3, 4, 6}) {
+    Op::Problem p =
+        with_compressed_mask(padded_problem(mode % 2 == 0 ? DType::bf16 : DType::fp32), mode);
+    if (mode == 4) p.pre_tokens = 11, p.next_tokens = 3;
+    if (mode == 6) p.prefix = {9, 22};
+    problems.push_back(p);
+  }
+  problems.push_back(with_mask(padded_problem(DType::fp16), 0, MaskShape::bnss));
+  problems.back().pre_tokens = 14, problems.back().next_tokens = 5;
+  problems.push_back(with_mask(padded_problem(DType::bf16), 5, MaskShape::b_one_ss));
+  problems.back().prefix = {9, 22};
+  return problems;
+}
+
+bool is_padded_and_masked(const Op::Problem& p) {
+  return !is_packed(p) && p.atten_mask != MaskShape::absent;
+}
+
+Experiment write_mask(const Trial& base) {
+  Trial written = base;
+  const reference::Mask mask(base.problem, &*base.atten_mask);
+  written.problem.sparse_mode = 1, written.problem.atten_mask = MaskShape::bnss;
+  written.problem.pre_tokens = written.problem.next_tokens = spec::unbounded_tokens;
+  written.problem.prefix.clear();
+  written.atten_mask = written_mask(
+      written.problem, [&](auto b, auto n, auto i, auto j) { return mask.keeps(b, n, i, j); });
+  return unchanged(base, written);
+}
+
+/// Few heads and sequences, each of which has 4 MiB of a compressed mask.
+std::vector<Op::Problem> masked_once() {
+  std::vector<Op::Problem> problems = {with_mask(padded_problem(DType::fp16), 1, MaskShape::ss),
+                                       with_mask(even_problem(DType::bf16), 1, MaskShape::ss)};
+  Op::Problem packed = with_compressed_mask(even_problem(DType::bf16), 3);
+  packed.lengths_q = {12, 19}, packed.lengths_kv = {26, 22};
+  packed.heads_q = 2, packed.heads_kv = 1;
+  Op::Problem prefixed = with_compressed_mask(padded_problem(DType::fp32), 6);
+  prefixed.batch = 1, prefixed.heads_q = prefixed.heads_kv = 2, prefixed.prefix = {9};
+  problems.insert(problems.end(), {packed, prefixed});
+  return problems;
+}
+
+/// Packed sequences of several lengths have their written masks read in two ways.
+bool is_masked_once(const Op::Problem& p) {
+  return p.atten_mask == MaskShape::compressed ||
+         (p.atten_mask == MaskShape::ss && p.sparse_mode != 5 && has_equal_lengths(p));
+}
+
+Experiment repeat_mask(const Trial& base) {
+  Trial repeated = base;
+  repeated.problem.atten_mask =
+      is_compressed(base.problem.atten_mask) ? MaskShape::compressed_bnss : MaskShape::bnss;
+  const std::vector<std::int64_t> slice = spec::viewed_elements(*base.atten_mask);
+  spec::Tensor mask =
+      spec::contiguous_tensor(base.problem.mask_dtype, mask_shape(repeated.problem));
+  const auto count = static_cast<std::int64_t>(mask.bytes.size());
+  for (std::int64_t e = 0; e < count; ++e)
+    mask.store(e, base.atten_mask->load(slice[static_cast<std::size_t>(e) % slice.size()]));
+  repeated.atten_mask = std::move(mask);
+  return unchanged(base, repeated);
+}
+
+std::vector<Op::Problem> undropped() {
+  std::vector<Op::Problem> problems = {padded_problem(DType::bf16), ragged_problem(DType::fp32)};
+  for (Op::Problem& p : problems) p.drop_mask = spec::DropMask::exact;
+  return problems;
+}
+
+bool has_unused_drop_mask(const Op::Problem& p) {
+  return !p.has_dropout() && p.drop_mask != spec::DropMask::absent;
+}
+
+Experiment drop_the_drop_mask(const Trial& base) {
+  Trial bare = base;
+  bare.problem.drop_mask = spec::DropMask::absent;
+  bare.drop_mask.reset();
+  return unchanged(base, bare);
+}
+
+/// scale_value is a power of two: the scaled bias is exact.
+std::vector<Op::Problem> added_first() {
+  return {with_pse(padded_problem(DType::bf16), 1, PseShape::bn1s),
+          with_pse(padded_problem(DType::fp32), 1, PseShape::one_nss)};
+}
+
+bool is_added_first(const Op::Problem& p) {
+  int exponent = 0;
+  return p.pse_shift != PseShape::absent && p.pse_type == 1 &&
+         std::abs(std::frexp(p.scale_value, &exponent)) == 0.5;
+}
+
+Experiment scale_bias(const Trial& base) {
+  Trial scaled = base;
+  scaled.problem.pse_type = 0;
+  for (const std::int64_t e : spec::viewed_elements(*base.pse_shift))
+    scaled.pse_shift->store(e, base.problem.scale_value * base.pse_shift->load(e));
+  return unchanged(base, scaled);
+}
+
+/// Rows of `values` with `dim` channels, the missing ones 0, or cut to `dim`.
+std::vector<double> with_channels(const std::vector<double>& values, std::int64_t own,
+                                  std::int64_t dim) {
+  const auto rows = static_cast<std::int64_t>(values.size()) / own;
+  std::vector<double> result(static_cast<std::size_t>(rows * dim), 0.0);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t d = 0; d < std::min(own, dim); ++d)
+      result[static_cast<std::size_t>(row * dim + d)] =
+          values[static_cast<std::size_t>(row * own + d)];
+  return result;
+}
+
+std::vector<Op::Problem> narrow() {
+  return {padded_problem(DType::bf16), with_dropout(padded_problem(DType::fp32), 0.5),
+          with_compressed_mask(ragged_problem(DType::fp16), 3),
+          with_rope(with_compressed_mask(ragged_problem(DType::bf16), 2), 8)};
+}
+
+/// Beyond 512 channels the documents disagree.
+constexpr std::int64_t undisputed_channels = 512, padded_channels = 16;
+bool has_room_for_channels(const Op::Problem& p) {
+  return p.head_dim + padded_channels <= undisputed_channels;
+}
+
+/// All five row sizes grow; with rope head sizes are multiples of 8.
+Experiment pad_channels(const Trial& base) {
+  const Op::Problem& p = base.problem;
+  Trial padded = base;
+  Op::Problem& wide = padded.problem;
+  wide.head_dim += p.head_dim_rope > 0 ? 8 : 9, wide.head_dim_v += 5;
+  if (p.head_dim_rope > 0) wide.head_dim_rope += 8;
+  const auto pad = [](std::int64_t own, std::int64_t dim, auto... rows) {
+    ((*rows = with_channels(*rows, own, dim)), ...);
+  };
+  reference::Operands<double>& rows = padded.rows;
+  pad(p.head_dim, wide.head_dim, &rows.query, &rows.key);
+  pad(p.head_dim_v, wide.head_dim_v, &rows.value, &rows.dy, &rows.attention_in);
+  if (p.head_dim_rope > 0)
+    pad(p.head_dim_rope, wide.head_dim_rope, &rows.query_rope, &rows.key_rope);
+  Experiment experiment = unchanged(base, padded);
+  experiment.combine = [narrow = p, wide](const std::vector<Gradients>& outputs) {
+    Gradients g;
+    for (const GradientTensor& tensor : gradient_tensors)
+      if (const std::int64_t dim = tensor.extents(narrow).dim; dim > 0)
+        g.*tensor.member = with_channels(outputs[0].*tensor.member, tensor.extents(wide).dim, dim);
+    return g;
+  };
+  return experiment;
+}
+
+std::vector<Op::Problem> roped() {
+  return {with_rope(with_compressed_mask(ragged_problem(DType::bf16), 3), 8),
+          with_rope(with_compressed_mask(ragged_problem(DType::bf16), 2), 24)};
+}
+
+bool is_roped(const Op::Problem& p) {
+  return p.head_dim_rope > 0 && p.head_dim + p.head_dim_rope <= undisputed_channels;
+}
+
+/// [a | b] of rows.
+std::vector<double> joined(const std::vector<double>& a, std::int64_t dim_a,
+                           const std::vector<double>& b, std::int64_t dim_b) {
+  std::vector<double> result;
+  for (std::int64_t row = 0; row * dim_a < static_cast<std::int64_t>(a.size()); ++row) {
+    result.insert(result.end(), a.begin() + row * dim_a, a.begin() + (row + 1) * dim_a);
+    result.insert(result.end(), b.begin() + row * dim_b, b.begin() + (row + 1) * dim_b);
+  }
+  return result;
+}
+
+/// Channels [first, first + dim) of rows of `own` channels.
+std::vector<double> channels(const std::vector<double>& values, std::int64_t own,
+                             std::int64_t first, std::int64_t dim) {
+  std::vector<double> result;
+  for (std::int64_t row = 0; row * own < static_cast<std::int64_t>(values.size()); ++row)
+    result.insert(result.end(), values.begin() + row * own + first,
+                  values.begin() + row * own + first + dim);
+  return result;
+}
+
+Experiment concatenate_rope(const Trial& base) {
+  const std::int64_t dim = base.problem.head_dim, rope = base.problem.head_dim_rope;
+  Trial wide = base;
+  wide.problem.head_dim = dim + rope, wide.problem.head_dim_rope = 0;
+  wide.rows.query = joined(base.rows.query, dim, base.rows.query_rope, rope);
+  wide.rows.key = joined(base.rows.key, dim, base.rows.key_rope, rope);
+  wide.rows.query_rope.clear(), wide.rows.key_rope.clear();
+  return {.base = base, .variants = {wide}, .combine = [=](const std::vector<Gradients>& outputs) {
+            const Gradients& g = outputs[0];
+            return Gradients{.dq = channels(g.dq, dim + rope, 0, dim),
+                             .dk = channels(g.dk, dim + rope, 0, dim),
+                             .dv = g.dv,
+                             .dq_rope = channels(g.dq, dim + rope, dim, rope),
+                             .dk_rope = channels(g.dk, dim + rope, dim, rope)};
+          }};
+}
+
+std::vector<Op::Problem> laid_out() {
+  Op::Problem p = with_mask(padded_problem(DType::bf16), 1, MaskShape::b_one_ss);
+  std::vector<Op::Problem> problems = {
+      p, with_pse(padded_problem(DType::fp32), 2, PseShape::slopes_n), with_dropout(p, 0.5)};
+  problems[0].input_layout = Layout::bsh;
+  problems[1].input_layout = Layout::sbh;
+  problems[2].input_layout = Layout::bsnd;
+  problems.push_back(
+      with_mask(with_pse(with_dropout(even_problem(DType::bf16), 0.5), 1, PseShape::packed_bnss), 1,
+                MaskShape::ss));
+  return problems;
+}
+
+bool has_layout(const Op::Problem& p) {
+  return has_equal_lengths(p) && p.sparse_mode <= 6 && p.head_dim_rope == 0 && has_movable_bias(p);
+}
+
+Experiment lay_out(const Trial& base) {
+  Op::Problem other = base.problem;
+  other.input_layout = Layout::bnsd;
+  return rearranging(base, {{other, same_row, same_row}});
+}
+
+std::vector<Op::Problem> viewed() {
+  std::vector<Op::Problem> problems = laid_out();
+  problems.push_back(with_rope(with_mask(ragged_problem(DType::bf16), 1, MaskShape::ss), 8));
+  problems.push_back(
+      with_mask(with_pse(padded_problem(DType::fp16), 1, PseShape::bnss), 1, MaskShape::bnss));
+  return problems;
+}
+
+bool is_anything(const Op::Problem&) { return true; }
+
+Experiment stride(const Trial& base) {
+  Trial padded = base;
+  padded.inputs = spec::Striding::padded, padded.outputs = spec::Striding::transposed;
+  return unchanged(base, padded);
+}
+
+std::vector<Op::Problem> ordered() {
+  return {ragged_problem(DType::bf16),
+          with_compressed_mask(with_dropout(ragged_problem(DType::fp32), 0.75), 2)};
+}
+
+bool is_of_fourth_surface(const Op::Problem& p) {
+  return is_packed(p) && p.head_dim_rope == 0 && p.pse_type == 1;
+}
+
+Experiment order_statistics(const Trial& base) {
+  Trial other = base;
+  other.problem.softmax_in_layout = spec::StatisticsOrder::same_as_input;
+  return unchanged(base, other);
+}
+
+}  // namespace
+
+std::span<const Relation> spelling_relations() {
+  static constexpr Relation relations[] = {
+      {"write_mask", "Modes 0 and 2 to 6 are mode 1 with the mask written out.", Agreement::bound,
+       is_padded_and_masked, "padded layouts with a mask", windowed, write_mask},
+      {"repeat_mask",
+       "A mask repeated for every sequence and head excludes what it excludes without.",
+       Agreement::bits, is_masked_once,
+       "compressed masks, and written ones for sequences of equal length", masked_once,
+       repeat_mask},
+      {"unused_drop_mask", "With keepProb 1 a drop mask changes nothing.", Agreement::bits,
+       has_unused_drop_mask, "keepProb 1 with a drop mask", undropped, drop_the_drop_mask},
+      {"scale_bias", "pseType 1 is pseType 0 with the scaled bias.", Agreement::bound,
+       is_added_first, "pseType 1 under a power of two for scaleValue", added_first, scale_bias},
+      {"pad_channels", "Channels of zeros change nothing.", Agreement::bound, has_room_for_channels,
+       "head sizes up to 512", narrow, pad_channels},
+      {"concatenate_rope", "The rope part is more channels of query and key.", Agreement::bound,
+       is_roped, "calls with rope tensors of at most 512 channels in all", roped, concatenate_rope},
+      {"layouts", "Every layout has the numbers of BNSD.", Agreement::bound, has_layout,
+       "sequences of equal length, without rope", laid_out, lay_out},
+      {"views", "Strided views have the numbers of contiguous tensors.", Agreement::bits,
+       is_anything, "everything", viewed, stride},
+      {"statistics_order", "The memory order of the statistics changes nothing.", Agreement::bits,
+       is_of_fourth_surface, "TND without rope, in pseType 1", ordered, order_statistics}};
+  return relations;
+}
+
+}  // namespace assay::conformance::flash

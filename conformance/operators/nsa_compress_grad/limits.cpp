@@ -1,0 +1,64 @@
+#include "operators/nsa_compress_grad/limits.hpp"
+
+#include <string>
+
+#include "judge/relations/list.hpp"
+#include "operators/nsa_compress_grad/dense.hpp"
+#include "operators/nsa_compress_grad/relations/relations.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::NsaCompressGrad;
+
+/// What a kernel makes of empty tensors no document says.
+void require_windows(const Op::Problem& p) {
+  if (compress::all_windows(p) > 0) return;
+  const std::string accepted = "a sequence of at least compress_block_size, which is " +
+                               std::to_string(p.compress_block_size) +
+                               ": without windows output_grad is empty, see NSAC-C21";
+  if (p.lengths.empty()) refuse("seq", std::to_string(p.seq), accepted);
+  refuse("lengths", list_text(p.lengths), accepted);
+}
+
+}  // namespace
+
+std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
+  constexpr std::int64_t mebi = 1024 * 1024, largest_window = 65536;
+  static constexpr FieldRange ranges[] = {
+      {"batch", 1, mebi},
+      {"heads", 1, 256},
+      {"seq", 1, 16 * mebi},
+      {"lengths", 0, 16 * mebi},
+      {"head_dim", 1, 1024},
+      {"compress_block_size", 16, largest_window, "NSAC-C10"},
+      {"compress_stride", 16, largest_window, "NSAC-C11"},
+      {"rows", 0, 16 * mebi},
+  };
+  return ranges;
+}
+
+void imply_extents(const Op::Problem& given, Op::Problem& implied) {
+  if (!given.lengths.empty()) implied.batch = given.batch, implied.seq = given.seq;
+}
+
+void settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
+  settle_lengths(p.batch, {"lengths", p.lengths, "seq", p.seq}, given);
+}
+
+void require_possible(const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  if (p.dtype != spec::DType::fp16 && p.dtype != spec::DType::bf16)
+    refuse("dtype", std::string(to_string(p.dtype)), "fp16, bf16");
+  require_windows(p);
+  require_named("profile", c.profile, profiles<Op>());
+  if (c.track != Track::phase1 && !c.violate.empty())
+    refuse("violate", c.violate, "a violation only with --track=phase1");
+  require_relation(c, compress::relations());
+  require_size({.largest_tensor = largest_tensor(p),
+                .bytes = memory_estimate(c),
+                .with_numbers = c.track != Track::phase1},
+               "batch, heads, seq or rows");
+}
+
+}  // namespace assay::conformance

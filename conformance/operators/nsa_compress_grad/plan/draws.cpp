@@ -1,0 +1,207 @@
+#include "plan/draws.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "case/lengths.hpp"
+#include "operators/nsa_compress_grad/plan/factors.hpp"
+#include "plan/drawn_cases.hpp"
+
+namespace assay::conformance::compress {
+namespace {
+
+using Op = spec::NsaCompressGrad;
+using Counts = std::vector<std::int64_t>;  // windows of each sequence; 0: none, see Sequences
+
+/// Elements of input that a drawn case has, roughly.
+constexpr std::int64_t ordinary_elements = 150'000;
+
+/// Whether what is chosen already makes many elements, so that all else is drawn small.
+bool is_large(const Categories& k) {
+  return k.amount == Amount::beyond || k.lengths == Lengths::many || k.heads == Heads::many ||
+         k.head_dim == HeadDim::widest;
+}
+
+void draw_window(Op::Problem& p, const Categories& k, Draws& draws) {
+  const bool is_frugal = is_large(k);
+  const auto set = [&](std::int64_t size, std::int64_t stride) {
+    p.compress_block_size = 16 * size, p.compress_stride = 16 * stride;
+  };
+  // In units of 16 tokens; a window has at most eight.
+  switch (k.overlap) {
+    case Overlap::part: {
+      const std::int64_t stride = is_frugal ? 2 : draws.integer(2, 7);
+      return set(draws.integer(stride + 1, std::min<std::int64_t>(2 * stride - 1, 8)), stride);
+    }
+    case Overlap::two: {
+      const std::int64_t stride = is_frugal ? 1 : draws.integer(1, 4);
+      return set(2 * stride, stride);
+    }
+    case Overlap::few: {
+      const std::int64_t stride = is_frugal ? 1 : draws.integer(1, 2);
+      return set(stride * draws.integer(3, 4), stride);
+    }
+    case Overlap::odd: {
+      const std::int64_t stride = is_frugal ? 2 : draws.integer(2, 3);
+      return set(stride == 2 ? draws.one_of({5, is_frugal ? 5 : 7}) : draws.integer(7, 8), stride);
+    }
+    case Overlap::many:
+      return set(draws.integer(5, is_frugal ? 6 : 8), 1);
+  }
+}
+
+std::int64_t draw_heads(const Categories& k, Draws& draws) {
+  const bool is_frugal = is_large(k);
+  switch (k.heads) {
+    case Heads::one:
+      return 1;
+    case Heads::few:
+      return draws.integer(2, is_frugal ? 3 : 15);
+    case Heads::many:
+      return k.head_dim == HeadDim::least ? draws.integer(16, 24) : 16;
+  }
+  return 1;
+}
+
+std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
+  const bool is_frugal = is_large(k);
+  switch (k.head_dim) {
+    case HeadDim::least:
+      return 16;
+    case HeadDim::narrow:
+      return 16 * draws.integer(2, is_frugal ? 3 : 7);
+    case HeadDim::wide:
+      return 16 * draws.integer(8, is_frugal ? 9 : 12);
+    case HeadDim::widest:
+      return 16 * draws.integer(13, 16);
+  }
+  return 16;
+}
+
+/// Windows of all sequences.
+std::int64_t draw_total(const Op::Problem& p, Amount amount, Draws& draws) {
+  if (amount == Amount::beyond) return draws.integer(65, 72);
+  const std::int64_t affordable = ordinary_elements / (p.heads * p.head_dim * p.compress_stride);
+  return draws.integer(6, std::clamp<std::int64_t>(affordable, 6, 60));
+}
+
+/// Windows of sequences that all have some, and not one each.
+Counts draw_counts(Lengths lengths, std::int64_t total, Draws& draws) {
+  if (lengths == Lengths::single) return {total};
+  if (lengths == Lengths::equal) {
+    const std::int64_t sequences = draws.one_of<std::int64_t>({2, 3, draws.integer(4, 6)});
+    return Counts(static_cast<std::size_t>(sequences), (total + sequences - 1) / sequences);
+  }
+  if (lengths == Lengths::many) {
+    Counts counts(static_cast<std::size_t>(draws.integer(16, 20)), 1);
+    ++counts[0];
+    for (std::int64_t left = total - std::ssize(counts); left > 0; --left)
+      ++counts[static_cast<std::size_t>(draws.integer(0, std::ssize(counts) - 1))];
+    return counts;
+  }
+  Counts counts = {total / 2, total / 3, total - total / 2 - total / 3};
+  std::int64_t more = draws.one_of<std::int64_t>({0, 0, draws.integer(1, 5)});
+  for (; more > 0 && counts[0] > 2; --more) --counts[0], counts.push_back(1);
+  return counts;
+}
+
+/// Lengths of sequences with so many windows.
+std::vector<std::int64_t> lengths_of(const Op::Problem& p, const Counts& counts,
+                                     const Categories& k, Draws& draws) {
+  std::vector<std::int64_t> lengths;
+  std::int64_t rest = k.tail == Tail::none ? 0 : draws.integer(1, p.compress_stride - 1);
+  for (const std::int64_t count : counts) {
+    lengths.push_back(p.compress_block_size + (count - 1) * p.compress_stride + rest);
+    if (k.tail == Tail::some && k.lengths != Lengths::equal)
+      rest = draws.integer(0, p.compress_stride - 1);
+  }
+  return lengths;
+}
+
+std::vector<std::int64_t> draw_lengths(const Op::Problem& p, const Categories& k, Draws& draws) {
+  if (k.lengths == Lengths::one_window) {
+    const std::int64_t sequences =
+        k.amount == Amount::beyond ? draws.integer(65, 70) : draws.integer(2, 6);
+    return lengths_of(p, Counts(static_cast<std::size_t>(sequences), 1), k, draws);
+  }
+  const Counts counts = draw_counts(k.lengths, draw_total(p, k.amount, draws), draws);
+  std::vector<std::int64_t> lengths = lengths_of(p, counts, k, draws);
+  const auto insert = [&](std::int64_t place, std::int64_t times, std::int64_t length) {
+    lengths.insert(lengths.begin() + place, static_cast<std::size_t>(times), length);
+  };
+  const std::int64_t full = p.compress_block_size;
+  const std::int64_t too_short =
+      draws.one_of({std::int64_t{1}, full - 1, draws.integer(1, full - 1)});
+  const std::int64_t times = draws.integer(1, 3);
+  switch (k.lengths) {
+    case Lengths::leading_empty:
+      insert(0, 1, 0);
+      break;
+    case Lengths::repeated:
+      insert(draws.integer(1, std::ssize(lengths)), times, 0);
+      break;
+    case Lengths::short_first:
+      insert(0, times, too_short);
+      break;
+    case Lengths::short_last:
+      insert(std::ssize(lengths), times, too_short);
+      break;
+    case Lengths::short_middle:
+      insert(draws.integer(1, 2), times, too_short);
+      break;
+    default:
+      break;
+  }
+  // Both kinds of sequences without windows side by side.
+  if ((k.lengths == Lengths::leading_empty || k.lengths == Lengths::repeated) && times == 2)
+    insert(1, 1, too_short);
+  return lengths;
+}
+
+CompressCase draw_choice(const Choice& choice, std::size_t, std::uint64_t lot) {
+  return draw_case(decode(choice), lot);
+}
+
+}  // namespace
+
+void set_lengths(Op::Problem& p, std::vector<std::int64_t> lengths) {
+  p.batch = std::ssize(lengths);
+  p.lengths = std::move(lengths);
+  settle_longest(p.lengths, p.seq);
+}
+
+CompressCase draw_case(const Categories& k, std::uint64_t seed) {
+  Draws draws(seed);
+  CompressCase c{.inputs = k.inputs,
+                 .outputs = k.outputs,
+                 .track = k.track,
+                 .profile = std::string(k.profile)};
+  c.problem.dtype = k.dtype;
+  draw_window(c.problem, k, draws);
+  c.problem.head_dim = draw_head_dim(k, draws);
+  c.problem.heads = draw_heads(k, draws);
+  set_lengths(c.problem, draw_lengths(c.problem, k, draws));
+  c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
+  return c;
+}
+
+std::vector<CompressCase> cover_cases(std::uint64_t seed) {
+  return draw_cover<Op>(choice_space(), seed, draw_choice);
+}
+
+std::vector<CompressCase> completing_cases(std::uint64_t seed, std::span<const CompressCase> plan) {
+  std::vector<Choice> known;
+  for (const CompressCase& c : plan)
+    if (c.track == Track::bound) known.push_back(axes_of(c));
+  Choice bound = choice_space().open_choice();
+  bound[track] = 0;
+  return draw_completion<Op>(choice_space(), seed,
+                             {.factors = axis_count, .fixed = bound, .known = known}, draw_choice);
+}
+
+std::vector<CompressCase> random_cases(std::uint64_t seed, std::int64_t count) {
+  return draw_random<Op>(choice_space(), seed, count, draw_choice);
+}
+
+}  // namespace assay::conformance::compress

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "operators/nsa_compress_grad/plan/sampling.hpp"
+#include "plan/axis_pairs.hpp"
+#include "plan/pairwise.hpp"
+
+namespace assay::conformance::compress {
+
+/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a
+/// value on each.
+enum Factor : std::size_t {
+  dtype,
+  heads,
+  head_dim,
+  overlap,
+  lengths,
+  tail,
+  amount,
+  inputs,
+  outputs,
+  axis_count,
+  track = axis_count,
+  profile,
+  factor_count
+};
+
+/// 1; 2 to 15; 16 and more.
+enum class Heads : std::uint8_t { one, few, many };
+/// 16; to 112; to 192; beyond. Sizes that are no multiple of 16 are corners.
+enum class HeadDim : std::uint8_t { least, narrow, wide, widest };
+/// Of windows: part: size below two strides; two: size of two strides; few: 3 or 4 strides; odd:
+/// more than two, no whole number of them; many: 5 and more.
+enum class Overlap : std::uint8_t { part, two, few, odd, many };
+/// one_window: every sequence has one. Else, in this order: one sequence; 16 and more; a first one
+/// without tokens; others without tokens; a first, last or other one too short for a window; all
+/// alike; not so.
+enum class Lengths : std::uint8_t {
+  one_window,
+  single,
+  many,
+  leading_empty,
+  repeated,
+  short_first,
+  short_last,
+  short_middle,
+  equal,
+  unequal
+};
+/// none: windows reach every token of the sequences that have windows.
+enum class Tail : std::uint8_t { none, some };
+/// Windows: to 64; beyond.
+enum class Amount : std::uint8_t { few, beyond };
+
+/// One value per factor: what the pairwise cover and the random cases choose.
+struct Categories {
+  spec::DType dtype;
+  Heads heads;
+  HeadDim head_dim;
+  Overlap overlap;
+  Lengths lengths;
+  Tail tail;
+  Amount amount;
+  spec::Striding inputs, outputs;
+  Track track;
+  std::string_view profile;
+};
+
+/// What a complete choice stands for.
+Categories decode(const Choice& choice);
+
+/// All factors with what excludes what: what would mean nothing, leave nothing to judge, or cost
+/// too much. Made once.
+const ChoiceSpace& choice_space();
+
+/// The axes of coverage.
+const Axes& axes();
+
+/// The values of a case on the axes; the other factors are undecided.
+Choice axes_of(const CompressCase& c);
+
+/// A case of the categories.
+CompressCase draw_case(const Categories& categories, std::uint64_t seed);
+
+}  // namespace assay::conformance::compress

@@ -1,0 +1,282 @@
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "operators/nsa_compress_grad/dense.hpp"
+#include "operators/nsa_compress_grad/plan/sampling.hpp"
+#include "operators/nsa_compress_grad/relations/relations.hpp"
+
+namespace assay::conformance::compress {
+namespace {
+
+using spec::DType;
+using spec::RowPosition;
+using Numbers = std::vector<std::int64_t>;
+
+/// A problem whose rows are rows of another one.
+struct Piece {
+  Op::Problem problem;
+  Origins origins;
+};
+
+/// The experiment that the gradients of `base` are those of its pieces, added where pieces share a
+/// row.
+Experiment rearranging(const Trial& base, std::vector<Piece> pieces) {
+  Experiment experiment{.base = base, .variants = {}, .combine = {}};
+  for (const Piece& piece : pieces)
+    experiment.variants.push_back(rearranged(base, piece.problem, piece.origins));
+  experiment.combine = [whole = base.problem,
+                        pieces = std::move(pieces)](const std::vector<Gradients>& outputs) {
+    Gradients sum = zero_gradients(whole);
+    for (std::size_t k = 0; k < pieces.size(); ++k)
+      add_back(sum, whole, outputs[k], pieces[k].problem, pieces[k].origins);
+    return sum;
+  };
+  return experiment;
+}
+
+std::int64_t same_head(std::int64_t head) { return head; }
+std::optional<RowPosition> same_row(const RowPosition& row) { return row; }
+
+std::int64_t windows_of(const Op::Problem& p, std::int64_t b) {
+  return spec::window_count(p.length(b), p.compress_block_size, p.compress_stride);
+}
+bool is_anything(const Op::Problem&) { return true; }
+bool has_sequences(const Op::Problem& p) { return p.batch > 1; }
+bool has_heads(const Op::Problem& p) { return p.heads > 1; }
+bool has_short_sequences(const Op::Problem& p) {
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    if (windows_of(p, b) == 0) return true;
+  return false;
+}
+
+Numbers ascending(std::int64_t count) {
+  Numbers numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+/// The sequences of `p` with these numbers, in this order; -1: one without tokens.
+Piece sequences(const Op::Problem& p, Numbers order) {
+  Piece piece{.problem = p, .origins = {}};
+  Numbers lengths;
+  for (const std::int64_t b : order) lengths.push_back(b < 0 ? 0 : p.length(b));
+  set_lengths(piece.problem, std::move(lengths));
+  const Origin origin = [order = std::move(order)](const RowPosition& row) {
+    return RowPosition{order[static_cast<std::size_t>(row.b)], row.n, row.s};
+  };
+  piece.origins = {.input = origin, .window = origin, .head = same_head};
+  return piece;
+}
+
+/// Those that have windows: the others have no gradient.
+Numbers sequences_with_windows(const Op::Problem& p) {
+  Numbers order = ascending(p.batch);
+  std::erase_if(order, [&](std::int64_t b) { return windows_of(p, b) == 0; });
+  return order;
+}
+
+Experiment sequences_alone(const Trial& base) {
+  std::vector<Piece> pieces;
+  for (const std::int64_t b : sequences_with_windows(base.problem))
+    pieces.push_back(sequences(base.problem, {b}));
+  return rearranging(base, std::move(pieces));
+}
+
+Experiment permute_sequences(const Trial& base) {
+  Numbers order = ascending(base.problem.batch);
+  std::ranges::reverse(order);
+  return rearranging(base, {sequences(base.problem, std::move(order))});
+}
+
+Experiment drop_short(const Trial& base) {
+  return rearranging(base, {sequences(base.problem, sequences_with_windows(base.problem))});
+}
+
+Experiment insert_empty(const Trial& base) {
+  Numbers leading = ascending(base.problem.batch);
+  leading.insert(leading.begin(), -1);
+  return rearranging(base, {sequences(base.problem, std::move(leading))});
+}
+
+Experiment repeat_sums(const Trial& base) {
+  Numbers repeated;
+  for (std::int64_t b = 0; b < base.problem.batch; ++b)
+    repeated.insert(repeated.end(), {b, -1, -1});
+  return rearranging(base, {sequences(base.problem, std::move(repeated))});
+}
+
+/// The heads of `p` with these numbers, in this order.
+Piece heads(const Op::Problem& p, Numbers order) {
+  Piece piece{.problem = p, .origins = {}};
+  piece.problem.heads = std::ssize(order);
+  const auto head = [order = std::move(order)](std::int64_t n) {
+    return order[static_cast<std::size_t>(n)];
+  };
+  const Origin origin = [head](const RowPosition& row) {
+    return RowPosition{row.b, head(row.n), row.s};
+  };
+  piece.origins = {.input = origin, .window = origin, .head = head};
+  return piece;
+}
+
+Experiment permute_heads(const Trial& base) {
+  Numbers order = ascending(base.problem.heads);
+  std::ranges::rotate(order, order.begin() + 1);
+  return rearranging(base, {heads(base.problem, std::move(order))});
+}
+
+Experiment heads_alone(const Trial& base) {
+  std::vector<Piece> pieces;
+  for (std::int64_t n = 0; n < base.problem.heads; ++n) pieces.push_back(heads(base.problem, {n}));
+  return rearranging(base, std::move(pieces));
+}
+
+/// Tokens that may follow the last window of sequence b before there is another one.
+std::int64_t spare_tail(const Op::Problem& p, std::int64_t b) {
+  if (windows_of(p, b) == 0) return 0;
+  return p.compress_stride - 1 - (p.length(b) - p.compress_block_size) % p.compress_stride;
+}
+
+bool has_spare_tail(const Op::Problem& p) {
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    if (spare_tail(p, b) > 0) return true;
+  return false;
+}
+
+/// Adds tokens behind every sequence, as many as make no new window. Their numbers are those of the
+/// last token.
+Experiment append_tail(const Trial& base) {
+  const Op::Problem& p = base.problem;
+  Piece piece{.problem = p, .origins = {.input = same_row, .window = same_row, .head = same_head}};
+  Numbers lengths;
+  for (std::int64_t b = 0; b < p.batch; ++b) lengths.push_back(p.length(b) + spare_tail(p, b));
+  set_lengths(piece.problem, std::move(lengths));
+  Piece filled = piece;
+  filled.origins.input = [p](const RowPosition& row) {
+    return RowPosition{row.b, row.n, std::min(row.s, p.length(row.b) - 1)};
+  };
+  Experiment experiment{
+      .base = base, .variants = {rearranged(base, filled.problem, filled.origins)}, .combine = {}};
+  piece.origins.input = [p](const RowPosition& row) {
+    return row.s < p.length(row.b) ? std::optional(row) : std::nullopt;
+  };
+  experiment.combine = [piece, p](const std::vector<Gradients>& outputs) {
+    Gradients sum = zero_gradients(p);
+    add_back(sum, p, outputs[0], piece.problem, piece.origins);
+    return sum;
+  };
+  return experiment;
+}
+
+/// A stride of tokens in front of every sequence that has windows, whose window has a gradient of
+/// zeros.
+Experiment shift_by_stride(const Trial& base) {
+  const Op::Problem& p = base.problem;
+  Piece piece{.problem = p, .origins = {}};
+  Numbers lengths;
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    lengths.push_back(p.length(b) + (windows_of(p, b) > 0 ? p.compress_stride : 0));
+  set_lengths(piece.problem, std::move(lengths));
+  const auto behind = [p](std::int64_t tokens) {
+    return [p, tokens](const RowPosition& row) -> std::optional<RowPosition> {
+      if (windows_of(p, row.b) == 0) return row;
+      if (row.s < tokens) return std::nullopt;
+      return RowPosition{row.b, row.n, row.s - tokens};
+    };
+  };
+  piece.origins = {.input = behind(p.compress_stride), .window = behind(1), .head = same_head};
+  return rearranging(base, {piece});
+}
+
+/// Channels [first, first + count) of every row.
+std::vector<double> channels(const std::vector<double>& rows, std::int64_t dim, std::int64_t first,
+                             std::int64_t count) {
+  std::vector<double> some;
+  for (auto row = rows.begin(); row != rows.end(); row += dim)
+    some.insert(some.end(), row + first, row + first + count);
+  return some;
+}
+
+bool has_two_tiles(const Op::Problem& p) { return p.head_dim >= 32; }
+
+/// 16 channels and the others: weight_grad is a sum over both.
+Experiment channels_alone(const Trial& base) {
+  constexpr std::int64_t head = 16;
+  const std::int64_t dim = base.problem.head_dim;
+  Experiment experiment{.base = base, .variants = {base, base}, .combine = {}};
+  const std::pair<std::int64_t, std::int64_t> parts[] = {{0, head}, {head, dim - head}};
+  for (std::size_t k = 0; k < 2; ++k) {
+    Trial& part = experiment.variants[k];
+    part.problem.head_dim = parts[k].second;
+    for (auto* rows : {&part.rows.input, &part.rows.output_grad})
+      *rows = channels(*rows, dim, parts[k].first, parts[k].second);
+  }
+  experiment.combine = [dim](const std::vector<Gradients>& outputs) {
+    Gradients joined;
+    auto low = outputs[0].input_grad.begin(), high = outputs[1].input_grad.begin();
+    for (; low != outputs[0].input_grad.end(); low += head, high += dim - head) {
+      joined.input_grad.insert(joined.input_grad.end(), low, low + head);
+      joined.input_grad.insert(joined.input_grad.end(), high, high + (dim - head));
+    }
+    for (std::size_t w = 0; w < outputs[0].weight_grad.size(); ++w)
+      joined.weight_grad.push_back(outputs[0].weight_grad[w] + outputs[1].weight_grad[w]);
+    return joined;
+  };
+  return experiment;
+}
+
+std::vector<Op::Problem> ragged_problems() {
+  return {ragged_problem(DType::bf16), ragged_problem(DType::fp16)};
+}
+
+}  // namespace
+
+Op::Problem even_problem(DType dtype) {
+  return {.dtype = dtype, .batch = 2, .heads = 3, .seq = 96, .head_dim = 32};
+}
+
+Op::Problem ragged_problem(DType dtype) {
+  Op::Problem p = even_problem(dtype);
+  p.compress_block_size = 48;
+  set_lengths(p, {130, 20, 48, 0, 47, 99});
+  return p;
+}
+
+std::vector<Op::Problem> of_every_kind() {
+  return {even_problem(DType::fp16), ragged_problem(DType::bf16)};
+}
+
+std::span<const Relation> rearranging_relations() {
+  using enum Agreement;
+  static constexpr std::string_view sequences = "two sequences and more", everything = "everything";
+  static constexpr Relation relations[] = {
+      {"sequences_alone",
+       "Sequences have their own input_grad; weight_grad is the sum over the sequences.", bound,
+       has_sequences, sequences, of_every_kind, sequences_alone},
+      {"permute_sequences",
+       "Sequences in another order: input_grad moves along, weight_grad stays.", bound,
+       has_sequences, sequences, ragged_problems, permute_sequences},
+      {"drop_short", "Sequences that are too short for a window change nothing.", bound,
+       has_short_sequences, "some sequence without windows", ragged_problems, drop_short},
+      {"leading_empty", "An empty sequence in front, a leading 0 of the sums, changes nothing.",
+       bound, is_anything, everything, of_every_kind, insert_empty},
+      {"repeated_sums", "Empty sequences behind every one, repeated sums, change nothing.", bound,
+       is_anything, everything, of_every_kind, repeat_sums},
+      {"permute_heads", "Heads in another order: both gradients move along.", bits, has_heads,
+       "two heads and more", of_every_kind, permute_heads},
+      {"heads_alone", "Every head has its own gradients.", bound, has_heads, "two heads and more",
+       of_every_kind, heads_alone},
+      {"channels_alone",
+       "Channels have their own input_grad; weight_grad is the sum over the channels.", bound,
+       has_two_tiles, "head_dim of 32 and more", of_every_kind, channels_alone},
+      {"append_tail", "Tokens behind the last window change nothing.", bound, has_spare_tail,
+       "some sequence that a token more does not give a window", of_every_kind, append_tail},
+      {"shift_by_stride",
+       "A stride of tokens in front, whose window has no gradient, moves input_grad by a stride.",
+       bound, is_anything, everything, of_every_kind, shift_by_stride}};
+  return relations;
+}
+
+}  // namespace assay::conformance::compress

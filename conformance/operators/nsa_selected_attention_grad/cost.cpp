@@ -1,0 +1,66 @@
+#include <algorithm>
+
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "operators/nsa_selected_attention_grad/limits.hpp"
+#include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::NsaSelectedAttentionGrad;
+
+double elements(const spec::Extents& e) {
+  return static_cast<double>(e.rows()) * static_cast<double>(e.dim);
+}
+
+double mask_bytes(const Op::Problem& p) {
+  if (p.atten_mask == spec::SelectedMask::absent) return 0;
+  return static_cast<double>(spec::element_count(mask_shape(p)));
+}
+
+}  // namespace
+
+std::string open_reading(const Case<Op>&) { return {}; }
+
+double multiply_adds(const Op::Problem& p) {
+  const auto dims = static_cast<double>(3 * p.head_dim + 2 * p.head_dim_v);
+  return selected::entries(p) * dims;
+}
+
+// A constant, the tensors, the products of kernel and forward, and the entries whose rows the
+// reference judges. Fitted to one sweep; only ratios matter.
+double expected_cost(const Case<Op>& c) {
+  if (c.track == Track::phase1) return 1e-4;
+  const Op::Problem& p = c.problem;
+  const double all = selected::entries(p), dims = static_cast<double>(p.head_dim + p.head_dim_v);
+  const double once =
+      0.02 + static_cast<double>(tensor_elements(p)) / 4e7 + mask_bytes(p) / 4e8 + all * dims / 5e8;
+  if (c.track == Track::a1 || c.track == Track::a2) return once;
+  const auto judged_share = [&](std::int64_t extent) {
+    return c.rows == 0 ? 1.0
+                       : std::min(1.0, static_cast<double>(c.rows) / static_cast<double>(extent));
+  };
+  const double judged = all * (judged_share(p.seq_q) + judged_share(p.seq_kv));
+  // A relation runs the kernel, and bounds every element, at least twice.
+  return (once + judged * dims / 3e8) * (c.track == Track::relation ? 2.5 : 1.0);
+}
+
+std::int64_t tensor_elements(const Op::Problem& p) {
+  return (query_extents(p).rows() + p.group() * key_extents(p).rows()) * p.head_dim;
+}
+
+double memory_estimate(const Op::Problem& p) {
+  const double query = elements(query_extents(p)), key = elements(key_extents(p)),
+               value = elements(value_extents(p)), out = elements(attention_out_extents(p));
+  const auto rows = static_cast<double>(query_extents(p).rows());
+  const auto width = static_cast<double>(size_of(p.dtype));
+  constexpr double lent = 2, runs_and_untouched = 3, of_double = 8, of_four = 4;
+  constexpr double element_list = 9;  // of the output whose storage is being checked
+  return (query + key + value + 2 * out) * (lent * width + of_double) +
+         (query + key + value) * runs_and_untouched * width +
+         std::max({query, key, value}) * element_list +
+         rows * 2 * (spec::statistics_replicas * lent * of_four + of_double) +
+         elements(topk_extents(p)) * (lent * of_four + 2 * of_double) + lent * mask_bytes(p);
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,57 @@
+#include "operators/nsa_selected_attention_grad/dense.hpp"
+
+#include "operators/nsa_selected_attention_grad/attendance.hpp"
+
+namespace assay::conformance::selected {
+
+using Flash = spec::FlashAttentionScoreGrad;
+
+Flash::Problem dense_problem(const Op::Problem& p) {
+  return {.input_layout = spec::Layout::tnd,
+          .dtype = p.dtype,
+          .batch = p.batch,
+          .heads_q = p.heads_q,
+          .heads_kv = p.heads_kv,
+          .seq_q = p.seq_q,
+          .seq_kv = p.seq_kv,
+          .lengths_q = p.lengths_q,
+          .lengths_kv = p.lengths_kv,
+          .head_dim = p.head_dim,
+          .head_dim_v = p.head_dim_v,
+          .scale_value = p.scale_value,
+          .softmax_in_layout = spec::StatisticsOrder::same_as_input};
+}
+
+Case<Flash> dense_case(const Case<Op>& c) {
+  return {.problem = dense_problem(c.problem),
+          .surface = spec::FlashSurface::u4,
+          .product = c.product,
+          .inputs = c.inputs,
+          .outputs = c.outputs,
+          .track = c.track,
+          .profile = c.profile,
+          .rows = c.rows,
+          .seed = c.seed};
+}
+
+Flash::Inputs dense_inputs(const Op::Inputs& inputs) {
+  return {.query = inputs.query,
+          .key = inputs.key,
+          .value = inputs.value,
+          .dy = inputs.attention_out_grad,
+          .softmax_max = inputs.softmax_max,
+          .softmax_sum = inputs.softmax_sum,
+          .attention_in = inputs.attention_out};
+}
+
+Flash::Outputs dense_outputs(const Op::Outputs& outputs) {
+  return {.dq = outputs.dq, .dk = outputs.dk, .dv = outputs.dv};
+}
+
+flash::Dense dense_of(const Op::Problem& p, const Op::Inputs& inputs) {
+  // Neither mask, bias nor dropout is among the tensors, to which the copies would refer.
+  return {dense_problem(p), dense_inputs(inputs),
+          std::make_shared<ListAttendance>(p, inputs.topk_indices)};
+}
+
+}  // namespace assay::conformance::selected

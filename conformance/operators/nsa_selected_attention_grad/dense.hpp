@@ -1,0 +1,23 @@
+#pragma once
+
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "attention/dense.hpp"
+
+/// Block-selected attention is attention of packed sequences in which every query attends to the
+/// keys of its list, as often as they are listed: what is known of one is known of the other.
+namespace assay::conformance::selected {
+
+using Op = spec::NsaSelectedAttentionGrad;
+
+/// That attention, without a mask: who attends to what is for ListAttendance to say.
+spec::FlashAttentionScoreGrad::Problem dense_problem(const Op::Problem& problem);
+Case<spec::FlashAttentionScoreGrad> dense_case(const Case<Op>& c);
+
+/// Its tensors: the same bytes under other names.
+spec::FlashAttentionScoreGrad::Inputs dense_inputs(const Op::Inputs& inputs);
+spec::FlashAttentionScoreGrad::Outputs dense_outputs(const Op::Outputs& outputs);
+
+/// Dense copies with the attendance of the lists. Errors: as ListAttendance.
+flash::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs);
+
+}  // namespace assay::conformance::selected

@@ -1,0 +1,42 @@
+#include "assay/conformance/attention/lattice.hpp"
+
+#include <utility>
+
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "attention/exact/lattice.hpp"
+#include "operators/nsa_selected_attention_grad/attendance.hpp"
+#include "operators/nsa_selected_attention_grad/dense.hpp"
+
+namespace assay::conformance {
+
+using Op = spec::NsaSelectedAttentionGrad;
+
+std::vector<ExactTensor> exact_tensors(const SelectedLattice& lattice, const Op::Problem& p) {
+  return exact_tensors(lattice.dense, selected::dense_problem(p));
+}
+
+SelectedLattice make_lattice(const Case<Op>& c, const spec::NumericsProfile& numerics) {
+  SelectedLattice result;
+  result.inputs.topk_indices = make_topk_indices(c);
+  result.inputs.atten_mask = make_mask(c);
+  result.dense =
+      lattice::attending(selected::dense_case(c), numerics,
+                         selected::ListAttendance(c.problem, result.inputs.topk_indices));
+  const spec::FlashAttentionScoreGrad::Inputs& dense = result.dense.inputs;
+  result.inputs.query = dense.query;
+  result.inputs.key = dense.key;
+  result.inputs.value = dense.value;
+  result.inputs.attention_out = dense.attention_in;
+  result.inputs.attention_out_grad = dense.dy;
+  result.inputs.softmax_max = dense.softmax_max;
+  result.inputs.softmax_sum = dense.softmax_sum;
+  return result;
+}
+
+void judge_lattice(const SelectedLattice& lattice, const Op::Problem& p, const Op::Outputs& outputs,
+                   const spec::NumericsProfile& numerics, CaseReport& report) {
+  judge_lattice(lattice.dense, selected::dense_problem(p), selected::dense_outputs(outputs),
+                numerics, report);
+}
+
+}  // namespace assay::conformance

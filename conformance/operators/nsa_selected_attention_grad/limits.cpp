@@ -1,0 +1,108 @@
+#include "operators/nsa_selected_attention_grad/limits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "judge/relations/list.hpp"
+#include "operators/nsa_selected_attention_grad/relations/relations.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::NsaSelectedAttentionGrad;
+using spec::DType;
+
+void require_types(const Op::Problem& p) {
+  if (p.dtype != DType::fp16 && p.dtype != DType::bf16)
+    refuse("dtype", std::string(to_string(p.dtype)), "fp16, bf16");
+  if (p.mask_dtype != DType::boolean && p.mask_dtype != DType::uint8)
+    refuse("mask_dtype", std::string(to_string(p.mask_dtype)), "bool, uint8");
+}
+
+void require_heads(const Op::Problem& p) {
+  if (p.heads_q % p.heads_kv != 0)
+    refuse("heads_kv", std::to_string(p.heads_kv),
+           "divisors of heads_q, which is " + std::to_string(p.heads_q));
+}
+
+/// scale_value is rounded to float before it is used.
+void require_scale(const Op::Problem& p) {
+  if (!std::isfinite(static_cast<float>(p.scale_value)))
+    refuse("scale_value", std::to_string(p.scale_value), "a number that float can hold");
+  // The forward masks before it scales: it would lose the mask.
+  if (p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent && !(p.scale_value > 0))
+    refuse("scale_value", std::to_string(p.scale_value), "more than 0 with the causal mask");
+}
+
+/// With numbers, the documents must say what is due.
+void require_meaning(const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  if (p.sparse_mode == 2 && p.atten_mask == spec::SelectedMask::absent)
+    refuse("atten_mask", std::string(to_string(p.atten_mask)),
+           "compressed with sparse_mode 2, or --track=phase1: without a mask it is open what the "
+           "mode means, see "
+           "NSAS-C33a");
+}
+
+double largest_tensor(const Op::Problem& p) {
+  double largest = 0;
+  for (const spec::Extents& e : {query_extents(p), key_extents(p), value_extents(p),
+                                 attention_out_extents(p), topk_extents(p)})
+    largest = std::max(largest, static_cast<double>(e.heads) * static_cast<double>(e.dim) *
+                                    static_cast<double>(e.tokens()));
+  return largest;
+}
+
+}  // namespace
+
+std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
+  constexpr std::int64_t two_mebi = 2 * 1024 * 1024, longest = 128 * 1024;
+  static constexpr FieldRange ranges[] = {
+      {"batch", 1, two_mebi, "NSAS-C24"},
+      {"heads_q", 1, 128, "NSAS-C25"},
+      {"heads_kv", 1, 128, "NSAS-C26"},
+      {"seq_q", 1, longest, "NSAS-C28"},
+      {"seq_kv", 1, longest, "NSAS-C28"},
+      {"lengths_q", 1, longest},
+      {"lengths_kv", 1, longest},
+      {"head_dim", 128, 192, "NSAS-C21", 64},
+      {"head_dim_v", 128, 192, "NSAS-C21", 64},
+      {"selected_block_size", 16, 128, "NSAS-C34", 16},
+      {"selected_block_count", 1, 128, "NSAS-C35"},
+      {"sparse_mode", 0, 2, "NSAS-C33", 2},
+      {"rows", 0, longest},
+  };
+  return ranges;
+}
+
+void imply_extents(const Op::Problem& given, Op::Problem& implied) {
+  if (!given.lengths_q.empty()) implied.batch = given.batch, implied.seq_q = given.seq_q;
+  if (!given.lengths_kv.empty()) implied.batch = given.batch, implied.seq_kv = given.seq_kv;
+}
+
+void settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
+  require_as_many(p.lengths_q, p.lengths_kv);
+  settle_lengths(p.batch, {"lengths_q", p.lengths_q, "seq_q", p.seq_q}, given);
+  settle_lengths(p.batch, {"lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv}, given);
+}
+
+void require_possible(const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  require_types(p);
+  require_heads(p);
+  require_scale(p);
+  require_named("profile", c.profile, profiles<Op>());
+  require_named("lists", c.patterns.lists, list_patterns());
+  if (c.track != Track::phase1) {
+    require_meaning(c);
+    if (!c.violate.empty()) refuse("violate", c.violate, "a violation only with --track=phase1");
+  }
+  require_relation(c, selected::relations());
+  require_size({.largest_tensor = largest_tensor(p),
+                .bytes = memory_estimate(p),
+                .with_numbers = c.track != Track::phase1},
+               "batch, heads_q, seq_q or seq_kv");
+}
+
+}  // namespace assay::conformance

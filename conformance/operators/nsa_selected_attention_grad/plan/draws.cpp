@@ -1,0 +1,260 @@
+#include "operators/nsa_selected_attention_grad/plan/draws.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "assay/conformance/attention/lattice.hpp"
+#include "operators/flash_attention_score_grad/plan/sampling.hpp"
+#include "operators/nsa_selected_attention_grad/dense.hpp"
+#include "plan/drawn_cases.hpp"
+#include "plan/draws.hpp"
+
+namespace assay::conformance::selected {
+namespace {
+
+/// Fewest and most of a class.
+struct Range {
+  std::int64_t first, last;
+};
+
+Range range_of(BlockCount count) {
+  switch (count) {
+    case BlockCount::one:
+      return {1, 1};
+    case BlockCount::two:
+      return {2, 2};
+    case BlockCount::few:
+      return {3, 8};
+    case BlockCount::some:
+      return {9, 15};
+    case BlockCount::sixteen:
+      return {16, 16};
+    case BlockCount::many:
+      return {17, 31};
+    case BlockCount::most:
+      return {32, 32};
+  }
+  return {1, 1};
+}
+
+Range range_of(Group group) {
+  switch (group) {
+    case Group::one:
+      return {1, 1};
+    case Group::few:
+      return {2, 14};
+    case Group::sixteen:
+      return {15, 17};
+    case Group::most:
+      return {18, 32};
+  }
+  return {1, 1};
+}
+
+std::int64_t draw_count(const Categories& k, Draws& draws) {
+  const Range range = range_of(k.block_count);
+  // Of equal blocks a row of the lattice attends to 1, 2, 4 or 8 copies of a key.
+  if (k.block_count == BlockCount::few && k.lists == "all_equal" && k.track != Track::bound)
+    return draws.one_of({4, 8});
+  const std::int64_t affordable = std::max(range.first, 1024 / k.block_size);
+  return draws.integer(0, 2) == 0 ? draws.integer(range.first, std::min(range.last, affordable))
+                                  : draws.one_of({range.first, std::min(range.last, affordable)});
+}
+
+void draw_heads(Op::Problem& p, const Categories& k, Draws& draws) {
+  const Range range = range_of(k.group);
+  // Of few heads mostly the fewest: they leave a budget more queries.
+  const std::int64_t most = k.group == Group::few && draws.integer(0, 3) != 0 ? 4 : range.last;
+  const std::int64_t per_key = draws.integer(range.first, most);
+  p.heads_kv = k.heads == Heads::one ? 1 : draws.one_of({2, 2, 3});
+  p.heads_q = p.heads_kv * per_key;
+}
+
+void set_dims(Op::Problem& p, HeadDims dims) {
+  p.head_dim = dims == HeadDims::wide || dims == HeadDims::mixed ? 192 : 128;
+  p.head_dim_v = dims == HeadDims::wide || dims == HeadDims::wide_value ? 192 : 128;
+}
+
+std::int64_t draw_batch(Batch batch, Draws& draws) {
+  switch (batch) {
+    case Batch::single:
+      return 1;
+    case Batch::alike:
+      return draws.one_of<std::int64_t>({2, 2, 3, 3, draws.integer(4, 9)});
+    case Batch::unequal:
+      return draws.one_of<std::int64_t>({2, 2, 3, 3, draws.integer(4, 9)});
+    case Batch::many:
+      return many_sequences + draws.integer(0, 2);
+  }
+  return 1;
+}
+
+/// Keys of the first sequence.
+std::int64_t draw_keys(const Op::Problem& p, Keys keys, Draws& draws) {
+  const std::int64_t more = keys == Keys::listed ? 0
+                            : keys == Keys::one_more
+                                ? 1
+                                : draws.integer(2, p.selected_block_size <= 32 ? 6 : 2);
+  return listed_keys(p) + more * p.selected_block_size;
+}
+
+/// Queries of the first sequence, which has `own` keys, where each costs its share of `budget`.
+std::int64_t draw_queries(const Op::Problem& p, Queries queries, std::int64_t own, double budget,
+                          Draws& draws) {
+  const std::int64_t size = p.selected_block_size;
+  const auto affordable =
+      static_cast<std::int64_t>(budget / static_cast<double>(listed_keys(p) * p.heads_q * p.batch));
+  switch (queries) {
+    case Queries::one:
+      return 1;
+    case Queries::edge: {
+      const std::int64_t edge = size + draws.integer(-1, 1);
+      return edge == own ? size - 1 : edge;
+    }
+    case Queries::shorter:
+      return draws.integer(2, std::clamp<std::int64_t>(affordable, 2, size - 2));
+    case Queries::equal:
+      return own;
+    case Queries::longer:
+      return own + draws.integer(2, 9);
+  }
+  return 1;
+}
+
+void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& draws) {
+  p.batch = draw_batch(k.batch, draws);
+  const std::int64_t keys = draw_keys(p, k.keys, draws);
+  const std::int64_t queries = draw_queries(p, k.queries, keys, budget, draws);
+  std::vector<std::int64_t> of_queries(static_cast<std::size_t>(p.batch), queries);
+  std::vector<std::int64_t> of_keys(static_cast<std::size_t>(p.batch), keys);
+  // The class is that of the first sequence, which need not be the longest.
+  const std::int64_t most_queries = queries < 32 ? 2 * queries + 1 : queries + 1;
+  if (k.batch != Batch::alike)
+    for (std::size_t b = 1; b < of_queries.size(); ++b) {
+      of_queries[b] = draws.integer(1, most_queries);
+      of_keys[b] = listed_keys(p) + draws.integer(0, 2) * p.selected_block_size;
+    }
+  // Unequal they must be, whatever chance says.
+  if (k.batch == Batch::unequal) of_keys.back() = keys + p.selected_block_size;
+  set_lengths(p, std::move(of_queries), std::move(of_keys));
+}
+
+double scale_of(Scale scale, std::int64_t head_dim) {
+  const double ordinary = flash::ordinary_scale(head_dim);
+  switch (scale) {
+    case Scale::ordinary:
+      return ordinary;
+    case Scale::one:
+      return 1.0;
+    case Scale::odd:
+      return static_cast<double>(static_cast<float>(0.7 * ordinary));
+    case Scale::negative:
+      return -ordinary;
+    case Scale::zero:
+      return 0.0;
+  }
+  return 1.0;
+}
+
+/// Whether the controls will be caught. Where errors are large beside the gradients, or softmax is
+/// near one-hot, some may pass, which earns no coverage.
+bool is_surely_tight(const SelectedCase& c) {
+  constexpr std::string_view loose[] = {"peaked", "offset", "outliers", "subnormal_fp16"};
+  return c.violate.empty() && c.problem.scale_value != 0 && c.problem.scale_value != 1 &&
+         std::ranges::find(loose, c.profile) == std::end(loose);
+}
+
+}  // namespace
+
+SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
+  constexpr double all_judged = 1e4;
+  constexpr std::int64_t all_keys_judged = 1500, some_rows = 8;
+  Draws draws(seed);
+  SelectedCase c{.product = k.product,
+                 .inputs = k.inputs,
+                 .outputs = k.outputs,
+                 .track = k.track,
+                 .profile = std::string(k.profile),
+                 .patterns = {.lists = std::string(k.lists)}};
+  Op::Problem& p = c.problem;
+  p.dtype = k.dtype;
+  p.sparse_mode = k.sparse_mode;
+  p.atten_mask = k.mask;
+  p.mask_dtype = k.mask_dtype;
+  p.selected_block_size = k.block_size;
+  p.selected_block_count = draw_count(k, draws);
+  draw_heads(p, k, draws);
+  set_dims(p, k.head_dims);
+  draw_lengths(p, k, budget, draws);
+  c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
+  p.scale_value = k.track == Track::bound ? scale_of(k.scale, p.head_dim) : exact_scale(p, c.seed);
+  // On the lattice what is due follows from few keys a row: all rows are judged.
+  if (k.track != Track::bound) return c;
+  if (entries(p) > all_judged || key_extents(p).rows() > all_keys_judged) c.rows = some_rows;
+  return c;
+}
+
+double exact_scale(const Op::Problem& p, std::uint64_t seed) {
+  const double scale = lattice_scale(dense_problem(p), seed);
+  return p.sparse_mode == 2 ? std::abs(scale) : scale;
+}
+
+double entries(const Op::Problem& p) {
+  return static_cast<double>(query_extents(p).rows()) * static_cast<double>(listed_keys(p));
+}
+
+double fewest_entries(const Categories& k) {
+  const std::int64_t listed = k.block_size * range_of(k.block_count).first;
+  std::int64_t rows = range_of(k.group).first * (k.heads == Heads::one ? 1 : 2) *
+                      (k.batch == Batch::single ? 1
+                       : k.batch == Batch::many ? many_sequences
+                                                : 2);
+  if (k.queries == Queries::edge) rows *= k.block_size;
+  if (k.queries == Queries::equal || k.queries == Queries::longer) rows *= listed;
+  return static_cast<double>(rows * listed);
+}
+
+double fewest_keys(const Categories& k) {
+  const std::int64_t heads =
+      (k.heads == Heads::one ? 1 : 2) * (k.batch == Batch::single ? 1
+                                         : k.batch == Batch::many ? many_sequences
+                                                                  : 2);
+  return static_cast<double>(heads * k.block_size * range_of(k.block_count).first);
+}
+
+double most_keys(const Categories& k) { return k.heads == Heads::one ? 8200 : 4200; }
+
+double most_entries(const Categories& k) {
+  constexpr double of_one_head = 2.7e5, of_many = 5e4;
+  const bool single = k.group == Group::one && k.heads == Heads::one && k.batch == Batch::single;
+  return single ? of_one_head : of_many;
+}
+
+std::vector<SelectedCase> cover_cases(std::uint64_t seed) {
+  static constexpr double budgets[] = {2e3, 8e3, 2e4};
+  return draw_cover<Op>(choice_space(), seed, [](const Choice& choice, auto k, auto lot) {
+    return draw_case(decode(choice), budgets[k % 3], lot);
+  });
+}
+
+std::vector<SelectedCase> completing_cases(std::uint64_t seed, std::span<const SelectedCase> plan) {
+  std::vector<Choice> known;
+  for (const SelectedCase& c : plan)
+    if (c.track == Track::bound && is_surely_tight(c)) known.push_back(axes_of(c));
+  Choice bound = choice_space().open_choice();
+  bound[track] = bound[profile] = bound[scale] = 0;
+  return draw_completion<Op>(
+      choice_space(), seed, {.factors = axis_count, .fixed = bound, .known = known},
+      [](const Choice& choice, auto, auto lot) { return draw_case(decode(choice), 2e3, lot); });
+}
+
+std::vector<SelectedCase> random_cases(std::uint64_t seed, std::int64_t count) {
+  static constexpr double budgets[] = {2e3, 8e3, 2e4, 4e4};
+  return draw_random<Op>(choice_space(), seed, count, [](const Choice& choice, auto k, auto lot) {
+    return draw_case(decode(choice), budgets[k % 4], lot);
+  });
+}
+
+}  // namespace assay::conformance::selected

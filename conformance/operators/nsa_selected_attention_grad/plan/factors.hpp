@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
+#include "plan/axis_pairs.hpp"
+
+namespace assay::conformance::selected {
+
+/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a
+/// value on each.
+enum Factor : std::size_t {
+  product,
+  dtype,
+  sparse_mode,
+  mask,
+  head_dims,
+  group,
+  heads,
+  block_size,
+  block_count,
+  lists,
+  queries,
+  keys,
+  batch,
+  inputs,
+  outputs,
+  axis_count,
+  mask_dtype = axis_count,
+  track,
+  profile,
+  scale,
+  factor_count
+};
+
+/// Head sizes of query and value.
+enum class HeadDims : std::uint8_t { wide, mixed, narrow, wide_value };
+/// Query heads of a key head: 1; 2 to 14; 15, 16, 17; up to 32.
+enum class Group : std::uint8_t { one, few, sixteen, most };
+/// Key heads: one, more.
+enum class Heads : std::uint8_t { one, several };
+/// Blocks of a list: 1, 2, 3 to 8, 9 to 15, 16, 17 to 31, 32.
+enum class BlockCount : std::uint8_t { one, two, few, some, sixteen, many, most };
+/// Queries of the first sequence: one; beside a block's edge; less than its keys; as many; more.
+enum class Queries : std::uint8_t { one, edge, shorter, equal, longer };
+/// Keys of the first sequence: as many as are listed; one block more; more.
+enum class Keys : std::uint8_t { listed, one_more, more };
+/// One sequence; several of equal lengths; of differing ones; 16 and more.
+enum class Batch : std::uint8_t { single, alike, unequal, many };
+inline constexpr std::int64_t many_sequences = 16;
+enum class Scale : std::uint8_t { ordinary, one, odd, negative, zero };
+
+/// One value per factor: what the pairwise cover and the random cases choose.
+struct Categories {
+  spec::Product product;
+  spec::DType dtype;
+  std::int64_t sparse_mode;
+  spec::SelectedMask mask;
+  HeadDims head_dims;
+  Group group;
+  Heads heads;
+  std::int64_t block_size;
+  BlockCount block_count;
+  std::string_view lists;
+  Queries queries;
+  Keys keys;
+  Batch batch;
+  spec::Striding inputs, outputs;
+  spec::DType mask_dtype;
+  Track track;
+  std::string_view profile;
+  Scale scale;
+};
+
+/// What a choice stands for; undecided factors take their first value.
+Categories decode(const Choice& choice);
+
+/// Name of a factor, and of a value of an axis.
+std::string_view name_of(Factor factor);
+std::string_view name_of(Factor axis, std::size_t value);
+
+/// Number of values of each factor.
+std::vector<std::size_t> factor_sizes();
+
+/// The exclusions of `choice_space`, those without an id first.
+std::vector<Exclusion> exclusions();
+
+/// All factors with what excludes what: the rows of the documents, and what would mean nothing or
+/// leave nothing to judge. Made once.
+const ChoiceSpace& choice_space();
+
+const Axes& axes();
+
+/// The values of a case on the axes; the other factors are undecided.
+Choice axes_of(const SelectedCase& c);
+
+}  // namespace assay::conformance::selected

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/plan/sampling.hpp"
+#include "assay/spec/constraint.hpp"
+
+namespace assay::conformance {
+
+/// Gathers the cases of a plan: legal ones, each once, on the plan's product where it names one.
+/// Calls that break what upstream alone states are left out with it.
+/// Cheap ones come first, calls that only phase 1 judges and small exact cases above all: a budget
+/// judges as many as it can.
+template <class Op>
+class CaseCollector {
+ public:
+  explicit CaseCollector(const SamplingPlan& plan) : plan_(plan) {}
+
+  /// Appends what is not there yet. Errors: std::logic_error naming the row that a case breaks.
+  void add(std::vector<Case<Op>> cases) {
+    for (auto& c : cases) {
+      if (plan_.product) {
+        if (!supports(c.surface, *plan_.product)) continue;
+        c.product = *plan_.product;
+      }
+      c.upstream = plan_.upstream;
+      if (is_switched_off(c)) continue;
+      require_legal(c);
+      if (lines_.insert(command_line(c)).second) cases_.push_back(std::move(c));
+    }
+  }
+  const std::vector<Case<Op>>& cases() const { return cases_; }
+  /// In the order in which they run.
+  std::vector<Case<Op>> take() {
+    std::ranges::stable_sort(cases_, {}, [](const Case<Op>& c) { return expected_cost(c); });
+    return std::move(cases_);
+  }
+
+ private:
+  static bool is_switched_off(const Case<Op>& c) {
+    const std::string id = c.violate.substr(0, c.violate.find(':'));
+    for (const auto& row : Op::constraints())
+      if (row.id == id && row.standing_on(c.surface) == spec::Standing::upstream)
+        return !row.binds(c.surface, c.upstream);
+    return false;
+  }
+  static void require_legal(const Case<Op>& c) {
+    if (!c.violate.empty()) return;
+    for (const auto* row : spec::violations(Op::constraints(), call_of(c)))
+      if (row->binds(c.surface, spec::Upstream::on))
+        throw std::logic_error("sampled case breaks " + std::string(row->id) + ": " +
+                               command_line(c));
+  }
+
+  const SamplingPlan& plan_;
+  std::set<std::string> lines_;
+  std::vector<Case<Op>> cases_;
+};
+
+}  // namespace assay::conformance

@@ -1,0 +1,245 @@
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+#include "assay/conformance/inputs/random.hpp"
+#include "plan/pairwise.hpp"
+
+namespace assay::conformance {
+namespace {
+
+/// Values that a factor may still take, one bit each.
+using Domain = std::uint64_t;
+using Domains = std::vector<Domain>;
+
+constexpr Domain bit(std::size_t value) { return Domain{1} << value; }
+bool is_single(Domain domain) { return std::has_single_bit(domain); }
+std::size_t only(Domain domain) { return static_cast<std::size_t>(std::countr_zero(domain)); }
+
+/// One exclusion, asked for every combination of its factors' values.
+struct Table {
+  std::size_t id;  ///< into the ids of the space
+  std::vector<std::size_t> factors, strides;
+  std::vector<bool> excluded;
+};
+
+}  // namespace
+
+struct ChoiceSpace::Tables {
+  std::vector<std::size_t> sizes;
+  std::vector<std::string_view> ids;
+  std::vector<Table> tables;
+  std::vector<std::vector<std::size_t>> of_factor;  ///< tables that speak of a factor
+
+  Domains domains_of(const Choice& choice) const {
+    Domains domains(sizes.size());
+    for (std::size_t f = 0; f < sizes.size(); ++f)
+      domains[f] = choice[f] == undecided ? bit(sizes[f]) - 1 : bit(choice[f]);
+    return domains;
+  }
+
+  /// Applies the tables of the factors in `pending`, and of those that this settles. Ids in
+  /// `spared` do not count. Returns the table that leaves some factor no value, or nothing.
+  std::optional<std::size_t> propagate(Domains& domains, std::vector<std::size_t> pending,
+                                       const std::set<std::size_t>& spared) const {
+    while (!pending.empty()) {
+      const std::size_t factor = pending.back();
+      pending.pop_back();
+      for (const std::size_t index : of_factor[factor]) {
+        const Table& table = tables[index];
+        if (!spared.empty() && spared.contains(table.id)) continue;
+        if (!apply(table, domains, pending)) return index;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Asks a table of which at most one factor is open; strikes the values of that one which it
+  /// excludes.
+  static bool apply(const Table& table, Domains& domains, std::vector<std::size_t>& pending) {
+    const std::size_t none = table.factors.size();
+    std::size_t open = none, at = 0;
+    for (std::size_t k = 0; k < table.factors.size(); ++k) {
+      const Domain domain = domains[table.factors[k]];
+      if (is_single(domain)) {
+        at += table.strides[k] * only(domain);
+      } else {
+        if (open != none) return true;
+        open = k;
+      }
+    }
+    if (open == none) return !table.excluded[at];
+    Domain& domain = domains[table.factors[open]];
+    for (Domain rest = domain; rest != 0; rest &= rest - 1)
+      if (table.excluded[at + table.strides[open] * only(rest)]) domain &= ~bit(only(rest));
+    if (is_single(domain)) pending.push_back(table.factors[open]);
+    return domain != 0;
+  }
+
+  std::vector<std::size_t> settled(const Domains& domains) const {
+    std::vector<std::size_t> factors;
+    for (std::size_t f = 0; f < domains.size(); ++f)
+      if (is_single(domains[f])) factors.push_back(f);
+    return factors;
+  }
+
+  /// Backtracking that prefers the factors of exclusions that failed often, and starts over while
+  /// that is being learnt.
+  struct Search {
+    const Tables& tables;
+    const std::set<std::size_t>& spared;
+    const Preference* prefer;
+    Random random;
+    std::vector<std::size_t> failures = std::vector<std::size_t>(tables.sizes.size());
+    std::int64_t steps_left = 0;
+
+    enum class Outcome { found, none, gave_up };
+
+    bool run(Domains& domains) {
+      constexpr std::int64_t first_steps = 100, most_steps = 1'000'000;
+      for (std::int64_t steps = first_steps; steps < most_steps; steps *= 2) {
+        Domains tried = domains;
+        steps_left = steps;
+        const Outcome outcome = descend(tried);
+        if (outcome == Outcome::found) domains = std::move(tried);
+        if (outcome != Outcome::gave_up) return outcome == Outcome::found;
+      }
+      throw std::logic_error("ChoiceSpace: the search does not end");
+    }
+
+    Outcome descend(Domains& domains) {
+      const std::size_t factor = next(domains);
+      if (factor == tables.sizes.size()) return Outcome::found;
+      for (const std::size_t value : values_of(domains, factor)) {
+        if (--steps_left < 0) return Outcome::gave_up;
+        Domains tried = domains;
+        tried[factor] = bit(value);
+        if (const auto failed = tables.propagate(tried, {factor}, spared)) {
+          for (const std::size_t one : tables.tables[*failed].factors) ++failures[one];
+          continue;
+        }
+        const Outcome outcome = descend(tried);
+        if (outcome == Outcome::found) domains = std::move(tried);
+        if (outcome != Outcome::none) return outcome;
+      }
+      return Outcome::none;
+    }
+
+    /// An open factor: of most failures, then one of which a value is excluded already, then by
+    /// lot.
+    std::size_t next(const Domains& domains) const {
+      std::size_t best = tables.sizes.size();
+      std::tuple<std::size_t, bool, std::uint64_t> highest;
+      for (std::size_t f = 0; f < domains.size(); ++f) {
+        if (is_single(domains[f])) continue;
+        const bool narrowed = domains[f] != bit(tables.sizes[f]) - 1;
+        const std::tuple rank(failures[f], narrowed, random.bits(f));
+        if (best == tables.sizes.size() || rank > highest) highest = rank, best = f;
+      }
+      return best;
+    }
+
+    std::vector<std::size_t> values_of(const Domains& domains, std::size_t factor) const {
+      std::vector<std::size_t> values;
+      for (Domain rest = domains[factor]; rest != 0; rest &= rest - 1) values.push_back(only(rest));
+      if (prefer == nullptr) return values;
+      Choice choice(domains.size(), undecided);
+      for (std::size_t f = 0; f < domains.size(); ++f)
+        if (is_single(domains[f])) choice[f] = only(domains[f]);
+      (*prefer)(choice, factor, values);
+      return values;
+    }
+  };
+
+  bool search(Domains& domains, const std::set<std::size_t>& spared, const Preference* prefer,
+              std::uint64_t lot) const {
+    if (propagate(domains, settled(domains), spared)) return false;
+    return Search{*this, spared, prefer, stream(lot, Stream::sampling)}.run(domains);
+  }
+};
+
+namespace {
+
+Table table_of(const Exclusion& exclusion, std::span<const std::size_t> sizes) {
+  Table table{.id = 0, .factors = exclusion.factors, .strides = {}, .excluded = {}};
+  std::size_t count = 1;
+  for (const std::size_t factor : table.factors) {
+    table.strides.push_back(count);
+    count *= sizes[factor];
+  }
+  table.excluded.resize(count);
+  Choice choice(sizes.size(), undecided);
+  for (std::size_t at = 0; at < count; ++at) {
+    for (std::size_t k = 0; k < table.factors.size(); ++k)
+      choice[table.factors[k]] = at / table.strides[k] % sizes[table.factors[k]];
+    table.excluded[at] = exclusion.excludes(choice);
+  }
+  return table;
+}
+
+}  // namespace
+
+ChoiceSpace::ChoiceSpace(std::vector<std::size_t> sizes, const std::vector<Exclusion>& exclusions) {
+  auto tables = std::make_unique<Tables>();
+  tables->of_factor.resize(sizes.size());
+  for (const Exclusion& exclusion : exclusions) {
+    const auto& factors = exclusion.factors;
+    if (factors.empty() || !std::ranges::is_sorted(factors) || factors.back() >= sizes.size())
+      throw std::logic_error("exclusion " + std::string(exclusion.id) +
+                             ": its factors are not ascending ones of the space");
+    const auto known = std::ranges::find(tables->ids, exclusion.id);
+    Table table = table_of(exclusion, sizes);
+    table.id = static_cast<std::size_t>(known - tables->ids.begin());
+    if (known == tables->ids.end()) tables->ids.push_back(exclusion.id);
+    for (const std::size_t factor : factors)
+      tables->of_factor[factor].push_back(tables->tables.size());
+    tables->tables.push_back(std::move(table));
+  }
+  tables->sizes = std::move(sizes);
+  tables_ = std::move(tables);
+}
+
+ChoiceSpace::~ChoiceSpace() = default;
+ChoiceSpace::ChoiceSpace(ChoiceSpace&&) noexcept = default;
+
+std::span<const std::size_t> ChoiceSpace::sizes() const { return tables_->sizes; }
+
+bool ChoiceSpace::admits(const Choice& choice) const {
+  Domains domains = tables_->domains_of(choice);
+  return !tables_->propagate(domains, tables_->settled(domains), {});
+}
+
+bool ChoiceSpace::feasible(const Choice& choice) const {
+  Domains domains = tables_->domains_of(choice);
+  return tables_->search(domains, {}, nullptr, 0);
+}
+
+std::vector<std::string_view> ChoiceSpace::blamed(const Choice& choice) const {
+  std::set<std::size_t> spared;
+  const auto infeasible = [&] {
+    Domains domains = tables_->domains_of(choice);
+    return !tables_->search(domains, spared, nullptr, 0);
+  };
+  if (!infeasible()) return {};
+  std::vector<std::string_view> ids;
+  for (std::size_t id = 0; id < tables_->ids.size(); ++id) {
+    spared.insert(id);
+    if (infeasible()) continue;
+    spared.erase(id);
+    ids.push_back(tables_->ids[id]);
+  }
+  return ids;
+}
+
+bool ChoiceSpace::complete(Choice& choice, std::uint64_t lot, const Preference& prefer) const {
+  Domains domains = tables_->domains_of(choice);
+  if (!tables_->search(domains, {}, &prefer, lot)) return false;
+  for (std::size_t f = 0; f < choice.size(); ++f) choice[f] = only(domains[f]);
+  return true;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "assay/conformance/inputs/random.hpp"
+
+namespace assay::conformance {
+
+/// Tiles are 16, 32 ... 512 rows.
+inline constexpr std::int64_t least_tile = 16;
+inline constexpr int tile_sizes = 6;
+
+/// Draws numbers one after the other.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed) : random_(stream(seed, Stream::sampling)) {}
+
+  std::int64_t integer(std::int64_t first, std::int64_t last) {
+    return random_.integer(index_++, first, std::max(first, last));
+  }
+  template <class Value, std::size_t count>
+  Value one_of(const Value (&values)[count]) {
+    return values[integer(0, static_cast<std::int64_t>(count) - 1)];
+  }
+  /// `first` to `last`, half of the time a multiple of a tile size, or one beside it, if there is
+  /// one.
+  std::int64_t edge(std::int64_t first, std::int64_t last) {
+    last = std::max(first, last);
+    const std::int64_t tile = least_tile << integer(0, tile_sizes - 1);
+    const std::int64_t fewest = std::max<std::int64_t>(1, (first + tile - 2) / tile);
+    const std::int64_t most = (last + 1) / tile;
+    if (fewest > most || integer(0, 1) == 0) return integer(first, last);
+    return std::clamp(tile * integer(fewest, most) + integer(-1, 1), first, last);
+  }
+  /// 2 to `limit`.
+  std::int64_t length(std::int64_t limit) { return edge(2, limit); }
+
+ private:
+  Random random_;
+  std::uint64_t index_ = 0;
+};
+
+}  // namespace assay::conformance

@@ -1,0 +1,134 @@
+#include "plan/pairwise.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "assay/conformance/inputs/random.hpp"
+
+namespace assay::conformance {
+namespace {
+
+/// The pairs (value v of factor f, value w of factor g) that no choice holds yet.
+class OpenPairs {
+ public:
+  /// Open are those of two of the first `factors` factors.
+  OpenPairs(std::span<const std::size_t> sizes, std::size_t factors) {
+    std::size_t wanted = 0;
+    for (const std::size_t size : sizes) {
+      offsets_.push_back(values_);
+      values_ += size;
+      if (offsets_.size() <= factors) wanted = values_;
+    }
+    open_.assign(values_ * values_, 0);
+    for (std::size_t row = 0; row < wanted; ++row)
+      std::fill_n(open_.begin() + static_cast<std::ptrdiff_t>(row * values_), wanted, 1);
+  }
+  bool open(std::size_t f, std::size_t v, std::size_t g, std::size_t w) const {
+    return open_[at(f, v, g, w)] != 0;
+  }
+  void close(std::size_t f, std::size_t v, std::size_t g, std::size_t w) {
+    open_[at(f, v, g, w)] = open_[at(g, w, f, v)] = 0;
+  }
+  void close_all_of(const Choice& choice) {
+    for (std::size_t f = 0; f < choice.size(); ++f)
+      for (std::size_t g = 0; g < f; ++g)
+        if (choice[f] != undecided && choice[g] != undecided) close(f, choice[f], g, choice[g]);
+  }
+  /// Open pairs of value v of factor f with what `choice` has decided.
+  int gain(const Choice& choice, std::size_t f, std::size_t v) const {
+    const std::uint8_t* row = &open_[(offsets_[f] + v) * values_];
+    int pairs = 0;
+    for (std::size_t g = 0; g < choice.size(); ++g)
+      if (g != f && choice[g] != undecided) pairs += row[offsets_[g] + choice[g]];
+    return pairs;
+  }
+  /// Open pairs of a complete choice.
+  int gain(const Choice& choice) const {
+    int pairs = 0;
+    for (std::size_t f = 0; f < choice.size(); ++f) pairs += gain(choice, f, choice[f]);
+    return pairs / 2;
+  }
+
+ private:
+  std::size_t at(std::size_t f, std::size_t v, std::size_t g, std::size_t w) const {
+    return (offsets_[f] + v) * values_ + offsets_[g] + w;
+  }
+  std::vector<std::size_t> offsets_;
+  std::size_t values_ = 0;
+  std::vector<std::uint8_t> open_;
+};
+
+/// Sorts values by lot, or by descending gain and then by lot.
+struct ByLot {
+  const OpenPairs* open;  ///< null: by lot alone
+  Random random;
+
+  void operator()(const Choice& choice, std::size_t factor,
+                  std::vector<std::size_t>& values) const {
+    struct Candidate {
+      int gain;
+      std::uint64_t lot;
+      std::size_t value;
+    };
+    std::vector<Candidate> candidates;
+    candidates.reserve(values.size());
+    for (const std::size_t v : values)
+      candidates.push_back({open != nullptr ? open->gain(choice, factor, v) : 0,
+                            random.bits((factor + 1) << 16 | v), v});
+    std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
+      return a.gain != b.gain ? a.gain > b.gain : a.lot < b.lot;
+    });
+    std::ranges::transform(candidates, values.begin(), &Candidate::value);
+  }
+};
+
+/// The best of a few complete choices around `pair`; its admissibility is known.
+Choice best_around(const ChoiceSpace& space, const OpenPairs& open, const Choice& pair,
+                   std::uint64_t first_lot) {
+  constexpr std::uint64_t attempts = 20;
+  Choice best;
+  int most = -1;
+  for (std::uint64_t lot = first_lot; lot < first_lot + attempts; ++lot) {
+    Choice choice = pair;
+    if (!space.complete(choice, lot, ByLot{&open, stream(lot, Stream::sampling)}))
+      throw std::logic_error("pairwise_cover: a feasible pair cannot be completed");
+    const int gain = open.gain(choice);
+    if (gain > most) most = gain, best = std::move(choice);
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<Choice> pairwise_cover(const ChoiceSpace& space, std::uint64_t seed,
+                                   const CoverGoal& goal) {
+  constexpr std::uint64_t lots_per_choice = 64;
+  const auto sizes = space.sizes();
+  const std::size_t factors = std::min(goal.factors, sizes.size());
+  OpenPairs open(sizes, factors);
+  for (const Choice& choice : goal.known) open.close_all_of(choice);
+  std::vector<Choice> choices;
+  for (std::size_t f = 0; f < factors; ++f)
+    for (std::size_t g = f + 1; g < factors; ++g)
+      for (std::size_t v = 0; v < sizes[f]; ++v)
+        for (std::size_t w = 0; w < sizes[g]; ++w) {
+          if (!open.open(f, v, g, w)) continue;
+          Choice pair = goal.fixed.empty() ? space.open_choice() : goal.fixed;
+          pair[f] = v;
+          pair[g] = w;
+          if (!space.feasible(pair)) continue;
+          choices.push_back(
+              best_around(space, open, pair, seed + choices.size() * lots_per_choice));
+          open.close_all_of(choices.back());
+        }
+  return choices;
+}
+
+Choice random_choice(const ChoiceSpace& space, std::uint64_t seed) {
+  Choice choice = space.open_choice();
+  if (!space.complete(choice, seed, ByLot{nullptr, stream(seed, Stream::sampling)}))
+    throw std::logic_error("random_choice: nothing is admissible");
+  return choice;
+}
+
+}  // namespace assay::conformance

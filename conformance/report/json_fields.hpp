@@ -1,0 +1,124 @@
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <iterator>
+#include <string_view>
+#include <type_traits>
+
+#include "assay/conformance/report/results.hpp"
+
+/// Members of the reports, listed once; writing and reading walk the same lists.
+namespace assay::conformance::detail {
+
+template <class T, class Plain>
+concept MaybeConst = std::same_as<std::remove_const_t<T>, Plain>;
+
+/// Whether reports of earlier versions lack the member.
+inline bool is_added(std::string_view name) {
+  constexpr std::string_view added[] = {"rows_summed", "worst_tile", "rows_due", "rows_blind"};
+  return std::ranges::find(added, name) != std::end(added);
+}
+
+template <MaybeConst<Finding> T, class Visitor>
+void visit_members(T& f, Visitor&& visit) {
+  visit("rule", f.rule);
+  visit("tensor", f.tensor);
+  visit("b", f.b);
+  visit("n", f.n);
+  visit("s", f.s);
+  visit("d", f.d);
+  visit("actual", f.actual);
+  visit("expected", f.expected);
+  visit("tolerance", f.tolerance);
+  visit("text", f.text);
+}
+
+template <MaybeConst<TensorReport> T, class Visitor>
+void visit_members(T& t, Visitor&& visit) {
+  visit("name", t.name);
+  visit("rows_judged", t.rows_judged);
+  visit("rows_total", t.rows_total);
+  visit("elements_judged", t.elements_judged);
+  visit("worst", t.worst);
+  visit("worst_at", t.worst_at);
+  visit("terms", t.terms);
+  visit("rms", t.rms);
+  visit("rms_limit", t.rms_limit);
+  visit("bias", t.bias);
+  visit("bias_t", t.bias_t);
+  visit("nu", t.nu);
+  visit("median_tau_over_ref", t.median_tau_over_ref);
+  visit("histogram", t.histogram);
+  visit("controls", t.controls);
+  visit("exempt", t.exempt);
+  visit("rows_summed", t.rows_summed);
+  visit("worst_tile", t.worst_tile);
+  visit("rows_due", t.rows_due);
+  visit("rows_blind", t.rows_blind);
+  visit("yardsticks", t.yardsticks);
+}
+
+template <MaybeConst<spec::Metric> T, class Visitor>
+void visit_members(T& m, Visitor&& visit) {
+  visit("name", m.name);
+  visit("value", m.value);
+  visit("unit", m.unit);
+}
+
+template <MaybeConst<CaseReport> T, class Visitor>
+void visit_members(T& c, Visitor&& visit) {
+  visit("id", c.id);
+  visit("operator", c.operator_name);
+  visit("command_line", c.command_line);
+  visit("note", c.note);
+  visit("implementation", c.implementation);
+  visit("verdict", c.verdict);
+  visit("value_case", c.value_case);
+  visit("fields", c.fields);
+  visit("violated_row", c.violated_row);
+  visit("accepted_rows", c.accepted_rows);
+  visit("findings", c.findings);
+  visit("tensors", c.tensors);
+  visit("metrics", c.metrics);
+  visit("seconds_implementation", c.seconds_implementation);
+  visit("seconds_total", c.seconds_total);
+}
+
+template <MaybeConst<RowCoverage::Row> T, class Visitor>
+void visit_members(T& r, Visitor&& visit) {
+  visit("id", r.id);
+  visit("has_accept", r.has_accept);
+  visit("has_reject", r.has_reject);
+  visit("accepted", r.accepted);
+  visit("rejected", r.rejected);
+}
+
+template <MaybeConst<ShrunkCase> T, class Visitor>
+void visit_members(T& s, Visitor&& visit) {
+  visit("id", s.id);
+  visit("command_line", s.command_line);
+  visit("shrunk", s.shrunk);
+  visit("verdict", s.verdict);
+  visit("runs", s.runs);
+  visit("end", s.end);
+  visit("again", s.again);
+  visit("failed_again", s.failed_again);
+}
+
+template <MaybeConst<Environment> T, class Visitor>
+void visit_members(T& e, Visitor&& visit) {
+  visit("tool_version", e.tool_version);
+  visit("compiler", e.compiler);
+  visit("command_line", e.command_line);
+  visit("implementation", e.implementation);
+  visit("started", e.started);
+  visit("seed", e.seed);
+}
+
+template <MaybeConst<spec::NumericsProfile> T, class Visitor>
+void visit_members(T& profile, Visitor&& visit) {
+  spec::visit_fields(profile, visit);
+}
+
+}  // namespace assay::conformance::detail

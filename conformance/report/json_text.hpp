@@ -1,0 +1,151 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/spec/text_enum.hpp"
+#include "report/json_fields.hpp"
+
+/// Reports to JSON and back, over the lists of json_fields.hpp.
+namespace assay::conformance::detail {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+concept Listed = requires(T& value) {
+  visit_members(value, [](const char*, auto&) {});
+};
+
+inline Json json_of(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+template <std::integral T>
+Json json_of(T value) {
+  return value;
+}
+inline Json json_of(const std::string& value) { return value; }
+template <spec::Spelled Enum>
+Json json_of(Enum value) {
+  return spec::to_string(value);
+}
+template <class T>
+Json json_of(const std::vector<std::pair<std::string, T>>& pairs) {
+  Json object = Json::object();
+  for (const auto& [name, value] : pairs) object[name] = json_of(value);
+  return object;
+}
+template <Listed T>
+Json json_of(const T& value);
+template <class T>
+Json json_of(const std::vector<T>& values) {
+  Json array = Json::array();
+  for (const T& value : values) array.push_back(json_of(value));
+  return array;
+}
+template <Listed T>
+Json json_of(const T& value) {
+  Json object = Json::object();
+  visit_members(value,
+                [&](const char* name, const auto& member) { object[name] = json_of(member); });
+  return object;
+}
+
+[[noreturn]] inline void wrong(const std::string& where, const Json& json,
+                               const std::string& wanted) {
+  throw std::invalid_argument(where + " is " + json.dump() + ", wanted " + wanted);
+}
+
+inline void read(const Json& json, const std::string& where, double& value) {
+  if (json.is_number())
+    value = json.get<double>();
+  else if (json == "nan")
+    value = std::numeric_limits<double>::quiet_NaN();
+  else if (json == "inf")
+    value = std::numeric_limits<double>::infinity();
+  else if (json == "-inf")
+    value = -std::numeric_limits<double>::infinity();
+  else
+    wrong(where, json, "a number");
+}
+inline void read(const Json& json, const std::string& where, bool& value) {
+  if (!json.is_boolean()) wrong(where, json, "true or false");
+  value = json.get<bool>();
+}
+template <std::integral T>
+void read(const Json& json, const std::string& where, T& value) {
+  if (!json.is_number_integer()) wrong(where, json, "an integer");
+  value = json.get<T>();
+}
+inline void read(const Json& json, const std::string& where, std::string& value) {
+  if (!json.is_string()) wrong(where, json, "a string");
+  value = json.get<std::string>();
+}
+template <spec::Spelled Enum>
+void read(const Json& json, const std::string& where, Enum& value) {
+  const auto& spellings = spec::spellings_of<Enum>;
+  const auto parsed = json.is_string() ? spellings.parse(json.get<std::string>()) : std::nullopt;
+  if (!parsed) wrong(where, json, "one of " + spellings.choices());
+  value = *parsed;
+}
+template <class T>
+void read(const Json& json, const std::string& where,
+          std::vector<std::pair<std::string, T>>& pairs) {
+  if (!json.is_object()) wrong(where, json, "an object");
+  pairs.clear();
+  for (const auto& [name, value] : json.items())
+    read(value, where + "." + name, pairs.emplace_back(name, T{}).second);
+}
+template <Listed T>
+void read(const Json& json, const std::string& where, T& value);
+template <class T>
+void read(const Json& json, const std::string& where, std::vector<T>& values) {
+  if (!json.is_array()) wrong(where, json, "an array");
+  values.clear();
+  for (const Json& element : json)
+    read(element, where + "[" + std::to_string(values.size()) + "]", values.emplace_back());
+}
+/// Reads the member `name`; one that was added later keeps its default. Errors:
+/// std::invalid_argument where another one is absent, and for one of another kind.
+template <class T>
+void read_member(const Json& object, const std::string& where, const char* name, T& value) {
+  if (!object.is_object()) wrong(where, object, "an object");
+  const auto found = object.find(name);
+  if (found == object.end() && is_added(name)) return;
+  if (found == object.end()) throw std::invalid_argument(where + " has no member '" + name + "'");
+  read(*found, where + "." + name, value);
+}
+template <Listed T>
+void read(const Json& json, const std::string& where, T& value) {
+  visit_members(value,
+                [&](const char* name, auto& member) { read_member(json, where, name, member); });
+}
+
+/// Text that is no UTF-8, e.g. of a kernel's exception, is replaced.
+inline std::string text_of(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Errors: std::invalid_argument with what the parser says.
+inline Json parse(const std::string& text, const std::string& what) {
+  constexpr int deepest =
+      64;  // reports need 8; a text of brackets alone would take 50 times its size
+  const auto is_shallow = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth <= deepest) return true;
+    throw std::invalid_argument(what + " nests deeper than " + std::to_string(deepest) + " levels");
+  };
+  try {
+    return Json::parse(text, is_shallow);
+  } catch (const Json::exception& error) {  // numbers beyond double are no parse_error
+    throw std::invalid_argument(what + " is no JSON: " + error.what());
+  }
+}
+
+}  // namespace assay::conformance::detail

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "assay/conformance/report/listeners.hpp"
+
+namespace assay::conformance {
+namespace {
+
+constexpr double bar_interval = 0.1, line_interval = 10;  // seconds
+constexpr int bar_cells = 24;
+constexpr std::size_t most_faults = 10;
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+}  // namespace
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+ConsoleListener::ConsoleListener(std::ostream& out, Progress progress,
+                                 std::vector<ExpectedCost> plan, Clock clock)
+    : out_(out), progress_(progress), time_left_(std::move(plan)), clock_(std::move(clock)) {}
+
+void ConsoleListener::on_start(std::int64_t cases, const std::string& implementation) {
+  cases_ = cases;
+  drawn_ = last_ = clock_();
+  out_ << fmt::format("{} cases against {}\n", cases, implementation) << std::flush;
+}
+
+void ConsoleListener::on_case(const CaseReport& report, std::int64_t index) {
+  if (contribution(report.verdict) != ExitCode::conformant) {
+    ++failed_;
+    if (faults_.size() < most_faults && faults_.insert(fault_of(report)).second) {
+      clear();
+      out_ << fmt::format("{}: {}\n", spec::to_string(report.verdict), report.command_line);
+      if (!report.findings.empty()) out_ << "  " << report.findings.front().text << '\n';
+    }
+  }
+  const double now = clock_();
+  // A case that took longer than the time since the one before it was run by an earlier sweep.
+  time_left_.took(static_cast<std::size_t>(index), std::max(now - last_, report.seconds_total));
+  last_ = now;
+  const double interval = progress_ == Progress::bar ? bar_interval : line_interval;
+  const bool due = now - drawn_ >= interval;
+  if (index == 0 || due || (progress_ == Progress::bar && index + 1 == cases_)) draw(index + 1);
+}
+
+void ConsoleListener::on_end(const Summary& summary) {
+  clear();
+  out_ << fmt::format("{} of {} cases in {}\n", summary.cases, summary.planned,
+                      duration(summary.seconds))
+       << std::flush;
+}
+
+void ConsoleListener::draw(std::int64_t finished) {
+  drawn_ = clock_();
+  const std::optional<double> left = time_left_.seconds();
+  const std::string text =
+      fmt::format("{} of {} cases, {} not conforming, {}", finished, cases_, failed_,
+                  left ? fmt::format("about {} left", duration(*left))
+                       : std::string("estimating the time left"));
+  if (progress_ == Progress::lines) {
+    out_ << text << '\n' << std::flush;
+    return;
+  }
+  const auto full =
+      std::clamp<std::int64_t>(std::llround(time_left_.share_done() * bar_cells), 0, bar_cells);
+  out_ << fmt::format("\r[{}{}] {}\x1b[K", std::string(static_cast<std::size_t>(full), '#'),
+                      std::string(static_cast<std::size_t>(bar_cells - full), '.'), text)
+       << std::flush;
+}
+
+void ConsoleListener::clear() {
+  if (progress_ == Progress::bar) out_ << "\r\x1b[K";
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include "assay/conformance/report/listeners.hpp"
+#include "assay/conformance/report/printable.hpp"
+
+namespace assay::conformance {
+namespace {
+
+/// Text of an XML attribute or element.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\n':
+        result += "&#10;";
+        break;
+      case '\t':
+        result += "&#9;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+std::string field(const CaseReport& report, std::string_view name) {
+  for (const auto& [key, value] : report.fields)
+    if (key == name) return value;
+  return {};
+}
+
+std::string details(const CaseReport& report, const std::string& program) {
+  std::string text = "replay: " + replay_command(report, program) + '\n';
+  for (const Finding& finding : report.findings)
+    text += fmt::format("{}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ",
+                        finding.tensor, finding.text);
+  return text;
+}
+
+/// What is said of the case first.
+std::string message_of(const CaseReport& report) {
+  return report.findings.empty() ? std::string() : report.findings.front().text;
+}
+
+std::string outcome(const CaseReport& report, std::string_view element,
+                    const std::string& program) {
+  return fmt::format("<{0} type=\"{1}\" message=\"{2}\">{3}</{0}>", element,
+                     spec::to_string(report.verdict), escaped(message_of(report)),
+                     escaped(details(report, program)));
+}
+
+}  // namespace
+
+void JunitListener::on_case(const CaseReport& report, std::int64_t) {
+  std::string inner;
+  const ExitCode code = contribution(report.verdict);
+  if (report.verdict == Verdict::not_applicable) {
+    ++skipped_;
+    inner = fmt::format("<skipped message=\"{}\"/>", escaped(message_of(report)));
+  } else if (code == ExitCode::nonconformant) {
+    ++failures_;
+    inner = outcome(report, "failure", program_);
+  } else if (code != ExitCode::conformant) {
+    ++errors_;
+    inner = outcome(report, "error", program_);
+  }
+  cases_ +=
+      fmt::format("  <testcase classname=\"{}.{}\" name=\"{} {}\" time=\"{:.6f}\">{}</testcase>\n",
+                  escaped(report.operator_name), escaped(field(report, "surface")),
+                  escaped(report.id), escaped(report.command_line), report.seconds_total, inner);
+}
+
+void JunitListener::on_end(const Summary& summary) {
+  sink_(
+      fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+                  " <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+                  "skipped=\"{}\" time=\"{:.3f}\">\n{} </testsuite>\n</testsuites>\n",
+                  escaped(summary.implementation), summary.cases, failures_, errors_, skipped_,
+                  summary.seconds, cases_));
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,219 @@
+#include "assay/conformance/report/results.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <iterator>
+#include <utility>
+
+#include "assay/conformance/report/printable.hpp"
+#include "assay/spec/numerics_limits.hpp"
+#include "report/json_text.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using detail::Json;
+
+Json json_of(const std::vector<WorstError>& worst) {
+  Json object = Json::object();
+  for (const WorstError& error : worst)
+    object[error.tensor] = {{"ratio", detail::json_of(error.ratio)},
+                            {"case", error.case_id},
+                            {"command_line", error.command_line},
+                            {"where", detail::json_of(error.where)}};
+  return object;
+}
+
+Json json_of(const Environment& environment, double seconds) {
+  Json object = detail::json_of(environment);
+  object["program"] = environment.program;
+  object["seconds"] = seconds;
+  Json profiles = Json::object();
+  for (const auto& [dtype, profile] : environment.numerics)
+    profiles[dtype] = detail::parse(profile, "numerics profile of " + dtype);
+  object["numerics"] = std::move(profiles);
+  return object;
+}
+
+Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
+  Json verdicts = Json::object();
+  for (const auto& [verdict, count] : summary.verdicts)
+    verdicts[std::string(spec::to_string(verdict))] = count;
+  return {{"cases", summary.cases},
+          {"planned", summary.planned},
+          {"value_cases", summary.value_cases},
+          {"interrupted", summary.interrupted},
+          {"exit_code", static_cast<int>(summary.exit_code())},
+          {"verdicts", std::move(verdicts)},
+          {"rows",
+           {{"total", summary.rows.rows.size()},
+            {"accepted", summary.rows.accepted()},
+            {"rejected", summary.rows.rejected()},
+            {"unexercised", summary.rows.unexercised()},
+            {"rows", detail::json_of(summary.rows.rows)}}},
+          {"pairs",
+           {{"total", summary.pairs.cells.size()},
+            {"admissible", summary.pairs.admissible()},
+            {"covered", summary.pairs.covered()},
+            {"unreachable", summary.pairs.unreachable()},
+            {"uncovered", summary.pairs.uncovered()}}},
+          {"worst", json_of(worst_errors(cases))}};
+}
+
+/// The file may be anybody's.
+void make_printable(Results& results) {
+  Environment& environment = results.environment;
+  std::vector<std::string*> texts = {&environment.tool_version, &environment.compiler,
+                                     &environment.command_line, &environment.implementation,
+                                     &environment.program,      &environment.started};
+  for (ShrunkCase& one : results.shrunk)
+    texts.insert(texts.end(), {&one.id, &one.command_line, &one.shrunk});
+  for (std::string* text : texts) *text = printable(*text);
+  for (CaseReport& report : results.cases) report = printable(std::move(report));
+}
+
+Summary summary_from(const Json& json, const std::string& where) {
+  Summary summary;
+  detail::read_member(json, where, "planned", summary.planned);
+  detail::read_member(json, where, "cases", summary.cases);
+  detail::read_member(json, where, "value_cases", summary.value_cases);
+  detail::read_member(json, where, "interrupted", summary.interrupted);
+  std::vector<std::pair<std::string, std::int64_t>> verdicts;
+  detail::read_member(json, where, "verdicts", verdicts);
+  for (const auto& [name, count] : verdicts) {
+    Verdict verdict{};
+    detail::read(Json(name), where + ".verdicts", verdict);
+    summary.verdicts[verdict] = count;
+  }
+  if (!json.contains("rows")) throw std::invalid_argument(where + " has no member 'rows'");
+  detail::read_member(json["rows"], where + ".rows", "rows", summary.rows.rows);
+  return summary;
+}
+
+}  // namespace
+
+std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases) {
+  std::vector<WorstError> worst;
+  for (const CaseReport& report : cases)
+    for (const TensorReport& tensor : report.tensors) {
+      if (tensor.elements_judged == 0) continue;
+      auto entry = std::ranges::find(worst, tensor.name, &WorstError::tensor);
+      const bool first = entry == worst.end();
+      if (first) entry = worst.insert(entry, WorstError{.tensor = tensor.name});
+      // A ratio that is no number is as bad as can be.
+      if (!first && !(tensor.worst > entry->ratio) && !std::isnan(tensor.worst)) continue;
+      *entry = {tensor.name,         tensor.worst,          report.id,
+                report.command_line, report.implementation, tensor.worst_at};
+    }
+  return worst;
+}
+
+std::string fault_of(const CaseReport& report) {
+  std::string fault = std::string(spec::to_string(report.verdict)) + ' ' + report.violated_row;
+  if (!report.findings.empty())
+    fault += ' ' + report.findings.front().rule + ' ' + report.findings.front().tensor;
+  return fault;
+}
+
+std::string replay_command(const CaseReport& report, const std::string& program) {
+  constexpr std::string_view own = "assay";
+  return program + replay_command(report.command_line, report.implementation).substr(own.size());
+}
+
+std::string to_json(const CaseReport& report) { return detail::text_of(detail::json_of(report)); }
+
+std::string to_json(const spec::NumericsProfile& profile) {
+  return detail::text_of(detail::json_of(profile));
+}
+
+std::string to_json(const Results& results) {
+  const Json head = {{"schema", report_schema},
+                     {"environment", json_of(results.environment, results.summary.seconds)},
+                     {"summary", json_of(results.summary, results.cases)},
+                     {"shrunk", detail::json_of(results.shrunk)}};
+  std::string text = detail::text_of(head, 1);
+  text.resize(text.rfind('}'));  // the object stays open for the cases
+  text.resize(text.find_last_not_of('\n') + 1);
+  text += ",\n \"cases\": [";
+  // One line a case: a large report can be searched with line tools.
+  for (std::size_t k = 0; k < results.cases.size(); ++k)
+    text += (k == 0 ? "\n" : ",\n") + to_json(results.cases[k]);
+  return text + "\n]}\n";
+}
+
+CaseReport report_from_json(const std::string& json) {
+  CaseReport report;
+  detail::read(detail::parse(json, "report of a case"), "case", report);
+  return printable(std::move(report));
+}
+
+Results results_from_json(const std::string& text) {
+  const Json json = detail::parse(text, "report");
+  std::string schema;
+  detail::read_member(json, "report", "schema", schema);
+  if (schema != report_schema)
+    throw std::invalid_argument("report has schema '" + schema + "', wanted '" +
+                                std::string(report_schema) + "'");
+  Results results;
+  detail::read_member(json, "report", "environment", results.environment);
+  const Json& environment = json["environment"];
+  detail::read_member(environment, "report.environment", "seconds", results.summary.seconds);
+  if (environment.contains("numerics"))
+    for (const auto& [dtype, profile] : environment["numerics"].items())
+      results.environment.numerics[dtype] = profile.dump();
+  detail::read_member(json, "report", "cases", results.cases);
+  if (environment.contains("program"))
+    detail::read_member(environment, "report.environment", "program", results.environment.program);
+  if (json.contains("shrunk")) {
+    Json shrunk = json["shrunk"];
+    for (Json& one : shrunk)  // reports of earlier versions lack these
+      if (one.is_object()) one.emplace("again", 0), one.emplace("failed_again", 0);
+    detail::read(shrunk, "report.shrunk", results.shrunk);
+  }
+  make_printable(results);
+  if (!json.contains("summary")) throw std::invalid_argument("report has no member 'summary'");
+  const double seconds = results.summary.seconds;
+  results.summary = summary_from(json["summary"], "report.summary");
+  results.summary.seconds = seconds;
+  results.summary.implementation = results.environment.implementation;
+  complete(results.summary.rows);
+  results.summary.pairs = pair_coverage_of(results.summary.rows);
+  for (const CaseReport& report : results.cases) {
+    take_ways(results.summary.rows, report);
+    if (report.verdict == Verdict::conforms && report.value_case)
+      cover(results.summary.pairs, report);
+  }
+  return results;
+}
+
+spec::NumericsProfile profile_from_json(const std::string& text, spec::DType io,
+                                        std::string_view operator_name) {
+  const Json json = detail::parse(text, "numerics profile");
+  if (!json.is_object()) detail::wrong("numerics profile", json, "an object");
+  spec::NumericsProfile profile;
+  if (const auto preset = json.find("preset"); preset != json.end()) {
+    std::string name;
+    detail::read(*preset, "numerics profile.preset", name);
+    profile = spec::numerics_preset(name, io, operator_name);
+  }
+  std::vector<std::string> known = {"preset"};
+  detail::visit_members(profile, [&](const char* name, auto& member) {
+    known.emplace_back(name);
+    if (!json.contains(name)) return;
+    detail::read_member(json, "numerics profile", name, member);
+    if constexpr (std::same_as<std::decay_t<decltype(member)>, double>)
+      if (!spec::is_share(member))
+        detail::wrong("numerics profile." + std::string(name), json[name], spec::share_choices);
+  });
+  for (const auto& [name, value] : json.items()) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string choices;
+    for (const std::string& field : known) choices += (choices.empty() ? "" : ", ") + field;
+    throw std::invalid_argument("numerics profile has no field '" + name + "'; there are " +
+                                choices);
+  }
+  return profile;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,66 @@
+#include <algorithm>
+
+#include "assay/conformance/report/sweep.hpp"
+
+namespace assay::conformance {
+namespace {
+
+/// Counts a case for the row of that id; a report of an older table may name a row that is gone.
+void exercise(RowCoverage& coverage, const std::string& id,
+              std::int64_t RowCoverage::Row::*counter) {
+  const auto row = std::ranges::find(coverage.rows, id, &RowCoverage::Row::id);
+  if (row != coverage.rows.end()) ++((*row).*counter);
+}
+
+std::string_view field(const CaseReport& report, std::string_view name) {
+  for (const auto& [key, value] : report.fields)
+    if (key == name) return value;
+  return {};
+}
+
+}  // namespace
+
+void take_ways(RowCoverage& coverage, const CaseReport& report) {
+  if (report.verdict == Verdict::conforms) coverage.take(field(report, "variant"));
+  if (report.verdict == Verdict::rejected_as_specified ||
+      report.verdict == Verdict::rejected_other_code)
+    coverage.take(field(report, "violate"));
+}
+
+void count(Summary& summary, const CaseReport& report) {
+  ++summary.cases;
+  if (report.value_case) ++summary.value_cases;
+  ++summary.verdicts[report.verdict];
+  if (report.verdict == Verdict::conforms)
+    for (const std::string& id : report.accepted_rows)
+      exercise(summary.rows, id, &RowCoverage::Row::accepted);
+  take_ways(summary.rows, report);
+  if (report.verdict == Verdict::conforms && report.value_case) cover(summary.pairs, report);
+  if (report.verdict == Verdict::rejected_as_specified ||
+      report.verdict == Verdict::rejected_other_code)
+    exercise(summary.rows, report.violated_row, &RowCoverage::Row::rejected);
+}
+
+ExitCode Summary::exit_code() const {
+  bool nonconformant = false, not_conclusive = false, judged = false;
+  for (const auto& [verdict, cases_of_it] : verdicts) {
+    if (cases_of_it == 0) continue;
+    switch (contribution(verdict)) {
+      case ExitCode::usage:
+        return ExitCode::usage;
+      case ExitCode::nonconformant:
+        nonconformant = true;
+        break;
+      case ExitCode::not_conclusive:
+        not_conclusive = true;
+        break;
+      case ExitCode::conformant:
+        judged = judged || verdict != Verdict::not_applicable;
+        break;
+    }
+  }
+  if (nonconformant) return ExitCode::nonconformant;
+  return not_conclusive || !judged ? ExitCode::not_conclusive : ExitCode::conformant;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,117 @@
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+namespace {
+
+struct DropBitsReversed : Kernel {
+  using Kernel::Kernel;
+  bool bit_is_set(const Work& w, std::int64_t bit) const override {
+    return Kernel::bit_is_set(w, bit / 8 * 8 + (7 - bit % 8));
+  }
+};
+
+/// Bits that a wrong index reaches behind the mask are 0.
+struct DropBitsElsewhere : Kernel {
+  using Kernel::Kernel;
+  bool bit_is_set(const Work& w, std::int64_t bit) const override {
+    return bit < static_cast<std::int64_t>(w.drop_bytes.size()) * 8 && Kernel::bit_is_set(w, bit);
+  }
+};
+
+struct DropRowsByteAligned : DropBitsElsewhere {
+  using DropBitsElsewhere::DropBitsElsewhere;
+  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+    const std::int64_t bit = Kernel::drop_bit(w, q, j), keys_of_b = w.problem.length_kv(q.b);
+    return (bit - j) / keys_of_b * ((keys_of_b + 7) / 8 * 8) + j;
+  }
+};
+
+/// Counts as if every sequence were the longest.
+struct DropBitsOfLongest : DropBitsElsewhere {
+  using DropBitsElsewhere::DropBitsElsewhere;
+  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+    const Op::Problem& p = w.problem;
+    return ((q.b * p.heads_q + q.n) * p.seq_q + q.i) * p.seq_kv + j;
+  }
+};
+
+struct DropBitsOfFirstHead : Kernel {
+  using Kernel::Kernel;
+  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::drop_bit(w, {q.b, 0, q.i}, j);
+  }
+};
+
+struct DropScaleMissingOnDp : Kernel {
+  using Kernel::Kernel;
+  float dprobability(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::dprobability(w, q, j) / inverse_keep_prob(w);
+  }
+};
+
+struct DropScaleMissingOnP : Kernel {
+  using Kernel::Kernel;
+  float dropped(const Work& w, Query q, std::int64_t j, float prob) const override {
+    return Kernel::dropped(w, q, j, prob) / inverse_keep_prob(w);
+  }
+};
+
+struct DropScaleTwice : Kernel {
+  using Kernel::Kernel;
+  float inverse_keep_prob(const Work& w) const override {
+    return Kernel::inverse_keep_prob(w) * Kernel::inverse_keep_prob(w);
+  }
+};
+
+struct DropMissingOnDp : Kernel {
+  using Kernel::Kernel;
+  float dprobability(const Work& w, Query q, std::int64_t j) const override {
+    return dot(w.dy.row(q.b, q.n, q.i), w.value.row(key_position(w, q, j)));
+  }
+};
+
+struct DropOnRowTerm : Kernel {
+  using Kernel::Kernel;
+  float dscore(const Work& w, Query q, std::int64_t j, float prob,
+               const RowState& row) const override {
+    return prob * (dprobability(w, q, j) - row.row_term * drop_factor(w, q, j));
+  }
+};
+
+/// Reads the bits that keep_prob 1 leaves unused.
+struct UnusedDropMaskCounts : Kernel {
+  using Kernel::Kernel;
+  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    Op::Problem dropping = p;
+    if (inputs.drop_mask) dropping.keep_prob = 0.5;
+    Work w = Kernel::load(dropping, inputs);
+    w.problem = p;
+    return w;
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> dropout_mutants() {
+  return {
+      planted<DropBitsReversed>("drop_bits_reversed",
+                                "the first drop bit of a byte is taken to be the highest",
+                                ascend_like),
+      planted<DropRowsByteAligned>("drop_rows_byte_aligned",
+                                   "every row of drop bits is taken to start a byte"),
+      planted<DropBitsOfLongest>("drop_bits_of_longest",
+                                 "drop bits are counted as if every sequence were the longest"),
+      planted<DropBitsOfFirstHead>("drop_bits_of_first_head",
+                                   "the drop bits of head 0 are used for every head"),
+      planted<DropScaleMissingOnDp>("drop_scale_missing_on_dp", "dP lacks 1/keep_prob",
+                                    ascend_like),
+      planted<DropScaleMissingOnP>("drop_scale_missing_on_p", "P lacks 1/keep_prob in dv"),
+      planted<DropScaleTwice>("drop_scale_twice", "1/keep_prob is applied twice"),
+      planted<DropMissingOnDp>("drop_missing_on_dp", "dP is not dropped", ascend_like),
+      planted<UnusedDropMaskCounts>("unused_drop_mask_counts",
+                                    "a drop mask drops although keep_prob is 1"),
+      planted<DropOnRowTerm>("drop_on_row_term", "the row term is dropped like dP"),
+  };
+}
+
+}  // namespace assay::mutants

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <limits>
+
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+namespace {
+
+struct SumCountsMaskedKeys : Kernel {
+  using Kernel::Kernel;
+  RowState forward_statistics(const Work& w, Query q) const override {
+    RowState row = Kernel::forward_statistics(w, q);
+    if (row.softmax_max == -std::numeric_limits<float>::max()) return row;
+    for (std::int64_t j = 0; j < keys(w, q.b); ++j)
+      if (!keeps(w, q, j))
+        row.softmax_sum +=
+            exponential(Exponential::library, std::min(score(w, q, j) - row.softmax_max, 0.0f));
+    return row;
+  }
+};
+
+/// The sum belongs to this maximum, so that probabilities and gradients are right.
+struct MaxBeforeBias : Kernel {
+  using Kernel::Kernel;
+  RowState forward_statistics(const Work& w, Query q) const override {
+    const RowState row = Kernel::forward_statistics(w, q);
+    if (row.softmax_max == -std::numeric_limits<float>::max()) return row;
+    Work plain = w;
+    plain.pse.clear();
+    const float max = Kernel::forward_statistics(plain, q).softmax_max;
+    const float factor = exponential(Exponential::library, row.softmax_max - max);
+    return {.softmax_max = max, .softmax_sum = row.softmax_sum * factor, .row_term = 0};
+  }
+};
+
+struct OutputNotRescaled : Kernel {
+  using Kernel::Kernel;
+  float output_weight(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    return Kernel::output_weight(w, q, j, row) / inverse_keep_prob(w);
+  }
+};
+
+struct SumOfDropped : Kernel {
+  using Kernel::Kernel;
+  RowState forward_statistics(const Work& w, Query q) const override {
+    const RowState row = Kernel::forward_statistics(w, q);
+    if (row.softmax_max == -std::numeric_limits<float>::max()) return row;
+    float sum = 0;
+    for (std::int64_t j = 0; j < keys(w, q.b); ++j)
+      sum += dropped(w, q, j, probability(w, q, j, row)) * row.softmax_sum;
+    return {.softmax_max = row.softmax_max, .softmax_sum = sum, .row_term = 0};
+  }
+};
+
+struct OneReplica : Kernel {
+  using Kernel::Kernel;
+  std::int64_t written_replicas() const override { return 1; }
+};
+
+struct DeadSumOfOne : Kernel {
+  using Kernel::Kernel;
+  RowState forward_statistics(const Work& w, Query q) const override {
+    RowState row = Kernel::forward_statistics(w, q);
+    if (row.softmax_max == -std::numeric_limits<float>::max()) row.softmax_sum = 1;
+    return row;
+  }
+};
+
+template <class Bug>
+Specimen planted_forward(const std::string& name, std::string bug, const Plan& plan) {
+  Specimen specimen = planted<Bug>(name, std::move(bug), plan);
+  specimen.subject = Subject::forward;
+  return specimen;
+}
+
+}  // namespace
+
+std::vector<Specimen> forward_mutants() {
+  return {
+      planted_forward<SumCountsMaskedKeys>("forward_sum_counts_masked",
+                                           "softmax_sum counts masked keys", flash_like),
+      planted_forward<MaxBeforeBias>("forward_max_before_bias",
+                                     "softmax_max is taken before the position bias", ascend_like),
+      planted_forward<OutputNotRescaled>("forward_output_not_rescaled",
+                                         "attention_in is not divided by keep_prob", flash_like),
+      planted_forward<SumOfDropped>("forward_sum_of_dropped",
+                                    "softmax_sum is that of the dropped probabilities",
+                                    ascend_like),
+      planted_forward<OneReplica>("forward_one_replica",
+                                  "statistics are written once, not eight times", ascend_like),
+      planted_forward<DeadSumOfOne>("forward_dead_sum_of_one",
+                                    "a row without key has softmax_sum 1", flash_like),
+  };
+}
+
+}  // namespace assay::mutants

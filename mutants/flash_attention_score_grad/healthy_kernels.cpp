@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "flash_attention_score_grad/families.hpp"
+#include "flash_attention_score_grad/kernel/sequence_by_sequence.hpp"
+
+namespace assay::mutants {
+namespace {
+
+/// P = exp(S - (m + ln z)), in fp16 and bf16 alone: fp32 would keep the error of that one rounded
+/// number.
+struct LogSumExp : Kernel {
+  using Kernel::Kernel;
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    if (call.parameters.query.dtype != spec::DType::fp32) return std::nullopt;
+    return "fp32 is not offered";
+  }
+  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+    spec::NumericsProfile declared = Kernel::numerics(problem);
+    declared.lse_form = true;
+    return declared;
+  }
+  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    if (!keeps(w, q, j)) return 0;
+    return std::exp(score(w, q, j) - (row.softmax_max + std::log(row.softmax_sum)));
+  }
+};
+
+/// The rope product first, the rest accumulated onto it.
+struct RopeFirst : Kernel {
+  using Kernel::Kernel;
+  float product(const Work& w, Query q, std::int64_t j) const override {
+    return dot(w.query.row(q.b, q.n, q.i), w.key.row(key_position(w, q, j)),
+               Kernel::rope_product(w, q, j, 0));
+  }
+  float rope_product(const Work&, Query, std::int64_t, float sum) const override { return sum; }
+};
+
+/// Drop bits are spread over bytes once, byte by byte.
+struct DropBytes : Kernel {
+  using Kernel::Kernel;
+  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    Work w = Kernel::load(p, inputs);
+    std::vector<std::uint8_t> spread;
+    for (std::uint8_t byte : w.drop_bytes)
+      for (int bit = 0; bit < 8; ++bit, byte = static_cast<std::uint8_t>(byte >> 1))
+        spread.push_back(byte & 1);
+    w.drop_bytes = std::move(spread);
+    return w;
+  }
+  bool bit_is_set(const Work& w, std::int64_t bit) const override {
+    return w.drop_bytes[static_cast<std::size_t>(bit)] == 1;
+  }
+};
+
+/// Finds an element of a compressed bias by its distance from the diagonal, as the device does.
+struct ToeplitzLookup : Kernel {
+  using Kernel::Kernel;
+  std::int64_t compressed_pse_element(const Work& w, Query q, std::int64_t j) const override {
+    constexpr std::int64_t rows = spec::compressed_pse_rows;
+    const std::int64_t columns = w.problem.seq_kv;
+    if (w.problem.input_layout == spec::Layout::tnd) {
+      const std::int64_t position = q.i - j - (columns - rows);
+      return position >= 0 ? position * columns : std::min(-position, columns - 1);
+    }
+    const std::int64_t first = w.problem.seq_q - rows;
+    if (q.i >= first) return (q.i - first) * columns + j;
+    const std::int64_t row = q.i % rows;
+    return row * columns + std::clamp<std::int64_t>(j - q.i + row + columns - rows, 0, columns - 1);
+  }
+};
+
+/// Looks every pair up in the compressed mask, in the slice of its sequence and head, as the device
+/// does tile by tile.
+struct TriangleLookup : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask == nullptr || !is_compressed(w.problem.atten_mask))
+      return Kernel::keeps(w, q, j);
+    const std::int64_t mode = sparse_mode(w, q.b);
+    const std::int64_t diagonal = q.i + (mode == 2 ? 0 : corner(w, q.b));
+    if (mode == 4)
+      return is_kept(w, q, diagonal + w.problem.next_tokens - j) &&
+             !is_kept(w, q, diagonal - w.problem.pre_tokens - 1 - j);
+    return is_kept(w, q, diagonal - j) || (mode == 6 && j < prefix(w, q.b));
+  }
+
+ private:
+  /// The pattern's element so far left of its diagonal; the edge ends it on either side.
+  bool is_kept(const Work& w, Query q, std::int64_t left) const {
+    constexpr std::int64_t last = spec::compressed_mask_edge - 1;
+    const std::int64_t row = std::clamp<std::int64_t>(left, 0, last);
+    return !excluded(w, {q.b, q.n, row}, std::clamp<std::int64_t>(-left, 0, last));
+  }
+};
+
+template <class Variant = Kernel>
+Specimen healthy(const std::string& name, std::string choice, const Plan& plan) {
+  return healthy_in<Op, Variant>(name, std::move(choice), plan);
+}
+
+}  // namespace
+
+std::vector<Specimen> healthy_kernels() {
+  using spec::Order;
+  using spec::Origin;
+  using spec::Rounding;
+  return {
+      healthy("ascend_like", "casts half away from zero, replaces masked scores by -FLT_MAX",
+              ascend_like),
+      healthy("flash_like", "exp2 of one fused multiply-add, casts to even", flash_like),
+      healthy<LogSumExp>("log_sum_exp", "one number, softmax_max + ln softmax_sum, for both", {}),
+      healthy("fixed_order", "promises bit-identical reruns", {.order = Order::fixed}),
+      healthy("shuffled_tiles", "another order of tiles in every run",
+              {.query_tile = 8, .key_tile = 8, .tile_order = TileOrder::shuffled}),
+      healthy("odd_tiles", "tiles of 7 queries and 33 keys, last tile first",
+              {.query_tile = 7,
+               .key_tile = 33,
+               .tile_order = TileOrder::descending,
+               .round_stage = Rounding::rna,
+               .round_out = Rounding::rna}),
+      healthy("single_rows", "tiles of one query and one key", {.query_tile = 1, .key_tile = 1}),
+      healthy("fp32_staging_even", "P and dS stay fp32, casts to even",
+              {.exponential = Exponential::fused_exp2, .staging = Staging::fp32}),
+      healthy("fp32_staging_away", "P and dS stay fp32, casts half away from zero",
+              {.staging = Staging::fp32, .round_stage = Rounding::rna, .round_out = Rounding::rna}),
+      healthy("polynomial_exp", "exp by a polynomial, declared to 2^-20",
+              {.exponential = Exponential::polynomial}),
+      healthy("own_statistics", "recomputes maximum, sum and row term and says so",
+              {.staging = Staging::fp32, .stats = Origin::own, .delta = Origin::own}),
+      healthy("own_row_term", "row term from its own probabilities, staged, and says so",
+              {.delta = Origin::own}),
+      healthy("truncating", "staging and output truncate and saturate, and it says so",
+              {.round_stage = Rounding::rtz, .round_out = Rounding::rtz}),
+      healthy("clamped_exp", "the argument of exp never falls below -88",
+              {.exponential = Exponential::clamped, .masked = MaskedScore::replaced}),
+      healthy<SequenceBySequence>("sequence_by_sequence",
+                                  "one run for every sequence of TND, on what is cut out of it",
+                                  ascend_like),
+      healthy<RopeFirst>("rope_first", "accumulates the rope part of a score first", flash_like),
+      healthy<DropBytes>("drop_bytes", "spreads the drop bits over bytes", ascend_like),
+      healthy<TriangleLookup>("triangle_lookup",
+                              "looks pairs up in the slices of a compressed mask", ascend_like),
+      healthy<ToeplitzLookup>("toeplitz_lookup", "finds a compressed bias by distance",
+                              ascend_like),
+  };
+}
+
+}  // namespace assay::mutants

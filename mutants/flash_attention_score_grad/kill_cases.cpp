@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/mutants/kill_table.hpp"
+#include "flash_attention_score_grad/families.hpp"
+#include "flash_attention_score_grad/geometries.hpp"
+
+namespace assay::mutants {
+namespace {
+
+using conformance::Track;
+using spec::DType;
+using spec::FlashSurface;
+using spec::MaskShape;
+using Case = conformance::Case<Op>;
+using Problem = Op::Problem;
+
+/// Every geometry in its types on a lattice, and on numbers of every kind by turns.
+void add_exact_and_bound(std::vector<Case>& cases) {
+  constexpr const char* profiles[] = {"normal",   "peaked",    "all_positive", "offset",
+                                      "outliers", "sparse_dy", "cancelling"};
+  std::size_t turn = 0;
+  for (const Geometry& geometry : geometries())
+    for (const DType dtype : geometry.dtypes) {
+      Case c = {.problem = geometry.problem,
+                .surface = geometry.surface,
+                .inputs = geometry.inputs,
+                .outputs = geometry.outputs,
+                .patterns = {.mask = geometry.mask},
+                .seed = turn + 1};
+      c.problem.dtype = dtype;
+      c.track = Track::a1;
+      cases.push_back(c);
+      c.track = Track::bound;
+      c.profile = profiles[turn++ % std::size(profiles)];
+      cases.push_back(std::move(c));
+    }
+}
+
+/// Staging rounds where dS has more bits than the type, for which it needs many channels.
+void add_rounded_staging(std::vector<Case>& cases) {
+  Problem wide = geometries().front().problem;
+  wide.batch = 1, wide.heads_q = 2, wide.heads_kv = 1;
+  wide.head_dim = wide.head_dim_v = 80;
+  Problem causal = wide;
+  causal.sparse_mode = 2;
+  causal.atten_mask = MaskShape::compressed;
+  for (const Problem& problem : {wide, causal})
+    for (const DType dtype : {DType::bf16, DType::fp16}) {
+      Case c = {.problem = problem, .track = Track::a2, .seed = cases.size()};
+      c.problem.dtype = dtype;
+      cases.push_back(std::move(c));
+    }
+}
+
+/// Sequences in which tiles lie between the few rows that are judged.
+void add_sampled(std::vector<Case>& cases) {
+  for (const DType dtype : {DType::bf16, DType::fp16, DType::fp32}) {
+    Case c = {.problem = {.dtype = dtype,
+                          .heads_q = 2,
+                          .heads_kv = 1,
+                          .seq_q = 190,
+                          .seq_kv = 180,
+                          .head_dim = 16,
+                          .head_dim_v = 16,
+                          .scale_value = 0.25},
+              .rows = 3,
+              .seed = cases.size()};
+    if (dtype == DType::fp16)
+      c.problem.sparse_mode = 3, c.problem.atten_mask = MaskShape::compressed;
+    cases.push_back(std::move(c));
+  }
+}
+
+/// A plain call of every entry point on which rows are broken.
+std::vector<Case> bases() {
+  Problem padded = geometries().front().problem;
+  padded.atten_mask = MaskShape::b_one_ss;
+  Problem packed = padded;
+  packed.input_layout = spec::Layout::tnd;
+  packed.atten_mask = MaskShape::ss;
+  Problem rope = packed;
+  rope.head_dim_rope = 8;
+  std::vector<Case> cases;
+  for (const auto& [surface, problem] :
+       {std::pair{FlashSurface::g1, padded}, std::pair{FlashSurface::g2, padded},
+        std::pair{FlashSurface::u1, packed}, std::pair{FlashSurface::u2, packed},
+        std::pair{FlashSurface::u3, rope}, std::pair{FlashSurface::u4, packed}})
+    cases.push_back({.problem = problem, .surface = surface, .track = Track::phase1});
+  return cases;
+}
+
+/// The ways to break `row` that touch the call of `base` at all.
+void add_violations(std::vector<Case>& cases, const Case& base, const spec::Constraint<Op>& row) {
+  for (const auto& violation : row.violations) {
+    spec::Call<Op> call =
+        call_of(base.problem, base.surface, base.product, base.inputs, base.outputs);
+    violation.apply(call);
+    if (row.holds(call)) continue;
+    cases.push_back(base);
+    cases.back().violate = std::string(row.id) + ":" + std::string(violation.name);
+  }
+}
+
+/// Calls that are legal, and one for every way to break a row that the argument specimens know.
+std::vector<Case> argument_cases() {
+  std::vector<Case> cases;
+  for (const Geometry& geometry : geometries())
+    cases.push_back({.problem = geometry.problem,
+                     .surface = geometry.surface,
+                     .inputs = geometry.inputs,
+                     .outputs = geometry.outputs,
+                     .track = Track::phase1});
+  const std::vector<std::string> known = checked_rows();
+  for (const Case& base : bases())
+    for (const auto& row : Op::constraints())
+      if (std::ranges::find(known, row.id) != known.end()) add_violations(cases, base, row);
+  return cases;
+}
+
+/// Forward and backward together, on geometries that have what a forward can get wrong.
+void add_cascades(std::vector<Case>& cases) {
+  for (const Geometry& geometry : geometries()) {
+    const Problem& p = geometry.problem;
+    if (p.atten_mask == MaskShape::absent && p.pse_shift == spec::PseShape::absent &&
+        !p.has_dropout())
+      continue;
+    Case c = {.problem = p,
+              .surface = geometry.surface,
+              .inputs = geometry.inputs,
+              .outputs = geometry.outputs,
+              .track = Track::relation,
+              .patterns = {.mask = geometry.mask},
+              .relation = "cascade",
+              .seed = cases.size()};
+    c.problem.dtype = geometry.dtypes.front();
+    cases.push_back(std::move(c));
+  }
+}
+
+}  // namespace
+
+template <>
+std::vector<Case> kill_cases() {
+  std::vector<Case> cases;
+  add_exact_and_bound(cases);
+  add_rounded_staging(cases);
+  add_sampled(cases);
+  add_cascades(cases);
+  std::ranges::move(argument_cases(), std::back_inserter(cases));
+  return cases;
+}
+
+}  // namespace assay::mutants

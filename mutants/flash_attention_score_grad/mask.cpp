@@ -1,0 +1,205 @@
+#include <algorithm>
+
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+namespace {
+
+struct CausalEdgeRight : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask != nullptr && sparse_mode(w, q.b) == 2) return j <= q.i + 1;
+    return Kernel::keeps(w, q, j);
+  }
+};
+
+struct CausalEdgeLeft : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask != nullptr && sparse_mode(w, q.b) == 3) return j < q.i + corner(w, q.b);
+    return Kernel::keeps(w, q, j);
+  }
+};
+
+struct Mode3LeftUp : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask != nullptr && sparse_mode(w, q.b) == 3) return j <= q.i;
+    return Kernel::keeps(w, q, j);
+  }
+};
+
+/// The band of mode 4 with its edges moved by so many keys.
+template <std::int64_t left, std::int64_t right>
+struct BandEdgeMoved : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask == nullptr || w.problem.sparse_mode != 4) return Kernel::keeps(w, q, j);
+    const std::int64_t diagonal = q.i + corner(w, q.b);
+    return diagonal - w.problem.pre_tokens + left <= j &&
+           j <= diagonal + w.problem.next_tokens + right;
+  }
+};
+
+struct BandLeftUp : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask == nullptr || w.problem.sparse_mode != 4) return Kernel::keeps(w, q, j);
+    return q.i - w.problem.pre_tokens <= j && j <= q.i + w.problem.next_tokens;
+  }
+};
+
+/// Whether the elements of a user's mask decide.
+bool reads_mask(const Work& w) { return w.atten_mask != nullptr && w.problem.sparse_mode <= 1; }
+
+struct UserMaskRowBelow : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (reads_mask(w)) q.i = std::min(q.i + 1, w.problem.length_q(q.b) - 1);
+    return Kernel::keeps(w, q, j);
+  }
+};
+
+struct UserMaskFirstHead : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (reads_mask(w)) q.n = 0;
+    return Kernel::keeps(w, q, j);
+  }
+};
+
+struct UserMaskFirstBatch : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (reads_mask(w)) q.b = 0;
+    return Kernel::keeps(w, q, j);
+  }
+};
+
+/// Whether a written mask of packed sequences has a slice for each.
+bool has_packed_slices(const Work& w) {
+  return reads_mask(w) && w.problem.input_layout == spec::Layout::tnd &&
+         w.atten_mask->shape.size() == 4;
+}
+
+struct PackedMaskFirstSequence : Kernel {
+  using Kernel::Kernel;
+  bool excluded(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::excluded(w, {has_packed_slices(w) ? 0 : q.b, q.n, q.i}, j);
+  }
+};
+
+struct PackedMaskFirstHead : Kernel {
+  using Kernel::Kernel;
+  bool excluded(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::excluded(w, {q.b, has_packed_slices(w) ? 0 : q.n, q.i}, j);
+  }
+};
+
+/// Whether a compressed mask has slices.
+bool has_compressed_slices(const Work& w) {
+  return w.atten_mask != nullptr && is_compressed(w.problem.atten_mask) &&
+         w.problem.atten_mask > spec::MaskShape::compressed_one_one_ss;
+}
+
+struct CompressedSlicesAsWritten : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    return has_compressed_slices(w) ? !excluded(w, q, j) : Kernel::keeps(w, q, j);
+  }
+};
+
+/// Takes the extents of the first two axes for those of the pattern, and finds it too small.
+struct CompressedSlicesIgnored : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    return has_compressed_slices(w) || Kernel::keeps(w, q, j);
+  }
+};
+
+/// Slices of a compressed mask lie as far apart as those of a written one would.
+struct CompressedSlicesApart : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    const Op::Problem& p = w.problem;
+    if (!has_compressed_slices(w) || p.sparse_mode != 2) return Kernel::keeps(w, q, j);
+    const std::int64_t heads = w.atten_mask->shape[1];
+    const std::int64_t slice = q.b * heads + (heads > 1 ? q.n : 0);
+    const std::int64_t element = slice * p.seq_q * p.seq_kv + q.i * spec::compressed_mask_edge + j;
+    return w.atten_mask->load(w.atten_mask->offset + element) == 0;
+  }
+};
+
+struct MaskIgnored : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work&, Query, std::int64_t) const override { return true; }
+};
+
+struct DeadRowsAttend : Kernel {
+  using Kernel::Kernel;
+  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    if (is_dead(w, q)) return 1.0f / static_cast<float>(w.problem.length_kv(q.b));
+    return Kernel::probability(w, q, j, row);
+  }
+};
+
+struct DeadRowsGarbage : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    for (std::int64_t b = 0; b < w.problem.batch; ++b)
+      for (std::int64_t n = 0; n < w.problem.heads_q; ++n)
+        for (std::int64_t i = 0; i < w.problem.length_q(b); ++i)
+          if (is_dead(w, {b, n, i})) std::ranges::fill(w.dq.row(b, n, i), 1e-3f);
+  }
+};
+
+/// The test for "this tile lies above the diagonal" forgets the corner that touches it.
+struct DiagonalTileSkipped : Kernel {
+  using Kernel::Kernel;
+  bool visits(const Work& w, std::int64_t b, const Tile& tile) const override {
+    const std::int64_t mode = sparse_mode(w, b);
+    if (w.atten_mask == nullptr || mode < 2 || mode > 3) return true;
+    const std::int64_t shift = mode == 3 ? corner(w, b) : 0;
+    return tile.first_key < tile.first_query + shift + 1;
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> mask_mutants() {
+  return {
+      planted<CausalEdgeRight>("causal_edge_right", "mode 2 keeps one key too many", ascend_like),
+      planted<CausalEdgeLeft>("causal_edge_left", "mode 3 leaves the diagonal out"),
+      planted<Mode3LeftUp>("mode3_left_up", "mode 3 is anchored at the left upper corner",
+                           ascend_like),
+      planted<BandEdgeMoved<1, 0>>("band_left_edge_late",
+                                   "mode 4 leaves the first key of the band out", ascend_like),
+      planted<BandEdgeMoved<-1, 0>>("band_left_edge_early", "mode 4 keeps one key before the band"),
+      planted<BandEdgeMoved<0, 1>>("band_right_edge_late", "mode 4 keeps one key after the band",
+                                   ascend_like),
+      planted<BandLeftUp>("band_left_up", "mode 4 is anchored at the left upper corner"),
+      planted<UserMaskRowBelow>("user_mask_row_below", "reads the user's mask one row below"),
+      planted<UserMaskFirstHead>("user_mask_first_head", "reads the mask of head 0 for every head"),
+      planted<UserMaskFirstBatch>("user_mask_first_batch",
+                                  "reads the mask of batch 0 for every batch"),
+      planted<PackedMaskFirstSequence>("packed_mask_first_sequence",
+                                       "reads the mask of the first of packed sequences for all"),
+      planted<PackedMaskFirstHead>("packed_mask_first_head",
+                                   "reads the mask of head 0 for every head of packed sequences"),
+      planted<CompressedSlicesAsWritten>("compressed_slices_as_written",
+                                         "takes a compressed mask with slices for a written one",
+                                         ascend_like),
+      planted<CompressedSlicesIgnored>("compressed_slices_ignored",
+                                       "a compressed mask with slices excludes nothing"),
+      planted<CompressedSlicesApart>("compressed_slices_apart",
+                                     "slices of a compressed mask are Sq * Skv elements apart"),
+      planted<MaskIgnored>("mask_ignored", "attends to every key", ascend_like),
+      planted<DeadRowsAttend>("dead_rows_attend", "rows without kept key attend to all keys alike"),
+      planted<DeadRowsGarbage>("dead_rows_garbage", "dq of rows without kept key is 1e-3"),
+      planted<DiagonalTileSkipped>(
+          "diagonal_tile_skipped",
+          "skips the tiles that the diagonal crosses right of their corner"),
+  };
+}
+
+}  // namespace assay::mutants

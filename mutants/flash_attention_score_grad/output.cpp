@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "assay/spec/status.hpp"
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+namespace {
+
+struct AllZeros : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    for (const Gradient which : all_gradients) std::ranges::fill(w.gradient(which).values, 0.0f);
+  }
+};
+
+struct AllNan : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    for (const Gradient which : all_gradients)
+      std::ranges::fill(w.gradient(which).values, std::numeric_limits<float>::quiet_NaN());
+  }
+};
+
+struct DqNegated : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    for (float& value : w.dq.values) value = -value;
+  }
+};
+
+struct OneDvElementHalfMore : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    if (!w.dv.values.empty()) *std::ranges::max_element(w.dv.values) *= 1.5f;
+  }
+};
+
+struct TwoDkRowsSwapped : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    if (w.problem.length_kv(0) > 1) std::ranges::swap_ranges(w.dk.row(0, 0, 0), w.dk.row(0, 0, 1));
+  }
+};
+
+struct OneDqRowZero : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    const std::int64_t last = w.problem.batch - 1, length = w.problem.length_q(last);
+    if (length > 0) std::ranges::fill(w.dq.row(last, 0, length / 2), 0.0f);
+  }
+};
+
+struct DkDvExchanged : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    if (w.dk.extents == w.dv.extents) std::swap(w.dk, w.dv);
+  }
+};
+
+struct Crashes : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {
+    throw std::runtime_error("aicore error: timeout or trap error");
+  }
+};
+
+struct RefusesOddLengths : Kernel {
+  using Kernel::Kernel;
+  void check(const spec::Call<Op>& call) const override {
+    const spec::Shape& shape = call.parameters.softmax_max.shape;
+    if (shape.size() == 4 && shape[2] % 2 != 0)
+      throw spec::Rejected(spec::Status::param_invalid,
+                           "seq_q is " + std::to_string(shape[2]) + ", it must be even");
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> output_mutants() {
+  return {
+      planted<AllZeros>("all_zeros", "every gradient is 0"),
+      planted<AllNan>("all_nan", "every gradient is NaN"),
+      planted<DqNegated>("dq_negated", "dq has the wrong sign", ascend_like),
+      planted<OneDvElementHalfMore>("one_dv_element_half_more",
+                                    "the largest element of dv is 50 % too large"),
+      planted<TwoDkRowsSwapped>("two_dk_rows_swapped", "dk of keys 0 and 1 are exchanged",
+                                ascend_like),
+      planted<OneDqRowZero>("one_dq_row_zero", "one row of dq is 0"),
+      planted<DkDvExchanged>("dk_dv_exchanged", "dk and dv are exchanged"),
+      planted<Crashes>("crashes", "the run ends in an exception"),
+      planted<RefusesOddLengths>("refuses_odd_lengths",
+                                 "legal calls with an odd seq_q are refused"),
+  };
+}
+
+}  // namespace assay::mutants

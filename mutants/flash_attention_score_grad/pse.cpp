@@ -1,0 +1,189 @@
+#include <cmath>
+
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+namespace {
+
+bool has_slopes(const Work& w) { return !w.pse.empty() && w.problem.pse_type >= 2; }
+
+struct SlopeSign : Kernel {
+  using Kernel::Kernel;
+  float bias(const Work& w, Query q, std::int64_t j) const override {
+    return has_slopes(w) ? -Kernel::bias(w, q, j) : Kernel::bias(w, q, j);
+  }
+};
+
+struct SlopeOfFirstHead : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::pse_element(w, {q.b, has_slopes(w) ? 0 : q.n, q.i}, j);
+  }
+};
+
+struct SquareRootMissing : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_type(const Work& w) const override {
+    return w.problem.pse_type == 3 ? 2 : w.problem.pse_type;
+  }
+};
+
+struct StartIgnored : Kernel {
+  using Kernel::Kernel;
+  std::int64_t start_shift(const Work&, std::int64_t) const override { return 0; }
+};
+
+struct OnlyQueryStart : Kernel {
+  using Kernel::Kernel;
+  std::int64_t start_shift(const Work& w, std::int64_t b) const override {
+    const std::int64_t shift = Kernel::start_shift(w, b);
+    return shift == 0 ? 0 : shift - w.problem.kv_start_idx[0];
+  }
+};
+
+/// Counts a start index that is alone.
+struct LoneStartCounts : Kernel {
+  using Kernel::Kernel;
+  std::int64_t start_shift(const Work& w, std::int64_t b) const override {
+    const Op::Problem& p = w.problem;
+    if (p.q_start_idx.empty() == p.kv_start_idx.empty()) return Kernel::start_shift(w, b);
+    return p.q_start_idx.empty() ? p.kv_start_idx[0] : -p.q_start_idx[0];
+  }
+};
+
+struct StartInEverySequence : Kernel {
+  using Kernel::Kernel;
+  std::int64_t start_shift(const Work& w, std::int64_t) const override {
+    return Kernel::start_shift(w, 0);
+  }
+};
+
+/// Takes pse_type `given` for `taken`.
+template <std::int64_t given, std::int64_t taken>
+struct PseTypeTaken : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_type(const Work& w) const override {
+    return w.problem.pse_type == given ? taken : w.problem.pse_type;
+  }
+};
+
+/// Whether the bias lies sequence by sequence without gaps.
+bool is_in_one_axis(const Work& w) {
+  return w.problem.pse_shift == spec::PseShape::packed_bn1s ||
+         w.problem.pse_shift == spec::PseShape::packed_bnss;
+}
+
+struct PseIgnored : Kernel {
+  using Kernel::Kernel;
+  float bias(const Work&, Query, std::int64_t) const override { return 0; }
+};
+
+struct PseOfFirstHead : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::pse_element(w, {q.b, has_slopes(w) ? q.n : 0, q.i}, j);
+  }
+};
+
+struct PseOfFirstBatch : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::pse_element(w, {is_in_one_axis(w) ? q.b : 0, q.n, q.i}, j);
+  }
+};
+
+/// A full bias of packed sequences is read as the host code's form of one axis.
+struct FullPseAsPacked : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    const Op::Problem& p = w.problem;
+    if (p.input_layout != spec::Layout::tnd || p.pse_shift != spec::PseShape::bnss)
+      return Kernel::pse_element(w, q, j);
+    return w.first_score[static_cast<std::size_t>(q.b)] +
+           (q.n * p.length_q(q.b) + q.i) * p.length_kv(q.b) + j;
+  }
+};
+
+/// Rows of a bias that all sequences share are as far apart as the sequence has keys.
+struct SharedPseRowsOfOwnLength : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    const Op::Problem& p = w.problem;
+    if (p.pse_shift != spec::PseShape::one_nss) return Kernel::pse_element(w, q, j);
+    return q.n * p.seq_q * p.seq_kv + q.i * p.length_kv(q.b) + j;
+  }
+};
+
+/// The keys of a bias of one row are counted from the first token of all sequences.
+struct SingleRowByToken : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    const Op::Problem& p = w.problem;
+    if (p.input_layout != spec::Layout::tnd || p.pse_shift != spec::PseShape::bn1s)
+      return Kernel::pse_element(w, q, j);
+    return (q.n * p.seq_kv + w.key.extents.start(q.b) + j) %
+           static_cast<std::int64_t>(w.pse.size());
+  }
+};
+
+/// The only row of every head is looked for where row 0 of a full bias would be.
+struct SingleRowAtFullDistance : Kernel {
+  using Kernel::Kernel;
+  std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
+    const Op::Problem& p = w.problem;
+    if (p.pse_shift != spec::PseShape::bn1s) return Kernel::pse_element(w, q, j);
+    const std::int64_t element = (q.b * p.heads_q + q.n) * p.seq_q * p.seq_kv + j;
+    return element % static_cast<std::int64_t>(w.pse.size());
+  }
+};
+
+struct CompressedPseRowOff : Kernel {
+  using Kernel::Kernel;
+  std::int64_t compressed_pse_element(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::compressed_pse_element(w, {q.b, q.n, q.i - 1}, j);
+  }
+};
+
+/// Takes the rows of the compressed bias for the first queries instead of the last.
+struct CompressedPseFromFirst : Kernel {
+  using Kernel::Kernel;
+  std::int64_t compressed_pse_element(const Work& w, Query q, std::int64_t j) const override {
+    return q.i % spec::compressed_pse_rows * w.problem.seq_kv + j;
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> pse_mutants() {
+  return {
+      planted<SlopeSign>("slope_sign", "the generated bias is added", ascend_like),
+      planted<SlopeOfFirstHead>("slope_of_first_head", "every head has the slope of head 0"),
+      planted<SquareRootMissing>("square_root_missing", "pse_type 3 takes the distance itself"),
+      planted<StartIgnored>("start_ignored", "distances leave the start indices out", ascend_like),
+      planted<OnlyQueryStart>("only_query_start", "distances leave kv_start_idx out"),
+      planted<LoneStartCounts>("lone_start_counts", "a start index counts without the other"),
+      planted<StartInEverySequence>("start_in_every_sequence",
+                                    "start indices of mode 8 count in every sequence", ascend_like),
+      planted<PseTypeTaken<0, 1>>("pse_type_0_as_1", "pse_type 0 adds before it scales"),
+      planted<PseTypeTaken<1, 0>>("pse_type_1_as_0", "pse_type 1 scales before it adds",
+                                  ascend_like),
+      planted<PseIgnored>("pse_ignored", "nothing is added to the scores"),
+      planted<PseOfFirstHead>("pse_of_first_head", "every head has the bias of head 0"),
+      planted<PseOfFirstBatch>("pse_of_first_batch", "every batch has the bias of batch 0",
+                               ascend_like),
+      planted<FullPseAsPacked>("full_pse_as_packed",
+                               "a BNSS bias of TND is read sequence by sequence without gaps"),
+      planted<SharedPseRowsOfOwnLength>("shared_pse_rows_of_own_length",
+                                        "rows of a 1NSS bias of TND are Skv(b) apart", ascend_like),
+      planted<SingleRowByToken>("single_row_by_token",
+                                "keys of a BN1S bias of TND are counted from the first token"),
+      planted<SingleRowAtFullDistance>("single_row_at_full_distance",
+                                       "heads of a BN1S bias are taken seq_q rows apart"),
+      planted<CompressedPseRowOff>("compressed_pse_row_off",
+                                   "the compressed bias is read one row above", ascend_like),
+      planted<CompressedPseFromFirst>("compressed_pse_from_first",
+                                      "the compressed bias is taken for the first queries"),
+  };
+}
+
+}  // namespace assay::mutants

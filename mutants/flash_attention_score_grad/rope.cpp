@@ -1,0 +1,58 @@
+#include <algorithm>
+
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+namespace {
+
+struct RopeMissingInScore : Kernel {
+  using Kernel::Kernel;
+  float rope_product(const Work&, Query, std::int64_t, float sum) const override { return sum; }
+};
+
+struct RopeNotScaled : Kernel {
+  using Kernel::Kernel;
+  float gradient_scale(const Work& w, Gradient which) const override {
+    const bool is_rope = which == Gradient::dq_rope || which == Gradient::dk_rope;
+    return is_rope ? 1.0f : Kernel::gradient_scale(w, which);
+  }
+};
+
+/// The first channels of another tensor where the rope part belongs.
+template <Gradient wrong, Gradient source>
+struct RopeCollectsMain : Kernel {
+  using Kernel::Kernel;
+  std::span<const float> collected(const Work& w, Gradient which, Query q,
+                                   std::int64_t j) const override {
+    if (which != wrong) return Kernel::collected(w, which, q, j);
+    return Kernel::collected(w, source, q, j)
+        .first(static_cast<std::size_t>(w.problem.head_dim_rope));
+  }
+};
+
+struct DkRopeOfLastHead : Kernel {
+  using Kernel::Kernel;
+  void begin_head(Work& w, std::int64_t b, std::int64_t n) const override {
+    for (std::int64_t j = 0; j < w.problem.length_kv(b); ++j)
+      std::ranges::fill(w.dk_rope.row(b, kv_head(w, n), j), 0.0f);
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> rope_mutants() {
+  return {
+      planted<RopeMissingInScore>("rope_missing_in_score", "scores leave the rope part out",
+                                  ascend_like),
+      planted<RopeNotScaled>("rope_not_scaled",
+                             "dq_rope and dk_rope are not multiplied by scale_value"),
+      planted<RopeCollectsMain<Gradient::dk_rope, Gradient::dk>>(
+          "dk_rope_from_query", "dk_rope collects query instead of query_rope", ascend_like),
+      planted<RopeCollectsMain<Gradient::dq_rope, Gradient::dq>>(
+          "dq_rope_from_key", "dq_rope collects key instead of key_rope"),
+      planted<DkRopeOfLastHead>("dk_rope_of_last_head",
+                                "dk_rope holds the last query head of a group"),
+  };
+}
+
+}  // namespace assay::mutants

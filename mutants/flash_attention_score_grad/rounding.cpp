@@ -1,0 +1,92 @@
+#include "rounding.hpp"
+
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+namespace {
+
+struct LowAccumulatorDq : Kernel {
+  using Kernel::Kernel;
+  void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
+                  std::span<const float> row) const override {
+    Kernel::add_scaled(w, which, sum, factor, row);
+    if (!is_of_queries(which)) return;
+    for (float& value : sum) value = rounded(value, w.problem.dtype, spec::Rounding::rne);
+  }
+};
+
+struct LowAccumulatorDkDv : Kernel {
+  using Kernel::Kernel;
+  void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
+                  std::span<const float> row) const override {
+    Kernel::add_scaled(w, which, sum, factor, row);
+    if (is_of_queries(which)) return;
+    for (float& value : sum) value = rounded(value, w.problem.dtype, spec::Rounding::rne);
+  }
+};
+
+struct ScoresRounded : Kernel {
+  using Kernel::Kernel;
+  float product(const Work& w, Query q, std::int64_t j) const override {
+    return rounded(Kernel::product(w, q, j), w.problem.dtype, spec::Rounding::rne);
+  }
+};
+
+struct DprobabilityRounded : Kernel {
+  using Kernel::Kernel;
+  float dprobability(const Work& w, Query q, std::int64_t j) const override {
+    return rounded(Kernel::dprobability(w, q, j), w.problem.dtype, spec::Rounding::rne);
+  }
+};
+
+struct Tf32Operands : Kernel {
+  using Kernel::Kernel;
+  Dense read(const spec::Tensor& tensor, spec::Layout layout,
+             const spec::Extents& extents) const override {
+    Dense dense = Kernel::read(tensor, layout, extents);
+    for (float& value : dense.values) value = shortened(value, 11);
+    return dense;
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> rounding_mutants() {
+  using spec::Rounding;
+  constexpr Plan even = {};
+  constexpr Plan away_out = {.round_out = Rounding::rna},
+                 away_stage = {.round_stage = Rounding::rna};
+  constexpr Plan even_out = {.masked = MaskedScore::replaced, .round_stage = Rounding::rna};
+  constexpr Plan truncated_out = {
+      .masked = MaskedScore::replaced, .round_stage = Rounding::rna, .round_out = Rounding::rtz};
+  return {
+      planted<LowAccumulatorDq>("low_accumulator_dq", "dq is accumulated in the io type",
+                                ascend_like),
+      planted<LowAccumulatorDkDv>("low_accumulator_dk_dv",
+                                  "dk and dv are accumulated in the io type"),
+      misdeclared("truncating_cast", "the last cast truncates", truncated_out, ascend_like),
+      misdeclared("truncating_staging", "P and dS are truncated", {.round_stage = Rounding::rtz},
+                  even),
+      misdeclared("ties_away_in_cast", "the last cast rounds ties away from zero, declared to even",
+                  away_out, even),
+      misdeclared("ties_even_in_cast", "the last cast rounds ties to even, declared away from zero",
+                  even_out, ascend_like),
+      misdeclared("ties_away_in_staging", "staging rounds ties away from zero, declared to even",
+                  away_stage, even),
+      misdeclared("bf16_staging", "P and dS are staged in bf16 whatever the io type",
+                  {.staging = Staging::bf16}, even),
+      misdeclared("staging_undeclared", "P and dS are staged in the io type, declared as fp32",
+                  even, {.staging = Staging::fp32}),
+      misdeclared("quadratic_exp", "exp is accurate to 2^-8",
+                  {.exponential = Exponential::quadratic}, even),
+      planted<ScoresRounded>("scores_rounded", "query key^T is rounded to the io type"),
+      planted<DprobabilityRounded>("dprobability_rounded", "dy value^T is rounded to the io type",
+                                   {.staging = Staging::fp32}),
+      planted<Tf32Operands>("tf32_operands", "operands enter the products with 11 bits"),
+      misdeclared("order_not_fixed", "the order of tiles changes from run to run, declared fixed",
+                  {.query_tile = 4, .key_tile = 4, .tile_order = TileOrder::shuffled},
+                  {.order = spec::Order::fixed}),
+  };
+}
+
+}  // namespace assay::mutants

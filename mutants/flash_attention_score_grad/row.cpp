@@ -1,0 +1,103 @@
+#include <algorithm>
+
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+namespace {
+
+struct RowTermMissing : Kernel {
+  using Kernel::Kernel;
+  float row_term(const Work&, Query, const RowState&) const override { return 0; }
+};
+
+struct RowTermStaged : Kernel {
+  using Kernel::Kernel;
+  float row_term(const Work& w, Query q, const RowState& row) const override {
+    return stage(w, Kernel::row_term(w, q, row));
+  }
+};
+
+struct RowTermOfRowAbove : Kernel {
+  using Kernel::Kernel;
+  float row_term(const Work& w, Query q, const RowState& row) const override {
+    return Kernel::row_term(w, {q.b, q.n, std::max<std::int64_t>(q.i - 1, 0)}, row);
+  }
+};
+
+struct SumIgnored : Kernel {
+  using Kernel::Kernel;
+  RowState row_state(const Work& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    if (!is_dead(w, q)) row.softmax_sum = 1;
+    return row;
+  }
+};
+
+struct SumOfRowBelow : Kernel {
+  using Kernel::Kernel;
+  RowState row_state(const Work& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    row.softmax_sum =
+        w.softmax_sum.row(q.b, q.n, std::min(q.i + 1, w.problem.length_q(q.b) - 1))[0];
+    return row;
+  }
+};
+
+struct MaximumOfRowZero : Kernel {
+  using Kernel::Kernel;
+  RowState row_state(const Work& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    row.softmax_max = w.softmax_max.row(q.b, q.n, 0)[0];
+    return row;
+  }
+};
+
+struct StatisticsOfHeadZero : Kernel {
+  using Kernel::Kernel;
+  RowState row_state(const Work& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    row.softmax_max = w.softmax_max.row(q.b, 0, q.i)[0];
+    row.softmax_sum = w.softmax_sum.row(q.b, 0, q.i)[0];
+    return row;
+  }
+};
+
+/// The recomputed sum of a row misses the last key.
+struct OwnSumMissesLastKey : Kernel {
+  using Kernel::Kernel;
+  RowState row_state(const Work& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    const std::int64_t last = w.problem.length_kv(q.b) - 1;
+    if (last >= 0) row.softmax_sum *= 1.0f - probability(w, q, last, row);
+    return row;
+  }
+  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    return row.softmax_sum == 0 ? 0 : Kernel::probability(w, q, j, row);
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> row_mutants() {
+  constexpr Plan fp32_staging = {.staging = Staging::fp32};
+  constexpr Plan own_term = {.staging = Staging::fp32, .delta = spec::Origin::own};
+  constexpr Plan own_statistics = {
+      .staging = Staging::fp32, .stats = spec::Origin::own, .delta = spec::Origin::own};
+  return {
+      planted<RowTermMissing>("row_term_missing", "dS = P dP", ascend_like),
+      planted<RowTermStaged>("row_term_staged", "the row term is rounded to the io type"),
+      planted<RowTermOfRowAbove>("row_term_of_row_above",
+                                 "takes the row term of the previous query"),
+      misdeclared("row_term_own", "row term from its own unrounded output, declared as given",
+                  own_term, fp32_staging),
+      planted<SumIgnored>("softmax_sum_ignored", "P is not divided by softmax_sum", ascend_like),
+      planted<SumOfRowBelow>("softmax_sum_of_row_below", "reads softmax_sum one row below"),
+      planted<MaximumOfRowZero>("softmax_max_of_row_zero", "reads softmax_max of query 0"),
+      planted<StatisticsOfHeadZero>("statistics_of_head_zero", "reads the statistics of head 0"),
+      planted<OwnSumMissesLastKey>("own_sum_misses_last_key",
+                                   "the recomputed softmax_sum misses the last key",
+                                   own_statistics),
+  };
+}
+
+}  // namespace assay::mutants

@@ -1,0 +1,147 @@
+#include <algorithm>
+
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+namespace {
+
+bool is_packed(const Op::Problem& p) { return p.input_layout == spec::Layout::tnd; }
+
+struct CornerOfLongest : Kernel {
+  using Kernel::Kernel;
+  std::int64_t corner(const Work& w, std::int64_t) const override {
+    return w.problem.seq_kv - w.problem.seq_q;
+  }
+};
+
+/// Counts every sequence as at least one token when it looks for the first token of the next.
+struct EmptyCountsAsOne : Kernel {
+  using Kernel::Kernel;
+  Dense read(const spec::Tensor& tensor, spec::Layout layout,
+             const spec::Extents& e) const override {
+    if (layout != spec::Layout::tnd) return Kernel::read(tensor, layout, e);
+    Dense dense = filled(e, 0);
+    std::size_t next = 0;
+    visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
+      std::int64_t token = e.start(b) + s;
+      for (std::int64_t earlier = 0; earlier < b; ++earlier) token += e.length(earlier) == 0;
+      const std::int64_t row = std::min(token, e.tokens() - 1) * tensor.strides[0];
+      for (std::int64_t d = 0; d < e.dim; ++d)
+        dense.values[next++] = static_cast<float>(
+            tensor.load(tensor.offset + row + n * tensor.strides[1] + d * tensor.strides[2]));
+    });
+    return dense;
+  }
+};
+
+/// Takes the statistics of TND to lie in `order`, whatever the call says.
+template <spec::StatisticsOrder order>
+struct StatisticsAlwaysIn : Kernel {
+  using Kernel::Kernel;
+  std::int64_t statistics_element(const Op::Problem& p, const spec::Extents& e,
+                                  const spec::RowPosition& at) const override {
+    Op::Problem other = p;
+    other.softmax_in_layout = order;
+    return Kernel::statistics_element(other, e, at);
+  }
+};
+
+struct LastSequenceSkipped : Kernel {
+  using Kernel::Kernel;
+  bool visits(const Work& w, std::int64_t b, const Tile&) const override {
+    const Op::Problem& p = w.problem;
+    std::int64_t last = p.batch - 1;
+    while (last > 0 && p.length_q(last) * p.length_kv(last) == 0) --last;
+    return !is_packed(p) || b != last;
+  }
+};
+
+struct StopsAtEmptySequence : Kernel {
+  using Kernel::Kernel;
+  std::int64_t batches(const Work& w) const override {
+    std::int64_t b = 0;
+    while (b < w.problem.batch && w.problem.length_q(b) * w.problem.length_kv(b) > 0) ++b;
+    return b;
+  }
+};
+
+/// Divides what it summed by the sum at the end, of queries without keys too.
+struct DividesByNoSum : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    visit_rows(w.dq.extents, [&](std::int64_t b, std::int64_t n, std::int64_t i) {
+      if (w.problem.length_kv(b) > 0) return;
+      for (float& x : w.dq.row(b, n, i)) x /= w.softmax_sum.row(b, n, i)[0];
+    });
+  }
+};
+
+/// Every sequence gets as many keys as the longest has, as far as there are tokens.
+struct KeysOfNextSequence : Kernel {
+  using Kernel::Kernel;
+  std::int64_t keys(const Work& w, std::int64_t b) const override {
+    const spec::Extents& e = w.key.extents;
+    return std::min(w.problem.seq_kv, e.tokens() - e.start(b));
+  }
+  spec::RowPosition key_position(const Work& w, Query q, std::int64_t j) const override {
+    spec::RowPosition at = Kernel::key_position(w, q, j);
+    while (at.s >= w.key.extents.length(at.b)) at.s -= w.key.extents.length(at.b++);
+    return at;
+  }
+  float bias(const Work& w, Query q, std::int64_t j) const override {
+    return j < w.problem.length_kv(q.b) ? Kernel::bias(w, q, j) : 0;
+  }
+  float drop_factor(const Work& w, Query q, std::int64_t j) const override {
+    return j < w.problem.length_kv(q.b) ? Kernel::drop_factor(w, q, j) : 1;
+  }
+};
+
+struct EmptySideUnwritten : Kernel {
+  using Kernel::Kernel;
+  bool writes_row(const Work& w, Gradient, std::int64_t b, std::int64_t) const override {
+    return w.problem.length_q(b) * w.problem.length_kv(b) > 0;
+  }
+};
+
+/// Rows of the user's mask of TND at the distance of the sequence's own keys.
+struct MaskRowsOfSequence : Kernel {
+  using Kernel::Kernel;
+  bool excluded(const Work& w, Query q, std::int64_t j) const override {
+    if (!is_packed(w.problem)) return Kernel::excluded(w, q, j);
+    const std::int64_t element = q.i * w.problem.length_kv(q.b) + j;
+    return Kernel::excluded(w, {q.b, q.n, element / w.problem.seq_kv}, element % w.problem.seq_kv);
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> sequence_mutants() {
+  using enum spec::StatisticsOrder;
+  return {
+      planted<CornerOfLongest>("corner_of_longest",
+                               "the right lower corner is that of the longest sequences"),
+      planted<EmptyCountsAsOne>("empty_counts_as_one",
+                                "behind an empty sequence tokens are read one too far",
+                                ascend_like),
+      planted<StatisticsAlwaysIn<same_as_input>>(
+          "packed_statistics_as_input", "packed statistics are read in the order of their shape",
+          ascend_like),
+      planted<StatisticsAlwaysIn<packed>>("same_as_input_ignored",
+                                          "statistics are always read as packed"),
+      planted<LastSequenceSkipped>("last_sequence_skipped",
+                                   "the last sequence of TND contributes nothing"),
+      planted<DividesByNoSum>("divides_by_no_sum",
+                              "rows of queries without keys are divided by their softmax_sum"),
+      planted<StopsAtEmptySequence>("stops_at_empty_sequence",
+                                    "sequences behind an empty one contribute nothing",
+                                    ascend_like),
+      planted<KeysOfNextSequence>("keys_of_next_sequence",
+                                  "every sequence attends to as many keys as the longest has"),
+      planted<EmptySideUnwritten>("empty_side_unwritten",
+                                  "gradients opposite an empty sequence are not written"),
+      planted<MaskRowsOfSequence>("mask_rows_of_sequence",
+                                  "rows of the mask are taken the sequence's own keys apart"),
+  };
+}
+
+}  // namespace assay::mutants

@@ -1,0 +1,175 @@
+#include "flash_attention_score_grad/size.hpp"
+
+#include <algorithm>
+
+namespace assay::mutants {
+namespace {
+
+using spec::MaskShape;
+
+constexpr std::int64_t of_16_bits = 0xffff, of_20_bits = 0xfffff, of_24_bits = 0xffffff;
+
+bool is_masked(const Op::Problem& p) { return p.atten_mask != MaskShape::absent; }
+bool is_causal(const Op::Problem& p) {
+  return is_masked(p) && (p.sparse_mode == 2 || p.sparse_mode == 3);
+}
+
+/// dq lacks the last channels of head sizes between the customary ones.
+struct HeadSize : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) { return p.head_dim == 112 || p.head_dim == 160; }
+  void adjust(Work& w) const override {
+    if (!concerns(w.problem)) return;
+    visit_rows(w.dq.extents, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
+      std::ranges::fill(w.dq.row(b, n, s).subspan(96), 0.0f);
+    });
+  }
+};
+
+/// The last of nine heads of a group is left out.
+struct GroupOfNine : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) { return p.group() == 9; }
+  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    if (!concerns(w.problem) || q.n % 9 != 8) Kernel::add_pair(w, q, j, row);
+  }
+};
+
+/// The sixth of six sequences is left out.
+struct SixSequences : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) { return p.batch == 6; }
+  std::int64_t batches(const Work& w) const override {
+    return concerns(w.problem) ? 5 : Kernel::batches(w);
+  }
+};
+
+/// A window that is a whole number of tiles is one key short.
+struct WindowOfTiles : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return is_masked(p) && (p.sparse_mode == 0 || p.sparse_mode == 4) && p.pre_tokens > 0 &&
+           p.pre_tokens % 128 == 0 && p.pre_tokens < std::min(p.seq_q, p.seq_kv);
+  }
+  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    Work w = Kernel::load(p, inputs);
+    if (concerns(p)) --w.problem.pre_tokens;
+    return w;
+  }
+};
+
+/// One key behind a prefix that is a whole number of tiles counts as one of it.
+struct PrefixOfTiles : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return is_masked(p) && p.sparse_mode == 6 && std::ranges::any_of(p.prefix, [&](std::int64_t n) {
+             return n > 0 && n % 64 == 0 && n < p.seq_kv && p.seq_q > 64;
+           });
+  }
+  std::int64_t prefix(const Work& w, std::int64_t b) const override {
+    const std::int64_t right = Kernel::prefix(w, b);
+    return right > 0 && right % 64 == 0 ? right + 1 : right;
+  }
+};
+
+/// The fourth key tile of the second key head is left out.
+struct UsualShape : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return p.group() > 1 && p.heads_kv > 1 && p.head_dim == 128 && is_causal(p) && p.seq_q >= 512;
+  }
+  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    if (concerns(w.problem) && kv_head(w, q.n) == 1 && j >= 384 && j < 512) return;
+    Kernel::add_pair(w, q, j, row);
+  }
+};
+
+/// Tokens are numbered in 16 bits where dv is written.
+struct TokensIn16Bits : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) { return key_extents(p).tokens() > of_16_bits; }
+  void adjust(Work& w) const override {
+    const spec::Extents& e = w.dv.extents;
+    visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
+      if (e.start(b) + s > of_16_bits) std::ranges::fill(w.dv.row(b, n, s), 0.0f);
+    });
+  }
+};
+
+/// Bits of dropout are numbered in 20 bits.
+struct DropBitsIn20Bits : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return p.has_dropout() && spec::score_count(p) > of_20_bits;
+  }
+  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+    return Kernel::drop_bit(w, q, j) & of_20_bits;
+  }
+};
+
+/// The number of a score is rounded to float on the way to its bit of dropout.
+struct ScoresInFloat : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return p.has_dropout() && spec::score_count(p) > of_24_bits;
+  }
+  std::int64_t drop_bit(const Work& w, Query q, std::int64_t j) const override {
+    return static_cast<std::int64_t>(static_cast<float>(Kernel::drop_bit(w, q, j)));
+  }
+};
+
+/// With 128 channels, those of value behind its last whole block of 16 do not enter dP of the
+/// second tile of keys.
+struct ValueOfNoWholeBlocks : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return p.head_dim == 128 && p.head_dim_v % 16 != 0 && p.seq_kv > 80;
+  }
+  float dprobability(const Work& w, Query q, std::int64_t j) const override {
+    if (!concerns(w.problem) || j < 80) return Kernel::dprobability(w, q, j);
+    const auto whole = static_cast<std::size_t>(w.problem.head_dim_v / 16 * 16);
+    return dot(w.dy.row(q.b, q.n, q.i).first(whole),
+               w.value.row(key_position(w, q, j)).first(whole)) *
+           drop_factor(w, q, j);
+  }
+};
+
+/// One pair of one row is lost in long heads.
+struct OnePair : Kernel {
+  using Kernel::Kernel;
+  static bool concerns(const Op::Problem& p) {
+    return p.seq_q >= 1024 && p.seq_kv >= 1024 && !is_masked(p);
+  }
+  void add_pair(Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    const bool lost = q.n == 0 && q.i == w.problem.seq_q * 2 / 3 && j == w.problem.seq_kv / 3;
+    if (lost && concerns(w.problem)) return;
+    Kernel::add_pair(w, q, j, row);
+  }
+};
+
+template <class Bug>
+SizeMutant mutant(const std::string& name, std::string bug) {
+  return {planted<Bug>(name, std::move(bug)), Bug::concerns};
+}
+
+}  // namespace
+
+std::vector<SizeMutant> size_mutants() {
+  return {
+      mutant<HeadSize>("head_size_between", "dq lacks channels of head sizes 112 and 160"),
+      mutant<GroupOfNine>("group_of_nine", "the last of nine heads of a group is left out"),
+      mutant<SixSequences>("six_sequences", "the last of six sequences is left out"),
+      mutant<WindowOfTiles>("window_of_tiles", "a window of whole tiles is one key short"),
+      mutant<PrefixOfTiles>("prefix_of_tiles", "a prefix of whole tiles is one key long"),
+      mutant<UsualShape>("usual_shape",
+                         "of long causal grouped heads of size 128 a key tile is left out"),
+      mutant<TokensIn16Bits>("tokens_in_16_bits", "dv of tokens from 65536 on is not added"),
+      mutant<DropBitsIn20Bits>("drop_bits_in_20_bits", "bits of dropout are numbered in 20 bits"),
+      mutant<ScoresInFloat>("scores_in_float", "the number of a score is rounded to float"),
+      mutant<ValueOfNoWholeBlocks>("value_of_no_whole_blocks",
+                                   "the last channels of a misaligned value do not enter dP"),
+      mutant<OnePair>("one_pair", "one pair of one long row is lost"),
+  };
+}
+
+}  // namespace assay::mutants

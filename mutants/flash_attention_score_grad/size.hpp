@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+
+/// A planted bug that shows in some sizes alone, and which problems have them.
+struct SizeMutant {
+  Specimen specimen;
+  bool (*concerns)(const Op::Problem& problem);
+};
+
+/// They are not among `specimens`: the cases that show them are those of a sweep.
+std::vector<SizeMutant> size_mutants();
+
+}  // namespace assay::mutants

@@ -1,0 +1,96 @@
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+namespace {
+
+struct Mode8BandEverywhere : Kernel {
+  using Kernel::Kernel;
+  std::int64_t sparse_mode(const Work& w, std::int64_t b) const override {
+    return w.problem.sparse_mode == 8 ? 4 : Kernel::sparse_mode(w, b);
+  }
+};
+
+struct Mode8OthersRightDown : Kernel {
+  using Kernel::Kernel;
+  std::int64_t sparse_mode(const Work& w, std::int64_t b) const override {
+    const std::int64_t mode = Kernel::sparse_mode(w, b);
+    return w.problem.sparse_mode == 8 && mode == 2 ? 3 : mode;
+  }
+};
+
+struct Mode7BandFirst : Kernel {
+  using Kernel::Kernel;
+  std::int64_t band_batch(const Work& w) const override {
+    if (w.problem.sparse_mode == 8) return Kernel::band_batch(w);
+    std::int64_t b = 0;
+    while (b + 1 < w.problem.batch && w.problem.length_q(b) == 0) ++b;
+    return b;
+  }
+};
+
+/// The outermost sequence is the band, even if it has no queries.
+struct BandMayBeEmpty : Kernel {
+  using Kernel::Kernel;
+  std::int64_t band_batch(const Work& w) const override {
+    return w.problem.sparse_mode == 7 ? w.problem.batch - 1 : 0;
+  }
+};
+
+struct BandUnused : Kernel {
+  using Kernel::Kernel;
+  std::int64_t band_batch(const Work&) const override { return -1; }
+};
+
+struct PrefixOneMore : Kernel {
+  using Kernel::Kernel;
+  std::int64_t prefix(const Work& w, std::int64_t b) const override {
+    return Kernel::prefix(w, b) + 1;
+  }
+};
+
+struct PrefixOfFirst : Kernel {
+  using Kernel::Kernel;
+  std::int64_t prefix(const Work& w, std::int64_t) const override { return Kernel::prefix(w, 0); }
+};
+
+struct PrefixAndCausal : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    if (w.atten_mask == nullptr || w.problem.sparse_mode != 6) return Kernel::keeps(w, q, j);
+    return j < prefix(w, q.b) && j <= q.i + corner(w, q.b);
+  }
+};
+
+/// The window into the compressed mask starts one row too late once the keys have left it.
+struct CompressedRowOff : Kernel {
+  using Kernel::Kernel;
+  bool keeps(const Work& w, Query q, std::int64_t j) const override {
+    const bool beyond = j >= spec::compressed_mask_edge && sparse_mode(w, q.b) == 3;
+    return Kernel::keeps(w, q, beyond ? j - 1 : j);
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> sparse_mutants() {
+  return {
+      planted<Mode8BandEverywhere>("mode8_band_everywhere",
+                                   "mode 8 gives the band to every sequence", ascend_like),
+      planted<Mode8OthersRightDown>("mode8_others_right_down",
+                                    "mode 8 anchors the other sequences at the right lower corner"),
+      planted<Mode7BandFirst>("mode7_band_first", "mode 7 gives the band to the first sequence"),
+      planted<BandMayBeEmpty>("band_may_be_empty",
+                              "modes 7 and 8 give the band to the outermost sequence even if empty",
+                              ascend_like),
+      planted<BandUnused>("band_unused", "modes 7 and 8 give no sequence a band"),
+      planted<PrefixOneMore>("prefix_one_more", "mode 6 keeps one key behind the prefix"),
+      planted<PrefixOfFirst>("prefix_of_first", "mode 6 uses the prefix of sequence 0 for all",
+                             ascend_like),
+      planted<PrefixAndCausal>("prefix_and_causal",
+                               "mode 6 keeps what both the prefix and the diagonal keep"),
+      planted<CompressedRowOff>("compressed_row_off", "mode 3 is one key off behind 2048 keys",
+                                ascend_like),
+  };
+}
+
+}  // namespace assay::mutants

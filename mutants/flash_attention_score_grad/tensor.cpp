@@ -1,0 +1,183 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+namespace {
+
+/// Reads `extents` from the elements in row-major order of the view, as if the view had `layout`.
+Dense read_as(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents) {
+  const std::vector<std::int64_t> elements = viewed_elements(tensor);
+  spec::Tensor positions = {.shape = shape_of(layout, extents)};
+  positions.strides = spec::contiguous_strides(positions.shape);
+  const spec::HeadIndex index(positions, layout, extents);
+  Dense dense = filled(extents, 0);
+  std::size_t next = 0;
+  for (std::int64_t b = 0; b < extents.batch; ++b)
+    for (std::int64_t n = 0; n < extents.heads; ++n)
+      for (std::int64_t s = 0; s < extents.seq; ++s)
+        for (std::int64_t d = 0; d < extents.dim; ++d) {
+          const auto position = static_cast<std::size_t>(index(b, n, s, d));
+          dense.values[next++] = static_cast<float>(tensor.load(elements[position]));
+        }
+  return dense;
+}
+
+struct BsndReadAsBnsd : Kernel {
+  using Kernel::Kernel;
+  Dense read(const spec::Tensor& tensor, spec::Layout layout,
+             const spec::Extents& extents) const override {
+    if (layout != spec::Layout::bsnd) return Kernel::read(tensor, layout, extents);
+    return read_as(tensor, spec::Layout::bnsd, extents);
+  }
+};
+
+struct SbhReadAsBsh : Kernel {
+  using Kernel::Kernel;
+  Dense read(const spec::Tensor& tensor, spec::Layout layout,
+             const spec::Extents& extents) const override {
+    if (layout != spec::Layout::sbh) return Kernel::read(tensor, layout, extents);
+    return read_as(tensor, spec::Layout::bsh, extents);
+  }
+};
+
+/// The storage of a view always holds at least as many elements as the view.
+spec::Tensor without_view(const spec::Tensor& tensor) {
+  spec::Tensor plain = tensor;
+  plain.strides = spec::contiguous_strides(plain.shape);
+  plain.offset = 0;
+  return plain;
+}
+
+struct KeyStridesIgnored : Kernel {
+  using Kernel::Kernel;
+  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    Work w = Kernel::load(p, inputs);
+    w.key = read(without_view(inputs.key), p.input_layout, key_extents(p));
+    return w;
+  }
+};
+
+struct DyOffsetIgnored : Kernel {
+  using Kernel::Kernel;
+  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    Work w = Kernel::load(p, inputs);
+    spec::Tensor dy = inputs.dy;
+    dy.offset = 0;
+    w.dy = read(dy, p.input_layout, dy_extents(p));
+    return w;
+  }
+};
+
+struct MaskStridesIgnored : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    Op::Inputs changed = inputs;
+    if (changed.atten_mask) changed.atten_mask = without_view(*changed.atten_mask);
+    Kernel::run(p, changed, outputs);
+  }
+};
+
+/// Rows of `dense` taken at the distance of head_dim instead of head_dim_v.
+Dense with_row_distance(const Dense& dense, std::int64_t distance) {
+  Dense moved = dense;
+  const std::size_t count = dense.values.size();
+  const auto dim = static_cast<std::size_t>(dense.extents.dim);
+  for (std::size_t k = 0; k < count; ++k)
+    moved.values[k] =
+        dense.values[(k / dim * static_cast<std::size_t>(distance) + k % dim) % count];
+  return moved;
+}
+
+struct ValueRowsAtHeadDim : Kernel {
+  using Kernel::Kernel;
+  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    Work w = Kernel::load(p, inputs);
+    w.value = with_row_distance(w.value, p.head_dim);
+    return w;
+  }
+};
+
+struct DvTailChannelsMissing : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    const spec::Extents& e = w.dv.extents;
+    const std::int64_t whole = e.dim / 8 * 8;
+    for (std::size_t k = 0; k < w.dv.values.size(); ++k)
+      if (static_cast<std::int64_t>(k) % e.dim >= whole) w.dv.values[k] = 0;
+  }
+};
+
+struct ScoreTailChannelsMissing : Kernel {
+  using Kernel::Kernel;
+  float product(const Work& w, Query q, std::int64_t j) const override {
+    const auto whole = static_cast<std::size_t>(w.problem.head_dim / 8 * 8);
+    return dot(w.query.row(q.b, q.n, q.i).first(whole),
+               w.key.row(q.b, kv_head(w, q.n), j).first(whole));
+  }
+};
+
+struct ModifiesInput : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    Kernel::run(p, inputs, outputs);
+    if (inputs.attention_in.bytes.empty()) return;
+    // The kernel has the address of device memory: nothing but discipline keeps it from writing
+    // there.
+    std::byte& first = const_cast<std::byte&>(inputs.attention_in.bytes.front());
+    first ^= std::byte{1};
+  }
+};
+
+/// Stores through whole rows of the storage, padding included.
+struct WritesPadding : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    Kernel::run(p, inputs, outputs);
+    const std::vector<std::int64_t> viewed = viewed_elements(outputs.dq);
+    if (viewed.empty()) return;
+    const std::int64_t behind = viewed.back() + 1;
+    const auto count =
+        static_cast<std::int64_t>(outputs.dq.bytes.size()) / size_of(outputs.dq.dtype);
+    if (behind < count) outputs.dq.store(behind, 0);
+    if (outputs.dq.offset > 0) outputs.dq.store(outputs.dq.offset - 1, 0);
+  }
+};
+
+struct OutputStridesIgnored : Kernel {
+  using Kernel::Kernel;
+  void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    const spec::Tensor view = outputs.dk;
+    outputs.dk = without_view(outputs.dk);
+    Kernel::run(p, inputs, outputs);
+    outputs.dk.strides = view.strides;
+    outputs.dk.offset = view.offset;
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> tensor_mutants() {
+  return {
+      planted<BsndReadAsBnsd>("bsnd_read_as_bnsd", "BSND tensors are read as BNSD", ascend_like),
+      planted<SbhReadAsBsh>("sbh_read_as_bsh", "SBH tensors are read as BSH"),
+      planted<KeyStridesIgnored>("key_strides_ignored", "key is read as if it were contiguous"),
+      planted<DyOffsetIgnored>("dy_offset_ignored", "dy is read from the start of its storage"),
+      planted<MaskStridesIgnored>("mask_strides_ignored",
+                                  "the mask is read as if it were contiguous"),
+      planted<ValueRowsAtHeadDim>("value_rows_at_head_dim",
+                                  "rows of value are taken head_dim apart", ascend_like),
+      planted<DvTailChannelsMissing>("dv_tail_channels_missing",
+                                     "channels of dv beyond a multiple of 8 are 0"),
+      planted<ScoreTailChannelsMissing>(
+          "score_tail_channels_missing",
+          "channels of query and key beyond a multiple of 8 do not count"),
+      planted<ModifiesInput>("modifies_input", "flips a bit of attention_in"),
+      planted<WritesPadding>("writes_padding", "writes beside the view of dq", ascend_like),
+      planted<OutputStridesIgnored>("output_strides_ignored",
+                                    "dk is written as if it were contiguous"),
+  };
+}
+
+}  // namespace assay::mutants

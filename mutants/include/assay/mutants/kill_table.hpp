@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/judge/verdict.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/mutants/specimen.hpp"
+
+namespace assay::mutants {
+
+/// The cases on which every specimen of Op is judged: small, and chosen so that each planted bug
+/// meets one that shows it.
+template <class Op>
+std::vector<conformance::Case<Op>> kill_cases();
+
+/// What the judge said of one specimen.
+struct KillRow {
+  SpecimenFacts specimen;
+  std::int64_t cases = 0;   ///< judged; a case that does not apply to it is not counted
+  std::int64_t failed = 0;  ///< with a verdict of nonconformance
+  std::map<conformance::Verdict, std::int64_t> verdicts;
+  std::map<std::string, std::int64_t>
+      caught_by;     ///< rule to the failed cases that it alone decides; "several" to the others
+  double worst = 0;  ///< largest |error| / tau
+  std::string replay, text;  ///< of the first failed case: its line and its first finding
+
+  /// Caught if a bug is planted, spotless if not; never without a case.
+  bool as_expected() const;
+};
+
+struct KillTable {
+  std::vector<KillRow> rows;
+  std::int64_t cases = 0, threads = 0;
+  double seconds = 0;
+  bool interrupted = false;
+
+  bool as_expected() const;
+};
+
+struct KillControl {
+  std::int64_t threads = 0;                 ///< 0: all of the host
+  const std::atomic<bool>* stop = nullptr;  ///< checked between cases; the table says `interrupted`
+  /// Called after each case, one call at a time, with the cases done and all cases.
+  std::function<void(std::int64_t done, std::int64_t all)> progress;
+};
+
+/// Judges every specimen on every case of its subject. The rows do not depend on the number of
+/// threads.
+template <class Op>
+KillTable kill_table(const std::vector<SpecimenOf<Op>>& specimens,
+                     const std::vector<conformance::Case<Op>>& cases,
+                     const KillControl& control = {});
+
+}  // namespace assay::mutants

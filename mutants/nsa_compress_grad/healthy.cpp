@@ -1,0 +1,57 @@
+#include "nsa_compress_grad/families.hpp"
+
+namespace assay::mutants::compress {
+namespace {
+
+/// Sums that lose less than fp32 asks for.
+struct DoubleSums : Kernel {
+  using Kernel::Kernel;
+  double add_to_input(const Work&, double sum, double term) const override { return sum + term; }
+  double add_to_weight(const Work&, double sum, double term) const override { return sum + term; }
+};
+
+/// Leaves sequences without a window out of its list, as one that packs its work does.
+struct OwnSequenceList : Kernel {
+  using Kernel::Kernel;
+  std::vector<Window> windows(const Work& w) const override {
+    std::vector<Window> all;
+    std::int64_t row = 0;
+    for (const Sequence& sequence : sequences(w))
+      for (std::int64_t token = sequence.first;
+           token + w.problem.compress_block_size <= sequence.first + sequence.length;
+           token += stride(w), ++row)
+        all.push_back({0, row, token, row});
+    return all;
+  }
+};
+
+template <class Variant = Kernel>
+Specimen healthy(const std::string& name, std::string choice, const Plan& plan) {
+  return healthy_in<Op, Variant>(name, std::move(choice), plan);
+}
+
+}  // namespace
+
+std::vector<Specimen> healthy_kernels() {
+  using spec::Order;
+  using spec::Rounding;
+  return {
+      healthy("compress_device_like", "channels in groups of eight, windows in order", device_like),
+      healthy("compress_one_core", "one chain per weight over all windows", {.cores = 1}),
+      healthy("compress_descending", "the last window first, channels pairwise",
+              {.window_order = WindowOrder::descending, .channel_sum = ChannelSum::tree}),
+      healthy("compress_shuffled", "another order of windows in every run",
+              {.cores = 2, .window_order = WindowOrder::shuffled}),
+      healthy("compress_fixed_order", "promises bit-identical reruns",
+              {.cores = 48, .channel_sum = ChannelSum::tree, .order = Order::fixed}),
+      healthy("compress_half_away", "casts half away from zero and says so",
+              {.round_out = Rounding::rna}),
+      healthy("compress_truncating", "the cast truncates and saturates, and it says so",
+              {.round_out = Rounding::rtz}),
+      healthy<DoubleSums>("compress_double_sums", "sums in 53 bits", {}),
+      healthy<OwnSequenceList>("compress_own_list", "finds windows token by token",
+                               {.cores = 7, .channel_sum = ChannelSum::groups}),
+  };
+}
+
+}  // namespace assay::mutants::compress

@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <utility>
+
+#include "nsa_compress_grad/families.hpp"
+
+namespace assay::mutants::compress {
+namespace {
+
+/// Whether another window lies over token k of `window`, too: in front of it or behind it.
+bool shared_with(const Work& w, const Window& window, std::int64_t k, const Window& other) {
+  const std::int64_t token = window.token + k;
+  return other.token <= token && token < other.token + w.problem.compress_block_size;
+}
+
+/// Leaves out the first window over a token (side -1), or the last (side 1), where there is
+/// another.
+template <int side>
+struct OuterWindowMissed : Kernel {
+  using Kernel::Kernel;
+  bool reaches(const Work& w, const Window& window, std::int64_t k) const override {
+    const std::vector<Window> all = windows(w);
+    const auto covers = [&](const Window& other) { return shared_with(w, window, k, other); };
+    if (std::ranges::count_if(all, covers) < 2) return true;
+    const Window outer = side < 0 ? *std::ranges::find_if(all, covers)
+                                  : *std::find_if(all.rbegin(), all.rend(), covers);
+    return outer.row != window.row;
+  }
+};
+
+struct LastWindowDropped : Kernel {
+  using Kernel::Kernel;
+  bool reaches(const Work& w, const Window& window, std::int64_t) const override {
+    const std::int64_t count =
+        window_count(w, sequences(w)[static_cast<std::size_t>(window.b)].length);
+    return window.index + 1 < count;
+  }
+};
+
+/// What the upstream kernel does: its books move on by one sequence only.
+struct MisplacedBehindShort : Kernel {
+  using Kernel::Kernel;
+  std::vector<Window> windows_of_core(const Work& w, const std::vector<Window>& all,
+                                      std::size_t first, std::size_t last) const override {
+    std::vector<Window> own = Kernel::windows_of_core(w, all, first, last);
+    const std::vector<Sequence> every = sequences(w);
+    const std::vector<Window> right = own;
+    for (std::size_t k = 1; k < own.size(); ++k)
+      for (std::int64_t b = right[k - 1].b + 1; b < right[k].b; ++b) {
+        const std::size_t wrong = k + static_cast<std::size_t>(b - right[k - 1].b - 1);
+        if (wrong < own.size()) own[wrong].token = every[static_cast<std::size_t>(b)].first;
+      }
+    return own;
+  }
+};
+
+/// Sequence b from sum b to sum b + 1: only right where the first sum is 0.
+struct BoundaryStyle : Kernel {
+  using Kernel::Kernel;
+  std::vector<Sequence> sequences(const Work& w) const override {
+    std::vector<Sequence> all = Kernel::sequences(w);
+    all.erase(all.begin());
+    return all;
+  }
+};
+
+struct EmptyCountsAsOne : Kernel {
+  using Kernel::Kernel;
+  std::vector<Sequence> sequences(const Work& w) const override {
+    std::vector<Sequence> all = Kernel::sequences(w);
+    std::int64_t empty = 0;
+    for (Sequence& sequence : all) {
+      sequence.first += empty;
+      empty += sequence.length == 0;
+    }
+    return all;
+  }
+};
+
+struct StopsAtShortSequence : Kernel {
+  using Kernel::Kernel;
+  std::vector<Sequence> sequences(const Work& w) const override {
+    std::vector<Sequence> all = Kernel::sequences(w);
+    const auto is_short = [&](const Sequence& s) { return window_count(w, s.length) == 0; };
+    const auto begin = std::ranges::find_if_not(all, is_short);
+    all.erase(std::find_if(begin, all.end(), is_short), all.end());
+    return all;
+  }
+};
+
+struct AcrossSequences : Kernel {
+  using Kernel::Kernel;
+  std::vector<Sequence> sequences(const Work& w) const override { return {{0, w.tokens}}; }
+};
+
+struct StrideOfBlock : Kernel {
+  using Kernel::Kernel;
+  std::vector<Window> windows(const Work& w) const override {
+    std::vector<Window> all = Kernel::windows(w);
+    const std::vector<Sequence> every = sequences(w);
+    for (Window& window : all)
+      window.token = every[static_cast<std::size_t>(window.b)].first +
+                     window.index * w.problem.compress_block_size;
+    return all;
+  }
+};
+
+struct CountByCeil : Kernel {
+  using Kernel::Kernel;
+  std::int64_t window_count(const Work& w, std::int64_t length) const override {
+    const std::int64_t size = w.problem.compress_block_size;
+    return length < size ? 0 : (length - size + stride(w) - 1) / stride(w) + 1;
+  }
+};
+
+struct FirstFitMissed : Kernel {
+  using Kernel::Kernel;
+  std::int64_t window_count(const Work& w, std::int64_t length) const override {
+    return length <= w.problem.compress_block_size ? 0 : Kernel::window_count(w, length);
+  }
+};
+
+/// Where a window is no whole number of strides, what is behind the last whole one.
+struct RestOfWindowDropped : Kernel {
+  using Kernel::Kernel;
+  bool reaches(const Work& w, const Window&, std::int64_t k) const override {
+    return k < w.problem.compress_block_size / stride(w) * stride(w);
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> window_mutants() {
+  return {
+      planted<OuterWindowMissed<-1>>("compress_first_window_missed",
+                                     "of several windows over a token the first adds nothing"),
+      planted<OuterWindowMissed<1>>("compress_last_window_missed",
+                                    "of several windows over a token the last adds nothing"),
+      planted<LastWindowDropped>("compress_last_of_sequence",
+                                 "the last window of every sequence adds nothing"),
+      planted<MisplacedBehindShort>("compress_misplaced_behind_short",
+                                    "inside a core the window behind a short sequence is taken "
+                                    "at the short one's start"),
+      planted<BoundaryStyle>("compress_boundary_style",
+                             "the first sequence is dropped unless it is empty"),
+      planted<EmptyCountsAsOne>("compress_empty_counts_as_one",
+                                "behind an empty sequence windows begin one token too far"),
+      planted<StopsAtShortSequence>("compress_stops_at_short",
+                                    "sequences behind a short one add nothing"),
+      planted<AcrossSequences>("compress_across_sequences",
+                               "windows run on from one sequence into the next"),
+      planted<StrideOfBlock>("compress_stride_of_block", "windows begin a block apart"),
+      planted<CountByCeil>("compress_count_by_ceil", "the number of windows is rounded up"),
+      planted<FirstFitMissed>("compress_exact_fit_missed",
+                              "a sequence as long as one window has none"),
+      planted<RestOfWindowDropped>("compress_rest_of_window",
+                                   "what a window has beyond whole strides adds nothing"),
+  };
+}
+
+}  // namespace assay::mutants::compress

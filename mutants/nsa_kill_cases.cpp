@@ -1,0 +1,40 @@
+#include <vector>
+
+#include "assay/conformance/plan/sampling.hpp"
+#include "assay/mutants/kill_table.hpp"
+
+namespace assay::mutants {
+namespace {
+
+/// Of the default sweep: the calls that break a row, the cases that the naive kernels finish at
+/// once, and every legal call, since a check that refuses too much shows there. Relations are left
+/// to the sweep: they run a kernel several times, and every bug shows without them.
+template <class Op>
+std::vector<conformance::Case<Op>> small_cases_of_the_default_sweep(double most_multiply_adds) {
+  using conformance::Track;
+  std::vector<conformance::Case<Op>> cases;
+  for (const conformance::Case<Op>& c : conformance::sample<Op>({})) {
+    if (c.track == Track::relation) continue;
+    const bool is_number = c.violate.empty() && c.track != Track::phase1;
+    if (!is_number || conformance::multiply_adds(c.problem) <= most_multiply_adds)
+      cases.push_back(c);
+    if (!is_number) continue;
+    cases.push_back(c);
+    cases.back().track = Track::phase1;
+  }
+  return cases;
+}
+
+}  // namespace
+
+template <>
+std::vector<conformance::Case<spec::NsaSelectedAttentionGrad>> kill_cases() {
+  return small_cases_of_the_default_sweep<spec::NsaSelectedAttentionGrad>(2e6);
+}
+
+template <>
+std::vector<conformance::Case<spec::NsaCompressGrad>> kill_cases() {
+  return small_cases_of_the_default_sweep<spec::NsaCompressGrad>(3e5);
+}
+
+}  // namespace assay::mutants

@@ -1,0 +1,144 @@
+#include <algorithm>
+
+#include "nsa_selected_attention_grad/families.hpp"
+#include "rounding.hpp"
+
+namespace assay::mutants::selected {
+namespace {
+
+/// The sums of one gradient are rounded to the type of the tensors after every addition.
+template <Gradient low>
+struct LowAccumulator : Kernel {
+  using Kernel::Kernel;
+  void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
+                  std::span<const float> row) const override {
+    Kernel::add_scaled(w, which, sum, factor, row);
+    if (which == low)
+      for (float& value : sum) value = cast(w, value);
+  }
+};
+
+/// Reads sums [b] and [b + 1] of an array that it takes to begin with 0.
+struct LeadingZeroExpected : Kernel {
+  using Kernel::Kernel;
+  std::int64_t first_batch() const override { return 1; }
+};
+
+struct LastSequenceSkipped : Kernel {
+  using Kernel::Kernel;
+  std::int64_t end_batch(const Work& w) const override { return w.problem.batch - 1; }
+};
+
+struct LastHeadSkipped : Kernel {
+  using Kernel::Kernel;
+  std::int64_t heads(const Work& w) const override { return w.problem.heads_q - 1; }
+};
+
+struct LastTokenSkipped : Kernel {
+  using Kernel::Kernel;
+  std::int64_t tokens(const Work& w, std::int64_t b) const override {
+    return w.problem.length_q(b) - 1;
+  }
+};
+
+struct ShortSequencesOnly : Kernel {
+  using Kernel::Kernel;
+  std::int64_t tokens(const Work& w, std::int64_t b) const override {
+    return std::min(w.problem.length_q(b), w.problem.length_q(0));
+  }
+};
+
+/// What a token adds is lost where the next head of the group begins.
+struct ClearedByNextHead : Kernel {
+  using Kernel::Kernel;
+  void begin_head(Work& w, std::int64_t b, std::int64_t n) const override {
+    for (std::int64_t j = 0; j < w.problem.length_kv(b); ++j)
+      std::ranges::fill(w.dk.row(b, kv_head(w, n), j), 0.0f);
+  }
+};
+
+/// Rows of dk and dv that no list names keep what they held.
+struct UnlistedKeysNotWritten : Kernel {
+  using Kernel::Kernel;
+  bool writes_row(const Work& w, Gradient which, const spec::RowPosition& at) const override {
+    if (which == Gradient::dq) return true;
+    const std::span<const float> row = w.dv.row(at);
+    return std::ranges::any_of(row, [](float value) { return value != 0; });
+  }
+};
+
+/// Adds the old contents of dk.
+struct OutputsNotCleared : Kernel {
+  using Kernel::Kernel;
+  void clear(Work& w, const Op::Outputs& outputs) const override {
+    Kernel::clear(w, outputs);
+    w.dk = read(outputs.dk, key_extents(w.problem));
+  }
+};
+
+/// The second product with a row rounded to bf16.
+struct LowQuery : Kernel {
+  using Kernel::Kernel;
+  void add_scaled(const Work& w, Gradient which, std::span<float> sum, float factor,
+                  std::span<const float> row) const override {
+    if (which != Gradient::dk) return Kernel::add_scaled(w, which, sum, factor, row);
+    for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += factor * shortened(row[d], 6);
+  }
+};
+
+struct AllZeros : Kernel {
+  using Kernel::Kernel;
+  void adjust(Work& w) const override {
+    for (const Gradient which : {Gradient::dq, Gradient::dk, Gradient::dv})
+      std::ranges::fill(w.gradient(which).values, 0.0f);
+  }
+};
+
+Specimen misdeclared(const std::string& name, std::string bug, const Plan& plan,
+                     const Plan& declared) {
+  return misdeclared_in<Op, Kernel>(name, std::move(bug), plan, declared);
+}
+
+}  // namespace
+
+std::vector<Specimen> output_mutants() {
+  using spec::Order;
+  using spec::Rounding;
+  constexpr Plan truncated = {
+      .masked = MaskedScore::replaced, .round_stage = Rounding::rna, .round_out = Rounding::rtz};
+  return {
+      planted<LowAccumulator<Gradient::dk>>("low_accumulator_dk",
+                                            "dk is accumulated in the type of the tensors"),
+      planted<LowAccumulator<Gradient::dv>>(
+          "low_accumulator_dv", "dv is accumulated in the type of the tensors", ascend_like),
+      planted<LowAccumulator<Gradient::dq>>("selected_low_accumulator_dq",
+                                            "dq is accumulated in the type of the tensors"),
+      planted<LeadingZeroExpected>("leading_zero_expected",
+                                   "takes the first sum of lengths for a leading 0"),
+      planted<LastSequenceSkipped>("last_sequence_left_out", "the last sequence adds nothing",
+                                   ascend_like),
+      planted<LastHeadSkipped>("last_head_left_out", "the last query head adds nothing"),
+      planted<LastTokenSkipped>("last_token_skipped", "the last token of a sequence adds nothing"),
+      planted<ShortSequencesOnly>("short_sequences_only",
+                                  "no sequence has more queries than the first"),
+      planted<ClearedByNextHead>("cleared_by_next_head",
+                                 "each query head clears the dk of its key head", ascend_like),
+      planted<UnlistedKeysNotWritten>("unlisted_keys_not_written",
+                                      "keys that no list names keep their old dk and dv"),
+      planted<OutputsNotCleared>("outputs_not_cleared", "dk is added to what its memory held"),
+      planted<LowQuery>("low_query", "query enters dk with 6 significant bits"),
+      planted<AllZeros>("selected_all_zeros", "all gradients are zero"),
+      misdeclared("selected_truncating_cast", "the last cast truncates", truncated, ascend_like),
+      misdeclared("selected_truncating_staging", "P and dS are truncated",
+                  {.round_stage = Rounding::rtz}, {}),
+      misdeclared("selected_staging_undeclared", "P and dS are staged, declared as fp32", {},
+                  {.staging = Staging::fp32}),
+      misdeclared("selected_order_undeclared", "tiles are shuffled, declared to be in one order",
+                  {.query_tile = 2, .key_tile = 1, .tile_order = TileOrder::shuffled},
+                  {.query_tile = 2, .key_tile = 1, .order = Order::fixed}),
+      misdeclared("selected_quadratic_exp", "exp is accurate to 2^-8",
+                  {.exponential = Exponential::quadratic}, {}),
+  };
+}
+
+}  // namespace assay::mutants::selected

@@ -1,0 +1,154 @@
+#include <cmath>
+
+#include "nsa_selected_attention_grad/families.hpp"
+
+namespace assay::mutants::selected {
+namespace {
+
+struct ScaleMissingOnDk : Kernel {
+  using Kernel::Kernel;
+  float gradient_scale(const Work& w, Gradient which) const override {
+    return which == Gradient::dk ? 1.0f : Kernel::gradient_scale(w, which);
+  }
+};
+
+struct ScaleMissingOnDq : Kernel {
+  using Kernel::Kernel;
+  float gradient_scale(const Work& w, Gradient which) const override {
+    return which == Gradient::dq ? 1.0f : Kernel::gradient_scale(w, which);
+  }
+};
+
+struct ScaleOnDv : Kernel {
+  using Kernel::Kernel;
+  float gradient_scale(const Work& w, Gradient) const override { return scale(w); }
+};
+
+struct ScaleFromHeadDim : Kernel {
+  using Kernel::Kernel;
+  float scale(const Work& w) const override {
+    return 1.0f / std::sqrt(static_cast<float>(w.problem.head_dim));
+  }
+};
+
+struct RowTermMissing : Kernel {
+  using Kernel::Kernel;
+  float row_term(const Work&, Query) const override { return 0; }
+};
+
+struct RowTermOfFirstHead : Kernel {
+  using Kernel::Kernel;
+  float row_term(const Work& w, Query q) const override {
+    return Kernel::row_term(w, {q.b, kv_head(w, q.n) * w.problem.group(), q.i});
+  }
+};
+
+struct StatisticsOfNextToken : Kernel {
+  using Kernel::Kernel;
+  RowState row_state(const Work& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    const std::int64_t next = (q.i + 1) % w.problem.length_q(q.b);
+    row.softmax_max = w.softmax_max.row(q.b, q.n, next)[0];
+    row.softmax_sum = w.softmax_sum.row(q.b, q.n, next)[0];
+    return row;
+  }
+};
+
+struct StatisticsOfNextHead : Kernel {
+  using Kernel::Kernel;
+  RowState row_state(const Work& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    row.softmax_sum = w.softmax_sum.row(q.b, (q.n + 1) % w.problem.heads_q, q.i)[0];
+    return row;
+  }
+};
+
+struct SumIgnored : Kernel {
+  using Kernel::Kernel;
+  RowState row_state(const Work& w, Query q) const override {
+    RowState row = Kernel::row_state(w, q);
+    row.softmax_sum = 1;
+    return row;
+  }
+};
+
+struct LastHeadOfGroupOnly : Kernel {
+  using Kernel::Kernel;
+  bool collects(const Work& w, Gradient which, const Pair& pair) const override {
+    return which == Gradient::dq || (pair.q.n + 1) % w.problem.group() == 0;
+  }
+};
+
+struct FirstHeadOfGroupOnly : Kernel {
+  using Kernel::Kernel;
+  bool collects(const Work& w, Gradient which, const Pair& pair) const override {
+    return which == Gradient::dq || pair.q.n % w.problem.group() == 0;
+  }
+};
+
+/// The vendor's fast path ends at a group of 16.
+struct SixteenHeadsOfGroup : Kernel {
+  using Kernel::Kernel;
+  bool collects(const Work& w, Gradient, const Pair& pair) const override {
+    return pair.q.n % w.problem.group() < 16;
+  }
+};
+
+struct KvHeadModulo : Kernel {
+  using Kernel::Kernel;
+  std::int64_t kv_head(const Work& w, std::int64_t n) const override {
+    return n % w.problem.heads_kv;
+  }
+};
+
+/// Takes value to have as many channels as 128.
+struct ValueOf128 : Kernel {
+  using Kernel::Kernel;
+  float dprobability(const Work& w, const Pair& pair) const override {
+    return dot(w.dy.row(pair.q.b, pair.q.n, pair.q.i).first(128),
+               w.value.row(key_row(w, pair)).first(128));
+  }
+};
+
+/// Takes query to have as many channels as 128 in the scores.
+struct ScoresOf128 : Kernel {
+  using Kernel::Kernel;
+  float product(const Work& w, const Pair& pair) const override {
+    return dot(w.query.row(pair.q.b, pair.q.n, pair.q.i).first(128),
+               w.key.row(key_row(w, pair)).first(128));
+  }
+};
+
+}  // namespace
+
+std::vector<Specimen> row_mutants() {
+  return {
+      planted<ScaleMissingOnDk>("selected_scale_missing_on_dk",
+                                "dk is not multiplied by scale_value", ascend_like),
+      planted<ScaleMissingOnDq>("selected_scale_missing_on_dq",
+                                "dq is not multiplied by scale_value"),
+      planted<ScaleOnDv>("scale_on_dv", "dv is multiplied by scale_value"),
+      planted<ScaleFromHeadDim>(
+          "selected_scale_from_head_dim",
+          "uses 1/sqrt(head_dim) for scale_value, as the formulas of the page"),
+      planted<RowTermMissing>("selected_row_term_missing", "dS = P dP", ascend_like),
+      planted<RowTermOfFirstHead>("row_term_of_first_head",
+                                  "a group shares the row term of its first head"),
+      planted<StatisticsOfNextToken>("statistics_of_next_token",
+                                     "uses the statistics of the token behind"),
+      planted<StatisticsOfNextHead>("statistics_of_next_head",
+                                    "uses the sum of the next query head", ascend_like),
+      planted<SumIgnored>("sum_ignored", "P is not divided by softmax_sum"),
+      planted<LastHeadOfGroupOnly>("selected_last_head_of_group_only",
+                                   "dk and dv hold the last query head of a group"),
+      planted<FirstHeadOfGroupOnly>("selected_first_head_of_group_only",
+                                    "dk and dv hold the first query head of a group"),
+      planted<SixteenHeadsOfGroup>("sixteen_heads_of_group",
+                                   "heads of a group behind the sixteenth are left out"),
+      planted<KvHeadModulo>("selected_kv_head_modulo", "query head n reads key head n mod N2"),
+      planted<ValueOf128>("value_of_128", "dP runs over 128 channels of value", ascend_like),
+      planted<ScoresOf128>("scores_of_128", "scores run over 128 channels of query"),
+  };
+}
+
+}  // namespace assay::mutants::selected

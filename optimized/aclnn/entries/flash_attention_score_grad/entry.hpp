@@ -1,0 +1,26 @@
+#pragma once
+
+#include "aclnn/entries/phases.hpp"
+
+namespace assay::aclnn {
+
+/// The arguments of every entry point of the family; an entry point leaves out what it has not.
+struct FlashArguments {
+  spec::FlashSurface surface;
+  const aclTensor *query, *query_rope = nullptr, *key, *key_rope = nullptr, *value, *dy;
+  const aclTensor *pse_shift, *drop_mask, *padding_mask, *atten_mask, *softmax_max, *softmax_sum,
+      *softmax_in, *attention_in;
+  const aclIntArray *prefix, *actual_seq_qlen = nullptr, *actual_seq_kvlen = nullptr,
+                             *q_start_idx = nullptr, *kv_start_idx = nullptr;
+  double scale_value, keep_prob;
+  std::int64_t pre_tokens, next_tokens, head_num;
+  const char* input_layout;
+  std::int64_t inner_precise, sparse_mode, pse_type = 1;
+  const aclTensor *dq, *dq_rope = nullptr, *dk, *dk_rope = nullptr, *dv, *dpse;
+  const char* softmax_in_layout = nullptr;
+};
+
+/// Phase 1 of an entry point.
+aclnnStatus flash_phase_1(const Phase1& phase, const FlashArguments& arguments) noexcept;
+
+}  // namespace assay::aclnn

@@ -1,0 +1,103 @@
+#include "aclnn/entries/flash_attention_score_grad/problem.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "aclnn/objects/operands.hpp"
+#include "flash_attention_score_grad/checks/call_extents.hpp"
+
+namespace assay::aclnn {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using Call = spec::Call<Op>;
+using spec::MaskShape;
+using spec::PseShape;
+
+void set_extents(const Call& call, Op::Problem& p) {
+  const optimized::CallExtents e = optimized::extents_of(call);
+  p.input_layout = *optimized::layout_of(call);
+  p.batch = e.batch, p.heads_q = e.heads_q, p.heads_kv = e.heads_kv;
+  p.seq_q = e.seq_q, p.seq_kv = e.seq_kv;
+  p.head_dim = e.head_dim, p.head_dim_v = e.head_dim_v;
+  if (p.input_layout == spec::Layout::tnd) p.lengths_q = e.lengths_q, p.lengths_kv = e.lengths_kv;
+  if (spec::has_rope(call.surface)) p.head_dim_rope = call.parameters.query_rope.shape.back();
+}
+
+/// Of several shapes that are the same, any stands for the same elements.
+MaskShape mask_of(const Op::Problem& unmasked, const spec::Shape& shape) {
+  using enum MaskShape;
+  static constexpr MaskShape written[] = {ss, one_one_ss, b_one_ss};
+  static constexpr MaskShape fixed[] = {compressed, compressed_one_one_ss, compressed_b_one_ss};
+  const bool is_fixed = unmasked.sparse_mode >= 2 && unmasked.sparse_mode != 5;
+  Op::Problem p = unmasked;
+  for (const MaskShape candidate : is_fixed ? fixed : written) {
+    p.atten_mask = candidate;
+    if (spec::mask_shape(p) == shape) return candidate;
+  }
+  return is_fixed ? compressed_bnss : bnss;
+}
+
+PseShape pse_of(const Op::Problem& unbiased, const spec::Shape& shape) {
+  if (unbiased.pse_type >= 2) return shape.size() == 1 ? PseShape::slopes_n : PseShape::slopes_bn;
+  Op::Problem p = unbiased;
+  if (shape.size() == 1) {
+    const bool keys_only = shape[0] == p.heads_q * key_extents(p).tokens();
+    return !keys_only && shape[0] == spec::score_count(p) ? PseShape::packed_bnss
+                                                          : PseShape::packed_bn1s;
+  }
+  for (const PseShape candidate :
+       {PseShape::bnss, PseShape::bn1s, PseShape::one_nss, PseShape::bnhs}) {
+    p.pse_shift = candidate;
+    if (spec::pse_shape(p) == shape) return candidate;
+  }
+  return PseShape::one_nhs;
+}
+
+void set_mask(const Call& call, Op::Problem& p) {
+  const auto& a = call.attributes;
+  const spec::Parameter& mask = call.parameters.atten_mask;
+  p.sparse_mode = a.sparse_mode;
+  p.pre_tokens = a.pre_tokens, p.next_tokens = a.next_tokens;
+  if (!is_given(mask)) return;
+  p.atten_mask = mask_of(p, mask.shape);
+  p.mask_dtype = mask.dtype;
+  if (a.sparse_mode != 5 && a.sparse_mode != 6) return;
+  p.prefix = call.parameters.prefix.value_or(spec::Shape());  // mode 5 does without
+}
+
+void set_position_bias(const Call& call, Op::Problem& p) {
+  if (spec::has_pse_type(call.surface)) {
+    p.pse_type = call.attributes.pse_type;
+    p.q_start_idx = call.parameters.q_start_idx.value_or(spec::Shape());
+    p.kv_start_idx = call.parameters.kv_start_idx.value_or(spec::Shape());
+  }
+  const spec::Parameter& pse = call.parameters.pse_shift;
+  if (!is_given(pse)) return;
+  p.pse_shift = pse_of(p, pse.shape);
+  if (p.pse_type >= 2) p.slope_dtype = pse.dtype;
+}
+
+void set_dropout(const Call& call, Op::Problem& p) {
+  p.keep_prob = call.attributes.keep_prob;
+  if (!p.has_dropout()) return;
+  p.drop_mask = spec::DropMask::exact;
+  if (call.parameters.drop_mask.shape != spec::drop_mask_shape(p))
+    p.drop_mask = spec::DropMask::granules;
+}
+
+}  // namespace
+
+Op::Problem problem_of(const Call& call) {
+  Op::Problem p = {.dtype = call.parameters.query.dtype,
+                   .scale_value = call.attributes.scale_value};
+  set_extents(call, p);
+  set_mask(call, p);
+  set_position_bias(call, p);
+  set_dropout(call, p);
+  if (call.attributes.softmax_in_layout == "same_as_input")
+    p.softmax_in_layout = spec::StatisticsOrder::same_as_input;
+  return p;
+}
+
+}  // namespace assay::aclnn

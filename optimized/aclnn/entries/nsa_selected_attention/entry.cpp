@@ -1,0 +1,88 @@
+#include "aclnn/entries/nsa_selected_attention/problem.hpp"
+#include "aclnn/entries/phases.hpp"
+#include "aclnnop/aclnn_nsa_selected_attention.h"
+
+namespace assay::aclnn {
+namespace {
+
+using Op = spec::NsaSelectedAttentionGrad;
+using Call = spec::Call<Op>;
+
+void run(Device& device, const Op::Problem& problem, const Bindings& tensors) {
+  Op::Inputs inputs = {.query = tensors.gather("query"),
+                       .key = tensors.gather("key"),
+                       .value = tensors.gather("value"),
+                       .attention_out = tensors.blank("attentionOut"),
+                       .attention_out_grad = {},
+                       .softmax_max = tensors.blank("softmaxMaxOut"),
+                       .softmax_sum = tensors.blank("softmaxSumOut"),
+                       .topk_indices = tensors.gather("topkIndices")};
+  device.nsa_selected_attention_grad.with_one(
+      [&](auto& kernel) { kernel.forward(problem, inputs); });
+  tensors.scatter("attentionOut", inputs.attention_out);
+  tensors.scatter("softmaxMaxOut", inputs.softmax_max);
+  tensors.scatter("softmaxSumOut", inputs.softmax_sum);
+}
+
+/// A forward is taken where its gradient is: the call of a gradient of the same tensors.
+Plan decide(const std::shared_ptr<Device>& device, const Operands& operands, Call call) {
+  auto& p = call.parameters;
+  p.attention_out_grad = p.attention_out;
+  p.dq = p.query, p.dk = p.key, p.dv = p.value;
+  device->nsa_selected_attention_grad.check(call);
+  operands.require_size(device->memory);
+  return {.run = [device, problem = problem_of(call)](const Bindings& tensors) {
+    run(*device, problem, tensors);
+  }};
+}
+
+}  // namespace
+}  // namespace assay::aclnn
+
+using namespace assay;
+
+extern "C" {
+
+aclnnStatus aclnnNsaSelectedAttentionGetWorkspaceSize(
+    const aclTensor* query, const aclTensor* key, const aclTensor* value,
+    const aclTensor* topkIndices, const aclTensor* attenMaskOptional,
+    const aclIntArray* actualSeqQLenOptional, const aclIntArray* actualSeqKvLenOptional,
+    double scaleValue, int64_t headNum, char* inputLayout, int64_t sparseMode,
+    int64_t selectedBlockSize, int64_t selectedBlockCount, const aclTensor* softmaxMaxOut,
+    const aclTensor* softmaxSumOut, const aclTensor* attentionOut, uint64_t* workspaceSize,
+    aclOpExecutor** executor) {
+  const aclnn::Phase1 phase = {"aclnnNsaSelectedAttentionGetWorkspaceSize",
+                               "aclnnNsaSelectedAttention", workspaceSize, executor};
+  return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>& device, aclnn::Operands& given) {
+    aclnn::Call call{.surface = spec::SelectedSurface::s1,
+                     .product = device->product,
+                     .parameters = {},
+                     .attributes = {.scale_value = scaleValue,
+                                    .selected_block_size = selectedBlockSize,
+                                    .selected_block_count = selectedBlockCount,
+                                    .head_num = headNum,
+                                    .input_layout = aclnn::text(inputLayout),
+                                    .sparse_mode = sparseMode}};
+    auto& p = call.parameters;
+    p.query = given.tensor("query", query);
+    p.key = given.tensor("key", key);
+    p.value = given.tensor("value", value);
+    p.topk_indices = given.tensor("topkIndices", topkIndices);
+    // Whether it is passed decides, its elements do not.
+    p.atten_mask = given.reserved("attenMaskOptional", attenMaskOptional);
+    p.actual_seq_qlen = given.array("actualSeqQLenOptional", actualSeqQLenOptional);
+    p.actual_seq_kvlen = given.array("actualSeqKvLenOptional", actualSeqKvLenOptional);
+    p.softmax_max = given.tensor("softmaxMaxOut", softmaxMaxOut);
+    p.softmax_sum = given.tensor("softmaxSumOut", softmaxSumOut);
+    p.attention_out = given.tensor("attentionOut", attentionOut);
+    p.workspace_size = workspaceSize != nullptr, p.executor = executor != nullptr;
+    return aclnn::decide(device, given, std::move(call));
+  });
+}
+
+aclnnStatus aclnnNsaSelectedAttention(void* workspace, uint64_t workspaceSize,
+                                      aclOpExecutor* executor, const aclrtStream stream) {
+  return aclnn::phase_2({"aclnnNsaSelectedAttention", workspace, workspaceSize, executor, stream});
+}
+
+}  // extern "C"

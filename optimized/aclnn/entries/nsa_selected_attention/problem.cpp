@@ -1,0 +1,32 @@
+#include "aclnn/entries/nsa_selected_attention/problem.hpp"
+
+#include "aclnn/objects/operands.hpp"
+
+namespace assay::aclnn {
+
+using Op = spec::NsaSelectedAttentionGrad;
+
+Op::Problem problem_of(const spec::Call<Op>& call) {
+  const auto& p = call.parameters;
+  const auto& a = call.attributes;
+  const Lengths q = lengths_of(*p.actual_seq_qlen), kv = lengths_of(*p.actual_seq_kvlen);
+  const bool masked = is_given(p.atten_mask);
+  return {.dtype = p.query.dtype,
+          .batch = static_cast<std::int64_t>(q.all.size()),
+          .heads_q = p.query.shape[1],
+          .heads_kv = p.key.shape[1],
+          .seq_q = q.longest,
+          .seq_kv = kv.longest,
+          .lengths_q = q.all,
+          .lengths_kv = kv.all,
+          .head_dim = p.query.shape[2],
+          .head_dim_v = p.value.shape[2],
+          .scale_value = a.scale_value,
+          .selected_block_size = a.selected_block_size,
+          .selected_block_count = a.selected_block_count,
+          .sparse_mode = a.sparse_mode,
+          .atten_mask = masked ? spec::SelectedMask::compressed : spec::SelectedMask::absent,
+          .mask_dtype = masked ? p.atten_mask.dtype : spec::DType::boolean};
+}
+
+}  // namespace assay::aclnn

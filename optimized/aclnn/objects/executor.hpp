@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "aclnn/objects/operands.hpp"
+
+namespace assay::aclnn {
+
+/// What phase 1 of an operator decides.
+struct Plan {
+  std::uint64_t workspace_size = 0;                  ///< in bytes
+  std::function<void(const Bindings& tensors)> run;  ///< null: there is nothing to do
+};
+
+/// What lies between the phases of one call.
+struct Executor {
+  Executor(std::string_view phase_2, Plan decided, Operands given)
+      : entry_point(phase_2), plan(std::move(decided)), operands(std::move(given)) {}
+
+  std::string_view entry_point;  ///< name of phase 2
+  Plan plan;
+  Operands operands;
+  std::atomic<bool> repeatable = false;
+};
+
+}  // namespace assay::aclnn

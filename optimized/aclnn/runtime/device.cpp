@@ -1,0 +1,21 @@
+#include "aclnn/runtime/device.hpp"
+
+#include "assay/optimized/flash_attention_score_grad.hpp"
+#include "assay/optimized/nsa_compress_grad.hpp"
+#include "assay/optimized/nsa_selected_attention_grad.hpp"
+
+namespace assay::aclnn {
+
+Device::Device(spec::Product modelled)
+    : product(modelled),
+      spec(modelled == spec::Product::a2 ? device::a2() : device::a3()),
+      memory(static_cast<std::size_t>(spec.memories.hbm.value), "device"),
+      flash_attention_score_grad(spec, optimized::flash_attention_score_grad),
+      nsa_compress_grad(spec, optimized::nsa_compress_grad),
+      nsa_selected_attention_grad(spec, optimized::nsa_selected_attention_grad) {}
+
+const char* Device::soc_name() const {
+  return product == spec::Product::a2 ? "Ascend910B2" : "Ascend910_9391";
+}
+
+}  // namespace assay::aclnn

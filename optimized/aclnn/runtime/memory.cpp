@@ -1,0 +1,86 @@
+#include "aclnn/runtime/memory.hpp"
+
+#include <new>
+#include <string>
+
+#include "acl/acl_base.h"
+#include "aclnn/runtime/failure.hpp"
+
+namespace assay::aclnn {
+namespace {
+
+constexpr std::align_val_t alignment{64};
+constexpr std::size_t spare = 32;  // bytes behind every allocation, as on the device
+
+const std::byte* as_bytes(const void* address) { return static_cast<const std::byte*>(address); }
+
+}  // namespace
+
+Allocation::Allocation(std::size_t size)
+    : size_(size), bytes_(static_cast<std::byte*>(::operator new(size + spare, alignment))) {}
+
+void Allocation::Release::operator()(std::byte* bytes) const {
+  ::operator delete(bytes, alignment);
+}
+
+void* Memory::allocate(std::size_t size) {
+  if (size == 0) throw Failure(ACL_ERROR_INVALID_PARAM, "size is 0; it must be at least 1 B");
+  const std::lock_guard lock(mutex_);
+  if (size > capacity_ - used_)
+    throw Failure(ACL_ERROR_BAD_ALLOC, "size is " + std::to_string(size) + " B; of " +
+                                           std::to_string(capacity_) + " B of " +
+                                           std::string(kind_) + " memory " +
+                                           std::to_string(capacity_ - used_) + " B are left");
+  auto allocation = std::make_shared<const Allocation>(size);
+  std::byte* const start = allocation->begin();
+  allocations_.emplace(start, std::move(allocation));
+  used_ += size;
+  return start;
+}
+
+void Memory::release(const void* start, std::string_view what) {
+  std::shared_ptr<const Allocation> last_use;  // ends outside the lock
+  const std::lock_guard lock(mutex_);
+  const auto found = allocations_.find(as_bytes(start));
+  if (found == allocations_.end())
+    throw Failure(ACL_ERROR_INVALID_PARAM,
+                  std::string(what) + " is no start of live " + std::string(kind_) + " memory");
+  last_use = std::move(found->second);
+  allocations_.erase(found);
+  used_ -= last_use->size();
+}
+
+void Memory::release_all() {
+  decltype(allocations_) last_uses;  // end outside the lock
+  const std::lock_guard lock(mutex_);
+  last_uses.swap(allocations_);
+  used_ = 0;
+}
+
+std::shared_ptr<const Allocation> Memory::before(const void* address) const {
+  const std::lock_guard lock(mutex_);
+  const auto behind = allocations_.upper_bound(as_bytes(address));
+  return behind == allocations_.begin() ? nullptr : std::prev(behind)->second;
+}
+
+bool Memory::contains(const void* address) const {
+  const auto allocation = before(address);
+  return allocation && as_bytes(address) < allocation->begin() + allocation->size();
+}
+
+std::shared_ptr<const Allocation> Memory::holding(const void* first, std::size_t size,
+                                                  std::string_view what) const {
+  auto allocation = before(first);
+  if (!allocation || as_bytes(first) >= allocation->begin() + allocation->size())
+    throw Failure(ACL_ERROR_INVALID_PARAM,
+                  std::string(what) + " is no live " + std::string(kind_) + " memory");
+  const auto behind =
+      static_cast<std::size_t>(allocation->begin() + allocation->size() - as_bytes(first));
+  if (size > behind)
+    throw Failure(ACL_ERROR_INVALID_PARAM, std::string(what) + " needs " + std::to_string(size) +
+                                               " B; its memory ends " + std::to_string(behind) +
+                                               " B behind its start");
+  return allocation;
+}
+
+}  // namespace assay::aclnn

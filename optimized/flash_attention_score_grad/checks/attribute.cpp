@@ -1,0 +1,204 @@
+#include <algorithm>
+
+#include "checks/refusals.hpp"
+#include "flash_attention_score_grad/checks/call_extents.hpp"
+#include "flash_attention_score_grad/checks/checks.hpp"
+
+namespace assay::optimized {
+namespace {
+
+using Call = Check::Call;
+using spec::Shape;
+
+constexpr std::int64_t edge = spec::compressed_mask_edge, prefix_mask_rows = 3072;
+constexpr std::int64_t last_mode = 8;
+
+/// One card's part of a causal problem whose queries are split; in layout TND only.
+bool is_outer_split(std::int64_t mode) { return mode == 7 || mode == 8; }
+
+/// Tokens, so that sums of two cannot overflow.
+std::int64_t tokens(std::int64_t given) {
+  constexpr std::int64_t far = std::int64_t{1} << 40;
+  return std::clamp(given, -far, far);
+}
+
+Refusal keep_prob(const Call& call) {
+  const double p = call.attributes.keep_prob;
+  return unless(p > 0 && p <= 1, "keepProb is " + text_of(p) + "; it must be in (0, 1]");
+}
+
+Refusal drop_mask_given(const Call& call) {
+  return unless(!(call.attributes.keep_prob < 1) || is_given(call.parameters.drop_mask),
+                "drop_mask is null; keepProb below 1 requires it");
+}
+
+Refusal drop_mask_size(const Call& call) {
+  if (!(call.attributes.keep_prob < 1)) return std::nullopt;
+  const std::int64_t scores = score_count(extents_of(call));
+  const std::int64_t needed = scores / 8 + (scores % 8 != 0);
+  const std::int64_t given = saturated_count(call.parameters.drop_mask.shape);
+  return unless(given >= needed, "drop_mask has " + std::to_string(given) +
+                                     " B; it must have at least " + std::to_string(needed) +
+                                     ", one bit per score");
+}
+
+Refusal sparse_mode(const Call& call) {
+  const std::int64_t mode = call.attributes.sparse_mode;
+  return unless(0 <= mode && mode <= last_mode,
+                "sparseMode is " + std::to_string(mode) + "; it must be 0 to 8");
+}
+
+Refusal varlen_modes(const Call& call) {
+  const std::int64_t mode = call.attributes.sparse_mode;
+  return unless(is_tnd(call) || !is_outer_split(mode),
+                "sparseMode is " + std::to_string(mode) + "; 7 and 8 exist in layout TND only");
+}
+
+Refusal prefix_modes(const Call& call) {
+  const std::int64_t mode = call.attributes.sparse_mode;
+  return unless(!spec::has_rope(call.surface) || (mode != 5 && mode != 6),
+                "sparseMode is " + std::to_string(mode) + "; it must not be 5 or 6 on u3");
+}
+
+std::vector<Shape> legal_mask_shapes(const Call& call) {
+  const CallExtents e = extents_of(call);
+  const std::int64_t mode = call.attributes.sparse_mode;
+  if ((mode >= 2 && mode <= 4) || mode == 6 || is_outer_split(mode)) {
+    const std::int64_t rows = mode == 6 ? prefix_mask_rows : edge;
+    return {{rows, edge},
+            {1, 1, rows, edge},
+            {e.batch, 1, rows, edge},
+            {e.batch, e.heads_q, rows, edge}};
+  }
+  return {{e.batch, 1, e.seq_q, e.seq_kv},
+          {e.batch, e.heads_q, e.seq_q, e.seq_kv},
+          {e.seq_q, e.seq_kv},
+          {1, 1, e.seq_q, e.seq_kv}};
+}
+
+Refusal mask_shape(const Call& call) {
+  const spec::Parameter& mask = call.parameters.atten_mask;
+  if (!is_given(mask)) return std::nullopt;
+  std::string choices;
+  for (const Shape& shape : legal_mask_shapes(call)) {
+    if (mask.shape == shape) return std::nullopt;
+    choices += (choices.empty() ? "" : " or ") + text_of(shape);
+  }
+  return "shape of atten_mask is " + text_of(mask.shape) + "; sparseMode " +
+         std::to_string(call.attributes.sparse_mode) + " needs " + choices;
+}
+
+/// Lengths of one sequence.
+struct Pair {
+  std::int64_t q, kv;
+};
+
+/// The sequences, without the last ones that add nothing on either side.
+std::vector<Pair> planned_sequences(const Call& call) {
+  const CallExtents e = extents_of(call);
+  std::vector<Pair> pairs;
+  for (std::size_t b = 0; b < e.lengths_q.size(); ++b)
+    pairs.push_back({e.lengths_q[b], e.lengths_kv[b]});
+  while (!pairs.empty() && pairs.back().q == 0 && pairs.back().kv == 0) pairs.pop_back();
+  return pairs;
+}
+
+Refusal edges_within(const Call& call, std::int64_t most_back, std::int64_t most_ahead) {
+  if (const Refusal refusal = at_least("preTokens", call.attributes.pre_tokens, -most_back))
+    return refusal;
+  return at_least("nextTokens", call.attributes.next_tokens, -most_ahead);
+}
+
+/// The window is not empty. Where it acts in TND, it must reach beyond one diagonal.
+Refusal window_open(const Call& call) {
+  const bool strict = is_tnd(call) && is_given(call.parameters.atten_mask);
+  const std::int64_t sum = tokens(call.attributes.pre_tokens) + tokens(call.attributes.next_tokens);
+  return at_least("preTokens + nextTokens", sum, strict ? 1 : 0);
+}
+
+/// The edges count from opposite corners in the two modes.
+Refusal token_limits(const Call& call) {
+  const std::int64_t mode = call.attributes.sparse_mode;
+  if (mode != 0 && mode != 4) return std::nullopt;
+  for (const auto& [q, kv] : planned_sequences(call))
+    if (const Refusal refusal = mode == 0 ? edges_within(call, kv, q) : edges_within(call, q, kv))
+      return refusal;
+  return mode == 0 ? window_open(call) : std::nullopt;
+}
+
+Refusal band(const Call& call) {
+  return call.attributes.sparse_mode == 4 ? window_open(call) : std::nullopt;
+}
+
+/// The sequence to which sparseMode 7 or 8 applies the window.
+Pair band_sequence(const std::vector<Pair>& sequences, std::int64_t mode) {
+  const auto has_queries = [](const Pair& pair) { return pair.q != 0; };
+  if (mode == 7) {
+    const auto last = std::find_if(sequences.rbegin(), sequences.rend(), has_queries);
+    return last == sequences.rend() ? sequences.front() : *last;
+  }
+  const auto first = std::find_if(sequences.begin(), sequences.end(), has_queries);
+  return first == sequences.end() ? sequences.front() : *first;
+}
+
+Refusal outer_split_limits(const Call& call) {
+  const std::int64_t mode = call.attributes.sparse_mode;
+  const std::vector<Pair> sequences = planned_sequences(call);
+  if (!is_outer_split(mode) || sequences.empty()) return std::nullopt;
+  const Pair pair = band_sequence(sequences, mode);
+  const Refusal refusal = edges_within(call, pair.q, pair.kv);
+  return refusal ? refusal : window_open(call);
+}
+
+/// In sparseMode 5 the mask itself holds the prefixes: without an array of them it is read like any
+/// other mask.
+Refusal prefix_given(const Call& call) {
+  if (call.attributes.sparse_mode != 6 || !is_given(call.parameters.atten_mask))
+    return std::nullopt;
+  const std::int64_t batch = extents_of(call).batch;
+  const auto& prefix = call.parameters.prefix;
+  if (!prefix) return "prefix is null; sparseMode 6 requires it";
+  return unless(static_cast<std::int64_t>(prefix->size()) == batch,
+                "prefix has " + std::to_string(prefix->size()) + " entries; batch is " +
+                    std::to_string(batch));
+}
+
+/// Every prefix reaches at least to the diagonal through the last corner.
+Refusal prefix_range(const Call& call) {
+  const std::int64_t mode = call.attributes.sparse_mode;
+  const auto& prefix = call.parameters.prefix;
+  const CallExtents e = extents_of(call);
+  if ((mode != 5 && mode != 6) || !is_given(call.parameters.atten_mask) || !prefix ||
+      static_cast<std::int64_t>(prefix->size()) != e.batch)
+    return std::nullopt;
+  for (std::size_t b = 0; b < prefix->size(); ++b) {
+    const std::size_t listed = e.lengths_q.size() == 1 ? 0 : b;  // padded: one length for all
+    const std::int64_t q = e.lengths_q[listed], kv = e.lengths_kv[listed];
+    if (const Refusal refusal = within("entry " + std::to_string(b) + " of prefix", (*prefix)[b],
+                                       std::max<std::int64_t>(0, kv - q), kv))
+      return refusal;
+  }
+  return std::nullopt;
+}
+
+constexpr auto invalid = spec::Status::param_invalid;
+constexpr Check checks[] = {
+    {"FAG-C60", invalid, keep_prob},
+    {"FAG-C12", spec::Status::param_nullptr, drop_mask_given},
+    {"FAG-C62", invalid, drop_mask_size},
+    {"FAG-C63", invalid, sparse_mode},
+    {"FAG-C64", invalid, varlen_modes},
+    {"FAG-C65", invalid, prefix_modes},
+    {"FAG-C67", invalid, mask_shape},
+    {"FAG-C68", invalid, token_limits},
+    {"FAG-C69", invalid, outer_split_limits},
+    {"FAG-C71", invalid, band},
+    {"FAG-C72", invalid, prefix_given},
+    {"FAG-C73", invalid, prefix_range},
+};
+
+}  // namespace
+
+std::span<const Check> attribute_checks() { return checks; }
+
+}  // namespace assay::optimized

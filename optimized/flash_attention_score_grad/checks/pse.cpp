@@ -1,0 +1,171 @@
+#include "checks/refusals.hpp"
+#include "flash_attention_score_grad/checks/call_extents.hpp"
+#include "flash_attention_score_grad/checks/checks.hpp"
+
+namespace assay::optimized {
+namespace {
+
+using Call = Check::Call;
+using spec::Shape;
+
+constexpr std::int64_t alibi_rows = 1024;  // of the compressed form
+constexpr std::int64_t outer_default = 1;  // what entry points without the attribute mean
+
+std::int64_t type_of(const Call& call) {
+  return spec::has_pse_type(call.surface) ? call.attributes.pse_type : outer_default;
+}
+
+bool generated(const Call& call) { return type_of(call) == 2 || type_of(call) == 3; }
+
+Refusal type(const Call& call) {
+  return spec::has_rope(call.surface) ? std::nullopt : within("pseType", type_of(call), 0, 3);
+}
+
+/// Without a pse both mean the same.
+Refusal type_beside_rope(const Call& call) {
+  return spec::has_rope(call.surface) ? within("pseType", type_of(call), 0, 1) : std::nullopt;
+}
+
+Refusal type_without_pse(const Call& call) {
+  if (spec::has_rope(call.surface)) return std::nullopt;
+  return unless(is_given(call.parameters.pse_shift) || type_of(call) == outer_default,
+                "pseType is " + std::to_string(type_of(call)) +
+                    " and pse_shift is null; without pse it must be 1");
+}
+
+/// Of outer tensors. In TND the extents are those of the longest sequences, and a bias of one axis
+/// lies sequence by sequence.
+std::vector<Shape> outer_shapes(const Call& call) {
+  const CallExtents e = extents_of(call);
+  std::vector<Shape> shapes = {{e.batch, e.heads_q, e.seq_q, e.seq_kv},
+                               {e.batch, e.heads_q, 1, e.seq_kv},
+                               {1, e.heads_q, e.seq_q, e.seq_kv}};
+  if (is_tnd(call) || e.seq_q >= alibi_rows)
+    shapes.insert(shapes.end(), {{e.batch, e.heads_q, alibi_rows, e.seq_kv},
+                                 {1, e.heads_q, alibi_rows, e.seq_kv}});
+  if (is_tnd(call))
+    shapes.insert(shapes.end(),
+                  {{saturated_count({call.parameters.key.shape[0], e.heads_q})}, {score_count(e)}});
+  return shapes;
+}
+
+std::vector<Shape> legal_shapes(const Call& call) {
+  if (!generated(call)) return outer_shapes(call);
+  const CallExtents e = extents_of(call);
+  return {{e.heads_q}, {e.batch, e.heads_q}};
+}
+
+Refusal shape(const Call& call) {
+  const spec::Parameter& pse = call.parameters.pse_shift;
+  if (!is_given(pse)) return std::nullopt;
+  std::string choices;
+  for (const Shape& legal : legal_shapes(call)) {
+    if (pse.shape == legal) return std::nullopt;
+    choices += (choices.empty() ? "" : " or ") + text_of(legal);
+  }
+  return "shape of pse_shift is " + text_of(pse.shape) + "; pseType " +
+         std::to_string(type_of(call)) + " needs " + choices;
+}
+
+std::string both(std::int64_t q, std::int64_t kv) {
+  return std::to_string(q) + " and " + std::to_string(kv);
+}
+
+Refusal generated_lengths(const Call& call) {
+  if (!generated(call) || is_tnd(call)) return std::nullopt;
+  const CallExtents e = extents_of(call);
+  return unless(e.seq_q == e.seq_kv, "lengths of query and key are " + both(e.seq_q, e.seq_kv) +
+                                         "; pseType " + std::to_string(type_of(call)) +
+                                         " needs equal ones");
+}
+
+/// Whether pse_shift has the compressed form, which is the full one where there are 1024 queries.
+bool compressed(const Call& call, const CallExtents& e) {
+  const spec::Parameter& pse = call.parameters.pse_shift;
+  return is_given(pse) && !generated(call) && pse.shape.size() == 4 && pse.shape[2] == alibi_rows &&
+         e.seq_q != alibi_rows;
+}
+
+Refusal alibi(const Call& call) {
+  const CallExtents e = extents_of(call);
+  if (!compressed(call, e)) return std::nullopt;
+  if (!is_tnd(call) && e.seq_q != e.seq_kv)
+    return "lengths of query and key are " + both(e.seq_q, e.seq_kv) +
+           "; a pse_shift of 1024 rows needs equal ones";
+  const auto& a = call.attributes;
+  const bool causal =
+      a.sparse_mode == 2 || a.sparse_mode == 3 || (a.pre_tokens >= e.seq_q && a.next_tokens == 0);
+  return unless(causal, "preTokens is " + std::to_string(a.pre_tokens) + " and nextTokens " +
+                            std::to_string(a.next_tokens) +
+                            "; a pse_shift of 1024 rows needs a causal window, at least " +
+                            std::to_string(e.seq_q) + " and 0");
+}
+
+/// The documents say it of query lengths; it is read alike for key lengths.
+Refusal no_empty_sequence(const Call& call) {
+  if (!is_tnd(call) || !is_given(call.parameters.pse_shift)) return std::nullopt;
+  const CallExtents e = extents_of(call);
+  for (std::size_t b = 0; b < e.lengths_q.size(); ++b)
+    if (e.lengths_q[b] == 0 || e.lengths_kv[b] == 0)
+      return "lengths of sequence " + std::to_string(b) + " are " +
+             both(e.lengths_q[b], e.lengths_kv[b]) + "; with pse_shift they must be at least 1";
+  return std::nullopt;
+}
+
+Refusal no_pse_in_mode_7(const Call& call) {
+  const spec::Parameter& pse = call.parameters.pse_shift;
+  return unless(call.attributes.sparse_mode != 7 || !is_given(pse),
+                "pse_shift has shape " + text_of(pse.shape) + "; it must be null in sparseMode 7");
+}
+
+/// Positions of the first query and the first key of a sequence.
+struct Starts {
+  std::int64_t q = 0, kv = 0;
+};
+
+/// They count only together, and only where the entry point has them.
+Starts starts_of(const Call& call) {
+  const auto& q = call.parameters.q_start_idx;
+  const auto& kv = call.parameters.kv_start_idx;
+  if (!spec::has_pse_type(call.surface) || !q || !kv || q->empty() || kv->empty()) return {};
+  return {q->front(), kv->front()};
+}
+
+/// q + starts.q == kv + starts.kv, for any 64-bit starts and lengths that are not negative.
+bool end_together(std::int64_t q, std::int64_t kv, const Starts& starts) {
+  const auto modular = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const bool same_sign = (q >= kv) == (starts.kv >= starts.q);
+  return same_sign && modular(q) - modular(kv) == modular(starts.kv) - modular(starts.q);
+}
+
+Refusal lengths_in_mode_8(const Call& call) {
+  if (call.attributes.sparse_mode != 8 || !is_given(call.parameters.pse_shift)) return std::nullopt;
+  const CallExtents e = extents_of(call);
+  for (std::size_t b = 0; b < e.lengths_q.size(); ++b) {
+    const Starts starts = b == 0 ? starts_of(call) : Starts{};
+    if (!end_together(e.lengths_q[b], e.lengths_kv[b], starts))
+      return "lengths of sequence " + std::to_string(b) + " are " +
+             both(e.lengths_q[b], e.lengths_kv[b]) + " from positions " +
+             both(starts.q, starts.kv) + "; with pse_shift in sparseMode 8 they must end at one";
+  }
+  return std::nullopt;
+}
+
+constexpr auto invalid = spec::Status::param_invalid;
+constexpr Check checks[] = {
+    {"FAG-C76", invalid, type},
+    {"FAG-C77", invalid, type_beside_rope},
+    {"FAG-C78", invalid, type_without_pse},
+    {"FAG-C82", invalid, no_empty_sequence},
+    {"FAG-C74", invalid, no_pse_in_mode_7},
+    {"FAG-C79", invalid, shape},
+    {"FAG-C75", invalid, lengths_in_mode_8},
+    {"FAG-C80", invalid, generated_lengths},
+    {"FAG-C81", invalid, alibi},
+};
+
+}  // namespace
+
+std::span<const Check> pse_checks() { return checks; }
+
+}  // namespace assay::optimized

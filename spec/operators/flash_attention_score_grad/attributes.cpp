@@ -1,0 +1,193 @@
+#include "operators/flash_attention_score_grad/rows.hpp"
+
+namespace assay::spec::detail {
+namespace {
+
+/// 0 < keepProb < 1 and a mask is there.
+bool drops_by_mask(const FlashCall& c) {
+  return takes_pse_and_dropout(c) && c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1 &&
+         given(c.parameters.drop_mask);
+}
+
+FlashRow keep_prob_range() {
+  return {.id = "FAG-C60",
+          .statement = "keepProb is above 0 and at most 1.",
+          .source = {operator_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = all_pages,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q27",
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return c.attributes.keep_prob > 0 && c.attributes.keep_prob <= 1;
+              },
+          .violations = {{"zero", [](FlashCall& c) { c.attributes.keep_prob = 0; }},
+                         {"negative", [](FlashCall& c) { c.attributes.keep_prob = -0.5; }},
+                         {"above_one", [](FlashCall& c) { c.attributes.keep_prob = 1.5; }}}};
+}
+
+FlashRow no_dropout() {
+  return {.id = "FAG-C61",
+          .statement = "keepProb is 1: nothing is dropped.",
+          .source = {rope_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = is_u3,
+          .holds =
+              [](const FlashCall& c) {
+                const double keep = c.attributes.keep_prob;  // FAG-C60 has what is no share at all
+                return !is_u3(c) || !(keep > 0) || keep >= 1;
+              },
+          .violations = {{"below_one", [](FlashCall& c) {
+                            if (is_u3(c)) c.attributes.keep_prob = 0.5;
+                          }}}};
+}
+
+FlashRow drop_mask_size() {
+  return {.id = "FAG-C62",
+          .statement =
+              "A dropMask in use has a bit for every score: at least N*sum(Sq*Skv)/8 bytes, "
+              "rounded up.",
+          .source = {upstream_tiling, "dropMask checks"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q29",
+          .applies = [](const FlashCall& c) { return drops_by_mask(c) && drop_mask_bytes(c); },
+          .holds =
+              [](const FlashCall& c) {
+                const auto bytes = drop_mask_bytes(c);
+                return !drops_by_mask(c) || !bytes ||
+                       element_count(c.parameters.drop_mask.shape) >= *bytes;
+              },
+          .violations = {{"one_byte_less", [](FlashCall& c) {
+                            attach_drop_mask(c);
+                            if (!given(c.parameters.drop_mask)) return;
+                            Shape shape = c.parameters.drop_mask.shape;
+                            --shape.back();
+                            reshape(c.parameters.drop_mask, shape);
+                          }}}};
+}
+
+FlashRow softmax_in_layout() {
+  static constexpr auto known = [](const FlashCall& c) {
+    const auto& layout = c.attributes.softmax_in_layout;
+    return layout && (layout->empty() || *layout == "same_as_input");
+  };
+  return {.id = "FAG-C83",
+          .statement = "softmaxInLayout is empty or same_as_input.",
+          .source = {upstream_fourth_unpadding_page, "parameters"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q4",
+          .applies = is_u4,
+          .holds = [](const FlashCall& c) { return !is_u4(c) || known(c); },
+          .violations = {
+              {"unknown", [](FlashCall& c) { c.attributes.softmax_in_layout = "TND"; }},
+              {"capitals", [](FlashCall& c) { c.attributes.softmax_in_layout = "SAME_AS_INPUT"; }},
+              {"null", [](FlashCall& c) { c.attributes.softmax_in_layout.reset(); }}}};
+}
+
+FlashRow start_indices() {
+  return {
+      .id = "FAG-C84",
+      .statement = "qStartIdx and kvStartIdx count by their first entries, and only both together.",
+      .source = {upstream_tiling, "start indices"},
+      .standing = Standing::upstream,
+      .sides = {Side::content},
+      .applies = [](const FlashCall& c) { return has_pse_type(c.surface); },
+      .holds = always,
+      .reason = content_reason};
+}
+
+FlashRow single_layout() {
+  return {
+      .id = "FAG-C87",
+      .statement = "query, keyIn, value and dy share one layout, which a single attribute names.",
+      .source = {operator_page, "constraints"},
+      .standing = Standing::documented,
+      .stated_for = all_pages,
+      .sides = {Side::none},
+      .applies = always,
+      .holds = always,
+      .reason = "a single argument names the layout of all"};
+}
+
+FlashRow matching_packages() {
+  return {.id = "FAG-C88",
+          .statement = "Called from PyTorch, the CANN packages match those of PyTorch.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::none},
+          .applies = always,
+          .holds = always,
+          .reason = "the suite calls no PyTorch of the vendor's"};
+}
+
+FlashRow time_limit() {
+  return {
+      .id = "FAG-C89",
+      .statement = "A computation that takes too long may time out on the device: split an axis.",
+      .source = {operator_page, "constraints"},
+      .standing = Standing::advice,
+      .sides = {Side::none},
+      .applies = always,
+      .holds = always,
+      .reason = "how much is too much no page says; a time limit of the suite is its own"};
+}
+
+FlashRow default_mode() {
+  return {.id = "FAG-C90",
+          .statement =
+              "Without a wish for another, sparseMode is 0; so it is for equal masks below 2048.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::advice,
+          .sides = {Side::none},
+          .applies = always,
+          .holds = always,
+          .reason = "an advice has nothing to break; cases have every other mode, too"};
+}
+
+/// What lies outside a call as data.
+FlashRow untried(std::string_view id, std::string_view statement, Source source,
+                 std::span<const FlashSurface> pages, Side side, bool (*applies)(const FlashCall&),
+                 std::string_view reason) {
+  return {.id = id,
+          .statement = statement,
+          .source = source,
+          .standing = Standing::documented,
+          .stated_for = pages,
+          .sides = {side},
+          .applies = applies,
+          .holds = always,
+          .reason = reason};
+}
+
+/// A judge that asks for a fixed order runs a kernel twice; the C interface passes both attributes
+/// always.
+std::vector<FlashRow> rows_beside_calls() {
+  return {
+      untried("FAG-C91",
+              "Results may differ between runs unless aclrtCtxSetSysParamOpt asks for determinism.",
+              {rope_page, "constraints"}, {}, Side::content, is_u3,
+              "nothing forbids equal results; where a fixed order is declared, runs are compared"),
+      untried("FAG-C92", "scaleValue and keepProb default to 1.", {operator_page, "parameters"}, {},
+              Side::none, is_padded, "the C interface has no defaults: every call passes both"),
+      untried("FAG-C93", "keepProb is the share of ones in dropMask.",
+              {unpadding_page, "parameters"}, u_pages, Side::content, drops_by_mask,
+              "bits are drawn with that share, and no number depends on how many there are")};
+}
+
+}  // namespace
+
+std::vector<FlashRow> attribute_rows() {
+  std::vector<FlashRow> rows = {keep_prob_range(),   no_dropout(),    drop_mask_size(),
+                                softmax_in_layout(), start_indices(), single_layout(),
+                                matching_packages(), time_limit(),    default_mode()};
+  const auto beside = rows_beside_calls();
+  rows.insert(rows.end(), beside.begin(), beside.end());
+  return rows;
+}
+
+}  // namespace assay::spec::detail

@@ -1,0 +1,339 @@
+#include <algorithm>
+
+#include "operators/flash_attention_score_grad/rows.hpp"
+
+namespace assay::spec::detail {
+namespace {
+
+constexpr std::int64_t last_pse_type = 3;
+
+bool pse_type_is_known(const FlashCall& c) {
+  return pse_type_of(c) >= 0 && pse_type_of(c) <= last_pse_type;
+}
+
+bool pse_can_be_judged(const FlashCall& c) {
+  return takes_pse_and_dropout(c) && given(c.parameters.pse_shift) && pse_type_is_known(c) &&
+         value_as_given(c);
+}
+
+bool has_slopes(const FlashCall& c) { return pse_can_be_judged(c) && pse_type_of(c) >= 2; }
+
+/// Whether pse has one of these forms and packed sequences.
+bool is_packed_pse_of(const FlashCall& c, std::initializer_list<PseShape> forms) {
+  if (!is_packed(c) || !pse_can_be_judged(c)) return false;
+  const auto form = pse_form_of(c);
+  return form && std::ranges::find(forms, *form) != forms.end();
+}
+
+/// Shapes that the page lists for packed sequences and the host code refuses. It takes 1024 rows
+/// for the compressed form.
+bool is_listed_only(const FlashCall& c) {
+  return is_packed_pse_of(c, {PseShape::bnss, PseShape::bn1s, PseShape::one_nss}) &&
+         c.parameters.pse_shift.shape[2] != compressed_pse_rows;
+}
+
+/// Forms of one axis, which the host code takes and the page does not list.
+bool is_taken_only(const FlashCall& c) {
+  return is_packed_pse_of(c, {PseShape::packed_bn1s, PseShape::packed_bnss});
+}
+
+bool pse_shape_fits(const FlashCall& c) { return !pse_can_be_judged(c) || pse_form_of(c); }
+
+/// Whether pse holds the last 1024 rows of a bias that depends on the distance alone.
+bool is_compressed(const FlashCall& c) {
+  if (!pse_can_be_judged(c)) return false;
+  const auto form = pse_form_of(c);
+  return form == PseShape::bnhs || form == PseShape::one_nhs;
+}
+
+/// Modes 2 and 3 are causal, 0 and 4 where their window is; of the others the documents say nothing
+/// here.
+bool is_causal(const FlashCall& c) {
+  const auto& a = c.attributes;
+  if (!given(c.parameters.atten_mask)) return false;
+  if (a.sparse_mode != 0 && a.sparse_mode != 4) return true;
+  return a.pre_tokens >= query_as_given(c)->seq && a.next_tokens == 0;
+}
+
+bool has_equal_lengths(const FlashCall& c) {
+  const Extents query = *query_as_given(c), key = *key_as_given(c);
+  if (query.ends.empty()) return query.seq == key.seq;
+  return query.ends == key.ends;
+}
+
+/// A compressed pse in sparse mode 2 of the call after `change`.
+void attach_compressed_pse(FlashCall& call, void (*change)(FlashProblem& problem)) {
+  if (!takes_pse_and_dropout(call)) return;
+  rewrite(call, change);
+  put_compressed_mask(call, 2);
+  auto problem = problem_of(call);
+  if (!problem) return;
+  problem->pse_shift = PseShape::bnhs;
+  call.parameters.pse_shift = {.present = true, .dtype = problem->dtype};
+  reshape(call.parameters.pse_shift, pse_shape(*problem));
+}
+
+void make_longer_than_compressed(FlashProblem& p) {
+  make_uniform(p);
+  p.seq_q = p.seq_kv = compressed_pse_rows + 1;
+}
+
+/// A well-formed pse with one axis changed.
+void misshape_pse(FlashCall& call, std::size_t axis) {
+  attach_pse(call);
+  Shape shape = call.parameters.pse_shift.shape;
+  if (axis >= shape.size()) return;
+  ++shape[axis];
+  reshape(call.parameters.pse_shift, shape);
+}
+
+/// A pse of packed sequences in another form.
+void replace_packed_pse(FlashCall& call, PseShape form) {
+  if (!is_packed(call)) return;
+  attach_pse(call);
+  auto problem = problem_of(call);
+  if (!problem || !pse_can_be_judged(call)) return;
+  problem->pse_shift = form;
+  reshape(call.parameters.pse_shift, pse_shape(*problem));
+}
+
+void set_pse_type(FlashCall& call, std::int64_t pse_type) {
+  if (!takes_slopes(call)) return;
+  rewrite(call, [](FlashProblem&) {});
+  call.attributes.pse_type = pse_type;
+}
+
+/// Of S-FAG's formula for all other types than 1 the one of 2 and 3 subtracts; in 3 the distance is
+/// under the root.
+FlashRow pse_type_range() {
+  return {.id = "FAG-C76",
+          .statement = "pseType is one of 0 to 3.",
+          .source = {upstream_page, "pseType"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q19, FAG-Q23, FAG-Q35",
+          .applies = takes_slopes,
+          .holds = [](const FlashCall& c) { return !takes_slopes(c) || pse_type_is_known(c); },
+          .violations = {{"negative", [](FlashCall& c) { set_pse_type(c, -1); }},
+                         {"four", [](FlashCall& c) { set_pse_type(c, 4); }}}};
+}
+
+FlashRow pse_type_of_u3() {
+  return {.id = "FAG-C77",
+          .statement = "pseType is 0 or 1.",
+          .source = {rope_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = is_u3,
+          .holds =
+              [](const FlashCall& c) {
+                return !is_u3(c) || c.attributes.pse_type == 0 || c.attributes.pse_type == 1;
+              },
+          .violations = {{"negative",
+                          [](FlashCall& c) {
+                            if (is_u3(c)) c.attributes.pse_type = -1;
+                          }},
+                         {"two",
+                          [](FlashCall& c) {
+                            if (is_u3(c)) c.attributes.pse_type = 2;
+                          }},
+                         {"four", [](FlashCall& c) {
+                            if (is_u3(c)) c.attributes.pse_type = 4;
+                          }}}};
+}
+
+FlashRow disputed_pse_type_of_u3() {
+  return {
+      .id = "FAG-C77a",
+      .statement =
+          "pseType 0 is allowed by the constraints, and refused by the table and the host code.",
+      .source = {rope_page, "parameters"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q7",
+      .applies = is_u3,
+      .holds = [](const FlashCall& c) { return !is_u3(c) || c.attributes.pse_type != 0; },
+      .violations = {{"zero", [](FlashCall& c) {
+                        if (is_u3(c)) c.attributes.pse_type = 0;
+                      }}}};
+}
+
+/// FAG-C77 has what u3 refuses.
+FlashRow pse_type_without_pse() {
+  return {.id = "FAG-C78",
+          .statement = "Without a pseShift pseType is 1.",
+          .source = {upstream_tiling, "pse checks"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .applies =
+              [](const FlashCall& c) {
+                return has_pse_type(c.surface) && !given(c.parameters.pse_shift);
+              },
+          .holds =
+              [](const FlashCall& c) {
+                return is_u3(c) || given(c.parameters.pse_shift) || !pse_type_is_known(c) ||
+                       pse_type_of(c) == 1;
+              },
+          .violations = {{"zero", [](FlashCall& c) { set_pse_type(c, 0); }},
+                         {"two", [](FlashCall& c) { set_pse_type(c, 2); }},
+                         {"three", [](FlashCall& c) { set_pse_type(c, 3); }}}};
+}
+
+/// H of the pages is 1024 rows. FAG-C79b has the forms of one axis.
+FlashRow pse_shapes() {
+  return {.id = "FAG-C79",
+          .statement =
+              "pseShift is [B,N,Sq,Skv], [B,N,1,Skv], [1,N,Sq,Skv], [B,N,1024,Skv] or "
+              "[1,N,1024,Skv] in pseType 0 and 1, and [N] or [B,N] in pseType 2 and 3; for packed "
+              "sequences Sq and Skv are the longest lengths.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u1_page,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q37",
+          .applies = pse_can_be_judged,
+          .holds = pse_shape_fits,
+          .violations = {{"batch", [](FlashCall& c) { misshape_pse(c, 0); }},
+                         {"heads", [](FlashCall& c) { misshape_pse(c, 1); }},
+                         {"rows", [](FlashCall& c) { misshape_pse(c, 2); }},
+                         {"columns", [](FlashCall& c) { misshape_pse(c, 3); }},
+                         {"rank",
+                          [](FlashCall& c) {
+                            attach_pse(c);
+                            if (pse_can_be_judged(c)) change_rank<&FlashParameters::pse_shift>(c);
+                          }},
+                         {"slopes", [](FlashCall& c) {
+                            attach_slopes(c, 2);
+                            if (!has_slopes(c)) return;
+                            reshape(c.parameters.pse_shift,
+                                    {c.parameters.pse_shift.shape.back() + 1});
+                          }}}};
+}
+
+FlashRow listed_pse_shapes() {
+  return {
+      .id = "FAG-C79a",
+      .statement =
+          "[B,N,S,S], [B,N,1,S] and [1,N,S,S] of packed sequences are listed, and refused by the "
+          "host code.",
+      .source = {unpadding_page, "parameters"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q17",
+      .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
+      .holds = [](const FlashCall& c) { return !is_listed_only(c); },
+      .violations = {{"full", [](FlashCall& c) { replace_packed_pse(c, PseShape::bnss); }},
+                     {"one_row", [](FlashCall& c) { replace_packed_pse(c, PseShape::bn1s); }},
+                     {"one_batch",
+                      [](FlashCall& c) { replace_packed_pse(c, PseShape::one_nss); }}}};
+}
+
+FlashRow packed_pse_shapes() {
+  return {
+      .id = "FAG-C79b",
+      .statement =
+          "For packed sequences the host code also takes a pseShift of one axis, [N*T2] or "
+          "[N*sum of Sq*Skv], that holds one sequence after the other; the page lists neither.",
+      .source = {upstream_tiling, "pse checks"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q17",
+      .applies = [](const FlashCall& c) { return is_packed(c) && pse_can_be_judged(c); },
+      .holds = [](const FlashCall& c) { return !is_taken_only(c); },
+      .violations = {{"keys", [](FlashCall& c) { replace_packed_pse(c, PseShape::packed_bn1s); }},
+                     {"scores",
+                      [](FlashCall& c) { replace_packed_pse(c, PseShape::packed_bnss); }}}};
+}
+
+FlashRow slopes_need_equal_lengths() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return is_padded(c) && has_slopes(c);
+  };
+  return {.id = "FAG-C80",
+          .statement = "Sq and Skv are equal in pseType 2 and 3.",
+          .source = {operator_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = concerned,
+          .holds = [](const FlashCall& c) { return !concerned(c) || has_equal_lengths(c); },
+          .violations = {{"seq_kv", [](FlashCall& c) {
+                            if (is_packed(c) || !takes_slopes(c)) return;
+                            rewrite(c, [](FlashProblem& p) {
+                              p.dtype = DType::fp32;
+                              p.seq_kv = p.seq_q + 1;
+                            });
+                            put_slopes(c, 3);
+                          }}}};
+}
+
+/// At Sq = 1024 the compressed form is the full one, so both readings of the bound agree.
+FlashRow compressed_pse_is_causal() {
+  return {.id = "FAG-C81",
+          .statement =
+              "A pseShift of 1024 rows needs a causal mask and, in the padded layouts, Sq = Skv.",
+          .source = {upstream_page, "pseShift"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q18",
+          .applies = is_compressed,
+          .holds =
+              [](const FlashCall& c) {
+                if (!is_compressed(c)) return true;
+                return (is_packed(c) || has_equal_lengths(c)) && is_causal(c);
+              },
+          .violations = {{"lengths",
+                          [](FlashCall& c) {
+                            if (is_packed(c)) return;
+                            attach_compressed_pse(c, [](FlashProblem& p) {
+                              make_longer_than_compressed(p);
+                              ++p.seq_kv;
+                            });
+                          }},
+                         {"window", [](FlashCall& c) {
+                            attach_compressed_pse(c, make_longer_than_compressed);
+                            if (is_compressed(c))
+                              put_mask(c, 0, {compressed_pse_rows + 1, compressed_pse_rows + 1});
+                          }}}};
+}
+
+/// FAG-C75 has sparse mode 8, FAG-C82 and FAG-C82a have empty sequences.
+FlashRow compressed_pse_of_unequal_lengths() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return is_packed(c) && is_compressed(c) && !masked_in_mode(c, 8) &&
+           !has_empty_length(*query_as_given(c)) && !has_empty_length(*key_as_given(c));
+  };
+  return {
+      .id = "FAG-C81a",
+      .statement =
+          "A pseShift of 1024 rows for packed sequences with Sq and Skv unequal, which the forward "
+          "alone refuses.",
+      .source = {upstream_fourth_unpadding_page, "pseShift"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .applies = concerned,
+      .holds = [](const FlashCall& c) { return !concerned(c) || has_equal_lengths(c); },
+      .violations = {{"lengths", [](FlashCall& c) {
+                        if (!is_packed(c)) return;
+                        attach_compressed_pse(c, [](FlashProblem& p) {
+                          make_longer_than_compressed(p);
+                          ++p.seq_kv;
+                        });
+                      }}}};
+}
+
+}  // namespace
+
+std::vector<FlashRow> position_rows() {
+  return {pse_type_range(),
+          pse_type_of_u3(),
+          disputed_pse_type_of_u3(),
+          pse_type_without_pse(),
+          pse_shapes(),
+          listed_pse_shapes(),
+          packed_pse_shapes(),
+          slopes_need_equal_lengths(),
+          compressed_pse_is_causal(),
+          compressed_pse_of_unequal_lengths()};
+}
+
+}  // namespace assay::spec::detail

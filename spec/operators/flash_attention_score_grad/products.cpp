@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "operators/flash_attention_score_grad/rows.hpp"
+
+namespace assay::spec {
+namespace detail {
+namespace {
+
+/// What the page of an entry point says of a product.
+struct Cell {
+  FlashSurface surface;
+  Product product;
+  std::string_view id, statement, page, notes;
+  bool (*applies)(const FlashCall& call);
+  bool offered = true;
+};
+
+template <FlashSurface surface, Product product>
+bool is_cell(const FlashCall& c) {
+  return c.surface == surface && c.product == product;
+}
+
+using enum FlashSurface;
+using enum Product;
+
+constexpr Cell cells[] = {
+    {g1, a2, "FAG-P01", "Atlas A2 training products offer aclnnFlashAttentionScoreGrad.",
+     operator_page, "", is_cell<g1, a2>},
+    // The upstream pages of the same revision say no; the page of the operator is the authority.
+    {g1, a3, "FAG-P02", "Atlas A3 training products offer aclnnFlashAttentionScoreGrad.",
+     operator_page, "FAG-Q1", is_cell<g1, a3>},
+    {g2, a2, "FAG-P03", "Atlas A2 training products offer aclnnFlashAttentionScoreGradV2.",
+     operator_page, "FAG-Q26", is_cell<g2, a2>},
+    {g2, a3, "FAG-P04", "Atlas A3 training products offer aclnnFlashAttentionScoreGradV2.",
+     operator_page, "FAG-Q1", is_cell<g2, a3>},
+    {u1, a2, "FAG-P05", "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGrad.",
+     unpadding_page, "FAG-Q30", is_cell<u1, a2>},
+    {u1, a3, "FAG-P06",
+     "Atlas A3 training products do not offer aclnnFlashAttentionUnpaddingScoreGrad.",
+     unpadding_page, "FAG-Q1", is_cell<u1, a3>, false},
+    {u2, a2, "FAG-P07", "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV2.",
+     upstream_second_unpadding_page, "", is_cell<u2, a2>},
+    {u2, a3, "FAG-P08",
+     "Atlas A3 training products do not offer aclnnFlashAttentionUnpaddingScoreGradV2.",
+     upstream_second_unpadding_page, "FAG-Q1", is_cell<u2, a3>, false},
+    {u3, a2, "FAG-P09", "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV3.",
+     rope_page, "FAG-Q30", is_cell<u3, a2>},
+    {u3, a3, "FAG-P10", "Atlas A3 training products offer aclnnFlashAttentionUnpaddingScoreGradV3.",
+     rope_page, "", is_cell<u3, a3>},
+    {u4, a2, "FAG-P11", "Atlas A2 training products offer aclnnFlashAttentionUnpaddingScoreGradV4.",
+     upstream_fourth_unpadding_page, "", is_cell<u4, a2>},
+    {u4, a3, "FAG-P12",
+     "Atlas A3 training products do not offer aclnnFlashAttentionUnpaddingScoreGradV4.",
+     upstream_fourth_unpadding_page, "FAG-Q1", is_cell<u4, a3>, false},
+};
+
+/// Products that nobody here can be, so that nothing is to be tried.
+struct ForeignCell {
+  std::string_view id, statement, page;
+  bool (*applies)(const FlashCall& call);
+};
+
+template <FlashSurface surface>
+bool is_on(const FlashCall& c) {
+  return c.surface == surface;
+}
+
+constexpr ForeignCell foreign_cells[] = {
+    {"FAG-P13", "Atlas A3 inference products offer no FlashAttentionScoreGrad.", operator_page,
+     is_padded},
+    {"FAG-P14", "Atlas 800I A2 and A200I A2 Box offer no FlashAttentionScoreGrad.", operator_page,
+     is_padded},
+    {"FAG-P15", "Atlas A3 inference products offer no aclnnFlashAttentionUnpaddingScoreGrad.",
+     unpadding_page, is_on<u1>},
+    {"FAG-P16", "Atlas 800I A2 and A200I A2 Box offer no aclnnFlashAttentionUnpaddingScoreGrad.",
+     unpadding_page, is_on<u1>},
+    {"FAG-P17", "Atlas A3 inference products offer aclnnFlashAttentionUnpaddingScoreGradV3.",
+     rope_page, is_on<u3>},
+    {"FAG-P18", "Atlas A2 inference products offer no aclnnFlashAttentionUnpaddingScoreGradV3.",
+     rope_page, is_on<u3>},
+};
+constexpr std::string_view refused_product_reason =
+    "no page says what a call on such a product answers; cases of a sweep are of products that "
+    "offer the entry point";
+
+const Cell& cell_of(FlashSurface surface, Product product) {
+  for (const Cell& cell : cells)
+    if (cell.surface == surface && cell.product == product) return cell;
+  throw std::logic_error("no row on this entry point and product");
+}
+
+}  // namespace
+
+/// Nothing to reject: the matrix is a fact of the documents, and the computation does not depend on
+/// it.
+std::vector<FlashRow> product_rows() {
+  std::vector<FlashRow> rows;
+  for (const Cell& cell : cells) {
+    const bool upstream = cell.page.starts_with("ops-transformer: ");
+    rows.push_back({.id = cell.id,
+                    .statement = cell.statement,
+                    .source = {cell.page, "products"},
+                    .standing = upstream ? Standing::upstream : Standing::documented,
+                    .sides = {cell.offered ? Side::accept : Side::none},
+                    .notes = cell.notes,
+                    .applies = cell.applies,
+                    .holds = always,
+                    .reason = cell.offered ? "" : refused_product_reason});
+  }
+  for (const ForeignCell& cell : foreign_cells)
+    rows.push_back({.id = cell.id,
+                    .statement = cell.statement,
+                    .source = {cell.page, "products"},
+                    .standing = Standing::documented,
+                    .sides = {Side::none},
+                    .applies = cell.applies,
+                    .holds = always,
+                    .reason = "a call names a2 or a3, training devices both"});
+  return rows;
+}
+
+}  // namespace detail
+
+bool supports(FlashSurface surface, Product product) {
+  return detail::cell_of(surface, product).offered;
+}
+
+std::string_view product_row(FlashSurface surface, Product product) {
+  return detail::cell_of(surface, product).id;
+}
+
+}  // namespace assay::spec

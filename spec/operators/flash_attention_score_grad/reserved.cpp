@@ -1,0 +1,186 @@
+#include <algorithm>
+
+#include "operators/flash_attention_score_grad/rows.hpp"
+
+namespace assay::spec::detail {
+namespace {
+
+using P = FlashParameters;
+
+bool is_u1(const FlashCall& c) { return c.surface == FlashSurface::u1; }
+
+/// u3 takes no reserved tensor, u4 no paddingMask: FAG-C11 has it.
+template <FlashMember member>
+bool takes(const FlashCall& c) {
+  return !is_u3(c) && !(is_u4(c) && member == &P::padding_mask);
+}
+
+template <FlashMember member, DType dtype, std::int64_t... extents>
+void pass(FlashCall& call) {
+  if (!takes<member>(call)) return;
+  call.parameters.*member = {.present = true, .dtype = dtype};
+  reshape(call.parameters.*member, {extents...});
+}
+
+bool passes_reserved_input(const FlashCall& c) {
+  return (takes<&P::padding_mask>(c) && given(c.parameters.padding_mask)) ||
+         (takes<&P::softmax_in>(c) && given(c.parameters.softmax_in));
+}
+
+bool passes_dpse(const FlashCall& c) { return !is_u3(c) && given(c.parameters.dpse); }
+
+/// The values of both are never used, so what the host code does is unverified.
+FlashRow reserved_types() {
+  return {
+      .id = "FAG-C29",
+      .statement =
+          "paddingMask is null, UINT8 or BOOL; softmaxIn is null, FLOAT16, BFLOAT16 or FLOAT32.",
+      .source = {unpadding_page, "parameters"},
+      .standing = Standing::documented,
+      .stated_for = u1_page,
+      .sides = {Side::accept, Side::reject},
+      .notes = "FAG-Q39",
+      .status = exactly(Status::param_invalid),
+      .applies = passes_reserved_input,
+      .holds =
+          [](const FlashCall& c) {
+            const Parameter& mask = c.parameters.padding_mask;
+            const Parameter& softmax_in = c.parameters.softmax_in;
+            return (!takes<&P::padding_mask>(c) || !given(mask) || mask.dtype == DType::uint8 ||
+                    mask.dtype == DType::boolean) &&
+                   (is_u3(c) || !given(softmax_in) || is_fp16_bf16_fp32(softmax_in.dtype));
+          },
+      .violations = {{"padding_mask", pass<&P::padding_mask, DType::fp32, 1, 1, 8, 8>},
+                     {"softmax_in", pass<&P::softmax_in, DType::int32, 1, 8, 8>}},
+      .variants = {{"padding_mask_bool", pass<&P::padding_mask, DType::boolean, 8, 8>},
+                   {"padding_mask_uint8", pass<&P::padding_mask, DType::uint8, 1, 1, 8, 8>},
+                   {"softmax_in_fp16", pass<&P::softmax_in, DType::fp16, 8, 4, 8>},
+                   {"softmax_in_bf16", pass<&P::softmax_in, DType::bf16, 8, 4, 8>},
+                   {"softmax_in_fp32", pass<&P::softmax_in, DType::fp32, 1, 4, 8, 8>}}};
+}
+
+/// Listed with types, left out of the list of refusals, and never produced.
+FlashRow dpse_types() {
+  return {.id = "FAG-C29a",
+          .statement =
+              "dpseOut, if passed, is FLOAT16, BFLOAT16 or FLOAT32; no page promises a refusal.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "FAG-Q22",
+          .applies = passes_dpse,
+          .holds =
+              [](const FlashCall& c) {
+                return !passes_dpse(c) || is_fp16_bf16_fp32(c.parameters.dpse.dtype);
+              },
+          .violations = {{"dpse", pass<&P::dpse, DType::int32, 1, 1, 8, 8>}}};
+}
+
+FlashRow passed_dpse() {
+  return {.id = "FAG-C29b",
+          .statement = "dpseOut may be passed, and means nothing.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u1_page,
+          .sides = {Side::accept},
+          .notes = "FAG-Q22",
+          .applies = passes_dpse,
+          .holds = always,
+          .variants = {{"fp16", pass<&P::dpse, DType::fp16, 1, 4, 8, 8>},
+                       {"bf16", pass<&P::dpse, DType::bf16, 1, 4, 8, 8>},
+                       {"fp32", pass<&P::dpse, DType::fp32, 1, 4, 8, 8>}}};
+}
+
+/// The page lists the axes without a refusal, and the host code never looks.
+FlashRow reserved_ranks() {
+  static constexpr auto has = [](const Parameter& p, std::initializer_list<std::size_t> ranks) {
+    return !given(p) || std::ranges::count(ranks, p.shape.size()) > 0;
+  };
+  return {.id = "FAG-C29c",
+          .statement =
+              "paddingMask has two or four axes, softmaxIn three or four, dpseOut four: so the "
+              "page lists them.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies =
+              [](const FlashCall& c) {
+                return is_u1(c) && (passes_reserved_input(c) || passes_dpse(c));
+              },
+          .holds =
+              [](const FlashCall& c) {
+                const P& p = c.parameters;
+                return !is_u1(c) || (has(p.padding_mask, {2, 4}) && has(p.softmax_in, {3, 4}) &&
+                                     has(p.dpse, {4}));
+              },
+          .violations = {{"padding_mask",
+                          [](FlashCall& c) {
+                            if (is_u1(c)) pass<&P::padding_mask, DType::uint8, 1, 8, 8>(c);
+                          }},
+                         {"softmax_in",
+                          [](FlashCall& c) {
+                            if (is_u1(c)) pass<&P::softmax_in, DType::fp32, 8, 8>(c);
+                          }},
+                         {"dpse", [](FlashCall& c) {
+                            if (is_u1(c)) pass<&P::dpse, DType::fp32, 8, 8, 8>(c);
+                          }}}};
+}
+
+/// "0" in the column of axes.
+template <FlashMember member, DType dtype>
+void pass_scalar(FlashCall& call) {
+  if (is_u3(call) || (call.parameters.*member).present) return;
+  call.parameters.*member = {.present = true, .dtype = dtype};
+}
+
+/// The page lists rank 0 of every tensor; upstream reads it as a null pointer.
+FlashRow scalars() {
+  static constexpr FlashMember optional[] = {&P::pse_shift,  &P::drop_mask,  &P::padding_mask,
+                                             &P::atten_mask, &P::softmax_in, &P::dpse};
+  return {.id = "API-6",
+          .statement = "An optional tensor may be null, or of rank 0, which is the same.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u1_page,
+          .sides = {Side::accept},
+          .applies =
+              [](const FlashCall& c) {
+                return !is_u3(c) && std::ranges::any_of(optional, [&](FlashMember member) {
+                  return (c.parameters.*member).present && (c.parameters.*member).shape.empty();
+                });
+              },
+          .holds = always,
+          .variants = {{"pse_shift", pass_scalar<&P::pse_shift, DType::fp32>},
+                       {"drop_mask", pass_scalar<&P::drop_mask, DType::uint8>},
+                       {"padding_mask", pass_scalar<&P::padding_mask, DType::uint8>},
+                       {"atten_mask", pass_scalar<&P::atten_mask, DType::boolean>},
+                       {"softmax_in", pass_scalar<&P::softmax_in, DType::fp32>},
+                       {"dpse", pass_scalar<&P::dpse, DType::fp32>}}};
+}
+
+template <std::int64_t value>
+void set_inner_precise(FlashCall& call) {
+  call.attributes.inner_precise = value;
+}
+
+/// S-V1 and S-V3 call it unused; the pages of the others give meanings to values of the forward.
+FlashRow inner_precise() {
+  return {.id = "FAG-C85",
+          .statement = "innerPrecise may have any value: it is not used.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept},
+          .applies = always,
+          .holds = always,
+          .variants = {{"two", set_inner_precise<2>}, {"negative", set_inner_precise<-1>}}};
+}
+
+}  // namespace
+
+std::vector<FlashRow> reserved_rows() {
+  return {scalars(),     reserved_types(), dpse_types(),
+          passed_dpse(), reserved_ranks(), inner_precise()};
+}
+
+}  // namespace assay::spec::detail

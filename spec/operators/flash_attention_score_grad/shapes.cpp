@@ -1,0 +1,306 @@
+#include <algorithm>
+
+#include "operators/flash_attention_score_grad/rows.hpp"
+
+namespace assay::spec::detail {
+namespace {
+
+using P = FlashParameters;
+
+bool has_query_extents(const FlashCall& c) { return query_as_given(c).has_value(); }
+bool has_value_extents(const FlashCall& c) { return value_as_given(c).has_value(); }
+bool has_key_extents(const FlashCall& c) { return key_as_given(c).has_value(); }
+
+/// Whether key and value differ in their head size only, and dy from query in its last axis only,
+/// which is value's.
+bool operands_agree(const FlashCall& c) {
+  const auto query = query_as_given(c);
+  const auto key = key_as_given(c);
+  if (!key || key->heads == 0) return true;  // FAG-C37 has no heads
+  const auto value = value_as_given(c);
+  if (!value || value->heads != key->heads) return false;
+  const P& p = c.parameters;
+  Shape value_shape = with_head_size(c, p.key.shape, key->heads, value->dim);
+  Shape dy_shape = with_head_size(c, p.query.shape, query->heads, value->dim);
+  if (const auto batch = position_of(*layout_of(c), Axis::batch)) {  // FAG-C33 has the batches
+    value_shape[*batch] = p.value.shape[*batch];
+    dy_shape[*batch] = p.dy.shape[*batch];
+  }
+  return p.value.shape == value_shape && p.dy.shape == dy_shape;
+}
+
+template <FlashMember member>
+void drop_rope_axis(FlashCall& call) {
+  if (has_rope(call.surface)) drop_axis<member>(call);
+}
+template <FlashMember member>
+void add_rope_axis(FlashCall& call) {
+  if (has_rope(call.surface)) add_axis<member>(call);
+}
+
+/// Ranks beside 3 that the page of u1 lists, though its layout has three axes.
+bool is_listed_rank(const FlashCall& c, const Parameter& parameter) {
+  return is_packed_but_u3(c) && parameter.present &&
+         (parameter.shape.empty() || parameter.shape.size() == 4);
+}
+
+/// One head more, or where heads are merged a size that is no multiple of the heads.
+void miscount_value_heads(FlashCall& call) {
+  const auto problem = problem_of(call);
+  if (!problem) return;
+  if (!merges_heads(problem->input_layout)) {
+    grow(call, {&P::value, &P::dv}, Axis::heads);
+    return;
+  }
+  if (problem->heads_kv == 1) return;
+  Shape shape = call.parameters.value.shape;
+  ++shape.back();
+  reshape(call.parameters.value, shape);
+  reshape(call.parameters.dv, shape);
+}
+
+/// A head size of key unlike query's, or where heads are merged no multiple of query's.
+void widen_key(FlashCall& call) {
+  const auto problem = problem_of(call);
+  if (!problem) return;
+  if (merges_heads(problem->input_layout) && problem->head_dim == 1) return;
+  Shape shape = call.parameters.key.shape;
+  ++shape.back();
+  reshape(call.parameters.key, shape);
+  reshape(call.parameters.dk, shape);
+}
+
+/// Names a layout on the padded or on the packed entry points.
+template <bool packed>
+void name_layout(FlashCall& call, std::string_view name) {
+  if (is_packed(call) == packed) call.attributes.input_layout = name;
+}
+
+FlashRow padded_layout() {
+  return {.id = "FAG-C30",
+          .statement = "inputLayout is BSH, SBH, BSND or BNSD, in capitals.",
+          .source = {operator_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = [](const FlashCall& c) { return is_padded(c) && c.attributes.input_layout; },
+          .holds =
+              [](const FlashCall& c) {
+                return is_packed(c) || !c.attributes.input_layout || layout_of(c);
+              },
+          .violations = {{"lower_case", [](FlashCall& c) { name_layout<false>(c, "bnsd"); }},
+                         {"tnd", [](FlashCall& c) { name_layout<false>(c, "TND"); }},
+                         {"trailing_space", [](FlashCall& c) { name_layout<false>(c, "BSND "); }},
+                         {"unknown", [](FlashCall& c) { name_layout<false>(c, "BHSD"); }},
+                         {"empty", [](FlashCall& c) { name_layout<false>(c, ""); }}}};
+}
+
+FlashRow packed_layout() {
+  return {.id = "FAG-C31",
+          .statement = "inputLayout is TND, in capitals.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .applies = [](const FlashCall& c) { return is_packed(c) && c.attributes.input_layout; },
+          .holds =
+              [](const FlashCall& c) {
+                return is_padded(c) || !c.attributes.input_layout || layout_of(c);
+              },
+          .violations = {{"lower_case", [](FlashCall& c) { name_layout<true>(c, "tnd"); }},
+                         {"padded", [](FlashCall& c) { name_layout<true>(c, "BSND"); }},
+                         {"trailing_space", [](FlashCall& c) { name_layout<true>(c, "TND "); }},
+                         {"unknown", [](FlashCall& c) { name_layout<true>(c, "NTD"); }},
+                         {"empty", [](FlashCall& c) { name_layout<true>(c, ""); }}}};
+}
+
+FlashRow ranks() {
+  return {.id = "FAG-C32",
+          .statement = "The laid out tensors have as many axes as inputLayout has letters.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .applies = [](const FlashCall& c) { return layout_of(c).has_value(); },
+          .holds =
+              [](const FlashCall& c) {
+                const auto layout = layout_of(c);
+                if (!layout) return true;
+                return std::ranges::all_of(laid_out_tensors(c.surface), [&](FlashMember member) {
+                  const Parameter& parameter = c.parameters.*member;
+                  // FAG-C03 has an attentionIn of rank 0.
+                  if (member == &P::attention_in && !given(parameter)) return true;
+                  return !parameter.present || parameter.shape.size() == rank_of(*layout) ||
+                         is_listed_rank(c, parameter);
+                });
+              },
+          .violations = {{"query", drop_axis<&P::query>},
+                         {"key", drop_axis<&P::key>},
+                         {"value", drop_axis<&P::value>},
+                         {"dy", drop_axis<&P::dy>},
+                         {"attention_in", drop_axis<&P::attention_in>},
+                         {"query_rope", drop_rope_axis<&P::query_rope>},
+                         {"key_rope", add_rope_axis<&P::key_rope>},
+                         {"dq", drop_axis<&P::dq>},
+                         {"dk", drop_axis<&P::dk>},
+                         {"dv", drop_axis<&P::dv>},
+                         {"dq_rope", add_rope_axis<&P::dq_rope>},
+                         {"dk_rope", drop_rope_axis<&P::dk_rope>}}};
+}
+
+FlashRow listed_ranks() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return is_packed_but_u3(c) && layout_of(c).has_value();
+  };
+  return {
+      .id = "FAG-C32a",
+      .statement =
+          "Ranks 0 and 4 of the laid out tensors stand beside 3 in the page's table, and TND has "
+          "three axes.",
+      .source = {unpadding_page, "parameters"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q5",
+      .applies = concerned,
+      .holds =
+          [](const FlashCall& c) {
+            return !concerned(c) ||
+                   std::ranges::none_of(laid_out_tensors(c.surface), [&](FlashMember member) {
+                     return is_listed_rank(c, c.parameters.*member);
+                   });
+          },
+      .violations = {{"query_of_rank_4",
+                      [](FlashCall& c) {
+                        if (concerned(c)) add_axis<&P::query>(c);
+                      }},
+                     {"attention_in_of_rank_0", [](FlashCall& c) {
+                        if (concerned(c)) make_scalar<&P::attention_in>(c);
+                      }}}};
+}
+
+bool one_batch(const FlashCall& c) {
+  const P& p = c.parameters;
+  if (is_packed(c))
+    return !p.actual_seq_qlen || !p.actual_seq_kvlen ||
+           p.actual_seq_qlen->size() == p.actual_seq_kvlen->size();
+  const std::size_t axis = *position_of(*layout_of(c), Axis::batch);
+  return p.key.shape[axis] == p.query.shape[axis] && p.value.shape[axis] == p.query.shape[axis] &&
+         p.dy.shape[axis] == p.query.shape[axis];
+}
+
+/// Adds an empty sequence to one side.
+void repeat_last(std::optional<std::vector<std::int64_t>>& sums) {
+  if (sums && !sums->empty()) sums->push_back(sums->back());
+}
+
+FlashRow one_batch_size() {
+  return {.id = "FAG-C33",
+          .statement =
+              "query, keyIn, value and dy have one batch size; packed, both sides have as many "
+              "lengths.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .applies = ranks_fit,
+          .holds = [](const FlashCall& c) { return !ranks_fit(c) || one_batch(c); },
+          .violations = {
+              {"key",
+               [](FlashCall& c) {
+                 grow(c, {&P::key, &P::dk}, Axis::batch);
+               }},
+              {"value",
+               [](FlashCall& c) {
+                 grow(c, {&P::value, &P::dv}, Axis::batch);
+               }},
+              {"dy", [](FlashCall& c) { grow(c, {&P::dy}, Axis::batch); }},
+              {"lengths_q", [](FlashCall& c) { repeat_last(c.parameters.actual_seq_qlen); }},
+              {"lengths_kv", [](FlashCall& c) { repeat_last(c.parameters.actual_seq_kvlen); }}}};
+}
+
+FlashRow one_head_size() {
+  return {.id = "FAG-C34",
+          .statement = "query and keyIn have one head size.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .applies = has_query_extents,
+          .holds =
+              [](const FlashCall& c) {
+                const auto query = query_as_given(c);
+                if (!query || query->dim == 0) return true;
+                const std::int64_t last = c.parameters.key.shape.back();
+                return merges_heads(*layout_of(c)) ? last % query->dim == 0 : last == query->dim;
+              },
+          .violations = {{"key", widen_key}}};
+}
+
+FlashRow narrow_value() {
+  return {.id = "FAG-C35",
+          .statement = "The head size of value is at most that of keyIn.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = u1_page,
+          .sides = {Side::accept, Side::reject},
+          .applies = has_value_extents,
+          .holds =
+              [](const FlashCall& c) {
+                const auto value = value_as_given(c);
+                return !value || value->dim <= key_as_given(c)->dim;
+              },
+          .violations = {{"value", [](FlashCall& c) {
+                            rewrite(c, [](FlashProblem& p) { p.head_dim_v = p.head_dim + 1; });
+                          }}}};
+}
+
+FlashRow one_width_on_u4() {
+  return {.id = "FAG-C35a",
+          .statement = "A head size of value below that of query is left out by the page of u4.",
+          .source = {upstream_fourth_unpadding_page, "constraints"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies = [](const FlashCall& c) { return is_u4(c) && has_value_extents(c); },
+          .holds =
+              [](const FlashCall& c) {
+                const auto value = value_as_given(c);
+                return !is_u4(c) || !value || value->dim >= query_as_given(c)->dim;
+              },
+          .violations = {{"value", [](FlashCall& c) {
+                            if (!is_u4(c)) return;
+                            rewrite(c, [](FlashProblem& p) {
+                              p.head_dim = 16;
+                              p.head_dim_v = 8;
+                            });
+                          }}}};
+}
+
+FlashRow operands_in_step() {
+  return {
+      .id = "FAG-C36",
+      .statement =
+          "keyIn and value differ in their head size only; dy has query's shape but for the last "
+          "axis, which follows value.",
+      .source = {unpadding_page, "constraints"},
+      .standing = Standing::documented,
+      .stated_for = u_pages,
+      .sides = {Side::accept, Side::reject},
+      .applies = has_key_extents,
+      .holds = operands_agree,
+      .violations = {{"value_seq",
+                      [](FlashCall& c) {
+                        grow(c, {&P::value, &P::dv}, Axis::seq);
+                      }},
+                     {"value_heads", miscount_value_heads},
+                     {"dy_seq", [](FlashCall& c) { grow(c, {&P::dy}, Axis::seq); }},
+                     {"dy_heads", [](FlashCall& c) { grow(c, {&P::dy}, Axis::heads); }},
+                     {"dy_dim", [](FlashCall& c) { grow(c, {&P::dy}, Axis::dim); }}}};
+}
+
+}  // namespace
+
+std::vector<FlashRow> shape_rows() {
+  return {padded_layout(), packed_layout(), ranks(),           listed_ranks(),    one_batch_size(),
+          one_head_size(), narrow_value(),  one_width_on_u4(), operands_in_step()};
+}
+
+}  // namespace assay::spec::detail

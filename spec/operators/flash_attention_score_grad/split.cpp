@@ -1,0 +1,152 @@
+#include <algorithm>
+
+#include "operators/flash_attention_score_grad/rows.hpp"
+
+/// What a position bias asks of packed sequences: of outer splits, sparse modes 7 and 8, and of
+/// empty ones.
+namespace assay::spec::detail {
+namespace {
+
+/// u3 takes no bias at all, which FAG-C09 has.
+bool packed_with_pse(const FlashCall& c) {
+  return is_packed(c) && !is_u3(c) && given(c.parameters.pse_shift) && key_as_given(c);
+}
+
+/// Sum of both start indices' difference, where both count.
+std::int64_t start_difference(const FlashCall& c) {
+  const auto& of_query = c.parameters.q_start_idx;
+  const auto& of_key = c.parameters.kv_start_idx;
+  if (!has_pse_type(c.surface) || !of_query || !of_key || of_query->empty() || of_key->empty())
+    return 0;
+  return of_query->front() - of_key->front();
+}
+
+bool is_square_from_the_start(const FlashCall& c) {
+  const Extents query = *query_as_given(c), key = *key_as_given(c);
+  if (query.length(0) - key.length(0) + start_difference(c) != 0) return false;
+  for (std::int64_t b = 1; b < query.batch; ++b)
+    if (query.length(b) != key.length(b)) return false;
+  return true;
+}
+
+/// A bias over two sequences, the first of which has no queries (no keys).
+void empty_first(FlashCall& call, void (*change)(FlashProblem& problem)) {
+  if (is_padded(call) || is_u3(call)) return;
+  rewrite(call, change);
+  put_compressed_mask(call, 2);
+  put_pse(call);
+}
+
+FlashRow no_pse_on_last_split() {
+  return {.id = "FAG-C74",
+          .statement = "Sparse mode 7 takes no pseShift.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q9",
+          .applies = [](const FlashCall& c) { return is_packed(c) && masked_in_mode(c, 7); },
+          .holds = [](const FlashCall& c) { return !packed_with_pse(c) || !masked_in_mode(c, 7); },
+          .violations = {{"pse_shift", [](FlashCall& c) {
+                            if (is_padded(c) || is_u3(c)) return;
+                            rewrite(c, make_square);
+                            put_compressed_mask(c, 7);
+                            c.attributes.next_tokens = 0;
+                            put_pse(c);
+                          }}}};
+}
+
+FlashRow square_first_split() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return packed_with_pse(c) && masked_in_mode(c, 8);
+  };
+  return {
+      .id = "FAG-C75",
+      .statement =
+          "In sparse mode 8 a pseShift needs Sq = Skv of every sequence, for the first one after "
+          "adding the start indices.",
+      .source = {unpadding_page, "constraints"},
+      .standing = Standing::documented,
+      .stated_for = u_pages,
+      .sides = {Side::accept, Side::reject},
+      .notes = "FAG-Q9, FAG-Q10",
+      .applies = concerned,
+      .holds = [](const FlashCall& c) { return !concerned(c) || is_square_from_the_start(c); },
+      .violations = {{"lengths",
+                      [](FlashCall& c) {
+                        if (is_padded(c) || is_u3(c)) return;
+                        rewrite(c, [](FlashProblem& p) {
+                          make_square(p);
+                          ++p.seq_kv;
+                        });
+                        put_compressed_mask(c, 8);
+                        put_pse(c);
+                      }},
+                     {"start_indices", [](FlashCall& c) {
+                        if (is_padded(c) || !takes_slopes(c)) return;
+                        rewrite(c, make_square_fp32);
+                        put_compressed_mask(c, 8);
+                        put_slopes(c, 2);
+                        c.parameters.q_start_idx = {1};
+                        c.parameters.kv_start_idx = {0};
+                      }}}};
+}
+
+FlashRow no_pse_with_empty_queries() {
+  return {.id = "FAG-C82",
+          .statement = "Where a sequence has no queries there is no pseShift.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .applies =
+              [](const FlashCall& c) {
+                return is_packed(c) && key_as_given(c) && has_empty_length(*query_as_given(c));
+              },
+          .holds =
+              [](const FlashCall& c) {
+                return !packed_with_pse(c) || !has_empty_length(*query_as_given(c));
+              },
+          .violations = {{"pse_shift", [](FlashCall& c) {
+                            empty_first(c, [](FlashProblem& p) {
+                              make_uniform(p);
+                              p.batch = 2;
+                              p.lengths_q = {0, p.seq_q};
+                            });
+                          }}}};
+}
+
+/// The pages speak of query alone.
+FlashRow no_pse_with_empty_keys() {
+  return {.id = "FAG-C82a",
+          .statement = "A pseShift where a sequence has no keys, of which the pages do not speak.",
+          .source = {unpadding_page, "constraints"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .implies = {"TND-2a"},
+          .applies =
+              [](const FlashCall& c) {
+                return is_packed(c) && key_as_given(c) && has_empty_length(*key_as_given(c));
+              },
+          .holds =
+              [](const FlashCall& c) {
+                return !packed_with_pse(c) || has_empty_length(*query_as_given(c)) ||
+                       !has_empty_length(*key_as_given(c));
+              },
+          .violations = {{"pse_shift", [](FlashCall& c) {
+                            empty_first(c, [](FlashProblem& p) {
+                              make_uniform(p);
+                              p.batch = 2;
+                              p.lengths_kv = {0, p.seq_kv};
+                            });
+                          }}}};
+}
+
+}  // namespace
+
+std::vector<FlashRow> split_rows() {
+  return {no_pse_on_last_split(), square_first_split(), no_pse_with_empty_queries(),
+          no_pse_with_empty_keys()};
+}
+
+}  // namespace assay::spec::detail

@@ -1,0 +1,468 @@
+#include <algorithm>
+
+#include "operators/flash_attention_score_grad/rows.hpp"
+
+namespace assay::spec::detail {
+namespace {
+
+using P = FlashParameters;
+
+bool is_float8(DType dtype) { return dtype == DType::float8_e5m2 || dtype == DType::float8_e4m3fn; }
+
+/// FAG-C22 has the 8-bit types, which only the page of the padded layouts names.
+bool left_to_another_row(const FlashCall& c, DType dtype) {
+  return is_padded(c) && is_float8(dtype);
+}
+
+bool is_private(Format format) {
+  return format == Format::nc1hwc0 || format == Format::fractal_z || format == Format::fractal_nz;
+}
+
+/// Whether every present one of `members` has a type that `accepts` takes.
+template <class Accepts>
+bool all_have_type(const FlashCall& call, std::initializer_list<FlashMember> members,
+                   const Accepts& accepts) {
+  return std::ranges::all_of(members, [&](FlashMember member) {
+    const Parameter& parameter = call.parameters.*member;
+    return !parameter.present || accepts(parameter.dtype);
+  });
+}
+
+/// Whether `members` share query's type; a type outside the three, or a null, is for other rows.
+bool all_like_query(const FlashCall& call, std::initializer_list<FlashMember> members) {
+  const Parameter& query = call.parameters.query;
+  if (!query.present || !is_fp16_bf16_fp32(query.dtype)) return true;
+  return all_have_type(call, members, [&](DType dtype) {
+    return !is_fp16_bf16_fp32(dtype) || dtype == query.dtype;
+  });
+}
+
+template <FlashMember member, DType dtype>
+void retype_padded(FlashCall& call) {
+  if (is_padded(call)) retype<member, dtype>(call);
+}
+
+void pass_privately(Parameter& parameter, DType dtype) {
+  parameter = {.present = true, .dtype = dtype, .format = Format::fractal_nz};
+  reshape(parameter, {1, 1, 8, 8});
+}
+
+/// A bias that the rows about it speak of: u3 takes none, which FAG-C09 has.
+bool has_pse(const FlashCall& c) {
+  return takes_pse_and_dropout(c) && given(c.parameters.pse_shift);
+}
+
+/// Another type for all that has query's, the bias left alone.
+void rewrite_type(FlashCall& call, DType dtype) {
+  for (const FlashMember member :
+       {&P::query, &P::key, &P::value, &P::dy, &P::attention_in, &P::dq, &P::dk, &P::dv})
+    (call.parameters.*member).dtype = dtype;
+}
+
+bool has_drop_mask(const FlashCall& c) {
+  return takes_pse_and_dropout(c) && given(c.parameters.drop_mask);
+}
+
+FlashRow operand_types() {
+  return {.id = "FAG-C20",
+          .statement = "query, keyIn and value are FLOAT16, BFLOAT16 or FLOAT32.",
+          .source = {operator_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = all_pages,
+          .sides = {Side::accept, Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return all_have_type(c, {&P::query, &P::key, &P::value}, [&](DType dtype) {
+                  return is_fp16_bf16_fp32(dtype) || left_to_another_row(c, dtype);
+                });
+              },
+          .violations = {{"query", retype<&P::query, DType::int8>},
+                         {"key", retype<&P::key, DType::int32>},
+                         {"value", retype<&P::value, DType::fp64>}}};
+}
+
+FlashRow operands_of_one_type() {
+  return {.id = "FAG-C20a",
+          .statement = "query, keyIn and value have one type.",
+          .source = {operator_page, "constraints"},
+          .standing = Standing::documented,
+          .stated_for = all_pages,
+          .sides = {Side::accept, Side::reject},
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return all_like_query(c, {&P::key, &P::value});
+              },
+          .violations = {{"key", retype_unlike_query<&P::key>},
+                         {"value", retype_unlike_query<&P::value>}}};
+}
+
+FlashRow gradient_types() {
+  return {.id = "FAG-C21",
+          .statement = "dy, dqOut, dkOut and dvOut are FLOAT16, BFLOAT16 or FLOAT32.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = all_pages,
+          .sides = {Side::accept, Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return all_have_type(c, {&P::dq, &P::dk, &P::dv}, is_fp16_bf16_fp32) &&
+                       all_have_type(c, {&P::dy}, [&](DType dtype) {
+                         return is_fp16_bf16_fp32(dtype) || left_to_another_row(c, dtype);
+                       });
+              },
+          .violations = {{"dy", retype<&P::dy, DType::int8>},
+                         {"dq", retype<&P::dq, DType::int32>},
+                         {"dk", retype<&P::dk, DType::fp64>},
+                         {"dv", retype<&P::dv, DType::int16>}}};
+}
+
+FlashRow attention_in_types() {
+  return {.id = "FAG-C21c",
+          .statement = "attentionIn is FLOAT16, BFLOAT16 or FLOAT32.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return all_have_type(c, {&P::attention_in}, is_fp16_bf16_fp32);
+              },
+          .violations = {{"attention_in", retype<&P::attention_in, DType::fp64>}}};
+}
+
+FlashRow attention_in_of_query_type() {
+  return {.id = "FAG-C21a",
+          .statement = "attentionIn has the type of query.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .applies = always,
+          .holds = [](const FlashCall& c) { return all_like_query(c, {&P::attention_in}); },
+          .violations = {{"attention_in", retype_unlike_query<&P::attention_in>}}};
+}
+
+FlashRow gradients_of_query_type() {
+  return {.id = "FAG-C21b",
+          .statement = "dy, dqOut, dkOut and dvOut have the type of query.",
+          .source = {upstream_types, "equal types of one call"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return all_like_query(c, {&P::dy, &P::dq, &P::dk, &P::dv});
+              },
+          .violations = {{"dy", retype_unlike_query<&P::dy>},
+                         {"dq", retype_unlike_query<&P::dq>},
+                         {"dk", retype_unlike_query<&P::dk>},
+                         {"dv", retype_unlike_query<&P::dv>}}};
+}
+
+FlashRow no_8_bit_floats() {
+  return {
+      .id = "FAG-C22",
+      .statement =
+          "Neither Atlas A2 nor Atlas A3 takes 8-bit floating types for query, keyIn, value or dy.",
+      .source = {operator_page, "parameters"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .applies = is_padded,
+      .holds =
+          [](const FlashCall& c) {
+            return is_packed(c) || all_have_type(c, {&P::query, &P::key, &P::value, &P::dy},
+                                                 [](DType dtype) { return !is_float8(dtype); });
+          },
+      .violations = {{"query", retype_padded<&P::query, DType::float8_e5m2>},
+                     {"key", retype_padded<&P::key, DType::float8_e4m3fn>},
+                     {"value", retype_padded<&P::value, DType::float8_e5m2>},
+                     {"dy", retype_padded<&P::dy, DType::float8_e4m3fn>}}};
+}
+
+FlashRow pse_types() {
+  return {.id = "FAG-C23",
+          .statement = "pseShift is FLOAT16, BFLOAT16 or FLOAT32.",
+          .source = {operator_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = g_u1_pages,
+          .sides = {Side::accept, Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = has_pse,
+          .holds =
+              [](const FlashCall& c) {
+                return !has_pse(c) || is_fp16_bf16_fp32(c.parameters.pse_shift.dtype);
+              },
+          .violations = {{"pse_shift", [](FlashCall& c) {
+                            attach_pse(c);
+                            c.parameters.pse_shift.dtype = DType::int32;
+                          }}}};
+}
+
+bool has_slopes(const FlashCall& c) {
+  return has_pse(c) && (pse_type_of(c) == 2 || pse_type_of(c) == 3);
+}
+
+/// FAG-C23b has which of both slopes are.
+FlashRow pse_of_fitting_type() {
+  return {
+      .id = "FAG-C23a",
+      .statement =
+          "pseShift has the type of query; slopes of pseType 2 and 3 are at least that or FLOAT32.",
+      .source = {operator_page, "constraints"},
+      .standing = Standing::documented,
+      .stated_for = g_u1_pages,
+      .sides = {Side::accept, Side::reject},
+      .notes = "FAG-Q34",
+      .applies = has_pse,
+      .holds =
+          [](const FlashCall& c) {
+            const std::int64_t type = pse_type_of(c);
+            if (!has_pse(c) || type < 0 || type > 3) return true;
+            if (has_slopes(c) && c.parameters.pse_shift.dtype == DType::fp32) return true;
+            return all_like_query(c, {&P::pse_shift});
+          },
+      .violations = {{"unlike_query",
+                      [](FlashCall& c) {
+                        attach_pse(c);
+                        if (has_pse(c)) retype_unlike_query<&P::pse_shift>(c);
+                      }},
+                     {"slopes", [](FlashCall& c) {
+                        attach_slopes(c, 2);
+                        if (takes_slopes(c)) c.parameters.pse_shift.dtype = DType::fp16;
+                      }}}};
+}
+
+/// The seeds name one type for all, without exception.
+FlashRow type_of_slopes() {
+  return {
+      .id = "FAG-C23b",
+      .statement =
+          "Slopes of pseType 2 and 3 have the type of query on the page, and are FLOAT32 upstream.",
+      .source = {operator_page, "constraints"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "FAG-Q34",
+      .applies = has_slopes,
+      .holds =
+          [](const FlashCall& c) {
+            const DType query = c.parameters.query.dtype, pse = c.parameters.pse_shift.dtype;
+            const bool short_type = query == DType::fp16 || query == DType::bf16;
+            return !has_slopes(c) || !short_type || (pse != DType::fp32 && pse != query);
+          },
+      .violations = {{"float32",
+                      [](FlashCall& c) {
+                        attach_slopes(c, 2);
+                        if (!has_slopes(c)) return;
+                        rewrite_type(c, DType::bf16);
+                      }},
+                     {"type_of_query", [](FlashCall& c) {
+                        attach_slopes(c, 3);
+                        if (!has_slopes(c)) return;
+                        rewrite_type(c, DType::fp16);
+                        c.parameters.pse_shift.dtype = DType::fp16;
+                      }}}};
+}
+
+/// The page lists two kinds of axes, none and one; the host code counts elements.
+FlashRow drop_mask_rank() {
+  static constexpr auto concerned = [](const FlashCall& c) {
+    return c.surface == FlashSurface::u1 && has_drop_mask(c);
+  };
+  return {.id = "FAG-C24a",
+          .statement = "dropMask has one axis: so the page lists it.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies = concerned,
+          .holds =
+              [](const FlashCall& c) {
+                return !concerned(c) || c.parameters.drop_mask.shape.size() == 1;
+              },
+          .violations = {{"two", [](FlashCall& c) {
+                            if (c.surface != FlashSurface::u1) return;
+                            attach_drop_mask(c);
+                            Parameter& mask = c.parameters.drop_mask;
+                            if (given(mask)) reshape(mask, {1, mask.shape.front()});
+                          }}}};
+}
+
+FlashRow drop_mask_type() {
+  return {.id = "FAG-C24",
+          .statement = "dropMask is UINT8.",
+          .source = {operator_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = g_u1_pages,
+          .sides = {Side::accept, Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = has_drop_mask,
+          .holds =
+              [](const FlashCall& c) {
+                return !has_drop_mask(c) || c.parameters.drop_mask.dtype == DType::uint8;
+              },
+          .violations = {{"drop_mask", [](FlashCall& c) {
+                            attach_drop_mask(c);
+                            c.parameters.drop_mask.dtype = DType::fp16;
+                          }}}};
+}
+
+FlashRow mask_types() {
+  return {.id = "FAG-C25",
+          .statement = "attenMask is BOOL or UINT8.",
+          .source = {operator_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = all_pages,
+          .sides = {Side::accept, Side::reject},
+          .notes = "CV-O1",
+          .status = exactly(Status::param_invalid),
+          .applies = [](const FlashCall& c) { return given(c.parameters.atten_mask); },
+          .holds =
+              [](const FlashCall& c) {
+                return !given(c.parameters.atten_mask) ||
+                       c.parameters.atten_mask.dtype == DType::boolean ||
+                       c.parameters.atten_mask.dtype == DType::uint8;
+              },
+          .violations = {{"fp16",
+                          [](FlashCall& c) {
+                            attach_mask(c);
+                            c.parameters.atten_mask.dtype = DType::fp16;
+                          }},
+                         {"int8", [](FlashCall& c) {
+                            attach_mask(c);
+                            c.parameters.atten_mask.dtype = DType::int8;
+                          }}}};
+}
+
+FlashRow statistics_type() {
+  return {.id = "FAG-C26",
+          .statement = "softmaxMax and softmaxSum are FLOAT32.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .status = exactly(Status::param_invalid),
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return all_have_type(c, {&P::softmax_max, &P::softmax_sum},
+                                     [](DType dtype) { return dtype == DType::fp32; });
+              },
+          .violations = {{"softmax_max", retype<&P::softmax_max, DType::fp16>},
+                         {"softmax_sum", retype<&P::softmax_sum, DType::bf16>}}};
+}
+
+bool is_plain(const FlashCall& c, FlashMember member) {
+  const Parameter& parameter = c.parameters.*member;
+  return !given(parameter) || !is_private(parameter.format);
+}
+
+/// Tensors of which the page of the operator, that of g1 and g2, says nothing.
+constexpr FlashMember beside_operator_page[] = {&P::softmax_max,  &P::softmax_sum,  &P::softmax_in,
+                                                &P::padding_mask, &P::attention_in, &P::dpse};
+
+/// The pages name ND alone, the host code reads NCHW and the like as plain: nothing is asserted of
+/// those.
+FlashRow plain_formats() {
+  return {.id = "FAG-C28",
+          .statement =
+              "query, keyIn, value, their ropes, dy, pseShift, dropMask, attenMask and "
+              "the gradients have storage format ND, never a private one.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = all_pages,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q38",
+          .status = exactly(Status::param_invalid),
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return std::ranges::all_of(every_tensor, [&](FlashMember member) {
+                  return std::ranges::find(beside_operator_page, member) !=
+                             std::end(beside_operator_page) ||
+                         is_plain(c, member);
+                });
+              },
+          .violations = {{"query", reformat<&P::query, Format::fractal_nz>},
+                         {"key", reformat<&P::key, Format::nc1hwc0>},
+                         {"value", reformat<&P::value, Format::fractal_z>},
+                         {"dy", reformat<&P::dy, Format::fractal_nz>},
+                         {"atten_mask",
+                          [](FlashCall& c) {
+                            attach_mask(c);
+                            c.parameters.atten_mask.format = Format::fractal_nz;
+                          }},
+                         {"pse_shift",
+                          [](FlashCall& c) {
+                            attach_pse(c);
+                            c.parameters.pse_shift.format = Format::nc1hwc0;
+                          }},
+                         {"drop_mask",
+                          [](FlashCall& c) {
+                            attach_drop_mask(c);
+                            c.parameters.drop_mask.format = Format::fractal_z;
+                          }},
+                         {"query_rope", reformat<&P::query_rope, Format::fractal_nz>},
+                         {"key_rope", reformat<&P::key_rope, Format::nc1hwc0>},
+                         {"dq", reformat<&P::dq, Format::fractal_nz>},
+                         {"dk", reformat<&P::dk, Format::fractal_z>},
+                         {"dv", reformat<&P::dv, Format::nc1hwc0>}}};
+}
+
+FlashRow plain_formats_of_the_forward() {
+  return {.id = "FAG-C28a",
+          .statement =
+              "softmaxMax, softmaxSum, attentionIn, softmaxIn, paddingMask and dpseOut "
+              "have storage format ND, never a private one.",
+          .source = {unpadding_page, "parameters"},
+          .standing = Standing::documented,
+          .stated_for = u_pages,
+          .sides = {Side::accept, Side::reject},
+          .notes = "FAG-Q38",
+          .status = exactly(Status::param_invalid),
+          .applies = always,
+          .holds =
+              [](const FlashCall& c) {
+                return std::ranges::all_of(beside_operator_page,
+                                           [&](FlashMember member) { return is_plain(c, member); });
+              },
+          .violations = {{"softmax_max", reformat<&P::softmax_max, Format::nc1hwc0>},
+                         {"softmax_sum", reformat<&P::softmax_sum, Format::fractal_nz>},
+                         {"attention_in", reformat<&P::attention_in, Format::fractal_nz>},
+                         {"padding_mask",
+                          [](FlashCall& c) {
+                            if (!is_u3(c) && !is_u4(c))
+                              pass_privately(c.parameters.padding_mask, DType::uint8);
+                          }},
+                         {"softmax_in", [](FlashCall& c) {
+                            if (!is_u3(c)) pass_privately(c.parameters.softmax_in, DType::fp32);
+                          }}}};
+}
+
+}  // namespace
+
+std::vector<FlashRow> type_rows() {
+  return {operand_types(),
+          operands_of_one_type(),
+          gradient_types(),
+          attention_in_types(),
+          attention_in_of_query_type(),
+          gradients_of_query_type(),
+          no_8_bit_floats(),
+          pse_types(),
+          pse_of_fitting_type(),
+          type_of_slopes(),
+          drop_mask_type(),
+          drop_mask_rank(),
+          mask_types(),
+          statistics_type(),
+          plain_formats(),
+          plain_formats_of_the_forward()};
+}
+
+}  // namespace assay::spec::detail

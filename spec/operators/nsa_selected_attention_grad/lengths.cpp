@@ -1,0 +1,298 @@
+#include "operators/nsa_selected_attention_grad/rows.hpp"
+
+namespace assay::spec::nsa {
+namespace {
+
+using Op = SelectedOp;
+using P = Op::Parameters;
+
+/// "2M" and "128K" of the page.
+constexpr std::int64_t most_tokens = 2 * 1024 * 1024;
+constexpr std::int64_t longest = 128 * 1024;
+/// So many of the longest sequences have too many tokens.
+constexpr std::int64_t too_many_longest = most_tokens / longest + 1;
+
+bool has_lengths(const SelectedCall& c) { return key_as_given(c).has_value(); }
+
+bool has_legal_tokens(const Parameter& tensor) {
+  return tensor.shape[0] >= 1 && tensor.shape[0] <= most_tokens;
+}
+
+bool same_tokens(const SelectedCall& c, Member<Op> model,
+                 std::initializer_list<Member<Op>> members) {
+  return std::ranges::all_of(members, [&](Member<Op> member) {
+    return (c.parameters.*member).shape[0] == (c.parameters.*model).shape[0];
+  });
+}
+
+/// Puts `make(sums)` in front of the last sum.
+template <std::int64_t (*make)(const std::vector<std::int64_t>&)>
+void insert_before_last(Sums& sums) {
+  if (sums && !sums->empty()) sums->insert(sums->end() - 1, make(*sums));
+}
+
+std::int64_t one_less(const std::vector<std::int64_t>& sums) { return sums.back() - 1; }
+std::int64_t one_more(const std::vector<std::int64_t>& sums) { return sums.back() + 1; }
+std::int64_t the_same(const std::vector<std::int64_t>& sums) { return sums.back(); }
+
+void change_both(SelectedCall& call, void (*change)(Sums&)) {
+  change(call.parameters.actual_seq_qlen);
+  change(call.parameters.actual_seq_kvlen);
+}
+
+void put_zero_first(Sums& sums) {
+  if (sums) sums->insert(sums->begin(), 0);
+}
+
+/// Whether every length of a side is `holds`, whatever else is wrong with the sums.
+template <class Holds>
+bool every_length(const Sums& sums, const Holds& holds) {
+  std::int64_t before = 0;
+  for (const std::int64_t sum : sums.value_or(std::vector<std::int64_t>())) {
+    if (!holds(sum - before)) return false;
+    before = sum;
+  }
+  return true;
+}
+
+SelectedRow equal_numbers_of_lengths() {
+  return {.id = "NSAS-C13",
+          .statement = "Both arrays of sums have an entry for each of the same sequences.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = has_sums,
+          .holds =
+              [](const SelectedCall& c) {
+                const P& p = c.parameters;
+                return !has_sums(c) || p.actual_seq_qlen->size() == p.actual_seq_kvlen->size();
+              },
+          .violations = {{"fewer_queries",
+                          [](SelectedCall& c) {
+                            Sums& sums = c.parameters.actual_seq_qlen;
+                            if (sums && sums->size() > 1) sums->erase(sums->begin());
+                          }},
+                         {"more_keys", [](SelectedCall& c) {
+                            insert_before_last<one_less>(c.parameters.actual_seq_kvlen);
+                          }}}};
+}
+
+SelectedRow lengths_present() {
+  return {.id = "NSAS-C14",
+          .statement = "actualSeqQLen and actualSeqKvLen are not null.",
+          .source = {upstream_selected_forward, "parameters"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .applies = always<Op>,
+          .holds =
+              [](const SelectedCall& c) {
+                return c.parameters.actual_seq_qlen && c.parameters.actual_seq_kvlen;
+              },
+          .violations = {
+              {"no_queries", [](SelectedCall& c) { c.parameters.actual_seq_qlen.reset(); }},
+              {"no_keys", [](SelectedCall& c) { c.parameters.actual_seq_kvlen.reset(); }},
+              {"none", [](SelectedCall& c) { change_both(c, [](Sums& sums) { sums.reset(); }); }}}};
+}
+
+/// Sums that do not rise tell of a length below 1, too.
+SelectedRow rising_sums() {
+  static constexpr auto concerned = [](const SelectedCall& c) {
+    return has_sums(c) && ranks_fit(c);
+  };
+  return {.id = "NSAS-C15",
+          .statement =
+              "The sums start above 0, rise strictly and end with the tokens of query and of key.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::derived,
+          .sides = {Side::accept, Side::reject},
+          .implies = {"NSAS-C28"},
+          .applies = concerned,
+          .holds =
+              [](const SelectedCall& c) {
+                const P& p = c.parameters;
+                return !concerned(c) || (sums_fit(p.actual_seq_qlen, p.query) &&
+                                         sums_fit(p.actual_seq_kvlen, p.key));
+              },
+          .violations = {
+              {"leading_zero", [](SelectedCall& c) { change_both(c, put_zero_first); }},
+              {"repeated", [](SelectedCall& c) { change_both(c, insert_before_last<the_same>); }},
+              {"falling", [](SelectedCall& c) { change_both(c, insert_before_last<one_more>); }},
+              {"last_query",
+               [](SelectedCall& c) {
+                 if (has_sums(c)) --c.parameters.actual_seq_qlen->back();
+               }},
+              {"last_key", [](SelectedCall& c) {
+                 if (has_sums(c)) ++c.parameters.actual_seq_kvlen->back();
+               }}}};
+}
+
+SelectedRow query_tokens() {
+  return {.id = "NSAS-C22",
+          .statement =
+              "query, attentionOut and attentionOutGrad have the same 1 to 2M tokens; softmaxMax, "
+              "softmaxSum "
+              "and topkIndices have rows of their own.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAS-U6",
+          .applies = ranks_fit,
+          .holds =
+              [](const SelectedCall& c) {
+                return !ranks_fit(c) ||
+                       (has_legal_tokens(c.parameters.query) &&
+                        same_tokens(c, &P::query, {&P::attention_out, &P::attention_out_grad}));
+              },
+          .violations = {{"attention_out", grow_one<Op, &P::attention_out, 0>},
+                         {"attention_out_grad", grow_one<Op, &P::attention_out_grad, 0>},
+                         {"too_many", [](SelectedCall& c) {
+                            rewrite(c, [](SelectedProblem& p) {
+                              p.batch = too_many_longest;
+                              p.seq_q = longest;
+                            });
+                          }}}};
+}
+
+SelectedRow key_tokens() {
+  return {.id = "NSAS-C23",
+          .statement = "key and value have the same 1 to 2M tokens.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAS-U6",
+          .applies = ranks_fit,
+          .holds =
+              [](const SelectedCall& c) {
+                return !ranks_fit(c) ||
+                       (has_legal_tokens(c.parameters.key) && same_tokens(c, &P::key, {&P::value}));
+              },
+          .violations = {{"value",
+                          [](SelectedCall& c) {
+                            grow(c.parameters.value, 0);
+                            grow(c.parameters.dv, 0);
+                          }},
+                         {"too_many", [](SelectedCall& c) {
+                            rewrite(c, [](SelectedProblem& p) {
+                              p.batch = too_many_longest;
+                              p.seq_kv = longest / p.selected_block_size * p.selected_block_size;
+                            });
+                          }}}};
+}
+
+/// Too many sequences have too many tokens, since none is empty: NSAS-C22 and NSAS-C23 have that
+/// refusal. Where only one array is empty, NSAS-C13 says nothing.
+SelectedRow number_of_sequences() {
+  static constexpr auto counted = [](const Sums& sums) {
+    return !sums || (!sums->empty() && std::ssize(*sums) <= most_tokens);
+  };
+  return {.id = "NSAS-C24",
+          .statement = "There are 1 to 2M sequences: so many entries has either array of sums.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAS-Q14, NSAS-U6",
+          .applies =
+              [](const SelectedCall& c) {
+                return c.parameters.actual_seq_qlen || c.parameters.actual_seq_kvlen;
+              },
+          .holds =
+              [](const SelectedCall& c) {
+                return counted(c.parameters.actual_seq_qlen) &&
+                       counted(c.parameters.actual_seq_kvlen);
+              },
+          .violations = {{"empty_queries",
+                          [](SelectedCall& c) { c.parameters.actual_seq_qlen.emplace(); }},
+                         {"empty_keys",
+                          [](SelectedCall& c) { c.parameters.actual_seq_kvlen.emplace(); }},
+                         {"both_empty", [](SelectedCall& c) {
+                            change_both(c, [](Sums& sums) { sums.emplace(); });
+                          }}}};
+}
+
+/// NSAS-C15 has the ways to make a sequence empty, which break this row with it.
+SelectedRow length_limits() {
+  static constexpr auto fits = [](std::int64_t length) { return length >= 1 && length <= longest; };
+  return {
+      .id = "NSAS-C28",
+      .statement = "Every sequence of query and of key has 1 to 128K tokens.",
+      .source = {selected_page, "constraints"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .applies = has_sums,
+      .holds =
+          [](const SelectedCall& c) {
+            return !has_sums(c) || (every_length(c.parameters.actual_seq_qlen, fits) &&
+                                    every_length(c.parameters.actual_seq_kvlen, fits));
+          },
+      .violations = {
+          {"query",
+           [](SelectedCall& c) { rewrite(c, [](SelectedProblem& p) { p.seq_q = longest + 1; }); }},
+          {"key", [](SelectedCall& c) {
+             rewrite(c, [](SelectedProblem& p) {
+               p.seq_kv = (longest / p.selected_block_size + 1) * p.selected_block_size;
+             });
+           }}}};
+}
+
+bool has_block_size(const SelectedCall& c) {
+  return has_lengths(c) && c.attributes.selected_block_size >= 1;
+}
+
+/// No length is below 0 times anything. The product may be beyond 64 bits.
+SelectedRow enough_keys() {
+  return {.id = "NSAS-C29",
+          .statement =
+              "Every sequence of key has at least selectedBlockSize * selectedBlockCount tokens.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAS-Q15, NSAS-Q20",
+          .applies = has_block_size,
+          .holds =
+              [](const SelectedCall& c) {
+                const auto& a = c.attributes;
+                if (!has_block_size(c)) return true;
+                return every_length(c.parameters.actual_seq_kvlen, [&](std::int64_t length) {
+                  return length / a.selected_block_size >= a.selected_block_count;
+                });
+              },
+          .violations = {{"one_block_short", [](SelectedCall& c) {
+                            rewrite(c, [](SelectedProblem& p) {
+                              p.selected_block_count = 2;
+                              p.seq_kv = p.selected_block_size;
+                            });
+                          }}}};
+}
+
+/// No length but 0 is a multiple of 0.
+SelectedRow whole_blocks() {
+  return {
+      .id = "NSAS-C30",
+      .statement = "The length of every sequence of key is a multiple of selectedBlockSize.",
+      .source = {selected_page, "constraints"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .implies = {"NSAS-C34"},
+      .applies = has_lengths,
+      .holds =
+          [](const SelectedCall& c) {
+            const std::int64_t size = c.attributes.selected_block_size;
+            if (!has_lengths(c)) return true;
+            return every_length(c.parameters.actual_seq_kvlen, [&](std::int64_t length) {
+              return size != 0 && length % size == 0;
+            });
+          },
+      .violations = {{"one_key_more",
+                      [](SelectedCall& c) { rewrite(c, [](SelectedProblem& p) { ++p.seq_kv; }); }},
+                     {"zero_size", [](SelectedCall& c) { c.attributes.selected_block_size = 0; }}}};
+}
+
+}  // namespace
+
+std::vector<SelectedRow> selected_length_rows() {
+  return {
+      equal_numbers_of_lengths(), lengths_present(), rising_sums(), query_tokens(), key_tokens(),
+      number_of_sequences(),      length_limits(),   enough_keys(), whole_blocks()};
+}
+
+}  // namespace assay::spec::nsa

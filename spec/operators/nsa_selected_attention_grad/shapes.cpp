@@ -1,0 +1,289 @@
+#include "operators/nsa_selected_attention_grad/rows.hpp"
+
+namespace assay::spec::nsa {
+namespace {
+
+using Op = SelectedOp;
+using P = Op::Parameters;
+
+enum : std::size_t { tokens, heads, dim };
+
+/// Whether `members` have the extent of `model` along `axis`; calls whose ranks are wrong are for
+/// NSAS-C12.
+bool agree(const SelectedCall& c, Member<Op> model, std::initializer_list<Member<Op>> members,
+           std::size_t axis) {
+  if (!ranks_fit(c)) return true;
+  return std::ranges::all_of(members, [&](Member<Op> member) {
+    return (c.parameters.*member).shape[axis] == (c.parameters.*model).shape[axis];
+  });
+}
+
+bool is_like(const SelectedCall& c, Member<Op> gradient, Member<Op> operand) {
+  const Parameter& parameter = c.parameters.*gradient;
+  return !parameter.present || parameter.shape == (c.parameters.*operand).shape;
+}
+
+/// An operand and its gradient together, so that NSAS-C37 still holds.
+template <Member<Op> operand, Member<Op> gradient, std::size_t axis>
+void grow_pair(SelectedCall& call) {
+  grow(call.parameters.*operand, axis);
+  grow(call.parameters.*gradient, axis);
+}
+
+constexpr auto operands = {&P::query, &P::key, &P::value};
+
+bool three_or_four_axes(const SelectedCall& c, Member<Op> member) {
+  const Parameter& operand = c.parameters.*member;
+  return !operand.present || operand.shape.size() == 3 || operand.shape.size() == 4;
+}
+
+template <Member<Op> member>
+void add_two_axes(SelectedCall& call) {
+  add_axis<Op, member>(call);
+  add_axis<Op, member>(call);
+}
+
+SelectedRow ranks() {
+  return {
+      .id = "NSAS-C12",
+      .statement =
+          "attentionOut, attentionOutGrad, softmaxMax, softmaxSum and topkIndices have three axes, "
+          "query, key and value three or four.",
+      .source = {selected_page, "parameters"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .notes = "NSAS-Q8, NSAS-Q18",
+      .applies = always<Op>,
+      .holds =
+          [](const SelectedCall& c) {
+            return std::ranges::all_of(
+                       operands,
+                       [&](Member<Op> member) { return three_or_four_axes(c, member); }) &&
+                   all_have_rank<Op>(c,
+                                     {&P::attention_out, &P::attention_out_grad, &P::softmax_max,
+                                      &P::softmax_sum, &P::topk_indices},
+                                     3);
+          },
+      .violations = {{"query", add_two_axes<&P::query>},
+                     {"key", add_two_axes<&P::key>},
+                     {"value", add_two_axes<&P::value>},
+                     {"attention_out", add_axis<Op, &P::attention_out>},
+                     {"attention_out_grad", add_axis<Op, &P::attention_out_grad>},
+                     {"softmax_max", add_axis<Op, &P::softmax_max>},
+                     {"softmax_sum", add_axis<Op, &P::softmax_sum>},
+                     {"topk_indices", add_axis<Op, &P::topk_indices>},
+                     {"query_of_two", drop_axis<Op, &P::query>},
+                     {"softmax_max_of_two", drop_axis<Op, &P::softmax_max>},
+                     {"topk_indices_of_two", drop_axis<Op, &P::topk_indices>}}};
+}
+
+/// TND, the only layout, has three letters; the page's column of axes says "3-4" all the same.
+SelectedRow three_axes_of_operands() {
+  return {
+      .id = "NSAS-C12a",
+      .statement = "query, key and value have three axes, as TND has; the page lists four, too.",
+      .source = {selected_page, "parameters"},
+      .standing = Standing::disputed,
+      .sides = {Side::reject},
+      .notes = "NSAS-Q8",
+      .applies = always<Op>,
+      .holds =
+          [](const SelectedCall& c) {
+            return std::ranges::all_of(operands, [&](Member<Op> member) {
+              return !three_or_four_axes(c, member) || !(c.parameters.*member).present ||
+                     (c.parameters.*member).shape.size() == 3;
+            });
+          },
+      .violations = {{"query", add_axis<Op, &P::query>},
+                     {"key", add_axis<Op, &P::key>},
+                     {"value", add_axis<Op, &P::value>}}};
+}
+
+SelectedRow key_heads() {
+  return {.id = "NSAS-C16",
+          .statement = "key and value have the same number of heads.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = ranks_fit,
+          .holds = [](const SelectedCall& c) { return agree(c, &P::key, {&P::value}, heads); },
+          .violations = {{"value", grow_pair<&P::value, &P::dv, heads>}}};
+}
+
+SelectedRow query_heads() {
+  return {.id = "NSAS-C17",
+          .statement = "query, attentionOut and attentionOutGrad have the same number of heads.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = ranks_fit,
+          .holds =
+              [](const SelectedCall& c) {
+                return agree(c, &P::query, {&P::attention_out, &P::attention_out_grad}, heads);
+              },
+          .violations = {{"attention_out", grow_one<Op, &P::attention_out, heads>},
+                         {"attention_out_grad", grow_one<Op, &P::attention_out_grad, heads>}}};
+}
+
+SelectedRow value_head_size() {
+  return {.id = "NSAS-C18",
+          .statement = "value, attentionOut and attentionOutGrad have one head size.",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = ranks_fit,
+          .holds =
+              [](const SelectedCall& c) {
+                return agree(c, &P::value, {&P::attention_out, &P::attention_out_grad}, dim);
+              },
+          .violations = {{"attention_out", grow_one<Op, &P::attention_out, dim>},
+                         {"attention_out_grad", grow_one<Op, &P::attention_out_grad, dim>}}};
+}
+
+SelectedRow query_head_size() {
+  return {.id = "NSAS-C19",
+          .statement = "query and key have one head size.",
+          .source = {upstream_selected_forward, "constraints"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .applies = ranks_fit,
+          .holds = [](const SelectedCall& c) { return agree(c, &P::query, {&P::key}, dim); },
+          .violations = {{"key", [](SelectedCall& c) {
+                            if (!ranks_fit(c)) return;
+                            const std::int64_t other =
+                                c.parameters.query.shape[dim] == 192 ? -64 : 64;
+                            grow(c.parameters.key, dim, other);
+                            grow(c.parameters.dk, dim, other);
+                          }}}};
+}
+
+bool has_statistics_shape(const SelectedCall& c, Member<Op> member) {
+  const Shape& query = c.parameters.query.shape;
+  return (c.parameters.*member).shape == Shape{query[tokens], query[heads], statistics_replicas};
+}
+
+SelectedRow statistics_shapes() {
+  return {.id = "NSAS-C31",
+          .statement = "softmaxMax and softmaxSum have the shape (T1, N1, 8).",
+          .source = {selected_page, "constraints"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = ranks_fit,
+          .holds =
+              [](const SelectedCall& c) {
+                return !ranks_fit(c) || (has_statistics_shape(c, &P::softmax_max) &&
+                                         has_statistics_shape(c, &P::softmax_sum));
+              },
+          .violations = {{"max_tokens", grow_one<Op, &P::softmax_max, tokens>},
+                         {"max_heads", grow_one<Op, &P::softmax_max, heads>},
+                         {"max_replicas", grow_one<Op, &P::softmax_max, dim, -1>},
+                         {"sum_tokens", grow_one<Op, &P::softmax_sum, tokens>},
+                         {"sum_heads", grow_one<Op, &P::softmax_sum, heads>},
+                         {"sum_replicas", grow_one<Op, &P::softmax_sum, dim, -1>}}};
+}
+
+/// A negative count is no extent of any tensor, and NSAS-C35 has it, too.
+SelectedRow index_shape() {
+  return {
+      .id = "NSAS-C32",
+      .statement = "topkIndices has the shape (T1, N2, selectedBlockCount).",
+      .source = {selected_page, "constraints"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .implies = {"NSAS-C35"},
+      .applies = ranks_fit,
+      .holds =
+          [](const SelectedCall& c) {
+            const std::int64_t count = c.attributes.selected_block_count;
+            if (!ranks_fit(c)) return true;
+            const P& p = c.parameters;
+            return p.topk_indices.shape == Shape{p.query.shape[tokens], p.key.shape[heads], count};
+          },
+      .violations = {{"tokens", grow_one<Op, &P::topk_indices, tokens>},
+                     {"heads", grow_one<Op, &P::topk_indices, heads>},
+                     {"blocks", grow_one<Op, &P::topk_indices, dim>},
+                     {"negative", [](SelectedCall& c) {
+                        if (ranks_fit(c)) c.attributes.selected_block_count = -1;
+                      }}}};
+}
+
+template <std::size_t leading>
+void add_leading_axes(SelectedCall& call) {
+  put_mask(call);
+  Shape shape = call.parameters.atten_mask.shape;
+  shape.insert(shape.begin(), leading, 1);
+  reshape(call.parameters.atten_mask, shape);
+}
+
+SelectedRow mask_rank() {
+  static constexpr auto has_mask = [](const SelectedCall& c) {
+    return given(c.parameters.atten_mask);
+  };
+  return {.id = "NSAS-C36",
+          .statement = "attenMask has two axes.",
+          .source = {selected_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .applies = has_mask,
+          .holds =
+              [](const SelectedCall& c) {
+                return !has_mask(c) || c.parameters.atten_mask.shape.size() == 2;
+              },
+          .violations = {{"one",
+                          [](SelectedCall& c) {
+                            put_mask(c);
+                            drop_axis<Op, &P::atten_mask>(c);
+                          }},
+                         {"three", add_leading_axes<1>},
+                         {"four", add_leading_axes<2>}}};
+}
+
+/// The page's column of axes says 2 of it; in the sister operators a tensor without axes is no
+/// tensor.
+SelectedRow mask_without_axes() {
+  return {.id = "NSAS-C36a",
+          .statement = "attenMask has axes: whether one without is no mask is open.",
+          .source = {selected_page, "parameters"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .applies = [](const SelectedCall& c) { return c.parameters.atten_mask.present; },
+          .holds =
+              [](const SelectedCall& c) {
+                return !c.parameters.atten_mask.present || given(c.parameters.atten_mask);
+              },
+          .violations = {{"scalar", [](SelectedCall& c) {
+                            if (given(c.parameters.atten_mask) || c.attributes.sparse_mode != 0)
+                              return;
+                            c.parameters.atten_mask = {.present = true, .dtype = DType::boolean};
+                          }}}};
+}
+
+/// The page lists no gradients: gradients of what they are says their shapes.
+SelectedRow gradient_shapes() {
+  return {.id = "NSAS-C37",
+          .statement = "dqOut, dkOut and dvOut have the shapes of query, key and value.",
+          .source = {selected_page, "formulas"},
+          .standing = Standing::derived,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAS-Q1, NSAS-Q4",
+          .applies = ranks_fit,
+          .holds =
+              [](const SelectedCall& c) {
+                return !ranks_fit(c) ||
+                       (is_like(c, &P::dq, &P::query) && is_like(c, &P::dk, &P::key) &&
+                        is_like(c, &P::dv, &P::value));
+              },
+          .violations = {{"dq", grow_one<Op, &P::dq, tokens>},
+                         {"dk", grow_one<Op, &P::dk, heads>},
+                         {"dv", grow_one<Op, &P::dv, dim>}}};
+}
+
+}  // namespace
+
+std::vector<SelectedRow> selected_shape_rows() {
+  return {ranks(),           three_axes_of_operands(), key_heads(),         query_heads(),
+          value_head_size(), query_head_size(),        statistics_shapes(), index_shape(),
+          mask_rank(),       mask_without_axes(),      gradient_shapes()};
+}
+
+}  // namespace assay::spec::nsa

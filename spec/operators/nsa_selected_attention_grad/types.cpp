@@ -1,0 +1,276 @@
+#include "operators/nsa_selected_attention_grad/rows.hpp"
+
+namespace assay::spec::nsa {
+namespace {
+
+using Op = SelectedOp;
+using P = Op::Parameters;
+
+bool has_mask(const SelectedCall& c) { return given(c.parameters.atten_mask); }
+
+SelectedRow operand_types() {
+  return {
+      .id = "NSAS-C04",
+      .statement = "query, key, value, attentionOut and attentionOutGrad are FLOAT16 or BFLOAT16.",
+      .source = {selected_page, "return values"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .notes = "NSAS-Q2, NSAS-Q3, NSAS-Q17",
+      .status = exactly(Status::param_invalid),
+      .applies = always<Op>,
+      .holds =
+          [](const SelectedCall& c) {
+            return all_have_type<Op>(
+                c, {&P::query, &P::key, &P::value, &P::attention_out, &P::attention_out_grad},
+                is_16_bit);
+          },
+      .violations = {{"query", retype<Op, &P::query, DType::fp32>},
+                     {"key", retype<Op, &P::key, DType::int8>},
+                     {"value", retype<Op, &P::value, DType::fp64>},
+                     {"attention_out", retype<Op, &P::attention_out, DType::fp32>},
+                     {"attention_out_grad", retype<Op, &P::attention_out_grad, DType::int32>}}};
+}
+
+SelectedRow statistics_type() {
+  return {.id = "NSAS-C05",
+          .statement = "softmaxMax and softmaxSum are FLOAT.",
+          .source = {selected_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAS-Q1, NSAS-Q2",
+          .status = exactly(Status::param_invalid),
+          .applies = always<Op>,
+          .holds =
+              [](const SelectedCall& c) {
+                return all_have_type<Op>(c, {&P::softmax_max, &P::softmax_sum},
+                                         [](DType dtype) { return dtype == DType::fp32; });
+              },
+          .violations = {{"softmax_max", retype<Op, &P::softmax_max, DType::fp16>},
+                         {"softmax_sum", retype<Op, &P::softmax_sum, DType::fp64>}}};
+}
+
+SelectedRow index_type() {
+  return {.id = "NSAS-C06",
+          .statement = "topkIndices is INT32.",
+          .source = {selected_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAS-Q2",
+          .applies = always<Op>,
+          .holds =
+              [](const SelectedCall& c) {
+                return all_have_type<Op>(c, {&P::topk_indices},
+                                         [](DType dtype) { return dtype == DType::int32; });
+              },
+          .violations = {{"int64", retype<Op, &P::topk_indices, DType::int64>},
+                         {"uint32", retype<Op, &P::topk_indices, DType::uint32>}}};
+}
+
+SelectedRow mask_types() {
+  return {.id = "NSAS-C07",
+          .statement = "attenMask is BOOL or UINT8.",
+          .source = {selected_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAS-Q10",
+          .status = exactly(Status::param_invalid),
+          .applies = has_mask,
+          .holds =
+              [](const SelectedCall& c) {
+                const DType dtype = c.parameters.atten_mask.dtype;
+                return !has_mask(c) || dtype == DType::boolean || dtype == DType::uint8;
+              },
+          .violations = {{"fp16",
+                          [](SelectedCall& c) {
+                            put_mask(c);
+                            c.parameters.atten_mask.dtype = DType::fp16;
+                          }},
+                         {"int8", [](SelectedCall& c) {
+                            put_mask(c);
+                            c.parameters.atten_mask.dtype = DType::int8;
+                          }}}};
+}
+
+/// The page lists UINT8; the operator's prototype registers BOOL alone.
+SelectedRow boolean_mask() {
+  static constexpr auto concerned = [](const SelectedCall& c) {
+    return has_mask(c) && (c.parameters.atten_mask.dtype == DType::boolean ||
+                           c.parameters.atten_mask.dtype == DType::uint8);
+  };
+  return {.id = "NSAS-C07a",
+          .statement = "attenMask is BOOL; the page lists UINT8, too.",
+          .source = {upstream_selected_tiling, "operator prototype"},
+          .standing = Standing::disputed,
+          .sides = {Side::reject},
+          .notes = "NSAS-Q10, NSAS-U4",
+          .applies = concerned,
+          .holds =
+              [](const SelectedCall& c) {
+                return !concerned(c) || c.parameters.atten_mask.dtype == DType::boolean;
+              },
+          .violations = {{"uint8", [](SelectedCall& c) {
+                            put_mask(c);
+                            c.parameters.atten_mask.dtype = DType::uint8;
+                          }}}};
+}
+
+SelectedRow gradient_types() {
+  return {.id = "NSAS-C08",
+          .statement = "dqOut, dkOut and dvOut are FLOAT16 or BFLOAT16.",
+          .source = {selected_page, "return values"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAS-Q1",
+          .status = exactly(Status::param_invalid),
+          .applies = always<Op>,
+          .holds =
+              [](const SelectedCall& c) {
+                return all_have_type<Op>(c, {&P::dq, &P::dk, &P::dv}, is_16_bit);
+              },
+          .violations = {{"dq", retype<Op, &P::dq, DType::fp32>},
+                         {"dk", retype<Op, &P::dk, DType::fp64>},
+                         {"dv", retype<Op, &P::dv, DType::int16>}}};
+}
+
+SelectedRow gradients_of_query_type() {
+  return {.id = "NSAS-C08a",
+          .statement = "dqOut, dkOut and dvOut have the type of query.",
+          .source = {upstream_selected_tiling, "shape inference"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .applies = always<Op>,
+          .holds =
+              [](const SelectedCall& c) {
+                return all_like<Op>(c, &P::query, {&P::dq, &P::dk, &P::dv});
+              },
+          .violations = {{"dq", swap_type<Op, &P::dq>},
+                         {"dk", swap_type<Op, &P::dk>},
+                         {"dv", swap_type<Op, &P::dv>}}};
+}
+
+SelectedRow operands_of_one_type() {
+  return {.id = "NSAS-C09",
+          .statement = "query, key, value, attentionOut and attentionOutGrad have one type.",
+          .source = {upstream_selected_forward, "constraints"},
+          .standing = Standing::upstream,
+          .sides = {Side::accept, Side::reject},
+          .applies = always<Op>,
+          .holds =
+              [](const SelectedCall& c) {
+                return all_like<Op>(
+                    c, &P::query, {&P::key, &P::value, &P::attention_out, &P::attention_out_grad});
+              },
+          .violations = {{"key", swap_type<Op, &P::key>},
+                         {"value", swap_type<Op, &P::value>},
+                         {"attention_out", swap_type<Op, &P::attention_out>},
+                         {"attention_out_grad", swap_type<Op, &P::attention_out_grad>}}};
+}
+
+/// What the page's example does, whose tensors all have three axes.
+void pass_nchw(SelectedCall& call) {
+  visit_fields(call.parameters, [](std::string_view, auto& member) {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, Parameter>)
+      if (member.present && member.shape.size() == 3) member.format = Format::nchw;
+  });
+}
+
+/// The page names ND, and its example passes NCHW: of the other plain formats nothing is asserted.
+SelectedRow plain_formats() {
+  return {
+      .id = "NSAS-C10",
+      .statement =
+          "Tensors have storage format ND, or NCHW as in the page's example, never a private one.",
+      .source = {selected_page, "return values"},
+      .standing = Standing::documented,
+      .sides = {Side::accept, Side::reject},
+      .notes = "NSAS-Q9",
+      .status = exactly(Status::param_invalid),
+      .applies = always<Op>,
+      .holds =
+          [](const SelectedCall& c) {
+            return all_plain<Op>(
+                c, {&P::query, &P::key, &P::value, &P::attention_out, &P::attention_out_grad,
+                    &P::softmax_max, &P::softmax_sum, &P::atten_mask, &P::dq, &P::dk, &P::dv});
+          },
+      .violations = {{"query", reformat<Op, &P::query, Format::fractal_nz>},
+                     {"key", reformat<Op, &P::key, Format::nc1hwc0>},
+                     {"value", reformat<Op, &P::value, Format::fractal_z>},
+                     {"attention_out", reformat<Op, &P::attention_out, Format::fractal_nz>},
+                     {"attention_out_grad", reformat<Op, &P::attention_out_grad, Format::nc1hwc0>},
+                     {"softmax_max", reformat<Op, &P::softmax_max, Format::fractal_z>},
+                     {"softmax_sum", reformat<Op, &P::softmax_sum, Format::fractal_nz>},
+                     {"atten_mask",
+                      [](SelectedCall& c) {
+                        put_mask(c);
+                        c.parameters.atten_mask.format = Format::fractal_nz;
+                      }},
+                     {"dq", reformat<Op, &P::dq, Format::fractal_nz>},
+                     {"dk", reformat<Op, &P::dk, Format::nc1hwc0>},
+                     {"dv", reformat<Op, &P::dv, Format::fractal_z>}},
+      .variants = {{"nchw", pass_nchw}}};
+}
+
+/// The page's table of codes forgets it, its table of parameters does not.
+SelectedRow plain_index_format() {
+  return {.id = "NSAS-C10a",
+          .statement = "topkIndices has storage format ND, never a private one.",
+          .source = {selected_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept, Side::reject},
+          .notes = "NSAS-Q2",
+          .applies = always<Op>,
+          .holds = [](const SelectedCall& c) { return all_plain<Op>(c, {&P::topk_indices}); },
+          .violations = {{"topk_indices", reformat<Op, &P::topk_indices, Format::fractal_nz>}}};
+}
+
+SelectedRow strided_views() {
+  return {.id = "NSAS-C10b",
+          .statement = "Of the tensors that the page lists any strided view is taken.",
+          .source = {selected_page, "parameters"},
+          .standing = Standing::documented,
+          .sides = {Side::accept},
+          .applies =
+              [](const SelectedCall& c) {
+                return some_strided<Op>(
+                    c, {&P::query, &P::key, &P::value, &P::attention_out, &P::softmax_max,
+                        &P::softmax_sum, &P::topk_indices, &P::atten_mask});
+              },
+          .holds = always<Op>,
+          .violations = {}};
+}
+
+/// The page forgot to list them.
+SelectedRow strided_gradients() {
+  return {
+      .id = "NSAS-C10c",
+      .statement = "attentionOutGrad, dqOut, dkOut and dvOut may be strided views like the others.",
+      .source = {selected_page, "parameters"},
+      .standing = Standing::derived,
+      .sides = {Side::accept},
+      .notes = "NSAS-Q1",
+      .applies =
+          [](const SelectedCall& c) {
+            return some_strided<Op>(c, {&P::attention_out_grad, &P::dq, &P::dk, &P::dv});
+          },
+      .holds = always<Op>,
+      .violations = {}};
+}
+
+}  // namespace
+
+std::vector<SelectedRow> selected_type_rows() {
+  return {operand_types(),
+          statistics_type(),
+          index_type(),
+          mask_types(),
+          boolean_mask(),
+          gradient_types(),
+          gradients_of_query_type(),
+          operands_of_one_type(),
+          plain_formats(),
+          plain_index_format(),
+          strided_views(),
+          strided_gradients()};
+}
+
+}  // namespace assay::spec::nsa

@@ -1,0 +1,122 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "assay/conformance/attention/lattice.hpp"
+#include "cases.hpp"
+#include "kernels.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using lattice_test::Op;
+using lattice_test::run;
+using lattice_test::square;
+using spec::DType;
+
+/// One small causal case with its right answer.
+class LatticeJudge : public testing::Test {
+ protected:
+  LatticeJudge() {
+    c_.problem.seq_kv = 5;
+    c_.problem.sparse_mode = 3;
+    c_.problem.atten_mask = spec::MaskShape::compressed;
+    lattice_ = make_lattice(c_, numerics_);
+    outputs_ = run({.name = "even", .numerics = numerics_}, c_, lattice_.inputs);
+  }
+
+  CaseReport judged() const {
+    CaseReport report;
+    judge_lattice(lattice_, c_.problem, outputs_, numerics_, report);
+    return report;
+  }
+  /// The first element of dq whose exact value is (not) 0.
+  std::int64_t element_of_dq(bool zero) const {
+    std::int64_t element = 0;
+    while ((lattice_.dq[static_cast<std::size_t>(element)].numerator == 0) != zero) ++element;
+    return element;
+  }
+
+  spec::NumericsProfile numerics_{.stage = DType::bf16};
+  Case<Op> c_ = square(8, 16, Track::a1);
+  LatticeCase lattice_;
+  Op::Outputs outputs_;
+};
+
+TEST_F(LatticeJudge, CountsEveryElement) {
+  const CaseReport report = judged();
+  EXPECT_EQ(report.verdict, Verdict::conforms);
+  EXPECT_TRUE(report.findings.empty());
+  ASSERT_EQ(report.tensors.size(), 3u);
+  EXPECT_EQ(report.tensors[0].elements_judged, 8 * 16);
+  EXPECT_EQ(report.tensors[0].rows_judged, 8);
+  EXPECT_EQ(report.tensors[2].elements_judged, 5 * 16);
+  EXPECT_TRUE(report.value_case);
+}
+
+TEST_F(LatticeJudge, FindsOneChangedBitAndSaysWhere) {
+  const std::int64_t element = element_of_dq(false);
+  outputs_.dq.bytes[static_cast<std::size_t>(2 * element)] ^= std::byte{1};
+  const CaseReport report = judged();
+  EXPECT_EQ(report.verdict, Verdict::nonconformant_structural);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].tensor, "dq");
+  EXPECT_EQ(report.findings[0].s, element / 16);
+  EXPECT_EQ(report.findings[0].d, element % 16);
+  EXPECT_EQ(report.tensors[0].worst_at.d, element % 16);
+  EXPECT_GE(report.tensors[0].worst, 1.0);
+}
+
+TEST_F(LatticeJudge, TakesBothZerosAndResiduesUpToTheFloor) {
+  const std::int64_t element = element_of_dq(true);
+  outputs_.dq.store(element, -0.0);
+  EXPECT_EQ(judged().verdict, Verdict::conforms);
+  outputs_.dq.store(element, 0x1p-126);
+  EXPECT_EQ(judged().verdict, Verdict::conforms);
+  outputs_.dq.store(element, 1e-20);
+  EXPECT_EQ(judged().verdict, Verdict::nonconformant_structural);
+  outputs_.dq.store(element, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(judged().verdict, Verdict::nonconformant_structural);
+}
+
+TEST_F(LatticeJudge, DemandsExactZerosOfAProfileWithoutFloor) {
+  numerics_.floor = 0;
+  EXPECT_EQ(judged().verdict, Verdict::conforms);
+  outputs_.dq.store(element_of_dq(true), 0x1p-126);
+  EXPECT_EQ(judged().verdict, Verdict::nonconformant_structural);
+}
+
+TEST_F(LatticeJudge, ListsAFewFindingsAndCountsTheRest) {
+  for (std::int64_t element = 0; element < 5 * 16; ++element) outputs_.dv.store(element, 1e6);
+  const CaseReport report = judged();
+  ASSERT_EQ(report.findings.size(), 9u);
+  EXPECT_EQ(report.findings.front().text.find("80 of 80"), 0u) << report.findings.front().text;
+}
+
+TEST_F(LatticeJudge, IgnoresRowsThatAreNotJudged) {
+  c_.rows = 2;
+  lattice_ = make_lattice(c_, numerics_);
+  outputs_ = run({.name = "even", .numerics = numerics_}, c_, lattice_.inputs);
+  for (std::int64_t row = 0; row < 8; ++row)
+    if (row != lattice_.query_rows[0] && row != lattice_.query_rows[1])
+      outputs_.dq.store(16 * row, 1e6);
+  const CaseReport report = judged();
+  EXPECT_EQ(report.verdict, Verdict::conforms);
+  EXPECT_EQ(report.tensors[0].rows_judged, 2);
+  EXPECT_EQ(report.tensors[0].rows_total, 8);
+}
+
+TEST_F(LatticeJudge, SaysVacuousWhereNothingWasCompared) {
+  lattice_.query_rows.clear();
+  lattice_.key_rows.clear();
+  EXPECT_EQ(judged().verdict, Verdict::vacuous);
+}
+
+TEST_F(LatticeJudge, RefusesOutputsOfAnotherShape) {
+  outputs_.dq = spec::contiguous_tensor(DType::bf16, {1, 1, 8, 15});
+  EXPECT_THROW(judged(), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace assay::conformance

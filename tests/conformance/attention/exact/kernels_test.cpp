@@ -1,0 +1,221 @@
+#include "kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "assay/conformance/attention/lattice.hpp"
+#include "cases.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using lattice_test::Bug;
+using lattice_test::configuration;
+using lattice_test::configurations;
+using lattice_test::Kernel;
+using lattice_test::Op;
+using spec::DType;
+
+CaseReport judged(const Kernel& kernel, const Case<Op>& c, const LatticeCase& lattice) {
+  CaseReport report;
+  judge_lattice(lattice, c.problem, run(kernel, c, lattice.inputs), kernel.numerics, report);
+  return report;
+}
+
+std::string first_finding(const CaseReport& report) {
+  return report.findings.empty() ? "no finding" : report.findings.front().text;
+}
+
+/// Partial results in 16 bits, and exp(score - lse) without a cast that absorbs its error, have no
+/// lattice.
+bool has_no_lattice(const Kernel& kernel, const Case<Op>& c) {
+  const bool narrow = c.problem.dtype != DType::fp32;
+  return (kernel.name == "composed" && narrow && c.problem.group() > 1) ||
+         (kernel.name == "log_sum" && !narrow);
+}
+
+std::vector<Case<Op>> plain_cases(std::uint64_t seed, Track track) {
+  std::vector<Case<Op>> cases;
+  for (std::int64_t k = 0; k < configurations; ++k) cases.push_back(configuration(k, seed, track));
+  return cases;
+}
+
+void expect_healthy_kernels_exact(const std::vector<Case<Op>>& cases) {
+  std::size_t runs = 0;
+  for (const Case<Op>& c : cases) {
+    const std::optional<spec::Tensor> mask = make_mask(c);
+    for (const Kernel& kernel : lattice_test::healthy_kernels(c.problem.dtype)) {
+      if (has_no_lattice(kernel, c)) {
+        EXPECT_THROW(make_lattice(c, kernel.numerics), NoLattice);
+        continue;
+      }
+      const CaseReport report = judged(kernel, c, make_lattice_with_mask(c, kernel.numerics, mask));
+      ++runs;
+      ASSERT_EQ(report.verdict, Verdict::conforms)
+          << kernel.name << ": " << first_finding(report) << "\n"
+          << command_line(c);
+    }
+  }
+  EXPECT_GE(runs, 9 * cases.size());
+}
+
+TEST(LatticeKernels, HealthyOnesAreBitExactWithExactStaging) {
+  expect_healthy_kernels_exact(plain_cases(1, Track::a1));
+  expect_healthy_kernels_exact(plain_cases(2, Track::a1));
+}
+
+TEST(LatticeKernels, HealthyOnesAreBitExactWithRoundedStaging) {
+  expect_healthy_kernels_exact(plain_cases(1, Track::a2));
+  expect_healthy_kernels_exact(plain_cases(2, Track::a2));
+}
+
+TEST(LatticeKernels, HealthyOnesAreBitExactThroughoutTheFamily) {
+  expect_healthy_kernels_exact(lattice_test::family(6, Track::a1));
+  expect_healthy_kernels_exact(lattice_test::family(8, Track::a2));
+}
+
+/// Whether the bug can show in the case at all.
+bool can_show(Bug bug, const Case<Op>& c) {
+  const Op::Problem& p = c.problem;
+  const bool narrow = p.dtype != DType::fp32,
+             roomy = p.head_dim >= 8 && p.seq_kv > 1 && p.seq_q > 1;
+  switch (bug) {
+    case Bug::mask_off_by_one:
+    case Bug::mask_ignored:
+      return roomy && p.atten_mask != spec::MaskShape::absent;
+    case Bug::last_key_dropped:
+      return roomy && (p.sparse_mode != 2 || p.seq_q >= p.seq_kv);
+    case Bug::wrong_kv_head:
+      return p.heads_kv > 1 && p.group() > 1;
+    case Bug::truncating_cast:
+    case Bug::ties_swapped:
+      return narrow && roomy;
+    case Bug::truncating_stage:
+      return narrow && roomy && c.track == Track::a2;
+    case Bug::tf32_products:
+      return !narrow && roomy && c.seed % 2 == 0;
+    case Bug::scale_magnitude:
+      return p.scale_value < 0 && roomy;
+    default:
+      return roomy;
+  }
+}
+
+struct Share {
+  std::int64_t flagged = 0, all = 0;
+};
+
+/// How often a kernel with the bug is flagged where it can be.
+std::map<Bug, Share> flagged(Track track, std::uint64_t seed) {
+  std::map<Bug, Share> shares;
+  for (std::int64_t k = 0; k < configurations; ++k) {
+    const Case<Op> c = configuration(k, seed, track);
+    Kernel kernel = lattice_test::healthy_kernels(c.problem.dtype)[static_cast<std::size_t>(k % 2)];
+    const LatticeCase lattice = make_lattice(c, kernel.numerics);
+    for (const Bug bug : lattice_test::bugs) {
+      if (!can_show(bug, c)) continue;
+      kernel.bug = bug;
+      const CaseReport report = judged(kernel, c, lattice);
+      shares[bug].flagged += report.verdict == Verdict::nonconformant_structural ? 1 : 0;
+      ++shares[bug].all;
+    }
+  }
+  return shares;
+}
+
+void expect_bugs_flagged(Track track) {
+  const std::map<Bug, Share> shares = flagged(track, 2);
+  for (const auto& [bug, share] : shares) {
+    // A truncated operand is often absorbed by the cast of the sum that it enters.
+    const std::int64_t percent = bug == Bug::truncating_stage ? 75 : 90;
+    EXPECT_GE(share.flagged * 100, share.all * percent)
+        << "bug " << static_cast<int>(bug) << ": " << share.flagged << " of " << share.all;
+  }
+  EXPECT_EQ(shares.size(), std::size(lattice_test::bugs) - (track == Track::a1 ? 1 : 0));
+}
+
+TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithExactStaging) {
+  expect_bugs_flagged(Track::a1);
+}
+
+TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithRoundedStaging) {
+  expect_bugs_flagged(Track::a2);
+}
+
+/// Whether the bug can show in the case at all.
+bool family_can_show(Bug bug, const Op::Problem& p) {
+  const bool masked = p.atten_mask != spec::MaskShape::absent;
+  const bool outer = p.pse_type < 2, biased = p.pse_shift != spec::PseShape::absent;
+  const bool packed = p.input_layout == spec::Layout::tnd;
+  const std::int64_t mode = masked ? p.sparse_mode : 0;
+  switch (bug) {
+    case Bug::left_anchor:
+      return (mode == 3 || mode == 6 || mode == 7) && (packed || p.seq_q != p.seq_kv) && !biased;
+    case Bug::band_everywhere:
+      return mode == 7 || mode == 8;
+    case Bug::longer_prefix:
+    case Bug::first_prefix:
+      return mode == 6;
+    case Bug::drop_bits_reversed:
+    case Bug::drop_bits_of_head_0:
+    case Bug::keep_missing_in_dp:
+      return p.has_dropout();
+    case Bug::bias_type_confused:
+      return biased && (outer || !p.q_start_idx.empty());
+    case Bug::bias_of_head_0:
+      return biased && outer;
+    case Bug::bias_ignored:
+    case Bug::slope_sign:
+      return biased && (bug == Bug::bias_ignored || !outer);
+    case Bug::start_ignored:
+      return !p.q_start_idx.empty();
+    case Bug::rope_unscaled:
+    case Bug::rope_ignored:
+      return p.head_dim_rope > 0;
+    case Bug::offset_after_empty:
+      return packed && std::ranges::count(p.lengths_kv, 0) > 0 && p.length_kv(0) > 0;
+    case Bug::statistics_order:
+      return packed;
+    default:
+      return false;
+  }
+}
+
+TEST(LatticeKernels, PlantedBugsOfTheFamilyAreFlagged) {
+  std::map<Bug, Share> shares;
+  for (const Track track : {Track::a1, Track::a2})
+    for (const Case<Op>& c : lattice_test::family(track == Track::a1 ? 3 : 4, track)) {
+      Kernel kernel = lattice_test::healthy_kernels(c.problem.dtype)[0];
+      const LatticeCase lattice = make_lattice(c, kernel.numerics);
+      for (const Bug bug : lattice_test::family_bugs) {
+        if (!family_can_show(bug, c.problem)) continue;
+        kernel.bug = bug;
+        const bool seen = judged(kernel, c, lattice).verdict == Verdict::nonconformant_structural;
+        shares[bug].flagged += seen ? 1 : 0;
+        ++shares[bug].all;
+      }
+    }
+  for (const auto& [bug, share] : shares)
+    EXPECT_GE(share.flagged * 100, share.all * 75)
+        << "bug " << static_cast<int>(bug) << ": " << share.flagged << " of " << share.all;
+  EXPECT_EQ(shares.size(), std::size(lattice_test::family_bugs));
+}
+
+TEST(LatticeKernels, NarrowStagingIsFlaggedInFp32) {
+  Case<Op> c = configuration(2, 3, Track::a1);
+  c.problem.head_dim = c.problem.head_dim_v = 32;
+  c.problem.scale_value = 0.125;
+  c.problem.seq_q = c.problem.seq_kv = 32;
+  Kernel kernel{.name = "narrow", .numerics = {.stage = DType::bf16}};
+  const spec::NumericsProfile declared{.stage = DType::fp32};
+  const LatticeCase lattice = make_lattice(c, declared);
+  CaseReport report;
+  judge_lattice(lattice, c.problem, run(kernel, c, lattice.inputs), declared, report);
+  EXPECT_EQ(report.verdict, Verdict::nonconformant_structural);
+}
+
+}  // namespace
+}  // namespace assay::conformance

@@ -1,0 +1,348 @@
+#include "assay/conformance/judge/arithmetic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+
+#include "../attention/model_kernel.hpp"
+#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/operators.hpp"
+#include "attention/bound/bound.hpp"
+#include "attention/bound/sums.hpp"
+
+/// What a declared profile becomes in numbers, and when R, b and a judgement apply at all.
+namespace assay::conformance {
+namespace {
+
+using spec::DType;
+using spec::NumericsProfile;
+using spec::Rounding;
+using testing::Op;
+constexpr DType fp16 = DType::fp16, bf16 = DType::bf16, fp32 = DType::fp32;
+
+Arithmetic of(const NumericsProfile& profile, DType io) { return {profile, io}; }
+
+TEST(ArithmeticOfAProfile, UnitsOfTheMatrixUnit) {
+  using spec::Accumulator;
+  using spec::Product32;
+  EXPECT_EQ(of({}, bf16).u_a, 0x1p-24);
+  EXPECT_EQ(of({.accumulator = Accumulator::fp32_truncating}, bf16).u_a, 0x1p-23);
+  EXPECT_EQ(of({.accumulator = Accumulator::fp16}, bf16).u_a, 0x1p-11);
+  EXPECT_EQ(of({}, fp32).u_x, 0);
+  EXPECT_EQ(of({.product = Product32::tf32}, fp32).u_x, 0x1p-11);
+  EXPECT_EQ(of({.product = Product32::hf32}, fp32).u_x, 0x1p-12);
+  EXPECT_EQ(of({}, fp16).u_k, 0);
+  EXPECT_EQ(of({}, fp16).eta_k, 0);
+  for (const auto& [io, u, eta] :
+       {std::tuple{fp16, 0x1p-11, 0x1p-25}, {bf16, 0x1p-8, 0x1p-134}, {fp32, 0x1p-24, 0.0}}) {
+    EXPECT_EQ(of({.operand_scaled = true}, io).u_k, u);
+    EXPECT_EQ(of({.operand_scaled = true}, io).eta_k, eta);
+  }
+}
+
+TEST(ArithmeticOfAProfile, ErrorsOfARounding) {
+  const auto staged = [](double x, DType stage, Rounding rounding) {
+    return of({.stage = stage, .round_stage = rounding}, fp32).stage_error(x);
+  };
+  EXPECT_EQ(staged(3, bf16, Rounding::rne), 2 * 0x1p-8);
+  EXPECT_EQ(staged(3, bf16, Rounding::unknown), 2 * 0x1p-8);
+  EXPECT_EQ(staged(3, fp16, Rounding::rna), 2 * 0x1p-11);
+  for (const Rounding twice : {Rounding::rtz, Rounding::stochastic, Rounding::unknown_any})
+    EXPECT_EQ(staged(3, bf16, twice), 2 * 0x1p-7);
+  EXPECT_EQ(staged(3, fp32, Rounding::rtz), 0);
+  EXPECT_EQ(staged(0, fp16, Rounding::rne), 0);
+  EXPECT_EQ(staged(0x1p-20, fp16, Rounding::rne), 0x1p-25);         // subnormal
+  EXPECT_EQ(staged(0x1p-30, fp16, Rounding::rne), 0x1p-30);         // all of it may be lost
+  EXPECT_EQ(staged(0x1p-30, fp16, Rounding::stochastic), 0x1p-24);  // or a whole unit won
+  EXPECT_EQ(of({}, fp16).out_error(5), 4 * 0x1p-11);
+  EXPECT_EQ(of({}, fp32).out_error(5), 0);
+}
+
+TEST(ArithmeticOfAProfile, WhatARoundingIsKnownToAdd) {
+  const Arithmetic even = of({.stage = bf16}, bf16);
+  const Arithmetic away = of({.stage = bf16, .round_stage = Rounding::rna}, bf16);
+  constexpr double step = 0x1p-7;  // of bf16 from 1 to 2
+  EXPECT_EQ(even.stage_drift(1 + 0.25 * step, 0), -0.25 * step);
+  EXPECT_EQ(even.stage_drift(-1 - 0.75 * step, 0), -0.25 * step);
+  EXPECT_EQ(even.stage_drift(1 + 0.25 * step, 0.25 * step), -0.25 * step);
+  EXPECT_EQ(even.stage_drift(1 + 0.25 * step, 0.26 * step), 0);  // the noise reaches the tie
+  EXPECT_EQ(even.stage_drift(1 + 0.46875 * step, 0.0625 * step),
+            -0.46875 * step);  // or is far below a unit
+  EXPECT_EQ(even.stage_drift(1 + 0.5 * step, 0), -0.5 * step);
+  EXPECT_EQ(away.stage_drift(1 + 0.5 * step, 0), 0.5 * step);
+  EXPECT_EQ(of({.stage = bf16, .round_stage = Rounding::rtz}, bf16).stage_drift(1 + 0.25 * step, 0),
+            0);
+  EXPECT_EQ(of({}, bf16).stage_drift(1 + 0.25 * step, 0), 0);
+  EXPECT_EQ(even.cast_error(1 + 0.25 * step), -0.25 * step);
+  EXPECT_EQ(even.cast_error(1 + 0.5 * step), -0.5 * step);
+  EXPECT_EQ(of({.round_out = Rounding::rna}, bf16).cast_error(1 + 0.5 * step), 0.5 * step);
+  EXPECT_EQ(of({}, fp16).cast_error(0x1p-26), -0x1p-26);
+  EXPECT_EQ(of({}, fp32).cast_error(1 + 0x1p-40), 0);
+}
+
+TEST(ArithmeticOfAProfile, CastsThatSayNothing) {
+  const Arithmetic even = of({}, fp16), away = of({.round_out = Rounding::rna}, fp16);
+  constexpr double tie = 1 + 0x1p-11, step = 0x1p-10;
+  EXPECT_TRUE(away.cast_is_biased(tie));
+  EXPECT_TRUE(away.cast_is_biased(-tie - 0x1p-8 * step));
+  EXPECT_FALSE(away.cast_is_biased(tie + 0x1p-6 * step));
+  EXPECT_FALSE(even.cast_is_biased(tie));
+  EXPECT_TRUE(even.cast_is_biased(0x1.1p-15));
+  EXPECT_FALSE(even.cast_is_biased(0x1.1p-14));
+  EXPECT_FALSE(of({.round_out = Rounding::rna}, fp32).cast_is_biased(tie));
+  EXPECT_TRUE(even.cast_is_coarse(15.5 * 0x1p-24));
+  EXPECT_FALSE(even.cast_is_coarse(16 * 0x1p-24));
+  EXPECT_FALSE(of({}, fp32).cast_is_coarse(0));
+}
+
+TEST(ArithmeticOfAProfile, WhereErrorsHaveAMeanOrARowInCommon) {
+  EXPECT_TRUE(of({.stage = bf16}, bf16).mean_free);
+  EXPECT_FALSE(of({.stage = bf16, .round_stage = Rounding::stochastic}, fp32).mean_free);
+  EXPECT_FALSE(of({.round_out = Rounding::rtz}, bf16).mean_free);
+  EXPECT_TRUE(of({.round_stage = Rounding::rtz, .round_out = Rounding::rtz}, fp32).mean_free);
+  EXPECT_TRUE(
+      of({.round_stage = Rounding::unknown, .round_out = Rounding::unknown}, bf16).mean_free);
+  EXPECT_FALSE(of({}, bf16).truncating_sums);
+  EXPECT_TRUE(of({.accumulator = spec::Accumulator::fp32_truncating}, bf16).truncating_sums);
+  EXPECT_FALSE(of({.lse_form = true}, bf16).row_coherent);
+  EXPECT_FALSE(of({.fused = false}, fp32).row_coherent);
+  EXPECT_TRUE(of({.fused = true}, fp32).row_coherent);
+  EXPECT_TRUE(of({.lse_form = true, .fused = false}, fp32).row_coherent);
+  EXPECT_TRUE(of({.store_s = bf16}, bf16).row_coherent);
+  EXPECT_TRUE(of({.operand_scaled = true}, bf16).row_coherent);
+  EXPECT_TRUE(of({.product = spec::Product32::tf32}, bf16).row_coherent);
+}
+
+TEST(ArithmeticOfAProfile, WhereTypesOverflow) {
+  EXPECT_EQ(overflow_threshold(fp16), 65520);
+  EXPECT_EQ(overflow_threshold(bf16), std::ldexp(511.0, 119));
+  EXPECT_EQ(overflow_threshold(fp32), std::ldexp(33554431.0, 103));
+  EXPECT_EQ(largest_finite(fp16), 65504);
+  EXPECT_EQ(largest_finite(bf16), std::ldexp(255.0, 120));
+  EXPECT_EQ(largest_finite(fp32), static_cast<double>(std::numeric_limits<float>::max()));
+}
+
+/// A problem and what the judge makes of it, every row judged.
+struct Subject {
+  explicit Subject(Op::Problem p, NumericsProfile profile = {.fused = false})
+      : inputs(testing::normal_inputs(p, 1)),
+        problem(std::move(p)),
+        arithmetic(profile, problem.dtype) {}
+
+  flash::AllRowTerms rows() const { return flash::row_terms({problem, inputs}, arithmetic); }
+  std::vector<Expectation> expectations() const {
+    const flash::Dense dense(problem, inputs);
+    flash::JudgedRows all;
+    all.query = flash::ascending(0, dense.queries.rows());
+    all.key = flash::ascending(0, dense.keys.rows());
+    return flash::expectations(dense, arithmetic, rows(), all);
+  }
+
+  Op::Inputs inputs;
+  Op::Problem problem;
+  Arithmetic arithmetic;
+};
+
+TEST(Expectations, ABiasMeansSomethingWhereScoresVaryAndPairsShareNoRounding) {
+  const auto biasable = [](DType io, double scale, double kept) {
+    Op::Problem p = {.dtype = io,
+                     .seq_q = 6,
+                     .seq_kv = 6,
+                     .head_dim = 8,
+                     .head_dim_v = 8,
+                     .scale_value = scale,
+                     .keep_prob = kept};
+    if (kept < 1) p.drop_mask = spec::DropMask::exact;
+    return Subject(p).expectations()[2].biasable;
+  };
+  EXPECT_TRUE(biasable(bf16, 0.25, 1));
+  EXPECT_FALSE(biasable(bf16, 0, 1));
+  EXPECT_FALSE(biasable(bf16, 0x1p-10, 1));
+  EXPECT_TRUE(biasable(bf16, 0x1p-8, 1));  // |q||k| is about 8: scores differ by 2^-5
+  EXPECT_TRUE(biasable(bf16, 0.25, 0.3));
+  EXPECT_TRUE(biasable(fp32, 0.25, 0.5));
+  EXPECT_FALSE(biasable(fp32, 0.25, 0.3));  // 1 / 0.3 is no number of fp32
+}
+
+/// Slopes give all diagonals the same P, and a stored P that is everywhere the same has one
+/// rounding.
+TEST(Expectations, WhereAllProbabilitiesAreAlikeChanceIsLittle) {
+  const auto dk = [](std::int64_t pse_type, spec::PseShape shape, const char* preset) {
+    Op::Problem p = {.dtype = bf16,
+                     .seq_q = 6,
+                     .seq_kv = 6,
+                     .head_dim = 8,
+                     .head_dim_v = 8,
+                     .scale_value = 0x1p-12,
+                     .pse_type = pse_type,
+                     .pse_shift = shape};
+    return Subject(p, spec::numerics_preset(preset, bf16)).expectations()[1];
+  };
+  using spec::PseShape;
+  EXPECT_TRUE(dk(0, PseShape::bnss, "ascend_a2").biasable);
+  EXPECT_FALSE(dk(1, PseShape::bnss, "ascend_a2").biasable);
+  EXPECT_FALSE(dk(2, PseShape::slopes_n, "ascend_a2").biasable);
+  EXPECT_GT(dk(1, PseShape::absent, "jax_cpu").share[0], 0);
+  EXPECT_EQ(dk(1, PseShape::absent, "torch_composed_bf16").share[0], 0);
+}
+
+TEST(Expectations, StatisticsAndOutputMustBelongToTheDataOfAKernelWithItsOwn) {
+  const Op::Problem p = {.dtype = bf16, .seq_q = 6, .seq_kv = 6, .head_dim = 8, .head_dim_v = 8};
+  const NumericsProfile own = {.stats = spec::Origin::own, .delta = spec::Origin::own};
+  EXPECT_TRUE(Subject(p, own).rows().consistent);
+  for (const double factor : {1 + 0x1p-19, 1 + 0x1p-16}) {
+    Subject off(p, own);
+    off.inputs.softmax_sum.store(16, off.inputs.softmax_sum.load(16) * factor);
+    EXPECT_EQ(off.rows().consistent, factor < 1 + 0x1p-18);
+  }
+  for (const double ulps : {1.0, 2.5}) {
+    Subject off(p, own);
+    const double x = off.inputs.attention_in.load(11);
+    off.inputs.attention_in.store(11, x + ulps * std::ldexp(1.0, std::ilogb(x) - 7));
+    EXPECT_EQ(off.rows().consistent, ulps < 2) << ulps;
+  }
+  Subject given(p);
+  given.inputs.softmax_sum.store(16, 7);
+  EXPECT_TRUE(given.rows().consistent);
+}
+
+/// The second sequence has no queries.
+TEST(Expectations, KeysThatNoQueryCanAttendToHaveNoFloor) {
+  const Op::Problem p = {.input_layout = spec::Layout::tnd,
+                         .dtype = bf16,
+                         .batch = 2,
+                         .seq_q = 3,
+                         .seq_kv = 6,
+                         .lengths_q = {3, 0},
+                         .lengths_kv = {3, 6},
+                         .head_dim = 8,
+                         .head_dim_v = 8};
+  const auto made = Subject(p).expectations();
+  for (const std::size_t tensor : {1, 2})
+    for (std::size_t k = 0; k < made[tensor].floor.size(); ++k)
+      EXPECT_EQ(made[tensor].floor[k] > 0, k < 3 * 8) << made[tensor].name << ' ' << k;
+}
+
+/// dS of 2 * 65,520 is no number of fp16; so are the P of a statistic far too small.
+TEST(Expectations, RowsThatMayOverflowInStagingAreExempt) {
+  Op::Problem p = {.dtype = fp16, .seq_q = 3, .seq_kv = 4, .head_dim = 1, .head_dim_v = 1};
+  Subject subject(p, {.stage = fp16});
+  for (const std::int64_t replica : {8, 9, 10, 11, 12, 13, 14, 15})
+    subject.inputs.softmax_sum.store(replica, 0x1p-40);
+  const auto made = subject.expectations();
+  EXPECT_EQ(made[0].exempt, (std::vector<std::uint8_t>{0, 1, 0}));
+  EXPECT_EQ(made[1].exempt, (std::vector<std::uint8_t>(4, 1)));
+  EXPECT_EQ(made[2].exempt, (std::vector<std::uint8_t>(4, 1)));
+}
+
+/// One pair of P = 1 / z and dP - delta = dP, with scores that are the maximum.
+flash::PairTerms pair_of(const NumericsProfile& profile, double sum, double dprob) {
+  const Op::Problem p = {
+      .dtype = fp16, .seq_q = 1, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1, .scale_value = 1};
+  const flash::Dense dense(p, testing::normal_inputs(p, 1));
+  const flash::RowTerms row = {.live = true, .softmax_max = 0, .softmax_sum = sum};
+  return flash::pair_terms(dense, Arithmetic(profile, fp16), row,
+                           {.score = 0,
+                            .score_abs = 0,
+                            .score_sq = 0,
+                            .dprob = dprob,
+                            .dprob_abs = std::abs(dprob),
+                            .dprob_sq = dprob * dprob,
+                            .bias = 0,
+                            .kappa = 1});
+}
+
+TEST(PairsByHand, WhatMayOverflowIsToldWithItsError) {
+  // 65,500 and 2^-10 of it are beyond 65,520, and 2^-22 of it is not
+  const double sum = 1.0 / 65500;
+  const NumericsProfile exact = {.stage = fp16, .fused = false},
+                        rough = {.stage = fp16, .exp_error = 0x1p-10};
+  EXPECT_FALSE(pair_of(exact, sum, 0.5).prob_may_overflow);
+  EXPECT_TRUE(pair_of(rough, sum, 0.5).prob_may_overflow);
+  EXPECT_FALSE(pair_of({.stage = bf16, .exp_error = 0x1p-10}, sum, 1).prob_may_overflow);
+  EXPECT_FALSE(pair_of(exact, 1, 65500).dscore_may_overflow);
+  EXPECT_TRUE(pair_of(rough, 1, 65500).dscore_may_overflow);
+  EXPECT_FALSE(pair_of(rough, 1, 65400).dscore_may_overflow);
+  // half a unit up there is 16: 65,490 may become the first number beyond 65,504
+  EXPECT_TRUE(pair_of({.store_dp = fp16}, 1, -65490).dprob_may_overflow);
+  EXPECT_FALSE(pair_of({.store_dp = fp16}, 1, 65480).dprob_may_overflow);
+  EXPECT_FALSE(pair_of({.store_dp = bf16}, 1, 1e6).dprob_may_overflow);
+}
+
+/// P = 0.2 with a residue of 2^-4 may lie above 0.25, where bf16 has a unit of 2^-9.
+TEST(PairsByHand, AStoredProbabilityIsRoundedWithItsResidue) {
+  const auto error = pair_of({.store_p = bf16, .fused = false, .floor = 0x1p-4}, 5, 1).prob_error;
+  EXPECT_NEAR(error, 0x1p-4 + 0x1p-10, 1e-6);
+}
+
+TEST(Expectations, ScoresWhoseErrorsOverflowLeaveNothingToJudge) {
+  const Arithmetic n({.fused = false}, fp32);
+  Expectation e;
+  e.extents = {.batch = 1, .heads = 1, .seq = 1, .dim = 1};
+  e.resize(1);
+  flash::Finisher(n, 1).finish({.ref = 1,
+                                .magnitude = 1,
+                                .rig = std::nan(""),
+                                .azuma = 0,
+                                .linear = 0,
+                                .squares = 1,
+                                .core = 0,
+                                .drift = 0,
+                                .terms = 1},
+                               e, 0);
+  for (const double limit : {e.tau[0], e.tau_det[0], e.radius[0]})
+    EXPECT_EQ(limit, std::numeric_limits<double>::infinity());
+}
+
+/// The residue of one P: kappa |dO| max|V| and sum |dO O| of the row, twice sum |K| of the scale.
+TEST(Expectations, FloorsByHand) {
+  Op::Problem p = {.dtype = fp32,
+                   .seq_q = 1,
+                   .seq_kv = 2,
+                   .head_dim = 2,
+                   .head_dim_v = 2,
+                   .scale_value = -2,
+                   .keep_prob = 0.5,
+                   .drop_mask = spec::DropMask::exact};
+  Op::Inputs inputs = testing::normal_inputs(p, 1);
+  const auto set = [](spec::Tensor& tensor, std::initializer_list<double> values) {
+    std::int64_t e = 0;
+    for (const double value : values) tensor.store(e++, value);
+  };
+  set(inputs.query, {3, -4});
+  set(inputs.key, {1, -2, 3, 5});
+  set(inputs.value, {6, 8, 0, 1});
+  set(inputs.dy, {-3, 4});
+  set(inputs.attention_in, {1, 2});
+  const flash::Dense dense(p, inputs);
+  const flash::Floor floor = flash::floor_of(dense);
+  const double row = 2 * 5 * 10 + 3 + 8;
+  EXPECT_EQ(floor.query_row, std::vector<double>{row});
+  EXPECT_EQ(floor.key_sum, (std::vector<double>{2 * 4, 2 * 7}));
+  EXPECT_EQ(floor.dk, (std::vector<double>{2 * row * 3, 2 * row * 4}));
+  EXPECT_EQ(floor.dv, (std::vector<double>{2 * 3, 2 * 4}));
+  EXPECT_EQ(floor.dq(dense, {0, 0, 0}, 1), row * 2 * 7);
+}
+
+/// Keys that no list names have no residues either.
+TEST(Expectations, KeysThatNobodyListsHaveNoTolerance) {
+  using Selected = spec::NsaSelectedAttentionGrad;
+  Case<Selected> c = {.patterns = {.lists = "shared"}};
+  c.problem = {.dtype = fp32,
+               .seq_q = 3,
+               .seq_kv = 5 * 16,
+               .head_dim = 4,
+               .head_dim_v = 4,
+               .selected_block_size = 16,
+               .selected_block_count = 2};
+  Examination<Selected> examination(c, make_inputs(c));
+  const std::vector<Expected> expected = examination.expected({.fused = false, .floor = 0x1p-20});
+  for (const Expected& e : expected)
+    EXPECT_EQ(std::ranges::count(e.tau, 0.0f), e.name == "dq" ? 0 : 3 * 16 * 4) << e.name;
+}
+
+}  // namespace
+}  // namespace assay::conformance

@@ -1,0 +1,61 @@
+#include "judge/failure_pattern.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace assay::conformance {
+namespace {
+
+constexpr double due = 3;
+
+/// The pattern of elements of a tensor (2, 4, 64, 16), of which those fail that `fails` names, with
+/// the output that `output` makes of what is due.
+template <class Fails, class Output>
+std::string pattern(Fails&& fails, Output&& output) {
+  const spec::Extents extents{.batch = 2, .heads = 4, .seq = 64, .dim = 16};
+  FailurePattern failing(extents);
+  for (std::int64_t b = 0; b < 2; ++b)
+    for (std::int64_t n = 0; n < 4; ++n)
+      for (std::int64_t s = 0; s < 64; ++s)
+        for (std::int64_t d = 0; d < 16; ++d) {
+          const double expected = due + static_cast<double>(s + 64 * d);
+          if (fails(n, s))
+            failing.add({.b = b,
+                         .n = n,
+                         .s = s,
+                         .d = d,
+                         .actual = output(expected, s + d),
+                         .expected = expected});
+        }
+  return failing.text();
+}
+
+constexpr auto all = [](std::int64_t, std::int64_t) { return true; };
+constexpr auto last_row = [](std::int64_t, std::int64_t s) { return s == 63; };
+constexpr auto one_head_late = [](std::int64_t n, std::int64_t s) { return n == 2 && s >= 48; };
+
+TEST(FailurePattern, NamesPlaceAndFactor) {
+  EXPECT_EQ(pattern(last_row, [](double, std::int64_t) { return 0.0; }),
+            ", all at s = 63, where the output is 0");
+  EXPECT_EQ(pattern(one_head_late, [](double x, std::int64_t) { return -x; }),
+            ", all at n = 2, s from 48 to 63, where the output is about -1 times what is due");
+  EXPECT_EQ(pattern(all, [](double x, std::int64_t) { return 1.02 * x; }),
+            ", where the output is about 1.02 times what is due");
+  EXPECT_EQ(pattern(all, [](double, std::int64_t) { return std::nan(""); }),
+            ", where the output is NaN");
+}
+
+TEST(FailurePattern, SaysNothingWhereNothingIsAlike) {
+  EXPECT_EQ(pattern(all, [](double x, std::int64_t k) { return x + (k % 2 == 0 ? 1 : -1); }), "");
+  // Large ones alone would give a factor.
+  EXPECT_EQ(pattern(all, [](double x, std::int64_t) { return x > 10 ? 0.99 * x : x + 1; }), "");
+  const spec::Extents extents{.batch = 1, .heads = 1, .seq = 8, .dim = 8};
+  FailurePattern one(extents);
+  one.add({.b = 0, .n = 0, .s = 7, .d = 7, .actual = 0, .expected = 1});
+  EXPECT_EQ(one.text(), "");
+  EXPECT_EQ(one.count(), 1);
+}
+
+}  // namespace
+}  // namespace assay::conformance

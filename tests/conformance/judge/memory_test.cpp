@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include "allocation_counter.hpp"
+#include "assay/conformance/inputs/inputs.hpp"
+#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "assay/reference/nsa_selected_attention_grad.hpp"
+
+namespace assay {
+namespace {
+
+using spec::NsaSelectedAttentionGrad;
+
+/// One query that lists `blocks` blocks of 16 keys.
+std::int64_t allocations_of_a_row(std::int64_t blocks) {
+  NsaSelectedAttentionGrad::Problem p{.heads_q = 1, .heads_kv = 1, .seq_q = 1};
+  p.selected_block_size = 16;
+  p.selected_block_count = blocks;
+  p.seq_kv = 16 * blocks;
+  const auto ones = [](std::int64_t count) {
+    return std::vector<double>(static_cast<std::size_t>(count), 1.0);
+  };
+  std::vector<std::int64_t> list;
+  for (std::int64_t block = 0; block < blocks; ++block) list.push_back(block);
+  const reference::NsaSelectedAttention<double> attention(p,
+                                                          {.query = ones(p.head_dim),
+                                                           .key = ones(p.seq_kv * p.head_dim),
+                                                           .value = ones(p.seq_kv * p.head_dim_v),
+                                                           .attention_out_grad = {},
+                                                           .softmax_max = {},
+                                                           .softmax_sum = {},
+                                                           .attention_out = {},
+                                                           .topk_indices = list});
+  reference::SelectedForward<double> row;
+  const std::int64_t before = testing::allocations();
+  attention.append_row(0, 0, 0, row);
+  const std::int64_t taken = testing::allocations() - before;
+  EXPECT_EQ(row.softmax_sum.front(), static_cast<double>(p.seq_kv));
+  return taken;
+}
+
+/// Vectors that grow allocate when they double; nothing is allocated for a key.
+TEST(Memory, OfTheForwardOfSelectedBlocksIsNotTakenKeyByKey) {
+  EXPECT_LE(allocations_of_a_row(16), allocations_of_a_row(4) + 8);
+}
+
+/// Of one head in bf16, whose gradient is as the judge expects it, in bytes an element of input.
+TEST(Memory, OfTheJudgeOfCompressedWindowsIsThatOfOneCopyAndOneRatio) {
+  using Op = spec::NsaCompressGrad;
+  conformance::Case<Op> c;
+  c.problem = {.heads = 1, .seq = 1 << 13, .head_dim = 128};
+  const spec::NumericsProfile exact{.stage = spec::DType::fp32};
+  Op::Outputs outputs = make_outputs(c);
+  {
+    conformance::Examination<Op> examination(c, make_inputs(c));
+    const auto expected = examination.expected(exact);
+    spec::Tensor* const tensors[] = {&outputs.input_grad, &outputs.weight_grad};
+    for (std::size_t t = 0; t < 2; ++t) {
+      std::size_t next = 0;
+      for (const std::int64_t element : spec::viewed_elements(*tensors[t]))
+        tensors[t]->store(element, expected[t].value[next++]);
+    }
+  }
+  const std::int64_t before = testing::bytes_held();
+  testing::forget_peak();
+  conformance::Examination<Op> examination(c, make_inputs(c));
+  const conformance::CaseReport report = examination.judge(outputs, exact);
+  EXPECT_EQ(report.verdict, conformance::Verdict::conforms);
+  EXPECT_EQ(report.tensors[0].elements_judged, 1 << 20);
+  EXPECT_LE(static_cast<double>(testing::peak_bytes() - before) / (1 << 20), 32);
+}
+
+}  // namespace
+}  // namespace assay

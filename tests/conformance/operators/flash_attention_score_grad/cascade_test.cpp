@@ -1,0 +1,173 @@
+#include "operators/flash_attention_score_grad/relations/cascade.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../told.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/mutants/specimen.hpp"
+#include "assay/optimized/flash_attention_score_grad.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using Kernel = spec::Implementation<Op>;
+using testing::told;
+
+/// The cases of the cascade with seeds of their own.
+std::vector<Case<Op>> cases(std::uint64_t seed) {
+  std::vector<Case<Op>> all = flash::cascade_cases();
+  for (Case<Op>& c : all) c.seed = seed++;
+  return all;
+}
+
+const TensorReport* find(const CaseReport& report, const std::string& name) {
+  const auto found = std::ranges::find(report.tensors, name, &TensorReport::name);
+  return found == report.tensors.end() ? nullptr : &*found;
+}
+
+double yardstick(const TensorReport& tensor, const std::string& name) {
+  for (const auto& [own, value] : tensor.yardsticks)
+    if (own == name) return value;
+  return -1;
+}
+
+std::vector<mutants::Specimen> specimens(bool healthy) {
+  std::vector<mutants::Specimen> all = mutants::specimens<spec::FlashAttentionScoreGrad>();
+  std::erase_if(all, [&](const mutants::Specimen& specimen) {
+    return specimen.subject == mutants::Subject::arguments || specimen.healthy != healthy ||
+           (!healthy && specimen.subject != mutants::Subject::forward);
+  });
+  return all;
+}
+
+TEST(Cascade, OfTheOptimizedSideConformsOnSeveralSeeds) {
+  const auto kernel = optimized::flash_attention_score_grad(device::a2());
+  for (const std::uint64_t seed : {1, 1001, 2001})
+    for (const Case<Op>& c : cases(seed)) {
+      const CaseReport report = examine(c, *kernel);
+      EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << told(report);
+      EXPECT_NE(report.verdict, Verdict::not_applicable) << told(report);
+      EXPECT_TRUE(report.value_case);
+    }
+}
+
+/// By turns on a third of the cases, so that every case meets six kernels.
+TEST(Cascade, OfEveryHealthySpecimenConforms) {
+  std::size_t turn = 0;
+  for (const mutants::Specimen& specimen : specimens(true)) {
+    const auto kernel = specimen.make();
+    const std::vector<Case<Op>> all = cases(1000 * turn);
+    std::size_t conforming = 0;
+    for (std::size_t k = turn++ % 3; k < all.size(); k += 3) {
+      const CaseReport report = examine(all[k], *kernel);
+      EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << specimen.name << "\n"
+                                                                    << told(report);
+      conforming += report.verdict == Verdict::not_applicable ? 0 : 1;
+    }
+    EXPECT_GE(conforming, 2U) << specimen.name;
+  }
+}
+
+TEST(Cascade, CatchesEveryForwardMutantByItsOwnTensor) {
+  const std::pair<const char*, const char*> expected[] = {
+      {"forward_sum_counts_masked", "softmax_sum"},    {"forward_max_before_bias", "softmax_max"},
+      {"forward_output_not_rescaled", "attention_in"}, {"forward_sum_of_dropped", "softmax_sum"},
+      {"forward_one_replica", "softmax_max"},          {"forward_dead_sum_of_one", "softmax_sum"}};
+  const auto catches = [](Kernel& kernel, const Case<Op>& c, const std::string& tensor) {
+    const CaseReport report = examine(c, kernel);
+    return contribution(report.verdict) == ExitCode::nonconformant &&
+           report.findings.front().tensor == tensor;
+  };
+  const std::vector<mutants::Specimen> planted = specimens(false);
+  ASSERT_EQ(planted.size(), std::size(expected));
+  for (std::size_t k = 0; k < planted.size(); ++k) {
+    const auto& [name, tensor] = expected[k];
+    ASSERT_EQ(planted[k].name, name);
+    const auto kernel = planted[k].make();
+    EXPECT_TRUE(std::ranges::any_of(cases(77), [&](const Case<Op>& c) {
+      return catches(*kernel, c, tensor);
+    })) << name;
+  }
+}
+
+TEST(Cascade, JudgesStatisticsOutputAndGradientsAndTellsTheDistanceFromTheExactOne) {
+  const auto kernel = optimized::flash_attention_score_grad(device::a2());
+  for (const Case<Op>& c : cases(5)) {
+    const CaseReport report = examine(c, *kernel);
+    for (const char* name : {"softmax_max", "softmax_sum", "attention_in", "dq", "dk", "dv"}) {
+      const TensorReport* tensor = find(report, name);
+      ASSERT_NE(tensor, nullptr) << name;
+      EXPECT_EQ(tensor->rows_judged, tensor->rows_total) << name;
+      EXPECT_GT(tensor->elements_judged, 0) << name;
+    }
+    EXPECT_GT(yardstick(*find(report, "dq"), "end_to_end_error_over_tau"), 0);
+    EXPECT_EQ(find(report, "attention_in")->controls.substr(0, 4), "Z+N+");
+  }
+}
+
+/// The same backward, no forward.
+class BackwardOnly final : public Kernel {
+ public:
+  std::string name() const override { return "backward_only"; }
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    inner_->run(problem, inputs, outputs);
+  }
+
+ private:
+  std::unique_ptr<Kernel> inner_ = optimized::flash_attention_score_grad(device::a2());
+};
+
+TEST(Cascade, DoesNotApplyWithoutAForward) {
+  BackwardOnly kernel;
+  const CaseReport report = examine(cases(1).front(), kernel);
+  EXPECT_EQ(report.verdict, Verdict::not_applicable);
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_NE(report.findings.front().text.find("no forward"), std::string::npos);
+  Op::Inputs inputs;
+  EXPECT_THROW(kernel.forward(cases(1).front().problem, inputs), std::logic_error);
+}
+
+/// Writes what the forward must leave alone.
+class Spoiler final : public Kernel {
+ public:
+  explicit Spoiler(spec::Tensor Op::Inputs::*tensor, std::int64_t byte)
+      : tensor_(tensor), byte_(byte) {}
+  std::string name() const override { return "spoiler"; }
+  bool has_forward() const override { return true; }
+  void forward(const Op::Problem& problem, Op::Inputs& inputs) override {
+    inner_->forward(problem, inputs);
+    auto& bytes = (inputs.*tensor_).bytes;
+    bytes[byte_ < 0 ? bytes.size() - 1 : static_cast<std::size_t>(byte_)] ^= std::byte{0x40};
+  }
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    inner_->run(problem, inputs, outputs);
+  }
+
+ private:
+  spec::Tensor Op::Inputs::*tensor_;
+  std::int64_t byte_;
+  std::unique_ptr<Kernel> inner_ = optimized::flash_attention_score_grad(device::a2());
+};
+
+TEST(Cascade, SeesBytesThatAForwardMustLeaveAlone) {
+  Case<Op> c = cases(1).front();
+  c.inputs = spec::Striding::padded;
+  for (const auto& [tensor, byte] : {std::pair{&Op::Inputs::query, 0},
+                                     {&Op::Inputs::dy, 8},
+                                     {&Op::Inputs::softmax_max, 0},
+                                     {&Op::Inputs::attention_in, 0}}) {
+    Spoiler kernel(tensor, byte);
+    EXPECT_EQ(examine(c, kernel).verdict, Verdict::nonconformant_structural);
+  }
+}
+
+}  // namespace
+}  // namespace assay::conformance

@@ -1,0 +1,139 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "assay/conformance/operators.hpp"
+#include "flash_attention_score_grad/kernel/kernel.hpp"
+#include "operators/flash_attention_score_grad/plan/sampling.hpp"
+
+namespace assay::mutants {
+namespace {
+
+using conformance::CaseReport;
+using conformance::ExitCode;
+using spec::DType;
+
+constexpr Plan plain = {.staging = Staging::fp32};
+
+/// exp with a relative error of up to 2^-21: of one sign, or alternating with the argument.
+template <bool alternating>
+struct InaccurateExp : Kernel {
+  using Kernel::Kernel;
+  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+    auto declared = Kernel::numerics(problem);
+    declared.exp_error = declares_it ? 0x1p-21 : 0x1p-24;
+    return declared;
+  }
+  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    if (!keeps(w, q, j)) return 0;
+    const double x = score(w, q, j) - row.softmax_max;
+    const double error = 0x1p-21 * (alternating ? std::sin(40 * x) : 1);
+    return static_cast<float>(std::exp(x) * (1 + error)) / row.softmax_sum;
+  }
+  bool declares_it = false;
+};
+
+/// P = exp(S - (m + ln z)).
+struct LogSumExp : Kernel {
+  using Kernel::Kernel;
+  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+    auto declared = Kernel::numerics(problem);
+    declared.lse_form = declares_it;
+    return declared;
+  }
+  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    if (!keeps(w, q, j)) return 0;
+    return std::exp(score(w, q, j) - (row.softmax_max + std::log(row.softmax_sum)));
+  }
+  bool declares_it = false;
+};
+
+/// How many of the cases of a type tell the kernel.
+int told(spec::Implementation<Op>& kernel, DType dtype) {
+  int count = 0;
+  for (const auto& c : conformance::flash::declaration_cases()) {
+    if (c.problem.dtype != dtype) continue;
+    const CaseReport report = conformance::examine(c, kernel);
+    if (conformance::contribution(report.verdict) == ExitCode::nonconformant) ++count;
+  }
+  return count;
+}
+
+template <class Kind>
+void expect_told_in_fp32_alone() {
+  Kind wrong("wrong", plain), narrow("narrow", Plan{});
+  EXPECT_GT(told(wrong, DType::fp32), 0);
+  for (const DType dtype : {DType::fp16, DType::bf16}) EXPECT_EQ(told(narrow, dtype), 0);
+}
+
+template <class Kind>
+void expect_not_told_where_declared() {
+  Kind right("right", plain);
+  right.declares_it = true;
+  EXPECT_EQ(told(right, DType::fp32), 0);
+}
+
+/// An error of one sign is a bias even where its size is declared.
+TEST(Declarations, AnInaccurateExpOfOneSignShowsInFp32) {
+  expect_told_in_fp32_alone<InaccurateExp<false>>();
+}
+
+TEST(Declarations, AnInaccurateExpOfBothSignsShowsInFp32) {
+  expect_told_in_fp32_alone<InaccurateExp<true>>();
+  expect_not_told_where_declared<InaccurateExp<true>>();
+}
+
+TEST(Declarations, TheFormOfOneRoundedNumberShowsInFp32) {
+  expect_told_in_fp32_alone<LogSumExp>();
+  expect_not_told_where_declared<LogSumExp>();
+}
+
+TEST(Declarations, AFusedExponentShowsInFp32) {
+  Plan fused = plain, narrow;
+  fused.exponential = narrow.exponential = Exponential::fused_exp2;
+  Kernel wrong("wrong", fused, plain), right("right", fused), hidden("hidden", narrow, {});
+  EXPECT_GT(told(wrong, DType::fp32), 0);
+  EXPECT_EQ(told(right, DType::fp32), 0);
+  for (const DType dtype : {DType::fp16, DType::bf16}) EXPECT_EQ(told(hidden, dtype), 0);
+}
+
+/// Inputs that are all offset give the rounding of the constants one sign in every P.
+TEST(Declarations, ConstantsOfTheFusedFormAreNoMatterOfChance) {
+  Plan fused = plain;
+  fused.exponential = Exponential::fused_exp2;
+  Kernel right("right", fused);
+  conformance::Case<Op> c{.surface = spec::FlashSurface::g2, .profile = "offset"};
+  c.problem.dtype = DType::fp32;
+  c.problem.seq_q = c.problem.seq_kv = 128;
+  c.problem.head_dim = c.problem.head_dim_v = 64;
+  c.problem.scale_value = 0.09;
+  for (c.seed = 1; c.seed <= 3; ++c.seed) {
+    conformance::Examination<Op> examination(c, make_inputs(c));
+    const CaseReport report = conformance::examine(examination, right);
+    EXPECT_NE(conformance::contribution(report.verdict), ExitCode::nonconformant) << c.seed;
+    for (const auto& tensor : report.tensors)
+      EXPECT_GT(tensor.rms, 0.1) << tensor.name << ": R still means something";
+  }
+}
+
+TEST(Declarations, StatisticsOfTheKernelsOwnShowInEveryType) {
+  Plan own;
+  own.stats = spec::Origin::own;
+  for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16}) {
+    Kernel wrong("wrong", own, {}), right("right", own);
+    EXPECT_GT(told(wrong, dtype), 0) << spec::to_string(dtype);
+    EXPECT_EQ(told(right, dtype), 0) << spec::to_string(dtype);
+  }
+}
+
+TEST(Declarations, HealthyKernelsAreNotTold) {
+  for (const Plan& plan : {plain, ascend_like, flash_like, Plan{}}) {
+    Kernel kernel("healthy", plan);
+    for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16})
+      EXPECT_EQ(told(kernel, dtype), 0);
+  }
+}
+
+}  // namespace
+}  // namespace assay::mutants

@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/device/ascend.hpp"
+#include "assay/mutants/specimen.hpp"
+#include "assay/optimized/flash_attention_score_grad.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+constexpr double largest = std::numeric_limits<float>::max();
+
+/// The second of three sequences has queries and no keys.
+Case<Op> keyless_case(Track track, std::uint64_t seed) {
+  Case<Op> c = {.surface = spec::FlashSurface::u2, .track = track, .seed = seed};
+  c.problem = {.input_layout = spec::Layout::tnd,
+               .dtype = spec::DType::bf16,
+               .batch = 3,
+               .seq_q = 5,
+               .seq_kv = 6,
+               .lengths_q = {4, 3, 5},
+               .lengths_kv = {6, 0, 5},
+               .scale_value = 0.0625};
+  return c;
+}
+
+/// softmax_max and softmax_sum of the keyless sequence's rows.
+std::set<std::pair<double, double>> keyless_statistics(const Op::Inputs& inputs) {
+  std::set<std::pair<double, double>> kinds;
+  for (std::int64_t element = 8 * 4; element < 8 * 7; ++element)
+    kinds.emplace(inputs.softmax_max.load(element), inputs.softmax_sum.load(element));
+  return kinds;
+}
+
+/// The documents' software writes (0, 0) there, others what every row without a kept key has.
+TEST(Keyless, SeedsDrawBothKindsOfStatisticsAndKernelsTakeBoth) {
+  const auto numerics = spec::numerics_preset("ascend_a2", spec::DType::bf16);
+  const auto kernel = optimized::flash_attention_score_grad(device::a2());
+  for (const Track track : {Track::bound, Track::a1}) {
+    std::set<std::pair<double, double>> kinds;
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+      Examination<Op> examination(keyless_case(track, seed));
+      kinds.merge(keyless_statistics(examination.inputs(numerics)));
+      EXPECT_EQ(examine(examination, *kernel).verdict, Verdict::conforms) << seed;
+    }
+    EXPECT_EQ(kinds, (std::set<std::pair<double, double>>{{0, 0}, {-largest, largest}}));
+  }
+}
+
+TEST(Keyless, AQuotientByTheSumOfNoKeysIsCaught) {
+  auto specimens = mutants::specimens<Op>();
+  const auto found = std::ranges::find(specimens, "divides_by_no_sum", &mutants::Specimen::name);
+  ASSERT_NE(found, specimens.end());
+  const auto kernel = found->make();
+  std::set<Verdict> verdicts;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed)
+    verdicts.insert(examine(keyless_case(Track::bound, seed), *kernel).verdict);
+  EXPECT_EQ(verdicts, (std::set{Verdict::conforms, Verdict::nonconformant_structural}));
+}
+
+}  // namespace
+}  // namespace assay::conformance

@@ -1,0 +1,187 @@
+#include "operators/flash_attention_score_grad/relations/relations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../../told.hpp"
+#include "assay/device/ascend.hpp"
+#include "assay/mutants/specimen.hpp"
+#include "assay/optimized/flash_attention_score_grad.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+using conformance::testing::told;
+using mutants::Specimen;
+
+/// A bug that each relation shows. Chosen by running every specimen on every case.
+const std::map<std::string, std::string>& caught() {
+  static const std::map<std::string, std::string> table = {
+      {"permute_keys", "last_key_twice_in_dq"},
+      {"permute_queries", "row_term_of_row_above"},
+      {"split_batch", "pse_of_first_batch"},
+      {"split_heads", "statistics_of_head_zero"},
+      {"sequences_alone", "start_in_every_sequence"},
+      {"repeat_heads", "last_head_of_group_only"},
+      {"cut_queries", "band_unused"},
+      {"scale_dy", "workspace_not_zeroed"},
+      {"scale_dy_of_fp16", "workspace_not_zeroed"},
+      {"zero_dy", "accumulates_on_output"},
+      {"linear_dy", "staging_undeclared"},
+      {"shift_value", "row_term_missing"},
+      {"shift_scores", "pse_ignored"},
+      {"shift_statistics", "softmax_sum_ignored"},
+      {"write_mask", "prefix_one_more"},
+      {"repeat_mask", "compressed_slices_ignored"},
+      {"unused_drop_mask", "unused_drop_mask_counts"},
+      {"scale_bias", "pse_type_0_as_1"},
+      {"pad_channels", "scale_from_head_dim"},
+      {"concatenate_rope", "rope_not_scaled"},
+      {"layouts", "bsnd_read_as_bnsd"},
+      {"views", "mask_strides_ignored"},
+      {"statistics_order", "same_as_input_ignored"}};
+  return table;
+}
+
+std::vector<Specimen> healthy_specimens() {
+  std::vector<Specimen> kernels = mutants::specimens<spec::FlashAttentionScoreGrad>();
+  std::erase_if(kernels, [](const Specimen& specimen) {
+    return !specimen.healthy || specimen.subject != mutants::Subject::numbers;
+  });
+  return kernels;
+}
+
+class EveryRelation : public ::testing::TestWithParam<const Relation*> {
+ protected:
+  static std::vector<FlashCase> cases(std::uint64_t seed) {
+    std::vector<FlashCase> cases = relation_cases(seed);
+    std::erase_if(cases, [](const FlashCase& c) { return c.relation != GetParam()->name; });
+    return cases;
+  }
+};
+
+/// Each kernel on one case, by turns. A kernel whose profile needs statistics of the data does not
+/// apply where the relation replaces either.
+TEST_P(EveryRelation, HoldsForHealthyKernels) {
+  const std::vector<FlashCase> own = cases(1);
+  const std::vector<Specimen> kernels = healthy_specimens();
+  for (std::size_t turn = 0; turn < own.size(); ++turn) {
+    RelationExamination examination(own[turn]);
+    for (std::size_t k = turn; k < kernels.size(); k += own.size()) {
+      const CaseReport report = examination.examine(*kernels[k].make());
+      const bool may_not_apply =
+          kernels[k].name.starts_with("own_") || kernels[k].name == "log_sum_exp";
+      EXPECT_TRUE(report.verdict == Verdict::conforms ||
+                  (may_not_apply && report.verdict == Verdict::not_applicable))
+          << told(report);
+    }
+  }
+}
+
+TEST_P(EveryRelation, HoldsForOurKernel) {
+  const auto kernel = optimized::flash_attention_score_grad(device::a2());
+  for (const std::uint64_t seed : {1, 1000})
+    for (const FlashCase& c : cases(seed)) {
+      const CaseReport report = RelationExamination(c).examine(*kernel);
+      EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+    }
+}
+
+TEST_P(EveryRelation, CatchesItsBug) {
+  const std::string& name = caught().at(std::string(GetParam()->name));
+  const std::vector<Specimen> specimens = mutants::specimens<spec::FlashAttentionScoreGrad>();
+  const auto specimen = std::ranges::find(specimens, name, &Specimen::name);
+  ASSERT_NE(specimen, specimens.end()) << name;
+  std::set<std::string> rules;
+  for (const FlashCase& c : cases(1)) {
+    const CaseReport report = RelationExamination(c).examine(*specimen->make());
+    if (contribution(report.verdict) != ExitCode::nonconformant) continue;
+    for (const Finding& finding : report.findings) rules.insert(finding.rule);
+    if (rules.contains("relation")) return;
+  }
+  ADD_FAILURE() << name << " passes every case";
+}
+
+TEST_P(EveryRelation, HasCasesOfItsDomainWhichTheirReplayLinesTell) {
+  const std::vector<FlashCase> own = cases(7);
+  EXPECT_FALSE(own.empty());
+  for (const FlashCase& c : own) {
+    EXPECT_TRUE(GetParam()->applies(c.problem)) << command_line(c);
+    std::istringstream line(command_line(c));
+    std::string word;
+    line >> word;
+    EXPECT_EQ(word, Op::name);
+    std::vector<std::string> words;
+    while (line >> word) words.push_back(word);
+    EXPECT_EQ(parse_case<Op>(words), c) << command_line(c);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Relations, EveryRelation, ::testing::ValuesIn(relations()),
+                         [](const auto& tested) { return std::string(tested.param->name); });
+
+TEST(Relations, SayNothingOutsideTheirDomain) {
+  const auto kernel = optimized::flash_attention_score_grad(device::a2());
+  FlashCase c{.problem = {.heads_q = 2,
+                          .heads_kv = 2,
+                          .keep_prob = 0.5,
+                          .drop_mask = spec::DropMask::exact},
+              .surface = spec::FlashSurface::g1,
+              .track = Track::relation};
+  for (const char* name : {"split_heads", "zero_dy"}) {
+    c.relation = name;
+    EXPECT_EQ(examine(c, *kernel).verdict, Verdict::conforms) << name;
+  }
+  for (const char* name :
+       {"cut_queries", "shift_value", "shift_scores", "write_mask", "unused_drop_mask",
+        "scale_bias", "concatenate_rope", "statistics_order"}) {
+    c.relation = name;
+    EXPECT_EQ(examine(c, *kernel).verdict, Verdict::not_applicable) << name;
+  }
+  c.relation = "unknown";
+  EXPECT_EQ(examine(c, *kernel).verdict, Verdict::tool_failure);
+}
+
+TEST(Relations, AreVacuousWhereEveryRunIsTheSameOne) {
+  const auto kernel = optimized::flash_attention_score_grad(device::a2());
+  FlashCase c{.problem = {}, .track = Track::relation};
+  for (const char* name : {"split_heads", "repeat_heads", "split_batch", "layouts"}) {
+    c.relation = name;
+    EXPECT_EQ(examine(c, *kernel).verdict, Verdict::vacuous) << name;
+  }
+}
+
+/// Modes 7 and 8 find their band sequence where all lengths are equal, too.
+TEST(Relations, OfSequencesHoldForEqualLengths) {
+  const auto kernel = optimized::flash_attention_score_grad(device::a2());
+  for (const std::int64_t mode : {7, 8}) {
+    FlashCase c{.problem = {.input_layout = spec::Layout::tnd,
+                            .batch = 3,
+                            .seq_q = 20,
+                            .seq_kv = 20,
+                            .sparse_mode = mode,
+                            .pre_tokens = 20,
+                            .next_tokens = -3,
+                            .atten_mask = spec::MaskShape::compressed},
+                .surface = spec::FlashSurface::u1,
+                .track = Track::relation};
+    c.relation = "sequences_alone";
+    EXPECT_EQ(examine(c, *kernel).verdict, Verdict::conforms) << mode;
+  }
+}
+
+TEST(Relations, BugsAreChosenForEveryRelationAndForNothingElse) {
+  std::set<std::string> chosen, known;
+  for (const auto& [relation, specimen] : caught()) chosen.insert(relation);
+  for (const Relation* relation : relations()) known.emplace(relation->name);
+  EXPECT_EQ(chosen, known);
+}
+
+}  // namespace
+}  // namespace assay::conformance::flash

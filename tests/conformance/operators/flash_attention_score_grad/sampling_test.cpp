@@ -1,0 +1,244 @@
+#include "assay/conformance/plan/sampling.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "../../plan/sample_checks.hpp"
+#include "operators/flash_attention_score_grad/plan/factors.hpp"
+#include "plan/pairwise.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+using FlashCase = Case<Op>;
+using spec::MaskShape;
+
+const std::vector<FlashCase>& default_cases() { return testing::default_cases<Op>(); }
+
+bool is_value_case(const FlashCase& c) { return testing::is_value_case(c); }
+
+TEST(Sample, IsDeterministicAndChangesWithItsSeed) {
+  testing::expect_cases_to_follow_their_seed<Op>();
+}
+
+TEST(Sample, HasAtLeast250ValueCasesAndNoLineTwice) {
+  EXPECT_GE(std::ranges::count_if(default_cases(), is_value_case), 250);
+  testing::expect_no_line_twice<Op>();
+}
+
+TEST(Sample, EveryLineParsesBack) { testing::expect_every_line_to_parse_back<Op>(); }
+
+TEST(Sample, LegalCasesBreakNoRowThatBindsAndViolationsTheirOwn) {
+  for (const auto& c : default_cases()) {
+    const auto broken = spec::violations(Op::constraints(), call_of(c));
+    if (c.violate.empty()) {
+      for (const auto* row : broken)
+        EXPECT_EQ(row->standing, spec::Standing::disputed) << row->id << " " << command_line(c);
+      continue;
+    }
+    const std::string id = c.violate.substr(0, c.violate.find(':'));
+    EXPECT_TRUE(std::ranges::any_of(broken, [&](const auto* row) { return row->id == id; })) << id;
+  }
+}
+
+TEST(Sample, ExercisesEverySideOfEveryRow) { testing::expect_every_side_of_every_row<Op>(); }
+
+TEST(Sample, UsesEveryEntryPointOnEveryProductThatOffersIt) {
+  std::map<std::pair<spec::FlashSurface, spec::Product>, int> counts, violations;
+  for (const auto& c : default_cases())
+    ++(c.violate.empty() ? counts : violations)[{c.surface, c.product}];
+  for (const auto& [surface, surface_name] : spec::spellings_of<spec::FlashSurface>.entries)
+    for (const auto& [product, product_name] : spec::spellings_of<spec::Product>.entries) {
+      const bool offered = spec::supports(surface, product);
+      EXPECT_EQ((counts[{surface, product}]) > 0, offered) << surface_name << " " << product_name;
+      if (!offered) continue;
+      EXPECT_GE((counts[{surface, product}]), 25) << surface_name << " " << product_name;
+    }
+}
+
+TEST(Sample, OfOneProductHoldsNoOtherAndNoEntryPointThatItLacks) {
+  for (const auto& c : sample<Op>({.product = spec::Product::a3})) {
+    EXPECT_EQ(c.product, spec::Product::a3);
+    EXPECT_TRUE(spec::supports(c.surface, c.product)) << command_line(c);
+  }
+}
+
+TEST(Sample, HasNoMoreThan1300CasesBesideRefusals) {
+  EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1300);
+}
+
+/// What is due on the lattice follows from few keys a row: no length is a reason to judge some rows
+/// alone.
+TEST(Sample, JudgesEveryRowOfExactCases) {
+  for (const auto& c : default_cases())
+    if (c.track != Track::bound && is_value_case(c)) {
+      EXPECT_EQ(c.rows, 0) << command_line(c);
+    }
+}
+
+/// Numbers that no list names are drawn.
+TEST(Sample, TakesHeadSizesGroupsAndSequencesFromRanges) {
+  std::set<std::int64_t> head_dims, values, groups, sequences, ends;
+  for (const auto& c : default_cases()) {
+    const Op::Problem& p = c.problem;
+    if (!is_value_case(c)) continue;
+    head_dims.insert(p.head_dim), values.insert(p.head_dim_v);
+    groups.insert(p.group()), sequences.insert(p.batch);
+    if (c.note == "a window or prefix beside a tile edge")
+      ends.insert({p.pre_tokens, p.next_tokens}), ends.insert(p.prefix.begin(), p.prefix.end());
+  }
+  EXPECT_GE(head_dims.size(), 100u);
+  EXPECT_GE(values.size(), 100u);
+  for (std::int64_t size = 16; size <= 128; size += 16)
+    EXPECT_TRUE(head_dims.contains(size)) << size;
+  for (std::int64_t count = 1; count <= 12; ++count) {
+    EXPECT_TRUE(groups.contains(count)) << count;
+    EXPECT_TRUE(sequences.contains(count)) << count;
+  }
+  for (const std::int64_t tile : {16, 32, 64, 128, 256, 512})
+    for (const std::int64_t beside : {-1, 0, 1})
+      EXPECT_TRUE(std::ranges::any_of(
+          ends, [&](std::int64_t end) { return end > beside && (end - beside) % tile == 0; }))
+          << tile << ' ' << beside;
+}
+
+TEST(Sample, RunsRelationsAtFiveHundredToFourThousandTokens) {
+  std::set<std::string> names;
+  std::int64_t longest = 0;
+  for (const auto& c : default_cases()) {
+    if (c.track != Track::relation || std::max(c.problem.seq_q, c.problem.seq_kv) < 512) continue;
+    names.insert(c.relation);
+    longest = std::max(longest, c.problem.seq_kv);
+  }
+  EXPECT_GE(names.size(), 5u);
+  EXPECT_GE(longest, 4095);
+}
+
+TEST(Sample, GoesBeyondWhatShortIndicesCount) {
+  std::int64_t tokens = 0, scores = 0, bits = 0;
+  for (const auto& c : default_cases()) {
+    if (c.track != Track::a1 && c.track != Track::a2) continue;
+    const std::int64_t of_case = spec::score_count(c.problem);
+    tokens = std::max(tokens, key_extents(c.problem).tokens());
+    scores = std::max(scores, of_case);
+    if (c.problem.has_dropout()) bits = std::max(bits, of_case);
+  }
+  EXPECT_GT(tokens, 0xffff);
+  EXPECT_GT(bits, 0xffffff);
+  EXPECT_GT(scores, 0xffffff);
+}
+
+TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
+  std::set<std::string> used_profiles, used_patterns, used_drops;
+  for (const auto& c : default_cases()) {
+    used_profiles.insert(c.profile);
+    if (c.problem.atten_mask != MaskShape::absent) used_patterns.insert(c.patterns.mask);
+    if (c.problem.has_dropout()) used_drops.insert(c.patterns.drop);
+  }
+  EXPECT_EQ(used_profiles.size(), profiles<Op>().size());
+  EXPECT_EQ(used_patterns.size(), mask_patterns().size());
+  EXPECT_EQ(used_drops.size(), drop_patterns().size());
+}
+
+TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {
+  std::set<std::tuple<std::int64_t, MaskShape, spec::DType>> masks;
+  std::set<std::pair<std::int64_t, MaskShape>> mode_masks;
+  std::set<std::tuple<Track, spec::Layout, spec::DType, std::int64_t>> lattices;
+  for (const auto& c : default_cases()) {
+    const Op::Problem& p = c.problem;
+    if (is_value_case(c)) masks.insert({p.sparse_mode, p.atten_mask, p.dtype});
+    if (is_value_case(c)) mode_masks.insert({p.sparse_mode, p.atten_mask});
+    lattices.insert({c.track, p.input_layout, p.dtype, p.sparse_mode});
+  }
+  // None and four shapes of a mask: the user's own in modes 0, 1 and 5, the compressed one in the
+  // others.
+  EXPECT_EQ(mode_masks.size(), 9u * 5);
+  EXPECT_GE(masks.size(), 70u);
+  EXPECT_GE(lattices.size(), 2u * 3 * (4 * 5 + 8));
+}
+
+TEST(Sample, MostCasesAreSmallAndAFewAreLong) {
+  std::int64_t small = 0, values = 0;
+  double sum = 0;
+  for (const auto& c : default_cases()) {
+    if (!is_value_case(c) || c.note.find("rows of each head judged") != std::string::npos) continue;
+    const double work = flash::multiply_adds(c.problem);
+    ++values;
+    small += work <= 2e7 ? 1 : 0;
+    sum += work;
+    EXPECT_LE(work, 1e9) << command_line(c);
+  }
+  EXPECT_GE(small, values * 9 / 10);
+  EXPECT_LE(sum, 1e10);
+}
+
+TEST(Categories, AdmitEveryValueOfEveryFactor) {
+  const auto sizes = flash::factor_sizes();
+  ASSERT_EQ(sizes.size(), std::size_t{flash::factor_count});
+  for (std::size_t f = 0; f < sizes.size(); ++f)
+    for (std::size_t v = 0; v < sizes[f]; ++v) {
+      Choice choice = flash::choice_space().open_choice();
+      choice[f] = v;
+      EXPECT_TRUE(flash::choice_space().feasible(choice)) << f << " " << v;
+    }
+}
+
+TEST(Models, KeepLengthsRatiosAndHeadSizesAndSayWhatWasCut) {
+  const auto cut = flash::model_cases(flash::ModelExtent::cut);
+  const auto whole = flash::model_cases(flash::ModelExtent::whole);
+  EXPECT_GE(cut.size(), 15u);
+  EXPECT_GE(whole.size(), 18u);
+  double sum = 0;
+  for (const auto& c : cut) {
+    const auto original = std::ranges::find_if(whole, [&](const FlashCase& w) {
+      return w.note.substr(0, w.note.find(':')) == c.note.substr(0, c.note.find(':'));
+    });
+    ASSERT_NE(original, whole.end()) << c.note;
+    EXPECT_EQ(original->problem.seq_q, c.problem.seq_q);
+    EXPECT_EQ(original->problem.seq_kv, c.problem.seq_kv);
+    EXPECT_EQ(original->problem.group(), c.problem.group());
+    EXPECT_EQ(original->problem.head_dim, c.problem.head_dim);
+    EXPECT_EQ(original->problem.head_dim_v, c.problem.head_dim_v);
+    EXPECT_LE(c.problem.heads_kv, original->problem.heads_kv);
+    const double flop = 10 * flash::multiply_adds(c.problem) / (c.problem.sparse_mode == 0 ? 1 : 2);
+    EXPECT_LT(flop, 5e10) << c.note;
+    sum += flop;
+  }
+  EXPECT_LT(sum, 5e11);
+}
+
+TEST(Models, OfAFullSweepKeepMoreAndStayWithinItsTime) {
+  EXPECT_TRUE(std::ranges::any_of(default_cases(), [](const FlashCase& c) {
+    return c.note.find("rows of each head judged") != std::string::npos;
+  }));
+  const auto cut = flash::model_cases(flash::ModelExtent::cut);
+  const auto whole = flash::model_cases(flash::ModelExtent::whole);
+  const auto work = [](const std::vector<FlashCase>& cases) {
+    double sum = 0;
+    for (const auto& c : cases)
+      sum += 10 * flash::multiply_adds(c.problem) / (c.problem.sparse_mode == 0 ? 1 : 2);
+    return sum;
+  };
+  EXPECT_GT(work(whole), 5 * work(cut));
+  EXPECT_LT(work(whole), 1e13);
+  for (const auto& c : whole) EXPECT_LT(work({c}), 1e12) << c.note;
+}
+
+TEST(Models, OfAFullSweepEndWithTheMostTokensThatThePagesName) {
+  const auto full = sample<Op>({.full = true, .random_cases = 2});
+  std::int64_t most_tokens = 0, longest = 0;
+  for (const auto& c : full) {
+    if (!is_value_case(c)) continue;
+    most_tokens = std::max(most_tokens, query_extents(c.problem).tokens());
+    longest = std::max(longest, c.problem.seq_q);
+  }
+  EXPECT_EQ(most_tokens, 2048 * 512);
+  EXPECT_EQ(longest, 131072);
+}
+
+}  // namespace
+}  // namespace assay::conformance

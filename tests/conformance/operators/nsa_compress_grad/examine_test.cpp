@@ -1,0 +1,341 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+#include <stdexcept>
+
+#include "../../told.hpp"
+#include "assay/conformance/case/record.hpp"
+#include "assay/conformance/case/shrink.hpp"
+#include "assay/conformance/judge/properties.hpp"
+#include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "kernel.hpp"
+#include "operators/nsa_compress_grad/plan/sampling.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using compress::CompressCase;
+using testing::CompressKernel;
+using testing::CompressOp;
+using testing::CompressPlan;
+using testing::SumOrder;
+using testing::told;
+using Problem = CompressOp::Problem;
+using spec::DType;
+
+CompressCase case_of(const std::string& words) {
+  return parse_case<CompressOp>(case_words("nsa_compress_grad " + words, CompressOp::name));
+}
+
+constexpr const char* small_case =
+    "--lengths=0,75,20,64 --heads=2 --compress_block_size=48 --dtype=fp16";
+
+TEST(CompressExamination, HealthyKernelConformsOnEveryTrack) {
+  for (const std::string track : {"bound", "a1", "a2"})
+    for (const std::string dtype : {"fp16", "bf16"})
+      for (const std::string views : {"", " --inputs=padded --outputs=transposed"}) {
+        const CompressCase c = case_of("--lengths=0,75,20,64 --heads=2 --compress_block_size=48" +
+                                       views + " --dtype=" + dtype + " --track=" + track);
+        CompressKernel kernel(testing::healthy_plan(SumOrder::pairwise));
+        const CaseReport report = examine(c, kernel);
+        EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+        ASSERT_EQ(report.tensors.size(), 2u);
+        for (const TensorReport& tensor : report.tensors)
+          EXPECT_EQ(tensor.controls, "Z+N+L+S+W+") << tensor.name;
+        EXPECT_TRUE(std::ranges::count(report.accepted_rows, "NSAC-C12") == 1);
+      }
+}
+
+TEST(CompressExamination, FindingsNameHeadAndRowOfTheWeight) {
+  CompressPlan plan = testing::healthy_plan();
+  plan.weight_factor = 1.25;
+  CompressKernel kernel(plan);
+  const CaseReport report = examine(case_of(small_case), kernel);
+  EXPECT_EQ(report.verdict, Verdict::nonconformant_proven);
+  ASSERT_GE(report.findings.size(), 2u);
+  EXPECT_NE(report.findings[0].text.find(
+                "judged elements of weight_grad fail, where the output is about 1.25 times"),
+            std::string::npos)
+      << report.findings[0].text;
+  EXPECT_TRUE(report.findings[1].text.starts_with("weight_grad(0,0,0,0) is "))
+      << report.findings[1].text;
+  EXPECT_EQ(report.tensors[0].name, "input_grad");
+  EXPECT_LE(report.tensors[0].worst, 1);
+}
+
+TEST(CompressExamination, ReusedExaminationJudgesEveryProfile) {
+  Examination<CompressOp> examination(case_of("--track=a2"));
+  for (const DType stage : {DType::fp32, DType::bf16}) {
+    CompressPlan plan = testing::healthy_plan();
+    if (stage == DType::bf16) plan.stage = testing::to_bf16;
+    CompressKernel kernel(plan, {.stage = stage});
+    EXPECT_EQ(examine(examination, kernel).verdict, Verdict::conforms) << to_string(stage);
+  }
+}
+
+/// A kernel that leaves something undone, or does too much, where only the structure shows it.
+class Careless final : public spec::Implementation<CompressOp> {
+ public:
+  enum class Slip { unwritten_tail, residue, beside_view, nan_weight, input };
+  explicit Careless(Slip slip) : slip_(slip), healthy_(testing::healthy_plan()) {}
+
+  std::string name() const override { return "careless"; }
+  void run(const Problem& p, const CompressOp::Inputs& inputs,
+           CompressOp::Outputs& outputs) override {
+    const spec::Tensor before = outputs.input_grad;
+    healthy_.run(p, inputs, outputs);
+    spec::Tensor& gradient = outputs.input_grad;
+    const std::int64_t last = spec::viewed_elements(gradient).back();
+    switch (slip_) {
+      case Slip::unwritten_tail:
+        gradient.store(last, before.load(last));
+        break;
+      case Slip::residue:
+        gradient.store(last, 0x1p-14);
+        break;
+      case Slip::beside_view:
+        gradient.store(0, 1);
+        break;
+      case Slip::nan_weight:
+        outputs.weight_grad.store(spec::viewed_elements(outputs.weight_grad)[5],
+                                  std::numeric_limits<double>::quiet_NaN());
+        break;
+      case Slip::input:
+        const_cast<CompressOp::Inputs&>(inputs).weight.store(0, 1);
+        break;
+    }
+  }
+
+ private:
+  Slip slip_;
+  CompressKernel healthy_;
+};
+
+/// Healthy or one percent off, and never the same twice, although it declares a fixed order.
+class Moody final : public spec::Implementation<CompressOp> {
+ public:
+  explicit Moody(double factor) {
+    CompressPlan plan = testing::healthy_plan();
+    plan.weight_factor = factor;
+    kernel_ = std::make_unique<CompressKernel>(plan);
+  }
+  std::string name() const override { return "moody"; }
+  spec::NumericsProfile numerics(const Problem&) const override {
+    return {.order = spec::Order::fixed};
+  }
+  void run(const Problem& p, const CompressOp::Inputs& inputs,
+           CompressOp::Outputs& outputs) override {
+    kernel_->run(p, inputs, outputs);
+    if (++runs_ % 2 != 0) return;
+    const std::int64_t first = spec::viewed_elements(outputs.input_grad).front();
+    const double x = outputs.input_grad.load(first);
+    outputs.input_grad.store(first, x + std::abs(x) * 0x1p-10);
+  }
+
+ private:
+  std::unique_ptr<CompressKernel> kernel_;
+  int runs_ = 0;
+};
+
+/// What is proven stays proven, and an order that is not kept is no better than conformant numbers.
+TEST(CompressExamination, TwoRunsThatDifferAreNoLesserVerdictThanAProof) {
+  const auto judged = [](double factor) {
+    Moody kernel(factor);
+    const CaseReport report = examine(case_of(small_case), kernel);
+    EXPECT_EQ(std::ranges::count(report.findings, "determinism", &Finding::rule), 1);
+    return report.verdict;
+  };
+  EXPECT_EQ(judged(1), Verdict::nondeterministic);
+  EXPECT_EQ(judged(1.25), Verdict::nonconformant_proven);
+}
+
+TEST(CompressExamination, StructureIsCheckedInEveryElement) {
+  // The last sequence has a tail of 11 tokens; of its rows only few are judged.
+  const CompressCase c = case_of("--lengths=64,75 --rows=2 --inputs=padded --outputs=padded");
+  for (const auto slip :
+       {Careless::Slip::unwritten_tail, Careless::Slip::residue, Careless::Slip::beside_view,
+        Careless::Slip::nan_weight, Careless::Slip::input}) {
+    Careless kernel(slip);
+    const CaseReport report = examine(c, kernel);
+    EXPECT_EQ(report.verdict, Verdict::nonconformant_structural) << static_cast<int>(slip);
+  }
+}
+
+TEST(CompressExamination, LargeCasesAreCertifiedInPart) {
+  const CompressCase c = case_of("--seq=4000 --heads=1 --head_dim=64 --rows=8 --batch=1");
+  CompressKernel kernel(testing::healthy_plan());
+  const CaseReport report = examine(c, kernel);
+  EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+  EXPECT_EQ(report.tensors[0].rows_judged, 8);
+  EXPECT_EQ(report.tensors[1].rows_judged, 8);
+}
+
+TEST(CompressExamination, ViolationsAreRefused) {
+  CompressKernel kernel(testing::healthy_plan());
+  for (const CompressCase& c : compress::violation_cases()) {
+    const CaseReport report = examine(c, kernel);
+    EXPECT_TRUE(report.verdict == Verdict::rejected_as_specified ||
+                report.verdict == Verdict::not_applicable)
+        << told(report);
+  }
+}
+
+/// A kernel without checks is caught by every violation of a row that binds.
+class Unchecked final : public spec::Implementation<CompressOp> {
+ public:
+  std::string name() const override { return "unchecked"; }
+  void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {}
+};
+
+/// It says so itself.
+class WithoutChecks final : public spec::Implementation<CompressOp> {
+ public:
+  std::string name() const override { return "without checks"; }
+  bool checks_arguments() const override { return false; }
+  void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {}
+};
+
+TEST(CompressExamination, NoCallOfPhase1SaysAnythingOfAKernelWithoutChecks) {
+  CompressCase legal = case_of(small_case);
+  legal.track = Track::phase1;
+  WithoutChecks without;
+  const CaseReport report = examine(legal, without);
+  EXPECT_EQ(report.verdict, Verdict::not_applicable) << told(report);
+  EXPECT_TRUE(report.accepted_rows.empty());
+  Unchecked accepting;  // offers to check, and finds nothing wrong
+  const CaseReport accepted = examine(legal, accepting);
+  EXPECT_EQ(accepted.verdict, Verdict::conforms) << told(accepted);
+  EXPECT_FALSE(accepted.accepted_rows.empty());
+}
+
+TEST(CompressExamination, AcceptedViolationsAreWrong) {
+  Unchecked kernel;
+  std::set<std::string> rows;
+  for (const CompressCase& c : compress::violation_cases()) {
+    const CaseReport report = examine(c, kernel);
+    if (report.verdict == Verdict::not_applicable) continue;
+    EXPECT_EQ(report.verdict, Verdict::accepted_wrongly) << told(report);
+    rows.insert(report.violated_row);
+  }
+  EXPECT_GE(rows.size(), 15u);
+}
+
+/// Refuses every call with one code.
+class Refusing final : public spec::Implementation<CompressOp> {
+ public:
+  explicit Refusing(std::int32_t code) : status_(static_cast<spec::Status>(code)) {}
+  std::string name() const override { return "refusing"; }
+  void check(const spec::Call<CompressOp>&) const override { throw spec::Rejected(status_, "no"); }
+  void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {}
+
+ private:
+  spec::Status status_;
+};
+
+CompressCase violation_of(std::string_view row) {
+  for (const CompressCase& c : compress::violation_cases())
+    if (c.violate.starts_with(std::string(row) + ":")) return c;
+  throw std::invalid_argument("no call breaks " + std::string(row));
+}
+
+TEST(CompressExamination, CodesThatNoPageDocumentsAreToldApart) {
+  const CompressCase any = violation_of("NSAC-C16"), null_pointer = violation_of("NSAC-C02");
+  for (const std::int32_t code : {161001, 161002, 361001, 561002, 561103}) {
+    Refusing kernel(code);
+    const bool documented = code < 200000;
+    const CaseReport report = examine(any, kernel);
+    EXPECT_EQ(report.verdict,
+              documented ? Verdict::rejected_as_specified : Verdict::rejected_other_code)
+        << code;
+    ASSERT_FALSE(report.findings.empty());
+    EXPECT_NE(report.findings[0].text.find(std::to_string(code)), std::string::npos) << code;
+    EXPECT_EQ(examine(null_pointer, kernel).verdict,
+              code == 161001 ? Verdict::rejected_as_specified : Verdict::rejected_wrongly)
+        << code;
+  }
+}
+
+/// Throws what no handler of exceptions knows: in phase 1, or in the run.
+class Escaping final : public spec::Implementation<CompressOp> {
+ public:
+  explicit Escaping(bool in_check) : in_check_(in_check) {}
+  std::string name() const override { return "escaping"; }
+  void check(const spec::Call<CompressOp>&) const override {
+    if (in_check_) throw 1;
+  }
+  void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override { throw 1; }
+
+ private:
+  bool in_check_;
+};
+
+TEST(CompressExamination, WhateverEscapesIsACrash) {
+  const CompressCase relation = compress::relation_cases(1).front(), legal = case_of(small_case);
+  for (const bool in_check : {true, false}) {
+    Escaping kernel(in_check);
+    for (const CompressCase& c : {legal, relation}) {
+      const CaseReport report = examine(c, kernel);
+      EXPECT_EQ(report.verdict, Verdict::crash) << told(report);
+      EXPECT_NE(told(report).find("no std::exception"), std::string::npos);
+    }
+  }
+  Escaping kernel(true);
+  EXPECT_EQ(examine(violation_of("NSAC-C16"), kernel).verdict, Verdict::crash);
+}
+
+TEST(CompressExamination, AViolationOfNoRowIsNoFaultOfTheKernel) {
+  CompressCase c = case_of(small_case);
+  c.track = Track::phase1;
+  c.violate = "NSAC-C99:none";
+  Unchecked kernel;
+  const CaseReport report = examine(c, kernel);
+  EXPECT_EQ(report.verdict, Verdict::tool_failure);
+  EXPECT_NE(told(report).find("--violate=NSAC-C99:none: accepted: "), std::string::npos)
+      << told(report);
+}
+
+TEST(CompressExamination, FailuresShrinkToAFewWindows) {
+  const CompressCase c =
+      case_of("--lengths=200,0,130,40,300 --heads=3 --head_dim=48 --compress_block_size=64");
+  CompressPlan plan = testing::healthy_plan();
+  plan.overlap = false;
+  CompressKernel kernel(plan);
+  const auto judge = [&](const CompressCase& smaller) { return examine(smaller, kernel); };
+  const Shrunk<CompressOp> shrunk =
+      shrink<CompressOp>(c, judge(c), judge, {.runs = 400, .seconds = 600});
+  const Problem& p = shrunk.smallest.problem;
+  EXPECT_EQ(p.batch, 1);
+  EXPECT_EQ(p.heads, 1);
+  EXPECT_EQ(p.head_dim, 16);
+  EXPECT_EQ(p.compress_block_size, 32);
+  EXPECT_EQ(p.seq, 48);  // two windows
+}
+
+TEST(CompressExamination, RefusesWhatMakesNoCase) {
+  const auto refused = [](const std::string& words) -> std::string {
+    try {
+      case_of(words);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_TRUE(refused("--seq=31").find("NSAC-C21") != std::string::npos) << refused("--seq=31");
+  EXPECT_TRUE(
+      refused("--lengths=31,5").starts_with("--lengths=31,5: accepted: a sequence of at least"));
+  EXPECT_TRUE(refused("--dtype=fp32").starts_with("--dtype=fp32: accepted: fp16, bf16"));
+  EXPECT_TRUE(refused("--compress_block_size=40").find("NSAC-C10") != std::string::npos);
+  EXPECT_TRUE(refused("--compress_stride=48").find("NSAC-C12") != std::string::npos);
+  EXPECT_TRUE(refused("--profile=peaked").starts_with("--profile=peaked: accepted: normal, "));
+  EXPECT_TRUE(refused("--lengths=64,64,32 --batch=2").starts_with("--batch=2: accepted: 3"));
+  EXPECT_TRUE(refused("--track=relation").find("count_windows") != std::string::npos);
+  EXPECT_TRUE(refused("--seq=16777216 --heads=256 --head_dim=1024").find("GiB") !=
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace assay::conformance

@@ -1,0 +1,236 @@
+#include "operators/nsa_compress_grad/relations/relations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "assay/conformance/judge/properties.hpp"
+#include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "kernel.hpp"
+#include "operators/nsa_compress_grad/plan/sampling.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using compress::CompressCase;
+using testing::CompressKernel;
+using testing::CompressOp;
+using testing::CompressPlan;
+using testing::SumOrder;
+
+std::vector<CompressCase> all_cases() { return compress::relation_cases(1); }
+
+TEST(CompressRelations, HealthyKernelsFulfilAllOfThem) {
+  for (const SumOrder order : {SumOrder::ascending, SumOrder::windows}) {
+    CompressKernel kernel(testing::healthy_plan(order));
+    for (const CompressCase& c : all_cases()) {
+      const CaseReport report = examine(c, kernel);
+      EXPECT_EQ(report.verdict, Verdict::conforms)
+          << report.command_line << (report.findings.empty() ? "" : report.findings[0].text);
+      EXPECT_TRUE(report.value_case);
+    }
+  }
+}
+
+TEST(CompressRelations, AKernelOfAnyOrderFulfilsThemToo) {
+  CompressKernel kernel(testing::healthy_plan(SumOrder::shuffled), {.order = spec::Order::any});
+  for (const CompressCase& c : all_cases())
+    EXPECT_EQ(examine(c, kernel).verdict, Verdict::conforms) << command_line(c);
+}
+
+/// What a kernel gets wrong: in its sums, with what it reads, or with what it wrote.
+struct Fault {
+  CompressPlan plan = testing::healthy_plan();
+  void (*reads)(CompressOp::Inputs&) = [](CompressOp::Inputs&) {};
+  void (*leaves)(const CompressOp::Inputs&, CompressOp::Outputs&) = [](const CompressOp::Inputs&,
+                                                                       CompressOp::Outputs&) {};
+};
+
+class Faulty final : public spec::Implementation<CompressOp> {
+ public:
+  explicit Faulty(Fault fault) : fault_(std::move(fault)), kernel_(fault_.plan) {}
+
+  std::string name() const override { return "faulty"; }
+  spec::NumericsProfile numerics(const CompressOp::Problem& p) const override {
+    return kernel_.numerics(p);
+  }
+  void run(const CompressOp::Problem& p, const CompressOp::Inputs& inputs,
+           CompressOp::Outputs& outputs) override {
+    CompressOp::Inputs read = inputs;
+    fault_.reads(read);
+    kernel_.run(p, read, outputs);
+    fault_.leaves(inputs, outputs);
+  }
+
+ private:
+  Fault fault_;
+  CompressKernel kernel_;
+};
+
+/// Adds to the first element.
+void add_to_first(spec::Tensor& tensor, double residue) {
+  tensor.store(tensor.offset, tensor.load(tensor.offset) + residue);
+}
+
+Fault workspace_not_zeroed() {
+  Fault fault;
+  fault.leaves = [](const CompressOp::Inputs&, CompressOp::Outputs& outputs) {
+    add_to_first(outputs.input_grad, 2);
+    add_to_first(outputs.weight_grad, 2);
+  };
+  return fault;
+}
+
+Fault operands_mixed_up() {
+  Fault fault;
+  fault.leaves = [](const CompressOp::Inputs& inputs, CompressOp::Outputs& outputs) {
+    add_to_first(outputs.input_grad, 8 * inputs.input.load(inputs.input.offset));
+    add_to_first(outputs.weight_grad, 8 * inputs.weight.load(inputs.weight.offset));
+  };
+  return fault;
+}
+
+Fault weights_of_first_head() {
+  Fault fault;
+  fault.reads = [](CompressOp::Inputs& inputs) {
+    const auto elements = spec::viewed_elements(inputs.weight);
+    const auto heads = static_cast<std::size_t>(inputs.weight.shape[1]);
+    for (std::size_t k = 0; k < elements.size(); ++k)
+      inputs.weight.store(elements[k], inputs.weight.load(elements[k / heads * heads]));
+  };
+  return fault;
+}
+
+Fault strides_ignored() {
+  Fault fault;
+  fault.reads = [](CompressOp::Inputs& inputs) {
+    for (spec::Tensor* tensor : {&inputs.output_grad, &inputs.input, &inputs.weight})
+      tensor->strides = spec::contiguous_strides(tensor->shape), tensor->offset = 0;
+  };
+  return fault;
+}
+
+using Start = std::int64_t (*)(const CompressOp::Problem&, std::int64_t b, std::int64_t i);
+
+Fault starting_at(Start start) {
+  Fault fault;
+  fault.plan.start = start;
+  return fault;
+}
+
+Fault late_behind_empty() {
+  return starting_at([](const CompressOp::Problem& p, std::int64_t b, std::int64_t i) {
+    return i * p.compress_stride + (b > 0 && p.length(b - 1) == 0 ? 1 : 0);
+  });
+}
+
+/// The defect of the published kernel.
+Fault misplaced_behind_short() {
+  return starting_at([](const CompressOp::Problem& p, std::int64_t b, std::int64_t i) {
+    const bool is_behind_short =
+        i == 0 && b > 0 && p.length(b - 1) > 0 && p.length(b - 1) < p.compress_block_size;
+    return is_behind_short ? -p.length(b - 1) : i * p.compress_stride;
+  });
+}
+
+Fault windows_side_by_side() {
+  return starting_at([](const CompressOp::Problem& p, std::int64_t, std::int64_t i) {
+    return i * p.compress_block_size;
+  });
+}
+
+Fault windows_late() {
+  return starting_at([](const CompressOp::Problem& p, std::int64_t, std::int64_t i) {
+    return i * p.compress_stride + 1;
+  });
+}
+
+Fault overlap_counted_once() {
+  Fault fault;
+  fault.plan.overlap = false;
+  return fault;
+}
+
+Fault channels_missing() {
+  Fault fault;
+  fault.plan.weight_channels = 16;
+  return fault;
+}
+
+/// A fault that each relation shows.
+const std::map<std::string_view, Fault (*)()>& caught() {
+  static const std::map<std::string_view, Fault (*)()> table = {
+      {"scale_dy", workspace_not_zeroed},
+      {"scale_weight", workspace_not_zeroed},
+      {"scale_input", workspace_not_zeroed},
+      {"zero_dy", workspace_not_zeroed},
+      {"linear_dy", workspace_not_zeroed},
+      {"linear_weight", workspace_not_zeroed},
+      {"linear_input", workspace_not_zeroed},
+      {"other_weight", operands_mixed_up},
+      {"other_input", operands_mixed_up},
+      {"count_windows", overlap_counted_once},
+      {"isolate_window", windows_late},
+      {"contraction", channels_missing},
+      {"strided_view", strides_ignored},
+      {"sequences_alone", misplaced_behind_short},
+      {"permute_sequences", misplaced_behind_short},
+      {"drop_short", misplaced_behind_short},
+      {"leading_empty", late_behind_empty},
+      {"repeated_sums", late_behind_empty},
+      {"permute_heads", weights_of_first_head},
+      {"heads_alone", weights_of_first_head},
+      {"channels_alone", channels_missing},
+      {"append_tail", windows_late},
+      {"shift_by_stride", windows_side_by_side}};
+  return table;
+}
+
+class EveryCompressRelation : public ::testing::TestWithParam<const compress::Relation*> {};
+
+TEST_P(EveryCompressRelation, ShowsAFault) {
+  const auto fault = caught().find(GetParam()->name);
+  ASSERT_NE(fault, caught().end()) << "no fault is planted for " << GetParam()->name;
+  Faulty kernel(fault->second());
+  bool shown = false;
+  for (const CompressCase& c : property_cases<CompressOp>(GetParam()->name))
+    shown |= contribution(examine(c, kernel).verdict) == ExitCode::nonconformant;
+  EXPECT_TRUE(shown);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryCompressRelation, ::testing::ValuesIn(compress::relations()),
+                         [](const auto& parameter) { return std::string(parameter.param->name); });
+
+/// Names of the relations that some case shows the fault to break.
+std::set<std::string> broken_by(const Fault& fault) {
+  Faulty kernel(fault);
+  std::set<std::string> names;
+  for (const CompressCase& c : all_cases())
+    if (contribution(examine(c, kernel).verdict) == ExitCode::nonconformant)
+      names.insert(c.relation);
+  return names;
+}
+
+TEST(CompressRelations, SeeNothingOfWhatTheyDoNotSpeakOf) {
+  EXPECT_EQ(broken_by(overlap_counted_once()),
+            (std::set<std::string>{"contraction", "count_windows", "isolate_window"}));
+  EXPECT_FALSE(broken_by(misplaced_behind_short()).contains("heads_alone"));
+}
+
+TEST(CompressRelations, AreListedWithCasesOfTheirDomain) {
+  const std::vector<Property> listed = properties<CompressOp>();
+  EXPECT_GE(listed.size(), 20u);
+  for (const Property& property : listed) {
+    const auto cases = property_cases<CompressOp>(property.name);
+    EXPECT_GE(cases.size(), 2u) << property.name;
+    for (const CompressCase& c : cases) EXPECT_EQ(c.relation, property.name);
+  }
+  EXPECT_THROW(property_cases<CompressOp>("nonesuch"), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace assay::conformance

@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "../../plan/sample_checks.hpp"
+#include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "assay/conformance/plan/coverage.hpp"
+#include "operators/nsa_compress_grad/plan/factors.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::NsaCompressGrad;
+using compress::CompressCase;
+
+const std::vector<CompressCase>& default_cases() { return testing::default_cases<Op>(); }
+
+bool is_value_case(const CompressCase& c) { return testing::is_value_case(c); }
+
+TEST(CompressSample, IsDeterministicAndChangesWithItsSeed) {
+  testing::expect_cases_to_follow_their_seed<Op>();
+}
+
+TEST(CompressSample, HasSomeHundredCasesAndNoLineTwice) {
+  EXPECT_GE(std::ranges::count_if(default_cases(), is_value_case), 200);
+  EXPECT_LE(default_cases().size(), 600u);
+  testing::expect_no_line_twice<Op>();
+}
+
+TEST(CompressSample, TakesHeadSizesAndSequencesFromRangesAndMoreTokensThan16BitsCount) {
+  std::set<std::int64_t> head_dims, sequences;
+  std::int64_t tokens = 0;
+  for (const auto& c : default_cases()) {
+    if (!is_value_case(c)) continue;
+    head_dims.insert(c.problem.head_dim), sequences.insert(c.problem.batch);
+    tokens = std::max(tokens, input_extents(c.problem).tokens());
+  }
+  for (std::int64_t size = 16; size <= 256; size += 16)
+    EXPECT_TRUE(head_dims.contains(size)) << size;
+  for (std::int64_t count = 1; count <= 6; ++count) EXPECT_TRUE(sequences.contains(count)) << count;
+  EXPECT_GT(tokens, 0xffff);
+}
+
+TEST(CompressSample, EveryLineParsesBack) { testing::expect_every_line_to_parse_back<Op>(); }
+
+TEST(CompressSample, EveryValueCaseHasAWindow) {
+  for (const auto& c : default_cases())
+    if (is_value_case(c)) {
+      EXPECT_GT(output_extents(c.problem).tokens(), 0) << command_line(c);
+    }
+}
+
+TEST(CompressSample, ExercisesEverySideOfEveryRow) {
+  testing::expect_every_side_of_every_row<Op>();
+}
+
+TEST(CompressSample, EveryPairOfAxesIsAdmissibleAndCovered) {
+  PairCoverage coverage = pair_coverage<Op>();
+  EXPECT_EQ(coverage.unreachable(), 0);
+  for (const auto& c : default_cases())
+    if (c.track == Track::bound) cover(coverage, c);
+  EXPECT_TRUE(coverage.uncovered().empty()) << coverage.uncovered().front();
+}
+
+/// A drawn case has the values on the axes that were chosen for it.
+TEST(CompressSample, DrawnCasesAreOfTheirCategories) {
+  for (std::uint64_t lot = 1; lot <= 400; ++lot) {
+    const Choice choice = random_choice(compress::choice_space(), lot);
+    const CompressCase c = compress::draw_case(compress::decode(choice), lot);
+    const Choice axes = compress::axes_of(c);
+    for (std::size_t axis = 0; axis < compress::axis_count; ++axis)
+      EXPECT_EQ(axes[axis], choice[axis]) << compress::axes().name(axis) << ": " << command_line(c);
+  }
+}
+
+/// What nsa_grad.md asks the suite to hold.
+TEST(CompressSample, HoldsTheWindowsAndLengthsOfTheGuidance) {
+  std::set<std::pair<std::int64_t, std::int64_t>> windows;
+  std::set<std::int64_t> covering;
+  bool crosses[3] = {};
+  for (const auto& c : default_cases()) {
+    const Op::Problem& p = c.problem;
+    if (!is_value_case(c)) continue;
+    windows.emplace(p.compress_block_size, p.compress_stride);
+    covering.insert((p.compress_block_size - 1) / p.compress_stride + 1);
+    if (output_extents(p).tokens() <= 64 || p.lengths.empty()) continue;
+    const auto is_short = [&](std::int64_t b) {
+      return p.length(b) > 0 && p.length(b) < p.compress_block_size;
+    };
+    crosses[0] |= is_short(0);
+    crosses[2] |= is_short(p.batch - 1);
+    for (std::int64_t b = 1; b + 1 < p.batch; ++b) crosses[1] |= is_short(b) && is_short(b + 1);
+  }
+  for (const auto& [size, stride] :
+       {std::pair{32, 16}, {48, 16}, {64, 16}, {128, 16}, {48, 32}, {64, 48}, {128, 112}})
+    EXPECT_TRUE(windows.contains({size, stride})) << size << ' ' << stride;
+  for (std::int64_t count = 2; count <= 8; ++count)
+    if (count != 7) {
+      EXPECT_TRUE(covering.contains(count)) << count;
+    }
+  for (const bool crossed : crosses) EXPECT_TRUE(crossed);
+}
+
+TEST(CompressSample, HasPublishedShapes) {
+  const auto models = compress::model_cases(compress::ModelExtent::whole);
+  EXPECT_GE(models.size(), 4u);
+  EXPECT_EQ(models[0].problem.head_dim, 192);
+  EXPECT_EQ(models[0].problem.seq, 8192);
+  for (const auto& c : compress::model_cases(compress::ModelExtent::cut))
+    EXPECT_LE(input_extents(c.problem).rows() * c.problem.head_dim, 1'500'000) << c.note;
+}
+
+}  // namespace
+}  // namespace assay::conformance

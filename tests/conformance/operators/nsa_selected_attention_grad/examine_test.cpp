@@ -1,0 +1,240 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "../../told.hpp"
+#include "assay/conformance/inputs/random.hpp"
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "kernel.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using testing::told;
+using testing::selected::Fault;
+using testing::selected::Order;
+using testing::selected::Plan;
+using Op = spec::NsaSelectedAttentionGrad;
+using spec::Rounding;
+
+CaseReport judged(const Case<Op>& c, const Plan& plan) {
+  const auto kernel = testing::selected::kernel(plan);
+  return examine(c, *kernel);
+}
+
+Case<Op> small_case(spec::DType dtype, std::int64_t mode, const std::string& lists) {
+  Case<Op> c{.patterns = {.lists = lists}};
+  c.problem = {.dtype = dtype,
+               .batch = 2,
+               .heads_q = 4,
+               .heads_kv = 2,
+               .seq_q = 37,
+               .seq_kv = 96,
+               .lengths_q = {37, 6},
+               .lengths_kv = {80, 96},
+               .head_dim = 192,
+               .head_dim_v = 128,
+               .scale_value = 0.0625,
+               .selected_block_size = 16,
+               .selected_block_count = 3,
+               .sparse_mode = mode};
+  if (mode == 2) c.problem.atten_mask = spec::SelectedMask::compressed;
+  return c;
+}
+
+/// Healthy kernels: staged or not, to nearest either way, in several orders.
+std::vector<Plan> healthy() {
+  return {{},
+          {.rounding = Rounding::rna},
+          {.order = Order::backwards},
+          {.rounding = Rounding::rna, .order = Order::by_slot},
+          {.order = Order::partial},
+          {.stages = false},
+          {.rounding = Rounding::rna, .stages = false, .order = Order::backwards}};
+}
+
+TEST(SelectedBound, HealthyKernelsConformOnEveryPatternOfLists) {
+  std::size_t turn = 0;
+  for (const InputProfile& pattern : list_patterns())
+    for (const std::int64_t mode : {0, 2}) {
+      Case<Op> c = small_case(turn % 2 == 0 ? spec::DType::bf16 : spec::DType::fp16, mode,
+                              std::string(pattern.name));
+      c.seed = 100 + turn;
+      const CaseReport report = judged(c, healthy()[turn++ % healthy().size()]);
+      EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+    }
+}
+
+bool has_note(const CaseReport& report, const std::string& text) {
+  return std::ranges::any_of(report.findings, [&](const Finding& finding) {
+    return finding.text.find(text) != std::string::npos;
+  });
+}
+
+/// Healthy numbers behind a check of its own.
+template <class Refuses>
+class Choosy final : public spec::Implementation<Op> {
+ public:
+  explicit Choosy(Refuses refuses) : refuses_(refuses), kernel_(testing::selected::kernel({})) {}
+  std::string name() const override { return "choosy"; }
+  spec::NumericsProfile numerics(const Op::Problem& p) const override {
+    return kernel_->numerics(p);
+  }
+  void check(const spec::Call<Op>& call) const override {
+    if (refuses_(call)) throw spec::Rejected(spec::Status::param_invalid, "not here");
+  }
+  void run(const Op::Problem& p, const Op::Inputs& in, Op::Outputs& out) override {
+    kernel_->run(p, in, out);
+  }
+
+ private:
+  Refuses refuses_;
+  decltype(testing::selected::kernel({})) kernel_;
+};
+
+/// The page's example passes NCHW: who takes ND alone refuses a legal call.
+TEST(SelectedVariants, AnotherPlainFormatIsJudgedLikeNd) {
+  Case<Op> c = small_case(spec::DType::bf16, 0, "shuffled");
+  c.variant = "NSAS-C10:nchw";
+  EXPECT_EQ(call_of(c).parameters.topk_indices.format, spec::Format::nchw);
+  const CaseReport report = judged(c, {});
+  EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+  Choosy strict(
+      [](const spec::Call<Op>& call) { return call.parameters.query.format != spec::Format::nd; });
+  EXPECT_EQ(examine(c, strict).verdict, Verdict::rejected_wrongly);
+  c.variant.clear();
+  EXPECT_EQ(examine(c, strict).verdict, Verdict::conforms);
+}
+
+TEST(SelectedProducts, WhatThePageDoesNotOfferIsSaidAndConvictsNobody) {
+  Case<Op> c = small_case(spec::DType::bf16, 0, "shuffled");
+  EXPECT_FALSE(has_note(judged(c, {}), "NSAS-C01a"));
+  c.product = spec::Product::a3;
+  const CaseReport accepted = judged(c, {});
+  EXPECT_EQ(accepted.verdict, Verdict::conforms) << told(accepted);
+  EXPECT_TRUE(has_note(accepted, "not offered there: NSAS-C01a")) << told(accepted);
+  Choosy of_a2([](const spec::Call<Op>& call) { return call.product != spec::Product::a2; });
+  const CaseReport refused = examine(c, of_a2);
+  EXPECT_EQ(refused.verdict, Verdict::not_applicable) << told(refused);
+  EXPECT_TRUE(has_note(refused, "not offered there: NSAS-C01a")) << told(refused);
+}
+
+TEST(SelectedBound, HealthyKernelsConformOnEveryProfile) {
+  std::size_t turn = 0;
+  for (const InputProfile& profile : profiles<Op>()) {
+    if (profile.name == "overflow_fp16") continue;  // needs more than 300 queries
+    Case<Op> c = small_case(turn % 2 == 0 ? spec::DType::fp16 : spec::DType::bf16, 0, "duplicates");
+    c.profile = profile.name;
+    const CaseReport report = judged(c, healthy()[turn++ % healthy().size()]);
+    EXPECT_LE(report.verdict, Verdict::conforms_weak) << told(report);
+  }
+}
+
+TEST(SelectedBound, TheCastIsSeenAndTheRestIsMuchLessThanTheBound) {
+  const CaseReport report = judged(small_case(spec::DType::bf16, 0, "shuffled"), {});
+  ASSERT_EQ(report.tensors.size(), 3u);
+  for (const TensorReport& tensor : report.tensors) {
+    EXPECT_LT(tensor.worst, 1.0) << tensor.name;
+    EXPECT_GT(tensor.worst, 0.1) << tensor.name;
+    EXPECT_GT(tensor.rms, 0.4) << tensor.name;
+    EXPECT_LT(tensor.rms, 1.05) << tensor.name;
+    EXPECT_EQ(tensor.controls, "Z+N+L+S+W+") << tensor.name;
+  }
+}
+
+struct Caught {
+  Fault fault;
+  std::int64_t mode;
+  const char* lists;
+};
+
+/// Each on lists that show it.
+constexpr Caught faults[] = {{Fault::future_seen, 2, "anchored"},
+                             {Fault::whole_blocks_hidden, 2, "anchored"},
+                             {Fault::diagonal_hidden, 2, "anchored"},
+                             {Fault::mask_ignored, 2, "shuffled"},
+                             {Fault::mask_in_mode_0, 0, "shuffled"},
+                             {Fault::counts_once, 0, "duplicates"},
+                             {Fault::first_head_lists, 0, "per_head"},
+                             {Fault::first_block_twice, 0, "shuffled"},
+                             {Fault::last_place_dropped, 0, "shuffled"},
+                             {Fault::blocks_from_start, 0, "shuffled"},
+                             {Fault::row_term_missing, 0, "shuffled"},
+                             {Fault::row_term_of_first_head, 2, "causal"},
+                             {Fault::dk_unscaled, 0, "identity"},
+                             {Fault::dv_of_group_head, 0, "shared"},
+                             {Fault::statistics_recomputed_late, 0, "shuffled"},
+                             {Fault::softmax_sum_ignored, 0, "shared"},
+                             {Fault::stage_truncates, 0, "shuffled"},
+                             {Fault::cast_truncates, 0, "shuffled"},
+                             {Fault::unlisted_unwritten, 0, "identity"},
+                             {Fault::output_not_cleared, 0, "shuffled"},
+                             {Fault::scale_one_percent, 0, "shuffled"}};
+
+TEST(SelectedBound, FaultsAreCaught) {
+  for (const Caught& fault : faults) {
+    const CaseReport report =
+        judged(small_case(spec::DType::bf16, fault.mode, fault.lists), {.fault = fault.fault});
+    EXPECT_EQ(contribution(report.verdict), ExitCode::nonconformant)
+        << static_cast<int>(fault.fault) << " " << told(report);
+  }
+}
+
+TEST(SelectedStructure, AKeyThatNobodyListsHasExactZeros) {
+  Case<Op> c = small_case(spec::DType::bf16, 0, "identity");
+  const CaseReport report = judged(c, {.fault = Fault::unlisted_unwritten});
+  EXPECT_EQ(report.verdict, Verdict::nonconformant_structural) << told(report);
+}
+
+TEST(SelectedStructure, OverflowOfOneRowExemptsFewElements) {
+  Case<Op> c{.profile = "overflow_fp16"};
+  c.problem = {.dtype = spec::DType::fp16,
+               .batch = 1,
+               .heads_q = 1,
+               .heads_kv = 1,
+               .seq_q = 320,
+               .seq_kv = 2048,
+               .head_dim = 192,
+               .head_dim_v = 128,
+               .scale_value = 0.0625,
+               .selected_block_size = 16,
+               .selected_block_count = 1};
+  const CaseReport report = judged(c, {});
+  EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
+  std::int64_t exempt = 0;
+  for (const TensorReport& tensor : report.tensors) exempt += tensor.exempt;
+  EXPECT_GT(exempt, 0);
+}
+
+/// The same as above over many seeds and shapes: what the bound is worth.
+TEST(SelectedBoundFuzz, HealthyKernelsConform) {
+  constexpr std::int64_t runs = 60;
+  const auto patterns = list_patterns();
+  const auto known = profiles<Op>();
+  for (std::int64_t k = 0; k < runs; ++k) {
+    const Random random(static_cast<std::uint64_t>(k), 5);
+    Case<Op> c;
+    c.seed = static_cast<std::uint64_t>(1000 + k);
+    Op::Problem& p = c.problem;
+    p.dtype = k % 2 == 0 ? spec::DType::bf16 : spec::DType::fp16;
+    p.heads_kv = random.integer(0, 1, 2);
+    p.heads_q = p.heads_kv * random.integer(1, 1, 4);
+    p.seq_q = random.integer(2, 1, 24);
+    p.selected_block_size = 16 * random.integer(3, 1, 4);
+    p.selected_block_count = random.integer(4, 1, 6);
+    p.seq_kv = p.selected_block_size * (p.selected_block_count + random.integer(5, 0, 2));
+    p.head_dim = random.integer(6, 0, 1) == 0 ? 128 : 192;
+    p.head_dim_v = random.integer(7, 0, 1) == 0 ? 128 : 192;
+    p.scale_value = random.integer(8, 0, 2) == 0 ? 1.0 : 0.0625;
+    if (k % 3 == 0) p.sparse_mode = 2, p.atten_mask = spec::SelectedMask::compressed;
+    c.patterns.lists = patterns[static_cast<std::size_t>(k) % patterns.size()].name;
+    c.profile = known[static_cast<std::size_t>(k / 2) % (known.size() - 1)].name;
+    const CaseReport report = judged(c, healthy()[static_cast<std::size_t>(k) % healthy().size()]);
+    EXPECT_NE(contribution(report.verdict), ExitCode::nonconformant) << told(report);
+  }
+}
+
+}  // namespace
+}  // namespace assay::conformance

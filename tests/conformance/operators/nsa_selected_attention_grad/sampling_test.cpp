@@ -1,0 +1,197 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "../../plan/sample_checks.hpp"
+#include "assay/conformance/case/shrink.hpp"
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "assay/conformance/plan/coverage.hpp"
+#include "operators/nsa_selected_attention_grad/plan/draws.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using selected::listed_keys;
+using selected::SelectedCase;
+using Op = spec::NsaSelectedAttentionGrad;
+
+const std::vector<SelectedCase>& default_cases() { return testing::default_cases<Op>(); }
+
+bool is_value_case(const SelectedCase& c) { return testing::is_value_case(c); }
+
+TEST(SelectedSample, IsDeterministicAndChangesWithItsSeed) {
+  testing::expect_cases_to_follow_their_seed<Op>();
+}
+
+TEST(SelectedSample, HasSomeHundredCasesAndNoLineTwice) {
+  EXPECT_GE(std::ranges::count_if(default_cases(), is_value_case), 200);
+  EXPECT_LE(default_cases().size(), 700u);
+  testing::expect_no_line_twice<Op>();
+}
+
+TEST(SelectedSample, EveryLineParsesBack) { testing::expect_every_line_to_parse_back<Op>(); }
+
+TEST(SelectedSample, ExercisesEverySideOfEveryRow) {
+  testing::expect_every_side_of_every_row<Op>();
+}
+
+/// What the documents exclude alone is out of reach: another product, and mode 2 without a mask.
+TEST(SelectedSample, EveryAdmissiblePairOfAxesIsCovered) {
+  PairCoverage coverage = pair_coverage<Op>();
+  for (const auto& c : default_cases())
+    if (c.track == Track::bound) cover(coverage, c);
+  EXPECT_TRUE(coverage.uncovered().empty()) << coverage.uncovered().front();
+  for (const PairCoverage::Cell& cell : coverage.cells)
+    for (const std::string& id : cell.forbidden_by)
+      EXPECT_TRUE(id == "NSAS-C01a" || id == "NSAS-C33a") << cell.text() << " by '" << id << "'";
+}
+
+/// A drawn case has the values on the axes that were chosen for it, and is legal.
+TEST(SelectedSample, DrawnCasesAreOfTheirCategories) {
+  for (std::uint64_t lot = 1; lot <= 300; ++lot) {
+    const Choice choice = random_choice(selected::choice_space(), lot);
+    const SelectedCase c = selected::draw_case(selected::decode(choice), 2e3, lot);
+    const Choice axes = selected::axes_of(c);
+    for (std::size_t axis = 0; axis < selected::axis_count; ++axis)
+      EXPECT_EQ(axes[axis], choice[axis]) << selected::axes().name(axis) << ": " << command_line(c);
+    EXPECT_NO_THROW(parse_case<Op>(case_words(command_line(c), Op::name))) << command_line(c);
+  }
+}
+
+/// What nsa_grad.md, 1.15, asks the suite to hold.
+TEST(SelectedSample, HoldsTheAxesOfTheGuidance) {
+  std::set<std::int64_t> groups, sizes, counts, distances;
+  std::set<std::pair<std::int64_t, std::int64_t>> dims, boundary;
+  bool has_128_heads = false, has_duplicates_of_32 = false;
+  for (const auto& c : default_cases()) {
+    const Op::Problem& p = c.problem;
+    if (!is_value_case(c)) continue;
+    groups.insert(p.group());
+    sizes.insert(p.selected_block_size);
+    counts.insert(p.selected_block_count);
+    dims.emplace(p.head_dim, p.head_dim_v);
+    has_128_heads |= p.heads_q == 128;
+    has_duplicates_of_32 |= c.patterns.lists == "all_equal" && p.selected_block_count == 32;
+    if (p.selected_block_count == 16 && p.selected_block_size == 64)
+      boundary.emplace(p.group(), p.head_dim_v);
+    // Queries beside the edge of what is listed, under the mask.
+    if (p.sparse_mode == 2)
+      for (const std::int64_t s : {-1, 0, 1})
+        if (p.seq_q > listed_keys(p) + s) distances.insert(s);
+  }
+  for (const std::int64_t group : {1, 2, 4, 15, 16, 17, 32})
+    EXPECT_TRUE(groups.contains(group)) << group;
+  for (std::int64_t size = 16; size <= 128; size += 16) EXPECT_TRUE(sizes.contains(size)) << size;
+  for (const std::int64_t count : {1, 2, 7, 8, 9, 15, 16, 17, 31, 32})
+    EXPECT_TRUE(counts.contains(count)) << count;
+  EXPECT_EQ(dims.size(), 4u);
+  EXPECT_EQ(distances.size(), 3u);
+  for (const std::int64_t group : {16, 17})
+    for (const std::int64_t head_dim_v : {128, 192})
+      EXPECT_TRUE(boundary.contains({group, head_dim_v})) << group << ' ' << head_dim_v;
+  EXPECT_TRUE(has_128_heads);
+  EXPECT_TRUE(has_duplicates_of_32);
+}
+
+TEST(SelectedSample, TakesGroupsAndSequencesFromRangesAndMoreTokensThan16BitsCount) {
+  std::set<std::int64_t> groups, sequences;
+  std::int64_t tokens = 0;
+  for (const auto& c : default_cases()) {
+    if (!is_value_case(c)) continue;
+    groups.insert(c.problem.group()), sequences.insert(c.problem.batch);
+    tokens = std::max(tokens, query_extents(c.problem).tokens());
+    if (c.track != Track::bound && is_value_case(c)) {
+      EXPECT_EQ(c.rows, 0) << command_line(c);
+    }
+  }
+  EXPECT_GE(groups.size(), 20u);
+  EXPECT_GE(sequences.size(), 9u);
+  EXPECT_GT(tokens, 0xffff);
+}
+
+TEST(SelectedSample, HasPublishedShapes) {
+  const auto whole = selected::model_cases(selected::ModelExtent::whole);
+  ASSERT_GE(whole.size(), 4u);
+  EXPECT_EQ(whole[0].problem.head_dim, 192);
+  EXPECT_EQ(whole[0].problem.head_dim_v, 128);
+  EXPECT_EQ(whole[0].problem.group(), 16);
+  EXPECT_EQ(listed_keys(whole[0].problem), 1024);
+  for (const auto& c : selected::model_cases(selected::ModelExtent::cut))
+    EXPECT_LE(selected::entries(c.problem), 3e5) << c.note;
+}
+
+TEST(SelectedCase, WhatMakesNoSenseIsRefused) {
+  const auto refused = [](std::vector<std::string> words) -> std::string {
+    try {
+      parse_case<Op>(words);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_NE(refused({"--lists=nonesuch"}).find("shuffled"), std::string::npos);
+  EXPECT_NE(refused({"--dtype=fp32"}).find("fp16, bf16"), std::string::npos);
+  EXPECT_NE(refused({"--heads_q=3", "--heads_kv=2"}).find("divisors"), std::string::npos);
+  EXPECT_NE(refused({"--sparse_mode=2"}).find("NSAS-C33a"), std::string::npos);
+  EXPECT_EQ(refused({"--sparse_mode=2", "--track=phase1"}), "accepted");
+  EXPECT_NE(refused({"--sparse_mode=2", "--atten_mask=compressed", "--scale_value=-1"})
+                .find("more than 0"),
+            std::string::npos);
+  EXPECT_EQ(refused({"--head_dim=64"}), "--head_dim=64: accepted: 128 or 192, see NSAS-C21");
+  EXPECT_EQ(refused({"--head_dim=160"}), "--head_dim=160: accepted: 128 or 192, see NSAS-C21");
+  EXPECT_EQ(refused({"--selected_block_size=24"}),
+            "--selected_block_size=24: accepted: 16 to 128 in steps of 16, see NSAS-C34");
+  EXPECT_EQ(refused({"--sparse_mode=1"}), "--sparse_mode=1: accepted: 0 or 2, see NSAS-C33");
+  EXPECT_EQ(refused({"--head_dim=128", "--head_dim_v=192"}), "accepted");
+  EXPECT_NE(refused({"--seq_kv=40"}).find("NSAS-C30"), std::string::npos);
+  EXPECT_NE(refused({"--seq_kv=16"}).find("NSAS-C29"), std::string::npos);
+  EXPECT_NE(refused({"--relation=strided"}).find("track=relation"), std::string::npos);
+  EXPECT_NE(refused({"--track=relation", "--relation=permute_blocks", "--sparse_mode=2",
+                     "--atten_mask=compressed"})
+                .find("domain"),
+            std::string::npos);
+  EXPECT_NE(
+      refused({"--batch=100000", "--heads_q=128", "--heads_kv=128", "--seq_q=16"}).find("GiB"),
+      std::string::npos);
+}
+
+/// The smallest case that still has two copies of a block in a list.
+TEST(SelectedShrink, FindsASmallCase) {
+  SelectedCase c{.patterns = {.lists = "duplicates"}};
+  c.problem = {.batch = 3,
+               .heads_q = 6,
+               .heads_kv = 2,
+               .seq_q = 21,
+               .seq_kv = 320,
+               .lengths_q = {21, 3, 9},
+               .lengths_kv = {256, 320, 192},
+               .head_dim = 192,
+               .head_dim_v = 192,
+               .scale_value = 0.0625,
+               .selected_block_size = 64,
+               .selected_block_count = 3};
+  const CaseJudge<Op> judge = [](const SelectedCase& candidate) {
+    CaseReport report = blank_report(candidate);
+    const bool fails =
+        candidate.patterns.lists == "duplicates" && candidate.problem.selected_block_count > 1;
+    report.verdict = fails ? Verdict::nonconformant_proven : Verdict::conforms;
+    return report;
+  };
+  const Shrunk<Op> shrunk = shrink<Op>(c, judge(c), judge, {.runs = 1000, .seconds = 1e9});
+  const Op::Problem& p = shrunk.smallest.problem;
+  EXPECT_EQ(shrunk.end, ShrinkEnd::smallest);
+  EXPECT_EQ(p.batch, 1);
+  EXPECT_EQ(p.heads_q, 1);
+  EXPECT_EQ(p.seq_q, 1);
+  EXPECT_EQ(p.selected_block_size, 16);
+  EXPECT_EQ(p.selected_block_count, 2);
+  EXPECT_EQ(p.seq_kv, 32);
+  EXPECT_EQ(p.head_dim, 128);
+  EXPECT_EQ(p.head_dim_v, 128);
+  EXPECT_EQ(shrunk.smallest.patterns.lists, "duplicates");
+}
+
+}  // namespace
+}  // namespace assay::conformance

@@ -1,0 +1,106 @@
+#include "plan/pairwise.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+#include <stdexcept>
+
+#include "operators/flash_attention_score_grad/plan/factors.hpp"
+
+namespace assay::conformance {
+namespace {
+
+std::size_t pairs_of(const std::vector<Choice>& choices, std::size_t f, std::size_t g) {
+  std::set<std::pair<std::size_t, std::size_t>> pairs;
+  for (const Choice& choice : choices) pairs.insert({choice[f], choice[g]});
+  return pairs.size();
+}
+
+/// Value 1 of the first factor goes with value 1 of the last only, and so excludes value 0 of the
+/// middle.
+ChoiceSpace roundabout() {
+  return {{2, 2, 2},
+          {{"A", {0, 2}, [](const Choice& c) { return c[0] == 1 && c[2] == 0; }},
+           {"B", {1, 2}, [](const Choice& c) { return c[2] == 1 && c[1] == 0; }},
+           {"C", {0, 1, 2}, [](const Choice& c) { return c[0] == 0 && c[1] == 1 && c[2] == 1; }}}};
+}
+
+Choice of(std::size_t a, std::size_t b, std::size_t c) { return {a, b, c}; }
+
+TEST(PairwiseCover, HoldsEveryPairOfThreeFactorsInAsFewRowsAsThereCanBe) {
+  const ChoiceSpace space({3, 3, 2}, {});
+  const auto choices = pairwise_cover(space, 1);
+  EXPECT_EQ(pairs_of(choices, 0, 1), 9u);
+  EXPECT_EQ(pairs_of(choices, 0, 2), 6u);
+  EXPECT_EQ(pairs_of(choices, 1, 2), 6u);
+  EXPECT_LE(choices.size(), 11u);
+}
+
+TEST(PairwiseCover, LeavesOutWhatIsExcludedAndFindsItsWayAround) {
+  const ChoiceSpace space = roundabout();
+  const auto choices = pairwise_cover(space, 1);
+  for (const Choice& choice : choices) {
+    EXPECT_TRUE(space.admits(choice));
+    EXPECT_EQ(std::ranges::count(choice, undecided), 0);
+  }
+  EXPECT_TRUE(std::ranges::any_of(choices, [](const Choice& c) { return c[0] == 1; }));
+}
+
+TEST(PairwiseCover, AddsOnlyWhatIsNotKnownAndHoldsWhatIsFixed) {
+  const ChoiceSpace space({3, 3, 2}, {});
+  const auto all = pairwise_cover(space, 1);
+  EXPECT_TRUE(pairwise_cover(space, 2, {.known = all}).empty());
+  const auto fixed = pairwise_cover(space, 1, {.factors = 2, .fixed = of(undecided, undecided, 1)});
+  EXPECT_EQ(pairs_of(fixed, 0, 1), 9u);
+  for (const Choice& choice : fixed) EXPECT_EQ(choice[2], 1u);
+}
+
+TEST(ChoiceSpace, TellsWhatIsFeasibleBeyondWhatIsExcludedOutright) {
+  const ChoiceSpace space = roundabout();
+  EXPECT_TRUE(space.feasible(of(0, 0, undecided)));
+  EXPECT_TRUE(space.admits(of(0, 1, undecided)));
+  EXPECT_FALSE(space.admits(of(1, undecided, 0)));
+  EXPECT_FALSE(space.feasible(of(1, 0, undecided)));
+}
+
+TEST(ChoiceSpace, BlamesTheFewestRowsThatTogetherForbid) {
+  const ChoiceSpace space = roundabout();
+  using Ids = std::vector<std::string_view>;
+  EXPECT_EQ(space.blamed(of(1, undecided, 0)), Ids{"A"});
+  EXPECT_EQ(space.blamed(of(1, 0, undecided)), (Ids{"A", "B"}));
+  EXPECT_EQ(space.blamed(of(0, 1, 1)), Ids{"C"});
+  EXPECT_EQ(space.blamed(of(0, 0, undecided)), Ids{});
+}
+
+TEST(ChoiceSpace, RefusesAnExclusionOfUnknownFactors) {
+  const auto never = [](const Choice&) { return false; };
+  EXPECT_THROW(ChoiceSpace({2, 2}, {{"A", {0, 2}, never}}), std::logic_error);
+  EXPECT_THROW(ChoiceSpace({2, 2}, {{"A", {1, 0}, never}}), std::logic_error);
+}
+
+TEST(RandomChoice, WithoutAnAdmissibleValueIsAnError) {
+  const ChoiceSpace space({2, 2}, {{"A", {0}, [](const Choice&) { return true; }}});
+  EXPECT_THROW(random_choice(space, 1), std::logic_error);
+}
+
+TEST(RandomChoice, IsAdmissibleAndChangesWithItsSeed) {
+  std::set<Choice> choices;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    choices.insert(random_choice(flash::choice_space(), seed));
+    EXPECT_TRUE(flash::choice_space().admits(*choices.rbegin()));
+  }
+  EXPECT_GE(choices.size(), 49u);
+}
+
+/// Processor time: others may use the machine.
+TEST(PairwiseCover, OfTheWholeFamilyIsMadeWithinASecond) {
+  const std::clock_t start = std::clock();
+  const auto choices = pairwise_cover(flash::choice_space(), 1);
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 1.0);
+  EXPECT_LE(choices.size(), 400u);
+}
+
+}  // namespace
+}  // namespace assay::conformance

@@ -1,0 +1,195 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/plan/sampling.hpp"
+#include "assay/conformance/report/sweep.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+ExitCode exit_code_of(std::initializer_list<Verdict> verdicts) {
+  Summary summary;
+  for (const Verdict verdict : verdicts) count(summary, {.verdict = verdict});
+  return summary.exit_code();
+}
+
+/// Two rows with both sides, one that can only be rejected.
+Summary with_three_rows() {
+  Summary summary;
+  summary.rows.rows = {{.id = "A", .has_accept = true, .has_reject = true},
+                       {.id = "B", .has_accept = true, .has_reject = true},
+                       {.id = "C", .has_reject = true}};
+  return summary;
+}
+
+TEST(Summary, OfASweepThatJudgedNothingIsNotConclusive) {
+  EXPECT_EQ(exit_code_of({}), ExitCode::not_conclusive);
+  EXPECT_EQ(exit_code_of({Verdict::not_applicable, Verdict::not_applicable}),
+            ExitCode::not_conclusive);
+}
+
+TEST(Summary, OfGoodVerdictsIsConformant) {
+  for (const Verdict verdict : {Verdict::conforms, Verdict::conforms_weak,
+                                Verdict::rejected_as_specified, Verdict::rejected_other_code})
+    EXPECT_EQ(exit_code_of({verdict, Verdict::not_applicable}), ExitCode::conformant)
+        << spec::to_string(verdict);
+}
+
+TEST(Summary, OfOneBadVerdictAmongGoodOnesIsNonconformant) {
+  for (const Verdict verdict :
+       {Verdict::nonconformant_structural, Verdict::nonconformant_proven,
+        Verdict::nonconformant_statistical, Verdict::statistical_unconfirmed,
+        Verdict::nondeterministic, Verdict::rejected_wrongly, Verdict::accepted_wrongly,
+        Verdict::crash, Verdict::timeout})
+    EXPECT_EQ(exit_code_of({Verdict::conforms, verdict, Verdict::conforms}),
+              ExitCode::nonconformant)
+        << spec::to_string(verdict);
+}
+
+TEST(Summary, OfAnOpenVerdictAmongGoodOnesIsNotConclusive) {
+  for (const Verdict verdict : {Verdict::inconclusive, Verdict::vacuous, Verdict::tool_failure})
+    EXPECT_EQ(exit_code_of({Verdict::conforms, verdict}), ExitCode::not_conclusive)
+        << spec::to_string(verdict);
+}
+
+TEST(Summary, PutsUsageBeforeFailureAndFailureBeforeDoubt) {
+  EXPECT_EQ(exit_code_of({Verdict::crash, Verdict::usage_error, Verdict::conforms}),
+            ExitCode::usage);
+  EXPECT_EQ(exit_code_of({Verdict::inconclusive, Verdict::crash}), ExitCode::nonconformant);
+}
+
+TEST(Summary, CountsCasesValueCasesAndVerdicts) {
+  Summary summary;
+  count(summary, {.value_case = true, .verdict = Verdict::conforms});
+  count(summary, {.value_case = true, .verdict = Verdict::conforms});
+  count(summary, {.verdict = Verdict::rejected_as_specified});
+  EXPECT_EQ(summary.cases, 3);
+  EXPECT_EQ(summary.value_cases, 2);
+  EXPECT_EQ(summary.verdicts, (std::map<Verdict, std::int64_t>{
+                                  {Verdict::conforms, 2}, {Verdict::rejected_as_specified, 1}}));
+}
+
+TEST(RowCoverage, GrowsByCasesThatConform) {
+  Summary summary = with_three_rows();
+  count(summary, {.accepted_rows = {"A", "B"}, .verdict = Verdict::conforms});
+  count(summary, {.accepted_rows = {"A"}, .verdict = Verdict::conforms});
+  EXPECT_EQ(summary.rows.accepted(), 2);
+  EXPECT_EQ(summary.rows.rows[0].accepted, 2);
+  EXPECT_EQ(summary.rows.rows[1].accepted, 1);
+  EXPECT_EQ(summary.rows.rejected(), 0);
+}
+
+TEST(RowCoverage, GrowsByCasesThatAreRejectedWithEitherCode) {
+  Summary summary = with_three_rows();
+  count(summary, {.violated_row = "A", .verdict = Verdict::rejected_as_specified});
+  count(summary, {.violated_row = "C", .verdict = Verdict::rejected_other_code});
+  EXPECT_EQ(summary.rows.rejected(), 2);
+  EXPECT_EQ(summary.rows.accepted(), 0);
+  EXPECT_EQ(summary.rows.unexercised(), (std::vector<std::string>{"A", "B"}));
+}
+
+TEST(RowCoverage, IsNotEarnedByWeakInapplicableOrFailedCases) {
+  Summary summary = with_three_rows();
+  for (const auto& [verdict, name] : spec::spellings_of<Verdict>.entries) {
+    if (verdict == Verdict::conforms || verdict == Verdict::rejected_as_specified ||
+        verdict == Verdict::rejected_other_code)
+      continue;
+    count(summary, {.violated_row = "A", .accepted_rows = {"A", "B"}, .verdict = verdict});
+  }
+  EXPECT_EQ(summary.rows.accepted(), 0);
+  EXPECT_EQ(summary.rows.rejected(), 0);
+  EXPECT_EQ(summary.rows.unexercised(), (std::vector<std::string>{"A", "B", "C"}));
+}
+
+TEST(RowCoverage, IsCompleteWhenEverySideWasExercised) {
+  Summary summary = with_three_rows();
+  count(summary, {.accepted_rows = {"A", "B"}, .verdict = Verdict::conforms});
+  for (const char* id : {"A", "B", "C"})
+    count(summary, {.violated_row = id, .verdict = Verdict::rejected_as_specified});
+  EXPECT_TRUE(summary.rows.unexercised().empty());
+}
+
+TEST(RowCoverage, IgnoresARowThatTheTableDoesNotHave) {
+  Summary summary = with_three_rows();
+  count(summary, {.violated_row = "gone", .verdict = Verdict::rejected_as_specified});
+  EXPECT_EQ(summary.rows.rows.size(), 3u);
+  EXPECT_EQ(summary.rows.rejected(), 0);
+}
+
+/// The rows of a table whose sides were all exercised, in no way yet.
+Summary with_every_side_of_a_table() {
+  Summary summary;
+  summary.rows = row_coverage<Op>();
+  for (RowCoverage::Row& row : summary.rows.rows) row.accepted = row.rejected = 1;
+  return summary;
+}
+
+TEST(RowCoverage, NamesEveryVariantAndViolationThatNoCaseTook) {
+  Summary summary = with_every_side_of_a_table();
+  const auto missing = [&](const std::string& way) {
+    return std::ranges::count(summary.rows.unexercised(), way) == 1;
+  };
+  EXPECT_TRUE(missing("FAG-C29:padding_mask_bool"));
+  EXPECT_TRUE(missing("FAG-C20:key"));
+  count(summary,
+        {.fields = {{"variant", "FAG-C29:padding_mask_bool"}}, .verdict = Verdict::conforms_weak});
+  EXPECT_TRUE(missing("FAG-C29:padding_mask_bool"));
+  count(summary,
+        {.fields = {{"variant", "FAG-C29:padding_mask_bool"}}, .verdict = Verdict::conforms});
+  count(summary,
+        {.fields = {{"violate", "FAG-C20:key"}}, .verdict = Verdict::rejected_as_specified});
+  EXPECT_FALSE(missing("FAG-C29:padding_mask_bool"));
+  EXPECT_FALSE(missing("FAG-C20:key"));
+  EXPECT_TRUE(missing("FAG-C20:value"));
+}
+
+TEST(RowCoverage, SaysOfEveryRowWithoutASideWhy) {
+  std::int64_t without = 0;
+  for (const auto& row : row_coverage<Op>().rows) {
+    EXPECT_EQ(row.has_accept || row.has_reject, row.reason.empty()) << row.id;
+    without += row.reason.empty() ? 0 : 1;
+  }
+  EXPECT_GT(without, 20);
+}
+
+/// Nothing hides behind "none": every way of every row is a case of the default plan.
+template <class AnyOp>
+void expect_every_way_planned() {
+  Summary summary;
+  summary.rows = row_coverage<AnyOp>();
+  for (RowCoverage::Row& row : summary.rows.rows) row.accepted = row.rejected = 1;
+  for (const auto& c : sample<AnyOp>({.random_cases = 0}))
+    for (const std::string& way : {c.variant, c.violate}) summary.rows.take(way);
+  EXPECT_EQ(summary.rows.unexercised(), std::vector<std::string>{});
+}
+
+TEST(RowCoverage, OfTheDefaultPlanLeavesOutNoWay) {
+  expect_every_way_planned<spec::FlashAttentionScoreGrad>();
+  expect_every_way_planned<spec::NsaSelectedAttentionGrad>();
+  expect_every_way_planned<spec::NsaCompressGrad>();
+}
+
+TEST(RowCoverage, OfATableStartsWithEveryRowAndDemandsItsSides) {
+  const RowCoverage coverage = row_coverage<Op>();
+  ASSERT_EQ(coverage.rows.size(), Op::constraints().size());
+  std::size_t position = 0;
+  for (const auto& row : Op::constraints()) {
+    const auto& covered = coverage.rows[position++];
+    const bool disputed = row.standing == spec::Standing::disputed;
+    EXPECT_EQ(covered.id, row.id);
+    EXPECT_EQ(covered.has_accept, !disputed && row.has(spec::Side::accept)) << row.id;
+    EXPECT_EQ(covered.has_reject, !disputed && row.has(spec::Side::reject)) << row.id;
+    EXPECT_EQ(covered.accepted + covered.rejected, 0) << row.id;
+  }
+  EXPECT_FALSE(coverage.unexercised().empty());
+}
+
+}  // namespace
+}  // namespace assay::conformance

@@ -1,0 +1,215 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/inputs/random.hpp"
+#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/mutants/specimen.hpp"
+
+namespace assay {
+namespace {
+
+using conformance::Case;
+using conformance::Examination;
+using conformance::Verdict;
+using spec::DType;
+using Flash = spec::FlashAttentionScoreGrad;
+using Selected = spec::NsaSelectedAttentionGrad;
+using Compress = spec::NsaCompressGrad;
+
+/// Draws of one case, each used once.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed) : random_(seed, 0x6865616c746879) {}
+
+  std::int64_t integer(std::int64_t first, std::int64_t last) {
+    return random_.integer(next_++, first, last);
+  }
+  bool one_in(std::int64_t many) { return integer(1, many) == 1; }
+  template <class Choices>
+  auto one_of(const Choices& choices) {
+    return *(std::begin(choices) + integer(0, static_cast<std::int64_t>(std::size(choices)) - 1));
+  }
+  /// Degenerate numbers of tokens often: with one, rows are alike or gradients are noise.
+  std::int64_t tokens(std::int64_t most) {
+    return one_in(5) ? integer(1, 3) : integer(1, one_in(4) ? 8 * most : most);
+  }
+
+ private:
+  conformance::Random random_;
+  std::uint64_t next_ = 0;
+};
+
+constexpr DType types[] = {DType::fp16, DType::bf16, DType::fp32};
+
+/// 0 and tiny ones, where all probabilities are about alike, ordinary ones, large ones.
+double scale(Draws& draws, std::int64_t head_dim) {
+  const double ordinary = 1 / std::sqrt(static_cast<double>(head_dim));
+  const double scales[] = {0,      0x1p-20,  0x1p-12,  0x1p-8, 0x1p-5,
+                           0.0625, ordinary, ordinary, -0.25,  1};
+  return static_cast<double>(static_cast<float>(draws.one_of(scales)));
+}
+
+template <class Op>
+std::string profile(Draws& draws) {
+  if (draws.one_in(6)) return "equal_values";
+  return std::string(draws.one_of(conformance::profiles<Op>()).name);
+}
+
+void mask(Draws& draws, Case<Flash>& c) {
+  Flash::Problem& p = c.problem;
+  if (draws.one_in(2)) return;
+  p.sparse_mode = draws.integer(1, 4);
+  p.atten_mask = p.sparse_mode == 1 ? spec::MaskShape::ss : spec::MaskShape::compressed;
+  if (p.sparse_mode == 1) c.patterns.mask = draws.one_in(2) ? "random" : "dead_rows";
+  if (p.sparse_mode == 4) p.pre_tokens = draws.integer(0, 20), p.next_tokens = draws.integer(0, 20);
+}
+
+void bias_and_dropout(Draws& draws, Flash::Problem& p) {
+  if (draws.one_in(5)) {
+    p.pse_type = draws.integer(0, 3);
+    p.pse_shift = p.pse_type < 2 ? spec::PseShape::bnss : spec::PseShape::slopes_n;
+    if (p.pse_type >= 2) p.seq_kv = p.seq_q;
+  }
+  if (!draws.one_in(5)) return;
+  const double kept[] = {0.5, 0.8, 0.3};
+  p.keep_prob = draws.one_of(kept);
+  p.drop_mask = spec::DropMask::exact;
+}
+
+void sequences(Draws& draws, Case<Flash>& c) {
+  Flash::Problem& p = c.problem;
+  p.input_layout = spec::Layout::tnd;
+  c.surface = spec::FlashSurface::u2;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    p.lengths_q.push_back(draws.one_in(6) ? 0 : draws.integer(1, 20));
+    p.lengths_kv.push_back(draws.one_in(4) ? draws.integer(0, 1) : draws.integer(1, 30));
+  }
+  p.seq_q = std::ranges::max(p.lengths_q), p.seq_kv = std::ranges::max(p.lengths_kv);
+}
+
+template <class Op>
+Case<Op> drawn_case(std::uint64_t seed);
+
+template <>
+Case<Flash> drawn_case(std::uint64_t seed) {
+  Draws draws(seed);
+  Case<Flash> c = {
+      .surface = spec::FlashSurface::g2, .profile = profile<Flash>(draws), .seed = seed};
+  Flash::Problem& p = c.problem;
+  p.dtype = draws.one_of(types);
+  p.batch = draws.integer(1, 3);
+  p.heads_kv = draws.integer(1, 2);
+  p.heads_q = p.heads_kv * draws.integer(1, 3);
+  p.seq_q = draws.tokens(20), p.seq_kv = draws.tokens(30);
+  p.head_dim = draws.one_in(4) ? draws.integer(1, 3) : draws.integer(4, 40);
+  p.head_dim_v = draws.one_in(2) ? p.head_dim : draws.integer(1, p.head_dim);
+  p.scale_value = scale(draws, p.head_dim);
+  mask(draws, c);
+  bias_and_dropout(draws, p);
+  if (p.pse_shift == spec::PseShape::absent && draws.one_in(3)) sequences(draws, c);
+  return c;
+}
+
+template <>
+Case<Selected> drawn_case(std::uint64_t seed) {
+  Draws draws(seed);
+  Case<Selected> c = {.profile = profile<Selected>(draws), .seed = seed};
+  Selected::Problem& p = c.problem;
+  p.dtype = draws.one_of(types);
+  p.batch = draws.integer(1, 2);
+  p.heads_kv = draws.integer(1, 2);
+  p.heads_q = p.heads_kv * draws.integer(1, 4);
+  p.seq_q = draws.tokens(12);
+  p.selected_block_size = draws.one_in(3) ? 1 : 16;
+  const std::int64_t blocks = draws.integer(1, 5);
+  p.seq_kv = p.selected_block_size * blocks;
+  p.selected_block_count = draws.integer(1, blocks);
+  p.head_dim = draws.integer(1, 24), p.head_dim_v = draws.integer(1, p.head_dim);
+  p.scale_value = scale(draws, p.head_dim);
+  if (p.selected_block_count > 1 && draws.one_in(3)) c.patterns.lists = "duplicates";
+  return c;
+}
+
+template <>
+Case<Compress> drawn_case(std::uint64_t seed) {
+  Draws draws(seed);
+  Case<Compress> c = {.profile = std::string(draws.one_of(conformance::profiles<Compress>()).name),
+                      .seed = seed};
+  Compress::Problem& p = c.problem;
+  const DType narrow[] = {DType::fp16, DType::bf16};
+  p.dtype = draws.one_of(narrow);
+  p.batch = draws.integer(1, 3), p.heads = draws.integer(1, 3);
+  p.compress_stride = 16, p.compress_block_size = 16 * draws.integer(1, 3);
+  p.seq = p.compress_block_size + draws.integer(0, 80);
+  p.head_dim = draws.integer(1, 24);
+  return c;
+}
+
+/// What fuzzing came to.
+struct Tally {
+  std::int64_t runs = 0, alarms = 0;
+};
+
+/// Judges some healthy specimens on the case, without the confirmation that a sweep asks for.
+template <class Op>
+void judge(const Case<Op>& c, const std::vector<mutants::SpecimenOf<Op>>& healthy, Tally& tally) {
+  constexpr std::int64_t specimens_a_case = 5;
+  Draws draws(~c.seed);
+  Examination<Op> examination(c, make_inputs(c));  // its doubles: many times as fast as 113 bits
+  for (std::int64_t k = 0; k < specimens_a_case; ++k) {
+    const auto& specimen =
+        healthy[static_cast<std::size_t>(draws.integer(0, std::ssize(healthy) - 1))];
+    const auto kernel = specimen.make();
+    if (kernel->unsupported(call_of(c))) continue;
+    const spec::NumericsProfile numerics = kernel->numerics(c.problem);
+    typename Op::Outputs outputs = make_outputs(c);
+    kernel->run(c.problem, examination.inputs(numerics), outputs);
+    const conformance::CaseReport report = examination.judge(outputs, numerics);
+    if (report.verdict == Verdict::not_applicable) continue;
+    ++tally.runs;
+    if (contribution(report.verdict) != conformance::ExitCode::nonconformant) continue;
+    ++tally.alarms;
+    ADD_FAILURE() << specimen.name << " on " << report.command_line << "\n  "
+                  << report.findings.front().text;
+  }
+}
+
+/// Fuzzes until so many runs were judged.
+template <class Op>
+Tally fuzz(std::int64_t runs) {
+  auto healthy = mutants::specimens<Op>();
+  std::erase_if(healthy, [](const auto& specimen) {
+    return !specimen.healthy || specimen.subject != mutants::Subject::numbers;
+  });
+  if constexpr (std::is_same_v<Op, Flash>)
+    std::ranges::move(mutants::preset_kernels(), std::back_inserter(healthy));
+  Tally tally;
+  for (std::uint64_t seed = 1; tally.runs < runs; ++seed)
+    judge(drawn_case<Op>(seed), healthy, tally);
+  std::cout << tally.runs << " healthy runs of " << Op::name << ", " << tally.alarms
+            << " false alarms\n";
+  return tally;
+}
+
+/// ASSAY_HEALTHY_RUNS: of attention; those of the other operators are a part of that.
+TEST(HealthyFuzz, NoKernelOfFlashAttentionIsAlarmed) {
+  EXPECT_GE(fuzz<Flash>(ASSAY_HEALTHY_RUNS).runs, ASSAY_HEALTHY_RUNS);
+}
+
+TEST(HealthyFuzz, NoKernelOfSelectedAttentionIsAlarmed) {
+  EXPECT_GE(fuzz<Selected>(ASSAY_HEALTHY_RUNS / 4).runs, ASSAY_HEALTHY_RUNS / 4);
+}
+
+TEST(HealthyFuzz, NoKernelOfCompressionIsAlarmed) {
+  EXPECT_GE(fuzz<Compress>(ASSAY_HEALTHY_RUNS / 8).runs, ASSAY_HEALTHY_RUNS / 8);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,239 @@
+#include "nsa_compress_grad/kernel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "nsa_compress_grad/checks.hpp"
+#include "nsa_compress_grad/families.hpp"
+#include "nsa_compress_grad/geometries.hpp"
+#include "rounding.hpp"
+
+namespace assay::mutants::compress {
+namespace {
+
+using spec::DType;
+
+/// A call with its inputs and the gradients by the formulas, not rounded.
+struct Sample {
+  Op::Problem problem;
+  Op::Inputs inputs;
+  Op::Outputs outputs;  ///< full of 0xAB
+  std::vector<double> input_grad, weight_grad;
+};
+
+spec::Tensor tensor_of(const spec::Parameter& parameter) {
+  const std::int64_t elements =
+      spec::storage_elements(parameter.shape, parameter.strides, parameter.offset);
+  return {.dtype = parameter.dtype,
+          .shape = parameter.shape,
+          .strides = parameter.strides,
+          .offset = parameter.offset,
+          .bytes = std::vector<std::byte>(
+              static_cast<std::size_t>(elements * size_of(parameter.dtype)), std::byte{0xAB})};
+}
+
+/// Numbers whose sums are exact in fp32, so that kernels differ by what they compute; or such that
+/// they are not.
+enum class Numbers { exact, rounding };
+
+/// Integers up to `largest` in magnitude, or anything.
+void fill(spec::Tensor& tensor, Numbers numbers, std::uint32_t largest, std::uint32_t& state) {
+  for (const std::int64_t element : viewed_elements(tensor)) {
+    state = state * 1664525U + 1013904223U;
+    tensor.store(element, numbers == Numbers::exact
+                              ? static_cast<double>((state >> 16) % (2 * largest + 1)) - largest
+                              : static_cast<std::int32_t>(state) * 0x1p-30);
+  }
+}
+
+std::vector<double> values(const spec::Tensor& tensor) {
+  std::vector<double> all;
+  for (const std::int64_t element : viewed_elements(tensor)) all.push_back(tensor.load(element));
+  return all;
+}
+
+/// The formulas, summand by summand.
+void differentiate(Sample& s) {
+  const Op::Problem& p = s.problem;
+  const std::vector<double> g = values(s.inputs.output_grad), x = values(s.inputs.input),
+                            weight = values(s.inputs.weight);
+  s.input_grad.assign(x.size(), 0);
+  s.weight_grad.assign(weight.size(), 0);
+  std::int64_t base = 0, row = 0;
+  for (std::int64_t b = 0; b < p.batch; base += p.length(b++))
+    for (std::int64_t first = 0; first + p.compress_block_size <= p.length(b);
+         first += p.compress_stride, ++row)
+      for (std::int64_t k = 0; k < p.compress_block_size; ++k)
+        for (std::int64_t n = 0; n < p.heads; ++n)
+          for (std::int64_t c = 0; c < p.head_dim; ++c) {
+            const auto token =
+                static_cast<std::size_t>(((base + first + k) * p.heads + n) * p.head_dim + c);
+            const auto gradient = g[static_cast<std::size_t>((row * p.heads + n) * p.head_dim + c)];
+            const auto w = static_cast<std::size_t>(k * p.heads + n);
+            s.input_grad[token] += weight[w] * gradient;
+            s.weight_grad[w] += gradient * x[token];
+          }
+}
+
+Sample sample_of(const Geometry& geometry, DType dtype, Numbers numbers) {
+  Op::Problem problem = geometry.problem;
+  problem.dtype = dtype;
+  const Op::Parameters p = call_of(problem, spec::CompressSurface::c1, spec::Product::a2,
+                                   geometry.inputs, geometry.outputs)
+                               .parameters;
+  Sample sample = {.problem = problem,
+                   .inputs = {tensor_of(p.output_grad), tensor_of(p.input), tensor_of(p.weight)},
+                   .outputs = {tensor_of(p.input_grad), tensor_of(p.weight_grad)}};
+  std::uint32_t state = 7;
+  fill(sample.inputs.output_grad, numbers, 7, state);
+  fill(sample.inputs.input, numbers, 7, state);
+  fill(sample.inputs.weight, numbers, 63, state);
+  differentiate(sample);
+  return sample;
+}
+
+std::vector<Sample> samples(Numbers numbers) {
+  std::vector<Sample> all;
+  for (const Geometry& geometry : geometries())
+    for (const DType dtype : {DType::bf16, DType::fp16})
+      all.push_back(sample_of(geometry, dtype, numbers));
+  return all;
+}
+
+/// Whether the viewed elements are the expected ones, rounded as declared, and the other bytes are
+/// as before.
+bool is_right(const spec::Tensor& tensor, const std::vector<double>& expected,
+              spec::Rounding rounding) {
+  spec::Tensor golden = tensor;
+  std::ranges::fill(golden.bytes, std::byte{0xAB});
+  const auto elements = viewed_elements(tensor);
+  for (std::size_t k = 0; k < elements.size(); ++k) {
+    const float rounded_once = rounded(static_cast<float>(expected[k]), tensor.dtype, rounding);
+    if (tensor.load(elements[k]) != rounded_once) return false;
+    golden.store(elements[k], tensor.load(elements[k]));
+  }
+  return golden.bytes == tensor.bytes;
+}
+
+bool is_exact(const Specimen& specimen, const Sample& sample) {
+  const auto kernel = specimen.make();
+  const spec::Rounding rounding = kernel->numerics(sample.problem).round_out;
+  Op::Outputs outputs = sample.outputs;
+  kernel->run(sample.problem, sample.inputs, outputs);
+  return is_right(outputs.input_grad, sample.input_grad, rounding) &&
+         is_right(outputs.weight_grad, sample.weight_grad, rounding);
+}
+
+TEST(CompressKernel, HealthyVariantsAreExactWhereTheSumsAre) {
+  static const std::vector<Sample> all = samples(Numbers::exact);
+  for (const Specimen& specimen : healthy_kernels())
+    for (std::size_t k = 0; k < all.size(); ++k)
+      EXPECT_TRUE(is_exact(specimen, all[k])) << specimen.name << " on sample " << k;
+}
+
+/// Bugs that do not need the judge's other rules.
+TEST(CompressKernel, EveryPlantedBugShowsOnSomeGeometry) {
+  static const std::vector<Sample> all = samples(Numbers::exact);
+  for (const auto& family : {window_mutants(), sum_mutants(), output_mutants()})
+    for (const Specimen& specimen : family) {
+      if (specimen.name == "compress_undeclared_order" || specimen.name == "compress_crashes")
+        continue;
+      const bool shown = std::ranges::any_of(
+          all, [&](const Sample& sample) { return !is_exact(specimen, sample); });
+      EXPECT_TRUE(shown) << specimen.name;
+    }
+}
+
+TEST(CompressKernel, RunsDifferOnlyWhereTheOrderOfWindowsDoes) {
+  const Sample sample = sample_of(geometries()[9], DType::fp16, Numbers::rounding);
+  const auto differs = [&](const Specimen& specimen) {
+    const auto kernel = specimen.make();
+    const auto weight_grad = [&] {
+      Op::Outputs outputs = sample.outputs;
+      kernel->run(sample.problem, sample.inputs, outputs);
+      return outputs.weight_grad.bytes;
+    };
+    const spec::Storage first = weight_grad();
+    for (int run = 0; run < 8; ++run)
+      if (weight_grad() != first) return true;
+    return false;
+  };
+  for (const Specimen& specimen : healthy_kernels())
+    if (specimen.make()->numerics({}).order == spec::Order::fixed) {
+      EXPECT_FALSE(differs(specimen)) << specimen.name;
+    }
+  const auto mutants = output_mutants();
+  EXPECT_TRUE(differs(*std::ranges::find(mutants, "compress_undeclared_order", &Specimen::name)));
+}
+
+/// The row by whose check the call is refused; "" if none is.
+std::string refusal(const Specimen& specimen, const CompressCall& call) {
+  try {
+    specimen.make()->check(call);
+  } catch (const spec::Rejected& rejected) {
+    const std::string text = rejected.what();
+    return text.substr(0, text.find(':'));
+  }
+  return "";
+}
+
+CompressCall plain_call() {
+  return call_of(geometries().front().problem, spec::CompressSurface::c1, spec::Product::a2,
+                 spec::Striding::contiguous, spec::Striding::contiguous);
+}
+
+TEST(CompressKernel, ChecksRefuseTheirRowAndTakeEveryLegalCall) {
+  const auto specimens = argument_specimens();
+  const Specimen& complete = specimens.front();
+  for (const Geometry& geometry : geometries())
+    for (std::size_t k = 0; k < 2; ++k)
+      EXPECT_EQ(
+          refusal(specimens[k], call_of(geometry.problem, spec::CompressSurface::c1,
+                                        spec::Product::a2, geometry.inputs, geometry.outputs)),
+          "");
+  for (const auto& row : Op::constraints())
+    for (const auto& violation : row.violations) {
+      CompressCall call = plain_call();
+      violation.apply(call);
+      const bool disputed = row.standing == spec::Standing::disputed;
+      EXPECT_EQ(refusal(complete, call), disputed ? "" : row.id) << violation.name;
+      EXPECT_EQ(refusal(specimens[1], call), row.id) << violation.name;
+    }
+}
+
+/// A dropped check lets at least one way to break its row pass.
+TEST(CompressKernel, EveryDroppedCheckLetsABrokenCallPass) {
+  for (const Specimen& specimen : argument_specimens()) {
+    if (!specimen.name.starts_with("without_")) continue;
+    const std::string id = specimen.name.substr(std::string("without_").size());
+    int passed = 0;
+    for (const auto& row : Op::constraints())
+      for (const auto& violation : row.violations) {
+        if (row.id != id) continue;
+        CompressCall call = plain_call();
+        violation.apply(call);
+        passed += refusal(specimen, call).empty();
+      }
+    EXPECT_GT(passed, 0) << specimen.name;
+  }
+}
+
+TEST(CompressSpecimens, HaveNamesOfTheirOwnHealthyOnesFirst) {
+  std::set<std::string> names;
+  bool healthy = true;
+  for (const Specimen& specimen : specimens<spec::NsaCompressGrad>()) {
+    EXPECT_TRUE(names.insert(specimen.name).second) << specimen.name;
+    EXPECT_EQ(specimen.make()->name(), specimen.name);
+    EXPECT_TRUE(healthy || !specimen.healthy) << specimen.name;
+    healthy = specimen.healthy;
+  }
+  EXPECT_GT(names.size(), 60U);
+}
+
+}  // namespace
+}  // namespace assay::mutants::compress

@@ -1,0 +1,208 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "../../optimized/nsa_selected_attention_grad/oracle.hpp"
+#include "nsa_selected_attention_grad/argument_checks.hpp"
+#include "nsa_selected_attention_grad/families.hpp"
+
+namespace assay::mutants::selected {
+namespace {
+
+using spec::DType;
+using spec::Striding;
+using test::selected::Entry;
+using test::selected::Example;
+using test::selected::Gradients;
+using test::selected::oracle;
+using test::selected::values;
+
+/// What P, dS and the result rounded to fp16 leave, relative to the largest element.
+constexpr double tolerance = 2e-3;
+
+struct Sample {
+  Example example;
+  Op::Inputs inputs;
+  Gradients expected;
+};
+
+Op::Problem packed() {
+  return {.dtype = DType::fp16,
+          .batch = 3,
+          .heads_q = 4,
+          .heads_kv = 2,
+          .seq_q = 26,
+          .seq_kv = 96,
+          .lengths_q = {17, 26, 3},
+          .lengths_kv = {48, 64, 96},
+          .head_dim_v = 192,
+          .scale_value = 0.125,
+          .selected_block_size = 16,
+          .selected_block_count = 3};
+}
+
+Op::Problem causal(Op::Problem p) {
+  p.sparse_mode = 2, p.atten_mask = spec::SelectedMask::compressed;
+  return p;
+}
+
+/// Lists with duplicates, in no order, blocks in the future among them.
+std::vector<Example> examples() {
+  Op::Problem masked_only = packed();
+  masked_only.atten_mask = spec::SelectedMask::compressed;
+  Op::Problem wide = packed();
+  wide.batch = 1, wide.lengths_q = {}, wide.lengths_kv = {}, wide.seq_q = 3, wide.seq_kv = 384;
+  wide.heads_q = 17, wide.heads_kv = 1;
+  wide.selected_block_size = 128, wide.selected_block_count = 2;
+  // The last block of every sequence is never listed.
+  const auto few = [](const Entry& e) { return (e.token + e.kv + e.slot * e.slot) % 2; };
+  const auto own_twice = [](const Entry& e) {
+    return e.slot == 2 ? std::int64_t{0} : std::min<std::int64_t>(e.token / 16, 2);
+  };
+  return {{.problem = packed()},
+          {.problem = masked_only},
+          {.problem = causal(packed()), .inputs = Striding::padded, .outputs = Striding::padded},
+          {.problem = causal(packed()), .inputs = Striding::transposed},
+          {.problem = causal(packed()), .block = own_twice},
+          {.problem = packed(), .block = few},
+          {.problem = wide}};
+}
+
+const std::vector<Sample>& samples() {
+  static const std::vector<Sample> all = [] {
+    std::vector<Sample> drawn;
+    for (const Example& example : examples()) {
+      const Op::Inputs inputs = inputs_of(example);
+      drawn.push_back({example, inputs, oracle(example.problem, inputs)});
+    }
+    return drawn;
+  }();
+  return all;
+}
+
+double worst_error(const Specimen& specimen, const Sample& sample) {
+  Op::Outputs outputs = outputs_of(sample.example);
+  specimen.make()->run(sample.example.problem, sample.inputs, outputs);
+  const Gradients actual = values(outputs);
+  return std::max({test::error(actual.dq, sample.expected.dq),
+                   test::error(actual.dk, sample.expected.dk),
+                   test::error(actual.dv, sample.expected.dv)});
+}
+
+TEST(SelectedKernel, HealthyVariantsAgreeWithTheFormulas) {
+  for (const Specimen& specimen : healthy_kernels())
+    for (const Sample& sample : samples())
+      EXPECT_LT(worst_error(specimen, sample), tolerance) << specimen.name;
+}
+
+TEST(SelectedKernel, EveryPlantedBugChangesTheGradients) {
+  std::size_t bugs = 0;
+  // Rounding shows to the judge alone.
+  const std::set<std::string> fine = {
+      "low_accumulator_dk",        "low_accumulator_dv",          "selected_low_accumulator_dq",
+      "selected_truncating_cast",  "selected_truncating_staging", "selected_staging_undeclared",
+      "selected_order_undeclared", "selected_quadratic_exp",      "low_query"};
+  for (const auto& family : {list_mutants(), mask_mutants(), row_mutants(), output_mutants()})
+    for (const Specimen& specimen : family) {
+      ++bugs;
+      if (fine.contains(specimen.name)) continue;
+      EXPECT_TRUE(std::ranges::any_of(samples(), [&](const Sample& sample) {
+        return worst_error(specimen, sample) > 5 * tolerance;
+      })) << specimen.name;
+    }
+  EXPECT_GE(bugs, 50U);
+}
+
+TEST(SelectedKernel, LowAccumulatorsAreLessExactThanHealthyKernels) {
+  const double healthy = worst_error(healthy_kernels()[1], samples()[5]);
+  for (const Specimen& specimen : output_mutants())
+    if (specimen.name == "low_accumulator_dk" || specimen.name == "low_accumulator_dv" ||
+        specimen.name == "low_query" || specimen.name == "selected_quadratic_exp") {
+      EXPECT_GT(worst_error(specimen, samples()[5]), 2 * healthy) << specimen.name;
+    }
+}
+
+TEST(SelectedSpecimens, HaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const Specimen& specimen : specimens<Op>())
+    EXPECT_TRUE(names.insert(specimen.name).second) << specimen.name;
+}
+
+spec::Call<Op> call_of(const Op::Problem& p) {
+  return spec::call_of(p, spec::SelectedSurface::s1, spec::Product::a2, Striding::contiguous,
+                       Striding::contiguous);
+}
+
+/// Of every row, calls that break it and what the table expects of their refusal.
+struct Broken {
+  std::string row;
+  spec::ExpectedStatus expected;
+  spec::Call<Op> call;
+};
+
+std::vector<Broken> broken_calls() {
+  std::vector<Broken> all;
+  const auto known = checked_rows();
+  for (const Op::Problem& p : {packed(), causal(packed())})
+    for (const auto& row : Op::constraints()) {
+      if (std::ranges::find(known, row.id) == known.end()) continue;
+      for (const auto& violation : row.violations) {
+        spec::Call<Op> call = call_of(p);
+        violation.apply(call);
+        if (!row.holds(call)) all.push_back({std::string(row.id), row.status, call});
+      }
+    }
+  return all;
+}
+
+/// Whether a specimen's phase 1 refuses as the table expects.
+bool refuses(const Specimen& specimen, const Broken& broken) {
+  try {
+    specimen.make()->check(broken.call);
+  } catch (const spec::Rejected& rejected) {
+    return broken.expected.any || rejected.status() == broken.expected.code;
+  }
+  return false;
+}
+
+bool accepts(const Specimen& specimen, const Op::Problem& p) {
+  try {
+    specimen.make()->check(call_of(p));
+  } catch (const spec::Rejected&) {
+    return false;
+  }
+  return true;
+}
+
+TEST(SelectedArguments, OfTheHealthyKernelAreCheckedRowByRow) {
+  const Specimen healthy = argument_specimens().front();
+  ASSERT_TRUE(healthy.healthy);
+  for (const Sample& sample : samples()) EXPECT_TRUE(accepts(healthy, sample.example.problem));
+  std::map<std::string, int> met;
+  for (const Broken& broken : broken_calls()) {
+    EXPECT_TRUE(refuses(healthy, broken)) << broken.row;
+    ++met[broken.row];
+  }
+  for (const std::string& row : checked_rows()) EXPECT_GT(met[row], 0) << row;
+}
+
+TEST(SelectedArguments, EveryMutantAnswersSomeCallWrongly) {
+  Op::Problem whole = packed();  // as many blocks as are listed
+  whole.lengths_kv = {48, 48, 96};
+  Op::Problem grouped = whole;
+  grouped.head_dim_v = 128;
+  const std::vector<Broken> calls = broken_calls();
+  for (const Specimen& specimen : argument_specimens()) {
+    if (specimen.healthy) continue;
+    const bool lax = std::ranges::any_of(
+        calls, [&](const Broken& broken) { return !refuses(specimen, broken); });
+    EXPECT_TRUE(lax || !accepts(specimen, whole) || !accepts(specimen, grouped) ||
+                !accepts(specimen, {.seq_q = 131072}))
+        << specimen.name;
+  }
+}
+
+}  // namespace
+}  // namespace assay::mutants::selected

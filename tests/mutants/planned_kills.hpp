@@ -1,0 +1,52 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "../conformance/plan/sample_checks.hpp"
+#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "flash_attention_score_grad/size.hpp"
+
+/// Planted bugs that show in some sizes alone, against the planned cases that have these sizes.
+namespace assay::conformance::testing {
+
+using FlashCase = Case<spec::FlashAttentionScoreGrad>;
+
+/// The planned cases with numbers that the bug concerns, the cheapest first.
+inline std::vector<FlashCase> concerned(const mutants::SizeMutant& mutant) {
+  std::vector<FlashCase> cases;
+  for (const FlashCase& c : default_cases<spec::FlashAttentionScoreGrad>())
+    if (is_value_case(c) && c.track != Track::relation && mutant.concerns(c.problem))
+      cases.push_back(c);
+  std::ranges::stable_sort(cases, {}, [](const FlashCase& c) { return expected_cost(c); });
+  return cases;
+}
+
+inline bool fails(const FlashCase& c, spec::Implementation<spec::FlashAttentionScoreGrad>& kernel) {
+  return contribution(examine(c, kernel).verdict) == ExitCode::nonconformant;
+}
+
+/// One of the planned cases convicts the bug, and not the kernel in which it is planted.
+inline void expect_killed_as_planned(std::string_view name) {
+  constexpr std::size_t most_tried = 12;
+  const auto all = mutants::size_mutants();
+  const auto mutant = std::ranges::find(all, name, [](const mutants::SizeMutant& one) {
+    return std::string_view(one.specimen.name);
+  });
+  ASSERT_NE(mutant, all.end()) << name;
+  std::vector<FlashCase> cases = concerned(*mutant);
+  ASSERT_FALSE(cases.empty()) << "no planned case has a size that " << name << " gets wrong";
+  cases.resize(std::min(cases.size(), most_tried));
+  const auto bug = mutant->specimen.make();
+  const auto killing =
+      std::ranges::find_if(cases, [&](const FlashCase& c) { return fails(c, *bug); });
+  ASSERT_NE(killing, cases.end()) << mutant->specimen.bug;
+  mutants::Kernel healthy("healthy", mutants::flash_like);
+  EXPECT_FALSE(fails(*killing, healthy)) << command_line(*killing);
+}
+
+}  // namespace assay::conformance::testing

@@ -1,0 +1,226 @@
+#include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "../implementation_checks.hpp"
+#include "assay/device/cost.hpp"
+#include "assay/device/scratchpad.hpp"
+#include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
+#include "nsa_selected_attention_grad/lists.hpp"
+#include "trial.hpp"
+
+namespace {
+
+using namespace assay;
+using namespace assay::optimized::selected;
+using optimized::Estimate;
+using test::selected::Entry;
+using test::selected::Example;
+using test::selected::same_bits;
+using Op = spec::NsaSelectedAttentionGrad;
+using Problem = Op::Problem;
+
+std::int64_t up_to(std::int64_t last) { return *rc::gen::inRange<std::int64_t>(1, last + 1); }
+
+/// Any legal problem whose sequences are at most 40 blocks long.
+Problem random_problem() {
+  Problem p{.dtype = *rc::gen::element(spec::DType::fp16, spec::DType::bf16),
+            .batch = up_to(4),
+            .heads_kv = up_to(4),
+            .head_dim = *rc::gen::element<std::int64_t>(128, 192),
+            .head_dim_v = *rc::gen::element<std::int64_t>(128, 192),
+            .selected_block_size = 16 * up_to(8),
+            .selected_block_count = up_to(32)};
+  p.heads_q = p.heads_kv * up_to(32);
+  p.seq_q = p.seq_kv = 0;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    p.lengths_q.push_back(up_to(5000));
+    p.lengths_kv.push_back(p.selected_block_size * (p.selected_block_count - 1 + up_to(8)));
+    p.seq_q = std::max(p.seq_q, p.lengths_q.back());
+    p.seq_kv = std::max(p.seq_kv, p.lengths_kv.back());
+  }
+  if (*rc::gen::arbitrary<bool>()) p.sparse_mode = 2, p.atten_mask = spec::SelectedMask::compressed;
+  return p;
+}
+
+/// Whether all buffers lie behind each other within their memories, and hold what they are said to.
+bool is_legal(const Problem& p, const device::Spec& spec) {
+  const Tiling tiling = plan(p, spec);
+  const std::int64_t rows = tiling.tokens * p.group();
+  return test::has_legal_buffers(tiling, spec) && tiling.tokens >= 1 && rows <= tiling.rows &&
+         tiling.rows % 16 == 0 && tiling.rows - rows < std::max<std::int64_t>(16, p.group() + 16) &&
+         tiling.columns == p.selected_block_size;
+}
+
+RC_GTEST_PROP(SelectedTiling, FitsEveryBufferOfEveryDevice, ()) {
+  const Problem p = random_problem();
+  for (const device::Spec& spec : device::devices()) RC_ASSERT(is_legal(p, spec));
+}
+
+TEST(SelectedTiling, IsLegalForEveryGroupSizeAndBlockSize) {
+  for (std::int64_t group = 1; group <= 32; ++group)
+    for (std::int64_t size = 16; size <= 128; size += 16)
+      for (const std::int64_t seq : {1, 3, 4096}) {
+        const Problem p = {.heads_q = group,
+                           .seq_q = seq,
+                           .seq_kv = 4 * size,
+                           .head_dim_v = 192,
+                           .selected_block_size = size};
+        ASSERT_TRUE(is_legal(p, device::a2())) << group << " x " << size;
+      }
+}
+
+TEST(SelectedTiling, FillsItsRowsWithWholeTokens) {
+  const auto tokens = [](std::int64_t group) {
+    return plan({.heads_q = group, .seq_q = 4096, .seq_kv = 4096}, device::a2()).tokens;
+  };
+  EXPECT_EQ(tokens(1), 128);
+  EXPECT_EQ(tokens(16), 8);
+  EXPECT_EQ(tokens(17), 7);
+  EXPECT_EQ(tokens(32), 4);
+  EXPECT_EQ(plan({.heads_q = 4, .seq_q = 3}, device::a2()).tokens, 3);
+}
+
+TEST(SelectedTiling, NamesTheBufferThatIsTooSmall) {
+  device::Spec spec = device::a2();
+  spec.memories.ub.value = 2048;
+  try {
+    plan({}, spec);
+    FAIL() << "no fault";
+  } catch (const device::DeviceFault& fault) {
+    EXPECT_EQ(std::string(fault.what()).substr(0, 12), "UB overflow:") << fault.what();
+  }
+  // A group needs all its rows at once.
+  spec = device::a2();
+  spec.memories.l0c.value = 4 * 1024;
+  EXPECT_NO_THROW(plan({.heads_q = 16, .seq_q = 64}, spec));
+  EXPECT_THROW(plan({.heads_q = 32, .seq_q = 64}, spec), device::DeviceFault);
+}
+
+TEST(SelectedTiling, PrintsOneLinePerBuffer) {
+  const Tiling tiling = plan({.heads_q = 17, .seq_q = 300}, device::a2());
+  const std::string text = to_text(tiling);
+  EXPECT_NE(text.find("block 128 x 16, 7 query tokens that list a key block\n"), std::string::npos)
+      << text;
+  EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')),
+            tiling.buffers.size() + 3);
+}
+
+Estimate estimated(const Problem& p, const device::Spec& spec = device::a2()) {
+  return estimate(p, plan(p, spec), even_demand(p), spec);
+}
+
+/// Products of all listed keys: three of the channels of query, two of those of value.
+double multiplications(const Problem& p) {
+  const std::int64_t scores =
+      query_extents(p).rows() * p.selected_block_count * p.selected_block_size;
+  return static_cast<double>(scores) * static_cast<double>(3 * p.head_dim + 2 * p.head_dim_v);
+}
+
+RC_GTEST_PROP(SelectedEstimate, NeverBeatsTheRoofline, ()) {
+  const Problem p = random_problem();
+  const device::Spec spec = device::a2();
+  const Estimate e = estimated(p, spec);
+  const double peak = device::peak_rate(spec, {2}) * spec.cores.cube.value;
+  RC_ASSERT(e.makespan.count >= multiplications(p) / peak);
+  RC_ASSERT(e.cube_utilisation <= 1);
+  for (const device::Cycles busy : e.busy) RC_ASSERT(busy <= e.makespan);
+  const double moved = static_cast<double>(e.read.count + e.written.count);
+  RC_ASSERT(e.seconds >= moved / spec.rates.l2_bandwidth.value);
+}
+
+RC_GTEST_PROP(SelectedEstimate, SpreadsEveryListOverTheBlocks, ()) {
+  const Problem p = random_problem();
+  std::int64_t blocks = 0, listed = 0;
+  for (const auto& [times, count] : even_demand(p)) blocks += count, listed += times * count;
+  RC_ASSERT(blocks == key_extents(p).rows() / p.selected_block_size);
+  RC_ASSERT(listed == topk_extents(p).rows() * p.selected_block_count);
+}
+
+TEST(SelectedEstimate, OfListsOnOneBlockIsLongerThanOfEvenOnes) {
+  const Problem p = {.heads_q = 16,
+                     .seq_q = 4096,
+                     .seq_kv = 4096,
+                     .selected_block_size = 64,
+                     .selected_block_count = 16};
+  const Tiling tiling = plan(p, device::a2());
+  const Demand skewed = {{0, 63}, {4096 * 16, 1}};
+  const Estimate one = estimate(p, tiling, skewed, device::a2());
+  EXPECT_GT(one.makespan.count, 10 * estimated(p).makespan.count);
+  EXPECT_LT(one.cube_utilisation, 0.05);
+}
+
+/// The configuration of the NSA paper: what a core computes is bound by neither its lists nor its
+/// group, because rows of many tokens share a block.
+TEST(SelectedEstimate, KeepsCubesBusyForEveryGroupSize) {
+  for (const std::int64_t group : {1, 4, 16, 32}) {
+    const Problem p = {.heads_q = group,
+                       .seq_q = 16384,
+                       .seq_kv = 16384,
+                       .head_dim = 192,
+                       .head_dim_v = 128,
+                       .selected_block_size = 64,
+                       .selected_block_count = 16};
+    EXPECT_GT(estimated(p).cube_utilisation, 0.1) << group;
+  }
+}
+
+TEST(SelectedEstimate, IsReportedByTheImplementationOfTheListsAsTheyAre) {
+  const Example example = {.problem = {.seq_q = 30, .seq_kv = 64},
+                           .block = [](const Entry& e) { return e.slot; }};
+  const auto implementation = optimized::nsa_selected_attention_grad(device::a2());
+  const auto run = [&] {
+    test::selected::Op::Outputs outputs = outputs_of(example);
+    implementation->run(example.problem, inputs_of(example), outputs);
+  };
+  const Demand demand = {{0, 2}, {30, 2}};
+  const Estimate expected =
+      estimate(example.problem, plan(example.problem, device::a2()), demand, device::a2());
+  test::expect_metrics(*implementation, run, 17, expected.makespan);
+}
+
+TEST(SelectedEstimate, ChangesWithTheCostTableButNoOutputBitDoes) {
+  const Example example = {.problem = {.heads_q = 2, .seq_q = 140, .seq_kv = 64}};
+  const auto inputs = inputs_of(example);
+  auto usual = outputs_of(example), slow = outputs_of(example);
+  device::Spec spec = device::a2();
+  const auto reference = optimized::nsa_selected_attention_grad(spec);
+  reference->run(example.problem, inputs, usual);
+  visit_quantities(spec, [](device::Quantity& quantity) {
+    if (quantity.unit == "cycle") quantity.value *= 3;
+  });
+  const auto changed = optimized::nsa_selected_attention_grad(spec);
+  changed->run(example.problem, inputs, slow);
+  EXPECT_TRUE(same_bits(usual, slow));
+  EXPECT_GT(changed->metrics().front().value, 2 * reference->metrics().front().value);
+}
+
+/// Inverting by hand: two tokens, three blocks of 16 keys, the first token sees one of them.
+TEST(Readers, HaveEveryTokenAsOftenAsItListsTheBlock) {
+  Example example = {
+      .problem = {.seq_q = 2, .seq_kv = 48, .selected_block_count = 3},
+      .block = [](const Entry& e) { return e.token == 0 ? 2 - e.slot : 2 * (e.slot % 2); }};
+  const auto inverted = [](const Example& e, std::int64_t block) {
+    const auto inputs = inputs_without_forward(e);
+    const Lists lists(e.problem, inputs.topk_indices);
+    Readers readers;
+    readers.invert(lists, 0, 0, 2);
+    std::vector<std::pair<int, int>> all;
+    for (const Reader& reader : readers.of(block)) all.emplace_back(reader.token, reader.rank);
+    return all;
+  };
+  using Expected = std::vector<std::pair<int, int>>;
+  // Token 0 lists 2, 1, 0; token 1 lists 0, 2, 0.
+  EXPECT_EQ(inverted(example, 0), (Expected{{0, 0}, {1, 0}, {1, 1}}));
+  EXPECT_EQ(inverted(example, 1), (Expected{{0, 1}}));
+  EXPECT_EQ(inverted(example, 2), (Expected{{0, 2}, {1, 2}}));
+  example.problem.sparse_mode = 2, example.problem.atten_mask = spec::SelectedMask::compressed;
+  EXPECT_EQ(inverted(example, 0), (Expected{{0, 0}, {1, 0}, {1, 1}}));
+  EXPECT_EQ(inverted(example, 1), Expected{});
+  EXPECT_EQ(inverted(example, 2), Expected{});
+}
+
+}  // namespace

@@ -1,0 +1,318 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "assay/conformance/report/listeners.hpp"
+#include "assay/conformance/report/printable.hpp"
+#include "assay/fixtures/file.hpp"
+#include "build_facts.hpp"
+#include "commands/commands.hpp"
+#include "dashboard.hpp"
+#include "flags/choose.hpp"
+#include "flags/destinations.hpp"
+#include "printing/print_case.hpp"
+#include "stored/reading.hpp"
+#include "stored/stored_case.hpp"
+#include "stored/stored_facts.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::CaseReport;
+using conformance::Verdict;
+
+struct Options {
+  std::string file, implementation, numerics = "ascend_a2", report, html, junit;
+};
+
+/// Suffix of the name under which a file holds a second run of the same implementation on the same
+/// inputs.
+constexpr std::string_view second_run = "@2";
+
+struct Judged {
+  CaseReport report;
+  std::vector<std::string> unconfirmed;
+};
+
+template <class Op>
+class FileJudge {
+ public:
+  FileJudge(const Options& options, fixtures::CaseRecord record)
+      : options_(options),
+        record_(std::move(record)),
+        case_(conformance::parse_case<Op>(conformance::case_words(record_.command, Op::name))),
+        examination_(case_) {}
+
+  const fixtures::CaseRecord& record() const { return record_; }
+
+  /// Errors: UsageError naming what of the file contradicts the case.
+  Judged judge(const std::string& name, const fixtures::Actual& actual) {
+    if (!actual.fault.empty()) throw UsageError(actual.fault);
+    if (const auto reason = without_tensors(case_))
+      throw UsageError(
+          fmt::format("{}:/cases/{}/actual/{}: {}", options_.file, record_.id, name, *reason));
+    try {
+      return judged(name, actual);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(
+          fmt::format("{}:/cases/{}/actual/{}: {}", options_.file, record_.id, name, error.what()));
+    }
+  }
+
+ private:
+  Judged judged(const std::string& name, const fixtures::Actual& actual) {
+    const spec::DType io = case_.problem.dtype;
+    const spec::NumericsProfile numerics =
+        actual.profile.empty() ? spec::numerics_from_text(options_.numerics, io, Op::name)
+                               : conformance::profile_from_json(actual.profile, io, Op::name);
+    if (const auto reason = other_inputs(numerics)) return not_applicable(name, *reason);
+    Judged result{
+        .report = examination_.judge(conformance::outputs_from(case_, actual.outputs), numerics),
+        .unconfirmed = {"guards and padding", "inputs unmodified", "status codes",
+                        "workspace rules", "profile and file belong to the kernel named"}};
+    CaseReport& report = result.report;
+    report.implementation = name;
+    if (actual.profile.empty())
+      report.findings.push_back(
+          {.rule = "note",
+           .tensor = {},
+           .text = "the file states no numerics profile: judged as " + options_.numerics});
+    if (report.verdict == Verdict::nonconformant_statistical) {
+      report.verdict = Verdict::statistical_unconfirmed;
+      result.unconfirmed.emplace_back("statistical failure: fresh seeds need the kernel");
+    }
+    settle_determinism(name, actual, numerics, result);
+    return result;
+  }
+
+  Judged not_applicable(const std::string& name, const std::string& reason) const {
+    Judged result{.report = conformance::blank_report(case_), .unconfirmed = {}};
+    result.report.implementation = name;
+    result.report.verdict = Verdict::not_applicable;
+    result.report.findings.push_back({.rule = "note", .tensor = {}, .text = reason});
+    return result;
+  }
+
+  /// Why the stored inputs are not those that the case has for this profile: only exact cases
+  /// depend on it.
+  /// Errors: std::invalid_argument where they cannot depend on it, that is, where the file was
+  ///         changed.
+  std::optional<std::string> other_inputs(const spec::NumericsProfile& numerics) {
+    const auto inputs = conformance::named_tensors(examination_.inputs(numerics));
+    for (const auto& [name, tensor] : inputs) {
+      const auto stored = record_.digests.find(name);
+      if (stored != record_.digests.end() && stored->second != fixtures::digest(tensor))
+        return mismatch(fmt::format("input '{}' has digest {}, the replay line makes one of {}",
+                                    name, stored->second, fixtures::digest(tensor)));
+    }
+    return std::nullopt;
+  }
+
+  std::string mismatch(const std::string& what) const {
+    if (case_.track == conformance::Track::bound) throw std::invalid_argument(what);
+    return what +
+           " for the profile of the outputs: export with --numerics for what the kernel declares";
+  }
+
+  void settle_determinism(const std::string& name, const fixtures::Actual& actual,
+                          const spec::NumericsProfile& numerics, Judged& result) const {
+    const auto second = record_.actual.find(name + std::string(second_run));
+    if (second == record_.actual.end()) {
+      result.unconfirmed.insert(result.unconfirmed.begin(), "determinism");
+      return;
+    }
+    for (const auto& [tensor, first_run] : actual.outputs)
+      for (const auto& other : second->second.outputs)
+        if (other.name == tensor && fixtures::digest(other.tensor) != fixtures::digest(first_run))
+          differs(tensor, numerics, result.report);
+  }
+
+  static void differs(const std::string& tensor, const spec::NumericsProfile& numerics,
+                      CaseReport& report) {
+    if (numerics.order != spec::Order::fixed) return;
+    report.findings.push_back(
+        {.rule = "determinism",
+         .tensor = tensor,
+         .text = tensor + " differs between two runs although order 'fixed' is declared"});
+    if (conformance::contribution(report.verdict) == ExitCode::conformant)
+      report.verdict = Verdict::nondeterministic;
+  }
+
+  const Options& options_;
+  fixtures::CaseRecord record_;
+  conformance::Case<Op> case_;
+  conformance::Examination<Op> examination_;
+};
+
+std::string verdict_json(const Judged& judged) {
+  auto json = nlohmann::ordered_json::parse(conformance::to_json(judged.report));
+  json["unconfirmed"] = judged.unconfirmed;
+  return json.dump();
+}
+
+/// Verdicts of one file, by implementation.
+struct Verdicts {
+  conformance::Results results;
+  std::map<std::string, fixtures::Verdicts> json;
+  std::map<std::string, std::int64_t> unconfirmed;
+};
+
+/// An entry that cannot be judged: the others are.
+void refuse(CaseReport report, const std::string& name, const std::string& why,
+            Verdicts& verdicts) {
+  report.implementation = name;
+  report.verdict = Verdict::usage_error;
+  report.findings.push_back({.rule = "note", .tensor = {}, .text = why});
+  report = printable(std::move(report));
+  conformance::count(verdicts.results.summary, report);
+  verdicts.results.cases.push_back(std::move(report));
+}
+
+template <class Op>
+void judge_case(const Options& options, fixtures::CaseRecord record, Verdicts& verdicts) {
+  FileJudge<Op> judge(options, std::move(record));
+  for (const auto& [name, actual] : judge.record().actual) {
+    if (!options.implementation.empty() && options.implementation != name) continue;
+    Judged judged;
+    try {
+      judged = judge.judge(name, actual);
+    } catch (const UsageError& error) {
+      CaseReport report;
+      report.id = judge.record().id;
+      report.operator_name = Op::name;
+      report.command_line = judge.record().command;
+      refuse(std::move(report), name, error.what(), verdicts);
+      continue;
+    }
+    judged.report = printable(std::move(judged.report));
+    conformance::count(verdicts.results.summary, judged.report);
+    verdicts.json[name].emplace_back(judge.record().id, verdict_json(judged));
+    for (const std::string& item : judged.unconfirmed) ++verdicts.unconfirmed[item];
+    verdicts.results.cases.push_back(judged.report);
+  }
+}
+
+/// What a case must hold, by its replay line. Errors: those of a line that is none, and StoreError
+/// for a damaged case.
+fixtures::Expectation expectation(const Options& options, const fixtures::CaseRecord& head) {
+  const std::string where = fmt::format("{}:/cases/{}", options.file, head.id);
+  if (head.operator_name.empty()) throw UsageError(where + " names no operator");
+  fixtures::Expectation expected;
+  with_operators(head.operator_name, [&]<class Op> {
+    const auto c = conformance::parse_case<Op>(conformance::case_words(head.command, Op::name));
+    require_undamaged(head, c, where);
+    expected = expectation_of(c);
+    expected.whole = true;
+  });
+  return expected;
+}
+
+Verdicts judge_file(const Options& options) {
+  Verdicts verdicts;
+  const fixtures::Reader reader =
+      reading([&] { return fixtures::Reader(options.file, fixtures::Origin::foreign); });
+  const auto expect = [&](const fixtures::CaseRecord& head) { return expectation(options, head); };
+  for (const std::string& id : reading([&] { return reader.ids(); })) {
+    CaseReport unread;
+    unread.id = id;
+    try {
+      fixtures::CaseRecord record = reading([&] { return reader.read(id, expect); });
+      if (record.actual.empty()) continue;
+      const std::string name = record.operator_name;
+      with_operators(name, [&]<class Op> { judge_case<Op>(options, std::move(record), verdicts); });
+    } catch (const UsageError& error) {
+      refuse(unread, options.implementation, error.what(), verdicts);
+    } catch (const std::invalid_argument& error) {
+      refuse(unread, options.implementation,
+             fmt::format("{}:/cases/{}, attribute command: {}", options.file, id, error.what()),
+             verdicts);
+    }
+  }
+  return verdicts;
+}
+
+std::vector<Destination> texts(const Options& options) {
+  return {{"--report", options.report}, {"--html", options.html}, {"--junit", options.junit}};
+}
+
+void write_reports(const Options& options, const conformance::Results& results,
+                   const Context& context) {
+  if (const auto write = sink(options.report, context)) write(conformance::to_json(results));
+  if (const auto write = sink(options.html, context)) write(dashboard_page(results));
+  if (options.junit.empty()) return;
+  conformance::JunitListener junit(sink(options.junit, context), results.environment.program);
+  for (std::size_t k = 0; k < results.cases.size(); ++k)
+    junit.on_case(results.cases[k], static_cast<std::int64_t>(k));
+  junit.on_end(results.summary);
+}
+
+ExitCode check(const Options& options, const Context& context) {
+  require_writable(texts(options), {{"file", options.file}});
+  const Context told = beside(texts(options), context);
+  const auto start = std::chrono::steady_clock::now();
+  Verdicts verdicts = judge_file(options);
+  verdicts.results.summary.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (verdicts.results.cases.empty()) {
+    context.err << fmt::format(
+        "assay: {} holds no outputs{} under /cases/<id>/actual; nothing was judged\n", options.file,
+        options.implementation.empty() ? "" : " of '" + options.implementation + "'");
+    return ExitCode::not_conclusive;
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, json] : verdicts.json) names.push_back(conformance::printable(name));
+  verdicts.results.summary.implementation = joined(names);
+  verdicts.results.summary.planned = verdicts.results.summary.cases;
+  verdicts.results.environment = {.tool_version = build_facts().version,
+                                  .compiler = build_facts().compiler,
+                                  .command_line = context.command_line,
+                                  .implementation = joined(names),
+                                  .program = context.program,
+                                  .started = {},
+                                  .numerics = {}};
+  const auto waits = [&] {
+    context.err << fmt::format("assay: {} is in use by another process; waiting for it\n",
+                               options.file)
+                << std::flush;
+  };
+  std::vector<std::string> left_out;
+  if (!verdicts.json.empty())
+    left_out = fixtures::write_verdicts(options.file, verdicts.json, waits);
+  for (const std::string& text : left_out)
+    context.err << fmt::format("assay: {}\n", conformance::printable(text));
+  for (const CaseReport& report : verdicts.results.cases)
+    if (report.verdict == Verdict::usage_error)
+      context.err << fmt::format("assay: {}\n", report.findings.front().text);
+  write_reports(options, verdicts.results, context);
+  print_results(verdicts.results, told.out);
+  told.out << "\nnot confirmed by a file alone:\n";
+  for (const auto& [item, count] : verdicts.unconfirmed)
+    told.out << fmt::format("  {} ({} cases)\n", item, count);
+  return left_out.empty() ? verdicts.results.summary.exit_code() : ExitCode::usage;
+}
+
+}  // namespace
+
+Command check_command() {
+  return {.name = "check",
+          .summary = "judge outputs that someone added to an exported file",
+          .declare = [](CLI::App& app, const Registry&) -> Action {
+            const auto options = std::make_shared<Options>();
+            app.add_option("file", options->file,
+                           "HDF5 file with /cases/<id>/actual/<implementation>/{dq,dk,dv}")
+                ->required();
+            app.add_option("--implementation", options->implementation,
+                           "judge only the outputs of this one");
+            app.add_option("--numerics", options->numerics,
+                           "preset, or PRESET,field=value, for outputs without a profile");
+            app.add_option("--report", options->report, "report as JSON");
+            app.add_option("--html", options->html, "report as one page with pictures");
+            app.add_option("--junit", options->junit, "report as JUnit XML");
+            return [options](const Context& context) { return check(*options, context); };
+          }};
+}
+
+}  // namespace assay::cli

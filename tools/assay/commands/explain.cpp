@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "assay/conformance/judge/properties.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/plan/sampling.hpp"
+#include "assay/conformance/report/results.hpp"
+#include "assay/fixtures/file.hpp"
+#include "commands/commands.hpp"
+#include "commands/row_use.hpp"
+#include "flags/choose.hpp"
+#include "printing/print_case.hpp"
+#include "stored/reading.hpp"
+
+namespace assay::cli {
+namespace {
+
+struct Options {
+  std::string id, store;
+};
+
+std::string refusal_text(const spec::ExpectedStatus& status) {
+  if (status.any) return "any status but success";
+  return fmt::format("{} {}", static_cast<std::int32_t>(status.code), spec::to_string(status.code));
+}
+
+/// One line a way, with the entry points whose planned calls take it.
+template <class Way>
+void print_ways(std::string_view what, std::string_view id, const std::vector<Way>& ways,
+                const std::map<std::string, std::vector<std::string>>& taken_on,
+                std::ostream& out) {
+  for (const Way& way : ways) {
+    const std::string name = fmt::format("{}:{}", id, way.name);
+    const auto surfaces = taken_on.find(name);
+    out << fmt::format("  {}={} ({})\n", what, name,
+                       surfaces == taken_on.end() ? "no planned call" : joined(surfaces->second));
+  }
+}
+
+template <class Op>
+void print(const spec::Constraint<Op>& row, const Context& context) {
+  std::ostream& out = context.out;
+  const RowUse use = row_use(row);
+  std::vector<std::string> sides, implied;
+  for (const spec::Side side : row.sides) sides.emplace_back(spec::to_string(side));
+  for (const std::string_view id : row.implies) implied.emplace_back(id);
+  out << fmt::format("{}\n  {}\n  source:   {}, {}\n  standing: {}\n  sides:    {}\n", row.id,
+                     row.statement, row.source.document, row.source.section, standing_text(row),
+                     joined(sides));
+  out << fmt::format("  speaks of {}\n",
+                     use.surfaces.empty() ? "no planned call" : joined(use.surfaces));
+  if (!row.notes.empty())
+    out << fmt::format("  notes:    {} (contradictions and open points of the documents)\n",
+                       row.notes);
+  if (!implied.empty()) out << "  implies:  " << joined(implied) << '\n';
+  if (row.has(spec::Side::reject)) out << "  refusal:  " << refusal_text(row.status) << '\n';
+  if (!row.reason.empty()) out << "  not exercised: " << row.reason << '\n';
+  print_ways("met by --variant", row.id, row.variants, use.met_on, out);
+  print_ways("broken by --violate", row.id, row.violations, use.broken_on, out);
+  for (const std::string& line : {use.met_line, use.broken_line})
+    if (!line.empty()) out << fmt::format("  try: {} run {}\n", context.program, line);
+}
+
+bool explain_row(const std::string& id, const Context& context) {
+  bool found = false;
+  for_each_operator([&]<class Op> {
+    for (const auto& row : Op::constraints()) {
+      if (row.id != id) continue;
+      print(row, context);
+      found = true;
+    }
+  });
+  return found;
+}
+
+/// The cases of a sweep, drawn once.
+template <class Op>
+const std::vector<conformance::Case<Op>>& planned() {
+  static const auto cases = conformance::sample<Op>({});
+  return cases;
+}
+
+/// A relation with the lines of all planned cases that compare by it.
+bool explain_property(const std::string& name, const Context& context) {
+  std::ostream& out = context.out;
+  bool found = false;
+  for_each_operator([&]<class Op> {
+    for (const conformance::Property& property : conformance::properties<Op>()) {
+      if (property.name != name) continue;
+      found = true;
+      out << fmt::format(
+          "{}\n  {}\n  holds for: {}\n  agreement: {}\n", property.name, property.sentence,
+          property.domain,
+          property.agreement == "bits"
+              ? "every bit where the kernel declares a fixed order, else within the tolerances"
+              : "within the sum of the tolerances of the runs");
+      for (const auto& c : planned<Op>())
+        if (c.relation == name)
+          out << fmt::format("  {} run {}\n", context.program, conformance::command_line(c));
+    }
+  });
+  return found;
+}
+
+ExitCode explain_stored(const Options& options, const Context& context) {
+  const fixtures::Reader reader =
+      reading([&] { return fixtures::Reader(options.store, fixtures::Origin::foreign); });
+  const std::vector<std::string> ids = reading([&] { return reader.ids(); });
+  if (std::find(ids.begin(), ids.end(), options.id) == ids.end())
+    throw UsageError(fmt::format("{} has no case '{}' (it holds {} cases)", options.store,
+                                 options.id, ids.size()));
+  const fixtures::CaseRecord record = reading([&] { return reader.read(options.id); });
+  context.out << fmt::format(
+      "case {}\n  {} run {}\n  {}\n", record.id, context.program, record.command,
+      record.inputs.empty() ? "stored as a recipe: inputs are rebuilt from the line"
+                            : fmt::format("stored with {} inputs, {} outputs of the reference",
+                                          record.inputs.size(), record.expected.size()));
+  for (const auto& [implementation, json] : record.verdicts) {
+    context.out << '\n';
+    try {
+      print_case(conformance::report_from_json(json), context.program, context.out);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(fmt::format("{}:/cases/{}/verdicts/{}: {}", options.store, record.id,
+                                   implementation, error.what()));
+    }
+  }
+  return ExitCode::conformant;
+}
+
+ExitCode explain(const Options& options, const Context& context) {
+  if (!options.store.empty()) return explain_stored(options, context);
+  if (explain_row(options.id, context) || explain_property(options.id, context))
+    return ExitCode::conformant;
+  throw UsageError("no row and no relation '" + options.id +
+                   "'; rows are listed by 'assay list rows', relations by 'assay list properties', "
+                   "stored cases need --store FILE");
+}
+
+}  // namespace
+
+Command explain_command() {
+  return {.name = "explain",
+          .summary = "print one documented row and where it was read, a relation, or a stored case",
+          .declare = [](CLI::App& app, const Registry&) -> Action {
+            const auto options = std::make_shared<Options>();
+            app.add_option(
+                   "id", options->id,
+                   "id of a row such as FAG-C20, name of a relation, or id of a stored case")
+                ->required();
+            app.add_option("--store", options->store, "file in which the case lies");
+            return [options](const Context& context) { return explain(*options, context); };
+          }};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,322 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "assay/conformance/case/record.hpp"
+#include "assay/conformance/judge/exact.hpp"
+#include "assay/conformance/report/printable.hpp"
+#include "assay/fixtures/file.hpp"
+#include "commands/commands.hpp"
+#include "commands/export_size.hpp"
+#include "flags/case_flags.hpp"
+#include "flags/choose.hpp"
+#include "flags/destinations.hpp"
+#include "flags/plan_flags.hpp"
+#include "stored/recorder.hpp"
+#include "stored/stored_case.hpp"
+
+namespace assay::cli {
+namespace {
+
+struct Options {
+  std::string file, lines, numerics = "ascend_a2", largest, implementation;
+  bool recipe_only = false;
+  PlanFlags plan;
+
+  /// A file of tensors has a limit of its own; recipes have none that is not said.
+  std::string limit() const { return !largest.empty() ? largest : recipe_only ? "" : "1048576"; }
+  Contents contents() const { return recipe_only ? Contents::recipe : Contents::tensors; }
+};
+
+template <class Op>
+spec::NumericsProfile numerics_of(const Options& options, spec::DType io) {
+  try {
+    return spec::numerics_from_text(options.numerics, io, Op::name);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--numerics is '{}': {}", options.numerics, error.what()));
+  }
+}
+
+/// Cases of one operator, and what was left out of them.
+template <class Op>
+struct Chosen {
+  std::vector<conformance::Case<Op>> cases;
+  std::int64_t large = 0, calls = 0, relations = 0, only = 0;
+};
+
+struct Written {
+  std::int64_t cases = 0, large = 0, calls = 0, relations = 0, only = 0;
+};
+
+template <class Op>
+Chosen<Op> chosen_cases(const Options& options) {
+  constexpr std::int64_t unlimited = std::int64_t{1} << 40;
+  const std::int64_t largest = options.limit().empty()
+                                   ? unlimited
+                                   : integer_value("--largest", options.limit(), 1, unlimited);
+  Chosen<Op> chosen;
+  Planned<Op> planned = planned_cases<Op>(options.plan);
+  chosen.only = planned.left_out;
+  for (auto& c : planned.cases) {
+    if (without_tensors(c))
+      ++(c.track == conformance::Track::phase1 ? chosen.calls : chosen.relations);
+    else if (conformance::tensor_elements(c.problem) > largest)
+      ++chosen.large;
+    else
+      chosen.cases.push_back(std::move(c));
+  }
+  return chosen;
+}
+
+/// What becomes of a case that has no exact inputs for the profile.
+enum class Inexact { left_out, recipe, refused };
+
+/// What a file holds of a case; nothing where it is left out. Errors: UsageError where it is
+/// refused.
+template <class Op>
+std::optional<fixtures::CaseRecord> record_of(const Options& options,
+                                              const conformance::Case<Op>& c,
+                                              const Recorder<Op>* implementation, Inexact inexact) {
+  try {
+    return stored_case(c,
+                       implementation ? implementation->numerics(c.problem)
+                                      : numerics_of<Op>(options, c.problem.dtype),
+                       implementation ? implementation->name() : options.numerics,
+                       options.contents());
+  } catch (const conformance::NoLattice& reason) {
+    if (inexact == Inexact::left_out) return std::nullopt;
+    if (inexact == Inexact::recipe) return conformance::recipe(c);
+    throw UsageError(fmt::format("'{}': no exact inputs for the profile: {}",
+                                 conformance::command_line(c), reason.what()));
+  }
+}
+
+/// One line that is drawn again and again on a terminal, and elsewhere a line now and then.
+class Progress {
+ public:
+  explicit Progress(const Context& context) : context_(context) {}
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() {
+    if (context_.terminal && shown_) context_.err << '\n';
+  }
+
+  void show(const std::string& text) {
+    const auto now = std::chrono::steady_clock::now();
+    if (context_.terminal)
+      context_.err << '\r' << text << "\x1b[K" << std::flush;
+    else if (!shown_ || now - *shown_ >= interval)
+      context_.err << text << '\n' << std::flush;
+    else
+      return;
+    shown_ = now;
+  }
+
+ private:
+  static constexpr std::chrono::seconds interval{10};
+  const Context& context_;
+  std::optional<std::chrono::steady_clock::time_point> shown_;
+};
+
+std::string size_text(std::int64_t bytes) {
+  const auto size = static_cast<double>(bytes);
+  return bytes >= 1'000'000'000 ? fmt::format("{:.1f} GB", size / 1e9)
+                                : fmt::format("{:.1f} MB", size / 1e6);
+}
+
+/// Told before the first case: an export may take long, and a disk may be small.
+void tell_size(std::int64_t cases, const ExportSize& size, std::ostream& out) {
+  out << fmt::format("{} cases, about {}\n", cases, size_text(size.bytes())) << std::flush;
+}
+
+/// Writes the cases, with what the named implementation makes of them; returns their number.
+template <class Op>
+std::int64_t write_cases(const Options& options, const std::vector<conformance::Case<Op>>& cases,
+                         fixtures::Writer& writer, Inexact inexact, const Context& context) {
+  std::unique_ptr<spec::Implementation<Op>> own;
+  std::optional<Recorder<Op>> implementation;
+  if (const ImplementationFlags flags{.name = options.implementation, .threads = {}};
+      !flags.name.empty()) {
+    own = make_implementation<Op>(context.registry, flags);
+    implementation.emplace(*own, flags.name);
+  }
+  Progress progress(context);
+  std::int64_t written = 0;
+  for (const auto& c : cases) {
+    auto record = record_of(options, c, implementation ? &*implementation : nullptr, inexact);
+    if (!record) continue;
+    const bool has_inputs = !record->digests.empty();
+    if (implementation && has_inputs && !implementation->unsupported(conformance::call_of(c))) try {
+        add_actual(*record, c, *implementation);
+      } catch (const std::exception& failure) {
+        context.err << fmt::format("{} made nothing of {}: {}\n", implementation->name(),
+                                   record->command, conformance::printable(failure.what()));
+      }
+    writer.write(*record);
+    progress.show(fmt::format("{} of {} cases of {}", ++written, cases.size(), Op::name));
+  }
+  return written;
+}
+
+void print_written(const Options& options, std::int64_t cases, std::ostream& out) {
+  out << fmt::format("{}: {} cases, {}\n", options.file, cases,
+                     options.recipe_only ? "recipes without tensors" : "inputs and reference");
+}
+
+ExitCode export_plan(const Options& options, const Context& context) {
+  Written sum;
+  ExportSize size(options.contents(), !options.implementation.empty());
+  std::vector<std::function<std::int64_t(fixtures::Writer&)>> parts;
+  for_each_operator([&]<class Op> {
+    if (!options.implementation.empty() &&
+        !is_registered<Op>(context.registry, options.implementation) &&
+        !is_foreign<Op>(context.registry, options.implementation))
+      return;
+    auto chosen = std::make_shared<Chosen<Op>>(chosen_cases<Op>(options));
+    sum.cases += std::ssize(chosen->cases), sum.large += chosen->large, sum.calls += chosen->calls;
+    sum.relations += chosen->relations, sum.only += chosen->only;
+    if (!chosen->cases.empty() && options.implementation.empty())  // throws before a size is told
+      numerics_of<Op>(options, chosen->cases.front().problem.dtype);
+    for (const auto& c : chosen->cases) size.add(c);
+    parts.push_back([&options, &context, chosen](fixtures::Writer& writer) {
+      return write_cases<Op>(options, chosen->cases, writer, Inexact::left_out, context);
+    });
+  });
+  if (parts.empty()) throw unknown_implementation(context.registry, options.implementation);
+  const std::int64_t planned = sum.cases + sum.large + sum.calls + sum.relations;
+  require_cases(planned, sum.only, options.plan);
+  tell_left_out(planned, sum.only, options.plan, context.err);
+  if (sum.cases == 0)
+    throw UsageError(fmt::format(
+        "nothing to export: {} cases check arguments, {} compare runs, {} are larger than "
+        "--largest={}",
+        sum.calls, sum.relations, sum.large, options.limit()));
+  tell_size(sum.cases, size, context.err);
+  fixtures::Writer writer(options.file);
+  std::int64_t written = 0;
+  for (const auto& write : parts) written += write(writer);
+  writer.close();
+  print_written(options, written, context.out);
+  const std::string limit = options.limit();
+  context.out << fmt::format(
+      "left out: {} cases that only check arguments, {} that compare several runs, {} {}, {} "
+      "without "
+      "exact inputs for the profile\n",
+      sum.calls, sum.relations, sum.large,
+      limit.empty() ? "as too large" : "larger than --largest=" + limit, sum.cases - written);
+  return ExitCode::conformant;
+}
+
+template <class Op>
+ExitCode export_one(const Options& options, const conformance::Case<Op>& c,
+                    const Context& context) {
+  if (const auto reason = without_tensors(c)) throw UsageError(*reason);
+  fixtures::Writer writer(options.file);
+  const auto written = write_cases<Op>(options, std::vector{c}, writer, Inexact::refused, context);
+  writer.close();
+  print_written(options, written, context.out);
+  return ExitCode::conformant;
+}
+
+/// The replay lines of a file, blank ones left out. Errors: UsageError.
+std::vector<std::string> read_lines(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw UsageError("--lines is '" + path + "', which cannot be opened");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);)
+    if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(line);
+  if (lines.empty()) throw UsageError("--lines is '" + path + "', which holds no line");
+  return lines;
+}
+
+/// The case of a replay line. Errors: UsageError naming the line.
+template <class Op>
+conformance::Case<Op> case_of_line(const std::string& line) {
+  try {
+    auto c = conformance::parse_case<Op>(conformance::case_words(line, Op::name));
+    if (const auto reason = without_tensors(c)) throw UsageError("'" + line + "': " + *reason);
+    return c;
+  } catch (const std::invalid_argument& error) {
+    throw UsageError("'" + line + "': " + error.what());
+  }
+}
+
+/// A case that several lines name is stored once.
+ExitCode export_lines(const Options& options, const Context& context) {
+  const std::vector<std::string> lines = read_lines(options.lines);
+  fixtures::Writer writer(options.file);
+  std::set<std::string> stored;
+  for (const std::string& line : lines)
+    with_operators(line.substr(0, line.find_first_of(" \t\r")), [&]<class Op> {
+      const auto c = case_of_line<Op>(line);
+      if (stored.insert(conformance::command_line(c)).second)
+        write_cases<Op>(options, {c}, writer, Inexact::recipe, context);
+    });
+  writer.close();
+  print_written(options, std::ssize(stored), context.out);
+  return ExitCode::conformant;
+}
+
+/// Errors: UsageError for a flag of a plan, of which lines have no need.
+void require_no_plan(const CLI::App& app) {
+  for (const char* flag :
+       {"--only", "--largest", "--seed", "--random", "--product", "--upstream", "--full"})
+    if (app.count(flag) > 0)
+      throw UsageError(
+          fmt::format("{} chooses among the cases of a plan, and --lines names the "
+                      "cases; only one of both",
+                      flag));
+}
+
+Action declare(CLI::App& app, const Registry&) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("file", options->file, "HDF5 file that is written")->required();
+  app.add_option(
+      "--lines", options->lines,
+      "text file with the replay lines of the cases, one a line, instead of a plan; one without "
+      "exact inputs for the profile becomes a recipe");
+  app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
+  app.add_option(
+      "--numerics", options->numerics,
+      "profile whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
+  app.add_option("--implementation", options->implementation,
+                 "also store what this implementation makes of the cases");
+  app.add_option(
+      "--largest", options->largest,
+      "largest number of query and key elements of a case; 1048576, with --recipe-only none");
+  options->plan.declare(app);
+  std::vector<std::pair<std::string, Action>> actions;
+  for_each_operator([&]<class Op> {
+    CLI::App& sub = *app.add_subcommand(std::string(Op::name),
+                                        "one case of this operator, from its replay line");
+    const auto fields = std::make_shared<CaseFlags>();
+    fields->declare<Op>(sub);
+    actions.emplace_back(Op::name, [options, fields, &sub](const Context& context) {
+      return export_one<Op>(*options, fields->parsed<Op>(sub), context);
+    });
+  });
+  return [options, actions, &app](const Context& context) {
+    require_case_file({"file", options->file}, fixtures::CaseFileKind::cases);
+    for (const auto& [name, action] : actions)
+      if (app.got_subcommand(name)) return action(context);
+    if (options->lines.empty()) return export_plan(*options, context);
+    require_no_plan(app);
+    return export_lines(*options, context);
+  };
+}
+
+}  // namespace
+
+Command export_command() {
+  return {.name = "export",
+          .summary = "write cases to an HDF5 file, to be run on another machine",
+          .declare = declare};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,240 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "assay/conformance/judge/properties.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/spec/numerics.hpp"
+#include "commands/commands.hpp"
+#include "commands/row_use.hpp"
+#include "flags/choose.hpp"
+#include "flags/plan_flags.hpp"
+#include "printing/print_coverage.hpp"
+#include "printing/table.hpp"
+#include "stored/read_results.hpp"
+
+namespace assay::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Column names and rows of one kind of thing.
+struct Listing {
+  std::vector<std::string> head;
+  std::vector<std::vector<std::string>> rows;
+};
+
+Listing operators(const Registry& registry, spec::Upstream) {
+  Listing listing{.head = {"operator", "rows", "implementations"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    listing.rows.push_back({std::string(Op::name), std::to_string(Op::constraints().size()),
+                            std::to_string(registry.implementations<Op>().size())});
+  });
+  return listing;
+}
+
+Listing surfaces(const Registry&, spec::Upstream) {
+  Listing listing{.head = {"surface", "operator"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    for (const auto& [value, name] : spec::spellings_of<typename Op::Surface>.entries)
+      listing.rows.push_back({std::string(name), std::string(Op::name)});
+  });
+  return listing;
+}
+
+/// Without those that bind nobody where what upstream alone states is left out.
+Listing rows(const Registry&, spec::Upstream upstream) {
+  Listing listing{.head = {"row", "standing", "sides", "statement"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    for (const auto& row : Op::constraints()) {
+      if (row.standing == spec::Standing::upstream && upstream == spec::Upstream::off) continue;
+      std::string sides;
+      for (const spec::Side side : row.sides)
+        sides += fmt::format("{}{}", sides.empty() ? "" : "+", spec::to_string(side));
+      listing.rows.push_back(
+          {std::string(row.id), standing_text(row), sides, std::string(row.statement)});
+    }
+  });
+  return listing;
+}
+
+Listing profiles(const Registry&, spec::Upstream) {
+  Listing listing{.head = {"name", "operator", "sentence"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    for (const conformance::InputProfile& profile : conformance::profiles<Op>())
+      listing.rows.push_back(
+          {std::string(profile.name), std::string(Op::name), std::string(profile.sentence)});
+  });
+  return listing;
+}
+
+Listing patterns(const Registry&, spec::Upstream) {
+  Listing listing{.head = {"field", "name", "operator", "sentence"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    for (const conformance::PatternNames& pattern : conformance::pattern_names<Op>())
+      for (const conformance::InputProfile& entry : pattern.names)
+        listing.rows.push_back({std::string(pattern.field), std::string(entry.name),
+                                std::string(Op::name), std::string(entry.sentence)});
+  });
+  return listing;
+}
+
+Listing properties(const Registry&, spec::Upstream) {
+  Listing listing{.head = {"relation", "operator", "agreement", "domain", "sentence"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    for (const conformance::Property& property : conformance::properties<Op>())
+      listing.rows.push_back({std::string(property.name), std::string(Op::name),
+                              std::string(property.agreement), std::string(property.domain),
+                              std::string(property.sentence)});
+  });
+  return listing;
+}
+
+Listing implementations(const Registry& registry, spec::Upstream) {
+  Listing listing{.head = {"implementation", "operator", "summary"}, .rows = {}};
+  for_each_operator([&]<class Op> {
+    for (const auto& entry : registry.implementations<Op>())
+      listing.rows.push_back({entry.name, std::string(Op::name), entry.summary});
+  });
+  return listing;
+}
+
+Listing presets(const Registry&, spec::Upstream) {
+  Listing listing{.head = {"preset", "summary"}, .rows = {}};
+  for (const auto& preset : spec::numerics_presets())
+    listing.rows.push_back({std::string(preset.name), std::string(preset.summary)});
+  return listing;
+}
+
+struct Kind {
+  std::string_view name;
+  Listing (*list)(const Registry&, spec::Upstream);
+};
+
+constexpr Kind kinds[] = {
+    {"operators", operators},
+    {"surfaces", surfaces},
+    {"rows", rows},
+    {"profiles", profiles},
+    {"patterns", patterns},
+    {"properties", properties},
+    {"implementations", implementations},
+    {"presets", presets},
+};
+
+Json json_of(const Listing& listing) {
+  Json array = Json::array();
+  for (const auto& row : listing.rows) {
+    Json object = Json::object();
+    for (std::size_t k = 0; k < row.size(); ++k) object[listing.head[k]] = row[k];
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+void print(const Listing& listing, std::ostream& out) {
+  Table table(listing.head);
+  for (const auto& row : listing.rows) table.add(row);
+  table.print(out);
+}
+
+struct Options {
+  std::string kind, report;
+  bool json = false, coverage = false;
+  PlanFlags plan;
+};
+
+/// What the cases of a sweep would exercise if every one of them conformed.
+template <class Op>
+Coverage planned_coverage(const Planned<Op>& planned, spec::Upstream upstream) {
+  Coverage coverage{conformance::row_coverage<Op>(upstream), conformance::pair_coverage<Op>(), {}};
+  for (const auto& c : planned.cases) {
+    const auto call = conformance::call_of(c);
+    const std::string_view violated = conformance::row_named_in(c.violate);
+    std::size_t position = 0;
+    for (const auto& row : Op::constraints()) {
+      auto& counts = coverage.rows.rows[position++];
+      if (violated.empty()) {
+        counts.accepted += row.has(spec::Side::accept) && row.applies(call) ? 1 : 0;
+      } else {
+        counts.rejected += row.id == violated ? 1 : 0;
+      }
+    }
+    for (const std::string& way : {c.variant, c.violate}) coverage.rows.take(way);
+    conformance::cover(coverage.pairs, c);
+    conformance::cover(coverage.sizes, conformance::sizes_of(c));
+  }
+  return coverage;
+}
+
+ExitCode list_coverage(const Options& options, const Context& context) {
+  Json all = Json::object();
+  const auto show = [&](const std::string& of, const Coverage& coverage) {
+    all[of] = coverage_json(coverage);
+    if (options.json) return;
+    context.out << of << "\n\n";
+    print_coverage(coverage, context.out);
+  };
+  if (!options.report.empty()) {
+    const auto results = read_results(options.report);
+    show("what the cases of the report exercised",
+         {results.summary.rows, results.summary.pairs, {}});
+  } else {
+    std::int64_t cases = 0, left_out = 0;
+    for_each_operator([&]<class Op> {
+      const Planned<Op> planned = planned_cases<Op>(options.plan);
+      cases += std::ssize(planned.cases), left_out += planned.left_out;
+      show(std::string(Op::name) + ": what the planned cases exercise",
+           planned_coverage(planned, upstream_value(options.plan)));
+    });
+    require_cases(cases, left_out, options.plan);
+  }
+  if (options.json) context.out << all.dump(1) << '\n';
+  return ExitCode::conformant;
+}
+
+ExitCode list(const Options& options, const Context& context) {
+  const spec::Upstream upstream = upstream_value(options.plan);
+  Json all = Json::object();
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds) {
+    names.emplace_back(kind.name);
+    if (!options.kind.empty() && options.kind != kind.name) continue;
+    const Listing listing = kind.list(context.registry, upstream);
+    all[std::string(kind.name)] = json_of(listing);
+    if (options.json) continue;
+    if (options.kind.empty())
+      context.out << fmt::format("{} ({})\n", kind.name, listing.rows.size());
+    print(listing, context.out);
+    if (options.kind.empty()) context.out << '\n';
+  }
+  if (all.empty())
+    throw UsageError("list knows no '" + options.kind + "'; there are " + joined(names));
+  if (options.json) context.out << (options.kind.empty() ? all : all[options.kind]).dump(1) << '\n';
+  return ExitCode::conformant;
+}
+
+}  // namespace
+
+Command list_command() {
+  return {.name = "list",
+          .summary = "print what exists: operators, rows, input profiles, implementations, ...",
+          .declare = [](CLI::App& app, const Registry&) -> Action {
+            const auto options = std::make_shared<Options>();
+            app.add_option("kind", options->kind,
+                           "operators, surfaces, rows, profiles, patterns, properties, "
+                           "implementations or presets");
+            app.add_flag("--json", options->json, "print JSON");
+            app.add_flag("--coverage", options->coverage,
+                         "what the planned cases, or those of a report, exercise");
+            app.add_option("--report", options->report, "with --coverage: a report as JSON");
+            options->plan.declare(app);
+            return [options](const Context& context) {
+              if (!options->report.empty() && !options->coverage)
+                throw UsageError("--report goes with --coverage");
+              return options->coverage ? list_coverage(*options, context) : list(*options, context);
+            };
+          }};
+}
+
+}  // namespace assay::cli

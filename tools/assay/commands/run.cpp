@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/results.hpp"
+#include "commands/commands.hpp"
+#include "flags/one_case.hpp"
+#include "printing/print_case.hpp"
+#include "stored/recorder.hpp"
+
+namespace assay::cli {
+namespace {
+
+template <class Op>
+ExitCode run(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
+  const conformance::Case<Op> c = options.fields.parsed<Op>(app);
+  tell_in_process(options.implementation, context.err);
+  const auto implementation = make_implementation<Op>(context.registry, options.implementation);
+  Recorder<Op> recorder(*implementation,
+                        implementation_name<Op>(context.registry, options.implementation));
+  const conformance::CaseReport report = conformance::examine(c, recorder);
+  if (options.json) {
+    auto json = nlohmann::ordered_json::parse(conformance::to_json(report));
+    for (const auto& [name, digest] : recorder.take().outputs) json["digests"][name] = digest;
+    context.out << json.dump(1) << '\n';
+  } else {
+    print_case(report, context.program, context.out);
+    for (const auto& [name, digest] : recorder.take().outputs)
+      context.out << fmt::format("  digest of {} = {}\n", name, digest);
+  }
+  return conformance::contribution(report.verdict);
+}
+
+}  // namespace
+
+Command run_command() {
+  return one_case_command(
+      "run", "run one case and judge it; takes any replay line",
+      []<class Op>(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
+        return run<Op>(options, app, context);
+      });
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "commands/commands.hpp"
+#include "commands/shrinking.hpp"
+#include "flags/one_case.hpp"
+#include "printing/print_case.hpp"
+#include "signals.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::CaseReport;
+using conformance::ShrunkCase;
+
+void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport& smallest,
+           const Context& context) {
+  std::ostream& out = context.out;
+  out << fmt::format("{}: {}\n", spec::to_string(failing.verdict),
+                     conformance::replay_command(failing, context.program));
+  if (shrunk.shrunk == shrunk.command_line)
+    out << end_text(shrunk)
+        << (shrunk.end == conformance::ShrinkEnd::unsteady ? "\n" : "; it is the smallest found\n");
+  else
+    out << fmt::format("{}:\n\n", end_text(shrunk));
+  if (shrunk.shrunk != shrunk.command_line) print_case(smallest, context.program, out);
+}
+
+template <class Op>
+ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
+  const conformance::Case<Op> c = options.fields.parsed<Op>(app);
+  tell_in_process(options.implementation, context.err);
+  const auto implementation = make_implementation<Op>(context.registry, options.implementation);
+  Recorder<Op> recorder(*implementation,
+                        implementation_name<Op>(context.registry, options.implementation));
+  const CaseReport report = conformance::examine(c, recorder);
+  recorder.take();
+  const bool fails = conformance::contribution(report.verdict) == ExitCode::nonconformant;
+  if (!fails) {
+    context.err << fmt::format("verdict {}: only a case that does not conform is shrunk\n",
+                               spec::to_string(report.verdict));
+    if (options.json)
+      context.out << nlohmann::ordered_json::parse(conformance::to_json(report)).dump(1) << '\n';
+    else
+      print_case(report, context.program, context.out);
+    return conformance::contribution(report.verdict);
+  }
+  stop_on_signals();
+  const conformance::MakeFresh<Op> fresh = [&] {
+    return make_implementation<Op>(context.registry, options.implementation);
+  };
+  const auto result = shrunk<Op>(c, report, recorder, fresh, {.stop = &context.stop});
+  const ShrunkCase summary = told(report, result);
+  if (options.json)
+    context.out << nlohmann::ordered_json{{"case", nlohmann::ordered_json::parse(
+                                                       conformance::to_json(report))},
+                                          {"shrunk", nlohmann::ordered_json::parse(
+                                                         conformance::to_json(result.report))},
+                                          {"runs", summary.runs},
+                                          {"end", spec::to_string(summary.end)},
+                                          {"again", summary.again},
+                                          {"failed_again", summary.failed_again}}
+                       .dump(1)
+                << '\n';
+  else
+    print(report, summary, result.report, context);
+  return ExitCode::nonconformant;
+}
+
+}  // namespace
+
+Command shrink_command() {
+  return one_case_command(
+      "shrink", "reduce a failing case field by field to its smallest failing neighbour",
+      []<class Op>(const OneCaseOptions& options, const CLI::App& app, const Context& context) {
+        return shrink<Op>(options, app, context);
+      });
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/results.hpp"
+#include "assay/conformance/report/sweep.hpp"
+#include "stored/recorder.hpp"
+
+namespace assay::cli {
+
+/// The smallest failing neighbour of a case that failed with the report `failing`. `fresh` makes
+/// the kernels on which a case is run again alone.
+template <class Op>
+conformance::Shrunk<Op> shrunk(const conformance::Case<Op>& c,
+                               const conformance::CaseReport& failing, Recorder<Op>& recorder,
+                               const conformance::MakeFresh<Op>& fresh,
+                               const conformance::ShrinkBudget& budget) {
+  const conformance::CaseJudge<Op> judge = [&](const conformance::Case<Op>& smaller) {
+    auto report = conformance::examine(smaller, recorder);
+    recorder.take();
+    return report;
+  };
+  // Kept as long as the same case is run again.
+  std::unique_ptr<spec::Implementation<Op>> kernel;
+  std::string line;
+  const conformance::CaseJudge<Op> alone = [&](const conformance::Case<Op>& again) {
+    if (std::string now = conformance::command_line(again); now != line || !kernel) {
+      kernel = fresh();
+      line = std::move(now);
+    }
+    return conformance::examine(again, *kernel);
+  };
+  return conformance::shrink(c, failing, judge, budget, alone);
+}
+
+/// What a report tells of it.
+template <class Op>
+conformance::ShrunkCase told(const conformance::CaseReport& failing,
+                             const conformance::Shrunk<Op>& result) {
+  return {.id = failing.id,
+          .command_line = failing.command_line,
+          .shrunk = conformance::command_line(result.smallest),
+          .verdict = result.report.verdict,
+          .runs = result.runs,
+          .end = result.end,
+          .again = result.again.runs,
+          .failed_again = result.again.failures};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,190 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/sweep.hpp"
+#include "commands/shrinking.hpp"
+#include "flags/choose.hpp"
+#include "flags/plan_flags.hpp"
+#include "stored/recorder.hpp"
+#include "stored/stored_case.hpp"
+
+namespace assay::cli {
+
+/// Largest number of query and key elements of a failing case whose tensors are stored, and how
+/// many such cases of an operator.
+inline constexpr std::int64_t evidence_elements = 1 << 20;
+inline constexpr int evidence_cases = 8;
+
+/// The cases of one operator in a sweep, and the implementation that is judged on them.
+class SweepPart {
+ public:
+  virtual ~SweepPart() = default;
+  virtual std::string_view operator_name() const = 0;
+  virtual std::string implementation() const = 0;
+  virtual std::int64_t cases() const = 0;
+  virtual std::int64_t left_out() const = 0;                         ///< by --only
+  virtual std::vector<conformance::ExpectedCost> costs() const = 0;  ///< ascending
+  virtual std::string lines() const = 0;                             ///< replay lines
+  /// "operator dtype" and the profile declared for it, as JSON.
+  virtual std::vector<std::pair<std::string, std::string>> numerics() const = 0;
+  virtual void append_coverage(conformance::Summary& summary) const = 0;
+  /// `count` of its cases from `first` on.
+  virtual void run(conformance::Sweep& sweep, std::size_t first, std::size_t count) = 0;
+  /// What is stored of a case of this operator that has just been judged.
+  virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;
+  virtual conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
+                                         const conformance::ShrinkBudget& budget) = 0;
+};
+
+template <class Op>
+class SweepPartOf final : public SweepPart {
+ public:
+  SweepPartOf(const Registry& registry, const ImplementationFlags& flags, const PlanFlags& plan)
+      : upstream_(upstream_value(plan)),
+        planned_(planned_cases<Op>(plan)),
+        fresh_([&registry, flags] { return make_implementation<Op>(registry, flags); }),
+        implementation_(fresh_()),
+        recorder_(*implementation_, implementation_name<Op>(registry, flags)) {}
+
+  std::string_view operator_name() const override { return Op::name; }
+  std::string implementation() const override { return recorder_.name(); }
+  std::int64_t cases() const override { return std::ssize(planned_.cases); }
+  std::int64_t left_out() const override { return planned_.left_out; }
+
+  std::vector<conformance::ExpectedCost> costs() const override {
+    std::vector<conformance::ExpectedCost> costs;
+    for (const auto& c : planned_.cases)
+      costs.push_back({.kind = std::string(Op::name) + ' ' + std::string(spec::to_string(c.track)),
+                       .seconds = expected_cost(c)});
+    return costs;
+  }
+
+  std::string lines() const override {
+    std::string lines;
+    for (const auto& c : planned_.cases) lines += conformance::command_line(c) + '\n';
+    return lines;
+  }
+
+  std::vector<std::pair<std::string, std::string>> numerics() const override {
+    std::vector<std::pair<std::string, std::string>> profiles;
+    for (const auto& c : planned_.cases) {
+      if (!spec::is_fp16_bf16_fp32(c.problem.dtype)) continue;
+      std::string key = std::string(Op::name) + " " + std::string(spec::to_string(c.problem.dtype));
+      if (std::ranges::find(profiles, key, &std::pair<std::string, std::string>::first) !=
+          profiles.end())
+        continue;
+      try {
+        profiles.emplace_back(std::move(key), conformance::to_json(recorder_.numerics(c.problem)));
+      } catch (...) {  // a kernel that cannot say it is the affair of its cases
+        return profiles;
+      }
+    }
+    return profiles;
+  }
+
+  void append_coverage(conformance::Summary& summary) const override {
+    append(summary.rows, conformance::row_coverage<Op>(upstream_));
+    append(summary.pairs, conformance::pair_coverage<Op>());
+  }
+
+  void run(conformance::Sweep& sweep, std::size_t first, std::size_t count) override {
+    sweep.run<Op>(planned_.cases, first, count, recorder_, fresh_);
+  }
+
+  fixtures::CaseRecord record(const conformance::CaseReport& report) override {
+    const auto c = case_of(report);
+    const auto run = recorder_.take();
+    const bool small = conformance::tensor_elements(c.problem) <= evidence_elements;
+    // A kernel that crashes or hangs has no outputs, and would do it again.
+    const bool answered = report.verdict != conformance::Verdict::crash &&
+                          report.verdict != conformance::Verdict::timeout;
+    if (!report.value_case || without_tensors(c) || !small || evidence_left_ == 0 || !answered ||
+        conformance::contribution(report.verdict) != ExitCode::nonconformant) {
+      fixtures::CaseRecord record = conformance::recipe(c);
+      record.digests = {run.inputs.begin(), run.inputs.end()};
+      return record;
+    }
+    --evidence_left_;
+    fixtures::CaseRecord record = conformance::recipe(c);
+    try {
+      record =
+          stored_case(c, recorder_.numerics(c.problem), report.implementation, Contents::tensors);
+      add_actual(record, c, recorder_);
+      recorder_.take();
+    } catch (const std::exception&) {
+      record.actual.clear();  // its report says so
+    }
+    return record;
+  }
+
+  conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
+                                 const conformance::ShrinkBudget& budget) override {
+    return told(failing, shrunk(case_of(failing), failing, recorder_, fresh_, budget));
+  }
+
+ private:
+  static conformance::Case<Op> case_of(const conformance::CaseReport& report) {
+    return conformance::parse_case<Op>(conformance::case_words(report.command_line, Op::name));
+  }
+
+  spec::Upstream upstream_;
+  Planned<Op> planned_;
+  conformance::MakeFresh<Op> fresh_;
+  std::unique_ptr<spec::Implementation<Op>> implementation_;
+  Recorder<Op> recorder_;
+  int evidence_left_ = evidence_cases;
+};
+
+/// The part of a sweep that is about Op; nothing where the implementation that the flags name does
+/// not offer it, for the reason that is left in `missing`.
+template <class Op>
+std::unique_ptr<SweepPart> sweep_part(const Registry& registry, const ImplementationFlags& flags,
+                                      const PlanFlags& plan, std::string& missing) {
+  if (!is_registered<Op>(registry, flags.name) && !is_foreign<Op>(registry, flags.name)) {
+    missing = "no implementation " + (flags.name.empty() ? "" : "'" + flags.name + "' ") + "of " +
+              std::string(Op::name) + " is registered";
+    return nullptr;
+  }
+  try {
+    return std::make_unique<SweepPartOf<Op>>(registry, flags, plan);
+  } catch (const spec::Unsupported& reason) {
+    missing = reason.what();
+    return nullptr;
+  }
+}
+
+/// The operators of a sweep in the order of their list. An operator that was not named, and that
+/// the implementation does not offer, is left out, which `out` tells.
+/// Errors: UsageError for an unknown operator or implementation, or where --only leaves no case.
+inline std::vector<std::unique_ptr<SweepPart>> sweep_parts(const std::string& operator_name,
+                                                           const Registry& registry,
+                                                           const ImplementationFlags& flags,
+                                                           const PlanFlags& plan,
+                                                           std::ostream& out) {
+  std::vector<std::unique_ptr<SweepPart>> parts;
+  std::int64_t cases = 0, left_out = 0;
+  std::string missing;
+  with_operators(operator_name, [&]<class Op> {
+    auto part = sweep_part<Op>(registry, flags, plan, missing);
+    if (!part) {
+      if (operator_name.empty()) out << missing << ": the operator is left out\n";
+      return;
+    }
+    cases += part->cases(), left_out += part->left_out();
+    parts.push_back(std::move(part));
+  });
+  if (parts.empty() && foreign(flags.name)) throw UsageError(missing);
+  if (parts.empty()) throw unknown_implementation(registry, flags.name);
+  require_cases(cases, left_out, plan);
+  tell_left_out(cases, left_out, plan, out);
+  std::erase_if(parts, [](const auto& part) { return part->cases() == 0; });
+  return parts;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "flags/case_flags.hpp"
+#include "flags/choose.hpp"
+
+namespace assay::cli {
+
+/// What a command needs that judges one case of one implementation.
+struct OneCaseOptions {
+  CaseFlags fields;
+  ImplementationFlags implementation;
+  bool json = false;
+};
+
+/// A command with a subcommand for each operator, which takes the words of a replay line. `use` is
+/// called as use.template operator()<Op>(options, app, context).
+template <class Use>
+Command one_case_command(const std::string& name, const std::string& summary, Use use) {
+  const auto declare = [name, use](CLI::App& app, const Registry&) -> Action {
+    std::vector<std::pair<std::string, Action>> actions;
+    for_each_operator([&]<class Op> {
+      CLI::App& sub = *app.add_subcommand(std::string(Op::name), "one case of this operator");
+      const auto options = std::make_shared<OneCaseOptions>();
+      options->fields.declare<Op>(sub);
+      options->implementation.declare(sub);
+      sub.add_flag("--json", options->json, "print JSON");
+      actions.emplace_back(Op::name, [options, use, &sub](const Context& context) {
+        return use.template operator()<Op>(*options, sub, context);
+      });
+    });
+    return [name, actions, &app](const Context& context) {
+      for (const auto& [operator_name, action] : actions)
+        if (app.got_subcommand(operator_name)) return action(context);
+      throw UsageError(name + " needs an operator; operators are " + joined(operator_names()));
+    };
+  };
+  return {.name = name, .summary = summary, .declare = declare};
+}
+
+}  // namespace assay::cli

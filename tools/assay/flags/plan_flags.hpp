@@ -1,0 +1,97 @@
+#pragma once
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/case/case.hpp"
+#include "assay/conformance/plan/sampling.hpp"
+#include "flags/values.hpp"
+
+namespace assay::cli {
+
+/// Which cases a command takes, as flags.
+struct PlanFlags {
+  std::string seed = "1", random = "60", product, only, upstream = "on";
+  bool full = false;
+
+  void declare(CLI::App& app) {
+    app.add_option("--seed", seed, "seed of the sampled cases");
+    app.add_option("--random", random, "number of random cases");
+    app.add_option("--product", product, "only calls on this product: a2 or a3");
+    app.add_option("--only", only,
+                   "cases whose replay line (defaults written out) or note holds this text");
+    app.add_option("--upstream", upstream,
+                   "off: what upstream alone states binds nobody and is not tried [on]");
+    app.add_flag("--full", full, "model shapes whole, more random cases");
+  }
+};
+
+/// Errors: UsageError for what is neither on nor off.
+inline spec::Upstream upstream_value(const PlanFlags& flags) {
+  const auto& words = spec::spellings_of<spec::Upstream>;
+  if (const auto value = words.parse(flags.upstream)) return *value;
+  throw UsageError("--upstream is '" + flags.upstream + "', wanted one of " + words.choices());
+}
+
+template <class Op>
+struct Planned {
+  std::vector<conformance::Case<Op>> cases;
+  std::int64_t left_out = 0;  ///< by --only
+};
+
+/// Tells what --only left out, if anything.
+inline void tell_left_out(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags,
+                          std::ostream& out) {
+  if (left_out > 0)
+    out << "--only=" << flags.only << " leaves out " << left_out << " of " << left_out + cases
+        << " cases\n";
+}
+
+/// All that --only looks at: the replay line, its defaults, the note.
+template <class Op>
+std::string searchable(const conformance::Case<Op>& c) {
+  std::string text = conformance::command_line(c) + '\n' + c.note + '\n';
+  for (const auto& [name, value] : conformance::field_texts(c)) text += " --" + name + "=" + value;
+  return text;
+}
+
+/// Errors: UsageError where --only leaves no case of any operator: `left_out` of them.
+inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags) {
+  if (cases == 0 && left_out == 0)
+    throw UsageError(
+        "--product is '" + flags.product +
+        "', on which the documents offer none of the chosen operators: no case is planned");
+  if (cases == 0)
+    throw UsageError("--only is '" + flags.only + "', which none of " + std::to_string(left_out) +
+                     " cases holds");
+}
+
+/// The cases of one operator; none where --only leaves none. Errors: UsageError for a value that is
+/// not accepted.
+template <class Op>
+Planned<Op> planned_cases(const PlanFlags& flags) {
+  conformance::SamplingPlan plan{
+      .seed = seed_value("--seed", flags.seed),
+      .full = flags.full,
+      .random_cases = integer_value("--random", flags.random, 0, 1'000'000)};
+  plan.upstream = upstream_value(flags);
+  const auto& products = spec::spellings_of<spec::Product>;
+  if (!flags.product.empty()) {
+    plan.product = products.parse(flags.product);
+    if (!plan.product)
+      throw UsageError("--product is '" + flags.product + "', wanted one of " + products.choices());
+  }
+  const auto all = conformance::sample<Op>(plan);
+  Planned<Op> planned;
+  auto& cases = planned.cases;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(cases),
+               [&](const conformance::Case<Op>& c) {
+                 return searchable(c).find(flags.only) != std::string::npos;
+               });
+  planned.left_out = std::ssize(all) - std::ssize(cases);
+  return planned;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,70 @@
+#include "flags/values.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "assay/cli/command.hpp"
+
+namespace assay::cli {
+namespace {
+
+template <class Integer>
+Integer parsed(std::string_view flag, const std::string& text, Integer least, Integer most) {
+  Integer value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
+    throw UsageError(
+        fmt::format("{} is '{}', wanted an integer in {}..{}", flag, text, least, most));
+  return value;
+}
+
+/// A positive number and one of the units, as a multiple of the unit with factor 1.
+std::optional<double> quantity(const std::string& text,
+                               const std::map<std::string, double>& units) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto unit = units.find(text.substr(digits));
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + digits, value);
+  if (unit == units.end() || error != std::errc{} || end != text.data() + digits || !(value > 0))
+    return std::nullopt;
+  return value * unit->second;
+}
+
+}  // namespace
+
+std::int64_t integer_value(std::string_view flag, const std::string& text, std::int64_t least,
+                           std::int64_t most) {
+  return parsed<std::int64_t>(flag, text, least, most);
+}
+
+std::uint64_t seed_value(std::string_view flag, const std::string& text) {
+  return parsed<std::uint64_t>(flag, text, 0, std::numeric_limits<std::uint64_t>::max());
+}
+
+double seconds_value(std::string_view flag, const std::string& text) {
+  const auto value = quantity(text, {{"", 1}, {"s", 1}, {"min", 60}, {"h", 3600}});
+  if (!value)
+    throw UsageError(
+        fmt::format("{} is '{}', wanted a positive time such as 90s, 5min or 1h", flag, text));
+  return *value;
+}
+
+std::int64_t bytes_value(std::string_view flag, const std::string& text) {
+  const auto value = quantity(text, {{"MiB", 0x1p20}, {"GiB", 0x1p30}});
+  if (!value || *value > 0x1p50)
+    throw UsageError(
+        fmt::format("{} is '{}', wanted an amount of memory such as 512MiB or 4GiB", flag, text));
+  return static_cast<std::int64_t>(*value);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace assay::cli

@@ -1,5 +1,0 @@
-#include "assay/cli/main.hpp"
-
-#include "registry.hpp"
-
-int main(int argc, char** argv) { return assay::cli::main(argc, argv, assay::cli::own_registry()); }

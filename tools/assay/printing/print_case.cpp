@@ -1,0 +1,108 @@
+#include "printing/print_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "printing/table.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::CaseReport;
+using conformance::Finding;
+using conformance::TensorReport;
+
+/// Integers whole, other numbers with six digits.
+std::string text_of(double value) {
+  return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
+                                                              : fmt::format("{:.6g}", value);
+}
+
+std::string place(const Finding& at) {
+  std::string text;
+  const auto add = [&](const char* name, std::int64_t index) {
+    if (index >= 0) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, index);
+  };
+  add("b", at.b);
+  add("n", at.n);
+  add("s", at.s);
+  add("d", at.d);
+  return text.empty() ? "-" : text;
+}
+
+/// Of how many rows every element was judged, and of how many more the sums of their tiles.
+std::string rows_text(const TensorReport& t) {
+  const std::string sums = t.rows_summed > 0 ? fmt::format(" (sums of {})", t.rows_summed) : "";
+  return fmt::format("{} of {}{}", t.rows_judged, t.rows_total, sums);
+}
+
+void print_tensors(const std::vector<TensorReport>& tensors, std::ostream& out) {
+  Table table({"tensor", "rows judged", "worst error/tau", "at", "R", "R_max", "bias", "t",
+               "tau/|ref|", "controls", "exempt"});
+  for (const TensorReport& t : tensors)
+    table.add({t.name, rows_text(t), fmt::format("{:.4g}", t.worst), place(t.worst_at),
+               fmt::format("{:.4f}", t.rms), fmt::format("{:.4f}", t.rms_limit),
+               fmt::format("{:+.4f}", t.bias), fmt::format("{:+.2f}", t.bias_t),
+               fmt::format("{:.3g}", t.median_tau_over_ref), t.controls, std::to_string(t.exempt)});
+  if (!table.empty()) table.print(out, "  ");
+  for (const TensorReport& t : tensors)
+    if (t.rows_blind > 0)
+      out << fmt::format("  zeros would pass in {} of {} rows of {}\n", t.rows_blind, t.rows_due,
+                         t.name);
+}
+
+void print_terms(const std::vector<TensorReport>& tensors, std::ostream& out) {
+  for (const TensorReport& t : tensors) {
+    if (t.terms.empty()) continue;
+    auto terms = t.terms;
+    std::stable_sort(terms.begin(), terms.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    out << "  tau of " << t.name << " there:";
+    for (const auto& [name, share] : terms)
+      if (share >= 0.005) out << fmt::format(" {} {:.0f}%", name, 100 * share);
+    out << '\n';
+  }
+}
+
+}  // namespace
+
+void print_case(const CaseReport& report, const std::string& program, std::ostream& out) {
+  out << fmt::format("{}  ({}, case {})\n", spec::to_string(report.verdict), report.implementation,
+                     report.id);
+  out << "  " << conformance::replay_command(report, program) << '\n';
+  if (!report.note.empty()) out << "  note: " << report.note << '\n';
+  print_tensors(report.tensors, out);
+  print_terms(report.tensors, out);
+  for (const Finding& finding : report.findings)
+    out << fmt::format("  {}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ",
+                       finding.tensor, finding.text);
+  for (const auto& metric : report.metrics)
+    out << fmt::format("  {} = {} {}\n", metric.name, text_of(metric.value), metric.unit);
+  out << fmt::format("  {:.3g} s in the implementation, {:.3g} s in all\n",
+                     report.seconds_implementation, report.seconds_total);
+}
+
+std::string end_text(const conformance::ShrunkCase& shrunk) {
+  using conformance::ShrinkEnd;
+  const std::string after = fmt::format("after {} runs ", shrunk.runs);
+  switch (shrunk.end) {
+    case ShrinkEnd::smallest:
+      return after + "nothing smaller fails in the same way";
+    case ShrinkEnd::runs:
+      return after + "the budget of runs was spent";
+    case ShrinkEnd::seconds:
+      return after + "the budget of time was spent";
+    case ShrinkEnd::stopped:
+      return after + "the search was stopped";
+    case ShrinkEnd::unsteady:
+      return shrunk.failed_again < shrunk.again
+                 ? fmt::format("run again alone it fails {}: it is not shrunk",
+                               text_of(conformance::Repetition{shrunk.again, shrunk.failed_again}))
+                 : after + "smaller cases failed, too, but not always when they were run alone";
+  }
+  return after;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,135 @@
+#include "printing/print_coverage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "flags/choose.hpp"
+#include "printing/table.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::PairCoverage;
+using conformance::RowCoverage;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t pairs_shown = 20;
+
+/// Unreachable pairs by the rows that forbid them together; those that no row forbids are left out
+/// for their size.
+std::map<std::string, std::vector<std::string>> unreachable_by_rows(const PairCoverage& pairs) {
+  std::map<std::string, std::vector<std::string>> groups;
+  for (const PairCoverage::Cell& cell : pairs.cells) {
+    if (cell.forbidden_by.empty()) continue;
+    const std::string rows = joined(cell.forbidden_by);
+    groups[rows.empty() ? "no row: too large" : rows].push_back(cell.text());
+  }
+  return groups;
+}
+
+/// Pairs that no row forbids and yet no plan holds.
+std::int64_t left_out(const PairCoverage& pairs) {
+  return std::ranges::count_if(pairs.cells, [](const PairCoverage::Cell& cell) {
+    return !cell.forbidden_by.empty() && joined(cell.forbidden_by).empty();
+  });
+}
+
+std::string side(bool has, std::int64_t cases) {
+  if (!has) return "-";
+  return cases == 0 ? "never" : std::to_string(cases);
+}
+
+void print_rows(const RowCoverage& rows, std::ostream& out) {
+  Table table({"row", "accepted", "rejected"}), others({"row without a side to exercise", "why"});
+  for (const auto& row : rows.rows)
+    if (row.has_accept || row.has_reject)
+      table.add({row.id, side(row.has_accept, row.accepted), side(row.has_reject, row.rejected)});
+    else if (!row.reason.empty())
+      others.add({row.id, row.reason});
+  table.print(out);
+  const auto unexercised = rows.unexercised();
+  out << fmt::format(
+      "rows with a side, and variants and violations of others, that no case exercises: {}\n\n",
+      unexercised.empty() ? "none" : joined(unexercised));
+  others.print(out);
+  out << '\n';
+}
+
+void print_uncovered(const PairCoverage& pairs, std::ostream& out) {
+  const auto uncovered = pairs.uncovered();
+  for (std::size_t k = 0; k < uncovered.size() && k < pairs_shown; ++k)
+    out << "  not covered: " << uncovered[k] << '\n';
+  if (uncovered.size() > pairs_shown)
+    out << fmt::format("  and {} more, see --json\n", uncovered.size() - pairs_shown);
+}
+
+void print_sizes(const std::vector<conformance::SizeCoverage>& sizes, std::ostream& out) {
+  if (sizes.empty()) return;
+  Table table({"size", "numbers", "least", "most", "cases beyond"});
+  for (const auto& size : sizes)
+    table.add({size.name, std::to_string(size.values.size()), std::to_string(*size.values.begin()),
+               std::to_string(*size.values.rbegin()),
+               size.counted == 0 ? "-" : fmt::format("{}: {}", size.counted, size.beyond)});
+  out << '\n';
+  table.print(out);
+}
+
+Json sizes_json(const std::vector<conformance::SizeCoverage>& sizes) {
+  Json all = Json::object();
+  for (const auto& size : sizes) {
+    all[size.name] = {{"numbers", size.values}};
+    if (size.counted > 0) all[size.name]["counted"] = size.counted;
+    if (size.counted > 0) all[size.name]["cases_beyond"] = size.beyond;
+  }
+  return all;
+}
+
+}  // namespace
+
+void print_coverage(const Coverage& coverage, std::ostream& out) {
+  print_rows(coverage.rows, out);
+  const PairCoverage& pairs = coverage.pairs;
+  const double share = pairs.admissible() == 0 ? 0
+                                               : 100.0 * static_cast<double>(pairs.covered()) /
+                                                     static_cast<double>(pairs.admissible());
+  const std::int64_t too_large = left_out(pairs);
+  out << fmt::format(
+      "pairs of values on the axes: {}; rows forbid {}, {} are left out for their size, {} of the "
+      "{} that are asked "
+      "for are covered ({:.1f} %)\n",
+      pairs.cells.size(), pairs.unreachable() - too_large, too_large, pairs.covered(),
+      pairs.admissible(), share);
+  print_uncovered(pairs, out);
+  out << '\n';
+  Table table({"forbidden by", "pairs", "for example"});
+  for (const auto& [ids, texts] : unreachable_by_rows(pairs))
+    table.add({ids, std::to_string(texts.size()), texts.front()});
+  table.print(out);
+  print_sizes(coverage.sizes, out);
+}
+
+Json coverage_json(const Coverage& coverage) {
+  Json rows = Json::array();
+  for (const auto& row : coverage.rows.rows)
+    rows.push_back({{"id", row.id},
+                    {"has_accept", row.has_accept},
+                    {"has_reject", row.has_reject},
+                    {"accepted", row.accepted},
+                    {"rejected", row.rejected},
+                    {"reason", row.reason}});
+  Json unreachable = Json::object();
+  for (const auto& [ids, texts] : unreachable_by_rows(coverage.pairs)) unreachable[ids] = texts;
+  return {{"rows", std::move(rows)},
+          {"unexercised", coverage.rows.unexercised()},
+          {"pairs",
+           {{"total", coverage.pairs.cells.size()},
+            {"admissible", coverage.pairs.admissible()},
+            {"covered", coverage.pairs.covered()},
+            {"uncovered", coverage.pairs.uncovered()},
+            {"unreachable", std::move(unreachable)}}},
+          {"sizes", sizes_json(coverage.sizes)}};
+}
+
+}  // namespace assay::cli

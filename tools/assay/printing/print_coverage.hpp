@@ -1,0 +1,25 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <vector>
+
+#include "assay/conformance/plan/coverage.hpp"
+#include "assay/conformance/plan/sizes.hpp"
+
+namespace assay::cli {
+
+/// What cases exercised of one operator's rows and pairs of values.
+struct Coverage {
+  conformance::RowCoverage rows;
+  conformance::PairCoverage pairs;
+  std::vector<conformance::SizeCoverage> sizes;  ///< of planned cases
+};
+
+/// Every row that has a side to exercise, then the pairs: numbers, those uncovered, those
+/// unreachable by forbidding rows; then the sizes: how many numbers of each range are taken, and
+/// how many cases go beyond what short indices count.
+void print_coverage(const Coverage& coverage, std::ostream& out);
+nlohmann::ordered_json coverage_json(const Coverage& coverage);
+
+}  // namespace assay::cli

@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "flags/values.hpp"
+#include "printing/print_case.hpp"
+#include "printing/table.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::CaseReport;
+using conformance::Results;
+using conformance::Verdict;
+
+constexpr std::size_t faults_shown = 20, reasons_shown = 8;
+
+std::string replay(const Results& results, const std::string& line, const std::string& name) {
+  CaseReport report;
+  report.command_line = line;
+  report.implementation = name;
+  return conformance::replay_command(report, results.environment.program);
+}
+
+std::string field(const CaseReport& report, std::string_view name) {
+  for (const auto& [key, value] : report.fields)
+    if (key == name) return value;
+  return "-";
+}
+
+void print_verdicts(const Results& results, std::ostream& out) {
+  std::map<Verdict, std::map<std::string, std::int64_t>> counts;
+  std::set<std::string> surfaces, dtypes;
+  for (const CaseReport& report : results.cases) {
+    const std::string surface = field(report, "surface"), dtype = field(report, "dtype");
+    surfaces.insert(surface);
+    dtypes.insert(dtype);
+    auto& row = counts[report.verdict];
+    ++row["surface " + surface];
+    ++row["dtype " + dtype];
+  }
+  std::vector<std::string> head = {"verdict", "cases"}, keys;
+  for (const auto& [kind, names] : {std::pair{"surface ", &surfaces}, std::pair{"dtype ", &dtypes}})
+    for (const std::string& name : *names) {
+      head.push_back(name);
+      keys.push_back(kind + name);
+    }
+  Table table(head);
+  for (auto& [verdict, row] : counts) {
+    std::vector<std::string> cells = {std::string(spec::to_string(verdict)),
+                                      std::to_string(results.summary.verdicts.at(verdict))};
+    for (const std::string& key : keys) cells.push_back(std::to_string(row[key]));
+    table.add(std::move(cells));
+  }
+  table.print(out);
+}
+
+/// All of a few; of many, as a part of a sweep leaves them out, their number.
+std::string some(const std::vector<std::string>& rows) {
+  constexpr std::size_t most = 12;
+  if (rows.empty()) return "none";
+  return rows.size() <= most ? joined(rows) : fmt::format("{} of them", rows.size());
+}
+
+void print_rows(const conformance::RowCoverage& rows, std::ostream& out) {
+  if (rows.rows.empty()) return;
+  const auto without_side = std::ranges::count_if(
+      rows.rows, [](const auto& row) { return !row.has_accept && !row.has_reject; });
+  out << fmt::format(
+      "\nrows: {} in all, accept side of {} and reject side of {} exercised; {} have no side to "
+      "exercise, 'assay "
+      "list --coverage' says why; with a side, a variant or a violation never exercised: {}\n",
+      rows.rows.size(), rows.accepted(), rows.rejected(), without_side, some(rows.unexercised()));
+}
+
+void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {
+  if (pairs.cells.empty()) return;
+  out << fmt::format(
+      "pairs of values: {} of the {} that are asked for are covered; the others, and why: assay "
+      "list --coverage\n",
+      pairs.covered(), pairs.admissible());
+}
+
+/// A replay line of thousands of sequences would fill screens; the report has it whole.
+std::string shortened(const std::string& line) {
+  constexpr std::size_t longest = 1000, kept = 200;
+  if (line.size() <= longest) return line;
+  return fmt::format("{} ... ({} characters, whole in the report)", line.substr(0, kept),
+                     line.size());
+}
+
+void print_worst(const Results& results, std::ostream& out) {
+  const auto worst = conformance::worst_errors(results.cases);
+  if (worst.empty()) return;
+  out << '\n';
+  Table table({"tensor", "worst error/tau", "case", "replay"});
+  for (const auto& error : worst)
+    table.add({error.tensor, fmt::format("{:.4g}", error.ratio), error.case_id,
+               shortened(replay(results, error.command_line, error.implementation))});
+  table.print(out);
+}
+
+/// The failures whose smallest failing neighbour was looked for, with both lines; a neighbour of
+/// several once.
+void print_shrunk(const Results& results, std::ostream& out) {
+  if (results.shrunk.empty()) return;
+  out << "\nfailures and their smallest failing neighbours:\n";
+  std::map<std::string, std::string> told;  // line of a neighbour -> case
+  for (const conformance::ShrunkCase& shrunk : results.shrunk) {
+    const auto report = std::ranges::find(results.cases, shrunk.id, &CaseReport::id);
+    const std::string& name =
+        report == results.cases.end() ? results.summary.implementation : report->implementation;
+    out << fmt::format("  {}: {}\n", shrunk.id, replay(results, shrunk.command_line, name));
+    const auto [first, is_new] = told.emplace(shrunk.shrunk, shrunk.id);
+    if (!is_new)
+      out << fmt::format("    has the neighbour of {}\n", first->second);
+    else if (shrunk.shrunk != shrunk.command_line)
+      out << fmt::format("    {}: {}\n", spec::to_string(shrunk.verdict),
+                         replay(results, shrunk.shrunk, name));
+    if (is_new) out << "    " << end_text(shrunk) << '\n';
+  }
+}
+
+/// Cases that failed alike are told once, by the first of them, which is the cheapest.
+void print_failures(const Results& results, std::ostream& out) {
+  std::vector<std::pair<const CaseReport*, std::int64_t>> faults;
+  std::map<std::string, std::size_t> positions;
+  for (const CaseReport& report : results.cases) {
+    if (conformance::contribution(report.verdict) == conformance::ExitCode::conformant) continue;
+    const auto [entry, is_new] = positions.emplace(conformance::fault_of(report), faults.size());
+    if (is_new) faults.emplace_back(&report, 0);
+    ++faults[entry->second].second;
+  }
+  if (!faults.empty()) out << "\nnot conforming or not conclusive:\n";
+  std::int64_t left_out = 0;
+  for (std::size_t k = 0; k < faults.size(); ++k) {
+    const auto& [report, count] = faults[k];
+    if (k >= faults_shown) {
+      left_out += count;
+      continue;
+    }
+    const std::string like_it = count > 1 ? fmt::format(", {} cases, the first", count) : "";
+    if (report->command_line.empty())  // an entry of a file that could not be read
+      out << fmt::format("  {}{}: case {}\n", spec::to_string(report->verdict), like_it,
+                         report->id);
+    else
+      out << fmt::format("  {}{}: {}\n", spec::to_string(report->verdict), like_it,
+                         conformance::replay_command(*report, results.environment.program));
+    if (!report->findings.empty()) out << "    " << report->findings.front().text << '\n';
+  }
+  if (left_out > 0)
+    out << fmt::format("  and {} cases with {} other faults, see the report\n", left_out,
+                       faults.size() - faults_shown);
+}
+
+/// Why cases were not applicable, the most frequent reasons first.
+void print_reasons(const Results& results, std::ostream& out) {
+  std::map<std::string, std::int64_t> counts;
+  for (const CaseReport& report : results.cases)
+    if (report.verdict == Verdict::not_applicable && !report.findings.empty())
+      ++counts[report.findings.front().text];
+  if (counts.empty()) return;
+  using Reason = std::pair<std::string, std::int64_t>;
+  std::vector<Reason> reasons(counts.begin(), counts.end());
+  std::ranges::stable_sort(reasons, std::greater<>(), &Reason::second);
+  out << "\nnot applicable:\n";
+  std::int64_t left_out = 0;
+  for (std::size_t k = 0; k < reasons.size(); ++k) {
+    const auto& [reason, count] = reasons[k];
+    if (k < reasons_shown)
+      out << fmt::format("  {:5} {}\n", count, reason);
+    else
+      left_out += count;
+  }
+  if (left_out > 0)
+    out << fmt::format("  {:5} for {} other reasons, see the report\n", left_out,
+                       reasons.size() - reasons_shown);
+}
+
+}  // namespace
+
+void print_results(const Results& results, std::ostream& out) {
+  const auto& summary = results.summary;
+  out << fmt::format("{}: {} cases, {} of them judged by numbers, {:.1f} s\n\n",
+                     summary.implementation, summary.cases, summary.value_cases, summary.seconds);
+  print_verdicts(results, out);
+  print_reasons(results, out);
+  print_rows(summary.rows, out);
+  print_pairs(summary.pairs, out);
+  print_worst(results, out);
+  print_failures(results, out);
+  print_shrunk(results, out);
+}
+
+}  // namespace assay::cli

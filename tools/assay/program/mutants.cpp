@@ -1,0 +1,193 @@
+#include "program/mutants.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "assay/cli/registry.hpp"
+#include "assay/mutants/kill_table.hpp"
+#include "assay/mutants/specimen.hpp"
+#include "flags/values.hpp"
+#include "printing/table.hpp"
+#include "signals.hpp"
+
+namespace assay::cli {
+namespace {
+
+using mutants::KillRow;
+using mutants::KillTable;
+
+struct Flags {
+  std::string only, threads;
+  bool json = false;
+};
+
+/// Rules that decide a case alone, in the order of the columns, with the track that they belong to.
+constexpr std::array<std::pair<const char*, const char*>, 9> columns = {{{"structure", "struct"},
+                                                                         {"lattice", "A"},
+                                                                         {"bound", "B bound"},
+                                                                         {"tile_sum", "B tiles"},
+                                                                         {"rms", "B rms"},
+                                                                         {"bias", "B bias"},
+                                                                         {"several", "several"},
+                                                                         {"determinism", "determ"},
+                                                                         {"status", "status"}}};
+
+std::int64_t caught_by(const KillRow& row, const std::string& rule) {
+  const auto entry = row.caught_by.find(rule);
+  return entry == row.caught_by.end() ? 0 : entry->second;
+}
+
+std::string verdicts(const KillRow& row) {
+  std::string text;
+  for (const auto& [verdict, count] : row.verdicts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, spec::to_string(verdict));
+  return text;
+}
+
+void print_planted(const KillTable& table, std::ostream& out) {
+  std::vector<std::string> head = {"planted bug", "cases", "caught"};
+  for (const auto& [rule, title] : columns) head.emplace_back(title);
+  head.emplace_back("first caught by");
+  Table text(head);
+  for (const KillRow& row : table.rows) {
+    if (row.specimen.healthy) continue;
+    std::vector<std::string> cells = {row.specimen.name, std::to_string(row.cases),
+                                      row.failed == 0 ? "NO" : std::to_string(row.failed)};
+    for (const auto& [rule, title] : columns) {
+      const std::int64_t count = caught_by(row, rule);
+      cells.push_back(count == 0 ? "." : std::to_string(count));
+    }
+    cells.push_back(row.replay.empty() ? verdicts(row) : row.replay);
+    text.add(std::move(cells));
+  }
+  if (!text.empty()) text.print(out);
+}
+
+void print_healthy(const KillTable& table, std::ostream& out) {
+  Table text({"healthy variant", "cases", "failed", "worst error/tau", "verdicts"});
+  for (const KillRow& row : table.rows)
+    if (row.specimen.healthy)
+      text.add({row.specimen.name, std::to_string(row.cases), std::to_string(row.failed),
+                fmt::format("{:.3f}", row.worst), verdicts(row)});
+  if (!text.empty()) text.print(out);
+}
+
+void print_unexpected(const KillTable& table, std::ostream& out) {
+  for (const KillRow& row : table.rows) {
+    if (row.as_expected()) continue;
+    const char* fact = row.cases == 0         ? "was judged on no case"
+                       : row.specimen.healthy ? "is healthy, yet not every case conforms"
+                                              : "was not caught";
+    out << fmt::format("{} {}: {}\n", row.specimen.name, fact, row.specimen.bug);
+    if (!row.replay.empty()) out << fmt::format("  {}\n  {}\n", row.replay, row.text);
+  }
+}
+
+void print(const KillTable& table, std::ostream& out) {
+  const auto healthy = [](const KillRow& row) { return row.specimen.healthy; };
+  const auto all_healthy = std::ranges::count_if(table.rows, healthy);
+  const auto expected = std::ranges::count_if(table.rows, &KillRow::as_expected);
+  const auto caught = std::ranges::count_if(
+      table.rows, [&](const KillRow& row) { return !healthy(row) && row.as_expected(); });
+  print_planted(table, out);
+  out << '\n';
+  print_healthy(table, out);
+  out << '\n';
+  print_unexpected(table, out);
+  out << fmt::format("{} of {} planted bugs caught, {} of {} healthy variants conform", caught,
+                     std::ssize(table.rows) - all_healthy, expected - caught, all_healthy)
+      << fmt::format(" ({} cases, {:.1f} s on {} threads)\n", table.cases, table.seconds,
+                     table.threads);
+  if (table.interrupted) out << "interrupted: not every case was judged\n";
+}
+
+nlohmann::json to_json(const KillRow& row) {
+  nlohmann::json verdict_counts = nlohmann::json::object();
+  for (const auto& [verdict, count] : row.verdicts)
+    verdict_counts[std::string(spec::to_string(verdict))] = count;
+  return {{"name", row.specimen.name},
+          {"bug", row.specimen.bug},
+          {"healthy", row.specimen.healthy},
+          {"cases", row.cases},
+          {"failed", row.failed},
+          {"verdicts", std::move(verdict_counts)},
+          {"caught_by", row.caught_by},
+          {"worst", row.worst},
+          {"replay", row.replay},
+          {"finding", row.text},
+          {"as_expected", row.as_expected()}};
+}
+
+nlohmann::json to_json(const KillTable& table) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const KillRow& row : table.rows) rows.push_back(to_json(row));
+  return {{"cases", table.cases},     {"threads", table.threads},
+          {"seconds", table.seconds}, {"interrupted", table.interrupted},
+          {"rows", std::move(rows)},  {"as_expected", table.as_expected()}};
+}
+
+/// Those whose name holds `only`.
+template <class Op>
+std::vector<mutants::SpecimenOf<Op>> chosen_specimens(const std::string& only) {
+  std::vector<mutants::SpecimenOf<Op>> chosen = mutants::specimens<Op>();
+  std::erase_if(
+      chosen, [&](const auto& specimen) { return specimen.name.find(only) == std::string::npos; });
+  return chosen;
+}
+
+/// Adds what was found of another operator.
+void append(KillTable& table, KillTable other) {
+  std::ranges::move(other.rows, std::back_inserter(table.rows));
+  table.cases += other.cases;
+  table.seconds += other.seconds;
+  table.threads = other.threads;
+  table.interrupted = table.interrupted || other.interrupted;
+}
+
+ExitCode judge(const Flags& flags, const Context& context) {
+  stop_on_signals();
+  mutants::KillControl control = {.stop = &context.stop};
+  if (!flags.threads.empty()) control.threads = integer_value("--threads", flags.threads, 1, 1024);
+  if (context.terminal)
+    control.progress = [&](std::int64_t done, std::int64_t all) {
+      context.err << fmt::format("\rcase {} of {}{}", done, all, done == all ? "\n" : "")
+                  << std::flush;
+    };
+  KillTable table;
+  for_each_operator([&]<class Op> {
+    const auto specimens = chosen_specimens<Op>(flags.only);
+    if (!specimens.empty() && !context.stop)
+      append(table, mutants::kill_table(specimens, mutants::kill_cases<Op>(), control));
+  });
+  if (table.rows.empty() && !context.stop)
+    throw UsageError(fmt::format("--only is '{}', which no name of a specimen holds", flags.only));
+  if (flags.json)
+    context.out << to_json(table).dump(2) << '\n';
+  else
+    print(table, context.out);
+  if (table.interrupted) return ExitCode::not_conclusive;
+  return table.as_expected() ? ExitCode::conformant : ExitCode::nonconformant;
+}
+
+}  // namespace
+
+Command mutants_command() {
+  return {.name = "mutants",
+          .summary = "Judge planted bugs and healthy variants; exit 0 if each is told apart",
+          .declare = [](CLI::App& app, const Registry&) -> Action {
+            const auto flags = std::make_shared<Flags>();
+            app.add_option("--only", flags->only, "specimens whose name holds this text");
+            app.add_option("--threads", flags->threads, "host threads that judge cases");
+            app.add_flag("--json", flags->json, "print the table as JSON");
+            return [flags](const Context& context) { return judge(*flags, context); };
+          }};
+}
+
+}  // namespace assay::cli

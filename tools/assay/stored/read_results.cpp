@@ -1,0 +1,42 @@
+#include "stored/read_results.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "assay/cli/command.hpp"
+
+namespace assay::cli {
+namespace {
+
+/// A device may never end.
+std::string read_text(std::istream& file, const std::string& path) {
+  constexpr std::size_t most = std::size_t{1} << 30, together = 1 << 16;
+  std::string text;
+  for (std::string part(together, '\0'); file.read(part.data(), together), file.gcount() > 0;) {
+    text.append(part, 0, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most)
+      throw UsageError(path + " is larger than " + std::to_string(most) +
+                       " bytes, wanted report.json of a sweep");
+  }
+  return text;
+}
+
+}  // namespace
+
+conformance::Results read_results(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw UsageError(path + " is a folder, wanted report.json of a sweep");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UsageError(path + " cannot be opened for reading");
+  const std::string text = read_text(file, path);
+  if (file.bad()) throw UsageError(path + " cannot be read");
+  try {
+    return conformance::results_from_json(text);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(path + ": " + error.what());
+  }
+}
+
+}  // namespace assay::cli

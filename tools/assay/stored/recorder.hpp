@@ -1,0 +1,84 @@
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/case/record.hpp"
+#include "assay/conformance/report/printable.hpp"
+#include "assay/fixtures/record.hpp"
+#include "assay/spec/implementation.hpp"
+
+namespace assay::cli {
+
+/// Passes everything on to an implementation and remembers digests of its first
+/// run since `take`.
+template <class Op>
+class Recorder final : public spec::Implementation<Op> {
+ public:
+  using Digests = std::vector<std::pair<std::string, std::string>>;  ///< tensor and digest
+
+  struct Run {
+    Digests inputs, outputs;
+  };
+
+  /// `name` is the one under which the registry lists it: replay lines hold it.
+  Recorder(spec::Implementation<Op>& inner, std::string name)
+      : inner_(inner), name_(conformance::printable(name)) {}
+
+  std::string name() const override { return name_; }
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    return inner_.unsupported(call);
+  }
+  spec::NumericsProfile numerics(const typename Op::Problem& problem) const override {
+    return inner_.numerics(problem);
+  }
+  bool checks_arguments() const override { return inner_.checks_arguments(); }
+  void check(const spec::Call<Op>& call) const override { inner_.check(call); }
+  void run(const typename Op::Problem& problem, const typename Op::Inputs& inputs,
+           typename Op::Outputs& outputs) override {
+    recorded(inputs, outputs, [&] { inner_.run(problem, inputs, outputs); });
+  }
+  void run_call(const spec::Call<Op>& call, const typename Op::Problem& problem,
+                const typename Op::Inputs& inputs, typename Op::Outputs& outputs) override {
+    recorded(inputs, outputs, [&] { inner_.run_call(call, problem, inputs, outputs); });
+  }
+  bool has_forward() const override { return inner_.has_forward(); }
+  void forward(const typename Op::Problem& problem, typename Op::Inputs& inputs) override {
+    inner_.forward(problem, inputs);
+  }
+  std::vector<spec::Metric> metrics() const override { return inner_.metrics(); }
+  void settle() override { inner_.settle(); }
+
+  /// Of the first run since the last call; empty where there was none.
+  Run take() { return std::exchange(run_, std::nullopt).value_or(Run{}); }
+
+ private:
+  template <class Work>
+  void recorded(const typename Op::Inputs& inputs, const typename Op::Outputs& outputs,
+                Work&& work) {
+    const bool first = !run_;
+    if (first) run_ = Run{.inputs = digests(inputs), .outputs = {}};
+    work();
+    try {
+      if (first) run_->outputs = digests(outputs);
+    } catch (const std::exception&) {  // of what was put in their place there is none, as the judge
+                                       // will see
+    }
+  }
+  template <class Tensors>
+  static Digests digests(const Tensors& tensors) {
+    Digests result;
+    for (const auto& [name, tensor] : conformance::named_tensors(tensors))
+      result.emplace_back(name, fixtures::digest(tensor));
+    return result;
+  }
+
+  spec::Implementation<Op>& inner_;
+  std::string name_;
+  std::optional<Run> run_;
+};
+
+}  // namespace assay::cli

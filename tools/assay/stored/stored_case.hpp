@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "assay/conformance/case/record.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/results.hpp"
+#include "assay/spec/implementation.hpp"
+
+namespace assay::cli {
+
+/// What of a case is written to a file.
+enum class Contents { recipe, tensors };
+
+/// Why a file cannot hold the case as tensors of one call; nothing: it can.
+template <class Op>
+std::optional<std::string> without_tensors(const conformance::Case<Op>& c) {
+  if (c.track == conformance::Track::phase1)
+    return "--track is 'phase1': such a case has no tensors";
+  if (c.track == conformance::Track::relation)
+    return "--track is 'relation': such a case compares several runs of a kernel, which a file of "
+           "one call cannot hold";
+  return std::nullopt;
+}
+
+/// A case for a file: digests of its inputs, and with `tensors` the inputs themselves and the
+/// reference of the profile.
+template <class Op>
+fixtures::CaseRecord stored_case(const conformance::Case<Op>& c,
+                                 const spec::NumericsProfile& numerics,
+                                 const std::string& profile_name, Contents contents) {
+  fixtures::CaseRecord record = conformance::recipe(c);
+  conformance::Examination<Op> examination(c);
+  auto inputs = conformance::named_tensors(examination.inputs(numerics));
+  for (const auto& [name, tensor] : inputs) record.digests[name] = fixtures::digest(tensor);
+  if (contents == Contents::recipe) return record;
+  record.expected = conformance::stored_expected(examination, numerics, profile_name);
+  record.inputs = std::move(inputs);
+  return record;
+}
+
+/// Adds what the implementation makes of the case. Errors: what the implementation throws.
+template <class Op>
+void add_actual(fixtures::CaseRecord& record, const conformance::Case<Op>& c,
+                spec::Implementation<Op>& implementation) {
+  const spec::NumericsProfile numerics = implementation.numerics(c.problem);
+  conformance::Examination<Op> examination(c);
+  auto outputs = conformance::make_outputs(c);
+  implementation.run_call(conformance::call_of(c), c.problem, examination.inputs(numerics),
+                          outputs);
+  record.actual[implementation.name()] = {.outputs = conformance::named_tensors(outputs),
+                                          .profile = conformance::to_json(numerics)};
+}
+
+}  // namespace assay::cli
