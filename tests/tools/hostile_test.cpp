@@ -336,6 +336,7 @@ TEST(Poverty, OfFileDescriptorsIsNoFaultOfAFile) {
       });
       const int code = program.wait();
       const std::string said = command.front() + ": " + program.output();
+      if (code == 127) continue;  // too few to start any program
       (code == 0 ? has_worked : has_failed) = true;
       if (code == 0) continue;
       EXPECT_EQ(code, 3) << said;
