@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <map>
 
 #include "assay/conformance/report/results.hpp"

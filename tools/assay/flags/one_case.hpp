@@ -1,5 +1,7 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
+
 #include "flags/case_flags.hpp"
 #include "flags/choose.hpp"
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <functional>
 #include <ostream>
@@ -8,6 +7,10 @@
 #include <string>
 
 #include "assay/conformance/judge/verdict.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace assay::cli {
 
