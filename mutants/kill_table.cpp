@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <mutex>
 #include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "assay/conformance/operators.hpp"
+#include "assay/parallel/loop.hpp"
 #include "assay/spec/operators.hpp"
 
 namespace assay::mutants {
@@ -78,29 +77,20 @@ class Jury {
 
   /// Errors: what judging a case threw, rethrown.
   void work(std::int64_t threads) {
-    std::vector<std::jthread> pool;
-    for (std::int64_t t = 0; t < threads; ++t) pool.emplace_back([this] { take_cases(); });
-    pool.clear();
-    if (error_) std::rethrow_exception(error_);
+    parallel::for_each(
+        std::ssize(cases_), [this](std::int64_t k) { judge(static_cast<std::size_t>(k)); },
+        threads);
   }
   const std::vector<std::vector<std::optional<CaseReport>>>& reports() const { return reports_; }
   bool interrupted() const { return done_ < static_cast<std::int64_t>(cases_.size()); }
 
  private:
-  void take_cases() {
-    for (std::size_t k = next_++; k < cases_.size() && !stopped(); k = next_++) {
-      try {
-        reports_[k] = judge_all(cases_[k], specimens_);
-      } catch (...) {
-        const std::scoped_lock lock(mutex_);
-        error_ = std::current_exception();
-        next_ = cases_.size();
-        return;
-      }
-      const std::scoped_lock lock(mutex_);
-      ++done_;
-      if (control_.progress) control_.progress(done_, static_cast<std::int64_t>(cases_.size()));
-    }
+  void judge(std::size_t k) {
+    if (stopped()) return;
+    reports_[k] = judge_all(cases_[k], specimens_);
+    const std::scoped_lock lock(mutex_);
+    ++done_;
+    if (control_.progress) control_.progress(done_, std::ssize(cases_));
   }
   bool stopped() const { return control_.stop != nullptr && control_.stop->load(); }
 
@@ -108,10 +98,8 @@ class Jury {
   const std::vector<Case<Op>>& cases_;
   const KillControl& control_;
   std::vector<std::vector<std::optional<CaseReport>>> reports_;
-  std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;
   std::int64_t done_ = 0;
-  std::exception_ptr error_;
 };
 
 }  // namespace
@@ -132,9 +120,8 @@ template <class Op>
 KillTable kill_table(const std::vector<SpecimenOf<Op>>& specimens,
                      const std::vector<Case<Op>>& cases, const KillControl& control) {
   const auto start = std::chrono::steady_clock::now();
-  KillTable table = {.cases = static_cast<std::int64_t>(cases.size()), .threads = control.threads};
-  if (table.threads <= 0)
-    table.threads = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+  KillTable table = {.cases = static_cast<std::int64_t>(cases.size()),
+                     .threads = parallel::thread_count(control.threads)};
   Jury<Op> jury(specimens, cases, control);
   jury.work(table.threads);
   table.interrupted = jury.interrupted();

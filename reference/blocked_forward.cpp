@@ -1,13 +1,11 @@
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <future>
 #include <limits>
 #include <optional>
 #include <span>
-#include <thread>
 #include <vector>
 
+#include "assay/parallel/loop.hpp"
 #include "assay/reference/dropout.hpp"
 #include "assay/reference/exp.hpp"
 #include "assay/reference/forward.hpp"
@@ -326,20 +324,14 @@ Forward<double> blocked_forward(const Problem& p, const Inputs& inputs, int thre
                          .softmax_sum = zeros(rows),
                          .attention_out = zeros(rows * p.head_dim_v)};
   const Tasks tasks(p);
-  std::atomic<std::int64_t> next = 0;
-  const auto work = [&] {
-    Worker worker(p, inputs, result);
-    for (std::int64_t task = next++; task < tasks.count(); task = next++) {
+  const auto make = [&](std::int64_t) {
+    return [&tasks, worker = Worker(p, inputs, result)](std::int64_t task) mutable {
       const auto [b, n, first] = tasks[task];
       worker.run(b, n, first);
-    }
+    };
   };
-  const std::int64_t wanted = threads > 0 ? threads : std::thread::hardware_concurrency();
-  std::vector<std::future<void>> others;
-  for (std::int64_t t = 1; t < std::min(wanted, tasks.count()); ++t)
-    others.push_back(std::async(std::launch::async, work));
-  work();
-  for (auto& other : others) other.get();
+  parallel::work_off(parallel::numbers(tasks.count()), make,
+                     std::min(parallel::thread_count(threads), tasks.count()));
   return result;
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
 
 namespace assay::conformance::flash {
@@ -62,7 +62,7 @@ Certificate certify(const Dense& dense, const JudgedRows& judged, const Definiti
   const auto number_of = [&](std::size_t k) {
     return k < queries ? chosen.query[k] : chosen.key[k - queries];
   };
-  parallel_for(std::ssize(rows), [&](std::int64_t task) {
+  parallel::for_each(std::ssize(rows), [&](std::int64_t task) {
     const auto k = static_cast<std::size_t>(task);
     rows[k] = k < queries ? definition.query(dense.queries.position(number_of(k)))
                           : definition.key(dense.keys.position(number_of(k)));

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 #include "judge/structure.hpp"
 
 namespace assay::conformance::flash {
@@ -54,7 +54,7 @@ DueZeros due_zeros(const Dense& dense) {
   zeros.query_row.assign(at(dense.queries.rows()), 0);
   zeros.key_row.assign(at(dense.keys.rows()), 0);
   const double dead = -static_cast<double>(std::numeric_limits<float>::max());
-  parallel_for(p.batch * p.heads_kv, [&](std::int64_t head) {
+  parallel::for_each(p.batch * p.heads_kv, [&](std::int64_t head) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
     for (std::int64_t n = kv * p.group(); n < (kv + 1) * p.group(); ++n)
       for (std::int64_t i = 0; i < p.length_q(b); ++i) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "assay/conformance/inputs/inputs.hpp"
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -59,7 +59,7 @@ Tensor filled_tensor(const spec::Parameter& parameter, spec::Layout layout, cons
   Tensor tensor = guarded_tensor(parameter);
   const spec::HeadIndex at(tensor, layout, e);
   const Places places(filling.seed, filling.which);
-  parallel_for(e.batch * e.heads, [&](std::int64_t head) {
+  parallel::for_each(e.batch * e.heads, [&](std::int64_t head) {
     const std::int64_t b = head / e.heads, n = head % e.heads, length = e.length(b);
     Place place{.tensor = filling.which,
                 .dtype = tensor.dtype,

@@ -6,6 +6,7 @@
 
 #include "assay/spec/dtype.hpp"
 #include "cases.hpp"
+#include "scarce_threads.hpp"
 
 namespace assay::reference {
 namespace {
@@ -106,6 +107,15 @@ TEST_P(BlockedForward, HasTheSameBitsOnAnyNumberOfThreads) {
     EXPECT_EQ(one.softmax_sum, several.softmax_sum);
     EXPECT_EQ(one.attention_out, several.attention_out);
   }
+}
+
+TEST_P(BlockedForward, NeedsNoThreadThatTheMachineRefuses) {
+  const Problem& p = GetParam().problem;
+  const Inputs inputs = make_inputs(p, spec::Striding::contiguous);
+  const Forward<double> expected = blocked_forward(p, inputs, 1);
+  const test::ScarceThreads machine(1);
+  EXPECT_EQ(blocked_forward(p, inputs, 3).attention_out, expected.attention_out);
+  EXPECT_GT(machine.refused(), 0);
 }
 
 TEST_P(BlockedForward, HasTheSameBitsInEveryLayoutAndStriding) {

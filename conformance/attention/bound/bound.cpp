@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "assay/conformance/judge/vector_loops.hpp"
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 #include "attention/bound/sums.hpp"
 
 namespace assay::conformance::flash {
@@ -79,7 +79,7 @@ void fill_channels(const Dense& dense, Tensor& tensor, RowsOfHead&& rows_of_head
     const spec::RowPosition place = tensor.e.extents.position(row);
     judged[at(place.b * dense.problem.heads_kv + place.n / rows_per_head)] = 1;
   }
-  parallel_for(std::ssize(judged), [&](std::int64_t head) {
+  parallel::for_each(std::ssize(judged), [&](std::int64_t head) {
     if (judged[at(head)] == 0) return;
     std::vector<const double*> rows =
         rows_of_head(head / dense.problem.heads_kv, head % dense.problem.heads_kv);
@@ -325,8 +325,8 @@ std::vector<Tensor> query_tensors(const Pass& pass, const JudgedRows& judged, bo
     fill_channels(dense, tensors.back(), [&](auto b, auto kv) { return keys_of(dense, b, kv); });
   }
   const std::vector<Block> blocks = blocks_of(dense.queries, judged.query, rows_per_task);
-  parallel_for(static_cast<std::int64_t>(blocks.size()),
-               [&](std::int64_t k) { query_block(pass, blocks[at(k)], tensors); });
+  parallel::for_each(static_cast<std::int64_t>(blocks.size()),
+                     [&](std::int64_t k) { query_block(pass, blocks[at(k)], tensors); });
   return tensors;
 }
 
@@ -350,8 +350,8 @@ std::vector<Tensor> key_tensors(const Pass& pass, const JudgedRows& judged, bool
   const std::int64_t most = heads >= 4 ? keys_per_task : 48, alike = dense.attendance->keys_alike();
   const std::vector<Block> blocks =
       blocks_of(dense.keys, judged.key, alike > 1 ? std::min(alike, most) : most);
-  parallel_for(static_cast<std::int64_t>(blocks.size()),
-               [&](std::int64_t k) { key_block(pass, blocks[at(k)], tensors); });
+  parallel::for_each(static_cast<std::int64_t>(blocks.size()),
+                     [&](std::int64_t k) { key_block(pass, blocks[at(k)], tensors); });
   return tensors;
 }
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "assay/conformance/judge/vector_loops.hpp"
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 #include "attention/bound/bound.hpp"
 #include "attention/bound/sums.hpp"
 
@@ -39,7 +39,7 @@ Floor floor_of(const Dense& dense) {
               .dk = std::vector<double>(at(heads * width), 0.0),
               .dv = std::vector<double>(at(heads * p.head_dim_v), 0.0)};
   const double scale = static_cast<double>(dense.attendance->most_times()) * std::abs(dense.scale);
-  parallel_for(heads, [&](std::int64_t head) {
+  parallel::for_each(heads, [&](std::int64_t head) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
     double largest_value = 0;
     for (std::int64_t j = 0; j < p.length_kv(b); ++j) {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "assay/conformance/judge/vector_loops.hpp"
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -145,7 +145,7 @@ AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
   all.rows.resize(static_cast<std::size_t>(dense.queries.rows()));
   std::vector<std::uint8_t> inconsistent(static_cast<std::size_t>(p.batch * p.heads_q), 0);
   const bool own = n.profile.stats == spec::Origin::own || n.profile.delta == spec::Origin::own;
-  parallel_for(p.batch * p.heads_q, [&](std::int64_t task) {
+  parallel::for_each(p.batch * p.heads_q, [&](std::int64_t task) {
     const std::int64_t b = task / p.heads_q, head = task % p.heads_q;
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {
       const std::int64_t number = dense.queries.row(b, head, i);

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 #include "attention/bound/sums.hpp"
 #include "attention/tiles/blocks.hpp"
 
@@ -152,7 +152,7 @@ class TileEngine {
     const std::int64_t parts =
         std::max<std::int64_t>(1, chunks_in_all / std::max<std::int64_t>(heads, 1));
     std::vector<std::vector<KeyTile>> of_parts(at(heads * parts));
-    parallel_for(heads * parts, [&](std::int64_t task) {
+    parallel::for_each(heads * parts, [&](std::int64_t task) {
       std::vector<QueryTile>& queries = queries_[at(task / parts)];
       const auto size = std::ssize(queries);
       const std::int64_t first = task % parts * size / parts;

@@ -2,7 +2,7 @@
 
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "attention/profiles.hpp"
 #include "attention/statistics.hpp"
@@ -78,7 +78,7 @@ Tensor heads_of(const spec::Parameter& parameter, const Op::Problem& p,
   Tensor tensor = guarded_tensor(parameter);
   const spec::Extents e = dy_extents(p);
   const HeadIndex at(tensor, p.input_layout, e);
-  parallel_for(e.batch * e.heads, [&](std::int64_t head) {
+  parallel::for_each(e.batch * e.heads, [&](std::int64_t head) {
     const std::int64_t b = head / e.heads, n = head % e.heads, length = e.length(b);
     for (std::int64_t s = 0; s < length; ++s)
       for (std::int64_t d = 0; d < e.dim; ++d)

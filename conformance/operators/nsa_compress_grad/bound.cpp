@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "assay/conformance/judge/vector_loops.hpp"
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 
 namespace assay::conformance::compress {
 namespace {
@@ -148,7 +148,7 @@ Expectation expected_input_grad(const Dense& dense, const Arithmetic& arithmetic
   const Op::Problem& p = dense.problem;
   const Staging staging(arithmetic);
   Writer writer(arithmetic, e, static_cast<std::int64_t>(judged) * e.dim());
-  parallel_for(e.row_count(), [&](std::int64_t r) {
+  parallel::for_each(e.row_count(), [&](std::int64_t r) {
     const auto [b, n, token] = e.extents.position(rows[static_cast<std::size_t>(r)]);
     const WindowRange windows = covering_windows(p, b, token);
     std::vector<Sums> sums(static_cast<std::size_t>(e.dim()));
@@ -195,7 +195,7 @@ Expectation expected_weight_grad(const Dense& dense, const Arithmetic& arithmeti
   const Op::Problem& p = dense.problem;
   const Staging staging(arithmetic);
   Writer writer(arithmetic, e, e.elements());
-  parallel_for(e.row_count(), [&](std::int64_t r) {
+  parallel::for_each(e.row_count(), [&](std::int64_t r) {
     const spec::RowPosition row = e.extents.position(rows[static_cast<std::size_t>(r)]);
     Sums s;
     for (std::int64_t b = 0; b < p.batch; ++b)

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 #include "assay/reference/nsa_compress_grad.hpp"
 
 namespace assay::conformance::compress {
@@ -116,7 +116,7 @@ Certificate certify(const Dense& dense, const Op::Inputs& inputs, const JudgedRo
   std::vector<Certificate::Row> input(chosen.input.size()), weight(chosen.weight.size());
   for (std::size_t k = 0; k < input.size(); ++k) input[k].number = chosen.input[k];
   for (std::size_t k = 0; k < weight.size(); ++k) weight[k].number = chosen.weight[k];
-  parallel_for(of_input + std::ssize(weight), [&](std::int64_t task) {
+  parallel::for_each(of_input + std::ssize(weight), [&](std::int64_t task) {
     if (task < of_input) {
       Certificate::Row& row = input[static_cast<std::size_t>(task)];
       row.value = oracle.input_grad(dense.inputs.position(row.number));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 
 namespace assay::conformance::compress {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 std::vector<double> dense(const spec::Tensor& tensor, const spec::Extents& e) {
   std::vector<double> rows(static_cast<std::size_t>(e.rows() * e.dim));
   const spec::HeadView view(tensor, spec::Layout::tnd, e);
-  parallel_for(e.batch * e.heads, [&](std::int64_t head) {
+  parallel::for_each(e.batch * e.heads, [&](std::int64_t head) {
     const std::int64_t b = head / e.heads, n = head % e.heads, length = e.length(b);
     for (std::int64_t s = 0; s < length; ++s)
       view.read_row(b, n, s,

@@ -6,7 +6,7 @@
 
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 #include "inputs/input_profiles.hpp"
 #include "judge/judging.hpp"
 #include "operators/nsa_compress_grad/dense.hpp"
@@ -158,7 +158,7 @@ Sums summed(const spec::Extents& e, const std::vector<std::int64_t>& rows,
   Sums sums;
   sums.values.resize(rows.size() * at(e.dim));
   std::vector<std::int64_t> largest(rows.size(), 0);
-  parallel_for(static_cast<std::int64_t>(rows.size()), [&](std::int64_t r) {
+  parallel::for_each(static_cast<std::int64_t>(rows.size()), [&](std::int64_t r) {
     const spec::RowPosition row = e.position(rows[at(r)]);
     for (std::int64_t d = 0; d < e.dim; ++d) {
       std::int64_t sum = 0, magnitude = 0;

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "attention/profiles.hpp"
 #include "inputs/input_profiles.hpp"
@@ -27,14 +27,14 @@ reference::SelectedForward<double> forward_of(const Op::Problem& p, const Op::In
   all.attention_out.resize(static_cast<std::size_t>(out.rows() * out.dim));
   // Of every sequence and key head, with the query heads that read it.
   std::vector<std::optional<Attention>> groups(static_cast<std::size_t>(p.batch * p.heads_kv));
-  parallel_for(std::ssize(groups), [&](std::int64_t k) {
+  parallel::for_each(std::ssize(groups), [&](std::int64_t k) {
     const selected::Heads heads{k / p.heads_kv, k % p.heads_kv * p.group(), p.group()};
     auto operands = selected::key_side<double>(p, inputs, heads);
     operands.query = selected::rows_of<double>(inputs.query, queries, heads);
     groups[static_cast<std::size_t>(k)].emplace(selected::problem_of(p, heads),
                                                 std::move(operands));
   });
-  parallel_for((queries.rows() + rows_of_task - 1) / rows_of_task, [&](std::int64_t task) {
+  parallel::for_each((queries.rows() + rows_of_task - 1) / rows_of_task, [&](std::int64_t task) {
     const std::int64_t first = task * rows_of_task;
     reference::SelectedForward<double> own;
     for (std::int64_t row = first; row < std::min(first + rows_of_task, queries.rows()); ++row) {

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 #include "inputs/input_profiles.hpp"
 
 namespace assay::conformance {
@@ -194,7 +194,7 @@ spec::Tensor make_topk_indices(const Case<Op>& c) {
   const spec::HeadIndex at(tensor, spec::Layout::tnd, extents);
   const Pattern& pattern = pattern_of(c.patterns.lists);
   const Places places(c.seed, Stream::lists);
-  parallel_for(p.batch * p.heads_kv, [&](std::int64_t head) {
+  parallel::for_each(p.batch * p.heads_kv, [&](std::int64_t head) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
     const std::int64_t blocks = p.length_kv(b) / p.selected_block_size;
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "assay/conformance/parallel.hpp"
+#include "assay/parallel/loop.hpp"
 #include "attention/bound/pairs.hpp"
 
 namespace assay::conformance::flash {
@@ -132,7 +132,7 @@ ForwardTolerances forward_tolerances(const Dense& dense, const Arithmetic& n) {
                            .softmax_sum = std::vector<double>(rows, 0.0),
                            .attention_in = std::vector<double>(elements, 0.0),
                            .before_cast = std::vector<double>(elements, 0.0)};
-  parallel_for(p.batch * p.heads_q, [&](std::int64_t task) {
+  parallel::for_each(p.batch * p.heads_q, [&](std::int64_t task) {
     const std::int64_t b = task / p.heads_q, head = task % p.heads_q;
     const Columns columns(dense, b, head / p.group(), ascending(0, p.length_kv(b)));
     Products products;
