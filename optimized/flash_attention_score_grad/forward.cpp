@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
-#include <thread>
 #include <vector>
 
+#include "assay/parallel/loop.hpp"
 #include "flash_attention_score_grad/dropout.hpp"
 #include "flash_attention_score_grad/exclusion.hpp"
 #include "flash_attention_score_grad/head_tiles.hpp"
@@ -66,11 +65,7 @@ class Forward {
   void run(std::int64_t threads);
 
  private:
-  std::optional<HeadTile> take() {
-    const std::lock_guard lock(mutex_);
-    return row_tiles_.next();
-  }
-  void prepare(ForwardTiles& tiles) const;
+  ForwardTiles prepared() const;
   void process(const HeadTile& row_tile, ForwardTiles& tiles);
   void load_keys(const Block& block, const ForwardTiles& tiles) const;
   void process_block(const Block& block, ForwardTiles& tiles) const;
@@ -91,10 +86,10 @@ class Forward {
   Dropout dropout_;
   tile::Storage stage_;
   HeadTiles row_tiles_;
-  std::mutex mutex_;
 };
 
-void Forward::prepare(ForwardTiles& tiles) const {
+ForwardTiles Forward::prepared() const {
+  ForwardTiles tiles;
   Carver carver;
   carve(tiles, carver, tiling_, problem_);
   carver.start(tiles.storage.reserve(carver.used()));
@@ -104,17 +99,14 @@ void Forward::prepare(ForwardTiles& tiles) const {
   if (exclusion_.present()) tiles.excluded.resize(elements);
   if (dropout_.present()) tiles.dropped.resize(elements);
   tiles.staged.resize(static_cast<std::size_t>(tiling_.columns) * sizeof(float));
+  return tiles;
 }
 
 void Forward::run(std::int64_t threads) {
-  const auto body = [this] {
-    ForwardTiles tiles;
-    prepare(tiles);
-    while (const auto row_tile = take()) process(*row_tile, tiles);
+  const auto work = [this](std::int64_t) {
+    return [this, tiles = prepared()](const HeadTile& tile) mutable { process(tile, tiles); };
   };
-  std::vector<std::jthread> others;
-  for (std::int64_t t = 1; t < threads; ++t) others.emplace_back(body);
-  body();
+  parallel::work_off([this] { return row_tiles_.next(); }, work, threads);
 }
 
 void Forward::process(const HeadTile& row_tile, ForwardTiles& tiles) {

@@ -1,15 +1,15 @@
 #include "flash_attention_score_grad/kernel.hpp"
 
 #include <algorithm>
-#include <barrier>
-#include <thread>
 
+#include "assay/parallel/loop.hpp"
 #include "flash_attention_score_grad/dropout.hpp"
 #include "flash_attention_score_grad/exclusion.hpp"
 #include "flash_attention_score_grad/head_tiles.hpp"
 #include "flash_attention_score_grad/joined_rows.hpp"
 #include "flash_attention_score_grad/scores.hpp"
 #include "flash_attention_score_grad/statistics.hpp"
+#include "host/turns.hpp"
 #include "operands/products.hpp"
 
 namespace assay::optimized {
@@ -30,7 +30,7 @@ using KeyTile = KeyTiles::Item;
 
 /// One run. Key tiles are independent but for dq, to which they add in ascending order: for every
 /// row tile a counter says which key tile may add next. Threads take key tiles in ascending order,
-/// so that the lowest unfinished one never waits.
+/// so that the lowest unfinished one never waits; a key tile that fails passes its turns on, too.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -78,19 +78,20 @@ class Gradient {
     const std::int64_t stride = padded(scores_.channels());
     return {.at = key_tile.slot->dq + row * stride, .stride = stride};
   }
-  std::atomic<std::int64_t>& next_key_tile(const KeyTile& key_tile, const Block& block) const {
-    const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
-    const std::int64_t number = (block.n - key_tile.head * problem_.group()) * sequence.row_tiles +
-                                block.first_row / sequence.rows;
+  /// Of row tile r of query head g of the group.
+  std::atomic<std::int64_t>& next_key_tile(const KeyTile& key_tile, std::int64_t g,
+                                           std::int64_t r) const {
+    const std::int64_t number = g * tiling_.sequence(key_tile.b).row_tiles + r;
     return key_tile.slot->next_key_tile[static_cast<std::size_t>(number)];
   }
 
-  void prepare(ThreadTiles& tiles) const;
+  ThreadTiles& prepare(std::int64_t thread) const;
   void prepare_sums();
   void begin_head(const HeadTile& head, const DqSums& sums) const;
-  void begin_rows(const ThreadTiles& tiles);
+  void begin_rows(const HeadTile& row_tile, const ThreadTiles& tiles);
   void row_terms(const RowSpan& span, const ThreadTiles& tiles) const;
   void process(const KeyTile& key_tile, ThreadTiles& tiles);
+  void skip_turns(const KeyTile& key_tile) const;
   RowSpan keys_in(const KeyTile& key_tile) const;
   void load_keys(const KeyTile& key_tile, const ThreadTiles& tiles) const;
   void process_head(const KeyTile& key_tile, std::int64_t n, ThreadTiles& tiles, bool& any);
@@ -118,7 +119,6 @@ class Gradient {
 
   float* row_terms_ = nullptr;
   HeadTiles row_tiles_;
-  std::mutex row_tiles_mutex_;
   KeyTiles key_tiles_;
 };
 
@@ -135,7 +135,8 @@ void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling, const Op::Probl
   t.max = carver.line(rows), t.sum = carver.line(rows), t.row_term = carver.line(rows);
 }
 
-void Gradient::prepare(ThreadTiles& tiles) const {
+ThreadTiles& Gradient::prepare(std::int64_t thread) const {
+  ThreadTiles& tiles = workspace_.threads[static_cast<std::size_t>(thread)];
   Carver carver;
   carve(tiles, carver, tiling_, problem_);
   carver.start(tiles.storage.reserve(carver.used()));
@@ -143,6 +144,7 @@ void Gradient::prepare(ThreadTiles& tiles) const {
   const auto elements = static_cast<std::size_t>(tiling_.rows * tiles.scores.stride);
   if (exclusion_.present()) tiles.excluded.resize(elements);
   if (dropout_.present()) tiles.dropped.resize(elements);
+  return tiles;
 }
 
 /// The sums of dq exist only for the heads in work, not for all of them.
@@ -174,42 +176,31 @@ void Gradient::run() {
   prepare_sums();
   const auto count = static_cast<std::size_t>(threads_);
   if (workspace_.threads.size() < count) workspace_.threads.resize(count);
-  for (std::size_t t = 0; t < count; ++t) prepare(workspace_.threads[t]);
 
-  std::barrier row_terms_done(threads_);
-  const auto body = [&](std::size_t t) {
-    ThreadTiles& tiles = workspace_.threads[t];
-    begin_rows(tiles);
-    row_terms_done.arrive_and_wait();
-    while (const auto key_tile = key_tiles_.take()) {
-      process(*key_tile, tiles);
-      key_tiles_.finish(*key_tile);
-    }
+  const auto begin = [this](std::int64_t thread) {
+    return [this, &tiles = prepare(thread)](const HeadTile& tile) { begin_rows(tile, tiles); };
   };
-  std::vector<std::jthread> others;
-  for (std::size_t t = 1; t < count; ++t) others.emplace_back(body, t);
-  body(0);
+  parallel::work_off([this] { return row_tiles_.next(); }, begin, threads_);
+
+  const auto work = [this](std::int64_t thread) {
+    return [this, &tiles = prepare(thread)](const KeyTile& tile) {
+      process(tile, tiles);
+      key_tiles_.finish(tile);
+    };
+  };
+  parallel::work_off([this] { return key_tiles_.take(); }, work, threads_);
 }
 
 /// Row terms; rows that attend to nothing have no other chance to get their zeros.
-void Gradient::begin_rows(const ThreadTiles& tiles) {
-  const auto next = [&] {
-    const std::lock_guard lock(row_tiles_mutex_);
-    return row_tiles_.next();
-  };
-  while (const auto row_tile = next()) {
-    const SequenceTiles& sequence = tiling_.sequence(row_tile->b);
-    const RowSpan span = {.b = row_tile->b,
-                          .n = row_tile->head,
-                          .first = row_tile->index * sequence.rows,
-                          .count = sequence.rows_of(row_tile->index)};
-    if (!sequence.keys_of(row_tile->index).empty()) {
-      row_terms(span, tiles);
-      continue;
-    }
-    std::fill_n(tiles.query.at, span.count * tiles.query.stride, 0.0F);
-    dq_.write(span, tiles.query, scores_.full_scale(), {&outputs_.dq, &outputs_.dq_rope});
-  }
+void Gradient::begin_rows(const HeadTile& row_tile, const ThreadTiles& tiles) {
+  const SequenceTiles& sequence = tiling_.sequence(row_tile.b);
+  const RowSpan span = {.b = row_tile.b,
+                        .n = row_tile.head,
+                        .first = row_tile.index * sequence.rows,
+                        .count = sequence.rows_of(row_tile.index)};
+  if (!sequence.keys_of(row_tile.index).empty()) return row_terms(span, tiles);
+  std::fill_n(tiles.query.at, span.count * tiles.query.stride, 0.0F);
+  dq_.write(span, tiles.query, scores_.full_scale(), {&outputs_.dq, &outputs_.dq_rope});
 }
 
 /// R(i) = sum over c of dy(i, c) * attention_in(i, c), once per row.
@@ -224,11 +215,24 @@ void Gradient::row_terms(const RowSpan& span, const ThreadTiles& tiles) const {
 }
 
 void Gradient::process(const KeyTile& key_tile, ThreadTiles& tiles) {
-  load_keys(key_tile, tiles);
-  bool any = false;
+  try {
+    load_keys(key_tile, tiles);
+    bool any = false;
+    for (std::int64_t g = 0; g < problem_.group(); ++g)
+      process_head(key_tile, key_tile.head * problem_.group() + g, tiles, any);
+    finish_keys(key_tile, tiles, any);
+  } catch (...) {
+    skip_turns(key_tile);
+    throw;
+  }
+}
+
+void Gradient::skip_turns(const KeyTile& key_tile) const {
+  const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
   for (std::int64_t g = 0; g < problem_.group(); ++g)
-    process_head(key_tile, key_tile.head * problem_.group() + g, tiles, any);
-  finish_keys(key_tile, tiles, any);
+    for (std::int64_t r = 0; r < sequence.row_tiles; ++r)
+      if (sequence.keys_of(r).holds(key_tile.index))
+        skip_turn(next_key_tile(key_tile, g, r), key_tile.index);
 }
 
 RowSpan Gradient::keys_in(const KeyTile& key_tile) const {
@@ -331,11 +335,12 @@ void Gradient::softmax_grad(const Block& block, ThreadTiles& t) const {
 
 /// Waits for the turn of this key tile; the last one scales and stores the rows.
 void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadTiles& tiles) {
-  auto& next = next_key_tile(key_tile, block);
-  for (std::int64_t seen; (seen = next.load(std::memory_order_acquire)) != key_tile.index;)
-    next.wait(seen, std::memory_order_acquire);
   const SequenceTiles& sequence = tiling_.sequence(key_tile.b);
-  const TileRange keys = sequence.keys_of(block.first_row / sequence.rows);
+  const std::int64_t g = block.n - key_tile.head * problem_.group();
+  const std::int64_t r = block.first_row / sequence.rows;
+  auto& next = next_key_tile(key_tile, g, r);
+  await_turn(next, key_tile.index);
+  const TileRange keys = sequence.keys_of(r);
   const Tile sums = dq_rows(key_tile, block);
   multiply(kernels_,
            {.left = tiles.dprob,
@@ -344,13 +349,10 @@ void Gradient::add_dq(const KeyTile& key_tile, const Block& block, const ThreadT
             .columns = scores_.channels(),
             .depth = block.columns},
            sums, key_tile.index == keys.first ? Sum::start : Sum::add);
-  if (key_tile.index == keys.last - 1) {
+  if (key_tile.index == keys.last - 1)
     dq_.write({block.b, block.n, block.first_row, block.rows}, sums, scores_.full_scale(),
               {&outputs_.dq, &outputs_.dq_rope});
-    return;
-  }
-  next.store(key_tile.index + 1, std::memory_order_release);
-  next.notify_all();
+  pass_turn(next, key_tile.index);
 }
 
 void Gradient::add_record(const KeyTile& key_tile, const ThreadTiles& tiles, Sum sum) const {

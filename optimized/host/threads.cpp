@@ -1,7 +1,8 @@
 #include "host/threads.hpp"
 
 #include <algorithm>
-#include <thread>
+
+#include "assay/parallel/loop.hpp"
 
 namespace assay::optimized {
 namespace {
@@ -12,10 +13,8 @@ constexpr double flop_per_thread = 2e7;
 }  // namespace
 
 std::int64_t threads_for(int asked, double flop, std::int64_t units) {
-  const std::int64_t most =
-      asked > 0 ? asked : static_cast<std::int64_t>(std::thread::hardware_concurrency());
   const auto worth = static_cast<std::int64_t>(flop / flop_per_thread);
-  return std::max<std::int64_t>(1, std::min({most, worth, units}));
+  return std::max<std::int64_t>(1, std::min({parallel::thread_count(asked), worth, units}));
 }
 
 }  // namespace assay::optimized

@@ -1,9 +1,8 @@
 #include "nsa_compress_grad/kernel.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
+#include "assay/parallel/loop.hpp"
 #include "operands/rows.hpp"
 
 namespace assay::optimized::compress {
@@ -40,7 +39,7 @@ class Gradient {
  private:
   void cut_channels(const spec::Tensor& tensor, const std::vector<std::int64_t>& ends,
                     std::vector<Rows>& slices) const;
-  void prepare(ThreadTiles& tiles) const;
+  ThreadTiles& prepare(std::int64_t thread) const;
   void clear(std::int64_t channels, const ThreadTiles& tiles) const;
   void load_weights();
   std::int64_t items() const { return tiling_.parts * problem_.heads * tiling_.slices; }
@@ -95,11 +94,13 @@ void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling) {
   t.chains = {.at = carver.line(tiling.windows.size() * tile::lanes), .stride = tile::lanes};
 }
 
-void Gradient::prepare(ThreadTiles& tiles) const {
+ThreadTiles& Gradient::prepare(std::int64_t thread) const {
+  ThreadTiles& tiles = workspace_.threads[static_cast<std::size_t>(thread)];
   Carver carver;
   carve(tiles, carver, tiling_);
   carver.start(tiles.storage.reserve(carver.used()));
   carve(tiles, carver, tiling_);
+  return tiles;
 }
 
 /// What lies behind the channels of a slice takes part in the chains: it is zero, whatever a wider
@@ -135,17 +136,10 @@ void Gradient::run() {
       workspace_.sums.reserve(problem_.heads * tiling_.partials() * problem_.compress_block_size);
   const auto count = static_cast<std::size_t>(threads_);
   if (workspace_.threads.size() < count) workspace_.threads.resize(count);
-  std::atomic<std::int64_t> next = 0;
-  const auto body = [&](std::size_t t) {
-    ThreadTiles& tiles = workspace_.threads[t];
-    prepare(tiles);
-    for (std::int64_t k = next++; k < items(); k = next++) process(item(k), tiles);
+  const auto work = [this](std::int64_t thread) {
+    return [this, &tiles = prepare(thread)](std::int64_t k) { process(item(k), tiles); };
   };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t t = 1; t < count; ++t) others.emplace_back(body, t);
-    body(0);
-  }
+  parallel::work_off(parallel::numbers(items()), work, threads_);
   store_weights();
 }
 

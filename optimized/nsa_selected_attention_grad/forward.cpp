@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
-#include <thread>
 
+#include "assay/parallel/loop.hpp"
 #include "host/work_list.hpp"
 #include "nsa_selected_attention_grad/lists.hpp"
 #include "nsa_selected_attention_grad/row_numbers.hpp"
@@ -69,10 +68,6 @@ class Forward {
   }
   std::int64_t group() const { return problem_.group(); }
   std::int64_t keys() const { return problem_.selected_block_size; }
-  std::optional<HeadTile> take() {
-    const std::lock_guard lock(mutex_);
-    return token_tiles_.next();
-  }
   RowSpan query_rows(const Token& at, std::int64_t g) const {
     return {.b = at.b, .n = at.n * group() + g, .first = at.s, .count = 1};
   }
@@ -87,7 +82,8 @@ class Forward {
     return {.at = tiles.weights.row(slot * keys()), .stride = tiles.weights.stride};
   }
 
-  void prepare(ForwardTiles& tiles) const;
+  ForwardTiles prepared() const;
+  void process_tile(const HeadTile& tile, ForwardTiles& tiles);
   void process(const Token& at, ForwardTiles& tiles);
   void scores(const Token& at, const ForwardTiles& tiles) const;
   void weigh(ForwardTiles& tiles) const;
@@ -103,31 +99,30 @@ class Forward {
   float scale_;
   tile::Storage stage_;
   HeadTiles token_tiles_;
-  std::mutex mutex_;
 };
 
-void Forward::prepare(ForwardTiles& tiles) const {
+ForwardTiles Forward::prepared() const {
+  ForwardTiles tiles;
   Carver carver;
   carve(tiles, carver, problem_);
   carver.start(tiles.storage.reserve(carver.used()));
   carve(tiles, carver, problem_);
   tiles.staged.resize(static_cast<std::size_t>(tiles.weights.stride) * sizeof(float));
+  return tiles;
 }
 
 void Forward::run(std::int64_t threads) {
-  const auto body = [this] {
-    ForwardTiles tiles;
-    prepare(tiles);
-    while (const auto tile = take()) {
-      const std::int64_t first = tile->index * tokens_per_tile;
-      const std::int64_t last = std::min(first + tokens_per_tile, queries_.length(tile->b));
-      for (std::int64_t token = first; token < last; ++token)
-        process({tile->b, tile->head, token}, tiles);
-    }
+  const auto work = [this](std::int64_t) {
+    return [this, tiles = prepared()](const HeadTile& tile) mutable { process_tile(tile, tiles); };
   };
-  std::vector<std::jthread> others;
-  for (std::int64_t t = 1; t < threads; ++t) others.emplace_back(body);
-  body();
+  parallel::work_off([this] { return token_tiles_.next(); }, work, threads);
+}
+
+void Forward::process_tile(const HeadTile& tile, ForwardTiles& tiles) {
+  const std::int64_t first = tile.index * tokens_per_tile;
+  const std::int64_t last = std::min(first + tokens_per_tile, queries_.length(tile.b));
+  for (std::int64_t token = first; token < last; ++token)
+    process({tile.b, tile.head, token}, tiles);
 }
 
 void Forward::process(const Token& at, ForwardTiles& tiles) {

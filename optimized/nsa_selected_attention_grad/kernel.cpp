@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
-#include <thread>
 
+#include "assay/parallel/loop.hpp"
+#include "host/turns.hpp"
 #include "host/work_list.hpp"
 #include "nsa_selected_attention_grad/lists.hpp"
 #include "nsa_selected_attention_grad/row_numbers.hpp"
@@ -32,7 +32,7 @@ using RowTile = std::span<const Reader>;
 
 /// One run. Key blocks are independent but for dq, to which they add in ascending order: for every
 /// token a counter says how many have added. Threads take blocks in ascending order, so that the
-/// lowest unfinished one never waits.
+/// lowest unfinished one never waits; a block that fails passes its turns on, too.
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs,
@@ -92,11 +92,12 @@ class Gradient {
         visit(row++, spec::RowPosition{block.b, block.head * group() + g, reader.token});
   }
 
-  void prepare(ThreadTiles& tiles) const;
+  ThreadTiles& prepare(std::int64_t thread) const;
   void prepare_sums();
   void begin_head(const HeadTile& head, HeadSums& sums);
   void row_terms(const HeadTile& token_tile, const ThreadTiles& tiles) const;
   void process(const KeyBlock& block, ThreadTiles& tiles);
+  void process_readers(const KeyBlock& block, const RowTile& readers, ThreadTiles& tiles);
   void load_keys(const KeyBlock& block, const ThreadTiles& tiles) const;
   void process_tile(const KeyBlock& block, const RowTile& readers, ThreadTiles& tiles, Sum record);
   void gather(const KeyBlock& block, const RowTile& readers, const ThreadTiles& tiles) const;
@@ -122,7 +123,6 @@ class Gradient {
 
   float* row_terms_ = nullptr;
   HeadTiles token_tiles_;
-  std::mutex token_tiles_mutex_;
   KeyBlocks key_blocks_;
   Demand demand_;
 };
@@ -140,13 +140,15 @@ void carve(ThreadTiles& t, Carver& carver, const Tiling& tiling, const Op::Probl
   t.max = carver.line(rows), t.sum = carver.line(rows), t.row_term = carver.line(rows);
 }
 
-void Gradient::prepare(ThreadTiles& tiles) const {
+ThreadTiles& Gradient::prepare(std::int64_t thread) const {
+  ThreadTiles& tiles = workspace_.threads[static_cast<std::size_t>(thread)];
   Carver carver;
   carve(tiles, carver, tiling_, problem_);
   carver.start(tiles.storage.reserve(carver.used()));
   carve(tiles, carver, tiling_, problem_);
   if (is_causal(problem_))
     tiles.excluded.resize(static_cast<std::size_t>(tiling_.rows * tiles.scores.stride));
+  return tiles;
 }
 
 /// The sums of dq exist only for the heads in work, not for all of them.
@@ -182,27 +184,19 @@ Demand Gradient::run() {
   prepare_sums();
   const auto count = static_cast<std::size_t>(threads_);
   if (workspace_.threads.size() < count) workspace_.threads.resize(count);
-  for (std::size_t t = 0; t < count; ++t) prepare(workspace_.threads[t]);
 
-  const auto next_token_tile = [&] {
-    const std::lock_guard lock(token_tiles_mutex_);
-    return token_tiles_.next();
+  const auto begin = [this](std::int64_t thread) {
+    return [this, &tiles = prepare(thread)](const HeadTile& tile) { row_terms(tile, tiles); };
   };
-  std::barrier row_terms_done(threads_);
-  const auto body = [&](std::size_t t) {
-    ThreadTiles& tiles = workspace_.threads[t];
-    while (const auto token_tile = next_token_tile()) row_terms(*token_tile, tiles);
-    row_terms_done.arrive_and_wait();
-    while (const auto block = key_blocks_.take()) {
-      process(*block, tiles);
-      key_blocks_.finish(*block);
-    }
+  parallel::work_off([this] { return token_tiles_.next(); }, begin, threads_);
+
+  const auto work = [this](std::int64_t thread) {
+    return [this, &tiles = prepare(thread)](const KeyBlock& block) {
+      process(block, tiles);
+      key_blocks_.finish(block);
+    };
   };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t t = 1; t < count; ++t) others.emplace_back(body, t);
-    body(0);
-  }
+  parallel::work_off([this] { return key_blocks_.take(); }, work, threads_);
   return demand_;
 }
 
@@ -223,9 +217,19 @@ void Gradient::row_terms(const HeadTile& token_tile, const ThreadTiles& tiles) c
     terms[i] = kernels_.dot(tiles.dy.row(i), attention.row(i), problem_.head_dim_v);
 }
 
-/// The row tiles that list a block, record by record.
 void Gradient::process(const KeyBlock& block, ThreadTiles& tiles) {
   const RowTile readers = block.slot->readers.of(block.index);
+  try {
+    process_readers(block, readers, tiles);
+  } catch (...) {
+    for (const Reader& reader : readers)
+      skip_turn(block.slot->added[static_cast<std::size_t>(reader.token)], reader.rank);
+    throw;
+  }
+}
+
+/// The row tiles that list a block, record by record.
+void Gradient::process_readers(const KeyBlock& block, const RowTile& readers, ThreadTiles& tiles) {
   const auto tokens = static_cast<std::size_t>(tiling_.tokens);
   const auto record = static_cast<std::size_t>(tiling_.record_tiles) * tokens;
   if (!readers.empty()) load_keys(block, tiles);
@@ -314,20 +318,15 @@ void Gradient::add_dq(const KeyBlock& block, const RowTile& readers, const Threa
   const float* from = t.dq.at;
   for (const Reader& reader : readers) {
     auto& added = head.added[static_cast<std::size_t>(reader.token)];
-    for (std::int64_t seen; (seen = added.load(std::memory_order_acquire)) != reader.rank;)
-      added.wait(seen, std::memory_order_acquire);
+    await_turn(added, reader.rank);
     const Tile sums = dq_rows(head, reader.token);
     if (reader.rank == 0)
       std::copy_n(from, count, sums.at);
     else
       kernels_.add(from, count, sums.at);
     from += count;
-    if (reader.rank == head.readers.seen(reader.token) - 1) {
-      write_dq(block, reader.token, sums);
-      continue;
-    }
-    added.store(reader.rank + 1, std::memory_order_release);
-    added.notify_all();
+    if (reader.rank == head.readers.seen(reader.token) - 1) write_dq(block, reader.token, sums);
+    pass_turn(added, reader.rank);
   }
 }
 

@@ -315,6 +315,22 @@ TEST(Poverty, OfFileDescriptorsIsNamed) {
   EXPECT_TRUE(has_worked);
 }
 
+/// Of so many threads some cannot be started, and some have no memory to work in.
+TEST(Poverty, OfMemoryForThreadsIsNoReasonToWait) {
+  const Folder folder;
+  Program run({"run", "flash_attention_score_grad", "--heads_q=16", "--heads_kv=16", "--seq_q=512",
+               "--seq_kv=512", "--head_dim=64", "--head_dim_v=64", "--rows=1", "--threads=64"},
+              folder / "output", [] {
+                const rlimit limit{450'000 << 10, 450'000 << 10};
+                setrlimit(RLIMIT_AS, &limit);
+              });
+  const auto deadline = std::chrono::steady_clock::now() + 100s;
+  while (!run.has_ended() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(10ms);
+  ASSERT_TRUE(run.has_ended());
+  EXPECT_EQ(run.wait(), 0) << run.output();
+}
+
 /// A sound file is called no other thing where only the descriptors to read it are lacking.
 TEST(Poverty, OfFileDescriptorsIsNoFaultOfAFile) {
   const Folder folder;

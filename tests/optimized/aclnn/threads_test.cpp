@@ -8,6 +8,7 @@
 
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "flash_entries.hpp"
+#include "scarce_threads.hpp"
 #include "trial.hpp"
 
 namespace {
@@ -43,6 +44,15 @@ TEST_F(Threads, WithStreamsOfTheirOwnDoNotDisturbEachOther) {
   };
   std::vector<std::jthread> threads;
   for (std::int64_t number = 0; number < thread_count; ++number) threads.emplace_back(body, number);
+}
+
+/// The stream has its thread; of those for the gradient one can be started.
+TEST_F(Threads, ThatTheMachineRefusesAreDoneWithout) {
+  const Op::Problem problem = {.heads_q = 4, .heads_kv = 4, .seq_q = 300, .seq_kv = 300};
+  const auto own = optimized::flash_attention_score_grad(device::a2());
+  const ScarceThreads machine(1, 7);
+  expect_same_bits(call_of(problem), problem, *own, phase_2_of(FlashSurface::g1), stream);
+  EXPECT_GT(machine.refused(), 0);
 }
 
 /// Two streams write every other column of one buffer.

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace assay::optimized {
+
+/// Waits until all before `mine` have passed their turns on.
+inline void await_turn(const std::atomic<std::int64_t>& next, std::int64_t mine) {
+  for (std::int64_t seen; (seen = next.load(std::memory_order_acquire)) != mine;)
+    next.wait(seen, std::memory_order_acquire);
+}
+
+inline void pass_turn(std::atomic<std::int64_t>& next, std::int64_t mine) {
+  next.store(mine + 1, std::memory_order_release);
+  next.notify_all();
+}
+
+/// In place of a turn whose work failed: who comes behind must not wait for ever.
+inline void skip_turn(std::atomic<std::int64_t>& next, std::int64_t mine) {
+  if (next.load(std::memory_order_acquire) > mine) return;  // it has been passed on
+  await_turn(next, mine);
+  pass_turn(next, mine);
+}
+
+}  // namespace assay::optimized

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+
+#include "tile/kernels.hpp"
+
+namespace assay::test {
+
+inline std::atomic<std::int64_t> products_left = 0;
+
+/// The portable kernels; the product after so many throws.
+inline optimized::tile::Kernels failing_kernels(std::int64_t products) {
+  products_left = products;
+  optimized::tile::Kernels kernels = optimized::tile::portable_kernels;
+  kernels.multiply = [](const optimized::tile::Product& product) {
+    if (products_left-- == 0) throw std::runtime_error("a product failed");
+    optimized::tile::portable_kernels.multiply(product);
+  };
+  return kernels;
+}
+
+/// Expects run(kernels, threads) to end, and to throw what a kernel throws, wherever in its work
+/// that is; returns how many runs have thrown.
+template <class Run>
+int failed_runs(const Run& run) {
+  int failed = 0;
+  for (const std::int64_t threads : {1, 2, 5}) {
+    bool has_failed = true;
+    for (std::int64_t products = 0; has_failed; products = 2 * products + 1) {
+      const optimized::tile::Kernels kernels = failing_kernels(products);
+      try {
+        run(kernels, threads);
+        has_failed = false;
+      } catch (const std::runtime_error& error) {
+        EXPECT_STREQ(error.what(), "a product failed");
+        ++failed;
+      }
+    }
+  }
+  return failed;
+}
+
+}  // namespace assay::test
