@@ -175,18 +175,19 @@ Finding element_finding(const Expectation& e, std::size_t k, double x, Grade gra
   return f;
 }
 
-Verdict verdict_of(Grade grade) {
+/// What the gravest element of a tensor decides, with its finding as evidence.
+Decision decision_of(Grade grade, const std::string& evidence) {
   switch (grade) {
     case Grade::within:
-      return Verdict::conforms;
+      break;
     case Grade::statistical:
-      return Verdict::statistical_unconfirmed;
+      return {Verdict::statistical_unconfirmed, Rule::bound, evidence};
     case Grade::proven:
-      return Verdict::nonconformant_proven;
+      return {Verdict::nonconformant_proven, Rule::bound, evidence};
     case Grade::structural:
-      return Verdict::nonconformant_structural;
+      return {Verdict::nonconformant_structural, Rule::structure, evidence};
   }
-  return Verdict::tool_failure;
+  return no_objection("the elements");
 }
 
 /// How far off the elements are, and which is the worst.
@@ -354,12 +355,13 @@ void each_part(const Expectation& e, const std::function<void(const Expectation&
     visit(e.part(rows.subspan(first, std::min(count, rows.size() - first))));
 }
 
-Verdict compare(const Expectation& e, const RowReader& actual_of, const Arithmetic& arithmetic,
-                TensorReport& report, std::vector<Finding>& findings) {
+Decision compare(const Expectation& e, const RowReader& actual_of, const Arithmetic& arithmetic,
+                 TensorReport& report, std::vector<Finding>& findings) {
   report.name = e.name;
   report.rows_judged = e.row_count();
   report.rows_total = e.extents.rows();
   Grade worst = Grade::within;
+  std::string gravest;  // what the first element of that grade is
   std::int64_t uncertified = 0;
   FailurePattern failing(e.extents);
   std::vector<Finding> elements;
@@ -380,6 +382,7 @@ Verdict compare(const Expectation& e, const RowReader& actual_of, const Arithmet
       failing.add(finding);
       if (elements.size() < findings_per_tensor)
         elements.push_back(element_finding(part, k, actual[k], g));
+      if (g > worst) gravest = element_finding(part, k, actual[k], g).text;
       worst = std::max(worst, g);
     }
     distances.add(part, actual);
@@ -399,27 +402,29 @@ Verdict compare(const Expectation& e, const RowReader& actual_of, const Arithmet
   const Statistics s = moments.statistics(arithmetic);
   report.rms = s.rms, report.rms_limit = std::isfinite(s.rms_limit) ? s.rms_limit : 0;
   report.bias = s.bias, report.bias_t = s.bias_t, report.nu = s.nu;
-  Verdict verdict = verdict_of(worst);
-  if (s.rms_fails)
-    note("rms", "errors of " + e.name + " have R = " + std::to_string(s.rms) + ", limit " +
-                    std::to_string(s.rms_limit));
-  if (s.bias_fails)
-    note("bias", "errors of " + e.name + " have mean " + std::to_string(s.bias) +
-                     " sigma along the sign of the reference (t = " + std::to_string(s.bias_t) +
-                     "), limit 0.08");
-  if (verdict == Verdict::conforms && (s.rms_fails || s.bias_fails))
-    verdict = Verdict::statistical_unconfirmed;
-  if (uncertified > 0) {
-    note("note", std::to_string(uncertified) + " elements of " + e.name +
-                     " have a reference whose radius exceeds 2^-10 tau");
-    if (verdict == Verdict::conforms) verdict = Verdict::inconclusive;
-  }
-  return verdict;
+  Decision decision = decision_of(worst, gravest);
+  const auto object = [&](bool fails, Verdict verdict, Rule rule, const std::string& finding,
+                          const std::string& text) {
+    if (!fails) return;
+    note(finding, text);
+    if (decision == Verdict::conforms) decision = {verdict, rule, text};
+  };
+  object(s.rms_fails, Verdict::statistical_unconfirmed, Rule::rms, "rms",
+         "errors of " + e.name + " have R = " + std::to_string(s.rms) + ", limit " +
+             std::to_string(s.rms_limit));
+  object(s.bias_fails, Verdict::statistical_unconfirmed, Rule::bias, "bias",
+         "errors of " + e.name + " have mean " + std::to_string(s.bias) +
+             " sigma along the sign of the reference (t = " + std::to_string(s.bias_t) +
+             "), limit 0.08");
+  object(uncertified > 0, Verdict::inconclusive, Rule::certificate, "note",
+         std::to_string(uncertified) + " elements of " + e.name +
+             " have a reference whose radius exceeds 2^-10 tau");
+  return decision;
 }
 
-Verdict compare(const Expectation& e, const std::vector<double>& actual,
-                const Arithmetic& arithmetic, TensorReport& report,
-                std::vector<Finding>& findings) {
+Decision compare(const Expectation& e, const std::vector<double>& actual,
+                 const Arithmetic& arithmetic, TensorReport& report,
+                 std::vector<Finding>& findings) {
   const auto all = [&](std::span<const std::int64_t>) { return actual; };
   return compare(e, all, arithmetic, report, findings);
 }

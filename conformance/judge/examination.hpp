@@ -12,6 +12,7 @@
 #include "assay/conformance/judge/examination.hpp"
 #include "judge/grounds.hpp"
 #include "judge/judging.hpp"
+#include "judge/running.hpp"
 
 namespace assay::conformance {
 
@@ -127,20 +128,20 @@ std::vector<Expected> Examination<Op>::expected(const spec::NumericsProfile& pro
 
 /// Sums over all rows of the tensors of which rows were left out.
 template <class Op>
-Verdict judge_tiles(Prepared<Op>& entry, const typename Op::Outputs& outputs, CaseReport& report) {
+Decision judge_tiles(Prepared<Op>& entry, const typename Op::Outputs& outputs, CaseReport& report) {
   // What the lattice stages lies on ties: its roundings have one sign.
   if (!entry.tile_sums) entry.tile_sums = entry.grounds->tile_sums(!entry.lattice);
-  Verdict verdict = Verdict::conforms;
+  Decision decision = no_objection("the sums of tiles");
   for (const TileSums& sums : *entry.tile_sums) {
     const auto tensor = std::ranges::find(report.tensors, sums.name, &TensorReport::name);
     if (tensor == report.tensors.end()) throw std::logic_error("no report of " + sums.name);
     const auto rows = [&](std::span<const std::int64_t> numbers) {
       return entry.grounds->values({sums.name, sums.extents, numbers}, outputs);
     };
-    verdict =
-        graver(verdict, compare_tiles(sums, rows, entry.arithmetic, *tensor, report.findings));
+    decision = graver(std::move(decision),
+                      compare_tiles(sums, rows, entry.arithmetic, *tensor, report.findings));
   }
-  return verdict;
+  return decision;
 }
 
 template <class Op>
@@ -151,33 +152,38 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
   CaseReport report = blank_report(c);
   report.value_case = true;
   report.findings = entry.grounds->check_structure(outputs);
-  Verdict verdict = report.findings.empty() ? Verdict::conforms : Verdict::nonconformant_structural;
+  Decision decision = structure_decision(report.findings);
+  const auto consider = [&](Decision other) {
+    decision = graver(std::move(decision), std::move(other));
+  };
   if (entry.lattice) {
     judge_lattice(*entry.lattice, c.problem, outputs, profile, report);
-    verdict = graver(verdict, judge_tiles(entry, outputs, report));
-    report.verdict =
-        graver(graver(verdict, report.verdict),
-               exact_control_verdict(exact_tensors(*entry.lattice, c.problem), report));
+    consider(judge_tiles(entry, outputs, report));
+    consider(report.verdict);
+    consider(exact_control_decision(exact_tensors(*entry.lattice, c.problem), report));
+    report.verdict = summed_up(std::move(decision), report);
     return report;
   }
   if (!entry.grounds->consistent()) {
-    report.verdict = Verdict::not_applicable;
-    report.findings.push_back({.rule = "note",
-                               .text = "statistics and attention_in do not belong "
-                                       "to the data, which the profile needs"});
+    decide(report,
+           {Verdict::not_applicable, Rule::inconsistent_inputs,
+            "statistics and attention_in do not belong to the data, which the profile needs"},
+           "note");
     return report;
   }
   for (const Expectation& e : entry.expectations) {
     const auto rows = [&](std::span<const std::int64_t> numbers) {
       return entry.grounds->values({e.name, e.extents, numbers}, outputs);
     };
-    verdict = graver(verdict, compare(e, rows, entry.arithmetic, report.tensors.emplace_back(),
-                                      report.findings));
+    consider(compare(e, rows, entry.arithmetic, report.tensors.emplace_back(), report.findings));
   }
-  verdict = graver(verdict, judge_tiles(entry, outputs, report));
-  verdict = graver(verdict, control_verdict(entry.controls, report));
-  verdict = graver(verdict, exemption_verdict(report));
-  report.verdict = graver(verdict, profile.weak ? Verdict::conforms_weak : Verdict::conforms);
+  consider(judge_tiles(entry, outputs, report));
+  consider(control_decision(entry.controls, report));
+  consider(exemption_decision(report));
+  if (profile.weak)
+    consider({Verdict::conforms_weak, Rule::weak_numerics,
+              "the declared numerics are weak by design: their bound tells little"});
+  report.verdict = summed_up(std::move(decision), report);
   return report;
 }
 

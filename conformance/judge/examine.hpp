@@ -32,17 +32,24 @@ constexpr bool is_documented(spec::Status status) {
   return status == spec::Status::param_nullptr || status == spec::Status::param_invalid;
 }
 
-/// Verdict on a refusal of a call that breaks `row`.
+/// The decision on a refusal of a call that breaks `row`.
 template <class Op>
-Verdict refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer, CaseReport& report) {
-  add_note(report, "status", "refused with " + describe(answer.status()) + ": " + answer.what());
-  if (answer.status() == spec::Status::success) return Verdict::rejected_wrongly;
+Decision refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer,
+                 CaseReport& report) {
+  const std::string seen = "refused with " + describe(answer.status()) + ": " + answer.what();
+  add_note(report, "status", seen);
+  const auto decided = [&](Verdict verdict, const std::string& why) {
+    return Decision(verdict, Rule::forbidden_call, seen + why);
+  };
+  if (answer.status() == spec::Status::success) return decided(Verdict::rejected_wrongly, "");
   if (row.status.any)
-    return is_documented(answer.status()) ? Verdict::rejected_as_specified
-                                          : Verdict::rejected_other_code;
-  if (answer.status() == row.status.code) return Verdict::rejected_as_specified;
-  add_note(report, "status", "the documents name " + describe(row.status.code));
-  return Verdict::rejected_wrongly;
+    return decided(is_documented(answer.status()) ? Verdict::rejected_as_specified
+                                                  : Verdict::rejected_other_code,
+                   "");
+  if (answer.status() == row.status.code) return decided(Verdict::rejected_as_specified, "");
+  const std::string due = "the documents name " + describe(row.status.code);
+  add_note(report, "status", due);
+  return decided(Verdict::rejected_wrongly, "; " + due);
 }
 
 /// Whether the kernel has a phase 1. One that fails to say so is asked, and judged by what it does
@@ -66,8 +73,7 @@ std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
   if (const auto* row = row_of<Op>(c.violate)) report.violated_row = row->id;
-  report.verdict = Verdict::not_applicable;
-  add_note(report, "note", no_argument_checks);
+  decide(report, {Verdict::not_applicable, Rule::not_offered, no_argument_checks}, "note");
   return report;
 }
 
@@ -81,24 +87,25 @@ CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel
   report.violated_row = row->id;
   const Answer answer = answer_of([&] { kernel.check(call); });
   if (answer.failure) {
-    report.verdict = *answer.failure;
-    add_note(report, "status", answer.text);
+    decide(report, *answer.failure, "status");
   } else if (answer.refusal) {
     report.verdict = refusal(*row, *answer.refusal, report);
   } else {
-    report.verdict = Verdict::accepted_wrongly;
-    add_note(report, "status",
-             std::string(row->id) + " is broken (" + c.violate +
-                 ") and phase 1 accepted the call: " + std::string(row->statement));
+    decide(report,
+           {Verdict::accepted_wrongly, Rule::forbidden_call,
+            std::string(row->id) + " is broken (" + c.violate +
+                ") and phase 1 accepted the call: " + std::string(row->statement)},
+           "status");
   }
   if (!row->binds(c.surface, c.upstream)) {
-    add_note(report, "note",
-             "the row is " + std::string(spec::to_string(row->standing_on(c.surface))) +
-                 (row->standing == spec::Standing::disputed
-                      ? ""
-                      : "'s alone, which --upstream=off leaves open") +
-                 ": reported, no verdict");
-    report.verdict = Verdict::not_applicable;
+    decide(report,
+           {Verdict::not_applicable, Rule::open_question,
+            "the row is " + std::string(spec::to_string(row->standing_on(c.surface))) +
+                (row->standing == spec::Standing::disputed
+                     ? ""
+                     : "'s alone, which --upstream=off leaves open") +
+                ": reported, no verdict"},
+           "note");
   }
   return report;
 }
@@ -114,6 +121,7 @@ void check_determinism(const Case<Op>& c, const typename Op::Inputs& inputs,
   const Run<Op> second = run_once(c, inputs, kernel);
   if (second.failure) {
     report.verdict = *second.failure;
+    report.verdict.evidence = "second run: " + report.verdict.evidence;
     for (Finding finding : second.findings) {
       finding.text = "second run: " + finding.text;
       report.findings.push_back(std::move(finding));
@@ -123,12 +131,11 @@ void check_determinism(const Case<Op>& c, const typename Op::Inputs& inputs,
   const auto once = all_tensors(first), again = all_tensors(second.outputs);
   for (std::size_t k = 0; k < once.size(); ++k) {
     if (once[k].tensor->bytes == again[k].tensor->bytes) continue;
-    report.findings.push_back({.rule = "determinism",
-                               .tensor = once[k].name,
-                               .text = std::string("two runs differ in ") + once[k].name +
-                                       " although a fixed order is declared"});
+    const std::string text =
+        std::string("two runs differ in ") + once[k].name + " although a fixed order is declared";
+    report.findings.push_back({.rule = "determinism", .tensor = once[k].name, .text = text});
     if (contribution(report.verdict) != ExitCode::nonconformant)
-      report.verdict = Verdict::nondeterministic;
+      report.verdict = {Verdict::nondeterministic, Rule::determinism, text};
   }
 }
 
@@ -171,7 +178,9 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
 /// the statistics.
 template <class Op>
 void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport& report) {
-  Verdict other = Verdict::conforms;
+  const std::string first = report.verdict.evidence;
+  Decision other(Verdict::conforms, Rule::fresh_seeds,
+                 "a statistical failure did not show again on two fresh seeds: " + first);
   for (std::uint64_t k = 1; k <= 2; ++k) {
     Case<Op> fresh = c;
     fresh.seed += k * fresh_seed_step;
@@ -181,14 +190,15 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport& re
       return add_note(report, "note",
                       "the fresh seed " + std::to_string(fresh.seed) +
                           " could not confirm: it is " +
-                          std::string(spec::to_string(repeated.verdict)));
-    if (repeated.verdict == Verdict::conforms_weak) other = Verdict::conforms_weak;
+                          std::string(spec::to_string(repeated.verdict.value)));
+    if (repeated.verdict == Verdict::conforms_weak) other = repeated.verdict;
     if (contribution(repeated.verdict) != ExitCode::nonconformant) continue;
-    add_note(report, "note",
-             "confirmed on the fresh seed " + std::to_string(fresh.seed) + " (" +
-                 std::string(spec::to_string(repeated.verdict)) +
-                 "); false alarms below 1e-9 a tensor and seed");
-    report.verdict = Verdict::nonconformant_statistical;
+    const std::string confirmed = "confirmed on the fresh seed " + std::to_string(fresh.seed) +
+                                  " (" + std::string(spec::to_string(repeated.verdict.value)) +
+                                  "); false alarms below 1e-9 a tensor and seed";
+    add_note(report, "note", confirmed);
+    report.verdict = {Verdict::nonconformant_statistical, report.verdict.rule,
+                      first + "; " + confirmed};
     return;
   }
   add_note(report, "note",
@@ -203,12 +213,18 @@ CaseReport refused_legal(const Case<Op>& c, const spec::Call<Op>& call,
                          const spec::Rejected& answer) {
   CaseReport report = blank_report(c);
   const std::string question = open_question(c, call);
-  report.verdict = question.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable;
-  add_note(report, "status",
-           "phase 1 refused " + std::string(question.empty() ? "a legal call" : "the call") +
-               " with " + describe(answer.status()) + ": " + answer.what());
+  decide(report,
+         refusal_of(question, "phase 1 refused " +
+                                  std::string(question.empty() ? "a legal call" : "the call") +
+                                  " with " + describe(answer.status()) + ": " + answer.what()),
+         "status");
   if (!question.empty()) add_note(report, "note", question);
   return report;
+}
+
+inline Decision judge_failed(const std::exception& failure) {
+  return {Verdict::tool_failure, Rule::judge_failure,
+          std::string("the judge failed: ") + failure.what()};
 }
 
 /// The numbers of a case whose call phase 1 accepted, confirmed on fresh seeds where chance could
@@ -221,14 +237,14 @@ CaseReport examine_numbers(Examination<Op>& examination, spec::Implementation<Op
     if (report.verdict == Verdict::statistical_unconfirmed)
       confirm(examination.examined(), kernel, report);
   } catch (const NoLattice& reason) {
-    report.verdict = Verdict::not_applicable;
-    add_note(report, "note", std::string("no exact lattice for this profile: ") + reason.what());
+    decide(report,
+           {Verdict::not_applicable, Rule::no_exact_inputs,
+            std::string("no exact lattice for this profile: ") + reason.what()},
+           "note");
   } catch (const spec::Misconduct& seen) {
-    report.verdict = verdict_of(seen.kind());
-    add_note(report, "structure", seen.what());
+    decide(report, decision_of(seen), "structure");
   } catch (const std::exception& failure) {
-    report.verdict = Verdict::tool_failure;
-    add_note(report, "note", std::string("the judge failed: ") + failure.what());
+    decide(report, judge_failed(failure), "note");
   }
   return report;
 }
@@ -246,17 +262,15 @@ CaseReport examine_legal(Examination<Op>& examination, spec::Implementation<Op>&
   if (answer.refusal) return refused_legal(c, call, *answer.refusal);
   CaseReport report = blank_report(c);
   if (answer.failure) {
-    report.verdict = *answer.failure;
-    add_note(report, "status", answer.text);
+    decide(report, *answer.failure, "status");
     return report;
   }
   if (reason) {
-    report.verdict = Verdict::not_applicable;
-    add_note(report, "note", not_offered(*reason));
+    decide(report, not_offered(*reason), "note");
     return report;
   }
   if (c.track == Track::phase1)
-    report.verdict = Verdict::conforms;
+    report.verdict = {Verdict::conforms, Rule::legal_call, "phase 1 accepted a legal call"};
   else
     report = examine_numbers(examination, kernel);
   if (report.verdict == Verdict::conforms) report.accepted_rows = exercised_rows(call);
@@ -300,8 +314,7 @@ CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   } catch (const std::exception& failure) {
     CaseReport report = blank_report(c);
     report.implementation = kernel.name();
-    report.verdict = Verdict::tool_failure;
-    add_note(report, "note", std::string("the judge failed: ") + failure.what());
+    decide(report, detail::judge_failed(failure), "note");
     return printable(std::move(report));
   }
 }

@@ -12,7 +12,7 @@
 
 namespace assay::conformance {
 
-Verdict graver(Verdict a, Verdict b) {
+Decision graver(Decision a, Decision b) {
   const auto rank = [](Verdict verdict) {
     switch (verdict) {
       case Verdict::conforms:
@@ -32,36 +32,62 @@ Verdict graver(Verdict a, Verdict b) {
   return rank(a) < rank(b) ? b : a;
 }
 
-Verdict control_verdict(const std::vector<ControlResult>& controls, CaseReport& report) {
-  bool applicable = false, weak = false;
+Decision summed_up(Decision decision, const CaseReport& report) {
+  if (decision != Verdict::conforms || report.tensors.empty()) return decision;
+  std::int64_t elements = 0;
+  std::string tensors;
+  const TensorReport* worst = nullptr;
+  for (const TensorReport& tensor : report.tensors) {
+    elements += tensor.elements_judged;
+    tensors += (tensors.empty() ? "" : ", ") + tensor.name;
+    if (worst == nullptr || tensor.worst > worst->worst) worst = &tensor;
+  }
+  std::ostringstream text;
+  text.precision(3);
+  text << elements << " elements of " << tensors << " agree";
+  if (worst != nullptr && worst->worst > 0)
+    text << "; the worst error is " << worst->worst << " of its limit, in " << worst->name;
+  return {Verdict::conforms, decision.rule, text.str()};
+}
+
+Decision structure_decision(const std::vector<Finding>& findings) {
+  if (findings.empty()) return no_objection("the structure of the outputs");
+  return {Verdict::nonconformant_structural, Rule::structure, findings.front().text};
+}
+
+Decision control_decision(const std::vector<ControlResult>& controls, CaseReport& report) {
+  bool applicable = false;
+  Decision decision = no_objection("the controls");
   for (std::size_t k = 0; k < controls.size(); ++k) {
     report.tensors[k].controls = controls[k].letters;
     report.tensors[k].rows_due = controls[k].rows_due;
     report.tensors[k].rows_blind = controls[k].rows_blind;
     applicable |= controls[k].applicable;
-    weak |= controls[k].weak;
+    const std::string& name = report.tensors[k].name;
+    if (controls[k].weak)
+      decision = graver(std::move(decision),
+                        {Verdict::conforms_weak, Rule::control,
+                         name + ": a control was missed (" + controls[k].letters + ")"});
     if (!controls[k].blind) continue;
-    report.findings.push_back({.rule = "control",
-                               .tensor = report.tensors[k].name,
-                               .text = report.tensors[k].name +
-                                       ": zeros or the negated reference would pass (" +
-                                       controls[k].letters + ")"});
-    return Verdict::inconclusive;
+    const std::string text =
+        name + ": zeros or the negated reference would pass (" + controls[k].letters + ")";
+    report.findings.push_back({.rule = "control", .tensor = name, .text = text});
+    return {Verdict::inconclusive, Rule::control, text};
   }
   if (!applicable) {
-    report.findings.push_back({.rule = "note",
-                               .text = "no gradient of this case exceeds its "
-                                       "tolerance: only zeros and noise are due"});
-    return Verdict::conforms_weak;
+    const std::string text =
+        "no gradient of this case exceeds its tolerance: only zeros and noise are due";
+    report.findings.push_back({.rule = "note", .text = text});
+    return {Verdict::conforms_weak, Rule::nothing_due, text};
   }
   for (std::size_t k = 0; k < controls.size(); ++k)
     if (!controls[k].text.empty())
       report.findings.push_back(
           {.rule = "note", .tensor = report.tensors[k].name, .text = controls[k].text});
-  return weak ? Verdict::conforms_weak : Verdict::conforms;
+  return decision;
 }
 
-Verdict exact_control_verdict(const std::vector<ExactTensor>& tensors, CaseReport& report) {
+Decision exact_control_decision(const std::vector<ExactTensor>& tensors, CaseReport& report) {
   std::vector<ControlResult> controls;
   for (const ExactTensor& tensor : tensors) {
     const bool applicable = std::any_of(tensor.exact.begin(), tensor.exact.end(),
@@ -69,7 +95,7 @@ Verdict exact_control_verdict(const std::vector<ExactTensor>& tensors, CaseRepor
     controls.push_back(
         {.applicable = applicable, .letters = applicable ? "Z+N+L+S+W+" : "Z.N.L.S.W."});
   }
-  return control_verdict(controls, report);
+  return control_decision(controls, report);
 }
 
 Expected expected_of(const ExactTensor& tensor) {
@@ -86,16 +112,16 @@ Expected expected_of(const ExactTensor& tensor) {
   return e;
 }
 
-Verdict exemption_verdict(CaseReport& report) {
+Decision exemption_decision(CaseReport& report) {
   std::int64_t exempt = 0, all = 0;
   for (const TensorReport& tensor : report.tensors)
     exempt += tensor.exempt, all += tensor.exempt + tensor.elements_judged;
-  if (exempt * 100 <= all) return Verdict::conforms;
-  report.findings.push_back({.rule = "note",
-                             .text = std::to_string(exempt) + " of " + std::to_string(all) +
-                                     " judged elements are exempt: staged values "
-                                     "may overflow; the limit is 1 %"});
-  return Verdict::inconclusive;
+  if (exempt * 100 <= all) return no_objection("the number of exempt elements");
+  const std::string text = std::to_string(exempt) + " of " + std::to_string(all) +
+                           " judged elements are exempt: staged values may overflow; the limit "
+                           "is 1 %";
+  report.findings.push_back({.rule = "note", .text = text});
+  return {Verdict::inconclusive, Rule::exemption, text};
 }
 
 std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t wanted,

@@ -4,10 +4,10 @@
 #include <functional>
 #include <vector>
 
+#include "assay/conformance/judge/decision.hpp"
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/judge/expectation.hpp"
-#include "assay/conformance/judge/verdict.hpp"
 #include "assay/conformance/report/report.hpp"
 #include "assay/spec/layout.hpp"
 #include "assay/spec/numerics.hpp"
@@ -17,22 +17,29 @@
 /// What the judgement of every operator's numbers is put together from.
 namespace assay::conformance {
 
-/// The graver of two verdicts on one case's numbers.
-Verdict graver(Verdict a, Verdict b);
+/// The graver of two decisions on one case's numbers; the first where they are equally grave.
+Decision graver(Decision a, Decision b);
 
-/// Verdict of the negative controls of all tensors, whose reports it completes; a case in which
-/// only zeros are due earns no coverage.
-Verdict control_verdict(const std::vector<ControlResult>& controls, CaseReport& report);
+/// The decision on a case's numbers with what all of them amount to as its evidence, if none
+/// objects.
+Decision summed_up(Decision decision, const CaseReport& report);
+
+/// What the findings on the structure of the outputs decide.
+Decision structure_decision(const std::vector<Finding>& findings);
+
+/// The decision of the negative controls of all tensors, whose reports it completes; a case in
+/// which only zeros are due earns no coverage.
+Decision control_decision(const std::vector<ControlResult>& controls, CaseReport& report);
 
 /// The same on the lattice: a control is caught wherever an exact gradient is not zero, since its
 /// corruption has other bits.
-Verdict exact_control_verdict(const std::vector<ExactTensor>& tensors, CaseReport& report);
+Decision exact_control_decision(const std::vector<ExactTensor>& tensors, CaseReport& report);
 
 /// As it is stored: nothing but what the final cast makes of the exact value is right.
 Expected expected_of(const ExactTensor& tensor);
 
 /// Inconclusive where more than one judged element in a hundred is exempt.
-Verdict exemption_verdict(CaseReport& report);
+Decision exemption_decision(CaseReport& report);
 
 /// Rows that are judged of every sequence and head, by their number: `wanted` of each, 0: all.
 std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t wanted,

@@ -166,11 +166,12 @@ void judge_exact(const std::vector<ExactOutput>& outputs, const spec::NumericsPr
   }
   report.value_case = elements > 0;
   if (!equal)
-    report.verdict = Verdict::nonconformant_structural;
+    report.verdict = {Verdict::nonconformant_structural, Rule::lattice,
+                      std::ranges::find(report.findings, "lattice", &Finding::rule)->text};
   else if (elements == 0)
-    report.verdict = Verdict::vacuous;
+    report.verdict = {Verdict::vacuous, Rule::vacuity, "no element was compared"};
   else if (report.verdict == Verdict::tool_failure)
-    report.verdict = Verdict::conforms;
+    report.verdict = no_objection("the exact outputs");
 }
 
 }  // namespace assay::conformance

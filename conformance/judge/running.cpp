@@ -6,6 +6,11 @@ void add_note(CaseReport& report, const std::string& rule, const std::string& te
   report.findings.push_back({.rule = rule, .text = text});
 }
 
+void decide(CaseReport& report, Decision decision, const std::string& finding) {
+  add_note(report, finding, decision.evidence);
+  report.verdict = std::move(decision);
+}
+
 std::string describe(spec::Status status) {
   const std::string code = std::to_string(static_cast<std::int32_t>(status));
   for (const auto& [known, name] : spec::spellings_of<spec::Status>.entries)
@@ -14,19 +19,19 @@ std::string describe(spec::Status status) {
 }
 
 Answer answer_of(const std::function<void()>& ask) {
-  const auto failed = [](Verdict verdict, const std::string& text) {
-    return Answer{.failure = verdict, .text = "phase 1" + text};
+  const auto threw = [](const std::string& what) {
+    return Answer{.failure = Decision(Verdict::crash, Rule::conduct, "phase 1 threw" + what)};
   };
   try {
     ask();
   } catch (const spec::Rejected& refusal) {
     return {.refusal = refusal};
   } catch (const spec::Misconduct& seen) {
-    return failed(verdict_of(seen.kind()), std::string(": ") + seen.what());
+    return {.failure = decision_of(seen, "phase 1: ")};
   } catch (const std::exception& failure) {
-    return failed(Verdict::crash, std::string(" threw: ") + failure.what());
+    return threw(std::string(": ") + failure.what());
   } catch (...) {
-    return failed(Verdict::crash, " threw something that is no std::exception");
+    return threw(" something that is no std::exception");
   }
   return {};
 }
@@ -36,14 +41,21 @@ void settle(CaseReport& report, const std::function<void()>& settle_kernel) {
     settle_kernel();
   } catch (const spec::Misconduct& seen) {
     add_note(report, "structure", seen.what());
-    if (contribution(report.verdict) != ExitCode::nonconformant)
-      report.verdict = verdict_of(seen.kind());
+    if (contribution(report.verdict) != ExitCode::nonconformant) report.verdict = decision_of(seen);
   }
 }
 
-std::string not_offered(const std::string& reason) {
-  return "the implementation does not offer this: " + reason;
+Decision not_offered(const std::string& reason) {
+  return {Verdict::not_applicable, Rule::not_offered,
+          "the implementation does not offer this: " + reason};
 }
+
+Decision refusal_of(const std::string& question, const std::string& evidence) {
+  if (question.empty()) return {Verdict::rejected_wrongly, Rule::legal_call, evidence};
+  return {Verdict::not_applicable, Rule::open_question, evidence};
+}
+
+namespace {
 
 Verdict verdict_of(spec::Misconduct::Kind kind) {
   switch (kind) {
@@ -58,6 +70,12 @@ Verdict verdict_of(spec::Misconduct::Kind kind) {
       return Verdict::nonconformant_structural;
   }
   throw std::logic_error("verdict_of: no such misconduct");
+}
+
+}  // namespace
+
+Decision decision_of(const spec::Misconduct& seen, const std::string& where) {
+  return {verdict_of(seen.kind()), Rule::conduct, where + seen.what()};
 }
 
 }  // namespace assay::conformance

@@ -24,24 +24,30 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
 
 void add_note(CaseReport& report, const std::string& rule, const std::string& text);
 
+/// Makes the decision that of the report; its evidence is also a finding, of the rule `finding`.
+void decide(CaseReport& report, Decision decision, const std::string& finding);
+
 /// "161002 ACLNN_ERR_PARAM_INVALID"; of a code without a name the number alone.
 std::string describe(spec::Status status);
 
 /// What phase 1 made of a call: it accepted where neither is set.
 struct Answer {
   std::optional<spec::Rejected> refusal = {};
-  std::optional<Verdict> failure = {};  ///< where anything else escaped from it
-  std::string text = {};                ///< of the failure
+  std::optional<Decision> failure = {};  ///< where anything else escaped from it
 };
 
 /// What `ask`, which asks phase 1, ends in.
 Answer answer_of(const std::function<void()>& ask);
 
-/// What a report says where the kernel does not offer a call, for `reason`.
-std::string not_offered(const std::string& reason);
+/// What is decided where the kernel does not offer a call, for `reason`.
+Decision not_offered(const std::string& reason);
 
-/// What the watched misconduct of a kernel is a case of.
-Verdict verdict_of(spec::Misconduct::Kind kind);
+/// What the watched misconduct of a kernel decides. `where` begins the evidence.
+Decision decision_of(const spec::Misconduct& seen, const std::string& where = {});
+
+/// What a refusal of the call decides, about which the documents leave `question` open, if it is
+/// not empty.
+Decision refusal_of(const std::string& question, const std::string& evidence);
 
 /// What `ask`, a question to the kernel about itself, answers; whatever escapes from it is the
 /// kernel's doing.
@@ -107,11 +113,11 @@ std::vector<TensorOf> all_tensors(const Tensors& tensors) {
   return all;
 }
 
-/// What running a kernel gave: outputs, or the verdict that takes their place.
+/// What running a kernel gave: outputs, or the decision that takes the place of their judgement.
 template <class Op>
 struct Run {
   typename Op::Outputs outputs;
-  std::optional<Verdict> failure;
+  std::optional<Decision> failure;
   std::vector<Finding> findings;
   double seconds = 0;
 };
@@ -122,9 +128,12 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   Run<Op> run{.outputs = make_outputs(c), .failure = {}, .findings = {}};
   // Lent as a copy: a kernel that writes into it spoils no later one's examination.
   const typename Op::Inputs lent = inputs;
-  const auto fail = [&](Verdict verdict, const std::string& text) {
-    run.failure = verdict;
-    run.findings.push_back({.rule = "structure", .text = text});
+  const auto fail = [&](Decision decision) {
+    run.findings.push_back({.rule = "structure", .text = decision.evidence});
+    run.failure = std::move(decision);
+  };
+  const auto misbehaved = [&](Verdict verdict, const std::string& text) {
+    fail({verdict, Rule::conduct, text});
   };
   const spec::Call<Op> call = call_of(c);
   const auto start = std::chrono::steady_clock::now();
@@ -132,36 +141,36 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
     kernel.run_call(call, c.problem, lent, run.outputs);
   } catch (const spec::Rejected& answer) {
     const std::string question = open_question(c, call);
-    fail(question.empty() ? Verdict::rejected_wrongly : Verdict::not_applicable,
-         std::string("phase 2 refused ") + (question.empty() ? "a legal call: " : "the call: ") +
-             describe(answer.status()) + ": " + answer.what() +
-             (question.empty() ? "" : "; " + question));
+    fail(refusal_of(question, std::string("phase 2 refused ") +
+                                  (question.empty() ? "a legal call: " : "the call: ") +
+                                  describe(answer.status()) + ": " + answer.what() +
+                                  (question.empty() ? "" : "; " + question)));
   } catch (const spec::Unsupported& reason) {
-    fail(Verdict::not_applicable, not_offered(reason.what()));
+    fail(not_offered(reason.what()));
   } catch (const spec::Misconduct& seen) {
-    fail(verdict_of(seen.kind()), seen.what());
+    fail(decision_of(seen));
   } catch (const std::exception& failure) {
-    fail(Verdict::crash, std::string("phase 2 threw: ") + failure.what());
+    misbehaved(Verdict::crash, std::string("phase 2 threw: ") + failure.what());
   } catch (...) {
-    fail(Verdict::crash, "phase 2 threw something that is no std::exception");
+    misbehaved(Verdict::crash, "phase 2 threw something that is no std::exception");
   }
   run.seconds = seconds_since(start);
   const auto before = all_tensors(inputs), after = all_tensors(lent);
   for (std::size_t k = 0; k < after.size(); ++k)
     if (after[k].tensor->bytes != before[k].tensor->bytes)
-      fail(Verdict::nonconformant_structural,
-           std::string("the input ") + after[k].name + " was modified");
+      misbehaved(Verdict::nonconformant_structural,
+                 std::string("the input ") + after[k].name + " was modified");
   const auto outputs = all_tensors(run.outputs);
   const typename Op::Outputs untouched = make_outputs(c);
   const auto expected = all_tensors(untouched);
   const bool lost = outputs.size() != expected.size();
   bool replaced = false;
-  if (lost) fail(Verdict::nonconformant_structural, "an output was added or taken away");
+  if (lost) misbehaved(Verdict::nonconformant_structural, "an output was added or taken away");
   for (std::size_t k = 0; k < std::min(outputs.size(), expected.size()); ++k)
     if (outputs[k].tensor->bytes.size() != expected[k].tensor->bytes.size() ||
         outputs[k].tensor->strides != expected[k].tensor->strides) {
-      fail(Verdict::nonconformant_structural,
-           std::string("the output ") + outputs[k].name + " was replaced by another tensor");
+      misbehaved(Verdict::nonconformant_structural,
+                 std::string("the output ") + outputs[k].name + " was replaced by another tensor");
       replaced = true;
     }
   if (lost || replaced) run.outputs = untouched;  // whoever looks at them next needs tensors

@@ -171,8 +171,8 @@ void TileSums::resize(std::size_t tile_count) {
   exempt.assign(tile_count, 0);
 }
 
-Verdict compare_tiles(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic,
-                      TensorReport& report, std::vector<Finding>& findings) {
+Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic,
+                       TensorReport& report, std::vector<Finding>& findings) {
   const TileJudge judge(sums, rows, arithmetic);
   std::vector<Deviation> failing;
   bool proven = false;
@@ -194,8 +194,10 @@ Verdict compare_tiles(const TileSums& sums, const RowReader& rows, const Arithme
                                 " have another sum"});
   for (std::size_t k = 0; k < std::min(failing.size(), most_findings); ++k)
     findings.push_back(finding_of(sums, failing[k]));
-  if (failing.empty()) return Verdict::conforms;
-  return proven ? Verdict::nonconformant_proven : Verdict::statistical_unconfirmed;
+  if (failing.empty()) return no_objection("the sums of " + sums.name);
+  const auto gravest = std::ranges::find(failing, proven, &Deviation::proven);
+  return {proven ? Verdict::nonconformant_proven : Verdict::statistical_unconfirmed, Rule::tile_sum,
+          finding_of(sums, *gravest).text};
 }
 
 }  // namespace assay::conformance

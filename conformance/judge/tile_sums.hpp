@@ -59,8 +59,8 @@ struct TileSums {
 
 /// Judges the sum of every tile that is not exempt. Findings of the rule `tile_sum` name tile and
 /// size; the grade is as of `compare`. Completes the report of the tensor.
-Verdict compare_tiles(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic,
-                      TensorReport& report, std::vector<Finding>& findings);
+Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic,
+                       TensorReport& report, std::vector<Finding>& findings);
 
 /// lambda for `sums` independent sums that share the probability of a false alarm.
 double tile_lambda(std::int64_t sums);

@@ -16,7 +16,8 @@ concept MaybeConst = std::same_as<std::remove_const_t<T>, Plain>;
 
 /// Whether reports of earlier versions lack the member.
 inline bool is_added(std::string_view name) {
-  constexpr std::string_view added[] = {"rows_summed", "worst_tile", "rows_due", "rows_blind"};
+  constexpr std::string_view added[] = {"rows_summed", "worst_tile", "rows_due",
+                                        "rows_blind",  "decided_by", "evidence"};
   return std::ranges::find(added, name) != std::end(added);
 }
 
@@ -73,7 +74,9 @@ void visit_members(T& c, Visitor&& visit) {
   visit("command_line", c.command_line);
   visit("note", c.note);
   visit("implementation", c.implementation);
-  visit("verdict", c.verdict);
+  visit("verdict", c.verdict.value);
+  visit("decided_by", c.verdict.rule);
+  visit("evidence", c.verdict.evidence);
   visit("value_case", c.value_case);
   visit("fields", c.fields);
   visit("violated_row", c.violated_row);

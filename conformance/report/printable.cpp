@@ -78,6 +78,7 @@ CaseReport printable(CaseReport report) {
   make(report.command_line);
   make(report.note);
   make(report.implementation);
+  make(report.verdict.evidence);
   for (Finding& finding : report.findings) {
     make(finding.rule);
     make(finding.tensor);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "assay/conformance/report/sweep.hpp"
 
@@ -19,6 +20,20 @@ std::string_view field(const CaseReport& report, std::string_view name) {
 }
 
 }  // namespace
+
+std::string reason_of(const CaseReport& report) {
+  if (report.verdict.rule == Rule::unstated) return {};
+  return "decided by " + std::string(spec::to_string(report.verdict.rule)) + ": " +
+         report.verdict.evidence;
+}
+
+std::vector<std::string> told_first(const CaseReport& report) {
+  std::vector<std::string> lines;
+  if (std::string reason = reason_of(report); !reason.empty()) lines.push_back(std::move(reason));
+  if (!report.findings.empty() && report.findings.front().text != report.verdict.evidence)
+    lines.push_back(report.findings.front().text);
+  return lines;
+}
 
 void take_ways(RowCoverage& coverage, const CaseReport& report) {
   if (report.verdict == Verdict::conforms) coverage.take(field(report, "variant"));

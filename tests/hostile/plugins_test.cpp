@@ -260,7 +260,8 @@ TEST(PluginMetrics, AreOnlyWhatThereIs) {
     const auto reports = reports_of(*opened(15));
     ASSERT_EQ(reports.size(), 2u);
     for (const CaseReport& report : reports)
-      EXPECT_EQ(spec::to_string(report.verdict), spec::to_string(verdict)) << findings(report);
+      EXPECT_EQ(spec::to_string(report.verdict.value), spec::to_string(verdict))
+          << findings(report);
   }
 }
 

@@ -27,7 +27,8 @@ CaseReport example() {
                     .violated_row = "R1",
                     .accepted_rows = {"R2", "R3"},
                     .value_case = true,
-                    .verdict = conformance::Verdict::nonconformant_proven};
+                    .verdict = {conformance::Verdict::nonconformant_proven,
+                                conformance::Rule::bound, "dq is bad"}};
   const Finding finding{.rule = "bound",
                         .tensor = "dq",
                         .b = 1,
@@ -67,12 +68,16 @@ TEST(Results, AReportSurvivesItsJson) {
 TEST(Results, AReportOfAnEarlierVersionLacksTheMembersThatWereAddedSince) {
   std::string json = conformance::to_json(example());
   for (const std::string member :
-       {"\"rows_due\":5,", "\"rows_blind\":1,", "\"rows_summed\":6,", "\"worst_tile\":0.25,"}) {
+       {"\"rows_due\":5,", "\"rows_blind\":1,", "\"rows_summed\":6,", "\"worst_tile\":0.25,",
+        "\"decided_by\":\"bound\",", "\"evidence\":\"dq is bad\","}) {
     const auto at = json.find(member);
     ASSERT_NE(at, std::string::npos) << member << json;
     json.erase(at, member.size());
   }
   EXPECT_EQ(conformance::report_from_json(json).tensors.front().rows_summed, 0);
+  EXPECT_EQ(conformance::report_from_json(json).verdict,
+            conformance::Verdict::nonconformant_proven);
+  EXPECT_EQ(conformance::report_from_json(json).verdict.rule, conformance::Rule::unstated);
   EXPECT_THROW(conformance::report_from_json(json.erase(json.find("\"rows_judged\":5,"), 16)),
                std::invalid_argument);
 }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../conformance/told.hpp"
 #include "assay/conformance/case/record.hpp"
 #include "assay/conformance/judge/properties.hpp"
 #include "session.hpp"
@@ -100,7 +101,8 @@ conformance::CaseJudge<Op> judge(std::function<bool(const FlashCase&)> fails) {
   return [fails](const FlashCase& c) {
     CaseReport report;
     report.command_line = conformance::command_line(c);
-    report.verdict = fails(c) ? Verdict::nonconformant_proven : Verdict::conforms;
+    report.verdict =
+        conformance::testing::decided(fails(c) ? Verdict::nonconformant_proven : Verdict::conforms);
     return report;
   };
 }
@@ -130,12 +132,13 @@ TEST(ShrinkSearch, ACrashOfEveryThirdCallIsNoFaultOfASmallerCase) {
   const conformance::CaseJudge<Op> every_third = [&](const FlashCase& c) {
     CaseReport report;
     report.command_line = conformance::command_line(c);
-    report.verdict = ++calls % 3 == 0 ? Verdict::crash : Verdict::conforms;
+    report.verdict =
+        conformance::testing::decided(++calls % 3 == 0 ? Verdict::crash : Verdict::conforms);
     return report;
   };
   const FlashCase c = packed_case();
   CaseReport failing = every_third(c);
-  failing.verdict = Verdict::crash;
+  failing.verdict = conformance::testing::decided(Verdict::crash);
   const auto found = conformance::shrink(c, failing, every_third, {});
   EXPECT_EQ(found.smallest, c);
   EXPECT_EQ(found.end, conformance::ShrinkEnd::unsteady);

@@ -88,9 +88,15 @@ function neighbour(c) {
       replayLine({program: c.program, command_line: c.shrunk.shrunk, implementation: c.implementation}));
 }
 
+/** Which rule decided the verdict, and by what it saw; nothing in reports of earlier versions. */
+function reason(c) {
+  return c.evidence ? element("p", {class: "reason"}, "Decided by " + c.decided_by + ": " + c.evidence) : null;
+}
+
 function caseDetails(c) {
   const findings = c.findings.map((f) => element("li", {}, f.rule + (f.tensor ? " " + f.tensor : "") + ": " + f.text));
   return element("div", {class: "inside"},
+      reason(c),
       replayLine(c),
       neighbour(c),
       c.note ? element("p", {class: "quiet"}, "Note: " + c.note) : null,
@@ -104,6 +110,7 @@ function caseDetails(c) {
 
 function caseEntry(c) {
   const node = element("details", {class: "case"}, element("summary", {}, badge(c.verdict),
+      element("span", {class: "rule", title: c.evidence || ""}, c.evidence ? c.decided_by : ""),
       element("span", {class: "ratio"}, c.worst < 0 ? "" : short(c.worst)),
       element("code", {class: "line", title: c.command_line}, c.command_line)));
   // The inside is built when it is first opened: a report can hold thousands of cases.
@@ -128,7 +135,7 @@ class CaseList {
     const text = document.getElementById("filter-text").value.toLowerCase();
     const verdict = document.getElementById("filter-verdict").value;
     const matching = this.cases.filter((c) => (verdict === "" || c.verdict === verdict) &&
-        (c.id + " " + c.command_line + " " + c.note).toLowerCase().includes(text));
+        [c.id, c.command_line, c.note, c.decided_by].join(" ").toLowerCase().includes(text));
     document.getElementById("cases").replaceChildren(...matching.slice(0, this.shown).map(caseEntry));
     document.getElementById("filter-count").textContent = Math.min(this.shown, matching.length) + " of " + matching.length + " shown";
     document.getElementById("more").hidden = matching.length <= this.shown;

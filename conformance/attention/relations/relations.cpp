@@ -1,16 +1,17 @@
 #include "attention/relations/relations.hpp"
 
 #include <cstddef>
+#include <utility>
 
 #include "attention/bound/bound.hpp"
 #include "judge/judging.hpp"
 
 namespace assay::conformance::flash {
-Verdict compare_runs(std::string_view sentence, const Op::Problem& p,
-                     const std::pair<Gradients, Gradients>& actual_and_predicted,
-                     const Tolerances* tolerances, CaseReport& report) {
+Decision compare_runs(std::string_view sentence, const Op::Problem& p,
+                      const std::pair<Gradients, Gradients>& actual_and_predicted,
+                      const Tolerances* tolerances, CaseReport& report) {
   const auto& [actual, predicted] = actual_and_predicted;
-  Verdict verdict = Verdict::conforms;
+  Decision decision = no_objection("the agreement of the runs");
   for (const GradientTensor& tensor : gradient_tensors) {
     Compared compared{.tensor = tensor.name,
                       .actual = actual.*tensor.member,
@@ -23,9 +24,9 @@ Verdict compare_runs(std::string_view sentence, const Op::Problem& p,
       compared.tau = tolerances->tau.*tensor.member;
       compared.tau_det = tolerances->tau_det.*tensor.member;
     }
-    verdict = graver(verdict, compare_numbers(compared, sentence, report));
+    decision = graver(std::move(decision), compare_numbers(compared, sentence, report));
   }
-  return verdict;
+  return decision;
 }
 
 Combination adding(const Op::Problem& whole, std::vector<PieceOf<Op::Problem>> pieces) {

@@ -73,9 +73,9 @@ struct Tolerances {
 Tolerances run_tolerances(const Dense& dense, const Arithmetic& arithmetic);
 
 /// Compares a run with what the others predict. `tolerances` is null where every bit must agree.
-Verdict compare_runs(std::string_view sentence, const Op::Problem& problem,
-                     const std::pair<Gradients, Gradients>& actual_and_predicted,
-                     const Tolerances* tolerances, CaseReport& report);
+Decision compare_runs(std::string_view sentence, const Op::Problem& problem,
+                      const std::pair<Gradients, Gradients>& actual_and_predicted,
+                      const Tolerances* tolerances, CaseReport& report);
 
 /// The tolerance of the base and of what the variants predict, added.
 template <class Family>
@@ -123,10 +123,7 @@ class RelationExaminationOf {
   /// tolerance.
   CaseReport examine(Kernel& kernel) {
     return related(examined_, kernel, [&](const Case<Operator>& c, CaseReport& report) {
-      if (!experiment_) {
-        add_note(report, "status", "the relation holds for " + std::string(relation_->domain));
-        return Verdict::not_applicable;
-      }
+      if (!experiment_) return outside(relation_->domain, report);
       if (c.seed == examined_.seed) return judge_once(kernel, report);
       return RelationExaminationOf(c).judge_once(kernel, report);
     });
@@ -148,15 +145,16 @@ class RelationExaminationOf {
   /// Multiply-adds of a run up to which the tolerance of every element is worth its time.
   static constexpr double most_bounded = 1e8;
 
-  Verdict judge_once(Kernel& kernel, CaseReport& report) {
+  Decision judge_once(Kernel& kernel, CaseReport& report) {
     const spec::NumericsProfile profile = kernel.numerics(examined_.problem);
     const bool exact =
         relation_->agreement == Agreement::bits && profile.order == spec::Order::fixed;
     if (!exact &&
         conformance::multiply_adds(Family::dense_problem(examined_.problem)) > most_bounded) {
-      add_note(report, "note",
-               "so long a run is compared bit by bit alone, which needs a fixed order");
-      return Verdict::not_applicable;
+      const std::string text =
+          "so long a run is compared bit by bit alone, which needs a fixed order";
+      add_note(report, "note", text);
+      return {Verdict::not_applicable, Rule::domain, text};
     }
     const Gradients actual = run(0, kernel);
     std::vector<Gradients> outputs;
@@ -164,21 +162,21 @@ class RelationExaminationOf {
       outputs.push_back(run(outputs.size() + 1, kernel));
     const Tolerances* limits = exact ? nullptr : &allowed(profile);
     if (limits != nullptr && !limits->consistent) {
-      add_note(report, "note",
-               "statistics and attention_in of some run do not belong to its data, which the "
-               "profile needs");
-      return Verdict::not_applicable;
+      const std::string text =
+          "statistics and attention_in of some run do not belong to its data, which the profile "
+          "needs";
+      add_note(report, "note", text);
+      return {Verdict::not_applicable, Rule::inconsistent_inputs, text};
     }
-    const Verdict verdict =
-        compare_runs(relation_->sentence, Family::dense_problem(examined_.problem),
-                     {actual, experiment_->combine(outputs)}, limits, report);
-    if (verdict != Verdict::conforms || outputs.empty()) return verdict;
+    Decision decision = compare_runs(relation_->sentence, Family::dense_problem(examined_.problem),
+                                     {actual, experiment_->combine(outputs)}, limits, report);
+    if (decision != Verdict::conforms || outputs.empty()) return decision;
     const auto is_base = [&](const auto& variant) {
       return Family::is_same_run(variant, experiment_->base);
     };
-    return verdict_of({.are_one_run = std::ranges::all_of(experiment_->variants, is_base),
-                       .are_zero = are_zero(actual, gradient_tensors)},
-                      report);
+    return decision_of({.are_one_run = std::ranges::all_of(experiment_->variants, is_base),
+                        .are_zero = are_zero(actual, gradient_tensors)},
+                       report);
   }
 
   Case<Operator> examined_;

@@ -35,12 +35,12 @@ Finding difference(const Compared& c, std::size_t k, std::string_view sentence) 
 
 }  // namespace
 
-Verdict compare_numbers(const Compared& c, std::string_view sentence, CaseReport& report) {
+Decision compare_numbers(const Compared& c, std::string_view sentence, CaseReport& report) {
   constexpr std::int64_t most_findings = 4;
   TensorReport measured{.name = std::string(c.tensor)};
   measured.elements_judged = static_cast<std::int64_t>(c.actual.size());
   measured.rows_total = measured.rows_judged = c.extents.rows();
-  Verdict verdict = Verdict::conforms;
+  Decision decision = no_objection("the agreement of " + measured.name);
   std::int64_t failing = 0;
   for (std::size_t k = 0; k < c.actual.size(); ++k) {
     const double x = c.actual[k], y = c.predicted[k];
@@ -48,9 +48,12 @@ Verdict compare_numbers(const Compared& c, std::string_view sentence, CaseReport
     const double error = std::abs(x - y), tau = c.tau.empty() ? 0 : c.tau[k];
     if (tau > 0) measured.worst = std::max(measured.worst, error / tau);
     if (error <= tau || std::isinf(tau)) continue;
-    if (verdict != Verdict::nonconformant_proven)
-      verdict = !c.tau.empty() && error <= c.tau_det[k] ? Verdict::statistical_unconfirmed
-                                                        : Verdict::nonconformant_proven;
+    const Verdict verdict = !c.tau.empty() && error <= c.tau_det[k]
+                                ? Verdict::statistical_unconfirmed
+                                : Verdict::nonconformant_proven;
+    if (decision == Verdict::conforms ||
+        (verdict == Verdict::nonconformant_proven && decision != verdict))
+      decision = {verdict, Rule::relation, difference(c, k, sentence).text};
     if (++failing <= most_findings) report.findings.push_back(difference(c, k, sentence));
   }
   report.tensors.push_back(measured);
@@ -60,7 +63,7 @@ Verdict compare_numbers(const Compared& c, std::string_view sentence, CaseReport
                                .text = std::string(c.tensor) + ": " + std::to_string(failing) +
                                        " of " + std::to_string(c.actual.size()) +
                                        " elements differ"});
-  return verdict;
+  return decision;
 }
 
 std::vector<double> with_radius(std::vector<double> tau, const Expectation& e) {
@@ -71,14 +74,19 @@ std::vector<double> with_radius(std::vector<double> tau, const Expectation& e) {
   return tau;
 }
 
-Verdict verdict_of(const AgreeingRuns& runs, CaseReport& report) {
-  if (runs.are_one_run) {
-    add_note(report, "note", "every run of the relation is the same one: it says nothing here");
-    return Verdict::vacuous;
-  }
-  if (!runs.are_zero) return Verdict::conforms;
-  add_note(report, "note", "every gradient is zero: the relation says nothing");
-  return Verdict::vacuous;
+Decision decision_of(const AgreeingRuns& runs, CaseReport& report) {
+  if (!runs.are_one_run && !runs.are_zero) return no_objection("the agreement of the runs");
+  const std::string text = runs.are_one_run
+                               ? "every run of the relation is the same one: it says nothing here"
+                               : "every gradient is zero: the relation says nothing";
+  add_note(report, "note", text);
+  return {Verdict::vacuous, Rule::vacuity, text};
+}
+
+Decision outside(std::string_view domain, CaseReport& report) {
+  const std::string text = "the relation holds for " + std::string(domain);
+  add_note(report, "status", text);
+  return {Verdict::not_applicable, Rule::domain, text};
 }
 
 }  // namespace assay::conformance

@@ -27,7 +27,7 @@ struct Compared {
 
 /// Adds what was measured and the first few differences to the report. `sentence` says what the
 /// relation is.
-Verdict compare_numbers(const Compared& compared, std::string_view sentence, CaseReport& report);
+Decision compare_numbers(const Compared& compared, std::string_view sentence, CaseReport& report);
 
 /// Whether every element of the gradients is 0. `tensors` are their members, see GradientTensor.
 template <class Gradients, class Tensors>
@@ -46,6 +46,9 @@ struct AgreeingRuns {
   bool are_one_run, are_zero;
 };
 /// conforms; vacuous, with a note, where the agreement says nothing.
-Verdict verdict_of(const AgreeingRuns& runs, CaseReport& report);
+Decision decision_of(const AgreeingRuns& runs, CaseReport& report);
+
+/// not_applicable, with a note: the problem lies outside the relation's `domain`.
+Decision outside(std::string_view domain, CaseReport& report);
 
 }  // namespace assay::conformance

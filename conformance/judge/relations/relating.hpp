@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "judge/judging.hpp"
 #include "judge/running.hpp"
 
 /// What the judgement of relations between runs shares, whatever the operator.
@@ -46,54 +47,56 @@ typename Op::Outputs related_run(const Case<Op>& c, const typename Op::Inputs& i
 }
 
 /// A difference beyond the probabilistic tolerance counts if one of two fresh seeds shows one
-/// again: judge(fresh case, report) tells the verdict.
+/// again: judge(fresh case, report) tells the decision, `first` is that on the case itself.
 template <class Op, class Judge>
-Verdict confirmed(const Case<Op>& c, CaseReport& report, Judge&& judge) {
+Decision confirmed(const Case<Op>& c, const Decision& first, CaseReport& report, Judge&& judge) {
+  const auto noted = [&](Verdict verdict, Rule rule, const std::string& text) {
+    add_note(report, "note", text);
+    return Decision(verdict, rule, first.evidence + "; " + text);
+  };
   for (std::uint64_t k = 1; k <= 2; ++k) {
     Case<Op> fresh = c;
     fresh.seed += k * fresh_seed_step;
     CaseReport again;
-    if (contribution(judge(fresh, again)) == ExitCode::nonconformant) {
-      add_note(report, "note", "confirmed on the fresh seed " + std::to_string(fresh.seed));
-      return Verdict::nonconformant_statistical;
-    }
+    if (contribution(judge(fresh, again)) == ExitCode::nonconformant)
+      return noted(Verdict::nonconformant_statistical, first.rule,
+                   "confirmed on the fresh seed " + std::to_string(fresh.seed));
   }
-  add_note(report, "note", "the difference did not show again on two fresh seeds");
-  return Verdict::conforms;
+  return noted(Verdict::conforms, Rule::fresh_seeds,
+               "the difference did not show again on two fresh seeds");
 }
 
-/// The report of a case whose verdict judge(case, report) finds, confirmed on fresh seeds where it
+/// The report of a case whose decision judge(case, report) makes, confirmed on fresh seeds where it
 /// is statistical; whatever escapes from the kernel is a verdict, too.
 template <class Op, class Judge>
 CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& judge) {
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
-  const auto fail = [&](Verdict verdict, const std::string& text) {
-    report.verdict = verdict;
-    add_note(report, "status", text);
-  };
+  const auto fail = [&](Decision decision) { decide(report, std::move(decision), "status"); };
   try {
     if (const auto reason = kernel.unsupported(call_of(c))) {
-      fail(Verdict::not_applicable, not_offered(*reason));
+      fail(not_offered(*reason));
       return report;
     }
-    report.verdict = judge(c, report);
+    report.verdict = summed_up(judge(c, report), report);
     if (report.verdict == Verdict::statistical_unconfirmed)
-      report.verdict = confirmed(c, report, judge);
+      report.verdict = confirmed(c, report.verdict, report, judge);
     report.value_case = report.verdict != Verdict::not_applicable;
   } catch (const Incomparable& reason) {
-    fail(Verdict::not_applicable, reason.what());
+    fail({Verdict::not_applicable, Rule::open_question, reason.what()});
   } catch (const spec::Unsupported& reason) {
-    fail(Verdict::not_applicable, not_offered(reason.what()));
+    fail(not_offered(reason.what()));
   } catch (const spec::Rejected& answer) {
-    fail(Verdict::rejected_wrongly,
-         std::string("a run of the relation was refused: ") + answer.what());
+    fail({Verdict::rejected_wrongly, Rule::legal_call,
+          std::string("a run of the relation was refused: ") + answer.what()});
   } catch (const spec::Misconduct& seen) {
-    fail(verdict_of(seen.kind()), std::string("a run of the relation: ") + seen.what());
+    fail(decision_of(seen, "a run of the relation: "));
   } catch (const std::exception& failure) {
-    fail(Verdict::crash, std::string("a run of the relation threw: ") + failure.what());
+    fail({Verdict::crash, Rule::conduct,
+          std::string("a run of the relation threw: ") + failure.what()});
   } catch (...) {
-    fail(Verdict::crash, "a run of the relation threw something that is no std::exception");
+    fail({Verdict::crash, Rule::conduct,
+          "a run of the relation threw something that is no std::exception"});
   }
   return report;
 }

@@ -42,8 +42,8 @@ void ConsoleListener::on_case(const CaseReport& report, std::int64_t index) {
     ++failed_;
     if (faults_.size() < most_faults && faults_.insert(fault_of(report)).second) {
       clear();
-      out_ << fmt::format("{}: {}\n", spec::to_string(report.verdict), report.command_line);
-      if (!report.findings.empty()) out_ << "  " << report.findings.front().text << '\n';
+      out_ << fmt::format("{}: {}\n", spec::to_string(report.verdict.value), report.command_line);
+      for (const std::string& line : told_first(report)) out_ << "  " << line << '\n';
     }
   }
   const double now = clock_();

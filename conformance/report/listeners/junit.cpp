@@ -44,6 +44,7 @@ std::string field(const CaseReport& report, std::string_view name) {
 
 std::string details(const CaseReport& report, const std::string& program) {
   std::string text = "replay: " + replay_command(report, program) + '\n';
+  if (const std::string reason = reason_of(report); !reason.empty()) text += reason + '\n';
   for (const Finding& finding : report.findings)
     text += fmt::format("{}{}{}: {}\n", finding.rule, finding.tensor.empty() ? "" : " ",
                         finding.tensor, finding.text);
@@ -58,7 +59,7 @@ std::string message_of(const CaseReport& report) {
 std::string outcome(const CaseReport& report, std::string_view element,
                     const std::string& program) {
   return fmt::format("<{0} type=\"{1}\" message=\"{2}\">{3}</{0}>", element,
-                     spec::to_string(report.verdict), escaped(message_of(report)),
+                     spec::to_string(report.verdict.value), escaped(message_of(report)),
                      escaped(details(report, program)));
 }
 

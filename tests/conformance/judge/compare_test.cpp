@@ -39,7 +39,7 @@ struct Pencil {
     actual = e.value;
   }
 
-  Verdict judge() { return compare(e, actual, arithmetic, report = {}, findings = {}); }
+  Decision judge() { return compare(e, actual, arithmetic, report = {}, findings = {}); }
   /// Rules of the findings, notes apart.
   std::set<std::string> rules() const {
     std::set<std::string> rules;
@@ -376,16 +376,18 @@ TEST(Judging, TheGraverOfTwoVerdictsStays) {
                             Verdict::nonconformant_structural};
   for (std::size_t a = 0; a < std::size(rising); ++a)
     for (std::size_t b = 0; b < std::size(rising); ++b)
-      EXPECT_EQ(graver(rising[a], rising[b]), rising[std::max(a, b)]) << a << ' ' << b;
+      EXPECT_EQ(graver({rising[a], Rule::bound, "a"}, {rising[b], Rule::rms, "b"}).evidence,
+                a < b ? "b" : "a")
+          << a << ' ' << b;
 }
 
 TEST(Judging, ACaseIsInconclusiveFromMoreThanOneExemptElementInAHundredOn) {
   CaseReport report;
   report.tensors = {{.elements_judged = 90, .exempt = 1}, {.elements_judged = 9, .exempt = 0}};
-  EXPECT_EQ(exemption_verdict(report), Verdict::conforms);
+  EXPECT_EQ(exemption_decision(report), Verdict::conforms);
   EXPECT_TRUE(report.findings.empty());
   report.tensors[1].exempt = 1;
-  EXPECT_EQ(exemption_verdict(report), Verdict::inconclusive);
+  EXPECT_EQ(exemption_decision(report), Verdict::inconclusive);
   EXPECT_EQ(report.findings.size(), 1u);
 }
 
@@ -476,7 +478,7 @@ TEST(Judging, ExactResiduesAreMeasuredByTheirFloorAndNothingIsVacuous) {
                   .element = [](const spec::RowPosition&, std::int64_t d) { return d; },
                   .floor = [](const spec::RowPosition&, std::int64_t) { return 0x1p-20; }}},
                 {}, report);
-    return std::pair(report.verdict, report.tensors[0].worst);
+    return std::pair(report.verdict.value, report.tensors[0].worst);
   };
   EXPECT_EQ(judged(rows), std::pair(Verdict::conforms, 0.5));
   EXPECT_EQ(judged({}), std::pair(Verdict::vacuous, 0.0));

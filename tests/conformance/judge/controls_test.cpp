@@ -72,12 +72,12 @@ TEST(Controls, AnUnknownReferenceIsBlindAndANearlyZeroGradientWeak) {
   EXPECT_TRUE(judge_controls(unknown, plain).blind);
   CaseReport report;
   report.tensors = {{.name = "dq"}};
-  EXPECT_EQ(control_verdict({judge_controls(unknown, plain)}, report), Verdict::inconclusive);
+  EXPECT_EQ(control_decision({judge_controls(unknown, plain)}, report), Verdict::inconclusive);
   const ControlResult faint = judge_controls(two_heads({0.05, 0.04, 0, 0.05, 0.01, 0.01}), plain);
   EXPECT_FALSE(faint.blind);
   EXPECT_EQ(faint.letters, "Z-N-L-S-W-");
   report.tensors.push_back({.name = "dv"});
-  EXPECT_EQ(control_verdict({faint, judge_controls(two_heads({9, 8, 7, 9, 8, 7}), plain)}, report),
+  EXPECT_EQ(control_decision({faint, judge_controls(two_heads({9, 8, 7, 9, 8, 7}), plain)}, report),
             Verdict::conforms_weak);
   EXPECT_EQ(report.tensors[0].rows_due, 5);
   EXPECT_EQ(report.tensors[0].rows_blind, 5);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "../told.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/report/sweep.hpp"
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
@@ -99,12 +100,12 @@ TEST(PairCoverage, OfASummaryGrowsByCasesThatConformAndHaveNumbers) {
   CaseReport report{.operator_name = std::string(Op::name),
                     .command_line = command_line(c),
                     .value_case = true,
-                    .verdict = Verdict::conforms_weak};
+                    .verdict = testing::decided(Verdict::conforms_weak)};
   Summary summary;
   summary.pairs = pair_coverage<Op>();
   count(summary, report);
   EXPECT_EQ(summary.pairs.covered(), 0);
-  report.verdict = Verdict::conforms;
+  report.verdict = testing::decided(Verdict::conforms);
   count(summary, report);
   EXPECT_EQ(summary.pairs.covered(), covered_by({c}).covered());
   report.command_line = "flash_attention_score_grad --gone=1";

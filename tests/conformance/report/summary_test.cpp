@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "../told.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/report/sweep.hpp"
@@ -16,7 +17,7 @@ using Op = spec::FlashAttentionScoreGrad;
 
 ExitCode exit_code_of(std::initializer_list<Verdict> verdicts) {
   Summary summary;
-  for (const Verdict verdict : verdicts) count(summary, {.verdict = verdict});
+  for (const Verdict verdict : verdicts) count(summary, {.verdict = testing::decided(verdict)});
   return summary.exit_code();
 }
 
@@ -67,9 +68,9 @@ TEST(Summary, PutsUsageBeforeFailureAndFailureBeforeDoubt) {
 
 TEST(Summary, CountsCasesValueCasesAndVerdicts) {
   Summary summary;
-  count(summary, {.value_case = true, .verdict = Verdict::conforms});
-  count(summary, {.value_case = true, .verdict = Verdict::conforms});
-  count(summary, {.verdict = Verdict::rejected_as_specified});
+  count(summary, {.value_case = true, .verdict = testing::decided(Verdict::conforms)});
+  count(summary, {.value_case = true, .verdict = testing::decided(Verdict::conforms)});
+  count(summary, {.verdict = testing::decided(Verdict::rejected_as_specified)});
   EXPECT_EQ(summary.cases, 3);
   EXPECT_EQ(summary.value_cases, 2);
   EXPECT_EQ(summary.verdicts, (std::map<Verdict, std::int64_t>{
@@ -78,8 +79,8 @@ TEST(Summary, CountsCasesValueCasesAndVerdicts) {
 
 TEST(RowCoverage, GrowsByCasesThatConform) {
   Summary summary = with_three_rows();
-  count(summary, {.accepted_rows = {"A", "B"}, .verdict = Verdict::conforms});
-  count(summary, {.accepted_rows = {"A"}, .verdict = Verdict::conforms});
+  count(summary, {.accepted_rows = {"A", "B"}, .verdict = testing::decided(Verdict::conforms)});
+  count(summary, {.accepted_rows = {"A"}, .verdict = testing::decided(Verdict::conforms)});
   EXPECT_EQ(summary.rows.accepted(), 2);
   EXPECT_EQ(summary.rows.rows[0].accepted, 2);
   EXPECT_EQ(summary.rows.rows[1].accepted, 1);
@@ -88,8 +89,9 @@ TEST(RowCoverage, GrowsByCasesThatConform) {
 
 TEST(RowCoverage, GrowsByCasesThatAreRejectedWithEitherCode) {
   Summary summary = with_three_rows();
-  count(summary, {.violated_row = "A", .verdict = Verdict::rejected_as_specified});
-  count(summary, {.violated_row = "C", .verdict = Verdict::rejected_other_code});
+  count(summary,
+        {.violated_row = "A", .verdict = testing::decided(Verdict::rejected_as_specified)});
+  count(summary, {.violated_row = "C", .verdict = testing::decided(Verdict::rejected_other_code)});
   EXPECT_EQ(summary.rows.rejected(), 2);
   EXPECT_EQ(summary.rows.accepted(), 0);
   EXPECT_EQ(summary.rows.unexercised(), (std::vector<std::string>{"A", "B"}));
@@ -101,7 +103,8 @@ TEST(RowCoverage, IsNotEarnedByWeakInapplicableOrFailedCases) {
     if (verdict == Verdict::conforms || verdict == Verdict::rejected_as_specified ||
         verdict == Verdict::rejected_other_code)
       continue;
-    count(summary, {.violated_row = "A", .accepted_rows = {"A", "B"}, .verdict = verdict});
+    count(summary,
+          {.violated_row = "A", .accepted_rows = {"A", "B"}, .verdict = testing::decided(verdict)});
   }
   EXPECT_EQ(summary.rows.accepted(), 0);
   EXPECT_EQ(summary.rows.rejected(), 0);
@@ -110,15 +113,17 @@ TEST(RowCoverage, IsNotEarnedByWeakInapplicableOrFailedCases) {
 
 TEST(RowCoverage, IsCompleteWhenEverySideWasExercised) {
   Summary summary = with_three_rows();
-  count(summary, {.accepted_rows = {"A", "B"}, .verdict = Verdict::conforms});
+  count(summary, {.accepted_rows = {"A", "B"}, .verdict = testing::decided(Verdict::conforms)});
   for (const char* id : {"A", "B", "C"})
-    count(summary, {.violated_row = id, .verdict = Verdict::rejected_as_specified});
+    count(summary,
+          {.violated_row = id, .verdict = testing::decided(Verdict::rejected_as_specified)});
   EXPECT_TRUE(summary.rows.unexercised().empty());
 }
 
 TEST(RowCoverage, IgnoresARowThatTheTableDoesNotHave) {
   Summary summary = with_three_rows();
-  count(summary, {.violated_row = "gone", .verdict = Verdict::rejected_as_specified});
+  count(summary,
+        {.violated_row = "gone", .verdict = testing::decided(Verdict::rejected_as_specified)});
   EXPECT_EQ(summary.rows.rows.size(), 3u);
   EXPECT_EQ(summary.rows.rejected(), 0);
 }
@@ -138,13 +143,13 @@ TEST(RowCoverage, NamesEveryVariantAndViolationThatNoCaseTook) {
   };
   EXPECT_TRUE(missing("FAG-C29:padding_mask_bool"));
   EXPECT_TRUE(missing("FAG-C20:key"));
-  count(summary,
-        {.fields = {{"variant", "FAG-C29:padding_mask_bool"}}, .verdict = Verdict::conforms_weak});
+  count(summary, {.fields = {{"variant", "FAG-C29:padding_mask_bool"}},
+                  .verdict = testing::decided(Verdict::conforms_weak)});
   EXPECT_TRUE(missing("FAG-C29:padding_mask_bool"));
-  count(summary,
-        {.fields = {{"variant", "FAG-C29:padding_mask_bool"}}, .verdict = Verdict::conforms});
-  count(summary,
-        {.fields = {{"violate", "FAG-C20:key"}}, .verdict = Verdict::rejected_as_specified});
+  count(summary, {.fields = {{"variant", "FAG-C29:padding_mask_bool"}},
+                  .verdict = testing::decided(Verdict::conforms)});
+  count(summary, {.fields = {{"violate", "FAG-C20:key"}},
+                  .verdict = testing::decided(Verdict::rejected_as_specified)});
   EXPECT_FALSE(missing("FAG-C29:padding_mask_bool"));
   EXPECT_FALSE(missing("FAG-C20:key"));
   EXPECT_TRUE(missing("FAG-C20:value"));

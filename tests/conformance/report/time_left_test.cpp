@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../told.hpp"
 #include "assay/conformance/report/listeners.hpp"
 
 namespace assay::conformance {
@@ -105,7 +106,7 @@ std::vector<std::string> told(double second_of_a_case) {
   console.on_start(100, "kernel");
   for (int k = 0; k < 100; ++k) {
     now += second_of_a_case;
-    console.on_case({.verdict = Verdict::conforms}, k);
+    console.on_case({.verdict = testing::decided(Verdict::conforms)}, k);
   }
   std::vector<std::string> lines;
   std::istringstream text(out.str());
@@ -129,9 +130,9 @@ TEST(Console, TakesUpWhatAnEarlierSweepLearned) {
                           [&now] { return now; });
   console.on_start(100, "kernel");
   for (int k = 0; k < 50; ++k)
-    console.on_case({.verdict = Verdict::conforms, .seconds_total = 4}, k);
+    console.on_case({.verdict = testing::decided(Verdict::conforms), .seconds_total = 4}, k);
   now = 11;
-  console.on_case({.verdict = Verdict::conforms, .seconds_total = 4}, 50);
+  console.on_case({.verdict = testing::decided(Verdict::conforms), .seconds_total = 4}, 50);
   const std::string text = out.str();
   EXPECT_NE(text.find("51 of 100 cases, 0 not conforming, about 3 min"), text.npos) << text;
 }
@@ -142,7 +143,7 @@ TEST(Console, TellsAFaultOnce) {
   console.on_start(3, "kernel");
   const auto failing = [](const char* tensor) {
     return CaseReport{.command_line = "line",
-                      .verdict = Verdict::nonconformant_proven,
+                      .verdict = testing::decided(Verdict::nonconformant_proven),
                       .findings = {{.rule = "bound", .tensor = tensor, .text = "too far off"}}};
   };
   console.on_case(failing("dq"), 0);

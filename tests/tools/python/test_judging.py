@@ -77,6 +77,27 @@ def test_trouble_is_a_verdict_and_the_others_are_judged(cases: list[assay.Case])
     assert seen["BNSD"].verdict == "conforms"
 
 
+def test_a_verdict_carries_its_reason(cases: list[assay.Case]) -> None:
+    chosen = [case for case in cases if case.problem["layout"] != "TND"]
+    seen = by_layout(assay.judge(kernels.troubled, chosen), chosen)
+    rules = {layout: report.decided_by for layout, report in seen.items()}
+    assert rules == {"BSH": "not_offered", "SBH": "legal_call", "BSND": "conduct", "BNSD": "agreement"}
+    assert "elements of dq, dk, dv agree" in seen["BNSD"].evidence
+    wrong = assay.judge(kernels.without_scale, cases[0])[0]
+    assert wrong.decided_by == "bound" and "tau" in wrong.evidence
+    assert f"decided by bound: {wrong.evidence}" in wrong.explanation()
+    changed = assay.judge(kernels.in_place, cases[0])[0]
+    assert (changed.decided_by, changed.evidence) == ("conduct", str(changed.findings[0]))
+
+
+def test_a_report_of_an_earlier_version_does_not_say_its_rule(cases: list[assay.Case]) -> None:
+    members = dict(assay.judge(kernels.right, cases[0])[0].members)
+    del members["decided_by"], members["evidence"]
+    report = assay.reports.report_from(members)
+    assert (report.verdict, report.decided_by, report.evidence) == ("conforms", "unstated", "")
+    assert "decided by" not in report.explanation()
+
+
 def test_the_refusal_of_a_disputed_call_convicts_nobody() -> None:
     def narrow(case: assay.Case) -> dict[str, assay.dtypes.Array]:
         raise assay.Rejected(161002, "too wide")

@@ -82,7 +82,7 @@ class FileJudge {
            .tensor = {},
            .text = "the file states no numerics profile: judged as " + options_.numerics});
     if (report.verdict == Verdict::nonconformant_statistical) {
-      report.verdict = Verdict::statistical_unconfirmed;
+      report.verdict.value = Verdict::statistical_unconfirmed;
       result.unconfirmed.emplace_back("statistical failure: fresh seeds need the kernel");
     }
     settle_determinism(name, actual, numerics, result);
@@ -92,7 +92,7 @@ class FileJudge {
   Judged not_applicable(const std::string& name, const std::string& reason) const {
     Judged result{.report = conformance::blank_report(case_), .unconfirmed = {}};
     result.report.implementation = name;
-    result.report.verdict = Verdict::not_applicable;
+    result.report.verdict = {Verdict::not_applicable, conformance::Rule::no_exact_inputs, reason};
     result.report.findings.push_back({.rule = "note", .tensor = {}, .text = reason});
     return result;
   }
@@ -134,12 +134,11 @@ class FileJudge {
   static void differs(const std::string& tensor, const spec::NumericsProfile& numerics,
                       CaseReport& report) {
     if (numerics.order != spec::Order::fixed) return;
-    report.findings.push_back(
-        {.rule = "determinism",
-         .tensor = tensor,
-         .text = tensor + " differs between two runs although order 'fixed' is declared"});
+    const std::string text =
+        tensor + " differs between two runs although order 'fixed' is declared";
+    report.findings.push_back({.rule = "determinism", .tensor = tensor, .text = text});
     if (conformance::contribution(report.verdict) == ExitCode::conformant)
-      report.verdict = Verdict::nondeterministic;
+      report.verdict = {Verdict::nondeterministic, conformance::Rule::determinism, text};
   }
 
   const Options& options_;
@@ -165,7 +164,7 @@ struct Verdicts {
 void refuse(CaseReport report, const std::string& name, const std::string& why,
             Verdicts& verdicts) {
   report.implementation = name;
-  report.verdict = Verdict::usage_error;
+  report.verdict = {Verdict::usage_error, conformance::Rule::stored_case, why};
   report.findings.push_back({.rule = "note", .tensor = {}, .text = why});
   report = printable(std::move(report));
   conformance::count(verdicts.results.summary, report);

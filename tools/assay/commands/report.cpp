@@ -32,8 +32,8 @@ void print_changes(const Results& results, const Results& before, std::ostream& 
     if (found == earlier.end()) continue;
     ++common;
     if (found->second->verdict != report.verdict)
-      table.add({std::string(spec::to_string(found->second->verdict)),
-                 std::string(spec::to_string(report.verdict)),
+      table.add({std::string(spec::to_string(found->second->verdict.value)),
+                 std::string(spec::to_string(report.verdict.value)),
                  conformance::replay_command(report, program)});
   }
   const auto total = static_cast<std::int64_t>(results.cases.size());

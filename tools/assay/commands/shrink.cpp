@@ -18,7 +18,7 @@ using conformance::ShrunkCase;
 void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport& smallest,
            const Context& context) {
   std::ostream& out = context.out;
-  out << fmt::format("{}: {}\n", spec::to_string(failing.verdict),
+  out << fmt::format("{}: {}\n", spec::to_string(failing.verdict.value),
                      conformance::replay_command(failing, context.program));
   if (shrunk.shrunk == shrunk.command_line)
     out << end_text(shrunk)
@@ -40,7 +40,7 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
   const bool fails = conformance::contribution(report.verdict) == ExitCode::nonconformant;
   if (!fails) {
     context.err << fmt::format("verdict {}: only a case that does not conform is shrunk\n",
-                               spec::to_string(report.verdict));
+                               spec::to_string(report.verdict.value));
     if (options.json)
       context.out << nlohmann::ordered_json::parse(conformance::to_json(report)).dump(1) << '\n';
     else

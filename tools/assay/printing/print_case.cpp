@@ -69,9 +69,11 @@ void print_terms(const std::vector<TensorReport>& tensors, std::ostream& out) {
 }  // namespace
 
 void print_case(const CaseReport& report, const std::string& program, std::ostream& out) {
-  out << fmt::format("{}  ({}, case {})\n", spec::to_string(report.verdict), report.implementation,
-                     report.id);
+  out << fmt::format("{}  ({}, case {})\n", spec::to_string(report.verdict.value),
+                     report.implementation, report.id);
   out << "  " << conformance::replay_command(report, program) << '\n';
+  if (const std::string reason = conformance::reason_of(report); !reason.empty())
+    out << "  " << reason << '\n';
   if (!report.note.empty()) out << "  note: " << report.note << '\n';
   print_tensors(report.tensors, out);
   print_terms(report.tensors, out);

@@ -144,12 +144,12 @@ void print_failures(const Results& results, std::ostream& out) {
     }
     const std::string like_it = count > 1 ? fmt::format(", {} cases, the first", count) : "";
     if (report->command_line.empty())  // an entry of a file that could not be read
-      out << fmt::format("  {}{}: case {}\n", spec::to_string(report->verdict), like_it,
+      out << fmt::format("  {}{}: case {}\n", spec::to_string(report->verdict.value), like_it,
                          report->id);
     else
-      out << fmt::format("  {}{}: {}\n", spec::to_string(report->verdict), like_it,
+      out << fmt::format("  {}{}: {}\n", spec::to_string(report->verdict.value), like_it,
                          conformance::replay_command(*report, results.environment.program));
-    if (!report->findings.empty()) out << "    " << report->findings.front().text << '\n';
+    for (const std::string& line : conformance::told_first(*report)) out << "    " << line << '\n';
   }
   if (left_out > 0)
     out << fmt::format("  and {} cases with {} other faults, see the report\n", left_out,

@@ -73,7 +73,7 @@ bool replicas_agree(const spec::Tensor& statistics) {
 }
 
 /// What the forward did to bytes that are not its own, and whether the replicas agree.
-Verdict check_results(const Op::Inputs& before, const Op::Inputs& after, CaseReport& report) {
+Decision check_results(const Op::Inputs& before, const Op::Inputs& after, CaseReport& report) {
   const std::size_t known = report.findings.size();
   std::vector<const spec::Tensor*> changed;
   visit_tensors(after,
@@ -90,7 +90,8 @@ Verdict check_results(const Op::Inputs& before, const Op::Inputs& after, CaseRep
   for (const auto& [name, tensor] : results)
     if (tensor != &Op::Inputs::attention_in && !replicas_agree(after.*tensor))
       add_finding(report, "structure", name, std::string("replicas of ") + name + " differ");
-  return report.findings.size() == known ? Verdict::conforms : Verdict::nonconformant_structural;
+  if (report.findings.size() == known) return no_objection("the tensors of the forward");
+  return {Verdict::nonconformant_structural, Rule::structure, report.findings[known].text};
 }
 
 /// The exact forward of the case's data.
@@ -130,7 +131,7 @@ void fit_to_own(const Op::Problem& p, const reference::Operands<double>& own, Ex
   }
 }
 
-Verdict worse(Verdict a, Verdict b) {
+Decision worse(Decision a, Decision b) {
   const auto rank = [](Verdict verdict) {
     if (verdict == Verdict::conforms) return 0;
     return contribution(verdict) == ExitCode::nonconformant ? 2 : 1;
@@ -138,8 +139,8 @@ Verdict worse(Verdict a, Verdict b) {
   return rank(a) < rank(b) ? b : a;
 }
 
-Verdict judge_forward(const FlashCase& c, const Dense& dense, const Exact& exact,
-                      const Op::Inputs& own, const Arithmetic& arithmetic, CaseReport& report) {
+Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exact,
+                       const Op::Inputs& own, const Arithmetic& arithmetic, CaseReport& report) {
   const Op::Problem& p = c.problem;
   const auto operands = reference::operands_of<double>(p, own);
   const ForwardTolerances tau = forward_tolerances(dense, arithmetic);
@@ -159,15 +160,16 @@ Verdict judge_forward(const FlashCase& c, const Dense& dense, const Exact& exact
                          const Arithmetic& n) {
     return compare(e, actual, n, report.tensors.emplace_back(), report.findings);
   };
-  Verdict verdict = judge(max, operands.softmax_max, of_statistics);
-  verdict = worse(verdict, judge(sum, operands.softmax_sum, of_statistics));
-  verdict = worse(verdict, judge(output, operands.attention_in, arithmetic));
+  Decision decision = judge(max, operands.softmax_max, of_statistics);
+  decision = worse(decision, judge(sum, operands.softmax_sum, of_statistics));
+  decision = worse(decision, judge(output, operands.attention_in, arithmetic));
   const ControlResult controls = judge_controls(output, arithmetic);
   report.tensors.back().controls = controls.letters;
-  if (!controls.blind) return verdict;
-  add_finding(report, "control", "attention_in",
-              "attention_in: zeros or the negated reference would pass (" + controls.letters + ")");
-  return worse(verdict, Verdict::inconclusive);
+  if (!controls.blind) return decision;
+  const std::string text =
+      "attention_in: zeros or the negated reference would pass (" + controls.letters + ")";
+  add_finding(report, "control", "attention_in", text);
+  return worse(decision, {Verdict::inconclusive, Rule::control, text});
 }
 
 /// What a kernel whose profile recomputes statistics or row term is judged by: the tensors that it
@@ -243,8 +245,8 @@ void add_end_to_end(const Gradients& actual, const Gradients& exact,
 }
 
 /// The gradients of the kernel's own forward, by the ordinary bound.
-Verdict judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& given,
-                       const Op::Inputs& own, const Exact& exact, CaseReport& report) {
+Decision judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& given,
+                        const Op::Inputs& own, const Exact& exact, CaseReport& report) {
   FlashCase backward = c;
   backward.track = Track::bound, backward.relation.clear(), backward.rows = 0;
   const spec::NumericsProfile profile = kernel.numerics(c.problem);
@@ -261,22 +263,23 @@ Verdict judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& giv
 
 }  // namespace
 
-Verdict judge_cascade(const FlashCase& c, Kernel& kernel, CaseReport& report) {
+Decision judge_cascade(const FlashCase& c, Kernel& kernel, CaseReport& report) {
   if (!kernel.has_forward()) {
-    add_finding(report, "note", "", "the implementation has no forward");
-    return Verdict::not_applicable;
+    const std::string text = "the implementation has no forward";
+    add_finding(report, "note", "", text);
+    return {Verdict::not_applicable, Rule::not_offered, text};
   }
   kernel.check(call_of(c));
   const Op::Inputs given = make_inputs(c), blank = without_results(c, given);
   Op::Inputs own = blank;
   kernel.forward(c.problem, own);
-  Verdict verdict = check_results(blank, own, report);
-  if (verdict != Verdict::conforms) return verdict;
+  Decision decision = check_results(blank, own, report);
+  if (decision != Verdict::conforms) return decision;
   const Exact exact = exact_forward(c.problem, given);
   const Arithmetic arithmetic(kernel.numerics(c.problem), c.problem.dtype);
-  verdict = judge_forward(c, Dense(c.problem, given), exact, own, arithmetic, report);
-  if (contribution(verdict) == ExitCode::nonconformant) return verdict;
-  return worse(verdict, judge_backward(c, kernel, given, own, exact, report));
+  decision = judge_forward(c, Dense(c.problem, given), exact, own, arithmetic, report);
+  if (contribution(decision) == ExitCode::nonconformant) return decision;
+  return worse(decision, judge_backward(c, kernel, given, own, exact, report));
 }
 
 }  // namespace assay::conformance::flash

@@ -17,6 +17,6 @@ std::vector<FlashCase> cascade_cases();
 /// its backward makes of them is judged by the ordinary bound; the distance to the exact gradient
 /// is told as a yardstick, in units of tau.
 /// Errors: spec::Rejected, and whatever else escapes from the kernel.
-Verdict judge_cascade(const FlashCase& c, spec::Implementation<Op>& kernel, CaseReport& report);
+Decision judge_cascade(const FlashCase& c, spec::Implementation<Op>& kernel, CaseReport& report);
 
 }  // namespace assay::conformance::flash

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "case/limits.hpp"
 #include "judge/judging.hpp"
@@ -63,8 +64,8 @@ Numbers contracted(const spec::Extents& e, const Numbers& gradient, const Number
 }
 
 /// Compares the contractions of a run's two outputs with the operands that they belong to.
-Verdict compare_contractions(const Trial& trial, const Gradients& g, const Tolerances& allowed,
-                             std::string_view sentence, CaseReport& report) {
+Decision compare_contractions(const Trial& trial, const Gradients& g, const Tolerances& allowed,
+                              std::string_view sentence, CaseReport& report) {
   const spec::Extents inputs = input_extents(trial.problem),
                       weights = weight_extents(trial.problem);
   Numbers weight;  // in the order of the rows of weight_grad
@@ -105,18 +106,18 @@ class RelationTrial {
         relation_(relation(c.relation)),
         experiment_(relation_.prepare(trial_of(c.problem, make_inputs(c)))) {}
 
-  Verdict judge(CaseReport& report) {
+  Decision judge(CaseReport& report) {
     const Gradients actual = run(experiment_.base);
     std::vector<Gradients> outputs;
     for (const Trial& variant : experiment_.variants) outputs.push_back(run(variant));
-    const Verdict verdict = compare(actual, outputs, report);
-    if (verdict != Verdict::conforms || outputs.empty()) return verdict;
+    Decision decision = compare(actual, outputs, report);
+    if (decision != Verdict::conforms || outputs.empty()) return decision;
     const auto is_base = [&](const Trial& variant) {
       return is_same_run(variant, experiment_.base);
     };
-    return verdict_of({.are_one_run = std::ranges::all_of(experiment_.variants, is_base),
-                       .are_zero = are_zero(actual, gradient_tensors)},
-                      report);
+    return decision_of({.are_one_run = std::ranges::all_of(experiment_.variants, is_base),
+                        .are_zero = are_zero(actual, gradient_tensors)},
+                       report);
   }
 
  private:
@@ -125,8 +126,8 @@ class RelationTrial {
                         related_run(case_of(trial, case_), inputs_of(trial), kernel_));
   }
 
-  Verdict compare(const Gradients& actual, const std::vector<Gradients>& outputs,
-                  CaseReport& report) {
+  Decision compare(const Gradients& actual, const std::vector<Gradients>& outputs,
+                   CaseReport& report) {
     const spec::NumericsProfile profile = kernel_.numerics(case_.problem);
     const bool exact =
         relation_.agreement == Agreement::bits && profile.order == spec::Order::fixed;
@@ -134,18 +135,19 @@ class RelationTrial {
     if (experiment_.is_contracted)
       return compare_contractions(experiment_.base, actual, allowed, relation_.sentence, report);
     const Gradients predicted = outputs.empty() ? experiment_.known : experiment_.combine(outputs);
-    Verdict verdict = Verdict::conforms;
+    Decision decision = no_objection("the agreement of the runs");
     for (const GradientTensor& tensor : gradient_tensors) {
       if ((predicted.*tensor.member).empty()) continue;
-      verdict = graver(verdict, compare_numbers({.tensor = tensor.name,
-                                                 .actual = actual.*tensor.member,
-                                                 .predicted = predicted.*tensor.member,
-                                                 .tau = allowed.tau.*tensor.member,
-                                                 .tau_det = allowed.tau_det.*tensor.member,
-                                                 .extents = tensor.extents(case_.problem)},
-                                                relation_.sentence, report));
+      decision =
+          graver(std::move(decision), compare_numbers({.tensor = tensor.name,
+                                                       .actual = actual.*tensor.member,
+                                                       .predicted = predicted.*tensor.member,
+                                                       .tau = allowed.tau.*tensor.member,
+                                                       .tau_det = allowed.tau_det.*tensor.member,
+                                                       .extents = tensor.extents(case_.problem)},
+                                                      relation_.sentence, report));
     }
-    return verdict;
+    return decision;
   }
 
   const CompressCase& case_;
@@ -183,8 +185,7 @@ CaseReport examine_relation(const Case<spec::NsaCompressGrad>& c,
   return related(c, kernel, [&](const compress::CompressCase& asked, CaseReport& report) {
     if (relation.applies(asked.problem))
       return compress::RelationTrial(asked, kernel).judge(report);
-    add_note(report, "status", "the relation holds for " + std::string(relation.domain));
-    return Verdict::not_applicable;
+    return outside(relation.domain, report);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "../../plan/sample_checks.hpp"
+#include "../../told.hpp"
 #include "assay/conformance/case/shrink.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/conformance/plan/coverage.hpp"
@@ -176,7 +177,7 @@ TEST(SelectedShrink, FindsASmallCase) {
     CaseReport report = blank_report(candidate);
     const bool fails =
         candidate.patterns.lists == "duplicates" && candidate.problem.selected_block_count > 1;
-    report.verdict = fails ? Verdict::nonconformant_proven : Verdict::conforms;
+    report.verdict = testing::decided(fails ? Verdict::nonconformant_proven : Verdict::conforms);
     return report;
   };
   const Shrunk<Op> shrunk = shrink<Op>(c, judge(c), judge, {.runs = 1000, .seconds = 1e9});

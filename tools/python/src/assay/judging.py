@@ -125,28 +125,30 @@ class _Judge:
                 outputs = self.implementation(case)
                 if changed := case.changed_inputs():
                     text = f"the implementation changed its input {', '.join(changed)}"
-                    return self._report(case, "nonconformant_structural", "structure", text)
+                    return self._report(case, "nonconformant_structural", "conduct", "structure", text)
                 add_outputs(case, name, outputs, profile)
         except Unsupported as reason:
             text = f"the implementation does not offer this: {reason}"
-            return self._report(case, "not_applicable", "note", text)
+            return self._report(case, "not_applicable", "not_offered", "note", text)
         except Rejected as refusal:
             if case.open_question:
                 text = f"refused the call: {refusal}; {case.open_question}"
-                return self._report(case, "not_applicable", "status", text)
-            return self._report(case, "rejected_wrongly", "status", f"refused a legal call: {refusal}")
+                return self._report(case, "not_applicable", "open_question", "status", text)
+            text = f"refused a legal call: {refusal}"
+            return self._report(case, "rejected_wrongly", "legal_call", "status", text)
         except WrongType as failure:
-            return self._report(case, "usage_error", "note", str(failure))
+            return self._report(case, "usage_error", "stored_case", "note", str(failure))
         except Exception as failure:
             where = traceback.extract_tb(failure.__traceback__)[-1]
             text = f"{type(failure).__name__}: {failure} ({where.filename}:{where.lineno})"
-            return self._report(case, "crash", "structure", text)
+            return self._report(case, "crash", "conduct", "structure", text)
         return None
 
-    def _report(self, case: Case, verdict: str, rule: str, text: str) -> Report:
+    def _report(self, case: Case, verdict: str, decided_by: str, rule: str, text: str) -> Report:
+        """The verdict with its reason; `rule` is that of the finding which says the same."""
         finding = Finding(rule=rule, text=text)
         return Report(case.id, case.operator, case.command, self.implementation.name, verdict, [finding],
-                      program=self.program.name)
+                      program=self.program.name, decided_by=decided_by, evidence=text)
 
     def _checked(self, file: Path) -> Reports:
         report = self.folder / "report.json"
@@ -158,7 +160,7 @@ class _Judge:
 def _without_path(report: Report, file: Path) -> Report:
     """What is said of a file of our own, without its name, which nobody can open any more."""
     told = [replace(finding, text=finding.text.replace(f"{file}:", "")) for finding in report.findings]
-    return replace(report, findings=told)
+    return replace(report, findings=told, evidence=report.evidence.replace(f"{file}:", ""))
 
 
 def judge(

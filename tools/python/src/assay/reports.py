@@ -47,6 +47,8 @@ class Report:
     findings: Sequence[Finding] = ()
     members: Mapping[str, Any] = field(default_factory=dict, repr=False)  # all of tools/report_schema.md
     program: str = "assay"  # that judged, or a binary with a registry of its own
+    decided_by: str = "unstated"  # the rule: conformance/README.md, "Rules"; old reports do not state it
+    evidence: str = ""  # what that rule saw
 
     @property
     def conforms(self) -> bool:
@@ -76,6 +78,8 @@ class Report:
     def explanation(self) -> str:
         """The verdict in a few lines, the replay line first."""
         lines = [f"{self.verdict}: {self.replay}"]
+        if self.evidence:
+            lines.append(f"  decided by {self.decided_by}: {self.evidence}")
         told = sorted(self.findings, key=lambda finding: finding.d >= 0)  # first what concerns more than an element
         lines += [f"  {f.rule}: {f.text}" for f in told[:6]]
         if len(self.findings) > 6:
@@ -150,6 +154,8 @@ def report_from(members: Mapping[str, Any], program: str = "assay") -> Report:
         findings=[finding_from(finding) for finding in members["findings"]],
         members=members,
         program=program,
+        decided_by=members.get("decided_by", "unstated"),
+        evidence=members.get("evidence", ""),
     )
 
 

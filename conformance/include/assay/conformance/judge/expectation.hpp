@@ -53,13 +53,15 @@ void each_part(const Expectation& expectation,
 using RowReader = std::function<std::vector<double>(std::span<const std::int64_t> rows)>;
 
 /// Judges the values of the judged elements: infinities, |error| <= tau, R, bias. Findings are
-/// added to `findings`; the grade is the worst of them, `conforms` without any. Of what comes in
-/// parts no more is kept than a number an element.
-Verdict compare(const Expectation& expectation, const RowReader& actual,
-                const Arithmetic& arithmetic, TensorReport& report, std::vector<Finding>& findings);
+/// added to `findings`; the worst of them decides. Of what comes in parts no more is kept than a
+/// number an element.
+Decision compare(const Expectation& expectation, const RowReader& actual,
+                 const Arithmetic& arithmetic, TensorReport& report,
+                 std::vector<Finding>& findings);
 /// The same of all values at once.
-Verdict compare(const Expectation& expectation, const std::vector<double>& actual,
-                const Arithmetic& arithmetic, TensorReport& report, std::vector<Finding>& findings);
+Decision compare(const Expectation& expectation, const std::vector<double>& actual,
+                 const Arithmetic& arithmetic, TensorReport& report,
+                 std::vector<Finding>& findings);
 
 /// What the negative controls of one tensor say.
 struct ControlResult {

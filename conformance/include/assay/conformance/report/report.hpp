@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/judge/verdict.hpp"
+#include "assay/conformance/judge/decision.hpp"
 #include "assay/spec/implementation.hpp"
 
 namespace assay::conformance {
@@ -53,7 +53,7 @@ struct CaseReport {
   std::string violated_row;                                 ///< phase1 reject cases
   std::vector<std::string> accepted_rows;  ///< rows whose accept side this case exercised
   bool value_case = false;                 ///< numbers were judged
-  Verdict verdict = Verdict::tool_failure;
+  Decision verdict;
   std::vector<Finding> findings;
   std::vector<TensorReport> tensors;
   std::vector<spec::Metric> metrics;  ///< of the implementation: modelled cycles, bytes, occupancy
@@ -61,5 +61,12 @@ struct CaseReport {
       digests;  ///< output tensor -> digest of its viewed elements
   double seconds_implementation = 0, seconds_total = 0;
 };
+
+/// "decided by RULE: EVIDENCE", in reports of earlier versions empty.
+std::string reason_of(const CaseReport& report);
+
+/// What is said of a failing case in few lines: the reason, and the first finding where it says
+/// something else.
+std::vector<std::string> told_first(const CaseReport& report);
 
 }  // namespace assay::conformance
