@@ -50,7 +50,7 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  void kill() const { ::kill(pid_, SIGKILL); }
+  void kill(int signal = SIGKILL) const { ::kill(pid_, signal); }
   bool has_ended() {
     if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
     return ended_;
@@ -359,6 +359,47 @@ TEST(Poverty, OfFileDescriptorsIsNoFaultOfAFile) {
       EXPECT_PRED2(has, said, "Too many open files; the limit is " + std::to_string(count));
     }
     EXPECT_TRUE(has_failed && has_worked) << command.front();
+  }
+}
+
+/// The destructor of a JSON value wants memory, too.
+TEST(Poverty, OfMemoryIsNamedWhereAReportIsRead) {
+  const Folder folder;
+  const std::string report = folder / "report.json", out = folder / "output";
+  Program sweep(
+      {"sweep", "nsa_compress_grad", "--random=0", "--only=--track=phase1", "--report", report},
+      out);
+  ASSERT_EQ(sweep.wait(), 0) << sweep.output();
+  bool has_failed = false, has_worked = false;
+  for (rlim_t megabytes = 36; megabytes <= 100; ++megabytes) {
+    const auto limited = [megabytes] {
+      const rlimit limit{megabytes << 20, megabytes << 20};
+      setrlimit(RLIMIT_AS, &limit);
+    };
+    if (Program({"--version"}, out, limited).wait() != 0) continue;  // too little to begin with
+    Program program({"report", report}, out, limited);
+    const int code = program.wait();
+    (code == 0 ? has_worked : has_failed) = true;
+    if (code == 0) continue;
+    EXPECT_EQ(code, 3) << megabytes << " MiB: " << program.output();
+    EXPECT_PRED2(has, program.output(), std::string("there is not enough memory"));
+  }
+  EXPECT_TRUE(has_failed && has_worked);
+}
+
+/// What export and check had begun is removed on the way out.
+TEST(Stops, LeaveNothingHalfWritten) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const Folder folder;
+    const std::string cases = folder / "in/cases.h5";
+    fs::create_directory(folder / "in");
+    Program program({"export", cases, "--implementation=optimized-a2"}, folder / "output");
+    while (!program.has_ended() && fs::is_empty(folder / "in"))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    program.kill(signal);
+    EXPECT_EQ(program.wait(), 3) << program.output();
+    EXPECT_PRED2(has, program.output(), "stopped by a signal; " + cases + " is as it was");
+    EXPECT_TRUE(fs::is_empty(folder / "in"));
   }
 }
 

@@ -117,6 +117,9 @@ TEST(Usage, AnEmptyValueIsNamed) {
   expect_usage("sweep --only= --random=0", {"'--only=' has no value"});
   expect_usage("list rows --upstream= off", {"'--upstream=' has no value"});
   expect_usage(std::string("run ") + one_case + " --seed= 3", {"'--seed=' has no value"});
+  const Answer unset = answer(registry_of({"flash_like"}), {"sweep", "--report", ""});
+  EXPECT_EQ(unset.code, 2);
+  EXPECT_PRED2(has, unset.err, std::string("the word behind '--report' is empty"));
 }
 
 TEST(Usage, FilesThatCannotBeReadAreNamed) {

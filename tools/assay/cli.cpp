@@ -10,6 +10,7 @@
 #include <map>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 #include "assay/cli/main.hpp"
 #include "assay/conformance/report/printable.hpp"
@@ -57,11 +58,16 @@ void allow_extras(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) allow_extras(*sub);
 }
 
-/// The parser would take the next word for the value.
+/// The parser would take the next word for the value, and an empty one for none: a variable of a
+/// script that was never set.
 void refuse_empty_values(const std::vector<std::string>& words) {
-  for (const std::string& word : words)
-    if (word.starts_with("--") && word.find('=') == word.size() - 1)
-      throw UsageError("'" + word + "' has no value; leave it out or give one");
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    if (words[k].starts_with("--") && words[k].find('=') == words[k].size() - 1)
+      throw UsageError("'" + words[k] + "' has no value; leave it out or give one");
+    if (words[k].empty())
+      throw UsageError((k == 0 ? "the first word" : "the word behind '" + words[k - 1] + "'") +
+                       " is empty; leave it out or give one");
+  }
 }
 
 /// Parses the words and runs the command that they name.
@@ -110,6 +116,21 @@ extern "C" void refuse_exit() {
   _exit(static_cast<int>(ExitCode::not_conclusive));
 }
 
+/// Memory for the way out: the destructor of a JSON value allocates, so that a process without any
+/// would end in it.
+std::atomic<void*> reserve = nullptr;
+
+void give_up_reserve() {
+  std::free(reserve.exchange(nullptr));
+  throw std::bad_alloc();
+}
+
+void keep_reserve() {
+  constexpr std::size_t bytes = std::size_t{8} << 20;
+  reserve = std::malloc(bytes);
+  std::set_new_handler(give_up_reserve);
+}
+
 /// How the user calls this program, without its folder.
 std::string program_name(int argc, char** argv) {
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
@@ -126,6 +147,15 @@ ExitCode execute(std::vector<std::string> words, const Context& context) {
     return ExitCode::usage;
   } catch (const std::bad_alloc&) {
     context.err << "assay: there is not enough memory\n";
+    return ExitCode::not_conclusive;
+  } catch (const std::system_error& error) {
+    // What the C++ library says of a thread that cannot be started names nothing.
+    const bool lacks = error.code() == std::errc::resource_unavailable_try_again;
+    context.err << "assay: "
+                << (lacks
+                        ? "no thread can be started: memory or processes are short (ulimit -v, -u)"
+                        : conformance::printable(error.what()))
+                << '\n';
     return ExitCode::not_conclusive;
   } catch (const std::exception& error) {
     context.err << "assay: " << conformance::printable(error.what()) << '\n';
@@ -151,6 +181,7 @@ int main(int argc, char** argv, const Registry& registry) {
                         .terminal = isatty(STDERR_FILENO) == 1,
                         .command_line = line,
                         .program = program_name(argc, argv)};
+  keep_reserve();
   std::atexit(refuse_exit);
   std::at_quick_exit(refuse_exit);
   is_at_work = words.empty() ||

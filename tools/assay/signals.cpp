@@ -30,4 +30,9 @@ void stop_on_signals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+void die_on_signals() {
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+}
+
 }  // namespace assay::cli

@@ -15,6 +15,7 @@
 #include "flags/choose.hpp"
 #include "flags/destinations.hpp"
 #include "printing/print_case.hpp"
+#include "signals.hpp"
 #include "stored/reading.hpp"
 #include "stored/stored_case.hpp"
 #include "stored/stored_facts.hpp"
@@ -210,12 +211,13 @@ fixtures::Expectation expectation(const Options& options, const fixtures::CaseRe
   return expected;
 }
 
-Verdicts judge_file(const Options& options) {
+Verdicts judge_file(const Options& options, const Context& context) {
   Verdicts verdicts;
   const fixtures::Reader reader =
       reading([&] { return fixtures::Reader(options.file, fixtures::Origin::foreign); });
   const auto expect = [&](const fixtures::CaseRecord& head) { return expectation(options, head); };
   for (const std::string& id : reading([&] { return reader.ids(); })) {
+    if (context.stop) throw Stopped(options.file);
     CaseReport unread;
     unread.id = id;
     try {
@@ -253,7 +255,9 @@ ExitCode check(const Options& options, const Context& context) {
   require_writable(texts(options), {{"file", options.file}});
   const Context told = beside(texts(options), context);
   const auto start = std::chrono::steady_clock::now();
-  Verdicts verdicts = judge_file(options);
+  stop_on_signals();
+  Verdicts verdicts = judge_file(options, context);
+  die_on_signals();
   verdicts.results.summary.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (verdicts.results.cases.empty()) {

@@ -19,6 +19,7 @@
 #include "flags/choose.hpp"
 #include "flags/destinations.hpp"
 #include "flags/plan_flags.hpp"
+#include "signals.hpp"
 #include "stored/recorder.hpp"
 #include "stored/stored_case.hpp"
 
@@ -150,6 +151,7 @@ std::int64_t write_cases(const Options& options, const std::vector<conformance::
   Progress progress(context);
   std::int64_t written = 0;
   for (const auto& c : cases) {
+    if (context.stop) throw Stopped(options.file);
     auto record = record_of(options, c, implementation ? &*implementation : nullptr, inexact);
     if (!record) continue;
     const bool has_inputs = !record->digests.empty();
@@ -304,6 +306,7 @@ Action declare(CLI::App& app, const Registry&) {
   });
   return [options, actions, &app](const Context& context) {
     require_case_file({"file", options->file}, fixtures::CaseFileKind::cases);
+    stop_on_signals();
     for (const auto& [name, action] : actions)
       if (app.got_subcommand(name)) return action(context);
     if (options->lines.empty()) return export_plan(*options, context);
