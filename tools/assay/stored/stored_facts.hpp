@@ -19,20 +19,39 @@ inline std::string text_of(const fixtures::Field& field) {
   return fmt::format("a list of {}", std::get<std::vector<std::int64_t>>(field).size());
 }
 
-/// Of the fields that a file states, the first that the replay line does not give; of an older file
-/// some may be absent.
-inline std::string first_other(const std::vector<std::pair<std::string, fixtures::Field>>& stored,
-                               const std::vector<std::pair<std::string, fixtures::Field>>& given) {
+using Fields = std::vector<std::pair<std::string, fixtures::Field>>;
+
+inline const fixtures::Field* value_of(const Fields& fields, const std::string& name) {
+  const auto found = std::ranges::find(fields, name, &Fields::value_type::first);
+  return found == fields.end() ? nullptr : &found->second;
+}
+
+/// The first field in which what a file states is not what the replay line gives: of another value,
+/// of none, or missing. Empty where all agree.
+inline std::string first_other(const Fields& stored, const Fields& given) {
   for (const auto& [name, value] : stored) {
-    const auto same_name =
-        std::ranges::find(given, name, &std::pair<std::string, fixtures::Field>::first);
-    if (same_name == given.end())
+    const fixtures::Field* const wanted = value_of(given, name);
+    if (wanted == nullptr)
       return fmt::format("{} is {}; the replay line gives none", name, text_of(value));
-    if (same_name->second != value)
+    if (*wanted != value)
       return fmt::format("{} is {}; the replay line gives {}", name, text_of(value),
-                         text_of(same_name->second));
+                         text_of(*wanted));
   }
+  for (const auto& [name, value] : given)
+    if (value_of(stored, name) == nullptr)
+      return fmt::format("{} is missing; the replay line gives {}", name, text_of(value));
   return "";
+}
+
+/// What a case says of itself beside its operator and its replay line.
+inline Fields head_fields(const fixtures::CaseRecord& record) {
+  Fields fields = {{"surface", record.surface},
+                   {"product", record.product},
+                   {"profile", record.profile},
+                   {"track", record.track},
+                   {"seed", static_cast<std::int64_t>(record.seed)}};
+  if (!record.open_question.empty()) fields.emplace_back("open_question", record.open_question);
+  return fields;
 }
 
 /// Errors: StoreError where what the file says of a case is not what its replay line gives: a
@@ -43,18 +62,7 @@ void require_undamaged(const fixtures::CaseRecord& head, const conformance::Case
   if (const std::string id = conformance::case_id(head.command); id != head.id)
     throw fixtures::StoreError(fmt::format("{}: the id of its replay line is {}", where, id));
   const fixtures::CaseRecord own = conformance::recipe(c);
-  const std::vector<std::pair<std::string, fixtures::Field>>
-      stored = {{"surface", head.surface},
-                {"product", head.product},
-                {"profile", head.profile},
-                {"track", head.track},
-                {"seed", static_cast<std::int64_t>(head.seed)}},
-      given = {{"surface", own.surface},
-               {"product", own.product},
-               {"profile", own.profile},
-               {"track", own.track},
-               {"seed", static_cast<std::int64_t>(own.seed)}};
-  for (const auto& [group, text] : {std::pair{"", first_other(stored, given)},
+  for (const auto& [group, text] : {std::pair{"", first_other(head_fields(head), head_fields(own))},
                                     {"/problem", first_other(head.problem, own.problem)},
                                     {"/call", first_other(head.call, own.call)}})
     if (!text.empty()) throw fixtures::StoreError(fmt::format("{}{}: {}", where, group, text));
