@@ -358,6 +358,39 @@ TEST(Command, FoldersThatSomebodyElseMadeStay) {
   EXPECT_TRUE(fs::exists(temporary / "elsewhere/.assay-folder"));
 }
 
+/// The probe, which does that to its file.
+std::string probe_that(const std::string& manner) { return probe + " {} '" + manner + "'"; }
+
+TEST(Command, WhatElseBecomesOfTheFileIsComparedWithNothing) {
+  for (const std::string manner :
+       {"leaves out an input", "leaves out all inputs", "changes the texts", "empties the problem",
+        "adds a case", "adds what the schema does not know"}) {
+    SCOPED_TRACE(manner);
+    expect_copies(answer(*open_command<Op>(probe_that(manner))));
+  }
+}
+
+TEST(Command, AnInputThatIsStillInTheFileIsWhatItWas) {
+  const auto [kind, text] = misconduct(probe_that("changes an input"));
+  EXPECT_EQ(kind, Kind::inputs_modified);
+  EXPECT_PRED2(has, text, std::string("modified the input key in its file, first at byte 2 of"));
+}
+
+TEST(Command, AFileThatIsReadAsNoSuchCaseIsACrash) {
+  for (const auto& [manner, said] :
+       {std::pair{"flattens an input", "/inputs/key has shape ("},
+        {"gives an input another type", "/inputs/key has dtype fp16, wanted bf16"},
+        {"adds an input", "'other' is no tensor of this case"},
+        {"adds outputs of another", "holds outputs of 2 implementations"},
+        {"renames the case", "holds no case case"},
+        {"removes an attribute", "attribute command is missing"},
+        {"removes the problem", "/problem is missing"}}) {
+    const auto [kind, text] = misconduct(probe_that(manner));
+    EXPECT_EQ(kind, Kind::crash) << manner;
+    EXPECT_PRED2(has, text, std::string(said)) << manner;
+  }
+}
+
 TEST(Command, DoneWithoutAFileIsNamed) {
   EXPECT_PRED2(has, misconduct("sh -c 'read path; echo > $path; echo done'").second,
                std::string("no HDF5 file"));
