@@ -120,12 +120,31 @@ TEST_F(Destinations, AStoreReplacesNothingButAStore) {
 TEST_F(Destinations, TheFolderOfTheStoresPartsIsItsOwn) {
   fs::create_directory(folder / "s.h5.parts");
   std::ofstream(folder / "s.h5.parts/thesis.h5") << "mine";
-  const Answer result = sweep({"--store", folder / "s.h5"});
-  EXPECT_NE(result.code, 0);
-  EXPECT_PRED2(has, result.err,
-               std::string("s.h5.parts is no folder of a store: it holds thesis.h5"));
+  expect_refusal(sweep({"--store", folder / "s.h5"}),
+                 {"--store: ", "s.h5.parts is no folder of a store: it holds thesis.h5"});
   EXPECT_EQ(text_of(folder / "s.h5.parts/thesis.h5"), "mine");
-  EXPECT_EQ(calls, 0);
+  std::ofstream(folder / "t.h5.parts") << "mine";
+  expect_refusal(sweep({"--store", folder / "t.h5"}), {"--store: ", "t.h5.parts is no folder"});
+  EXPECT_EQ(text_of(folder / "t.h5.parts"), "mine");
+}
+
+/// A pipe would be waited for without end.
+TEST_F(Destinations, AJournalThatIsNoFileIsRefused) {
+  fs::create_directories(folder / "s.h5.parts");
+  ASSERT_EQ(mkfifo((folder / "s.h5.parts/journal.jsonl").c_str(), 0600), 0);
+  fs::create_directories(folder / "t.h5.parts/journal.jsonl");
+  for (const char* store : {"s.h5", "t.h5"}) {
+    const std::vector<std::string> parts = {"--store: ",
+                                            std::string(store) + ".parts/journal.jsonl is no"};
+    expect_refusal(sweep({"--store", folder / store}), parts);
+    expect_refusal(sweep({"--store", folder / store, "--resume"}), parts);
+  }
+}
+
+TEST_F(Destinations, AStoreThatAnotherSweepWritesIsRefused) {
+  const fixtures::Store running(folder / "s.h5", "its plan");
+  expect_refusal(sweep({"--store", folder / "s.h5"}),
+                 {"--store: ", "is in use by another process; one sweep writes a store"});
 }
 
 TEST_F(Destinations, ALinkStaysALink) {

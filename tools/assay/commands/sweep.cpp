@@ -243,6 +243,16 @@ fixtures::Store opened_store(const Options& options, const std::filesystem::path
   return store;
 }
 
+/// The same. Errors: UsageError also for a place that is not the store's to take.
+fixtures::Store own_store(const Options& options, const std::filesystem::path& path,
+                          const std::string& plan, const Context& context) {
+  try {
+    return opened_store(options, path, plan, context);
+  } catch (const fixtures::StoreRefused& error) {
+    throw UsageError(fmt::format("--store: {}", error.what()));
+  }
+}
+
 /// What the store makes of its parts at the end; false where it lacks cases.
 bool is_stored(fixtures::Store& store, const Summary& summary, const Options& options,
                const Context& context) {
@@ -290,7 +300,7 @@ ExitCode sweep(const Options& options, const Context& context) {
   std::map<std::string, CaseReport> earlier;
   if (!options.store.empty()) {
     store.emplace(
-        opened_store(options, store_path, plan_text(parts, options.implementation), context));
+        own_store(options, store_path, plan_text(parts, options.implementation), context));
     earlier = taken_up(*store);
     if (!earlier.empty())
       context.err << fmt::format("taking up {} finished cases of an interrupted sweep\n",
