@@ -125,10 +125,17 @@ void give_up_reserve() {
   throw std::bad_alloc();
 }
 
-void keep_reserve() {
+/// Whether there is so much.
+bool keep_reserve() {
   constexpr std::size_t bytes = std::size_t{8} << 20;
   reserve = std::malloc(bytes);
   std::set_new_handler(give_up_reserve);
+  return reserve != nullptr;
+}
+
+ExitCode refuse_for_memory(std::ostream& err) {
+  err << "assay: there is not enough memory\n";
+  return ExitCode::not_conclusive;
 }
 
 /// How the user calls this program, without its folder.
@@ -146,8 +153,7 @@ ExitCode execute(std::vector<std::string> words, const Context& context) {
     context.err << "assay: " << conformance::printable(error.what()) << '\n';
     return ExitCode::usage;
   } catch (const std::bad_alloc&) {
-    context.err << "assay: there is not enough memory\n";
-    return ExitCode::not_conclusive;
+    return refuse_for_memory(context.err);
   } catch (const std::system_error& error) {
     // What the C++ library says of a thread that cannot be started names nothing.
     const bool lacks = error.code() == std::errc::resource_unavailable_try_again;
@@ -181,7 +187,7 @@ int main(int argc, char** argv, const Registry& registry) {
                         .terminal = isatty(STDERR_FILENO) == 1,
                         .command_line = line,
                         .program = program_name(argc, argv)};
-  keep_reserve();
+  if (!keep_reserve()) return static_cast<int>(refuse_for_memory(std::cerr));
   std::atexit(refuse_exit);
   std::at_quick_exit(refuse_exit);
   is_at_work = words.empty() ||
