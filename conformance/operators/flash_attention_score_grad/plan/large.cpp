@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "assay/conformance/attention/lattice.hpp"
-#include "operators/flash_attention_score_grad/plan/corners.hpp"
+#include "case/lengths.hpp"
+#include "operators/flash_attention_score_grad/plan/sampling.hpp"
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 #include "plan/draws.hpp"
 
@@ -21,6 +22,11 @@ using spec::MaskShape;
 
 constexpr std::array padded_layouts = {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd};
 constexpr std::array dtypes = {DType::fp16, DType::bf16, DType::fp32};
+
+void set_compressed(Op::Problem& p, std::int64_t sparse_mode) {
+  p.sparse_mode = sparse_mode;
+  p.atten_mask = MaskShape::compressed;
+}
 
 /// Collects cases, each drawn by a lot of its own; types take turns.
 class Drawn {

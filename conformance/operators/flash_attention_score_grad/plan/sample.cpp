@@ -1,26 +1,41 @@
+#include "assay/conformance/attention/lattice.hpp"
 #include "operators/flash_attention_score_grad/plan/sampling.hpp"
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 #include "plan/case_collector.hpp"
+#include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+/// The scale of an exact case is one of those that its seed offers.
+std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
+  std::vector<Case<Op>> cases = hand_made_cases<Op>("exact", plan);
+  if (plan.seed != SamplingPlan().seed)
+    for (Case<Op>& c : cases) c.problem.scale_value = lattice_scale(c.problem, c.seed);
+  return cases;
+}
+
+}  // namespace
 
 template <>
-std::vector<Case<spec::FlashAttentionScoreGrad>> sample(const SamplingPlan& plan) {
-  CaseCollector<spec::FlashAttentionScoreGrad> cases(plan);
+std::vector<Case<Op>> sample(const SamplingPlan& plan) {
+  CaseCollector<Op> cases(plan);
   cases.add(flash::violation_cases());
   cases.add(flash::variant_cases());
-  cases.add(flash::corner_cases(plan.seed));
+  cases.add(hand_made_cases<Op>("corners", plan));
   cases.add(flash::cover_cases(plan.seed));
-  cases.add(flash::lattice_cases(plan.seed));
+  cases.add(exact_cases(plan));
   cases.add(flash::edge_cases(plan.seed));
   cases.add(flash::relation_cases(plan.seed));
   cases.add(flash::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(flash::completing_cases(plan.seed, cases.cases()));
   cases.add(flash::large_cases(plan.seed));
   cases.add(flash::large_relation_cases(plan.seed));
-  if (plan.full) cases.add(flash::largest_cases(plan.seed));
-  cases.add(flash::model_cases(plan.full ? flash::ModelExtent::whole : flash::ModelExtent::cut));
-  cases.add(flash::declaration_cases());
+  cases.add(hand_made_cases<Op>("models", plan));
+  cases.add(hand_made_cases<Op>("legal", plan));
+  cases.add(own_cases<Op>(plan));
   return cases.take();
 }
 

@@ -19,18 +19,12 @@ double ordinary_scale(std::int64_t head_dim);
 /// Multiply-adds of one product over all pairs, masked ones included.
 double multiply_adds(const spec::FlashAttentionScoreGrad::Problem& problem);
 
-/// Ends of each field's range, one at a time, empty tensors and overflow included.
-std::vector<FlashCase> corner_cases(std::uint64_t seed);
-
 /// A pairwise cover of the categorical fields.
 std::vector<FlashCase> cover_cases(std::uint64_t seed);
 
 /// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with
 /// numbers holds.
 std::vector<FlashCase> completing_cases(std::uint64_t seed, std::span<const FlashCase> plan);
-
-/// Tracks a1 and a2 for every type, mask and layout, and a few long sequences.
-std::vector<FlashCase> lattice_cases(std::uint64_t seed);
 
 /// Exact cases whose window or prefix ends at, or beside, multiples of every tile size.
 std::vector<FlashCase> edge_cases(std::uint64_t seed);
@@ -53,23 +47,5 @@ std::vector<FlashCase> violation_cases();
 /// Of every variant of a row a case with numbers for each entry point whose page states it, and for
 /// one other in turn.
 std::vector<FlashCase> variant_cases();
-
-/// What is kept of the model shapes, in floating-point operations: `cut` a share below 5e10 of
-/// each, `whole` as much as stays below 1e12.
-enum class ModelExtent : std::uint8_t { cut, whole };
-
-/// Attention shapes of published models; what was cut is in each note: heads first, then tokens. A
-/// shape of which not even one key head stays below the limit is left out of `cut`. Errors:
-/// std::logic_error if the shapes that are kept together exceed what their extent allows.
-std::vector<FlashCase> model_cases(ModelExtent extent);
-
-/// The most tokens that the documents name: 2048 packed sequences of 512 and one sequence of 131072
-/// in a band of 4096.
-std::vector<FlashCase> largest_cases(std::uint64_t seed);
-
-/// Cases in which a kernel whose arithmetic is not what it declares is told by its error, in fields
-/// of which others say nothing: statistics and their LSE form, the fused exponent, the error of
-/// exp.
-std::vector<FlashCase> declaration_cases();
 
 }  // namespace assay::conformance::flash

@@ -186,6 +186,17 @@ CompressCase draw_case(const Categories& k, std::uint64_t seed) {
   return c;
 }
 
+std::vector<CompressCase> many_tokens_cases(std::uint64_t seed) {
+  CompressCase c{.seed = seed + 42, .note = "more tokens than 16 bits count"};
+  c.problem.head_dim = 16;
+  Draws draws(c.seed);
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t tokens = 0; tokens <= 0xffff; tokens += lengths.back())
+    lengths.push_back(draws.edge(1, 20'000));
+  set_lengths(c.problem, std::move(lengths));
+  return {c};
+}
+
 std::vector<CompressCase> cover_cases(std::uint64_t seed) {
   return draw_cover<Op>(choice_space(), seed, draw_choice);
 }

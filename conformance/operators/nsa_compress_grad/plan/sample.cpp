@@ -1,21 +1,26 @@
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
 #include "plan/case_collector.hpp"
+#include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
 
+using Op = spec::NsaCompressGrad;
+
 template <>
-std::vector<Case<spec::NsaCompressGrad>> sample(const SamplingPlan& plan) {
-  CaseCollector<spec::NsaCompressGrad> cases(plan);
+std::vector<Case<Op>> sample(const SamplingPlan& plan) {
+  CaseCollector<Op> cases(plan);
   cases.add(compress::violation_cases());
   cases.add(compress::variant_cases());
-  cases.add(compress::corner_cases(plan.seed));
+  cases.add(hand_made_cases<Op>("corners", plan));
+  cases.add(compress::many_tokens_cases(plan.seed));
   cases.add(compress::cover_cases(plan.seed));
-  cases.add(compress::lattice_cases(plan.seed));
+  cases.add(hand_made_cases<Op>("exact", plan));
   cases.add(compress::relation_cases(plan.seed));
   cases.add(compress::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(compress::completing_cases(plan.seed, cases.cases()));
-  cases.add(
-      compress::model_cases(plan.full ? compress::ModelExtent::whole : compress::ModelExtent::cut));
+  cases.add(hand_made_cases<Op>("models", plan));
+  cases.add(hand_made_cases<Op>("legal", plan));
+  cases.add(own_cases<Op>(plan));
   return cases.take();
 }
 

@@ -15,8 +15,8 @@ using CompressCase = Case<spec::NsaCompressGrad>;
 /// Sets lengths, batch and seq, in the form in which equal lengths are one number.
 void set_lengths(spec::NsaCompressGrad::Problem& problem, std::vector<std::int64_t> lengths);
 
-/// Ends of each field's range, the documents' examples, and what is open about them.
-std::vector<CompressCase> corner_cases(std::uint64_t seed);
+/// More tokens than 16 bits count, in sequences of any lengths.
+std::vector<CompressCase> many_tokens_cases(std::uint64_t seed);
 
 /// A pairwise cover of the factors.
 std::vector<CompressCase> cover_cases(std::uint64_t seed);
@@ -24,9 +24,6 @@ std::vector<CompressCase> cover_cases(std::uint64_t seed);
 /// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with
 /// numbers holds.
 std::vector<CompressCase> completing_cases(std::uint64_t seed, std::span<const CompressCase> plan);
-
-/// Tracks a1 and a2 for every type and overlap, in long and in short sums.
-std::vector<CompressCase> lattice_cases(std::uint64_t seed);
 
 /// `count` cases drawn from the categories of the cover.
 std::vector<CompressCase> random_cases(std::uint64_t seed, std::int64_t count);
@@ -40,13 +37,5 @@ std::vector<CompressCase> variant_cases();
 
 /// One case for every relation and problem of its domain.
 std::vector<CompressCase> relation_cases(std::uint64_t seed);
-
-/// What is kept of the model shapes: `cut` so many tokens that each takes a fraction of a second,
-/// or all.
-enum class ModelExtent : std::uint8_t { cut, whole };
-
-/// Compressions of published models; what was cut is in each note.
-/// Errors: std::logic_error for an entry of fixtures/model_shapes.json that is no legal problem.
-std::vector<CompressCase> model_cases(ModelExtent extent);
 
 }  // namespace assay::conformance::compress

@@ -196,6 +196,21 @@ SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   return c;
 }
 
+std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed) {
+  SelectedCase c{.rows = 1, .seed = seed + 56, .note = "more tokens than 16 bits count"};
+  Draws draws(c.seed);
+  const std::int64_t batch = draws.integer(1'200, 2'000);
+  c.problem = {.batch = batch,
+               .seq_q = 65'536 / batch + draws.integer(1, 3),
+               .seq_kv = 16,
+               .head_dim = 128,
+               .head_dim_v = 128,
+               .scale_value = flash::ordinary_scale(128),
+               .selected_block_size = 16,
+               .selected_block_count = 1};
+  return {c};
+}
+
 double exact_scale(const Op::Problem& p, std::uint64_t seed) {
   const double scale = lattice_scale(dense_problem(p), seed);
   return p.sparse_mode == 2 ? std::abs(scale) : scale;

@@ -1,23 +1,38 @@
-#include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
+#include "operators/nsa_selected_attention_grad/plan/draws.hpp"
 #include "operators/nsa_selected_attention_grad/relations/relations.hpp"
 #include "plan/case_collector.hpp"
+#include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
+namespace {
+
+using Op = spec::NsaSelectedAttentionGrad;
+
+/// The scale of an exact case is one of those that its seed offers.
+std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
+  std::vector<Case<Op>> cases = hand_made_cases<Op>("exact", plan);
+  if (plan.seed != SamplingPlan().seed)
+    for (Case<Op>& c : cases) c.problem.scale_value = selected::exact_scale(c.problem, c.seed);
+  return cases;
+}
+
+}  // namespace
 
 template <>
-std::vector<Case<spec::NsaSelectedAttentionGrad>> sample(const SamplingPlan& plan) {
-  CaseCollector<spec::NsaSelectedAttentionGrad> cases(plan);
+std::vector<Case<Op>> sample(const SamplingPlan& plan) {
+  CaseCollector<Op> cases(plan);
   cases.add(selected::violation_cases());
   cases.add(selected::variant_cases());
-  cases.add(selected::corner_cases(plan.seed));
+  cases.add(hand_made_cases<Op>("corners", plan));
+  cases.add(selected::many_tokens_cases(plan.seed));
   cases.add(selected::cover_cases(plan.seed));
-  cases.add(selected::lattice_cases(plan.seed));
+  cases.add(exact_cases(plan));
   cases.add(selected::relation_cases(plan.seed));
   cases.add(selected::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(selected::completing_cases(plan.seed, cases.cases()));
-  cases.add(
-      selected::model_cases(plan.full ? selected::ModelExtent::whole : selected::ModelExtent::cut));
-  cases.add(selected::declaration_cases(plan.seed));
+  cases.add(hand_made_cases<Op>("models", plan));
+  cases.add(hand_made_cases<Op>("legal", plan));
+  cases.add(own_cases<Op>(plan));
   return cases.take();
 }
 

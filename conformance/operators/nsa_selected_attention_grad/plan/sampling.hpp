@@ -20,8 +20,8 @@ inline std::int64_t listed_keys(const Op::Problem& p) {
 /// Pairs of a query row and an entry of its list, unseen ones included.
 double entries(const Op::Problem& problem);
 
-/// Ends of each field's range, one at a time, and what the documents leave open.
-std::vector<SelectedCase> corner_cases(std::uint64_t seed);
+/// More tokens than 16 bits count, in so many sequences that a row of each is many rows.
+std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed);
 
 /// A pairwise cover of the categorical fields.
 std::vector<SelectedCase> cover_cases(std::uint64_t seed);
@@ -29,9 +29,6 @@ std::vector<SelectedCase> cover_cases(std::uint64_t seed);
 /// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with
 /// numbers holds.
 std::vector<SelectedCase> completing_cases(std::uint64_t seed, std::span<const SelectedCase> plan);
-
-/// Tracks a1 and a2 for every type, mode and pattern of lists that they can use.
-std::vector<SelectedCase> lattice_cases(std::uint64_t seed);
 
 /// `count` cases drawn from the categories of the cover.
 std::vector<SelectedCase> random_cases(std::uint64_t seed, std::int64_t count);
@@ -43,14 +40,5 @@ std::vector<SelectedCase> violation_cases();
 /// Of every variant of a row a case with numbers for each entry point whose page states it, and for
 /// one other in turn.
 std::vector<SelectedCase> variant_cases();
-
-/// What is kept of the model shapes: of `cut` a share that costs less than a second, `whole` as
-/// much as costs less than a minute.
-enum class ModelExtent : std::uint8_t { cut, whole };
-/// Attention shapes of published models with selected blocks; what was cut is in each note.
-std::vector<SelectedCase> model_cases(ModelExtent extent);
-
-/// A case that tells a kernel whose statistics are its own from one that takes them as given.
-std::vector<SelectedCase> declaration_cases(std::uint64_t seed);
 
 }  // namespace assay::conformance::selected

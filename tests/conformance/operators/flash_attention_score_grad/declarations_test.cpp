@@ -5,7 +5,7 @@
 
 #include "assay/conformance/operators.hpp"
 #include "flash_attention_score_grad/kernel/kernel.hpp"
-#include "operators/flash_attention_score_grad/plan/sampling.hpp"
+#include "plan/hand_made_cases.hpp"
 
 namespace assay::mutants {
 namespace {
@@ -52,7 +52,7 @@ struct LogSumExp : Kernel {
 /// How many of the cases of a type tell the kernel.
 int told(spec::Implementation<Op>& kernel, DType dtype) {
   int count = 0;
-  for (const auto& c : conformance::flash::declaration_cases()) {
+  for (const auto& c : conformance::hand_made_cases<Op>("legal")) {
     if (c.problem.dtype != dtype) continue;
     const CaseReport report = conformance::examine(c, kernel);
     if (conformance::contribution(report.verdict) == ExitCode::nonconformant) ++count;

@@ -8,6 +8,7 @@
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/plan/coverage.hpp"
 #include "operators/nsa_compress_grad/plan/factors.hpp"
+#include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -104,11 +105,11 @@ TEST(CompressSample, HoldsTheWindowsAndLengthsOfTheGuidance) {
 }
 
 TEST(CompressSample, HasPublishedShapes) {
-  const auto models = compress::model_cases(compress::ModelExtent::whole);
+  const auto models = hand_made_cases<Op>("models", {.full = true});
   EXPECT_GE(models.size(), 4u);
   EXPECT_EQ(models[0].problem.head_dim, 192);
   EXPECT_EQ(models[0].problem.seq, 8192);
-  for (const auto& c : compress::model_cases(compress::ModelExtent::cut))
+  for (const auto& c : hand_made_cases<Op>("models"))
     EXPECT_LE(input_extents(c.problem).rows() * c.problem.head_dim, 1'500'000) << c.note;
 }
 

@@ -7,7 +7,7 @@
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "kernel.hpp"
-#include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
+#include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -29,7 +29,7 @@ spec::NumericsProfile staged(spec::DType dtype) { return {.stage = dtype, .fused
 TEST(SelectedLattice, HealthyKernelsAreExactInEveryOrder) {
   constexpr Order orders[] = {Order::by_query, Order::backwards, Order::by_slot, Order::partial};
   std::size_t turn = 0;
-  for (const Case<Op>& c : selected::lattice_cases(1)) {
+  for (const Case<Op>& c : hand_made_cases<Op>("exact")) {
     const Plan plan{.rounding = turn % 2 == 0 ? Rounding::rne : Rounding::rna,
                     .order = orders[turn % 4]};
     ++turn;
@@ -41,7 +41,7 @@ TEST(SelectedLattice, HealthyKernelsAreExactInEveryOrder) {
 /// What a forward of the same data gives: the lattice is no special case for a kernel.
 TEST(SelectedLattice, StatisticsAndOutputAreConsistent) {
   for (const char* lists : {"duplicates", "all_equal", "shuffled"}) {
-    Case<Op> c = selected::lattice_cases(1)[0];
+    Case<Op> c = hand_made_cases<Op>("exact")[0];
     c.patterns.lists = lists;
     const auto lattice = make_lattice(c, staged(c.problem.dtype));
     const auto operands = reference::operands_of<double>(c.problem, lattice.inputs);
@@ -59,7 +59,7 @@ TEST(SelectedLattice, StatisticsAndOutputAreConsistent) {
 }
 
 TEST(SelectedLattice, ExactGradientsAreThoseOfTheReference) {
-  const Case<Op> c = selected::lattice_cases(1)[2];
+  const Case<Op> c = hand_made_cases<Op>("exact")[2];
   const auto lattice = make_lattice(c, staged(c.problem.dtype));
   const auto reference =
       reference::NsaSelectedAttentionGrad<double>::from(c.problem, lattice.inputs);
@@ -87,7 +87,7 @@ TEST(SelectedLattice, ExactGradientsAreThoseOfTheReference) {
 
 /// Every fault on the lattice cases until one shows it.
 TEST(SelectedLattice, FaultsAreCaught) {
-  const std::vector<Case<Op>> cases = selected::lattice_cases(1);
+  const std::vector<Case<Op>> cases = hand_made_cases<Op>("exact");
   for (const Fault fault :
        {Fault::future_seen,         Fault::whole_blocks_hidden, Fault::diagonal_hidden,
         Fault::mask_ignored,        Fault::mask_in_mode_0,      Fault::counts_once,
@@ -123,13 +123,13 @@ TEST(SelectedLattice, ARoundingThatIsNotTheDeclaredOneIsCaught) {
   };
   Undeclared kernel;
   bool caught = false;
-  for (const Case<Op>& c : selected::lattice_cases(1))
+  for (const Case<Op>& c : hand_made_cases<Op>("exact"))
     caught |= examine(c, kernel).verdict == Verdict::nonconformant_structural;
   EXPECT_TRUE(caught);
 }
 
 TEST(SelectedLattice, WhereNoRowAttendsToAPowerOfTwoThereIsNone) {
-  Case<Op> c = selected::lattice_cases(1)[0];
+  Case<Op> c = hand_made_cases<Op>("exact")[0];
   c.patterns.lists = "all_equal";
   c.problem.selected_block_count = 3;
   EXPECT_THROW(make_lattice(c, staged(c.problem.dtype)), NoLattice);

@@ -10,6 +10,7 @@
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/conformance/plan/coverage.hpp"
 #include "operators/nsa_selected_attention_grad/plan/draws.hpp"
+#include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -113,13 +114,13 @@ TEST(SelectedSample, TakesGroupsAndSequencesFromRangesAndMoreTokensThan16BitsCou
 }
 
 TEST(SelectedSample, HasPublishedShapes) {
-  const auto whole = selected::model_cases(selected::ModelExtent::whole);
+  const auto whole = hand_made_cases<Op>("models", {.full = true});
   ASSERT_GE(whole.size(), 4u);
   EXPECT_EQ(whole[0].problem.head_dim, 192);
   EXPECT_EQ(whole[0].problem.head_dim_v, 128);
   EXPECT_EQ(whole[0].problem.group(), 16);
   EXPECT_EQ(listed_keys(whole[0].problem), 1024);
-  for (const auto& c : selected::model_cases(selected::ModelExtent::cut))
+  for (const auto& c : hand_made_cases<Op>("models"))
     EXPECT_LE(selected::entries(c.problem), 3e5) << c.note;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
+#include "assay/conformance/plan/case_lines.hpp"
 
 namespace assay::conformance {
 
@@ -19,7 +20,8 @@ struct SamplingPlan {
   std::int64_t random_cases = 60;
   std::optional<spec::Product> product;  ///< only this one
   spec::Upstream upstream =
-      spec::Upstream::on;  ///< off: no case is there for what upstream alone states
+      spec::Upstream::on;                ///< off: no case is there for what upstream alone states
+  std::vector<CaseText> own_cases = {};  ///< of the user, which join those of cases/
 
   std::int64_t wanted_random_cases() const {
     return random_cases * (full ? full_random_factor : 1);
@@ -27,8 +29,9 @@ struct SamplingPlan {
 };
 
 /// The cases of a sweep, in the order in which they run, which is that of their expected cost: one
-/// violation per rejecting row, name and entry point, corners, pairwise cover, lattice cases,
-/// random cases biased to tile edges, published model shapes.
+/// violation per rejecting row, name and entry point, the hand-made cases, pairwise cover, random
+/// cases biased to tile edges. Errors: std::invalid_argument naming the line of a text that is no
+/// legal case.
 template <class Op>
 std::vector<Case<Op>> sample(const SamplingPlan& plan);
 

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+/// Hand-made cases are lines of text: cases/README.md says how they are written.
+namespace assay::conformance {
+
+/// A text of hand-made cases, and the path by which errors speak of it.
+struct CaseText {
+  std::string name, text;
+};
+
+/// A replay line of such a text, and what the lines above say of it.
+struct CaseLine {
+  std::string place;               ///< "cases/OPERATOR/corners.txt:12"
+  std::vector<std::string> words;  ///< the operator's name first
+  std::string note;
+  bool in_ordinary_plan = true, in_full_plan = true;
+  bool follows_seed = true;  ///< the sweep's seed moves that of the case
+};
+
+/// Returns the replay lines of a text. Errors: std::invalid_argument naming the text, the line, and
+/// the words that are no section.
+std::vector<CaseLine> case_lines(const CaseText& text);
+
+/// Returns the files of cases/ as they were at build time, their paths from the repository's root.
+const std::vector<CaseText>& shipped_case_texts();
+
+}  // namespace assay::conformance

@@ -1,0 +1,85 @@
+#include "assay/conformance/plan/case_lines.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+namespace assay::conformance {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+/// "# text" is a note; "## text" is a heading, behind which nothing is noted.
+std::string note_of(std::string_view line) {
+  return line.starts_with("##") ? std::string() : std::string(trimmed(line.substr(1)));
+}
+
+/// What the phrase of a section says of the lines below; false for a phrase that says nothing.
+bool read_phrase(std::string_view phrase, CaseLine& below) {
+  if (phrase == "every plan")
+    below.in_ordinary_plan = below.in_full_plan = true;
+  else if (phrase == "ordinary plan")
+    below.in_full_plan = false;
+  else if (phrase == "full plan")
+    below.in_ordinary_plan = false;
+  else if (phrase == "fixed seed")
+    below.follows_seed = false;
+  else
+    return false;
+  return true;
+}
+
+/// "[full plan, fixed seed]".
+void read_section(std::string_view line, CaseLine& below) {
+  const std::string place = below.place;
+  below = {.place = place};
+  const auto refused = [&](std::string_view what) {
+    return std::invalid_argument(place + ": '" + std::string(what) +
+                                 "': accepted: [every plan], [ordinary plan] or [full plan], each "
+                                 "with or without ', fixed seed'");
+  };
+  if (!line.ends_with(']')) throw refused(line);
+  line = line.substr(1, line.size() - 2);
+  while (true) {
+    const std::size_t comma = line.find(',');
+    const std::string_view phrase = trimmed(line.substr(0, comma));
+    if (!read_phrase(phrase, below)) throw refused(phrase);
+    if (comma == line.npos) break;
+    line.remove_prefix(comma + 1);
+  }
+  if (!below.in_ordinary_plan && !below.in_full_plan) throw refused("ordinary plan, full plan");
+}
+
+}  // namespace
+
+std::vector<CaseLine> case_lines(const CaseText& text) {
+  std::vector<CaseLine> lines;
+  CaseLine next;
+  std::istringstream stream(text.text);
+  std::int64_t number = 0;
+  for (std::string whole; std::getline(stream, whole);) {
+    next.place = text.name + ":" + std::to_string(++number);
+    const std::string_view line = trimmed(whole);
+    if (line.empty()) continue;
+    if (line.starts_with('#')) {
+      next.note = note_of(line);
+    } else if (line.starts_with('[')) {
+      read_section(line, next);
+    } else {
+      std::istringstream words(whole);
+      next.words.assign(std::istream_iterator<std::string>(words), {});
+      lines.push_back(next);
+    }
+  }
+  return lines;
+}
+
+}  // namespace assay::conformance

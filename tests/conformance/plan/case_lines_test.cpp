@@ -1,0 +1,178 @@
+#include "assay/conformance/plan/case_lines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "assay/conformance/operators.hpp"
+#include "assay/spec/operators.hpp"
+#include "plan/hand_made_cases.hpp"
+
+namespace assay::conformance {
+namespace {
+
+const std::set<std::string> kinds = {"corners", "exact", "legal", "models", "relations"};
+
+/// "cases/OPERATOR/KIND.txt" without its middle, or without its ends.
+std::string operator_of(const CaseText& text) {
+  return std::filesystem::path(text.name).parent_path().filename();
+}
+std::string kind_of(const CaseText& text) { return std::filesystem::path(text.name).stem(); }
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+template <class Op>
+class ShippedCases : public ::testing::Test {
+ protected:
+  /// Calls visit(text, line) for every line of the operator's files.
+  template <class Visit>
+  static void each(Visit&& visit) {
+    for (const CaseText& text : shipped_case_texts())
+      if (operator_of(text) == Op::name)
+        for (const CaseLine& line : case_lines(text)) visit(text, line);
+  }
+};
+
+template <class... Op>
+::testing::Types<Op...> types_of(spec::TypeList<Op...>);
+using Operators = decltype(types_of(spec::Operators()));
+TYPED_TEST_SUITE(ShippedCases, Operators);
+
+TYPED_TEST(ShippedCases, AreLegalAndWrittenAsReportsPrintThem) {
+  this->each([&](const CaseText&, const CaseLine& line) {
+    const auto c = case_of<TypeParam>(line);
+    EXPECT_EQ(joined(line.words), command_line(c)) << line.place;
+    EXPECT_EQ(c.violate, "") << line.place;
+  });
+}
+
+TYPED_TEST(ShippedCases, AreDifferentFromEachOther) {
+  std::map<std::string, std::string> places;
+  this->each([&](const CaseText&, const CaseLine& line) {
+    const auto [first, is_first] = places.emplace(joined(line.words), line.place);
+    EXPECT_TRUE(is_first) << line.place << " is the case of " << first->second;
+  });
+}
+
+TYPED_TEST(ShippedCases, LieInTheFileOfTheirKind) {
+  this->each([&](const CaseText& text, const CaseLine& line) {
+    const Track track = case_of<TypeParam>(line).track;
+    EXPECT_EQ(kind_of(text) == "relations", track == Track::relation) << line.place;
+    EXPECT_EQ(kind_of(text) == "exact", track == Track::a1 || track == Track::a2) << line.place;
+  });
+}
+
+/// Whoever adds a line sees its case in the sweep, and whoever takes one away does not.
+TYPED_TEST(ShippedCases, AreInThePlansThatTheirSectionsName) {
+  for (const bool full : {false, true}) {
+    std::set<std::pair<std::string, std::string>> planned;
+    for (const auto& c : sample<TypeParam>({.full = full, .random_cases = 0}))
+      planned.emplace(command_line(c), c.note);
+    this->each([&](const CaseText&, const CaseLine& line) {
+      const bool wanted = full ? line.in_full_plan : line.in_ordinary_plan;
+      EXPECT_EQ(planned.contains({joined(line.words), line.note}), wanted) << line.place;
+    });
+  }
+}
+
+TEST(ShippedCaseTexts, AreTheFilesOfTheRepository) {
+  const std::filesystem::path root = ASSAY_SOURCE_DIR;
+  std::map<std::string, std::string> files, texts;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "cases")) {
+    if (entry.path().extension() != ".txt") continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    files[std::filesystem::relative(entry.path(), root)] = {std::istreambuf_iterator<char>(file),
+                                                            {}};
+  }
+  for (const CaseText& text : shipped_case_texts()) {
+    texts[text.name] = text.text;
+    EXPECT_TRUE(kinds.contains(kind_of(text))) << text.name << " is no file that a plan reads";
+  }
+  EXPECT_GE(texts.size(), 11u);
+  EXPECT_EQ(texts, files);
+}
+
+TEST(CaseLines, KnowTheirPlaceTheirNoteAndTheirPlan) {
+  const auto lines = case_lines({"mine.txt",
+                                 "op --a=1\n"
+                                 "# one\n"
+                                 "  op  --b=2\t\r\n"
+                                 "\n"
+                                 "op --c=3\n"
+                                 "## heading\n"
+                                 "op --d=4\n"
+                                 "[full plan, fixed seed]\n"
+                                 "#two\n"
+                                 "op --e=5\n"
+                                 "[ordinary plan]\n"
+                                 "op --f=6\n"
+                                 "[ every plan ]\n"
+                                 "op"});
+  ASSERT_EQ(lines.size(), 7u);
+  const char* places[] = {"mine.txt:1",  "mine.txt:3",  "mine.txt:5", "mine.txt:7",
+                          "mine.txt:10", "mine.txt:12", "mine.txt:14"};
+  const char* notes[] = {"", "one", "one", "", "two", "", ""};
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    EXPECT_EQ(lines[k].place, places[k]);
+    EXPECT_EQ(lines[k].note, notes[k]) << k;
+    EXPECT_EQ(lines[k].in_ordinary_plan, k != 4) << k;
+    EXPECT_EQ(lines[k].in_full_plan, k != 5) << k;
+    EXPECT_EQ(lines[k].follows_seed, k != 4) << k;
+  }
+  EXPECT_EQ(lines[1].words, (std::vector<std::string>{"op", "--b=2"}));
+}
+
+/// What is said of a text that holds nothing but `line`, behind an empty one.
+std::string refusal(const std::string& line) {
+  try {
+    sample<spec::NsaCompressGrad>({.random_cases = 0, .own_cases = {{"mine.txt", "\n" + line}}});
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(CaseLines, ThatAreBrokenAreNamedByFileLineAndWord) {
+  EXPECT_EQ(refusal("nsa_compress_grad --seq=100 --nonesuch=1").find("mine.txt:2: '--nonesuch=1'"),
+            0u);
+  EXPECT_EQ(refusal("nsa_compress_grad --seq=many").find("mine.txt:2: --seq=many: accepted: "), 0u);
+  EXPECT_EQ(refusal("nsa_compress_grad 100").find("mine.txt:2: '100': accepted: --name=value"), 0u);
+  const std::string illegal = refusal("nsa_compress_grad --seq=100 --compress_stride=48");
+  EXPECT_EQ(illegal.find("mine.txt:2: the case breaks NSAC-"), 0u) << illegal;
+  EXPECT_NE(illegal.find("by --compress_stride=48"), std::string::npos) << illegal;
+  EXPECT_EQ(refusal("nsa_compress_grad --seq=100 --upstream=off").find("mine.txt:2: --upstream"),
+            0u);
+  for (const char* section : {"[whole plan]", "[full plan, whole seed]", "[full plan", "[]",
+                              "[ordinary plan, full plan]"})
+    EXPECT_EQ(refusal(section).find("mine.txt:2: '"), 0u) << section;
+}
+
+TEST(CaseLines, OfAUserJoinThePlanWithTheSeedThatTheyHold) {
+  const auto seeds = [](std::uint64_t seed) {
+    const CaseText text = {"mine.txt",
+                           "# thought of by me\n"
+                           "nsa_compress_grad --seq=1234 --seed=10\n"
+                           "nsa_selected_attention_grad --seq_q=3\n"
+                           "[every plan, fixed seed]\n"
+                           "nsa_compress_grad --seq=1234 --seed=20\n"};
+    std::set<std::uint64_t> found;
+    for (const auto& c :
+         sample<spec::NsaCompressGrad>({.seed = seed, .random_cases = 0, .own_cases = {text}}))
+      if (c.problem.seq == 1234) found.insert(c.seed);
+    return found;
+  };
+  EXPECT_EQ(seeds(1), (std::set<std::uint64_t>{10, 20}));
+  EXPECT_EQ(seeds(5), (std::set<std::uint64_t>{14, 20}));
+}
+
+}  // namespace
+}  // namespace assay::conformance
