@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "assay/conformance/judge/properties.hpp"
+#include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/file.hpp"
@@ -128,7 +128,7 @@ TEST(Offline, CasesWithoutTensorsOfOneCallAreNotExported) {
     return result.err;
   };
   EXPECT_PRED2(has, refused("--track=phase1"), std::string("no tensors"));
-  const auto relations = conformance::property_cases<Op>("split_batch");
+  const auto relations = conformance::relation_cases<Op>("split_batch");
   std::string flags = conformance::command_line(relations.front());
   flags.erase(0, Op::name.size());
   EXPECT_PRED2(has, refused(flags), std::string("compares several runs"));

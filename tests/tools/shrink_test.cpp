@@ -6,7 +6,7 @@
 
 #include "../conformance/told.hpp"
 #include "assay/conformance/case/record.hpp"
-#include "assay/conformance/judge/properties.hpp"
+#include "assay/conformance/judge/relations.hpp"
 #include "session.hpp"
 
 namespace assay::tests {
@@ -172,7 +172,7 @@ TEST(ShrinkSearch, EveryJudgedCaseIsLegalAndParsesBack) {
 }
 
 TEST(ShrinkSearch, ARelationStaysWithinItsDomain) {
-  const FlashCase c = conformance::property_cases<Op>("sequences_alone").front();
+  const FlashCase c = conformance::relation_cases<Op>("sequences_alone").front();
   const auto found =
       search(c, [](const FlashCase& smaller) { return smaller.problem.seq_kv >= 5; });
   EXPECT_EQ(found.smallest.relation, "sequences_alone");

@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "assay/conformance/case/record.hpp"
-#include "assay/conformance/judge/properties.hpp"
+#include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "session.hpp"
 
@@ -106,7 +106,7 @@ TEST(Usage, ValuesOutOfRangeAreNamedWithTheLimit) {
 }
 
 TEST(Usage, UnknownIdsAreNamed) {
-  expect_usage("explain FAG-C999", {"'FAG-C999'", "list rows", "list properties"});
+  expect_usage("explain FAG-C999", {"'FAG-C999'", "list rows", "list relations"});
   expect_usage("list things", {"'things'", "operators", "presets"});
 }
 
@@ -166,8 +166,7 @@ TEST(List, JsonHoldsEveryKind) {
   cli::for_each_operator([&]<class AnyOp> { rows += AnyOp::constraints().size(); });
   EXPECT_EQ(json["rows"].size(), rows);
   EXPECT_EQ(json["implementations"][1]["implementation"], "ascend_like");
-  for (const char* kind :
-       {"operators", "surfaces", "profiles", "patterns", "properties", "presets"})
+  for (const char* kind : {"operators", "surfaces", "profiles", "patterns", "relations", "presets"})
     EXPECT_FALSE(json[kind].empty()) << kind;
 }
 
@@ -224,8 +223,11 @@ TEST(Explain, TellsWhereARowAppliesAndHowItIsBroken) {
 
 TEST(Explain, EveryRelationIsListedAndItsLinesParse) {
   const cli::Registry registry = registry_of({"flash_like"});
-  const auto listed = nlohmann::json::parse(answer(registry, words("list properties --json")).out);
+  const auto listed = nlohmann::json::parse(answer(registry, words("list relations --json")).out);
   ASSERT_FALSE(listed.empty());
+  // The word of earlier versions.
+  EXPECT_EQ(answer(registry, words("list properties")).out,
+            answer(registry, words("list relations")).out);
   for (const auto& one : listed) {
     const Answer result = answer(registry, {"explain", one["relation"]});
     EXPECT_EQ(result.code, 0) << result.err;
@@ -255,7 +257,7 @@ TEST(Explain, ARelationHasTheLinesOfAllPlannedCases) {
     EXPECT_PRED2(has, result.out, "assay run " + conformance::command_line(c) + "\n");
     ++planned;
   }
-  EXPECT_GT(planned, std::ssize(conformance::property_cases<Op>("split_batch")));
+  EXPECT_GT(planned, std::ssize(conformance::relation_cases<Op>("split_batch")));
 }
 
 TEST(Plan, EverySampledLineParsesBack) {

@@ -1,93 +1,101 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "attention/relations/relations.hpp"
+#include "judge/relations/relation.hpp"
 
 /// Experiments that the operators of attention share.
 namespace assay::conformance::flash {
 
-/// The rows of the output, or of its gradient, which have another name in each operator.
-template <class Trial>
-using RowsOf = std::vector<double> decltype(Trial::rows)::*;
+/// Where the rows of queries and of keys come from.
+struct Origins {
+  Origin query, key;
+};
 
-/// A power of two times the gradient of the output.
-template <class Trial>
-ExperimentOf<Trial> scaled(const Trial& base, RowsOf<Trial> dy) {
-  constexpr double factor = 0x1p9;
-  ExperimentOf<Trial> experiment = unchanged(base, base);
-  experiment.variants[0].rows.*dy = times(base.rows.*dy, factor);
-  experiment.combine = [](const std::vector<Gradients>& outputs) {
-    return times(outputs[0], 1 / factor);
-  };
-  return experiment;
-}
-
-/// A gradient of the output of zeros; `zeros` is what is due.
-template <class Trial>
-ExperimentOf<Trial> zeroed(const Trial& base, RowsOf<Trial> dy, Gradients zeros) {
-  ExperimentOf<Trial> experiment{.base = base, .variants = {}, .combine = {}};
-  experiment.base.rows.*dy = times(base.rows.*dy, 0);
-  experiment.combine = [zeros = std::move(zeros)](const std::vector<Gradients>&) { return zeros; };
-  return experiment;
-}
-
-/// The gradient of the output is cut into two summands with zeros where the other one is not zero:
-/// no rounding.
-template <class Trial>
-ExperimentOf<Trial> cut_in_two(const Trial& base, RowsOf<Trial> dy) {
-  Trial first = base, second = base;
-  for (std::size_t k = 0; k < (base.rows.*dy).size(); ++k)
-    ((k * 5 % 7 < 3 ? first : second).rows.*dy)[k] = 0;
-  return {
-      .base = base,
-      .variants = {first, second},
-      .combine = [](const std::vector<Gradients>& outputs) { return sum(outputs[0], outputs[1]); }};
+/// The nearest multiple of 1/8 below 4: that leaves room for a shift in every type.
+inline double on_grid(double value) {
+  return std::fmin(std::fmax(std::nearbyint(8 * value), -31), 31) / 8;
 }
 
 /// value + c and output + c in channel d, c = 1 or -2.
-template <class Trial>
-ExperimentOf<Trial> shifted_value(const Trial& base, RowsOf<Trial> output) {
-  Trial near = base;
+template <class Op>
+Experiment<Op> shifted_value(const Trial<Op>& base, RowsMember<Op> output) {
+  Trial<Op> near = base;
   for (auto* rows : {&near.rows.value, &(near.rows.*output)})
     for (double& x : *rows) x = on_grid(x);
-  Trial shifted = near;
+  Trial<Op> shifted = near;
   const auto dim = static_cast<std::size_t>(base.problem.head_dim_v);
   for (auto* rows : {&shifted.rows.value, &(shifted.rows.*output)})
     for (std::size_t k = 0; k < rows->size(); ++k) (*rows)[k] += k % dim % 2 == 0 ? 1 : -2;
   return unchanged(std::move(near), std::move(shifted));
 }
 
+/// Whether a row of a trial attends to nothing.
+template <class Op>
+bool is_dead(const Trial<Op>& trial, std::size_t row) {
+  return trial.rows.softmax_max[row] < -0x1p13 || trial.rows.softmax_sum[row] == 0;
+}
+
+/// The trial with every softmax_max at a multiple of 2^-10, softmax_sum keeps the probabilities.
+template <class Op>
+Trial<Op> with_round_statistics(Trial<Op> trial) {
+  for (std::size_t row = 0; row < trial.rows.softmax_max.size(); ++row) {
+    if (is_dead(trial, row)) continue;
+    double &maximum = trial.rows.softmax_max[row], &sum = trial.rows.softmax_sum[row];
+    const double old = maximum;
+    maximum = std::nearbyint(0x1p10 * old) * 0x1p-10;
+    sum = static_cast<float>(sum * std::exp(old - maximum));
+  }
+  return trial;
+}
+
+/// softmax_max + 1 and softmax_sum / e say the same of a row.
+template <class Op>
+Experiment<Op> shifted_statistics(const Trial<Op>& base) {
+  Trial<Op> near = with_round_statistics(base), shifted = near;
+  for (std::size_t row = 0; row < shifted.rows.softmax_max.size(); ++row) {
+    if (is_dead(shifted, row)) continue;
+    double& sum = shifted.rows.softmax_sum[row];
+    shifted.rows.softmax_max[row] += 1;
+    sum = static_cast<float>(sum * std::exp(-1.0));
+  }
+  return unchanged(std::move(near), std::move(shifted));
+}
+
 /// Every key head with its query heads alone.
-template <class Problem>
-std::vector<PieceOf<Problem>> head_pieces(const Problem& p) {
+template <class Op>
+Experiment<Op> split_heads(const Trial<Op>& base) {
   using spec::RowPosition;
-  Problem one = p;
-  one.heads_q = p.group(), one.heads_kv = 1;
-  std::vector<PieceOf<Problem>> pieces;
-  for (std::int64_t kv = 0; kv < p.heads_kv; ++kv)
-    pieces.push_back({one,
-                      [first = kv * p.group()](const RowPosition& row) {
-                        return RowPosition{row.b, first + row.n, row.s};
-                      },
-                      [kv](const RowPosition& row) {
-                        return RowPosition{row.b, kv, row.s};
-                      }});
-  return pieces;
+  const std::int64_t group = base.problem.group();
+  std::vector<Piece<Op>> pieces;
+  for (std::int64_t kv = 0; kv < base.problem.heads_kv; ++kv) {
+    pieces.push_back({base.problem,
+                      {[first = kv * group](const RowPosition& row) {
+                         return RowPosition{row.b, first + row.n, row.s};
+                       },
+                       [kv](const RowPosition& row) {
+                         return RowPosition{row.b, kv, row.s};
+                       }}});
+    pieces.back().problem.heads_q = group;
+    pieces.back().problem.heads_kv = 1;
+  }
+  return rearranging(base, std::move(pieces));
 }
 
 /// A key head of its own for every query head.
-template <class Problem>
-std::vector<PieceOf<Problem>> repeated_heads(const Problem& p) {
+template <class Op>
+Experiment<Op> repeat_heads(const Trial<Op>& base) {
   using spec::RowPosition;
-  Problem repeated = p;
-  repeated.heads_kv = p.heads_q;
-  return {{repeated, same_row, [group = p.group()](const RowPosition& row) {
-             return RowPosition{row.b, row.n / group, row.s};
-           }}};
+  typename Op::Problem repeated = base.problem;
+  repeated.heads_kv = repeated.heads_q;
+  const auto key = [group = base.problem.group()](const RowPosition& row) {
+    return RowPosition{row.b, row.n / group, row.s};
+  };
+  return rearranging(base, {{repeated, {same_row, key}}});
 }
 
 }  // namespace assay::conformance::flash

@@ -9,6 +9,7 @@
 #include "assay/conformance/judge/expectation.hpp"
 #include "assay/conformance/report/report.hpp"
 #include "assay/spec/layout.hpp"
+#include "judge/relations/trial.hpp"
 
 /// How the outputs of related runs are compared, whatever the operator.
 namespace assay::conformance {
@@ -29,11 +30,10 @@ struct Compared {
 /// relation is.
 Decision compare_numbers(const Compared& compared, std::string_view sentence, CaseReport& report);
 
-/// Whether every element of the gradients is 0. `tensors` are their members, see GradientTensor.
-template <class Gradients, class Tensors>
-bool are_zero(const Gradients& gradients, const Tensors& tensors) {
-  return std::ranges::all_of(tensors, [&](const auto& tensor) {
-    return std::ranges::all_of(gradients.*tensor.member, [](double x) { return x == 0; });
+/// Whether every element of the gradients is 0.
+inline bool are_zero(const Gradients& gradients) {
+  return std::ranges::all_of(gradients, [](const auto& one) {
+    return std::ranges::all_of(one.second, [](double x) { return x == 0; });
   });
 }
 

@@ -4,9 +4,8 @@
 #include <cmath>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
-#include "judge/relations/list.hpp"
 #include "operators/flash_attention_score_grad/memory.hpp"
-#include "operators/flash_attention_score_grad/relations/cascade.hpp"
+#include "operators/flash_attention_score_grad/relations/relations.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -145,7 +144,7 @@ void require_lengths(const Op::Problem& p) {
 /// The cascade, which is no relation between runs, takes hard data.
 void require_relation_or_cascade(const Case<Op>& c) {
   if (c.track == Track::relation && c.relation == flash::cascade_name) return;
-  require_relation(c, flash::relations(), flash::cascade_name);
+  require_relation(c, RelationParts<Op>::relations(), flash::cascade_name);
 }
 
 }  // namespace

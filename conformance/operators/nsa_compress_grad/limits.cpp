@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "judge/relations/list.hpp"
 #include "operators/nsa_compress_grad/dense.hpp"
 #include "operators/nsa_compress_grad/relations/relations.hpp"
 
@@ -54,7 +53,7 @@ void require_possible(const Case<Op>& c) {
   require_named("profile", c.profile, profiles<Op>());
   if (c.track != Track::phase1 && !c.violate.empty())
     refuse("violate", c.violate, "a violation only with --track=phase1");
-  require_relation(c, compress::relations());
+  require_relation(c, RelationParts<Op>::relations());
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(c),
                 .with_numbers = c.track != Track::phase1},

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include "judge/relations/list.hpp"
 #include "operators/nsa_selected_attention_grad/relations/relations.hpp"
 
 namespace assay::conformance {
@@ -98,7 +97,7 @@ void require_possible(const Case<Op>& c) {
     require_meaning(c);
     if (!c.violate.empty()) refuse("violate", c.violate, "a violation only with --track=phase1");
   }
-  require_relation(c, selected::relations());
+  require_relation(c, RelationParts<Op>::relations());
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(p),
                 .with_numbers = c.track != Track::phase1},

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "assay/conformance/judge/properties.hpp"
+#include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/report/results.hpp"
@@ -83,17 +83,17 @@ const std::vector<conformance::Case<Op>>& planned() {
 }
 
 /// A relation with the lines of all planned cases that compare by it.
-bool explain_property(const std::string& name, const Context& context) {
+bool explain_relation(const std::string& name, const Context& context) {
   std::ostream& out = context.out;
   bool found = false;
   for_each_operator([&]<class Op> {
-    for (const conformance::Property& property : conformance::properties<Op>()) {
-      if (property.name != name) continue;
+    for (const conformance::RelationText& relation : conformance::relation_texts<Op>()) {
+      if (relation.name != name) continue;
       found = true;
       out << fmt::format(
-          "{}\n  {}\n  holds for: {}\n  agreement: {}\n", property.name, property.sentence,
-          property.domain,
-          property.agreement == "bits"
+          "{}\n  {}\n  holds for: {}\n  agreement: {}\n", relation.name, relation.sentence,
+          relation.domain,
+          relation.agreement == "bits"
               ? "every bit where the kernel declares a fixed order, else within the tolerances"
               : "within the sum of the tolerances of the runs");
       for (const auto& c : planned<Op>())
@@ -131,10 +131,10 @@ ExitCode explain_stored(const Options& options, const Context& context) {
 
 ExitCode explain(const Options& options, const Context& context) {
   if (!options.store.empty()) return explain_stored(options, context);
-  if (explain_row(options.id, context) || explain_property(options.id, context))
+  if (explain_row(options.id, context) || explain_relation(options.id, context))
     return ExitCode::conformant;
   throw UsageError("no row and no relation '" + options.id +
-                   "'; rows are listed by 'assay list rows', relations by 'assay list properties', "
+                   "'; rows are listed by 'assay list rows', relations by 'assay list relations', "
                    "stored cases need --store FILE");
 }
 

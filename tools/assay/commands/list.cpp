@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "assay/conformance/judge/properties.hpp"
+#include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/spec/numerics.hpp"
 #include "commands/commands.hpp"
@@ -80,13 +80,13 @@ Listing patterns(const Registry&, spec::Upstream) {
   return listing;
 }
 
-Listing properties(const Registry&, spec::Upstream) {
+Listing relations(const Registry&, spec::Upstream) {
   Listing listing{.head = {"relation", "operator", "agreement", "domain", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
-    for (const conformance::Property& property : conformance::properties<Op>())
-      listing.rows.push_back({std::string(property.name), std::string(Op::name),
-                              std::string(property.agreement), std::string(property.domain),
-                              std::string(property.sentence)});
+    for (const conformance::RelationText& relation : conformance::relation_texts<Op>())
+      listing.rows.push_back({std::string(relation.name), std::string(Op::name),
+                              std::string(relation.agreement), std::string(relation.domain),
+                              std::string(relation.sentence)});
   });
   return listing;
 }
@@ -118,7 +118,7 @@ constexpr Kind kinds[] = {
     {"rows", rows},
     {"profiles", profiles},
     {"patterns", patterns},
-    {"properties", properties},
+    {"relations", relations},
     {"implementations", implementations},
     {"presets", presets},
 };
@@ -198,9 +198,10 @@ ExitCode list(const Options& options, const Context& context) {
   const spec::Upstream upstream = upstream_value(options.plan);
   Json all = Json::object();
   std::vector<std::string> names;
+  const std::string wanted = options.kind == "properties" ? "relations" : options.kind;
   for (const Kind& kind : kinds) {
     names.emplace_back(kind.name);
-    if (!options.kind.empty() && options.kind != kind.name) continue;
+    if (!wanted.empty() && wanted != kind.name) continue;
     const Listing listing = kind.list(context.registry, upstream);
     all[std::string(kind.name)] = json_of(listing);
     if (options.json) continue;
@@ -211,7 +212,7 @@ ExitCode list(const Options& options, const Context& context) {
   }
   if (all.empty())
     throw UsageError("list knows no '" + options.kind + "'; there are " + joined(names));
-  if (options.json) context.out << (options.kind.empty() ? all : all[options.kind]).dump(1) << '\n';
+  if (options.json) context.out << (options.kind.empty() ? all : all[wanted]).dump(1) << '\n';
   return ExitCode::conformant;
 }
 
@@ -223,7 +224,7 @@ Command list_command() {
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto options = std::make_shared<Options>();
             app.add_option("kind", options->kind,
-                           "operators, surfaces, rows, profiles, patterns, properties, "
+                           "operators, surfaces, rows, profiles, patterns, relations, "
                            "implementations or presets");
             app.add_flag("--json", options->json, "print JSON");
             app.add_flag("--coverage", options->coverage,

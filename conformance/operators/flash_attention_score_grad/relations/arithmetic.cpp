@@ -1,6 +1,3 @@
-#include <cmath>
-
-#include "attention/relations/experiments.hpp"
 #include "operators/flash_attention_score_grad/relations/problems.hpp"
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
@@ -38,57 +35,28 @@ bool has_bias_of_every_pair(const Op::Problem& p) {
 using Rows = reference::Operands<double>;
 
 Experiment scale_dy(const Trial& base) { return scaled(base, &Rows::dy); }
-
-Experiment zero_dy(const Trial& base) {
-  return zeroed(base, &Rows::dy, zero_gradients(base.problem));
-}
-
+Experiment zero_dy(const Trial& base) { return zeroed(base, &Rows::dy); }
 Experiment linear_dy(const Trial& base) { return cut_in_two(base, &Rows::dy); }
-
 Experiment shift_value(const Trial& base) { return shifted_value(base, &Rows::attention_in); }
-
-bool is_dead(const Trial& trial, std::size_t row) {
-  return trial.rows.softmax_max[row] < -0x1p13 || trial.rows.softmax_sum[row] == 0;
-}
-
-void round_statistics(Trial& trial) {
-  for (std::size_t row = 0; row < trial.rows.softmax_max.size(); ++row)
-    if (!is_dead(trial, row))
-      flash::round_statistics(trial.rows.softmax_max[row], trial.rows.softmax_sum[row]);
-}
 
 /// The bias of row i, and its softmax_max, grow by 1, 2 or -1 in the units of the scaled score.
 Experiment shift_scores(const Trial& base) {
-  Trial near = base;
   const Op::Problem& p = base.problem;
-  round_statistics(near);
-  for (const std::int64_t e : spec::viewed_elements(*near.pse_shift))
-    near.pse_shift->store(e, on_grid(near.pse_shift->load(e)));
+  Trial near = with_round_statistics(base);
+  for (const std::int64_t e : spec::viewed_elements(*near.side.pse_shift))
+    near.side.pse_shift->store(e, on_grid(near.side.pse_shift->load(e)));
   Trial shifted = near;
   const auto shift = [](std::size_t row) {
     return row % 3 == 2 ? -1.0 : 1.0 + static_cast<double>(row % 3);
   };
   const double unit = p.pse_type == 1 ? 1 / p.scale_value : 1;
-  const std::vector<std::int64_t> elements = spec::viewed_elements(*shifted.pse_shift);
+  const std::vector<std::int64_t> elements = spec::viewed_elements(*shifted.side.pse_shift);
   for (std::size_t k = 0; k < elements.size(); ++k)
-    shifted.pse_shift->store(elements[k], shifted.pse_shift->load(elements[k]) +
-                                              unit * shift(k / static_cast<std::size_t>(p.seq_kv)));
+    shifted.side.pse_shift->store(elements[k],
+                                  shifted.side.pse_shift->load(elements[k]) +
+                                      unit * shift(k / static_cast<std::size_t>(p.seq_kv)));
   for (std::size_t row = 0; row < shifted.rows.softmax_max.size(); ++row)
     if (!is_dead(shifted, row)) shifted.rows.softmax_max[row] += shift(row);
-  return unchanged(std::move(near), std::move(shifted));
-}
-
-/// softmax_max + 1 and softmax_sum / e say the same of a row.
-Experiment shift_statistics(const Trial& base) {
-  Trial near = base;
-  round_statistics(near);
-  Trial shifted = near;
-  for (std::size_t row = 0; row < shifted.rows.softmax_max.size(); ++row) {
-    if (is_dead(shifted, row)) continue;
-    shifted.rows.softmax_max[row] += 1;
-    shifted.rows.softmax_sum[row] =
-        static_cast<float>(shifted.rows.softmax_sum[row] * std::exp(-1.0));
-  }
   return unchanged(std::move(near), std::move(shifted));
 }
 
@@ -127,7 +95,7 @@ std::span<const Relation> arithmetic_relations() {
        Agreement::bound, has_bias_of_every_pair, "pseType 0 and 1 of shape BNSS", with_full_bias,
        shift_scores},
       {"shift_statistics", "softmax_max + c with softmax_sum e^-c changes nothing.",
-       Agreement::bound, is_anything, "everything", without_dropout, shift_statistics}};
+       Agreement::bound, is_anything, "everything", without_dropout, shifted_statistics<Op>}};
   return relations;
 }
 

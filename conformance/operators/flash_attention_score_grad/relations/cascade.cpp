@@ -213,28 +213,21 @@ Gradients exact_gradients(const Op::Problem& p, const Op::Inputs& inputs, const 
   for (std::int64_t row = 0; row < queries.rows(); ++row) {
     const spec::RowPosition place = queries.position(row);
     const auto query = oracle.dq_row(place.b, place.n, place.s);
-    append(g.dq, query.dq), append(g.dq_rope, query.dq_rope);
+    append(g["dq"], query.dq), append(g["dq_rope"], query.dq_rope);
   }
   for (std::int64_t row = 0; row < keys.rows(); ++row) {
     const spec::RowPosition place = keys.position(row);
     const auto key = oracle.dkv_row(place.b, place.n, place.s);
-    append(g.dk, key.dk), append(g.dv, key.dv), append(g.dk_rope, key.dk_rope);
+    append(g["dk"], key.dk), append(g["dv"], key.dv), append(g["dk_rope"], key.dk_rope);
   }
   return g;
-}
-
-const std::vector<double>& gradient_named(const Gradients& g, const std::string& name) {
-  if (name == "dq") return g.dq;
-  if (name == "dk") return g.dk;
-  if (name == "dv") return g.dv;
-  return name == "dq_rope" ? g.dq_rope : g.dk_rope;
 }
 
 /// Largest distance from the exact gradient in units of tau, where tau is not 0.
 void add_end_to_end(const Gradients& actual, const Gradients& exact,
                     const std::vector<Expected>& expected, CaseReport& report) {
   for (const Expected& e : expected) {
-    const auto &x = gradient_named(actual, e.name), &y = gradient_named(exact, e.name);
+    const auto &x = actual.at(e.name), &y = exact.at(e.name);
     double worst = 0;
     for (std::size_t k = 0; k < e.tau.size(); ++k)
       if (e.tau[k] > 0)
@@ -256,7 +249,7 @@ Decision judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& gi
   CaseReport judged = examination.judge(outputs, profile);
   std::ranges::move(judged.tensors, std::back_inserter(report.tensors));
   std::ranges::move(judged.findings, std::back_inserter(report.findings));
-  add_end_to_end(gradients_of(c.problem, outputs), exact_gradients(c.problem, given, exact),
+  add_end_to_end(gradients_of<Op>(c.problem, outputs), exact_gradients(c.problem, given, exact),
                  examination.expected(profile), report);
   return judged.verdict;
 }

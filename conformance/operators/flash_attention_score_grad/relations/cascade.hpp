@@ -1,17 +1,9 @@
 #pragma once
 
-#include <string_view>
-#include <vector>
-
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
 /// Forward and backward of one implementation, one behind the other.
 namespace assay::conformance::flash {
-
-inline constexpr std::string_view cascade_name = "cascade";
-
-/// One case of track relation for every problem of the cascade, without seeds.
-std::vector<FlashCase> cascade_cases();
 
 /// The statistics and the output of the kernel's own forward are compared with the exact ones; what
 /// its backward makes of them is judged by the ordinary bound; the distance to the exact gradient

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "attention/relations/trial.hpp"
+#include "operators/flash_attention_score_grad/relations/relations.hpp"
 
 /// Problems to which relations apply; each relation asks for the features that its domain has.
 namespace assay::conformance::flash {

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "attention/relations/experiments.hpp"
 #include "operators/flash_attention_score_grad/relations/problems.hpp"
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
@@ -42,20 +41,17 @@ bool is_freely_masked(const Op::Problem& p) {
 }
 
 Experiment permute_keys(const Trial& base) {
-  const Op::Problem p = base.problem;
-  return rearranging(base,
-                     {{p, same_row, [p](const RowPosition& row) {
-                         return RowPosition{row.b, row.n, permuted(row.s, p.length_kv(row.b))};
-                       }}});
+  const Origin key = [p = base.problem](const RowPosition& row) {
+    return RowPosition{row.b, row.n, permuted(row.s, p.length_kv(row.b))};
+  };
+  return rearranging(base, {{base.problem, {same_row, key}}});
 }
 
 Experiment permute_queries(const Trial& base) {
-  const Op::Problem p = base.problem;
-  return rearranging(base, {{p,
-                             [p](const RowPosition& row) {
-                               return RowPosition{row.b, row.n, permuted(row.s, p.length_q(row.b))};
-                             },
-                             same_row}});
+  const Origin query = [p = base.problem](const RowPosition& row) {
+    return RowPosition{row.b, row.n, permuted(row.s, p.length_q(row.b))};
+  };
+  return rearranging(base, {{base.problem, {query, same_row}}});
 }
 
 std::vector<Op::Problem> splittable() {
@@ -104,7 +100,7 @@ Experiment split_batch(const Trial& base) {
   std::vector<Piece> pieces;
   for (std::int64_t b = 0; b < base.problem.batch; ++b) {
     const Origin origin = [b](const RowPosition& row) { return RowPosition{b, row.n, row.s}; };
-    pieces.push_back({alone(base.problem, b), origin, origin});
+    pieces.push_back({alone(base.problem, b), {origin, origin}});
   }
   return rearranging(base, std::move(pieces));
 }
@@ -131,12 +127,6 @@ std::vector<Op::Problem> ragged() {
       with_mask(with_pse(ragged_problem(DType::bf16), 1, PseShape::packed_bnss), 0, MaskShape::ss));
   problems.push_back(with_rope(with_compressed_mask(ragged_problem(DType::bf16), 3), 16));
   return problems;
-}
-
-Experiment split_heads(const Trial& base) { return rearranging(base, head_pieces(base.problem)); }
-
-Experiment repeat_heads(const Trial& base) {
-  return rearranging(base, repeated_heads(base.problem));
 }
 
 /// Modes 3 and 2 of TND, whose last (first) sequence is cut after some of its queries.
@@ -185,19 +175,11 @@ Experiment cut_queries(const Trial& base) {
   const Origin of_large = [cut, of_cut](const RowPosition& row) {
     return row.b == cut ? of_cut(row) : row;
   };
-  return rearranging(base, {{large, of_large, same_row},
-                            {small, behind(cuts_last ? queries_in_front : 0), behind(0)}});
+  return rearranging(base, {{large, {of_large, same_row}},
+                            {small, {behind(cuts_last ? queries_in_front : 0), behind(0)}}});
 }
 
 }  // namespace
-
-Experiment rearranging(const Trial& base, std::vector<Piece> pieces) {
-  Experiment experiment{.base = base, .variants = {}, .combine = {}};
-  for (const Piece& piece : pieces)
-    experiment.variants.push_back(rearranged(base, piece.problem, piece.query, piece.key));
-  experiment.combine = adding(base.problem, std::move(pieces));
-  return experiment;
-}
 
 std::span<const Relation> rearranging_relations() {
   static constexpr Relation relations[] = {
@@ -212,13 +194,13 @@ std::span<const Relation> rearranging_relations() {
        splittable, split_batch},
       {"split_heads", "Key heads on their own have the gradients that they have together.",
        Agreement::bits, has_movable_bias, "everything but a compressed bias", of_several_heads,
-       split_heads},
+       split_heads<Op>},
       {"sequences_alone",
        "A sequence of TND on its own has the gradients that it has among others.", Agreement::bound,
        is_packed_with_movable_bias, "TND without a compressed bias", ragged, split_batch},
       {"repeat_heads", "Key heads repeated for every query head share dk and dv of the group.",
        Agreement::bound, has_movable_bias, "everything but a compressed bias", of_several_heads,
-       repeat_heads},
+       repeat_heads<Op>},
       {"cut_queries",
        "A sequence in mode 3 (2) cut into pieces of modes 7 and 3 (2 and 8): dq is concatenated, "
        "dk and dv add.",

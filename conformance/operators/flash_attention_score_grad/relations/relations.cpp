@@ -1,59 +1,137 @@
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
-#include <string>
-
-#include "case/limits.hpp"
-#include "judge/relations/list.hpp"
-#include "judge/relations/relating.hpp"
+#include "inputs/packed_rows.hpp"
+#include "judge/relations/examination.hpp"
+#include "operators/flash_attention_score_grad/grounds.hpp"
 #include "operators/flash_attention_score_grad/relations/cascade.hpp"
 
-namespace assay::conformance::flash {
-
-/// On the product and, where it has the parameters, through the entry point that the case asks for.
-FlashCase Family::case_of(const Trial& trial, const FlashCase& asked) {
-  FlashCase c{.problem = trial.problem, .surface = asked.surface, .product = asked.product};
-  if (!offers(c.surface, c.problem)) c.surface = surface_of(trial.problem);
-  c.inputs = trial.inputs, c.outputs = trial.outputs;
-  c.upstream = asked.upstream;
-  return c;
-}
-
-Tolerances Family::tolerances_of(const Trial& trial, const spec::NumericsProfile& profile) {
-  const Op::Inputs inputs = inputs_of(trial);
-  return run_tolerances(Dense(trial.problem, inputs), Arithmetic(profile, trial.problem.dtype));
-}
-
-std::vector<const Relation*> relations() {
-  return relation_list({rearranging_relations(), arithmetic_relations(), spelling_relations()});
-}
-
-const Relation& relation(std::string_view name) {
-  return relation_named(relations(), name, cascade_name);
-}
-
-std::vector<FlashCase> relation_cases(std::uint64_t seed) {
-  std::vector<FlashCase> cases;
-  for (const Relation* relation : relations())
-    for (const Op::Problem& problem : relation->problems()) {
-      FlashCase c{.problem = problem, .surface = surface_of(problem), .track = Track::relation};
-      c.relation = relation->name;
-      c.seed = seed + cases.size();
-      cases.push_back(c);
-    }
-  for (FlashCase c : cascade_cases()) {
-    c.seed = seed + cases.size();
-    cases.push_back(std::move(c));
-  }
-  return cases;
-}
-
-}  // namespace assay::conformance::flash
-
 namespace assay::conformance {
+namespace {
 
-CaseReport examine_relation(const flash::FlashCase& c, spec::Implementation<flash::Op>& kernel) {
-  if (c.relation != flash::cascade_name) return flash::RelationExamination(c).examine(kernel);
-  return related(c, kernel, [&](const flash::FlashCase& asked, CaseReport& report) {
+using Parts = RelationParts<spec::FlashAttentionScoreGrad>;
+using Op = Parts::Op;
+using Rows = Parts::Rows;
+using flash::Origins;
+
+spec::Tensor heads(const spec::Parameter& parameter, const Op::Problem& p,
+                   const spec::Extents& extents, const std::vector<double>& rows) {
+  return head_tensor(parameter, p.input_layout, extents, rows);
+}
+
+spec::Extents statistics_extents(const Op::Problem& p) {
+  spec::Extents one = query_extents(p);
+  one.dim = 1;
+  return one;
+}
+
+/// One number for every query row, in all replicas.
+spec::Tensor statistics(const spec::Parameter& parameter, const Op::Problem& p,
+                        const spec::Extents& queries, const std::vector<double>& rows) {
+  spec::Tensor tensor = guarded_tensor(parameter);
+  const std::vector<std::int64_t> elements = spec::viewed_elements(tensor);
+  const bool by_token = p.softmax_in_layout == spec::StatisticsOrder::same_as_input;
+  for (std::int64_t row = 0; row < queries.rows(); ++row) {
+    const spec::RowPosition place = queries.position(row);
+    const std::int64_t first =
+        by_token ? (queries.start(place.b) + place.s) * queries.heads + place.n : row;
+    for (std::int64_t r = 0; r < spec::statistics_replicas; ++r)
+      tensor.store(elements[static_cast<std::size_t>(first * spec::statistics_replicas + r)],
+                   rows[static_cast<std::size_t>(row)]);
+  }
+  return tensor;
+}
+
+spec::HeadIndex index(const Op::Problem& p, const spec::Tensor& tensor,
+                      const spec::Extents& extents) {
+  return {tensor, p.input_layout, extents};
+}
+
+/// The tensor with the strides that the parameter describes.
+spec::Tensor restrided(const spec::Tensor& tensor, const spec::Parameter& parameter) {
+  if (tensor.strides == parameter.strides && tensor.offset == parameter.offset) return tensor;
+  spec::Tensor result = guarded_tensor(parameter);
+  const auto from = spec::viewed_elements(tensor), to = spec::viewed_elements(result);
+  for (std::size_t e = 0; e < from.size(); ++e) result.store(to[e], tensor.load(from[e]));
+  return result;
+}
+
+}  // namespace
+
+std::span<const Operand<Op>> Parts::operands() {
+  static constexpr Operand<Op> all[] = {
+      {"query", &Rows::query, spec::query_extents, &Origins::query, heads},
+      {"key", &Rows::key, spec::key_extents, &Origins::key, heads},
+      {"value", &Rows::value, spec::value_extents, &Origins::key, heads},
+      {"dy", &Rows::dy, spec::dy_extents, &Origins::query, heads},
+      {"attention_in", &Rows::attention_in, spec::dy_extents, &Origins::query, heads},
+      {"softmax_max", &Rows::softmax_max, statistics_extents, &Origins::query, statistics},
+      {"softmax_sum", &Rows::softmax_sum, statistics_extents, &Origins::query, statistics},
+      {"query_rope", &Rows::query_rope, spec::query_rope_extents, &Origins::query, heads},
+      {"key_rope", &Rows::key_rope, spec::key_rope_extents, &Origins::key, heads}};
+  return all;
+}
+
+std::span<const Gradient<Op>> Parts::gradients() {
+  static constexpr Gradient<Op> all[] = {
+      {"dq", spec::query_extents, &Origins::query, index},
+      {"dk", spec::key_extents, &Origins::key, index},
+      {"dv", spec::value_extents, &Origins::key, index},
+      {"dq_rope", spec::query_rope_extents, &Origins::query, index},
+      {"dk_rope", spec::key_rope_extents, &Origins::key, index}};
+  return all;
+}
+
+std::vector<const Relation<Op>*> Parts::relations() {
+  return relation_list<Op>(
+      {flash::rearranging_relations(), flash::arithmetic_relations(), flash::spelling_relations()});
+}
+
+void Parts::add_side(const Trial<Op>& t, const Op::Parameters& call, Op::Inputs& inputs) {
+  const flash::PairTensors& given = t.side;
+  if (given.atten_mask) inputs.atten_mask = restrided(*given.atten_mask, call.atten_mask);
+  if (given.pse_shift) inputs.pse_shift = restrided(*given.pse_shift, call.pse_shift);
+  if (given.drop_mask) inputs.drop_mask = restrided(*given.drop_mask, call.drop_mask);
+}
+
+bool Parts::offers(spec::FlashSurface surface, const Op::Problem& p) {
+  const bool typed = p.pse_type != 1 || !p.q_start_idx.empty() || !p.kv_start_idx.empty();
+  return spec::is_unpadding(surface) == (p.input_layout == spec::Layout::tnd) &&
+         spec::has_rope(surface) == (p.head_dim_rope > 0) &&
+         (!typed || spec::has_pse_type(surface)) &&
+         (p.softmax_in_layout == spec::StatisticsOrder::packed ||
+          spec::has_softmax_in_layout(surface));
+}
+
+namespace flash {
+
+spec::FlashSurface surface_of(const Op::Problem& p) {
+  using Surface = spec::FlashSurface;
+  if (p.input_layout != spec::Layout::tnd) return Surface::g2;
+  if (p.head_dim_rope > 0) return Surface::u3;
+  return p.softmax_in_layout == spec::StatisticsOrder::same_as_input ? Surface::u4 : Surface::u2;
+}
+
+bool operator==(const PairTensors& a, const PairTensors& b) {
+  using Member = std::optional<spec::Tensor> PairTensors::*;
+  for (const Member member :
+       {&PairTensors::atten_mask, &PairTensors::pse_shift, &PairTensors::drop_mask}) {
+    const auto &x = a.*member, &y = b.*member;
+    if (x.has_value() != y.has_value()) return false;
+    if (x && (x->shape != y->shape || x->bytes != y->bytes)) return false;
+  }
+  return true;
+}
+
+}  // namespace flash
+
+template std::vector<RelationText> relation_texts<Op>();
+template std::vector<Case<Op>> relation_cases(std::uint64_t seed);
+template std::vector<Case<Op>> relation_cases(std::string_view name);
+template class RelationExamination<Op>;
+
+CaseReport examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+  if (c.relation != flash::cascade_name) return RelationExamination<Op>(c).examine(kernel);
+  return related(c, kernel, [&](const Case<Op>& asked, CaseReport& report) {
     return comparable(asked, [&] { return flash::judge_cascade(asked, kernel, report); });
   });
 }

@@ -1,23 +1,85 @@
 #pragma once
 
-#include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include "attention/relations/relations.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/reference/operands.hpp"
+#include "attention/relations/experiments.hpp"
+#include "judge/relations/relation.hpp"
 
-/// Relations between the outputs of several runs of one kernel that every correct kernel fulfils:
-/// no reference value takes part.
-namespace assay::conformance::flash {
+namespace assay::conformance {
+namespace flash {
 
-using Experiment = ExperimentOf<Trial>;
-using Relation = RelationOf<Trial>;
-using Piece = PieceOf<Op::Problem>;
+using Op = spec::FlashAttentionScoreGrad;
+using FlashCase = Case<Op>;
 
-/// The experiment that the gradients of `base` are those of its pieces, added where pieces share a
-/// row.
-Experiment rearranging(const Trial& base, std::vector<Piece> pieces);
+/// What a run is given of pairs.
+struct PairTensors {
+  std::optional<spec::Tensor> atten_mask, pse_shift, drop_mask;
+
+  /// Whether the elements and their storage are the same.
+  friend bool operator==(const PairTensors& a, const PairTensors& b);
+};
+
+/// An entry point that has all parameters that a problem needs.
+spec::FlashSurface surface_of(const Op::Problem& problem);
+
+inline constexpr std::string_view cascade_name = "cascade";
+
+/// One case of track relation for every problem of the cascade, without seeds.
+std::vector<FlashCase> cascade_cases();
+
+}  // namespace flash
+
+template <>
+struct RelationParts<flash::Op> {
+  using Op = flash::Op;
+  using Rows = reference::Operands<double>;
+  using Side = flash::PairTensors;
+  using Origins = flash::Origins;
+
+  static std::span<const Operand<Op>> operands();
+  static std::span<const Gradient<Op>> gradients();
+  static std::vector<const Relation<Op>*> relations();
+  static Rows rows_of(const Op::Problem& problem, const Op::Inputs& inputs) {
+    return reference::operands_of<double>(problem, inputs);
+  }
+  static Side side_of(const Op::Inputs& inputs) {
+    return {inputs.atten_mask, inputs.pse_shift, inputs.drop_mask};
+  }
+  static void add_side(const Trial<Op>& trial, const Op::Parameters& call, Op::Inputs& inputs);
+
+  /// The shapes of pse and of a user mask become (batch, heads_q, Sq, Skv), of a mask of TND (Sq,
+  /// Skv), of slopes (batch, heads_q); compressed masks stay what they are: `problem` must say the
+  /// same of every pair.
+  static Trial<Op> rearranged(const Trial<Op>& base, const Op::Problem& problem,
+                              const Origins& origins);
+
+  static bool offers(spec::FlashSurface surface, const Op::Problem& problem);
+  static spec::FlashSurface surface_of(const Op::Problem& problem) {
+    return flash::surface_of(problem);
+  }
+  static double cost_of_bounds(const Op::Problem& problem) { return multiply_adds(problem); }
+
+  static constexpr RelationText other = {
+      .name = flash::cascade_name,
+      .sentence =
+          "A kernel's own forward, and its gradient of what that forward left, are each within "
+          "their bound.",
+      .domain = "kernels that offer a forward",
+      .agreement = "bound"};
+  static std::vector<Case<Op>> other_cases() { return flash::cascade_cases(); }
+};
+
+namespace flash {
+
+using Trial = conformance::Trial<Op>;
+using Experiment = conformance::Experiment<Op>;
+using Relation = conformance::Relation<Op>;
+using Piece = conformance::Piece<Op>;
 
 /// Of which rows and keys may change places, and what may be split.
 std::span<const Relation> rearranging_relations();
@@ -26,31 +88,11 @@ std::span<const Relation> arithmetic_relations();
 /// Of two ways to say the same: masks, biases, dropout, channels, layouts, sequences.
 std::span<const Relation> spelling_relations();
 
-/// All of them. Errors of `relation`: std::invalid_argument naming those there are.
-std::vector<const Relation*> relations();
-const Relation& relation(std::string_view name);
+/// A user mask, of shape BNSS or SS, that keeps what `keeps(b, n, i, j)` says; in SS it must say
+/// the same of all b and n.
+spec::Tensor written_mask(
+    const Op::Problem& problem,
+    const std::function<bool(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>& keeps);
 
-/// One case for every relation and problem of its domain, and those of the cascade.
-std::vector<FlashCase> relation_cases(std::uint64_t seed);
-
-/// What is particular to this operator, see RelationExaminationOf.
-struct Family {
-  using Op = spec::FlashAttentionScoreGrad;
-  using Trial = flash::Trial;
-  using Relation = flash::Relation;
-
-  static const Relation& relation_named(std::string_view name) { return relation(name); }
-  static Trial trial_of(const FlashCase& c) { return flash::trial_of(c.problem, make_inputs(c)); }
-  static Op::Inputs inputs_of(const Trial& trial) { return flash::inputs_of(trial); }
-  static bool is_same_run(const Trial& a, const Trial& b) { return flash::is_same_run(a, b); }
-  static FlashCase case_of(const Trial& trial, const FlashCase& asked);
-  static Gradients gradients_of(const Op::Problem& problem, const Op::Outputs& outputs) {
-    return flash::gradients_of(problem, outputs);
-  }
-  static Tolerances tolerances_of(const Trial& trial, const spec::NumericsProfile& profile);
-  static Op::Problem dense_problem(const Op::Problem& problem) { return problem; }
-};
-
-using RelationExamination = RelationExaminationOf<Family>;
-
-}  // namespace assay::conformance::flash
+}  // namespace flash
+}  // namespace assay::conformance

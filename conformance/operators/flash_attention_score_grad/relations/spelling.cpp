@@ -35,11 +35,11 @@ bool is_padded_and_masked(const Op::Problem& p) {
 
 Experiment write_mask(const Trial& base) {
   Trial written = base;
-  const reference::Mask mask(base.problem, &*base.atten_mask);
+  const reference::Mask mask(base.problem, &*base.side.atten_mask);
   written.problem.sparse_mode = 1, written.problem.atten_mask = MaskShape::bnss;
   written.problem.pre_tokens = written.problem.next_tokens = spec::unbounded_tokens;
   written.problem.prefix.clear();
-  written.atten_mask = written_mask(
+  written.side.atten_mask = written_mask(
       written.problem, [&](auto b, auto n, auto i, auto j) { return mask.keeps(b, n, i, j); });
   return unchanged(base, written);
 }
@@ -67,13 +67,13 @@ Experiment repeat_mask(const Trial& base) {
   Trial repeated = base;
   repeated.problem.atten_mask =
       is_compressed(base.problem.atten_mask) ? MaskShape::compressed_bnss : MaskShape::bnss;
-  const std::vector<std::int64_t> slice = spec::viewed_elements(*base.atten_mask);
+  const std::vector<std::int64_t> slice = spec::viewed_elements(*base.side.atten_mask);
   spec::Tensor mask =
       spec::contiguous_tensor(base.problem.mask_dtype, mask_shape(repeated.problem));
   const auto count = static_cast<std::int64_t>(mask.bytes.size());
   for (std::int64_t e = 0; e < count; ++e)
-    mask.store(e, base.atten_mask->load(slice[static_cast<std::size_t>(e) % slice.size()]));
-  repeated.atten_mask = std::move(mask);
+    mask.store(e, base.side.atten_mask->load(slice[static_cast<std::size_t>(e) % slice.size()]));
+  repeated.side.atten_mask = std::move(mask);
   return unchanged(base, repeated);
 }
 
@@ -90,7 +90,7 @@ bool has_unused_drop_mask(const Op::Problem& p) {
 Experiment drop_the_drop_mask(const Trial& base) {
   Trial bare = base;
   bare.problem.drop_mask = spec::DropMask::absent;
-  bare.drop_mask.reset();
+  bare.side.drop_mask.reset();
   return unchanged(base, bare);
 }
 
@@ -109,8 +109,8 @@ bool is_added_first(const Op::Problem& p) {
 Experiment scale_bias(const Trial& base) {
   Trial scaled = base;
   scaled.problem.pse_type = 0;
-  for (const std::int64_t e : spec::viewed_elements(*base.pse_shift))
-    scaled.pse_shift->store(e, base.problem.scale_value * base.pse_shift->load(e));
+  for (const std::int64_t e : spec::viewed_elements(*base.side.pse_shift))
+    scaled.side.pse_shift->store(e, base.problem.scale_value * base.side.pse_shift->load(e));
   return unchanged(base, scaled);
 }
 
@@ -156,9 +156,10 @@ Experiment pad_channels(const Trial& base) {
   Experiment experiment = unchanged(base, padded);
   experiment.combine = [narrow = p, wide](const std::vector<Gradients>& outputs) {
     Gradients g;
-    for (const GradientTensor& tensor : gradient_tensors)
-      if (const std::int64_t dim = tensor.extents(narrow).dim; dim > 0)
-        g.*tensor.member = with_channels(outputs[0].*tensor.member, tensor.extents(wide).dim, dim);
+    visit_gradients<Op>(narrow, [&](const auto& gradient, const spec::Extents& extents) {
+      const std::string name(gradient.name);
+      g[name] = with_channels(outputs[0].at(name), gradient.extents(wide).dim, extents.dim);
+    });
     return g;
   };
   return experiment;
@@ -173,27 +174,6 @@ bool is_roped(const Op::Problem& p) {
   return p.head_dim_rope > 0 && p.head_dim + p.head_dim_rope <= undisputed_channels;
 }
 
-/// [a | b] of rows.
-std::vector<double> joined(const std::vector<double>& a, std::int64_t dim_a,
-                           const std::vector<double>& b, std::int64_t dim_b) {
-  std::vector<double> result;
-  for (std::int64_t row = 0; row * dim_a < static_cast<std::int64_t>(a.size()); ++row) {
-    result.insert(result.end(), a.begin() + row * dim_a, a.begin() + (row + 1) * dim_a);
-    result.insert(result.end(), b.begin() + row * dim_b, b.begin() + (row + 1) * dim_b);
-  }
-  return result;
-}
-
-/// Channels [first, first + dim) of rows of `own` channels.
-std::vector<double> channels(const std::vector<double>& values, std::int64_t own,
-                             std::int64_t first, std::int64_t dim) {
-  std::vector<double> result;
-  for (std::int64_t row = 0; row * own < static_cast<std::int64_t>(values.size()); ++row)
-    result.insert(result.end(), values.begin() + row * own + first,
-                  values.begin() + row * own + first + dim);
-  return result;
-}
-
 Experiment concatenate_rope(const Trial& base) {
   const std::int64_t dim = base.problem.head_dim, rope = base.problem.head_dim_rope;
   Trial wide = base;
@@ -203,11 +183,11 @@ Experiment concatenate_rope(const Trial& base) {
   wide.rows.query_rope.clear(), wide.rows.key_rope.clear();
   return {.base = base, .variants = {wide}, .combine = [=](const std::vector<Gradients>& outputs) {
             const Gradients& g = outputs[0];
-            return Gradients{.dq = channels(g.dq, dim + rope, 0, dim),
-                             .dk = channels(g.dk, dim + rope, 0, dim),
-                             .dv = g.dv,
-                             .dq_rope = channels(g.dq, dim + rope, dim, rope),
-                             .dk_rope = channels(g.dk, dim + rope, dim, rope)};
+            return Gradients{{"dq", channels(g.at("dq"), dim + rope, 0, dim)},
+                             {"dk", channels(g.at("dk"), dim + rope, 0, dim)},
+                             {"dv", g.at("dv")},
+                             {"dq_rope", channels(g.at("dq"), dim + rope, dim, rope)},
+                             {"dk_rope", channels(g.at("dk"), dim + rope, dim, rope)}};
           }};
 }
 
@@ -231,7 +211,7 @@ bool has_layout(const Op::Problem& p) {
 Experiment lay_out(const Trial& base) {
   Op::Problem other = base.problem;
   other.input_layout = Layout::bnsd;
-  return rearranging(base, {{other, same_row, same_row}});
+  return rearranging(base, {{other, {same_row, same_row}}});
 }
 
 std::vector<Op::Problem> viewed() {
@@ -245,9 +225,7 @@ std::vector<Op::Problem> viewed() {
 bool is_anything(const Op::Problem&) { return true; }
 
 Experiment stride(const Trial& base) {
-  Trial padded = base;
-  padded.inputs = spec::Striding::padded, padded.outputs = spec::Striding::transposed;
-  return unchanged(base, padded);
+  return strided(base, spec::Striding::padded, spec::Striding::transposed);
 }
 
 std::vector<Op::Problem> ordered() {

@@ -1,3 +1,4 @@
+#include "assay/conformance/judge/relations.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
 #include "plan/case_collector.hpp"
 #include "plan/hand_made_cases.hpp"
@@ -15,7 +16,7 @@ std::vector<Case<Op>> sample(const SamplingPlan& plan) {
   cases.add(compress::many_tokens_cases(plan.seed));
   cases.add(compress::cover_cases(plan.seed));
   cases.add(hand_made_cases<Op>("exact", plan));
-  cases.add(compress::relation_cases(plan.seed));
+  cases.add(relation_cases<Op>(plan.seed));
   cases.add(compress::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(compress::completing_cases(plan.seed, cases.cases()));
   cases.add(hand_made_cases<Op>("models", plan));

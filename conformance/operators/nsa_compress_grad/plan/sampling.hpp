@@ -35,7 +35,4 @@ std::vector<CompressCase> violation_cases();
 /// one other in turn.
 std::vector<CompressCase> variant_cases();
 
-/// One case for every relation and problem of its domain.
-std::vector<CompressCase> relation_cases(std::uint64_t seed);
-
 }  // namespace assay::conformance::compress

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "operators/nsa_compress_grad/dense.hpp"
 #include "operators/nsa_compress_grad/relations/relations.hpp"
@@ -7,16 +9,8 @@ namespace assay::conformance::compress {
 namespace {
 
 using spec::DType;
+using Rows = RelationParts<Op>::Rows;
 using Numbers = std::vector<double>;
-
-void multiply(Numbers& values, double factor) {
-  for (double& value : values) value *= factor;
-}
-
-Numbers sum(Numbers a, const Numbers& b) {
-  for (std::size_t k = 0; k < a.size(); ++k) a[k] += b[k];
-  return a;
-}
 
 bool is_anything(const Op::Problem&) { return true; }
 bool is_not_fp16(const Op::Problem& p) { return p.dtype != DType::fp16; }
@@ -25,90 +19,45 @@ std::vector<Op::Problem> far_from_underflow() {
   return {even_problem(DType::bf16), ragged_problem(DType::bf16)};
 }
 
-/// The variant's `rows` are so many times those of base, and with them the outputs in `scaled`.
-template <auto rows, auto... scaled>
-Experiment scale(const Trial& base) {
-  constexpr double factor = 0x1p9;
-  Experiment experiment = unchanged(base, base);
-  multiply(experiment.variants[0].rows.*rows, factor);
-  experiment.combine = [](const std::vector<Gradients>& outputs) {
-    Gradients g = outputs[0];
-    (multiply(g.*scaled, 1 / factor), ...);
-    return g;
-  };
-  return experiment;
-}
+Experiment scale_dy(const Trial& base) { return scaled(base, &Rows::output_grad); }
+Experiment scale_weight(const Trial& base) { return scaled(base, &Rows::weight, {"input_grad"}); }
+Experiment scale_input(const Trial& base) { return scaled(base, &Rows::input, {"weight_grad"}); }
 
-using Rows = reference::CompressOperands<double>;
+Experiment zero_dy(const Trial& base) { return zeroed(base, &Rows::output_grad); }
 
-Experiment zero_dy(const Trial& base) {
-  Experiment experiment{.base = base, .variants = {}, .combine = {}};
-  std::ranges::fill(experiment.base.rows.output_grad, 0.0);
-  experiment.known = zero_gradients(base.problem);
-  return experiment;
-}
-
-/// Two summands of `rows`, each with zeros where the other one is not zero: no rounding.
-template <auto rows>
-std::vector<Trial> summands(const Trial& base) {
-  Trial first = base, second = base;
-  for (std::size_t k = 0; k < (base.rows.*rows).size(); ++k)
-    ((k * 5 % 7 < 3 ? first : second).rows.*rows)[k] = 0;
-  return {first, second};
-}
-
-Experiment linear_dy(const Trial& base) {
-  return {.base = base,
-          .variants = summands<&Rows::output_grad>(base),
-          .combine = [](const std::vector<Gradients>& outputs) {
-            return Gradients{sum(outputs[0].input_grad, outputs[1].input_grad),
-                             sum(outputs[0].weight_grad, outputs[1].weight_grad)};
-          }};
-}
-
+Experiment linear_dy(const Trial& base) { return cut_in_two(base, &Rows::output_grad); }
 Experiment linear_weight(const Trial& base) {
-  return {
-      .base = base,
-      .variants = summands<&Rows::weight>(base),
-      .combine = [](const std::vector<Gradients>& outputs) {
-        return Gradients{sum(outputs[0].input_grad, outputs[1].input_grad), outputs[0].weight_grad};
-      }};
+  return cut_in_two(base, &Rows::weight, {"input_grad"});
 }
-
 Experiment linear_input(const Trial& base) {
-  return {.base = base,
-          .variants = summands<&Rows::input>(base),
-          .combine = [](const std::vector<Gradients>& outputs) {
-            return Gradients{outputs[0].input_grad,
-                             sum(outputs[0].weight_grad, outputs[1].weight_grad)};
-          }};
+  return cut_in_two(base, &Rows::input, {"weight_grad"});
 }
 
 /// The variant's `rows` are those of base from the last to the first; only `kept` is predicted.
-template <auto rows, auto kept>
-Experiment reverse(const Trial& base) {
+Experiment reversed(const Trial& base, RowsMember<Op> rows, const char* kept) {
   Experiment experiment = unchanged(base, base);
   std::ranges::reverse(experiment.variants[0].rows.*rows);
-  experiment.combine = [](const std::vector<Gradients>& outputs) {
-    Gradients g;
-    g.*kept = outputs[0].*kept;
-    return g;
+  experiment.combine = [kept](const std::vector<Gradients>& outputs) {
+    return Gradients{{kept, outputs[0].at(kept)}};
   };
   return experiment;
 }
 
+Experiment other_weight(const Trial& base) { return reversed(base, &Rows::weight, "weight_grad"); }
+Experiment other_input(const Trial& base) { return reversed(base, &Rows::input, "input_grad"); }
+
 Experiment count_windows(const Trial& base) {
-  Experiment experiment{.base = base, .variants = {}, .combine = {}};
-  std::ranges::fill(experiment.base.rows.output_grad, 1.0);
-  std::ranges::fill(experiment.base.rows.weight, 1.0);
+  Trial ones = base;
+  std::ranges::fill(ones.rows.output_grad, 1.0);
+  std::ranges::fill(ones.rows.weight, 1.0);
   const spec::Extents e = input_extents(base.problem);
+  Numbers counts;
   for (std::int64_t row = 0; row < e.rows(); ++row) {
     const auto [b, n, s] = e.position(row);
-    experiment.known.input_grad.insert(
-        experiment.known.input_grad.end(), static_cast<std::size_t>(e.dim),
-        static_cast<double>(covering_windows(base.problem, b, s).count()));
+    counts.insert(counts.end(), static_cast<std::size_t>(e.dim),
+                  static_cast<double>(covering_windows(base.problem, b, s).count()));
   }
-  return experiment;
+  return known(std::move(ones), {{"input_grad", std::move(counts)}});
 }
 
 /// output_grad is 1 in one channel of the middle window of each head, in the last sequence that has
@@ -120,8 +69,8 @@ Experiment isolate_window(const Trial& base) {
   std::int64_t b = p.batch - 1;
   while (windows.length(b) == 0) --b;
   const std::int64_t window = windows.length(b) / 2;
-  Experiment experiment{.base = base, .variants = {}, .combine = {}, .known = zero_gradients(p)};
-  Trial& trial = experiment.base;
+  Trial trial = base;
+  Gradients due = zero_gradients<Op>(p);
   std::ranges::fill(trial.rows.output_grad, 0.0);
   for (std::int64_t n = 0; n < p.heads; ++n) {
     const std::int64_t channel = (7 * n + 3) % p.head_dim;
@@ -131,36 +80,81 @@ Experiment isolate_window(const Trial& base) {
     trial.rows.output_grad[at(windows.row(b, n, window))] = 1;
     for (std::int64_t w = 0; w < p.compress_block_size; ++w) {
       const std::size_t token = at(inputs.row(b, n, window * p.compress_stride + w));
-      experiment.known.input_grad[token] =
-          trial.rows.weight[static_cast<std::size_t>(w * p.heads + n)];
-      experiment.known.weight_grad[static_cast<std::size_t>(weights.row(0, n, w))] =
-          trial.rows.input[token];
+      due["input_grad"][token] = trial.rows.weight[static_cast<std::size_t>(w * p.heads + n)];
+      due["weight_grad"][static_cast<std::size_t>(weights.row(0, n, w))] = trial.rows.input[token];
     }
   }
-  return experiment;
+  return known(std::move(trial), std::move(due));
 }
 
+/// Sums over every head of rows times their gradients.
+Numbers contracted(const spec::Extents& e, const Numbers& gradient, const Numbers& rows) {
+  Numbers sums(static_cast<std::size_t>(e.heads), 0.0);
+  for (std::int64_t row = 0; row < e.rows(); ++row)
+    for (std::int64_t d = 0; d < e.dim; ++d) {
+      const auto k = static_cast<std::size_t>(row * e.dim + d);
+      sums[static_cast<std::size_t>(e.position(row).n)] += gradient[k] * rows[k];
+    }
+  return sums;
+}
+
+Numbers magnitudes(Numbers values) {
+  for (double& value : values) value = std::abs(value);
+  return values;
+}
+
+/// Both contractions of a run's gradients with the operands that they belong to.
+struct Contractions {
+  spec::Extents inputs, weights;
+  Numbers input, weight;  ///< the latter in the order of the rows of weight_grad
+
+  /// What the sums of both may be off by together, for elements that are off by as much.
+  Numbers allowed(const Gradients& of_elements) const {
+    Numbers sum = contracted(inputs, of_elements.at("input_grad"), magnitudes(input));
+    const Numbers more = contracted(weights, of_elements.at("weight_grad"), magnitudes(weight));
+    // The contractions themselves are sums in double.
+    for (std::size_t n = 0; n < sum.size(); ++n) sum[n] = (sum[n] + more[n]) * (1 + 0x1p-20);
+    return sum;
+  }
+
+  Decision compare(const Gradients& g, const Tolerances& tolerances, std::string_view sentence,
+                   CaseReport& report) const {
+    const Numbers actual = contracted(inputs, g.at("input_grad"), input),
+                  predicted = contracted(weights, g.at("weight_grad"), weight);
+    const Numbers tau = allowed(tolerances.tau), tau_det = allowed(tolerances.tau_det);
+    return compare_numbers({.tensor = "input_grad",
+                            .actual = actual,
+                            .predicted = predicted,
+                            .tau = tau,
+                            .tau_det = tau_det,
+                            .extents = {.batch = 1, .heads = weights.heads, .seq = 1, .dim = 1}},
+                           sentence, report);
+  }
+};
+
 Experiment contract(const Trial& base) {
-  Experiment experiment = unchanged(base, base);
-  experiment.variants.clear();
-  experiment.is_contracted = true;
+  Contractions sums{.inputs = input_extents(base.problem),
+                    .weights = weight_extents(base.problem),
+                    .input = base.rows.input,
+                    .weight = {}};
+  for (std::int64_t row = 0; row < sums.weights.rows(); ++row) {
+    const auto [b, n, w] = sums.weights.position(row);
+    sums.weight.push_back(base.rows.weight[static_cast<std::size_t>(w * sums.weights.heads + n)]);
+  }
+  Experiment experiment{.base = base, .variants = {}, .combine = {}};
+  experiment.compare = [sums = std::move(sums)](auto&&... of_run) {
+    return sums.compare(of_run...);
+  };
   return experiment;
 }
 
 Experiment view(const Trial& base) {
-  Experiment experiment = unchanged(base, base);
-  experiment.variants[0].inputs = spec::Striding::transposed;
-  experiment.variants[0].outputs = spec::Striding::padded;
-  return experiment;
+  return strided(base, spec::Striding::transposed, spec::Striding::padded);
 }
 
 }  // namespace
 
 std::span<const Relation> arithmetic_relations() {
-  static constexpr auto scale_dy =
-      scale<&Rows::output_grad, &Gradients::input_grad, &Gradients::weight_grad>;
-  static constexpr auto scale_weight = scale<&Rows::weight, &Gradients::input_grad>;
-  static constexpr auto scale_input = scale<&Rows::input, &Gradients::weight_grad>;
   static constexpr std::string_view everything = "everything",
                                     no_underflow =
                                         "bf16, on numbers far from overflow and underflow";
@@ -183,9 +177,9 @@ std::span<const Relation> arithmetic_relations() {
       {"linear_input", "weight_grad of a sum of two inputs is the sum of theirs, input_grad stays.",
        Agreement::bound, is_anything, everything, of_every_kind, linear_input},
       {"other_weight", "weight_grad does not depend on weight.", Agreement::bits, is_anything,
-       everything, of_every_kind, reverse<&Rows::weight, &Gradients::weight_grad>},
+       everything, of_every_kind, other_weight},
       {"other_input", "input_grad does not depend on input.", Agreement::bits, is_anything,
-       everything, of_every_kind, reverse<&Rows::input, &Gradients::input_grad>},
+       everything, of_every_kind, other_input},
       {"count_windows",
        "Where weight and output_grad are 1, input_grad is the number of windows that cover a "
        "token.",

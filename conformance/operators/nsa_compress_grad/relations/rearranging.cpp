@@ -14,31 +14,6 @@ using spec::DType;
 using spec::RowPosition;
 using Numbers = std::vector<std::int64_t>;
 
-/// A problem whose rows are rows of another one.
-struct Piece {
-  Op::Problem problem;
-  Origins origins;
-};
-
-/// The experiment that the gradients of `base` are those of its pieces, added where pieces share a
-/// row.
-Experiment rearranging(const Trial& base, std::vector<Piece> pieces) {
-  Experiment experiment{.base = base, .variants = {}, .combine = {}};
-  for (const Piece& piece : pieces)
-    experiment.variants.push_back(rearranged(base, piece.problem, piece.origins));
-  experiment.combine = [whole = base.problem,
-                        pieces = std::move(pieces)](const std::vector<Gradients>& outputs) {
-    Gradients sum = zero_gradients(whole);
-    for (std::size_t k = 0; k < pieces.size(); ++k)
-      add_back(sum, whole, outputs[k], pieces[k].problem, pieces[k].origins);
-    return sum;
-  };
-  return experiment;
-}
-
-std::int64_t same_head(std::int64_t head) { return head; }
-std::optional<RowPosition> same_row(const RowPosition& row) { return row; }
-
 std::int64_t windows_of(const Op::Problem& p, std::int64_t b) {
   return spec::window_count(p.length(b), p.compress_block_size, p.compress_stride);
 }
@@ -66,7 +41,7 @@ Piece sequences(const Op::Problem& p, Numbers order) {
   const Origin origin = [order = std::move(order)](const RowPosition& row) {
     return RowPosition{order[static_cast<std::size_t>(row.b)], row.n, row.s};
   };
-  piece.origins = {.input = origin, .window = origin, .head = same_head};
+  piece.origins = {.input = origin, .window = origin, .weight = same_row};
   return piece;
 }
 
@@ -111,13 +86,10 @@ Experiment repeat_sums(const Trial& base) {
 Piece heads(const Op::Problem& p, Numbers order) {
   Piece piece{.problem = p, .origins = {}};
   piece.problem.heads = std::ssize(order);
-  const auto head = [order = std::move(order)](std::int64_t n) {
-    return order[static_cast<std::size_t>(n)];
+  const Origin origin = [order = std::move(order)](const RowPosition& row) {
+    return RowPosition{row.b, order[static_cast<std::size_t>(row.n)], row.s};
   };
-  const Origin origin = [head](const RowPosition& row) {
-    return RowPosition{row.b, head(row.n), row.s};
-  };
-  piece.origins = {.input = origin, .window = origin, .head = head};
+  piece.origins = {.input = origin, .window = origin, .weight = origin};
   return piece;
 }
 
@@ -149,7 +121,7 @@ bool has_spare_tail(const Op::Problem& p) {
 /// last token.
 Experiment append_tail(const Trial& base) {
   const Op::Problem& p = base.problem;
-  Piece piece{.problem = p, .origins = {.input = same_row, .window = same_row, .head = same_head}};
+  Piece piece{.problem = p, .origins = {.input = same_row, .window = same_row, .weight = same_row}};
   Numbers lengths;
   for (std::int64_t b = 0; b < p.batch; ++b) lengths.push_back(p.length(b) + spare_tail(p, b));
   set_lengths(piece.problem, std::move(lengths));
@@ -157,17 +129,12 @@ Experiment append_tail(const Trial& base) {
   filled.origins.input = [p](const RowPosition& row) {
     return RowPosition{row.b, row.n, std::min(row.s, p.length(row.b) - 1)};
   };
-  Experiment experiment{
-      .base = base, .variants = {rearranged(base, filled.problem, filled.origins)}, .combine = {}};
   piece.origins.input = [p](const RowPosition& row) {
     return row.s < p.length(row.b) ? std::optional(row) : std::nullopt;
   };
-  experiment.combine = [piece, p](const std::vector<Gradients>& outputs) {
-    Gradients sum = zero_gradients(p);
-    add_back(sum, p, outputs[0], piece.problem, piece.origins);
-    return sum;
-  };
-  return experiment;
+  return {.base = base,
+          .variants = {RelationParts<Op>::rearranged(base, filled.problem, filled.origins)},
+          .combine = adding<Op>(p, {piece})};
 }
 
 /// A stride of tokens in front of every sequence that has windows, whose window has a gradient of
@@ -186,17 +153,8 @@ Experiment shift_by_stride(const Trial& base) {
       return RowPosition{row.b, row.n, row.s - tokens};
     };
   };
-  piece.origins = {.input = behind(p.compress_stride), .window = behind(1), .head = same_head};
+  piece.origins = {.input = behind(p.compress_stride), .window = behind(1), .weight = same_row};
   return rearranging(base, {piece});
-}
-
-/// Channels [first, first + count) of every row.
-std::vector<double> channels(const std::vector<double>& rows, std::int64_t dim, std::int64_t first,
-                             std::int64_t count) {
-  std::vector<double> some;
-  for (auto row = rows.begin(); row != rows.end(); row += dim)
-    some.insert(some.end(), row + first, row + first + count);
-  return some;
 }
 
 bool has_two_tiles(const Op::Problem& p) { return p.head_dim >= 32; }
@@ -214,15 +172,10 @@ Experiment channels_alone(const Trial& base) {
       *rows = channels(*rows, dim, parts[k].first, parts[k].second);
   }
   experiment.combine = [dim](const std::vector<Gradients>& outputs) {
-    Gradients joined;
-    auto low = outputs[0].input_grad.begin(), high = outputs[1].input_grad.begin();
-    for (; low != outputs[0].input_grad.end(); low += head, high += dim - head) {
-      joined.input_grad.insert(joined.input_grad.end(), low, low + head);
-      joined.input_grad.insert(joined.input_grad.end(), high, high + (dim - head));
-    }
-    for (std::size_t w = 0; w < outputs[0].weight_grad.size(); ++w)
-      joined.weight_grad.push_back(outputs[0].weight_grad[w] + outputs[1].weight_grad[w]);
-    return joined;
+    return Gradients{
+        {"input_grad",
+         joined(outputs[0].at("input_grad"), head, outputs[1].at("input_grad"), dim - head)},
+        {"weight_grad", plus(outputs[0].at("weight_grad"), outputs[1].at("weight_grad"))}};
   };
   return experiment;
 }

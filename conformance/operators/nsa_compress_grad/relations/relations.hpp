@@ -1,58 +1,54 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include "assay/spec/numerics.hpp"
-#include "judge/relations/comparison.hpp"
-#include "operators/nsa_compress_grad/relations/trial.hpp"
+#include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "assay/reference/nsa_compress_grad.hpp"
+#include "judge/relations/relation.hpp"
 
-/// Relations between the outputs of several runs of one kernel that every correct kernel fulfils:
-/// no reference value takes part.
-namespace assay::conformance::compress {
+namespace assay::conformance {
+namespace compress {
 
-/// The outputs of `base` are predicted from those of the variants; an output without elements is
-/// not. `combine` adds and moves elements, times numbers that are not negative: it combines
-/// tolerances as well as values.
-struct Experiment {
-  Trial base;
-  std::vector<Trial> variants;
-  std::function<Gradients(const std::vector<Gradients>&)> combine;
-  Gradients known = {};        ///< without variants: what the outputs of `base` must be
-  bool is_contracted = false;  ///< the sums over a head of input_grad * input and of weight_grad *
-                               ///< weight are compared
+using Op = spec::NsaCompressGrad;
+
+/// Where the rows of input, the windows, and the weights of the heads of a trial come from.
+struct Origins {
+  Origin input, window, weight;
 };
 
-/// The experiment that one variant has the very gradients of `base`.
-inline Experiment unchanged(Trial base, Trial variant) {
-  return {.base = std::move(base),
-          .variants = {std::move(variant)},
-          .combine = [](const std::vector<Gradients>& outputs) { return outputs[0]; }};
-}
+}  // namespace compress
 
-struct Relation {
-  std::string_view name, sentence;
-  Agreement agreement;
-  /// Whether it holds for the problem, and how the domain reads.
-  bool (*applies)(const Op::Problem&);
-  std::string_view domain;
-  /// Problems of its domain, small enough to judge every row.
-  std::vector<Op::Problem> (*problems)();
-  Experiment (*prepare)(const Trial& base);
+template <>
+struct RelationParts<compress::Op> : PlainRelationParts<compress::Op> {
+  using Op = compress::Op;
+  using Rows = reference::CompressOperands<double>;
+  using Origins = compress::Origins;
+
+  static std::span<const Operand<Op>> operands();
+  static std::span<const Gradient<Op>> gradients();
+  static std::vector<const Relation<Op>*> relations();
+  static Rows rows_of(const Op::Problem& problem, const Op::Inputs& inputs) {
+    return reference::operands_of<double>(problem, inputs);
+  }
+  static Trial<Op> rearranged(const Trial<Op>& base, const Op::Problem& problem,
+                              const Origins& origins);
+  /// Less than a run itself costs.
+  static double cost_of_bounds(const Op::Problem&) { return 0; }
 };
+
+namespace compress {
+
+using Trial = conformance::Trial<Op>;
+using Experiment = conformance::Experiment<Op>;
+using Relation = conformance::Relation<Op>;
+using Piece = conformance::Piece<Op>;
 
 /// Of factors and sums of the numbers.
 std::span<const Relation> arithmetic_relations();
 /// Of what may change places, be left out, or be run alone.
 std::span<const Relation> rearranging_relations();
-
-/// All of them. Errors of `relation`: std::invalid_argument naming those there are.
-std::vector<const Relation*> relations();
-const Relation& relation(std::string_view name);
 
 /// Problems that relations are tried on: overlaps of two and of three windows, tails, sequences
 /// without windows.
@@ -60,13 +56,5 @@ Op::Problem even_problem(spec::DType dtype);
 Op::Problem ragged_problem(spec::DType dtype);
 std::vector<Op::Problem> of_every_kind();
 
-/// How far two runs may lie from each other, element by element. tau: with high probability;
-/// tau_det: without doubt.
-struct Tolerances {
-  Gradients tau, tau_det;
-};
-
-/// The tolerance of the base and of what the variants predict, added.
-Tolerances tolerances(const Experiment& experiment, const spec::NumericsProfile& profile);
-
-}  // namespace assay::conformance::compress
+}  // namespace compress
+}  // namespace assay::conformance

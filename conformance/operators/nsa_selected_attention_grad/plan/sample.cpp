@@ -1,5 +1,6 @@
+#include "assay/conformance/judge/relations.hpp"
 #include "operators/nsa_selected_attention_grad/plan/draws.hpp"
-#include "operators/nsa_selected_attention_grad/relations/relations.hpp"
+#include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
 #include "plan/case_collector.hpp"
 #include "plan/hand_made_cases.hpp"
 
@@ -27,7 +28,7 @@ std::vector<Case<Op>> sample(const SamplingPlan& plan) {
   cases.add(selected::many_tokens_cases(plan.seed));
   cases.add(selected::cover_cases(plan.seed));
   cases.add(exact_cases(plan));
-  cases.add(selected::relation_cases(plan.seed));
+  cases.add(relation_cases<Op>(plan.seed));
   cases.add(selected::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(selected::completing_cases(plan.seed, cases.cases()));
   cases.add(hand_made_cases<Op>("models", plan));

@@ -1,61 +1,37 @@
-#include <cmath>
-#include <utility>
-
-#include "attention/relations/experiments.hpp"
-#include "operators/nsa_selected_attention_grad/dense.hpp"
 #include "operators/nsa_selected_attention_grad/relations/problems.hpp"
 
 namespace assay::conformance::selected {
 namespace {
 
-using Rows = reference::SelectedOperands<double>;
+using Rows = RelationParts<Op>::Rows;
 
-Experiment scale_dy(const Trial& base) { return flash::scaled(base, &Rows::attention_out_grad); }
-
-Experiment zero_dy(const Trial& base) {
-  return flash::zeroed(base, &Rows::attention_out_grad,
-                       flash::zero_gradients(dense_problem(base.problem)));
-}
-
-Experiment linear_dy(const Trial& base) {
-  return flash::cut_in_two(base, &Rows::attention_out_grad);
-}
-
+Experiment scale_dy(const Trial& base) { return scaled(base, &Rows::attention_out_grad); }
+Experiment zero_dy(const Trial& base) { return zeroed(base, &Rows::attention_out_grad); }
+Experiment linear_dy(const Trial& base) { return cut_in_two(base, &Rows::attention_out_grad); }
 Experiment shift_value(const Trial& base) {
   return flash::shifted_value(base, &Rows::attention_out);
-}
-
-/// softmax_max + 1 and softmax_sum / e say the same of a row.
-Experiment shift_statistics(const Trial& base) {
-  Trial near = base;
-  for (std::size_t row = 0; row < near.rows.softmax_max.size(); ++row)
-    round_statistics(near.rows.softmax_max[row], near.rows.softmax_sum[row]);
-  Trial shifted = near;
-  for (double& maximum : shifted.rows.softmax_max) maximum += 1;
-  for (double& total : shifted.rows.softmax_sum) total = static_cast<float>(total * std::exp(-1.0));
-  return unchanged(std::move(near), std::move(shifted));
 }
 
 }  // namespace
 
 std::span<const Relation> arithmetic_relations() {
   static constexpr Relation relations[] = {
-      {{"scale_dy",
-        "A power of two times attention_out_grad is that power of two times every gradient.",
-        Agreement::bits, is_not_fp16, "bf16, on numbers far from overflow and underflow", of_bf16,
-        scale_dy}},
-      {{"scale_dy_of_fp16", "So it is in fp16, where small numbers lose bits.", Agreement::bound,
-        is_fp16, "fp16, on numbers far from overflow", of_fp16, scale_dy}},
-      {{"zero_dy", "attention_out_grad of zeros has gradients of zeros.", Agreement::bits,
-        is_anything, "everything", of_both_modes, zero_dy}},
-      {{"linear_dy",
-        "The gradients of a sum of two attention_out_grad are the sums of their gradients.",
-        Agreement::bound, is_anything, "everything", of_both_modes, linear_dy}},
-      {{"shift_value",
-        "A row added to every row of value and attention_out leaves all gradients alone.",
-        Agreement::bound, is_anything, "everything", of_both_modes, shift_value}},
-      {{"shift_statistics", "softmax_max + c with softmax_sum e^-c changes nothing.",
-        Agreement::bound, is_anything, "everything", of_both_modes, shift_statistics}}};
+      {"scale_dy",
+       "A power of two times attention_out_grad is that power of two times every gradient.",
+       Agreement::bits, is_not_fp16, "bf16, on numbers far from overflow and underflow", of_bf16,
+       scale_dy},
+      {"scale_dy_of_fp16", "So it is in fp16, where small numbers lose bits.", Agreement::bound,
+       is_fp16, "fp16, on numbers far from overflow", of_fp16, scale_dy},
+      {"zero_dy", "attention_out_grad of zeros has gradients of zeros.", Agreement::bits,
+       is_anything, "everything", of_both_modes, zero_dy},
+      {"linear_dy",
+       "The gradients of a sum of two attention_out_grad are the sums of their gradients.",
+       Agreement::bound, is_anything, "everything", of_both_modes, linear_dy},
+      {"shift_value",
+       "A row added to every row of value and attention_out leaves all gradients alone.",
+       Agreement::bound, is_anything, "everything", of_both_modes, shift_value},
+      {"shift_statistics", "softmax_max + c with softmax_sum e^-c changes nothing.",
+       Agreement::bound, is_anything, "everything", of_both_modes, flash::shifted_statistics<Op>}};
   return relations;
 }
 

@@ -39,7 +39,7 @@ Experiment permute_blocks(const Trial& base) {
     const std::int64_t size = p.selected_block_size, block = row.s / size;
     return spec::RowPosition{row.b, row.n, (blocks_of(p, row.b) - 1 - block) * size + row.s % size};
   };
-  Experiment experiment = rearranging(base, {{p, flash::same_row, key}});
+  Experiment experiment = rearranging(base, {{p, {same_row, key}}});
   change_lists(experiment.variants[0], [&](List list, const spec::RowPosition& row) {
     for (std::int64_t& block : list) block = blocks_of(p, row.b) - 1 - block;
   });
@@ -67,7 +67,7 @@ Experiment copy_duplicates(const Trial& base) {
   const Origin key = [p](const spec::RowPosition& row) {
     return spec::RowPosition{row.b, row.n, row.s % p.length_kv(row.b)};
   };
-  Experiment experiment = rearranging(base, {{repeated, flash::same_row, key}});
+  Experiment experiment = rearranging(base, {{repeated, {same_row, key}}});
   experiment.variants[0].rows.topk_indices = std::move(ranks.rows.topk_indices);
   return experiment;
 }
@@ -91,7 +91,7 @@ Experiment split_lists(const Trial& base) {
     experiment.variants.push_back(std::move(part));
   }
   experiment.combine = [](const std::vector<Gradients>& outputs) {
-    return sum(outputs[0], outputs[1]);
+    return plus(outputs[0], outputs[1]);
   };
   return experiment;
 }
@@ -169,30 +169,30 @@ std::vector<Op::Problem> large_blocks() {
 
 std::span<const Relation> list_relations() {
   static constexpr Relation relations[] = {
-      {{"permute_slots", "The places of a list say nothing: its blocks may come in any order.",
-        Agreement::bound, is_anything, "everything", of_both_modes, permute_slots}},
-      {{"permute_blocks",
-        "Blocks of keys that change places, in the lists too, take dk and dv with them and leave "
-        "dq alone.",
-        Agreement::bound, is_unmasked, "no mask", unmasked, permute_blocks}},
-      {{"copy_duplicates",
-        "A block that is listed twice counts twice: as two blocks of equal keys, whose dk and dv "
-        "add.",
-        Agreement::bound, is_unmasked, "no mask", unmasked, copy_duplicates},
-       "duplicates"},
-      {{"split_lists",
-        "Over the same statistics, the gradients of the halves of all lists add up to those of the "
-        "lists.",
-        Agreement::bound, can_split_lists, "no mask, an even number of blocks", unmasked,
-        split_lists}},
-      {{"halve_blocks", "Twice as many blocks of half the size hold the same keys.",
-        Agreement::bound, can_halve_blocks, "blocks of a multiple of 32 keys, at most 16 of them",
-        large_blocks, halve_blocks}},
-      {{"move_unseen", "Of the blocks behind a query it makes no difference which it lists.",
-        Agreement::bound, is_masked, "the causal mask", masked, move_unseen}},
-      {{"drop_mask", "Queries from the last key on see the same with and without the mask.",
-        Agreement::bound, has_late_queries, "the causal mask, as many queries as keys",
-        late_queries, drop_mask}}};
+      {"permute_slots", "The places of a list say nothing: its blocks may come in any order.",
+       Agreement::bound, is_anything, "everything", of_both_modes, permute_slots},
+      {"permute_blocks",
+       "Blocks of keys that change places, in the lists too, take dk and dv with them and leave "
+       "dq alone.",
+       Agreement::bound, is_unmasked, "no mask", unmasked, permute_blocks},
+      {"copy_duplicates",
+       "A block that is listed twice counts twice: as two blocks of equal keys, whose dk and dv "
+       "add.",
+       Agreement::bound, is_unmasked, "no mask", unmasked, copy_duplicates,
+       [](Patterns<Op>& patterns) { patterns.lists = "duplicates"; }},
+      {"split_lists",
+       "Over the same statistics, the gradients of the halves of all lists add up to those of the "
+       "lists.",
+       Agreement::bound, can_split_lists, "no mask, an even number of blocks", unmasked,
+       split_lists},
+      {"halve_blocks", "Twice as many blocks of half the size hold the same keys.",
+       Agreement::bound, can_halve_blocks, "blocks of a multiple of 32 keys, at most 16 of them",
+       large_blocks, halve_blocks},
+      {"move_unseen", "Of the blocks behind a query it makes no difference which it lists.",
+       Agreement::bound, is_masked, "the causal mask", masked, move_unseen},
+      {"drop_mask", "Queries from the last key on see the same with and without the mask.",
+       Agreement::bound, has_late_queries, "the causal mask, as many queries as keys", late_queries,
+       drop_mask}};
   return relations;
 }
 

@@ -1,4 +1,3 @@
-#include "attention/relations/experiments.hpp"
 #include "operators/nsa_selected_attention_grad/relations/problems.hpp"
 
 namespace assay::conformance::selected {
@@ -11,7 +10,7 @@ Experiment permute_queries(const Trial& base) {
   const Origin query = [p = base.problem](const RowPosition& row) {
     return RowPosition{row.b, row.n, p.length_q(row.b) - 1 - row.s};
   };
-  return rearranging(base, {{base.problem, query, flash::same_row}});
+  return rearranging(base, {{base.problem, {query, same_row}}});
 }
 
 /// The query heads of every group in the opposite order.
@@ -19,15 +18,7 @@ Experiment permute_heads(const Trial& base) {
   const Origin query = [group = base.problem.group()](const RowPosition& row) {
     return RowPosition{row.b, row.n / group * group + group - 1 - row.n % group, row.s};
   };
-  return rearranging(base, {{base.problem, query, flash::same_row}});
-}
-
-Experiment split_heads(const Trial& base) {
-  return rearranging(base, flash::head_pieces(base.problem));
-}
-
-Experiment repeat_heads(const Trial& base) {
-  return rearranging(base, flash::repeated_heads(base.problem));
+  return rearranging(base, {{base.problem, {query, same_row}}});
 }
 
 Experiment sequences_alone(const Trial& base) {
@@ -38,16 +29,13 @@ Experiment sequences_alone(const Trial& base) {
     alone.seq_q = base.problem.length_q(b), alone.seq_kv = base.problem.length_kv(b);
     alone.lengths_q.clear(), alone.lengths_kv.clear();
     const Origin origin = [b](const RowPosition& row) { return RowPosition{b, row.n, row.s}; };
-    pieces.push_back({alone, origin, origin});
+    pieces.push_back({alone, {origin, origin}});
   }
   return rearranging(base, std::move(pieces));
 }
 
-Experiment strided(const Trial& base) {
-  Trial other = base;
-  other.inputs = spec::Striding::transposed;
-  other.outputs = spec::Striding::padded;
-  return unchanged(base, std::move(other));
+Experiment view(const Trial& base) {
+  return strided(base, spec::Striding::transposed, spec::Striding::padded);
 }
 
 bool has_several_key_heads(const Op::Problem& p) { return p.heads_kv > 1; }
@@ -58,25 +46,26 @@ bool is_grouped(const Op::Problem& p) { return p.group() > 1; }
 
 std::span<const Relation> rearranging_relations() {
   static constexpr Relation relations[] = {
-      {{"permute_queries",
-        "Queries that change places, their lists with them, take dq with them and leave dk and dv "
-        "alone.",
-        Agreement::bound, is_unmasked, "no mask", unmasked, permute_queries}},
-      {{"permute_heads",
-        "Query heads of a group that change places take dq with them and leave dk and dv alone.",
-        Agreement::bound, is_grouped, "several query heads to a key head", of_both_modes,
-        permute_heads}},
-      {{"split_heads", "Key heads on their own have the gradients that they have together.",
-        Agreement::bits, has_several_key_heads, "several key heads", of_both_modes, split_heads}},
-      {{"repeat_heads",
-        "Key heads and lists repeated for every query head share dk and dv of the group.",
-        Agreement::bound, is_grouped, "several query heads to a key head", of_both_modes,
-        repeat_heads}},
-      {{"sequences_alone", "A sequence on its own has the gradients that it has among others.",
-        Agreement::bound, has_several_sequences, "several sequences", of_both_modes,
-        sequences_alone}},
-      {{"strided", "Strides of inputs and outputs change no bit.", Agreement::bits, is_anything,
-        "everything", of_both_modes, strided}}};
+      {"permute_queries",
+       "Queries that change places, their lists with them, take dq with them and leave dk and dv "
+       "alone.",
+       Agreement::bound, is_unmasked, "no mask", unmasked, permute_queries},
+      {"permute_heads",
+       "Query heads of a group that change places take dq with them and leave dk and dv alone.",
+       Agreement::bound, is_grouped, "several query heads to a key head", of_both_modes,
+       permute_heads},
+      {"split_heads", "Key heads on their own have the gradients that they have together.",
+       Agreement::bits, has_several_key_heads, "several key heads", of_both_modes,
+       flash::split_heads<Op>},
+      {"repeat_heads",
+       "Key heads and lists repeated for every query head share dk and dv of the group.",
+       Agreement::bound, is_grouped, "several query heads to a key head", of_both_modes,
+       flash::repeat_heads<Op>},
+      {"sequences_alone", "A sequence on its own has the gradients that it has among others.",
+       Agreement::bound, has_several_sequences, "several sequences", of_both_modes,
+       sequences_alone},
+      {"strided", "Strides of inputs and outputs change no bit.", Agreement::bits, is_anything,
+       "everything", of_both_modes, view}};
   return relations;
 }
 

@@ -1,85 +1,95 @@
 #include "operators/nsa_selected_attention_grad/relations/relations.hpp"
 
-#include <string>
-
-#include "case/limits.hpp"
-#include "judge/relations/list.hpp"
+#include "inputs/packed_rows.hpp"
+#include "judge/relations/examination.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
+#include "operators/nsa_selected_attention_grad/grounds.hpp"
 
-namespace assay::conformance::selected {
+namespace assay::conformance {
 namespace {
 
-/// What is particular to this operator, see RelationExaminationOf.
-struct Family {
-  using Op = spec::NsaSelectedAttentionGrad;
-  using Trial = selected::Trial;
-  using Relation = selected::Relation;
+using Parts = RelationParts<spec::NsaSelectedAttentionGrad>;
+using Op = Parts::Op;
+using Rows = Parts::Rows;
+using flash::Origins;
 
-  static const Relation& relation_named(std::string_view name) { return relation(name); }
-  static Trial trial_of(const SelectedCase& c) {
-    return selected::trial_of(c.problem, make_inputs(c));
-  }
-  static Op::Inputs inputs_of(const Trial& trial) { return selected::inputs_of(trial); }
-  static bool is_same_run(const Trial& a, const Trial& b) { return selected::is_same_run(a, b); }
-  static SelectedCase case_of(const Trial& trial, const SelectedCase& asked) {
-    return {.problem = trial.problem,
-            .product = asked.product,
-            .inputs = trial.inputs,
-            .outputs = trial.outputs,
-            .upstream = asked.upstream};
-  }
-  static Gradients gradients_of(const Op::Problem& problem, const Op::Outputs& outputs) {
-    return selected::gradients_of(problem, outputs);
-  }
-  static flash::Tolerances tolerances_of(const Trial& trial, const spec::NumericsProfile& profile) {
-    return flash::run_tolerances(dense_of(trial.problem, inputs_of(trial)),
-                                 Arithmetic(profile, trial.problem.dtype));
-  }
-  static flash::Op::Problem dense_problem(const Op::Problem& problem) {
-    return selected::dense_problem(problem);
-  }
-};
+spec::Tensor heads(const spec::Parameter& parameter, const Op::Problem&,
+                   const spec::Extents& extents, const std::vector<double>& rows) {
+  return packed_tensor(parameter, extents, rows);
+}
+
+spec::Tensor statistics(const spec::Parameter& parameter, const Op::Problem&,
+                        const spec::Extents& extents, const std::vector<double>& rows) {
+  return packed_statistics(parameter, extents, rows);
+}
+
+spec::Extents statistics_extents(const Op::Problem& p) {
+  spec::Extents one = query_extents(p);
+  one.dim = 1;
+  return one;
+}
+
+spec::HeadIndex index(const Op::Problem&, const spec::Tensor& tensor,
+                      const spec::Extents& extents) {
+  return {tensor, spec::Layout::tnd, extents};
+}
 
 }  // namespace
 
-Experiment rearranging(const Trial& base, std::vector<Piece> pieces) {
-  Experiment experiment{.base = base, .variants = {}, .combine = {}};
-  std::vector<flash::PieceOf<flash::Op::Problem>> dense;
-  for (Piece& piece : pieces) {
-    experiment.variants.push_back(rearranged(base, piece.problem, piece.query, piece.key));
-    dense.push_back({dense_problem(piece.problem), std::move(piece.query), std::move(piece.key)});
-  }
-  experiment.combine = flash::adding(dense_problem(base.problem), std::move(dense));
-  return experiment;
+std::span<const Operand<Op>> Parts::operands() {
+  static constexpr Operand<Op> all[] = {
+      {"query", &Rows::query, spec::query_extents, &Origins::query, heads},
+      {"key", &Rows::key, spec::key_extents, &Origins::key, heads},
+      {"value", &Rows::value, spec::value_extents, &Origins::key, heads},
+      {"attention_out", &Rows::attention_out, spec::attention_out_extents, &Origins::query, heads},
+      {"attention_out_grad", &Rows::attention_out_grad, spec::attention_out_extents,
+       &Origins::query, heads},
+      {"softmax_max", &Rows::softmax_max, statistics_extents, &Origins::query, statistics},
+      {"softmax_sum", &Rows::softmax_sum, statistics_extents, &Origins::query, statistics}};
+  return all;
 }
 
-std::vector<const Relation*> relations() {
-  return relation_list({list_relations(), rearranging_relations(), arithmetic_relations()});
+std::span<const Gradient<Op>> Parts::gradients() {
+  static constexpr Gradient<Op> all[] = {{"dq", spec::query_extents, &Origins::query, index},
+                                         {"dk", spec::key_extents, &Origins::key, index},
+                                         {"dv", spec::value_extents, &Origins::key, index}};
+  return all;
 }
 
-const Relation& relation(std::string_view name) { return relation_named(relations(), name); }
-
-std::vector<SelectedCase> relation_cases(std::uint64_t seed) {
-  std::vector<SelectedCase> cases;
-  for (const Relation* relation : relations())
-    for (const Op::Problem& problem : relation->problems()) {
-      SelectedCase c{.problem = problem,
-                     .track = Track::relation,
-                     .patterns = {.lists = std::string(relation->lists)}};
-      c.relation = relation->name;
-      c.seed = seed + cases.size();
-      cases.push_back(std::move(c));
-    }
-  return cases;
+std::vector<const Relation<Op>*> Parts::relations() {
+  return relation_list<Op>({selected::list_relations(), selected::rearranging_relations(),
+                            selected::arithmetic_relations()});
 }
 
-}  // namespace assay::conformance::selected
+void Parts::add_side(const Trial<Op>& t, const Op::Parameters& call, Op::Inputs& inputs) {
+  const std::vector<double> lists(t.rows.topk_indices.begin(), t.rows.topk_indices.end());
+  inputs.topk_indices = packed_tensor(call.topk_indices, topk_extents(t.problem), lists);
+  inputs.atten_mask = make_mask({.problem = t.problem, .inputs = t.inputs, .outputs = t.outputs});
+}
 
-namespace assay::conformance {
+Trial<Op> Parts::rearranged(const Trial<Op>& base, const Op::Problem& p, const Origins& origins) {
+  const Op::Problem& old = base.problem;
+  // The list of a key head is that of its group's first query head.
+  const Origin list = [&](const spec::RowPosition& row) {
+    const spec::RowPosition source = origins.query({row.b, row.n * p.group(), row.s}).value();
+    return spec::RowPosition{source.b, source.n / old.group(), source.s};
+  };
+  Trial<Op> moved{.problem = p, .rows = moved_rows(base, p, origins)};
+  moved.rows.topk_indices =
+      gathered(base.rows.topk_indices, topk_extents(old), topk_extents(p), list);
+  return moved;
+}
 
-CaseReport examine_relation(const selected::SelectedCase& c,
-                            spec::Implementation<selected::Op>& kernel) {
-  return flash::RelationExaminationOf<selected::Family>(c).examine(kernel);
+double Parts::cost_of_bounds(const Op::Problem& problem) {
+  return multiply_adds(selected::dense_problem(problem));
+}
+
+template std::vector<RelationText> relation_texts<Op>();
+template std::vector<Case<Op>> relation_cases(std::uint64_t seed);
+template std::vector<Case<Op>> relation_cases(std::string_view name);
+
+CaseReport examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+  return RelationExamination<Op>(c).examine(kernel);
 }
 
 }  // namespace assay::conformance

@@ -1,32 +1,44 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include "attention/relations/relations.hpp"
-#include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
-#include "operators/nsa_selected_attention_grad/relations/trial.hpp"
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "assay/reference/nsa_selected_attention_grad.hpp"
+#include "attention/relations/experiments.hpp"
+#include "judge/relations/relation.hpp"
 
-/// Relations between the outputs of several runs of one kernel that every correct kernel fulfils.
-namespace assay::conformance::selected {
+namespace assay::conformance {
 
-using flash::on_grid;
-using flash::round_statistics;
-using flash::sum;
-using flash::times;
-using flash::unchanged;
-using Experiment = flash::ExperimentOf<Trial>;
-using Piece = flash::PieceOf<Op::Problem>;
+template <>
+struct RelationParts<spec::NsaSelectedAttentionGrad>
+    : PlainRelationParts<spec::NsaSelectedAttentionGrad> {
+  using Op = spec::NsaSelectedAttentionGrad;
+  using Rows = reference::SelectedOperands<double>;
+  using Origins = flash::Origins;
 
-/// The experiment that the gradients of `base` are those of its pieces, added where pieces share a
-/// row.
-Experiment rearranging(const Trial& base, std::vector<Piece> pieces);
+  static std::span<const Operand<Op>> operands();
+  static std::span<const Gradient<Op>> gradients();
+  static std::vector<const Relation<Op>*> relations();
+  static Rows rows_of(const Op::Problem& problem, const Op::Inputs& inputs) {
+    return reference::operands_of<double>(problem, inputs);
+  }
+  static void add_side(const Trial<Op>& trial, const Op::Parameters& call, Op::Inputs& inputs);
 
-struct Relation : flash::RelationOf<Trial> {
-  std::string_view lists = "shuffled";  ///< the pattern of its problems' lists
+  /// A query of a key head takes its list along, of which it lists what `base` lists. Heads of a
+  /// group share the list of the first.
+  static Trial<Op> rearranged(const Trial<Op>& base, const Op::Problem& problem,
+                              const Origins& origins);
+  static double cost_of_bounds(const Op::Problem& problem);
 };
+
+namespace selected {
+
+using Op = spec::NsaSelectedAttentionGrad;
+using Trial = conformance::Trial<Op>;
+using Experiment = conformance::Experiment<Op>;
+using Relation = conformance::Relation<Op>;
+using Piece = conformance::Piece<Op>;
 
 /// Of what lists name, in which order and how often.
 std::span<const Relation> list_relations();
@@ -35,11 +47,5 @@ std::span<const Relation> rearranging_relations();
 /// Of factors, sums and shifts of the numbers.
 std::span<const Relation> arithmetic_relations();
 
-/// All of them. Errors of `relation`: std::invalid_argument naming those there are.
-std::vector<const Relation*> relations();
-const Relation& relation(std::string_view name);
-
-/// One case for every relation and problem of its domain.
-std::vector<SelectedCase> relation_cases(std::uint64_t seed);
-
-}  // namespace assay::conformance::selected
+}  // namespace selected
+}  // namespace assay::conformance

@@ -14,6 +14,7 @@ template <class Real>
 struct CompressOperands {
   std::vector<Real> output_grad, input;
   std::vector<Real> weight;  ///< weight (w, n) at w * heads + n
+  friend bool operator==(const CompressOperands&, const CompressOperands&) = default;
 };
 
 /// The operator's own tensors, densely and exactly.

@@ -18,6 +18,7 @@ struct SelectedOperands {
   std::vector<Real> softmax_max, softmax_sum;  ///< one of every query row
   std::vector<Real> attention_out;
   std::vector<std::int64_t> topk_indices;  ///< selected_block_count of every query and key head
+  friend bool operator==(const SelectedOperands&, const SelectedOperands&) = default;
 };
 
 /// The operator's own tensors, densely and exactly; of the statistics replica 0.

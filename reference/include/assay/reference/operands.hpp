@@ -16,6 +16,7 @@ struct Operands {
   std::vector<Real> softmax_max, softmax_sum;  ///< one of every query row
   std::vector<Real> attention_in;
   std::vector<Real> query_rope = {}, key_rope = {};  ///< empty if head_dim_rope is 0
+  friend bool operator==(const Operands&, const Operands&) = default;
 };
 
 /// The operator's own tensors, densely and exactly; of the statistics replica 0, from the problem's

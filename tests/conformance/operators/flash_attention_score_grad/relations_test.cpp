@@ -13,6 +13,8 @@
 #include "assay/device/ascend.hpp"
 #include "assay/mutants/specimen.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
+#include "judge/relations/examination.hpp"
+#include "operators/flash_attention_score_grad/grounds.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -60,7 +62,7 @@ std::vector<Specimen> healthy_specimens() {
 class EveryRelation : public ::testing::TestWithParam<const Relation*> {
  protected:
   static std::vector<FlashCase> cases(std::uint64_t seed) {
-    std::vector<FlashCase> cases = relation_cases(seed);
+    std::vector<FlashCase> cases = relation_cases<Op>(seed);
     std::erase_if(cases, [](const FlashCase& c) { return c.relation != GetParam()->name; });
     return cases;
   }
@@ -123,7 +125,8 @@ TEST_P(EveryRelation, HasCasesOfItsDomainWhichTheirReplayLinesTell) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Relations, EveryRelation, ::testing::ValuesIn(relations()),
+INSTANTIATE_TEST_SUITE_P(Relations, EveryRelation,
+                         ::testing::ValuesIn(RelationParts<Op>::relations()),
                          [](const auto& tested) { return std::string(tested.param->name); });
 
 TEST(Relations, SayNothingOutsideTheirDomain) {
@@ -179,7 +182,7 @@ TEST(Relations, OfSequencesHoldForEqualLengths) {
 TEST(Relations, BugsAreChosenForEveryRelationAndForNothingElse) {
   std::set<std::string> chosen, known;
   for (const auto& [relation, specimen] : caught()) chosen.insert(relation);
-  for (const Relation* relation : relations()) known.emplace(relation->name);
+  for (const Relation* relation : RelationParts<Op>::relations()) known.emplace(relation->name);
   EXPECT_EQ(chosen, known);
 }
 

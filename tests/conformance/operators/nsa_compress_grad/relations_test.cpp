@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "assay/conformance/judge/properties.hpp"
+#include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "kernel.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
@@ -22,7 +22,7 @@ using testing::CompressOp;
 using testing::CompressPlan;
 using testing::SumOrder;
 
-std::vector<CompressCase> all_cases() { return compress::relation_cases(1); }
+std::vector<CompressCase> all_cases() { return relation_cases<CompressOp>(1); }
 
 TEST(CompressRelations, HealthyKernelsFulfilAllOfThem) {
   for (const SumOrder order : {SumOrder::ascending, SumOrder::windows}) {
@@ -197,12 +197,13 @@ TEST_P(EveryCompressRelation, ShowsAFault) {
   ASSERT_NE(fault, caught().end()) << "no fault is planted for " << GetParam()->name;
   Faulty kernel(fault->second());
   bool shown = false;
-  for (const CompressCase& c : property_cases<CompressOp>(GetParam()->name))
+  for (const CompressCase& c : relation_cases<CompressOp>(GetParam()->name))
     shown |= contribution(examine(c, kernel).verdict) == ExitCode::nonconformant;
   EXPECT_TRUE(shown);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryCompressRelation, ::testing::ValuesIn(compress::relations()),
+INSTANTIATE_TEST_SUITE_P(All, EveryCompressRelation,
+                         ::testing::ValuesIn(RelationParts<CompressOp>::relations()),
                          [](const auto& parameter) { return std::string(parameter.param->name); });
 
 /// Names of the relations that some case shows the fault to break.
@@ -222,14 +223,14 @@ TEST(CompressRelations, SeeNothingOfWhatTheyDoNotSpeakOf) {
 }
 
 TEST(CompressRelations, AreListedWithCasesOfTheirDomain) {
-  const std::vector<Property> listed = properties<CompressOp>();
+  const std::vector<RelationText> listed = relation_texts<CompressOp>();
   EXPECT_GE(listed.size(), 20u);
-  for (const Property& property : listed) {
-    const auto cases = property_cases<CompressOp>(property.name);
-    EXPECT_GE(cases.size(), 2u) << property.name;
-    for (const CompressCase& c : cases) EXPECT_EQ(c.relation, property.name);
+  for (const RelationText& relation : listed) {
+    const auto cases = relation_cases<CompressOp>(relation.name);
+    EXPECT_GE(cases.size(), 2u) << relation.name;
+    for (const CompressCase& c : cases) EXPECT_EQ(c.relation, relation.name);
   }
-  EXPECT_THROW(property_cases<CompressOp>("nonesuch"), std::invalid_argument);
+  EXPECT_THROW(relation_cases<CompressOp>("nonesuch"), std::invalid_argument);
 }
 
 }  // namespace

@@ -8,26 +8,25 @@
 #include <vector>
 
 #include "../../told.hpp"
-#include "assay/conformance/judge/properties.hpp"
+#include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
+#include "judge/relations/examination.hpp"
 #include "kernel.hpp"
 
 namespace assay::conformance {
 namespace {
 
 using selected::Relation;
-using selected::SelectedCase;
+using SelectedCase = Case<spec::NsaSelectedAttentionGrad>;
 using testing::told;
 using testing::selected::Fault;
 using testing::selected::Order;
 using Op = spec::NsaSelectedAttentionGrad;
 
 std::vector<SelectedCase> cases_of(std::string_view relation) {
-  std::vector<SelectedCase> cases = selected::relation_cases(1);
-  std::erase_if(cases, [&](const SelectedCase& c) { return c.relation != relation; });
-  return cases;
+  return relation_cases<Op>(relation);
 }
 
 class EverySelectedRelation : public ::testing::TestWithParam<const Relation*> {};
@@ -85,21 +84,22 @@ TEST_P(EverySelectedRelation, ShowsAFault) {
   EXPECT_TRUE(shown);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EverySelectedRelation, ::testing::ValuesIn(selected::relations()),
+INSTANTIATE_TEST_SUITE_P(All, EverySelectedRelation,
+                         ::testing::ValuesIn(RelationParts<Op>::relations()),
                          [](const auto& parameter) { return std::string(parameter.param->name); });
 
 TEST(SelectedRelations, AreListedWithCasesOfTheirDomain) {
-  const std::vector<Property> listed = properties<Op>();
+  const std::vector<RelationText> listed = relation_texts<Op>();
   EXPECT_GE(listed.size(), 8u);
-  for (const Property& property : listed) {
-    const auto cases = property_cases<Op>(property.name);
-    EXPECT_FALSE(cases.empty()) << property.name;
+  for (const RelationText& text : listed) {
+    const auto cases = relation_cases<Op>(text.name);
+    EXPECT_FALSE(cases.empty()) << text.name;
     for (const SelectedCase& c : cases) {
-      EXPECT_EQ(c.relation, property.name);
-      EXPECT_TRUE(selected::relation(c.relation).applies(c.problem)) << property.name;
+      EXPECT_EQ(c.relation, text.name);
+      EXPECT_TRUE(relation_of<Op>(c.relation).applies(c.problem)) << text.name;
     }
   }
-  EXPECT_THROW(property_cases<Op>("nonesuch"), std::invalid_argument);
+  EXPECT_THROW(relation_cases<Op>("nonesuch"), std::invalid_argument);
 }
 
 TEST(SelectedRelations, SayNothingWhereAllRunsAreTheSame) {

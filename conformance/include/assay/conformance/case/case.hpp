@@ -34,7 +34,7 @@ struct Case {
   Track track = Track::bound;
   std::string profile = "normal";  ///< input profile of track B, see `profiles()`
   Patterns<Op> patterns;
-  std::string relation;  ///< track relation: its name, see `list properties`
+  std::string relation;  ///< track relation: its name, see `list relations`
   std::string variant;   ///< "ROW:name", another legal way to make the call; empty: the plain one
   std::string violate;   ///< "ROW:name" of the row that the call breaks; empty: a legal call
   spec::Upstream upstream =

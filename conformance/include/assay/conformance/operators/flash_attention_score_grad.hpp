@@ -93,7 +93,7 @@ double expected_cost(const Case<spec::FlashAttentionScoreGrad>& c);
 /// Elements of query and key of all heads.
 std::int64_t tensor_elements(const spec::FlashAttentionScoreGrad::Problem& problem);
 
-/// Judges a case of track relation: one of the operator's properties.
+/// Judges a case of track relation: one of the operator's relations.
 CaseReport examine_relation(const Case<spec::FlashAttentionScoreGrad>& c,
                             spec::Implementation<spec::FlashAttentionScoreGrad>& kernel);
 

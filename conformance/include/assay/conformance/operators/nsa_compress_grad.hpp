@@ -88,7 +88,7 @@ double expected_cost(const Case<spec::NsaCompressGrad>& c);
 /// Elements of input and output_grad.
 std::int64_t tensor_elements(const spec::NsaCompressGrad::Problem& problem);
 
-/// Judges a case of track relation: one of the operator's properties.
+/// Judges a case of track relation: one of the operator's relations.
 CaseReport examine_relation(const Case<spec::NsaCompressGrad>& c,
                             spec::Implementation<spec::NsaCompressGrad>& kernel);
 

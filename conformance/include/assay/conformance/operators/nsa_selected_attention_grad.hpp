@@ -86,7 +86,7 @@ double expected_cost(const Case<spec::NsaSelectedAttentionGrad>& c);
 /// Elements of query and key of all heads.
 std::int64_t tensor_elements(const spec::NsaSelectedAttentionGrad::Problem& problem);
 
-/// Judges a case of track relation: one of the operator's properties.
+/// Judges a case of track relation: one of the operator's relations.
 CaseReport examine_relation(const Case<spec::NsaSelectedAttentionGrad>& c,
                             spec::Implementation<spec::NsaSelectedAttentionGrad>& kernel);
 

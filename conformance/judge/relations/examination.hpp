@@ -1,0 +1,221 @@
+#pragma once
+
+#include <algorithm>
+#include <list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/judge/relations.hpp"
+#include "case/limits.hpp"
+#include "judge/grounds.hpp"
+#include "judge/relations/relating.hpp"
+#include "judge/relations/relation.hpp"
+
+/// How a case of track relation is judged, of whichever operator.
+namespace assay::conformance {
+
+/// The one of that name. Errors: std::invalid_argument naming those there are.
+template <class Op>
+const Relation<Op>& relation_of(std::string_view name) {
+  return relation_named(RelationParts<Op>::relations(), name, RelationParts<Op>::other.name);
+}
+
+/// The case whose call makes a run of the one that was asked for: on its product and, where that
+/// has the parameters, through its entry point.
+template <class Op>
+Case<Op> case_of(const Trial<Op>& trial, const Case<Op>& asked) {
+  using Parts = RelationParts<Op>;
+  Case<Op> c{.problem = trial.problem, .surface = asked.surface, .product = asked.product};
+  if (!Parts::offers(c.surface, c.problem)) c.surface = Parts::surface_of(c.problem);
+  c.inputs = trial.inputs, c.outputs = trial.outputs;
+  c.upstream = asked.upstream;
+  return c;
+}
+
+/// The tolerances of every element of one run.
+template <class Op>
+Tolerances run_tolerances(const Case<Op>& c, const typename Op::Inputs& inputs,
+                          const spec::NumericsProfile& profile) {
+  const Arithmetic arithmetic(profile, c.problem.dtype);
+  Grounds<Op> grounds(c, inputs, arithmetic);
+  Tolerances result;
+  const auto append = [](std::vector<double>& to, const std::vector<double>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  for (const Expectation& expectation : grounds.expectations())
+    each_part(expectation, [&](const Expectation& e) {
+      append(result.tau[e.name], with_radius(e.tau, e));
+      append(result.tau_det[e.name], with_radius(e.tau_det, e));
+    });
+  result.consistent = grounds.consistent();
+  return result;
+}
+
+/// Compares a run with what the others predict. Without tolerances every bit must agree.
+template <class Op>
+Decision compare_runs(std::string_view sentence, const typename Op::Problem& problem,
+                      const Gradients& actual, const Gradients& predicted,
+                      const Tolerances* tolerances, CaseReport& report) {
+  Decision decision = no_objection("the agreement of the runs");
+  visit_gradients<Op>(problem, [&](const Gradient<Op>& gradient, const spec::Extents& extents) {
+    const auto due = predicted.find(gradient.name);
+    if (due == predicted.end() || due->second.empty()) return;
+    Compared compared{.tensor = gradient.name,
+                      .actual = actual.find(gradient.name)->second,
+                      .predicted = due->second,
+                      .tau = {},
+                      .tau_det = {},
+                      .extents = extents};
+    if (tolerances != nullptr) {
+      compared.tau = tolerances->tau.find(gradient.name)->second;
+      compared.tau_det = tolerances->tau_det.find(gradient.name)->second;
+    }
+    decision = graver(std::move(decision), compare_numbers(compared, sentence, report));
+  });
+  return decision;
+}
+
+/// The runs of one case, and what kernels may make of them. Made once, it judges any number of
+/// kernels.
+template <class Op>
+class RelationExamination {
+  using Kernel = spec::Implementation<Op>;
+  using Parts = RelationParts<Op>;
+
+ public:
+  /// Errors: std::invalid_argument for an unknown relation.
+  explicit RelationExamination(Case<Op> c)
+      : examined_(std::move(c)), relation_(&relation_of<Op>(examined_.relation)) {
+    if (!relation_->applies(examined_.problem)) return;
+    const typename Op::Inputs inputs = make_inputs(examined_);
+    experiment_ = relation_->prepare({.problem = examined_.problem,
+                                      .rows = Parts::rows_of(examined_.problem, inputs),
+                                      .side = Parts::side_of(inputs)});
+    runs_.push_back(run_of(experiment_->base));
+    for (const Trial<Op>& variant : experiment_->variants) runs_.push_back(run_of(variant));
+  }
+
+  /// Runs the kernel and compares. The report tells the largest difference as a share of the
+  /// tolerance.
+  CaseReport examine(Kernel& kernel) {
+    return related(examined_, kernel, [&](const Case<Op>& c, CaseReport& report) {
+      if (!experiment_) return outside(relation_->domain, report);
+      if (c.seed == examined_.seed) return judge_once(kernel, report);
+      return RelationExamination(c).judge_once(kernel, report);
+    });
+  }
+
+ private:
+  /// A run: its call, and what it is given.
+  struct Prepared {
+    Case<Op> asked;
+    typename Op::Inputs inputs;
+  };
+
+  Prepared run_of(const Trial<Op>& trial) const {
+    return {case_of(trial, examined_), inputs_of(trial)};
+  }
+
+  Gradients run(const Prepared& prepared, Kernel& kernel) const {
+    return gradients_of<Op>(prepared.asked.problem,
+                            related_run(prepared.asked, prepared.inputs, kernel));
+  }
+
+  /// The tolerance of the base and of what the variants predict, added.
+  const Tolerances& allowed(const spec::NumericsProfile& profile) {
+    for (const auto& [known, entry] : allowed_)
+      if (known == profile) return entry;
+    Tolerances total = run_tolerances(runs_[0].asked, runs_[0].inputs, profile);
+    std::vector<Gradients> tau, det;
+    for (std::size_t k = 1; k < runs_.size(); ++k) {
+      Tolerances own = run_tolerances(runs_[k].asked, runs_[k].inputs, profile);
+      total.consistent = total.consistent && own.consistent;
+      tau.push_back(std::move(own.tau)), det.push_back(std::move(own.tau_det));
+    }
+    if (!tau.empty()) {
+      total.tau = plus(std::move(total.tau), experiment_->combine(tau));
+      total.tau_det = plus(std::move(total.tau_det), experiment_->combine(det));
+    }
+    return allowed_.emplace_back(profile, std::move(total)).second;
+  }
+
+  /// Multiply-adds up to which the tolerance of every element is worth its time.
+  static constexpr double most_bounded = 1e8;
+
+  Decision judge_once(Kernel& kernel, CaseReport& report) {
+    const auto does_not_apply = [&](Rule rule, const std::string& text) {
+      add_note(report, "note", text);
+      return Decision(Verdict::not_applicable, rule, text);
+    };
+    const spec::NumericsProfile profile = kernel.numerics(examined_.problem);
+    const bool exact =
+        relation_->agreement == Agreement::bits && profile.order == spec::Order::fixed;
+    if (!exact && Parts::cost_of_bounds(examined_.problem) > most_bounded)
+      return does_not_apply(
+          Rule::domain, "so long a run is compared bit by bit alone, which needs a fixed order");
+    const Gradients actual = run(runs_[0], kernel);
+    std::vector<Gradients> outputs;
+    for (std::size_t k = 1; k < runs_.size(); ++k) outputs.push_back(run(runs_[k], kernel));
+    const Tolerances* limits = exact ? nullptr : &allowed(profile);
+    if (limits != nullptr && !limits->consistent)
+      return does_not_apply(Rule::inconsistent_inputs,
+                            "statistics and attention_in of some run do not belong to its data, "
+                            "which the profile needs");
+    Decision decision = experiment_->compare
+                            ? experiment_->compare(actual, *limits, relation_->sentence, report)
+                            : compare_runs<Op>(relation_->sentence, examined_.problem, actual,
+                                               experiment_->combine(outputs), limits, report);
+    if (decision != Verdict::conforms || outputs.empty()) return decision;
+    return decision_of({.are_one_run = std::ranges::all_of(
+                            experiment_->variants,
+                            [&](const Trial<Op>& variant) { return variant == experiment_->base; }),
+                        .are_zero = are_zero(actual)},
+                       report);
+  }
+
+  Case<Op> examined_;
+  const Relation<Op>* relation_;
+  std::optional<Experiment<Op>> experiment_;  ///< nothing where the relation does not hold
+  std::vector<Prepared> runs_;                ///< of the base and of the variants
+  std::list<std::pair<spec::NumericsProfile, Tolerances>> allowed_;
+};
+
+template <class Op>
+std::vector<RelationText> relation_texts() {
+  std::vector<RelationText> all;
+  for (const Relation<Op>* relation : RelationParts<Op>::relations())
+    all.push_back({.name = relation->name,
+                   .sentence = relation->sentence,
+                   .domain = relation->domain,
+                   .agreement = relation->agreement == Agreement::bits ? "bits" : "bound"});
+  if (!RelationParts<Op>::other.name.empty()) all.push_back(RelationParts<Op>::other);
+  return all;
+}
+
+template <class Op>
+std::vector<Case<Op>> relation_cases(std::uint64_t seed) {
+  using Parts = RelationParts<Op>;
+  std::vector<Case<Op>> cases;
+  for (const Relation<Op>* relation : Parts::relations())
+    for (const typename Op::Problem& problem : relation->problems()) {
+      Case<Op> c{.problem = problem, .surface = Parts::surface_of(problem)};
+      c.track = Track::relation, c.relation = relation->name;
+      if (relation->pattern != nullptr) relation->pattern(c.patterns);
+      cases.push_back(std::move(c));
+    }
+  for (Case<Op>& c : Parts::other_cases()) cases.push_back(std::move(c));
+  for (std::size_t k = 0; k < cases.size(); ++k) cases[k].seed = seed + k;
+  return cases;
+}
+
+template <class Op>
+std::vector<Case<Op>> relation_cases(std::string_view name) {
+  if (name != RelationParts<Op>::other.name) relation_of<Op>(name);
+  std::vector<Case<Op>> cases = relation_cases<Op>(std::uint64_t{1});
+  std::erase_if(cases, [&](const Case<Op>& c) { return c.relation != name; });
+  return cases;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,191 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "judge/relations/comparison.hpp"
+#include "judge/relations/trial.hpp"
+
+/// Relations between the outputs of several runs of one kernel that every correct kernel fulfils:
+/// no reference value takes part.
+namespace assay::conformance {
+
+/// How far two runs may lie from each other, element by element. tau: with high probability;
+/// tau_det: without doubt.
+struct Tolerances {
+  Gradients tau = {}, tau_det = {};
+  bool consistent = true;  ///< whether the profile may be judged on the data of every run
+};
+
+/// Gradients that those of several runs predict.
+using Combination = std::function<Gradients(const std::vector<Gradients>&)>;
+
+/// The outputs of `base` are predicted from those of the variants; one without an entry is not.
+/// `combine` adds and moves elements, times numbers that are not negative: it combines tolerances
+/// as well as values.
+template <class Op>
+struct Experiment {
+  Trial<Op> base;
+  std::vector<Trial<Op>> variants;
+  Combination combine;
+  /// Set where something else than the elements is compared: what decides on the outputs of `base`.
+  std::function<Decision(const Gradients& actual, const Tolerances& allowed,
+                         std::string_view sentence, CaseReport& report)>
+      compare = {};
+};
+
+template <class Op>
+struct Relation {
+  using Problem = typename Op::Problem;
+
+  std::string_view name, sentence;
+  Agreement agreement;
+  /// Whether it holds for the problem, and how the domain reads.
+  bool (*applies)(const Problem&);
+  std::string_view domain;
+  /// Problems of its domain, small enough to judge every row.
+  std::vector<Problem> (*problems)();
+  Experiment<Op> (*prepare)(const Trial<Op>& base);
+  /// Sets what the cases of these problems say of their tensors; null: nothing particular.
+  void (*pattern)(Patterns<Op>&) = nullptr;
+};
+
+/// The relations of all groups, in their order.
+template <class Op>
+std::vector<const Relation<Op>*> relation_list(
+    std::initializer_list<std::span<const Relation<Op>>> groups) {
+  std::vector<const Relation<Op>*> all;
+  for (const auto group : groups)
+    for (const Relation<Op>& relation : group) all.push_back(&relation);
+  return all;
+}
+
+/// The experiment that one variant has the very gradients of `base`.
+template <class Op>
+Experiment<Op> unchanged(Trial<Op> base, Trial<Op> variant) {
+  return {.base = std::move(base),
+          .variants = {std::move(variant)},
+          .combine = [](const std::vector<Gradients>& outputs) { return outputs[0]; }};
+}
+
+/// The experiment that strides of inputs and outputs change nothing.
+template <class Op>
+Experiment<Op> strided(const Trial<Op>& base, spec::Striding inputs, spec::Striding outputs) {
+  Experiment<Op> experiment = unchanged(base, base);
+  experiment.variants[0].inputs = inputs;
+  experiment.variants[0].outputs = outputs;
+  return experiment;
+}
+
+/// The experiment that the gradients of `base` are known.
+template <class Op>
+Experiment<Op> known(Trial<Op> base, Gradients due) {
+  return {.base = std::move(base),
+          .variants = {},
+          .combine = [due = std::move(due)](const std::vector<Gradients>&) { return due; }};
+}
+
+template <class Op>
+using RowsMember = std::vector<double> RelationParts<Op>::Rows::*;
+
+/// Zeros for these rows have gradients of zeros.
+template <class Op>
+Experiment<Op> zeroed(Trial<Op> base, RowsMember<Op> rows) {
+  base.rows.*rows = times(std::move(base.rows.*rows), 0);
+  Gradients zeros = zero_gradients<Op>(base.problem);
+  return known(std::move(base), std::move(zeros));
+}
+
+/// The names of all gradients.
+template <class Op>
+std::vector<std::string_view> gradient_names() {
+  std::vector<std::string_view> names;
+  for (const Gradient<Op>& gradient : RelationParts<Op>::gradients())
+    names.push_back(gradient.name);
+  return names;
+}
+
+/// A power of two times these rows is as much times the gradients `of`; the others stay.
+template <class Op>
+Experiment<Op> scaled(const Trial<Op>& base, RowsMember<Op> rows,
+                      std::vector<std::string_view> of = gradient_names<Op>()) {
+  constexpr double factor = 0x1p9;
+  Experiment<Op> experiment = unchanged(base, base);
+  experiment.variants[0].rows.*rows = times(base.rows.*rows, factor);
+  experiment.combine = [of = std::move(of)](const std::vector<Gradients>& outputs) {
+    Gradients g = outputs[0];
+    for (const std::string_view name : of)
+      if (const auto one = g.find(name); one != g.end())
+        one->second = times(std::move(one->second), 1 / factor);
+    return g;
+  };
+  return experiment;
+}
+
+/// These rows are cut into two summands with zeros where the other one is not zero: no rounding.
+/// The gradients `of` them add; the others stay.
+template <class Op>
+Experiment<Op> cut_in_two(const Trial<Op>& base, RowsMember<Op> rows,
+                          std::vector<std::string_view> of = gradient_names<Op>()) {
+  Trial<Op> first = base, second = base;
+  for (std::size_t k = 0; k < (base.rows.*rows).size(); ++k)
+    ((k * 5 % 7 < 3 ? first : second).rows.*rows)[k] = 0;
+  return {.base = base,
+          .variants = {std::move(first), std::move(second)},
+          .combine = [of = std::move(of)](const std::vector<Gradients>& outputs) {
+            Gradients added = outputs[1];
+            std::erase_if(added, [&](const auto& one) {
+              return std::ranges::find(of, one.first) == of.end();
+            });
+            return plus(outputs[0], added);
+          }};
+}
+
+/// A problem whose rows are rows of another one.
+template <class Op>
+struct Piece {
+  typename Op::Problem problem;
+  typename RelationParts<Op>::Origins origins;
+};
+
+/// Gradients of `whole` from those of its pieces, added where pieces share a row.
+template <class Op>
+Combination adding(const typename Op::Problem& whole, std::vector<Piece<Op>> pieces) {
+  return [whole, pieces = std::move(pieces)](const std::vector<Gradients>& outputs) {
+    Gradients all = zero_gradients<Op>(whole);
+    visit_gradients<Op>(whole, [&](const Gradient<Op>& gradient, const spec::Extents& to) {
+      double* sums = all.find(gradient.name)->second.data();
+      for (std::size_t k = 0; k < pieces.size(); ++k) {
+        const spec::Extents from = gradient.extents(pieces[k].problem);
+        const double* row_values = outputs[k].find(gradient.name)->second.data();
+        for (std::int64_t row = 0; row < from.rows(); ++row, row_values += to.dim) {
+          const auto place = (pieces[k].origins.*gradient.origin)(from.position(row));
+          if (!place) continue;
+          double* sum = sums + to.row(place->b, place->n, place->s) * to.dim;
+          for (std::int64_t d = 0; d < to.dim; ++d) sum[d] += row_values[d];
+        }
+      }
+    });
+    return all;
+  };
+}
+
+/// The experiment that the gradients of `base` are those of its pieces.
+template <class Op>
+Experiment<Op> rearranging(const Trial<Op>& base, std::vector<Piece<Op>> pieces) {
+  Experiment<Op> experiment{.base = base, .variants = {}, .combine = {}};
+  for (const Piece<Op>& piece : pieces)
+    experiment.variants.push_back(
+        RelationParts<Op>::rearranged(base, piece.problem, piece.origins));
+  experiment.combine = adding<Op>(base.problem, std::move(pieces));
+  return experiment;
+}
+
+}  // namespace assay::conformance
