@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "benchmarks.hpp"

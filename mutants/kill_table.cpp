@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/parallel/loop.hpp"
 #include "assay/spec/operators.hpp"

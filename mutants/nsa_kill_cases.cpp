@@ -16,7 +16,7 @@ std::vector<conformance::Case<Op>> small_cases_of_the_default_sweep(double most_
   for (const conformance::Case<Op>& c : conformance::sample<Op>({})) {
     if (c.track == Track::relation) continue;
     const bool is_number = c.violate.empty() && c.track != Track::phase1;
-    if (!is_number || conformance::multiply_adds(c.problem) <= most_multiply_adds)
+    if (!is_number || conformance::Suite<Op>::multiply_adds(c.problem) <= most_multiply_adds)
       cases.push_back(c);
     if (!is_number) continue;
     cases.push_back(c);

@@ -88,8 +88,7 @@ void disturb_statistics(const std::string& profile, spec::DType dtype, const spe
 
 }  // namespace flash
 
-template <>
-std::span<const InputProfile> profiles<spec::FlashAttentionScoreGrad>() {
+std::span<const InputProfile> Suite<spec::FlashAttentionScoreGrad>::profiles() {
   static const auto named = [] {
     std::vector<InputProfile> entries;
     for (const auto& profile : flash::profile_list)
@@ -99,9 +98,12 @@ std::span<const InputProfile> profiles<spec::FlashAttentionScoreGrad>() {
   return named;
 }
 
-template <>
-std::vector<PatternNames> pattern_names<spec::FlashAttentionScoreGrad>() {
-  return {{"mask", mask_patterns()}, {"drop", drop_patterns()}};
+std::span<const PatternField<spec::FlashAttentionScoreGrad>>
+Suite<spec::FlashAttentionScoreGrad>::patterns() {
+  static constexpr PatternField<Op> all[] = {
+      {"mask", &Patterns::mask, "pattern of a user mask", mask_patterns},
+      {"drop", &Patterns::drop, "pattern of the dropout bits", drop_patterns}};
+  return all;
 }
 
 }  // namespace assay::conformance

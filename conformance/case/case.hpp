@@ -8,7 +8,7 @@
 #include <system_error>
 #include <type_traits>
 
-#include "assay/conformance/case/case.hpp"
+#include "assay/conformance/suite.hpp"
 #include "assay/spec/constraint.hpp"
 #include "case/limits.hpp"
 
@@ -49,7 +49,7 @@ std::vector<std::string_view> items_of(std::string_view text);
 
 template <class Op>
 FieldRange range_of(std::string_view name) {
-  for (const FieldRange& range : field_ranges(std::type_identity<Op>{}))
+  for (const FieldRange& range : Suite<Op>::field_ranges())
     if (range.name == name) return range;
   throw std::logic_error("field " + std::string(name) + " has no range");
 }
@@ -132,7 +132,8 @@ Case<Op> read_fields(const std::vector<std::string>& words) {
       throw std::invalid_argument("'" + word + "': no field " + name + "; there are " +
                                   field_names<Op>());
   }
-  settle_extents(c.problem, [&](std::string_view field) { return seen.contains(field); });
+  Suite<Op>::settle_extents(c.problem,
+                            [&](std::string_view field) { return seen.contains(field); });
   return c;
 }
 
@@ -179,6 +180,19 @@ void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
       "; the call: " + command_line(c));
 }
 
+/// Refuses what no tensors can be made of, and names that nothing has.
+template <class Op>
+void require_possible(const Case<Op>& c) {
+  Suite<Op>::require_possible(c);
+  require_named("profile", c.profile, Suite<Op>::profiles());
+  for (const PatternField<Op>& pattern : Suite<Op>::patterns())
+    require_named(pattern.field, c.patterns.*pattern.member, pattern.names());
+  if (c.track != Track::phase1 && !c.violate.empty())
+    refuse("violate", c.violate, "a violation only with --track=phase1");
+  if (c.track == Track::relation && Suite<Op>::relations().empty())
+    refuse("track", "relation", "another track: the suite knows no relation of the operator");
+}
+
 /// The row of a variant must speak of the call: where an entry point has no room for it, nothing
 /// was asked. Relations make calls of their own.
 template <class Op>
@@ -222,7 +236,7 @@ std::vector<std::pair<std::string, std::string>> field_texts(const Case<Op>& c) 
 template <class Op>
 std::string command_line(const Case<Op>& c) {
   Case<Op> implied;
-  imply_extents(c.problem, implied.problem);
+  Suite<Op>::imply_extents(c.problem, implied.problem);
   const auto texts = field_texts(c), defaults = field_texts(implied);
   std::string line(Op::name);
   for (std::size_t k = 0; k < texts.size(); ++k)
@@ -233,7 +247,7 @@ std::string command_line(const Case<Op>& c) {
 template <class Op>
 Case<Op> parse_case(const std::vector<std::string>& words) {
   const Case<Op> c = detail::read_fields<Op>(words);
-  require_possible(c);
+  detail::require_possible(c);
   detail::require_met(c);
   Case<Op> legal = c;
   legal.violate.clear();

@@ -50,15 +50,15 @@ void require_named(std::string_view field, const std::string& value,
   refuse(field, value, names);
 }
 
-void require_size(const Size& size, std::string_view fields) {
+void require_size(const Demand& demand, std::string_view fields) {
   // Beyond this, 64-bit indices of a byte may overflow.
   constexpr double most_elements = 0x1p59;
-  if (size.largest_tensor > most_elements)
+  if (demand.largest_tensor > most_elements)
     throw std::invalid_argument("a tensor of the case has about " +
-                                about_text(size.largest_tensor) + " elements, at most 2^59 (" +
+                                about_text(demand.largest_tensor) + " elements, at most 2^59 (" +
                                 about_text(most_elements) + ") can be numbered: reduce " +
                                 std::string(fields));
-  if (size.with_numbers) require_memory(size.bytes, fields);
+  if (demand.with_numbers) require_memory(demand.bytes, fields);
 }
 
 void require_memory(double bytes, std::string_view fields) {

@@ -45,11 +45,11 @@ inline constexpr double memory_limit = 16.0 * 1024 * 1024 * 1024;
 /// Refuses a tensor whose elements cannot be numbered, and, where `with_numbers`, more than
 /// `memory_limit`.
 /// Errors: std::invalid_argument that says what to reduce: "batch, heads_q, seq_q or seq_kv".
-struct Size {
+struct Demand {
   double largest_tensor, bytes;
   bool with_numbers;
 };
-void require_size(const Size& size, std::string_view fields);
+void require_size(const Demand& demand, std::string_view fields);
 /// Refuses more bytes than `memory_limit`, likewise.
 void require_memory(double bytes, std::string_view fields);
 

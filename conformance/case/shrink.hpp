@@ -78,7 +78,7 @@ class Search {
   /// Every reduction once, as often as it succeeds; whether any did.
   bool pass() {
     bool reduced = false;
-    for (const Reduction<Op>& reduction : reductions(std::type_identity<Op>{}))
+    for (const Reduction<Op>& reduction : Suite<Op>::reductions())
       while (take_first(reduction.smaller(best_.smallest))) reduced = true;
     // The last fields of a case say least of it, so that the type of the elements is kept longest.
     const auto fields = field_texts(best_.smallest);
@@ -88,7 +88,7 @@ class Search {
   }
 
   static bool may_reset(std::string_view name) {
-    const auto kept = fields_of_reductions(std::type_identity<Op>{});
+    const auto kept = Suite<Op>::fields_of_reductions();
     return name != "track" && name != "relation" && name != "variant" && name != "violate" &&
            std::ranges::find(kept, name) == kept.end();
   }

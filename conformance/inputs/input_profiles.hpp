@@ -90,8 +90,4 @@ struct Filling {
 spec::Tensor filled_tensor(const spec::Parameter& parameter, spec::Layout layout,
                            const spec::Extents& extents, const Filling& filling);
 
-/// A tensor as `parameter` describes it, viewed elements included filled with a pattern that no
-/// kernel computes.
-spec::Tensor poisoned_tensor(const spec::Parameter& parameter);
-
 }  // namespace assay::conformance

@@ -10,6 +10,7 @@
 
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/suite.hpp"
 #include "judge/grounds.hpp"
 #include "judge/judging.hpp"
 #include "judge/running.hpp"
@@ -19,13 +20,10 @@ namespace assay::conformance {
 /// What is known of a case for kernels of one profile.
 template <class Op>
 struct Prepared {
-  using Lattice = decltype(make_lattice(std::declval<const Case<Op>&>(),
-                                        std::declval<spec::NumericsProfile>()));
-
   spec::NumericsProfile profile;
   Arithmetic arithmetic;
-  std::optional<Lattice> lattice;      ///< tracks a1, a2
-  std::optional<Grounds<Op>> grounds;  ///< of the inputs of this profile
+  std::optional<typename Suite<Op>::Exact> lattice;    ///< tracks a1, a2
+  std::optional<typename Suite<Op>::Grounds> grounds;  ///< of the inputs of this profile
   std::vector<Expectation> expectations;
   std::optional<std::vector<TileSums>> tile_sums;  ///< made when the first outputs are judged
   std::vector<ControlResult> controls;
@@ -86,7 +84,7 @@ Prepared<Op>& Examination<Op>::State::prepare(const spec::NumericsProfile& profi
 
 template <class Op>
 void Examination<Op>::State::prepare_lattice(Prepared<Op>& entry) {
-  entry.lattice = make_lattice(examined, entry.profile);
+  entry.lattice = Suite<Op>::exact(examined, entry.profile);
   entry.grounds.emplace(examined, entry.lattice->inputs, entry.arithmetic);
 }
 
@@ -111,7 +109,8 @@ std::vector<Expected> Examination<Op>::expected(const spec::NumericsProfile& pro
   std::vector<Expected> result;
   const Prepared<Op>& entry = state_->prepare(profile);
   if (entry.lattice) {
-    for (const ExactTensor& tensor : exact_tensors(*entry.lattice, state_->examined.problem))
+    for (const ExactTensor& tensor :
+         Suite<Op>::exact_tensors(*entry.lattice, state_->examined.problem))
       result.push_back(expected_of(tensor));
     return result;
   }
@@ -157,10 +156,10 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
     decision = graver(std::move(decision), std::move(other));
   };
   if (entry.lattice) {
-    judge_lattice(*entry.lattice, c.problem, outputs, profile, report);
+    Suite<Op>::compare_exact(*entry.lattice, c.problem, outputs, profile, report);
     consider(judge_tiles(entry, outputs, report));
     consider(report.verdict);
-    consider(exact_control_decision(exact_tensors(*entry.lattice, c.problem), report));
+    consider(exact_control_decision(Suite<Op>::exact_tensors(*entry.lattice, c.problem), report));
     report.verdict = summed_up(std::move(decision), report);
     return report;
   }

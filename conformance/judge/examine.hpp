@@ -115,7 +115,7 @@ template <class Op>
 void check_determinism(const Case<Op>& c, const typename Op::Inputs& inputs,
                        spec::Implementation<Op>& kernel, const typename Op::Outputs& first,
                        CaseReport& report) {
-  if (multiply_adds(c.problem) > rerun_limit)
+  if (Suite<Op>::multiply_adds(c.problem) > rerun_limit)
     return add_note(report, "note",
                     "determinism not tested: the case is too large for a second run");
   const Run<Op> second = run_once(c, inputs, kernel);
@@ -301,7 +301,7 @@ CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   const auto examined = [&] {
     if (auto skipped = detail::without_argument_checks(c, kernel)) return std::move(*skipped);
     if (!c.violate.empty()) return detail::examine_violation(c, kernel);
-    if (c.track == Track::relation) return examine_relation(c, kernel);
+    if (c.track == Track::relation) return Suite<Op>::examine_relation(c, kernel);
     Examination<Op> examination(c);
     return examine(examination, kernel);
   };

@@ -10,6 +10,7 @@
 
 #include "assay/conformance/case/case.hpp"
 #include "assay/conformance/report/report.hpp"
+#include "assay/conformance/suite.hpp"
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/tensor.hpp"
 
@@ -96,7 +97,7 @@ std::string open_question(const Case<Op>& c, const spec::Call<Op>& call) {
       if (row.id == product_row(c.surface, c.product))
         text += (text.empty() ? "not offered there: " : "; not offered there: ") +
                 std::string(row.id) + " (" + std::string(row.statement) + ")";
-  return text.empty() ? open_reading(c) : text;
+  return text.empty() ? Suite<Op>::open_reading(c) : text;
 }
 
 struct TensorOf {

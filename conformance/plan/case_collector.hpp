@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/conformance/plan/sampling.hpp"
+#include "assay/conformance/suite.hpp"
 #include "assay/spec/constraint.hpp"
 
 namespace assay::conformance {
@@ -37,7 +38,8 @@ class CaseCollector {
   const std::vector<Case<Op>>& cases() const { return cases_; }
   /// In the order in which they run.
   std::vector<Case<Op>> take() {
-    std::ranges::stable_sort(cases_, {}, [](const Case<Op>& c) { return expected_cost(c); });
+    std::ranges::stable_sort(cases_, {},
+                             [](const Case<Op>& c) { return Suite<Op>::expected_cost(c); });
     return std::move(cases_);
   }
 

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "assay/conformance/plan/coverage.hpp"
+#include "assay/conformance/suite.hpp"
+#include "plan/axis_pairs.hpp"
 
 namespace assay::conformance {
 
@@ -29,6 +31,20 @@ RowCoverage row_coverage(spec::Upstream upstream) {
     add(row.violations);
   }
   return coverage;
+}
+
+template <class Op>
+PairCoverage pair_coverage() {
+  const Axes* axes = Suite<Op>::axes();
+  if (axes == nullptr) return {};
+  static const PairCoverage blank = blank_coverage(*axes);
+  return blank;
+}
+
+template <class Op>
+void cover(PairCoverage& coverage, const Case<Op>& c) {
+  if (c.track == Track::phase1 || !c.violate.empty() || Suite<Op>::axes() == nullptr) return;
+  cover(coverage, *Suite<Op>::axes(), Suite<Op>::choice_of(c));
 }
 
 }  // namespace assay::conformance

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/sweep.hpp"
 #include "leftovers.hpp"

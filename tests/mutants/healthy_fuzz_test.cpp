@@ -59,7 +59,7 @@ double scale(Draws& draws, std::int64_t head_dim) {
 template <class Op>
 std::string profile(Draws& draws) {
   if (draws.one_in(6)) return "equal_values";
-  return std::string(draws.one_of(conformance::profiles<Op>()).name);
+  return std::string(draws.one_of(conformance::Suite<Op>::profiles()).name);
 }
 
 void mask(Draws& draws, Case<Flash>& c) {
@@ -140,8 +140,9 @@ Case<Selected> drawn_case(std::uint64_t seed) {
 template <>
 Case<Compress> drawn_case(std::uint64_t seed) {
   Draws draws(seed);
-  Case<Compress> c = {.profile = std::string(draws.one_of(conformance::profiles<Compress>()).name),
-                      .seed = seed};
+  Case<Compress> c = {
+      .profile = std::string(draws.one_of(conformance::Suite<Compress>::profiles()).name),
+      .seed = seed};
   Compress::Problem& p = c.problem;
   const DType narrow[] = {DType::fp16, DType::bf16};
   p.dtype = draws.one_of(narrow);

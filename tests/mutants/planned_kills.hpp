@@ -22,7 +22,7 @@ inline std::vector<FlashCase> concerned(const mutants::SizeMutant& mutant) {
   for (const FlashCase& c : default_cases<spec::FlashAttentionScoreGrad>())
     if (is_value_case(c) && c.track != Track::relation && mutant.concerns(c.problem))
       cases.push_back(c);
-  std::ranges::stable_sort(cases, {}, [](const FlashCase& c) { return expected_cost(c); });
+  std::ranges::stable_sort(cases, {}, Suite<spec::FlashAttentionScoreGrad>::expected_cost);
   return cases;
 }
 

@@ -1,3 +1,4 @@
+#include "assay/conformance/judge/examination.hpp"
 #include "planned_kills.hpp"
 
 namespace assay::conformance {

@@ -54,7 +54,7 @@ Case drawn(std::uint64_t seed) {
   const conformance::Random lot = conformance::stream(seed, conformance::Stream::sampling);
   constexpr DType dtypes[] = {DType::bf16, DType::fp16, DType::fp32};
   constexpr std::int64_t dims[] = {8, 16, 24, 40};
-  const auto profiles = conformance::profiles<Op>();
+  const auto profiles = conformance::Suite<Op>::profiles();
   Case c{.rows = 3, .seed = seed};
   Op::Problem& p = c.problem;
   p.dtype = dtypes[lot.integer(0, 0, 2)];

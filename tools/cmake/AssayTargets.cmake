@@ -13,6 +13,29 @@ function(assay_refuse_value_changing_flags)
   endforeach()
 endfunction()
 
+# Sets ASSAY_OPERATORS to the names of the operators that the header includes: the one list of them.
+function(assay_read_operators header)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+  file(STRINGS ${header} includes REGEX "^#include \"assay/spec/operators/")
+  list(TRANSFORM includes REPLACE "^.*/operators/([a-z0-9_]+)\\.hpp\"$" "\\1")
+  if(NOT includes)
+    message(FATAL_ERROR "${header} includes no operator")
+  endif()
+  set(ASSAY_OPERATORS ${includes} PARENT_SCOPE)
+endfunction()
+
+# assay_type_name(<operator> <variable>): NsaCompressGrad of nsa_compress_grad.
+function(assay_type_name operator variable)
+  string(REPLACE "_" ";" words ${operator})
+  foreach(word IN LISTS words)
+    string(SUBSTRING ${word} 0 1 first)
+    string(SUBSTRING ${word} 1 -1 rest)
+    string(TOUPPER ${first} first)
+    string(APPEND name ${first}${rest})
+  endforeach()
+  set(${variable} ${name} PARENT_SCOPE)
+endfunction()
+
 # The strongest level of _FORTIFY_SOURCE that the compiler and its C library know, in ASSAY_FORTIFY.
 function(assay_find_fortify)
   include(CheckCXXSourceCompiles)

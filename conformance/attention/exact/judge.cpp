@@ -27,7 +27,7 @@ std::vector<Place> places_of(const Op::Problem& p, const Op::Outputs& outputs) {
                                {&outputs.dv, value_extents(p), Side::value}};
   if (p.head_dim_rope == 0) return places;
   if (!outputs.dq_rope || !outputs.dk_rope)
-    throw std::invalid_argument("judge_lattice: the outputs have no rope gradients");
+    throw std::invalid_argument("compare_exact: the outputs have no rope gradients");
   places.push_back({&*outputs.dq_rope, query_rope_extents(p), Side::query, p.head_dim});
   places.push_back({&*outputs.dk_rope, key_rope_extents(p), Side::key, p.head_dim});
   return places;
@@ -49,7 +49,8 @@ ExactOutput exact_output(const ExactTensor& tensor, const Place& place, spec::La
 
 }  // namespace
 
-std::vector<ExactTensor> exact_tensors(const LatticeCase& lattice, const Op::Problem& p) {
+std::vector<ExactTensor> Suite<Op>::exact_tensors(const LatticeCase& lattice,
+                                                  const Op::Problem& p) {
   std::vector<ExactTensor> tensors = {{"dq", lattice.dq, lattice.query_rows, p.head_dim},
                                       {"dk", lattice.dk, lattice.key_rows, p.head_dim},
                                       {"dv", lattice.dv, lattice.key_rows, p.head_dim_v}};
@@ -59,9 +60,9 @@ std::vector<ExactTensor> exact_tensors(const LatticeCase& lattice, const Op::Pro
   return tensors;
 }
 
-void judge_lattice(const LatticeCase& lattice, const Op::Problem& problem,
-                   const Op::Outputs& outputs, const spec::NumericsProfile& numerics,
-                   CaseReport& report) {
+void Suite<Op>::compare_exact(const LatticeCase& lattice, const Op::Problem& problem,
+                              const Op::Outputs& outputs, const spec::NumericsProfile& numerics,
+                              CaseReport& report) {
   const lattice::Floor floor(problem, lattice.inputs, numerics);
   const std::vector<ExactTensor> tensors = exact_tensors(lattice, problem);
   const std::vector<Place> places = places_of(problem, outputs);

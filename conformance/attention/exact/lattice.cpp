@@ -159,8 +159,8 @@ LatticeCase make_lattice_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
   return result;
 }
 
-LatticeCase make_lattice(const Case<spec::FlashAttentionScoreGrad>& c,
-                         const spec::NumericsProfile& numerics) {
+LatticeCase Suite<spec::FlashAttentionScoreGrad>::exact(const Case<Op>& c,
+                                                        const spec::NumericsProfile& numerics) {
   return make_lattice_with_mask(c, numerics, make_mask(c));
 }
 

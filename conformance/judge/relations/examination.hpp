@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/conformance/judge/relations.hpp"
+#include "assay/conformance/suite.hpp"
 #include "case/limits.hpp"
 #include "judge/grounds.hpp"
 #include "judge/relations/relating.hpp"
@@ -39,7 +40,7 @@ template <class Op>
 Tolerances run_tolerances(const Case<Op>& c, const typename Op::Inputs& inputs,
                           const spec::NumericsProfile& profile) {
   const Arithmetic arithmetic(profile, c.problem.dtype);
-  Grounds<Op> grounds(c, inputs, arithmetic);
+  typename Suite<Op>::Grounds grounds(c, inputs, arithmetic);
   Tolerances result;
   const auto append = [](std::vector<double>& to, const std::vector<double>& more) {
     to.insert(to.end(), more.begin(), more.end());

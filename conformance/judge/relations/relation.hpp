@@ -54,7 +54,7 @@ struct Relation {
   std::vector<Problem> (*problems)();
   Experiment<Op> (*prepare)(const Trial<Op>& base);
   /// Sets what the cases of these problems say of their tensors; null: nothing particular.
-  void (*pattern)(Patterns<Op>&) = nullptr;
+  void (*pattern)(typename Suite<Op>::Patterns&) = nullptr;
 };
 
 /// The relations of all groups, in their order.

@@ -24,7 +24,7 @@ double kept_share(const Op::Problem& p) {
 
 // A constant, the products of kernel and forward over the scores that
 // are kept, and the pairs whose rows the reference judges. Fitted to one sweep; only ratios matter.
-double expected_cost(const Case<Op>& c) {
+double Suite<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::phase1) return 1e-4;
   const auto& p = c.problem;
   const double dims = static_cast<double>(p.head_dim + p.head_dim_v + p.head_dim_rope);
@@ -42,7 +42,7 @@ double expected_cost(const Case<Op>& c) {
   return c.track == Track::relation ? 2.5 * once : once;
 }
 
-std::int64_t tensor_elements(const Op::Problem& p) {
+std::int64_t Suite<Op>::tensor_elements(const Op::Problem& p) {
   const auto rows = query_extents(p).rows() + p.group() * key_extents(p).rows();
   return rows * (p.head_dim + p.head_dim_rope);
 }

@@ -8,7 +8,7 @@
 #include "attention/tiles/tiles.hpp"
 #include "judge/judging.hpp"
 
-namespace assay::conformance {
+namespace assay::conformance::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
@@ -23,7 +23,7 @@ const spec::Tensor& tensor_named(const Op::Outputs& outputs, const std::string& 
 
 }  // namespace
 
-Grounds<Op>::Grounds(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
+Grounds::Grounds(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
     : case_(c),
       inputs_(inputs),
       arithmetic_(arithmetic),
@@ -31,28 +31,28 @@ Grounds<Op>::Grounds(const Case<Op>& c, const Op::Inputs& inputs, const Arithmet
       judged_{judged_of(query_extents(c.problem), c.rows, c.seed),
               judged_of(key_extents(c.problem), c.rows, c.seed + 1)} {}
 
-std::vector<Finding> Grounds<Op>::check_structure(const Op::Outputs& outputs) const {
+std::vector<Finding> Grounds::check_structure(const Op::Outputs& outputs) const {
   return flash::check_structure(case_, dense_, arithmetic_, outputs);
 }
 
-const flash::AllRowTerms& Grounds<Op>::row_terms() {
+const flash::AllRowTerms& Grounds::row_terms() {
   if (!row_terms_) row_terms_ = flash::row_terms(dense_, arithmetic_);
   return *row_terms_;
 }
 
-std::vector<Expectation> Grounds<Op>::expectations() {
+std::vector<Expectation> Grounds::expectations() {
   return flash::expectations(dense_, arithmetic_, row_terms(), judged_);
 }
 
-Certificate Grounds<Op>::certify() const { return flash::certify(dense_, inputs_, judged_); }
+Certificate Grounds::certify() const { return flash::certify(dense_, inputs_, judged_); }
 
-std::vector<TileSums> Grounds<Op>::tile_sums(bool averages) {
+std::vector<TileSums> Grounds::tile_sums(bool averages) {
   const auto terms = [this]() -> const flash::AllRowTerms& { return row_terms(); };
   return tiles::tile_sums_beside(judged_, dense_, arithmetic_, terms, case_.seed, averages);
 }
 
-std::vector<double> Grounds<Op>::values(const RowsOf& rows, const Op::Outputs& outputs) const {
+std::vector<double> Grounds::values(const RowsOf& rows, const Op::Outputs& outputs) const {
   return row_values(rows, tensor_named(outputs, rows.tensor), case_.problem.input_layout);
 }
 
-}  // namespace assay::conformance
+}  // namespace assay::conformance::flash

@@ -89,7 +89,7 @@ Tensor heads_of(const spec::Parameter& parameter, const Op::Problem& p,
 
 }  // namespace
 
-Op::Inputs make_inputs(const Case<Op>& c) {
+Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
   const Op::Parameters& t = call.parameters;
@@ -114,18 +114,6 @@ Op::Inputs make_inputs(const Case<Op>& c) {
   inputs.softmax_sum = statistics(t.softmax_sum, p, forward.softmax_sum);
   inputs.attention_in = heads_of(t.attention_in, p, forward.attention_out);
   return inputs;
-}
-
-Op::Outputs make_outputs(const Case<Op>& c) {
-  const auto call = spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
-  const Op::Parameters& t = call.parameters;
-  Op::Outputs outputs{
-      .dq = poisoned_tensor(t.dq), .dk = poisoned_tensor(t.dk), .dv = poisoned_tensor(t.dv)};
-  if (c.problem.head_dim_rope > 0) {
-    outputs.dq_rope = poisoned_tensor(t.dq_rope);
-    outputs.dk_rope = poisoned_tensor(t.dk_rope);
-  }
-  return outputs;
 }
 
 }  // namespace assay::conformance

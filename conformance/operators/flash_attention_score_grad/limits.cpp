@@ -149,7 +149,7 @@ void require_relation_or_cascade(const Case<Op>& c) {
 
 }  // namespace
 
-std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
+std::span<const FieldRange> Suite<Op>::field_ranges() {
   constexpr std::int64_t two_mebi = 2 * 1024 * 1024, mebi = 1024 * 1024;
   static constexpr FieldRange ranges[] = {
       {"batch", 0, two_mebi, "FAG-C40"},
@@ -174,19 +174,19 @@ std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
   return ranges;
 }
 
-void imply_extents(const Op::Problem& given, Op::Problem& implied) {
+void Suite<Op>::imply_extents(const Op::Problem& given, Op::Problem& implied) {
   if (!given.lengths_q.empty()) implied.batch = given.batch, implied.seq_q = given.seq_q;
   if (!given.lengths_kv.empty()) implied.batch = given.batch, implied.seq_kv = given.seq_kv;
 }
 
-void settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
+void Suite<Op>::settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
   require_lengths(p);
   require_as_many(p.lengths_q, p.lengths_kv);
   settle_lengths(p.batch, {"lengths_q", p.lengths_q, "seq_q", p.seq_q}, given);
   settle_lengths(p.batch, {"lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv}, given);
 }
 
-void require_possible(const Case<Op>& c) {
+void Suite<Op>::require_possible(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   require_types(p);
   require_heads(p);
@@ -194,11 +194,6 @@ void require_possible(const Case<Op>& c) {
   require_parameters_of_surface(c);
   require_mask(p);
   require_pse(p);
-  require_named("profile", c.profile, profiles<Op>());
-  require_named("mask", c.patterns.mask, mask_patterns());
-  require_named("drop", c.patterns.drop, drop_patterns());
-  if (c.track != Track::phase1 && !c.violate.empty())
-    refuse("violate", c.violate, "a violation only with --track=phase1");
   require_relation_or_cascade(c);
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(p),

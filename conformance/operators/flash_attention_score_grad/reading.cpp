@@ -6,7 +6,7 @@ namespace assay::conformance {
 
 using Op = spec::FlashAttentionScoreGrad;
 
-std::string open_reading(const Case<Op>& c) {
+std::string Suite<Op>::open_reading(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const bool windowed = std::min(p.pre_tokens, p.next_tokens) < spec::unbounded_tokens;
   if (p.atten_mask != spec::MaskShape::absent || (p.sparse_mode == 0 && !windowed)) return {};
@@ -14,7 +14,7 @@ std::string open_reading(const Case<Op>& c) {
          "checked (FAG-Q12)";
 }
 
-double multiply_adds(const Op::Problem& p) {
+double Suite<Op>::multiply_adds(const Op::Problem& p) {
   return 5.0 * static_cast<double>(score_count(p)) *
          static_cast<double>(p.head_dim + p.head_dim_rope);
 }

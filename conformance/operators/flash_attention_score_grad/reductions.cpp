@@ -1,10 +1,11 @@
-#include "operators/flash_attention_score_grad/reductions.hpp"
+#include "attention/reductions.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "attention/reductions.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "case/lengths.hpp"
+#include "case/reduction.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -209,7 +210,7 @@ std::vector<FlashCase> unit_scale(FlashCase c) {
 
 }  // namespace
 
-std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
+std::span<const Reduction<Op>> Suite<Op>::reductions() {
   static constexpr Reduction<Op> all[] = {
       {"fewer sequences", without_sequences},
       {"shorter sequences", shorter_sequences},
@@ -227,7 +228,7 @@ std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
   return all;
 }
 
-std::span<const std::string_view> fields_of_reductions(std::type_identity<Op>) {
+std::span<const std::string_view> Suite<Op>::fields_of_reductions() {
   static constexpr std::string_view names[] = {
       "layout",    "batch",      "heads_q",  "heads_kv",   "seq_q",         "seq_kv",
       "lengths_q", "lengths_kv", "head_dim", "head_dim_v", "head_dim_rope", "scale_value"};

@@ -17,11 +17,11 @@ double elements(const spec::Extents& e) {
 
 }  // namespace
 
-double multiply_adds(const Op::Problem& p) {
+double Suite<Op>::multiply_adds(const Op::Problem& p) {
   return 2 * elements(output_extents(p)) * static_cast<double>(p.compress_block_size);
 }
 
-std::int64_t tensor_elements(const Op::Problem& p) {
+std::int64_t Suite<Op>::tensor_elements(const Op::Problem& p) {
   return (input_extents(p).rows() + output_extents(p).rows()) * p.head_dim;
 }
 
@@ -46,7 +46,7 @@ double memory_estimate(const Case<Op>& c) {
 
 // Filling and checking the tensors, the products of kernel and reference. Fitted to one sweep; only
 // ratios matter.
-double expected_cost(const Case<Op>& c) {
+double Suite<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::phase1) return 1e-4;
   const double once = 0.003 + static_cast<double>(tensor_elements(c.problem)) * 1e-7 +
                       multiply_adds(c.problem) * 1e-9;

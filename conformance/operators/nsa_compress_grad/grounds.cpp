@@ -5,11 +5,11 @@
 #include "operators/nsa_compress_grad/structure.hpp"
 #include "operators/nsa_compress_grad/tiles.hpp"
 
-namespace assay::conformance {
+namespace assay::conformance::compress {
 
 using Op = spec::NsaCompressGrad;
 
-Grounds<Op>::Grounds(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
+Grounds::Grounds(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
     : case_(c),
       inputs_(inputs),
       arithmetic_(arithmetic),
@@ -17,21 +17,21 @@ Grounds<Op>::Grounds(const Case<Op>& c, const Op::Inputs& inputs, const Arithmet
       judged_{judged_of(input_extents(c.problem), c.rows, c.seed),
               judged_of(compress::weight_extents(c.problem), c.rows, c.seed + 1)} {}
 
-std::vector<Finding> Grounds<Op>::check_structure(const Op::Outputs& outputs) const {
+std::vector<Finding> Grounds::check_structure(const Op::Outputs& outputs) const {
   return compress::check_structure(case_, dense_, arithmetic_, outputs);
 }
 
-std::vector<Expectation> Grounds<Op>::expectations() const {
+std::vector<Expectation> Grounds::expectations() const {
   return compress::expectations_in_parts(dense_, arithmetic_, judged_);
 }
 
-Certificate Grounds<Op>::certify() const { return compress::certify(dense_, inputs_, judged_); }
+Certificate Grounds::certify() const { return compress::certify(dense_, inputs_, judged_); }
 
-std::vector<TileSums> Grounds<Op>::tile_sums(bool) {
+std::vector<TileSums> Grounds::tile_sums(bool) {
   return tiles::tile_sums(dense_, arithmetic_, judged_, case_.seed);
 }
 
-std::vector<double> Grounds<Op>::values(const RowsOf& rows, const Op::Outputs& outputs) const {
+std::vector<double> Grounds::values(const RowsOf& rows, const Op::Outputs& outputs) const {
   if (rows.tensor == "input_grad") return row_values(rows, outputs.input_grad, spec::Layout::tnd);
   const spec::HeadIndex at = compress::weight_index(case_.problem, outputs.weight_grad);
   std::vector<double> values;
@@ -42,6 +42,4 @@ std::vector<double> Grounds<Op>::values(const RowsOf& rows, const Op::Outputs& o
   return values;
 }
 
-std::string open_reading(const Case<Op>&) { return {}; }
-
-}  // namespace assay::conformance
+}  // namespace assay::conformance::compress

@@ -7,10 +7,10 @@
 #include "operators/nsa_compress_grad/bound.hpp"
 #include "operators/nsa_compress_grad/dense.hpp"
 
-namespace assay::conformance {
+namespace assay::conformance::compress {
 
-template <>
-class Grounds<spec::NsaCompressGrad> {
+/// What the judgement of a case rests on; the members are those that judge/grounds.hpp describes.
+class Grounds {
  public:
   using Op = spec::NsaCompressGrad;
 
@@ -32,4 +32,4 @@ class Grounds<spec::NsaCompressGrad> {
   compress::JudgedRows judged_;
 };
 
-}  // namespace assay::conformance
+}  // namespace assay::conformance::compress

@@ -100,8 +100,7 @@ spec::Tensor weights(const spec::Parameter& parameter, const Op::Problem& p,
 
 }  // namespace compress
 
-template <>
-std::span<const InputProfile> profiles<spec::NsaCompressGrad>() {
+std::span<const InputProfile> Suite<spec::NsaCompressGrad>::profiles() {
   static const auto named = [] {
     std::vector<InputProfile> entries;
     for (const auto& profile : compress::profile_list)
@@ -111,12 +110,7 @@ std::span<const InputProfile> profiles<spec::NsaCompressGrad>() {
   return named;
 }
 
-template <>
-std::vector<PatternNames> pattern_names<spec::NsaCompressGrad>() {
-  return {};
-}
-
-spec::NsaCompressGrad::Inputs make_inputs(const Case<spec::NsaCompressGrad>& c) {
+spec::NsaCompressGrad::Inputs Suite<spec::NsaCompressGrad>::draw(const Case<Op>& c) {
   const auto& p = c.problem;
   const auto t = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs).parameters;
   const compress::Profile& profile = compress::profile_named(c.profile);
@@ -128,12 +122,6 @@ spec::NsaCompressGrad::Inputs make_inputs(const Case<spec::NsaCompressGrad>& c) 
           .input = filled_tensor(t.input, spec::Layout::tnd, input_extents(p),
                                  filling(Stream::input, compress::input_factor(p, profile))),
           .weight = compress::weights(t.weight, p, filling(Stream::weight, 1))};
-}
-
-spec::NsaCompressGrad::Outputs make_outputs(const Case<spec::NsaCompressGrad>& c) {
-  const auto t = spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs).parameters;
-  return {.input_grad = poisoned_tensor(t.input_grad),
-          .weight_grad = poisoned_tensor(t.weight_grad)};
 }
 
 }  // namespace assay::conformance

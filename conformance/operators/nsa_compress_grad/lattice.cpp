@@ -273,8 +273,8 @@ void require_known_staging(const Case<Op>& c, const spec::NumericsProfile& numer
 }  // namespace
 }  // namespace compress
 
-CompressLattice make_lattice(const Case<spec::NsaCompressGrad>& c,
-                             const spec::NumericsProfile& numerics) {
+CompressLattice Suite<spec::NsaCompressGrad>::exact(const Case<Op>& c,
+                                                    const spec::NumericsProfile& numerics) {
   using namespace compress;
   require_known_staging(c, numerics);
   const Op::Problem& p = c.problem;
@@ -285,7 +285,7 @@ CompressLattice make_lattice(const Case<spec::NsaCompressGrad>& c,
   lattice.weight_rows = judged_of(weight_extents(p), c.rows, c.seed + 1);
   Plan plan = first_plan(c, numerics, exact);
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    const Drawn drawn = draw(c, plan);
+    const Drawn drawn = compress::draw(c, plan);
     const Gradients gradients(p, drawn);
     const int of_input = plan.weight_exponent + plan.gradient_exponent;
     const Sums input = gradients.input_grad(lattice.input_rows, StagedProduct(numerics, of_input));
@@ -304,15 +304,17 @@ CompressLattice make_lattice(const Case<spec::NsaCompressGrad>& c,
   throw NoLattice("some sum needs more than " + std::to_string(exact.sum) + " bits");
 }
 
-std::vector<ExactTensor> exact_tensors(const CompressLattice& lattice,
-                                       const spec::NsaCompressGrad::Problem& p) {
+std::vector<ExactTensor> Suite<spec::NsaCompressGrad>::exact_tensors(
+    const CompressLattice& lattice, const spec::NsaCompressGrad::Problem& p) {
   return {{"input_grad", lattice.input_grad, lattice.input_rows, p.head_dim},
           {"weight_grad", lattice.weight_grad, lattice.weight_rows, 1}};
 }
 
-void judge_lattice(const CompressLattice& lattice, const spec::NsaCompressGrad::Problem& p,
-                   const spec::NsaCompressGrad::Outputs& outputs,
-                   const spec::NumericsProfile& numerics, CaseReport& report) {
+void Suite<spec::NsaCompressGrad>::compare_exact(const CompressLattice& lattice,
+                                                 const spec::NsaCompressGrad::Problem& p,
+                                                 const spec::NsaCompressGrad::Outputs& outputs,
+                                                 const spec::NumericsProfile& numerics,
+                                                 CaseReport& report) {
   const auto exact = [](const ExactTensor& tensor, const spec::Tensor& output,
                         const spec::HeadIndex& index) {
     return ExactOutput{.tensor = tensor,

@@ -22,7 +22,7 @@ void require_windows(const Op::Problem& p) {
 
 }  // namespace
 
-std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
+std::span<const FieldRange> Suite<Op>::field_ranges() {
   constexpr std::int64_t mebi = 1024 * 1024, largest_window = 65536;
   static constexpr FieldRange ranges[] = {
       {"batch", 1, mebi},
@@ -37,22 +37,19 @@ std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
   return ranges;
 }
 
-void imply_extents(const Op::Problem& given, Op::Problem& implied) {
+void Suite<Op>::imply_extents(const Op::Problem& given, Op::Problem& implied) {
   if (!given.lengths.empty()) implied.batch = given.batch, implied.seq = given.seq;
 }
 
-void settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
+void Suite<Op>::settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
   settle_lengths(p.batch, {"lengths", p.lengths, "seq", p.seq}, given);
 }
 
-void require_possible(const Case<Op>& c) {
+void Suite<Op>::require_possible(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   if (p.dtype != spec::DType::fp16 && p.dtype != spec::DType::bf16)
     refuse("dtype", std::string(to_string(p.dtype)), "fp16, bf16");
   require_windows(p);
-  require_named("profile", c.profile, profiles<Op>());
-  if (c.track != Track::phase1 && !c.violate.empty())
-    refuse("violate", c.violate, "a violation only with --track=phase1");
   require_relation(c, RelationParts<Op>::relations());
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(c),

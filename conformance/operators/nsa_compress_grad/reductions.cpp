@@ -1,9 +1,9 @@
-#include "operators/nsa_compress_grad/reductions.hpp"
-
 #include <algorithm>
 #include <utility>
 
+#include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "case/lengths.hpp"
+#include "case/reduction.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
 
 namespace assay::conformance {
@@ -92,7 +92,7 @@ std::vector<CompressCase> smaller_windows(const CompressCase& c) {
 
 }  // namespace
 
-std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
+std::span<const Reduction<Op>> Suite<Op>::reductions() {
   static constexpr Reduction<Op> all[] = {
       {"fewer sequences", without_sequences},
       {"shorter sequences", shorter_sequences},
@@ -103,7 +103,7 @@ std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
   return all;
 }
 
-std::span<const std::string_view> fields_of_reductions(std::type_identity<Op>) {
+std::span<const std::string_view> Suite<Op>::fields_of_reductions() {
   static constexpr std::string_view names[] = {
       "batch", "heads", "seq", "lengths", "head_dim", "compress_block_size", "compress_stride"};
   return names;

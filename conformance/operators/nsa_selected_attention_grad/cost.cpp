@@ -20,16 +20,14 @@ double mask_bytes(const Op::Problem& p) {
 
 }  // namespace
 
-std::string open_reading(const Case<Op>&) { return {}; }
-
-double multiply_adds(const Op::Problem& p) {
+double Suite<Op>::multiply_adds(const Op::Problem& p) {
   const auto dims = static_cast<double>(3 * p.head_dim + 2 * p.head_dim_v);
   return selected::entries(p) * dims;
 }
 
 // A constant, the tensors, the products of kernel and forward, and the entries whose rows the
 // reference judges. Fitted to one sweep; only ratios matter.
-double expected_cost(const Case<Op>& c) {
+double Suite<Op>::expected_cost(const Case<Op>& c) {
   if (c.track == Track::phase1) return 1e-4;
   const Op::Problem& p = c.problem;
   const double all = selected::entries(p), dims = static_cast<double>(p.head_dim + p.head_dim_v);
@@ -45,7 +43,7 @@ double expected_cost(const Case<Op>& c) {
   return (once + judged * dims / 3e8) * (c.track == Track::relation ? 2.5 : 1.0);
 }
 
-std::int64_t tensor_elements(const Op::Problem& p) {
+std::int64_t Suite<Op>::tensor_elements(const Op::Problem& p) {
   return (query_extents(p).rows() + p.group() * key_extents(p).rows()) * p.head_dim;
 }
 

@@ -14,7 +14,7 @@
 #include "operators/nsa_selected_attention_grad/heads.hpp"
 #include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
 
-namespace assay::conformance {
+namespace assay::conformance::selected {
 namespace {
 
 using Op = spec::NsaSelectedAttentionGrad;
@@ -57,7 +57,7 @@ class Oracles {
 
 }  // namespace
 
-Grounds<Op>::Grounds(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
+Grounds::Grounds(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
     : case_(c),
       inputs_(inputs),
       arithmetic_(arithmetic),
@@ -65,21 +65,21 @@ Grounds<Op>::Grounds(const Case<Op>& c, const Op::Inputs& inputs, const Arithmet
       judged_{judged_of(query_extents(c.problem), c.rows, c.seed),
               judged_of(key_extents(c.problem), c.rows, c.seed + 1)} {}
 
-std::vector<Finding> Grounds<Op>::check_structure(const Op::Outputs& outputs) const {
+std::vector<Finding> Grounds::check_structure(const Op::Outputs& outputs) const {
   return flash::check_structure(selected::dense_case(case_), dense_, arithmetic_,
                                 selected::dense_outputs(outputs));
 }
 
-const flash::AllRowTerms& Grounds<Op>::row_terms() {
+const flash::AllRowTerms& Grounds::row_terms() {
   if (!row_terms_) row_terms_ = flash::row_terms(dense_, arithmetic_);
   return *row_terms_;
 }
 
-std::vector<Expectation> Grounds<Op>::expectations() {
+std::vector<Expectation> Grounds::expectations() {
   return flash::expectations(dense_, arithmetic_, row_terms(), judged_);
 }
 
-Certificate Grounds<Op>::certify() const {
+Certificate Grounds::certify() const {
   const Op::Problem& p = case_.problem;
   const std::int64_t of_row = selected::listed_keys(p) * (2 * p.head_dim + p.head_dim_v);
   Oracles oracles(p, inputs_);
@@ -101,13 +101,13 @@ Certificate Grounds<Op>::certify() const {
   return flash::certify(dense_, judged_, definition);
 }
 
-std::vector<TileSums> Grounds<Op>::tile_sums(bool averages) {
+std::vector<TileSums> Grounds::tile_sums(bool averages) {
   const auto terms = [this]() -> const flash::AllRowTerms& { return row_terms(); };
   return tiles::tile_sums_beside(judged_, dense_, arithmetic_, terms, case_.seed, averages);
 }
 
-std::vector<double> Grounds<Op>::values(const RowsOf& rows, const Op::Outputs& outputs) const {
+std::vector<double> Grounds::values(const RowsOf& rows, const Op::Outputs& outputs) const {
   return row_values(rows, tensor_named(outputs, rows.tensor), spec::Layout::tnd);
 }
 
-}  // namespace assay::conformance
+}  // namespace assay::conformance::selected

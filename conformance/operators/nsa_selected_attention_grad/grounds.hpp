@@ -8,10 +8,10 @@
 #include "attention/dense.hpp"
 #include "judge/grounds.hpp"
 
-namespace assay::conformance {
+namespace assay::conformance::selected {
 
-template <>
-class Grounds<spec::NsaSelectedAttentionGrad> {
+/// What the judgement of a case rests on; the members are those that judge/grounds.hpp describes.
+class Grounds {
  public:
   using Op = spec::NsaSelectedAttentionGrad;
 
@@ -36,4 +36,4 @@ class Grounds<spec::NsaSelectedAttentionGrad> {
   std::optional<flash::AllRowTerms> row_terms_;
 };
 
-}  // namespace assay::conformance
+}  // namespace assay::conformance::selected

@@ -52,12 +52,11 @@ reference::SelectedForward<double> forward_of(const Op::Problem& p, const Op::In
 }  // namespace
 
 /// The very ones of dense attention, whose numbers these are.
-template <>
-std::span<const InputProfile> profiles<Op>() {
-  return profiles<spec::FlashAttentionScoreGrad>();
+std::span<const InputProfile> Suite<Op>::profiles() {
+  return Suite<spec::FlashAttentionScoreGrad>::profiles();
 }
 
-Op::Inputs make_inputs(const Case<Op>& c) {
+Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const Op::Parameters t = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs).parameters;
   const auto filled = [&](const spec::Parameter& parameter, const spec::Extents& extents,
@@ -83,12 +82,6 @@ Op::Inputs make_inputs(const Case<Op>& c) {
   inputs.softmax_max = packed_statistics(t.softmax_max, query_extents(p), forward.softmax_max);
   inputs.softmax_sum = packed_statistics(t.softmax_sum, query_extents(p), forward.softmax_sum);
   return inputs;
-}
-
-Op::Outputs make_outputs(const Case<Op>& c) {
-  const Op::Parameters t =
-      spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs).parameters;
-  return {.dq = poisoned_tensor(t.dq), .dk = poisoned_tensor(t.dk), .dv = poisoned_tensor(t.dv)};
 }
 
 }  // namespace assay::conformance

@@ -11,11 +11,13 @@ namespace assay::conformance {
 
 using Op = spec::NsaSelectedAttentionGrad;
 
-std::vector<ExactTensor> exact_tensors(const SelectedLattice& lattice, const Op::Problem& p) {
-  return exact_tensors(lattice.dense, selected::dense_problem(p));
+std::vector<ExactTensor> Suite<Op>::exact_tensors(const SelectedLattice& lattice,
+                                                  const Op::Problem& p) {
+  return Suite<spec::FlashAttentionScoreGrad>::exact_tensors(lattice.dense,
+                                                             selected::dense_problem(p));
 }
 
-SelectedLattice make_lattice(const Case<Op>& c, const spec::NumericsProfile& numerics) {
+SelectedLattice Suite<Op>::exact(const Case<Op>& c, const spec::NumericsProfile& numerics) {
   SelectedLattice result;
   result.inputs.topk_indices = make_topk_indices(c);
   result.inputs.atten_mask = make_mask(c);
@@ -33,10 +35,12 @@ SelectedLattice make_lattice(const Case<Op>& c, const spec::NumericsProfile& num
   return result;
 }
 
-void judge_lattice(const SelectedLattice& lattice, const Op::Problem& p, const Op::Outputs& outputs,
-                   const spec::NumericsProfile& numerics, CaseReport& report) {
-  judge_lattice(lattice.dense, selected::dense_problem(p), selected::dense_outputs(outputs),
-                numerics, report);
+void Suite<Op>::compare_exact(const SelectedLattice& lattice, const Op::Problem& p,
+                              const Op::Outputs& outputs, const spec::NumericsProfile& numerics,
+                              CaseReport& report) {
+  Suite<spec::FlashAttentionScoreGrad>::compare_exact(lattice.dense, selected::dense_problem(p),
+                                                      selected::dense_outputs(outputs), numerics,
+                                                      report);
 }
 
 }  // namespace assay::conformance

@@ -55,7 +55,7 @@ double largest_tensor(const Op::Problem& p) {
 
 }  // namespace
 
-std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
+std::span<const FieldRange> Suite<Op>::field_ranges() {
   constexpr std::int64_t two_mebi = 2 * 1024 * 1024, longest = 128 * 1024;
   static constexpr FieldRange ranges[] = {
       {"batch", 1, two_mebi, "NSAS-C24"},
@@ -75,28 +75,23 @@ std::span<const FieldRange> field_ranges(std::type_identity<Op>) {
   return ranges;
 }
 
-void imply_extents(const Op::Problem& given, Op::Problem& implied) {
+void Suite<Op>::imply_extents(const Op::Problem& given, Op::Problem& implied) {
   if (!given.lengths_q.empty()) implied.batch = given.batch, implied.seq_q = given.seq_q;
   if (!given.lengths_kv.empty()) implied.batch = given.batch, implied.seq_kv = given.seq_kv;
 }
 
-void settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
+void Suite<Op>::settle_extents(Op::Problem& p, const std::function<bool(std::string_view)>& given) {
   require_as_many(p.lengths_q, p.lengths_kv);
   settle_lengths(p.batch, {"lengths_q", p.lengths_q, "seq_q", p.seq_q}, given);
   settle_lengths(p.batch, {"lengths_kv", p.lengths_kv, "seq_kv", p.seq_kv}, given);
 }
 
-void require_possible(const Case<Op>& c) {
+void Suite<Op>::require_possible(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   require_types(p);
   require_heads(p);
   require_scale(p);
-  require_named("profile", c.profile, profiles<Op>());
-  require_named("lists", c.patterns.lists, list_patterns());
-  if (c.track != Track::phase1) {
-    require_meaning(c);
-    if (!c.violate.empty()) refuse("violate", c.violate, "a violation only with --track=phase1");
-  }
+  if (c.track != Track::phase1) require_meaning(c);
   require_relation(c, RelationParts<Op>::relations());
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(p),

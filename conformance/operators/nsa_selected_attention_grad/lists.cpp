@@ -181,9 +181,10 @@ std::span<const InputProfile> list_patterns() {
   return named;
 }
 
-template <>
-std::vector<PatternNames> pattern_names<Op>() {
-  return {{"lists", list_patterns()}};
+std::span<const PatternField<Op>> Suite<Op>::patterns() {
+  static constexpr PatternField<Op> all[] = {
+      {"lists", &Patterns::lists, "pattern of the lists of blocks", list_patterns}};
+  return all;
 }
 
 spec::Tensor make_topk_indices(const Case<Op>& c) {

@@ -1,10 +1,11 @@
-#include "operators/nsa_selected_attention_grad/reductions.hpp"
+#include "attention/reductions.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "attention/reductions.hpp"
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "case/lengths.hpp"
+#include "case/reduction.hpp"
 #include "operators/nsa_selected_attention_grad/plan/draws.hpp"
 
 namespace assay::conformance {
@@ -121,7 +122,7 @@ std::vector<SelectedCase> unit_scale(const SelectedCase& c) {
 
 }  // namespace
 
-std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
+std::span<const Reduction<Op>> Suite<Op>::reductions() {
   static constexpr Reduction<Op> all[] = {
       {"fewer sequences", without_sequences}, {"fewer queries", fewer_queries},
       {"fewer blocks", fewer_blocks},         {"fewer keys", fewer_keys},
@@ -131,7 +132,7 @@ std::span<const Reduction<Op>> reductions(std::type_identity<Op>) {
   return all;
 }
 
-std::span<const std::string_view> fields_of_reductions(std::type_identity<Op>) {
+std::span<const std::string_view> Suite<Op>::fields_of_reductions() {
   static constexpr std::string_view names[] = {"batch",
                                                "heads_q",
                                                "heads_kv",

@@ -106,7 +106,7 @@ FlashCase any_case() {
   c.outputs = any_of<spec::Striding>();
   // A relation goes with the problems of its domain only.
   c.track = *rc::gen::element(Track::a1, Track::a2, Track::bound, Track::phase1);
-  c.profile = any_name(profiles<Op>());
+  c.profile = any_name(Suite<Op>::profiles());
   c.patterns.mask = any_name(mask_patterns());
   c.patterns.drop = any_name(drop_patterns());
   c.rows = between(0, 100);

@@ -92,7 +92,7 @@ TEST(Controls, AGradientOfNoiseMakesItsCaseWeak) {
       "--head_dim_v=16 --keep_prob=0.9 --drop_mask=exact --drop=all_kept",
       Op::name));
   const Op::Inputs inputs = make_inputs(c);
-  Grounds<Op> grounds(c, inputs, plain);
+  Suite<Op>::Grounds grounds(c, inputs, plain);
   const std::vector<Expectation> expected = grounds.expectations();
   EXPECT_EQ(judge_controls(expected[0], plain).letters, "Z-N-L-S-W-");
   EXPECT_TRUE(judge_controls(expected[0], plain).weak);

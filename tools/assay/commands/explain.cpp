@@ -87,7 +87,7 @@ bool explain_relation(const std::string& name, const Context& context) {
   std::ostream& out = context.out;
   bool found = false;
   for_each_operator([&]<class Op> {
-    for (const conformance::RelationText& relation : conformance::relation_texts<Op>()) {
+    for (const conformance::RelationText& relation : conformance::Suite<Op>::relations()) {
       if (relation.name != name) continue;
       found = true;
       out << fmt::format(

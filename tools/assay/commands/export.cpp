@@ -68,7 +68,7 @@ Chosen<Op> chosen_cases(const Options& options) {
   for (auto& c : planned.cases) {
     if (without_tensors(c))
       ++(c.track == conformance::Track::phase1 ? chosen.calls : chosen.relations);
-    else if (conformance::tensor_elements(c.problem) > largest)
+    else if (conformance::Suite<Op>::tensor_elements(c.problem) > largest)
       ++chosen.large;
     else
       chosen.cases.push_back(std::move(c));

@@ -62,7 +62,7 @@ Listing rows(const Registry&, spec::Upstream upstream) {
 Listing profiles(const Registry&, spec::Upstream) {
   Listing listing{.head = {"name", "operator", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
-    for (const conformance::InputProfile& profile : conformance::profiles<Op>())
+    for (const conformance::InputProfile& profile : conformance::Suite<Op>::profiles())
       listing.rows.push_back(
           {std::string(profile.name), std::string(Op::name), std::string(profile.sentence)});
   });
@@ -72,8 +72,8 @@ Listing profiles(const Registry&, spec::Upstream) {
 Listing patterns(const Registry&, spec::Upstream) {
   Listing listing{.head = {"field", "name", "operator", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
-    for (const conformance::PatternNames& pattern : conformance::pattern_names<Op>())
-      for (const conformance::InputProfile& entry : pattern.names)
+    for (const conformance::PatternField<Op>& pattern : conformance::Suite<Op>::patterns())
+      for (const conformance::InputProfile& entry : pattern.names())
         listing.rows.push_back({std::string(pattern.field), std::string(entry.name),
                                 std::string(Op::name), std::string(entry.sentence)});
   });
@@ -83,7 +83,7 @@ Listing patterns(const Registry&, spec::Upstream) {
 Listing relations(const Registry&, spec::Upstream) {
   Listing listing{.head = {"relation", "operator", "agreement", "domain", "sentence"}, .rows = {}};
   for_each_operator([&]<class Op> {
-    for (const conformance::RelationText& relation : conformance::relation_texts<Op>())
+    for (const conformance::RelationText& relation : conformance::Suite<Op>::relations())
       listing.rows.push_back({std::string(relation.name), std::string(Op::name),
                               std::string(relation.agreement), std::string(relation.domain),
                               std::string(relation.sentence)});

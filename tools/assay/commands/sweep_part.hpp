@@ -61,7 +61,7 @@ class SweepPartOf final : public SweepPart {
     std::vector<conformance::ExpectedCost> costs;
     for (const auto& c : planned_.cases)
       costs.push_back({.kind = std::string(Op::name) + ' ' + std::string(spec::to_string(c.track)),
-                       .seconds = expected_cost(c)});
+                       .seconds = conformance::Suite<Op>::expected_cost(c)});
     return costs;
   }
 
@@ -100,7 +100,7 @@ class SweepPartOf final : public SweepPart {
   fixtures::CaseRecord record(const conformance::CaseReport& report) override {
     const auto c = case_of(report);
     const auto run = recorder_.take();
-    const bool small = conformance::tensor_elements(c.problem) <= evidence_elements;
+    const bool small = conformance::Suite<Op>::tensor_elements(c.problem) <= evidence_elements;
     // A kernel that crashes or hangs has no outputs, and would do it again.
     const bool answered = report.verdict != conformance::Verdict::crash &&
                           report.verdict != conformance::Verdict::timeout;

@@ -105,21 +105,13 @@ const Axes& axes() {
 
 namespace assay::conformance {
 
-template <>
-PairCoverage pair_coverage<spec::FlashAttentionScoreGrad>() {
-  static const PairCoverage blank = blank_coverage(flash::axes());
-  return blank;
+const Axes* Suite<spec::FlashAttentionScoreGrad>::axes() { return &flash::axes(); }
+
+Choice Suite<spec::FlashAttentionScoreGrad>::choice_of(const Case<Op>& c) {
+  return flash::axes_of(c);
 }
 
-template <>
-void cover(PairCoverage& coverage, const Case<spec::FlashAttentionScoreGrad>& c) {
-  if (c.track == Track::phase1 || !c.violate.empty()) return;
-  cover(coverage, flash::axes(), flash::axes_of(c));
-}
-
-template <>
-std::vector<Size> sizes_of(const Case<spec::FlashAttentionScoreGrad>& c) {
-  if (c.track == Track::phase1 || !c.violate.empty()) return {};
+std::vector<Size> Suite<spec::FlashAttentionScoreGrad>::sizes(const Case<Op>& c) {
   constexpr std::int64_t of_16_bits = 0xffff, of_20_bits = 0xfffff, of_24_bits = 0xffffff;
   const auto& p = c.problem;
   const std::int64_t scores = spec::score_count(p);

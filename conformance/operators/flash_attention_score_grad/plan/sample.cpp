@@ -19,9 +19,8 @@ std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
 
 }  // namespace
 
-template <>
-std::vector<Case<Op>> sample(const SamplingPlan& plan) {
-  CaseCollector<Op> cases(plan);
+void Suite<spec::FlashAttentionScoreGrad>::collect(const SamplingPlan& plan,
+                                                   CaseCollector<Op>& cases) {
   cases.add(flash::violation_cases());
   cases.add(flash::variant_cases());
   cases.add(hand_made_cases<Op>("corners", plan));
@@ -33,10 +32,6 @@ std::vector<Case<Op>> sample(const SamplingPlan& plan) {
   cases.add(flash::completing_cases(plan.seed, cases.cases()));
   cases.add(flash::large_cases(plan.seed));
   cases.add(flash::large_relation_cases(plan.seed));
-  cases.add(hand_made_cases<Op>("models", plan));
-  cases.add(hand_made_cases<Op>("legal", plan));
-  cases.add(own_cases<Op>(plan));
-  return cases.take();
 }
 
 }  // namespace assay::conformance

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/judge/expectation.hpp"
-#include "assay/conformance/operators/flash_attention_score_grad/tensors.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "operators/flash_attention_score_grad/relations/forward_bound.hpp"
 

@@ -129,7 +129,9 @@ template std::vector<Case<Op>> relation_cases(std::uint64_t seed);
 template std::vector<Case<Op>> relation_cases(std::string_view name);
 template class RelationExamination<Op>;
 
-CaseReport examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }
+
+CaseReport Suite<Op>::examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   if (c.relation != flash::cascade_name) return RelationExamination<Op>(c).examine(kernel);
   return related(c, kernel, [&](const Case<Op>& asked, CaseReport& report) {
     return comparable(asked, [&] { return flash::judge_cascade(asked, kernel, report); });

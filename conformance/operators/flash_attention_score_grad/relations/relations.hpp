@@ -62,7 +62,9 @@ struct RelationParts<flash::Op> {
   static spec::FlashSurface surface_of(const Op::Problem& problem) {
     return flash::surface_of(problem);
   }
-  static double cost_of_bounds(const Op::Problem& problem) { return multiply_adds(problem); }
+  static double cost_of_bounds(const Op::Problem& problem) {
+    return Suite<Op>::multiply_adds(problem);
+  }
 
   static constexpr RelationText other = {
       .name = flash::cascade_name,

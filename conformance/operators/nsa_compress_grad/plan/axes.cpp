@@ -87,21 +87,11 @@ Choice axes_of(const CompressCase& c) {
 
 }  // namespace compress
 
-template <>
-PairCoverage pair_coverage<spec::NsaCompressGrad>() {
-  static const PairCoverage blank = blank_coverage(compress::axes());
-  return blank;
-}
+const Axes* Suite<spec::NsaCompressGrad>::axes() { return &compress::axes(); }
 
-template <>
-void cover(PairCoverage& coverage, const Case<spec::NsaCompressGrad>& c) {
-  if (c.track == Track::phase1 || !c.violate.empty()) return;
-  cover(coverage, compress::axes(), compress::axes_of(c));
-}
+Choice Suite<spec::NsaCompressGrad>::choice_of(const Case<Op>& c) { return compress::axes_of(c); }
 
-template <>
-std::vector<Size> sizes_of(const Case<spec::NsaCompressGrad>& c) {
-  if (c.track == Track::phase1 || !c.violate.empty()) return {};
+std::vector<Size> Suite<spec::NsaCompressGrad>::sizes(const Case<Op>& c) {
   constexpr std::int64_t of_16_bits = 0xffff;
   const auto& p = c.problem;
   return {{"head_dim", p.head_dim},

@@ -5,11 +5,7 @@
 
 namespace assay::conformance {
 
-using Op = spec::NsaCompressGrad;
-
-template <>
-std::vector<Case<Op>> sample(const SamplingPlan& plan) {
-  CaseCollector<Op> cases(plan);
+void Suite<spec::NsaCompressGrad>::collect(const SamplingPlan& plan, CaseCollector<Op>& cases) {
   cases.add(compress::violation_cases());
   cases.add(compress::variant_cases());
   cases.add(hand_made_cases<Op>("corners", plan));
@@ -19,10 +15,6 @@ std::vector<Case<Op>> sample(const SamplingPlan& plan) {
   cases.add(relation_cases<Op>(plan.seed));
   cases.add(compress::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(compress::completing_cases(plan.seed, cases.cases()));
-  cases.add(hand_made_cases<Op>("models", plan));
-  cases.add(hand_made_cases<Op>("legal", plan));
-  cases.add(own_cases<Op>(plan));
-  return cases.take();
 }
 
 }  // namespace assay::conformance

@@ -75,7 +75,9 @@ template std::vector<RelationText> relation_texts<Op>();
 template std::vector<Case<Op>> relation_cases(std::uint64_t seed);
 template std::vector<Case<Op>> relation_cases(std::string_view name);
 
-CaseReport examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }
+
+CaseReport Suite<Op>::examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   return RelationExamination<Op>(c).examine(kernel);
 }
 

@@ -98,21 +98,13 @@ const Axes& axes() {
 
 namespace assay::conformance {
 
-template <>
-PairCoverage pair_coverage<spec::NsaSelectedAttentionGrad>() {
-  static const PairCoverage blank = blank_coverage(selected::axes());
-  return blank;
+const Axes* Suite<spec::NsaSelectedAttentionGrad>::axes() { return &selected::axes(); }
+
+Choice Suite<spec::NsaSelectedAttentionGrad>::choice_of(const Case<Op>& c) {
+  return selected::axes_of(c);
 }
 
-template <>
-void cover(PairCoverage& coverage, const Case<spec::NsaSelectedAttentionGrad>& c) {
-  if (c.track == Track::phase1 || !c.violate.empty()) return;
-  cover(coverage, selected::axes(), selected::axes_of(c));
-}
-
-template <>
-std::vector<Size> sizes_of(const Case<spec::NsaSelectedAttentionGrad>& c) {
-  if (c.track == Track::phase1 || !c.violate.empty()) return {};
+std::vector<Size> Suite<spec::NsaSelectedAttentionGrad>::sizes(const Case<Op>& c) {
   constexpr std::int64_t of_16_bits = 0xffff;
   const auto& p = c.problem;
   const std::int64_t tokens = std::max(query_extents(p).tokens(), key_extents(p).tokens());

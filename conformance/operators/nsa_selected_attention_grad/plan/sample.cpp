@@ -19,9 +19,8 @@ std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
 
 }  // namespace
 
-template <>
-std::vector<Case<Op>> sample(const SamplingPlan& plan) {
-  CaseCollector<Op> cases(plan);
+void Suite<spec::NsaSelectedAttentionGrad>::collect(const SamplingPlan& plan,
+                                                    CaseCollector<Op>& cases) {
   cases.add(selected::violation_cases());
   cases.add(selected::variant_cases());
   cases.add(hand_made_cases<Op>("corners", plan));
@@ -31,10 +30,6 @@ std::vector<Case<Op>> sample(const SamplingPlan& plan) {
   cases.add(relation_cases<Op>(plan.seed));
   cases.add(selected::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(selected::completing_cases(plan.seed, cases.cases()));
-  cases.add(hand_made_cases<Op>("models", plan));
-  cases.add(hand_made_cases<Op>("legal", plan));
-  cases.add(own_cases<Op>(plan));
-  return cases.take();
 }
 
 }  // namespace assay::conformance

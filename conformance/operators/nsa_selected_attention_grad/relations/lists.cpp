@@ -179,7 +179,7 @@ std::span<const Relation> list_relations() {
        "A block that is listed twice counts twice: as two blocks of equal keys, whose dk and dv "
        "add.",
        Agreement::bound, is_unmasked, "no mask", unmasked, copy_duplicates,
-       [](Patterns<Op>& patterns) { patterns.lists = "duplicates"; }},
+       [](typename Suite<Op>::Patterns& patterns) { patterns.lists = "duplicates"; }},
       {"split_lists",
        "Over the same statistics, the gradients of the halves of all lists add up to those of the "
        "lists.",

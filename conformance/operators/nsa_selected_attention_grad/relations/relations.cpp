@@ -81,14 +81,16 @@ Trial<Op> Parts::rearranged(const Trial<Op>& base, const Op::Problem& p, const O
 }
 
 double Parts::cost_of_bounds(const Op::Problem& problem) {
-  return multiply_adds(selected::dense_problem(problem));
+  return Suite<spec::FlashAttentionScoreGrad>::multiply_adds(selected::dense_problem(problem));
 }
 
 template std::vector<RelationText> relation_texts<Op>();
 template std::vector<Case<Op>> relation_cases(std::uint64_t seed);
 template std::vector<Case<Op>> relation_cases(std::string_view name);
 
-CaseReport examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }
+
+CaseReport Suite<Op>::examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
   return RelationExamination<Op>(c).examine(kernel);
 }
 

@@ -22,13 +22,13 @@ class LatticeJudge : public testing::Test {
     c_.problem.seq_kv = 5;
     c_.problem.sparse_mode = 3;
     c_.problem.atten_mask = spec::MaskShape::compressed;
-    lattice_ = make_lattice(c_, numerics_);
+    lattice_ = Suite<Op>::exact(c_, numerics_);
     outputs_ = run({.name = "even", .numerics = numerics_}, c_, lattice_.inputs);
   }
 
   CaseReport judged() const {
     CaseReport report;
-    judge_lattice(lattice_, c_.problem, outputs_, numerics_, report);
+    Suite<Op>::compare_exact(lattice_, c_.problem, outputs_, numerics_, report);
     return report;
   }
   /// The first element of dq whose exact value is (not) 0.
@@ -96,7 +96,7 @@ TEST_F(LatticeJudge, ListsAFewFindingsAndCountsTheRest) {
 
 TEST_F(LatticeJudge, IgnoresRowsThatAreNotJudged) {
   c_.rows = 2;
-  lattice_ = make_lattice(c_, numerics_);
+  lattice_ = Suite<Op>::exact(c_, numerics_);
   outputs_ = run({.name = "even", .numerics = numerics_}, c_, lattice_.inputs);
   for (std::int64_t row = 0; row < 8; ++row)
     if (row != lattice_.query_rows[0] && row != lattice_.query_rows[1])

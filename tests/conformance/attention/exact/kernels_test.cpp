@@ -21,7 +21,8 @@ using spec::DType;
 
 CaseReport judged(const Kernel& kernel, const Case<Op>& c, const LatticeCase& lattice) {
   CaseReport report;
-  judge_lattice(lattice, c.problem, run(kernel, c, lattice.inputs), kernel.numerics, report);
+  Suite<Op>::compare_exact(lattice, c.problem, run(kernel, c, lattice.inputs), kernel.numerics,
+                           report);
   return report;
 }
 
@@ -49,7 +50,7 @@ void expect_healthy_kernels_exact(const std::vector<Case<Op>>& cases) {
     const std::optional<spec::Tensor> mask = make_mask(c);
     for (const Kernel& kernel : lattice_test::healthy_kernels(c.problem.dtype)) {
       if (has_no_lattice(kernel, c)) {
-        EXPECT_THROW(make_lattice(c, kernel.numerics), NoLattice);
+        EXPECT_THROW(Suite<Op>::exact(c, kernel.numerics), NoLattice);
         continue;
       }
       const CaseReport report = judged(kernel, c, make_lattice_with_mask(c, kernel.numerics, mask));
@@ -114,7 +115,7 @@ std::map<Bug, Share> flagged(Track track, std::uint64_t seed) {
   for (std::int64_t k = 0; k < configurations; ++k) {
     const Case<Op> c = configuration(k, seed, track);
     Kernel kernel = lattice_test::healthy_kernels(c.problem.dtype)[static_cast<std::size_t>(k % 2)];
-    const LatticeCase lattice = make_lattice(c, kernel.numerics);
+    const LatticeCase lattice = Suite<Op>::exact(c, kernel.numerics);
     for (const Bug bug : lattice_test::bugs) {
       if (!can_show(bug, c)) continue;
       kernel.bug = bug;
@@ -189,7 +190,7 @@ TEST(LatticeKernels, PlantedBugsOfTheFamilyAreFlagged) {
   for (const Track track : {Track::a1, Track::a2})
     for (const Case<Op>& c : lattice_test::family(track == Track::a1 ? 3 : 4, track)) {
       Kernel kernel = lattice_test::healthy_kernels(c.problem.dtype)[0];
-      const LatticeCase lattice = make_lattice(c, kernel.numerics);
+      const LatticeCase lattice = Suite<Op>::exact(c, kernel.numerics);
       for (const Bug bug : lattice_test::family_bugs) {
         if (!family_can_show(bug, c.problem)) continue;
         kernel.bug = bug;
@@ -211,9 +212,9 @@ TEST(LatticeKernels, NarrowStagingIsFlaggedInFp32) {
   c.problem.seq_q = c.problem.seq_kv = 32;
   Kernel kernel{.name = "narrow", .numerics = {.stage = DType::bf16}};
   const spec::NumericsProfile declared{.stage = DType::fp32};
-  const LatticeCase lattice = make_lattice(c, declared);
+  const LatticeCase lattice = Suite<Op>::exact(c, declared);
   CaseReport report;
-  judge_lattice(lattice, c.problem, run(kernel, c, lattice.inputs), declared, report);
+  Suite<Op>::compare_exact(lattice, c.problem, run(kernel, c, lattice.inputs), declared, report);
   EXPECT_EQ(report.verdict, Verdict::nonconformant_structural);
 }
 

@@ -23,7 +23,9 @@ using spec::MaskShape;
 
 double value_of(Dyadic x) { return std::ldexp(static_cast<double>(x.numerator), x.exponent); }
 
-LatticeCase plain_lattice(const Case<Op>& c) { return make_lattice(c, {.stage = c.problem.dtype}); }
+LatticeCase plain_lattice(const Case<Op>& c) {
+  return Suite<Op>::exact(c, {.stage = c.problem.dtype});
+}
 
 std::vector<Case<Op>> cases_of(std::uint64_t seed, Track track) {
   std::vector<Case<Op>> cases = family(seed, track);
@@ -181,8 +183,8 @@ TEST(Lattice, OneKeyStillHasADscoreForKernelsThatTakeTheOutputAsGiven) {
   const auto nonzero = [](const std::vector<Dyadic>& values) {
     return std::count_if(values.begin(), values.end(), [](Dyadic x) { return x.numerator != 0; });
   };
-  EXPECT_GT(nonzero(make_lattice(c, {.delta = spec::Origin::given}).dq), 0);
-  EXPECT_EQ(nonzero(make_lattice(c, {.delta = spec::Origin::own}).dq), 0);
+  EXPECT_GT(nonzero(Suite<Op>::exact(c, {.delta = spec::Origin::given}).dq), 0);
+  EXPECT_EQ(nonzero(Suite<Op>::exact(c, {.delta = spec::Origin::own}).dq), 0);
 }
 
 TEST(Lattice, RefusesWhatItCannotMakeExact) {
@@ -190,7 +192,7 @@ TEST(Lattice, RefusesWhatItCannotMakeExact) {
     Case<Op> c = square(16, 16, Track::a1);
     c.problem.scale_value = 0.125;
     change(c, numerics);
-    EXPECT_THROW(make_lattice(c, numerics), NoLattice);
+    EXPECT_THROW(Suite<Op>::exact(c, numerics), NoLattice);
   };
   using Profile = spec::NumericsProfile;
   refused([](Case<Op>& c, Profile&) { c.problem.scale_value = 0.25; });

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators.hpp"
 #include "flash_attention_score_grad/kernel/kernel.hpp"
 #include "plan/hand_made_cases.hpp"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
-#include "assay/conformance/operators/flash_attention_score_grad/tensors.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -210,7 +209,7 @@ TEST(Forward, KnowsDropout) {
 }
 
 TEST(Inputs, EveryProfileIsFiniteInEveryFeature) {
-  for (const auto& profile : profiles<Op>())
+  for (const auto& profile : Suite<Op>::profiles())
     for (const DType dtype : {DType::fp16, DType::bf16, DType::fp32}) {
       FlashCase c = packed_case(spec::FlashSurface::u3);
       c.problem.dtype = dtype;

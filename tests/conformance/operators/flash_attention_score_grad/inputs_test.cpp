@@ -178,7 +178,7 @@ FlashCase profile_case(const std::string& profile, DType dtype, std::int64_t seq
 }
 
 TEST(Profiles, StayFarFromTheOverflowOfFp16UnlessTheyAreNamedForIt) {
-  for (const auto& profile : profiles<Op>()) {
+  for (const auto& profile : Suite<Op>::profiles()) {
     if (profile.name == "overflow_fp16") continue;
     for (const std::int64_t seq : {2, 96})
       EXPECT_LT(staged(profile_case(std::string(profile.name), DType::fp16, seq)).largest, 16384)

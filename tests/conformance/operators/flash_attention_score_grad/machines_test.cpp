@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 

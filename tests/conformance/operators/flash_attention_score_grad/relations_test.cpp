@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../../told.hpp"
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/device/ascend.hpp"
 #include "assay/mutants/specimen.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"

@@ -140,7 +140,7 @@ TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
     if (c.problem.atten_mask != MaskShape::absent) used_patterns.insert(c.patterns.mask);
     if (c.problem.has_dropout()) used_drops.insert(c.patterns.drop);
   }
-  EXPECT_EQ(used_profiles.size(), profiles<Op>().size());
+  EXPECT_EQ(used_profiles.size(), Suite<Op>::profiles().size());
   EXPECT_EQ(used_patterns.size(), mask_patterns().size());
   EXPECT_EQ(used_drops.size(), drop_patterns().size());
 }

@@ -37,12 +37,12 @@ TEST(CompressInputs, DoNotDependOnStrides) {
 
 TEST(CompressInputs, EveryProfileIsNamedAndDiffers) {
   std::set<std::string> digests;
-  for (const InputProfile& profile : profiles<Op>()) {
+  for (const InputProfile& profile : Suite<Op>::profiles()) {
     const Op::Inputs inputs = make_inputs(small_case(spec::DType::bf16, std::string(profile.name)));
     digests.insert(fixtures::digest(inputs.output_grad) + fixtures::digest(inputs.input) +
                    fixtures::digest(inputs.weight));
   }
-  EXPECT_EQ(digests.size(), profiles<Op>().size());
+  EXPECT_EQ(digests.size(), Suite<Op>::profiles().size());
   EXPECT_THROW(make_inputs(small_case(spec::DType::bf16, "peaked")), std::invalid_argument);
 }
 
@@ -56,7 +56,7 @@ TEST(CompressInputs, OneHotHasOneElementOfEachSequenceAndHead) {
 }
 
 TEST(CompressInputs, GradientsOfFp16StayFinite) {
-  for (const InputProfile& profile : profiles<Op>()) {
+  for (const InputProfile& profile : Suite<Op>::profiles()) {
     CompressCase c{.problem = {.dtype = spec::DType::fp16,
                                .batch = 1,
                                .heads = 1,

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "../../told.hpp"
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "kernel.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
@@ -121,8 +122,9 @@ TEST(CompressLatticeCases, SomeSumsAreRounded) {
   for (const DType dtype : {DType::fp16, DType::bf16})
     for (const Track track : {Track::a1, Track::a2}) {
       const CompressCase c = lattice_case(track, dtype, 1);
-      const CompressLattice lattice = make_lattice(c, {});
-      for (const ExactTensor& tensor : exact_tensors(lattice, c.problem)) {
+      const CompressLattice lattice = Suite<spec::NsaCompressGrad>::exact(c, {});
+      for (const ExactTensor& tensor :
+           Suite<spec::NsaCompressGrad>::exact_tensors(lattice, c.problem)) {
         std::int64_t rounded = 0, nonzero = 0;
         for (const Dyadic& x : tensor.exact) {
           const double value = std::ldexp(static_cast<double>(x.numerator), x.exponent);
@@ -145,11 +147,13 @@ TEST(CompressLatticeCases, LongSumsThinOutAndStayExact) {
 }
 
 TEST(CompressLatticeCases, StagingOfUnknownTiesHasNone) {
-  EXPECT_THROW(make_lattice(lattice_case(Track::a2, DType::bf16, 1),
-                            {.stage = DType::bf16, .round_stage = Rounding::stochastic}),
+  EXPECT_THROW(Suite<spec::NsaCompressGrad>::exact(
+                   lattice_case(Track::a2, DType::bf16, 1),
+                   {.stage = DType::bf16, .round_stage = Rounding::stochastic}),
                NoLattice);
-  EXPECT_NO_THROW(make_lattice(lattice_case(Track::a1, DType::bf16, 1),
-                               {.stage = DType::bf16, .round_stage = Rounding::stochastic}));
+  EXPECT_NO_THROW(Suite<spec::NsaCompressGrad>::exact(
+      lattice_case(Track::a1, DType::bf16, 1),
+      {.stage = DType::bf16, .round_stage = Rounding::stochastic}));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "kernel.hpp"

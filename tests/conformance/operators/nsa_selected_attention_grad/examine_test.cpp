@@ -6,6 +6,7 @@
 
 #include "../../told.hpp"
 #include "assay/conformance/inputs/random.hpp"
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "kernel.hpp"
 
@@ -123,7 +124,7 @@ TEST(SelectedProducts, WhatThePageDoesNotOfferIsSaidAndConvictsNobody) {
 
 TEST(SelectedBound, HealthyKernelsConformOnEveryProfile) {
   std::size_t turn = 0;
-  for (const InputProfile& profile : profiles<Op>()) {
+  for (const InputProfile& profile : Suite<Op>::profiles()) {
     if (profile.name == "overflow_fp16") continue;  // needs more than 300 queries
     Case<Op> c = small_case(turn % 2 == 0 ? spec::DType::fp16 : spec::DType::bf16, 0, "duplicates");
     c.profile = profile.name;
@@ -212,7 +213,7 @@ TEST(SelectedStructure, OverflowOfOneRowExemptsFewElements) {
 TEST(SelectedBoundFuzz, HealthyKernelsConform) {
   constexpr std::int64_t runs = 60;
   const auto patterns = list_patterns();
-  const auto known = profiles<Op>();
+  const auto known = Suite<Op>::profiles();
   for (std::int64_t k = 0; k < runs; ++k) {
     const Random random(static_cast<std::uint64_t>(k), 5);
     Case<Op> c;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
-#include "assay/conformance/operators/nsa_selected_attention_grad/tensors.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 
 namespace assay::conformance {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "../../told.hpp"
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 #include "kernel.hpp"
@@ -43,7 +44,7 @@ TEST(SelectedLattice, StatisticsAndOutputAreConsistent) {
   for (const char* lists : {"duplicates", "all_equal", "shuffled"}) {
     Case<Op> c = hand_made_cases<Op>("exact")[0];
     c.patterns.lists = lists;
-    const auto lattice = make_lattice(c, staged(c.problem.dtype));
+    const auto lattice = Suite<Op>::exact(c, staged(c.problem.dtype));
     const auto operands = reference::operands_of<double>(c.problem, lattice.inputs);
     const auto forward = reference::forward<double>(c.problem, operands);
     std::int64_t exact = 0;
@@ -60,10 +61,10 @@ TEST(SelectedLattice, StatisticsAndOutputAreConsistent) {
 
 TEST(SelectedLattice, ExactGradientsAreThoseOfTheReference) {
   const Case<Op> c = hand_made_cases<Op>("exact")[2];
-  const auto lattice = make_lattice(c, staged(c.problem.dtype));
+  const auto lattice = Suite<Op>::exact(c, staged(c.problem.dtype));
   const auto reference =
       reference::NsaSelectedAttentionGrad<double>::from(c.problem, lattice.inputs);
-  const std::vector<ExactTensor> tensors = exact_tensors(lattice, c.problem);
+  const std::vector<ExactTensor> tensors = Suite<Op>::exact_tensors(lattice, c.problem);
   const spec::Extents queries = query_extents(c.problem), keys = key_extents(c.problem);
   const auto expect_row = [](const ExactTensor& tensor, std::size_t k,
                              const std::vector<double>& row) {
@@ -132,7 +133,7 @@ TEST(SelectedLattice, WhereNoRowAttendsToAPowerOfTwoThereIsNone) {
   Case<Op> c = hand_made_cases<Op>("exact")[0];
   c.patterns.lists = "all_equal";
   c.problem.selected_block_count = 3;
-  EXPECT_THROW(make_lattice(c, staged(c.problem.dtype)), NoLattice);
+  EXPECT_THROW(Suite<Op>::exact(c, staged(c.problem.dtype)), NoLattice);
 }
 
 }  // namespace

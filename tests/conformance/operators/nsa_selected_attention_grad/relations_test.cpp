@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../../told.hpp"
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/device/ascend.hpp"

@@ -17,21 +17,11 @@ namespace assay::conformance {
 /// any sign.
 double lattice_scale(const spec::FlashAttentionScoreGrad::Problem& problem, std::uint64_t seed);
 
-/// make_lattice with the mask tensor as an argument; nothing: no mask.
+/// The exact case with the mask tensor as an argument; nothing: no mask.
 /// Cost: O((rows + keys) * dim) whatever the mask: every row attends to at most eight keys.
 /// Errors: NoLattice.
 LatticeCase make_lattice_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
                                    const spec::NumericsProfile& numerics,
                                    std::optional<spec::Tensor> atten_mask);
-
-/// Compares every element of the judged rows with the exact gradients, bit for bit after the cast
-/// that the profile declares; an exact 0 also admits residues up to the profile's floor. Adds a
-/// TensorReport per output and the findings. The verdict becomes nonconformant_structural on a
-/// difference and vacuous if no element was compared; one that is still tool_failure becomes
-/// conforms. Errors: std::invalid_argument if the outputs do not have the problem's shapes.
-void judge_lattice(const LatticeCase& lattice,
-                   const spec::FlashAttentionScoreGrad::Problem& problem,
-                   const spec::FlashAttentionScoreGrad::Outputs& outputs,
-                   const spec::NumericsProfile& numerics, CaseReport& report);
 
 }  // namespace assay::conformance

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,22 +19,36 @@ namespace assay::conformance {
 /// numbers, the call itself is judged; relation: several runs are compared with each other.
 enum class Track : std::uint8_t { a1, a2, bound, phase1, relation };
 
-/// What a case says of its tensors beside the profile: one member for each pattern, with
-/// `visit_fields`. Every operator has a specialisation, in its header.
+/// What the suite knows of an operator: suite.hpp lists it. Every operator has a specialisation.
 template <class Op>
-struct Patterns;
+struct Suite;
+
+struct InputProfile;
+template <class Op>
+struct Case;
+
+/// A word of a case that names the contents of a tensor, where an input profile leaves them open.
+template <class Op>
+struct PatternField {
+  std::string_view field;
+  std::string Suite<Op>::Patterns::*member;
+  std::string_view meaning;
+  std::span<const InputProfile> (*names)();  ///< that it can name
+};
 
 /// One call, as plain data: everything that its replay line says. Values of tensors are a pure
 /// function of it.
 template <class Op>
 struct Case {
+  using Operator = Op;
+
   typename Op::Problem problem;
   typename Op::Surface surface{};
   spec::Product product = spec::Product::a2;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
   Track track = Track::bound;
   std::string profile = "normal";  ///< input profile of track B, see `profiles()`
-  Patterns<Op> patterns;
+  typename Suite<Op>::Patterns patterns;
   std::string relation;  ///< track relation: its name, see `list relations`
   std::string variant;   ///< "ROW:name", another legal way to make the call; empty: the plain one
   std::string violate;   ///< "ROW:name" of the row that the call breaks; empty: a legal call
@@ -59,7 +74,8 @@ void visit_case_fields(CaseType& c, Visitor&& visit) {
       "track", c.track,
       "a1, a2: exact lattice; bound: tolerance; phase1: argument checks; relation: runs compared");
   visit("profile", c.profile, "input profile of track bound");
-  visit_fields(c.patterns, visit);
+  for (const auto& pattern : Suite<typename CaseType::Operator>::patterns())
+    visit(pattern.field, c.patterns.*pattern.member, pattern.meaning);
   visit("relation", c.relation, "relation between runs, of track relation");
   visit("variant", c.variant,
         "ROW:name, another legal way to make the call, see 'assay explain ROW'");

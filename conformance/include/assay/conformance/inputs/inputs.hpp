@@ -1,10 +1,12 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "assay/conformance/case/case.hpp"
 #include "assay/spec/call.hpp"
 #include "assay/spec/tensor.hpp"
 
@@ -15,20 +17,47 @@ struct InputProfile {
   std::string_view name, sentence;
 };
 
-/// The input profiles of an operator, and the named contents of each pattern of its cases.
-template <class Op>
-std::span<const InputProfile> profiles();
-/// A pattern of an operator's cases and the contents that it can name.
-struct PatternNames {
-  std::string_view field;  ///< of Patterns<Op>
-  std::span<const InputProfile> names;
-};
-template <class Op>
-std::vector<PatternNames> pattern_names();
-
 /// A tensor as `parameter` describes it; its whole storage holds the guard pattern of its type, a
 /// NaN for floats.
 spec::Tensor guarded_tensor(const spec::Parameter& parameter);
+
+/// A tensor as `parameter` describes it, viewed elements included filled with a pattern that no
+/// kernel computes.
+spec::Tensor poisoned_tensor(const spec::Parameter& parameter);
+
+/// Calls visit(name, tensor) for every tensor of inputs or outputs that is present, by its
+/// documented name.
+template <class Tensors, class Visitor>
+void visit_tensors(Tensors& tensors, Visitor&& visit) {
+  visit_fields(tensors, [&](const char* name, auto& member) {
+    if constexpr (requires { member->bytes; }) {
+      if (member) visit(name, *member);
+    } else {
+      visit(name, member);
+    }
+  });
+}
+
+/// The tensors of a case of track bound: numbers of its input profile, strided as it says.
+template <class Op>
+typename Op::Inputs make_inputs(const Case<Op>& c) {
+  return Suite<Op>::draw(c);
+}
+
+/// Outputs with the case's striding whose storage, viewed elements included, holds a poison
+/// pattern: one for each parameter of its name that the call has.
+template <class Op>
+typename Op::Outputs make_outputs(const Case<Op>& c) {
+  const auto call = call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
+  typename Op::Outputs outputs;
+  visit_fields(outputs, [&](std::string_view name, auto& member) {
+    visit_fields(call.parameters, [&]<class Described>(std::string_view own, const Described& p) {
+      if constexpr (std::same_as<Described, spec::Parameter>)
+        if (own == name && p.present) member = poisoned_tensor(p);
+    });
+  });
+  return outputs;
+}
 
 /// The rows that are judged, ascending: all, or the first, the last, those at tile edges and random
 /// ones.

@@ -1,36 +1,16 @@
 #pragma once
 
-#include <concepts>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
+#include <string_view>
 #include <vector>
 
-#include "assay/conformance/case/case.hpp"
-#include "assay/conformance/inputs/inputs.hpp"
-#include "assay/conformance/judge/exact.hpp"
-#include "assay/conformance/judge/examination.hpp"
-#include "assay/spec/numerics.hpp"
+#include "assay/conformance/suite.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 namespace assay::conformance {
-
-/// What a profile leaves open: the contents of mask and dropout bits.
-template <>
-struct Patterns<spec::FlashAttentionScoreGrad> {
-  std::string mask = "random";  ///< of a user mask
-  std::string drop = "random";  ///< of the dropout bits
-
-  friend bool operator==(const Patterns&, const Patterns&) = default;
-};
-
-template <class PatternsOfOp, class Visitor>
-requires std::same_as<std::remove_const_t<PatternsOfOp>, Patterns<spec::FlashAttentionScoreGrad>>
-void visit_fields(PatternsOfOp& patterns, Visitor&& visit) {
-  visit("mask", patterns.mask, "pattern of a user mask");
-  visit("drop", patterns.drop, "pattern of the dropout bits");
-}
 
 /// Named contents of user masks: random, causal, dead_rows, ...
 std::span<const InputProfile> mask_patterns();
@@ -51,15 +31,6 @@ std::optional<spec::Tensor> make_pse(const Case<spec::FlashAttentionScoreGrad>& 
 /// behind the last score hold the guard pattern. Nothing where the problem has no drop mask.
 std::optional<spec::Tensor> make_drop_mask(const Case<spec::FlashAttentionScoreGrad>& c);
 
-/// The tensors of a track B case, forward included: statistics and attention_in are what a forward
-/// of the reference computes, rounded as the operator stores them; every one strided as the case
-/// says.
-spec::FlashAttentionScoreGrad::Inputs make_inputs(const Case<spec::FlashAttentionScoreGrad>& c);
-
-/// Outputs with the case's striding whose storage, viewed elements included, holds a poison
-/// pattern.
-spec::FlashAttentionScoreGrad::Outputs make_outputs(const Case<spec::FlashAttentionScoreGrad>& c);
-
 /// A case whose correct outputs are known exactly, whatever the order of summation.
 struct LatticeCase {
   spec::FlashAttentionScoreGrad::Inputs inputs;
@@ -71,30 +42,58 @@ struct LatticeCase {
   std::int64_t muted_rows = 0;  ///< live query rows whose dy had to be 0
 };
 
-/// The exact gradients by their names, with their rows and channels.
-std::vector<ExactTensor> exact_tensors(const LatticeCase& lattice,
-                                       const spec::FlashAttentionScoreGrad::Problem& problem);
+namespace flash {
+class Grounds;
+}
 
-/// Builds the lattice case of track a1 or a2 for kernels of this profile.
-/// Errors: std::runtime_error where no lattice exists for the problem, with the reason.
-LatticeCase make_lattice(const Case<spec::FlashAttentionScoreGrad>& c,
-                         const spec::NumericsProfile& numerics);
+template <>
+struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttentionScoreGrad> {
+  using Op = spec::FlashAttentionScoreGrad;
+  using Grounds = flash::Grounds;
+  using Exact = LatticeCase;
 
-/// What the documents leave open about a legal call that breaks no row, so that its refusal
-/// convicts nobody; else empty.
-std::string open_reading(const Case<spec::FlashAttentionScoreGrad>& c);
+  /// What a profile leaves open: the contents of mask and dropout bits.
+  struct Patterns {
+    std::string mask = "random";  ///< of a user mask
+    std::string drop = "random";  ///< of the dropout bits
 
-/// Of one backward, roughly.
-double multiply_adds(const spec::FlashAttentionScoreGrad::Problem& problem);
+    friend bool operator==(const Patterns&, const Patterns&) = default;
+  };
+  static std::span<const PatternField<Op>> patterns();
 
-/// Rough cost of a case in seconds, for the time left; only ratios matter.
-double expected_cost(const Case<spec::FlashAttentionScoreGrad>& c);
+  /// Forward included: statistics and attention_in are what a forward of the reference computes,
+  /// rounded as the operator stores them.
+  static Op::Inputs draw(const Case<Op>& c);
+  static std::span<const InputProfile> profiles();
+  static std::span<const FieldRange> field_ranges();
+  /// Refuses also what the entry point has no parameter for.
+  static void require_possible(const Case<Op>& c);
+  static void settle_extents(Op::Problem& problem,
+                             const std::function<bool(std::string_view)>& given);
+  static void imply_extents(const Op::Problem& given, Op::Problem& implied);
+  static std::string open_reading(const Case<Op>& c);
 
-/// Elements of query and key of all heads.
-std::int64_t tensor_elements(const spec::FlashAttentionScoreGrad::Problem& problem);
+  static void collect(const SamplingPlan& plan, CaseCollector<Op>& cases);
+  static const Axes* axes();
+  static std::vector<std::size_t> choice_of(const Case<Op>& c);
+  static std::vector<Size> sizes(const Case<Op>& c);
+  /// Of one backward, roughly.
+  static double multiply_adds(const Op::Problem& problem);
+  static double expected_cost(const Case<Op>& c);
+  /// Elements of query and key of all heads.
+  static std::int64_t tensor_elements(const Op::Problem& problem);
 
-/// Judges a case of track relation: one of the operator's relations.
-CaseReport examine_relation(const Case<spec::FlashAttentionScoreGrad>& c,
-                            spec::Implementation<spec::FlashAttentionScoreGrad>& kernel);
+  static std::span<const Reduction<Op>> reductions();
+  static std::span<const std::string_view> fields_of_reductions();
+
+  static Exact exact(const Case<Op>& c, const spec::NumericsProfile& numerics);
+  static std::vector<ExactTensor> exact_tensors(const Exact& lattice, const Op::Problem& problem);
+  static void compare_exact(const Exact& lattice, const Op::Problem& problem,
+                            const Op::Outputs& outputs, const spec::NumericsProfile& numerics,
+                            CaseReport& report);
+
+  static std::vector<RelationText> relations();
+  static CaseReport examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
+};
 
 }  // namespace assay::conformance

@@ -21,7 +21,10 @@ struct Size {
 
 /// The sizes of a case with numbers; of one without, none. Of a list each entry is one.
 template <class Op>
-std::vector<Size> sizes_of(const Case<Op>& c);
+std::vector<Size> sizes_of(const Case<Op>& c) {
+  if (c.track == Track::phase1 || !c.violate.empty()) return {};
+  return Suite<Op>::sizes(c);
+}
 
 /// What cases hold of one size.
 struct SizeCoverage {
