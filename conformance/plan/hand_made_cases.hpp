@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
@@ -11,29 +12,14 @@
 /// Cases that somebody thought of: the lines of cases/, and those of a user.
 namespace assay::conformance {
 
-/// Returns the case of a line. Errors: std::invalid_argument naming the line's place and the word.
-template <class Op>
-Case<Op> case_of(const CaseLine& line) {
-  const std::vector<std::string>& words = line.words;
-  try {
-    if (words.front() != Op::name)
-      throw std::invalid_argument("'" + words.front() + "': accepted: " + std::string(Op::name));
-    Case<Op> c = parse_case<Op>({words.begin() + 1, words.end()});
-    if (c.upstream != spec::Upstream::on)
-      throw std::invalid_argument(
-          "--upstream=off: accepted: as a flag of the sweep, for all lines");
-    c.note = line.note;
-    return c;
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(line.place + ": " + error.what());
-  }
-}
-
 /// Appends the case of a line if the plan has it. The line holds the seed that the case has in a
-/// sweep of the default seed; another seed moves it by as much.
+/// sweep of the default seed; another seed moves it by as much. Errors: as of `case_of`.
 template <class Op>
 void append_planned(std::vector<Case<Op>>& cases, const CaseLine& line, const SamplingPlan& plan) {
   Case<Op> c = case_of<Op>(line);
+  if (c.upstream != spec::Upstream::on)
+    throw std::invalid_argument(
+        line.place + ": --upstream=off: accepted: as a flag of the sweep, for all lines");
   if (!(plan.full ? line.in_full_plan : line.in_ordinary_plan)) return;
   if (line.follows_seed) c.seed += plan.seed - SamplingPlan().seed;
   cases.push_back(std::move(c));

@@ -103,7 +103,10 @@ TEST(Offline, LinesAreTheCasesAndOneIsStoredOnce) {
   const Answer twice = export_with({});
   EXPECT_EQ(twice.code, 0) << twice.err;
   EXPECT_PRED2(has, twice.out, std::string(": 2 cases, "));
-  for (const char* flag : {"--only=seq", "--largest=9", "--random=0", "--full"}) {
+  std::ofstream(lines) << "## cases of mine\n# a note\nnsa_compress_grad --seq=40\nnsa 3\n";
+  EXPECT_PRED2(has, export_with({}).err, std::string("lines.txt:4: no operator 'nsa'"));
+  for (const char* flag :
+       {"--only=seq", "--largest=9", "--random=0", "--cases=lines.txt", "--full"}) {
     const Answer both = export_with({flag});
     EXPECT_EQ(both.code, 2) << flag;
     EXPECT_PRED2(has, both.err, std::string("only one of both")) << flag;

@@ -72,6 +72,23 @@ TEST(Sweep, WritesReportsThatAgree) {
   EXPECT_EQ(number_before(result.out, " cases,"), report["summary"]["cases"]);
 }
 
+/// They join the planned ones, from a file or a folder; --only finds them by their note.
+TEST(Sweep, JudgesCasesOfOnesOwn) {
+  const Folder folder;
+  const std::string line =
+      "flash_attention_score_grad --seq_q=3 --seq_kv=5 --head_dim=8 --head_dim_v=8";
+  std::ofstream(folder / "mine.txt") << "# thought of by me\n" << line << " --seed=4\n";
+  for (const std::string& path : {folder / "mine.txt", folder / "."}) {
+    const Answer result = answer(registry_of({"flash_like"}),
+                                 {"sweep", "--random=0", "--seed=3", "--only=thought of by me",
+                                  "--cases", path, "--report", folder / "r.json"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    const auto cases = nlohmann::json::parse(text_of(folder / "r.json"))["cases"];
+    ASSERT_EQ(cases.size(), 1u);
+    EXPECT_PRED2(has, cases[0]["command_line"].get<std::string>(), line + " --seed=6");
+  }
+}
+
 TEST(Sweep, AFailureInJUnitHoldsTheReplayLine) {
   const Folder folder;
   answer(registry_of({"no_checks"}), {"sweep", quick, "--junit", folder / "j.xml"});

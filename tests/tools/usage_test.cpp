@@ -122,6 +122,23 @@ TEST(Usage, AnEmptyValueIsNamed) {
   EXPECT_PRED2(has, unset.err, std::string("the word behind '--report' is empty"));
 }
 
+TEST(Usage, LinesOfOnesOwnAreNamedByFileLineAndWord) {
+  const Folder folder;
+  const auto expect = [&](const std::string& line, const std::vector<std::string>& parts) {
+    std::ofstream(folder / "mine.txt") << "# my own\n" << line << '\n';
+    for (const std::string& path : {folder / "mine.txt", folder / "."})
+      expect_usage("sweep --random=0 --cases=" + path, parts);
+  };
+  expect("nsa_compress_grad --seq=40 --sequ=3", {"mine.txt:2: '--sequ=3'", "--seq"});
+  expect("nsa_compress_grad --seq=many", {"mine.txt:2: --seq=many", "accepted"});
+  expect("nsa_compress_grad --seq=100 --compress_stride=48", {"mine.txt:2: the case breaks NSAC-"});
+  expect("nsa_compress --seq=40", {"mine.txt:2: no operator 'nsa_compress'", "nsa_compress_grad"});
+  expect("[some plan]", {"mine.txt:2: 'some plan'", "[full plan]"});
+  expect("# only a note", {"--cases", "no line of a case"});
+  expect_usage("sweep --cases=" + (folder / "absent.txt"), {"--cases", "absent.txt"});
+  expect_usage("list --coverage --cases=" + (folder / "absent.txt"), {"--cases", "absent.txt"});
+}
+
 TEST(Usage, FilesThatCannotBeReadAreNamed) {
   const Folder folder;
   std::ofstream(folder / "text.h5") << "no HDF5";

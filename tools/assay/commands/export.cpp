@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -227,40 +226,30 @@ ExitCode export_one(const Options& options, const conformance::Case<Op>& c,
   return ExitCode::conformant;
 }
 
-/// The replay lines of a file, blank ones left out. Errors: UsageError.
-std::vector<std::string> read_lines(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw UsageError("--lines is '" + path + "', which cannot be opened");
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);)
-    if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(line);
-  if (lines.empty()) throw UsageError("--lines is '" + path + "', which holds no line");
-  return lines;
-}
-
 /// The case of a replay line. Errors: UsageError naming the line.
 template <class Op>
-conformance::Case<Op> case_of_line(const std::string& line) {
+conformance::Case<Op> case_with_tensors(const conformance::CaseLine& line) {
   try {
-    auto c = conformance::parse_case<Op>(conformance::case_words(line, Op::name));
-    if (const auto reason = without_tensors(c)) throw UsageError("'" + line + "': " + *reason);
+    auto c = conformance::case_of<Op>(line);
+    if (const auto reason = without_tensors(c)) throw UsageError(line.place + ": " + *reason);
     return c;
   } catch (const std::invalid_argument& error) {
-    throw UsageError("'" + line + "': " + error.what());
+    throw UsageError(error.what());
   }
 }
 
 /// A case that several lines name is stored once.
 ExitCode export_lines(const Options& options, const Context& context) {
-  const std::vector<std::string> lines = read_lines(options.lines);
+  const auto texts = case_texts("--lines", options.lines);
   fixtures::Writer writer(options.file);
   std::set<std::string> stored;
-  for (const std::string& line : lines)
-    with_operators(line.substr(0, line.find_first_of(" \t\r")), [&]<class Op> {
-      const auto c = case_of_line<Op>(line);
-      if (stored.insert(conformance::command_line(c)).second)
-        write_cases<Op>(options, {c}, writer, Inexact::recipe, context);
-    });
+  for (const conformance::CaseText& text : texts)
+    for (const conformance::CaseLine& line : conformance::case_lines(text))
+      with_operators(line.words.front(), [&]<class Op> {
+        const auto c = case_with_tensors<Op>(line);
+        if (stored.insert(conformance::command_line(c)).second)
+          write_cases<Op>(options, {c}, writer, Inexact::recipe, context);
+      });
   writer.close();
   print_written(options, std::ssize(stored), context.out);
   return ExitCode::conformant;
@@ -268,8 +257,8 @@ ExitCode export_lines(const Options& options, const Context& context) {
 
 /// Errors: UsageError for a flag of a plan, of which lines have no need.
 void require_no_plan(const CLI::App& app) {
-  for (const char* flag :
-       {"--only", "--largest", "--seed", "--random", "--product", "--upstream", "--full"})
+  for (const char* flag : {"--only", "--largest", "--seed", "--random", "--product", "--upstream",
+                           "--cases", "--full"})
     if (app.count(flag) > 0)
       throw UsageError(
           fmt::format("{} chooses among the cases of a plan, and --lines names the "
@@ -282,8 +271,8 @@ Action declare(CLI::App& app, const Registry&) {
   app.add_option("file", options->file, "HDF5 file that is written")->required();
   app.add_option(
       "--lines", options->lines,
-      "text file with the replay lines of the cases, one a line, instead of a plan; one without "
-      "exact inputs for the profile becomes a recipe");
+      "text file with the replay lines of the cases, one a line, instead of a plan, or a folder of "
+      ".txt files; a line without exact inputs for the profile becomes a recipe");
   app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
   app.add_option(
       "--numerics", options->numerics,

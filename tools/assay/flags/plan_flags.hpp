@@ -3,18 +3,20 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
 #include "assay/conformance/plan/sampling.hpp"
+#include "flags/case_texts.hpp"
 #include "flags/values.hpp"
 
 namespace assay::cli {
 
 /// Which cases a command takes, as flags.
 struct PlanFlags {
-  std::string seed = "1", random = "60", product, only, upstream = "on";
+  std::string seed = "1", random = "60", product, only, upstream = "on", cases;
   bool full = false;
 
   void declare(CLI::App& app) {
@@ -23,6 +25,9 @@ struct PlanFlags {
     app.add_option("--product", product, "only calls on this product: a2 or a3");
     app.add_option("--only", only,
                    "cases whose replay line (defaults written out) or note holds this text");
+    app.add_option("--cases", cases,
+                   "cases of your own beside the planned ones: a file of replay lines as "
+                   "cases/README.md describes it, or a folder of .txt files");
     app.add_option("--upstream", upstream,
                    "off: what upstream alone states binds nobody and is not tried [on]");
     app.add_flag("--full", full, "model shapes whole, more random cases");
@@ -69,6 +74,16 @@ inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanF
                      " cases holds");
 }
 
+/// Errors: UsageError naming the file and the line of a case that is none.
+template <class Op>
+std::vector<conformance::Case<Op>> sampled(const conformance::SamplingPlan& plan) {
+  try {
+    return conformance::sample<Op>(plan);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+}
+
 /// The cases of one operator; none where --only leaves none. Errors: UsageError for a value that is
 /// not accepted.
 template <class Op>
@@ -84,7 +99,8 @@ Planned<Op> planned_cases(const PlanFlags& flags) {
     if (!plan.product)
       throw UsageError("--product is '" + flags.product + "', wanted one of " + products.choices());
   }
-  const auto all = conformance::sample<Op>(plan);
+  plan.own_cases = case_texts("--cases", flags.cases);
+  const auto all = sampled<Op>(plan);
   Planned<Op> planned;
   auto& cases = planned.cases;
   std::copy_if(all.begin(), all.end(), std::back_inserter(cases),

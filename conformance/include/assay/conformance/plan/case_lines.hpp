@@ -1,7 +1,10 @@
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "assay/conformance/case/case.hpp"
 
 /// Hand-made cases are lines of text: cases/README.md says how they are written.
 namespace assay::conformance {
@@ -23,6 +26,21 @@ struct CaseLine {
 /// Returns the replay lines of a text. Errors: std::invalid_argument naming the text, the line, and
 /// the words that are no section.
 std::vector<CaseLine> case_lines(const CaseText& text);
+
+/// Returns the case of a line. Errors: std::invalid_argument naming the line's place and the word.
+template <class Op>
+Case<Op> case_of(const CaseLine& line) {
+  const std::vector<std::string>& words = line.words;
+  try {
+    if (words.front() != Op::name)
+      throw std::invalid_argument("'" + words.front() + "': accepted: " + std::string(Op::name));
+    Case<Op> c = parse_case<Op>({words.begin() + 1, words.end()});
+    c.note = line.note;
+    return c;
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(line.place + ": " + error.what());
+  }
+}
 
 /// Returns the files of cases/ as they were at build time, their paths from the repository's root.
 const std::vector<CaseText>& shipped_case_texts();

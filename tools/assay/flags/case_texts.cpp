@@ -1,0 +1,71 @@
+#include "flags/case_texts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "assay/conformance/operators.hpp"
+#include "flags/choose.hpp"
+
+namespace assay::cli {
+namespace {
+
+/// The files in the order of their names, which is that of their cases.
+std::vector<std::string> text_files(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return {path};
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
+    if (entry.path().extension() == ".txt") files.push_back(entry.path().string());
+  std::ranges::sort(files);
+  return files;
+}
+
+/// A pipe may stand for a file.
+conformance::CaseText read_text(std::string_view flag, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || file.peek() == std::ifstream::traits_type::eof())
+    throw UsageError(fmt::format("{} is '{}', which cannot be read", flag, path));
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  return {.name = path, .text = std::move(text)};
+}
+
+/// Errors: UsageError for a line that is no case of any operator, whichever of them are swept.
+std::size_t checked_lines(const conformance::CaseText& text) try {
+  const auto lines = conformance::case_lines(text);
+  for (const conformance::CaseLine& line : lines) {
+    const std::vector<std::string> operators = operator_names();
+    if (std::ranges::find(operators, line.words.front()) == operators.end())
+      throw UsageError(fmt::format("{}: no operator '{}'; operators are {}", line.place,
+                                   line.words.front(), joined(operators)));
+    with_operators(line.words.front(), [&]<class Op> { conformance::case_of<Op>(line); });
+  }
+  return lines.size();
+} catch (const std::invalid_argument& error) {
+  throw UsageError(error.what());
+}
+
+}  // namespace
+
+std::vector<conformance::CaseText> case_texts(std::string_view flag, const std::string& path) try {
+  std::vector<conformance::CaseText> texts;
+  if (path.empty()) return texts;
+  std::size_t lines = 0;
+  for (const std::string& file : text_files(path)) {
+    texts.push_back(read_text(flag, file));
+    lines += checked_lines(texts.back());
+  }
+  if (lines == 0)
+    throw UsageError(fmt::format("{} is '{}', which holds no line of a case", flag, path));
+  return texts;
+} catch (const std::filesystem::filesystem_error& error) {
+  throw UsageError(fmt::format("{} is '{}': {}", flag, path, error.code().message()));
+}
+
+}  // namespace assay::cli
