@@ -7,30 +7,40 @@ namespace {
 
 /// Calls visit(f, v, g, w) for the pairs of values of two axes, always in the same order.
 template <class Visitor>
-void visit_pairs(const Axes& axes, Visitor&& visit) {
-  const auto sizes = axes.space.sizes();
-  for (std::size_t f = 0; f < axes.count; ++f)
-    for (std::size_t g = f + 1; g < axes.count; ++g)
-      for (std::size_t v = 0; v < sizes[f]; ++v)
-        for (std::size_t w = 0; w < sizes[g]; ++w) visit(f, v, g, w);
+void visit_pairs(const std::vector<Axis>& axes, Visitor&& visit) {
+  for (std::size_t f = 0; f < axes.size(); ++f)
+    for (std::size_t g = f + 1; g < axes.size(); ++g)
+      for (std::size_t v = 0; v < axes[f].values.size(); ++v)
+        for (std::size_t w = 0; w < axes[g].values.size(); ++w) visit(f, v, g, w);
+}
+
+/// Why the pair has no case: the requirements that together forbid it, or what else leaves it out.
+void explain(PairCoverage::Cell& cell, const std::vector<Reason>& reasons) {
+  for (const Why why : {Why::fruitless, Why::costly, Why::forbidden, Why::senseless})
+    for (const Reason& reason : reasons) {
+      if (reason.why != why || !cell.left_out.empty()) continue;
+      if (why == Why::forbidden)
+        cell.forbidden_by.emplace_back(reason.text);
+      else if (cell.forbidden_by.empty())
+        cell.left_out = std::string(spec::to_string(why)) + ": " + std::string(reason.text);
+    }
 }
 
 }  // namespace
 
 PairCoverage blank_coverage(const Axes& axes) {
   const auto text = [&](std::size_t axis, std::size_t value) {
-    return std::string(axes.name(axis)) + "=" + std::string(axes.value(axis, value));
+    return std::string(axes.all[axis].name) + "=" + std::string(axes.all[axis].values[value]);
   };
   PairCoverage coverage;
-  visit_pairs(axes, [&](std::size_t f, std::size_t v, std::size_t g, std::size_t w) {
+  visit_pairs(axes.all, [&](std::size_t f, std::size_t v, std::size_t g, std::size_t w) {
     Choice pair = axes.space.open_choice();
     pair[f] = v;
     pair[g] = w;
     PairCoverage::Cell cell{.operator_name = std::string(axes.operator_name),
                             .first = text(f, v),
-                            .second = text(g, w),
-                            .forbidden_by = {}};
-    for (const std::string_view id : axes.space.blamed(pair)) cell.forbidden_by.emplace_back(id);
+                            .second = text(g, w)};
+    explain(cell, axes.space.blamed(pair));
     coverage.cells.push_back(std::move(cell));
   });
   return coverage;
@@ -39,7 +49,7 @@ PairCoverage blank_coverage(const Axes& axes) {
 void cover(PairCoverage& coverage, const Axes& axes, const Choice& values) {
   std::size_t index = first_cell(coverage, axes.operator_name);
   if (index == coverage.cells.size()) return;
-  visit_pairs(axes, [&](std::size_t f, std::size_t v, std::size_t g, std::size_t w) {
+  visit_pairs(axes.all, [&](std::size_t f, std::size_t v, std::size_t g, std::size_t w) {
     if (values[f] == v && values[g] == w) ++coverage.cells.at(index).cases;
     ++index;
   });

@@ -1,21 +1,25 @@
 #pragma once
 
-#include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "assay/conformance/plan/coverage.hpp"
 #include "plan/pairwise.hpp"
 
 namespace assay::conformance {
 
-/// The axes on which the coverage of an operator is counted: the first factors of its choice space,
-/// each with a value in every case.
+/// An axis on which the coverage of an operator is counted: a factor of which every case has a
+/// value.
+struct Axis {
+  std::string_view name;
+  std::vector<std::string_view> values;
+};
+
+/// The axes of an operator, which are the first factors of its choice space.
 struct Axes {
   std::string_view operator_name;
   const ChoiceSpace& space;
-  std::size_t count;
-  std::string_view (*name)(std::size_t axis);
-  std::string_view (*value)(std::size_t axis, std::size_t value);
+  const std::vector<Axis>& all;
 };
 
 /// Every pair of values of two axes, nothing covered.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -22,18 +23,57 @@ std::size_t only(Domain domain) { return static_cast<std::size_t>(std::countr_ze
 
 /// One exclusion, asked for every combination of its factors' values.
 struct Table {
-  std::size_t id;  ///< into the ids of the space
+  std::size_t reason;  ///< into the reasons of the space
   std::vector<std::size_t> factors, strides;
   std::vector<bool> excluded;
 };
+
+Table table_of(const Exclusion& exclusion, std::span<const std::size_t> sizes) {
+  Table table{.reason = 0, .factors = exclusion.factors, .strides = {}, .excluded = {}};
+  std::size_t count = 1;
+  for (const std::size_t factor : table.factors) {
+    table.strides.push_back(count);
+    count *= sizes[factor];
+  }
+  table.excluded.resize(count);
+  Choice choice(sizes.size(), undecided);
+  for (std::size_t at = 0; at < count; ++at) {
+    for (std::size_t k = 0; k < table.factors.size(); ++k)
+      choice[table.factors[k]] = at / table.strides[k] % sizes[table.factors[k]];
+    table.excluded[at] = exclusion.excludes(choice);
+  }
+  return table;
+}
 
 }  // namespace
 
 struct ChoiceSpace::Tables {
   std::vector<std::size_t> sizes;
-  std::vector<std::string_view> ids;
+  std::vector<Reason> reasons;
   std::vector<Table> tables;
   std::vector<std::vector<std::size_t>> of_factor;  ///< tables that speak of a factor
+
+  explicit Tables(std::vector<std::size_t> of) : sizes(std::move(of)), of_factor(sizes.size()) {}
+  Tables(std::vector<std::size_t> of, const std::vector<Exclusion>& exclusions)
+      : Tables(std::move(of)) {
+    for (const Exclusion& exclusion : exclusions) add(exclusion);
+  }
+
+  void add(const Exclusion& exclusion) {
+    const auto& factors = exclusion.factors;
+    if (factors.empty() || !std::ranges::is_sorted(factors) || factors.back() >= sizes.size())
+      throw std::logic_error("exclusion " + std::string(exclusion.reason.text) +
+                             ": its factors are not ascending ones of the space");
+    add(table_of(exclusion, sizes), exclusion.reason);
+  }
+
+  void add(Table table, const Reason& reason) {
+    const auto known = std::ranges::find(reasons, reason);
+    table.reason = static_cast<std::size_t>(known - reasons.begin());
+    if (known == reasons.end()) reasons.push_back(reason);
+    for (const std::size_t factor : table.factors) of_factor[factor].push_back(tables.size());
+    tables.push_back(std::move(table));
+  }
 
   Domains domains_of(const Choice& choice) const {
     Domains domains(sizes.size());
@@ -42,7 +82,7 @@ struct ChoiceSpace::Tables {
     return domains;
   }
 
-  /// Applies the tables of the factors in `pending`, and of those that this settles. Ids in
+  /// Applies the tables of the factors in `pending`, and of those that this settles. Reasons in
   /// `spared` do not count. Returns the table that leaves some factor no value, or nothing.
   std::optional<std::size_t> propagate(Domains& domains, std::vector<std::size_t> pending,
                                        const std::set<std::size_t>& spared) const {
@@ -51,7 +91,7 @@ struct ChoiceSpace::Tables {
       pending.pop_back();
       for (const std::size_t index : of_factor[factor]) {
         const Table& table = tables[index];
-        if (!spared.empty() && spared.contains(table.id)) continue;
+        if (!spared.empty() && spared.contains(table.reason)) continue;
         if (!apply(table, domains, pending)) return index;
       }
     }
@@ -162,49 +202,29 @@ struct ChoiceSpace::Tables {
   }
 };
 
-namespace {
+ChoiceSpace::ChoiceSpace(std::vector<std::size_t> sizes, const std::vector<Exclusion>& exclusions)
+    : tables_(std::make_unique<Tables>(std::move(sizes), exclusions)) {}
 
-Table table_of(const Exclusion& exclusion, std::span<const std::size_t> sizes) {
-  Table table{.id = 0, .factors = exclusion.factors, .strides = {}, .excluded = {}};
-  std::size_t count = 1;
-  for (const std::size_t factor : table.factors) {
-    table.strides.push_back(count);
-    count *= sizes[factor];
-  }
-  table.excluded.resize(count);
-  Choice choice(sizes.size(), undecided);
-  for (std::size_t at = 0; at < count; ++at) {
-    for (std::size_t k = 0; k < table.factors.size(); ++k)
-      choice[table.factors[k]] = at / table.strides[k] % sizes[table.factors[k]];
-    table.excluded[at] = exclusion.excludes(choice);
-  }
-  return table;
+ChoiceSpace::ChoiceSpace(const ChoiceSpace& base, const std::vector<Exclusion>& more) {
+  auto tables = std::make_unique<Tables>(*base.tables_);
+  for (const Exclusion& exclusion : more) tables->add(exclusion);
+  tables_ = std::move(tables);
 }
 
-}  // namespace
+ChoiceSpace::ChoiceSpace(std::unique_ptr<const Tables> tables) : tables_(std::move(tables)) {}
 
-ChoiceSpace::ChoiceSpace(std::vector<std::size_t> sizes, const std::vector<Exclusion>& exclusions) {
-  auto tables = std::make_unique<Tables>();
-  tables->of_factor.resize(sizes.size());
-  for (const Exclusion& exclusion : exclusions) {
-    const auto& factors = exclusion.factors;
-    if (factors.empty() || !std::ranges::is_sorted(factors) || factors.back() >= sizes.size())
-      throw std::logic_error("exclusion " + std::string(exclusion.id) +
-                             ": its factors are not ascending ones of the space");
-    const auto known = std::ranges::find(tables->ids, exclusion.id);
-    Table table = table_of(exclusion, sizes);
-    table.id = static_cast<std::size_t>(known - tables->ids.begin());
-    if (known == tables->ids.end()) tables->ids.push_back(exclusion.id);
-    for (const std::size_t factor : factors)
-      tables->of_factor[factor].push_back(tables->tables.size());
-    tables->tables.push_back(std::move(table));
+ChoiceSpace ChoiceSpace::without(const std::function<bool(const Reason&)>& is_spared) const {
+  auto left = std::make_unique<Tables>(tables_->sizes);
+  for (const Table& table : tables_->tables) {
+    const Reason& reason = tables_->reasons[table.reason];
+    if (!is_spared(reason)) left->add(table, reason);
   }
-  tables->sizes = std::move(sizes);
-  tables_ = std::move(tables);
+  return ChoiceSpace(std::move(left));
 }
 
 ChoiceSpace::~ChoiceSpace() = default;
 ChoiceSpace::ChoiceSpace(ChoiceSpace&&) noexcept = default;
+ChoiceSpace& ChoiceSpace::operator=(ChoiceSpace&&) noexcept = default;
 
 std::span<const std::size_t> ChoiceSpace::sizes() const { return tables_->sizes; }
 
@@ -218,21 +238,24 @@ bool ChoiceSpace::feasible(const Choice& choice) const {
   return tables_->search(domains, {}, nullptr, 0);
 }
 
-std::vector<std::string_view> ChoiceSpace::blamed(const Choice& choice) const {
+std::vector<Reason> ChoiceSpace::blamed(const Choice& choice) const {
   std::set<std::size_t> spared;
   const auto infeasible = [&] {
     Domains domains = tables_->domains_of(choice);
     return !tables_->search(domains, spared, nullptr, 0);
   };
   if (!infeasible()) return {};
-  std::vector<std::string_view> ids;
-  for (std::size_t id = 0; id < tables_->ids.size(); ++id) {
-    spared.insert(id);
+  std::vector<std::size_t> order(tables_->reasons.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t k) { return tables_->reasons[k].why; });
+  std::vector<Reason> reasons;
+  for (const std::size_t k : order) {
+    spared.insert(k);
     if (infeasible()) continue;
-    spared.erase(id);
-    ids.push_back(tables_->ids[id]);
+    spared.erase(k);
+    reasons.push_back(tables_->reasons[k]);
   }
-  return ids;
+  return reasons;
 }
 
 bool ChoiceSpace::complete(Choice& choice, std::uint64_t lot, const Preference& prefer) const {

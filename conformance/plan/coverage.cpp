@@ -37,22 +37,26 @@ void RowCoverage::take(std::string_view way) {
 }
 
 std::int64_t PairCoverage::admissible() const {
-  return std::ranges::count_if(cells, [](const Cell& cell) { return cell.forbidden_by.empty(); });
+  return std::ranges::count_if(cells, &Cell::is_asked);
 }
 
 std::int64_t PairCoverage::covered() const {
-  return std::ranges::count_if(
-      cells, [](const Cell& cell) { return cell.forbidden_by.empty() && cell.cases > 0; });
+  return std::ranges::count_if(cells,
+                               [](const Cell& cell) { return cell.is_asked() && cell.cases > 0; });
 }
 
 std::int64_t PairCoverage::unreachable() const {
   return static_cast<std::int64_t>(cells.size()) - admissible();
 }
 
+std::int64_t PairCoverage::forbidden() const {
+  return std::ranges::count_if(cells, [](const Cell& cell) { return !cell.forbidden_by.empty(); });
+}
+
 std::vector<std::string> PairCoverage::uncovered() const {
   std::vector<std::string> texts;
   for (const Cell& cell : cells)
-    if (cell.forbidden_by.empty() && cell.cases == 0) texts.push_back(cell.text());
+    if (cell.is_asked() && cell.cases == 0) texts.push_back(cell.text());
   return texts;
 }
 

@@ -124,11 +124,17 @@ std::vector<Choice> pairwise_cover(const ChoiceSpace& space, std::uint64_t seed,
   return choices;
 }
 
-Choice random_choice(const ChoiceSpace& space, std::uint64_t seed) {
-  Choice choice = space.open_choice();
+std::optional<Choice> random_completion(const ChoiceSpace& space, Choice choice,
+                                        std::uint64_t seed) {
   if (!space.complete(choice, seed, ByLot{nullptr, stream(seed, Stream::sampling)}))
-    throw std::logic_error("random_choice: nothing is admissible");
+    return std::nullopt;
   return choice;
+}
+
+Choice random_choice(const ChoiceSpace& space, std::uint64_t seed) {
+  auto choice = random_completion(space, space.open_choice(), seed);
+  if (!choice) throw std::logic_error("random_choice: nothing is admissible");
+  return *std::move(choice);
 }
 
 }  // namespace assay::conformance

@@ -18,13 +18,17 @@ std::size_t pairs_of(const std::vector<Choice>& choices, std::size_t f, std::siz
   return pairs.size();
 }
 
+Reason forbids(std::string_view id) { return {Why::forbidden, id}; }
+
 /// Value 1 of the first factor goes with value 1 of the last only, and so excludes value 0 of the
 /// middle.
 ChoiceSpace roundabout() {
   return {{2, 2, 2},
-          {{"A", {0, 2}, [](const Choice& c) { return c[0] == 1 && c[2] == 0; }},
-           {"B", {1, 2}, [](const Choice& c) { return c[2] == 1 && c[1] == 0; }},
-           {"C", {0, 1, 2}, [](const Choice& c) { return c[0] == 0 && c[1] == 1 && c[2] == 1; }}}};
+          {{forbids("A"), {0, 2}, [](const Choice& c) { return c[0] == 1 && c[2] == 0; }},
+           {forbids("B"), {1, 2}, [](const Choice& c) { return c[2] == 1 && c[1] == 0; }},
+           {forbids("C"), {0, 1, 2}, [](const Choice& c) {
+              return c[0] == 0 && c[1] == 1 && c[2] == 1;
+            }}}};
 }
 
 Choice of(std::size_t a, std::size_t b, std::size_t c) { return {a, b, c}; }
@@ -67,21 +71,21 @@ TEST(ChoiceSpace, TellsWhatIsFeasibleBeyondWhatIsExcludedOutright) {
 
 TEST(ChoiceSpace, BlamesTheFewestRowsThatTogetherForbid) {
   const ChoiceSpace space = roundabout();
-  using Ids = std::vector<std::string_view>;
-  EXPECT_EQ(space.blamed(of(1, undecided, 0)), Ids{"A"});
-  EXPECT_EQ(space.blamed(of(1, 0, undecided)), (Ids{"A", "B"}));
-  EXPECT_EQ(space.blamed(of(0, 1, 1)), Ids{"C"});
-  EXPECT_EQ(space.blamed(of(0, 0, undecided)), Ids{});
+  using Reasons = std::vector<Reason>;
+  EXPECT_EQ(space.blamed(of(1, undecided, 0)), Reasons{forbids("A")});
+  EXPECT_EQ(space.blamed(of(1, 0, undecided)), (Reasons{forbids("A"), forbids("B")}));
+  EXPECT_EQ(space.blamed(of(0, 1, 1)), Reasons{forbids("C")});
+  EXPECT_EQ(space.blamed(of(0, 0, undecided)), Reasons{});
 }
 
 TEST(ChoiceSpace, RefusesAnExclusionOfUnknownFactors) {
   const auto never = [](const Choice&) { return false; };
-  EXPECT_THROW(ChoiceSpace({2, 2}, {{"A", {0, 2}, never}}), std::logic_error);
-  EXPECT_THROW(ChoiceSpace({2, 2}, {{"A", {1, 0}, never}}), std::logic_error);
+  EXPECT_THROW(ChoiceSpace({2, 2}, {{forbids("A"), {0, 2}, never}}), std::logic_error);
+  EXPECT_THROW(ChoiceSpace({2, 2}, {{forbids("A"), {1, 0}, never}}), std::logic_error);
 }
 
 TEST(RandomChoice, WithoutAnAdmissibleValueIsAnError) {
-  const ChoiceSpace space({2, 2}, {{"A", {0}, [](const Choice&) { return true; }}});
+  const ChoiceSpace space({2, 2}, {{forbids("A"), {0}, [](const Choice&) { return true; }}});
   EXPECT_THROW(random_choice(space, 1), std::logic_error);
 }
 

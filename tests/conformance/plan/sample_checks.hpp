@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "assay/conformance/case/record.hpp"
+#include "assay/conformance/plan/coverage.hpp"
 #include "assay/conformance/plan/sampling.hpp"
+#include "plan/forbidden.hpp"
 
 /// What every operator's plan of a sweep promises.
 namespace assay::conformance::testing {
@@ -65,6 +68,84 @@ void expect_every_side_of_every_row() {
       EXPECT_TRUE(violated.contains(std::string(row.id) + ":" + std::string(violation.name)))
           << row.id << ":" << violation.name;
   }
+}
+
+/// Decides the axis of a text like "surface=u1".
+inline void decide(Choice& choice, const Axes& axes, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const auto axis = std::ranges::find(axes.all, text.substr(0, equals), &Axis::name);
+  const auto value = std::ranges::find(axis->values, text.substr(equals + 1));
+  choice[static_cast<std::size_t>(axis - axes.all.begin())] =
+      static_cast<std::size_t>(value - axis->values.begin());
+}
+
+/// Calls visit(case) for cases of `space` that hold a pair, drawn by `draw(choice, lot)`. How many
+/// there were.
+template <class Op, class Draw, class Visitor>
+std::size_t visit_draws_of(const PairCoverage::Cell& cell, const ChoiceSpace& space, Draw&& draw,
+                           Visitor&& visit) {
+  constexpr std::uint64_t lots = 60;
+  const Axes& all = *Suite<Op>::axes();
+  Choice pair = space.open_choice();
+  decide(pair, all, cell.first), decide(pair, all, cell.second);
+  std::size_t visited = 0;
+  for (std::uint64_t lot = 1; lot <= lots; ++lot) {
+    const auto choice = random_completion(space, pair, lot);
+    if (!choice) return visited;
+    const Case<Op> c = draw(*choice, lot);
+    const Choice values = Suite<Op>::choice_of(c);
+    const auto is_held = [&](std::size_t f) {
+      return pair[f] == undecided || pair[f] == values[f];
+    };
+    bool holds = true;
+    for (std::size_t f = 0; f < all.all.size(); ++f) holds &= is_held(f);
+    if (!holds) continue;
+    ++visited;
+    visit(c);
+  }
+  return visited;
+}
+
+/// Both directions of what is said of a forbidden pair: a call that has it, and would break nothing
+/// without it, breaks a requirement that is named, which is not disputed; and no call that has it,
+/// whatever else is chosen for it, is admissible.
+template <class Op, class Draw>
+void expect_forbidden_pairs_to_break_what_they_name(Draw&& draw) {
+  const ChoiceSpace& space = Suite<Op>::axes()->space;
+  const ChoiceSpace sensible =
+      space.without([](const Reason& reason) { return reason.why != Why::senseless; });
+  for (const auto& cell : pair_coverage<Op>().cells) {
+    if (cell.forbidden_by.empty()) continue;
+    const auto is_named = [&](std::string_view id) {
+      return std::ranges::find(cell.forbidden_by, id) != cell.forbidden_by.end();
+    };
+    for (const auto& row : Op::constraints())
+      EXPECT_FALSE(is_named(row.id) && row.standing == spec::Standing::disputed) << row.id;
+    const ChoiceSpace others =
+        space.without([&](const Reason& reason) { return is_named(reason.text); });
+    EXPECT_GT(visit_draws_of<Op>(cell, others, draw,
+                                 [&](const Case<Op>& c) {
+                                   EXPECT_TRUE(std::ranges::any_of(forbidden_by(c), is_named))
+                                       << cell.text() << " does not break "
+                                       << cell.forbidden_by.front() << ": " << command_line(c);
+                                 }),
+              0u)
+        << cell.text();
+    visit_draws_of<Op>(cell, sensible, draw, [&](const Case<Op>& c) {
+      EXPECT_FALSE(forbidden_by(c).empty()) << cell.text() << ": " << command_line(c);
+    });
+  }
+}
+
+/// Hand-made cases included, no case of the plan has a forbidden pair, nor one that means nothing.
+template <class Op>
+void expect_no_case_to_hold_what_is_excluded() {
+  PairCoverage held = pair_coverage<Op>();
+  for (const auto& c : default_cases<Op>()) cover(held, c);
+  for (const auto& cell : held.cells)
+    if (!cell.forbidden_by.empty() || cell.left_out.starts_with("senseless")) {
+      EXPECT_EQ(cell.cases, 0) << cell.text();
+    }
 }
 
 }  // namespace assay::conformance::testing

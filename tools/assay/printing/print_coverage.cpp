@@ -17,23 +17,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t pairs_shown = 20;
 
-/// Unreachable pairs by the rows that forbid them together; those that no row forbids are left out
-/// for their size.
-std::map<std::string, std::vector<std::string>> unreachable_by_rows(const PairCoverage& pairs) {
-  std::map<std::string, std::vector<std::string>> groups;
-  for (const PairCoverage::Cell& cell : pairs.cells) {
-    if (cell.forbidden_by.empty()) continue;
-    const std::string rows = joined(cell.forbidden_by);
-    groups[rows.empty() ? "no row: too large" : rows].push_back(cell.text());
-  }
-  return groups;
+/// Why a pair has no case: the requirements that forbid it together, or what else leaves it out.
+std::string reason_of(const PairCoverage::Cell& cell) {
+  return cell.left_out.empty() ? joined(cell.forbidden_by) : cell.left_out;
 }
 
-/// Pairs that no row forbids and yet no plan holds.
-std::int64_t left_out(const PairCoverage& pairs) {
-  return std::ranges::count_if(pairs.cells, [](const PairCoverage::Cell& cell) {
-    return !cell.forbidden_by.empty() && joined(cell.forbidden_by).empty();
-  });
+/// The pairs that are not asked for, by the reason.
+std::map<std::string, std::vector<std::string>> unreachable_by_reason(const PairCoverage& pairs) {
+  std::map<std::string, std::vector<std::string>> groups;
+  for (const PairCoverage::Cell& cell : pairs.cells)
+    if (!cell.is_asked()) groups[reason_of(cell)].push_back(cell.text());
+  return groups;
 }
 
 std::string side(bool has, std::int64_t cases) {
@@ -94,18 +88,16 @@ void print_coverage(const Coverage& coverage, std::ostream& out) {
   const double share = pairs.admissible() == 0 ? 0
                                                : 100.0 * static_cast<double>(pairs.covered()) /
                                                      static_cast<double>(pairs.admissible());
-  const std::int64_t too_large = left_out(pairs);
+  const std::int64_t forbidden = pairs.forbidden(), left_out = pairs.unreachable() - forbidden;
   out << fmt::format(
-      "pairs of values on the axes: {}; rows forbid {}, {} are left out for their size, {} of the "
-      "{} that are asked "
-      "for are covered ({:.1f} %)\n",
-      pairs.cells.size(), pairs.unreachable() - too_large, too_large, pairs.covered(),
-      pairs.admissible(), share);
+      "pairs of values on the axes: {}; requirements forbid {}, {} are left out for other reasons, "
+      "{} of the {} that are asked for are covered ({:.1f} %)\n",
+      pairs.cells.size(), forbidden, left_out, pairs.covered(), pairs.admissible(), share);
   print_uncovered(pairs, out);
   out << '\n';
-  Table table({"forbidden by", "pairs", "for example"});
-  for (const auto& [ids, texts] : unreachable_by_rows(pairs))
-    table.add({ids, std::to_string(texts.size()), texts.front()});
+  Table table({"forbidden by, or left out as", "pairs", "for example"});
+  for (const auto& [reason, texts] : unreachable_by_reason(pairs))
+    table.add({reason, std::to_string(texts.size()), texts.front()});
   table.print(out);
   print_sizes(coverage.sizes, out);
 }
@@ -120,12 +112,14 @@ Json coverage_json(const Coverage& coverage) {
                     {"rejected", row.rejected},
                     {"reason", row.reason}});
   Json unreachable = Json::object();
-  for (const auto& [ids, texts] : unreachable_by_rows(coverage.pairs)) unreachable[ids] = texts;
+  for (const auto& [reason, texts] : unreachable_by_reason(coverage.pairs))
+    unreachable[reason] = texts;
   return {{"rows", std::move(rows)},
           {"unexercised", coverage.rows.unexercised()},
           {"pairs",
            {{"total", coverage.pairs.cells.size()},
             {"admissible", coverage.pairs.admissible()},
+            {"forbidden", coverage.pairs.forbidden()},
             {"covered", coverage.pairs.covered()},
             {"uncovered", coverage.pairs.uncovered()},
             {"unreachable", std::move(unreachable)}}},

@@ -10,6 +10,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
 #include "plan/drawn_cases.hpp"
+#include "plan/forbidden.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -164,6 +165,28 @@ bool keeps_a_pair(const FlashCase& c) {
 
 FlashCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   Draws draws(seed);
+  FlashCase c = drawn_legally([&] { return draw_fields(k, budget, draws); });
+  Op::Problem& p = c.problem;
+  p.scale_value = k.track == Track::bound ? scale_of(k.scale, p.head_dim) : lattice_scale(p, seed);
+  do c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
+  while (!keeps_a_pair(c));
+  return c;
+}
+
+/// Whether the controls will be caught in every head. Where errors are large beside the gradients,
+/// softmax is near one-hot, or dq and dk are nothing but the rounding of 1/keepProb, some may pass,
+/// which earns no coverage.
+bool is_surely_tight(const FlashCase& c) {
+  constexpr std::string_view loose[] = {"peaked", "offset", "outliers", "subnormal_fp16"};
+  int exponent = 0;
+  if (c.problem.seq_kv == 1 && std::frexp(c.problem.keep_prob, &exponent) != 0.5) return false;
+  return c.violate.empty() && c.problem.scale_value != 0 && c.problem.scale_value != 1 &&
+         std::ranges::find(loose, c.profile) == std::end(loose);
+}
+
+}  // namespace
+
+FlashCase draw_fields(const Categories& k, double budget, Draws& draws) {
   FlashCase c{.surface = k.surface,
               .product = k.product,
               .inputs = k.inputs,
@@ -185,25 +208,8 @@ FlashCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   draw_prefix(p, k.prefix, draws);
   draw_dropout(p, k, draws);
   draw_pse(p, k, draws);
-  p.scale_value = scale_of(k.scale, p.head_dim);
-  if (k.track != Track::bound) p.scale_value = lattice_scale(p, seed);
-  do c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
-  while (!keeps_a_pair(c));
   return c;
 }
-
-/// Whether the controls will be caught in every head. Where errors are large beside the gradients,
-/// softmax is near one-hot, or dq and dk are nothing but the rounding of 1/keepProb, some may pass,
-/// which earns no coverage.
-bool is_surely_tight(const FlashCase& c) {
-  constexpr std::string_view loose[] = {"peaked", "offset", "outliers", "subnormal_fp16"};
-  int exponent = 0;
-  if (c.problem.seq_kv == 1 && std::frexp(c.problem.keep_prob, &exponent) != 0.5) return false;
-  return c.violate.empty() && c.problem.scale_value != 0 && c.problem.scale_value != 1 &&
-         std::ranges::find(loose, c.profile) == std::end(loose);
-}
-
-}  // namespace
 
 double ordinary_scale(std::int64_t head_dim) {
   return static_cast<double>(static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim))));
@@ -220,25 +226,27 @@ std::vector<Choice> cover_choices(std::uint64_t seed) {
 std::vector<FlashCase> cover_cases(std::uint64_t seed) {
   static constexpr double budgets[] = {2e5, 1e6, 3e6};
   return draw_cover<Op>(choice_space(), seed, [](const Choice& choice, auto k, auto lot) {
-    return draw_case(decode(choice), budgets[k % 3], lot);
+    return draw_case(factors().chosen(choice), budgets[k % 3], lot);
   });
 }
 
 std::vector<FlashCase> completing_cases(std::uint64_t seed, std::span<const FlashCase> plan) {
   std::vector<Choice> known;
   for (const FlashCase& c : plan)
-    if (c.track == Track::bound && is_surely_tight(c)) known.push_back(axes_of(c));
-  Choice bound = choice_space().open_choice();
-  bound[track] = bound[profile] = bound[scale] = 0;
-  return draw_completion<Op>(
-      choice_space(), seed, {.factors = axis_count, .fixed = bound, .known = known},
-      [](const Choice& choice, auto, auto lot) { return draw_case(decode(choice), 2e5, lot); });
+    if (c.track == Track::bound && is_surely_tight(c)) known.push_back(factors().read(c));
+  const Choice bound =
+      factors().choice({{"track", "bound"}, {"profile", "normal"}, {"scale", "ordinary"}});
+  return draw_completion<Op>(choice_space(), seed,
+                             {.factors = factors().axes().size(), .fixed = bound, .known = known},
+                             [](const Choice& choice, auto, auto lot) {
+                               return draw_case(factors().chosen(choice), 2e5, lot);
+                             });
 }
 
 std::vector<FlashCase> random_cases(std::uint64_t seed, std::int64_t count) {
   static constexpr double budgets[] = {5e5, 2e6, 8e6, 2e7};
   return draw_random<Op>(choice_space(), seed, count, [](const Choice& choice, auto k, auto lot) {
-    return draw_case(decode(choice), budgets[k % 4], lot);
+    return draw_case(factors().chosen(choice), budgets[k % 4], lot);
   });
 }
 

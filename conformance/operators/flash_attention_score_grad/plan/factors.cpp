@@ -1,166 +1,166 @@
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
 
-#include <array>
-#include <iterator>
-#include <stdexcept>
-#include <utility>
+#include <algorithm>
 
-#include "plan/choice_values.hpp"
+#include "assay/conformance/plan/sizes.hpp"
 
-namespace assay::conformance::flash {
+namespace assay::conformance {
+namespace flash {
 namespace {
 
+using Op = spec::FlashAttentionScoreGrad;
 using spec::DType;
-using spec::FlashSurface;
-using spec::Layout;
-using spec::MaskShape;
-using spec::Product;
-using spec::PseShape;
-using spec::StatisticsOrder;
-using spec::Striding;
 
-constexpr std::array surfaces = {FlashSurface::g1, FlashSurface::g2, FlashSurface::u1,
-                                 FlashSurface::u2, FlashSurface::u3, FlashSurface::u4};
-constexpr std::array products = {Product::a2, Product::a3};
-constexpr std::array layouts = {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd, Layout::tnd};
-constexpr std::array dtypes = {DType::fp16, DType::bf16, DType::fp32};
-constexpr std::array<std::int64_t, 9> sparse_modes = {0, 1, 2, 3, 4, 5, 6, 7, 8};
-constexpr std::array pse_types = {Pse::absent, Pse::type_0, Pse::type_1, Pse::type_2, Pse::type_3};
-constexpr std::array mask_shapes = {MaskShape::absent,
-                                    MaskShape::ss,
-                                    MaskShape::one_one_ss,
-                                    MaskShape::b_one_ss,
-                                    MaskShape::bnss,
-                                    MaskShape::compressed,
-                                    MaskShape::compressed_one_one_ss,
-                                    MaskShape::compressed_b_one_ss,
-                                    MaskShape::compressed_bnss};
-constexpr std::array dropouts = {Dropout::off, Dropout::exact, Dropout::granules};
-constexpr std::array groups = {Group::one, Group::some, Group::all};
-constexpr std::array head_dims = {HeadDim::small, HeadDim::odd,  HeadDim::eights,
-                                  HeadDim::tiles, HeadDim::wide, HeadDim::widest};
-constexpr std::array length_classes = {Lengths::equal,      Lengths::shorter_q, Lengths::longer_q,
-                                       Lengths::one_query,  Lengths::one_key,   Lengths::paired,
-                                       Lengths::unequal,    Lengths::empty_q,   Lengths::empty_kv,
-                                       Lengths::empty_both, Lengths::single,    Lengths::many};
-constexpr std::array stridings = {Striding::contiguous, Striding::padded, Striding::transposed};
-constexpr std::array mask_dtypes = {DType::boolean, DType::uint8};
-// all_dead leaves nothing to judge but zeros: it is a corner.
-constexpr std::array<std::string_view, 10> patterns = {
-    "random",    "open",    "causal", "causal_right", "band",
-    "dead_rows", "checker", "sparse", "documents",    "padding"};
-constexpr std::array windows = {Window::unbounded,     Window::causal,       Window::band,
-                                Window::negative_next, Window::negative_pre, Window::ignored};
-constexpr std::array prefixes = {Prefix::absent, Prefix::least, Prefix::all, Prefix::between,
-                                 Prefix::ignored};
-constexpr std::array keeps = {Keep::one, Keep::one_with_mask, Keep::half, Keep::most, Keep::tiny};
-// all_dropped leaves nothing to judge but zeros.
-constexpr std::array<std::string_view, 3> drops = {"random", "all_kept", "last_bits"};
-constexpr std::array pse_shapes = {PseShape::absent,      PseShape::bnss,        PseShape::bn1s,
-                                   PseShape::one_nss,     PseShape::bnhs,        PseShape::one_nhs,
-                                   PseShape::packed_bn1s, PseShape::packed_bnss, PseShape::slopes_n,
-                                   PseShape::slopes_bn};
-constexpr std::array starts = {Start::absent, Start::equal, Start::query_ahead, Start::key_ahead,
-                               Start::query_alone};
-constexpr std::array orders = {StatisticsOrder::packed, StatisticsOrder::same_as_input};
-constexpr std::array ropes = {Rope::absent, Rope::eight, Rope::part, Rope::whole};
-constexpr std::array narrow_values = {false, true};
-constexpr std::array tracks = {Track::bound, Track::a1, Track::a2};
-// overflow_fp16 needs lengths of its own: it is a corner.
-constexpr std::array<std::string_view, 12> profile_names = {
-    "normal",   "peaked",         "cancelling",     "all_positive", "offset",  "equal_values",
-    "outliers", "subnormal_fp16", "large_exponent", "tiny_dy",      "huge_dy", "sparse_dy"};
-constexpr std::array scales = {Scale::ordinary, Scale::negative, Scale::one, Scale::odd,
-                               Scale::zero};
+/// Sequences from which on a case counts as one of many.
+constexpr std::int64_t many_sequences = 16;
 
-template <class Enum>
-std::string_view spelling(Enum value) {
-  return spec::to_string(value);
+Pse pse_of(const Op::Problem& p) {
+  if (p.pse_shift == spec::PseShape::absent) return Pse::absent;
+  return static_cast<Pse>(static_cast<std::int64_t>(Pse::type_0) + p.pse_type);
+}
+
+Dropout dropout_of(const Op::Problem& p) {
+  if (!p.has_dropout() || p.drop_mask == spec::DropMask::absent) return Dropout::off;
+  return p.drop_mask == spec::DropMask::exact ? Dropout::exact : Dropout::granules;
+}
+
+Group group_of(const Op::Problem& p) {
+  if (p.heads_q == p.heads_kv) return Group::one;
+  return p.heads_kv == 1 ? Group::all : Group::some;
+}
+
+HeadDim head_dim_of(const Op::Problem& p) {
+  if (p.head_dim > 512) return HeadDim::widest;
+  if (p.head_dim > 128) return HeadDim::wide;
+  if (p.head_dim < 16) return HeadDim::small;
+  if (p.head_dim % 16 == 0) return HeadDim::tiles;
+  return p.head_dim % 8 == 0 ? HeadDim::eights : HeadDim::odd;
+}
+
+Lengths uniform_lengths_of(std::int64_t seq_q, std::int64_t seq_kv) {
+  if (seq_q == 0 || seq_kv == 0)
+    return seq_q != 0 ? Lengths::empty_kv : seq_kv != 0 ? Lengths::empty_q : Lengths::empty_both;
+  if (seq_q == seq_kv) return Lengths::equal;
+  if (seq_q == 1) return Lengths::one_query;
+  if (seq_kv == 1) return Lengths::one_key;
+  return seq_q < seq_kv ? Lengths::shorter_q : Lengths::longer_q;
+}
+
+Lengths packed_lengths_of(const Op::Problem& p) {
+  bool empty_q = false, empty_kv = false, alike = true, paired = true;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    empty_q |= p.length_q(b) == 0;
+    empty_kv |= p.length_kv(b) == 0;
+    alike &= p.length_q(b) == p.length_q(0) && p.length_kv(b) == p.length_kv(0);
+    paired &= p.length_q(b) == p.length_kv(b);
+  }
+  if (empty_q && empty_kv) return Lengths::empty_both;
+  if (empty_q || empty_kv) return empty_q ? Lengths::empty_q : Lengths::empty_kv;
+  if (p.batch >= many_sequences) return Lengths::many;
+  if (p.batch == 1) return Lengths::single;
+  if (alike) return uniform_lengths_of(p.length_q(0), p.length_kv(0));
+  return paired ? Lengths::paired : Lengths::unequal;
+}
+
+Lengths lengths_of(const Op::Problem& p) {
+  return p.input_layout == spec::Layout::tnd ? packed_lengths_of(p)
+                                             : uniform_lengths_of(p.seq_q, p.seq_kv);
 }
 
 }  // namespace
 
-std::vector<std::size_t> factor_sizes() {
-  return {surfaces.size(),     products.size(),      layouts.size(),        dtypes.size(),
-          sparse_modes.size(), pse_types.size(),     mask_shapes.size(),    dropouts.size(),
-          groups.size(),       head_dims.size(),     length_classes.size(), stridings.size(),
-          stridings.size(),    mask_dtypes.size(),   patterns.size(),       windows.size(),
-          prefixes.size(),     keeps.size(),         drops.size(),          pse_shapes.size(),
-          starts.size(),       orders.size(),        ropes.size(),          narrow_values.size(),
-          tracks.size(),       profile_names.size(), scales.size()};
+const Factors<Op, Categories>& factors() {
+  using F = Factors<Op, Categories>;
+  using K = Categories;
+  static const F table({
+      F::axis("surface", &K::surface, every<spec::FlashSurface>(),
+              [](const FlashCase& c) { return c.surface; }),
+      F::axis("product", &K::product, every<spec::Product>(),
+              [](const FlashCase& c) { return c.product; }),
+      F::axis("layout", &K::layout, every<spec::Layout>(),
+              [](const FlashCase& c) { return c.problem.input_layout; }),
+      F::axis("dtype", &K::dtype, only({DType::fp16, DType::bf16, DType::fp32}),
+              [](const FlashCase& c) { return c.problem.dtype; }),
+      F::axis("sparse_mode", &K::sparse_mode,
+              in_order<std::int64_t>({"0", "1", "2", "3", "4", "5", "6", "7", "8"}),
+              [](const FlashCase& c) { return c.problem.sparse_mode; }),
+      F::axis("pse_type", &K::pse, in_order<Pse>({"none", "0", "1", "2", "3"}),
+              [](const FlashCase& c) { return pse_of(c.problem); }),
+      F::axis("mask", &K::mask, every<spec::MaskShape>(),
+              [](const FlashCase& c) { return c.problem.atten_mask; }),
+      F::axis("dropout", &K::dropout, in_order<Dropout>({"off", "exact", "granules"}),
+              [](const FlashCase& c) { return dropout_of(c.problem); }),
+      F::axis("group", &K::group, in_order<Group>({"one", "some", "all"}),
+              [](const FlashCase& c) { return group_of(c.problem); }),
+      F::axis("head_dim", &K::head_dim,
+              in_order<HeadDim>({"small", "odd", "eights", "tiles", "wide", "widest"}),
+              [](const FlashCase& c) { return head_dim_of(c.problem); }),
+      F::axis("lengths", &K::lengths,
+              in_order<Lengths>({"equal", "shorter_q", "longer_q", "one_query", "one_key", "paired",
+                                 "unequal", "empty_q", "empty_kv", "empty_both", "single", "many"}),
+              [](const FlashCase& c) { return lengths_of(c.problem); }),
+      F::axis("inputs", &K::inputs, every<spec::Striding>(),
+              [](const FlashCase& c) { return c.inputs; }),
+      F::axis("outputs", &K::outputs, every<spec::Striding>(),
+              [](const FlashCase& c) { return c.outputs; }),
+      F::drawn("mask_dtype", &K::mask_dtype, only({DType::boolean, DType::uint8})),
+      // all_dead leaves nothing to judge but zeros: it is a corner.
+      F::drawn("pattern", &K::pattern,
+               words({"random", "open", "causal", "causal_right", "band", "dead_rows", "checker",
+                      "sparse", "documents", "padding"})),
+      F::drawn("window", &K::window,
+               in_order<Window>(
+                   {"unbounded", "causal", "band", "negative_next", "negative_pre", "ignored"})),
+      F::drawn("prefix", &K::prefix,
+               in_order<Prefix>({"absent", "least", "all", "between", "ignored"})),
+      F::drawn("keep", &K::keep, in_order<Keep>({"one", "one_with_mask", "half", "most", "tiny"})),
+      // all_dropped leaves nothing to judge but zeros.
+      F::drawn("drop", &K::drop, words({"random", "all_kept", "last_bits"})),
+      F::drawn("pse_shape", &K::pse_shape, every<spec::PseShape>()),
+      F::drawn("start", &K::start,
+               in_order<Start>({"absent", "equal", "query_ahead", "key_ahead", "query_alone"})),
+      F::drawn("statistics", &K::statistics, every<spec::StatisticsOrder>()),
+      F::drawn("rope", &K::rope, in_order<Rope>({"absent", "eight", "part", "whole"})),
+      F::drawn("narrow_value", &K::narrow_value, in_order<bool>({"no", "yes"})),
+      F::drawn("track", &K::track, only({Track::bound, Track::a1, Track::a2})),
+      // overflow_fp16 needs lengths of its own: it is a corner.
+      F::drawn("profile", &K::profile,
+               words({"normal", "peaked", "cancelling", "all_positive", "offset", "equal_values",
+                      "outliers", "subnormal_fp16", "large_exponent", "tiny_dy", "huge_dy",
+                      "sparse_dy"})),
+      F::drawn("scale", &K::scale, in_order<Scale>({"ordinary", "negative", "one", "odd", "zero"})),
+  });
+  return table;
 }
 
-Categories decode(const Choice& c) {
-  return {.surface = value_of(c, surface, surfaces),
-          .product = value_of(c, product, products),
-          .layout = value_of(c, layout, layouts),
-          .dtype = value_of(c, dtype, dtypes),
-          .sparse_mode = value_of(c, sparse_mode, sparse_modes),
-          .pse = value_of(c, pse, pse_types),
-          .mask = value_of(c, mask, mask_shapes),
-          .dropout = value_of(c, dropout, dropouts),
-          .group = value_of(c, group, groups),
-          .head_dim = value_of(c, head_dim, head_dims),
-          .lengths = value_of(c, lengths, length_classes),
-          .inputs = value_of(c, inputs, stridings),
-          .outputs = value_of(c, outputs, stridings),
-          .mask_dtype = value_of(c, mask_dtype, mask_dtypes),
-          .pattern = value_of(c, pattern, patterns),
-          .window = value_of(c, window, windows),
-          .prefix = value_of(c, prefix, prefixes),
-          .keep = value_of(c, keep, keeps),
-          .drop = value_of(c, drop, drops),
-          .pse_shape = value_of(c, pse_shape, pse_shapes),
-          .start = value_of(c, start, starts),
-          .statistics = value_of(c, statistics, orders),
-          .rope = value_of(c, rope, ropes),
-          .narrow_value = value_of(c, narrow_value, narrow_values),
-          .track = value_of(c, track, tracks),
-          .profile = value_of(c, profile, profile_names),
-          .scale = value_of(c, scale, scales)};
+}  // namespace flash
+
+const Axes* Suite<spec::FlashAttentionScoreGrad>::axes() {
+  static const Axes all{Op::name, flash::choice_space(), flash::factors().axes()};
+  return &all;
 }
 
-std::string_view name_of(Factor factor) {
-  constexpr std::array<std::string_view, factor_count> names = {
-      "surface",    "product", "layout",       "dtype",   "sparse_mode", "pse_type",  "mask",
-      "dropout",    "group",   "head_dim",     "lengths", "inputs",      "outputs",   "mask_dtype",
-      "pattern",    "window",  "prefix",       "keep",    "drop",        "pse_shape", "start",
-      "statistics", "rope",    "narrow_value", "track",   "profile",     "scale"};
-  return names.at(factor);
+Choice Suite<spec::FlashAttentionScoreGrad>::choice_of(const Case<Op>& c) {
+  return flash::factors().read(c);
 }
 
-std::string_view name_of(Factor axis, std::size_t value) {
-  switch (axis) {
-    case surface:
-      return spelling(surfaces.at(value));
-    case product:
-      return spelling(products.at(value));
-    case layout:
-      return spelling(layouts.at(value));
-    case dtype:
-      return spelling(dtypes.at(value));
-    case mask:
-      return spelling(mask_shapes.at(value));
-    case inputs:
-    case outputs:
-      return spelling(stridings.at(value));
-    case sparse_mode:
-      return nth<9>({"0", "1", "2", "3", "4", "5", "6", "7", "8"}, value);
-    case pse:
-      return nth<5>({"none", "0", "1", "2", "3"}, value);
-    case dropout:
-      return nth<3>({"off", "exact", "granules"}, value);
-    case group:
-      return nth<3>({"one", "some", "all"}, value);
-    case head_dim:
-      return nth<6>({"small", "odd", "eights", "tiles", "wide", "widest"}, value);
-    case lengths:
-      return nth<12>({"equal", "shorter_q", "longer_q", "one_query", "one_key", "paired", "unequal",
-                      "empty_q", "empty_kv", "empty_both", "single", "many"},
-                     value);
-    default:
-      throw std::invalid_argument("name_of: " + std::string(name_of(axis)) + " is no axis");
-  }
+std::vector<Size> Suite<spec::FlashAttentionScoreGrad>::sizes(const Case<Op>& c) {
+  constexpr std::int64_t of_16_bits = 0xffff, of_20_bits = 0xfffff, of_24_bits = 0xffffff;
+  const auto& p = c.problem;
+  const std::int64_t scores = spec::score_count(p);
+  const std::int64_t tokens = std::max(query_extents(p).tokens(), key_extents(p).tokens());
+  std::vector<Size> sizes = {{"head_dim", p.head_dim},        {"head_dim_v", p.head_dim_v},
+                             {"heads of a group", p.group()}, {"sequences", p.batch},
+                             {"tokens", tokens, of_16_bits},  {"scores", scores, of_24_bits}};
+  if (p.has_dropout()) sizes.push_back({"bits of dropout", scores, of_20_bits});
+  const auto add_end = [&](std::int64_t end) {
+    if (end > 0 && end < std::max(p.seq_q, p.seq_kv)) sizes.push_back({"end of a window", end});
+  };
+  if (p.atten_mask != spec::MaskShape::absent && (p.sparse_mode == 0 || p.sparse_mode == 4))
+    add_end(p.pre_tokens), add_end(p.next_tokens);
+  if (p.atten_mask != spec::MaskShape::absent && (p.sparse_mode == 5 || p.sparse_mode == 6))
+    for (const std::int64_t prefix : p.prefix) sizes.push_back({"prefix", prefix});
+  return sizes;
 }
 
-}  // namespace assay::conformance::flash
+}  // namespace assay::conformance

@@ -5,44 +5,9 @@
 #include <vector>
 
 #include "operators/flash_attention_score_grad/plan/sampling.hpp"
-#include "plan/axis_pairs.hpp"
-#include "plan/pairwise.hpp"
+#include "plan/factors.hpp"
 
 namespace assay::conformance::flash {
-
-/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a
-/// value on each.
-enum Factor : std::size_t {
-  surface,
-  product,
-  layout,
-  dtype,
-  sparse_mode,
-  pse,
-  mask,
-  dropout,
-  group,
-  head_dim,
-  lengths,
-  inputs,
-  outputs,
-  axis_count,
-  mask_dtype = axis_count,
-  pattern,
-  window,
-  prefix,
-  keep,
-  drop,
-  pse_shape,
-  start,
-  statistics,
-  rope,
-  narrow_value,
-  track,
-  profile,
-  scale,
-  factor_count
-};
 
 /// pseType, where there is a pse.
 enum class Pse : std::uint8_t { absent, type_0, type_1, type_2, type_3 };
@@ -113,30 +78,13 @@ struct Categories {
   Scale scale;
 };
 
-/// What a choice stands for; undecided factors take their first value.
-Categories decode(const Choice& choice);
+/// The one table of the factors.
+const Factors<spec::FlashAttentionScoreGrad, Categories>& factors();
 
-/// Name of a factor, and of a value of an axis.
-std::string_view name_of(Factor factor);
-std::string_view name_of(Factor axis, std::size_t value);
-
-/// All factors with what excludes what: the rows of the documents, and what would mean nothing or
-/// leave nothing to judge. Made once.
+/// All factors with what excludes what. Made once.
 const ChoiceSpace& choice_space();
-
-/// The exclusions of `choice_space`, those without an id first.
-std::vector<Exclusion> exclusions();
-
-/// Number of values of each factor.
-std::vector<std::size_t> factor_sizes();
 
 /// The choices behind `cover_cases`, in its order.
 std::vector<Choice> cover_choices(std::uint64_t seed);
-
-/// The axes of coverage.
-const Axes& axes();
-
-/// The values of a case on the axes; the other factors are undecided.
-Choice axes_of(const FlashCase& c);
 
 }  // namespace assay::conformance::flash

@@ -23,10 +23,9 @@ std::int64_t longest(const Op::Problem& p, double budget) {
 enum class Shape : std::uint8_t { any, square, no_longer_q };
 
 Shape shape_of(const Categories& k) {
-  const bool slopes = k.pse == Pse::type_2 || k.pse == Pse::type_3;
   const bool compressed =
       k.pse_shape == spec::PseShape::bnhs || k.pse_shape == spec::PseShape::one_nhs;
-  if (slopes || compressed || (k.sparse_mode == 8 && k.pse != Pse::absent)) return Shape::square;
+  if (compressed || (k.sparse_mode == 8 && k.pse != Pse::absent)) return Shape::square;
   return k.sparse_mode == 7 ? Shape::no_longer_q : Shape::any;
 }
 
@@ -45,6 +44,8 @@ void draw_uniform(Op::Problem& p, Lengths lengths, std::int64_t limit, Draws& dr
   if (lengths == Lengths::longer_q) p.seq_q = some + draws.integer(1, limit);
   if (lengths == Lengths::one_query) p.seq_q = 1, p.seq_kv = draws.length(alone);
   if (lengths == Lengths::one_key) p.seq_q = draws.length(alone), p.seq_kv = 1;
+  if (lengths == Lengths::empty_q || lengths == Lengths::empty_both) p.seq_q = 0;
+  if (lengths == Lengths::empty_kv || lengths == Lengths::empty_both) p.seq_kv = 0;
 }
 
 /// Clears sequences of a class that has empty ones; the first, the last or one between.
@@ -97,7 +98,7 @@ std::int64_t batch_of(const Categories& k, Draws& draws) {
   // In mode 5 the mask holds every sequence's prefix.
   if (k.sparse_mode == 5 && one_mask) return 1;
   const std::int64_t least = k.mask == spec::MaskShape::b_one_ss ? 2 : 1;
-  return draws.one_of<std::int64_t>({least, least, 2, draws.integer(3, 9)});
+  return draws.one_of<std::int64_t>({least, least, 2, draws.integer(3, 12)});
 }
 
 /// Lengths of the sequences that have queries and keys.
@@ -137,7 +138,8 @@ void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& dra
   constexpr std::int64_t longest_of_many = 9;
   p.batch = batch_of(k, draws);
   std::int64_t limit = longest(p, budget);
-  if (k.lengths <= Lengths::one_key) return draw_uniform(p, k.lengths, limit, draws);
+  if (k.lengths <= Lengths::one_key || k.layout != spec::Layout::tnd)
+    return draw_uniform(p, k.lengths, limit, draws);
   if (k.lengths == Lengths::many) limit = std::min(limit, longest_of_many);
   draw_packed(p, k, limit, draws);
   settle_longest(p.lengths_q, p.seq_q);

@@ -160,7 +160,7 @@ std::vector<std::int64_t> draw_lengths(const Op::Problem& p, const Categories& k
 }
 
 CompressCase draw_choice(const Choice& choice, std::size_t, std::uint64_t lot) {
-  return draw_case(decode(choice), lot);
+  return draw_case(factors().chosen(choice), lot);
 }
 
 }  // namespace
@@ -204,11 +204,12 @@ std::vector<CompressCase> cover_cases(std::uint64_t seed) {
 std::vector<CompressCase> completing_cases(std::uint64_t seed, std::span<const CompressCase> plan) {
   std::vector<Choice> known;
   for (const CompressCase& c : plan)
-    if (c.track == Track::bound) known.push_back(axes_of(c));
-  Choice bound = choice_space().open_choice();
-  bound[track] = 0;
+    if (c.track == Track::bound) known.push_back(factors().read(c));
   return draw_completion<Op>(choice_space(), seed,
-                             {.factors = axis_count, .fixed = bound, .known = known}, draw_choice);
+                             {.factors = factors().axes().size(),
+                              .fixed = factors().choice({{"track", "bound"}}),
+                              .known = known},
+                             draw_choice);
 }
 
 std::vector<CompressCase> random_cases(std::uint64_t seed, std::int64_t count) {

@@ -1,127 +1,164 @@
 #include "operators/nsa_compress_grad/plan/factors.hpp"
 
-#include <array>
-#include <concepts>
-#include <stdexcept>
-#include <string>
-#include <utility>
+#include "assay/conformance/plan/sizes.hpp"
+#include "plan/forbidden.hpp"
 
-#include "plan/choice_values.hpp"
-
-namespace assay::conformance::compress {
+namespace assay::conformance {
+namespace compress {
 namespace {
 
+using Op = spec::NsaCompressGrad;
 using spec::DType;
 using spec::Striding;
 
-constexpr std::array dtypes = {DType::fp16, DType::bf16};
-constexpr std::array head_counts = {Heads::one, Heads::few, Heads::many};
-constexpr std::array head_dims = {HeadDim::least, HeadDim::narrow, HeadDim::wide, HeadDim::widest};
-constexpr std::array overlaps = {Overlap::part, Overlap::two, Overlap::few, Overlap::odd,
-                                 Overlap::many};
-constexpr std::array length_classes = {
-    Lengths::one_window, Lengths::single,      Lengths::many,       Lengths::leading_empty,
-    Lengths::repeated,   Lengths::short_first, Lengths::short_last, Lengths::short_middle,
-    Lengths::equal,      Lengths::unequal};
-constexpr std::array tails = {Tail::none, Tail::some};
-constexpr std::array amounts = {Amount::few, Amount::beyond};
-constexpr std::array stridings = {Striding::contiguous, Striding::padded, Striding::transposed};
-constexpr std::array tracks = {Track::bound, Track::a1, Track::a2};
-constexpr std::array<std::string_view, 12> profile_names = {
-    "normal",  "all_positive", "offset",         "outliers",       "cancelling", "ones",
-    "one_hot", "sparse_dy",    "subnormal_fp16", "large_exponent", "tiny_dy",    "huge_dy"};
+/// Sequences from which on a case counts as one of many, and windows beyond which tiles cross
+/// sequences.
+constexpr std::int64_t many_sequences = 16, few_windows = 64;
 
-template <std::predicate<const Categories&> Predicate>
-Exclusion rule(std::vector<std::size_t> factors, Predicate excludes) {
-  return {"", std::move(factors),
-          [excludes](const Choice& choice) { return excludes(decode(choice)); }};
+std::int64_t windows_of(const Op::Problem& p, std::int64_t b) {
+  return spec::window_count(p.length(b), p.compress_block_size, p.compress_stride);
 }
 
-std::vector<Exclusion> exclusions() {
-  return {
-      // The lattice has numbers of its own.
-      rule({track, profile},
-           [](const Categories& k) { return k.track != Track::bound && k.profile != "normal"; }),
-      // Of a few rows all may be zero.
-      rule({heads, amount, profile},
-           [](const Categories& k) {
-             return k.profile == "sparse_dy" && k.heads != Heads::many && k.amount == Amount::few;
-           }),
-      // Costs seconds and says nothing that fewer channels do not.
-      rule({heads, head_dim, lengths, amount}, [](const Categories& k) {
-        const bool is_wide = k.head_dim == HeadDim::wide || k.head_dim == HeadDim::widest;
-        const bool is_long = k.amount == Amount::beyond;
-        if (k.heads == Heads::many)
-          return (is_wide && (is_long || k.lengths == Lengths::many)) ||
-                 (is_long && k.lengths == Lengths::one_window && k.head_dim != HeadDim::least);
-        return is_wide && is_long && k.lengths == Lengths::one_window && k.heads == Heads::few;
-      })};
+Heads heads_of(const Op::Problem& p) {
+  if (p.heads == 1) return Heads::one;
+  return p.heads < 16 ? Heads::few : Heads::many;
 }
 
-std::string_view name_of_axis(std::size_t axis) {
-  constexpr std::array<std::string_view, axis_count> names = {
-      "dtype", "heads", "head_dim", "overlap", "lengths", "tail", "windows", "inputs", "outputs"};
-  return names.at(axis);
+HeadDim head_dim_of(const Op::Problem& p) {
+  if (p.head_dim <= 16) return HeadDim::least;
+  if (p.head_dim <= 112) return HeadDim::narrow;
+  return p.head_dim <= 192 ? HeadDim::wide : HeadDim::widest;
 }
 
-std::string_view name_of_value(std::size_t axis, std::size_t value) {
-  switch (axis) {
-    case dtype:
-      return spec::to_string(dtypes.at(value));
-    case heads:
-      return nth<3>({"one", "few", "many"}, value);
-    case head_dim:
-      return nth<4>({"least", "narrow", "wide", "widest"}, value);
-    case overlap:
-      return nth<5>({"part", "two", "few", "odd", "many"}, value);
-    case lengths:
-      return nth<10>({"one_window", "single", "many", "leading_empty", "repeated", "short_first",
-                      "short_last", "short_middle", "equal", "unequal"},
-                     value);
-    case tail:
-      return nth<2>({"none", "some"}, value);
-    case amount:
-      return nth<2>({"few", "beyond_64"}, value);
-    case inputs:
-    case outputs:
-      return spec::to_string(stridings.at(value));
-    default:
-      throw std::invalid_argument("factor " + std::to_string(axis) + " is no axis");
+Overlap overlap_of(const Op::Problem& p) {
+  const std::int64_t size = p.compress_block_size, stride = p.compress_stride;
+  if (size < 2 * stride) return Overlap::part;
+  if (size == 2 * stride) return Overlap::two;
+  if (size % stride != 0) return Overlap::odd;
+  return size <= 4 * stride ? Overlap::few : Overlap::many;
+}
+
+Lengths lengths_of(const Op::Problem& p) {
+  bool has_empty = false, has_short = false, alike = true, single_windows = true;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    has_empty |= p.length(b) == 0;
+    has_short |= windows_of(p, b) == 0;
+    alike &= p.length(b) == p.length(0);
+    single_windows &= windows_of(p, b) == 1;
   }
+  if (single_windows) return Lengths::one_window;
+  if (p.batch == 1) return Lengths::single;
+  if (p.batch >= many_sequences) return Lengths::many;
+  if (has_empty) return p.length(0) == 0 ? Lengths::leading_empty : Lengths::repeated;
+  if (windows_of(p, 0) == 0) return Lengths::short_first;
+  if (windows_of(p, p.batch - 1) == 0) return Lengths::short_last;
+  if (has_short) return Lengths::short_middle;
+  return alike ? Lengths::equal : Lengths::unequal;
+}
+
+Tail tail_of(const Op::Problem& p) {
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    if (windows_of(p, b) > 0 && (p.length(b) - p.compress_block_size) % p.compress_stride != 0)
+      return Tail::some;
+  return Tail::none;
+}
+
+Amount amount_of(const Op::Problem& p) {
+  return output_extents(p).tokens() <= few_windows ? Amount::few : Amount::beyond;
+}
+
+bool is_costly(const Categories& k) {
+  const bool is_wide = k.head_dim == HeadDim::wide || k.head_dim == HeadDim::widest;
+  const bool is_long = k.amount == Amount::beyond;
+  if (k.heads == Heads::many)
+    return (is_wide && (is_long || k.lengths == Lengths::many)) ||
+           (is_long && k.lengths == Lengths::one_window && k.head_dim != HeadDim::least);
+  return is_wide && is_long && k.lengths == Lengths::one_window && k.heads == Heads::few;
+}
+
+std::vector<Exclusion> senseless() {
+  return {factors().rule(
+      {Why::senseless, "An exact case chooses its values itself."}, {"track", "profile"},
+      [](const Categories& k) { return k.track != Track::bound && k.profile != "normal"; })};
+}
+
+std::vector<Exclusion> fruitless_and_costly() {
+  const auto& of = factors();
+  return {of.rule({Why::fruitless, "Of a few rows of a sparse dy all may be zero."},
+                  {"heads", "windows", "profile"},
+                  [](const Categories& k) {
+                    return k.profile == "sparse_dy" && k.heads != Heads::many &&
+                           k.amount == Amount::few;
+                  }),
+          of.rule({Why::costly, "It costs seconds and says nothing that fewer channels do not."},
+                  {"heads", "head_dim", "lengths", "windows"}, is_costly)};
 }
 
 }  // namespace
 
-Categories decode(const Choice& c) {
-  return {.dtype = value_of(c, dtype, dtypes),
-          .heads = value_of(c, heads, head_counts),
-          .head_dim = value_of(c, head_dim, head_dims),
-          .overlap = value_of(c, overlap, overlaps),
-          .lengths = value_of(c, lengths, length_classes),
-          .tail = value_of(c, tail, tails),
-          .amount = value_of(c, amount, amounts),
-          .inputs = value_of(c, inputs, stridings),
-          .outputs = value_of(c, outputs, stridings),
-          .track = value_of(c, track, tracks),
-          .profile = value_of(c, profile, profile_names)};
+const Factors<Op, Categories>& factors() {
+  using F = Factors<Op, Categories>;
+  using K = Categories;
+  static const F table({
+      F::axis("dtype", &K::dtype, only({DType::fp16, DType::bf16}),
+              [](const CompressCase& c) { return c.problem.dtype; }),
+      F::axis("heads", &K::heads, in_order<Heads>({"one", "few", "many"}),
+              [](const CompressCase& c) { return heads_of(c.problem); }),
+      F::axis("head_dim", &K::head_dim, in_order<HeadDim>({"least", "narrow", "wide", "widest"}),
+              [](const CompressCase& c) { return head_dim_of(c.problem); }),
+      F::axis("overlap", &K::overlap, in_order<Overlap>({"part", "two", "few", "odd", "many"}),
+              [](const CompressCase& c) { return overlap_of(c.problem); }),
+      F::axis("lengths", &K::lengths,
+              in_order<Lengths>({"one_window", "single", "many", "leading_empty", "repeated",
+                                 "short_first", "short_last", "short_middle", "equal", "unequal"}),
+              [](const CompressCase& c) { return lengths_of(c.problem); }),
+      F::axis("tail", &K::tail, in_order<Tail>({"none", "some"}),
+              [](const CompressCase& c) { return tail_of(c.problem); }),
+      F::axis("windows", &K::amount, in_order<Amount>({"few", "beyond_64"}),
+              [](const CompressCase& c) { return amount_of(c.problem); }),
+      F::axis("inputs", &K::inputs, every<Striding>(),
+              [](const CompressCase& c) { return c.inputs; }),
+      F::axis("outputs", &K::outputs, every<Striding>(),
+              [](const CompressCase& c) { return c.outputs; }),
+      F::drawn("track", &K::track, only({Track::bound, Track::a1, Track::a2})),
+      F::drawn(
+          "profile", &K::profile,
+          words({"normal", "all_positive", "offset", "outliers", "cancelling", "ones", "one_hot",
+                 "sparse_dy", "subnormal_fp16", "large_exponent", "tiny_dy", "huge_dy"})),
+  });
+  return table;
 }
 
 const ChoiceSpace& choice_space() {
-  static const ChoiceSpace space(
-      {dtypes.size(), head_counts.size(), head_dims.size(), overlaps.size(), length_classes.size(),
-       tails.size(), amounts.size(), stridings.size(), stridings.size(), tracks.size(),
-       profile_names.size()},
-      exclusions());
+  static const ChoiceSpace space = [] {
+    const auto ask = [](const Choice& choice, std::uint64_t lot) {
+      return forbidden_by(draw_case(factors().chosen(choice), lot));
+    };
+    return ChoiceSpace(with_forbidden({factors().sizes(), senseless()}, {}, ask),
+                       fruitless_and_costly());
+  }();
   return space;
 }
 
-const Axes& axes() {
-  static const Axes all{.operator_name = spec::NsaCompressGrad::name,
-                        .space = choice_space(),
-                        .count = axis_count,
-                        .name = name_of_axis,
-                        .value = name_of_value};
-  return all;
+}  // namespace compress
+
+const Axes* Suite<spec::NsaCompressGrad>::axes() {
+  static const Axes all{Op::name, compress::choice_space(), compress::factors().axes()};
+  return &all;
 }
 
-}  // namespace assay::conformance::compress
+Choice Suite<spec::NsaCompressGrad>::choice_of(const Case<Op>& c) {
+  return compress::factors().read(c);
+}
+
+std::vector<Size> Suite<spec::NsaCompressGrad>::sizes(const Case<Op>& c) {
+  constexpr std::int64_t of_16_bits = 0xffff;
+  const auto& p = c.problem;
+  return {{"head_dim", p.head_dim},
+          {"heads", p.heads},
+          {"sequences", p.batch},
+          {"window", p.compress_block_size},
+          {"tokens", input_extents(p).tokens(), of_16_bits}};
+}
+
+}  // namespace assay::conformance

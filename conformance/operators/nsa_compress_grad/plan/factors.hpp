@@ -4,28 +4,9 @@
 #include <string_view>
 
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
-#include "plan/axis_pairs.hpp"
-#include "plan/pairwise.hpp"
+#include "plan/factors.hpp"
 
 namespace assay::conformance::compress {
-
-/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a
-/// value on each.
-enum Factor : std::size_t {
-  dtype,
-  heads,
-  head_dim,
-  overlap,
-  lengths,
-  tail,
-  amount,
-  inputs,
-  outputs,
-  axis_count,
-  track = axis_count,
-  profile,
-  factor_count
-};
 
 /// 1; 2 to 15; 16 and more.
 enum class Heads : std::uint8_t { one, few, many };
@@ -68,18 +49,11 @@ struct Categories {
   std::string_view profile;
 };
 
-/// What a complete choice stands for.
-Categories decode(const Choice& choice);
+/// The one table of the factors.
+const Factors<spec::NsaCompressGrad, Categories>& factors();
 
-/// All factors with what excludes what: what would mean nothing, leave nothing to judge, or cost
-/// too much. Made once.
+/// All factors with what excludes what. Made once.
 const ChoiceSpace& choice_space();
-
-/// The axes of coverage.
-const Axes& axes();
-
-/// The values of a case on the axes; the other factors are undecided.
-Choice axes_of(const CompressCase& c);
 
 /// A case of the categories.
 CompressCase draw_case(const Categories& categories, std::uint64_t seed);

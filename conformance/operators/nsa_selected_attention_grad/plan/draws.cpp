@@ -250,25 +250,27 @@ double most_entries(const Categories& k) {
 std::vector<SelectedCase> cover_cases(std::uint64_t seed) {
   static constexpr double budgets[] = {2e3, 8e3, 2e4};
   return draw_cover<Op>(choice_space(), seed, [](const Choice& choice, auto k, auto lot) {
-    return draw_case(decode(choice), budgets[k % 3], lot);
+    return draw_case(factors().chosen(choice), budgets[k % 3], lot);
   });
 }
 
 std::vector<SelectedCase> completing_cases(std::uint64_t seed, std::span<const SelectedCase> plan) {
   std::vector<Choice> known;
   for (const SelectedCase& c : plan)
-    if (c.track == Track::bound && is_surely_tight(c)) known.push_back(axes_of(c));
-  Choice bound = choice_space().open_choice();
-  bound[track] = bound[profile] = bound[scale] = 0;
-  return draw_completion<Op>(
-      choice_space(), seed, {.factors = axis_count, .fixed = bound, .known = known},
-      [](const Choice& choice, auto, auto lot) { return draw_case(decode(choice), 2e3, lot); });
+    if (c.track == Track::bound && is_surely_tight(c)) known.push_back(factors().read(c));
+  const Choice bound =
+      factors().choice({{"track", "bound"}, {"profile", "normal"}, {"scale", "ordinary"}});
+  return draw_completion<Op>(choice_space(), seed,
+                             {.factors = factors().axes().size(), .fixed = bound, .known = known},
+                             [](const Choice& choice, auto, auto lot) {
+                               return draw_case(factors().chosen(choice), 2e3, lot);
+                             });
 }
 
 std::vector<SelectedCase> random_cases(std::uint64_t seed, std::int64_t count) {
   static constexpr double budgets[] = {2e3, 8e3, 2e4, 4e4};
   return draw_random<Op>(choice_space(), seed, count, [](const Choice& choice, auto k, auto lot) {
-    return draw_case(decode(choice), budgets[k % 4], lot);
+    return draw_case(factors().chosen(choice), budgets[k % 4], lot);
   });
 }
 

@@ -1,90 +1,80 @@
-#include <concepts>
-#include <utility>
+#include <vector>
 
 #include "operators/nsa_selected_attention_grad/plan/draws.hpp"
-#include "operators/nsa_selected_attention_grad/plan/factors.hpp"
-#include "plan/choice_values.hpp"
+#include "plan/forbidden.hpp"
 
 namespace assay::conformance::selected {
 namespace {
 
-template <std::predicate<const Categories&> Predicate>
-Exclusion rule(std::string_view id, std::vector<std::size_t> factors, Predicate excludes) {
-  return {id, std::move(factors),
-          [excludes](const Choice& choice) { return excludes(decode(choice)); }};
-}
+using K = Categories;
 
-bool is_lattice(const Categories& k) { return k.track != Track::bound; }
+bool is_exact(const K& k) { return k.track != Track::bound; }
 
-/// What would mean nothing.
 std::vector<Exclusion> senseless() {
+  const auto& of = factors();
+  constexpr auto why = Why::senseless;
   return {
-      rule("", {mask, mask_dtype},
-           [](const Categories& k) {
-             return k.mask == spec::SelectedMask::absent && k.mask_dtype != spec::DType::boolean;
-           }),
-      // The lattice chooses values and scale by itself; hard data with a large scale would only
-      // loosen the bound.
-      rule("", {track, profile},
-           [](const Categories& k) { return is_lattice(k) && k.profile != "normal"; }),
-      rule("", {track, scale},
-           [](const Categories& k) { return is_lattice(k) && k.scale != Scale::ordinary; }),
-      rule("", {profile, scale},
-           [](const Categories& k) { return k.profile != "normal" && k.scale != Scale::ordinary; }),
-      rule("", {dtype, profile},
-           [](const Categories& k) {
-             return k.profile == "subnormal_fp16" && k.dtype != spec::DType::fp16;
-           }),
-      // The forward masks before it scales: with such a scale it loses the mask.
-      rule("", {sparse_mode, scale},
-           [](const Categories& k) {
-             return k.sparse_mode == 2 && (k.scale == Scale::negative || k.scale == Scale::zero);
-           }),
+      of.rule(
+          {why, "What mode 2 means without a mask is open, see NSAS-C33a."},
+          {"sparse_mode", "mask"},
+          [](const K& k) { return k.sparse_mode == 2 && k.mask == spec::SelectedMask::absent; }),
+      of.rule({why, "A mask that is not there has no type."}, {"mask", "mask_dtype"},
+              [](const K& k) {
+                return k.mask == spec::SelectedMask::absent && k.mask_dtype != spec::DType::boolean;
+              }),
+      of.rule({why, "An exact case chooses its values itself."}, {"track", "profile"},
+              [](const K& k) { return is_exact(k) && k.profile != "normal"; }),
+      of.rule({why, "An exact case chooses its scale itself."}, {"track", "scale"},
+              [](const K& k) { return is_exact(k) && k.scale != Scale::ordinary; }),
+      of.rule({why, "Hard data with a large scale would only loosen the bound."},
+              {"profile", "scale"},
+              [](const K& k) { return k.profile != "normal" && k.scale != Scale::ordinary; }),
+      of.rule(
+          {why, "Other types have no such subnormal numbers."}, {"dtype", "profile"},
+          [](const K& k) { return k.profile == "subnormal_fp16" && k.dtype != spec::DType::fp16; }),
+      of.rule({why, "The forward masks before it scales: with such a scale it loses the mask."},
+              {"sparse_mode", "scale"},
+              [](const K& k) {
+                return k.sparse_mode == 2 && (k.scale == Scale::negative || k.scale == Scale::zero);
+              }),
   };
 }
 
-/// What could leave no gradient to judge, or would cost too much.
-std::vector<Exclusion> fruitless() {
+std::vector<Exclusion> fruitless_and_costly() {
+  const auto& of = factors();
   return {
-      rule("", {queries, profile},
-           [](const Categories& k) {
-             return k.queries == Queries::one && k.profile == "sparse_dy";
-           }),
-      // A row of the lattice attends to 1, 2, 4 or 8 entries.
-      rule("", {block_count, lists, track},
-           [](const Categories& k) {
-             return is_lattice(k) && k.lists == "all_equal" && k.block_count > BlockCount::few;
-           }),
-      rule("", {lists, queries, track},
-           [](const Categories& k) {
-             return is_lattice(k) && k.lists == "duplicates" && k.queries == Queries::one;
-           }),
-      rule("", {group, heads, block_size, block_count, queries, batch},
-           [](const Categories& k) { return fewest_entries(k) > most_entries(k); }),
-      rule("", {heads, block_size, block_count, batch},
-           [](const Categories& k) { return fewest_keys(k) > most_keys(k); }),
-  };
-}
-
-std::vector<Exclusion> rows() {
-  return {
-      rule(spec::product_row(spec::SelectedSurface::s1, spec::Product::a3), {product},
-           [](const Categories& k) {
-             return !spec::supports(spec::SelectedSurface::s1, k.product);
-           }),
-      rule("NSAS-C33a", {sparse_mode, mask},
-           [](const Categories& k) {
-             return k.sparse_mode == 2 && k.mask == spec::SelectedMask::absent;
-           }),
+      of.rule({Why::fruitless, "Of few rows of a sparse dy all may be zero."},
+              {"queries", "profile"},
+              [](const K& k) { return k.queries == Queries::one && k.profile == "sparse_dy"; }),
+      of.rule({Why::fruitless, "A row of an exact case attends to 1, 2, 4 or 8 entries."},
+              {"block_count", "lists", "track"},
+              [](const K& k) {
+                return is_exact(k) && k.lists == "all_equal" && k.block_count > BlockCount::few;
+              }),
+      of.rule({Why::fruitless, "One query of an exact case has no copies to tell apart."},
+              {"lists", "queries", "track"},
+              [](const K& k) {
+                return is_exact(k) && k.lists == "duplicates" && k.queries == Queries::one;
+              }),
+      of.rule({Why::costly, "So many pairs of a query row and a listed key cost seconds."},
+              {"group", "heads_kv", "block_size", "block_count", "queries", "batch"},
+              [](const K& k) { return fewest_entries(k) > most_entries(k); }),
+      of.rule({Why::costly, "So many keys, all of which are made and checked, cost seconds."},
+              {"heads_kv", "block_size", "block_count", "batch"},
+              [](const K& k) { return fewest_keys(k) > most_keys(k); }),
   };
 }
 
 }  // namespace
 
-std::vector<Exclusion> exclusions() { return joined({senseless(), fruitless(), rows()}); }
-
 const ChoiceSpace& choice_space() {
-  static const ChoiceSpace space(factor_sizes(), exclusions());
+  static const ChoiceSpace space = [] {
+    const auto ask = [](const Choice& choice, std::uint64_t lot) {
+      return forbidden_by(draw_case(factors().chosen(choice), 2e3, lot));
+    };
+    return ChoiceSpace(with_forbidden({factors().sizes(), senseless()}, {}, ask),
+                       fruitless_and_costly());
+  }();
   return space;
 }
 

@@ -1,136 +1,136 @@
 #include "operators/nsa_selected_attention_grad/plan/factors.hpp"
 
-#include <array>
-#include <stdexcept>
-#include <string>
+#include <cstdlib>
 
-#include "plan/choice_values.hpp"
+#include "assay/conformance/plan/sizes.hpp"
 
-namespace assay::conformance::selected {
+namespace assay::conformance {
+namespace selected {
 namespace {
 
 using spec::DType;
-using spec::Product;
-using spec::SelectedMask;
-using spec::Striding;
 
-constexpr std::array products = {Product::a2, Product::a3};
-constexpr std::array dtypes = {DType::fp16, DType::bf16};
-constexpr std::array<std::int64_t, 2> sparse_modes = {0, 2};
-constexpr std::array masks = {SelectedMask::absent, SelectedMask::compressed};
-constexpr std::array head_dims_classes = {HeadDims::wide, HeadDims::mixed, HeadDims::narrow,
-                                          HeadDims::wide_value};
-constexpr std::array groups = {Group::one, Group::few, Group::sixteen, Group::most};
-constexpr std::array heads_classes = {Heads::one, Heads::several};
-constexpr std::array<std::int64_t, 8> block_sizes = {16, 32, 48, 64, 80, 96, 112, 128};
-constexpr std::array block_counts = {BlockCount::one,  BlockCount::two,     BlockCount::few,
-                                     BlockCount::some, BlockCount::sixteen, BlockCount::many,
-                                     BlockCount::most};
-constexpr std::array<std::string_view, 11> list_names = {
-    "shuffled",  "identity",   "ascending", "diagonal_first", "anchored", "duplicates",
-    "all_equal", "last_block", "per_head",  "shared",         "causal"};
-constexpr std::array query_classes = {Queries::one, Queries::edge, Queries::shorter, Queries::equal,
-                                      Queries::longer};
-constexpr std::array key_classes = {Keys::listed, Keys::one_more, Keys::more};
-constexpr std::array batches = {Batch::single, Batch::alike, Batch::unequal, Batch::many};
-constexpr std::array stridings = {Striding::contiguous, Striding::padded, Striding::transposed};
-constexpr std::array mask_dtypes = {DType::boolean, DType::uint8};
-constexpr std::array tracks = {Track::bound, Track::a1, Track::a2};
-// overflow_fp16 needs lengths of its own: it is a corner.
-constexpr std::array<std::string_view, 12> profile_names = {
-    "normal",   "peaked",         "cancelling",     "all_positive", "offset",  "equal_values",
-    "outliers", "subnormal_fp16", "large_exponent", "tiny_dy",      "huge_dy", "sparse_dy"};
-constexpr std::array scales = {Scale::ordinary, Scale::one, Scale::odd, Scale::negative,
-                               Scale::zero};
+HeadDims head_dims_of(const Op::Problem& p) {
+  if (p.head_dim == 192) return p.head_dim_v == 192 ? HeadDims::wide : HeadDims::mixed;
+  return p.head_dim_v == 192 ? HeadDims::wide_value : HeadDims::narrow;
+}
+
+Group group_of(const Op::Problem& p) {
+  if (p.group() == 1) return Group::one;
+  if (p.group() > 17) return Group::most;
+  return p.group() < 15 ? Group::few : Group::sixteen;
+}
+
+BlockCount block_count_of(const Op::Problem& p) {
+  const std::int64_t count = p.selected_block_count;
+  if (count <= 2) return count == 1 ? BlockCount::one : BlockCount::two;
+  if (count <= 8) return BlockCount::few;
+  if (count <= 16) return count == 16 ? BlockCount::sixteen : BlockCount::some;
+  return count < 32 ? BlockCount::many : BlockCount::most;
+}
+
+Queries queries_of(const Op::Problem& p) {
+  const std::int64_t queries = p.length_q(0), keys = p.length_kv(0);
+  if (queries == 1) return Queries::one;
+  if (queries == keys) return Queries::equal;
+  if (std::abs(queries - p.selected_block_size) <= 1) return Queries::edge;
+  return queries < keys ? Queries::shorter : Queries::longer;
+}
+
+Keys keys_of(const Op::Problem& p) {
+  const std::int64_t more = p.length_kv(0) - listed_keys(p);
+  if (more == 0) return Keys::listed;
+  return more == p.selected_block_size ? Keys::one_more : Keys::more;
+}
+
+Batch batch_of(const Op::Problem& p) {
+  if (p.batch == 1) return Batch::single;
+  if (p.batch >= many_sequences) return Batch::many;
+  return p.lengths_q.empty() && p.lengths_kv.empty() ? Batch::alike : Batch::unequal;
+}
 
 }  // namespace
 
-std::vector<std::size_t> factor_sizes() {
-  return {products.size(),
-          dtypes.size(),
-          sparse_modes.size(),
-          masks.size(),
-          head_dims_classes.size(),
-          groups.size(),
-          heads_classes.size(),
-          block_sizes.size(),
-          block_counts.size(),
-          list_names.size(),
-          query_classes.size(),
-          key_classes.size(),
-          batches.size(),
-          stridings.size(),
-          stridings.size(),
-          mask_dtypes.size(),
-          tracks.size(),
-          profile_names.size(),
-          scales.size()};
+const Factors<Op, Categories>& factors() {
+  using F = Factors<Op, Categories>;
+  using K = Categories;
+  static const F table({
+      F::axis("product", &K::product, every<spec::Product>(),
+              [](const SelectedCase& c) { return c.product; }),
+      F::axis("dtype", &K::dtype, only({DType::fp16, DType::bf16}),
+              [](const SelectedCase& c) { return c.problem.dtype; }),
+      F::axis("sparse_mode", &K::sparse_mode, {{0, "0"}, {2, "2"}},
+              [](const SelectedCase& c) { return c.problem.sparse_mode; }),
+      F::axis("mask", &K::mask, every<spec::SelectedMask>(),
+              [](const SelectedCase& c) { return c.problem.atten_mask; }),
+      F::axis("head_dims", &K::head_dims,
+              in_order<HeadDims>({"192x192", "192x128", "128x128", "128x192"}),
+              [](const SelectedCase& c) { return head_dims_of(c.problem); }),
+      F::axis("group", &K::group, in_order<Group>({"one", "few", "sixteen", "most"}),
+              [](const SelectedCase& c) { return group_of(c.problem); }),
+      F::axis("heads_kv", &K::heads, in_order<Heads>({"one", "several"}),
+              [](const SelectedCase& c) {
+                return c.problem.heads_kv == 1 ? Heads::one : Heads::several;
+              }),
+      F::axis("block_size", &K::block_size,
+              {{16, "16"},
+               {32, "32"},
+               {48, "48"},
+               {64, "64"},
+               {80, "80"},
+               {96, "96"},
+               {112, "112"},
+               {128, "128"}},
+              [](const SelectedCase& c) { return c.problem.selected_block_size; }),
+      F::axis("block_count", &K::block_count,
+              in_order<BlockCount>({"one", "two", "few", "some", "sixteen", "many", "most"}),
+              [](const SelectedCase& c) { return block_count_of(c.problem); }),
+      F::axis("lists", &K::lists,
+              words({"shuffled", "identity", "ascending", "diagonal_first", "anchored",
+                     "duplicates", "all_equal", "last_block", "per_head", "shared", "causal"}),
+              [](const SelectedCase& c) -> std::string_view { return c.patterns.lists; }),
+      F::axis("queries", &K::queries,
+              in_order<Queries>({"one", "edge", "shorter", "equal", "longer"}),
+              [](const SelectedCase& c) { return queries_of(c.problem); }),
+      F::axis("keys", &K::keys, in_order<Keys>({"listed", "one_more", "more"}),
+              [](const SelectedCase& c) { return keys_of(c.problem); }),
+      F::axis("batch", &K::batch, in_order<Batch>({"single", "alike", "unequal", "many"}),
+              [](const SelectedCase& c) { return batch_of(c.problem); }),
+      F::axis("inputs", &K::inputs, every<spec::Striding>(),
+              [](const SelectedCase& c) { return c.inputs; }),
+      F::axis("outputs", &K::outputs, every<spec::Striding>(),
+              [](const SelectedCase& c) { return c.outputs; }),
+      F::drawn("mask_dtype", &K::mask_dtype, only({DType::boolean, DType::uint8})),
+      F::drawn("track", &K::track, only({Track::bound, Track::a1, Track::a2})),
+      // overflow_fp16 needs lengths of its own: it is a corner.
+      F::drawn("profile", &K::profile,
+               words({"normal", "peaked", "cancelling", "all_positive", "offset", "equal_values",
+                      "outliers", "subnormal_fp16", "large_exponent", "tiny_dy", "huge_dy",
+                      "sparse_dy"})),
+      F::drawn("scale", &K::scale, in_order<Scale>({"ordinary", "one", "odd", "negative", "zero"})),
+  });
+  return table;
 }
 
-Categories decode(const Choice& c) {
-  return {.product = value_of(c, product, products),
-          .dtype = value_of(c, dtype, dtypes),
-          .sparse_mode = value_of(c, sparse_mode, sparse_modes),
-          .mask = value_of(c, mask, masks),
-          .head_dims = value_of(c, head_dims, head_dims_classes),
-          .group = value_of(c, group, groups),
-          .heads = value_of(c, heads, heads_classes),
-          .block_size = value_of(c, block_size, block_sizes),
-          .block_count = value_of(c, block_count, block_counts),
-          .lists = value_of(c, lists, list_names),
-          .queries = value_of(c, queries, query_classes),
-          .keys = value_of(c, keys, key_classes),
-          .batch = value_of(c, batch, batches),
-          .inputs = value_of(c, inputs, stridings),
-          .outputs = value_of(c, outputs, stridings),
-          .mask_dtype = value_of(c, mask_dtype, mask_dtypes),
-          .track = value_of(c, track, tracks),
-          .profile = value_of(c, profile, profile_names),
-          .scale = value_of(c, scale, scales)};
+}  // namespace selected
+
+const Axes* Suite<spec::NsaSelectedAttentionGrad>::axes() {
+  static const Axes all{Op::name, selected::choice_space(), selected::factors().axes()};
+  return &all;
 }
 
-std::string_view name_of(Factor factor) {
-  constexpr std::array<std::string_view, factor_count> names = {
-      "product",    "dtype",       "sparse_mode", "mask",    "head_dims", "group", "heads_kv",
-      "block_size", "block_count", "lists",       "queries", "keys",      "batch", "inputs",
-      "outputs",    "mask_dtype",  "track",       "profile", "scale"};
-  return names.at(factor);
+Choice Suite<spec::NsaSelectedAttentionGrad>::choice_of(const Case<Op>& c) {
+  return selected::factors().read(c);
 }
 
-std::string_view name_of(Factor axis, std::size_t value) {
-  switch (axis) {
-    case product:
-      return spec::to_string(products.at(value));
-    case dtype:
-      return spec::to_string(dtypes.at(value));
-    case mask:
-      return spec::to_string(masks.at(value));
-    case inputs:
-    case outputs:
-      return spec::to_string(stridings.at(value));
-    case lists:
-      return list_names.at(value);
-    case sparse_mode:
-      return nth<2>({"0", "2"}, value);
-    case head_dims:
-      return nth<4>({"192x192", "192x128", "128x128", "128x192"}, value);
-    case group:
-      return nth<4>({"one", "few", "sixteen", "most"}, value);
-    case heads:
-      return nth<2>({"one", "several"}, value);
-    case block_size:
-      return nth<8>({"16", "32", "48", "64", "80", "96", "112", "128"}, value);
-    case block_count:
-      return nth<7>({"one", "two", "few", "some", "sixteen", "many", "most"}, value);
-    case queries:
-      return nth<5>({"one", "edge", "shorter", "equal", "longer"}, value);
-    case keys:
-      return nth<3>({"listed", "one_more", "more"}, value);
-    case batch:
-      return nth<4>({"single", "alike", "unequal", "many"}, value);
-    default:
-      throw std::invalid_argument("name_of: " + std::string(name_of(axis)) + " is no axis");
-  }
+std::vector<Size> Suite<spec::NsaSelectedAttentionGrad>::sizes(const Case<Op>& c) {
+  constexpr std::int64_t of_16_bits = 0xffff;
+  const auto& p = c.problem;
+  const std::int64_t tokens = std::max(query_extents(p).tokens(), key_extents(p).tokens());
+  return {{"heads of a group", p.group()},
+          {"sequences", p.batch},
+          {"blocks of a list", p.selected_block_count},
+          {"tokens", tokens, of_16_bits}};
 }
 
-}  // namespace assay::conformance::selected
+}  // namespace assay::conformance

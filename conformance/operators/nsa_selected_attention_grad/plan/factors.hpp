@@ -2,38 +2,11 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
-#include "plan/axis_pairs.hpp"
+#include "plan/factors.hpp"
 
 namespace assay::conformance::selected {
-
-/// What is chosen for a case. The first `axis_count` are the axes of coverage: every case has a
-/// value on each.
-enum Factor : std::size_t {
-  product,
-  dtype,
-  sparse_mode,
-  mask,
-  head_dims,
-  group,
-  heads,
-  block_size,
-  block_count,
-  lists,
-  queries,
-  keys,
-  batch,
-  inputs,
-  outputs,
-  axis_count,
-  mask_dtype = axis_count,
-  track,
-  profile,
-  scale,
-  factor_count
-};
 
 /// Head sizes of query and value.
 enum class HeadDims : std::uint8_t { wide, mixed, narrow, wide_value };
@@ -74,26 +47,10 @@ struct Categories {
   Scale scale;
 };
 
-/// What a choice stands for; undecided factors take their first value.
-Categories decode(const Choice& choice);
+/// The one table of the factors.
+const Factors<Op, Categories>& factors();
 
-/// Name of a factor, and of a value of an axis.
-std::string_view name_of(Factor factor);
-std::string_view name_of(Factor axis, std::size_t value);
-
-/// Number of values of each factor.
-std::vector<std::size_t> factor_sizes();
-
-/// The exclusions of `choice_space`, those without an id first.
-std::vector<Exclusion> exclusions();
-
-/// All factors with what excludes what: the rows of the documents, and what would mean nothing or
-/// leave nothing to judge. Made once.
+/// All factors with what excludes what. Made once.
 const ChoiceSpace& choice_space();
-
-const Axes& axes();
-
-/// The values of a case on the axes; the other factors are undecided.
-Choice axes_of(const SelectedCase& c);
 
 }  // namespace assay::conformance::selected

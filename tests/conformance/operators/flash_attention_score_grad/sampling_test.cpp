@@ -7,7 +7,7 @@
 #include <set>
 
 #include "../../plan/sample_checks.hpp"
-#include "operators/flash_attention_score_grad/plan/factors.hpp"
+#include "operators/flash_attention_score_grad/plan/draws.hpp"
 #include "plan/hand_made_cases.hpp"
 #include "plan/pairwise.hpp"
 
@@ -47,6 +47,16 @@ TEST(Sample, LegalCasesBreakNoRowThatBindsAndViolationsTheirOwn) {
 }
 
 TEST(Sample, ExercisesEverySideOfEveryRow) { testing::expect_every_side_of_every_row<Op>(); }
+
+TEST(Sample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
+  testing::expect_forbidden_pairs_to_break_what_they_name<Op>(
+      [](const Choice& choice, std::uint64_t lot) {
+        Draws draws(lot);
+        return flash::draw_fields(flash::factors().chosen(choice), 2e5, draws);
+      });
+}
+
+TEST(Sample, HoldsNoPairThatIsExcluded) { testing::expect_no_case_to_hold_what_is_excluded<Op>(); }
 
 TEST(Sample, UsesEveryEntryPointOnEveryProductThatOffersIt) {
   std::map<std::pair<spec::FlashSurface, spec::Product>, int> counts, violations;
@@ -178,8 +188,7 @@ TEST(Sample, MostCasesAreSmallAndAFewAreLong) {
 }
 
 TEST(Categories, AdmitEveryValueOfEveryFactor) {
-  const auto sizes = flash::factor_sizes();
-  ASSERT_EQ(sizes.size(), std::size_t{flash::factor_count});
+  const auto sizes = flash::factors().sizes();
   for (std::size_t f = 0; f < sizes.size(); ++f)
     for (std::size_t v = 0; v < sizes[f]; ++v) {
       Choice choice = flash::choice_space().open_choice();

@@ -69,10 +69,11 @@ TEST(CompressSample, EveryPairOfAxesIsAdmissibleAndCovered) {
 TEST(CompressSample, DrawnCasesAreOfTheirCategories) {
   for (std::uint64_t lot = 1; lot <= 400; ++lot) {
     const Choice choice = random_choice(compress::choice_space(), lot);
-    const CompressCase c = compress::draw_case(compress::decode(choice), lot);
-    const Choice axes = compress::axes_of(c);
-    for (std::size_t axis = 0; axis < compress::axis_count; ++axis)
-      EXPECT_EQ(axes[axis], choice[axis]) << compress::axes().name(axis) << ": " << command_line(c);
+    const CompressCase c = compress::draw_case(compress::factors().chosen(choice), lot);
+    const Choice values = compress::factors().read(c);
+    for (std::size_t axis = 0; axis < compress::factors().axes().size(); ++axis)
+      EXPECT_EQ(values[axis], choice[axis])
+          << compress::factors().axes()[axis].name << ": " << command_line(c);
   }
 }
 

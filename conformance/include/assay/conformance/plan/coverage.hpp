@@ -56,17 +56,20 @@ struct PairCoverage {
   /// A pair of values of two axes of an operator.
   struct Cell {
     std::string operator_name;
-    std::string first, second;              ///< "surface=u1"
-    std::vector<std::string> forbidden_by;  ///< ids of rows that together exclude the pair, "" for
-                                            ///< its size; empty: admissible
+    std::string first, second;                   ///< "surface=u1"
+    std::vector<std::string> forbidden_by = {};  ///< ids of requirements that together exclude it
+    std::string left_out = {};  ///< "costly: SENTENCE", and so on, where no requirement forbids it
     std::int64_t cases = 0;
     std::string text() const { return first + " " + second; }
+    /// Whether a sweep is asked for a case that holds it.
+    bool is_asked() const { return forbidden_by.empty() && left_out.empty(); }
   };
   std::vector<Cell> cells;
 
   std::int64_t admissible() const;
-  std::int64_t covered() const;  ///< admissible ones that some case holds
-  std::int64_t unreachable() const;
+  std::int64_t covered() const;      ///< admissible ones that some case holds
+  std::int64_t unreachable() const;  ///< not asked for
+  std::int64_t forbidden() const;    ///< of these, by requirements
   /// Admissible pairs that no case holds, as text.
   std::vector<std::string> uncovered() const;
 };

@@ -1,0 +1,171 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/case/case.hpp"
+#include "assay/spec/text_enum.hpp"
+#include "plan/axis_pairs.hpp"
+#include "plan/pairwise.hpp"
+
+/// The factors of which an operator's drawn cases are made, in one table: their names, the axes of
+/// coverage, the space of choices and what is drawn follow from it.
+namespace assay::conformance {
+
+/// Values of a factor with their names.
+template <class Value>
+using Named = std::vector<std::pair<Value, std::string_view>>;
+
+/// All values of an enumeration, by its spellings.
+template <spec::Spelled Enum>
+Named<Enum> every() {
+  const auto& entries = spec::spellings_of<Enum>.entries;
+  return {entries.begin(), entries.end()};
+}
+
+/// These values of an enumeration, by its spellings.
+template <spec::Spelled Enum>
+Named<Enum> only(std::initializer_list<Enum> values) {
+  Named<Enum> named;
+  for (const Enum value : values) named.emplace_back(value, spec::to_string(value));
+  return named;
+}
+
+/// The values 0, 1, ... of a number or an enumeration, by these names.
+template <class Value>
+Named<Value> in_order(std::initializer_list<std::string_view> names) {
+  Named<Value> named;
+  for (const std::string_view name : names)
+    named.emplace_back(static_cast<Value>(named.size()), name);
+  return named;
+}
+
+/// Words that name themselves.
+inline Named<std::string_view> words(std::initializer_list<std::string_view> values) {
+  Named<std::string_view> named;
+  for (const std::string_view value : values) named.emplace_back(value, value);
+  return named;
+}
+
+/// The factors of Op. `Chosen` holds one value of each: what a choice stands for.
+template <class Op, class Chosen>
+class Factors {
+ public:
+  struct Factor {
+    std::string_view name;
+    std::vector<std::string_view> values;
+    std::function<void(Chosen& chosen, std::size_t value)> write;
+    std::function<std::size_t(const Case<Op>& c)> read;  ///< empty: coverage does not ask for it
+  };
+
+  /// An axis of coverage: every case has a value on it.
+  template <class Value>
+  static Factor axis(std::string_view name, Value Chosen::*member, Named<Value> values,
+                     std::type_identity_t<std::function<Value(const Case<Op>&)>> read) {
+    auto find = [name, values, read](const Case<Op>& c) {
+      const auto found =
+          std::ranges::find(values, read(c), &std::pair<Value, std::string_view>::first);
+      if (found == values.end())
+        throw std::logic_error("a case has none of the values of axis " + std::string(name));
+      return static_cast<std::size_t>(found - values.begin());
+    };
+    Factor factor = drawn(name, member, std::move(values));
+    factor.read = std::move(find);
+    return factor;
+  }
+  /// A factor that is drawn, and counted by nobody.
+  template <class Value>
+  static Factor drawn(std::string_view name, Value Chosen::*member, Named<Value> values) {
+    std::vector<std::string_view> names;
+    for (const auto& [value, text] : values) names.push_back(text);
+    return {name,
+            std::move(names),
+            [member, values = std::move(values)](Chosen& chosen, std::size_t value) {
+              chosen.*member = values.at(value).first;
+            },
+            {}};
+  }
+
+  /// The axes stand first. Errors: std::logic_error if they do not.
+  explicit Factors(std::vector<Factor> factors) : factors_(std::move(factors)) {
+    const auto is_axis = [](const Factor& factor) { return factor.read != nullptr; };
+    if (!std::ranges::is_partitioned(factors_, is_axis))
+      throw std::logic_error("an axis of " + std::string(Op::name) +
+                             " stands behind other factors");
+    for (const Factor& factor : factors_)
+      if (is_axis(factor)) axes_.push_back({factor.name, factor.values});
+  }
+
+  /// Number of values of each.
+  std::vector<std::size_t> sizes() const {
+    std::vector<std::size_t> sizes;
+    for (const Factor& factor : factors_) sizes.push_back(factor.values.size());
+    return sizes;
+  }
+  const std::vector<Axis>& axes() const { return axes_; }
+
+  /// What a choice stands for; undecided factors take their first value.
+  Chosen chosen(const Choice& choice) const {
+    Chosen chosen{};
+    for (std::size_t f = 0; f < factors_.size(); ++f)
+      factors_[f].write(chosen, choice[f] == undecided ? 0 : choice[f]);
+    return chosen;
+  }
+  /// The values of a case on the axes; the other factors are undecided.
+  Choice read(const Case<Op>& c) const {
+    Choice choice(factors_.size(), undecided);
+    for (std::size_t f = 0; f < axes_.size(); ++f) choice[f] = factors_[f].read(c);
+    return choice;
+  }
+  /// The choice that decides these factors alone, by the names of factor and value.
+  /// Errors: std::logic_error for an unknown name.
+  Choice choice(
+      std::initializer_list<std::pair<std::string_view, std::string_view>> decided) const {
+    Choice choice(factors_.size(), undecided);
+    for (const auto& [name, value] : decided) {
+      const std::size_t factor = index_of(name);
+      const auto& values = factors_[factor].values;
+      const auto found = std::ranges::find(values, value);
+      if (found == values.end())
+        throw std::logic_error("factor " + std::string(name) + " has no value " +
+                               std::string(value));
+      choice[factor] = static_cast<std::size_t>(found - values.begin());
+    }
+    return choice;
+  }
+  /// The factors of these names, ascending. Errors: std::logic_error for an unknown name.
+  std::vector<std::size_t> named(std::initializer_list<std::string_view> names) const {
+    std::vector<std::size_t> factors;
+    for (const std::string_view name : names) factors.push_back(index_of(name));
+    std::ranges::sort(factors);
+    return factors;
+  }
+  /// The exclusion of what `excludes` says of the factors of these names.
+  Exclusion rule(Reason reason, std::initializer_list<std::string_view> names,
+                 std::function<bool(const Chosen&)> excludes) const {
+    return {reason, named(names), [this, excludes = std::move(excludes)](const Choice& choice) {
+              return excludes(chosen(choice));
+            }};
+  }
+
+ private:
+  std::size_t index_of(std::string_view name) const {
+    const auto found = std::ranges::find(factors_, name, &Factor::name);
+    if (found == factors_.end())
+      throw std::logic_error(std::string(Op::name) + " has no factor " + std::string(name));
+    return static_cast<std::size_t>(found - factors_.begin());
+  }
+
+  std::vector<Factor> factors_;
+  std::vector<Axis> axes_;
+};
+
+}  // namespace assay::conformance

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/case/case.hpp"
+#include "assay/spec/constraint.hpp"
+#include "plan/factors.hpp"
+#include "plan/pairwise.hpp"
+
+/// What the documents forbid among the values of factors: the requirements themselves are asked, of
+/// representative calls.
+namespace assay::conformance {
+
+/// The requirements that forbid a case, by their ids in the order of their table: what its call
+/// breaks and binds, a product that does not offer the entry point included. What is disputed
+/// forbids nothing.
+template <class Op>
+std::vector<std::string_view> forbidden_by(const Case<Op>& c) {
+  std::vector<std::string_view> ids;
+  if (!supports(c.surface, c.product)) ids.push_back(product_row(c.surface, c.product));
+  for (const auto* row : spec::violations(Op::constraints(), call_of(c)))
+    if (row->binds(c.surface, spec::Upstream::on)) ids.push_back(row->id);
+  return ids;
+}
+
+/// A case that no requirement forbids, drawn again where one does; what all draws break is left to
+/// whoever gathers the cases, who names it.
+template <class Draw>
+auto drawn_legally(Draw&& draw) {
+  constexpr int draws = 64;
+  auto c = draw();
+  for (int k = 1; k < draws && !forbidden_by(c).empty(); ++k) c = draw();
+  return c;
+}
+
+/// The requirements that forbid what `lot` draws of a choice.
+using Asking =
+    std::function<std::vector<std::string_view>(const Choice& choice, std::uint64_t lot)>;
+
+/// Adds to a space of sensible choices what requirements forbid: a requirement forbids values of
+/// some factors together if every representative call that has them breaks it. Representatives are
+/// drawn at random, and break nothing that fewer factors forbid. Asked are the values of one
+/// factor, of all pairs of factors, and of the factors of `together`, on which requirements depend
+/// jointly: one that is left out there forbids nothing and is met by drawing again.
+ChoiceSpace with_forbidden(ChoiceSpace sensible,
+                           const std::vector<std::vector<std::size_t>>& together,
+                           const Asking& ask);
+
+}  // namespace assay::conformance

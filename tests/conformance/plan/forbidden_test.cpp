@@ -1,0 +1,83 @@
+#include "plan/forbidden.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/operators/nsa_compress_grad.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Ids = std::vector<std::string_view>;
+
+/// A requirement of one factor, one of two, one of all three, and one that only some calls break.
+Ids broken(const Choice& choice, std::uint64_t lot) {
+  Ids ids;
+  if (choice[0] == 2) ids.push_back("single");
+  if (choice[0] == 1 && choice[1] == 0) ids.push_back("pair");
+  if (choice[0] == 0 && choice[1] == 1 && choice[2] == 1) ids.push_back("triple");
+  if (lot % 2 == 0) ids.push_back("sometimes");
+  return ids;
+}
+
+Ids blamed(const ChoiceSpace& space, Choice choice) {
+  Ids ids;
+  for (const Reason& reason : space.blamed(choice)) ids.push_back(reason.text);
+  return ids;
+}
+
+TEST(Forbidden, IsWhatEveryRepresentativeBreaks) {
+  const ChoiceSpace space = with_forbidden({{3, 2, 2}, {}}, {{0, 1, 2}}, broken);
+  EXPECT_EQ(blamed(space, {2, undecided, undecided}), Ids{"single"});
+  EXPECT_EQ(blamed(space, {1, 0, undecided}), Ids{"pair"});
+  EXPECT_EQ(blamed(space, {0, 1, 1}), Ids{"triple"});
+  for (const Choice& free : {Choice{0, 0, 0}, {0, 0, 1}, {0, 1, 0}, {1, 1, 0}, {1, 1, 1}})
+    EXPECT_TRUE(space.feasible(free));
+}
+
+TEST(Forbidden, OfMoreFactorsThanTwoIsAskedOfThoseThatAreNamed) {
+  const ChoiceSpace space = with_forbidden({{3, 2, 2}, {}}, {}, broken);
+  EXPECT_TRUE(space.feasible({0, 1, 1}));
+  EXPECT_FALSE(space.feasible({1, 0, undecided}));
+}
+
+TEST(Forbidden, AsksNothingThatIsNotSensible) {
+  const ChoiceSpace sensible({3, 2, 2},
+                             {{{Why::senseless, "It means nothing."}, {1, 2}, [](const Choice& c) {
+                                 return c[1] == 1 && c[2] == 1;
+                               }}});
+  const ChoiceSpace space = with_forbidden(ChoiceSpace(sensible, {}), {{0, 1, 2}},
+                                           [](const Choice& choice, std::uint64_t lot) {
+                                             EXPECT_FALSE(choice[1] == 1 && choice[2] == 1);
+                                             return broken(choice, lot);
+                                           });
+  EXPECT_EQ(blamed(space, {0, 1, 1}), Ids{"It means nothing."});
+}
+
+TEST(Forbidden, ByIsWhatACallBreaksAndBinds) {
+  using Op = spec::NsaCompressGrad;
+  Case<Op> c;
+  EXPECT_EQ(forbidden_by(c), Ids{});
+  c.problem.head_dim = 24;
+  const auto ids = forbidden_by(c);
+  for (const auto& row : Op::constraints())
+    EXPECT_EQ(std::ranges::count(ids, row.id) == 1,
+              !row.holds(call_of(c)) && row.standing != spec::Standing::disputed)
+        << row.id;
+}
+
+TEST(Forbidden, IsDrawnAgain) {
+  Case<spec::NsaCompressGrad> c;
+  int draws = 0;
+  const auto legal = drawn_legally([&] {
+    c.problem.compress_stride = ++draws < 3 ? 15 : 16;
+    return c;
+  });
+  EXPECT_EQ(legal.problem.compress_stride, 16);
+  EXPECT_EQ(draws, 3);
+}
+
+}  // namespace
+}  // namespace assay::conformance
