@@ -45,6 +45,15 @@ struct LastSlotDropped : Kernel {
   }
 };
 
+struct FirstSlotTwice : Kernel {
+  using Kernel::Kernel;
+  std::vector<Entry> entries(const Work& w, std::int64_t b, std::int64_t n) const override {
+    std::vector<Entry> all = Kernel::entries(w, b, n);
+    for (std::int64_t token = 0; token < tokens(w, b); ++token) all.push_back({token, 0});
+    return all;
+  }
+};
+
 struct LastKeyOfBlockDropped : Kernel {
   using Kernel::Kernel;
   std::int64_t keys_of_block(const Work& w) const override {
@@ -151,6 +160,7 @@ std::vector<Specimen> list_mutants() {
                           "of equal entries of a list only the last adds to dk and dv"),
       planted<DuplicatesOnce>("duplicates_once", "a block listed twice counts once", ascend_like),
       planted<LastSlotDropped>("last_slot_dropped", "the last entry of a list is left out"),
+      planted<FirstSlotTwice>("first_slot_twice", "the block of the first entry counts twice"),
       planted<LastKeyOfBlockDropped>("last_key_of_block_dropped",
                                      "the last key of a block is left out", ascend_like),
       planted<BlocksOverAllTokens>("blocks_over_all_tokens",

@@ -76,6 +76,15 @@ struct OutputsNotCleared : Kernel {
   }
 };
 
+/// The sums of dk begin with 1/2.
+struct WorkspaceNotZeroed : Kernel {
+  using Kernel::Kernel;
+  void clear(Work& w, const Op::Outputs& outputs) const override {
+    Kernel::clear(w, outputs);
+    std::ranges::fill(w.dk.values, 0.5f);
+  }
+};
+
 /// The second product with a row rounded to bf16.
 struct LowQuery : Kernel {
   using Kernel::Kernel;
@@ -126,6 +135,8 @@ std::vector<Specimen> output_mutants() {
       planted<UnlistedKeysNotWritten>("unlisted_keys_not_written",
                                       "keys that no list names keep their old dk and dv"),
       planted<OutputsNotCleared>("outputs_not_cleared", "dk is added to what its memory held"),
+      planted<WorkspaceNotZeroed>("selected_workspace_not_zeroed",
+                                  "the sums of dk begin with what a workspace held"),
       planted<LowQuery>("low_query", "query enters dk with 6 significant bits"),
       planted<AllZeros>("selected_all_zeros", "all gradients are zero"),
       misdeclared("selected_truncating_cast", "the last cast truncates", truncated, ascend_like),

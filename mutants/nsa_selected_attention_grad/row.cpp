@@ -31,6 +31,23 @@ struct ScaleFromHeadDim : Kernel {
   }
 };
 
+struct ScaleOnePercentMore : Kernel {
+  using Kernel::Kernel;
+  float scale(const Work& w) const override { return 1.01f * Kernel::scale(w); }
+};
+
+/// Takes key to lie without gaps.
+struct KeyStridesIgnored : Kernel {
+  using Kernel::Kernel;
+  Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
+    Work w = Kernel::load(p, inputs);
+    spec::Tensor packed = inputs.key;
+    packed.strides = spec::contiguous_strides(packed.shape), packed.offset = 0;
+    w.key = read(packed, w.key.extents);
+    return w;
+  }
+};
+
 struct RowTermMissing : Kernel {
   using Kernel::Kernel;
   float row_term(const Work&, Query) const override { return 0; }
@@ -131,6 +148,9 @@ std::vector<Specimen> row_mutants() {
       planted<ScaleFromHeadDim>(
           "selected_scale_from_head_dim",
           "uses 1/sqrt(head_dim) for scale_value, as the formulas of the page"),
+      planted<ScaleOnePercentMore>("scale_one_percent_more", "scale_value is off by a percent"),
+      planted<KeyStridesIgnored>("selected_key_strides_ignored", "reads key as if contiguous",
+                                 ascend_like),
       planted<RowTermMissing>("selected_row_term_missing", "dS = P dP", ascend_like),
       planted<RowTermOfFirstHead>("row_term_of_first_head",
                                   "a group shares the row term of its first head"),

@@ -5,7 +5,7 @@ namespace {
 
 TEST(SelectedMutants, AreCaughtByTheDefaultSweepAndNoHealthyVariantFails) {
   expect_each_told_apart(kill_table_of<spec::NsaSelectedAttentionGrad>(Subject::numbers),
-                         {.planted = 50, .healthy = 10});
+                         {.planted = 54, .healthy = 10});
 }
 
 TEST(CompressMutants, AreCaughtByTheDefaultSweepAndNoHealthyVariantFails) {

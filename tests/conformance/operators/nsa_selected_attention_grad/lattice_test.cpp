@@ -7,34 +7,25 @@
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
-#include "kernel.hpp"
+#include "nsa_selected_attention_grad/kernel.hpp"
 #include "plan/hand_made_cases.hpp"
+#include "specimens.hpp"
 
 namespace assay::conformance {
 namespace {
 
 using testing::told;
-using testing::selected::Fault;
-using testing::selected::Order;
-using testing::selected::Plan;
+using testing::selected::healthy;
+using testing::selected::judged;
 using Op = spec::NsaSelectedAttentionGrad;
 using spec::Rounding;
-
-CaseReport judged(const Case<Op>& c, const Plan& plan) {
-  const auto kernel = testing::selected::kernel(plan);
-  return examine(c, *kernel);
-}
 
 spec::NumericsProfile staged(spec::DType dtype) { return {.stage = dtype, .fused = false}; }
 
 TEST(SelectedLattice, HealthyKernelsAreExactInEveryOrder) {
-  constexpr Order orders[] = {Order::by_query, Order::backwards, Order::by_slot, Order::partial};
   std::size_t turn = 0;
   for (const Case<Op>& c : hand_made_cases<Op>("exact")) {
-    const Plan plan{.rounding = turn % 2 == 0 ? Rounding::rne : Rounding::rna,
-                    .order = orders[turn % 4]};
-    ++turn;
-    const CaseReport report = judged(c, plan);
+    const CaseReport report = judged(c, healthy(turn++));
     EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
   }
 }
@@ -89,40 +80,37 @@ TEST(SelectedLattice, ExactGradientsAreThoseOfTheReference) {
 /// Every fault on the lattice cases until one shows it.
 TEST(SelectedLattice, FaultsAreCaught) {
   const std::vector<Case<Op>> cases = hand_made_cases<Op>("exact");
-  for (const Fault fault :
-       {Fault::future_seen,         Fault::whole_blocks_hidden, Fault::diagonal_hidden,
-        Fault::mask_ignored,        Fault::mask_in_mode_0,      Fault::counts_once,
-        Fault::first_head_lists,    Fault::first_block_twice,   Fault::last_place_dropped,
-        Fault::blocks_from_start,   Fault::row_term_missing,    Fault::row_term_of_first_head,
-        Fault::dk_unscaled,         Fault::dv_of_group_head,    Fault::statistics_recomputed_late,
-        Fault::softmax_sum_ignored, Fault::stage_truncates,     Fault::cast_truncates,
-        Fault::output_not_cleared,  Fault::scale_one_percent}) {
+  for (const char* bug : {"diagonal_block_whole",
+                          "diagonal_block_dropped",
+                          "mask_hides_diagonal",
+                          "selected_mask_ignored",
+                          "mask_inverted",
+                          "duplicates_once",
+                          "lists_of_first_head",
+                          "first_slot_twice",
+                          "last_slot_dropped",
+                          "blocks_over_all_tokens",
+                          "selected_row_term_missing",
+                          "row_term_of_first_head",
+                          "selected_scale_missing_on_dk",
+                          "selected_last_head_of_group_only",
+                          "statistics_of_next_token",
+                          "sum_ignored",
+                          "selected_truncating_staging",
+                          "selected_truncating_cast",
+                          "outputs_not_cleared",
+                          "scale_one_percent_more"}) {
     bool caught = false;
     for (std::size_t k = 0; k < cases.size() && !caught; ++k)
-      caught = contribution(judged(cases[k], {.fault = fault}).verdict) == ExitCode::nonconformant;
-    EXPECT_TRUE(caught) << static_cast<int>(fault);
+      caught = contribution(judged(cases[k], bug).verdict) == ExitCode::nonconformant;
+    EXPECT_TRUE(caught) << bug;
   }
 }
 
 /// Ties go another way: seen by the bits, where no bound can see it.
 TEST(SelectedLattice, ARoundingThatIsNotTheDeclaredOneIsCaught) {
-  class Undeclared final : public spec::Implementation<Op> {
-   public:
-    Undeclared()
-        : away_(testing::selected::kernel({.rounding = Rounding::rna})),
-          even_(testing::selected::kernel({})) {}
-    std::string name() const override { return "undeclared"; }
-    spec::NumericsProfile numerics(const Op::Problem& p) const override {
-      return even_->numerics(p);
-    }
-    void run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) override {
-      away_->run(p, inputs, outputs);
-    }
-
-   private:
-    std::unique_ptr<spec::Implementation<Op>> away_, even_;
-  };
-  Undeclared kernel;
+  const mutants::Plan even, away = {.round_stage = Rounding::rna, .round_out = Rounding::rna};
+  mutants::selected::Kernel kernel("undeclared", away, even);
   bool caught = false;
   for (const Case<Op>& c : hand_made_cases<Op>("exact"))
     caught |= examine(c, kernel).verdict == Verdict::nonconformant_structural;

@@ -14,7 +14,7 @@
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "judge/relations/examination.hpp"
-#include "kernel.hpp"
+#include "specimens.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -22,8 +22,9 @@ namespace {
 using selected::Relation;
 using SelectedCase = Case<spec::NsaSelectedAttentionGrad>;
 using testing::told;
-using testing::selected::Fault;
-using testing::selected::Order;
+using testing::selected::healthy;
+using testing::selected::judged;
+using testing::selected::plain;
 using Op = spec::NsaSelectedAttentionGrad;
 
 std::vector<SelectedCase> cases_of(std::string_view relation) {
@@ -33,11 +34,9 @@ std::vector<SelectedCase> cases_of(std::string_view relation) {
 class EverySelectedRelation : public ::testing::TestWithParam<const Relation*> {};
 
 TEST_P(EverySelectedRelation, HoldsForHealthyKernels) {
-  constexpr Order orders[] = {Order::backwards, Order::by_slot, Order::partial};
   std::size_t turn = GetParam()->name.size();
   for (const SelectedCase& c : cases_of(GetParam()->name)) {
-    const auto kernel = testing::selected::kernel({.order = orders[turn++ % 3]});
-    const CaseReport report = examine(c, *kernel);
+    const CaseReport report = judged(c, healthy(turn++));
     EXPECT_EQ(report.verdict, Verdict::conforms) << told(report);
   }
 }
@@ -51,34 +50,34 @@ TEST_P(EverySelectedRelation, HoldsForOurKernel) {
 }
 
 /// A fault that each relation shows.
-const std::map<std::string_view, Fault>& caught() {
-  static const std::map<std::string_view, Fault> table = {
-      {"permute_slots", Fault::last_place_dropped},
-      {"permute_blocks", Fault::mask_in_mode_0},
-      {"copy_duplicates", Fault::counts_once},
-      {"split_lists", Fault::first_block_twice},
-      {"halve_blocks", Fault::first_block_twice},
-      {"move_unseen", Fault::mask_ignored},
-      {"drop_mask", Fault::diagonal_hidden},
-      {"permute_queries", Fault::statistics_recomputed_late},
-      {"permute_heads", Fault::dv_of_group_head},
-      {"split_heads", Fault::first_head_lists},
-      {"repeat_heads", Fault::dv_of_group_head},
-      {"sequences_alone", Fault::blocks_from_start},
-      {"strided", Fault::strides_ignored},
-      {"scale_dy", Fault::workspace_not_zeroed},
-      {"scale_dy_of_fp16", Fault::workspace_not_zeroed},
-      {"zero_dy", Fault::workspace_not_zeroed},
-      {"linear_dy", Fault::workspace_not_zeroed},
-      {"shift_value", Fault::row_term_missing},
-      {"shift_statistics", Fault::softmax_sum_ignored}};
+const std::map<std::string_view, std::string_view>& caught() {
+  static const std::map<std::string_view, std::string_view> table = {
+      {"permute_slots", "last_slot_dropped"},
+      {"permute_blocks", "mask_inverted"},
+      {"copy_duplicates", "duplicates_once"},
+      {"split_lists", "first_slot_twice"},
+      {"halve_blocks", "first_slot_twice"},
+      {"move_unseen", "selected_mask_ignored"},
+      {"drop_mask", "mask_hides_diagonal"},
+      {"permute_queries", "statistics_of_next_token"},
+      {"permute_heads", "selected_last_head_of_group_only"},
+      {"split_heads", "lists_of_first_head"},
+      {"repeat_heads", "selected_last_head_of_group_only"},
+      {"sequences_alone", "blocks_over_all_tokens"},
+      {"strided", "selected_key_strides_ignored"},
+      {"scale_dy", "selected_workspace_not_zeroed"},
+      {"scale_dy_of_fp16", "selected_workspace_not_zeroed"},
+      {"zero_dy", "selected_workspace_not_zeroed"},
+      {"linear_dy", "selected_workspace_not_zeroed"},
+      {"shift_value", "selected_row_term_missing"},
+      {"shift_statistics", "sum_ignored"}};
   return table;
 }
 
 TEST_P(EverySelectedRelation, ShowsAFault) {
   const auto fault = caught().find(GetParam()->name);
   ASSERT_NE(fault, caught().end()) << "no fault is planted for " << GetParam()->name;
-  const auto kernel = testing::selected::kernel({.fault = fault->second});
+  const auto kernel = testing::selected::kernel(fault->second);
   bool shown = false;
   for (const SelectedCase& c : cases_of(GetParam()->name))
     shown |= contribution(examine(c, *kernel).verdict) == ExitCode::nonconformant;
@@ -106,8 +105,7 @@ TEST(SelectedRelations, AreListedWithCasesOfTheirDomain) {
 TEST(SelectedRelations, SayNothingWhereAllRunsAreTheSame) {
   SelectedCase c = cases_of("copy_duplicates").front();
   c.patterns.lists = "shuffled";
-  const auto kernel = testing::selected::kernel({});
-  EXPECT_EQ(examine(c, *kernel).verdict, Verdict::vacuous);
+  EXPECT_EQ(judged(c, plain).verdict, Verdict::vacuous);
 }
 
 }  // namespace
