@@ -6,7 +6,6 @@
 
 #include "../conformance/told.hpp"
 #include "assay/conformance/case/record.hpp"
-#include "assay/conformance/judge/relations.hpp"
 #include "session.hpp"
 
 namespace assay::tests {
@@ -172,7 +171,10 @@ TEST(ShrinkSearch, EveryJudgedCaseIsLegalAndParsesBack) {
 }
 
 TEST(ShrinkSearch, ARelationStaysWithinItsDomain) {
-  const FlashCase c = conformance::relation_cases<Op>("sequences_alone").front();
+  const FlashCase c = conformance::parse_case<Op>(
+      {"--layout=TND", "--heads_q=4", "--heads_kv=2", "--lengths_q=11,0,23,19",
+       "--lengths_kv=26,7,25,22", "--head_dim=24", "--sparse_mode=3", "--atten_mask=compressed",
+       "--surface=u2", "--track=relation", "--relation=sequences_alone"});
   const auto found =
       search(c, [](const FlashCase& smaller) { return smaller.problem.seq_kv >= 5; });
   EXPECT_EQ(found.smallest.relation, "sequences_alone");

@@ -5,7 +5,6 @@
 #include <regex>
 
 #include "assay/conformance/case/record.hpp"
-#include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "session.hpp"
 
@@ -276,7 +275,7 @@ TEST(Explain, ARelationHasTheLinesOfAllPlannedCases) {
     EXPECT_PRED2(has, result.out, "assay run " + conformance::command_line(c) + "\n");
     ++planned;
   }
-  EXPECT_GT(planned, std::ssize(conformance::relation_cases<Op>("split_batch")));
+  EXPECT_GT(planned, 3);  // those of cases/
 }
 
 TEST(Plan, EverySampledLineParsesBack) {

@@ -195,28 +195,4 @@ std::vector<RelationText> relation_texts() {
   return all;
 }
 
-template <class Op>
-std::vector<Case<Op>> relation_cases(std::uint64_t seed) {
-  using Parts = RelationParts<Op>;
-  std::vector<Case<Op>> cases;
-  for (const Relation<Op>* relation : Parts::relations())
-    for (const typename Op::Problem& problem : relation->problems()) {
-      Case<Op> c{.problem = problem, .surface = Parts::surface_of(problem)};
-      c.track = Track::relation, c.relation = relation->name;
-      if (relation->pattern != nullptr) relation->pattern(c.patterns);
-      cases.push_back(std::move(c));
-    }
-  for (Case<Op>& c : Parts::other_cases()) cases.push_back(std::move(c));
-  for (std::size_t k = 0; k < cases.size(); ++k) cases[k].seed = seed + k;
-  return cases;
-}
-
-template <class Op>
-std::vector<Case<Op>> relation_cases(std::string_view name) {
-  if (name != RelationParts<Op>::other.name) relation_of<Op>(name);
-  std::vector<Case<Op>> cases = relation_cases<Op>(std::uint64_t{1});
-  std::erase_if(cases, [&](const Case<Op>& c) { return c.relation != name; });
-  return cases;
-}
-
 }  // namespace assay::conformance

@@ -50,12 +50,22 @@ struct Relation {
   /// Whether it holds for the problem, and how the domain reads.
   bool (*applies)(const Problem&);
   std::string_view domain;
-  /// Problems of its domain, small enough to judge every row.
-  std::vector<Problem> (*problems)();
   Experiment<Op> (*prepare)(const Trial<Op>& base);
-  /// Sets what the cases of these problems say of their tensors; null: nothing particular.
-  void (*pattern)(typename Suite<Op>::Patterns&) = nullptr;
 };
+
+/// Domains that many relations have.
+template <class Problem>
+bool is_anything(const Problem&) {
+  return true;
+}
+template <class Problem>
+bool is_fp16(const Problem& problem) {
+  return problem.dtype == spec::DType::fp16;
+}
+template <class Problem>
+bool is_not_fp16(const Problem& problem) {
+  return !is_fp16(problem);
+}
 
 /// The relations of all groups, in their order.
 template <class Op>

@@ -97,9 +97,8 @@ struct PlainRelationParts {
   /// Whether an entry point has all parameters that a problem needs, and one that has them.
   static bool offers(typename Op::Surface, const typename Op::Problem&) { return true; }
   static typename Op::Surface surface_of(const typename Op::Problem&) { return {}; }
-  /// What is judged in the track of relations without being one; and its cases.
+  /// What is judged in the track of relations without being one.
   static constexpr RelationText other = {};
-  static std::vector<Case<Op>> other_cases() { return {}; }
 };
 
 /// The tensors of a trial, strided as it says.

@@ -1,5 +1,4 @@
 #include "assay/conformance/attention/lattice.hpp"
-#include "assay/conformance/judge/relations.hpp"
 #include "operators/flash_attention_score_grad/plan/sampling.hpp"
 #include "plan/case_collector.hpp"
 #include "plan/hand_made_cases.hpp"
@@ -27,7 +26,7 @@ void Suite<spec::FlashAttentionScoreGrad>::collect(const SamplingPlan& plan,
   cases.add(flash::cover_cases(plan.seed));
   cases.add(exact_cases(plan));
   cases.add(flash::edge_cases(plan.seed));
-  cases.add(relation_cases<spec::FlashAttentionScoreGrad>(plan.seed));
+  cases.add(hand_made_cases<Op>("relations", plan));
   cases.add(flash::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(flash::completing_cases(plan.seed, cases.cases()));
   cases.add(flash::large_cases(plan.seed));

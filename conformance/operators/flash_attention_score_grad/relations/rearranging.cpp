@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/relations/problems.hpp"
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
 namespace assay::conformance::flash {
@@ -15,18 +14,6 @@ using spec::RowPosition;
 /// divide, else s -> -1 - s.
 std::int64_t permuted(std::int64_t s, std::int64_t extent) {
   return extent % 7 == 0 ? extent - 1 - s : (7 * s + 3) % extent;
-}
-
-/// Without a mask, or with one that is an input like the others.
-std::vector<Op::Problem> freely_masked() {
-  Op::Problem packed = with_dropout(ragged_problem(DType::fp16), 0.75);
-  return {padded_problem(DType::bf16),
-          with_mask(padded_problem(DType::fp32), 0, MaskShape::b_one_ss),
-          with_mask(with_dropout(padded_problem(DType::fp16), 0.5), 1, MaskShape::bnss),
-          with_mask(with_pse(padded_problem(DType::fp32), 0, PseShape::bnss), 1, MaskShape::bnss),
-          with_pse(padded_problem(DType::bf16), 1, PseShape::bn1s),
-          with_pse(packed, 1, PseShape::packed_bnss),
-          with_rope(with_mask(even_problem(DType::bf16), 1, MaskShape::ss), 8)};
 }
 
 /// A mask of TND is shared by sequences, so that they must be equally long to take their rows
@@ -52,20 +39,6 @@ Experiment permute_queries(const Trial& base) {
     return RowPosition{row.b, row.n, permuted(row.s, p.length_q(row.b))};
   };
   return rearranging(base, {{base.problem, {query, same_row}}});
-}
-
-std::vector<Op::Problem> splittable() {
-  return {with_mask(padded_problem(DType::bf16), 1, MaskShape::b_one_ss),
-          with_compressed_mask(with_dropout(padded_problem(DType::fp32), 0.75), 3),
-          with_pse(padded_problem(DType::fp16), 2, PseShape::slopes_bn)};
-}
-
-std::vector<Op::Problem> of_several_heads() {
-  std::vector<Op::Problem> problems = splittable();
-  problems.push_back(
-      with_pse(with_dropout(ragged_problem(DType::fp16), 0.6), 0, PseShape::packed_bn1s));
-  problems.push_back(with_rope(with_compressed_mask(ragged_problem(DType::bf16), 3), 16));
-  return problems;
 }
 
 /// The problem of sequence b alone. In modes 7 and 8 its band sequence is in mode 4, the others are
@@ -103,42 +76,6 @@ Experiment split_batch(const Trial& base) {
     pieces.push_back({alone(base.problem, b), {origin, origin}});
   }
   return rearranging(base, std::move(pieces));
-}
-
-/// Every sparse mode, with slopes and start indices in mode 8, whose sequences are square then.
-std::vector<Op::Problem> ragged() {
-  std::vector<Op::Problem> problems;
-  for (const std::int64_t mode : {2, 3, 4, 6, 7, 8}) {
-    Op::Problem p =
-        with_compressed_mask(ragged_problem(mode % 2 == 0 ? DType::bf16 : DType::fp32), mode);
-    p.pre_tokens = 26, p.next_tokens = mode == 8 ? -2 : 0;
-    if (mode == 6) p.prefix = {15, 7, 5, 11};
-    problems.push_back(p);
-  }
-  Op::Problem biased = with_pse(problems.back(), 2, PseShape::slopes_bn);
-  biased.seq_kv = 23, biased.lengths_q = {11, 7, 23, 19}, biased.lengths_kv = {14, 7, 23, 19};
-  biased.q_start_idx = {5}, biased.kv_start_idx = {2};
-  problems.push_back(biased);
-  Op::Problem started = with_pse(ragged_problem(DType::fp32), 3, PseShape::slopes_n);
-  started.q_start_idx = {3}, started.kv_start_idx = {11};
-  problems.push_back(started);
-  problems.push_back(with_mask(with_dropout(ragged_problem(DType::fp16), 0.6), 1, MaskShape::ss));
-  problems.push_back(
-      with_mask(with_pse(ragged_problem(DType::bf16), 1, PseShape::packed_bnss), 0, MaskShape::ss));
-  problems.push_back(with_rope(with_compressed_mask(ragged_problem(DType::bf16), 3), 16));
-  return problems;
-}
-
-/// Modes 3 and 2 of TND, whose last (first) sequence is cut after some of its queries.
-std::vector<Op::Problem> cuttable() {
-  std::vector<Op::Problem> problems;
-  for (const std::int64_t mode : {3, 2})
-    for (const DType dtype : {DType::bf16, DType::fp32}) {
-      Op::Problem p = with_compressed_mask(even_problem(dtype), mode);
-      p.lengths_q = {12, 19}, p.lengths_kv = {17, 26};
-      problems.push_back(p);
-    }
-  return problems;
 }
 
 constexpr std::int64_t queries_in_front = 7;
@@ -185,28 +122,26 @@ std::span<const Relation> rearranging_relations() {
   static constexpr Relation relations[] = {
       {"permute_keys", "Keys that change places take dk and dv with them and leave dq alone.",
        Agreement::bound, is_freely_masked, "masks and biases that are given in full, or none",
-       freely_masked, permute_keys},
+       permute_keys},
       {"permute_queries", "Queries that change places take dq with them and leave dk and dv alone.",
        Agreement::bound, is_freely_masked, "masks and biases that are given in full, or none",
-       freely_masked, permute_queries},
+       permute_queries},
       {"split_batch", "Batch entries on their own have the gradients that they have together.",
        Agreement::bits, is_padded_with_movable_bias, "padded layouts without a compressed bias",
-       splittable, split_batch},
+       split_batch},
       {"split_heads", "Key heads on their own have the gradients that they have together.",
-       Agreement::bits, has_movable_bias, "everything but a compressed bias", of_several_heads,
-       split_heads<Op>},
+       Agreement::bits, has_movable_bias, "everything but a compressed bias", split_heads<Op>},
       {"sequences_alone",
        "A sequence of TND on its own has the gradients that it has among others.", Agreement::bound,
-       is_packed_with_movable_bias, "TND without a compressed bias", ragged, split_batch},
+       is_packed_with_movable_bias, "TND without a compressed bias", split_batch},
       {"repeat_heads", "Key heads repeated for every query head share dk and dv of the group.",
-       Agreement::bound, has_movable_bias, "everything but a compressed bias", of_several_heads,
-       repeat_heads<Op>},
+       Agreement::bound, has_movable_bias, "everything but a compressed bias", repeat_heads<Op>},
       {"cut_queries",
        "A sequence in mode 3 (2) cut into pieces of modes 7 and 3 (2 and 8): dq is concatenated, "
        "dk and dv add.",
        Agreement::bound, is_cuttable,
        "two sequences of TND in mode 2 or 3 with more than 7 queries each, without slopes",
-       cuttable, cut_queries}};
+       cut_queries}};
   return relations;
 }
 

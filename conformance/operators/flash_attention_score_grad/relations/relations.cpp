@@ -125,8 +125,6 @@ bool operator==(const PairTensors& a, const PairTensors& b) {
 }  // namespace flash
 
 template std::vector<RelationText> relation_texts<Op>();
-template std::vector<Case<Op>> relation_cases(std::uint64_t seed);
-template std::vector<Case<Op>> relation_cases(std::string_view name);
 template class RelationExamination<Op>;
 
 std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }

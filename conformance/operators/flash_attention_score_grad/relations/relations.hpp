@@ -29,9 +29,6 @@ spec::FlashSurface surface_of(const Op::Problem& problem);
 
 inline constexpr std::string_view cascade_name = "cascade";
 
-/// One case of track relation for every problem of the cascade, without seeds.
-std::vector<FlashCase> cascade_cases();
-
 }  // namespace flash
 
 template <>
@@ -73,7 +70,6 @@ struct RelationParts<flash::Op> {
           "their bound.",
       .domain = "kernels that offer a forward",
       .agreement = "bound"};
-  static std::vector<Case<Op>> other_cases() { return flash::cascade_cases(); }
 };
 
 namespace flash {
@@ -89,6 +85,23 @@ std::span<const Relation> rearranging_relations();
 std::span<const Relation> arithmetic_relations();
 /// Of two ways to say the same: masks, biases, dropout, channels, layouts, sequences.
 std::span<const Relation> spelling_relations();
+
+inline bool is_packed(const Op::Problem& p) { return p.input_layout == spec::Layout::tnd; }
+
+inline bool has_equal_lengths(const Op::Problem& p) {
+  return p.lengths_q.empty() && p.lengths_kv.empty();
+}
+inline bool has_user_mask(const Op::Problem& p) { return spec::is_written_out(p.atten_mask); }
+/// Whether pse is written out for every pair, by the caller or by repetition.
+inline bool has_written_bias(const Op::Problem& p) {
+  using enum spec::PseShape;
+  return p.pse_shift != absent && p.pse_shift != bnhs && p.pse_shift != one_nhs && p.pse_type < 2;
+}
+/// Whether `rearranged` can say of moved pairs what the problem says of them. Compressed biases
+/// leave pairs out.
+inline bool has_movable_bias(const Op::Problem& p) {
+  return p.pse_shift == spec::PseShape::absent || p.pse_type >= 2 || has_written_bias(p);
+}
 
 /// A user mask, of shape BNSS or SS, that keeps what `keeps(b, n, i, j)` says; in SS it must say
 /// the same of all b and n.

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "assay/reference/mask.hpp"
-#include "operators/flash_attention_score_grad/relations/problems.hpp"
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
 
 namespace assay::conformance::flash {
@@ -12,22 +11,6 @@ using spec::DType;
 using spec::Layout;
 using spec::MaskShape;
 using spec::PseShape;
-
-std::vector<Op::Problem> windowed() {
-  std::vector<Op::Problem> problems;
-  for (const std::int64_t mode : {2, 3, 4, 6}) {
-    Op::Problem p =
-        with_compressed_mask(padded_problem(mode % 2 == 0 ? DType::bf16 : DType::fp32), mode);
-    if (mode == 4) p.pre_tokens = 11, p.next_tokens = 3;
-    if (mode == 6) p.prefix = {9, 22};
-    problems.push_back(p);
-  }
-  problems.push_back(with_mask(padded_problem(DType::fp16), 0, MaskShape::bnss));
-  problems.back().pre_tokens = 14, problems.back().next_tokens = 5;
-  problems.push_back(with_mask(padded_problem(DType::bf16), 5, MaskShape::b_one_ss));
-  problems.back().prefix = {9, 22};
-  return problems;
-}
 
 bool is_padded_and_masked(const Op::Problem& p) {
   return !is_packed(p) && p.atten_mask != MaskShape::absent;
@@ -42,19 +25,6 @@ Experiment write_mask(const Trial& base) {
   written.side.atten_mask = written_mask(
       written.problem, [&](auto b, auto n, auto i, auto j) { return mask.keeps(b, n, i, j); });
   return unchanged(base, written);
-}
-
-/// Few heads and sequences, each of which has 4 MiB of a compressed mask.
-std::vector<Op::Problem> masked_once() {
-  std::vector<Op::Problem> problems = {with_mask(padded_problem(DType::fp16), 1, MaskShape::ss),
-                                       with_mask(even_problem(DType::bf16), 1, MaskShape::ss)};
-  Op::Problem packed = with_compressed_mask(even_problem(DType::bf16), 3);
-  packed.lengths_q = {12, 19}, packed.lengths_kv = {26, 22};
-  packed.heads_q = 2, packed.heads_kv = 1;
-  Op::Problem prefixed = with_compressed_mask(padded_problem(DType::fp32), 6);
-  prefixed.batch = 1, prefixed.heads_q = prefixed.heads_kv = 2, prefixed.prefix = {9};
-  problems.insert(problems.end(), {packed, prefixed});
-  return problems;
 }
 
 /// Packed sequences of several lengths have their written masks read in two ways.
@@ -77,12 +47,6 @@ Experiment repeat_mask(const Trial& base) {
   return unchanged(base, repeated);
 }
 
-std::vector<Op::Problem> undropped() {
-  std::vector<Op::Problem> problems = {padded_problem(DType::bf16), ragged_problem(DType::fp32)};
-  for (Op::Problem& p : problems) p.drop_mask = spec::DropMask::exact;
-  return problems;
-}
-
 bool has_unused_drop_mask(const Op::Problem& p) {
   return !p.has_dropout() && p.drop_mask != spec::DropMask::absent;
 }
@@ -92,12 +56,6 @@ Experiment drop_the_drop_mask(const Trial& base) {
   bare.problem.drop_mask = spec::DropMask::absent;
   bare.side.drop_mask.reset();
   return unchanged(base, bare);
-}
-
-/// scale_value is a power of two: the scaled bias is exact.
-std::vector<Op::Problem> added_first() {
-  return {with_pse(padded_problem(DType::bf16), 1, PseShape::bn1s),
-          with_pse(padded_problem(DType::fp32), 1, PseShape::one_nss)};
 }
 
 bool is_added_first(const Op::Problem& p) {
@@ -124,12 +82,6 @@ std::vector<double> with_channels(const std::vector<double>& values, std::int64_
       result[static_cast<std::size_t>(row * dim + d)] =
           values[static_cast<std::size_t>(row * own + d)];
   return result;
-}
-
-std::vector<Op::Problem> narrow() {
-  return {padded_problem(DType::bf16), with_dropout(padded_problem(DType::fp32), 0.5),
-          with_compressed_mask(ragged_problem(DType::fp16), 3),
-          with_rope(with_compressed_mask(ragged_problem(DType::bf16), 2), 8)};
 }
 
 /// Beyond 512 channels the documents disagree.
@@ -165,11 +117,6 @@ Experiment pad_channels(const Trial& base) {
   return experiment;
 }
 
-std::vector<Op::Problem> roped() {
-  return {with_rope(with_compressed_mask(ragged_problem(DType::bf16), 3), 8),
-          with_rope(with_compressed_mask(ragged_problem(DType::bf16), 2), 24)};
-}
-
 bool is_roped(const Op::Problem& p) {
   return p.head_dim_rope > 0 && p.head_dim + p.head_dim_rope <= undisputed_channels;
 }
@@ -191,19 +138,6 @@ Experiment concatenate_rope(const Trial& base) {
           }};
 }
 
-std::vector<Op::Problem> laid_out() {
-  Op::Problem p = with_mask(padded_problem(DType::bf16), 1, MaskShape::b_one_ss);
-  std::vector<Op::Problem> problems = {
-      p, with_pse(padded_problem(DType::fp32), 2, PseShape::slopes_n), with_dropout(p, 0.5)};
-  problems[0].input_layout = Layout::bsh;
-  problems[1].input_layout = Layout::sbh;
-  problems[2].input_layout = Layout::bsnd;
-  problems.push_back(
-      with_mask(with_pse(with_dropout(even_problem(DType::bf16), 0.5), 1, PseShape::packed_bnss), 1,
-                MaskShape::ss));
-  return problems;
-}
-
 bool has_layout(const Op::Problem& p) {
   return has_equal_lengths(p) && p.sparse_mode <= 6 && p.head_dim_rope == 0 && has_movable_bias(p);
 }
@@ -214,23 +148,8 @@ Experiment lay_out(const Trial& base) {
   return rearranging(base, {{other, {same_row, same_row}}});
 }
 
-std::vector<Op::Problem> viewed() {
-  std::vector<Op::Problem> problems = laid_out();
-  problems.push_back(with_rope(with_mask(ragged_problem(DType::bf16), 1, MaskShape::ss), 8));
-  problems.push_back(
-      with_mask(with_pse(padded_problem(DType::fp16), 1, PseShape::bnss), 1, MaskShape::bnss));
-  return problems;
-}
-
-bool is_anything(const Op::Problem&) { return true; }
-
 Experiment stride(const Trial& base) {
   return strided(base, spec::Striding::padded, spec::Striding::transposed);
-}
-
-std::vector<Op::Problem> ordered() {
-  return {ragged_problem(DType::bf16),
-          with_compressed_mask(with_dropout(ragged_problem(DType::fp32), 0.75), 2)};
 }
 
 bool is_of_fourth_surface(const Op::Problem& p) {
@@ -248,26 +167,25 @@ Experiment order_statistics(const Trial& base) {
 std::span<const Relation> spelling_relations() {
   static constexpr Relation relations[] = {
       {"write_mask", "Modes 0 and 2 to 6 are mode 1 with the mask written out.", Agreement::bound,
-       is_padded_and_masked, "padded layouts with a mask", windowed, write_mask},
+       is_padded_and_masked, "padded layouts with a mask", write_mask},
       {"repeat_mask",
        "A mask repeated for every sequence and head excludes what it excludes without.",
        Agreement::bits, is_masked_once,
-       "compressed masks, and written ones for sequences of equal length", masked_once,
-       repeat_mask},
+       "compressed masks, and written ones for sequences of equal length", repeat_mask},
       {"unused_drop_mask", "With keepProb 1 a drop mask changes nothing.", Agreement::bits,
-       has_unused_drop_mask, "keepProb 1 with a drop mask", undropped, drop_the_drop_mask},
+       has_unused_drop_mask, "keepProb 1 with a drop mask", drop_the_drop_mask},
       {"scale_bias", "pseType 1 is pseType 0 with the scaled bias.", Agreement::bound,
-       is_added_first, "pseType 1 under a power of two for scaleValue", added_first, scale_bias},
+       is_added_first, "pseType 1 under a power of two for scaleValue", scale_bias},
       {"pad_channels", "Channels of zeros change nothing.", Agreement::bound, has_room_for_channels,
-       "head sizes up to 512", narrow, pad_channels},
+       "head sizes up to 512", pad_channels},
       {"concatenate_rope", "The rope part is more channels of query and key.", Agreement::bound,
-       is_roped, "calls with rope tensors of at most 512 channels in all", roped, concatenate_rope},
+       is_roped, "calls with rope tensors of at most 512 channels in all", concatenate_rope},
       {"layouts", "Every layout has the numbers of BNSD.", Agreement::bound, has_layout,
-       "sequences of equal length, without rope", laid_out, lay_out},
+       "sequences of equal length, without rope", lay_out},
       {"views", "Strided views have the numbers of contiguous tensors.", Agreement::bits,
-       is_anything, "everything", viewed, stride},
+       is_anything, "everything", stride},
       {"statistics_order", "The memory order of the statistics changes nothing.", Agreement::bits,
-       is_of_fourth_surface, "TND without rope, in pseType 1", ordered, order_statistics}};
+       is_of_fourth_surface, "TND without rope, in pseType 1", order_statistics}};
   return relations;
 }
 

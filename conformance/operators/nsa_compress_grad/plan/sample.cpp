@@ -1,4 +1,3 @@
-#include "assay/conformance/judge/relations.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
 #include "plan/case_collector.hpp"
 #include "plan/hand_made_cases.hpp"
@@ -12,7 +11,7 @@ void Suite<spec::NsaCompressGrad>::collect(const SamplingPlan& plan, CaseCollect
   cases.add(compress::many_tokens_cases(plan.seed));
   cases.add(compress::cover_cases(plan.seed));
   cases.add(hand_made_cases<Op>("exact", plan));
-  cases.add(relation_cases<Op>(plan.seed));
+  cases.add(hand_made_cases<Op>("relations", plan));
   cases.add(compress::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(compress::completing_cases(plan.seed, cases.cases()));
 }

@@ -17,7 +17,6 @@ using Numbers = std::vector<std::int64_t>;
 std::int64_t windows_of(const Op::Problem& p, std::int64_t b) {
   return spec::window_count(p.length(b), p.compress_block_size, p.compress_stride);
 }
-bool is_anything(const Op::Problem&) { return true; }
 bool has_sequences(const Op::Problem& p) { return p.batch > 1; }
 bool has_heads(const Op::Problem& p) { return p.heads > 1; }
 bool has_short_sequences(const Op::Problem& p) {
@@ -180,26 +179,7 @@ Experiment channels_alone(const Trial& base) {
   return experiment;
 }
 
-std::vector<Op::Problem> ragged_problems() {
-  return {ragged_problem(DType::bf16), ragged_problem(DType::fp16)};
-}
-
 }  // namespace
-
-Op::Problem even_problem(DType dtype) {
-  return {.dtype = dtype, .batch = 2, .heads = 3, .seq = 96, .head_dim = 32};
-}
-
-Op::Problem ragged_problem(DType dtype) {
-  Op::Problem p = even_problem(dtype);
-  p.compress_block_size = 48;
-  set_lengths(p, {130, 20, 48, 0, 47, 99});
-  return p;
-}
-
-std::vector<Op::Problem> of_every_kind() {
-  return {even_problem(DType::fp16), ragged_problem(DType::bf16)};
-}
 
 std::span<const Relation> rearranging_relations() {
   using enum Agreement;
@@ -207,28 +187,28 @@ std::span<const Relation> rearranging_relations() {
   static constexpr Relation relations[] = {
       {"sequences_alone",
        "Sequences have their own input_grad; weight_grad is the sum over the sequences.", bound,
-       has_sequences, sequences, of_every_kind, sequences_alone},
+       has_sequences, sequences, sequences_alone},
       {"permute_sequences",
        "Sequences in another order: input_grad moves along, weight_grad stays.", bound,
-       has_sequences, sequences, ragged_problems, permute_sequences},
+       has_sequences, sequences, permute_sequences},
       {"drop_short", "Sequences that are too short for a window change nothing.", bound,
-       has_short_sequences, "some sequence without windows", ragged_problems, drop_short},
+       has_short_sequences, "some sequence without windows", drop_short},
       {"leading_empty", "An empty sequence in front, a leading 0 of the sums, changes nothing.",
-       bound, is_anything, everything, of_every_kind, insert_empty},
+       bound, is_anything, everything, insert_empty},
       {"repeated_sums", "Empty sequences behind every one, repeated sums, change nothing.", bound,
-       is_anything, everything, of_every_kind, repeat_sums},
+       is_anything, everything, repeat_sums},
       {"permute_heads", "Heads in another order: both gradients move along.", bits, has_heads,
-       "two heads and more", of_every_kind, permute_heads},
+       "two heads and more", permute_heads},
       {"heads_alone", "Every head has its own gradients.", bound, has_heads, "two heads and more",
-       of_every_kind, heads_alone},
+       heads_alone},
       {"channels_alone",
        "Channels have their own input_grad; weight_grad is the sum over the channels.", bound,
-       has_two_tiles, "head_dim of 32 and more", of_every_kind, channels_alone},
+       has_two_tiles, "head_dim of 32 and more", channels_alone},
       {"append_tail", "Tokens behind the last window change nothing.", bound, has_spare_tail,
-       "some sequence that a token more does not give a window", of_every_kind, append_tail},
+       "some sequence that a token more does not give a window", append_tail},
       {"shift_by_stride",
        "A stride of tokens in front, whose window has no gradient, moves input_grad by a stride.",
-       bound, is_anything, everything, of_every_kind, shift_by_stride}};
+       bound, is_anything, everything, shift_by_stride}};
   return relations;
 }
 

@@ -72,8 +72,6 @@ Trial<Op> Parts::rearranged(const Trial<Op>& base, const Op::Problem& p, const O
 }
 
 template std::vector<RelationText> relation_texts<Op>();
-template std::vector<Case<Op>> relation_cases(std::uint64_t seed);
-template std::vector<Case<Op>> relation_cases(std::string_view name);
 
 std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }
 

@@ -50,11 +50,5 @@ std::span<const Relation> arithmetic_relations();
 /// Of what may change places, be left out, or be run alone.
 std::span<const Relation> rearranging_relations();
 
-/// Problems that relations are tried on: overlaps of two and of three windows, tails, sequences
-/// without windows.
-Op::Problem even_problem(spec::DType dtype);
-Op::Problem ragged_problem(spec::DType dtype);
-std::vector<Op::Problem> of_every_kind();
-
 }  // namespace compress
 }  // namespace assay::conformance

@@ -1,4 +1,3 @@
-#include "assay/conformance/judge/relations.hpp"
 #include "operators/nsa_selected_attention_grad/plan/draws.hpp"
 #include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
 #include "plan/case_collector.hpp"
@@ -27,7 +26,7 @@ void Suite<spec::NsaSelectedAttentionGrad>::collect(const SamplingPlan& plan,
   cases.add(selected::many_tokens_cases(plan.seed));
   cases.add(selected::cover_cases(plan.seed));
   cases.add(exact_cases(plan));
-  cases.add(relation_cases<Op>(plan.seed));
+  cases.add(hand_made_cases<Op>("relations", plan));
   cases.add(selected::random_cases(plan.seed, plan.wanted_random_cases()));
   cases.add(selected::completing_cases(plan.seed, cases.cases()));
 }

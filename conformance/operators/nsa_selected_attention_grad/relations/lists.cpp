@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "operators/nsa_selected_attention_grad/relations/problems.hpp"
+#include "operators/nsa_selected_attention_grad/relations/relations.hpp"
 
 namespace assay::conformance::selected {
 namespace {
@@ -148,51 +148,31 @@ bool has_late_queries(const Op::Problem& p) {
   return false;
 }
 
-std::vector<Op::Problem> late_queries() {
-  Op::Problem p = with_mask(small_problem(DType::bf16));
-  p.lengths_q = {70, 3, 49}, p.seq_q = 70;
-  p.lengths_kv = {64, 80, 64}, p.seq_kv = 80;
-  return {p};
-}
-
-std::vector<Op::Problem> large_blocks() {
-  std::vector<Op::Problem> problems = {small_problem(DType::bf16),
-                                       with_mask(small_problem(DType::fp16))};
-  for (Op::Problem& p : problems) {
-    p.selected_block_size = 32, p.selected_block_count = 2;
-    p.lengths_kv = {128, 64, 96}, p.seq_kv = 128;
-  }
-  return problems;
-}
-
 }  // namespace
 
 std::span<const Relation> list_relations() {
   static constexpr Relation relations[] = {
       {"permute_slots", "The places of a list say nothing: its blocks may come in any order.",
-       Agreement::bound, is_anything, "everything", of_both_modes, permute_slots},
+       Agreement::bound, is_anything, "everything", permute_slots},
       {"permute_blocks",
        "Blocks of keys that change places, in the lists too, take dk and dv with them and leave "
        "dq alone.",
-       Agreement::bound, is_unmasked, "no mask", unmasked, permute_blocks},
+       Agreement::bound, is_unmasked, "no mask", permute_blocks},
       {"copy_duplicates",
        "A block that is listed twice counts twice: as two blocks of equal keys, whose dk and dv "
        "add.",
-       Agreement::bound, is_unmasked, "no mask", unmasked, copy_duplicates,
-       [](typename Suite<Op>::Patterns& patterns) { patterns.lists = "duplicates"; }},
+       Agreement::bound, is_unmasked, "no mask", copy_duplicates},
       {"split_lists",
        "Over the same statistics, the gradients of the halves of all lists add up to those of the "
        "lists.",
-       Agreement::bound, can_split_lists, "no mask, an even number of blocks", unmasked,
-       split_lists},
+       Agreement::bound, can_split_lists, "no mask, an even number of blocks", split_lists},
       {"halve_blocks", "Twice as many blocks of half the size hold the same keys.",
        Agreement::bound, can_halve_blocks, "blocks of a multiple of 32 keys, at most 16 of them",
-       large_blocks, halve_blocks},
+       halve_blocks},
       {"move_unseen", "Of the blocks behind a query it makes no difference which it lists.",
-       Agreement::bound, is_masked, "the causal mask", masked, move_unseen},
+       Agreement::bound, is_masked, "the causal mask", move_unseen},
       {"drop_mask", "Queries from the last key on see the same with and without the mask.",
-       Agreement::bound, has_late_queries, "the causal mask, as many queries as keys", late_queries,
-       drop_mask}};
+       Agreement::bound, has_late_queries, "the causal mask, as many queries as keys", drop_mask}};
   return relations;
 }
 

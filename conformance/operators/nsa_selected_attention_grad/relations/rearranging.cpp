@@ -1,4 +1,4 @@
-#include "operators/nsa_selected_attention_grad/relations/problems.hpp"
+#include "operators/nsa_selected_attention_grad/relations/relations.hpp"
 
 namespace assay::conformance::selected {
 namespace {
@@ -49,23 +49,19 @@ std::span<const Relation> rearranging_relations() {
       {"permute_queries",
        "Queries that change places, their lists with them, take dq with them and leave dk and dv "
        "alone.",
-       Agreement::bound, is_unmasked, "no mask", unmasked, permute_queries},
+       Agreement::bound, is_unmasked, "no mask", permute_queries},
       {"permute_heads",
        "Query heads of a group that change places take dq with them and leave dk and dv alone.",
-       Agreement::bound, is_grouped, "several query heads to a key head", of_both_modes,
-       permute_heads},
+       Agreement::bound, is_grouped, "several query heads to a key head", permute_heads},
       {"split_heads", "Key heads on their own have the gradients that they have together.",
-       Agreement::bits, has_several_key_heads, "several key heads", of_both_modes,
-       flash::split_heads<Op>},
+       Agreement::bits, has_several_key_heads, "several key heads", flash::split_heads<Op>},
       {"repeat_heads",
        "Key heads and lists repeated for every query head share dk and dv of the group.",
-       Agreement::bound, is_grouped, "several query heads to a key head", of_both_modes,
-       flash::repeat_heads<Op>},
+       Agreement::bound, is_grouped, "several query heads to a key head", flash::repeat_heads<Op>},
       {"sequences_alone", "A sequence on its own has the gradients that it has among others.",
-       Agreement::bound, has_several_sequences, "several sequences", of_both_modes,
-       sequences_alone},
+       Agreement::bound, has_several_sequences, "several sequences", sequences_alone},
       {"strided", "Strides of inputs and outputs change no bit.", Agreement::bits, is_anything,
-       "everything", of_both_modes, view}};
+       "everything", view}};
   return relations;
 }
 

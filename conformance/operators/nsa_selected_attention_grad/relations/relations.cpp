@@ -85,8 +85,6 @@ double Parts::cost_of_bounds(const Op::Problem& problem) {
 }
 
 template std::vector<RelationText> relation_texts<Op>();
-template std::vector<Case<Op>> relation_cases(std::uint64_t seed);
-template std::vector<Case<Op>> relation_cases(std::string_view name);
 
 std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }
 

@@ -40,6 +40,11 @@ using Experiment = conformance::Experiment<Op>;
 using Relation = conformance::Relation<Op>;
 using Piece = conformance::Piece<Op>;
 
+inline bool is_masked(const Op::Problem& p) {
+  return p.sparse_mode == 2 && p.atten_mask != spec::SelectedMask::absent;
+}
+inline bool is_unmasked(const Op::Problem& p) { return p.sparse_mode == 0; }
+
 /// Of what lists name, in which order and how often.
 std::span<const Relation> list_relations();
 /// Of which rows may change places, and what may be split.

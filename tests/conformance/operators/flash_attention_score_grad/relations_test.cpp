@@ -16,6 +16,7 @@
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "judge/relations/examination.hpp"
 #include "operators/flash_attention_score_grad/grounds.hpp"
+#include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -63,7 +64,7 @@ std::vector<Specimen> healthy_specimens() {
 class EveryRelation : public ::testing::TestWithParam<const Relation*> {
  protected:
   static std::vector<FlashCase> cases(std::uint64_t seed) {
-    std::vector<FlashCase> cases = relation_cases<Op>(seed);
+    std::vector<FlashCase> cases = hand_made_cases<Op>("relations", {.seed = seed});
     std::erase_if(cases, [](const FlashCase& c) { return c.relation != GetParam()->name; });
     return cases;
   }

@@ -10,10 +10,10 @@
 #include "../../told.hpp"
 #include "assay/conformance/case/record.hpp"
 #include "assay/conformance/case/shrink.hpp"
-#include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "kernel.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
+#include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -274,7 +274,8 @@ class Escaping final : public spec::Implementation<CompressOp> {
 };
 
 TEST(CompressExamination, WhateverEscapesIsACrash) {
-  const CompressCase relation = relation_cases<CompressOp>(1).front(), legal = case_of(small_case);
+  const CompressCase relation = hand_made_cases<CompressOp>("relations").front(),
+                     legal = case_of(small_case);
   for (const bool in_check : {true, false}) {
     Escaping kernel(in_check);
     for (const CompressCase& c : {legal, relation}) {
