@@ -18,7 +18,7 @@ inline constexpr RowStatistics dead_statistics = {-std::numeric_limits<float>::m
                                                   std::numeric_limits<float>::max()};
 
 /// What the rows of sequence b hold where no key is kept. Where the sequence has no key at all the
-/// documents' software writes 0 and 0 (TND-6 of the conventions): seeds draw either kind.
+/// documents' software writes 0 and 0: seeds draw either kind.
 inline RowStatistics dead_statistics_of(const spec::FlashAttentionScoreGrad::Problem& problem,
                                         std::int64_t b, std::uint64_t seed) {
   const bool is_keyless = problem.input_layout == spec::Layout::tnd && problem.length_kv(b) == 0;

@@ -67,6 +67,7 @@ Arithmetic::Arithmetic(const spec::NumericsProfile& declared, DType io_type)
   row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s) || shifts_rows;
 }
 
+/// E1.
 double Arithmetic::half_ulp(double x, DType type, Rounding rounding) {
   if (!narrow(type) || !(x > 0)) return 0;
   const double c = nearest(rounding) ? 1 : 2;
@@ -91,6 +92,7 @@ double whole(double steps, Rounding rounding) {
 
 }  // namespace
 
+/// E2.
 double Arithmetic::stage_drift(double value, double noise) const {
   if (!narrow(profile.stage) || !nearest(profile.round_stage)) return 0;
   const double step = spacing(value, profile.stage), steps = value / step;
@@ -99,6 +101,7 @@ double Arithmetic::stage_drift(double value, double noise) const {
   return noise <= to_tie || noise <= 0x1p-4 * step ? rounded * step - value : 0;
 }
 
+/// E2.
 double Arithmetic::cast_error(double value) const {
   if (!narrow(io)) return 0;
   const double step = spacing(value, io);

@@ -8,6 +8,8 @@
 
 #include "assay/conformance/judge/expectation.hpp"
 #include "judge/failure_pattern.hpp"
+#include "judge/judging.hpp"
+#include "judge/tolerance.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -32,6 +34,7 @@ struct Statistics {
 /// Grade of one element.
 enum class Grade : std::uint8_t { within, statistical, proven, structural };
 
+/// E27.
 Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic) {
   if (!std::isfinite(e.radius[k])) return Grade::within;  // the reference knows nothing of it
   const double threshold = overflow_threshold(arithmetic.io), ref = e.value[k];
@@ -54,9 +57,9 @@ Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& ari
   return error <= e.tau_det[k] + e.radius[k] ? Grade::statistical : Grade::proven;
 }
 
-/// The chi-square tail of Laurent and Massart at 1e-9. Source: conformance/README.md, "Moments".
+/// E29. The chi-square tail of Laurent and Massart.
 double rms_limit(double nu) {
-  const double x = std::log(1e9);
+  const double x = -std::log(false_alarm);
   return std::max(1.05, std::sqrt(1 + 2 * std::sqrt(x / nu) + 2 * x / nu));
 }
 
@@ -109,6 +112,7 @@ void Moments::add(const Expectation& e, const std::vector<double>& actual,
   }
 }
 
+/// E29.
 Statistics Moments::statistics(const Arithmetic& arithmetic) const {
   Statistics s;
   if (elements_ == 0) return s;
@@ -252,7 +256,7 @@ void Distances::finish() {
   report_.median_tau_over_ref = *middle;
 }
 
-/// Rules of other stacks, emitted beside the verdict. Source: verdict.md, section 9.
+/// Rules of other stacks, emitted beside the verdict, which none of them decides.
 class Yardsticks {
  public:
   void add(const Expectation& e, const std::vector<double>& actual);
@@ -407,7 +411,7 @@ Decision compare(const Expectation& e, const RowReader& actual_of, const Arithme
                           const std::string& text) {
     if (!fails) return;
     note(finding, text);
-    if (decision == Verdict::conforms) decision = {verdict, rule, text};
+    decision = graver(std::move(decision), {verdict, rule, text});
   };
   object(s.rms_fails, Verdict::statistical_unconfirmed, Rule::rms, "rms",
          "errors of " + e.name + " have R = " + std::to_string(s.rms) + ", limit " +
@@ -429,6 +433,7 @@ Decision compare(const Expectation& e, const std::vector<double>& actual,
   return compare(e, all, arithmetic, report, findings);
 }
 
+/// E39.
 ControlResult judge_controls(const Expectation& e, const Arithmetic& arithmetic) {
   ControlResult result;
   std::vector<HeadControls> heads;

@@ -12,6 +12,7 @@
 
 namespace assay::conformance {
 
+/// E44.
 Decision graver(Decision a, Decision b) {
   const auto rank = [](Verdict verdict) {
     switch (verdict) {
@@ -112,6 +113,7 @@ Expected expected_of(const ExactTensor& tensor) {
   return e;
 }
 
+/// E28.
 Decision exemption_decision(CaseReport& report) {
   std::int64_t exempt = 0, all = 0;
   for (const TensorReport& tensor : report.tensors)
@@ -135,6 +137,7 @@ std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t w
   return rows;
 }
 
+/// E30.
 void require_agreement(const Expectation& e, const std::vector<Certificate::Row>& rows) {
   for (const Certificate::Row& row : rows) {
     const auto position =

@@ -6,11 +6,11 @@
 #include <sstream>
 
 #include "assay/spec/dtype.hpp"
+#include "judge/tolerance.hpp"
 
 namespace assay::conformance {
 namespace {
 
-constexpr double false_alarm = 1e-9;  // of one tensor
 constexpr std::size_t most_findings = 4;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
@@ -127,6 +127,7 @@ class TileJudge {
     return channels;
   }
 
+  /// E37.
   Deviation judged_channel(std::size_t tile, std::int64_t d, const Written& w) const {
     const std::size_t k = tile * at(sums_.extents.dim) + at(d);
     Deviation result{.tile = tile, .channel = d, .sum = w.sum, .ratio = std::nan("")};
@@ -134,7 +135,7 @@ class TileJudge {
     if (!w.countable || !std::isfinite(radius)) return result;
     const bool averages = arithmetic_.mean_free && sums_.lambda > 0;
     const double casts =
-        averages ? std::min(w.casts, sums_.lambda * std::sqrt(w.casts_squared)) : w.casts;
+        core_error(w.casts, probable_error(0, sums_.lambda, w.casts_squared, 0), averages);
     const double shared = radius + sums_.written_share * w.magnitude;
     result.tolerance = sums_.tolerance[k] + casts + shared;
     const double error = std::abs(w.sum - sums_.value[k]);
@@ -150,11 +151,6 @@ class TileJudge {
 };
 
 }  // namespace
-
-double tile_lambda(std::int64_t sums) {
-  const auto count = static_cast<double>(std::max<std::int64_t>(sums, 1));
-  return std::sqrt(2 * std::log(2 * count / false_alarm));
-}
 
 std::vector<Tile> tiles_of(const spec::Extents& e) {
   std::vector<Tile> tiles;

@@ -62,7 +62,4 @@ struct TileSums {
 Decision compare_tiles(const TileSums& sums, const RowReader& rows, const Arithmetic& arithmetic,
                        TensorReport& report, std::vector<Finding>& findings);
 
-/// lambda for `sums` independent sums that share the probability of a false alarm.
-double tile_lambda(std::int64_t sums);
-
 }  // namespace assay::conformance

@@ -56,6 +56,11 @@ struct Tensor {
     e.biasable = biasable;
   }
 
+  /// E16. Of the judged row k, whose keys are those of a kv head.
+  void set_share(std::int64_t k, std::int64_t head, double concentration) {
+    if (concentration > 0) e.share[at(k)] = 1 / channels[at(head)] + concentration;
+  }
+
   Part part;
   Expectation e;
   Finisher finisher;
@@ -131,6 +136,21 @@ void add_query_row(const Pass& pass, const Columns& columns, const spec::RowPosi
   }
 }
 
+/// E17. What the errors of statistics and row term of a row add to an element of dq: to its
+/// tolerance, and to its variance.
+struct RowError {
+  double tolerance, variance;
+};
+
+/// E17. `pk` and `epk`: |scale| |sum P k| and |scale| sum e_P |k|.
+RowError row_error(const RowTerms& terms, double lambda, double pk, double epk, double ref) {
+  return {.tolerance = std::min(terms.omega_rig, terms.omega_com + lambda * terms.omega_ind) * epk +
+                       terms.omega_com * pk + terms.zeta_com * std::abs(ref) +
+                       lambda * std::hypot(terms.omega_ind * pk, terms.zeta_ind * ref),
+          .variance = square(terms.omega_ind * pk) / 3 + square(terms.omega_com * pk) / 9 +
+                      square(terms.zeta_ind * ref) / 3 + square(terms.zeta_com * ref) / 9};
+}
+
 void finish_query_row(const Pass& pass, const RowSums& sums, std::int64_t row, std::int64_t k,
                       Tensor& tensor) {
   const Arithmetic& n = pass.arithmetic;
@@ -143,10 +163,7 @@ void finish_query_row(const Pass& pass, const RowSums& sums, std::int64_t row, s
     const double ref = pass.dense.scale * sum(RowSums::signed_sum);
     const double pk = scale * std::abs(sum(RowSums::prob));
     const double epk = scale * sum(RowSums::prob_error);
-    const double common =
-        std::min(terms.omega_rig, terms.omega_com + lambda * terms.omega_ind) * epk +
-        terms.omega_com * pk + terms.zeta_com * std::abs(ref) +
-        lambda * std::hypot(terms.omega_ind * pk, terms.zeta_ind * ref);
+    const RowError of_row = row_error(terms, lambda, pk, epk, ref);
     tensor.finisher.finish(
         {.ref = ref,
          .magnitude = scale * sum(RowSums::magnitude),
@@ -157,9 +174,8 @@ void finish_query_row(const Pass& pass, const RowSums& sums, std::int64_t row, s
          .core = square(scale) * sum(RowSums::core),
          .drift = pass.dense.scale * sum(RowSums::drift),
          .terms = static_cast<double>(pass.dense.attendance->entries_of_query(place.b)),
-         .omega_coherent = common,
-         .sigma_coherent = square(terms.omega_ind * pk) / 3 + square(terms.omega_com * pk) / 9 +
-                           square(terms.zeta_ind * ref) / 3 + square(terms.zeta_com * ref) / 9,
+         .omega_coherent = of_row.tolerance,
+         .sigma_coherent = of_row.variance,
          .constants = scale * (std::abs(sum(RowSums::by_score)) + std::abs(sum(RowSums::by_max))),
          .scaled_operand = 2 * (n.u_k * scale * sum(RowSums::magnitude) + n.eta_k * sums.size(row)),
          .floor = n.phi * pass.floor.dq(pass.dense, place, tensor.part.first + d)},
@@ -187,10 +203,7 @@ void query_block(const Pass& pass, const Block& block, std::vector<Tensor>& tens
     for (std::int64_t row = 0; row < block.count; ++row) {
       const std::int64_t k = block.first + row;
       finish_query_row(pass, sums[t], row, k, tensors[t]);
-      if (sums[t].concentration(row) > 0)
-        tensors[t].e.share[at(k)] =
-            1 / tensors[t].channels[at(block.b * dense.problem.heads_kv + kv)] +
-            sums[t].concentration(row);
+      tensors[t].set_share(k, block.b * dense.problem.heads_kv + kv, sums[t].concentration(row));
     }
 }
 
@@ -311,8 +324,7 @@ void key_block(const Pass& pass, const Block& block, std::vector<Tensor>& tensor
     for (std::int64_t r = 0; r < block.count; ++r) {
       const std::int64_t k = block.first + r;
       finish_key_row(pass, sums[t], r, k, is_dv ? 1.0 : dense.scale, {floor, at(dim)}, tensors[t]);
-      if (sums[t].concentration(r) > 0)
-        tensors[t].e.share[at(k)] = 1 / tensors[t].channels[at(head)] + sums[t].concentration(r);
+      tensors[t].set_share(k, head, sums[t].concentration(r));
     }
   }
 }
@@ -357,6 +369,7 @@ std::vector<Tensor> key_tensors(const Pass& pass, const JudgedRows& judged, bool
 
 }  // namespace
 
+/// E29.
 bool scores_vary(const Dense& dense) {
   constexpr double least = 0x1p-6;
   // Slopes repeat along diagonals, and what pseType 1 adds is scaled like the rest.

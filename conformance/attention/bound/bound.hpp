@@ -33,7 +33,7 @@ std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arit
 /// rows says nothing.
 bool scores_vary(const Dense& dense);
 
-/// Phi, the floor of 4.4, per unit of phi: what every element may differ from zero by when each P
+/// E23. Phi, the floor, per unit of phi: what every element may differ from zero by when each P
 /// is off by one. dq: rows of queries x width, dk: (b, kv) x width, dv: (b, kv) x head_dim_v,
 /// factored.
 struct Floor {

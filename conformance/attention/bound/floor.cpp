@@ -31,6 +31,7 @@ void add_group(const Dense& dense, std::int64_t b, std::int64_t kv, double large
 
 }  // namespace
 
+/// E23.
 Floor floor_of(const Dense& dense) {
   const Op::Problem& p = dense.problem;
   const std::int64_t heads = p.batch * p.heads_kv, width = dense.width();

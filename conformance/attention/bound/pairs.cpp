@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "assay/reference/real.hpp"
+#include "judge/tolerance.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -15,19 +16,20 @@ constexpr double deviations = 4;
 
 double growth(double x) { return x < 0x1p-12 ? x * (1 + x) : std::expm1(x); }
 
+/// E4.
 ExponentError exponent_error(const Dense& dense, const Arithmetic& n, const RowTerms& row,
                              const PairSums& sums) {
   const double dim = static_cast<double>(dense.width());
   const double score = dense.scale * sums.score + sums.bias;
   const double a = std::abs(dense.scale) * sums.score_abs, b = std::abs(sums.bias);
   const double m = std::abs(row.softmax_max);
-  const double dot = a * (dim + 4) * n.u_a;
+  const double dot = dot_error(a, dim, n.u_a);
   double coherent = a * (n.u_k + 2 * n.u_x) + n.eta_k * dense.largest_row;
   if (n.profile.fused) coherent += 2 * n.u * (std::abs(score) + m);
   if (n.profile.lse_form) coherent += n.u * (m + std::abs(std::log(row.softmax_sum)));
   if (n.truncating_sums) coherent += dot;
   const double element = 3 * n.u * (std::abs(score) + b + m) + 4 * n.u;
-  const double free_dot = n.truncating_sums ? 0 : a * (std::sqrt(dim) + 2) * n.u_a;
+  const double free_dot = n.truncating_sums ? 0 : free_dot_error(a, dim, n.u_a);
   // A kernel that stores scores stores them before and after the bias.
   const double h_s = n.store_s_error(std::abs(score) + coherent + element + dot) +
                      (b > 0 ? n.store_s_error(a + b) : 0);
@@ -46,6 +48,7 @@ double probability(const RowTerms& row, double score) {
   return reference::exp(score - row.softmax_max) / row.softmax_sum;
 }
 
+/// E8.
 GradientError gradient_error(const Dense& dense, const Arithmetic& n, const PairSums& sums) {
   const double dim = static_cast<double>(dense.problem.head_dim_v);
   const double before =
@@ -54,22 +57,11 @@ GradientError gradient_error(const Dense& dense, const Arithmetic& n, const Pair
   return {before + h_dp, h_dp};
 }
 
-namespace {
-
-/// What the terms of dS and of P share.
-struct Staged {
-  ExponentError exponent;
-  GradientError dp;
-  double prob, rho;   ///< P and its relative error
-  double h_p, error;  ///< rounding of a stored P; e_P
-  double coherent;    ///< relative error of P that a row shares
-};
-
 Staged staged_probability(const Dense& dense, const Arithmetic& n, const RowTerms& row,
                           const PairSums& sums) {
   const ExponentError x = exponent_error(dense, n, row, sums);
   const double p = probability(row, x.score);
-  const double rho = growth(x.total + n.eps_x + 4 * n.u + row.zeta_rig);
+  const double rho = relative_error(n, x, row.zeta_rig);
   const double h_p = n.store_p_error(p + p * rho + n.phi);
   return {.exponent = x,
           .dp = gradient_error(dense, n, sums),
@@ -77,10 +69,12 @@ Staged staged_probability(const Dense& dense, const Arithmetic& n, const RowTerm
           .rho = rho,
           .h_p = h_p,
           .error = p * rho + n.phi + h_p,
-          .coherent = x.coherent + n.eps_x + 4 * n.u + rho * rho};
+          .coherent = shared_error(n, x, rho)};
 }
 
-/// Fills the terms of dS, which dq and dk sum.
+namespace {
+
+/// E12. Fills the terms of dS, which dq and dk sum.
 void dscore_terms(const Dense& dense, const Arithmetic& n, const RowTerms& row,
                   const PairSums& sums, const Staged& staged, PairTerms& t) {
   const auto& [x, dp, p, rho, h_p, e_p, coherent] = staged;
@@ -91,8 +85,8 @@ void dscore_terms(const Dense& dense, const Arithmetic& n, const RowTerms& row,
   const double e0 = (p + e_p) * (dp.total + 2 * sub) + e_p * distance + 2 * u * s;
   const double e = e0 + (p + e_p) * row.omega_rig;
   const double h = n.stage_error(s + e), h_s = n.stage_error(s);
-  const double free_dp = n.truncating_sums ? 0 : sums.dprob_abs * (std::sqrt(dim_v) + 2) * n.u_a;
-  const double mean_dp = n.truncating_sums ? sums.dprob_abs * (dim_v + 4) * n.u_a : 0;
+  const double free_dp = n.truncating_sums ? 0 : free_dot_error(sums.dprob_abs, dim_v, n.u_a);
+  const double mean_dp = n.truncating_sums ? dot_error(sums.dprob_abs, dim_v, n.u_a) : 0;
   const double moment_dp =
       square(n.u_a) * ((dim_v / 2 + 1) * sums.dprob_sq + dim_v * square(sums.dprob) / 3);
   const auto w2 = [&, &exponent = x, &gradient = dp, prob = p, stored = h_p](double v2,
@@ -116,11 +110,10 @@ void dscore_terms(const Dense& dense, const Arithmetic& n, const RowTerms& row,
   t.drift_s = n.stage_drift(t.dscore, deviations * std::sqrt(noise) + t.linear_k);
   t.core_q = t.spread + square(t.linear_q) / 3;
   t.core_k = t.spread + shared + square(t.linear_k) / 3;
-  t.dscore_may_overflow =
-      n.profile.stage == spec::DType::fp16 && s + e >= overflow_threshold(spec::DType::fp16);
+  t.dscore_may_overflow = may_overflow(n.profile.stage, s + e);
 }
 
-/// Fills the terms of kappa P, which dv sums.
+/// E13. Fills the terms of kappa P, which dv sums.
 void prob_terms(const Arithmetic& n, const RowTerms& row, double kappa, const Staged& staged,
                 PairTerms& t) {
   const ExponentError& x = staged.exponent;
@@ -140,8 +133,7 @@ void prob_terms(const Arithmetic& n, const RowTerms& row, double kappa, const St
   t.spread_v = h_p * h_p + noise;
   t.drift_p = stored ? 0 : n.stage_drift(p, deviations * std::sqrt(noise) + t.linear_v);
   t.core_v = t.spread_v + square(t.linear_v) / 3;
-  t.prob_may_overflow =
-      n.profile.stage == spec::DType::fp16 && p + e >= overflow_threshold(spec::DType::fp16);
+  t.prob_may_overflow = may_overflow(n.profile.stage, p + e);
 }
 
 }  // namespace
@@ -155,7 +147,7 @@ PairTerms pair_terms(const Dense& dense, const Arithmetic& n, const RowTerms& ro
   t.dprob = sums.dprob;
   dscore_terms(dense, n, row, sums, staged, t);
   prob_terms(n, row, sums.kappa, staged, t);
-  // Casts to 16 bits outweigh them by far.
+  // E14. Casts to 16 bits outweigh them by far.
   if (n.profile.fused && n.io == spec::DType::fp32) {
     t.by_score = 2 * n.u * staged.exponent.score;
     t.by_max = n.u * row.softmax_max;

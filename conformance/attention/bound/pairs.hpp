@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -47,11 +48,20 @@ inline PairSums sums_of(const Products& products, std::size_t c) {
 
 inline double square(double x) { return x * x; }
 
-/// The formulas of conformance/README.md, "Bound".
+/// E12, E13, E14. Every term of a pair.
 PairTerms pair_terms(const Dense& dense, const Arithmetic& arithmetic, const RowTerms& row,
                      const PairSums& sums);
 
-/// Parts of the terms that statistics and a row term of the kernel's own need.
+/// E3. Returns the error of a dot product of `dim` terms whose magnitudes add up to `magnitude`.
+inline double dot_error(double magnitude, double dim, double u) {
+  return magnitude * (dim + 4) * u;
+}
+/// E3. Of the mean-free sum.
+inline double free_dot_error(double magnitude, double dim, double u) {
+  return magnitude * (std::sqrt(dim) + 2) * u;
+}
+
+/// E4. Error of the exponent of one pair.
 struct ExponentError {
   double score;            ///< of the exponent: scaled, with its position bias
   double coherent, total;  ///< xi_c; xi without the error of the statistics
@@ -61,17 +71,39 @@ struct ExponentError {
 ExponentError exponent_error(const Dense& dense, const Arithmetic& arithmetic, const RowTerms& row,
                              const PairSums& sums);
 
-/// Error of dP of one pair: total, and the rounding of a stored dP.
+/// E8. Error of dP of one pair: total, and the rounding of a stored dP.
 struct GradientError {
   double total, h_dp;
 };
 GradientError gradient_error(const Dense& dense, const Arithmetic& arithmetic,
                              const PairSums& sums);
 
-/// P before dropout, of the exponent's `score`.
+/// E5. P before dropout, of the exponent's `score`.
 double probability(const RowTerms& row, double score);
 
-/// expm1 for a small non-negative argument, never too small.
+/// E6. expm1 for a small non-negative argument, never too small.
 double growth(double x);
+
+/// E6. Returns rho, the relative error of P, whose statistics are off by zeta.
+inline double relative_error(const Arithmetic& n, const ExponentError& x, double zeta) {
+  return growth(x.total + n.eps_x + 4 * n.u + zeta);
+}
+/// E6. Returns what of it all pairs of a row share.
+inline double shared_error(const Arithmetic& n, const ExponentError& x, double rho) {
+  return x.coherent + n.eps_x + 4 * n.u + rho * rho;
+}
+
+/// What the terms of dS and of P share.
+struct Staged {
+  ExponentError exponent;
+  GradientError dp;
+  double prob, rho;   ///< P and its relative error
+  double h_p, error;  ///< rounding of a stored P; e_P
+  double coherent;    ///< relative error of P that a row shares
+};
+
+/// E7. P with its errors.
+Staged staged_probability(const Dense& dense, const Arithmetic& arithmetic, const RowTerms& row,
+                          const PairSums& sums);
 
 }  // namespace assay::conformance::flash

@@ -10,7 +10,7 @@
 namespace assay::conformance::flash {
 namespace {
 
-/// Row term and its error from attention_in as given.
+/// E9. Row term and its error from attention_in as given.
 void given_delta(const Dense& dense, std::int64_t b, std::int64_t n, std::int64_t i, double u,
                  RowTerms& row) {
   const double* dy = dense.dy(b, n, i);
@@ -22,13 +22,13 @@ void given_delta(const Dense& dense, std::int64_t b, std::int64_t n, std::int64_
     magnitude += std::abs(dy[d] * o[d]);
   }
   const double dim = static_cast<double>(dense.problem.head_dim_v);
-  row.omega_rig = (dim + 4) * u * magnitude;
-  row.omega_ind = (std::sqrt(dim) + 2) * u * magnitude;
+  row.omega_rig = dot_error(magnitude, dim, u);
+  row.omega_ind = free_dot_error(magnitude, dim, u);
   row.omega_com = 2 * u * std::abs(row.delta);
 }
 
-/// Error of statistics that the kernel computes itself over `entries` keys; returns the sum of the
-/// probabilities.
+/// E10. Error of statistics that the kernel computes itself over `entries` keys; returns the sum of
+/// the probabilities.
 double own_statistics(const Dense& dense, const Arithmetic& n, const Products& products,
                       double entries, RowTerms& row) {
   double sum = 0, grown = 0, independent = 0, common = 0;
@@ -50,7 +50,7 @@ double own_statistics(const Dense& dense, const Arithmetic& n, const Products& p
   return sum;
 }
 
-/// Row term sum_j P dP of the kernel's own over `keys` keys, and its error.
+/// E11. Row term sum_j P dP of the kernel's own over `keys` keys, and its error.
 void own_delta(const Dense& dense, const Arithmetic& n, const Products& products, double keys,
                RowTerms& row) {
   const double dim = static_cast<double>(dense.problem.head_dim_v);
@@ -64,12 +64,7 @@ void own_delta(const Dense& dense, const Arithmetic& n, const Products& products
   for (std::size_t c = 0; c < products.times.size(); ++c) {
     if (products.times[c] == 0) continue;
     const PairSums sums = sums_of(products, c);
-    const ExponentError x = exponent_error(dense, n, row, sums);
-    const GradientError dp = gradient_error(dense, n, sums);
-    const double p = probability(row, x.score);
-    const double rho = growth(x.total + n.eps_x + 4 * n.u + row.zeta_rig);
-    const double h_p = n.store_p_error(p + p * rho + n.phi);
-    const double e_p = p * rho + n.phi + h_p;
+    const auto [x, dp, p, rho, h_p, e_p, coherent] = staged_probability(dense, n, row, sums);
     const double magnitude = std::abs(sums.dprob), times = products.times[c];
     // An error common to a row's P leaves sum_j P (dP - delta) alone only where the kernel
     // normalises P itself.
@@ -80,7 +75,7 @@ void own_delta(const Dense& dense, const Arithmetic& n, const Products& products
     independent += times * times *
                    (square(p * t) * (x.v2 + square(x.h_s)) + square(sums.dprob * h_p) +
                     p * p * (square(dp.h_dp) + square(sums.dprob_abs * std::sqrt(dim) * n.u_a)));
-    common += times * (p * t * (x.coherent + n.eps_x + 4 * n.u + rho * rho) + e_p * dp.total +
+    common += times * (p * t * coherent + e_p * dp.total +
                        p * sums.dprob_abs * (n.u_k + 2 * n.u_x) + (keys + 6) * n.u * p * magnitude);
   }
   row.omega_rig = rigorous;

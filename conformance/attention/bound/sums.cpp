@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "assay/conformance/judge/vector_loops.hpp"
+#include "judge/tolerance.hpp"
 
 namespace assay::conformance::flash {
 
@@ -32,6 +33,7 @@ void add(RowSums& sums, std::int64_t row, const Summand& c, const double* x,
   if (c.overflow) sums.exempt(row);
 }
 
+/// E15.
 Summand repeated(Summand c, double times) {
   if (times == 1) return c;
   for (double* linear :
@@ -81,8 +83,7 @@ Summand value_summand(const PairTerms& t) {
           t.prob_may_overflow};
 }
 
-/// Effective number of independent channels: (tr C)^2 / tr(C^2) of C = X^T X, from at most 512
-/// evenly spaced rows.
+/// E16.
 double effective_channels(std::span<const double* const> rows, std::int64_t dim) {
   constexpr std::int64_t most_rows = 512;
   const auto count = static_cast<std::int64_t>(rows.size());
@@ -97,41 +98,43 @@ double effective_channels(std::span<const double* const> rows, std::int64_t dim)
   return squares > 0 ? square(trace) / squares : 1;
 }
 
-namespace {
+double partial_error(const Arithmetic& n, const ElementSums& s, double core) {
+  if (n.profile.partials == spec::DType::fp32 || !(s.magnitude > 0)) return 0;
+  const double u_o = unit_roundoff(n.io);
+  return u_o * s.partials + 2 * u_o * (std::abs(s.ref) + core) + (s.heads + 2) * underflow_of(n.io);
+}
 
-constexpr double false_alarm = 1e-9;  // alpha of one tensor
-
-}  // namespace
+double element_variance(const Arithmetic& n, const ElementSums& s, double part) {
+  const double h_o = n.out_error(std::abs(s.ref));
+  // Residues of masked pairs are as large as the floor; they matter where |ref| is barely larger.
+  // What all pairs share is one error, no matter of chance: it is taken at its largest.
+  return s.core / 3 + square(s.linear) / 81 + s.sigma_coherent + square(s.constants) +
+         square(n.u_a) * (s.terms / 3) * (square(s.ref) + s.squares) + h_o * h_o / 3 +
+         2 * square(n.u_x) * s.squares / 3 + part * part / 6 + square(s.scaled_operand / 2) / 3 +
+         4 * square(n.u * s.ref) / 3 + square(s.floor);
+}
 
 Finisher::Finisher(const Arithmetic& n, std::int64_t elements)
-    : n_(n), lambda_(std::sqrt(2 * std::log(2 * static_cast<double>(elements) / false_alarm))) {}
+    : n_(n), lambda_(azuma_factor(elements)) {}
 
 void Finisher::finish(const ElementSums& s, Expectation& e, std::size_t k) const {
   // Roundings that are known are not random: where all P are alike they are one, and add up.
-  const double prob =
-      std::abs(s.drift) + lambda_ * std::sqrt(s.azuma) + s.linear + s.omega_coherent;
-  const double core = n_.mean_free ? std::min(s.rig, prob) : s.rig;
-  const double total = s.magnitude + s.rig;
-  const double acc_det = (s.terms + 4) * n_.u_a * total;
+  const double prob = probable_error(s.drift, lambda_, s.azuma, s.linear) + s.omega_coherent;
+  const double core = core_error(s.rig, prob, n_.mean_free);
+  const double total = s.magnitude + s.rig, worst = worst_chain(s.terms);
+  const double acc_det = worst * n_.u_a * total;
   const double acc = n_.mean_free && !n_.truncating_sums
-                         ? std::min(s.terms + 4, lambda_ * std::sqrt(s.terms) + 4) * n_.u_a * total
+                         ? probable_chain(worst, s.terms, lambda_) * n_.u_a * total
                          : acc_det;
-  const double u_o = unit_roundoff(n_.io);
-  const bool narrow_partials = n_.profile.partials != spec::DType::fp32 && s.magnitude > 0;
-  const double part = narrow_partials ? u_o * s.partials + 2 * u_o * (std::abs(s.ref) + core) +
-                                            (s.heads + 2) * underflow_of(n_.io)
-                                      : 0;
+  const double part = partial_error(n_, s, core);
   const double extra =
       2 * n_.u_x * total + s.scaled_operand + 2 * n_.u * std::abs(s.ref) + part + s.floor;
-  const double before_cast = std::abs(s.ref) + extra;
   e.value[k] = s.ref;
   e.drift[k] = s.drift;
   e.floor[k] = s.floor;
-  e.tau_det[k] = s.rig + acc_det + extra + n_.out_error(before_cast + s.rig + acc_det);
-  e.tau[k] = core + acc + extra + n_.out_error(before_cast + core + acc);
-  // Every rigorous term is convex in the unit roundoffs and 0 at 0: with double's units, at least
-  // 2^27 times smaller, the same formula bounds the error of this reference by that share.
-  e.radius[k] = 0x1p-27 * (s.rig + acc_det) + 0x1p-52 * std::abs(s.ref);
+  e.tau_det[k] = tolerance_of(n_, std::abs(s.ref), s.rig, acc_det, extra);
+  e.tau[k] = tolerance_of(n_, std::abs(s.ref), core, acc, extra);
+  e.radius[k] = reference_radius(s.rig, acc_det) + 0x1p-52 * std::abs(s.ref);
   e.core[k] = static_cast<float>(core);
   e.accumulation[k] = static_cast<float>(acc);
   e.extra[k] = static_cast<float>(extra);
@@ -139,14 +142,7 @@ void Finisher::finish(const ElementSums& s, Expectation& e, std::size_t k) const
   // controls.
   for (auto* limit : {&e.tau[k], &e.tau_det[k], &e.radius[k]})
     if (std::isnan(*limit)) *limit = std::numeric_limits<double>::infinity();
-  const double h_o = n_.out_error(std::abs(s.ref));
-  // Residues of masked pairs are as large as the floor; they matter where |ref| is barely larger.
-  // What all pairs share is one error, no matter of chance: it is taken at its largest.
-  e.sigma[k] =
-      std::sqrt(s.core / 3 + square(s.linear) / 81 + s.sigma_coherent + square(s.constants) +
-                square(n_.u_a) * (s.terms / 3) * (square(s.ref) + s.squares) + h_o * h_o / 3 +
-                2 * square(n_.u_x) * s.squares / 3 + part * part / 6 +
-                square(s.scaled_operand / 2) / 3 + 4 * square(n_.u * s.ref) / 3 + square(s.floor));
+  e.sigma[k] = std::sqrt(element_variance(n_, s, part));
 }
 
 }  // namespace assay::conformance::flash

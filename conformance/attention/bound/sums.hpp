@@ -49,7 +49,7 @@ class RowSums {
     spread_[at(row)] += q;
     spread_squares_[at(row)] += q * q;
   }
-  /// sum q^2 / (sum q)^2: 1 / number of pairs that matter.
+  /// E16. sum q^2 / (sum q)^2: 1 / number of pairs that matter.
   double concentration(std::int64_t row) const {
     const double sum = spread_[at(row)];
     return sum > 0 ? spread_squares_[at(row)] / square(sum) : 0;
@@ -79,7 +79,7 @@ struct Summand {
 
 void add(RowSums& sums, std::int64_t row, const Summand& c, const double* x, double x_norm_squared);
 
-/// The same summand `times` times. They share their roundings.
+/// E15. The same summand `times` times. They share their roundings.
 Summand repeated(Summand summand, double times);
 
 /// What a pair adds to dq, dk and dv.
@@ -87,11 +87,11 @@ Summand query_summand(const PairTerms& terms);
 Summand key_summand(const PairTerms& terms);
 Summand value_summand(const PairTerms& terms);
 
-/// Effective number of independent channels: (tr C)^2 / tr(C^2) of C = X^T X, from at most 512
+/// E16. Effective number of independent channels: (tr C)^2 / tr(C^2) of C = X^T X, from at most 512
 /// evenly spaced rows.
 double effective_channels(std::span<const double* const> rows, std::int64_t dim);
 
-/// The numbers of one element that the formulas of 4.3 and 4.5 combine.
+/// The numbers of one element of which E19 to E26 make tolerance and deviation.
 struct ElementSums {
   double ref, magnitude, rig, azuma, linear, squares, core, drift;
   double terms;               ///< n, length of the last sum
@@ -103,6 +103,12 @@ struct ElementSums {
   double heads = 0;           ///< their number
   double floor = 0;           ///< Phi
 };
+
+/// E22. Returns what rounding the parts of a sum to 16 bits adds.
+double partial_error(const Arithmetic& arithmetic, const ElementSums& sums, double core);
+
+/// E26. Returns sigma^2, of which `part` is what partial_error says.
+double element_variance(const Arithmetic& arithmetic, const ElementSums& sums, double part);
 
 /// Makes the tolerances and moments of an element from its sums.
 class Finisher {

@@ -193,6 +193,7 @@ void Carrier::spell_key(std::int64_t j, std::span<std::int32_t> row) const {
   }
 }
 
+/// E45.
 void Carrier::spell_query(const Choice& choice, std::span<std::int32_t> row) const {
   // In units of 2^query_exponent a channel of X/8 is 16 times this.
   const std::int64_t unit = plan_->scale.sign << std::max(plan_->scale.shift, 3);

@@ -95,7 +95,7 @@ std::optional<Excess> Sums::excess() const {
   return gradient_excess();
 }
 
-/// Bounds (i), (ii), (iii) of verdict.md, 3.3, and the range of fp16.
+/// E46. Of scores, row terms and dS: their bits, and the range of fp16.
 std::optional<Excess> Sums::row_excess() const {
   Columns keys(plan_->width());
   for (std::int64_t j = 0; j < group_->head.keys; ++j) keys.add(group_->key.row(j));
@@ -127,7 +127,7 @@ std::optional<Excess> Sums::row_excess() const {
   return std::nullopt;
 }
 
-/// Bound (iv) and the range of fp16 for one row of an output.
+/// E46. Bits and the range of fp16 of one row of an output.
 std::optional<Excess> Sums::total_excess(Sum sum, std::int64_t row, std::span<const Total> totals,
                                          int exponent) const {
   const auto where = [&] {
@@ -161,6 +161,7 @@ int Sums::dk_exponent() const {
 
 int Sums::dv_exponent() const { return plan_->drop_shift - most_log2_count; }
 
+/// E46.
 std::optional<Excess> Sums::gradient_excess() const {
   const Op::Problem& p = plan_->problem;
   for (std::int64_t r = 0; r < p.group() * group_->head.queries; ++r) {

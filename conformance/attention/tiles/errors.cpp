@@ -43,14 +43,14 @@ Worst worst_of(const flash::Dense& dense, const Arithmetic& n, const flash::RowT
                              .kappa = dense.largest_kappa};
   const flash::ExponentError x = flash::exponent_error(dense, n, row, sums);
   const flash::GradientError dp = flash::gradient_error(dense, n, sums);
-  const double rho = flash::growth(x.total + n.eps_x + 4 * n.u + row.zeta_rig);
+  const double rho = flash::relative_error(n, x, row.zeta_rig);
   const double distance = dprob + std::abs(row.delta);
   return {.exponent = x,
           .dprob = dprob,
           .dprob_error = dp.total,
           .h_dp = dp.h_dp,
           .rho = rho,
-          .coherent = x.coherent + n.eps_x + 4 * n.u + rho * rho,
+          .coherent = flash::shared_error(n, x, rho),
           .distance = distance,
           .sub = n.u * (distance + dp.total + row.omega_rig),
           .stage = rounding_to(n.profile.stage, [&](double y) { return n.stage_error(y); }),
@@ -68,8 +68,8 @@ Linear staged(const Linear& e, const Rounding& stage, const Linear& of_value) {
 void dscore_errors(const flash::Dense& dense, const Arithmetic& n, const flash::RowTerms& row,
                    const Worst& w, PairErrors& errors) {
   const double dim_v = static_cast<double>(dense.problem.head_dim_v), u = n.u;
-  const double free_dp = n.truncating_sums ? 0 : w.dprob * (std::sqrt(dim_v) + 2) * n.u_a;
-  const double mean_dp = n.truncating_sums ? w.dprob * (dim_v + 4) * n.u_a : 0;
+  const double free_dp = n.truncating_sums ? 0 : flash::free_dot_error(w.dprob, dim_v, n.u_a);
+  const double mean_dp = n.truncating_sums ? flash::dot_error(w.dprob, dim_v, n.u_a) : 0;
   const double around = w.dprob_error + 2 * w.sub + row.omega_rig;
   const Linear& p = errors.prob;
   errors.dscore = {.prob = (1 + p.prob) * around,
@@ -109,6 +109,7 @@ void value_errors(const flash::Dense& dense, const Arithmetic& n, const flash::R
 
 }  // namespace
 
+/// E35.
 PairErrors pair_errors(const flash::Dense& dense, const Arithmetic& n, const flash::RowTerms& row,
                        double query, double dy, const KeyNorms& keys) {
   const Worst w = worst_of(dense, n, row, query, dy, keys);

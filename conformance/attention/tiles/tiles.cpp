@@ -8,6 +8,7 @@
 #include "assay/parallel/loop.hpp"
 #include "attention/bound/sums.hpp"
 #include "attention/tiles/blocks.hpp"
+#include "judge/tolerance.hpp"
 
 namespace assay::conformance::tiles {
 namespace {
@@ -31,20 +32,21 @@ struct Beside {
   double floor = 0;
 };
 
-/// Makes tolerances from sums. conformance/README.md, "Tile sums".
+/// Makes tolerances from sums (E36).
 class Finisher {
  public:
   Finisher(const Arithmetic& n, const TileRequest& request) : n_(n), averages_(request.averages) {}
 
+  /// E36.
   void finish(const RowFactors& s, const Beside& beside, TileSums& sums, std::size_t k) const {
     const bool averages = averages_ && n_.mean_free;
     const double lambda = sums.lambda, total = s.magnitude + s.rigorous;
     const double probable =
-        lambda * std::sqrt(s.squares + beside.independent) + s.linear + beside.shared;
-    const double core = averages ? std::min(s.rigorous, probable) : s.rigorous;
-    const double worst_length = beside.terms + 4;
+        probable_error(0, lambda, s.squares + beside.independent, s.linear) + beside.shared;
+    const double core = core_error(s.rigorous, probable, averages);
+    const double worst_length = worst_chain(beside.terms);
     const double length = averages && !n_.truncating_sums
-                              ? std::min(worst_length, lambda * std::sqrt(beside.terms) + 4)
+                              ? probable_chain(worst_length, beside.terms, lambda)
                               : worst_length;
     const double acc_det = worst_length * n_.u_a * total, acc = length * n_.u_a * total;
     const double u_o = unit_roundoff(n_.io);
@@ -60,7 +62,7 @@ class Finisher {
     sums.value[k] = s.value;
     sums.tolerance[k] = core + acc + extra(core + acc);
     sums.tolerance_det[k] = s.rigorous + acc_det + extra(s.rigorous + acc_det);
-    sums.radius[k] = 0x1p-27 * (s.rigorous + acc_det) + 0x1p-46 * s.magnitude;
+    sums.radius[k] = reference_radius(s.rigorous, acc_det) + 0x1p-46 * s.magnitude;
     for (auto* limit : {&sums.tolerance[k], &sums.tolerance_det[k], &sums.radius[k]})
       if (std::isnan(*limit)) *limit = HUGE_VAL;
   }
@@ -183,7 +185,7 @@ class TileEngine {
         if (tile.wanted) wanted.push_back(&tile), sums.tiles.push_back(tile.tile);
     sums.resize(wanted.size());
     sums.written_share = finisher_.written_share();
-    sums.lambda = request_.averages ? tile_lambda(std::ssize(wanted) * part.dim) : 0;
+    sums.lambda = request_.averages ? azuma_factor(std::ssize(wanted) * part.dim) : 0;
     return sums;
   }
 

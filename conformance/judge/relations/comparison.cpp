@@ -6,7 +6,9 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <utility>
 
+#include "judge/judging.hpp"
 #include "judge/running.hpp"
 
 namespace assay::conformance {
@@ -51,9 +53,9 @@ Decision compare_numbers(const Compared& c, std::string_view sentence, CaseRepor
     const Verdict verdict = !c.tau.empty() && error <= c.tau_det[k]
                                 ? Verdict::statistical_unconfirmed
                                 : Verdict::nonconformant_proven;
-    if (decision == Verdict::conforms ||
-        (verdict == Verdict::nonconformant_proven && decision != verdict))
-      decision = {verdict, Rule::relation, difference(c, k, sentence).text};
+    if (decision != verdict)
+      decision =
+          graver(std::move(decision), {verdict, Rule::relation, difference(c, k, sentence).text});
     if (++failing <= most_findings) report.findings.push_back(difference(c, k, sentence));
   }
   report.tensors.push_back(measured);
@@ -66,6 +68,7 @@ Decision compare_numbers(const Compared& c, std::string_view sentence, CaseRepor
   return decision;
 }
 
+/// E43.
 std::vector<double> with_radius(std::vector<double> tau, const Expectation& e) {
   for (std::size_t k = 0; k < tau.size(); ++k) {
     const bool exempt = e.exempt[k / static_cast<std::size_t>(e.dim())] != 0;

@@ -7,11 +7,10 @@
 
 #include "assay/conformance/judge/vector_loops.hpp"
 #include "assay/parallel/loop.hpp"
+#include "judge/tolerance.hpp"
 
 namespace assay::conformance::compress {
 namespace {
-
-constexpr double alpha = 1e-9;  // false alarms of one tensor
 
 using Rows = std::span<const std::int64_t>;
 
@@ -41,7 +40,7 @@ class Staging {
   double accumulated(std::int64_t products) const {
     return static_cast<double>(products) * arithmetic_.u_a;
   }
-  /// Returns h.
+  /// E31. Returns h.
   double product(Sums& sums, double product) const {
     const double h = arithmetic_.stage_error(std::abs(product));
     sums.drift += arithmetic_.stage_drift(product, 0);
@@ -73,26 +72,25 @@ struct Summation {
 class Writer {
  public:
   Writer(const Arithmetic& arithmetic, Expectation& expectation, std::int64_t judged)
-      : a_(arithmetic),
-        e_(expectation),
-        lambda_(std::sqrt(2 * std::log(2 * static_cast<double>(judged) / alpha))) {}
+      : a_(arithmetic), e_(expectation), lambda_(azuma_factor(judged)) {}
 
+  /// E33.
   void write(std::int64_t row, std::int64_t channel, const Sums& s, const Summation& summation) {
     const auto k = static_cast<std::size_t>(row * e_.dim() + channel);
     const double core_det = s.rounded;
-    const double core_prob = std::abs(s.drift) + lambda_ * std::sqrt(s.rounded_squares);
-    const double core = a_.mean_free ? std::min(core_det, core_prob) : core_det;
+    const double core_prob = probable_error(s.drift, lambda_, s.rounded_squares, 0);
+    const double core = core_error(core_det, core_prob, a_.mean_free);
     const double magnitude = a_.u_a * (s.absolute + core_det);
     const double acc_det = summation.additions * (magnitude + accumulator_step());
-    const double averaged = std::min(summation.additions, lambda_ * std::sqrt(s.count) + 4);
+    const double averaged = probable_chain(summation.additions, s.count, lambda_);
     const double acc = summation.is_long && !a_.truncating_sums
                            ? averaged * magnitude + summation.additions * accumulator_step()
                            : acc_det;
     const double residue = s.count * a_.phi, ref = std::abs(s.value);
     e_.value[k] = s.value;
     e_.radius[k] = (s.count + 4) * 0x1p-53 * s.absolute;
-    e_.tau[k] = cast(ref, core + acc + residue);
-    e_.tau_det[k] = cast(ref, core_det + acc_det + residue);
+    e_.tau[k] = tolerance_of(a_, ref, core, acc, residue);
+    e_.tau_det[k] = tolerance_of(a_, ref, core_det, acc_det, residue);
     e_.floor[k] = residue;
     e_.drift[k] = s.drift;
     e_.core[k] = static_cast<float>(core);
@@ -104,7 +102,6 @@ class Writer {
   }
 
  private:
-  double cast(double ref, double error) const { return error + a_.out_error(ref + error); }
   /// Half the distance of the smallest numbers of the accumulator: additions of fp32 are exact down
   /// there.
   double accumulator_step() const {
@@ -114,6 +111,7 @@ class Writer {
     return a_.profile.stage == spec::DType::fp16 || a_.profile.partials == spec::DType::fp16 ||
            a_.profile.accumulator == spec::Accumulator::fp16;
   }
+  /// E34.
   double deviation_squared(const Sums& s, const Summation& summation, double acc_det) const {
     const double out = a_.out_error(std::abs(s.value));
     const double chain = a_.u_a * a_.u_a * s.count * (s.squares / 6 + s.value * s.value / 9);
@@ -134,7 +132,7 @@ Expectation blank(const char* name, const spec::Extents& extents, Rows rows) {
   return e;
 }
 
-/// The first product meets an empty accumulator: in fp32 that is exact, in fp16 the product is
+/// E32. The first product meets an empty accumulator: in fp32 that is exact, in fp16 the product is
 /// rounded.
 double additions_of(std::int64_t products, const Arithmetic& arithmetic) {
   const bool is_exact = arithmetic.profile.accumulator != spec::Accumulator::fp16;
@@ -203,7 +201,7 @@ Expectation expected_weight_grad(const Dense& dense, const Arithmetic& arithmeti
         add_window(s, dense.output_grad(b, row.n, i),
                    dense.input(b, row.n, i * p.compress_stride + row.s), p.head_dim, staging);
     s.count = static_cast<double>(all_windows(p) * p.head_dim);
-    writer.write(r, 0, s, {.additions = s.count > 0 ? s.count + 4 : 0, .is_long = true});
+    writer.write(r, 0, s, {.additions = s.count > 0 ? worst_chain(s.count) : 0, .is_long = true});
   });
   return e;
 }

@@ -34,6 +34,7 @@ struct Exactness {
   int product, sum;
 };
 
+/// E47.
 Exactness exactness(const spec::NumericsProfile& numerics, spec::DType io) {
   constexpr int fp32_bits = spec::fp32_format.significand_bits;
   const auto bits = [](spec::DType type) {

@@ -5,12 +5,14 @@
 #include <numeric>
 #include <span>
 
+#include "judge/tolerance.hpp"
+
 namespace assay::conformance::tiles {
 namespace {
 
 constexpr std::size_t tiles_at_once = 16;
 
-/// Adds the rows of tile k, which begin at `row` of the expectation. Roundings in front of the
+/// E38. Adds the rows of tile k, which begin at `row` of the expectation. Roundings in front of the
 /// final cast are far below the rows themselves: they are added at their worst.
 void add_rows(const Expectation& e, std::int64_t row, std::size_t k, TileSums& sums) {
   for (std::int64_t r = row; r < row + sums.tiles[k].count; ++r) {
@@ -38,7 +40,7 @@ TileSums summed(const std::string& name, const spec::Extents& extents, std::uint
   TileSums sums{
       .name = name, .extents = extents, .tiles = tiles_of(extents), .signs = RowSigns(seed)};
   sums.resize(sums.tiles.size());
-  sums.lambda = tile_lambda(std::ssize(sums.tiles) * extents.dim);
+  sums.lambda = azuma_factor(std::ssize(sums.tiles) * extents.dim);
   for (std::size_t first = 0; first < sums.tiles.size(); first += tiles_at_once) {
     const std::size_t last = std::min(first + tiles_at_once, sums.tiles.size());
     std::vector<std::int64_t> rows;

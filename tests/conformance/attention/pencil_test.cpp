@@ -22,7 +22,8 @@ void expect_close(double found, double wanted, const char* what, double error = 
   EXPECT_NEAR(found, wanted, error * std::abs(wanted)) << what;
 }
 
-/// One score with everything that a pair can have: 12 channels of query and key, 9 of value.
+/// E4, E5, E7, E8, E12, E13, E14. One score with everything that a pair can have: 12 channels of
+/// query and key, 9 of value.
 TEST(Pencil, TheTermsOfAPair) {
   struct Line {
     const char* name;
@@ -265,8 +266,8 @@ std::array<std::vector<double>, 3> constants(const flash::Dense& dense,
   return by_score;
 }
 
-/// Two query heads of 40 rows that share 90 keys: long enough for the independent members to decide
-/// in some profiles.
+/// E9, E10, E11, E17, E23. Two query heads of 40 rows that share 90 keys: long enough for the
+/// independent members to decide in some profiles.
 TEST(Pencil, ToleranceAndDeviationOfWholeGradients) {
   struct Line {
     const char* name;

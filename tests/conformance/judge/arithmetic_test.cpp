@@ -43,6 +43,7 @@ TEST(ArithmeticOfAProfile, UnitsOfTheMatrixUnit) {
   }
 }
 
+/// E1.
 TEST(ArithmeticOfAProfile, ErrorsOfARounding) {
   const auto staged = [](double x, DType stage, Rounding rounding) {
     return of({.stage = stage, .round_stage = rounding}, fp32).stage_error(x);
@@ -61,6 +62,7 @@ TEST(ArithmeticOfAProfile, ErrorsOfARounding) {
   EXPECT_EQ(of({}, fp32).out_error(5), 0);
 }
 
+/// E2.
 TEST(ArithmeticOfAProfile, WhatARoundingIsKnownToAdd) {
   const Arithmetic even = of({.stage = bf16}, bf16);
   const Arithmetic away = of({.stage = bf16, .round_stage = Rounding::rna}, bf16);
@@ -297,7 +299,8 @@ TEST(Expectations, ScoresWhoseErrorsOverflowLeaveNothingToJudge) {
     EXPECT_EQ(limit, std::numeric_limits<double>::infinity());
 }
 
-/// The residue of one P: kappa |dO| max|V| and sum |dO O| of the row, twice sum |K| of the scale.
+/// E23. The residue of one P: kappa |dO| max|V| and sum |dO O| of the row, twice sum |K| of the
+/// scale.
 TEST(Expectations, FloorsByHand) {
   Op::Problem p = {.dtype = fp32,
                    .seq_q = 1,

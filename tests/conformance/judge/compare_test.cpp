@@ -71,6 +71,7 @@ TEST(Compare, TooLargeADeviationAloneDecides) {
   EXPECT_NEAR(p.report.bias, 0, 1e-15);
 }
 
+/// E29.
 TEST(Compare, TheLimitOfTheDeviationIsAtLeastFivePercent) {
   Pencil p(1000, 100);
   for (std::size_t k = 0; k < p.actual.size(); ++k) p.actual[k] += k % 2 == 0 ? 1.04 : -1.04;
@@ -117,6 +118,7 @@ TEST(Compare, ABiasAloneDecides) {
   EXPECT_LT(p.report.bias_t, 0);
 }
 
+/// E29.
 TEST(Compare, ABiasNeedsRowsSizeAndSignificance) {
   Pencil few(31, 4);
   lean(few, 1);
@@ -246,6 +248,7 @@ TEST(Compare, WhatStagingIsKnownToAddIsNoDeviation) {
   EXPECT_DOUBLE_EQ(p.report.rms, 6);
 }
 
+/// E27.
 TEST(Compare, AnElementBeyondItsTauIsStatisticalAndBeyondTheRigorousOneAProof) {
   const auto judged = [](double error, double radius) {
     Pencil p(2, 3);
@@ -367,6 +370,7 @@ TEST(Compare, WhatIsReportedIsTheWorstElementAndWhatItsToleranceIsMadeOf) {
   EXPECT_DOUBLE_EQ(p.report.histogram[7], 0.25);
 }
 
+/// E44.
 TEST(Judging, TheGraverOfTwoVerdictsStays) {
   const Verdict rising[] = {Verdict::conforms,
                             Verdict::conforms_weak,
@@ -381,6 +385,7 @@ TEST(Judging, TheGraverOfTwoVerdictsStays) {
           << a << ' ' << b;
 }
 
+/// E28.
 TEST(Judging, ACaseIsInconclusiveFromMoreThanOneExemptElementInAHundredOn) {
   CaseReport report;
   report.tensors = {{.elements_judged = 90, .exempt = 1}, {.elements_judged = 9, .exempt = 0}};
@@ -391,6 +396,7 @@ TEST(Judging, ACaseIsInconclusiveFromMoreThanOneExemptElementInAHundredOn) {
   EXPECT_EQ(report.findings.size(), 1u);
 }
 
+/// E30.
 TEST(Judging, ACertifiedRowReplacesValueAndRadiusAndMustAgree) {
   Pencil p(3, 2);
   std::ranges::fill(p.e.radius, 0.5);
@@ -405,6 +411,7 @@ TEST(Judging, ACertifiedRowReplacesValueAndRadiusAndMustAgree) {
   EXPECT_EQ(all[0].radius[4], 0.5);
 }
 
+/// E43.
 TEST(Judging, RunsOfARelationMayDifferByTheirTolerancesAndProofsStayProofs) {
   const std::vector<double> tau = {1, 1, infinity}, tau_det = {2, 2, infinity};
   const auto compared = [&](std::vector<double> actual, bool bits = false) {

@@ -29,6 +29,7 @@ Expectation two_heads(std::vector<double> values) {
   return e;
 }
 
+/// E39.
 TEST(Controls, EveryHeadIsAskedForItself) {
   const ControlResult both = judge_controls(two_heads({9, 8, 7, 9, 8, 7}), plain);
   EXPECT_EQ(both.letters, "Z+N+L+S+W+");

@@ -93,6 +93,7 @@ void expect_agreement(const Both& both) {
   }
 }
 
+/// E35, E36.
 TEST(TileSums, AreThoseOfTheRowsOfAttention) {
   for (const char* words :
        {"--seq_q=70 --seq_kv=131 --head_dim=9 --head_dim_v=7 --dtype=fp32",
@@ -327,6 +328,7 @@ TEST(TileSums, CatchPlantedTilesBesideTheJudgedRows) {
       "ascend_a2");
 }
 
+/// E38.
 TEST(TileSums, CatchPlantedTilesOfTheCompression) {
   const auto c = case_of<Compress>("--seq=300 --heads=1 --head_dim=32 --rows=3");
   const spec::NumericsProfile profile = spec::numerics_preset("fp32_staging", c.problem.dtype);
@@ -374,7 +376,7 @@ TEST(TileSums, TheirSignsAndTilesAreThoseOfTheSeed) {
   EXPECT_EQ(tiles[1].count, 6);
 }
 
-/// One tile of one row and channel: the formula by pencil.
+/// E37. One tile of one row and channel: the formula by pencil.
 TEST(TileSums, ComparisonAddsTheCastsOfWhatWasWritten) {
   TileSums sums{.name = "dq",
                 .extents = {.batch = 1, .heads = 1, .seq = 2, .dim = 1},

@@ -10,6 +10,7 @@
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/judge/expectation.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
+#include "judge/judging.hpp"
 #include "operators/flash_attention_score_grad/relations/forward_bound.hpp"
 
 namespace assay::conformance::flash {
@@ -131,14 +132,6 @@ void fit_to_own(const Op::Problem& p, const reference::Operands<double>& own, Ex
   }
 }
 
-Decision worse(Decision a, Decision b) {
-  const auto rank = [](Verdict verdict) {
-    if (verdict == Verdict::conforms) return 0;
-    return contribution(verdict) == ExitCode::nonconformant ? 2 : 1;
-  };
-  return rank(a) < rank(b) ? b : a;
-}
-
 Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exact,
                        const Op::Inputs& own, const Arithmetic& arithmetic, CaseReport& report) {
   const Op::Problem& p = c.problem;
@@ -161,15 +154,15 @@ Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exac
     return compare(e, actual, n, report.tensors.emplace_back(), report.findings);
   };
   Decision decision = judge(max, operands.softmax_max, of_statistics);
-  decision = worse(decision, judge(sum, operands.softmax_sum, of_statistics));
-  decision = worse(decision, judge(output, operands.attention_in, arithmetic));
+  decision = graver(decision, judge(sum, operands.softmax_sum, of_statistics));
+  decision = graver(decision, judge(output, operands.attention_in, arithmetic));
   const ControlResult controls = judge_controls(output, arithmetic);
   report.tensors.back().controls = controls.letters;
   if (!controls.blind) return decision;
   const std::string text =
       "attention_in: zeros or the negated reference would pass (" + controls.letters + ")";
   add_finding(report, "control", "attention_in", text);
-  return worse(decision, {Verdict::inconclusive, Rule::control, text});
+  return graver(decision, {Verdict::inconclusive, Rule::control, text});
 }
 
 /// What a kernel whose profile recomputes statistics or row term is judged by: the tensors that it
@@ -272,7 +265,7 @@ Decision judge_cascade(const FlashCase& c, Kernel& kernel, CaseReport& report) {
   const Arithmetic arithmetic(kernel.numerics(c.problem), c.problem.dtype);
   decision = judge_forward(c, Dense(c.problem, given), exact, own, arithmetic, report);
   if (contribution(decision) == ExitCode::nonconformant) return decision;
-  return worse(decision, judge_backward(c, kernel, given, own, exact, report));
+  return graver(decision, judge_backward(c, kernel, given, own, exact, report));
 }
 
 }  // namespace assay::conformance::flash

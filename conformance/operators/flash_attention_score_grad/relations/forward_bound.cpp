@@ -31,7 +31,7 @@ void visit_kept(const Products& products, Visitor&& visit) {
     if (products.times[c] != 0) visit(sums_of(products, c), c);
 }
 
-/// The maximum lies between those of score - error and score + error. What the exponent needs
+/// E40. The maximum lies between those of score - error and score + error. What the exponent needs
 /// beside the score is left out.
 void fill_max(const Dense& dense, const Arithmetic& n, const Products& products, LiveRow& row) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -57,6 +57,7 @@ double weight_error(const Dense& dense, const Arithmetic& n, const LiveRow& row,
   return exponent_error(dense, n, row.exact, sums).total + n.eps_x + row.rescaling;
 }
 
+/// E41.
 void fill_sum(const Dense& dense, const Arithmetic& n, const Products& products, LiveRow& row) {
   row.exact.softmax_sum = 1;
   double sum = 0, error = 0;
@@ -103,6 +104,7 @@ OutputSums output_sums(const Dense& dense, const Arithmetic& n, const Products& 
   return result;
 }
 
+/// E42.
 void fill_output(const Dense& dense, const Arithmetic& n, const OutputSums& sums,
                  const LiveRow& row, std::int64_t first, ForwardTolerances& result) {
   const double unit =

@@ -154,6 +154,7 @@ TEST(Lattice, FewRowsAreMutedWithFewChannels) {
   EXPECT_LT(muted * 20, rows) << muted << " of " << rows;
 }
 
+/// E45.
 TEST(Lattice, EveryKeyIsAttendedToWhereCodesTellAllKeysApart) {
   for (const std::int64_t mode : {0, 2}) {
     Case<Op> c = square(96, 64, Track::a1);
@@ -187,6 +188,7 @@ TEST(Lattice, OneKeyStillHasADscoreForKernelsThatTakeTheOutputAsGiven) {
   EXPECT_EQ(nonzero(Suite<Op>::exact(c, {.delta = spec::Origin::own}).dq), 0);
 }
 
+/// E46.
 TEST(Lattice, RefusesWhatItCannotMakeExact) {
   const auto refused = [](auto change, spec::NumericsProfile numerics = {}) {
     Case<Op> c = square(16, 16, Track::a1);

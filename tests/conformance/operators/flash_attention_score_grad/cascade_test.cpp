@@ -79,6 +79,7 @@ TEST(Cascade, OfEveryHealthySpecimenConforms) {
   }
 }
 
+/// E40, E41, E42.
 TEST(Cascade, CatchesEveryForwardMutantByItsOwnTensor) {
   const std::pair<const char*, const char*> expected[] = {
       {"forward_sum_counts_masked", "softmax_sum"},    {"forward_max_before_bias", "softmax_max"},

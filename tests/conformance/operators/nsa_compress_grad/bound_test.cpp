@@ -304,8 +304,8 @@ double weighed(const std::vector<double>& numbers) {
   return sum;
 }
 
-/// The table of conformance/README.md, worked out apart from the code: 32 windows of 2
-/// channels, whose 64 products are enough for lambda sqrt M to be less than M.
+/// E31, E32, E33, E34. The table of conformance/README.md, worked out apart from the code: 32
+/// windows of 2 channels, whose 64 products are enough for lambda sqrt M to be less than M.
 TEST(CompressBound, ToleranceAndDeviationByHand) {
   struct Line {
     const char* name;

@@ -66,6 +66,7 @@ std::vector<Declared> declared_kernels() {
           {"partial", {.partials = DType::bf16}, partial}};
 }
 
+/// E47.
 TEST(CompressLatticeCases, EveryDeclaredProfileIsBitExact) {
   for (const Declared& declared : declared_kernels())
     for (const Track track : {Track::a1, Track::a2}) {
