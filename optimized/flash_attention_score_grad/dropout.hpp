@@ -9,8 +9,8 @@
 
 namespace assay::optimized {
 
-/// Reads the bits of the dropout mask block by block. Source: conventions of the operators,
-/// section 7.
+/// Reads the bits of the dropout mask block by block.
+/// Source: the operator documents (dropMaskOptional, keepProb).
 class Dropout {
  public:
   using Op = spec::FlashAttentionScoreGrad;

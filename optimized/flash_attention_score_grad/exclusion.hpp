@@ -15,8 +15,8 @@ struct Block {
 /// Reads the attention mask block by block, as the device does: the caller's tensor in modes 0, 1
 /// and 5, in the others a window of the compressed one that is moved with the diagonal; the left
 /// edge of a band reads the same pattern inverted, a prefix the rows below it. Either may have a
-/// slice for every sequence, and for every head. Source: conventions of the operators, sections 5.2
-/// and 5.5.
+/// slice for every sequence, and for every head. Source: the operator documents
+/// (attenMaskOptional, sparseMode).
 class Exclusion {
  public:
   using Op = spec::FlashAttentionScoreGrad;

@@ -11,7 +11,7 @@ namespace assay::optimized {
 /// Key tile by key tile, a row's sums are rescaled when its maximum grows. Statistics are those of
 /// the probabilities before dropout; these enter the product with value in the type of the tensors,
 /// not yet divided by their sum.
-/// Source: operator documents, forward; conventions of the operators, sections 5.6, 7 and 8.
+/// Source: FlashAttentionScoreGrad.md (formulas).
 void compute_forward(const spec::FlashAttentionScoreGrad::Problem& problem,
                      spec::FlashAttentionScoreGrad::Inputs& inputs, const Tiling& tiling,
                      const tile::Kernels& kernels, std::int64_t threads);

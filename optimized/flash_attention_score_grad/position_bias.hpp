@@ -15,8 +15,8 @@ struct BiasRows {
   std::int64_t stride;
 };
 
-/// Reads or computes the position bias block by block. Source: conventions of the operators,
-/// section 6.
+/// Reads or computes the position bias block by block. Source: the operator documents
+/// (pseShiftOptional, pseType).
 class PositionBias {
  public:
   using Op = spec::FlashAttentionScoreGrad;

@@ -6,8 +6,8 @@
 
 namespace assay::optimized {
 
-/// Reads and writes softmax_max or softmax_sum, whatever their memory order. Source: conventions of
-/// the operators, section 8.2.
+/// Reads and writes softmax_max or softmax_sum, whatever their memory order. Source: the
+/// operator documents (softmaxMaxOptional, softmaxInLayout).
 class Statistics {
  public:
   using Problem = spec::FlashAttentionScoreGrad::Problem;

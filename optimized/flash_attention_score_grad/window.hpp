@@ -8,7 +8,7 @@ namespace assay::optimized {
 std::int64_t band_batch(const spec::FlashAttentionScoreGrad::Problem& problem);
 
 /// What the queries of sequence b can attend to; in modes 1 and 5 the mask alone says it.
-/// Source: conventions of the operators, section 5.3.
+/// Source: the operator documents (sparseMode, preTokens, nextTokens).
 Window window_of(const spec::FlashAttentionScoreGrad::Problem& problem, std::int64_t b);
 
 }  // namespace assay::optimized

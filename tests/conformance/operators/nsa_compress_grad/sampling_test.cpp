@@ -77,7 +77,7 @@ TEST(CompressSample, DrawnCasesAreOfTheirCategories) {
   }
 }
 
-/// What nsa_grad.md asks the suite to hold.
+/// Windows and lengths that kernels of the compression get wrong.
 TEST(CompressSample, HoldsTheWindowsAndLengthsOfTheGuidance) {
   std::set<std::pair<std::int64_t, std::int64_t>> windows;
   std::set<std::int64_t> covering;

@@ -134,7 +134,7 @@ TEST(SelectedLists, SharedListsAreThoseOfTheSequenceAndOthersOfTheHead) {
   EXPECT_GT(different("shuffled", true), 50u);
 }
 
-/// Where the masks of devices, which look at places, agree with positions: nsa_grad.md, 1.9.
+/// Where the masks of devices, which look at places, agree with positions.
 TEST(SelectedLists, CausalListsBeginWithWhatAnEarlyQuerySees) {
   const Case<Op> c = small_case("causal", 2);
   const std::int64_t size = c.problem.selected_block_size,

@@ -74,7 +74,7 @@ TEST(SelectedSample, DrawnCasesAreOfTheirCategories) {
   }
 }
 
-/// What nsa_grad.md, 1.15, asks the suite to hold.
+/// Lists and lengths that kernels of selected blocks get wrong.
 TEST(SelectedSample, HoldsTheAxesOfTheGuidance) {
   std::set<std::int64_t> groups, sizes, counts, distances;
   std::set<std::pair<std::int64_t, std::int64_t>> dims, boundary;
