@@ -219,10 +219,6 @@ double multiply_adds(const Op::Problem& p) {
   return static_cast<double>(score_count(p)) * static_cast<double>(p.head_dim);
 }
 
-std::vector<Choice> cover_choices(std::uint64_t seed) {
-  return covering_choices(choice_space(), seed);
-}
-
 std::vector<FlashCase> cover_cases(std::uint64_t seed) {
   static constexpr double budgets[] = {2e5, 1e6, 3e6};
   return draw_cover<Op>(choice_space(), seed, [](const Choice& choice, auto k, auto lot) {

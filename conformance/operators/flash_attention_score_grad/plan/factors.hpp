@@ -84,7 +84,4 @@ const Factors<spec::FlashAttentionScoreGrad, Categories>& factors();
 /// All factors with what excludes what. Made once.
 const ChoiceSpace& choice_space();
 
-/// The choices behind `cover_cases`, in its order.
-std::vector<Choice> cover_choices(std::uint64_t seed);
-
 }  // namespace assay::conformance::flash
