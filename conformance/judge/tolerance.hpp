@@ -42,8 +42,7 @@ inline double probable_chain(double worst, double terms, double lambda) {
 /// of `magnitude`, the size of the reference.
 inline double tolerance_of(const Arithmetic& n, double magnitude, double core, double accumulation,
                            double extra) {
-  return core + accumulation + extra +
-         n.out_error(magnitude + extra + core + accumulation);
+  return core + accumulation + extra + n.out_error(magnitude + extra + core + accumulation);
 }
 
 /// E25. Returns the radius of a reference in double whose rigorous terms are these. Every one of
