@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "assay/conformance/judge/examination.hpp"
@@ -136,13 +137,17 @@ KillTable kill_table(const std::vector<SpecimenOf<Op>>& specimens,
   return table;
 }
 
-template KillTable kill_table(const std::vector<SpecimenOf<spec::FlashAttentionScoreGrad>>&,
-                              const std::vector<Case<spec::FlashAttentionScoreGrad>>&,
-                              const KillControl&);
-template KillTable kill_table(const std::vector<SpecimenOf<spec::NsaSelectedAttentionGrad>>&,
-                              const std::vector<Case<spec::NsaSelectedAttentionGrad>>&,
-                              const KillControl&);
-template KillTable kill_table(const std::vector<SpecimenOf<spec::NsaCompressGrad>>&,
-                              const std::vector<Case<spec::NsaCompressGrad>>&, const KillControl&);
+namespace {
+
+/// Asks for the function of every operator.
+template <class... Ops>
+auto kill_tables_of(spec::TypeList<Ops...>) {
+  return std::tuple(&kill_table<Ops>...);
+}
+
+}  // namespace
+
+/// Makes them part of the library.
+extern const auto every_kill_table = kill_tables_of(spec::Operators{});
 
 }  // namespace assay::mutants

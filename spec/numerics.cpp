@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/operators.hpp"
 
 namespace assay::spec {
 namespace {
@@ -50,34 +50,41 @@ NumericsProfile jax_cpu(DType io) {
 NumericsProfile fp32_staging(DType) { return {}; }
 
 /// Products and sums in fp32, one cast to even.
-NumericsProfile plain_compression(DType) { return {.fused = false}; }
+NumericsProfile plain_sums(DType) { return {.fused = false}; }
 
-NumericsProfile ascend_a2_compression(DType) {
-  return {.overflow = Overflow::either, .fused = false};
-}
+NumericsProfile ascend_a2_sums(DType) { return {.overflow = Overflow::either, .fused = false}; }
 
 /// What each window contributes is rounded to the io type before it is added.
-NumericsProfile jax_cpu_compression(DType io) { return {.partials = io, .fused = false}; }
+NumericsProfile jax_cpu_sums(DType io) { return {.partials = io, .fused = false}; }
 
-NumericsProfile composed_compression(DType io) {
+NumericsProfile composed_sums(DType io) {
   return {.stage = staged(io), .partials = io, .fused = false, .weak = true};
 }
 
 constexpr NumericsPreset presets[] = {
     {"ascend_a2",
-     "Atlas A2/A3 kernels: P and dS staged in the io type, casts half away from zero; those of "
-     "NsaCompressGrad stage nothing and cast to even",
-     ascend_a2, ascend_a2_compression},
+     "Atlas A2/A3 kernels: P and dS staged in the io type, casts half away from zero; those "
+     "without softmax stage nothing and cast to even",
+     ascend_a2, ascend_a2_sums},
     {"cuda_flash", "flash kernels: P and dS staged in the io type, casts to even, LSE form",
-     cuda_flash, plain_compression},
+     cuda_flash, plain_sums},
     {"torch_composed_bf16", "composed operators: every intermediate in the io type; weak by design",
-     torch_composed, composed_compression},
+     torch_composed, composed_sums},
     {"torch_fp32", "composed operators in fp32, own statistics and row term", torch_fp32,
-     plain_compression},
+     plain_sums},
     {"jax_cpu", "XLA on a CPU: dP in the io type, own statistics and row term", jax_cpu,
-     jax_cpu_compression},
-    {"fp32_staging", "no staging: P and dS stay fp32", fp32_staging, plain_compression},
+     jax_cpu_sums},
+    {"fp32_staging", "no staging: P and dS stay fp32", fp32_staging, plain_sums},
 };
+
+/// Whether kernels of the operator compute a softmax; no name stands for attention.
+bool has_softmax(std::string_view operator_name) {
+  bool found = true;
+  for_each_operator([&]<class Op> {
+    if (operator_name == Op::name) found = Op::has_softmax;
+  });
+  return found;
+}
 
 }  // namespace
 
@@ -85,9 +92,9 @@ std::span<const NumericsPreset> numerics_presets() { return presets; }
 
 NumericsProfile numerics_preset(std::string_view name, DType io, std::string_view operator_name) {
   std::string known;
-  const bool compresses = operator_name == NsaCompressGrad::name;
+  const bool of_softmax = has_softmax(operator_name);
   for (const auto& preset : presets) {
-    if (preset.name == name) return (compresses ? preset.compression : preset.profile)(io);
+    if (preset.name == name) return (of_softmax ? preset.profile : preset.of_sums)(io);
     known += known.empty() ? "" : ", ";
     known += preset.name;
   }

@@ -74,38 +74,24 @@ void append(PairCoverage& coverage, PairCoverage other) {
   std::ranges::move(other.cells, std::back_inserter(coverage.cells));
 }
 
-namespace {
-
-/// Calls visit.template operator()<Op>() for every operator.
-template <class Visitor, class... Ops>
-void visit_operators(Visitor&& visit, spec::TypeList<Ops...>) {
-  (visit.template operator()<Ops>(), ...);
-}
-
-}  // namespace
-
 void complete(RowCoverage& coverage) {
-  visit_operators(
-      [&]<class Op> {
-        for (RowCoverage::Row& told : row_coverage<Op>().rows) {
-          const auto row = std::ranges::find(coverage.rows, told.id, &RowCoverage::Row::id);
-          if (row == coverage.rows.end()) continue;
-          row->ways = std::move(told.ways);
-          row->reason = std::move(told.reason);
-        }
-      },
-      spec::Operators{});
+  spec::for_each_operator([&]<class Op> {
+    for (RowCoverage::Row& told : row_coverage<Op>().rows) {
+      const auto row = std::ranges::find(coverage.rows, told.id, &RowCoverage::Row::id);
+      if (row == coverage.rows.end()) continue;
+      row->ways = std::move(told.ways);
+      row->reason = std::move(told.reason);
+    }
+  });
 }
 
 PairCoverage pair_coverage_of(const RowCoverage& rows) {
   PairCoverage coverage;
-  visit_operators(
-      [&]<class Op> {
-        if (std::ranges::find(rows.rows, Op::constraints().front().id, &RowCoverage::Row::id) !=
-            rows.rows.end())
-          append(coverage, pair_coverage<Op>());
-      },
-      spec::Operators{});
+  spec::for_each_operator([&]<class Op> {
+    if (std::ranges::find(rows.rows, Op::constraints().front().id, &RowCoverage::Row::id) !=
+        rows.rows.end())
+      append(coverage, pair_coverage<Op>());
+  });
   return coverage;
 }
 
@@ -119,7 +105,7 @@ void cover(PairCoverage& coverage, const CaseReport& report) {
       return;
     }
   };
-  visit_operators(cover_case, spec::Operators{});
+  spec::for_each_operator(cover_case);
 }
 
 }  // namespace assay::conformance

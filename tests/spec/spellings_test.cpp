@@ -93,7 +93,7 @@ TEST(NumericsPresets, OfCompressionStageNothingOnADevice) {
   }
   for (const auto& preset : numerics_presets())
     EXPECT_EQ(numerics_preset(preset.name, DType::bf16, "nsa_compress_grad"),
-              preset.compression(DType::bf16));
+              preset.of_sums(DType::bf16));
 }
 
 TEST(NumericsPresets, NameTheChoicesWhenThereIsNoSuch) {

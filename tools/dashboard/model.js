@@ -36,13 +36,15 @@ function worstOf(report) {
   return worst;
 }
 
-/** Multiply-adds of one product, every query with every key it lists, or every window, as a measure of size. */
+/**
+ * Multiply-adds of one product as a measure of size: every token of every head with what it meets, the keys of its
+ * list, the windows over it, or all keys. Of extents that an operator has not, none counts.
+ */
 function sizeOf(report) {
-  const f = (name) => Number(report.fields[name] || 1);
-  if (report.operator === "nsa_compress_grad")
-    return f("batch") * f("heads") * f("seq") * f("head_dim") * f("compress_block_size") / f("compress_stride");
-  const keys = report.operator === "nsa_selected_attention_grad" ? f("selected_block_size") * f("selected_block_count") : f("seq_kv");
-  return f("batch") * f("heads_q") * f("seq_q") * keys * f("head_dim");
+  const f = (...names) => Number(report.fields[names.find((name) => name in report.fields)] || 1);
+  const listed = f("selected_block_size") * f("selected_block_count");
+  const met = listed > 1 ? listed : f("seq_kv") * f("compress_block_size") / f("compress_stride");
+  return f("batch") * f("heads_q", "heads") * f("seq_q", "seq") * f("head_dim") * met;
 }
 
 /** Cases with what the page derives from them. */

@@ -1,3 +1,5 @@
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+
 #include "aclnn/driver.hpp"
 #include "assay/adapters/aclnn.hpp"
 

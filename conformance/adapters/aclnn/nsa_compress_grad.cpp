@@ -1,3 +1,5 @@
+#include "assay/spec/operators/nsa_compress_grad.hpp"
+
 #include "aclnn/driver.hpp"
 #include "assay/adapters/aclnn.hpp"
 

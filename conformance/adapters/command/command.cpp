@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "assay/fixtures/file.hpp"
 #include "assay/fixtures/named.hpp"
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "assay/spec/operators/nsa_compress_grad.hpp"
-#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "assay/spec/operators.hpp"
 #include "command/conversation.hpp"
 
 namespace assay::adapters {
@@ -158,11 +157,17 @@ std::unique_ptr<spec::Implementation<Op>> open_command(const std::string& rest,
   return std::make_unique<Command<Op>>(command, limits);
 }
 
-template std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> open_command(
-    const std::string&, const CommandLimits&);
-template std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> open_command(
-    const std::string&, const CommandLimits&);
-template std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> open_command(
-    const std::string&, const CommandLimits&);
+namespace {
+
+/// Asks for the function of every operator.
+template <class... Ops>
+auto open_command_of(spec::TypeList<Ops...>) {
+  return std::tuple(&open_command<Ops>...);
+}
+
+}  // namespace
+
+/// Makes them part of the library.
+extern const auto every_open_command = open_command_of(spec::Operators{});
 
 }  // namespace assay::adapters

@@ -1,10 +1,9 @@
 #include "assay/adapters/fenced.hpp"
 
+#include <tuple>
 #include <utility>
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "assay/spec/operators/nsa_compress_grad.hpp"
-#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "assay/spec/operators.hpp"
 #include "isolated/floating_point.hpp"
 
 namespace assay::adapters {
@@ -119,11 +118,17 @@ std::unique_ptr<spec::Implementation<Op>> fenced(
   return std::make_unique<Fenced<Op>>(make);
 }
 
-template std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> fenced(
-    const std::function<std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>>()>&);
-template std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> fenced(
-    const std::function<std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>>()>&);
-template std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> fenced(
-    const std::function<std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>>()>&);
+namespace {
+
+/// Asks for the function of every operator.
+template <class... Ops>
+auto fenced_of(spec::TypeList<Ops...>) {
+  return std::tuple(&fenced<Ops>...);
+}
+
+}  // namespace
+
+/// Makes them part of the library.
+extern const auto every_fenced = fenced_of(spec::Operators{});
 
 }  // namespace assay::adapters

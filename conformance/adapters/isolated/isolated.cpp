@@ -1,12 +1,11 @@
 #include "assay/adapters/isolated.hpp"
 
 #include <stdexcept>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "assay/spec/operators/nsa_compress_grad.hpp"
-#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "assay/spec/operators.hpp"
 #include "isolated/loan.hpp"
 #include "isolated/messages.hpp"
 #include "isolated/worker_process.hpp"
@@ -274,11 +273,17 @@ std::unique_ptr<spec::Implementation<Op>> isolated(WorkerProgram program, Worker
   return std::make_unique<Isolated<Op>>(std::move(program), limits);
 }
 
-template std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> isolated(
-    WorkerProgram, WorkerLimits);
-template std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> isolated(
-    WorkerProgram, WorkerLimits);
-template std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> isolated(WorkerProgram,
-                                                                               WorkerLimits);
+namespace {
+
+/// Asks for the function of every operator.
+template <class... Ops>
+auto isolated_of(spec::TypeList<Ops...>) {
+  return std::tuple(&isolated<Ops>...);
+}
+
+}  // namespace
+
+/// Makes them part of the library.
+extern const auto every_isolated = isolated_of(spec::Operators{});
 
 }  // namespace assay::adapters

@@ -7,10 +7,9 @@
 #include <fstream>
 #include <new>
 #include <stdexcept>
+#include <tuple>
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "assay/spec/operators/nsa_compress_grad.hpp"
-#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "assay/spec/operators.hpp"
 #include "isolated/channel.hpp"
 #include "isolated/guarded_memory.hpp"
 #include "isolated/messages.hpp"
@@ -203,11 +202,17 @@ void serve(const std::function<std::unique_ptr<spec::Implementation<Op>>()>& mak
   if (greeted && !implementation) receive(channel);  // the goodbye
 }
 
-template void serve<spec::FlashAttentionScoreGrad>(
-    const std::function<std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>>()>&);
-template void serve<spec::NsaSelectedAttentionGrad>(
-    const std::function<std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>>()>&);
-template void serve<spec::NsaCompressGrad>(
-    const std::function<std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>>()>&);
+namespace {
+
+/// Asks for the function of every operator.
+template <class... Ops>
+auto serve_of(spec::TypeList<Ops...>) {
+  return std::tuple(&serve<Ops>...);
+}
+
+}  // namespace
+
+/// Makes them part of the library.
+extern const auto every_serve = serve_of(spec::Operators{});
 
 }  // namespace assay::adapters

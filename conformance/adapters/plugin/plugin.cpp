@@ -4,10 +4,9 @@
 
 #include <filesystem>
 #include <stdexcept>
+#include <tuple>
 
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "assay/spec/operators/nsa_compress_grad.hpp"
-#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
+#include "assay/spec/operators.hpp"
 #include "plugin/call.hpp"
 
 namespace assay::adapters {
@@ -180,11 +179,17 @@ std::unique_ptr<spec::Implementation<Op>> open_plugin(const std::string& path) {
   return std::make_unique<Plugin<Op>>(plugin);
 }
 
-template std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> open_plugin(
-    const std::string&);
-template std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> open_plugin(
-    const std::string&);
-template std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> open_plugin(
-    const std::string&);
+namespace {
+
+/// Asks for the function of every operator.
+template <class... Ops>
+auto open_plugin_of(spec::TypeList<Ops...>) {
+  return std::tuple(&open_plugin<Ops>...);
+}
+
+}  // namespace
+
+/// Makes them part of the library.
+extern const auto every_open_plugin = open_plugin_of(spec::Operators{});
 
 }  // namespace assay::adapters

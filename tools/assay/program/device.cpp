@@ -82,6 +82,12 @@ std::string plan_of(const spec::NsaCompressGrad::Problem& problem, const device:
   return to_text(optimized::compress::plan(problem, device));
 }
 
+/// Whether we have an implementation of Op, which cuts its problems.
+template <class Op>
+concept Cut = requires(const typename Op::Problem& problem, const device::Spec& device) {
+  plan_of(problem, device);
+};
+
 template <class Op>
 ExitCode print_plan(const CaseFlags& fields, const std::string& device, const CLI::App& app,
                     const Context& context) {
@@ -97,7 +103,7 @@ ExitCode print_plan(const CaseFlags& fields, const std::string& device, const CL
 /// `device plan OPERATOR --field=value ...`
 Action declare_plan(CLI::App& app) {
   std::vector<std::pair<std::string, Action>> actions;
-  for_each_operator([&]<class Op> {
+  const auto add_plan = [&]<Cut Op> {
     CLI::App& sub = *app.add_subcommand(std::string(Op::name), "a problem of this operator");
     const auto fields = std::make_shared<CaseFlags>();
     const auto device = std::make_shared<std::string>("a2");
@@ -106,6 +112,9 @@ Action declare_plan(CLI::App& app) {
     actions.emplace_back(Op::name, [=, &sub](const Context& context) {
       return print_plan<Op>(*fields, *device, sub, context);
     });
+  };
+  for_each_operator([&]<class Op> {
+    if constexpr (Cut<Op>) add_plan.template operator()<Op>();
   });
   return [actions, &app](const Context& context) {
     for (const auto& [operator_name, action] : actions)

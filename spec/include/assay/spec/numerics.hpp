@@ -115,8 +115,7 @@ struct NumericsPreset {
   std::string_view name;
   std::string_view summary;
   NumericsProfile (*profile)(DType io);
-  NumericsProfile (*compression)(
-      DType io);  ///< of kernels of NsaCompressGrad, which have no P and no dS
+  NumericsProfile (*of_sums)(DType io);  ///< of kernels without softmax: no P and no dS
 };
 
 /// ascend_a2, cuda_flash, torch_composed_bf16, torch_fp32, jax_cpu, fp32_staging.

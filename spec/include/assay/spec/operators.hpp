@@ -1,5 +1,7 @@
 #pragma once
 
+// The one list of operators: their headers, and their types below. CMake reads the headers' names
+// here, too, and finds the rooms of that name.
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
@@ -9,7 +11,19 @@ namespace assay::spec {
 template <class... Ops>
 struct TypeList {};
 
-/// The one list of operators.
 using Operators = TypeList<FlashAttentionScoreGrad, NsaSelectedAttentionGrad, NsaCompressGrad>;
+
+namespace detail {
+template <class Visitor, class... Ops>
+void for_each_operator(Visitor& visit, TypeList<Ops...>) {
+  (visit.template operator()<Ops>(), ...);
+}
+}  // namespace detail
+
+/// Calls visit.template operator()<Op>() for every operator, in the order of the list.
+template <class Visitor>
+void for_each_operator(Visitor&& visit) {
+  detail::for_each_operator(visit, Operators{});
+}
 
 }  // namespace assay::spec

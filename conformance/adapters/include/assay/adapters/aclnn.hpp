@@ -4,9 +4,6 @@
 #include <string>
 
 #include "assay/spec/implementation.hpp"
-#include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "assay/spec/operators/nsa_compress_grad.hpp"
-#include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
 namespace assay::adapters {
 
@@ -32,12 +29,5 @@ namespace assay::adapters {
 ///         spec::Rejected with the status that the library answers; spec::Misconduct.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> open_aclnn(const std::string& rest);
-
-extern template std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>>
-open_aclnn<spec::FlashAttentionScoreGrad>(const std::string&);
-extern template std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>>
-open_aclnn<spec::NsaCompressGrad>(const std::string&);
-extern template std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>>
-open_aclnn<spec::NsaSelectedAttentionGrad>(const std::string&);
 
 }  // namespace assay::adapters

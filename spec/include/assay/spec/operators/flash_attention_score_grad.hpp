@@ -152,6 +152,8 @@ inline constexpr std::int64_t unbounded_tokens = 2147483647;
 /// Out.
 struct FlashAttentionScoreGrad {
   static constexpr std::string_view name = "flash_attention_score_grad";
+  /// Whether kernels compute a softmax: what numerics presets say of P and dS applies.
+  static constexpr bool has_softmax = true;
 
   using Surface = FlashSurface;
 

@@ -32,6 +32,8 @@ std::string_view product_row(CompressSurface surface, Product product);
 /// documents' names, in snake_case, without Optional and Out.
 struct NsaCompressGrad {
   static constexpr std::string_view name = "nsa_compress_grad";
+  /// Whether kernels compute a softmax: what numerics presets say of P and dS applies.
+  static constexpr bool has_softmax = false;
 
   using Surface = CompressSurface;
 

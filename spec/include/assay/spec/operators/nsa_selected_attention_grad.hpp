@@ -45,6 +45,8 @@ std::string_view product_row(SelectedSurface surface, Product product);
 /// Out, those of the gradients lose it.
 struct NsaSelectedAttentionGrad {
   static constexpr std::string_view name = "nsa_selected_attention_grad";
+  /// Whether kernels compute a softmax: what numerics presets say of P and dS applies.
+  static constexpr bool has_softmax = true;
 
   using Surface = SelectedSurface;
 

@@ -32,17 +32,9 @@ struct ImplementationEntry {
 namespace detail {
 template <class... Ops>
 std::tuple<std::vector<ImplementationEntry<Ops>>...> entries_of(spec::TypeList<Ops...>);
-template <class Visitor, class... Ops>
-void for_each_operator(Visitor& visit, spec::TypeList<Ops...>) {
-  (visit.template operator()<Ops>(), ...);
-}
 }  // namespace detail
 
-/// Calls visit.template operator()<Op>() for every operator.
-template <class Visitor>
-void for_each_operator(Visitor&& visit) {
-  detail::for_each_operator(visit, spec::Operators{});
-}
+using spec::for_each_operator;
 
 /// What a binary offers: implementations, the first of an operator being the default, and commands
 /// beside the built-in ones.

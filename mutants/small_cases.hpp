@@ -1,10 +1,11 @@
+#pragma once
+
 #include <vector>
 
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/mutants/kill_table.hpp"
 
 namespace assay::mutants {
-namespace {
 
 /// Of the default sweep: the calls that break a row, the cases that the naive kernels finish at
 /// once, and every legal call, since a check that refuses too much shows there. Relations are left
@@ -23,18 +24,6 @@ std::vector<conformance::Case<Op>> small_cases_of_the_default_sweep(double most_
     cases.back().track = Track::phase1;
   }
   return cases;
-}
-
-}  // namespace
-
-template <>
-std::vector<conformance::Case<spec::NsaSelectedAttentionGrad>> kill_cases() {
-  return small_cases_of_the_default_sweep<spec::NsaSelectedAttentionGrad>(2e6);
-}
-
-template <>
-std::vector<conformance::Case<spec::NsaCompressGrad>> kill_cases() {
-  return small_cases_of_the_default_sweep<spec::NsaCompressGrad>(3e5);
 }
 
 }  // namespace assay::mutants

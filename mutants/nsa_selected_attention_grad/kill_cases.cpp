@@ -1,0 +1,11 @@
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "small_cases.hpp"
+
+namespace assay::mutants {
+
+template <>
+std::vector<conformance::Case<spec::NsaSelectedAttentionGrad>> kill_cases() {
+  return small_cases_of_the_default_sweep<spec::NsaSelectedAttentionGrad>(2e6);
+}
+
+}  // namespace assay::mutants
