@@ -49,6 +49,7 @@ std::optional<Case<Op>> broken_call(const std::vector<Case<Op>>& calls,
     Case<Op> c = calls[(turn + k) % calls.size()];
     c.product = turn % 2 != 0 && supports(c.surface, spec::Product::a3) ? spec::Product::a3
                                                                         : spec::Product::a2;
+    c.track = Track::phase1;  // no numbers are due
     c.violate = std::string(row.id) + ":" + std::string(violation);
     c.note = row.statement;
     if (breaks_only(c, row)) return c;

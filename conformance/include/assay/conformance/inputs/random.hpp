@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace assay::conformance {
 
@@ -60,6 +61,14 @@ enum class Stream : std::uint64_t {
   lists,
   statistics
 };
+
+/// The stream of a tensor that the list above does not know.
+constexpr Stream stream_named(std::string_view tensor) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char letter : tensor)
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
+  return static_cast<Stream>(hash | 1u << 31);  // none of those listed
+}
 
 /// Random numbers that no other stream of the seed shares.
 constexpr Random stream(std::uint64_t seed, Stream which) {

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/inputs/inputs.hpp"
+#include "judge/grounds.hpp"
+#include "judge/judging.hpp"
+#include "judge/running.hpp"
+#include "judge/structure.hpp"
+
+namespace assay::conformance {
+
+/// What judgements rest on where an operator has nothing to add to reference and tolerances: all
+/// rows of its outputs, which lie as `layout` says, are judged; any of them may be anything but
+/// beyond its tolerance; no input is the result of another one; and the double engine is believed
+/// within its radius. An operator derives from it and adds `expectations()`.
+template <class Op, spec::Layout layout>
+class PlainGrounds {
+ public:
+  using Outputs = typename Op::Outputs;
+
+  /// Keeps references.
+  PlainGrounds(const Case<Op>& c, const typename Op::Inputs& inputs, const Arithmetic& arithmetic)
+      : case_(c), inputs_(inputs), arithmetic_(arithmetic) {}
+
+  /// Viewed elements were written, storage beside the view was not.
+  std::vector<Finding> check_structure(const Outputs& outputs) const {
+    std::vector<Finding> findings;
+    const Outputs untouched = make_outputs(case_);
+    const auto before = all_tensors(untouched), after = all_tensors(outputs);
+    for (std::size_t k = 0; k < after.size(); ++k)
+      check_storage(after[k].name, *after[k].tensor, *before[k].tensor, findings);
+    return findings;
+  }
+  bool consistent() const { return true; }
+  Certificate certify() const { return {}; }
+  bool is_certifiable() const { return false; }
+  std::vector<TileSums> tile_sums(bool /*averages*/) const { return {}; }
+  std::vector<double> values(const RowsOf& rows, const Outputs& outputs) const {
+    for (const TensorOf& output : all_tensors(outputs))
+      if (output.name == rows.tensor) return row_values(rows, *output.tensor, layout);
+    throw std::logic_error("no output " + rows.tensor);
+  }
+
+ protected:
+  const Case<Op>& case_;
+  const typename Op::Inputs& inputs_;
+  const Arithmetic& arithmetic_;
+};
+
+}  // namespace assay::conformance

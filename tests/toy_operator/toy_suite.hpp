@@ -1,0 +1,99 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "assay/conformance/inputs/random.hpp"
+#include "inputs/input_profiles.hpp"
+#include "judge/plain_grounds.hpp"
+#include "plan/breaking_calls.hpp"
+#include "plan/draws.hpp"
+#include "suite.hpp"
+#include "toy_operator/operator.hpp"
+
+namespace assay::conformance {
+
+template <>
+struct Suite<toy::Op> : SuiteDefaults<toy::Op> {
+  using Op = toy::Op;
+
+  /// Reference and tolerances of every element: one rounding a sum, one of the product, and the
+  /// cast.
+  struct Grounds : PlainGrounds<toy::Op, spec::Layout::bnsd> {
+    using PlainGrounds::PlainGrounds;
+
+    std::vector<Expectation> expectations() const {
+      const Op::Problem& p = case_.problem;
+      Expectation e{.name = "input_grad", .extents = extents(p)};
+      for (std::int64_t row = 0; row < e.extents.rows(); ++row) e.rows.push_back(row);
+      e.resize(e.row_count());
+      std::ranges::fill(e.share, 1 / static_cast<double>(e.dim()));
+      spec::Tensor magnitudes = inputs_.output_grad;
+      for (const std::int64_t element : viewed_elements(magnitudes))
+        magnitudes.store(element, std::abs(magnitudes.load(element)));
+      const spec::HeadView gradient(inputs_.output_grad, spec::Layout::bnsd, e.extents),
+          absolute(magnitudes, spec::Layout::bnsd, e.extents);
+      for (std::size_t k = 0; k < e.value.size(); ++k) {
+        const auto row = e.extents.position(static_cast<std::int64_t>(k) / e.dim());
+        const std::int64_t d = static_cast<std::int64_t>(k) % e.dim();
+        const double sum = std::abs(toy::input_grad<double>(absolute, p, row, d));
+        const double error = static_cast<double>(p.window) * arithmetic_.u_a * sum;
+        e.value[k] = toy::input_grad<double>(gradient, p, row, d);
+        e.radius[k] = static_cast<double>(p.window + 1) * 0x1p-53 * sum;
+        const double cast = arithmetic_.out_error(std::abs(e.value[k]) + error);
+        e.tau[k] = e.tau_det[k] = error + cast;
+        e.accumulation[k] = static_cast<float>(error);
+        e.sigma[k] = std::sqrt((cast * cast + error * error) / 3);
+      }
+      return {e};
+    }
+  };
+
+  static std::span<const InputProfile> profiles() {
+    static constexpr InputProfile all[] = {{"normal", "close to normal with deviation 1"},
+                                           {"all_positive", "uniform in [0, 1)"}};
+    return all;
+  }
+  static Op::Inputs draw(const Case<Op>& c) {
+    const auto call = call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
+    return {
+        filled_tensor(call.parameters.output_grad, spec::Layout::bnsd, extents(c.problem),
+                      {.seed = c.seed,
+                       .which = stream_named("output_grad"),
+                       .value = c.profile == "normal" ? profile::normal : profile::all_positive})};
+  }
+  static std::span<const FieldRange> field_ranges() {
+    static constexpr FieldRange all[] = {{"batch", 1, 64},
+                                         {"heads", 1, 64},
+                                         {"seq", 1, 4096},
+                                         {"head_dim", 1, 256},
+                                         {"window", 1, 4096, "TOY-C4"},
+                                         {"rows", 0, 0}};
+    return all;
+  }
+  static double multiply_adds(const Op::Problem& p) {
+    return static_cast<double>(extents(p).rows() * p.head_dim * p.window);
+  }
+  static void collect(const SamplingPlan& plan, CaseCollector<Op>& cases) {
+    std::vector<Case<Op>> drawn;
+    for (std::int64_t k = 0; k < plan.wanted_random_cases(); ++k) {
+      Draws draws(plan.seed + static_cast<std::uint64_t>(k));
+      Case<Op> c{.inputs = draws.one_of({spec::Striding::contiguous, spec::Striding::transposed}),
+                 .profile = std::string(profiles()[static_cast<std::size_t>(k % 2)].name)};
+      c.problem = {.dtype = draws.one_of({spec::DType::fp16, spec::DType::bf16}),
+                   .batch = draws.integer(1, 3),
+                   .heads = draws.integer(1, 3),
+                   .seq = draws.edge(1, 70),
+                   .head_dim = draws.integer(1, 40),
+                   .window = draws.integer(1, 20),
+                   .scale = 0.375};
+      drawn.push_back(c);
+    }
+    cases.add(breaking_cases<Op>({drawn}));
+    cases.add(std::move(drawn));
+  }
+};
+
+}  // namespace assay::conformance
