@@ -186,7 +186,7 @@ Decision on_fresh_seeds(double actual) {
 
 /// A relation that holds for other problems than the small one.
 Decision outside() {
-  for (const auto* relation : conformance::compress::relations()) {
+  for (const auto* relation : conformance::RelationParts<CompressOp>::relations()) {
     CompressCase c = case_of("--seq=48 --batch=1 --heads=1");
     if (relation->applies(c.problem)) continue;
     c.track = conformance::Track::relation;

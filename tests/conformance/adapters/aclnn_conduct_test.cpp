@@ -5,7 +5,7 @@
 
 #include "acl_double.hpp"
 #include "assay/adapters/aclnn.hpp"
-#include "assay/spec/operators/nsa_compress_grad.hpp"
+#include "assay/spec/operators.hpp"
 #include "assay/spec/striding.hpp"
 
 namespace assay::adapters {
