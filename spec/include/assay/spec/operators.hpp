@@ -20,7 +20,7 @@ void for_each_operator(Visitor& visit, TypeList<Ops...>) {
 }
 }  // namespace detail
 
-/// Calls visit.template operator()<Op>() for every operator, in the order of the list.
+/// Calls `visit.template operator()<Op>()` for every operator, in the order of the list.
 template <class Visitor>
 void for_each_operator(Visitor&& visit) {
   detail::for_each_operator(visit, Operators{});

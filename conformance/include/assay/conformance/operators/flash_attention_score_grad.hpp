@@ -46,6 +46,7 @@ namespace flash {
 class Grounds;
 }
 
+/// Attention in all layouts, with every mask, bias and dropout of the documents.
 template <>
 struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttentionScoreGrad> {
   using Op = spec::FlashAttentionScoreGrad;

@@ -35,6 +35,7 @@ namespace selected {
 class Grounds;
 }
 
+/// Attention to lists of blocks: what attention shares, with lists in the mask's place.
 template <>
 struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAttentionGrad> {
   using Op = spec::NsaSelectedAttentionGrad;
