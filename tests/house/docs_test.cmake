@@ -2,7 +2,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE ${FOLDER})
-foreach(layer conformance conformance/adapters fixtures optimized optimized/aclnn optimized/device reference spec spec/parallel
+foreach(layer conformance conformance/adapters engine fixtures optimized optimized/aclnn optimized/device reference spec spec/parallel
               tools/assay)
   file(MAKE_DIRECTORY ${FOLDER}/tree/${layer}/include)
 endforeach()

@@ -7,7 +7,7 @@ if(NOT ROOT)
 endif()
 
 file(GLOB files LIST_DIRECTORIES false RELATIVE ${ROOT} ${ROOT}/*)
-foreach(folder .ci bench cases conformance fixtures mutants optimized reference spec tests tools)
+foreach(folder .ci bench cases conformance engine fixtures mutants optimized reference spec tests tools)
   file(GLOB_RECURSE found LIST_DIRECTORIES false RELATIVE ${ROOT} ${ROOT}/${folder}/*)
   list(APPEND files ${found})
 endforeach()
@@ -73,7 +73,7 @@ foreach(path IN LISTS files)
   forbid("^ *# *define" "no macros of our own")
   forbid("[Nn]ot implemented|[Pp]laceholder" "no stubs")
   # The processes between judge and worker are nobody's: they begin and end in that file.
-  if(path MATCHES "^(spec|reference|optimized|fixtures|conformance|mutants)/" AND NOT path STREQUAL "conformance/adapters/process/containment.cpp")
+  if(path MATCHES "^(spec|reference|engine|optimized|fixtures|conformance|mutants)/" AND NOT path STREQUAL "conformance/adapters/process/containment.cpp")
     forbid("std::(cout|cerr|clog)|fmt::print|${word_start}(std::)?(f?printf|puts|abort|_?exit|quick_exit|terminate) *\\("
            "libraries do not print, exit or abort")
   endif()

@@ -1,0 +1,20 @@
+#include "assay/engine/algebra/store.hpp"
+
+#include <cmath>
+
+namespace assay::engine {
+
+Store::Store(int bits, int min_exponent, Direction direction) {
+  known_ = direction == Direction::nearest_even || direction == Direction::nearest_away ||
+           direction == Direction::nearest;
+  away_ = direction == Direction::nearest_away;
+  // The mean of stochastic roundings is 0 of exact values only; what they are of is declared by
+  // kernels that round so with biased generators, too.
+  mean_free_ = known_;
+  capped_ = direction != Direction::stochastic;
+  const double whole_steps = known_ ? 1 : 2;
+  unit_ = whole_steps * std::ldexp(1.0, -bits);
+  least_ = whole_steps * std::ldexp(1.0, min_exponent - bits);
+}
+
+}  // namespace assay::engine

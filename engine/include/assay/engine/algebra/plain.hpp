@@ -1,0 +1,51 @@
+#pragma once
+
+#include <boost/multiprecision/cpp_bin_float.hpp>
+#include <cmath>
+
+#include "assay/engine/algebra/reading.hpp"
+#include "assay/engine/algebra/store.hpp"
+#include "assay/engine/lanes.hpp"
+
+namespace assay::engine {
+
+/// 113 bits of significand.
+using Naive = boost::multiprecision::cpp_bin_float_quad;
+
+/// Reads a formula as its value: what it says that kernels round is not rounded. T is double,
+/// Lanes or Naive.
+template <class T>
+class PlainReading {
+ public:
+  using Real = T;
+  using Number = T;
+
+  [[gnu::always_inline]] T exact(const T& x) const { return x; }
+  [[gnu::always_inline]] T symbol(int, const T& x) const { return x; }
+  [[gnu::always_inline]] T dot(const Products<T>& of, double) const { return of.sum; }
+  template <class... Declared>
+  [[gnu::always_inline]] T rounded(const T& x, const Declared&...) const {
+    return x;
+  }
+  [[gnu::always_inline]] T exponential(const T& x, const T& z, double) const {
+    if constexpr (std::is_same_v<T, Naive>) {
+      return T(exp(x) / z);
+    } else {
+      return engine::exponential(x) / z;
+    }
+  }
+  [[gnu::always_inline]] T residue(const T& x, double) const { return x; }
+  [[gnu::always_inline]] T stored(const T& x, const Store&) const { return x; }
+  [[gnu::always_inline]] Coefficient<T, T> staged(const T& x, const Store&) const {
+    return {x, T{}};
+  }
+  [[gnu::always_inline]] T size(const T& x) const { return magnitude_of(x); }
+  [[gnu::always_inline]] T magnitude(const T& x) const { return magnitude_of(x); }
+};
+
+/// The reference: a formula in double.
+using ValueReading = PlainReading<double>;
+/// The same in 113 bits.
+using NaiveReading = PlainReading<Naive>;
+
+}  // namespace assay::engine

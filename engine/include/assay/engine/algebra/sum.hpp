@@ -1,0 +1,116 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "assay/engine/algebra/tolerance.hpp"
+
+namespace assay::engine {
+
+/// What one element of an output sums: a coefficient of every pair times an operand.
+struct Element {
+  double value = 0, magnitude = 0;  ///< sum of c x and of |c x|
+  double rigorous = 0;              ///< bound of the error of the summands
+  double squares = 0, shared = 0;   ///< the same as a sum without mean, and the part with one
+  double moment = 0;                ///< mean squares times 3 of what has no mean
+  double drift = 0;                 ///< what stores are known to add
+  double terms = 0;                 ///< summands, counted as often as they are added
+};
+
+/// The coefficients of an element's pairs, in double.
+template <int symbols>
+using PairCoefficient = Coefficient<Tolerance<double, symbols>, double>;
+
+/// A8. An element that sums over the pairs of one row, whose symbols are therefore one error each
+/// and keep their signs until all is summed.
+template <int symbols>
+class SumWithinRow {
+ public:
+  /// Adds a pair that counts `times` times, with operand x.
+  void add(const PairCoefficient<symbols>& c, double x, double times = 1) {
+    const double size = times * magnitude_of(x), squared = square(size);
+    const auto& n = c.number;
+    sum_.value += n.value * (times * x);
+    sum_.magnitude += magnitude_of(n.value) * size;
+    sum_.rigorous += n.beside * size;
+    sum_.squares += n.squares * squared;
+    sum_.moment += n.moment * squared;
+    sum_.shared += n.shared * size;
+    sum_.drift += c.drift * (times * x);
+    sum_.terms += times;
+    for (int k = 0; k < symbols; ++k) by_[k] += n.by[k] * (times * x);
+  }
+
+  /// The element, when all pairs are added.
+  Element with(const std::array<Symbol, symbols>& of_row) const {
+    Element element = sum_;
+    for (int k = 0; k < symbols; ++k) {
+      const double size = magnitude_of(by_[k]), free = square(size * of_row[k].deviation);
+      element.rigorous += size * of_row[k].rigorous;
+      element.shared += size * of_row[k].shared;
+      element.squares += free;
+      element.moment += free;
+    }
+    return element;
+  }
+
+ private:
+  Element sum_;
+  std::array<double, symbols> by_{};
+};
+
+/// A9. An element that sums over rows: the symbols of different rows are different errors, so every
+/// summand carries those of its own.
+template <int symbols>
+class SumOverRows {
+ public:
+  /// Adds a pair of a row with these symbols, which counts `times` times, with operand x.
+  void add(const PairCoefficient<symbols>& c, const std::array<Symbol, symbols>& of_row, double x,
+           double times = 1) {
+    const double size = times * magnitude_of(x), squared = square(size);
+    const auto& n = c.number;
+    double free = 0, shared = n.shared;
+    for (int k = 0; k < symbols; ++k) {
+      free += square(n.by[k] * of_row[k].deviation);
+      shared += magnitude_of(n.by[k]) * of_row[k].shared;
+    }
+    sum_.value += n.value * (times * x);
+    sum_.magnitude += magnitude_of(n.value) * size;
+    sum_.rigorous += n.rigorous * size;
+    sum_.squares += (n.squares + free) * squared;
+    sum_.moment += (n.moment + free) * squared;
+    sum_.shared += shared * size;
+    sum_.drift += c.drift * (times * x);
+    sum_.terms += times;
+  }
+  const Element& element() const { return sum_; }
+
+ private:
+  Element sum_;
+};
+
+/// How a kernel sums and writes an output.
+struct Output {
+  Units units;
+  double factor = 1;     ///< the sum is multiplied by it; what is not 1 rounds twice in fp32
+  double lambda = 0;     ///< A10
+  bool averages = true;  ///< all stores round without mean
+  Store store;           ///< type of the output
+  double floor = 0;      ///< of this element: what masked pairs may leave behind
+};
+
+/// What a kernel may differ by from `value`: `proven` at worst, `probable` with a probability that
+/// lambda says; both with `rigorous` and `core` inside, the share of the pairs.
+struct Bound {
+  double value = 0, probable = 0, proven = 0;
+  double core = 0, rigorous = 0;
+};
+
+/// A10. Returns lambda: so many sums without mean all stay below lambda roots of their squares but
+/// with probability `alpha` (Azuma).
+double mean_free_factor(std::int64_t sums, double alpha);
+
+/// A10 to A12. Returns the bound of an element.
+Bound bound_of(const Element& element, const Output& output);
+
+}  // namespace assay::engine

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+/// Eight doubles as one number, so that one template reads a formula for one pair and for eight.
+/// Every function gives each lane the bits that the scalar one gives: IEEE 754 operations alone,
+/// and nothing is contracted.
+namespace assay::engine {
+
+/// Eight pairs side by side.
+using Lanes = double [[gnu::vector_size(64)]];
+/// Their bits.
+using LaneBits = std::int64_t [[gnu::vector_size(64)]];
+/// Eight floats, as magnitudes and squares are kept.
+using FloatLanes = float [[gnu::vector_size(32)]];
+
+/// Numbers that V holds.
+template <class V>
+inline constexpr int lanes_of = sizeof(V) / sizeof(double);
+
+[[gnu::always_inline]] inline std::int64_t bits_of(double x) {
+  return std::bit_cast<std::int64_t>(x);
+}
+[[gnu::always_inline]] inline double number_of(std::int64_t x) { return std::bit_cast<double>(x); }
+[[gnu::always_inline]] inline LaneBits bits_of(const Lanes& x) {
+  return reinterpret_cast<LaneBits>(x);
+}
+[[gnu::always_inline]] inline Lanes number_of(const LaneBits& x) {
+  return reinterpret_cast<Lanes>(x);
+}
+
+/// x in every lane.
+template <class V>
+[[gnu::always_inline]] inline V filled(double x) {
+  return V{} + x;
+}
+
+/// |x|, of plain numbers of any type, too.
+template <class V>
+[[gnu::always_inline]] inline V magnitude_of(const V& x) {
+  if constexpr (std::is_same_v<V, double> || std::is_same_v<V, Lanes>) {
+    return number_of(bits_of(x) & 0x7fffffffffffffff);
+  } else {
+    return x < 0 ? V(-x) : x;
+  }
+}
+
+template <class V>
+[[gnu::always_inline]] inline V square(const V& x) {
+  return x * x;
+}
+template <class V>
+[[gnu::always_inline]] inline V larger_of(const V& a, const V& b) {
+  return a > b ? a : b;
+}
+template <class V>
+[[gnu::always_inline]] inline V smaller_of(const V& a, const V& b) {
+  return a < b ? a : b;
+}
+
+[[gnu::always_inline]] inline double root_of(double x) { return __builtin_sqrt(x); }
+[[gnu::always_inline]] inline Lanes root_of(const Lanes& x) {
+  Lanes root{};
+  for (int k = 0; k < lanes_of<Lanes>; ++k) root[k] = __builtin_sqrt(x[k]);
+  return root;
+}
+
+/// 2^floor(log2 |x|) of a normal number; 0 of 0 and of subnormal ones.
+template <class V>
+[[gnu::always_inline]] inline V leading_power(const V& x) {
+  return number_of(bits_of(x) & 0x7ff0000000000000);
+}
+
+/// The nearest whole number of 0 <= x < 2^51, ties to even.
+template <class V>
+[[gnu::always_inline]] inline V whole_of(const V& x) {
+  return (x + 0x1.8p52) - 0x1.8p52;
+}
+
+/// Largest relative error of `exponential` where e^x is a normal number (README, B2).
+inline constexpr double exponential_error = 0x1p-49;
+
+/// e^x, from sums and products alone. Results below 2^-1022 are 0, those beyond the largest double
+/// infinity; NaN stays NaN.
+template <class V>
+[[gnu::always_inline]] inline V exponential(const V& x) {
+  constexpr double log2_e = 0x1.71547652b82fep0, to_integer = 0x1.8p52;
+  // The upper part of ln 2 has 33 bits, so that k times it is exact.
+  constexpr double ln2_upper = 0x1.62e42feep-1, ln2_lower = 0x1.a39ef35793c76p-33;
+  V clamped = x < -709.0 ? filled<V>(-709.0) : x;
+  clamped = clamped > 710.0 ? filled<V>(710.0) : clamped;
+  const V shifted = clamped * log2_e + to_integer;
+  const V k = shifted - to_integer;
+  const V r = (clamped - k * ln2_upper) - k * ln2_lower;
+  V power = filled<V>(1.0 / 6227020800.0);
+  for (const double coefficient :
+       {1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0,
+        1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0})
+    power = power * r + coefficient;
+  // Adds k to the exponent; below 2^-1022 that gives what is tiny or negative, and is replaced.
+  V value = number_of(bits_of(power) + (bits_of(shifted) << 52));
+  value = value < 0x1p-1022 ? V{} : value;
+  value = x > 0x1.62e42fefa39efp9 ? filled<V>(HUGE_VAL) : value;
+  return x != x ? x : value;
+}
+
+/// e^x - 1 of x >= 0, never too small.
+template <class V>
+[[gnu::always_inline]] inline V growth(const V& x) {
+  const V far = (exponential(x) - 1.0) * (1 + 0x1p-36);
+  return x < 0x1p-12 ? x * (1.0 + x) : far;
+}
+
+}  // namespace assay::engine

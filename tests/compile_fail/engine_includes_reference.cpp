@@ -1,0 +1,2 @@
+#include "assay/engine/algebra/sum.hpp"
+#include "assay/reference/real.hpp"  // offends: No such file|not found

@@ -1,0 +1,150 @@
+#include "formulas/compress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "assay/engine/algebra/injection.hpp"
+#include "assay/engine/algebra/plain.hpp"
+#include "assay/engine/algebra/sum.hpp"
+#include "assay/reference/nsa_compress_grad.hpp"
+
+/// The formula of the compression in all readings, beside the operator's definition.
+namespace assay::engine::compress {
+namespace {
+
+const Store bfloat16(8, -126, Direction::nearest_even);
+const Units units;
+
+/// One element of a gradient: the pairs of numbers whose products it sums.
+using Factors = std::vector<std::pair<double, double>>;
+
+/// A sequence of one head, in windows.
+struct Compression {
+  spec::NsaCompressGrad::Problem problem = {
+      .heads = 1, .seq = 14, .head_dim = 3, .compress_block_size = 6, .compress_stride = 2};
+  std::int64_t windows = 5;
+  std::vector<double> output_grad, input, weight;
+
+  explicit Compression(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const auto draw = [&](std::int64_t count) {
+      std::vector<double> drawn(static_cast<std::size_t>(count));
+      for (double& x : drawn) x = static_cast<double>(random() % 255) / 128 - 1;
+      return drawn;
+    };
+    output_grad = draw(windows * problem.head_dim);
+    input = draw(problem.seq * problem.head_dim);
+    weight = draw(problem.compress_block_size);
+  }
+
+  double grad(std::int64_t window, std::int64_t channel) const {
+    return output_grad[static_cast<std::size_t>(window * problem.head_dim + channel)];
+  }
+
+  Factors input_grad(std::int64_t token, std::int64_t channel) const {
+    Factors factors;
+    for (std::int64_t i = 0; i < windows; ++i)
+      if (const std::int64_t w = token - i * problem.compress_stride;
+          w >= 0 && w < problem.compress_block_size)
+        factors.emplace_back(weight[static_cast<std::size_t>(w)], grad(i, channel));
+    return factors;
+  }
+  Factors weight_grad(std::int64_t w) const {
+    Factors factors;
+    for (std::int64_t i = 0; i < windows; ++i)
+      for (std::int64_t c = 0; c < problem.head_dim; ++c)
+        factors.emplace_back(grad(i, c),
+                             input[static_cast<std::size_t>(
+                                 (i * problem.compress_stride + w) * problem.head_dim + c)]);
+    return factors;
+  }
+};
+
+Element element_of(const Factors& factors) {
+  const ToleranceReading<double, 0> on(units, {});
+  SumOverRows<0> sum;
+  for (const auto& [a, b] : factors) sum.add(product(on, bfloat16, a, b), {}, 1.0);
+  return sum.element();
+}
+
+double injected(const Factors& factors, const Shares& shares) {
+  double sum = 0;
+  for (std::size_t k = 0; k < factors.size(); ++k) {
+    InjectionReading on(units, shares, {.row = static_cast<std::int64_t>(k)});
+    sum += product(on, bfloat16, factors[k].first, factors[k].second).number;
+  }
+  return sum;
+}
+
+Naive naive(const Factors& factors) {
+  const NaiveReading on;
+  Naive sum = 0;
+  for (const auto& [a, b] : factors) sum += product(on, bfloat16, Naive(a), Naive(b)).number;
+  return sum;
+}
+
+void expect_readings(const Factors& factors, const reference::Quad& defined) {
+  const Element element = element_of(factors);
+  EXPECT_EQ(naive(factors), defined);
+  EXPECT_NEAR(element.value, defined.convert_to<double>(), 1e-14);
+  const Output output = {.lambda = mean_free_factor(1, 1e-9)};
+  const Bound bound = bound_of(element, output);
+  // All signs alike are the worst there is, and the bound is nothing more.
+  const double worst = injected(factors, [](const Source&) { return 1.0; }) - element.value;
+  EXPECT_LE(worst, bound.rigorous);
+  EXPECT_GE(worst, 0.999999 * bound.rigorous);
+  // A kernel that stages as declared differs by what its stores are known to add.
+  double staged = 0;
+  for (const auto& [a, b] : factors) {
+    const double step = std::ldexp(1.0, std::ilogb(a * b) - 7);
+    staged += a * b == 0 ? 0 : std::nearbyint(a * b / step) * step;
+  }
+  EXPECT_NEAR(staged, element.value + element.drift, 1e-14);
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    std::mt19937_64 random(seed);
+    const Shares signs = [&](const Source&) { return random() % 2 == 0 ? 1.0 : -1.0; };
+    EXPECT_LE(std::abs(injected(factors, signs) - element.value), bound.core * (1 + 1e-9));
+  }
+}
+
+class CompressFormula : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, CompressFormula, testing::Range<std::uint64_t>(1, 5));
+
+TEST_P(CompressFormula, IsTheDefinitionAndItsBoundIsReached) {
+  const Compression c(GetParam());
+  const auto exact = [](const std::vector<double>& x) {
+    return std::vector<reference::Quad>(x.begin(), x.end());
+  };
+  const reference::NsaCompressGrad<reference::Quad> definition(
+      c.problem, {exact(c.output_grad), exact(c.input), exact(c.weight)});
+  for (std::int64_t token = 0; token < c.problem.seq; ++token) {
+    const auto row = definition.input_grad_row(0, 0, token);
+    for (std::int64_t d = 0; d < c.problem.head_dim; ++d)
+      expect_readings(c.input_grad(token, d), row[static_cast<std::size_t>(d)]);
+  }
+  for (std::int64_t w = 0; w < c.problem.compress_block_size; ++w)
+    expect_readings(c.weight_grad(w), definition.weight_grad(w, 0));
+}
+
+TEST(CompressFormula, AStoreThatIsNotDeclaredIsCaught) {
+  const Compression c(9);
+  const ToleranceReading<double, 0> on(units, {});
+  SumOverRows<0> planted;
+  for (const auto& [a, b] : c.weight_grad(0)) planted.add(product(on, Store(), a, b), {}, 1.0);
+  const double worst =
+      injected(c.weight_grad(0), [](const Source&) { return 1.0; }) - planted.element().value;
+  EXPECT_GT(worst, bound_of(planted.element(), {.lambda = 6}).rigorous);
+}
+
+TEST(CompressFormula, ATokenThatNoWindowCoversHasNoError) {
+  const Bound bound = bound_of(element_of({}), {.lambda = 6});
+  EXPECT_EQ(bound.value, 0);
+  EXPECT_EQ(bound.proven, 0);
+}
+
+}  // namespace
+}  // namespace assay::engine::compress
