@@ -1,9 +1,12 @@
 #include "composed/body.hpp"
+#include "composed/product_body.hpp"
 #include "composed/selected_body.hpp"
 
 namespace assay::bench {
 
 void composed_avx2(const ComposedHead& head) { composed_body(head); }
 void selected_avx2(const ComposedSelection& head) { selected_body(head); }
+void product_avx2(const PlainProduct<double>& product) { product_body(product); }
+void product_avx2(const PlainProduct<float>& product) { product_body(product); }
 
 }  // namespace assay::bench

@@ -11,11 +11,11 @@
 namespace assay::engine {
 
 /// Eight pairs side by side.
-using Lanes = double [[gnu::vector_size(64)]];
+typedef double Lanes __attribute__((vector_size(64)));
 /// Their bits.
-using LaneBits = std::int64_t [[gnu::vector_size(64)]];
+typedef std::int64_t LaneBits __attribute__((vector_size(64)));
 /// Eight floats, as magnitudes and squares are kept.
-using FloatLanes = float [[gnu::vector_size(32)]];
+typedef float FloatLanes __attribute__((vector_size(32)));
 
 /// Numbers that V holds.
 template <class V>

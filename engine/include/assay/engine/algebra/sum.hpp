@@ -21,6 +21,20 @@ struct Element {
 template <int symbols>
 using PairCoefficient = Coefficient<Tolerance<double, symbols>, double>;
 
+/// A8. Adds what the symbols of its row give an element that sums over the pairs of one row; `by`
+/// are the sums of their derivatives.
+template <std::size_t symbols>
+inline void add_symbols(Element& element, const std::array<double, symbols>& by,
+                        const std::array<Symbol, symbols>& of_row) {
+  for (std::size_t k = 0; k < symbols; ++k) {
+    const double size = magnitude_of(by[k]), free = square(size * of_row[k].deviation);
+    element.rigorous += size * of_row[k].rigorous;
+    element.shared += size * of_row[k].shared;
+    element.squares += free;
+    element.moment += free;
+  }
+}
+
 /// A8. An element that sums over the pairs of one row, whose symbols are therefore one error each
 /// and keep their signs until all is summed.
 template <int symbols>
@@ -44,13 +58,7 @@ class SumWithinRow {
   /// The element, when all pairs are added.
   Element with(const std::array<Symbol, symbols>& of_row) const {
     Element element = sum_;
-    for (int k = 0; k < symbols; ++k) {
-      const double size = magnitude_of(by_[k]), free = square(size * of_row[k].deviation);
-      element.rigorous += size * of_row[k].rigorous;
-      element.shared += size * of_row[k].shared;
-      element.squares += free;
-      element.moment += free;
-    }
+    add_symbols(element, by_, of_row);
     return element;
   }
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+namespace assay::bench {
+
+/// c = a b, row-major; a is stored (depth, rows) where `transposed`. T is double or float.
+template <class T>
+struct PlainProduct {
+  const T *a, *b;
+  T* c;
+  std::int64_t rows, columns, depth;
+  bool transposed;
+};
+
+// One product of Eigen. Built as those of composed.hpp.
+[[gnu::visibility("default")]] void product_avx512(const PlainProduct<double>& product);
+[[gnu::visibility("default")]] void product_avx512(const PlainProduct<float>& product);
+[[gnu::visibility("default")]] void product_avx2(const PlainProduct<double>& product);
+[[gnu::visibility("default")]] void product_avx2(const PlainProduct<float>& product);
+[[gnu::visibility("default")]] void product_portable(const PlainProduct<double>& product);
+[[gnu::visibility("default")]] void product_portable(const PlainProduct<float>& product);
+
+}  // namespace assay::bench

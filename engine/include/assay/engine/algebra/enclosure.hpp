@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+
+#include "assay/engine/algebra/reading.hpp"
+#include "assay/engine/algebra/store.hpp"
+#include "assay/engine/algebra/tolerance.hpp"
+#include "assay/engine/lanes.hpp"
+
+namespace assay::engine {
+
+/// A number that double computed, and how far the exact one may be (README, B3).
+template <class V>
+struct Enclosure {
+  V value{}, radius{};
+};
+
+/// Unit roundoff of double, and the least that an underflow may lose.
+inline constexpr double double_unit = 0x1p-53, double_underflow = 0x1p-1022;
+
+/// B3. Sums err by what TwoSum says they lose, exactly.
+template <class V>
+[[gnu::always_inline]] inline Enclosure<V> operator+(const Enclosure<V>& x, const Enclosure<V>& y) {
+  const V sum = x.value + y.value, part = sum - x.value;
+  const V lost = (x.value - (sum - part)) + (y.value - part);
+  return {sum, x.radius + y.radius + magnitude_of(lost)};
+}
+template <class V>
+[[gnu::always_inline]] inline Enclosure<V> operator-(const Enclosure<V>& x, const Enclosure<V>& y) {
+  return x + Enclosure<V>{-y.value, y.radius};
+}
+/// B3. Products err by a unit of their value.
+template <class V>
+[[gnu::always_inline]] inline Enclosure<V> operator*(const Enclosure<V>& x, const Enclosure<V>& y) {
+  const V product = x.value * y.value;
+  return {product, magnitude_of(x.value) * y.radius +
+                       x.radius * (magnitude_of(y.value) + y.radius) +
+                       double_unit * magnitude_of(product) + double_underflow};
+}
+template <class V>
+[[gnu::always_inline]] inline Enclosure<V> operator*(const Enclosure<V>& x, const V& factor) {
+  return x * Enclosure<V>{factor, V{}};
+}
+
+/// Reads a formula as its value and a bound of what double has lost of it. What the text says that
+/// kernels round is not rounded.
+template <class V, int symbols>
+class EnclosureReading {
+ public:
+  using Real = V;
+  using Number = Enclosure<V>;
+
+  /// Of symbols the rigorous part counts: the radius of what the row computed.
+  EnclosureReading(const Units&, const std::array<Symbol, symbols>& of_row) : of_row_(of_row) {}
+
+  [[gnu::always_inline]] Number exact(const V& x) const { return {x, V{}}; }
+  [[gnu::always_inline]] Number symbol(int k, const V& x) const {
+    return {x, filled<V>(of_row_[k].rigorous)};
+  }
+  [[gnu::always_inline]] Number dot(const Products<V>& of, double terms) const {
+    return {of.sum, of.magnitudes * ((terms + 4) * double_unit)};
+  }
+  template <class... Declared>
+  [[gnu::always_inline]] Number rounded(const Number& x, const Declared&...) const {
+    return x;
+  }
+  [[gnu::always_inline]] Number exponential(const Number& x, const V& z, double) const {
+    const V p = engine::exponential(x.value) / z;
+    const V rho = growth(x.radius + 2 * (exponential_error + 2 * double_unit));
+    return {p, p * rho + double_underflow * (1.0 + 1.0 / z)};
+  }
+  [[gnu::always_inline]] Number residue(const Number& x, double) const { return x; }
+  [[gnu::always_inline]] Number stored(const Number& x, const Store&) const { return x; }
+  [[gnu::always_inline]] Coefficient<Number, V> staged(const Number& x, const Store&) const {
+    return {x, V{}};
+  }
+  [[gnu::always_inline]] V size(const Number& x) const { return magnitude_of(x.value); }
+  [[gnu::always_inline]] V magnitude(const Number& x) const { return size(x) + x.radius; }
+
+ private:
+  std::array<Symbol, symbols> of_row_;
+};
+
+/// What a row knows of a number that it has computed itself.
+inline Symbol symbol_of(const Enclosure<double>& x) { return {.rigorous = x.radius}; }
+
+}  // namespace assay::engine

@@ -1,0 +1,165 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "assay/engine/algebra/enclosure.hpp"
+#include "assay/engine/algebra/sum.hpp"
+#include "assay/engine/algebra/tolerance.hpp"
+#include "assay/engine/lanes.hpp"
+
+/// What a block keeps of the coefficients of its pairs: matrices in double for what has a sign, and
+/// in float for magnitudes and squares. Both kinds of sums take some of them (README, B1, B4).
+namespace assay::engine {
+
+/// B1. Powers of two that bring coefficients and their squares into float's range.
+struct CoefficientScales {
+  double linear = 1, squared = 1;
+};
+
+/// Where the coefficients of a pair are put: the matrices of a tile, and a place in all of them.
+template <int doubles, int floats>
+struct Places {
+  std::array<double*, doubles> in_double;
+  std::array<float*, floats> in_float;
+};
+
+/// x in every lane that counts, else 0, whatever x is there.
+[[gnu::always_inline]] inline Lanes where(const Lanes& times, const Lanes& x) {
+  return times == 0.0 ? Lanes{} : x;
+}
+
+[[gnu::always_inline]] inline void put(double* to, const Lanes& x) {
+  __builtin_memcpy(to, &x, sizeof x);
+}
+/// B1. In float, not less than a normal number unless it is 0.
+[[gnu::always_inline]] inline void put(float* to, const Lanes& x) {
+  const Lanes kept = x > 0.0 ? larger_of(x, filled<Lanes>(0x1p-126)) : x;
+  const FloatLanes narrowed = __builtin_convertvector(kept, FloatLanes);
+  __builtin_memcpy(to, &narrowed, sizeof narrowed);
+}
+
+/// The matrices of `ToleranceReading`.
+template <int symbols>
+class ToleranceStreams {
+ public:
+  template <class V>
+  using Reading = ToleranceReading<V, symbols>;
+  using RowReading = ToleranceReading<double, 0>;
+  static constexpr bool takes_squares = true;
+
+  static constexpr int doubles = 2 + symbols;  ///< value, drift, derivatives by the symbols
+  /// magnitude; beside, squares, moment, shared; rigorous, squares, moment, shared with the row's
+  static constexpr int floats = 9;
+  static constexpr std::array<bool, floats> squared = {false, false, true, true, false,
+                                                       false, true,  true, false};
+  /// Matrices that sums within a row, and those over rows, take.
+  static constexpr int doubles_within = doubles, doubles_over = 2, floats_of_sum = 5;
+  static constexpr std::array<int, floats_of_sum> floats_within = {0, 1, 2, 3, 4};
+  static constexpr std::array<int, floats_of_sum> floats_over = {0, 5, 6, 7, 8};
+
+  /// The chains that sums go through do not matter to a kernel's error.
+  explicit ToleranceStreams(double) {}
+
+  using Number = Coefficient<Tolerance<Lanes, symbols>, Lanes>;
+  template <bool within, bool over>
+  [[gnu::always_inline]] void put_pair(const Number& c, const std::array<Symbol, symbols>& of_row,
+                                       const Lanes& times, const CoefficientScales& scales,
+                                       const Places<doubles, floats>& to, std::int64_t at) const {
+    const auto& n = c.number;
+    const Lanes linear = times * scales.linear, squares = square(times) * scales.squared;
+    put(to.in_double[0] + at, where(times, n.value * times));
+    put(to.in_double[1] + at, where(times, c.drift * times));
+    put(to.in_float[0] + at, where(times, magnitude_of(n.value) * linear));
+    if constexpr (within) {
+      for (int k = 0; k < symbols; ++k)
+        put(to.in_double[2 + k] + at, where(times, n.by[k] * times));
+      put(to.in_float[1] + at, where(times, n.beside * linear));
+      put(to.in_float[2] + at, where(times, n.squares * squares));
+      put(to.in_float[3] + at, where(times, n.moment * squares));
+      put(to.in_float[4] + at, where(times, n.shared * linear));
+    }
+    if constexpr (over) {
+      Lanes free{}, shared = n.shared;
+      for (int k = 0; k < symbols; ++k) {
+        free += square(n.by[k] * of_row[k].deviation);
+        shared += magnitude_of(n.by[k]) * of_row[k].shared;
+      }
+      put(to.in_float[5] + at, where(times, n.rigorous * linear));
+      put(to.in_float[6] + at, where(times, (n.squares + free) * squares));
+      put(to.in_float[7] + at, where(times, (n.moment + free) * squares));
+      put(to.in_float[8] + at, where(times, shared * linear));
+    }
+  }
+
+  /// A8 and A9. The element whose sums these are.
+  static Element element_of(const double* in_double, const double* in_float, double terms) {
+    return {.value = in_double[0],
+            .magnitude = in_float[0],
+            .rigorous = in_float[1],
+            .squares = in_float[2],
+            .shared = in_float[4],
+            .moment = in_float[3],
+            .drift = in_double[1],
+            .terms = terms};
+  }
+  static Element element_within(const double* in_double, const double* in_float, double terms,
+                                const std::array<Symbol, symbols>& of_row) {
+    Element element = element_of(in_double, in_float, terms);
+    std::array<double, symbols> by{};
+    for (int k = 0; k < symbols; ++k) by[k] = in_double[2 + k];
+    add_symbols(element, by, of_row);
+    return element;
+  }
+};
+
+/// The matrices of `EnclosureReading`: values, and radii with what their sums round.
+template <int symbols>
+class EnclosureStreams {
+ public:
+  template <class V>
+  using Reading = EnclosureReading<V, symbols>;
+  using RowReading = EnclosureReading<double, 0>;
+  static constexpr bool takes_squares = false;
+
+  static constexpr int doubles = 1, floats = 1;
+  static constexpr std::array<bool, floats> squared = {false};
+  static constexpr int doubles_within = 1, doubles_over = 1, floats_of_sum = 1;
+  static constexpr std::array<int, floats_of_sum> floats_within = {0}, floats_over = {0};
+
+  /// B3. `chain`: the most roundings that a summand goes through.
+  explicit EnclosureStreams(double chain) : accumulation_((chain + 4) * double_unit) {}
+
+  using Number = Coefficient<Enclosure<Lanes>, Lanes>;
+  template <bool, bool>
+  [[gnu::always_inline]] void put_pair(const Number& c, const std::array<Symbol, symbols>&,
+                                       const Lanes& times, const CoefficientScales& scales,
+                                       const Places<doubles, floats>& to, std::int64_t at) const {
+    const Lanes value = c.number.value * times;
+    const Lanes radius = c.number.radius * times + accumulation_ * magnitude_of(value);
+    put(to.in_double[0] + at, where(times, value));
+    put(to.in_float[0] + at, where(times, radius * scales.linear));
+  }
+
+  /// `rigorous` is the radius.
+  static Element element_of(const double* in_double, const double* in_float, double terms) {
+    return {.value = in_double[0], .rigorous = in_float[0], .terms = terms};
+  }
+  static Element element_within(const double* in_double, const double* in_float, double terms,
+                                const std::array<Symbol, symbols>&) {
+    return element_of(in_double, in_float, terms);
+  }
+
+ private:
+  double accumulation_;
+};
+
+/// B3. What an element of `EnclosureStreams` encloses, times its factor.
+inline Enclosure<double> enclosed(const Element& element, double factor) {
+  const Enclosure<double> sum = {element.value, element.rigorous};
+  Enclosure<double> scaled = sum * factor;
+  scaled.radius *= 1 + 0x1p-40;
+  return scaled;
+}
+
+}  // namespace assay::engine

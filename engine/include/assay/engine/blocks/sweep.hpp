@@ -1,0 +1,297 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "assay/engine/blocks/index_set.hpp"
+#include "assay/engine/blocks/operand.hpp"
+#include "assay/engine/blocks/tile.hpp"
+#include "assay/engine/blocks/turns.hpp"
+#include "assay/parallel/loop.hpp"
+
+namespace assay::engine {
+
+/// Takes the elements of outputs, row by row; from several threads, a row once.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  /// Row `row` of the formula's sum number `sum`.
+  virtual void take(std::size_t sum, std::int64_t row, std::span<const Element> elements) = 0;
+};
+
+/// How a sweep is cut and shared. Blocks are parts of the definition of its bits; threads are not.
+struct Sweep {
+  std::int64_t rows = 192, keys = 96;  ///< of a block; keys: a multiple of 32
+  std::int64_t threads = 1;            ///< 0: all of the machine
+};
+
+/// One head, cut into blocks. Every pair of a row and a key that `index` counts is read once, in
+/// the reading of Streams, and added to all sums of the formula (README, B4). A formula has
+///
+///     symbols, dots, sides, coefficients    how many numbers a row computes, dot products a pair
+///                                           has, other numbers it is given, numbers it is summed
+///     sums                                  its outputs, as SumOf
+///     left(d), right(d)                     the operands of dot product d, as Rows
+///     size(c)                               the usual largest |coefficient c|, which sets scales
+///     side(k, row, first, numbers)          fills number k of pairs of the row, from a key on
+///     units()                               of the kernel
+///     row_numbers(on, row)                  what a row computes: an array of `symbols` numbers
+///     pair(on, row, numbers, dots, sides)   an array of Coefficient
+///
+/// Cost: dots * 2 and, of every sum, 10 (5 of them in float) products of a block's size.
+/// Errors: what the formula, the index set or the sink throw; std::bad_alloc.
+template <class Streams, class Formula>
+class BlockSweep {
+ public:
+  BlockSweep(const Formula& formula, const IndexSet& index, const Sweep& shape, Sink& sink)
+      : formula_(formula),
+        index_(index),
+        shape_(shape),
+        sink_(sink),
+        rows_(formula.left(0).rows),
+        keys_(formula.right(0).rows),
+        key_blocks_((keys_ + shape.keys - 1) / shape.keys),
+        row_blocks_((rows_ + shape.rows - 1) / shape.rows),
+        streams_(static_cast<double>(std::max(shape.rows + row_blocks_, shape.keys + key_blocks_))),
+        turns_(key_blocks_) {}
+
+  void run() {
+    prepare();
+    parallel::work_off(
+        parallel::numbers(row_blocks_), [this](std::int64_t) { return Worker(*this); },
+        std::min(parallel::thread_count(shape_.threads), std::max<std::int64_t>(row_blocks_, 1)));
+    finish_keys();
+  }
+
+ private:
+  static constexpr std::size_t sums = Formula::sums.size();
+  using RowSymbols = std::array<Symbol, Formula::symbols>;
+
+  /// The accumulators of one output, or of one block of its rows.
+  struct Accumulators {
+    std::int64_t columns = 0;
+    std::array<std::vector<double>, Streams::doubles> in_double;
+    std::array<std::vector<float>, Streams::floats_of_sum> in_float;
+    std::vector<double> terms;
+
+    Accumulators(std::int64_t rows, std::int64_t dim, int doubles) : columns(padded(dim)) {
+      const auto count = static_cast<std::size_t>(rows * columns);
+      for (int s = 0; s < doubles; ++s) in_double[s].resize(count);
+      for (auto& stream : in_float) stream.resize(count);
+      terms.resize(static_cast<std::size_t>(rows));
+    }
+    void clear() {
+      for (auto& stream : in_double) std::ranges::fill(stream, 0.0);
+      for (auto& stream : in_float) std::ranges::fill(stream, 0.0F);
+      std::ranges::fill(terms, 0.0);
+    }
+  };
+
+  /// A block of keys: right operands of dot products, transposed, and of sums within rows.
+  struct KeyBlock {
+    std::array<Panels, Formula::dots> transposed, plain;
+  };
+
+  Range keys_of(std::int64_t key_block) const {
+    return {key_block * shape_.keys, std::min(keys_, (key_block + 1) * shape_.keys)};
+  }
+  Rows operand_of(std::size_t sum) const {
+    const SumOf& of = Formula::sums[sum];
+    return of.within ? formula_.right(of.operand) : formula_.left(of.operand);
+  }
+
+  void prepare() {
+    for (int d = 0; d < Formula::dots; ++d) {
+      left_scales_[d] = scales_of(formula_.left(d));
+      right_scales_[d] = scales_of(formula_.right(d));
+    }
+    for (int c = 0; c < Formula::coefficients; ++c)
+      coefficient_scales_[c] = coefficient_scales_of(formula_.size(c));
+    for (std::size_t s = 0; s < sums; ++s)
+      if (!Formula::sums[s].within)
+        over_[s].emplace(keys_, operand_of(s).dim, Streams::doubles_over);
+    key_blocks_data_.resize(static_cast<std::size_t>(key_blocks_));
+    parallel::for_each(
+        key_blocks_, [this](std::int64_t k) { prepare_keys(k); }, shape_.threads);
+  }
+
+  void prepare_keys(std::int64_t k) {
+    const auto [first, last] = keys_of(k);
+    KeyBlock& block = key_blocks_data_[static_cast<std::size_t>(k)];
+    for (int d = 0; d < Formula::dots; ++d) {
+      const Rows right = formula_.right(d);
+      block.transposed[d] =
+          transposed_panels_of(right, first, last - first, padded(last - first), right_scales_[d]);
+      const bool summed = std::ranges::any_of(
+          Formula::sums, [d](const SumOf& sum) { return sum.within && sum.operand == d; });
+      if (summed) block.plain[d] = panels_of(right, first, last - first, right_scales_[d]);
+    }
+  }
+
+  /// What one thread works in.
+  class Worker {
+   public:
+    explicit Worker(BlockSweep& of) : of_(of), tile_(of.shape_.rows, of.shape_.keys) {
+      for (std::size_t s = 0; s < sums; ++s)
+        if (Formula::sums[s].within)
+          within_[s].emplace(of.shape_.rows, of.operand_of(s).dim, Streams::doubles_within);
+    }
+
+    /// One block of rows, against all keys.
+    void operator()(std::int64_t row_block) {
+      TurnsOfBlock turns(of_.turns_, row_block);
+      const std::int64_t first = row_block * of_.shape_.rows;
+      const Range rows = {first, std::min(of_.rows_, first + of_.shape_.rows)};
+      begin(rows);
+      Range reach = {of_.keys_, 0};
+      for (std::int64_t i = rows.first; i < rows.last; ++i) {
+        const Range of_row = of_.index_.reach(i);
+        if (of_row.first >= of_row.last) continue;
+        reach = {std::min(reach.first, of_row.first), std::max(reach.last, of_row.last)};
+      }
+      for (std::int64_t k = 0; k < of_.key_blocks_; ++k) {
+        const Range keys = of_.keys_of(k);
+        if (keys.first >= reach.last || keys.last <= reach.first) {
+          turns.take([] {});
+          continue;
+        }
+        fill(rows, keys, of_.key_blocks_data_[static_cast<std::size_t>(k)]);
+        add_within(rows, keys, of_.key_blocks_data_[static_cast<std::size_t>(k)]);
+        turns.take([&] { add_over(rows, keys); });
+      }
+      finish(rows);
+    }
+
+   private:
+    void begin(Range rows) {
+      const std::int64_t count = rows.last - rows.first;
+      for (int d = 0; d < Formula::dots; ++d) {
+        const Rows left = of_.formula_.left(d);
+        left_[d] = left_rows_of(left, rows.first, count, of_.left_scales_[d]);
+        panels_[d] = panels_of(left, rows.first, count, of_.left_scales_[d]);
+      }
+      for (auto& sum : within_)
+        if (sum) sum->clear();
+      tile_.rows.clear();
+      const typename Streams::RowReading on(of_.formula_.units(), {});
+      for (std::int64_t i = rows.first; i < rows.last; ++i)
+        tile_.rows.push_back(row_of(of_.formula_.row_numbers(on, i)));
+    }
+
+    template <class Numbers>
+    static TileRow<Formula::symbols> row_of(const Numbers& numbers) {
+      TileRow<Formula::symbols> row;
+      for (int k = 0; k < Formula::symbols; ++k) {
+        row.numbers[k] = numbers[k].value;
+        row.symbols_of[k] = symbol_of(numbers[k]);
+      }
+      return row;
+    }
+
+    void fill(Range rows, Range keys, const KeyBlock& block) {
+      for (int d = 0; d < Formula::dots; ++d) {
+        const Rows left = of_.formula_.left(d);
+        tile_.multiply_dot(d, left.row(rows.first), left_[d], rows.last - rows.first,
+                           block.transposed[d]);
+        const double unscaled = of_.left_scales_[d].magnitude * of_.right_scales_[d].magnitude;
+        const double squares = of_.left_scales_[d].square * of_.right_scales_[d].square;
+        tile_.set_dot_scales(d, left.dim, unscaled, squares);
+      }
+      tile_.count_pairs(of_.formula_, of_.index_, rows, keys);
+      tile_.fill(of_.formula_, of_.streams_, of_.coefficient_scales_, rows, keys);
+    }
+
+    void add_within(Range rows, Range keys, const KeyBlock& block) {
+      for (std::size_t s = 0; s < sums; ++s) {
+        if (!Formula::sums[s].within) continue;
+        tile_.add(Formula::sums[s], rows.last - rows.first, keys.last - keys.first,
+                  block.plain[static_cast<std::size_t>(Formula::sums[s].operand)], *within_[s], 0);
+        tile_.add_terms_of_rows(within_[s]->terms);
+      }
+    }
+
+    void add_over(Range rows, Range keys) {
+      for (std::size_t s = 0; s < sums; ++s) {
+        if (Formula::sums[s].within) continue;
+        tile_.add(Formula::sums[s], rows.last - rows.first, keys.last - keys.first,
+                  panels_[static_cast<std::size_t>(Formula::sums[s].operand)], *of_.over_[s],
+                  keys.first);
+        tile_.add_terms_of_keys(of_.over_[s]->terms, keys);
+      }
+    }
+
+    void finish(Range rows) {
+      for (std::size_t s = 0; s < sums; ++s)
+        if (Formula::sums[s].within)
+          for (std::int64_t r = 0; r < rows.last - rows.first; ++r)
+            of_.finish_row(s, *within_[s], r, rows.first + r,
+                           tile_.rows[static_cast<std::size_t>(r)].symbols_of);
+    }
+
+    BlockSweep& of_;
+    Tile<Streams, Formula> tile_;
+    std::array<LeftRows, Formula::dots> left_;
+    std::array<Panels, Formula::dots> panels_;
+    std::array<std::optional<Accumulators>, sums> within_;
+  };
+
+  /// B1. Hands out one row of an output; r is its place in the accumulators.
+  void finish_row(std::size_t s, const Accumulators& sum, std::int64_t r, std::int64_t row,
+                  const RowSymbols& of_row) {
+    const SumOf& of = Formula::sums[s];
+    const Scales& operand = of.within ? right_scales_[of.operand] : left_scales_[of.operand];
+    const CoefficientScales& scales = coefficient_scales_[of.coefficient];
+    // A chain of one block, and the sums of blocks; what underflows is added.
+    const double chain =
+        static_cast<double>(of.within ? std::min(keys_, shape_.keys) + key_blocks_
+                                      : std::min(rows_, shape_.rows) + row_blocks_);
+    const double slack = 1 + (chain + 8) * 0x1p-24;
+    const double terms = sum.terms[static_cast<std::size_t>(r)];
+    const double lost = terms == 0 ? 0 : static_cast<double>(of.within ? keys_ : rows_) * 0x1p-148;
+    std::vector<Element> elements(static_cast<std::size_t>(operand_of(s).dim));
+    for (std::size_t d = 0; d < elements.size(); ++d) {
+      const std::size_t at = static_cast<std::size_t>(r * sum.columns) + d;
+      std::array<double, Streams::doubles> in_double{};
+      std::array<double, Streams::floats_of_sum> in_float{};
+      for (std::size_t k = 0; k < in_double.size(); ++k)
+        if (!sum.in_double[k].empty()) in_double[k] = sum.in_double[k][at];
+      for (std::size_t k = 0; k < in_float.size(); ++k) {
+        const auto stream = static_cast<std::size_t>(of.within ? Streams::floats_within[k]
+                                                               : Streams::floats_over[k]);
+        const double scale = Streams::squared[stream] ? scales.squared * operand.square
+                                                      : scales.linear * operand.magnitude;
+        in_float[k] = (slack * static_cast<double>(sum.in_float[k][at]) + lost) / scale;
+      }
+      elements[d] = of.within
+                        ? Streams::element_within(in_double.data(), in_float.data(), terms, of_row)
+                        : Streams::element_of(in_double.data(), in_float.data(), terms);
+    }
+    sink_.take(s, row, elements);
+  }
+
+  void finish_keys() {
+    for (std::size_t s = 0; s < sums; ++s)
+      if (!Formula::sums[s].within)
+        parallel::for_each(
+            keys_, [&](std::int64_t j) { finish_row(s, *over_[s], j, j, {}); }, shape_.threads);
+  }
+
+  const Formula& formula_;
+  const IndexSet& index_;
+  Sweep shape_;
+  Sink& sink_;
+  std::int64_t rows_, keys_, key_blocks_, row_blocks_;
+  Streams streams_;
+  Turns turns_;
+  std::array<Scales, Formula::dots> left_scales_, right_scales_;
+  std::array<CoefficientScales, Formula::coefficients> coefficient_scales_;
+  std::array<std::optional<Accumulators>, sums> over_;
+  std::vector<KeyBlock> key_blocks_data_;
+};
+
+}  // namespace assay::engine

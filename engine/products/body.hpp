@@ -1,0 +1,53 @@
+#pragma once
+
+#include "products/kernels.hpp"
+
+/// The products, once for each instruction set. Everything has internal linkage, so that code of
+/// one file never runs as that of another.
+namespace assay::engine {
+namespace {
+
+/// Rows i .. i + rows - 1 of c, at the `vectors` vectors from `column` of a panel.
+template <class Isa, int rows>
+void multiply_block(const Product<typename Isa::Number>& p, std::int64_t i, std::int64_t column,
+                    const typename Isa::Number* panel) {
+  using Vector = typename Isa::Vector;
+  using Number = typename Isa::Number;
+  Vector sums[rows][Isa::vectors];
+  for (auto& row : sums)
+    for (auto& sum : row) sum = Isa::broadcast(0);
+  const Number* a = p.a + i * p.a_row;
+  for (std::int64_t k = 0; k < p.depth; ++k) {
+    Vector right[Isa::vectors];
+    for (int v = 0; v < Isa::vectors; ++v)
+      right[v] = Isa::load(panel + k * panel_columns<Number> + v * Isa::width);
+    for (int r = 0; r < rows; ++r) {
+      const Vector left = Isa::broadcast(a[r * p.a_row + k * p.a_depth]);
+      for (int v = 0; v < Isa::vectors; ++v) sums[r][v] = Isa::fma(left, right[v], sums[r][v]);
+    }
+  }
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < Isa::vectors; ++v) {
+      Number* c = p.c + (i + r) * p.c_row + column + v * Isa::width;
+      Isa::store(c, p.add ? Isa::add(Isa::load(c), sums[r][v]) : sums[r][v]);
+    }
+}
+
+template <class Isa>
+void multiply_with(const Product<typename Isa::Number>& p) {
+  using Number = typename Isa::Number;
+  constexpr std::int64_t step = Isa::vectors * Isa::width;
+  for (std::int64_t column = 0; column < p.columns; column += step) {
+    const std::int64_t first = column / panel_columns<Number>;
+    const Number* panel =
+        p.b + first * p.b_depth * panel_columns<Number> + column % panel_columns<Number>;
+    std::int64_t i = 0;
+    for (; i + Isa::rows <= p.rows; i += Isa::rows)
+      multiply_block<Isa, Isa::rows>(p, i, column, panel);
+    for (; i + 4 <= p.rows; i += 4) multiply_block<Isa, 4>(p, i, column, panel);
+    for (; i < p.rows; ++i) multiply_block<Isa, 1>(p, i, column, panel);
+  }
+}
+
+}  // namespace
+}  // namespace assay::engine

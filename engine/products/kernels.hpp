@@ -1,0 +1,17 @@
+#pragma once
+
+#include "assay/engine/blocks/product.hpp"
+
+namespace assay::engine {
+
+/// One set of products.
+struct ProductKernels {
+  void (*in_double)(const Product<double>& product);
+  void (*in_float)(const Product<float>& product);
+};
+
+extern const ProductKernels portable_products;
+extern const ProductKernels avx2_products;
+extern const ProductKernels avx512_products;
+
+}  // namespace assay::engine

@@ -1,0 +1,77 @@
+#include "block_problem.hpp"
+
+#include <algorithm>
+
+#include "formulas/attention_head.hpp"
+
+namespace assay::engine::attention {
+namespace {
+
+std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
+
+/// Keeps what finish(sum, element) makes of all elements.
+template <class T, class Finish>
+class Kept : public Sink {
+ public:
+  Kept(const Head& h, const Finish& finish) : finish_(finish) {
+    all_.dq.resize(at(h.queries * h.dim));
+    all_.dk.resize(at(h.keys * h.dim));
+    all_.dv.resize(at(h.keys * h.dim_v));
+  }
+  void take(std::size_t sum, std::int64_t row, std::span<const Element> elements) override {
+    std::vector<T>& to = sum == 0 ? all_.dq : sum == 1 ? all_.dk : all_.dv;
+    for (std::size_t d = 0; d < elements.size(); ++d)
+      to[at(row) * elements.size() + d] = finish_(sum, to.size(), elements[d]);
+  }
+  const Gradients<T>& all() const { return all_; }
+
+ private:
+  const Finish& finish_;
+  Gradients<T> all_;
+};
+
+template <class T, class Streams, class Finish>
+Gradients<T> sweep_blocks(const Head& head, const IndexSet& pairs, const Sweep& shape,
+                          const Finish& finish) {
+  const HeadFormula formula(head);
+  Kept<T, Finish> kept(head, finish);
+  BlockSweep<Streams, HeadFormula>(formula, pairs, shape, kept).run();
+  return kept.all();
+}
+
+}  // namespace
+
+Range PairsOfHead::reach(std::int64_t row) const {
+  Range reach;
+  for (std::int64_t j = 0; j < head_.keys; ++j) {
+    if (head_.times[at(row * head_.keys + j)] == 0) continue;
+    if (reach.last == 0) reach.first = j;
+    reach.last = j + 1;
+  }
+  return reach;
+}
+
+void PairsOfHead::counts(std::int64_t row, std::int64_t first, std::span<double> times) const {
+  std::copy_n(head_.times.begin() + row * head_.keys + first, times.size(), times.begin());
+}
+
+Gradients<Bound> block_bounds(const Head& head, const IndexSet& pairs, const Output& output,
+                              const Sweep& shape) {
+  const auto finish = [&](std::size_t sum, std::size_t elements, const Element& element) {
+    Output of = output;
+    of.factor = sum < 2 ? head.call.scale : 1;
+    of.lambda = mean_free_factor(static_cast<std::int64_t>(elements), 1e-9);
+    return bound_of(element, of);
+  };
+  return sweep_blocks<Bound, ToleranceStreams<symbols>>(head, pairs, shape, finish);
+}
+
+Gradients<Enclosure<double>> block_enclosures(const Head& head, const IndexSet& pairs,
+                                              const Sweep& shape) {
+  const auto finish = [&](std::size_t sum, std::size_t, const Element& element) {
+    return enclosed(element, sum < 2 ? head.call.scale : 1);
+  };
+  return sweep_blocks<Enclosure<double>, EnclosureStreams<symbols>>(head, pairs, shape, finish);
+}
+
+}  // namespace assay::engine::attention

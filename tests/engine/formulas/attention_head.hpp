@@ -1,0 +1,81 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "assay/engine/blocks/sweep.hpp"
+#include "attention_problem.hpp"
+
+namespace assay::engine::attention {
+
+/// A head of attention as a sweep over blocks asks for it; refers to the head.
+class HeadFormula {
+ public:
+  static constexpr int symbols = attention::symbols, dots = 2, sides = 1, coefficients = 2;
+  /// dq, dk, dv.
+  static constexpr std::array<SumOf, 3> sums = {
+      {{.coefficient = 0, .within = true, .operand = 0},
+       {.coefficient = 0, .within = false, .operand = 0},
+       {.coefficient = 1, .within = false, .operand = 1}}};
+
+  explicit HeadFormula(const Head& head) : head_(head) {}
+
+  Rows left(int d) const {
+    return d == 0 ? Rows{head_.query.data(), head_.queries, head_.dim}
+                  : Rows{head_.dy.data(), head_.queries, head_.dim_v};
+  }
+  Rows right(int d) const {
+    return d == 0 ? Rows{head_.key.data(), head_.keys, head_.dim}
+                  : Rows{head_.value.data(), head_.keys, head_.dim_v};
+  }
+  const Units& units() const { return head_.call.units; }
+
+  /// P is 1 at most where the statistics are those of the scores; dP and delta are products.
+  double size(int coefficient) const {
+    if (coefficient == 1) return head_.call.kappa;
+    const auto largest = [](const std::vector<double>& x) {
+      double most = 0;
+      for (const double one : x) most = std::max(most, std::abs(one));
+      return most;
+    };
+    return 2 * head_.call.kappa * head_.call.dim_v * largest(head_.dy) * largest(head_.value);
+  }
+
+  void side(int, std::int64_t row, std::int64_t first, std::span<double> numbers) const {
+    const auto from = head_.kappa.begin() + row * head_.keys + first;
+    std::copy_n(from, numbers.size(), numbers.begin());
+  }
+
+  template <class On>
+  std::array<typename On::Number, symbols> row_numbers(On& on, std::int64_t row) const {
+    const double* dy = left(1).row(row);
+    const double* attention_in = head_.attention_in.data() + row * head_.dim_v;
+    Products<double> of;
+    for (std::int64_t d = 0; d < head_.dim_v; ++d) {
+      const double product = dy[d] * attention_in[d];
+      of.sum += product;
+      of.magnitudes += std::abs(product);
+      of.squares += product * product;
+    }
+    return {row_term(on, head_.call, of)};
+  }
+
+  template <class On>
+  [[gnu::always_inline]] auto pair(On& on, std::int64_t row,
+                                   const std::array<double, symbols>& numbers,
+                                   const std::array<Products<Lanes>, dots>& products,
+                                   const std::array<Lanes, sides>& kappa) const {
+    const auto i = static_cast<std::size_t>(row);
+    const Row<double> of_row = {head_.max[i], head_.sum[i], numbers[0]};
+    const Pair<Lanes> pair = {products[0], products[1], kappa[0]};
+    return pair_terms(on, head_.call, of_row, pair);
+  }
+
+ private:
+  const Head& head_;
+};
+
+}  // namespace assay::engine::attention
