@@ -12,13 +12,14 @@ bool executes(Instructions instructions) {
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (instructions == Instructions::avx2) return avx2;
   if (instructions == Instructions::avx512)
-    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
 #endif
   return instructions == Instructions::portable;
 }
 
 const ProductKernels& kernels(Instructions instructions) {
-  if (instructions == Instructions::fastest) return kernels(pair_instructions());
+  if (instructions == Instructions::fastest) return kernels(fastest_instructions());
   if (!executes(instructions))
     throw std::invalid_argument("this machine does not execute instructions of products number " +
                                 std::to_string(static_cast<int>(instructions)));
@@ -38,7 +39,7 @@ std::vector<Instructions> available_instructions() {
   return all;
 }
 
-Instructions pair_instructions() {
+Instructions fastest_instructions() {
   static const Instructions fastest = available_instructions().front();
   return fastest;
 }

@@ -7,20 +7,10 @@
 #include "assay/engine/algebra/injection.hpp"
 #include "assay/engine/algebra/plain.hpp"
 #include "assay/engine/algebra/sum.hpp"
-#include "formulas/attention.hpp"
+#include "formulas/head.hpp"
 
 /// One head of attention, and what its formula gives when it is read pair by pair.
 namespace assay::engine::attention {
-
-/// Operands of a head, row by row; `kappa` and `times` of query i and key j at i * keys + j.
-struct Head {
-  std::int64_t queries = 0, keys = 0, dim = 0, dim_v = 0;
-  std::vector<double> query, key, value, dy, attention_in;
-  std::vector<double> max, sum;
-  std::vector<double> kappa;  ///< what dropout leaves of a pair
-  std::vector<double> times;  ///< 0: the query does not attend to the key
-  Call call;
-};
 
 /// What a random head is drawn from.
 struct Draw {

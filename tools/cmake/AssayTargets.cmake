@@ -170,6 +170,30 @@ function(assay_add_library layer)
   endif()
 endfunction()
 
+# assay_add_pairs(<target> <source>): adds a source of the target that reads the engine's pairs, compiled once for each
+# kind of instructions, whose name ASSAY_INSTRUCTIONS is. It may define functions of that kind alone: whatever else it
+# has is merged with that of other files, by its name.
+function(assay_add_pairs target source)
+  set(kinds portable)
+  set(flags_portable "")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    list(APPEND kinds avx2 avx512)
+    set(flags_avx2 -mavx2 -mfma)
+    set(flags_avx512 -mavx512f -mavx512dq -mavx512vl -mfma)
+  endif()
+  foreach(kind IN LISTS kinds)
+    set(object ${target}_${kind})
+    add_library(${object} OBJECT ${source})
+    target_compile_definitions(${object} PRIVATE ASSAY_INSTRUCTIONS=${kind})
+    target_include_directories(${object} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+    target_link_libraries(${object} PRIVATE assay::engine)
+    assay_own_flags(${object})
+    # A root of what is negative is NaN; nobody asks errno.
+    target_compile_options(${object} PRIVATE -fno-math-errno ${flags_${kind}})
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
+  endforeach()
+endfunction()
+
 # assay_build_quickly(<target>): for code without inner loops, whose compilation costs more than it ever runs.
 function(assay_build_quickly name)
   # At -O1 GCC 12 takes an empty std::optional for a mistake.

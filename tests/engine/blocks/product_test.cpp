@@ -81,7 +81,7 @@ TEST(Product, HasTheBitsOfItsDefinitionWithAllInstructions) {
 
 TEST(Product, EveryMachineHasThePortableOneAndTheFastestComesFirst) {
   EXPECT_EQ(available_instructions().back(), Instructions::portable);
-  EXPECT_EQ(available_instructions().front(), pair_instructions());
+  EXPECT_EQ(available_instructions().front(), fastest_instructions());
 }
 
 // B1.

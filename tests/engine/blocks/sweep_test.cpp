@@ -166,6 +166,31 @@ TEST_P(Blocks, BitsAreTheSameForAnyNumberOfThreads) {
   }
 }
 
+// B4.
+TEST_P(Blocks, BitsAreTheSameForAllInstructions) {
+  const auto& [name, head, shape] = GetParam();
+  const PairsOfHead pairs(head);
+  Sweep portable = shape;
+  portable.instructions = Instructions::portable;
+  const auto bound = block_bounds(head, pairs, {}, portable);
+  const auto enclosed = block_enclosures(head, pairs, portable);
+  for (const Instructions instructions : available_instructions()) {
+    Sweep other = shape;
+    other.instructions = instructions;
+    for_each_element(bound, block_bounds(head, pairs, {}, other),
+                     [](const Bound& a, const Bound& b) {
+                       EXPECT_EQ(a.value, b.value);
+                       EXPECT_EQ(a.probable, b.probable);
+                       EXPECT_EQ(a.proven, b.proven);
+                     });
+    for_each_element(enclosed, block_enclosures(head, pairs, other),
+                     [](const Enclosure<double>& a, const Enclosure<double>& b) {
+                       EXPECT_EQ(a.value, b.value);
+                       EXPECT_EQ(a.radius, b.radius);
+                     });
+  }
+}
+
 TEST(Sweep, ARadiusThatIsAThousandTimesTooSmallIsCaught) {
   const Head head = random_head({.queries = 40, .keys = 70, .dim = 33, .seed = 21});
   const auto enclosed = block_enclosures(head, PairsOfHead(head), {});

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <vector>
 
-#include "assay/engine/blocks/sweep.hpp"
-#include "attention_problem.hpp"
+#include "assay/engine/blocks/operand.hpp"
+#include "assay/engine/blocks/pairs.hpp"
+#include "formulas/head.hpp"
 
 namespace assay::engine::attention {
 
@@ -74,8 +76,28 @@ class HeadFormula {
     return pair_terms(on, head_.call, of_row, pair);
   }
 
+  static void read(Instructions with,
+                   const PairBlock<ToleranceStreams<symbols>, HeadFormula>& block);
+  static void read(Instructions with,
+                   const PairBlock<EnclosureStreams<symbols>, HeadFormula>& block);
+
  private:
   const Head& head_;
 };
+
+using TolerancePairs = PairBlock<ToleranceStreams<symbols>, HeadFormula>;
+using EnclosurePairs = PairBlock<EnclosureStreams<symbols>, HeadFormula>;
+
+template <Instructions instructions>
+void read_head(CompiledFor<instructions>, const TolerancePairs& block);
+template <Instructions instructions>
+void read_head(CompiledFor<instructions>, const EnclosurePairs& block);
+
+inline void HeadFormula::read(Instructions with, const TolerancePairs& block) {
+  read_with(with, [&](auto compiled) { read_head(compiled, block); });
+}
+inline void HeadFormula::read(Instructions with, const EnclosurePairs& block) {
+  read_with(with, [&](auto compiled) { read_head(compiled, block); });
+}
 
 }  // namespace assay::engine::attention

@@ -11,8 +11,8 @@ enum class Instructions : std::uint8_t { fastest, avx512, avx2, portable };
 /// Those that this machine executes, the fastest first.
 std::vector<Instructions> available_instructions();
 
-/// The first of them, for which pairs are read, too.
-Instructions pair_instructions();
+/// The first of them.
+Instructions fastest_instructions();
 
 /// Right operands lie in panels of so many columns: panel, then row, then column.
 template <class T>

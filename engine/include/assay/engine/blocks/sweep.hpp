@@ -26,8 +26,9 @@ class Sink {
 
 /// How a sweep is cut and shared. Blocks are parts of the definition of its bits; threads are not.
 struct Sweep {
-  std::int64_t rows = 192, keys = 96;  ///< of a block; keys: a multiple of 32
-  std::int64_t threads = 1;            ///< 0: all of the machine
+  std::int64_t rows = 192, keys = 96;                 ///< of a block; keys: a multiple of 32
+  std::int64_t threads = 1;                           ///< 0: all of the machine
+  Instructions instructions = Instructions::fastest;  ///< no part of the definition either
 };
 
 /// One head, cut into blocks. Every pair of a row and a key that `index` counts is read once, in
@@ -42,6 +43,7 @@ struct Sweep {
 ///     units()                               of the kernel
 ///     row_numbers(on, row)                  what a row computes: an array of `symbols` numbers
 ///     pair(on, row, numbers, dots, sides)   an array of Coefficient
+///     read(instructions, block)             read_pairs, compiled for them
 ///
 /// Cost: dots * 2 and, of every sum, 10 (5 of them in float) products of a block's size.
 /// Errors: what the formula, the index set or the sink throw; std::bad_alloc.
@@ -136,7 +138,8 @@ class BlockSweep {
   /// What one thread works in.
   class Worker {
    public:
-    explicit Worker(BlockSweep& of) : of_(of), tile_(of.shape_.rows, of.shape_.keys) {
+    explicit Worker(BlockSweep& of)
+        : of_(of), tile_(of.shape_.rows, of.shape_.keys, of.shape_.instructions) {
       for (std::size_t s = 0; s < sums; ++s)
         if (Formula::sums[s].within)
           within_[s].emplace(of.shape_.rows, of.operand_of(s).dim, Streams::doubles_within);

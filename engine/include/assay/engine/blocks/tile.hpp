@@ -8,25 +8,11 @@
 
 #include "assay/engine/blocks/index_set.hpp"
 #include "assay/engine/blocks/operand.hpp"
+#include "assay/engine/blocks/pairs.hpp"
 #include "assay/engine/blocks/product.hpp"
 #include "assay/engine/blocks/streams.hpp"
 
 namespace assay::engine {
-
-/// An output: the sum of a coefficient times an operand, within rows (over keys, whose rows the
-/// right operand has) or over rows (whose rows the left one has).
-struct SumOf {
-  int coefficient = 0;
-  bool within = true;
-  int operand = 0;
-};
-
-/// What a row has computed before its pairs.
-template <int symbols>
-struct TileRow {
-  std::array<double, symbols> numbers{};
-  std::array<Symbol, symbols> symbols_of{};
-};
 
 /// B1. Coefficients of that size lie at 2^40, their squares at 2^50.
 inline CoefficientScales coefficient_scales_of(double size) {
@@ -40,7 +26,8 @@ inline CoefficientScales coefficient_scales_of(double size) {
 template <class Streams, class Formula>
 class Tile {
  public:
-  Tile(std::int64_t most_rows, std::int64_t most_keys) : pitch_(padded(most_keys) + 16) {
+  Tile(std::int64_t most_rows, std::int64_t most_keys, Instructions instructions)
+      : pitch_(padded(most_keys) + 16), instructions_(instructions) {
     const auto count = static_cast<std::size_t>(most_rows * pitch_);
     for (auto& dot : dots_) {
       dot.sum.resize(count);
@@ -70,10 +57,10 @@ class Tile {
   void set_dot_scales(int d, std::int64_t terms, double magnitude, double square) {
     const auto count = static_cast<double>(terms);
     const double slack = 1 + (count + 8) * 0x1p-24;
-    dots_[d].by_magnitude = slack / magnitude;
-    dots_[d].lost_magnitude = count * 0x1p-148 / magnitude;
-    dots_[d].by_square = slack / square;
-    dots_[d].lost_square = count * 0x1p-148 / square;
+    dots_[d].scaled.by_magnitude = slack / magnitude;
+    dots_[d].scaled.lost_magnitude = count * 0x1p-148 / magnitude;
+    dots_[d].scaled.by_square = slack / square;
+    dots_[d].scaled.lost_square = count * 0x1p-148 / square;
   }
 
   void count_pairs(const Formula& formula, const IndexSet& index, Range of, Range keys) {
@@ -87,16 +74,33 @@ class Tile {
     }
   }
 
-  /// Reads all pairs, for the instructions that this machine has.
+  /// Reads all pairs.
   void fill(const Formula& formula, const Streams& streams,
             const std::array<CoefficientScales, Formula::coefficients>& scales, Range of,
             Range keys) {
-    const Fill fill = {formula, streams, scales, of, keys.last - keys.first};
-#if defined(__x86_64__)
-    if (pair_instructions() == Instructions::avx512) return fill_avx512(fill);
-    if (pair_instructions() == Instructions::avx2) return fill_avx2(fill);
-#endif
-    fill_portable(fill);
+    PairBlock<Streams, Formula> block = {.formula = formula,
+                                         .streams = streams,
+                                         .first_row = of.first,
+                                         .rows = of.last - of.first,
+                                         .keys = keys.last - keys.first,
+                                         .pitch = pitch_,
+                                         .of_rows = rows.data(),
+                                         .times = times_.data(),
+                                         .scales = scales};
+    for (int d = 0; d < Formula::dots; ++d) {
+      block.dots[d] = dots_[d].scaled;
+      block.dots[d].sum = dots_[d].sum.data();
+      block.dots[d].magnitude = dots_[d].magnitude.data();
+      block.dots[d].square = dots_[d].square.data();
+    }
+    for (int k = 0; k < Formula::sides; ++k) block.sides[k] = sides_[k].data();
+    for (int c = 0; c < Formula::coefficients; ++c) {
+      for (int s = 0; s < Streams::doubles; ++s)
+        block.coefficients[c].in_double[s] = coefficients_[c].in_double[s].data();
+      for (int s = 0; s < Streams::floats; ++s)
+        block.coefficients[c].in_float[s] = coefficients_[c].in_float[s].data();
+    }
+    Formula::read(instructions_, block);
   }
 
   /// Adds this block's share of a sum to accumulators, from row `at` of theirs on.
@@ -129,18 +133,11 @@ class Tile {
   struct Dot {
     std::vector<double> sum;
     std::vector<float> magnitude, square;
-    double by_magnitude = 1, lost_magnitude = 0, by_square = 1, lost_square = 0;
+    DotMatrices scaled;  ///< its scales
   };
   struct Matrices {
     std::array<std::vector<double>, Streams::doubles> in_double;
     std::array<std::vector<float>, Streams::floats> in_float;
-  };
-  struct Fill {
-    const Formula& formula;
-    const Streams& streams;
-    const std::array<CoefficientScales, Formula::coefficients>& scales;
-    Range of;
-    std::int64_t keys;
   };
   struct Cut {
     bool within;
@@ -160,7 +157,8 @@ class Tile {
                         .c_row = pitch_,
                         .rows = count,
                         .columns = panels.columns,
-                        .depth = panels.depth});
+                        .depth = panels.depth},
+             instructions_);
   }
 
   template <class T>
@@ -177,77 +175,12 @@ class Tile {
                         .rows = cut.within ? cut.rows : cut.keys,
                         .columns = cut.columns,
                         .depth = depth,
-                        .add = true});
+                        .add = true},
+             instructions_);
   }
-
-  [[gnu::always_inline]] static Lanes lanes_at(const std::vector<double>& of, std::size_t place) {
-    Lanes x;
-    __builtin_memcpy(&x, of.data() + place, sizeof x);
-    return x;
-  }
-  [[gnu::always_inline]] static Lanes lanes_at(const std::vector<float>& of, std::size_t place) {
-    FloatLanes x;
-    __builtin_memcpy(&x, of.data() + place, sizeof x);
-    return __builtin_convertvector(x, Lanes);
-  }
-
-  [[gnu::always_inline]] std::array<Products<Lanes>, Formula::dots> products_at(
-      std::size_t place) const {
-    std::array<Products<Lanes>, Formula::dots> products;
-    for (int d = 0; d < Formula::dots; ++d) {
-      const Dot& dot = dots_[d];
-      products[d].sum = lanes_at(dot.sum, place);
-      products[d].magnitudes =
-          dot.by_magnitude * lanes_at(dot.magnitude, place) + dot.lost_magnitude;
-      if constexpr (Streams::takes_squares)
-        products[d].squares = dot.by_square * lanes_at(dot.square, place) + dot.lost_square;
-    }
-    return products;
-  }
-
-  template <int c>
-  [[gnu::always_inline]] void put_coefficients(const Fill& fill,
-                                               const typename Streams::Number* pair,
-                                               const TileRow<Formula::symbols>& row,
-                                               std::size_t place) {
-    constexpr bool within = summed<c>(true), over = summed<c>(false);
-    Places<Streams::doubles, Streams::floats> to;
-    for (int s = 0; s < Streams::doubles; ++s)
-      to.in_double[s] = coefficients_[c].in_double[s].data();
-    for (int s = 0; s < Streams::floats; ++s) to.in_float[s] = coefficients_[c].in_float[s].data();
-    fill.streams.template put_pair<within, over>(pair[c], row.symbols_of, lanes_at(times_, place),
-                                                 fill.scales[c], to,
-                                                 static_cast<std::int64_t>(place));
-    if constexpr (c + 1 < Formula::coefficients) put_coefficients<c + 1>(fill, pair, row, place);
-  }
-
-  template <int c>
-  static constexpr bool summed(bool within) {
-    for (const SumOf& sum : Formula::sums)
-      if (sum.coefficient == c && sum.within == within) return true;
-    return false;
-  }
-
-  [[gnu::always_inline]] void fill_all(const Fill& fill) {
-    for (std::int64_t i = fill.of.first; i < fill.of.last; ++i) {
-      const auto& row = rows[at(i - fill.of.first)];
-      const typename Streams::template Reading<Lanes> on(fill.formula.units(), row.symbols_of);
-      for (std::int64_t c = 0; c < fill.keys; c += lanes_of<Lanes>) {
-        const std::size_t place = at((i - fill.of.first) * pitch_ + c);
-        std::array<Lanes, Formula::sides> sides;
-        for (int k = 0; k < Formula::sides; ++k) sides[k] = lanes_at(sides_[k], place);
-        const auto pair = fill.formula.pair(on, i, row.numbers, products_at(place), sides);
-        put_coefficients<0>(fill, pair.data(), row, place);
-      }
-    }
-  }
-  void fill_portable(const Fill& fill) { fill_all(fill); }
-#if defined(__x86_64__)
-  [[gnu::target("avx2")]] void fill_avx2(const Fill& fill) { fill_all(fill); }
-  [[gnu::target("avx512f,avx512dq")]] void fill_avx512(const Fill& fill) { fill_all(fill); }
-#endif
 
   std::int64_t pitch_;
+  Instructions instructions_;
   std::size_t row_ = static_cast<std::size_t>(pitch_);
   std::array<Dot, Formula::dots> dots_;
   std::array<std::vector<double>, Formula::sides> sides_;

@@ -1,0 +1,17 @@
+#include "formulas/attention_head.hpp"
+
+/// Compiled once for each kind of instructions, ASSAY_INSTRUCTIONS.
+namespace assay::engine::attention {
+
+using Compiled = CompiledFor<Instructions::ASSAY_INSTRUCTIONS>;
+
+template <>
+void read_head(Compiled, const TolerancePairs& block) {
+  read_pairs(block);
+}
+template <>
+void read_head(Compiled, const EnclosurePairs& block) {
+  read_pairs(block);
+}
+
+}  // namespace assay::engine::attention
