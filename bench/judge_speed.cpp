@@ -31,9 +31,9 @@ const Kind kinds[] = {
     {"bound, medium",
      "--dtype=fp16 --heads_q=2 --heads_kv=2 --seq_q=256 --seq_kv=256 --head_dim=64 "
      "--head_dim_v=64 --scale_value=0.125 --rows=32"},
-    {"lattice",
+    {"exact_case",
      "--dtype=bf16 --heads_q=2 --heads_kv=1 --seq_q=64 --seq_kv=80 --head_dim=32 "
-     "--head_dim_v=32 --scale_value=0.125 --track=a1"},
+     "--head_dim_v=32 --scale_value=0.125 --track=exact"},
 };
 
 }  // namespace

@@ -53,8 +53,8 @@ spec::Tensor lists_of(const Op::Problem& p, const spec::Parameter& parameter) {
 }
 
 spec::Call<Op> call_of(const Op::Problem& p) {
-  return spec::call_of(p, spec::SelectedSurface::s1, spec::Product::a2, spec::Striding::contiguous,
-                       spec::Striding::contiguous);
+  return spec::call_of(p, spec::SelectedEntryPoint::s1, spec::Product::a2,
+                       spec::Striding::contiguous, spec::Striding::contiguous);
 }
 
 /// Random operands with the results of the implementation's own forward.

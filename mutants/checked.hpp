@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "assay/mutants/specimen.hpp"
+#include "assay/mutants/mutant.hpp"
 #include "assay/spec/call.hpp"
 #include "assay/spec/status.hpp"
 
@@ -79,8 +79,8 @@ std::vector<std::string> rows_of(const std::vector<CheckOf<Op>>& checks) {
 
 /// A kernel that follows `plan` and makes these checks: `bug` says which are wrong.
 template <class Kernel, class Op, class Plan>
-SpecimenOf<Op> checking(const std::string& name, std::string bug, const Plan& plan,
-                        const std::vector<CheckOf<Op>>& checks) {
+MutantOf<Op> checking(const std::string& name, std::string bug, const Plan& plan,
+                      const std::vector<CheckOf<Op>>& checks) {
   return {.name = name,
           .bug = std::move(bug),
           .healthy = false,

@@ -23,20 +23,20 @@ using conformance::Track;
 
 template <class Op>
 Subject subject_of(const Case<Op>& c) {
-  if (c.track == Track::phase1) return Subject::arguments;
+  if (c.track == Track::arguments) return Subject::arguments;
   return c.track == Track::relation ? Subject::forward : Subject::numbers;
 }
 
-/// Reports of one case, in the order of the specimens; nothing where the subject is another.
+/// Reports of one case, in the order of the mutants; nothing where the subject is another.
 template <class Op>
 std::vector<std::optional<CaseReport>> judge_all(const Case<Op>& c,
-                                                 const std::vector<SpecimenOf<Op>>& specimens) {
-  std::vector<std::optional<CaseReport>> reports(specimens.size());
+                                                 const std::vector<MutantOf<Op>>& mutants) {
+  std::vector<std::optional<CaseReport>> reports(mutants.size());
   std::optional<conformance::Examination<Op>> examination;
   if (subject_of(c) == Subject::numbers) examination.emplace(c);
-  for (std::size_t k = 0; k < specimens.size(); ++k) {
-    if (specimens[k].subject != subject_of(c)) continue;
-    const auto implementation = specimens[k].make();
+  for (std::size_t k = 0; k < mutants.size(); ++k) {
+    if (mutants[k].subject != subject_of(c)) continue;
+    const auto implementation = mutants[k].make();
     reports[k] = examination ? conformance::examine(*examination, *implementation)
                              : conformance::examine(c, *implementation);
   }
@@ -73,9 +73,9 @@ void count(KillRow& row, const CaseReport& report) {
 template <class Op>
 class Jury {
  public:
-  Jury(const std::vector<SpecimenOf<Op>>& specimens, const std::vector<Case<Op>>& cases,
+  Jury(const std::vector<MutantOf<Op>>& mutants, const std::vector<Case<Op>>& cases,
        const KillControl& control)
-      : specimens_(specimens), cases_(cases), control_(control), reports_(cases.size()) {}
+      : mutants_(mutants), cases_(cases), control_(control), reports_(cases.size()) {}
 
   /// Errors: what judging a case threw, rethrown.
   void work(std::int64_t threads) {
@@ -89,14 +89,14 @@ class Jury {
  private:
   void judge(std::size_t k) {
     if (stopped()) return;
-    reports_[k] = judge_all(cases_[k], specimens_);
+    reports_[k] = judge_all(cases_[k], mutants_);
     const std::scoped_lock lock(mutex_);
     ++done_;
     if (control_.progress) control_.progress(done_, std::ssize(cases_));
   }
   bool stopped() const { return control_.stop != nullptr && control_.stop->load(); }
 
-  const std::vector<SpecimenOf<Op>>& specimens_;
+  const std::vector<MutantOf<Op>>& mutants_;
   const std::vector<Case<Op>>& cases_;
   const KillControl& control_;
   std::vector<std::vector<std::optional<CaseReport>>> reports_;
@@ -108,7 +108,7 @@ class Jury {
 
 bool KillRow::as_expected() const {
   if (cases == 0) return false;
-  if (!specimen.healthy) return failed > 0;
+  if (!mutant.healthy) return failed > 0;
   return std::ranges::all_of(verdicts, [](const auto& entry) {
     return contribution(entry.first) == ExitCode::conformant;
   });
@@ -119,16 +119,16 @@ bool KillTable::as_expected() const {
 }
 
 template <class Op>
-KillTable kill_table(const std::vector<SpecimenOf<Op>>& specimens,
-                     const std::vector<Case<Op>>& cases, const KillControl& control) {
+KillTable kill_table(const std::vector<MutantOf<Op>>& mutants, const std::vector<Case<Op>>& cases,
+                     const KillControl& control) {
   const auto start = std::chrono::steady_clock::now();
   KillTable table = {.cases = static_cast<std::int64_t>(cases.size()),
                      .threads = parallel::thread_count(control.threads)};
-  Jury<Op> jury(specimens, cases, control);
+  Jury<Op> jury(mutants, cases, control);
   jury.work(table.threads);
   table.interrupted = jury.interrupted();
-  for (std::size_t k = 0; k < specimens.size(); ++k) {
-    KillRow row = {.specimen = specimens[k].facts()};
+  for (std::size_t k = 0; k < mutants.size(); ++k) {
+    KillRow row = {.mutant = mutants[k].facts()};
     for (const auto& reports : jury.reports())
       if (!reports.empty() && reports[k]) count(row, *reports[k]);
     table.rows.push_back(std::move(row));

@@ -14,7 +14,7 @@ spec::DType staging_type(Staging staging, spec::DType io) {
   return io;
 }
 
-spec::NumericsProfile declaration(const Plan& plan, spec::DType io) {
+spec::Numerics declaration(const Plan& plan, spec::DType io) {
   return {.stage = staging_type(plan.staging, io),
           .round_stage = plan.round_stage,
           .round_out = plan.round_out,

@@ -36,6 +36,6 @@ inline constexpr Plan flash_like = {.exponential = Exponential::fused_exp2};
 spec::DType staging_type(Staging staging, spec::DType io);
 
 /// The declaration of a kernel that follows `plan`, for tensors of type `io`.
-spec::NumericsProfile declaration(const Plan& plan, spec::DType io);
+spec::Numerics declaration(const Plan& plan, spec::DType io);
 
 }  // namespace assay::mutants

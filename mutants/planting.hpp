@@ -4,13 +4,13 @@
 #include <string>
 #include <utility>
 
-#include "assay/mutants/specimen.hpp"
+#include "assay/mutants/mutant.hpp"
 
 namespace assay::mutants {
 
 /// A kernel of class Bug that follows `plan` and declares it.
 template <class Op, class Bug, class Plan>
-SpecimenOf<Op> planted_in(const std::string& name, std::string bug, const Plan& plan) {
+MutantOf<Op> planted_in(const std::string& name, std::string bug, const Plan& plan) {
   return {.name = name,
           .bug = std::move(bug),
           .healthy = false,
@@ -20,8 +20,8 @@ SpecimenOf<Op> planted_in(const std::string& name, std::string bug, const Plan& 
 
 /// A kernel that follows `plan` but declares `declared`.
 template <class Op, class Kernel, class Plan>
-SpecimenOf<Op> misdeclared_in(const std::string& name, std::string bug, const Plan& plan,
-                              const Plan& declared) {
+MutantOf<Op> misdeclared_in(const std::string& name, std::string bug, const Plan& plan,
+                            const Plan& declared) {
   return {
       .name = name,
       .bug = std::move(bug),
@@ -32,7 +32,7 @@ SpecimenOf<Op> misdeclared_in(const std::string& name, std::string bug, const Pl
 
 /// A conforming kernel that makes a choice of its own.
 template <class Op, class Kernel, class Plan>
-SpecimenOf<Op> healthy_in(const std::string& name, std::string choice, const Plan& plan) {
+MutantOf<Op> healthy_in(const std::string& name, std::string choice, const Plan& plan) {
   return {.name = name,
           .bug = std::move(choice),
           .healthy = true,

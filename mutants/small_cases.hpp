@@ -16,12 +16,12 @@ std::vector<conformance::Case<Op>> small_cases_of_the_default_sweep(double most_
   std::vector<conformance::Case<Op>> cases;
   for (const conformance::Case<Op>& c : conformance::sample<Op>({})) {
     if (c.track == Track::relation) continue;
-    const bool is_number = c.violate.empty() && c.track != Track::phase1;
+    const bool is_number = c.violate.empty() && c.track != Track::arguments;
     if (!is_number || conformance::Suite<Op>::multiply_adds(c.problem) <= most_multiply_adds)
       cases.push_back(c);
     if (!is_number) continue;
     cases.push_back(c);
-    cases.back().track = Track::phase1;
+    cases.back().track = Track::arguments;
   }
   return cases;
 }

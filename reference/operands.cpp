@@ -34,7 +34,7 @@ spec::RowPosition statistics_position(const Problem& p, const spec::Extents& e,
 template <class Real>
 std::vector<Real> first_replica(const spec::Tensor& tensor, const Problem& p) {
   const spec::Extents e = query_extents(p);
-  const bool packed_tokens = p.input_layout == spec::Layout::tnd;
+  const bool packed_tokens = is_packed(p.input_layout);
   const spec::HeadView view =
       packed_tokens ? spec::HeadView(tensor, spec::Layout::tnd,
                                      {1, e.heads, e.tokens(), spec::statistics_replicas})

@@ -44,7 +44,7 @@ void PositionBias::take_strides(const Problem& p) {
       head_ = strides.back();
       batch_ = p.pse_shift == slopes_bn ? strides[0] : 0;
       shift_ = start_shift(p);
-      shift_of_first_only_ = p.sparse_mode == 8 && p.input_layout == spec::Layout::tnd;
+      shift_of_first_only_ = p.sparse_mode == 8 && is_packed(p.input_layout);
       return;
     default:
       break;

@@ -11,7 +11,7 @@ namespace {
 /// fp32 io is never narrowed by the presets that stage in the io type.
 DType staged(DType io) { return io; }
 
-NumericsProfile ascend_a2(DType io) {
+Numerics ascend_a2(DType io) {
   return {.stage = staged(io),
           .round_stage = Rounding::rna,
           .round_out = Rounding::rna,
@@ -19,9 +19,9 @@ NumericsProfile ascend_a2(DType io) {
           .fused = false};
 }
 
-NumericsProfile cuda_flash(DType io) { return {.stage = staged(io), .lse_form = true}; }
+Numerics cuda_flash(DType io) { return {.stage = staged(io), .lse_form = true}; }
 
-NumericsProfile torch_composed(DType io) {
+Numerics torch_composed(DType io) {
   return {.store_s = io,
           .store_p = io,
           .store_dp = io,
@@ -34,11 +34,9 @@ NumericsProfile torch_composed(DType io) {
           .weak = true};
 }
 
-NumericsProfile torch_fp32(DType) {
-  return {.stats = Origin::own, .delta = Origin::own, .fused = false};
-}
+Numerics torch_fp32(DType) { return {.stats = Origin::own, .delta = Origin::own, .fused = false}; }
 
-NumericsProfile jax_cpu(DType io) {
+Numerics jax_cpu(DType io) {
   return {.store_dp = io,
           .stage = staged(io),
           .partials = io,
@@ -47,17 +45,17 @@ NumericsProfile jax_cpu(DType io) {
           .fused = false};
 }
 
-NumericsProfile fp32_staging(DType) { return {}; }
+Numerics fp32_staging(DType) { return {}; }
 
 /// Products and sums in fp32, one cast to even.
-NumericsProfile plain_sums(DType) { return {.fused = false}; }
+Numerics plain_sums(DType) { return {.fused = false}; }
 
-NumericsProfile ascend_a2_sums(DType) { return {.overflow = Overflow::either, .fused = false}; }
+Numerics ascend_a2_sums(DType) { return {.overflow = Overflow::either, .fused = false}; }
 
 /// What each window contributes is rounded to the io type before it is added.
-NumericsProfile jax_cpu_sums(DType io) { return {.partials = io, .fused = false}; }
+Numerics jax_cpu_sums(DType io) { return {.partials = io, .fused = false}; }
 
-NumericsProfile composed_sums(DType io) {
+Numerics composed_sums(DType io) {
   return {.stage = staged(io), .partials = io, .fused = false, .weak = true};
 }
 
@@ -90,11 +88,11 @@ bool has_softmax(std::string_view operator_name) {
 
 std::span<const NumericsPreset> numerics_presets() { return presets; }
 
-NumericsProfile numerics_preset(std::string_view name, DType io, std::string_view operator_name) {
+Numerics numerics_preset(std::string_view name, DType io, std::string_view operator_name) {
   std::string known;
   const bool of_softmax = has_softmax(operator_name);
   for (const auto& preset : presets) {
-    if (preset.name == name) return (of_softmax ? preset.profile : preset.of_sums)(io);
+    if (preset.name == name) return (of_softmax ? preset.of_scores : preset.of_sums)(io);
     known += known.empty() ? "" : ", ";
     known += preset.name;
   }

@@ -47,12 +47,12 @@ void read_member(std::string_view item, std::string_view text, Member& member) {
 }
 
 /// Sets the field of "field=value".
-void read_field(std::string_view item, NumericsProfile& profile) {
+void read_field(std::string_view item, Numerics& numerics) {
   const std::size_t equals = item.find('=');
   const std::string_view name = item.substr(0, equals);
   bool known = false;
   std::string names;
-  visit_fields(profile, [&](std::string_view field, auto& member) {
+  visit_fields(numerics, [&](std::string_view field, auto& member) {
     names += (names.empty() ? "" : ", ") + std::string(field);
     if (field != name) return;
     read_member(item, item.substr(equals + 1), member);
@@ -62,40 +62,39 @@ void read_field(std::string_view item, NumericsProfile& profile) {
 }
 
 /// Of "ascend_a2,order=fixed".
-NumericsProfile profile_of(std::string_view text, DType io, std::string_view operator_name) {
-  NumericsProfile profile;
+Numerics stated_numerics(std::string_view text, DType io, std::string_view operator_name) {
+  Numerics numerics;
   bool first = true;
   for (const std::string_view item : parts_of(text, ",")) {
     if (item.find('=') != std::string_view::npos)
-      read_field(item, profile);
+      read_field(item, numerics);
     else if (first)
-      profile = numerics_preset(item, io, operator_name);
+      numerics = numerics_preset(item, io, operator_name);
     else
       refuse(item, "field=value behind the preset");
     first = false;
   }
-  return profile;
+  return numerics;
 }
 
 }  // namespace
 
-NumericsProfile numerics_from_text(std::string_view text, DType io,
-                                   std::string_view operator_name) {
-  NumericsProfile profile;
+Numerics numerics_from_text(std::string_view text, DType io, std::string_view operator_name) {
+  Numerics numerics;
   for (const std::string_view word : parts_of(text, " \t;")) {
     const std::size_t colon = word.find(':');
     if (colon == std::string_view::npos) {
-      profile = profile_of(word, io, operator_name);
+      numerics = stated_numerics(word, io, operator_name);
       continue;
     }
     const auto dtype = spellings_of<DType>.parse(word.substr(0, colon));
     if (!dtype)
       refuse(word, "one of the types " + spellings_of<DType>.choices() + " before the colon");
     // Wrong ones are told for every type.
-    const NumericsProfile stated = profile_of(word.substr(colon + 1), *dtype, operator_name);
-    if (*dtype == io) profile = stated;
+    const Numerics stated = stated_numerics(word.substr(colon + 1), *dtype, operator_name);
+    if (*dtype == io) numerics = stated;
   }
-  return profile;
+  return numerics;
 }
 
 }  // namespace assay::spec

@@ -18,7 +18,7 @@ RowPosition Extents::position(std::int64_t row) const {
 }
 
 Shape shape_of(Layout layout, const Extents& e) {
-  if (layout != Layout::tnd && !e.ends.empty())
+  if (!is_packed(layout) && !e.ends.empty())
     throw std::invalid_argument("layout " + std::string(to_string(layout)) +
                                 " has sequences of one length, only TND packs unequal ones");
   switch (layout) {

@@ -7,7 +7,7 @@
 
 #include "assay/reference/real.hpp"
 #include "attention/bound/bound.hpp"
-#include "judge/grounds.hpp"
+#include "judge/basis.hpp"
 
 namespace assay::conformance::flash {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "assay/conformance/judge/vector_loops.hpp"
-#include "attention/mask_attendance.hpp"
+#include "attention/mask_pattern.hpp"
 
 namespace assay::conformance::flash {
 namespace {
@@ -53,8 +53,8 @@ std::vector<double> first_replicas(const spec::Tensor& statistics, const Op::Pro
                                    const spec::Extents& queries) {
   const std::vector<std::int64_t> elements = spec::viewed_elements(statistics);
   std::vector<double> values(static_cast<std::size_t>(queries.rows()));
-  const bool by_token = p.input_layout == spec::Layout::tnd &&
-                        p.softmax_in_layout == spec::StatisticsOrder::same_as_input;
+  const bool by_token =
+      is_packed(p.input_layout) && p.softmax_in_layout == spec::StatisticsOrder::same_as_input;
   for (std::int64_t b = 0; b < queries.batch; ++b)
     for (std::int64_t n = 0; n < queries.heads; ++n)
       for (std::int64_t s = 0; s < queries.length(b); ++s) {
@@ -86,16 +86,16 @@ spec::Extents widened(spec::Extents extents, std::int64_t by) {
 }  // namespace
 
 Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs)
-    : Dense(p, inputs, std::make_shared<MaskAttendance>(p, pointer(inputs.atten_mask))) {}
+    : Dense(p, inputs, std::make_shared<MaskPattern>(p, pointer(inputs.atten_mask))) {}
 
 Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs,
-             std::shared_ptr<const Attendance> attends)
+             std::shared_ptr<const KeyPattern> attends)
     : problem(p),
       queries(widened(query_extents(p), p.head_dim_rope)),
       keys(widened(key_extents(p), p.head_dim_rope)),
       scale(static_cast<double>(static_cast<float>(p.scale_value))),
       largest_kappa(p.has_dropout() ? 1 / static_cast<double>(static_cast<float>(p.keep_prob)) : 1),
-      attendance(std::move(attends)),
+      key_pattern(std::move(attends)),
       position_bias(p, pointer(inputs.pse_shift)),
       dropout(p, pointer(inputs.drop_mask)),
       query_(roped_rows(inputs.query, inputs.query_rope, p.input_layout, query_extents(p),
@@ -127,7 +127,7 @@ Columns::Columns(const Dense& dense, std::int64_t b, std::int64_t kv,
 
 void Columns::multiply(std::int64_t n, std::int64_t i, Products& products) const {
   products.times.resize(static_cast<std::size_t>(size()));
-  products.attends = dense_->attendance->count({b_, n, i}, keys_, products.times);
+  products.attends = dense_->key_pattern->count({b_, n, i}, keys_, products.times);
   if (!products.attends) return;
   add_sums(n, i, products);
   add_features(n, i, products);
@@ -171,7 +171,7 @@ std::vector<Window> windows_of(const Dense& dense, std::span<const std::int64_t>
   std::vector<Window> windows;
   std::size_t widest = 0;
   for (const std::int64_t row : rows) {
-    std::vector<std::int64_t> keys = dense.attendance->keys(dense.queries.position(row));
+    std::vector<std::int64_t> keys = dense.key_pattern->keys(dense.queries.position(row));
     widest = std::max(widest, keys.size());
     if (!windows.empty()) {
       Window& window = windows.back();

@@ -8,7 +8,7 @@
 #include "assay/reference/dropout.hpp"
 #include "assay/reference/position_bias.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
-#include "attention/attendance.hpp"
+#include "attention/key_pattern.hpp"
 
 namespace assay::conformance::flash {
 
@@ -22,7 +22,7 @@ class Dense {
   Dense(const Op::Problem& problem, const Op::Inputs& inputs);
   /// Queries attend to what `attends` says instead of the mask.
   Dense(const Op::Problem& problem, const Op::Inputs& inputs,
-        std::shared_ptr<const Attendance> attends);
+        std::shared_ptr<const KeyPattern> attends);
 
   /// Channels of a query or key row: head_dim + head_dim_rope.
   std::int64_t width() const { return queries.dim; }
@@ -61,7 +61,7 @@ class Dense {
   double scale;                 ///< as the operator uses it: rounded to fp32
   double largest_row;           ///< largest sum of magnitudes of a row of query or key
   double largest_kappa;         ///< 1 / keep_prob, rounded to fp32 before the division
-  std::shared_ptr<const Attendance> attendance;
+  std::shared_ptr<const KeyPattern> key_pattern;
   reference::PositionBias position_bias;
   reference::Dropout dropout;
 

@@ -21,7 +21,7 @@ inline constexpr RowStatistics dead_statistics = {-std::numeric_limits<float>::m
 /// documents' software writes 0 and 0: seeds draw either kind.
 inline RowStatistics dead_statistics_of(const spec::FlashAttentionScoreGrad::Problem& problem,
                                         std::int64_t b, std::uint64_t seed) {
-  const bool is_keyless = problem.input_layout == spec::Layout::tnd && problem.length_kv(b) == 0;
+  const bool is_keyless = is_packed(problem.input_layout) && problem.length_kv(b) == 0;
   const Random random = stream(seed, Stream::statistics);
   if (is_keyless && random.integer(static_cast<std::uint64_t>(b), 0, 1) == 0) return {0, 0};
   return dead_statistics;

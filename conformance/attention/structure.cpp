@@ -62,11 +62,11 @@ DueZeros due_zeros(const Dense& dense) {
         zeros.query_row[at(row)] = dense.softmax_max(row) == dead || p.length_kv(b) == 0 ? 1 : 0;
       }
     const auto attended = [&](std::int64_t j) {
-      const reference::QueryRange queries = dense.attendance->queries(b, j);
+      const reference::QueryRange queries = dense.key_pattern->queries(b, j);
       for (std::int64_t n = kv * p.group(); n < (kv + 1) * p.group(); ++n)
         for (std::int64_t i = queries.last; i-- > queries.first;)
           if (zeros.query_row[at(dense.queries.row(b, n, i))] == 0 &&
-              dense.attendance->times(b, n, i, j) != 0)
+              dense.key_pattern->times(b, n, i, j) != 0)
             return true;
       return false;
     };
@@ -85,7 +85,7 @@ std::vector<Finding> check_structure(const Case<Op>& c, const Dense& dense,
   const double largest_staged =
       floor.query_row.empty() ? 0
                               : *std::max_element(floor.query_row.begin(), floor.query_row.end());
-  const bool staging_overflows = arithmetic.profile.stage == spec::DType::fp16 &&
+  const bool staging_overflows = arithmetic.numerics.stage == spec::DType::fp16 &&
                                  2 * largest_staged >= overflow_threshold(spec::DType::fp16);
   std::vector<Finding> findings;
   const auto check = [&](const char* name, const spec::Tensor& tensor, const spec::Tensor& poison,
@@ -103,7 +103,7 @@ std::vector<Finding> check_structure(const Case<Op>& c, const Dense& dense,
   const auto of_key = [&](const std::vector<double>& sums, std::int64_t width, std::int64_t first) {
     return [&, width, first](const spec::RowPosition& row, std::int64_t d) {
       // A key that no query can attend to has no residues.
-      if (dense.attendance->entries_of_key(row) == 0) return 0.0;
+      if (dense.key_pattern->entries_of_key(row) == 0) return 0.0;
       return sums[at((row.b * p.heads_kv + row.n) * width + first + d)];
     };
   };

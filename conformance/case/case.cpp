@@ -56,7 +56,7 @@ std::string case_id(std::string_view command_line) {
   return id;
 }
 
-std::string_view row_named_in(std::string_view way) { return way.substr(0, way.find(':')); }
+std::string_view requirement_named_in(std::string_view way) { return way.substr(0, way.find(':')); }
 
 void refuse(std::string_view field, const std::string& value, const std::string& accepted) {
   throw std::invalid_argument("--" + std::string(field) + "=" + value + ": accepted: " + accepted);

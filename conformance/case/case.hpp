@@ -8,8 +8,9 @@
 #include <system_error>
 #include <type_traits>
 
+#include "assay/conformance/case/former_words.hpp"
 #include "assay/conformance/suite.hpp"
-#include "assay/spec/constraint.hpp"
+#include "assay/spec/requirement.hpp"
 #include "case/limits.hpp"
 
 namespace assay::conformance {
@@ -115,7 +116,8 @@ template <class Op>
 Case<Op> read_fields(const std::vector<std::string>& words) {
   Case<Op> c;
   std::set<std::string, std::less<>> seen;
-  for (const std::string& word : words) {
+  for (const std::string& given : words) {
+    const std::string word = spelt_today(given);
     const std::size_t equals = word.find('=');
     if (!word.starts_with("--") || equals == std::string::npos)
       throw std::invalid_argument("'" + word + "': accepted: --name=value");
@@ -139,7 +141,7 @@ Case<Op> read_fields(const std::vector<std::string>& words) {
 
 /// The words each of which, left out alone, would keep the row unbroken.
 template <class Op>
-std::string culprits(const std::vector<std::string>& words, const spec::Constraint<Op>& row) {
+std::string culprits(const std::vector<std::string>& words, const spec::Requirement<Op>& row) {
   std::string found;
   for (const std::string& word : words) {
     std::vector<std::string> others = words;
@@ -158,10 +160,10 @@ std::string culprits(const std::vector<std::string>& words, const spec::Constrai
 template <class Op>
 void require_legal(const Case<Op>& c, const std::vector<std::string>& words) {
   const auto call = call_of(c);
-  const spec::Constraint<Op>* first = nullptr;
+  const spec::Requirement<Op>* first = nullptr;
   std::string others;
-  for (const auto* row : spec::violations(Op::constraints(), call)) {
-    if (!row->binds(c.surface, c.upstream)) continue;
+  for (const auto* row : spec::violations(Op::requirements(), call)) {
+    if (!row->binds(c.entry_point, c.upstream)) continue;
     if (first == nullptr)
       first = row;
     else
@@ -187,8 +189,8 @@ void require_possible(const Case<Op>& c) {
   require_named("profile", c.profile, Suite<Op>::profiles());
   for (const PatternField<Op>& pattern : Suite<Op>::patterns())
     require_named(pattern.field, c.patterns.*pattern.member, pattern.names());
-  if (c.track != Track::phase1 && !c.violate.empty())
-    refuse("violate", c.violate, "a violation only with --track=phase1");
+  if (c.track != Track::arguments && !c.violate.empty())
+    refuse("violate", c.violate, "a violation only with --track=arguments");
   if (c.track == Track::relation && Suite<Op>::relations().empty())
     refuse("track", "relation", "another track: the suite knows no relation of the operator");
 }
@@ -202,8 +204,8 @@ void require_met(const Case<Op>& c) {
   Case<Op> legal = c;
   legal.violate.clear();
   const auto call = call_of(legal);
-  const std::string_view id = row_named_in(c.variant);
-  for (const auto& row : Op::constraints())
+  const std::string_view id = requirement_named_in(c.variant);
+  for (const auto& row : Op::requirements())
     if (row.id == id && !row.applies(call))
       refuse("variant", c.variant,
              "where " + std::string(id) + " speaks of the call, as 'assay explain " +
@@ -215,8 +217,8 @@ void require_met(const Case<Op>& c) {
 template <class Op>
 void require_broken(const Case<Op>& c) {
   const auto call = call_of(c);
-  const std::string id(row_named_in(c.violate));
-  for (const auto& row : Op::constraints())
+  const std::string id(requirement_named_in(c.violate));
+  for (const auto& row : Op::requirements())
     if (row.id == id && row.holds(call))
       refuse("violate", c.violate,
              "where the call breaks " + id + ", as the one that 'assay explain " + id + "' prints");
@@ -258,15 +260,15 @@ Case<Op> parse_case(const std::vector<std::string>& words) {
 
 namespace detail {
 
-/// Applies the one of `ways`, a row's violations or its variants, that `way` names: "ROW:name";
+/// Applies the one of `ways`, a row's violations or its variants, that `way` names: "ID:name";
 /// none: nothing.
 template <class Op, class Way>
 void apply_way(std::string_view field, const std::string& way,
-               std::vector<Way> spec::Constraint<Op>::*ways, spec::Call<Op>& call) {
+               std::vector<Way> spec::Requirement<Op>::*ways, spec::Call<Op>& call) {
   if (way.empty()) return;
-  const std::string id(row_named_in(way));
+  const std::string id(requirement_named_in(way));
   std::string known;
-  for (const auto& row : Op::constraints()) {
+  for (const auto& row : Op::requirements()) {
     if (row.id != id) continue;
     for (const auto& [name, apply] : row.*ways) {
       const std::string own = id + ":" + std::string(name);
@@ -274,18 +276,18 @@ void apply_way(std::string_view field, const std::string& way,
       known += (known.empty() ? "" : ", ") + own;
     }
   }
-  refuse(
-      field, way,
-      known.empty() ? "ROW:name as 'assay explain ROW' prints it, see 'assay list rows'" : known);
+  refuse(field, way,
+         known.empty() ? "ID:name as 'assay explain ID' prints it, see 'assay list requirements'"
+                       : known);
 }
 
 }  // namespace detail
 
 template <class Op>
 spec::Call<Op> call_of(const Case<Op>& c) {
-  auto call = call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
-  detail::apply_way("variant", c.variant, &spec::Constraint<Op>::variants, call);
-  detail::apply_way("violate", c.violate, &spec::Constraint<Op>::violations, call);
+  auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
+  detail::apply_way("variant", c.variant, &spec::Requirement<Op>::variants, call);
+  detail::apply_way("violate", c.violate, &spec::Requirement<Op>::violations, call);
   return call;
 }
 

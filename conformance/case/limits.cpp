@@ -38,7 +38,7 @@ std::string FieldRange::text() const {
   else
     values +=
         " to " + std::to_string(last) + (step > 1 ? " in steps of " + std::to_string(step) : "");
-  return values + (row.empty() ? "" : ", see " + std::string(row));
+  return values + (requirement.empty() ? "" : ", see " + std::string(requirement));
 }
 
 void require_named(std::string_view field, const std::string& value,

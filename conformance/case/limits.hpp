@@ -16,13 +16,14 @@ namespace assay::conformance {
 struct FieldRange {
   std::string_view name;
   std::int64_t first, last;
-  std::string_view row = {};  ///< of the documents, that sets the limit; empty: the tool's own
+  std::string_view requirement =
+      {};  ///< of the documents, that sets the limit; empty: the tool's own
   std::int64_t step = 1;
 
   bool has(std::int64_t value) const {
     return value >= first && value <= last && (value - first) % step == 0;
   }
-  /// "1 to 128", "16 to 128 in steps of 16", "128 or 192"; where a row says so, also which.
+  /// "1 to 128", "16 to 128 in steps of 16", "128 or 192"; where a requirement says so, also which.
   std::string text() const;
 };
 

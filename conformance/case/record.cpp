@@ -9,7 +9,7 @@
 namespace assay::conformance {
 
 spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
-                          const spec::NumericsProfile& numerics) {
+                          const spec::Numerics& numerics) {
   const auto elements = static_cast<std::int64_t>(expected.value.size());
   const std::int64_t rows = expected.dim > 0 ? elements / expected.dim : 0;
   spec::Tensor rounded = spec::contiguous_tensor(dtype, {rows, expected.dim});

@@ -14,7 +14,7 @@ fixtures::CaseRecord recipe(const Case<Op>& c) {
   const std::string command = command_line(c);
   fixtures::CaseRecord record{.id = case_id(command),
                               .operator_name = std::string(Op::name),
-                              .surface = std::string(spec::to_string(c.surface)),
+                              .entry_point = std::string(spec::to_string(c.entry_point)),
                               .product = std::string(spec::to_string(c.product)),
                               .command = command,
                               .profile = c.profile,
@@ -48,7 +48,7 @@ typename Op::Outputs outputs_from(const Case<Op>& c,
 
 template <class Op>
 std::vector<fixtures::ExpectedTensor> stored_expected(Examination<Op>& examination,
-                                                      const spec::NumericsProfile& numerics,
+                                                      const spec::Numerics& numerics,
                                                       const std::string& profile_name) {
   std::vector<fixtures::ExpectedTensor> stored;
   const spec::DType dtype = examination.examined().problem.dtype;

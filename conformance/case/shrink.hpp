@@ -20,7 +20,8 @@ namespace detail {
 template <class Op>
 std::vector<std::string_view> broken_rows(const Case<Op>& c) {
   std::vector<std::string_view> ids;
-  for (const auto* row : spec::violations(Op::constraints(), call_of(c))) ids.push_back(row->id);
+  for (const auto* requirement : spec::violations(Op::requirements(), call_of(c)))
+    ids.push_back(requirement->id);
   return ids;
 }
 

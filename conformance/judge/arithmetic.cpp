@@ -48,8 +48,8 @@ bool narrow(DType type) { return type == DType::fp16 || type == DType::bf16; }
 
 }  // namespace
 
-Arithmetic::Arithmetic(const spec::NumericsProfile& declared, DType io_type)
-    : profile(declared),
+Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
+    : numerics(declared),
       io(io_type),
       u_a(accumulator_unit(declared.accumulator)),
       u_x(operand_unit(declared.product)),
@@ -94,9 +94,9 @@ double whole(double steps, Rounding rounding) {
 
 /// E2.
 double Arithmetic::stage_drift(double value, double noise) const {
-  if (!narrow(profile.stage) || !nearest(profile.round_stage)) return 0;
-  const double step = spacing(value, profile.stage), steps = value / step;
-  const double rounded = whole(steps, profile.round_stage);
+  if (!narrow(numerics.stage) || !nearest(numerics.round_stage)) return 0;
+  const double step = spacing(value, numerics.stage), steps = value / step;
+  const double rounded = whole(steps, numerics.round_stage);
   const double to_tie = (0.5 - std::abs(rounded - steps)) * step;
   return noise <= to_tie || noise <= 0x1p-4 * step ? rounded * step - value : 0;
 }
@@ -105,14 +105,14 @@ double Arithmetic::stage_drift(double value, double noise) const {
 double Arithmetic::cast_error(double value) const {
   if (!narrow(io)) return 0;
   const double step = spacing(value, io);
-  return whole(value / step, profile.round_out) * step - value;
+  return whole(value / step, numerics.round_out) * step - value;
 }
 
 bool Arithmetic::cast_is_biased(double value) const {
   if (!narrow(io)) return false;
   const double steps = std::abs(value) / spacing(value, io);
   const bool tie = std::abs(steps - std::floor(steps) - 0.5) < 0x1p-7;
-  return (tie && profile.round_out == Rounding::rna) ||
+  return (tie && numerics.round_out == Rounding::rna) ||
          std::abs(value) < std::ldexp(1.0, spec::format_of(io).min_exponent);
 }
 

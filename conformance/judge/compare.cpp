@@ -42,11 +42,11 @@ Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& ari
   const bool must_overflow = std::abs(ref) - e.tau_det[k] >= threshold;
   const bool right_sign = std::signbit(x) == std::signbit(ref);
   if (std::isnan(x)) return std::isnan(ref) ? Grade::within : Grade::structural;
-  const bool saturates = arithmetic.profile.overflow != spec::Overflow::inf ||
-                         arithmetic.profile.round_out == spec::Rounding::rtz;
+  const bool saturates = arithmetic.numerics.overflow != spec::Overflow::inf ||
+                         arithmetic.numerics.round_out == spec::Rounding::rtz;
   if (std::isinf(x)) {
-    const bool may = arithmetic.profile.overflow != spec::Overflow::saturate &&
-                     arithmetic.profile.round_out != spec::Rounding::rtz;
+    const bool may = arithmetic.numerics.overflow != spec::Overflow::saturate &&
+                     arithmetic.numerics.round_out != spec::Rounding::rtz;
     return !must_be_finite && right_sign && may ? Grade::within : Grade::structural;
   }
   if (!must_be_finite && saturates && right_sign && std::abs(x) == largest_finite(arithmetic.io))
@@ -170,7 +170,7 @@ Finding element_finding(const Expectation& e, std::size_t k, double x, Grade gra
     case Grade::proven:
       f.rule = "bound";
       f.text =
-          sentence(f, "beyond the rigorous bound; no kernel of the declared profile does that");
+          sentence(f, "beyond the rigorous bound; no kernel of the declared numerics does that");
       break;
     default:
       f.rule = "bound";

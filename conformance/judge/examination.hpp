@@ -11,19 +11,19 @@
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/suite.hpp"
-#include "judge/grounds.hpp"
+#include "judge/basis.hpp"
 #include "judge/judging.hpp"
 #include "judge/running.hpp"
 
 namespace assay::conformance {
 
-/// What is known of a case for kernels of one profile.
+/// What is known of a case for kernels of the same numerics.
 template <class Op>
 struct Prepared {
-  spec::NumericsProfile profile;
+  spec::Numerics numerics;
   Arithmetic arithmetic;
-  std::optional<typename Suite<Op>::Exact> lattice;    ///< tracks a1, a2
-  std::optional<typename Suite<Op>::Grounds> grounds;  ///< of the inputs of this profile
+  std::optional<typename Suite<Op>::Exact> exact_case;  ///< tracks exact, exact_staged
+  std::optional<typename Suite<Op>::Basis> basis;       ///< of the inputs of these numerics
   std::vector<Expectation> expectations;
   std::optional<std::vector<TileSums>> tile_sums;  ///< made when the first outputs are judged
   std::vector<ControlResult> controls;
@@ -32,13 +32,13 @@ struct Prepared {
 template <class Op>
 struct Examination<Op>::State {
   Case<Op> examined;
-  std::optional<typename Op::Inputs> inputs;  ///< track bound: the same for every profile
+  std::optional<typename Op::Inputs> inputs;  ///< track bound: the same for all numerics
   bool certifies = true;
   std::optional<Certificate> certificate;
   std::list<Prepared<Op>> prepared;
 
-  Prepared<Op>& prepare(const spec::NumericsProfile& profile);
-  void prepare_lattice(Prepared<Op>& entry);
+  Prepared<Op>& prepare(const spec::Numerics& numerics);
+  void prepare_exact_case(Prepared<Op>& entry);
   void prepare_bound(Prepared<Op>& entry);
 };
 
@@ -65,14 +65,14 @@ const Case<Op>& Examination<Op>::examined() const {
 }
 
 template <class Op>
-Prepared<Op>& Examination<Op>::State::prepare(const spec::NumericsProfile& profile) {
+Prepared<Op>& Examination<Op>::State::prepare(const spec::Numerics& numerics) {
   for (Prepared<Op>& entry : prepared)
-    if (entry.profile == profile) return entry;
+    if (entry.numerics == numerics) return entry;
   Prepared<Op>& entry = prepared.emplace_back(
-      Prepared<Op>{profile, Arithmetic(profile, examined.problem.dtype), {}, {}, {}, {}});
+      Prepared<Op>{numerics, Arithmetic(numerics, examined.problem.dtype), {}, {}, {}, {}});
   try {
-    if (examined.track == Track::a1 || examined.track == Track::a2)
-      prepare_lattice(entry);
+    if (examined.track == Track::exact || examined.track == Track::exact_staged)
+      prepare_exact_case(entry);
     else
       prepare_bound(entry);
   } catch (...) {
@@ -83,34 +83,34 @@ Prepared<Op>& Examination<Op>::State::prepare(const spec::NumericsProfile& profi
 }
 
 template <class Op>
-void Examination<Op>::State::prepare_lattice(Prepared<Op>& entry) {
-  entry.lattice = Suite<Op>::exact(examined, entry.profile);
-  entry.grounds.emplace(examined, entry.lattice->inputs, entry.arithmetic);
+void Examination<Op>::State::prepare_exact_case(Prepared<Op>& entry) {
+  entry.exact_case = Suite<Op>::exact(examined, entry.numerics);
+  entry.basis.emplace(examined, entry.exact_case->inputs, entry.arithmetic);
 }
 
 template <class Op>
 void Examination<Op>::State::prepare_bound(Prepared<Op>& entry) {
-  entry.grounds.emplace(examined, *inputs, entry.arithmetic);
-  entry.expectations = entry.grounds->expectations();
-  if (certifies && !certificate) certificate = entry.grounds->certify();
-  if (certificate && entry.grounds->is_certifiable()) certificate->apply(entry.expectations);
+  entry.basis.emplace(examined, *inputs, entry.arithmetic);
+  entry.expectations = entry.basis->expectations();
+  if (certifies && !certificate) certificate = entry.basis->certify();
+  if (certificate && entry.basis->is_certifiable()) certificate->apply(entry.expectations);
   for (const Expectation& e : entry.expectations)
     entry.controls.push_back(judge_controls(e, entry.arithmetic));
 }
 
 template <class Op>
-const typename Op::Inputs& Examination<Op>::inputs(const spec::NumericsProfile& profile) {
+const typename Op::Inputs& Examination<Op>::inputs(const spec::Numerics& numerics) {
   if (state_->inputs) return *state_->inputs;
-  return state_->prepare(profile).lattice->inputs;
+  return state_->prepare(numerics).exact_case->inputs;
 }
 
 template <class Op>
-std::vector<Expected> Examination<Op>::expected(const spec::NumericsProfile& profile) {
+std::vector<Expected> Examination<Op>::expected(const spec::Numerics& numerics) {
   std::vector<Expected> result;
-  const Prepared<Op>& entry = state_->prepare(profile);
-  if (entry.lattice) {
+  const Prepared<Op>& entry = state_->prepare(numerics);
+  if (entry.exact_case) {
     for (const ExactTensor& tensor :
-         Suite<Op>::exact_tensors(*entry.lattice, state_->examined.problem))
+         Suite<Op>::exact_tensors(*entry.exact_case, state_->examined.problem))
       result.push_back(expected_of(tensor));
     return result;
   }
@@ -128,14 +128,14 @@ std::vector<Expected> Examination<Op>::expected(const spec::NumericsProfile& pro
 /// Sums over all rows of the tensors of which rows were left out.
 template <class Op>
 Decision judge_tiles(Prepared<Op>& entry, const typename Op::Outputs& outputs, CaseReport& report) {
-  // What the lattice stages lies on ties: its roundings have one sign.
-  if (!entry.tile_sums) entry.tile_sums = entry.grounds->tile_sums(!entry.lattice);
+  // What the exact case stages lies on ties: its roundings have one sign.
+  if (!entry.tile_sums) entry.tile_sums = entry.basis->tile_sums(!entry.exact_case);
   Decision decision = no_objection("the sums of tiles");
   for (const TileSums& sums : *entry.tile_sums) {
     const auto tensor = std::ranges::find(report.tensors, sums.name, &TensorReport::name);
     if (tensor == report.tensors.end()) throw std::logic_error("no report of " + sums.name);
     const auto rows = [&](std::span<const std::int64_t> numbers) {
-      return entry.grounds->values({sums.name, sums.extents, numbers}, outputs);
+      return entry.basis->values({sums.name, sums.extents, numbers}, outputs);
     };
     decision = graver(std::move(decision),
                       compare_tiles(sums, rows, entry.arithmetic, *tensor, report.findings));
@@ -145,41 +145,42 @@ Decision judge_tiles(Prepared<Op>& entry, const typename Op::Outputs& outputs, C
 
 template <class Op>
 CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
-                                  const spec::NumericsProfile& profile) {
-  Prepared<Op>& entry = state_->prepare(profile);
+                                  const spec::Numerics& numerics) {
+  Prepared<Op>& entry = state_->prepare(numerics);
   const Case<Op>& c = state_->examined;
   CaseReport report = blank_report(c);
   report.value_case = true;
-  report.findings = entry.grounds->check_structure(outputs);
+  report.findings = entry.basis->check_structure(outputs);
   Decision decision = structure_decision(report.findings);
   const auto consider = [&](Decision other) {
     decision = graver(std::move(decision), std::move(other));
   };
-  if (entry.lattice) {
-    Suite<Op>::compare_exact(*entry.lattice, c.problem, outputs, profile, report);
+  if (entry.exact_case) {
+    Suite<Op>::compare_exact(*entry.exact_case, c.problem, outputs, numerics, report);
     consider(judge_tiles(entry, outputs, report));
     consider(report.verdict);
-    consider(exact_control_decision(Suite<Op>::exact_tensors(*entry.lattice, c.problem), report));
+    consider(
+        exact_control_decision(Suite<Op>::exact_tensors(*entry.exact_case, c.problem), report));
     report.verdict = summed_up(std::move(decision), report);
     return report;
   }
-  if (!entry.grounds->consistent()) {
+  if (!entry.basis->consistent()) {
     decide(report,
            {Verdict::not_applicable, Rule::inconsistent_inputs,
-            "statistics and attention_in do not belong to the data, which the profile needs"},
+            "statistics and attention_in do not belong to the data, which the numerics needs"},
            "note");
     return report;
   }
   for (const Expectation& e : entry.expectations) {
     const auto rows = [&](std::span<const std::int64_t> numbers) {
-      return entry.grounds->values({e.name, e.extents, numbers}, outputs);
+      return entry.basis->values({e.name, e.extents, numbers}, outputs);
     };
     consider(compare(e, rows, entry.arithmetic, report.tensors.emplace_back(), report.findings));
   }
   consider(judge_tiles(entry, outputs, report));
   consider(control_decision(entry.controls, report));
   consider(exemption_decision(report));
-  if (profile.weak)
+  if (numerics.weak)
     consider({Verdict::conforms_weak, Rule::weak_numerics,
               "the declared numerics are weak by design: their bound tells little"});
   report.verdict = summed_up(std::move(decision), report);

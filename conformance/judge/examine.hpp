@@ -20,10 +20,10 @@ constexpr double rerun_limit = 4e9;  // multiply-adds above which determinism is
 constexpr const char* no_argument_checks = "the implementation does not offer to check arguments";
 
 template <class Op>
-const spec::Constraint<Op>* row_of(const std::string& violation) {
+const spec::Requirement<Op>* requirement_of(const std::string& violation) {
   const std::string id = violation.substr(0, violation.find(':'));
-  for (const auto& row : Op::constraints())
-    if (row.id == id) return &row;
+  for (const auto& requirement : Op::requirements())
+    if (requirement.id == id) return &requirement;
   return nullptr;
 }
 
@@ -32,9 +32,9 @@ constexpr bool is_documented(spec::Status status) {
   return status == spec::Status::param_nullptr || status == spec::Status::param_invalid;
 }
 
-/// The decision on a refusal of a call that breaks `row`.
+/// The decision on a refusal of a call that breaks `requirement`.
 template <class Op>
-Decision refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer,
+Decision refusal(const spec::Requirement<Op>& requirement, const spec::Rejected& answer,
                  CaseReport& report) {
   const std::string seen = "refused with " + describe(answer.status()) + ": " + answer.what();
   add_note(report, "status", seen);
@@ -42,12 +42,13 @@ Decision refusal(const spec::Constraint<Op>& row, const spec::Rejected& answer,
     return Decision(verdict, Rule::forbidden_call, seen + why);
   };
   if (answer.status() == spec::Status::success) return decided(Verdict::rejected_wrongly, "");
-  if (row.status.any)
+  if (requirement.status.any)
     return decided(is_documented(answer.status()) ? Verdict::rejected_as_specified
                                                   : Verdict::rejected_other_code,
                    "");
-  if (answer.status() == row.status.code) return decided(Verdict::rejected_as_specified, "");
-  const std::string due = "the documents name " + describe(row.status.code);
+  if (answer.status() == requirement.status.code)
+    return decided(Verdict::rejected_as_specified, "");
+  const std::string due = "the documents name " + describe(requirement.status.code);
   add_note(report, "status", due);
   return decided(Verdict::rejected_wrongly, "; " + due);
 }
@@ -68,40 +69,42 @@ bool checks_arguments(const spec::Implementation<Op>& kernel) {
 template <class Op>
 std::optional<CaseReport> without_argument_checks(const Case<Op>& c,
                                                   const spec::Implementation<Op>& kernel) {
-  if ((c.violate.empty() && c.track != Track::phase1) || checks_arguments(kernel))
+  if ((c.violate.empty() && c.track != Track::arguments) || checks_arguments(kernel))
     return std::nullopt;
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
-  if (const auto* row = row_of<Op>(c.violate)) report.violated_row = row->id;
+  if (const auto* requirement = requirement_of<Op>(c.violate))
+    report.violated_requirement = requirement->id;
   decide(report, {Verdict::not_applicable, Rule::not_offered, no_argument_checks}, "note");
   return report;
 }
 
-/// A call that breaks a row: only phase 1 is asked.
+/// A call that breaks a requirement: only phase 1 is asked.
 template <class Op>
 CaseReport examine_violation(const Case<Op>& c, spec::Implementation<Op>& kernel) {
-  const spec::Call<Op> call = call_of(c);  // refuses what breaks no row
+  const spec::Call<Op> call = call_of(c);  // refuses what breaks no requirement
   CaseReport report = blank_report(c);
   report.implementation = kernel.name();
-  const spec::Constraint<Op>* row = row_of<Op>(c.violate);
-  report.violated_row = row->id;
+  const spec::Requirement<Op>* requirement = requirement_of<Op>(c.violate);
+  report.violated_requirement = requirement->id;
   const Answer answer = answer_of([&] { kernel.check(call); });
   if (answer.failure) {
     decide(report, *answer.failure, "status");
   } else if (answer.refusal) {
-    report.verdict = refusal(*row, *answer.refusal, report);
+    report.verdict = refusal(*requirement, *answer.refusal, report);
   } else {
     decide(report,
            {Verdict::accepted_wrongly, Rule::forbidden_call,
-            std::string(row->id) + " is broken (" + c.violate +
-                ") and phase 1 accepted the call: " + std::string(row->statement)},
+            std::string(requirement->id) + " is broken (" + c.violate +
+                ") and phase 1 accepted the call: " + std::string(requirement->statement)},
            "status");
   }
-  if (!row->binds(c.surface, c.upstream)) {
+  if (!requirement->binds(c.entry_point, c.upstream)) {
     decide(report,
            {Verdict::not_applicable, Rule::open_question,
-            "the row is " + std::string(spec::to_string(row->standing_on(c.surface))) +
-                (row->standing == spec::Standing::disputed
+            "the requirement is " +
+                std::string(spec::to_string(requirement->standing_on(c.entry_point))) +
+                (requirement->standing == spec::Standing::disputed
                      ? ""
                      : "'s alone, which --upstream=off leaves open") +
                 ": reported, no verdict"},
@@ -139,13 +142,13 @@ void check_determinism(const Case<Op>& c, const typename Op::Inputs& inputs,
   }
 }
 
-/// Row ids whose accept side a conforming case exercises.
+/// Requirement ids whose accept side a conforming case exercises.
 template <class Op>
 std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
   std::vector<std::string> ids;
-  for (const auto& row : Op::constraints())
-    if (row.has(spec::Side::accept) && row.applies(call) && row.holds(call))
-      ids.emplace_back(row.id);
+  for (const auto& requirement : Op::requirements())
+    if (requirement.has(spec::Side::accept) && requirement.applies(call) && requirement.holds(call))
+      ids.emplace_back(requirement.id);
   return ids;
 }
 
@@ -153,10 +156,10 @@ std::vector<std::string> exercised_rows(const spec::Call<Op>& call) {
 template <class Op>
 CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>& kernel) {
   const Case<Op>& c = examination.examined();
-  const spec::NumericsProfile profile = numerics_of(kernel, c.problem);
-  const typename Op::Inputs& inputs = examination.inputs(profile);
+  const spec::Numerics numerics = numerics_of(kernel, c.problem);
+  const typename Op::Inputs& inputs = examination.inputs(numerics);
   Run<Op> run = run_once(c, inputs, kernel);
-  CaseReport report = run.failure ? blank_report(c) : examination.judge(run.outputs, profile);
+  CaseReport report = run.failure ? blank_report(c) : examination.judge(run.outputs, numerics);
   report.value_case = run.failure != Verdict::not_applicable;
   report.seconds_implementation = run.seconds;
   report.metrics = asked("metrics", [&] { return kernel.metrics(); });
@@ -168,7 +171,7 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
     if (!report.value_case) report.findings.front().rule = "note";
     return report;
   }
-  if (profile.order == spec::Order::fixed)
+  if (numerics.order == spec::Order::fixed)
     check_determinism(c, inputs, kernel, run.outputs, report);
   return report;
 }
@@ -207,7 +210,7 @@ void confirm(const Case<Op>& c, spec::Implementation<Op>& kernel, CaseReport& re
   report.verdict = other;
 }
 
-/// The refusal of a call that no row forbids.
+/// The refusal of a call that no requirement forbids.
 template <class Op>
 CaseReport refused_legal(const Case<Op>& c, const spec::Call<Op>& call,
                          const spec::Rejected& answer) {
@@ -236,12 +239,12 @@ CaseReport examine_numbers(Examination<Op>& examination, spec::Implementation<Op
     report = examine_values(examination, kernel);
     if (report.verdict == Verdict::statistical_unconfirmed)
       confirm(examination.examined(), kernel, report);
-  } catch (const NoLattice& reason) {
+  } catch (const NoExactCase& reason) {
     decide(report,
            {Verdict::not_applicable, Rule::no_exact_inputs,
-            std::string("no exact lattice for this profile: ") + reason.what()},
+            std::string("no exact case for these numerics: ") + reason.what()},
            "note");
-  } catch (const spec::Misconduct& seen) {
+  } catch (const spec::ImplementationFault& seen) {
     decide(report, decision_of(seen), "structure");
   } catch (const std::exception& failure) {
     decide(report, judge_failed(failure), "note");
@@ -269,11 +272,11 @@ CaseReport examine_legal(Examination<Op>& examination, spec::Implementation<Op>&
     decide(report, not_offered(*reason), "note");
     return report;
   }
-  if (c.track == Track::phase1)
+  if (c.track == Track::arguments)
     report.verdict = {Verdict::conforms, Rule::legal_call, "phase 1 accepted a legal call"};
   else
     report = examine_numbers(examination, kernel);
-  if (report.verdict == Verdict::conforms) report.accepted_rows = exercised_rows(call);
+  if (report.verdict == Verdict::conforms) report.accepted_requirements = exercised_rows(call);
   if (const std::string question = open_question(c, call);
       !question.empty() && report.verdict != Verdict::not_applicable)
     add_note(report, "note", "accepted; " + question);

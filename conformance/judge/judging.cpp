@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "assay/conformance/inputs/inputs.hpp"
-#include "judge/grounds.hpp"
+#include "judge/basis.hpp"
 
 namespace assay::conformance {
 

@@ -12,7 +12,7 @@
 #include "assay/spec/layout.hpp"
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/tensor.hpp"
-#include "judge/grounds.hpp"
+#include "judge/basis.hpp"
 
 /// What the judgement of every operator's numbers is put together from.
 namespace assay::conformance {
@@ -31,8 +31,8 @@ Decision structure_decision(const std::vector<Finding>& findings);
 /// which only zeros are due earns no coverage.
 Decision control_decision(const std::vector<ControlResult>& controls, CaseReport& report);
 
-/// The same on the lattice: a control is caught wherever an exact gradient is not zero, since its
-/// corruption has other bits.
+/// The same on the exact case: a control is caught wherever an exact gradient is not zero, since
+/// its corruption has other bits.
 Decision exact_control_decision(const std::vector<ExactTensor>& tensors, CaseReport& report);
 
 /// As it is stored: nothing but what the final cast makes of the exact value is right.
@@ -48,7 +48,7 @@ std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t w
 /// Rows of an output, which lie in it as the layout says, (rows, dim) row-major.
 std::vector<double> row_values(const RowsOf& rows, const spec::Tensor& tensor, spec::Layout layout);
 
-/// One output of a lattice case: what it holds and what it must hold.
+/// One output of an exact case: what it holds and what it must hold.
 struct ExactOutput {
   ExactTensor tensor;
   const spec::Tensor* output;
@@ -63,7 +63,7 @@ struct ExactOutput {
 /// TensorReport per output and the findings. The verdict becomes nonconformant_structural on a
 /// difference and vacuous if no element was compared; one that is still tool_failure becomes
 /// conforms.
-void judge_exact(const std::vector<ExactOutput>& outputs, const spec::NumericsProfile& numerics,
+void judge_exact(const std::vector<ExactOutput>& outputs, const spec::Numerics& numerics,
                  CaseReport& report);
 
 }  // namespace assay::conformance

@@ -54,7 +54,7 @@ double half_step(double value, spec::FloatFormat format) {
 
 class TensorJudge {
  public:
-  explicit TensorJudge(const spec::NumericsProfile& numerics) : numerics_(numerics) {}
+  explicit TensorJudge(const spec::Numerics& numerics) : numerics_(numerics) {}
 
   /// True if every element is right.
   bool judge(const ExactOutput& subject, CaseReport& report);
@@ -64,7 +64,7 @@ class TensorJudge {
   void differ(const ExactOutput& subject, Finding finding, Dyadic exact, AcceptableBits wanted);
   void measure(const Finding& finding, double error, double tolerance);
 
-  const spec::NumericsProfile& numerics_;
+  const spec::Numerics& numerics_;
   TensorReport result_;
   std::vector<Finding> findings_;
   std::optional<FailurePattern> differing_;
@@ -108,7 +108,7 @@ void TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic e
       acceptable_bits(exact, dtype, numerics_.round_out, numerics_.overflow);
   if (bits == wanted.first || bits == wanted.second) return;
   const spec::FloatFormat format = spec::format_of(dtype);
-  Finding finding{.rule = "lattice",
+  Finding finding{.rule = "exact_case",
                   .tensor = subject.tensor.name,
                   .b = e.row.b,
                   .n = e.row.n,
@@ -144,7 +144,7 @@ bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
   result_.elements_judged = static_cast<std::int64_t>(next);
   report.tensors.push_back(result_);
   if (differing_->count() > 1)
-    report.findings.push_back({.rule = "lattice",
+    report.findings.push_back({.rule = "exact_case",
                                .tensor = subject.tensor.name,
                                .text = std::to_string(differing_->count()) + " of " +
                                        std::to_string(result_.elements_judged) +
@@ -156,7 +156,7 @@ bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
 
 }  // namespace
 
-void judge_exact(const std::vector<ExactOutput>& outputs, const spec::NumericsProfile& numerics,
+void judge_exact(const std::vector<ExactOutput>& outputs, const spec::Numerics& numerics,
                  CaseReport& report) {
   bool equal = true;
   std::int64_t elements = 0;
@@ -166,8 +166,8 @@ void judge_exact(const std::vector<ExactOutput>& outputs, const spec::NumericsPr
   }
   report.value_case = elements > 0;
   if (!equal)
-    report.verdict = {Verdict::nonconformant_structural, Rule::lattice,
-                      std::ranges::find(report.findings, "lattice", &Finding::rule)->text};
+    report.verdict = {Verdict::nonconformant_structural, Rule::exact_bits,
+                      std::ranges::find(report.findings, "exact_case", &Finding::rule)->text};
   else if (elements == 0)
     report.verdict = {Verdict::vacuous, Rule::vacuity, "no element was compared"};
   else if (report.verdict == Verdict::tool_failure)

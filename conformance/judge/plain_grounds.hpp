@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "assay/conformance/inputs/inputs.hpp"
-#include "judge/grounds.hpp"
+#include "judge/basis.hpp"
 #include "judge/judging.hpp"
 #include "judge/running.hpp"
 #include "judge/structure.hpp"
@@ -17,12 +17,12 @@ namespace assay::conformance {
 /// beyond its tolerance; no input is the result of another one; and the double engine is believed
 /// within its radius. An operator derives from it and adds `expectations()`.
 template <class Op, spec::Layout layout>
-class PlainGrounds {
+class PlainBasis {
  public:
   using Outputs = typename Op::Outputs;
 
   /// Keeps references.
-  PlainGrounds(const Case<Op>& c, const typename Op::Inputs& inputs, const Arithmetic& arithmetic)
+  PlainBasis(const Case<Op>& c, const typename Op::Inputs& inputs, const Arithmetic& arithmetic)
       : case_(c), inputs_(inputs), arithmetic_(arithmetic) {}
 
   /// Viewed elements were written, storage beside the view was not.

@@ -26,7 +26,7 @@ Answer answer_of(const std::function<void()>& ask) {
     ask();
   } catch (const spec::Rejected& refusal) {
     return {.refusal = refusal};
-  } catch (const spec::Misconduct& seen) {
+  } catch (const spec::ImplementationFault& seen) {
     return {.failure = decision_of(seen, "phase 1: ")};
   } catch (const std::exception& failure) {
     return threw(std::string(": ") + failure.what());
@@ -39,7 +39,7 @@ Answer answer_of(const std::function<void()>& ask) {
 void settle(CaseReport& report, const std::function<void()>& settle_kernel) {
   try {
     settle_kernel();
-  } catch (const spec::Misconduct& seen) {
+  } catch (const spec::ImplementationFault& seen) {
     add_note(report, "structure", seen.what());
     if (contribution(report.verdict) != ExitCode::nonconformant) report.verdict = decision_of(seen);
   }
@@ -57,24 +57,24 @@ Decision refusal_of(const std::string& question, const std::string& evidence) {
 
 namespace {
 
-Verdict verdict_of(spec::Misconduct::Kind kind) {
+Verdict verdict_of(spec::ImplementationFault::Kind kind) {
   switch (kind) {
-    case spec::Misconduct::Kind::crash:
-    case spec::Misconduct::Kind::out_of_memory:
+    case spec::ImplementationFault::Kind::crash:
+    case spec::ImplementationFault::Kind::out_of_memory:
       return Verdict::crash;
-    case spec::Misconduct::Kind::timeout:
+    case spec::ImplementationFault::Kind::timeout:
       return Verdict::timeout;
-    case spec::Misconduct::Kind::inputs_modified:
-    case spec::Misconduct::Kind::wrote_outside:
-    case spec::Misconduct::Kind::mode_changed:
+    case spec::ImplementationFault::Kind::inputs_modified:
+    case spec::ImplementationFault::Kind::wrote_outside:
+    case spec::ImplementationFault::Kind::mode_changed:
       return Verdict::nonconformant_structural;
   }
-  throw std::logic_error("verdict_of: no such misconduct");
+  throw std::logic_error("verdict_of: no such fault");
 }
 
 }  // namespace
 
-Decision decision_of(const spec::Misconduct& seen, const std::string& where) {
+Decision decision_of(const spec::ImplementationFault& seen, const std::string& where) {
   return {verdict_of(seen.kind()), Rule::conduct, where + seen.what()};
 }
 

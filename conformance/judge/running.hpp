@@ -43,8 +43,8 @@ Answer answer_of(const std::function<void()>& ask);
 /// What is decided where the kernel does not offer a call, for `reason`.
 Decision not_offered(const std::string& reason);
 
-/// What the watched misconduct of a kernel decides. `where` begins the evidence.
-Decision decision_of(const spec::Misconduct& seen, const std::string& where = {});
+/// What the watched fault of a kernel decides. `where` begins the evidence.
+Decision decision_of(const spec::ImplementationFault& seen, const std::string& where = {});
 
 /// What a refusal of the call decides, about which the documents leave `question` open, if it is
 /// not empty.
@@ -52,16 +52,16 @@ Decision refusal_of(const std::string& question, const std::string& evidence);
 
 /// What `ask`, a question to the kernel about itself, answers; whatever escapes from it is the
 /// kernel's doing.
-/// Errors: spec::Misconduct.
+/// Errors: spec::ImplementationFault.
 template <class Ask>
 auto asked(const char* question, Ask&& ask) -> decltype(ask()) {
   const auto threw = [&](const std::string& what) {
-    return spec::Misconduct(spec::Misconduct::Kind::crash,
-                            std::string(question) + " threw " + what);
+    return spec::ImplementationFault(spec::ImplementationFault::Kind::crash,
+                                     std::string(question) + " threw " + what);
   };
   try {
     return ask();
-  } catch (const spec::Misconduct&) {
+  } catch (const spec::ImplementationFault&) {
     throw;
   } catch (const std::exception& failure) {
     throw threw(std::string("\"") + failure.what() + '"');
@@ -70,10 +70,10 @@ auto asked(const char* question, Ask&& ask) -> decltype(ask()) {
   }
 }
 
-/// What a kernel declares of its arithmetic. Errors: spec::Misconduct.
+/// What a kernel declares of its arithmetic. Errors: spec::ImplementationFault.
 template <class Op>
-spec::NumericsProfile numerics_of(const spec::Implementation<Op>& kernel,
-                                  const typename Op::Problem& problem) {
+spec::Numerics numerics_of(const spec::Implementation<Op>& kernel,
+                           const typename Op::Problem& problem) {
   return asked("numerics", [&] { return kernel.numerics(problem); });
 }
 
@@ -85,18 +85,18 @@ void settle(CaseReport& report, const std::function<void()>& settle_kernel);
 template <class Op>
 std::string open_question(const Case<Op>& c, const spec::Call<Op>& call) {
   std::string text;
-  for (const auto* row : spec::violations(Op::constraints(), call)) {
-    if (row->binds(c.surface, c.upstream)) continue;
-    const bool disputed = row->standing_on(c.surface) == spec::Standing::disputed;
+  for (const auto* requirement : spec::violations(Op::requirements(), call)) {
+    if (requirement->binds(c.entry_point, c.upstream)) continue;
+    const bool disputed = requirement->standing_on(c.entry_point) == spec::Standing::disputed;
     text += (text.empty() ? "" : "; ") +
-            std::string(disputed ? "disputed: " : "upstream's alone: ") + std::string(row->id) +
-            " (" + std::string(row->statement) + ")";
+            std::string(disputed ? "disputed: " : "upstream's alone: ") +
+            std::string(requirement->id) + " (" + std::string(requirement->statement) + ")";
   }
-  if (!supports(c.surface, c.product))
-    for (const auto& row : Op::constraints())
-      if (row.id == product_row(c.surface, c.product))
+  if (!supports(c.entry_point, c.product))
+    for (const auto& requirement : Op::requirements())
+      if (requirement.id == product_requirement(c.entry_point, c.product))
         text += (text.empty() ? "not offered there: " : "; not offered there: ") +
-                std::string(row.id) + " (" + std::string(row.statement) + ")";
+                std::string(requirement.id) + " (" + std::string(requirement.statement) + ")";
   return text.empty() ? Suite<Op>::open_reading(c) : text;
 }
 
@@ -148,7 +148,7 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
                                   (question.empty() ? "" : "; " + question)));
   } catch (const spec::Unsupported& reason) {
     fail(not_offered(reason.what()));
-  } catch (const spec::Misconduct& seen) {
+  } catch (const spec::ImplementationFault& seen) {
     fail(decision_of(seen));
   } catch (const std::exception& failure) {
     misbehaved(Verdict::crash, std::string("phase 2 threw: ") + failure.what());

@@ -9,7 +9,7 @@
 
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/suite.hpp"
-#include "assay/spec/constraint.hpp"
+#include "assay/spec/requirement.hpp"
 
 namespace assay::conformance {
 
@@ -26,7 +26,7 @@ class CaseCollector {
   void add(std::vector<Case<Op>> cases) {
     for (auto& c : cases) {
       if (plan_.product) {
-        if (!supports(c.surface, *plan_.product)) continue;
+        if (!supports(c.entry_point, *plan_.product)) continue;
         c.product = *plan_.product;
       }
       c.upstream = plan_.upstream;
@@ -46,15 +46,15 @@ class CaseCollector {
  private:
   static bool is_switched_off(const Case<Op>& c) {
     const std::string id = c.violate.substr(0, c.violate.find(':'));
-    for (const auto& row : Op::constraints())
-      if (row.id == id && row.standing_on(c.surface) == spec::Standing::upstream)
-        return !row.binds(c.surface, c.upstream);
+    for (const auto& row : Op::requirements())
+      if (row.id == id && row.standing_on(c.entry_point) == spec::Standing::upstream)
+        return !row.binds(c.entry_point, c.upstream);
     return false;
   }
   static void require_legal(const Case<Op>& c) {
     if (!c.violate.empty()) return;
-    for (const auto* row : spec::violations(Op::constraints(), call_of(c)))
-      if (row->binds(c.surface, spec::Upstream::on))
+    for (const auto* row : spec::violations(Op::requirements(), call_of(c)))
+      if (row->binds(c.entry_point, spec::Upstream::on))
         throw std::logic_error("sampled case breaks " + std::string(row->id) + ": " +
                                command_line(c));
   }

@@ -10,30 +10,34 @@
 
 namespace assay::conformance {
 
-std::int64_t RowCoverage::accepted() const {
-  return std::ranges::count_if(rows, [](const Row& row) { return row.accepted > 0; });
+std::int64_t RequirementCoverage::accepted() const {
+  return std::ranges::count_if(
+      requirements, [](const Requirement& requirement) { return requirement.accepted > 0; });
 }
 
-std::int64_t RowCoverage::rejected() const {
-  return std::ranges::count_if(rows, [](const Row& row) { return row.rejected > 0; });
+std::int64_t RequirementCoverage::rejected() const {
+  return std::ranges::count_if(
+      requirements, [](const Requirement& requirement) { return requirement.rejected > 0; });
 }
 
-std::vector<std::string> RowCoverage::unexercised() const {
+std::vector<std::string> RequirementCoverage::unexercised() const {
   std::vector<std::string> names;
-  for (const Row& row : rows)
-    if ((row.has_accept && row.accepted == 0) || (row.has_reject && row.rejected == 0))
-      names.push_back(row.id);
+  for (const Requirement& requirement : requirements)
+    if ((requirement.has_accept && requirement.accepted == 0) ||
+        (requirement.has_reject && requirement.rejected == 0))
+      names.push_back(requirement.id);
     else
-      for (const Way& way : row.ways)
+      for (const Way& way : requirement.ways)
         if (way.cases == 0) names.push_back(way.name);
   return names;
 }
 
-void RowCoverage::take(std::string_view way) {
-  const auto row = std::ranges::find(rows, row_named_in(way), &Row::id);
-  if (row == rows.end()) return;
-  const auto found = std::ranges::find(row->ways, way, &Way::name);
-  if (found != row->ways.end()) ++found->cases;
+void RequirementCoverage::take(std::string_view way) {
+  const auto requirement =
+      std::ranges::find(requirements, requirement_named_in(way), &Requirement::id);
+  if (requirement == requirements.end()) return;
+  const auto found = std::ranges::find(requirement->ways, way, &Way::name);
+  if (found != requirement->ways.end()) ++found->cases;
 }
 
 std::int64_t PairCoverage::admissible() const {
@@ -66,30 +70,31 @@ std::size_t first_cell(const PairCoverage& coverage, std::string_view operator_n
   return static_cast<std::size_t>(first - coverage.cells.begin());
 }
 
-void append(RowCoverage& coverage, RowCoverage other) {
-  std::ranges::move(other.rows, std::back_inserter(coverage.rows));
+void append(RequirementCoverage& coverage, RequirementCoverage other) {
+  std::ranges::move(other.requirements, std::back_inserter(coverage.requirements));
 }
 
 void append(PairCoverage& coverage, PairCoverage other) {
   std::ranges::move(other.cells, std::back_inserter(coverage.cells));
 }
 
-void complete(RowCoverage& coverage) {
+void complete(RequirementCoverage& coverage) {
   spec::for_each_operator([&]<class Op> {
-    for (RowCoverage::Row& told : row_coverage<Op>().rows) {
-      const auto row = std::ranges::find(coverage.rows, told.id, &RowCoverage::Row::id);
-      if (row == coverage.rows.end()) continue;
-      row->ways = std::move(told.ways);
-      row->reason = std::move(told.reason);
+    for (RequirementCoverage::Requirement& told : requirement_coverage<Op>().requirements) {
+      const auto requirement =
+          std::ranges::find(coverage.requirements, told.id, &RequirementCoverage::Requirement::id);
+      if (requirement == coverage.requirements.end()) continue;
+      requirement->ways = std::move(told.ways);
+      requirement->reason = std::move(told.reason);
     }
   });
 }
 
-PairCoverage pair_coverage_of(const RowCoverage& rows) {
+PairCoverage pair_coverage_of(const RequirementCoverage& requirements) {
   PairCoverage coverage;
   spec::for_each_operator([&]<class Op> {
-    if (std::ranges::find(rows.rows, Op::constraints().front().id, &RowCoverage::Row::id) !=
-        rows.rows.end())
+    if (std::ranges::find(requirements.requirements, Op::requirements().front().id,
+                          &RequirementCoverage::Requirement::id) != requirements.requirements.end())
       append(coverage, pair_coverage<Op>());
   });
   return coverage;

@@ -10,25 +10,26 @@
 namespace assay::conformance {
 
 template <class Op>
-RowCoverage row_coverage(spec::Upstream upstream) {
-  RowCoverage coverage;
-  for (const auto& row : Op::constraints()) {
-    const auto& surfaces = spec::spellings_of<typename Op::Surface>.entries;
+RequirementCoverage requirement_coverage(spec::Upstream upstream) {
+  RequirementCoverage coverage;
+  for (const auto& requirement : Op::requirements()) {
+    const auto& entry_points = spec::spellings_of<typename Op::EntryPoint>.entries;
     const bool binds = std::ranges::any_of(
-        surfaces, [&](const auto& entry) { return row.binds(entry.first, upstream); });
-    RowCoverage::Row& added = coverage.rows.emplace_back(
-        RowCoverage::Row{.id = std::string(row.id),
-                         .has_accept = binds && row.has(spec::Side::accept),
-                         .has_reject = binds && row.has(spec::Side::reject)});
-    if (binds) added.reason = row.reason;
-    if (row.standing == spec::Standing::disputed)
+        entry_points, [&](const auto& entry) { return requirement.binds(entry.first, upstream); });
+    RequirementCoverage::Requirement& added =
+        coverage.requirements.emplace_back(RequirementCoverage::Requirement{
+            .id = std::string(requirement.id),
+            .has_accept = binds && requirement.has(spec::Side::accept),
+            .has_reject = binds && requirement.has(spec::Side::reject)});
+    if (binds) added.reason = requirement.reason;
+    if (requirement.standing == spec::Standing::disputed)
       added.reason = "disputed: its calls are asked for, and either answer stands";
     if (!binds) continue;
     const auto add = [&](const auto& ways) {
       for (const auto& way : ways) added.ways.push_back({added.id + ":" + std::string(way.name)});
     };
-    add(row.variants);
-    add(row.violations);
+    add(requirement.variants);
+    add(requirement.violations);
   }
   return coverage;
 }
@@ -43,7 +44,7 @@ PairCoverage pair_coverage() {
 
 template <class Op>
 void cover(PairCoverage& coverage, const Case<Op>& c) {
-  if (c.track == Track::phase1 || !c.violate.empty() || Suite<Op>::axes() == nullptr) return;
+  if (c.track == Track::arguments || !c.violate.empty() || Suite<Op>::axes() == nullptr) return;
   cover(coverage, *Suite<Op>::axes(), Suite<Op>::choice_of(c));
 }
 

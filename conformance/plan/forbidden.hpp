@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
-#include "assay/spec/constraint.hpp"
+#include "assay/spec/requirement.hpp"
 #include "plan/factors.hpp"
 #include "plan/pairwise.hpp"
 
@@ -20,9 +20,10 @@ namespace assay::conformance {
 template <class Op>
 std::vector<std::string_view> forbidden_by(const Case<Op>& c) {
   std::vector<std::string_view> ids;
-  if (!supports(c.surface, c.product)) ids.push_back(product_row(c.surface, c.product));
-  for (const auto* row : spec::violations(Op::constraints(), call_of(c)))
-    if (row->binds(c.surface, spec::Upstream::on)) ids.push_back(row->id);
+  if (!supports(c.entry_point, c.product))
+    ids.push_back(product_requirement(c.entry_point, c.product));
+  for (const auto* row : spec::violations(Op::requirements(), call_of(c)))
+    if (row->binds(c.entry_point, spec::Upstream::on)) ids.push_back(row->id);
   return ids;
 }
 

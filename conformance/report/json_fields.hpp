@@ -79,8 +79,8 @@ void visit_members(T& c, Visitor&& visit) {
   visit("evidence", c.verdict.evidence);
   visit("value_case", c.value_case);
   visit("fields", c.fields);
-  visit("violated_row", c.violated_row);
-  visit("accepted_rows", c.accepted_rows);
+  visit("violated_requirement", c.violated_requirement);
+  visit("accepted_requirements", c.accepted_requirements);
   visit("findings", c.findings);
   visit("tensors", c.tensors);
   visit("metrics", c.metrics);
@@ -88,7 +88,7 @@ void visit_members(T& c, Visitor&& visit) {
   visit("seconds_total", c.seconds_total);
 }
 
-template <MaybeConst<RowCoverage::Row> T, class Visitor>
+template <MaybeConst<RequirementCoverage::Requirement> T, class Visitor>
 void visit_members(T& r, Visitor&& visit) {
   visit("id", r.id);
   visit("has_accept", r.has_accept);
@@ -119,7 +119,7 @@ void visit_members(T& e, Visitor&& visit) {
   visit("seed", e.seed);
 }
 
-template <MaybeConst<spec::NumericsProfile> T, class Visitor>
+template <MaybeConst<spec::Numerics> T, class Visitor>
 void visit_members(T& profile, Visitor&& visit) {
   spec::visit_fields(profile, visit);
 }

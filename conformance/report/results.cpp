@@ -8,6 +8,7 @@
 
 #include "assay/conformance/report/printable.hpp"
 #include "assay/spec/numerics_limits.hpp"
+#include "report/former_report.hpp"
 #include "report/json_text.hpp"
 
 namespace assay::conformance {
@@ -30,8 +31,8 @@ Json json_of(const Environment& environment, double seconds) {
   object["program"] = environment.program;
   object["seconds"] = seconds;
   Json profiles = Json::object();
-  for (const auto& [dtype, profile] : environment.numerics)
-    profiles[dtype] = detail::parse(profile, "numerics profile of " + dtype);
+  for (const auto& [dtype, numerics] : environment.numerics)
+    profiles[dtype] = detail::parse(numerics, "numerics of " + dtype);
   object["numerics"] = std::move(profiles);
   return object;
 }
@@ -46,12 +47,12 @@ Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
           {"interrupted", summary.interrupted},
           {"exit_code", static_cast<int>(summary.exit_code())},
           {"verdicts", std::move(verdicts)},
-          {"rows",
-           {{"total", summary.rows.rows.size()},
-            {"accepted", summary.rows.accepted()},
-            {"rejected", summary.rows.rejected()},
-            {"unexercised", summary.rows.unexercised()},
-            {"rows", detail::json_of(summary.rows.rows)}}},
+          {"requirements",
+           {{"total", summary.requirements.requirements.size()},
+            {"accepted", summary.requirements.accepted()},
+            {"rejected", summary.requirements.rejected()},
+            {"unexercised", summary.requirements.unexercised()},
+            {"requirements", detail::json_of(summary.requirements.requirements)}}},
           {"pairs",
            {{"total", summary.pairs.cells.size()},
             {"admissible", summary.pairs.admissible()},
@@ -86,8 +87,10 @@ Summary summary_from(const Json& json, const std::string& where) {
     detail::read(Json(name), where + ".verdicts", verdict);
     summary.verdicts[verdict] = count;
   }
-  if (!json.contains("rows")) throw std::invalid_argument(where + " has no member 'rows'");
-  detail::read_member(json["rows"], where + ".rows", "rows", summary.rows.rows);
+  if (!json.contains("requirements"))
+    throw std::invalid_argument(where + " has no member 'requirements'");
+  detail::read_member(json["requirements"], where + ".requirements", "requirements",
+                      summary.requirements.requirements);
   return summary;
 }
 
@@ -111,7 +114,7 @@ std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases) {
 
 std::string fault_of(const CaseReport& report) {
   std::string fault =
-      std::string(spec::to_string(report.verdict.value)) + ' ' + report.violated_row;
+      std::string(spec::to_string(report.verdict.value)) + ' ' + report.violated_requirement;
   if (!report.findings.empty())
     fault += ' ' + report.findings.front().rule + ' ' + report.findings.front().tensor;
   return fault;
@@ -124,8 +127,8 @@ std::string replay_command(const CaseReport& report, const std::string& program)
 
 std::string to_json(const CaseReport& report) { return detail::text_of(detail::json_of(report)); }
 
-std::string to_json(const spec::NumericsProfile& profile) {
-  return detail::text_of(detail::json_of(profile));
+std::string to_json(const spec::Numerics& numerics) {
+  return detail::text_of(detail::json_of(numerics));
 }
 
 std::string to_json(const Results& results) {
@@ -150,10 +153,12 @@ CaseReport report_from_json(const std::string& json) {
 }
 
 Results results_from_json(const std::string& text) {
-  const Json json = detail::parse(text, "report");
+  Json json = detail::parse(text, "report");
   std::string schema;
   detail::read_member(json, "report", "schema", schema);
-  if (schema != report_schema)
+  if (schema == detail::former_report_schema)
+    detail::rename_members(json);
+  else if (schema != report_schema)
     throw std::invalid_argument("report has schema '" + schema + "', wanted '" +
                                 std::string(report_schema) + "'");
   Results results;
@@ -161,8 +166,8 @@ Results results_from_json(const std::string& text) {
   const Json& environment = json["environment"];
   detail::read_member(environment, "report.environment", "seconds", results.summary.seconds);
   if (environment.contains("numerics"))
-    for (const auto& [dtype, profile] : environment["numerics"].items())
-      results.environment.numerics[dtype] = profile.dump();
+    for (const auto& [dtype, numerics] : environment["numerics"].items())
+      results.environment.numerics[dtype] = numerics.dump();
   detail::read_member(json, "report", "cases", results.cases);
   if (environment.contains("program"))
     detail::read_member(environment, "report.environment", "program", results.environment.program);
@@ -178,43 +183,42 @@ Results results_from_json(const std::string& text) {
   results.summary = summary_from(json["summary"], "report.summary");
   results.summary.seconds = seconds;
   results.summary.implementation = results.environment.implementation;
-  complete(results.summary.rows);
-  results.summary.pairs = pair_coverage_of(results.summary.rows);
+  complete(results.summary.requirements);
+  results.summary.pairs = pair_coverage_of(results.summary.requirements);
   for (const CaseReport& report : results.cases) {
-    take_ways(results.summary.rows, report);
+    take_ways(results.summary.requirements, report);
     if (report.verdict == Verdict::conforms && report.value_case)
       cover(results.summary.pairs, report);
   }
   return results;
 }
 
-spec::NumericsProfile profile_from_json(const std::string& text, spec::DType io,
-                                        std::string_view operator_name) {
-  const Json json = detail::parse(text, "numerics profile");
-  if (!json.is_object()) detail::wrong("numerics profile", json, "an object");
-  spec::NumericsProfile profile;
+spec::Numerics numerics_from_json(const std::string& text, spec::DType io,
+                                  std::string_view operator_name) {
+  const Json json = detail::parse(text, "numerics");
+  if (!json.is_object()) detail::wrong("numerics", json, "an object");
+  spec::Numerics numerics;
   if (const auto preset = json.find("preset"); preset != json.end()) {
     std::string name;
-    detail::read(*preset, "numerics profile.preset", name);
-    profile = spec::numerics_preset(name, io, operator_name);
+    detail::read(*preset, "numerics.preset", name);
+    numerics = spec::numerics_preset(name, io, operator_name);
   }
   std::vector<std::string> known = {"preset"};
-  detail::visit_members(profile, [&](const char* name, auto& member) {
+  detail::visit_members(numerics, [&](const char* name, auto& member) {
     known.emplace_back(name);
     if (!json.contains(name)) return;
-    detail::read_member(json, "numerics profile", name, member);
+    detail::read_member(json, "numerics", name, member);
     if constexpr (std::same_as<std::decay_t<decltype(member)>, double>)
       if (!spec::is_share(member))
-        detail::wrong("numerics profile." + std::string(name), json[name], spec::share_choices);
+        detail::wrong("numerics." + std::string(name), json[name], spec::share_choices);
   });
   for (const auto& [name, value] : json.items()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string choices;
     for (const std::string& field : known) choices += (choices.empty() ? "" : ", ") + field;
-    throw std::invalid_argument("numerics profile has no field '" + name + "'; there are " +
-                                choices);
+    throw std::invalid_argument("numerics has no field '" + name + "'; there are " + choices);
   }
-  return profile;
+  return numerics;
 }
 
 }  // namespace assay::conformance

@@ -6,11 +6,13 @@
 namespace assay::conformance {
 namespace {
 
-/// Counts a case for the row of that id; a report of an older table may name a row that is gone.
-void exercise(RowCoverage& coverage, const std::string& id,
-              std::int64_t RowCoverage::Row::*counter) {
-  const auto row = std::ranges::find(coverage.rows, id, &RowCoverage::Row::id);
-  if (row != coverage.rows.end()) ++((*row).*counter);
+/// Counts a case for the requirement of that id; a report of an older table may name a requirement
+/// that is gone.
+void exercise(RequirementCoverage& coverage, const std::string& id,
+              std::int64_t RequirementCoverage::Requirement::*counter) {
+  const auto requirement =
+      std::ranges::find(coverage.requirements, id, &RequirementCoverage::Requirement::id);
+  if (requirement != coverage.requirements.end()) ++((*requirement).*counter);
 }
 
 std::string_view field(const CaseReport& report, std::string_view name) {
@@ -35,7 +37,7 @@ std::vector<std::string> told_first(const CaseReport& report) {
   return lines;
 }
 
-void take_ways(RowCoverage& coverage, const CaseReport& report) {
+void take_ways(RequirementCoverage& coverage, const CaseReport& report) {
   if (report.verdict == Verdict::conforms) coverage.take(field(report, "variant"));
   if (report.verdict == Verdict::rejected_as_specified ||
       report.verdict == Verdict::rejected_other_code)
@@ -47,13 +49,14 @@ void count(Summary& summary, const CaseReport& report) {
   if (report.value_case) ++summary.value_cases;
   ++summary.verdicts[report.verdict];
   if (report.verdict == Verdict::conforms)
-    for (const std::string& id : report.accepted_rows)
-      exercise(summary.rows, id, &RowCoverage::Row::accepted);
-  take_ways(summary.rows, report);
+    for (const std::string& id : report.accepted_requirements)
+      exercise(summary.requirements, id, &RequirementCoverage::Requirement::accepted);
+  take_ways(summary.requirements, report);
   if (report.verdict == Verdict::conforms && report.value_case) cover(summary.pairs, report);
   if (report.verdict == Verdict::rejected_as_specified ||
       report.verdict == Verdict::rejected_other_code)
-    exercise(summary.rows, report.violated_row, &RowCoverage::Row::rejected);
+    exercise(summary.requirements, report.violated_requirement,
+             &RequirementCoverage::Requirement::rejected);
 }
 
 ExitCode Summary::exit_code() const {

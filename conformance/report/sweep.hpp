@@ -21,7 +21,7 @@ inline bool fails(const CaseReport& report) {
 template <class Op>
 const Case<Op>* call_before(std::span<const Case<Op>> cases, std::size_t place) {
   while (place-- > 0)
-    if (cases[place].track != Track::phase1) return &cases[place];
+    if (cases[place].track != Track::arguments) return &cases[place];
   return nullptr;
 }
 
@@ -73,7 +73,8 @@ void Sweep::repeat(std::span<const Case<Op>> cases, std::size_t failing, const M
                    CaseReport& report) {
   const Case<Op>& c = cases[failing];
   const double left = control_.repeat_seconds - repeat_seconds_;
-  if (!detail::fails(report) || c.track == Track::phase1 || 2 * report.seconds_total > left) return;
+  if (!detail::fails(report) || c.track == Track::arguments || 2 * report.seconds_total > left)
+    return;
   const auto start = std::chrono::steady_clock::now();
   std::string text;
   try {
@@ -90,7 +91,7 @@ template <class Op>
 Summary sweep(std::span<const Case<Op>> cases, spec::Implementation<Op>& implementation,
               std::span<SweepListener* const> listeners, const SweepControl& control) {
   Sweep all(listeners, control);
-  append(all.summary().rows, row_coverage<Op>());
+  append(all.summary().requirements, requirement_coverage<Op>());
   append(all.summary().pairs, pair_coverage<Op>());
   all.start(std::ssize(cases), implementation.name());
   all.run(cases, 0, cases.size(), implementation);

@@ -92,7 +92,7 @@ struct UnusedDropMaskCounts : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> dropout_mutants() {
+std::vector<Mutant> dropout_mutants() {
   return {
       planted<DropBitsReversed>("drop_bits_reversed",
                                 "the first drop bit of a byte is taken to be the highest",

@@ -67,15 +67,15 @@ struct DeadSumOfOne : Kernel {
 };
 
 template <class Bug>
-Specimen planted_forward(const std::string& name, std::string bug, const Plan& plan) {
-  Specimen specimen = planted<Bug>(name, std::move(bug), plan);
-  specimen.subject = Subject::forward;
-  return specimen;
+Mutant planted_forward(const std::string& name, std::string bug, const Plan& plan) {
+  Mutant mutant = planted<Bug>(name, std::move(bug), plan);
+  mutant.subject = Subject::forward;
+  return mutant;
 }
 
 }  // namespace
 
-std::vector<Specimen> forward_mutants() {
+std::vector<Mutant> forward_mutants() {
   return {
       planted_forward<SumCountsMaskedKeys>("forward_sum_counts_masked",
                                            "softmax_sum counts masked keys", flash_like),

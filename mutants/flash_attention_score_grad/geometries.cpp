@@ -8,7 +8,7 @@ namespace {
 
 using spec::DropMask;
 using spec::DType;
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 using spec::Layout;
 using spec::MaskShape;
 using spec::PseShape;
@@ -124,7 +124,7 @@ std::vector<Geometry> padded_features() {
                             p.atten_mask = MaskShape::compressed;
                             p.keep_prob = 0.5, p.drop_mask = DropMask::granules;
                           }),
-       .surface = FlashSurface::g2,
+       .entry_point = FlashEntryPoint::g2,
        .outputs = Striding::padded,
        .dtypes = {DType::bf16, DType::fp32}},
       {.problem = altered(small(),
@@ -143,19 +143,19 @@ std::vector<Geometry> padded_features() {
                             p.pse_shift = PseShape::one_nss;
                             p.keep_prob = 0.25, p.drop_mask = DropMask::exact;
                           }),
-       .surface = FlashSurface::g2,
+       .entry_point = FlashEntryPoint::g2,
        .inputs = Striding::transposed,
        .dtypes = {DType::bf16}},
       {.problem = altered(with_slopes(small(), 2, PseShape::slopes_n),
                           [](Problem& p) { p.q_start_idx = {7}; }),
-       .surface = FlashSurface::g2,
+       .entry_point = FlashEntryPoint::g2,
        .dtypes = {DType::fp16}},
       {.problem = altered(with_slopes(small(), 3, PseShape::slopes_bn),
                           [](Problem& p) {
                             p.q_start_idx = {6}, p.kv_start_idx = {2};
                             p.drop_mask = DropMask::exact;
                           }),
-       .surface = FlashSurface::g2,
+       .entry_point = FlashEntryPoint::g2,
        .dtypes = {DType::bf16, DType::fp32}},
       {.problem = altered(small(),
                           [](Problem& p) {
@@ -181,7 +181,7 @@ std::vector<Geometry> packed_sequences() {
   return {
       {.problem = packed({21, 0, 13, 9}, {18, 6, 26, 0},
                          [](Problem& p) { p.keep_prob = 0.5, p.drop_mask = DropMask::exact; }),
-       .surface = FlashSurface::u1,
+       .entry_point = FlashEntryPoint::u1,
        .inputs = Striding::padded,
        .outputs = Striding::transposed,
        .dtypes = {DType::bf16, DType::fp32}},
@@ -191,19 +191,19 @@ std::vector<Geometry> packed_sequences() {
                            p.softmax_in_layout = spec::StatisticsOrder::same_as_input;
                            p.keep_prob = 0.25, p.drop_mask = DropMask::granules;
                          }),
-       .surface = FlashSurface::u4,
+       .entry_point = FlashEntryPoint::u4,
        .dtypes = {DType::fp16}},
       {.problem = packed({15}, {26},
                          [](Problem& p) {
                            p.heads_q = 2, p.heads_kv = 1;
                            p.sparse_mode = 3, p.atten_mask = MaskShape::compressed_bnss;
                          }),
-       .surface = FlashSurface::u1,
+       .entry_point = FlashEntryPoint::u1,
        .inputs = Striding::padded,
        .dtypes = {DType::fp16}},
       {.problem = packed({14, 14}, {17, 17},
                          [](Problem& p) { p.sparse_mode = 1, p.atten_mask = MaskShape::bnss; }),
-       .surface = FlashSurface::u2,
+       .entry_point = FlashEntryPoint::u2,
        .inputs = Striding::transposed,
        .dtypes = {DType::bf16}},
       {.problem = packed({13, 21}, {17, 11},
@@ -211,7 +211,7 @@ std::vector<Geometry> packed_sequences() {
                            p.sparse_mode = 1, p.atten_mask = MaskShape::ss;
                            p.softmax_in_layout = spec::StatisticsOrder::same_as_input;
                          }),
-       .surface = FlashSurface::u4,
+       .entry_point = FlashEntryPoint::u4,
        .inputs = Striding::padded,
        .dtypes = {DType::bf16}},
       {.problem = packed({0, 8, 11, 0}, {6, 12, 15, 4},
@@ -219,7 +219,7 @@ std::vector<Geometry> packed_sequences() {
                            p.sparse_mode = 8, p.atten_mask = MaskShape::compressed;
                            p.pre_tokens = 12, p.next_tokens = -1;
                          }),
-       .surface = FlashSurface::u1,
+       .entry_point = FlashEntryPoint::u1,
        .dtypes = {DType::fp32}},
       {.problem = packed({9, 13, 10, 0}, {12, 15, 14, 3},
                          [](Problem& p) {
@@ -227,7 +227,7 @@ std::vector<Geometry> packed_sequences() {
                            p.pre_tokens = 14, p.next_tokens = -3;
                            p.head_dim = 24, p.head_dim_v = 16, p.head_dim_rope = 16;
                          }),
-       .surface = FlashSurface::u3,
+       .entry_point = FlashEntryPoint::u3,
        .inputs = Striding::padded,
        .outputs = Striding::padded,
        .dtypes = {DType::bf16}},
@@ -241,15 +241,15 @@ std::vector<Geometry> packed_biases() {
                            p.sparse_mode = 3, p.atten_mask = MaskShape::compressed;
                            p.pse_shift = PseShape::bnss;
                          }),
-       .surface = FlashSurface::u1,
+       .entry_point = FlashEntryPoint::u1,
        .inputs = Striding::transposed,
        .dtypes = {DType::bf16}},
       {.problem = packed({9, 14}, {15, 8},
                          [](Problem& p) { p.pse_type = 0, p.pse_shift = PseShape::one_nss; }),
-       .surface = FlashSurface::u2,
+       .entry_point = FlashEntryPoint::u2,
        .dtypes = {DType::fp16}},
       {.problem = packed({9, 14}, {15, 8}, [](Problem& p) { p.pse_shift = PseShape::bn1s; }),
-       .surface = FlashSurface::u4,
+       .entry_point = FlashEntryPoint::u4,
        .inputs = Striding::padded,
        .dtypes = {DType::fp32}},
       {.problem = packed({10, 14, 12}, {16, 14, 12},
@@ -259,21 +259,21 @@ std::vector<Geometry> packed_biases() {
                            p.pse_type = 2, p.pse_shift = PseShape::slopes_bn;
                            p.q_start_idx = {9}, p.kv_start_idx = {3};
                          }),
-       .surface = FlashSurface::u2,
+       .entry_point = FlashEntryPoint::u2,
        .dtypes = {DType::bf16}},
       {.problem = packed({11, 7, 19}, {11, 7, 19},
                          [](Problem& p) {
                            p.sparse_mode = 3, p.atten_mask = MaskShape::compressed;
                            p.pse_type = 0, p.pse_shift = PseShape::one_nhs;
                          }),
-       .surface = FlashSurface::u2,
+       .entry_point = FlashEntryPoint::u2,
        .dtypes = {DType::fp16}},
       {.problem = packed({12, 18}, {12, 18},
                          [](Problem& p) {
                            p.sparse_mode = 2, p.atten_mask = MaskShape::compressed;
                            p.pse_shift = PseShape::bnhs;
                          }),
-       .surface = FlashSurface::u1,
+       .entry_point = FlashEntryPoint::u1,
        .dtypes = {DType::bf16}},
       {.problem = packed({9, 14}, {13, 12},
                          [](Problem& p) {
@@ -282,11 +282,11 @@ std::vector<Geometry> packed_biases() {
                            p.pse_shift = PseShape::packed_bnss;
                            p.keep_prob = 0.5, p.drop_mask = DropMask::exact;
                          }),
-       .surface = FlashSurface::u1,
+       .entry_point = FlashEntryPoint::u1,
        .dtypes = {DType::fp32}},
       {.problem = packed({9, 14}, {15, 11},
                          [](Problem& p) { p.pse_type = 0, p.pse_shift = PseShape::packed_bn1s; }),
-       .surface = FlashSurface::u2,
+       .entry_point = FlashEntryPoint::u2,
        .dtypes = {DType::bf16}},
   };
 }

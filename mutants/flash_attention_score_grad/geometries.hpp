@@ -10,13 +10,13 @@ namespace assay::mutants {
 /// One legal call, whatever the elements of its tensors.
 struct Geometry {
   spec::FlashAttentionScoreGrad::Problem problem;
-  spec::FlashSurface surface = spec::FlashSurface::g1;
+  spec::FlashEntryPoint entry_point = spec::FlashEntryPoint::g1;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
   std::string mask = "random";  ///< pattern of a user mask
   std::vector<spec::DType> dtypes = {spec::DType::bf16, spec::DType::fp16, spec::DType::fp32};
 };
 
-/// The geometries on which every specimen is judged. Each feature is in one of them, next to as
+/// The geometries on which every mutant is judged. Each feature is in one of them, next to as
 /// many others as fit.
 std::vector<Geometry> geometries();
 

@@ -73,7 +73,7 @@ struct LastBatchSkipped : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> head_and_scale_mutants() {
+std::vector<Mutant> head_and_scale_mutants() {
   return {
       planted<ScaleMissingOnDk>("scale_missing_on_dk", "dk is not multiplied by scale_value",
                                 ascend_like),

@@ -19,8 +19,8 @@ struct LogSumExp : Kernel {
     if (call.parameters.query.dtype != spec::DType::fp32) return std::nullopt;
     return "fp32 is not offered";
   }
-  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
-    spec::NumericsProfile declared = Kernel::numerics(problem);
+  spec::Numerics numerics(const Op::Problem& problem) const override {
+    spec::Numerics declared = Kernel::numerics(problem);
     declared.lse_form = true;
     return declared;
   }
@@ -63,7 +63,7 @@ struct ToeplitzLookup : Kernel {
   std::int64_t compressed_pse_element(const Work& w, Query q, std::int64_t j) const override {
     constexpr std::int64_t rows = spec::compressed_pse_rows;
     const std::int64_t columns = w.problem.seq_kv;
-    if (w.problem.input_layout == spec::Layout::tnd) {
+    if (is_packed(w.problem.input_layout)) {
       const std::int64_t position = q.i - j - (columns - rows);
       return position >= 0 ? position * columns : std::min(-position, columns - 1);
     }
@@ -99,13 +99,13 @@ struct TriangleLookup : Kernel {
 };
 
 template <class Variant = Kernel>
-Specimen healthy(const std::string& name, std::string choice, const Plan& plan) {
+Mutant healthy(const std::string& name, std::string choice, const Plan& plan) {
   return healthy_in<Op, Variant>(name, std::move(choice), plan);
 }
 
 }  // namespace
 
-std::vector<Specimen> healthy_kernels() {
+std::vector<Mutant> healthy_kernels() {
   using spec::Order;
   using spec::Origin;
   using spec::Rounding;

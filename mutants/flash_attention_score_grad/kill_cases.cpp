@@ -13,12 +13,12 @@ namespace {
 
 using conformance::Track;
 using spec::DType;
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 using spec::MaskShape;
 using Case = conformance::Case<Op>;
 using Problem = Op::Problem;
 
-/// Every geometry in its types on a lattice, and on numbers of every kind by turns.
+/// Every geometry in its types on an exact case, and on numbers of every kind by turns.
 void add_exact_and_bound(std::vector<Case>& cases) {
   constexpr const char* profiles[] = {"normal",   "peaked",    "all_positive", "offset",
                                       "outliers", "sparse_dy", "cancelling"};
@@ -26,13 +26,13 @@ void add_exact_and_bound(std::vector<Case>& cases) {
   for (const Geometry& geometry : geometries())
     for (const DType dtype : geometry.dtypes) {
       Case c = {.problem = geometry.problem,
-                .surface = geometry.surface,
+                .entry_point = geometry.entry_point,
                 .inputs = geometry.inputs,
                 .outputs = geometry.outputs,
                 .patterns = {.mask = geometry.mask},
                 .seed = turn + 1};
       c.problem.dtype = dtype;
-      c.track = Track::a1;
+      c.track = Track::exact;
       cases.push_back(c);
       c.track = Track::bound;
       c.profile = profiles[turn++ % std::size(profiles)];
@@ -50,7 +50,7 @@ void add_rounded_staging(std::vector<Case>& cases) {
   causal.atten_mask = MaskShape::compressed;
   for (const Problem& problem : {wide, causal})
     for (const DType dtype : {DType::bf16, DType::fp16}) {
-      Case c = {.problem = problem, .track = Track::a2, .seed = cases.size()};
+      Case c = {.problem = problem, .track = Track::exact_staged, .seed = cases.size()};
       c.problem.dtype = dtype;
       cases.push_back(std::move(c));
     }
@@ -85,19 +85,19 @@ std::vector<Case> bases() {
   Problem rope = packed;
   rope.head_dim_rope = 8;
   std::vector<Case> cases;
-  for (const auto& [surface, problem] :
-       {std::pair{FlashSurface::g1, padded}, std::pair{FlashSurface::g2, padded},
-        std::pair{FlashSurface::u1, packed}, std::pair{FlashSurface::u2, packed},
-        std::pair{FlashSurface::u3, rope}, std::pair{FlashSurface::u4, packed}})
-    cases.push_back({.problem = problem, .surface = surface, .track = Track::phase1});
+  for (const auto& [entry_point, problem] :
+       {std::pair{FlashEntryPoint::g1, padded}, std::pair{FlashEntryPoint::g2, padded},
+        std::pair{FlashEntryPoint::u1, packed}, std::pair{FlashEntryPoint::u2, packed},
+        std::pair{FlashEntryPoint::u3, rope}, std::pair{FlashEntryPoint::u4, packed}})
+    cases.push_back({.problem = problem, .entry_point = entry_point, .track = Track::arguments});
   return cases;
 }
 
 /// The ways to break `row` that touch the call of `base` at all.
-void add_violations(std::vector<Case>& cases, const Case& base, const spec::Constraint<Op>& row) {
+void add_violations(std::vector<Case>& cases, const Case& base, const spec::Requirement<Op>& row) {
   for (const auto& violation : row.violations) {
     spec::Call<Op> call =
-        call_of(base.problem, base.surface, base.product, base.inputs, base.outputs);
+        call_of(base.problem, base.entry_point, base.product, base.inputs, base.outputs);
     violation.apply(call);
     if (row.holds(call)) continue;
     cases.push_back(base);
@@ -105,18 +105,18 @@ void add_violations(std::vector<Case>& cases, const Case& base, const spec::Cons
   }
 }
 
-/// Calls that are legal, and one for every way to break a row that the argument specimens know.
+/// Calls that are legal, and one for every way to break a row that the argument mutants know.
 std::vector<Case> argument_cases() {
   std::vector<Case> cases;
   for (const Geometry& geometry : geometries())
     cases.push_back({.problem = geometry.problem,
-                     .surface = geometry.surface,
+                     .entry_point = geometry.entry_point,
                      .inputs = geometry.inputs,
                      .outputs = geometry.outputs,
-                     .track = Track::phase1});
+                     .track = Track::arguments});
   const std::vector<std::string> known = checked_rows();
   for (const Case& base : bases())
-    for (const auto& row : Op::constraints())
+    for (const auto& row : Op::requirements())
       if (std::ranges::find(known, row.id) != known.end()) add_violations(cases, base, row);
   return cases;
 }
@@ -129,7 +129,7 @@ void add_cascades(std::vector<Case>& cases) {
         !p.has_dropout())
       continue;
     Case c = {.problem = p,
-              .surface = geometry.surface,
+              .entry_point = geometry.entry_point,
               .inputs = geometry.inputs,
               .outputs = geometry.outputs,
               .track = Track::relation,

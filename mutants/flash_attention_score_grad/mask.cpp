@@ -78,8 +78,7 @@ struct UserMaskFirstBatch : Kernel {
 
 /// Whether a written mask of packed sequences has a slice for each.
 bool has_packed_slices(const Work& w) {
-  return reads_mask(w) && w.problem.input_layout == spec::Layout::tnd &&
-         w.atten_mask->shape.size() == 4;
+  return reads_mask(w) && is_packed(w.problem.input_layout) && w.atten_mask->shape.size() == 4;
 }
 
 struct PackedMaskFirstSequence : Kernel {
@@ -166,7 +165,7 @@ struct DiagonalTileSkipped : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> mask_mutants() {
+std::vector<Mutant> mask_mutants() {
   return {
       planted<CausalEdgeRight>("causal_edge_right", "mode 2 keeps one key too many", ascend_like),
       planted<CausalEdgeLeft>("causal_edge_left", "mode 3 leaves the diagonal out"),

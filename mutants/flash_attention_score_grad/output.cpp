@@ -78,7 +78,7 @@ struct RefusesOddLengths : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> output_mutants() {
+std::vector<Mutant> output_mutants() {
   return {
       planted<AllZeros>("all_zeros", "every gradient is 0"),
       planted<AllNan>("all_nan", "every gradient is NaN"),

@@ -12,13 +12,13 @@ namespace {
 using spec::DType;
 
 Plan plan_of(const spec::NumericsPreset& preset) {
-  const spec::NumericsProfile profile = preset.profile(DType::bf16);
-  return {.exponential = profile.fused ? Exponential::fused_exp2 : Exponential::library,
-          .staging = profile.stage == DType::bf16 ? Staging::io_type : Staging::fp32,
-          .round_stage = profile.round_stage,
-          .round_out = profile.round_out,
-          .stats = profile.stats,
-          .delta = profile.delta};
+  const spec::Numerics numerics = preset.of_scores(DType::bf16);
+  return {.exponential = numerics.fused ? Exponential::fused_exp2 : Exponential::library,
+          .staging = numerics.stage == DType::bf16 ? Staging::io_type : Staging::fp32,
+          .round_stage = numerics.round_stage,
+          .round_out = numerics.round_out,
+          .stats = numerics.stats,
+          .delta = numerics.delta};
 }
 
 /// Every step as a preset declares it: what is stored is rounded, no more and no less.
@@ -27,24 +27,24 @@ class PresetKernel : public Kernel {
   explicit PresetKernel(const spec::NumericsPreset& preset)
       : Kernel("preset_" + std::string(preset.name), plan_of(preset)), preset_(preset) {}
 
-  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
-    return preset_.profile(problem.dtype);
+  spec::Numerics numerics(const Op::Problem& problem) const override {
+    return preset_.of_scores(problem.dtype);
   }
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
-    const spec::NumericsProfile profile = preset_.profile(call.parameters.query.dtype);
-    if (profile.operand_scaled && call.parameters.pse_shift.present)
+    const spec::Numerics numerics = preset_.of_scores(call.parameters.query.dtype);
+    if (numerics.operand_scaled && call.parameters.pse_shift.present)
       return "a position bias is not offered";
     return std::nullopt;
   }
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
-    profile_ = numerics(problem);
+    numerics_ = numerics(problem);
     Kernel::run(problem, inputs, outputs);
   }
 
  protected:
   Work load(const Op::Problem& p, const Op::Inputs& inputs) const override {
     Work w = Kernel::load(p, inputs);
-    if (!profile_.operand_scaled) return w;
+    if (!numerics_.operand_scaled) return w;
     for (Dense* keys : {&w.key, &w.key_rope})
       for (float& x : keys->values) x = even(x * Kernel::scale(w), p.dtype);
     return w;
@@ -57,7 +57,7 @@ class PresetKernel : public Kernel {
     for (std::size_t k = 0; k < of_heads_.size(); ++k)
       for (std::size_t x = 0; x < of_heads_[k].values.size(); ++x) {
         float& partial = w.gradient(of_keys[k]).values[x];
-        of_heads_[k].values[x] += even(partial * gradient_scale(w, of_keys[k]), profile_.partials);
+        of_heads_[k].values[x] += even(partial * gradient_scale(w, of_keys[k]), numerics_.partials);
         partial = 0;
       }
   }
@@ -65,40 +65,40 @@ class PresetKernel : public Kernel {
     for (std::size_t k = 0; k < of_heads_.size(); ++k)
       for (std::size_t x = 0; x < of_heads_[k].values.size(); ++x) {
         float& partial = w.gradient(of_keys[k]).values[x];
-        partial = of_heads_[k].values[x] + even(partial, profile_.partials);
+        partial = of_heads_[k].values[x] + even(partial, numerics_.partials);
       }
   }
   float scale(const Work& w) const override {
-    return profile_.operand_scaled ? 1 : Kernel::scale(w);
+    return numerics_.operand_scaled ? 1 : Kernel::scale(w);
   }
   float gradient_scale(const Work& w, Gradient which) const override {
     const bool is_of_key = which == Gradient::dk || which == Gradient::dk_rope;
     return is_of_key ? Kernel::scale(w) : Kernel::gradient_scale(w, which);
   }
   float score(const Work& w, Query q, std::int64_t j) const override {
-    return even(Kernel::score(w, q, j), profile_.store_s);
+    return even(Kernel::score(w, q, j), numerics_.store_s);
   }
   float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
-    if (!profile_.lse_form) return Kernel::probability(w, q, j, row);
+    if (!numerics_.lse_form) return Kernel::probability(w, q, j, row);
     if (!keeps(w, q, j)) return 0;
     const float shift = row.softmax_max + std::log(row.softmax_sum);
     return std::exp2(std::fma(score(w, q, j), log2_e, -shift * log2_e));
   }
   float dropped(const Work& w, Query q, std::int64_t j, float prob) const override {
-    return Kernel::dropped(w, q, j, even(prob, profile_.store_p));
+    return Kernel::dropped(w, q, j, even(prob, numerics_.store_p));
   }
   float dprobability(const Work& w, Query q, std::int64_t j) const override {
-    return even(Kernel::dprobability(w, q, j), profile_.store_dp);
+    return even(Kernel::dprobability(w, q, j), numerics_.store_dp);
   }
   float dscore(const Work& w, Query q, std::int64_t j, float prob,
                const RowState& row) const override {
-    return Kernel::dscore(w, q, j, even(prob, profile_.store_p), row);
+    return Kernel::dscore(w, q, j, even(prob, numerics_.store_p), row);
   }
   float row_term(const Work& w, Query q, const RowState& row) const override {
     if (plan().delta == spec::Origin::given) return Kernel::row_term(w, q, row);
     float sum = 0;
     for (std::int64_t j = 0; j < keys(w, q.b); ++j)
-      sum += even(probability(w, q, j, row), profile_.store_p) * dprobability(w, q, j);
+      sum += even(probability(w, q, j, row), numerics_.store_p) * dprobability(w, q, j);
     return sum;
   }
 
@@ -108,15 +108,15 @@ class PresetKernel : public Kernel {
   static constexpr Gradient of_keys[] = {Gradient::dk, Gradient::dv, Gradient::dk_rope};
 
   const spec::NumericsPreset& preset_;
-  spec::NumericsProfile profile_;
+  spec::Numerics numerics_;
   mutable std::vector<Dense>
       of_heads_;  ///< what the heads in front added, each partial sum rounded
 };
 
 }  // namespace
 
-std::vector<Specimen> preset_kernels() {
-  std::vector<Specimen> all;
+std::vector<Mutant> preset_kernels() {
+  std::vector<Mutant> all;
   for (const spec::NumericsPreset& preset : spec::numerics_presets())
     all.push_back({.name = "preset_" + std::string(preset.name),
                    .bug = "does what the preset declares",

@@ -97,7 +97,7 @@ struct FullPseAsPacked : Kernel {
   using Kernel::Kernel;
   std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
-    if (p.input_layout != spec::Layout::tnd || p.pse_shift != spec::PseShape::bnss)
+    if (!is_packed(p.input_layout) || p.pse_shift != spec::PseShape::bnss)
       return Kernel::pse_element(w, q, j);
     return w.first_score[static_cast<std::size_t>(q.b)] +
            (q.n * p.length_q(q.b) + q.i) * p.length_kv(q.b) + j;
@@ -119,7 +119,7 @@ struct SingleRowByToken : Kernel {
   using Kernel::Kernel;
   std::int64_t pse_element(const Work& w, Query q, std::int64_t j) const override {
     const Op::Problem& p = w.problem;
-    if (p.input_layout != spec::Layout::tnd || p.pse_shift != spec::PseShape::bn1s)
+    if (!is_packed(p.input_layout) || p.pse_shift != spec::PseShape::bn1s)
       return Kernel::pse_element(w, q, j);
     return (q.n * p.seq_kv + w.key.extents.start(q.b) + j) %
            static_cast<std::int64_t>(w.pse.size());
@@ -154,7 +154,7 @@ struct CompressedPseFromFirst : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> pse_mutants() {
+std::vector<Mutant> pse_mutants() {
   return {
       planted<SlopeSign>("slope_sign", "the generated bias is added", ascend_like),
       planted<SlopeOfFirstHead>("slope_of_first_head", "every head has the slope of head 0"),

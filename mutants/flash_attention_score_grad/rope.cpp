@@ -40,7 +40,7 @@ struct DkRopeOfLastHead : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> rope_mutants() {
+std::vector<Mutant> rope_mutants() {
   return {
       planted<RopeMissingInScore>("rope_missing_in_score", "scores leave the rope part out",
                                   ascend_like),

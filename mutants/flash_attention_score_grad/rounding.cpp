@@ -51,7 +51,7 @@ struct Tf32Operands : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> rounding_mutants() {
+std::vector<Mutant> rounding_mutants() {
   using spec::Rounding;
   constexpr Plan even = {};
   constexpr Plan away_out = {.round_out = Rounding::rna},

@@ -78,7 +78,7 @@ struct OwnSumMissesLastKey : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> row_mutants() {
+std::vector<Mutant> row_mutants() {
   constexpr Plan fp32_staging = {.staging = Staging::fp32};
   constexpr Plan own_term = {.staging = Staging::fp32, .delta = spec::Origin::own};
   constexpr Plan own_statistics = {

@@ -5,7 +5,7 @@
 namespace assay::mutants {
 namespace {
 
-bool is_packed(const Op::Problem& p) { return p.input_layout == spec::Layout::tnd; }
+bool is_packed(const Op::Problem& p) { return is_packed(p.input_layout); }
 
 struct CornerOfLongest : Kernel {
   using Kernel::Kernel;
@@ -19,7 +19,7 @@ struct EmptyCountsAsOne : Kernel {
   using Kernel::Kernel;
   Dense read(const spec::Tensor& tensor, spec::Layout layout,
              const spec::Extents& e) const override {
-    if (layout != spec::Layout::tnd) return Kernel::read(tensor, layout, e);
+    if (!is_packed(layout)) return Kernel::read(tensor, layout, e);
     Dense dense = filled(e, 0);
     std::size_t next = 0;
     visit_rows(e, [&](std::int64_t b, std::int64_t n, std::int64_t s) {
@@ -115,7 +115,7 @@ struct MaskRowsOfSequence : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> sequence_mutants() {
+std::vector<Mutant> sequence_mutants() {
   using enum spec::StatisticsOrder;
   return {
       planted<CornerOfLongest>("corner_of_longest",

@@ -8,11 +8,11 @@ namespace assay::mutants {
 
 /// A planted bug that shows in some sizes alone, and which problems have them.
 struct SizeMutant {
-  Specimen specimen;
+  Mutant mutant;
   bool (*concerns)(const Op::Problem& problem);
 };
 
-/// They are not among `specimens`: the cases that show them are those of a sweep.
+/// They are not among `mutants`: the cases that show them are those of a sweep.
 std::vector<SizeMutant> size_mutants();
 
 }  // namespace assay::mutants

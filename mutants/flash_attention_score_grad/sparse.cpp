@@ -72,7 +72,7 @@ struct CompressedRowOff : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> sparse_mutants() {
+std::vector<Mutant> sparse_mutants() {
   return {
       planted<Mode8BandEverywhere>("mode8_band_everywhere",
                                    "mode 8 gives the band to every sequence", ascend_like),

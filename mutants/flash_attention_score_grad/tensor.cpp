@@ -158,7 +158,7 @@ struct OutputStridesIgnored : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> tensor_mutants() {
+std::vector<Mutant> tensor_mutants() {
   return {
       planted<BsndReadAsBnsd>("bsnd_read_as_bnsd", "BSND tensors are read as BNSD", ascend_like),
       planted<SbhReadAsBsh>("sbh_read_as_bsh", "SBH tensors are read as BSH"),

@@ -105,7 +105,7 @@ struct Shift {
 
 }  // namespace
 
-std::vector<Specimen> tile_mutants() {
+std::vector<Mutant> tile_mutants() {
   return {
       planted<TailQueriesStale>("tail_queries_stale",
                                 "dq of the incomplete last query tile is not written", ascend_like),

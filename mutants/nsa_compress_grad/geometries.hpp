@@ -12,7 +12,7 @@ struct Geometry {
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
 };
 
-/// The geometries on which every specimen is judged, each in fp16 and bf16. Each feature is in one
+/// The geometries on which every mutant is judged, each in fp16 and bf16. Each feature is in one
 /// of them, next to as many others as fit.
 std::vector<Geometry> geometries();
 

@@ -26,13 +26,13 @@ struct OwnSequenceList : Kernel {
 };
 
 template <class Variant = Kernel>
-Specimen healthy(const std::string& name, std::string choice, const Plan& plan) {
+Mutant healthy(const std::string& name, std::string choice, const Plan& plan) {
   return healthy_in<Op, Variant>(name, std::move(choice), plan);
 }
 
 }  // namespace
 
-std::vector<Specimen> healthy_kernels() {
+std::vector<Mutant> healthy_kernels() {
   using spec::Order;
   using spec::Rounding;
   return {

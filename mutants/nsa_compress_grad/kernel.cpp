@@ -26,7 +26,7 @@ double chain(const std::vector<double>& terms, std::size_t first, std::size_t la
 
 }  // namespace
 
-spec::NumericsProfile Kernel::numerics(const Op::Problem&) const {
+spec::Numerics Kernel::numerics(const Op::Problem&) const {
   return {.round_out = declared().round_out,
           .overflow = declared().round_out == spec::Rounding::rtz ? spec::Overflow::saturate
                                                                   : spec::Overflow::inf,

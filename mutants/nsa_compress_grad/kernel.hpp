@@ -61,7 +61,7 @@ class Kernel : public PlannedKernel<Op, Plan> {
  public:
   using PlannedKernel::PlannedKernel;
 
-  spec::NumericsProfile numerics(const Op::Problem& problem) const override;
+  spec::Numerics numerics(const Op::Problem& problem) const override;
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;
 
  protected:

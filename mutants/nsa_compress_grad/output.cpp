@@ -84,7 +84,7 @@ struct Crashes : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> output_mutants() {
+std::vector<Mutant> output_mutants() {
   Plan shuffled = device_like, fixed = device_like, away = device_like, truncating = device_like;
   shuffled.cores = 1, shuffled.window_order = WindowOrder::shuffled;
   fixed.order = spec::Order::fixed;

@@ -120,7 +120,7 @@ struct RowsExchanged : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> sum_mutants() {
+std::vector<Mutant> sum_mutants() {
   return {
       planted<OverlapOnce>("compress_overlap_once", "of several windows over a token one counts"),
       planted<WeightReversed>("compress_weight_reversed", "the weights are taken from behind"),

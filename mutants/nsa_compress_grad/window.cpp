@@ -129,7 +129,7 @@ struct RestOfWindowDropped : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> window_mutants() {
+std::vector<Mutant> window_mutants() {
   return {
       planted<OuterWindowMissed<-1>>("compress_first_window_missed",
                                      "of several windows over a token the first adds nothing"),

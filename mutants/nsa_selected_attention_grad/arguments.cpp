@@ -7,11 +7,11 @@ namespace {
 using spec::Status;
 using Call = spec::Call<Op>;
 
-Specimen with_checks(const std::string& name, std::string bug, const std::vector<Check>& checks) {
+Mutant with_checks(const std::string& name, std::string bug, const std::vector<Check>& checks) {
   return checking<Kernel>(name, std::move(bug), flash_like, checks);
 }
 
-Specimen without_row(const std::string& row) {
+Mutant without_row(const std::string& row) {
   return with_checks("without_" + row, "does not check that " + demand_of(all_checks(), row),
                      without(all_checks(), row));
 }
@@ -46,8 +46,8 @@ bool has_positions_of_16_bits(const Call& c) {
 
 std::vector<std::string> checked_rows() { return rows_of(all_checks()); }
 
-std::vector<Specimen> argument_specimens() {
-  std::vector<Specimen> all = {
+std::vector<Mutant> argument_mutants() {
+  std::vector<Mutant> all = {
       with_checks("selected_argument_checks", "checks its arguments itself", all_checks())};
   all.front().healthy = true;
   for (const std::string& row : checked_rows()) all.push_back(without_row(row));

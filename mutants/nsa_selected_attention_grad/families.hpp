@@ -8,19 +8,19 @@
 
 namespace assay::mutants::selected {
 
-using Specimen = SpecimenOf<Op>;
+using Mutant = MutantOf<Op>;
 
-std::vector<Specimen> healthy_kernels();
-std::vector<Specimen> list_mutants();
-std::vector<Specimen> mask_mutants();
-std::vector<Specimen> row_mutants();
-std::vector<Specimen> output_mutants();
-std::vector<Specimen> argument_specimens();
-/// Ids of the rows that the argument specimens know.
+std::vector<Mutant> healthy_kernels();
+std::vector<Mutant> list_mutants();
+std::vector<Mutant> mask_mutants();
+std::vector<Mutant> row_mutants();
+std::vector<Mutant> output_mutants();
+std::vector<Mutant> argument_mutants();
+/// Ids of the rows that the argument mutants know.
 std::vector<std::string> checked_rows();
 
 template <class Bug>
-Specimen planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {
+Mutant planted(const std::string& name, std::string bug, const Plan& plan = flash_like) {
   return planted_in<Op, Bug>(name, std::move(bug), plan);
 }
 

@@ -47,7 +47,7 @@ class Kernel : public PlannedKernel<Op, Plan> {
  public:
   using PlannedKernel::PlannedKernel;
 
-  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+  spec::Numerics numerics(const Op::Problem& problem) const override {
     return declaration(declared(), problem.dtype);
   }
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override;

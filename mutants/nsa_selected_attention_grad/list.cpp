@@ -154,7 +154,7 @@ struct BlocksOf64 : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> list_mutants() {
+std::vector<Mutant> list_mutants() {
   return {
       planted<LostUpdate>("lost_update_on_duplicates",
                           "of equal entries of a list only the last adds to dk and dv"),

@@ -120,7 +120,7 @@ struct NaturalOrderWhileShort : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> mask_mutants() {
+std::vector<Mutant> mask_mutants() {
   return {
       planted<MaskIgnored>("selected_mask_ignored", "sparse mode 2 hides nothing", ascend_like),
       planted<MaskInEveryMode>("mask_in_every_mode", "a mask that is passed acts in mode 0, too"),

@@ -103,14 +103,14 @@ struct AllZeros : Kernel {
   }
 };
 
-Specimen misdeclared(const std::string& name, std::string bug, const Plan& plan,
-                     const Plan& declared) {
+Mutant misdeclared(const std::string& name, std::string bug, const Plan& plan,
+                   const Plan& declared) {
   return misdeclared_in<Op, Kernel>(name, std::move(bug), plan, declared);
 }
 
 }  // namespace
 
-std::vector<Specimen> output_mutants() {
+std::vector<Mutant> output_mutants() {
   using spec::Order;
   using spec::Rounding;
   constexpr Plan truncated = {

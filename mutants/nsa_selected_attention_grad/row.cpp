@@ -138,7 +138,7 @@ struct ScoresOf128 : Kernel {
 
 }  // namespace
 
-std::vector<Specimen> row_mutants() {
+std::vector<Mutant> row_mutants() {
   return {
       planted<ScaleMissingOnDk>("selected_scale_missing_on_dk",
                                 "dk is not multiplied by scale_value", ascend_like),

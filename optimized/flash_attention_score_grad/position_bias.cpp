@@ -16,7 +16,7 @@ using Problem = spec::FlashAttentionScoreGrad::Problem;
 /// alone.
 std::int64_t start_distance(const Problem& p, std::int64_t b) {
   const bool counts = !p.q_start_idx.empty() && !p.kv_start_idx.empty() &&
-                      (b == 0 || p.sparse_mode != 8 || p.input_layout != spec::Layout::tnd);
+                      (b == 0 || p.sparse_mode != 8 || !is_packed(p.input_layout));
   return counts ? p.kv_start_idx[0] - p.q_start_idx[0] : 0;
 }
 
@@ -67,7 +67,7 @@ BiasRows PositionBias::read(const Block& block, const Tile& space) const {
 
 bool PositionBias::depends_on_distance() const {
   return problem_->pse_type >= 2 ||
-         (problem_->input_layout == spec::Layout::tnd && is_compressed(problem_->pse_shift));
+         (is_packed(problem_->input_layout) && is_compressed(problem_->pse_shift));
 }
 
 /// One line holds the bias of every distance j - i in the block, and each row begins one element

@@ -15,7 +15,7 @@ std::int64_t Statistics::element(const RowSpan& rows, std::int64_t i, std::int64
   const spec::Tensor& tensor = view_.tensor();
   const spec::Shape& s = tensor.strides;
   const std::int64_t row = rows.first + i, behind = replica * s.back();
-  if (layout_ != spec::Layout::tnd)
+  if (!is_packed(layout_))
     return tensor.offset + rows.b * s[0] + rows.n * s[1] + row * s[2] + behind;
   if (packed_)
     return view_(spec::statistics_replicas * extents_->row(rows.b, rows.n, row) + replica);

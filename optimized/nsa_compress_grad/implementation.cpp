@@ -42,7 +42,7 @@ class NsaCompressGrad final : public spec::Implementation<Op> {
   std::string name() const override { return "optimized-" + device_.name; }
 
   /// Nothing is stored in 16 bits on the way. Sums underflow gradually, which the floor covers.
-  spec::NumericsProfile numerics(const Op::Problem&) const override {
+  spec::Numerics numerics(const Op::Problem&) const override {
     return {.stage = spec::DType::fp32,
             .round_out = spec::Rounding::rne,
             .overflow = spec::Overflow::inf,

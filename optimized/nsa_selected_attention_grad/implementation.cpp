@@ -19,7 +19,7 @@ class NsaSelectedAttentionGrad final : public spec::Implementation<Op> {
 
   std::string name() const override { return "optimized-" + device_.name; }
 
-  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+  spec::Numerics numerics(const Op::Problem& problem) const override {
     return numerics_of_tiles(problem.dtype);
   }
 

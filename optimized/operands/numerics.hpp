@@ -5,6 +5,6 @@
 namespace assay::optimized {
 
 /// What the tile kernels make of tensors of type `io` where every sum has one order.
-spec::NumericsProfile numerics_of_tiles(spec::DType io);
+spec::Numerics numerics_of_tiles(spec::DType io);
 
 }  // namespace assay::optimized

@@ -12,9 +12,9 @@ struct Toy {
 
 template <>
 struct conformance::Suite<Toy> : SuiteDefaults<Toy> {
-  struct Grounds {
-    Grounds(const Case<Toy>&, const Toy::Inputs&, const Arithmetic&);  // owed: Suite<Op>::Grounds
-    std::vector<Finding> check_structure(const Toy::Outputs&);  // owed: every element, judged
+  struct Basis {
+    Basis(const Case<Toy>&, const Toy::Inputs&, const Arithmetic&);  // owed: Suite<Op>::Basis
+    std::vector<Finding> check_structure(const Toy::Outputs&);       // owed: every element, judged
     std::vector<Expectation> expectations();  // owed: reference, radius and tolerances
   };
   static Toy::Inputs draw(const Case<Toy>&);          // owed: gives the input tensors

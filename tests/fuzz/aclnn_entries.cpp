@@ -147,14 +147,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size) {
   fuzz::Bytes bytes(input, size);
   const auto entry = bytes.take<std::uint8_t>() % 8;
   if (entry < 6) {
-    const auto surface = static_cast<spec::FlashSurface>(entry);
-    const bool packed = surface != spec::FlashSurface::g1 && surface != spec::FlashSurface::g2;
+    const auto entry_point = static_cast<spec::FlashEntryPoint>(entry);
+    const bool packed =
+        entry_point != spec::FlashEntryPoint::g1 && entry_point != spec::FlashEntryPoint::g2;
     spec::FlashAttentionScoreGrad::Problem problem{
         .heads_q = 2, .seq_q = 3, .seq_kv = 5, .head_dim = 16, .head_dim_v = 16};
     if (packed) problem.input_layout = spec::Layout::tnd;
-    call_entries(spec::call_of(problem, surface, spec::Product::a2, Striding::contiguous,
+    call_entries(spec::call_of(problem, entry_point, spec::Product::a2, Striding::contiguous,
                                Striding::contiguous),
-                 bytes, test::phase_2_of(surface));
+                 bytes, test::phase_2_of(entry_point));
   } else if (entry == 6) {
     call_entries(spec::call_of(spec::NsaSelectedAttentionGrad::Problem{}, {}, spec::Product::a2,
                                Striding::contiguous, Striding::contiguous),

@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
       take<std::vector<spec::Metric>>(text);
       break;
     default:
-      take<spec::NumericsProfile>(text);
+      take<spec::Numerics>(text);
   }
   return 0;
 }

@@ -34,7 +34,7 @@ class Kernel final : public spec::Implementation<Op> {
       throw std::domain_error("not today");
     return healthy_->unsupported(call);
   }
-  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+  spec::Numerics numerics(const Op::Problem& problem) const override {
     if (problem.batch == 2 && manner_ == "throws when asked for numerics")
       throw std::domain_error("not today");
     if (problem.batch == 2 && manner_ == "crashes when asked for numerics") std::abort();

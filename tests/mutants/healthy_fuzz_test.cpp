@@ -10,7 +10,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators.hpp"
-#include "assay/mutants/specimen.hpp"
+#include "assay/mutants/mutant.hpp"
 
 namespace assay {
 namespace {
@@ -86,7 +86,7 @@ void bias_and_dropout(Draws& draws, Flash::Problem& p) {
 void sequences(Draws& draws, Case<Flash>& c) {
   Flash::Problem& p = c.problem;
   p.input_layout = spec::Layout::tnd;
-  c.surface = spec::FlashSurface::u2;
+  c.entry_point = spec::FlashEntryPoint::u2;
   for (std::int64_t b = 0; b < p.batch; ++b) {
     p.lengths_q.push_back(draws.one_in(6) ? 0 : draws.integer(1, 20));
     p.lengths_kv.push_back(draws.one_in(4) ? draws.integer(0, 1) : draws.integer(1, 30));
@@ -101,7 +101,7 @@ template <>
 Case<Flash> drawn_case(std::uint64_t seed) {
   Draws draws(seed);
   Case<Flash> c = {
-      .surface = spec::FlashSurface::g2, .profile = profile<Flash>(draws), .seed = seed};
+      .entry_point = spec::FlashEntryPoint::g2, .profile = profile<Flash>(draws), .seed = seed};
   Flash::Problem& p = c.problem;
   p.dtype = draws.one_of(types);
   p.batch = draws.integer(1, 3);
@@ -158,18 +158,18 @@ struct Tally {
   std::int64_t runs = 0, alarms = 0;
 };
 
-/// Judges some healthy specimens on the case, without the confirmation that a sweep asks for.
+/// Judges some healthy mutants on the case, without the confirmation that a sweep asks for.
 template <class Op>
-void judge(const Case<Op>& c, const std::vector<mutants::SpecimenOf<Op>>& healthy, Tally& tally) {
-  constexpr std::int64_t specimens_a_case = 5;
+void judge(const Case<Op>& c, const std::vector<mutants::MutantOf<Op>>& healthy, Tally& tally) {
+  constexpr std::int64_t mutants_a_case = 5;
   Draws draws(~c.seed);
   Examination<Op> examination(c, make_inputs(c));  // its doubles: many times as fast as 113 bits
-  for (std::int64_t k = 0; k < specimens_a_case; ++k) {
-    const auto& specimen =
+  for (std::int64_t k = 0; k < mutants_a_case; ++k) {
+    const auto& mutant =
         healthy[static_cast<std::size_t>(draws.integer(0, std::ssize(healthy) - 1))];
-    const auto kernel = specimen.make();
+    const auto kernel = mutant.make();
     if (kernel->unsupported(call_of(c))) continue;
-    const spec::NumericsProfile numerics = kernel->numerics(c.problem);
+    const spec::Numerics numerics = kernel->numerics(c.problem);
     typename Op::Outputs outputs = make_outputs(c);
     kernel->run(c.problem, examination.inputs(numerics), outputs);
     const conformance::CaseReport report = examination.judge(outputs, numerics);
@@ -177,7 +177,7 @@ void judge(const Case<Op>& c, const std::vector<mutants::SpecimenOf<Op>>& health
     ++tally.runs;
     if (contribution(report.verdict) != conformance::ExitCode::nonconformant) continue;
     ++tally.alarms;
-    ADD_FAILURE() << specimen.name << " on " << report.command_line << "\n  "
+    ADD_FAILURE() << mutant.name << " on " << report.command_line << "\n  "
                   << report.findings.front().text;
   }
 }
@@ -185,9 +185,9 @@ void judge(const Case<Op>& c, const std::vector<mutants::SpecimenOf<Op>>& health
 /// Fuzzes until so many runs were judged.
 template <class Op>
 Tally fuzz(std::int64_t runs) {
-  auto healthy = mutants::specimens<Op>();
-  std::erase_if(healthy, [](const auto& specimen) {
-    return !specimen.healthy || specimen.subject != mutants::Subject::numbers;
+  auto healthy = mutants::mutants<Op>();
+  std::erase_if(healthy, [](const auto& mutant) {
+    return !mutant.healthy || mutant.subject != mutants::Subject::numbers;
   });
   if constexpr (std::is_same_v<Op, Flash>)
     std::ranges::move(mutants::preset_kernels(), std::back_inserter(healthy));

@@ -8,7 +8,7 @@
 
 namespace assay::mutants {
 
-/// So many specimens of each kind a table must have at least.
+/// So many mutants of each kind a table must have at least.
 struct Crowd {
   std::int64_t planted, healthy;
 };
@@ -17,9 +17,9 @@ struct Crowd {
 inline void expect_each_told_apart(const KillTable& table, const Crowd& least) {
   std::int64_t healthy = 0, planted = 0;
   for (const KillRow& row : table.rows) {
-    ++(row.specimen.healthy ? healthy : planted);
+    ++(row.mutant.healthy ? healthy : planted);
     EXPECT_TRUE(row.as_expected())
-        << row.specimen.name << " (" << row.specimen.bug << "), failed " << row.failed << " of "
+        << row.mutant.name << " (" << row.mutant.bug << "), failed " << row.failed << " of "
         << row.cases << " cases\n  " << row.replay << "\n  " << row.text;
   }
   EXPECT_GE(planted, least.planted);
@@ -27,11 +27,11 @@ inline void expect_each_told_apart(const KillTable& table, const Crowd& least) {
   EXPECT_FALSE(table.interrupted);
 }
 
-/// The table of those specimens that touch the subject.
+/// The table of those mutants that touch the subject.
 template <class Op>
 KillTable kill_table_of(Subject subject) {
-  auto chosen = specimens<Op>();
-  std::erase_if(chosen, [&](const SpecimenOf<Op>& one) { return one.subject != subject; });
+  auto chosen = mutants<Op>();
+  std::erase_if(chosen, [&](const MutantOf<Op>& one) { return one.subject != subject; });
   return kill_table(chosen, kill_cases<Op>());
 }
 

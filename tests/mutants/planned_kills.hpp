@@ -34,17 +34,16 @@ inline bool fails(const FlashCase& c, spec::Implementation<spec::FlashAttentionS
 inline void expect_killed_as_planned(std::string_view name) {
   constexpr std::size_t most_tried = 12;
   const auto all = mutants::size_mutants();
-  const auto mutant = std::ranges::find(all, name, [](const mutants::SizeMutant& one) {
-    return std::string_view(one.specimen.name);
-  });
+  const auto mutant = std::ranges::find(
+      all, name, [](const mutants::SizeMutant& one) { return std::string_view(one.mutant.name); });
   ASSERT_NE(mutant, all.end()) << name;
   std::vector<FlashCase> cases = concerned(*mutant);
   ASSERT_FALSE(cases.empty()) << "no planned case has a size that " << name << " gets wrong";
   cases.resize(std::min(cases.size(), most_tried));
-  const auto bug = mutant->specimen.make();
+  const auto bug = mutant->mutant.make();
   const auto killing =
       std::ranges::find_if(cases, [&](const FlashCase& c) { return fails(c, *bug); });
-  ASSERT_NE(killing, cases.end()) << mutant->specimen.bug;
+  ASSERT_NE(killing, cases.end()) << mutant->mutant.bug;
   mutants::Kernel healthy("healthy", mutants::flash_like);
   EXPECT_FALSE(fails(*killing, healthy)) << command_line(*killing);
 }

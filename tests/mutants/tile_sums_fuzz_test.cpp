@@ -9,7 +9,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/mutants/kill_table.hpp"
-#include "assay/mutants/specimen.hpp"
+#include "assay/mutants/mutant.hpp"
 
 namespace assay {
 namespace {
@@ -62,16 +62,16 @@ Case drawn(std::uint64_t seed) {
   p.head_dim = p.head_dim_v = dims[lot.integer(3, 0, std::ssize(dims) - 1)];
   p.scale_value = 0.25;
   shape(lot.bits(4) % 8, p);
-  c.surface = spec::FlashSurface::g2;
+  c.entry_point = spec::FlashEntryPoint::g2;
   c.profile = profiles[lot.bits(5) % profiles.size()].name;
   return c;
 }
 
 TEST(TileSumsFuzz, NoHealthyKernelIsAccused) {
   constexpr std::uint64_t cases = 300;
-  auto healthy = mutants::specimens<Op>();
-  std::erase_if(healthy, [](const auto& specimen) {
-    return !specimen.healthy || specimen.subject != mutants::Subject::numbers;
+  auto healthy = mutants::mutants<Op>();
+  std::erase_if(healthy, [](const auto& mutant) {
+    return !mutant.healthy || mutant.subject != mutants::Subject::numbers;
   });
   ASSERT_GT(healthy.size(), 10u);
   std::vector<Case> drawn_cases;
@@ -80,7 +80,7 @@ TEST(TileSumsFuzz, NoHealthyKernelIsAccused) {
   std::int64_t judged = 0;
   for (const mutants::KillRow& row : table.rows) {
     judged += row.cases;
-    EXPECT_EQ(row.failed, 0) << row.specimen.name << ": " << row.text << "\n  " << row.replay;
+    EXPECT_EQ(row.failed, 0) << row.mutant.name << ": " << row.text << "\n  " << row.replay;
   }
   EXPECT_GT(judged, 4000);
 }

@@ -72,8 +72,8 @@ spec::Tensor filled_statistics(const spec::Parameter& parameter, const Problem& 
                                std::uint64_t seed) {
   spec::Tensor tensor = tensor_of(parameter);
   const auto viewed = spec::viewed_elements(tensor);
-  const bool by_token = p.input_layout == spec::Layout::tnd &&
-                        p.softmax_in_layout == spec::StatisticsOrder::same_as_input;
+  const bool by_token =
+      is_packed(p.input_layout) && p.softmax_in_layout == spec::StatisticsOrder::same_as_input;
   std::int64_t row = 0, token = 0;
   for (std::int64_t b = 0; b < p.batch; token += p.length_q(b++))
     for (std::int64_t n = 0; n < p.heads_q; ++n)
@@ -87,8 +87,9 @@ spec::Tensor filled_statistics(const spec::Parameter& parameter, const Problem& 
 }
 
 spec::Call<spec::FlashAttentionScoreGrad> call_of(const Problem& p, spec::Striding striding) {
-  const auto surface = p.head_dim_rope > 0 ? spec::FlashSurface::u3 : spec::FlashSurface::u2;
-  return spec::call_of(p, surface, spec::Product::a2, striding, striding);
+  const auto entry_point =
+      p.head_dim_rope > 0 ? spec::FlashEntryPoint::u3 : spec::FlashEntryPoint::u2;
+  return spec::call_of(p, entry_point, spec::Product::a2, striding, striding);
 }
 
 OwnedSides strided_sides(const Problem& p, spec::Striding striding) {

@@ -354,7 +354,7 @@ TEST(NsaCompressGrad, AOneInTheGradientIsolatesItsWindow) {
 
 CompressInputs make_inputs(const CompressProblem& p, spec::Striding striding) {
   const auto t =
-      call_of(p, spec::CompressSurface::c1, spec::Product::a2, striding, striding).parameters;
+      call_of(p, spec::CompressEntryPoint::c1, spec::Product::a2, striding, striding).parameters;
   const auto random = [](std::uint64_t seed) {
     return [seed](std::int64_t k) { return element(seed, k); };
   };
@@ -400,7 +400,7 @@ TEST(NsaCompressGrad, TheExampleOfThePageIsAsDecoded) {
                           .seq = 144,
                           .lengths = {0, 128, 144},
                           .head_dim = 128};
-  const auto t = call_of(p, spec::CompressSurface::c1, spec::Product::a2,
+  const auto t = call_of(p, spec::CompressEntryPoint::c1, spec::Product::a2,
                          spec::Striding::contiguous, spec::Striding::contiguous)
                      .parameters;
   const auto halves = [](std::int64_t k) { return k % 2 == 0 ? 0.0 : 1.875; };

@@ -5,7 +5,7 @@
 
 #include <ostream>
 
-#include "operators/nsa_compress_grad/rows.hpp"
+#include "operators/nsa_compress_grad/table.hpp"
 #include "table_checks.hpp"
 
 namespace assay::spec {
@@ -19,7 +19,9 @@ struct Asked {
   Product product = Product::a2;
   Striding inputs = Striding::contiguous, outputs = Striding::contiguous;
 
-  Call<Op> call() const { return call_of(problem, CompressSurface::c1, product, inputs, outputs); }
+  Call<Op> call() const {
+    return call_of(problem, CompressEntryPoint::c1, product, inputs, outputs);
+  }
 };
 
 void showValue(const Asked& asked, std::ostream& out) {
@@ -75,7 +77,7 @@ TEST(CompressConstraints, EveryContradictionIsANoteOfSomeRow) {
 
 TEST(CompressConstraints, TheContestedReadingsAreDisputed) {
   Ids disputed;
-  for (const auto& row : Op::constraints())
+  for (const auto& row : Op::requirements())
     if (row.standing == Standing::disputed) disputed.insert(row.id);
   EXPECT_EQ(disputed, (Ids{"NSAC-C09a", "NSAC-C11a", "NSAC-C12a", "NSAC-C13a", "NSAC-C14a",
                            "NSAC-C19", "NSAC-C20", "NSAC-C21"}));
@@ -86,7 +88,7 @@ TEST(CompressConstraints, TheContestedReadingsAreDisputed) {
 TEST(CompressConstraints, StandingsAreThoseOfThePage) {
   const Ids upstream = {"NSAC-C06a", "NSAC-C15", "NSAC-C24a"};
   const Ids derived = {"NSAC-C03", "NSAC-C14", "NSAC-C16"};
-  for (const auto& row : Op::constraints()) {
+  for (const auto& row : Op::requirements()) {
     EXPECT_EQ(row.standing == Standing::upstream, upstream.contains(row.id)) << row.id;
     EXPECT_EQ(row.standing == Standing::derived, derived.contains(row.id)) << row.id;
   }
@@ -104,13 +106,13 @@ TEST(CompressConstraints, SizesOfNoWindowBreakWhatThePageSays) {
 
 TEST(CompressConstraints, DocumentedCodesAreThoseOfTheSpecification) {
   const std::set<std::string_view> invalid = {"NSAC-C04", "NSAC-C08", "NSAC-C09"};
-  for (const auto& row : Op::constraints()) {
+  for (const auto& row : Op::requirements()) {
     EXPECT_EQ(row.status.any, row.id != "NSAC-C02" && !invalid.contains(row.id)) << row.id;
     if (invalid.contains(row.id)) {
       EXPECT_EQ(row.status.code, Status::param_invalid) << row.id;
     }
   }
-  EXPECT_EQ(row_of<Op>("NSAC-C02").status.code, Status::param_nullptr);
+  EXPECT_EQ(requirement_of<Op>("NSAC-C02").status.code, Status::param_nullptr);
 }
 
 TEST(CompressConstraints, EveryViolationWorksAloneInSomePlainCall) {
@@ -135,11 +137,11 @@ TEST(CompressConstraints, EveryAcceptSideIsReachedByALegalCall) {
 }
 
 TEST(CompressConstraints, AnEmptyCallBreaksPresenceRowsWithoutACrash) {
-  expect_an_empty_call_to_be_survived<Op>(CompressSurface::c1, {"NSAC-C02"});
+  expect_an_empty_call_to_be_survived<Op>(CompressEntryPoint::c1, {"NSAC-C02"});
 }
 
 TEST(CompressConstraints, ProductsSupportWhatTheirRowsAccept) {
-  expect_products<Op>(CompressSurface::c1);
+  expect_products<Op>(CompressEntryPoint::c1);
 }
 
 RC_GTEST_PROP(CompressRows, ALegalCallTellsTheProblemThatItAsksFor, ()) {

@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "assay/spec/operators/nsa_compress_grad.hpp"
-#include "operators/nsa_selected_attention_grad/rows.hpp"
+#include "operators/nsa_selected_attention_grad/table.hpp"
 #include "table_checks.hpp"
 
 namespace assay::spec {
@@ -20,7 +20,9 @@ struct Asked {
   Product product = Product::a2;
   Striding inputs = Striding::contiguous, outputs = Striding::contiguous;
 
-  Call<Op> call() const { return call_of(problem, SelectedSurface::s1, product, inputs, outputs); }
+  Call<Op> call() const {
+    return call_of(problem, SelectedEntryPoint::s1, product, inputs, outputs);
+  }
 };
 
 void showValue(const Asked& asked, std::ostream& out) {
@@ -106,7 +108,7 @@ TEST(SelectedConstraints, EveryContradictionIsANoteOfSomeRow) {
 
 TEST(SelectedConstraints, TheContestedReadingsAreDisputed) {
   Ids disputed;
-  for (const auto& row : Op::constraints())
+  for (const auto& row : Op::requirements())
     if (row.standing == Standing::disputed) disputed.insert(row.id);
   EXPECT_EQ(disputed,
             (Ids{"NSAS-C07a", "NSAS-C12a", "NSAS-C20", "NSAS-C33a", "NSAS-C35a", "NSAS-C36a"}));
@@ -118,7 +120,7 @@ TEST(SelectedConstraints, StandingsAreThoseOfThePage) {
   const Ids upstream = {"NSAS-C08a", "NSAS-C09", "NSAS-C14", "NSAS-C17a", "NSAS-C19",
                         "NSAS-C34",  "NSAS-C35", "NSAS-C40", "NSAS-C42a"};
   const Ids derived = {"NSAS-C10c", "NSAS-C15", "NSAS-C37", "NSAS-C38", "NSAS-C39"};
-  for (const auto& row : Op::constraints()) {
+  for (const auto& row : Op::requirements()) {
     EXPECT_EQ(row.standing == Standing::upstream, upstream.contains(row.id)) << row.id;
     EXPECT_EQ(row.standing == Standing::derived, derived.contains(row.id)) << row.id;
   }
@@ -146,7 +148,7 @@ TEST(SelectedConstraints, DocumentedCodesAreThoseOfTheSpecification) {
   const std::set<std::string_view> null_pointers = {"NSAS-C02", "NSAS-C03"};
   const std::set<std::string_view> invalid = {"NSAS-C04", "NSAS-C05", "NSAS-C07", "NSAS-C08",
                                               "NSAS-C10"};
-  for (const auto& row : Op::constraints()) {
+  for (const auto& row : Op::requirements()) {
     EXPECT_EQ(row.status.any, !null_pointers.contains(row.id) && !invalid.contains(row.id))
         << row.id;
     if (null_pointers.contains(row.id)) {
@@ -180,12 +182,12 @@ TEST(SelectedConstraints, EveryAcceptSideIsReachedByALegalCall) {
 }
 
 TEST(SelectedConstraints, AnEmptyCallBreaksPresenceRowsWithoutACrash) {
-  expect_an_empty_call_to_be_survived<Op>(SelectedSurface::s1,
+  expect_an_empty_call_to_be_survived<Op>(SelectedEntryPoint::s1,
                                           {"NSAS-C02", "NSAS-C03", "NSAS-C14"});
 }
 
 TEST(SelectedConstraints, ProductsSupportWhatTheirRowsAccept) {
-  expect_products<Op>(SelectedSurface::s1);
+  expect_products<Op>(SelectedEntryPoint::s1);
 }
 
 TEST(SelectedConstraints, SizesAreLegalUpToTheirLimits) {

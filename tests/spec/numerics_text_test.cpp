@@ -23,18 +23,18 @@ bool has(const std::string& text, const std::string& part) {
 }
 
 TEST(NumericsText, OfNothingIsTheDefault) {
-  EXPECT_EQ(numerics_from_text("", DType::bf16), NumericsProfile{});
-  EXPECT_EQ(numerics_from_text(" \t", DType::fp32), NumericsProfile{});
+  EXPECT_EQ(numerics_from_text("", DType::bf16), Numerics{});
+  EXPECT_EQ(numerics_from_text(" \t", DType::fp32), Numerics{});
 }
 
 TEST(NumericsText, APresetIsTheOneOfTheType) {
   for (const NumericsPreset& preset : numerics_presets())
     for (const DType io : {DType::fp16, DType::bf16, DType::fp32})
-      EXPECT_EQ(numerics_from_text(preset.name, io), preset.profile(io)) << preset.name;
+      EXPECT_EQ(numerics_from_text(preset.name, io), preset.of_scores(io)) << preset.name;
 }
 
 TEST(NumericsText, FieldsDifferFromThePreset) {
-  NumericsProfile wanted = numerics_preset("ascend_a2", DType::fp16);
+  Numerics wanted = numerics_preset("ascend_a2", DType::fp16);
   wanted.order = Order::fixed;
   wanted.exp_error = 1e-6;
   wanted.lse_form = true;
@@ -48,11 +48,11 @@ TEST(NumericsText, FieldsDifferFromThePreset) {
 
 TEST(NumericsText, EveryTypeHasItsOwn) {
   const std::string text = "fp32:torch_fp32 bf16:jax_cpu,delta=given";
-  NumericsProfile bf16 = numerics_preset("jax_cpu", DType::bf16);
+  Numerics bf16 = numerics_preset("jax_cpu", DType::bf16);
   bf16.delta = Origin::given;
   EXPECT_EQ(numerics_from_text(text, DType::fp32), numerics_preset("torch_fp32", DType::fp32));
   EXPECT_EQ(numerics_from_text(text, DType::bf16), bf16);
-  EXPECT_EQ(numerics_from_text(text, DType::fp16), NumericsProfile{});
+  EXPECT_EQ(numerics_from_text(text, DType::fp16), Numerics{});
   EXPECT_EQ(numerics_from_text("ascend_a2 " + text, DType::fp16),
             numerics_preset("ascend_a2", DType::fp16));
 }

@@ -25,7 +25,7 @@ void choose_window(Problem& p) {
   std::int64_t shortest = std::min(p.seq_q, p.seq_kv);
   for (std::int64_t b = 0; b < p.batch; ++b)
     shortest = std::min({shortest, p.length_q(b), p.length_kv(b)});
-  const std::int64_t least = p.input_layout == Layout::tnd ? 1 : 0;
+  const std::int64_t least = is_packed(p.input_layout) ? 1 : 0;
   switch (integer(0, 4)) {
     case 0:
       break;
@@ -47,7 +47,7 @@ void choose_window(Problem& p) {
 
 /// Some sequences may have no queries, yet not all of them; the pages know of none without keys.
 void choose_lengths(Problem& p) {
-  if (p.input_layout != Layout::tnd || one_in(3)) return;
+  if (!is_packed(p.input_layout) || one_in(3)) return;
   const std::int64_t least_q = one_in(3) ? 0 : 1;
   const auto choose = [&](std::vector<std::int64_t>& lengths, std::int64_t& longest,
                           std::int64_t least) {
@@ -100,33 +100,33 @@ void choose_outer_split(Problem& p) {
   if (p.pre_tokens + p.next_tokens < 0 || -p.next_tokens > seq_kv) p.next_tokens = 0;
 }
 
-std::vector<std::int64_t> modes_of(FlashSurface surface) {
-  if (has_rope(surface)) return {0, 1, 2, 3, 4, 7, 8};
-  if (is_unpadding(surface)) return {0, 1, 2, 3, 4, 6, 7, 8};
+std::vector<std::int64_t> modes_of(FlashEntryPoint entry_point) {
+  if (has_rope(entry_point)) return {0, 1, 2, 3, 4, 7, 8};
+  if (is_unpadding(entry_point)) return {0, 1, 2, 3, 4, 6, 7, 8};
   return {0, 1, 2, 3, 4, 5, 6};
 }
 
-MaskShape any_mask_shape(const Problem& p, FlashSurface surface) {
+MaskShape any_mask_shape(const Problem& p, FlashEntryPoint entry_point) {
   const std::int64_t mode = p.sparse_mode;
   if (mode != 0 && mode != 1 && mode != 5)
     return *rc::gen::element(MaskShape::compressed, MaskShape::compressed_one_one_ss,
                              MaskShape::compressed_b_one_ss, MaskShape::compressed_bnss);
   const bool ragged = !p.lengths_q.empty() || !p.lengths_kv.empty();
-  if (is_unpadding(surface) && ragged)
+  if (is_unpadding(entry_point) && ragged)
     return *rc::gen::element(MaskShape::ss, MaskShape::one_one_ss);
   if (mode == 5) return *rc::gen::element(MaskShape::b_one_ss, MaskShape::bnss);
   return *rc::gen::element(MaskShape::ss, MaskShape::one_one_ss, MaskShape::b_one_ss,
                            MaskShape::bnss);
 }
 
-void choose_mask(Problem& p, FlashSurface surface) {
-  p.sparse_mode = *rc::gen::elementOf(modes_of(surface));
-  if (!has_rope(surface) && one_in(4)) return;
+void choose_mask(Problem& p, FlashEntryPoint entry_point) {
+  p.sparse_mode = *rc::gen::elementOf(modes_of(entry_point));
+  if (!has_rope(entry_point) && one_in(4)) return;
   p.mask_dtype = one_in(2) ? DType::boolean : DType::uint8;
   if (p.sparse_mode == 0 || p.sparse_mode == 4) choose_window(p);
   if (p.sparse_mode >= 7) choose_outer_split(p);
   if (p.sparse_mode == 5 || p.sparse_mode == 6) choose_prefix(p);
-  p.atten_mask = any_mask_shape(p, surface);
+  p.atten_mask = any_mask_shape(p, entry_point);
 }
 
 bool is_square(const Problem& p) { return p.seq_q == p.seq_kv && p.lengths_q == p.lengths_kv; }
@@ -138,8 +138,8 @@ bool has_empty_sequence(const Problem& p) {
 }
 
 /// A bias of the last 1024 rows, under the causal mask that it needs.
-void compress_bias(Problem& p, FlashSurface surface) {
-  if (!is_unpadding(surface)) p.seq_q = p.seq_kv = compressed_pse_rows + integer(1, 3);
+void compress_bias(Problem& p, FlashEntryPoint entry_point) {
+  if (!is_unpadding(entry_point)) p.seq_q = p.seq_kv = compressed_pse_rows + integer(1, 3);
   p.prefix.clear();
   p.pre_tokens = p.next_tokens = unbounded_tokens;
   p.sparse_mode = one_in(2) ? 2 : 3;
@@ -156,14 +156,15 @@ void choose_slopes(Problem& p) {
   p.kv_start_idx = p.q_start_idx;
 }
 
-void choose_bias(Problem& p, FlashSurface surface) {
-  const bool unpadding = is_unpadding(surface);
+void choose_bias(Problem& p, FlashEntryPoint entry_point) {
+  const bool unpadding = is_unpadding(entry_point);
   const bool masked = p.atten_mask != MaskShape::absent;
-  if (has_rope(surface) || has_empty_sequence(p) || one_in(2)) return;
+  if (has_rope(entry_point) || has_empty_sequence(p) || one_in(2)) return;
   if (masked && (p.sparse_mode == 7 || (p.sparse_mode == 8 && !is_square(p)))) return;
-  if (has_pse_type(surface) && (unpadding || is_square(p)) && one_in(3)) return choose_slopes(p);
-  if (has_pse_type(surface) && one_in(2)) p.pse_type = 0;
-  if (is_square(p) && (unpadding || one_in(4))) return compress_bias(p, surface);
+  if (has_pse_type(entry_point) && (unpadding || is_square(p)) && one_in(3))
+    return choose_slopes(p);
+  if (has_pse_type(entry_point) && one_in(2)) p.pse_type = 0;
+  if (is_square(p) && (unpadding || one_in(4))) return compress_bias(p, entry_point);
   // Of packed sequences the pages and the host code agree on the compressed form alone.
   if (!unpadding)
     p.pse_shift = *rc::gen::element(PseShape::bnss, PseShape::bn1s, PseShape::one_nss);
@@ -171,8 +172,8 @@ void choose_bias(Problem& p, FlashSurface surface) {
     p.pse_type = 1;
 }
 
-void choose_dropout(Problem& p, FlashSurface surface) {
-  if (has_rope(surface) || one_in(2)) return;
+void choose_dropout(Problem& p, FlashEntryPoint entry_point) {
+  if (has_rope(entry_point) || one_in(2)) return;
   p.drop_mask = *rc::gen::element(DropMask::exact, DropMask::granules);
   p.keep_prob = *rc::gen::element(1.0, 0.9, 0.5);
 }
@@ -188,15 +189,15 @@ void choose_rope(Problem& p) {
 }  // namespace
 
 void showValue(const Asked& asked, std::ostream& out) {
-  out << to_string(asked.surface) << ' ' << to_string(asked.product) << ' '
+  out << to_string(asked.entry_point) << ' ' << to_string(asked.product) << ' '
       << to_string(asked.inputs) << ' ' << to_string(asked.outputs);
   show_fields(asked.problem, out);
 }
 
-rc::Gen<Problem> legal_problem(FlashSurface surface) {
-  return rc::gen::exec([surface] {
+rc::Gen<Problem> legal_problem(FlashEntryPoint entry_point) {
+  return rc::gen::exec([entry_point] {
     Problem p;
-    p.input_layout = is_unpadding(surface)
+    p.input_layout = is_unpadding(entry_point)
                          ? Layout::tnd
                          : *rc::gen::element(Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd);
     p.dtype = *rc::gen::element(DType::fp16, DType::bf16, DType::fp32);
@@ -207,13 +208,13 @@ rc::Gen<Problem> legal_problem(FlashSurface surface) {
     p.seq_kv = one_in(3) ? p.seq_q : integer(1, 40);
     p.head_dim = one_in(10) ? 512 : integer(1, 40);
     p.head_dim_v =
-        has_softmax_in_layout(surface) || one_in(2) ? p.head_dim : integer(1, p.head_dim);
-    if (has_rope(surface)) choose_rope(p);
+        has_softmax_in_layout(entry_point) || one_in(2) ? p.head_dim : integer(1, p.head_dim);
+    if (has_rope(entry_point)) choose_rope(p);
     choose_lengths(p);
-    choose_mask(p, surface);
-    choose_bias(p, surface);
-    choose_dropout(p, surface);
-    if (has_softmax_in_layout(surface) && one_in(2))
+    choose_mask(p, entry_point);
+    choose_bias(p, entry_point);
+    choose_dropout(p, entry_point);
+    if (has_softmax_in_layout(entry_point) && one_in(2))
       p.softmax_in_layout = StatisticsOrder::same_as_input;
     return p;
   });
@@ -221,15 +222,15 @@ rc::Gen<Problem> legal_problem(FlashSurface surface) {
 
 rc::Gen<Asked> legal_call() {
   return rc::gen::exec([] {
-    const FlashSurface surface = *any_spelled<FlashSurface>();
-    return Asked{*legal_problem(surface), surface, *any_spelled<Product>(),
+    const FlashEntryPoint entry_point = *any_spelled<FlashEntryPoint>();
+    return Asked{*legal_problem(entry_point), entry_point, *any_spelled<Product>(),
                  *any_spelled<Striding>(), *any_spelled<Striding>()};
   });
 }
 
 namespace {
 
-Problem plain_problem(FlashSurface surface, Layout layout) {
+Problem plain_problem(FlashEntryPoint entry_point, Layout layout) {
   Problem p{.input_layout = layout,
             .batch = 2,
             .heads_q = 4,
@@ -237,16 +238,16 @@ Problem plain_problem(FlashSurface surface, Layout layout) {
             .seq_q = 5,
             .seq_kv = 7,
             .head_dim = 8,
-            .head_dim_v = has_softmax_in_layout(surface) ? 8 : 6};
-  if (!has_rope(surface)) return p;
+            .head_dim_v = has_softmax_in_layout(entry_point) ? 8 : 6};
+  if (!has_rope(entry_point)) return p;
   p.head_dim_rope = 8;
   p.atten_mask = MaskShape::ss;
   return p;
 }
 
 /// Problems for every feature on its own, of one entry point.
-std::vector<Problem> features(FlashSurface surface, Layout layout) {
-  const Problem plain = plain_problem(surface, layout);
+std::vector<Problem> features(FlashEntryPoint entry_point, Layout layout) {
+  const Problem plain = plain_problem(entry_point, layout);
   std::vector<Problem> problems;
   const auto add = [&](auto change) {
     Problem p = plain;
@@ -259,7 +260,7 @@ std::vector<Problem> features(FlashSurface surface, Layout layout) {
     p.sparse_mode = 4;
     p.atten_mask = MaskShape::compressed;
   });
-  if (has_rope(surface)) return problems;
+  if (has_rope(entry_point)) return problems;
   add([&](Problem& p) {
     p.sparse_mode = 6;
     p.atten_mask = MaskShape::compressed;
@@ -271,7 +272,7 @@ std::vector<Problem> features(FlashSurface surface, Layout layout) {
   });
   add([&](Problem& p) {
     p.pse_shift = PseShape::bnss;
-    if (layout != Layout::tnd) return;
+    if (!is_packed(layout)) return;
     p.seq_kv = p.seq_q;
     p.sparse_mode = 3;
     p.atten_mask = MaskShape::compressed_bnss;
@@ -283,7 +284,7 @@ std::vector<Problem> features(FlashSurface surface, Layout layout) {
     p.atten_mask = MaskShape::compressed;
     p.pse_shift = PseShape::bnhs;
   });
-  if (!has_pse_type(surface)) return problems;
+  if (!has_pse_type(entry_point)) return problems;
   add([](Problem& p) {
     p.seq_kv = p.seq_q;
     p.dtype = DType::fp32;
@@ -294,21 +295,21 @@ std::vector<Problem> features(FlashSurface surface, Layout layout) {
 }
 
 /// What only packed sequences have.
-std::vector<Problem> packed_features(FlashSurface surface) {
+std::vector<Problem> packed_features(FlashEntryPoint entry_point) {
   std::vector<Problem> problems;
   for (const std::int64_t mode : {7, 8}) {
-    Problem p = plain_problem(surface, Layout::tnd);
+    Problem p = plain_problem(entry_point, Layout::tnd);
     p.seq_q = p.seq_kv;
     p.sparse_mode = mode;
     p.atten_mask = MaskShape::compressed;
     p.next_tokens = 0;
     problems.push_back(p);
-    if (mode == 8 && !has_rope(surface)) {
+    if (mode == 8 && !has_rope(entry_point)) {
       problems.push_back(p);
       problems.back().pse_shift = PseShape::bnhs;
     }
   }
-  Problem ragged = plain_problem(surface, Layout::tnd);
+  Problem ragged = plain_problem(entry_point, Layout::tnd);
   ragged.batch = 4;
   ragged.seq_q = 9;
   ragged.lengths_q = {9, 0, 4, 0};
@@ -319,23 +320,23 @@ std::vector<Problem> packed_features(FlashSurface surface) {
 
 }  // namespace
 
-std::vector<Asked> plain_calls(FlashSurface surface) {
+std::vector<Asked> plain_calls(FlashEntryPoint entry_point) {
   std::vector<Layout> layouts = {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd};
-  if (is_unpadding(surface)) layouts = {Layout::tnd};
+  if (is_unpadding(entry_point)) layouts = {Layout::tnd};
   std::vector<Asked> calls;
   for (const Layout layout : layouts)
-    for (const Problem& problem : features(surface, layout))
-      calls.push_back({.problem = problem, .surface = surface});
-  if (is_unpadding(surface))
-    for (const Problem& problem : packed_features(surface))
-      calls.push_back({.problem = problem, .surface = surface});
+    for (const Problem& problem : features(entry_point, layout))
+      calls.push_back({.problem = problem, .entry_point = entry_point});
+  if (is_unpadding(entry_point))
+    for (const Problem& problem : packed_features(entry_point))
+      calls.push_back({.problem = problem, .entry_point = entry_point});
   return calls;
 }
 
 std::vector<Asked> plain_calls() {
   std::vector<Asked> calls;
-  for (const auto& [surface, name] : spellings_of<FlashSurface>.entries)
-    for (const Asked& asked : plain_calls(surface)) calls.push_back(asked);
+  for (const auto& [entry_point, name] : spellings_of<FlashEntryPoint>.entries)
+    for (const Asked& asked : plain_calls(entry_point)) calls.push_back(asked);
   return calls;
 }
 

@@ -12,12 +12,12 @@ namespace assay::spec {
 /// A legal call as it is made: problem, entry point, product, strides.
 struct Asked {
   FlashAttentionScoreGrad::Problem problem;
-  FlashSurface surface = FlashSurface::g1;
+  FlashEntryPoint entry_point = FlashEntryPoint::g1;
   Product product = Product::a2;
   Striding inputs = Striding::contiguous, outputs = Striding::contiguous;
 
   Call<FlashAttentionScoreGrad> call() const {
-    return call_of(problem, surface, product, inputs, outputs);
+    return call_of(problem, entry_point, product, inputs, outputs);
   }
 };
 
@@ -26,12 +26,12 @@ void showValue(const Asked& asked, std::ostream& out);
 /// Legal problems of every feature that the entry point takes: layouts, types, grouped heads, masks
 /// of every shape, windows, narrow values, sequences of unequal lengths, bias, dropout, prefixes,
 /// rope.
-rc::Gen<FlashAttentionScoreGrad::Problem> legal_problem(FlashSurface surface);
+rc::Gen<FlashAttentionScoreGrad::Problem> legal_problem(FlashEntryPoint entry_point);
 rc::Gen<Asked> legal_call();
 
 /// A few legal calls by hand of an entry point: every layout, mask, bias and dropout that it takes,
 /// equal and unequal lengths.
-std::vector<Asked> plain_calls(FlashSurface surface);
+std::vector<Asked> plain_calls(FlashEntryPoint entry_point);
 /// Of all entry points.
 std::vector<Asked> plain_calls();
 

@@ -1,8 +1,7 @@
-#include "operators/flash_attention_score_grad/rows.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "operators/flash_attention_score_grad/table.hpp"
 #include "problems.hpp"
 
 namespace assay::spec::detail {
@@ -47,16 +46,16 @@ RC_GTEST_PROP(FlashRows, ALegalCallTellsTheProblemThatItAsksFor, ()) {
 TEST(FlashRows, ProblemsOfPlainCallsAreTheirsFieldByField) {
   for (const Asked& asked : plain_calls()) {
     const auto problem = problem_of(asked.call());
-    ASSERT_TRUE(problem.has_value()) << ::testing::PrintToString(asked.surface);
+    ASSERT_TRUE(problem.has_value()) << ::testing::PrintToString(asked.entry_point);
     EXPECT_TRUE(*problem == asked.problem)
-        << to_string(asked.surface) << ' ' << to_string(asked.problem.pse_shift) << " mode "
+        << to_string(asked.entry_point) << ' ' << to_string(asked.problem.pse_shift) << " mode "
         << asked.problem.sparse_mode;
   }
 }
 
 TEST(FlashRows, UnequalLengthsAreReadFromTheirSums) {
   Asked asked{.problem = {.input_layout = Layout::tnd, .batch = 3, .seq_q = 5, .seq_kv = 4},
-              .surface = FlashSurface::u1};
+              .entry_point = FlashEntryPoint::u1};
   asked.problem.lengths_q = {5, 0, 2};
   const FlashCall call = asked.call();
   const auto query = query_as_given(call);
@@ -71,7 +70,8 @@ TEST(FlashRows, UnequalLengthsAreReadFromTheirSums) {
 }
 
 TEST(FlashRows, SumsThatDoNotFitLeaveTheExtentsOpen) {
-  Asked asked{.problem = {.input_layout = Layout::tnd, .batch = 2}, .surface = FlashSurface::u2};
+  Asked asked{.problem = {.input_layout = Layout::tnd, .batch = 2},
+              .entry_point = FlashEntryPoint::u2};
   FlashCall call = asked.call();
   call.parameters.actual_seq_qlen = {16, 8};
   EXPECT_FALSE(query_as_given(call));
@@ -91,7 +91,7 @@ TEST(FlashRows, BitsOfAllSequencesAreCountedTogether) {
                           .seq_kv = 7,
                           .lengths_q = {5, 1},
                           .lengths_kv = {7, 2}},
-              .surface = FlashSurface::u4};
+              .entry_point = FlashEntryPoint::u4};
   EXPECT_EQ(drop_mask_bytes(asked.call()), 14);  // 3 * (35 + 2) bits
 }
 

@@ -12,9 +12,9 @@ namespace {
 template <class Enum>
 class Spelling : public testing::Test {};
 
-using Enums =
-    testing::Types<Status, DType, Layout, Format, Product, Standing, Side, MaskShape, FlashSurface,
-                   Striding, Rounding, Overflow, Origin, Order, Product32, Accumulator>;
+using Enums = testing::Types<Status, DType, Layout, Format, Product, Standing, Side, MaskShape,
+                             FlashEntryPoint, Striding, Rounding, Overflow, Origin, Order,
+                             Product32, Accumulator>;
 TYPED_TEST_SUITE(Spelling, Enums);
 
 TYPED_TEST(Spelling, RoundTripsAndIsUnique) {
@@ -69,11 +69,11 @@ TEST(VisitFields, OfAProblemReachesEveryMember) {
 
 TEST(NumericsPresets, AreFoundByNameAndDifferFromEachOther) {
   for (const auto& preset : numerics_presets()) {
-    EXPECT_EQ(numerics_preset(preset.name, DType::bf16), preset.profile(DType::bf16));
+    EXPECT_EQ(numerics_preset(preset.name, DType::bf16), preset.of_scores(DType::bf16));
     EXPECT_FALSE(preset.summary.empty());
     for (const auto& other : numerics_presets()) {
       if (preset.name != other.name) {
-        EXPECT_NE(preset.profile(DType::bf16), other.profile(DType::bf16))
+        EXPECT_NE(preset.of_scores(DType::bf16), other.of_scores(DType::bf16))
             << preset.name << ' ' << other.name;
       }
     }
@@ -83,7 +83,7 @@ TEST(NumericsPresets, AreFoundByNameAndDifferFromEachOther) {
 
 TEST(NumericsPresets, OfCompressionStageNothingOnADevice) {
   for (const DType dtype : {DType::fp16, DType::bf16}) {
-    const NumericsProfile device = numerics_preset("ascend_a2", dtype, "nsa_compress_grad");
+    const Numerics device = numerics_preset("ascend_a2", dtype, "nsa_compress_grad");
     EXPECT_EQ(device.stage, DType::fp32);
     EXPECT_EQ(device.round_out, Rounding::rne);
     EXPECT_EQ(numerics_preset("ascend_a2", dtype, "nsa_selected_attention_grad"),
@@ -108,9 +108,9 @@ TEST(NumericsPresets, NameTheChoicesWhenThereIsNoSuch) {
 
 TEST(NumericsPresets, NarrowNothingForSinglePrecision) {
   for (const auto& preset : numerics_presets()) {
-    const NumericsProfile profile = preset.profile(DType::fp32);
+    const Numerics numerics = preset.of_scores(DType::fp32);
     for (const DType type :
-         {profile.store_s, profile.store_p, profile.store_dp, profile.stage, profile.partials})
+         {numerics.store_s, numerics.store_p, numerics.store_dp, numerics.stage, numerics.partials})
       EXPECT_EQ(type, DType::fp32) << preset.name;
   }
 }

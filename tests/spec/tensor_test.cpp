@@ -217,14 +217,14 @@ TEST(MaskShape, FollowsTheProblem) {
 TEST(CallOf, StridesInputsAndOutputsSeparately) {
   const FlashAttentionScoreGrad::Problem p{.seq_q = 6, .atten_mask = MaskShape::ss};
   const auto call =
-      call_of(p, FlashSurface::g2, Product::a3, Striding::transposed, Striding::padded);
+      call_of(p, FlashEntryPoint::g2, Product::a3, Striding::transposed, Striding::padded);
   const auto& t = call.parameters;
   for (const Parameter* input : {&t.query, &t.key, &t.value, &t.dy, &t.attention_in, &t.softmax_max,
                                  &t.softmax_sum, &t.atten_mask})
     EXPECT_EQ(input->offset, 0);
   for (const Parameter* output : {&t.dq, &t.dk, &t.dv}) EXPECT_GT(output->offset, 0);
   EXPECT_FALSE(t.dpse.present);
-  EXPECT_EQ(call.surface, FlashSurface::g2);
+  EXPECT_EQ(call.entry_point, FlashEntryPoint::g2);
   EXPECT_EQ(call.product, Product::a3);
 }
 

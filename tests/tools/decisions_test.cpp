@@ -50,9 +50,9 @@ CompressCase case_of(const std::string& words) {
 
 constexpr const char* small = "--lengths=0,75 --heads=2 --compress_block_size=48 --dtype=fp16";
 
-CompressCase phase1(const std::string& violate = "") {
+CompressCase arguments(const std::string& violate = "") {
   CompressCase c = case_of(small);
-  c.track = conformance::Track::phase1;
+  c.track = conformance::Track::arguments;
   c.violate = violate;
   return c;
 }
@@ -61,9 +61,9 @@ CompressCase phase1(const std::string& violate = "") {
 CompressCase violation(bool binding) {
   for (CompressCase c : conformance::compress::violation_cases()) {
     if (!binding) c.upstream = spec::Upstream::off;
-    for (const auto& row : CompressOp::constraints())
+    for (const auto& row : CompressOp::requirements())
       if (c.violate.starts_with(std::string(row.id) + ":") && row.status.any &&
-          row.binds(c.surface, c.upstream) == binding)
+          row.binds(c.entry_point, c.upstream) == binding)
         return c;
   }
   throw std::logic_error("no call breaks such a row");
@@ -72,7 +72,7 @@ CompressCase violation(bool binding) {
 /// A kernel of hooks: what it is not told to do it does well.
 struct Hooks {
   CompressPlan plan = healthy_plan();
-  spec::NumericsProfile numerics = {.order = spec::Order::fixed};
+  spec::Numerics numerics = {.order = spec::Order::fixed};
   void (*check)() = [] {};
   void (*before)(CompressOp::Inputs&) = [](CompressOp::Inputs&) {};
   void (*after)(CompressOp::Outputs&) = [](CompressOp::Outputs&) {};
@@ -84,9 +84,7 @@ class Hooked final : public spec::Implementation<CompressOp> {
   explicit Hooked(Hooks hooks) : hooks_(std::move(hooks)), kernel_(hooks_.plan, hooks_.numerics) {}
   std::string name() const override { return "hooked"; }
   bool checks_arguments() const override { return hooks_.checks_arguments; }
-  spec::NumericsProfile numerics(const CompressOp::Problem&) const override {
-    return hooks_.numerics;
-  }
+  spec::Numerics numerics(const CompressOp::Problem&) const override { return hooks_.numerics; }
   void check(const spec::Call<CompressOp>&) const override { hooks_.check(); }
   void run(const CompressOp::Problem& p, const CompressOp::Inputs& inputs,
            CompressOp::Outputs& outputs) override {
@@ -261,7 +259,7 @@ struct Reached {
 constexpr auto with_bf16_partials = [] {
   CompressPlan plan = healthy_plan(conformance::testing::SumOrder::windows);
   plan.contribution = plan.add_to = conformance::testing::to_bf16;
-  return judged(case_of("--dtype=bf16 --lengths=130,20 --track=a2"),
+  return judged(case_of("--dtype=bf16 --lengths=130,20 --track=exact_staged"),
                 {.plan = plan, .numerics = {.partials = spec::DType::bf16}});
 };
 
@@ -269,8 +267,8 @@ const Reached table[] = {
     {Rule::unstated, Verdict::conforms, unstated},
     {Rule::agreement, Verdict::conforms, [] { return judged(case_of(small)); }},
     {Rule::agreement, Verdict::conforms,
-     [] { return judged(case_of(std::string(small) + " --track=a1")); }},
-    {Rule::legal_call, Verdict::conforms, [] { return judged(phase1()); }},
+     [] { return judged(case_of(std::string(small) + " --track=exact")); }},
+    {Rule::legal_call, Verdict::conforms, [] { return judged(arguments()); }},
     {Rule::legal_call, Verdict::rejected_wrongly,
      [] { return judged(case_of(small), {.check = refuse<161002>}); }},
     {Rule::forbidden_call, Verdict::rejected_as_specified,
@@ -282,13 +280,14 @@ const Reached table[] = {
     {Rule::forbidden_call, Verdict::accepted_wrongly, [] { return judged(violation(true)); }},
     {Rule::open_question, Verdict::not_applicable, [] { return judged(violation(false)); }},
     {Rule::not_offered, Verdict::not_applicable,
-     [] { return judged(phase1(), {.checks_arguments = false}); }},
+     [] { return judged(arguments(), {.checks_arguments = false}); }},
     {Rule::conduct, Verdict::crash,
      [] { return judged(case_of(small), {.check = [] { throw 1; }}); }},
     {Rule::conduct, Verdict::timeout,
      [] {
        return judged(case_of(small), {.after = [](CompressOp::Outputs&) {
-                       throw spec::Misconduct(spec::Misconduct::Kind::timeout, "too slow");
+                       throw spec::ImplementationFault(spec::ImplementationFault::Kind::timeout,
+                                                       "too slow");
                      }});
      }},
     {Rule::conduct, Verdict::nonconformant_structural,
@@ -298,9 +297,9 @@ const Reached table[] = {
      }},
     {Rule::structure, Verdict::nonconformant_structural,
      [] { return judged(case_of(small), {.after = spoil_weight}); }},
-    {Rule::lattice, Verdict::nonconformant_structural,
+    {Rule::exact_bits, Verdict::nonconformant_structural,
      [] {
-       return judged(case_of(std::string(small) + " --track=a1"), {.plan = with_factor(1.25)});
+       return judged(case_of(std::string(small) + " --track=exact"), {.plan = with_factor(1.25)});
      }},
     {Rule::bound, Verdict::nonconformant_proven,
      [] { return judged(case_of(small), {.plan = with_factor(1.25)}); }},
@@ -332,7 +331,7 @@ const Reached table[] = {
     {Rule::inconsistent_inputs, Verdict::not_applicable, foreign_statistics},
     {Rule::no_exact_inputs, Verdict::not_applicable, with_bf16_partials},
     {Rule::stored_case, Verdict::usage_error, incomplete_file},
-    {Rule::judge_failure, Verdict::tool_failure, [] { return judged(phase1("NSAC-C99:none")); }},
+    {Rule::judge_failure, Verdict::tool_failure, [] { return judged(arguments("NSAC-C99:none")); }},
 };
 
 std::string text_of(const Decision& decision) {

@@ -367,7 +367,7 @@ TEST(Poverty, OfMemoryIsNamedWhereAReportIsRead) {
   const Folder folder;
   const std::string report = folder / "report.json", out = folder / "output";
   Program sweep(
-      {"sweep", "nsa_compress_grad", "--random=0", "--only=--track=phase1", "--report", report},
+      {"sweep", "nsa_compress_grad", "--random=0", "--only=--track=arguments", "--report", report},
       out);
   ASSERT_EQ(sweep.wait(), 0) << sweep.output();
   bool has_failed = false, has_worked = false;

@@ -131,7 +131,7 @@ TEST(Offline, CasesWithoutTensorsOfOneCallAreNotExported) {
     EXPECT_EQ(result.code, 2) << flags;
     return result.err;
   };
-  EXPECT_PRED2(has, refused("--track=phase1"), std::string("no tensors"));
+  EXPECT_PRED2(has, refused("--track=arguments"), std::string("no tensors"));
   EXPECT_PRED2(has, refused("--batch=2 --track=relation --relation=split_batch"),
                std::string("compares several runs"));
   const Answer planned =
@@ -265,7 +265,7 @@ TEST(Offline, ATruncatedFileOrAnotherSchemaIsAUsageError) {
   std::ofstream(folder / "half.h5", std::ios::binary) << bytes.substr(0, bytes.size() / 2);
   EXPECT_EQ(check(folder / "half.h5").code, 2);
   std::string other = bytes;
-  const std::size_t schema = other.find("assay-1");
+  const std::size_t schema = other.find("assay-2");
   ASSERT_NE(schema, std::string::npos);
   other.replace(schema, 7, "assay-9");
   std::ofstream(folder / "other.h5", std::ios::binary) << other;

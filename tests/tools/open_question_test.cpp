@@ -36,7 +36,8 @@ Answer refused(const std::string& line, int phase) {
 }
 
 const std::string wide = "--head_dim=520 --head_dim_v=8";
-const std::string untyped = "--surface=g2 --pse_type=0";  // FAG-C78, which upstream alone states
+const std::string untyped =
+    "--entry_point=g2 --pse_type=0";  // FAG-C78, which upstream alone states
 
 TEST(OpenQuestion, TheRefusalOfADisputedCallConvictsNobodyInAnyPhase) {
   for (const int phase : {1, 2})
@@ -70,7 +71,7 @@ TEST(OpenQuestion, WhatUpstreamAloneForbidsCanBeAskedForWithoutIt) {
 
 TEST(OpenQuestion, AViolationOfWhatIsSwitchedOffIsReportedAndNoMore) {
   const std::string line =
-      "run flash_attention_score_grad --surface=g2 --track=phase1 --violate=FAG-C78:two";
+      "run flash_attention_score_grad --entry_point=g2 --track=arguments --violate=FAG-C78:two";
   const Answer bound = answer(registry_of({"flash_like"}), words(line));
   EXPECT_TRUE(bound.out.starts_with("accepted_wrongly")) << bound.out << bound.err;
   const Answer open = answer(registry_of({"flash_like"}), words(line + " --upstream=off"));
@@ -79,16 +80,16 @@ TEST(OpenQuestion, AViolationOfWhatIsSwitchedOffIsReportedAndNoMore) {
 
 TEST(OpenQuestion, APlanLeavesOutWhatUpstreamAloneStates) {
   const auto coverage = [](const std::string& flags) {
-    return answer({}, words("list --coverage --random=0 --only=--track=phase1" + flags)).out;
+    return answer({}, words("list --coverage --random=0 --only=--track=arguments" + flags)).out;
   };
   EXPECT_PRED2(has, coverage(""), std::string("FAG-C78"));
   EXPECT_FALSE(has(coverage(" --upstream=off"), "\nFAG-C04 "));
-  EXPECT_PRED2(has, coverage(""), std::string("row without a side to exercise"));
+  EXPECT_PRED2(has, coverage(""), std::string("requirement without a side to exercise"));
   EXPECT_PRED2(has, coverage(""), std::string("disputed: its calls are asked for"));
-  const std::string rows = answer({}, words("list rows --upstream=off")).out;
+  const std::string rows = answer({}, words("list requirements --upstream=off")).out;
   EXPECT_FALSE(has(rows, "FAG-C78 "));
   EXPECT_PRED2(has, rows, std::string("FAG-C44a"));
-  const Answer wrong = answer({}, words("list rows --upstream=maybe"));
+  const Answer wrong = answer({}, words("list requirements --upstream=maybe"));
   EXPECT_EQ(wrong.code, 2);
   EXPECT_PRED2(has, wrong.err, std::string("--upstream is 'maybe', wanted one of on, off"));
 }

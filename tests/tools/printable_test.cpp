@@ -59,7 +59,7 @@ class Shouting final : public spec::Implementation<Compress> {
     throw spec::Rejected(spec::Status::param_invalid, "no: " + loud);
   }
   void run(const Compress::Problem&, const Compress::Inputs&, Compress::Outputs&) override {
-    throw spec::Misconduct(spec::Misconduct::Kind::crash, "dead: " + loud);
+    throw spec::ImplementationFault(spec::ImplementationFault::Kind::crash, "dead: " + loud);
   }
   std::vector<spec::Metric> metrics() const override {
     return {{.name = "m" + loud, .value = 1, .unit = "u" + loud}};

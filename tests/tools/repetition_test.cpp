@@ -43,7 +43,7 @@ class Remembering final : public Wrapped {
 };
 
 /// Small cases with different numbers of queries.
-const std::vector<std::string> few = {"sweep", "--random=0", "--only=--track=a1", "--budget=2s"};
+const std::vector<std::string> few = {"sweep", "--random=0", "--only=--track=exact", "--budget=2s"};
 
 struct Swept {
   Answer answer;

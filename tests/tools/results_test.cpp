@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -24,8 +25,8 @@ CaseReport example() {
                     .note = "two \"words\"",
                     .implementation = "x",
                     .fields = {{"b", "2"}, {"a", "1"}},
-                    .violated_row = "R1",
-                    .accepted_rows = {"R2", "R3"},
+                    .violated_requirement = "R1",
+                    .accepted_requirements = {"R2", "R3"},
                     .value_case = true,
                     .verdict = {conformance::Verdict::nonconformant_proven,
                                 conformance::Rule::bound, "dq is bad"}};
@@ -101,16 +102,40 @@ TEST(Results, AllResultsSurviveTheirJson) {
                                            .verdict = conformance::Verdict::crash,
                                            .runs = 7,
                                            .end = conformance::ShrinkEnd::runs}}};
-  results.summary.rows = conformance::row_coverage<spec::FlashAttentionScoreGrad>();
+  results.summary.requirements = conformance::requirement_coverage<spec::FlashAttentionScoreGrad>();
   results.summary.pairs = conformance::pair_coverage<spec::FlashAttentionScoreGrad>();
   for (const CaseReport& report : results.cases) conformance::count(results.summary, report);
   const std::string json = conformance::to_json(results);
   EXPECT_EQ(conformance::to_json(conformance::results_from_json(json)), json);
 }
 
+TEST(Results, AReportWithTheWordsOfTheFormerVersionIsRead) {
+  conformance::Results results{.environment = {.implementation = "x"}, .cases = {example()}};
+  results.cases.front().violated_requirement = "FAG-C20";
+  results.cases.front().accepted_requirements = {"FAG-C21"};
+  results.cases.front().fields = {{"entry_point", "u1"}, {"track", "exact_staged"}};
+  results.summary.requirements = conformance::requirement_coverage<spec::FlashAttentionScoreGrad>();
+  results.summary.requirements.requirements.front().accepted = 3;
+  const std::string today = conformance::to_json(results);
+  std::string former = today;
+  for (const auto& [now, before] :
+       std::map<std::string, std::string>{{"assay-report-2", "assay-report-1"},
+                                          {"\"violated_requirement\"", "\"violated_row\""},
+                                          {"\"accepted_requirements\"", "\"accepted_rows\""},
+                                          {"\"requirements\"", "\"rows\""},
+                                          {"\"entry_point\"", "\"surface\""},
+                                          {"\"exact_staged\"", "\"a2\""}}) {
+    ASSERT_NE(former.find(now), std::string::npos) << now;
+    for (std::size_t at; (at = former.find(now)) != std::string::npos;)
+      former.replace(at, now.size(), before);
+  }
+  EXPECT_EQ(conformance::to_json(conformance::results_from_json(former)),
+            conformance::to_json(conformance::results_from_json(today)));
+}
+
 TEST(Results, ANumberBeyondDoubleIsNoJson) {
   EXPECT_THROW(conformance::results_from_json(R"({"schema": 1E999999})"), std::invalid_argument);
-  EXPECT_THROW(conformance::profile_from_json(R"({"exp_error": 1E999999})", spec::DType::fp16),
+  EXPECT_THROW(conformance::numerics_from_json(R"({"exp_error": 1E999999})", spec::DType::fp16),
                std::invalid_argument);
 }
 
@@ -138,17 +163,17 @@ TEST(Results, AWrongMemberIsNamed) {
 
 TEST(Results, AProfileSurvivesItsJsonAndBuildsOnAPreset) {
   const auto profile = spec::numerics_preset("ascend_a2", spec::DType::fp16);
-  EXPECT_EQ(conformance::profile_from_json(conformance::to_json(profile), spec::DType::bf16),
+  EXPECT_EQ(conformance::numerics_from_json(conformance::to_json(profile), spec::DType::bf16),
             profile);
   auto fixed = profile;
   fixed.order = spec::Order::fixed;
-  EXPECT_EQ(conformance::profile_from_json(R"({"preset": "ascend_a2", "order": "fixed"})",
-                                           spec::DType::fp16),
+  EXPECT_EQ(conformance::numerics_from_json(R"({"preset": "ascend_a2", "order": "fixed"})",
+                                            spec::DType::fp16),
             fixed);
-  EXPECT_THROW(conformance::profile_from_json(R"({"order": "sorted"})", spec::DType::fp16),
+  EXPECT_THROW(conformance::numerics_from_json(R"({"order": "sorted"})", spec::DType::fp16),
                std::invalid_argument);
   for (const char* wrong : {R"({"exp_error": -1})", R"({"exp_error": "nan"})", R"({"floor": 2})"})
-    EXPECT_THROW(conformance::profile_from_json(wrong, spec::DType::fp16), std::invalid_argument)
+    EXPECT_THROW(conformance::numerics_from_json(wrong, spec::DType::fp16), std::invalid_argument)
         << wrong;
 }
 

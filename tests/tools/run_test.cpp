@@ -27,7 +27,7 @@ TEST(Run, AHealthyKernelConforms) {
 TEST(Run, EveryListedShapeOfMaskAndBiasCanBeAskedFor) {
   const cli::Registry registry = registry_of({"flash_like"});
   const std::string packed =
-      "run flash_attention_score_grad --layout=TND --surface=u1 --heads_q=2 --heads_kv=1 "
+      "run flash_attention_score_grad --layout=TND --entry_point=u1 --heads_q=2 --heads_kv=1 "
       "--lengths_q=5,9 --lengths_kv=8,7 ";
   for (const char* const shapes :
        {"--pse_shift=BNSS", "--pse_shift=BN1S", "--pse_shift=1NSS",
@@ -62,13 +62,13 @@ TEST(Run, TheReplayLineGivesTheSameBits) {
 }
 
 TEST(Run, ABrokenCallThatIsAcceptedIsNonconformant) {
-  const auto& rows = Op::constraints();
+  const auto& rows = Op::requirements();
   const auto rejecting = std::find_if(rows.begin(), rows.end(), [](const auto& row) {
     return row.standing == spec::Standing::documented && !row.violations.empty();
   });
   ASSERT_NE(rejecting, rows.end());
   const std::string line =
-      "run flash_attention_score_grad --track=phase1 --violate=" + std::string(rejecting->id) +
+      "run flash_attention_score_grad --track=arguments --violate=" + std::string(rejecting->id) +
       ":" + std::string(rejecting->violations.front().name);
   const Answer accepted = answer(registry_of({"no_checks"}), words(line));
   EXPECT_EQ(accepted.code, 1);

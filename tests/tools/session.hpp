@@ -11,7 +11,7 @@
 
 #include "assay/cli/main.hpp"
 #include "assay/conformance/operators.hpp"
-#include "assay/mutants/specimen.hpp"
+#include "assay/mutants/mutant.hpp"
 
 namespace assay::tests {
 
@@ -39,14 +39,14 @@ inline std::vector<std::string> words(const std::string& line) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// Specimens of mutants/ as implementations: the named ones, the first being the default.
+/// Mutants of mutants/ as implementations: the named ones, the first being the default.
 inline cli::Registry registry_of(const std::vector<std::string>& names) {
   cli::Registry registry;
   for (const std::string& name : names)
-    for (const auto& specimen : mutants::specimens<spec::FlashAttentionScoreGrad>())
-      if (specimen.name == name)
+    for (const auto& mutant : mutants::mutants<spec::FlashAttentionScoreGrad>())
+      if (mutant.name == name)
         registry.add<Op>(
-            {.name = name, .summary = specimen.bug, .make = specimen.make, .in_process = true});
+            {.name = name, .summary = mutant.bug, .make = mutant.make, .in_process = true});
   return registry;
 }
 

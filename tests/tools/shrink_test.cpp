@@ -17,16 +17,17 @@ using conformance::Verdict;
 using FlashCase = conformance::Case<Op>;
 
 const char* const packed =
-    "--layout=TND --surface=u2 --lengths_q=40,7,33 --lengths_kv=40,31,47 --heads_q=4 --heads_kv=2 "
+    "--layout=TND --entry_point=u2 --lengths_q=40,7,33 --lengths_kv=40,31,47 --heads_q=4 "
+    "--heads_kv=2 "
     "--head_dim=32 --head_dim_v=32 --sparse_mode=6 --prefix=20,26,30 --atten_mask=compressed "
     "--dtype=fp16 --inputs=padded --keep_prob=0.5 --drop_mask=exact --seed=5";
 const std::string padded =
     "flash_attention_score_grad --layout=BSND --heads_q=8 --heads_kv=4 --seq_q=20 --seq_kv=33 "
     "--batch=3 --head_dim=32 --head_dim_v=32";
 
-Json shrunk(const std::string& specimen, const std::string& line) {
-  const Answer result = answer(registry_of({specimen}), words("shrink " + line + " --json"));
-  EXPECT_EQ(result.code, 1) << specimen << ' ' << result.err;
+Json shrunk(const std::string& mutant, const std::string& line) {
+  const Answer result = answer(registry_of({mutant}), words("shrink " + line + " --json"));
+  EXPECT_EQ(result.code, 1) << mutant << ' ' << result.err;
   return Json::parse(result.out);
 }
 
@@ -79,10 +80,10 @@ TEST(Shrink, IsDeterministic) {
 TEST(Shrink, ABrokenCallStaysBrokenInTheSameRow) {
   const std::string line =
       "flash_attention_score_grad --batch=2 --heads_q=4 --heads_kv=2 --seq_q=24 --seq_kv=40 "
-      "--track=phase1 --violate=FAG-C20:key";
+      "--track=arguments --violate=FAG-C20:key";
   const Json smallest = shrunk("no_checks", line)["shrunk"];
   EXPECT_EQ(smallest["verdict"], "accepted_wrongly");
-  EXPECT_EQ(smallest["violated_row"], "FAG-C20");
+  EXPECT_EQ(smallest["violated_requirement"], "FAG-C20");
   EXPECT_EQ(number(smallest, "heads_q"), 1);
   EXPECT_EQ(number(smallest, "seq_kv"), 1);
 }
@@ -174,7 +175,7 @@ TEST(ShrinkSearch, ARelationStaysWithinItsDomain) {
   const FlashCase c = conformance::parse_case<Op>(
       {"--layout=TND", "--heads_q=4", "--heads_kv=2", "--lengths_q=11,0,23,19",
        "--lengths_kv=26,7,25,22", "--head_dim=24", "--sparse_mode=3", "--atten_mask=compressed",
-       "--surface=u2", "--track=relation", "--relation=sequences_alone"});
+       "--entry_point=u2", "--track=relation", "--relation=sequences_alone"});
   const auto found =
       search(c, [](const FlashCase& smaller) { return smaller.problem.seq_kv >= 5; });
   EXPECT_EQ(found.smallest.relation, "sequences_alone");

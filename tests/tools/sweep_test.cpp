@@ -144,7 +144,7 @@ TEST(Report, HoldsWhatItsSchemaSays) {
   answer(registry_of({"all_zeros"}),
          {"sweep", "--random=0", "--only=seq_q=1 ", "--budget=2s", "--report", folder / "r.json"});
   const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
-  expect_documented(report, "report.json: schema `assay-report-1`");
+  expect_documented(report, "report.json: schema `assay-report-2`");
   expect_documented(report["environment"], "environment");
   expect_documented(report["summary"], "summary");
   ASSERT_FALSE(report["shrunk"].empty());

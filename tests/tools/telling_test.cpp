@@ -51,7 +51,7 @@ TEST(Sweep, SkipsWhatDoesNotApplyWithoutAskingOrStoring) {
   const Folder folder;
   Empty::phase1_questions = 0;
   const Answer result =
-      answer(registry_of_empty(), {"sweep", "--only=--track=phase1", "--random=0", "--store",
+      answer(registry_of_empty(), {"sweep", "--only=--track=arguments", "--random=0", "--store",
                                    folder / "s.h5", "--report", folder / "r.json"});
   EXPECT_EQ(result.code, 3) << "nothing was judged";
   EXPECT_EQ(Empty::phase1_questions, 0);
@@ -100,17 +100,17 @@ TEST(Sweep, ASmallBudgetJudgesNumbersSmallExactCasesFirst) {
   const Json judged = judged_within(12, {});
   ASSERT_GE(judged.size(), 10u);
   for (const Json& one : judged)
-    EXPECT_PRED2(has, std::string("a1 a2"), one["fields"]["track"].get<std::string>());
+    EXPECT_PRED2(has, std::string("exact_staged"), one["fields"]["track"].get<std::string>());
 }
 
 TEST(Sweep, ABudgetIsSharedByTheOperators) {
   using Compress = spec::NsaCompressGrad;
   cli::Registry others;
-  for (const auto& specimen : mutants::specimens<Compress>())
-    if (specimen.healthy && others.implementations<Compress>().empty())
+  for (const auto& mutant : mutants::mutants<Compress>())
+    if (mutant.healthy && others.implementations<Compress>().empty())
       others.add<Compress>(
-          {.name = "wrapped", .summary = "healthy", .make = specimen.make, .in_process = true});
-  const Json cases = judged_within(3, others, "--track=a");
+          {.name = "wrapped", .summary = "healthy", .make = mutant.make, .in_process = true});
+  const Json cases = judged_within(3, others, "--track=exact");
   std::map<std::string, int> judged;
   for (const Json& one : cases) ++judged[one["operator"]];
   EXPECT_GE(judged["nsa_compress_grad"], 3);
@@ -175,7 +175,7 @@ TEST(ReplayLines, StartWithTheNameOfTheBinary) {
   EXPECT_PRED2(has, answer_of("my_kernels", words("run " + line)), "my_kernels run " + line);
   EXPECT_PRED2(has, answer_of("my_kernels", words("shrink " + line)), "my_kernels run " + line);
   const std::string swept = answer_of(
-      "my_kernels", {"sweep", "--random=0", "--only=--track=a1", "--budget=0.2s", "--report",
+      "my_kernels", {"sweep", "--random=0", "--only=--track=exact", "--budget=0.2s", "--report",
                      folder / "r.json", "--junit", folder / "j.xml", "--html", folder / "r.html"});
   EXPECT_PRED2(has, swept, std::string("my_kernels run flash_attention_score_grad"));
   EXPECT_PRED2(has, text_of(folder / "j.xml"), std::string("replay: my_kernels run "));

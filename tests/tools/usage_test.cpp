@@ -49,13 +49,13 @@ TEST(Usage, ABrokenRowIsNamedWithItsStatementTheCulpritAndTheStatus) {
   expect_usage("run flash_attention_score_grad --sparse_mode=7 --atten_mask=compressed",
                {"FAG-C64", "Sparse modes 7 and 8", "by --sparse_mode=7", "any status but success",
                 "the call: flash_attention_score_grad"});
-  expect_usage("run flash_attention_score_grad --surface=u3 --layout=TND --head_dim_rope=8",
-               {"FAG-C08", "by --surface=u3"});
+  expect_usage("run flash_attention_score_grad --entry_point=u3 --layout=TND --head_dim_rope=8",
+               {"FAG-C08", "by --entry_point=u3"});
 }
 
 TEST(Usage, FieldsThatNoCallCanBeMadeOfAreNamed) {
-  const std::string packed = "run flash_attention_score_grad --layout=TND --surface=u1 ";
-  expect_usage("run flash_attention_score_grad --layout=TND", {"--layout=TND", "surface g1"});
+  const std::string packed = "run flash_attention_score_grad --layout=TND --entry_point=u1 ";
+  expect_usage("run flash_attention_score_grad --layout=TND", {"--layout=TND", "entry point g1"});
   expect_usage("run flash_attention_score_grad --lengths_q=3,4", {"--lengths_q=3,4", "BNSD"});
   expect_usage(packed + "--lengths_q=3,4 --lengths_kv=3",
                {"--lengths_kv=3:", "lengths_q, which has 2"});
@@ -65,15 +65,16 @@ TEST(Usage, FieldsThatNoCallCanBeMadeOfAreNamed) {
   expect_usage("run flash_attention_score_grad --sparse_mode=6 --atten_mask=compressed",
                {"--prefix=:", "batch, which is 1; these are 0"});
   expect_usage("run flash_attention_score_grad --head_dim_rope=8",
-               {"--head_dim_rope=8", "0 with surface g1"});
-  expect_usage("run flash_attention_score_grad --q_start_idx=3", {"--q_start_idx=3", "surface g1"});
+               {"--head_dim_rope=8", "0 with entry point g1"});
+  expect_usage("run flash_attention_score_grad --q_start_idx=3",
+               {"--q_start_idx=3", "entry point g1"});
 }
 
 TEST(Usage, AViolationThatBreaksNothingIsRefused) {
-  const std::string line = "run flash_attention_score_grad --track=phase1 --violate=";
+  const std::string line = "run flash_attention_score_grad --track=arguments --violate=";
   expect_usage(line + "FAG-C20", {"FAG-C20:query", "FAG-C20:key"});
-  expect_usage(line + "XX:query", {"XX:query", "list rows"});
-  expect_usage("run flash_attention_score_grad --violate=FAG-C20:query", {"--track=phase1"});
+  expect_usage(line + "XX:query", {"XX:query", "list requirements"});
+  expect_usage("run flash_attention_score_grad --violate=FAG-C20:query", {"--track=arguments"});
 }
 
 TEST(Usage, ARelationAndItsTrackComeTogether) {
@@ -105,7 +106,7 @@ TEST(Usage, ValuesOutOfRangeAreNamedWithTheLimit) {
 }
 
 TEST(Usage, UnknownIdsAreNamed) {
-  expect_usage("explain FAG-C999", {"'FAG-C999'", "list rows", "list relations"});
+  expect_usage("explain FAG-C999", {"'FAG-C999'", "list requirements", "list relations"});
   expect_usage("list things", {"'things'", "operators", "presets"});
 }
 
@@ -114,7 +115,7 @@ TEST(Usage, AFlagWithoutItsValueIsNamed) { expect_usage("sweep --seed", {"--seed
 /// The next word is none.
 TEST(Usage, AnEmptyValueIsNamed) {
   expect_usage("sweep --only= --random=0", {"'--only=' has no value"});
-  expect_usage("list rows --upstream= off", {"'--upstream=' has no value"});
+  expect_usage("list requirements --upstream= off", {"'--upstream=' has no value"});
   expect_usage(std::string("run ") + one_case + " --seed= 3", {"'--seed=' has no value"});
   const Answer unset = answer(registry_of({"flash_like"}), {"sweep", "--report", ""});
   EXPECT_EQ(unset.code, 2);
@@ -147,8 +148,8 @@ TEST(Usage, FilesThatCannotBeReadAreNamed) {
   expect_usage("report " + (folder / "absent.json"), {"absent.json"});
   expect_usage("report " + (folder / "text.h5"), {"text.h5", "JSON"});
   std::ofstream(folder / "other.json") << R"({"schema": "assay-report-0"})";
-  expect_usage("report " + (folder / "other.json"), {"assay-report-0", "assay-report-1"});
-  std::ofstream(folder / "half.json") << R"({"schema": "assay-report-1"})";
+  expect_usage("report " + (folder / "other.json"), {"assay-report-0", "assay-report-2"});
+  std::ofstream(folder / "half.json") << R"({"schema": "assay-report-2"})";
   expect_usage("report " + (folder / "half.json"), {"environment"});
 }
 
@@ -165,30 +166,31 @@ TEST(Usage, HelpAndVersionAreAnswers) {
   EXPECT_PRED2(has, help.out, "--scale_value");
   const Answer version = answer(registry_of({"flash_like"}), {"--version"});
   EXPECT_EQ(version.code, 0);
-  EXPECT_PRED2(has, version.out, "assay-1");
-  EXPECT_PRED2(has, version.out, "assay-report-1");
+  EXPECT_PRED2(has, version.out, "assay-2");
+  EXPECT_PRED2(has, version.out, "assay-report-2");
 }
 
-TEST(List, PrintsEveryRow) {
-  const Answer result = answer(registry_of({"flash_like"}), words("list rows"));
+TEST(List, PrintsEveryRequirement) {
+  const Answer result = answer(registry_of({"flash_like"}), words("list requirements"));
   EXPECT_EQ(result.code, 0);
-  for (const auto& row : Op::constraints()) EXPECT_PRED2(has, result.out, std::string(row.id));
+  for (const auto& row : Op::requirements()) EXPECT_PRED2(has, result.out, std::string(row.id));
 }
 
 TEST(List, JsonHoldsEveryKind) {
   const Answer result = answer(registry_of({"flash_like", "ascend_like"}), words("list --json"));
   const auto json = nlohmann::json::parse(result.out);
-  std::size_t rows = 0;
-  cli::for_each_operator([&]<class AnyOp> { rows += AnyOp::constraints().size(); });
-  EXPECT_EQ(json["rows"].size(), rows);
+  std::size_t requirements = 0;
+  cli::for_each_operator([&]<class AnyOp> { requirements += AnyOp::requirements().size(); });
+  EXPECT_EQ(json["requirements"].size(), requirements);
   EXPECT_EQ(json["implementations"][1]["implementation"], "ascend_like");
-  for (const char* kind : {"operators", "surfaces", "profiles", "patterns", "relations", "presets"})
+  for (const char* kind :
+       {"operators", "entry_points", "profiles", "patterns", "relations", "presets"})
     EXPECT_FALSE(json[kind].empty()) << kind;
 }
 
 /// Three kinds of pairs: what requirements forbid, what is left out otherwise, what is asked for.
 TEST(List, CoverageTellsApartWhatRequirementsForbidAndWhatIsLeftOut) {
-  const std::string line = "list --coverage --random=0 --only=--track=phase1";
+  const std::string line = "list --coverage --random=0 --only=--track=arguments";
   const auto registry = registry_of({"flash_like"});
   const auto json = nlohmann::ordered_json::parse(answer(registry, words(line + " --json")).out);
   std::string text = answer(registry, words(line)).out;
@@ -214,7 +216,7 @@ TEST(List, CoverageTellsApartWhatRequirementsForbidAndWhatIsLeftOut) {
 }
 
 TEST(Explain, PrintsStatementAndSourceOfARow) {
-  const auto& row = Op::constraints().front();
+  const auto& row = Op::requirements().front();
   const Answer result = answer(registry_of({"flash_like"}), {"explain", std::string(row.id)});
   EXPECT_EQ(result.code, 0);
   EXPECT_PRED2(has, result.out, std::string(row.statement));
@@ -222,7 +224,7 @@ TEST(Explain, PrintsStatementAndSourceOfARow) {
 }
 
 TEST(Explain, TellsWhereARowAppliesAndHowItIsBroken) {
-  for (const auto& row : Op::constraints()) {
+  for (const auto& row : Op::requirements()) {
     if (row.notes.empty() || !row.has(spec::Side::reject)) continue;
     const Answer result = answer(registry_of({"no_checks"}), {"explain", std::string(row.id)});
     EXPECT_PRED2(has, result.out, std::string(row.notes));
@@ -239,13 +241,27 @@ TEST(Explain, TellsWhereARowAppliesAndHowItIsBroken) {
   FAIL() << "no row with notes";
 }
 
+TEST(FormerWords, AreTakenByListAndByRun) {
+  const cli::Registry registry = registry_of({"flash_like"});
+  const auto same = [&](const std::string& former, const std::string& now) {
+    const Answer taken = answer(registry, words(former)), due = answer(registry, words(now));
+    EXPECT_EQ(taken.code, 0) << taken.err;
+    EXPECT_EQ(taken.out, due.out) << former;
+  };
+  same("list surfaces", "list entry_points");
+  same("list rows", "list requirements");
+  same("list properties", "list relations");
+  const std::string line = "run flash_attention_score_grad --seq_q=2 --seq_kv=2 --head_dim=1 ";
+  const Answer run = answer(registry, words(line + "--head_dim_v=1 --surface=g2"));
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_PRED2(has, run.out, "--entry_point=g2");
+  expect_usage(line + "--surface=g9", {"g9", "entry_point"});
+}
+
 TEST(Explain, EveryRelationIsListedAndItsLinesParse) {
   const cli::Registry registry = registry_of({"flash_like"});
   const auto listed = nlohmann::json::parse(answer(registry, words("list relations --json")).out);
   ASSERT_FALSE(listed.empty());
-  // The word of earlier versions.
-  EXPECT_EQ(answer(registry, words("list properties")).out,
-            answer(registry, words("list relations")).out);
   for (const auto& one : listed) {
     const Answer result = answer(registry, {"explain", one["relation"]});
     EXPECT_EQ(result.code, 0) << result.err;

@@ -11,15 +11,15 @@ namespace assay::tests {
 class Wrapped : public spec::Implementation<Op> {
  public:
   Wrapped() {
-    for (const auto& specimen : mutants::specimens<Op>())
-      if (specimen.name == "flash_like") inner_ = specimen.make();
+    for (const auto& mutant : mutants::mutants<Op>())
+      if (mutant.name == "flash_like") inner_ = mutant.make();
   }
   std::string name() const override { return "wrapped"; }
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     return inner_->unsupported(call);
   }
   bool checks_arguments() const override { return false; }
-  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+  spec::Numerics numerics(const Op::Problem& problem) const override {
     return inner_->numerics(problem);
   }
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {

@@ -18,7 +18,7 @@ class Kernel final : public spec::Implementation<Op> {
 
   std::string name() const override { return "toy"; }
   void check(const spec::Call<Op>& call) const override {
-    for (const auto* broken : spec::violations(Op::constraints(), call))
+    for (const auto* broken : spec::violations(Op::requirements(), call))
       if (bug_ != Bug::unchecked_window || broken->id != "TOY-C4")
         throw spec::Rejected(spec::Status::param_invalid, std::string(broken->statement));
   }

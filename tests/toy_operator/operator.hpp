@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/spec/constraint.hpp"
+#include "assay/spec/requirement.hpp"
 #include "assay/spec/striding.hpp"
 #include "assay/spec/tensor.hpp"
 
@@ -21,7 +21,7 @@ enum class Entry : std::uint8_t { t1 };
 struct WindowSumGrad {
   static constexpr std::string_view name = "window_sum_grad";
   static constexpr bool has_softmax = false;
-  using Surface = Entry;
+  using EntryPoint = Entry;
 
   struct Problem {
     spec::DType dtype = spec::DType::bf16;
@@ -43,7 +43,7 @@ struct WindowSumGrad {
     double scale = 0.5;
   };
 
-  static std::span<const spec::Constraint<WindowSumGrad>> constraints();
+  static std::span<const spec::Requirement<WindowSumGrad>> requirements();
 };
 
 using Op = WindowSumGrad;
@@ -82,13 +82,13 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
 inline spec::Extents extents(const Op::Problem& p) { return {p.batch, p.heads, p.seq, p.head_dim}; }
 
 inline bool supports(Entry, spec::Product product) { return product == spec::Product::a2; }
-inline std::string_view product_row(Entry, spec::Product) { return "TOY-C5"; }
+inline std::string_view product_requirement(Entry, spec::Product) { return "TOY-C5"; }
 
-inline spec::Call<Op> call_of(const Op::Problem& p, Entry surface, spec::Product product,
+inline spec::Call<Op> call_of(const Op::Problem& p, Entry entry_point, spec::Product product,
                               spec::Striding inputs, spec::Striding outputs) {
   const Parameter tensor = {
       .present = true, .dtype = p.dtype, .shape = shape_of(spec::Layout::bnsd, extents(p))};
-  spec::Call<Op> call{surface, product, {tensor, tensor}, {p.window, p.scale}};
+  spec::Call<Op> call{entry_point, product, {tensor, tensor}, {p.window, p.scale}};
   apply_striding(call.parameters.output_grad, inputs);
   apply_striding(call.parameters.input_grad, outputs);
   return call;
@@ -105,24 +105,24 @@ Real input_grad(const spec::HeadView& output_grad, const Op::Problem& p,
 }
 
 /// What the documents would say.
-inline std::span<const spec::Constraint<Op>> Op::constraints() {
+inline std::span<const spec::Requirement<Op>> Op::requirements() {
   using Call = spec::Call<Op>;
   using spec::Side;
   static constexpr auto always = [](const Call&) { return true; };
   const auto row = [](std::string_view id, std::string_view statement, bool (*holds)(const Call&),
                       std::vector<spec::Violation<Op>> violations) {
-    return spec::Constraint<Op>{.id = id,
-                                .statement = statement,
-                                .source = {"operator.hpp", "requirements"},
-                                .standing = spec::Standing::documented,
-                                .sides = violations.empty()
-                                             ? std::vector{Side::accept}
-                                             : std::vector{Side::accept, Side::reject},
-                                .applies = always,
-                                .holds = holds,
-                                .violations = std::move(violations)};
+    return spec::Requirement<Op>{.id = id,
+                                 .statement = statement,
+                                 .source = {"operator.hpp", "requirements"},
+                                 .standing = spec::Standing::documented,
+                                 .sides = violations.empty()
+                                              ? std::vector{Side::accept}
+                                              : std::vector{Side::accept, Side::reject},
+                                 .applies = always,
+                                 .holds = holds,
+                                 .violations = std::move(violations)};
   };
-  static const std::vector<spec::Constraint<Op>> rows = {
+  static const std::vector<spec::Requirement<Op>> rows = {
       row("TOY-C1", "output_grad and input_grad are not null.",
           [](const Call& c) {
             return c.parameters.output_grad.present && c.parameters.input_grad.present;

@@ -32,8 +32,8 @@ TEST(ToyOperator, TheRightKernelConforms) {
   const Summary summary = swept(Bug::none);
   EXPECT_EQ(summary.exit_code(), ExitCode::conformant);
   EXPECT_GT(summary.value_cases, 30);
-  EXPECT_EQ(summary.rows.unexercised(), std::vector<std::string>());
-  EXPECT_EQ(summary.rows.rejected(), 4);
+  EXPECT_EQ(summary.requirements.unexercised(), std::vector<std::string>());
+  EXPECT_EQ(summary.requirements.rejected(), 4);
 }
 
 TEST(ToyOperator, EveryPlantedBugFails) {
@@ -60,7 +60,7 @@ TEST(ToyOperator, ACaseFileHoldsWhatIsDueAndOutputsAreJudgedFromIt) {
   const fixtures::TestFolder folder;
   const auto c = parse_case<Op>({"--seq=20", "--heads=2", "--window=5"});
   fixtures::CaseRecord record =
-      cli::stored_case(c, spec::NumericsProfile{}, "fp32_staging", cli::Contents::tensors);
+      cli::stored_case(c, spec::Numerics{}, "fp32_staging", cli::Contents::tensors);
   fixtures::Writer writer(folder / "toy.h5");
   for (const Bug bug : {Bug::none, Bug::short_window}) {
     toy::Kernel kernel(bug);

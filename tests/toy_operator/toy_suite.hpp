@@ -21,8 +21,8 @@ struct Suite<toy::Op> : SuiteDefaults<toy::Op> {
 
   /// Reference and tolerances of every element: one rounding a sum, one of the product, and the
   /// cast.
-  struct Grounds : PlainGrounds<toy::Op, spec::Layout::bnsd> {
-    using PlainGrounds::PlainGrounds;
+  struct Basis : PlainBasis<toy::Op, spec::Layout::bnsd> {
+    using PlainBasis::PlainBasis;
 
     std::vector<Expectation> expectations() const {
       const Op::Problem& p = case_.problem;
@@ -57,7 +57,7 @@ struct Suite<toy::Op> : SuiteDefaults<toy::Op> {
     return all;
   }
   static Op::Inputs draw(const Case<Op>& c) {
-    const auto call = call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
+    const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
     return {
         filled_tensor(call.parameters.output_grad, spec::Layout::bnsd, extents(c.problem),
                       {.seed = c.seed,

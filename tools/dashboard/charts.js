@@ -103,7 +103,7 @@ function wrapped(line) {
 }
 
 function drawWorst(report) {
-  const judged = report.cases.filter((c) => !c.lattice && c.worst >= 0).sort((a, b) => a.size - b.size);
+  const judged = report.cases.filter((c) => !c.exact_case && c.worst >= 0).sort((a, b) => a.size - b.size);
   const dtypes = [...new Set(judged.map((c) => c.fields.dtype))].sort();
   const cap = 2;
   const datasets = dtypes.map((dtype, k) => ({

@@ -57,7 +57,7 @@ function readReport(text) {
     c.worst = worstOf(c);
     c.size = sizeOf(c);
     c.shrunk = shrunk.get(c.id) || null;
-    c.lattice = c.fields.track === "a1" || c.fields.track === "a2";
+    c.exact_case = ["exact", "exact_staged"].includes(c.fields.track);
   }
   return report;
 }
@@ -78,7 +78,7 @@ function countBy(cases, field) {
 function histograms(cases) {
   const sums = new Map();
   for (const c of cases) {
-    if (c.lattice) continue;
+    if (c.exact_case) continue;
     for (const t of c.tensors) {
       if (t.elements_judged === 0 || t.histogram.length === 0) continue;
       if (!sums.has(t.name)) sums.set(t.name, {total: 0, bins: t.histogram.map(() => 0)});

@@ -28,18 +28,18 @@ function showHead(report) {
       "assay " + environment.tool_version, environment.compiler].filter((x) => x !== "").join(" \u00b7 "));
   const worst = Object.entries(summary.worst).map(([name, at]) => tile(short(number(at.ratio)), "worst error / bound of " + name));
   put("tiles", tile(String(summary.cases), "cases"), tile(String(summary.value_cases), "judged by their numbers"),
-      tile(summary.rows.accepted + " + " + summary.rows.rejected, "rows accepted + rejected, of " + summary.rows.total),
+      tile(summary.requirements.accepted + " + " + summary.requirements.rejected, "requirements accepted + rejected, of " + summary.requirements.total),
       ...(summary.pairs && summary.pairs.admissible ? [tile(summary.pairs.covered + " / " + summary.pairs.admissible, "pairs of values covered")] : []),
       ...worst);
   put("footer", environment.command_line);
 }
 
-function showRows(rows) {
-  document.getElementById("rows-section").hidden = rows.total === 0;
-  put("rows-summary", "Accept side of " + rows.accepted + " and reject side of " + rows.rejected + " rows exercised; " +
-      (rows.unexercised.length ? "with a side, a variant or a violation that no case exercised: " + rows.unexercised.length + "." : "no side was left out."));
-  const open = new Set(rows.unexercised);
-  put("rows", ...rows.rows.map((row) => {
+function showRequirements(requirements) {
+  document.getElementById("requirements-section").hidden = requirements.total === 0;
+  put("requirements-summary", "Accept side of " + requirements.accepted + " and reject side of " + requirements.rejected + " requirements exercised; " +
+      (requirements.unexercised.length ? "with a side, a variant or a violation that no case exercised: " + requirements.unexercised.length + "." : "no side was left out."));
+  const open = new Set(requirements.unexercised);
+  put("requirements", ...requirements.requirements.map((row) => {
     const nothing = !row.has_accept && !row.has_reject;
     const kind = open.has(row.id) ? "row open" : nothing ? "row none" : "row";
     const title = nothing ? "nothing to exercise" : "accepted in " + row.accepted + " cases, rejected in " + row.rejected;
@@ -103,13 +103,13 @@ function show() {
   const report = readReport(document.getElementById("report").textContent);
   const before = readReport(document.getElementById("before").textContent);
   showHead(report);
-  showRows(report.summary.rows);
+  showRequirements(report.summary.requirements);
   showNumerics(report.environment.numerics);
   put("verdict-legend", ...VERDICTS.filter(([name]) => report.summary.verdicts[name])
       .map(([name]) => element("span", {}, badge(name), " " + report.summary.verdicts[name])));
   new CaseList(report.cases).show();
   const redraws = [showMetrics(report), showComparison(report, before), () => drawHistogram(report), () => drawWorst(report)]
-      .concat(["surface", "dtype", "sparse_mode"].map((field) => () => drawVerdicts(report, field)));
+      .concat(["entry_point", "dtype", "sparse_mode"].map((field) => () => drawVerdicts(report, field)));
   const redraw = () => redraws.forEach((f) => f());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   redraw();

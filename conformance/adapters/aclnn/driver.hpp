@@ -35,8 +35,8 @@ std::tuple<std::uint64_t*, acl::Executor**> answers_of(Phase1& phase,
 }
 
 /// What the driver must know of an operator. Specialised for each:
-///     std::string symbol(Surface): the name of phase 2; phase 1 has a suffix behind it
-///     Surface surface_of(const Problem&): an entry point that can be asked for it
+///     std::string symbol(EntryPoint): the name of phase 2; phase 1 has a suffix behind it
+///     EntryPoint entry_point_of(const Problem&): an entry point that can be asked for it
 ///     Contents contents(Parameters&, const Inputs&, Outputs&)
 ///     acl::Status ask(Phase1&, Arguments&, const Call&): calls phase 1, whose prototype only it
 ///     knows
@@ -46,7 +46,7 @@ struct EntryPoints;
 /// Creates the arguments, asks phase 1 and takes what it answered. Errors: spec::Rejected.
 template <class Op>
 Phase1 ask_phase1(const AclRuntime& runtime, Arguments& arguments, const spec::Call<Op>& call) {
-  const std::string name = EntryPoints<Op>::symbol(call.surface) + "GetWorkspaceSize";
+  const std::string name = EntryPoints<Op>::symbol(call.entry_point) + "GetWorkspaceSize";
   Phase1 phase{.symbol = runtime.objects().find(name)};
   if (!phase.symbol) throw std::invalid_argument(runtime.objects().names() + " exports no " + name);
   const acl::Status status = EntryPoints<Op>::ask(phase, arguments, call);
@@ -82,8 +82,8 @@ class AclnnImplementation final : public spec::Implementation<Op> {
 
   /// Errors: spec::Unsupported if the operator has none here.
   void require_an_entry_point() const {
-    for (const auto& [surface, spelling] : spec::spellings_of<typename Op::Surface>.entries)
-      if (!missing(surface)) return;
+    for (const auto& [entry_point, spelling] : spec::spellings_of<typename Op::EntryPoint>.entries)
+      if (!missing(entry_point)) return;
     throw spec::Unsupported(runtime_->objects().names() + " exports no entry point of " +
                             std::string(Op::name));
   }
@@ -91,15 +91,15 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   std::string name() const override { return name_; }
 
   std::optional<std::string> unsupported(const Call& call) const override {
-    const std::optional<std::string> symbol = missing(call.surface);
+    const std::optional<std::string> symbol = missing(call.entry_point);
     if (!symbol) return std::nullopt;
     return runtime_->objects().names() + " exports no " + *symbol;
   }
 
-  spec::NumericsProfile numerics(const Problem& problem) const override {
-    spec::NumericsProfile profile = settings_.profile(problem.dtype, Op::name);
-    if (deterministic_) profile.order = spec::Order::fixed;
-    return profile;
+  spec::Numerics numerics(const Problem& problem) const override {
+    spec::Numerics numerics = settings_.numerics(problem.dtype, Op::name);
+    if (deterministic_) numerics.order = spec::Order::fixed;
+    return numerics;
   }
 
   void check(const Call& call) const override {
@@ -110,7 +110,7 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   }
 
   void run(const Problem& problem, const Inputs& inputs, Outputs& outputs) override {
-    Call call = call_of(problem, EntryPoints<Op>::surface_of(problem), spec::Product::a2,
+    Call call = call_of(problem, EntryPoints<Op>::entry_point_of(problem), spec::Product::a2,
                         spec::Striding::contiguous, spec::Striding::contiguous);
     const Contents contents = EntryPoints<Op>::contents(call.parameters, inputs, outputs);
     for (const auto& entry : contents.entries()) {
@@ -130,8 +130,8 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   static constexpr std::uint64_t most_workspace = std::uint64_t{1} << 62;
 
   /// The symbol of the entry point that none of the shared objects exports, if there is one.
-  std::optional<std::string> missing(typename Op::Surface surface) const {
-    const std::string symbol = EntryPoints<Op>::symbol(surface);
+  std::optional<std::string> missing(typename Op::EntryPoint entry_point) const {
+    const std::string symbol = EntryPoints<Op>::symbol(entry_point);
     for (const char* suffix : {"GetWorkspaceSize", ""})
       if (!runtime_->objects().find(symbol + suffix)) return symbol + suffix;
     return std::nullopt;
@@ -150,18 +150,18 @@ class AclnnImplementation final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics_;
 };
 
-/// Phase 2, once the workspace is there. Errors: spec::Rejected; spec::Misconduct if the device
-/// fails.
+/// Phase 2, once the workspace is there. Errors: spec::Rejected; spec::ImplementationFault if the
+/// device fails.
 template <class Op>
 void AclnnImplementation<Op>::compute(const Call& call, Phase1& phase) {
-  const std::string name = EntryPoints<Op>::symbol(call.surface);
+  const std::string name = EntryPoints<Op>::symbol(call.entry_point);
   void* workspace = nullptr;
   try {
     if (phase.workspace_size > most_workspace)
-      throw spec::Misconduct(spec::Misconduct::Kind::out_of_memory,
-                             name + " wants a workspace of " +
-                                 std::to_string(phase.workspace_size) + " B; it must be at most " +
-                                 std::to_string(most_workspace));
+      throw spec::ImplementationFault(
+          spec::ImplementationFault::Kind::out_of_memory,
+          name + " wants a workspace of " + std::to_string(phase.workspace_size) +
+              " B; it must be at most " + std::to_string(most_workspace));
     if (phase.workspace_size > 0)
       workspace = memory_.place_room("workspace", static_cast<std::int64_t>(phase.workspace_size));
   } catch (...) {
@@ -175,8 +175,9 @@ void AclnnImplementation<Op>::compute(const Call& call, Phase1& phase) {
   if (status != acl::success)
     throw spec::Rejected(static_cast<spec::Status>(status), runtime_->answer(name, status));
   if (const int failed = runtime_->functions().synchronize_stream(runtime_->stream()))
-    throw spec::Misconduct(spec::Misconduct::Kind::crash,
-                           name + ": " + runtime_->answer("aclrtSynchronizeStream", failed));
+    throw spec::ImplementationFault(
+        spec::ImplementationFault::Kind::crash,
+        name + ": " + runtime_->answer("aclrtSynchronizeStream", failed));
   note_seconds("phase2_time", start);
 }
 

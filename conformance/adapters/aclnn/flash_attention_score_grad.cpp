@@ -24,31 +24,31 @@ template <>
 struct EntryPoints<FlashAttentionScoreGrad> {
   using Op = FlashAttentionScoreGrad;
 
-  static std::string symbol(spec::FlashSurface surface) {
+  static std::string symbol(spec::FlashEntryPoint entry_point) {
     const std::string padded = "aclnnFlashAttentionScoreGrad";
     const std::string packed = "aclnnFlashAttentionUnpaddingScoreGrad";
-    switch (surface) {
-      case spec::FlashSurface::g1:
+    switch (entry_point) {
+      case spec::FlashEntryPoint::g1:
         return padded;
-      case spec::FlashSurface::g2:
+      case spec::FlashEntryPoint::g2:
         return padded + "V2";
-      case spec::FlashSurface::u1:
+      case spec::FlashEntryPoint::u1:
         return packed;
-      case spec::FlashSurface::u2:
+      case spec::FlashEntryPoint::u2:
         return packed + "V2";
-      case spec::FlashSurface::u3:
+      case spec::FlashEntryPoint::u3:
         return packed + "V3";
-      case spec::FlashSurface::u4:
+      case spec::FlashEntryPoint::u4:
         return packed + "V4";
     }
     return "";
   }
 
-  static spec::FlashSurface surface_of(const Op::Problem& problem) {
-    if (problem.input_layout != spec::Layout::tnd) return spec::FlashSurface::g2;
-    if (problem.head_dim_rope > 0) return spec::FlashSurface::u3;
-    return problem.softmax_in_layout == spec::StatisticsOrder::packed ? spec::FlashSurface::u2
-                                                                      : spec::FlashSurface::u4;
+  static spec::FlashEntryPoint entry_point_of(const Op::Problem& problem) {
+    if (!is_packed(problem.input_layout)) return spec::FlashEntryPoint::g2;
+    if (problem.head_dim_rope > 0) return spec::FlashEntryPoint::u3;
+    return problem.softmax_in_layout == spec::StatisticsOrder::packed ? spec::FlashEntryPoint::u2
+                                                                      : spec::FlashEntryPoint::u4;
   }
 
   static Contents contents(Op::Parameters& p, const Op::Inputs& in, Op::Outputs& out) {
@@ -98,21 +98,21 @@ struct EntryPoints<FlashAttentionScoreGrad> {
     };
     const auto tensors = std::tuple_cat(query, key, value_and_dy, optional);
     const auto gradients = std::tuple_cat(dq, dk, dv_and_dpse);
-    switch (call.surface) {
-      case spec::FlashSurface::g1:
+    switch (call.entry_point) {
+      case spec::FlashEntryPoint::g1:
         return asked(tensors, scalars, gradients);
-      case spec::FlashSurface::g2:
+      case spec::FlashEntryPoint::g2:
         return asked(tensors, starts, scalars, pse_type, gradients);
-      case spec::FlashSurface::u1:
+      case spec::FlashEntryPoint::u1:
         return asked(tensors, lengths, scalars, gradients);
-      case spec::FlashSurface::u2:
+      case spec::FlashEntryPoint::u2:
         return asked(tensors, lengths, starts, scalars, pse_type, gradients);
-      case spec::FlashSurface::u3:
+      case spec::FlashEntryPoint::u3:
         return asked(query, std::tuple(a.tensor("queryRope", p.query_rope)), key,
                      std::tuple(a.tensor("keyInRope", p.key_rope)), value_and_dy, optional, lengths,
                      starts, scalars, pse_type, dq, std::tuple(a.tensor("dqRopeOut", p.dq_rope)),
                      dk, std::tuple(a.tensor("dkRopeOut", p.dk_rope)), dv_and_dpse);
-      case spec::FlashSurface::u4:
+      case spec::FlashEntryPoint::u4:
         return asked(tensors, lengths, scalars, gradients,
                      std::tuple(a.text(at.softmax_in_layout)));
     }

@@ -39,8 +39,8 @@ DeviceBuffer::DeviceBuffer(std::shared_ptr<const AclRuntime> runtime, std::int64
   void* address = nullptr;
   const int status = f.malloc(&address, static_cast<std::size_t>(size), acl::malloc_huge_first);
   if (status != acl::success || !address)
-    throw spec::Misconduct(
-        spec::Misconduct::Kind::out_of_memory,
+    throw spec::ImplementationFault(
+        spec::ImplementationFault::Kind::out_of_memory,
         runtime_->answer("aclrtMalloc of " + std::to_string(size) + " B", status));
   address_ = {address, [free = f.free](void* held) { free(held); }};
 }
@@ -49,8 +49,8 @@ void DeviceBuffer::copy(void* to, const void* from, std::int64_t count, int kind
   if (count == 0) return;
   const auto bytes = static_cast<std::size_t>(count);
   if (const int status = runtime_->functions().memcpy(to, bytes, from, bytes, kind))
-    throw spec::Misconduct(
-        spec::Misconduct::Kind::crash,
+    throw spec::ImplementationFault(
+        spec::ImplementationFault::Kind::crash,
         runtime_->answer("aclrtMemcpy of " + std::to_string(count) + " B", status));
 }
 
@@ -117,8 +117,8 @@ void DeviceMemory::check_guards(const Place& place) {
     place.buffer.download(behind ? guard_size + place.size : 0, seen.data(), guard_size);
     if (std::memcmp(seen.data(), guard().data(), guard_size) == 0) continue;
     const auto at = std::ranges::mismatch(seen, guard()).in1 - seen.begin();
-    throw spec::Misconduct(
-        spec::Misconduct::Kind::wrote_outside,
+    throw spec::ImplementationFault(
+        spec::ImplementationFault::Kind::wrote_outside,
         place.name + ": the byte " +
             (behind ? std::to_string(at) + " B behind the end of its "
                     : std::to_string(guard_size - at) + " B before the start of its ") +
@@ -133,8 +133,8 @@ void DeviceMemory::check_input(const Place& place) {
   if (size == 0 || std::memcmp(scratch_.data(), place.input->bytes.data(), size) == 0) return;
   const auto at =
       std::ranges::mismatch(place.input->bytes, scratch_).in1 - place.input->bytes.begin();
-  throw spec::Misconduct(
-      spec::Misconduct::Kind::inputs_modified,
+  throw spec::ImplementationFault(
+      spec::ImplementationFault::Kind::inputs_modified,
       place.name + ": byte " + std::to_string(at) + " of this input was modified");
 }
 

@@ -13,7 +13,8 @@
 
 namespace assay::adapters {
 
-/// A buffer on the device. Errors: spec::Misconduct (out_of_memory) if there is none of that size.
+/// A buffer on the device. Errors: spec::ImplementationFault (out_of_memory) if there is none of
+/// that size.
 class DeviceBuffer {
  public:
   DeviceBuffer(std::shared_ptr<const AclRuntime> runtime, std::int64_t size);
@@ -45,8 +46,8 @@ class DeviceMemory {
   void* place_zeros(std::string_view name, std::int64_t size);
   /// Room whose contents nobody knows.
   void* place_room(std::string_view name, std::int64_t size);
-  /// Copies the storages of the outputs back. Errors: spec::Misconduct if a guard or an input was
-  /// written to.
+  /// Copies the storages of the outputs back. Errors: spec::ImplementationFault if a guard or an
+  /// input was written to.
   void collect();
 
  private:

@@ -11,8 +11,10 @@ template <>
 struct EntryPoints<NsaCompressGrad> {
   using Op = NsaCompressGrad;
 
-  static std::string symbol(spec::CompressSurface) { return "aclnnNsaCompressGrad"; }
-  static spec::CompressSurface surface_of(const Op::Problem&) { return spec::CompressSurface::c1; }
+  static std::string symbol(spec::CompressEntryPoint) { return "aclnnNsaCompressGrad"; }
+  static spec::CompressEntryPoint entry_point_of(const Op::Problem&) {
+    return spec::CompressEntryPoint::c1;
+  }
 
   static Contents contents(Op::Parameters& p, const Op::Inputs& in, Op::Outputs& out) {
     Contents contents;

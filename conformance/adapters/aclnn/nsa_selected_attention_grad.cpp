@@ -11,8 +11,10 @@ template <>
 struct EntryPoints<NsaSelectedAttentionGrad> {
   using Op = NsaSelectedAttentionGrad;
 
-  static std::string symbol(spec::SelectedSurface) { return "aclnnNsaSelectedAttentionGrad"; }
-  static spec::SelectedSurface surface_of(const Op::Problem&) { return spec::SelectedSurface::s1; }
+  static std::string symbol(spec::SelectedEntryPoint) { return "aclnnNsaSelectedAttentionGrad"; }
+  static spec::SelectedEntryPoint entry_point_of(const Op::Problem&) {
+    return spec::SelectedEntryPoint::s1;
+  }
 
   static Contents contents(Op::Parameters& p, const Op::Inputs& in, Op::Outputs& out) {
     Contents contents;

@@ -34,10 +34,10 @@ void read(const std::string& name, const std::string& text, double& value) {
     refuse(name, text, "a number from 0 to below 1, e.g. 0x1p-23");
 }
 
-void set_field(spec::NumericsProfile& profile, const std::string& name, const std::string& text) {
+void set_field(spec::Numerics& numerics, const std::string& name, const std::string& text) {
   bool known = false;
   std::string names;
-  visit_fields(profile, [&](const char* field, auto& value) {
+  visit_fields(numerics, [&](const char* field, auto& value) {
     names += std::string(", ") + field;
     if (name != field) return;
     read(name, text, value);
@@ -58,10 +58,10 @@ std::int32_t device_number(const std::string& text) {
 
 }  // namespace
 
-spec::NumericsProfile AclnnSettings::profile(spec::DType io, std::string_view operator_name) const {
-  spec::NumericsProfile profile = spec::numerics_preset(preset, io, operator_name);
-  for (const auto& [name, text] : fields) set_field(profile, name, text);
-  return profile;
+spec::Numerics AclnnSettings::numerics(spec::DType io, std::string_view operator_name) const {
+  spec::Numerics numerics = spec::numerics_preset(preset, io, operator_name);
+  for (const auto& [name, text] : fields) set_field(numerics, name, text);
+  return numerics;
 }
 
 bool AclnnSettings::asks_for_order() const {
@@ -90,7 +90,7 @@ AclnnSettings parse_aclnn_settings(const std::string& rest) {
   if (settings.paths.empty())
     throw std::invalid_argument("aclnn: '" + rest +
                                 "' names no shared object, e.g. aclnn:libopapi.so");
-  settings.profile(spec::DType::bf16, {});  // refuses what does not exist
+  settings.numerics(spec::DType::bf16, {});  // refuses what does not exist
   return settings;
 }
 

@@ -15,11 +15,11 @@ struct AclnnSettings {
   std::vector<std::string> paths;
   std::int32_t device = 0;
   std::string preset = "ascend_a2";
-  /// Fields of the profile and their values, in the order of the words.
+  /// Fields of the numerics and their values, in the order of the words.
   std::vector<std::pair<std::string, std::string>> fields;
 
-  /// The profile that is declared for tensors of type `io` of the operator.
-  spec::NumericsProfile profile(spec::DType io, std::string_view operator_name) const;
+  /// The numerics that is declared for tensors of type `io` of the operator.
+  spec::Numerics numerics(spec::DType io, std::string_view operator_name) const;
   /// Whether the library is asked for deterministic results.
   bool asks_for_order() const;
 };

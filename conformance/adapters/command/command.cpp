@@ -13,13 +13,13 @@
 namespace assay::adapters {
 namespace {
 
-using Kind = spec::Misconduct::Kind;
+using Kind = spec::ImplementationFault::Kind;
 
 constexpr const char* case_id = "case";
 
 /// Which entry point is called, where that is known.
 struct Entry {
-  std::string surface, product;
+  std::string entry_point, product;
 };
 
 bool has_geometry_of(const spec::Tensor& a, const spec::Tensor& b) {
@@ -56,7 +56,7 @@ class Command final : public spec::Implementation<Op> {
 
   std::string name() const override { return "command:" + talk_->command().text; }
   bool checks_arguments() const override { return false; }
-  spec::NumericsProfile numerics(const Problem& problem) const override {
+  spec::Numerics numerics(const Problem& problem) const override {
     return spec::numerics_from_text(talk_->numerics(), problem.dtype, Op::name);
   }
   void run(const Problem& problem, const Inputs& inputs, Outputs& outputs) override {
@@ -64,10 +64,10 @@ class Command final : public spec::Implementation<Op> {
   }
   void run_call(const spec::Call<Op>& call, const Problem& problem, const Inputs& inputs,
                 Outputs& outputs) override {
-    work({.surface = std::string(spec::to_string(call.surface)),
+    work({.entry_point = std::string(spec::to_string(call.entry_point)),
           .product = std::string(spec::to_string(call.product))},
          fixtures::call_beside(
-             call, call_of(problem, call.surface, call.product, spec::Striding::contiguous,
+             call, call_of(problem, call.entry_point, call.product, spec::Striding::contiguous,
                            spec::Striding::contiguous)),
          problem, inputs, outputs);
   }
@@ -84,7 +84,7 @@ class Command final : public spec::Implementation<Op> {
     fixtures::Writer writer(file);
     writer.write({.id = case_id,
                   .operator_name = std::string(Op::name),
-                  .surface = entry.surface,
+                  .entry_point = entry.entry_point,
                   .product = entry.product,
                   .command = std::string(Op::name),
                   .problem = fixtures::fields_of(problem),
@@ -95,10 +95,10 @@ class Command final : public spec::Implementation<Op> {
     try {
       take_outputs(file, inputs, outputs);
     } catch (const fixtures::StoreError& error) {
-      throw spec::Misconduct(Kind::crash, error.what());
+      throw spec::ImplementationFault(Kind::crash, error.what());
     } catch (const std::invalid_argument& error) {
-      throw spec::Misconduct(Kind::crash,
-                             file.string() + ":/cases/" + case_id + ": " + error.what());
+      throw spec::ImplementationFault(Kind::crash,
+                                      file.string() + ":/cases/" + case_id + ": " + error.what());
     }
   }
 
@@ -125,9 +125,10 @@ class Command final : public spec::Implementation<Op> {
     const auto compare = [&](std::string_view name, const spec::Tensor& given) {
       for (const fixtures::NamedTensor& now : found)
         if (now.name == name && !is_same(given, now.tensor))
-          throw spec::Misconduct(Kind::inputs_modified,
-                                 "'" + talk_->command().text + "' modified the input " + now.name +
-                                     " in its file" + first_change(given, now.tensor));
+          throw spec::ImplementationFault(Kind::inputs_modified,
+                                          "'" + talk_->command().text + "' modified the input " +
+                                              now.name + " in its file" +
+                                              first_change(given, now.tensor));
     };
     fixtures::detail::for_each_tensor(inputs, compare);
   }

@@ -12,7 +12,7 @@
 namespace assay::adapters {
 namespace {
 
-using Kind = spec::Misconduct::Kind;
+using Kind = spec::ImplementationFault::Kind;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view answers =
@@ -84,7 +84,7 @@ void Conversation::greet() {
   limits_.answer = std::min<std::chrono::milliseconds>(limits.answer, greeting_time);
   try {
     numerics();
-  } catch (const spec::Misconduct&) {  // the first case meets it again
+  } catch (const spec::ImplementationFault&) {  // the first case meets it again
   }
   limits_ = limits;
 }
@@ -95,7 +95,7 @@ void Conversation::work_on(const std::filesystem::path& file) {
   if (const auto reason = told(answer, "unsupported")) throw spec::Unsupported(*reason);
   if (const auto text = told(answer, "rejected")) throw rejection(*text);
   if (const auto input = told(answer, "changed"))
-    throw spec::Misconduct(Kind::inputs_modified, "changed its input " + *input);
+    throw spec::ImplementationFault(Kind::inputs_modified, "changed its input " + *input);
   if (const auto text = told(answer, "error")) throw std::runtime_error(*text);
   give_up(Kind::crash, "answered '" + answer + "' to a case; wanted: " + std::string(answers));
 }
@@ -177,14 +177,14 @@ void Conversation::start(const std::string& path) {
     process_ = std::make_unique<Process>(words_for(command_, path), command_.environment,
                                          folder_ / "stderr");
   } catch (const std::system_error& error) {
-    throw spec::Misconduct(Kind::crash, error.what());
+    throw spec::ImplementationFault(Kind::crash, error.what());
   }
 }
 
 void Conversation::give_up(Kind kind, const std::string& what) {
   if (process_) process_->kill();
   process_.reset();
-  throw spec::Misconduct(kind, "'" + command_.text + "' " + what + last_words());
+  throw spec::ImplementationFault(kind, "'" + command_.text + "' " + what + last_words());
 }
 
 std::string Conversation::last_words() const {

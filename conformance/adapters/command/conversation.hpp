@@ -23,7 +23,7 @@ class Conversation {
 
   /// What the program declares of its arithmetic, for spec::numerics_from_text; empty where it
   /// declares nothing.
-  /// Errors: spec::Misconduct.
+  /// Errors: spec::ImplementationFault.
   const std::string& numerics();
 
   /// Asks for the numerics where they are not known, so that a program that was called wrongly is
@@ -32,12 +32,13 @@ class Conversation {
   void greet();
 
   /// Has the program work on a case file. Errors: spec::Rejected, spec::Unsupported,
-  /// spec::Misconduct for answers other than `done`; std::runtime_error with the text of an answer
-  /// `error`.
+  /// spec::ImplementationFault for answers other than `done`; std::runtime_error with the text of
+  /// an answer `error`.
   void work_on(const std::filesystem::path& file);
 
   /// Nothing came behind the last answer, and what has ended since did so with exit status 0.
-  /// Behind the first answer of a process it is given a moment to come. Errors: spec::Misconduct.
+  /// Behind the first answer of a process it is given a moment to come. Errors:
+  /// spec::ImplementationFault.
   void settle();
 
  private:
@@ -46,7 +47,7 @@ class Conversation {
   std::string ask_once(const std::filesystem::path& file);
   void start(const std::string& path);
   void require_quiet();
-  [[noreturn]] void give_up(spec::Misconduct::Kind kind, const std::string& what);
+  [[noreturn]] void give_up(spec::ImplementationFault::Kind kind, const std::string& what);
   std::string last_words() const;
 
   CommandLine command_;

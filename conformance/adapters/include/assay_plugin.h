@@ -83,7 +83,7 @@ typedef struct assay_value {
 /** One call of an operator. */
 typedef struct assay_call {
   const char* operator_name; /**< "flash_attention_score_grad", ... */
-  const char* surface;       /**< entry point, "g1" ..., "" where it is not known */
+  const char* entry_point;   /**< entry point, "g1" ..., "" where it is not known */
   const char* product;       /**< "a2", "a3", "" */
   /** Those that are not null pointers. One of rank 0 is as good as none: so a caller may pass an
    * optional tensor. Reserved ones, padding_mask, softmax_in, dpse, mean nothing; nor does what a

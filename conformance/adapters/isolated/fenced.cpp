@@ -46,7 +46,7 @@ class Fenced final : public spec::Implementation<Op> {
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     return asked([&] { return inner_->unsupported(call); });
   }
-  spec::NumericsProfile numerics(const Problem& problem) const override {
+  spec::Numerics numerics(const Problem& problem) const override {
     return asked([&] { return inner_->numerics(problem); });
   }
   bool checks_arguments() const override {
@@ -101,8 +101,8 @@ class Fenced final : public spec::Implementation<Op> {
       return made;
     }();
     if (!change.empty())
-      throw spec::Misconduct(spec::Misconduct::Kind::mode_changed,
-                             "the implementation left " + change);
+      throw spec::ImplementationFault(spec::ImplementationFault::Kind::mode_changed,
+                                      "the implementation left " + change);
     return answer;
   }
 

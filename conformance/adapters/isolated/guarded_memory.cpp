@@ -59,20 +59,20 @@ void fill_guard(std::byte* memory, std::int64_t from, std::int64_t to) {
 }
 
 /// The changed bytes of [from, to), which lies behind a storage or before it.
-Trespass changed(const std::byte* memory, std::int64_t from, std::int64_t to, bool behind) {
-  Trespass trespass{.behind = behind};
+GuardDamage changed(const std::byte* memory, std::int64_t from, std::int64_t to, bool behind) {
+  GuardDamage damage{.behind = behind};
   const auto note = [&](std::int64_t position) {
     if (memory[position] == guard[at(position % period)]) return;
     const std::int64_t distance = behind ? position - from + 1 : to - position;
-    const bool first = trespass.bytes++ == 0;
-    trespass.nearest = first ? distance : std::min(trespass.nearest, distance);
-    trespass.farthest = std::max(trespass.farthest, distance);
+    const bool first = damage.bytes++ == 0;
+    damage.nearest = first ? distance : std::min(damage.nearest, distance);
+    damage.farthest = std::max(damage.farthest, distance);
   };
   for_each_piece(from, to, [&](std::int64_t position, std::int64_t count) {
     if (std::memcmp(memory + position, guard.data() + position % period, at(count)) == 0) return;
     for (std::int64_t k = 0; k < count; ++k) note(position + k);
   });
-  return trespass;
+  return damage;
 }
 
 /// In the worker a gap lies before every region and behind the last.
@@ -99,7 +99,7 @@ std::vector<Region> regions_of(const std::vector<std::int64_t>& sizes) {
   return regions;
 }
 
-std::string Trespass::text(const std::string& tensor) const {
+std::string GuardDamage::text(const std::string& tensor) const {
   std::string text = std::to_string(bytes) + (bytes == 1 ? " byte " : " bytes ") +
                      (behind ? "behind" : "before") + " the storage of " + tensor;
   if (nearest == farthest) return text + ", at a distance of " + std::to_string(nearest);
@@ -133,10 +133,10 @@ std::span<std::byte> SharedMemory::storage(std::size_t index) {
   return {memory_ + regions_[index].storage, at(regions_[index].size)};
 }
 
-std::optional<Trespass> SharedMemory::trespass(std::size_t index) const {
+std::optional<GuardDamage> SharedMemory::damage(std::size_t index) const {
   const Region& r = regions_[index];
-  const Trespass before = changed(memory_, r.begin, r.storage, false);
-  const Trespass behind = changed(memory_, r.storage + r.size, r.end, true);
+  const GuardDamage before = changed(memory_, r.begin, r.storage, false);
+  const GuardDamage behind = changed(memory_, r.storage + r.size, r.end, true);
   if (before.bytes == 0 && behind.bytes == 0) return std::nullopt;
   if (before.bytes == 0 || behind.bytes == 0) return before.bytes == 0 ? behind : before;
   return before.nearest < behind.nearest ? before : behind;

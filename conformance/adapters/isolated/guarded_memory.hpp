@@ -25,7 +25,7 @@ struct Region {
 std::vector<Region> regions_of(const std::vector<std::int64_t>& sizes);
 
 /// Bytes that were written beside a storage.
-struct Trespass {
+struct GuardDamage {
   bool behind = false;                     ///< behind the storage, else before it
   std::int64_t bytes = 0;                  ///< how many guard bytes changed on this side
   std::int64_t nearest = 0, farthest = 0;  ///< distance from the storage; 1: the very next byte
@@ -46,7 +46,7 @@ class SharedMemory {
   int file() const { return file_.number(); }
   std::span<std::byte> storage(std::size_t index);
   /// What was written beside the storage, the side with the nearest byte if both.
-  std::optional<Trespass> trespass(std::size_t index) const;
+  std::optional<GuardDamage> damage(std::size_t index) const;
 
  private:
   std::vector<Region> regions_;

@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "assay/spec/operators.hpp"
-#include "isolated/loan.hpp"
 #include "isolated/messages.hpp"
+#include "isolated/shared_tensors.hpp"
 #include "isolated/worker_process.hpp"
 
 namespace assay::adapters {
 namespace {
 
-using spec::Misconduct;
+using spec::ImplementationFault;
 
 /// An exception of the implementation's own.
 class Failed : public std::runtime_error {
@@ -32,9 +32,9 @@ void require_done(Unpacker& answer) {
     const auto status = answer.take<spec::Status>();
     throw spec::Rejected(status, answer.take<std::string>());
   }
-  if (kind == Answer::misconduct) {
-    const auto conduct = answer.take<Misconduct::Kind>();
-    throw Misconduct(conduct, answer.take<std::string>());
+  if (kind == Answer::fault) {
+    const auto conduct = answer.take<ImplementationFault::Kind>();
+    throw ImplementationFault(conduct, answer.take<std::string>());
   }
   const auto text = answer.take<std::string>();
   if (kind == Answer::unsupported) throw spec::Unsupported(text);
@@ -42,7 +42,7 @@ void require_done(Unpacker& answer) {
 }
 
 template <class Tensors>
-void add_lent(const Tensors& tensors, std::vector<LentTensor>& lent) {
+void add_lent(const Tensors& tensors, std::vector<SharedTensor>& lent) {
   visit_fields(tensors, [&](const char* name, const auto& member) {
     if (const spec::Tensor* tensor = present(member)) lent.push_back({name, tensor});
   });
@@ -63,31 +63,33 @@ void replace(std::optional<spec::Tensor>& member) {
 
 /// What became of each member of the tensors.
 template <class Tensors>
-std::vector<Fate> take_fates(Unpacker& answer, const Tensors& tensors) {
-  std::vector<Fate> fates;
-  visit_fields(tensors, [&](const char*, const auto&) { fates.push_back(answer.take<Fate>()); });
-  return fates;
+std::vector<Outcome> take_outcomes(Unpacker& answer, const Tensors& tensors) {
+  std::vector<Outcome> outcomes;
+  visit_fields(tensors,
+               [&](const char*, const auto&) { outcomes.push_back(answer.take<Outcome>()); });
+  return outcomes;
 }
 
-/// Takes the tensors back, the first of which has the number `index` of the loan.
+/// Takes the tensors back, the first of which has the number `index` of the shared tensors.
 template <class Tensors>
-void take_back(Loan& loan, std::size_t index, const std::vector<Fate>& fates, Tensors& tensors) {
+void take_back(SharedTensors& shared, std::size_t index, const std::vector<Outcome>& outcomes,
+               Tensors& tensors) {
   std::size_t member_number = 0;
   visit_fields(tensors, [&](const char*, auto& member) {
-    const Fate fate = fates[member_number++];
+    const Outcome outcome = outcomes[member_number++];
     spec::Tensor* const tensor = present(member);
-    if (tensor != nullptr && fate == Fate::kept) loan.return_to(*tensor, index);
+    if (tensor != nullptr && outcome == Outcome::kept) shared.return_to(*tensor, index);
     if (tensor != nullptr) ++index;
-    if (tensor != nullptr && fate == Fate::absent) lose(member);
-    if (fate == Fate::replaced) replace(member);
+    if (tensor != nullptr && outcome == Outcome::absent) lose(member);
+    if (outcome == Outcome::replaced) replace(member);
   });
 }
 
 /// What a run that failed wrote, as it would be seen if it had failed here.
 template <class Tensors>
-void return_all(Loan& loan, std::size_t index, Tensors& tensors) {
+void return_all(SharedTensors& shared, std::size_t index, Tensors& tensors) {
   visit_fields(tensors, [&](const char*, auto& member) {
-    if (spec::Tensor* const tensor = present(member)) loan.return_to(*tensor, index++);
+    if (spec::Tensor* const tensor = present(member)) shared.return_to(*tensor, index++);
   });
 }
 
@@ -111,8 +113,8 @@ class Isolated final : public spec::Implementation<Op> {
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     return asked<std::optional<std::string>>(Request::unsupported, call);
   }
-  spec::NumericsProfile numerics(const Problem& problem) const override {
-    return asked<spec::NumericsProfile>(Request::numerics, problem);
+  spec::Numerics numerics(const Problem& problem) const override {
+    return asked<spec::Numerics>(Request::numerics, problem);
   }
   void check(const spec::Call<Op>& call) const override { asked<Nothing>(Request::check, call); }
 
@@ -134,10 +136,10 @@ class Isolated final : public spec::Implementation<Op> {
     packer.add(Request::forward);
     packer.add(problem);
     packer.add(outlines_of(inputs));
-    std::vector<LentTensor> lent;
+    std::vector<SharedTensor> lent;
     add_lent(inputs, lent);
-    Loan loan(std::move(lent));
-    answer_on(packer, loan, 0, inputs);
+    SharedTensors shared(std::move(lent));
+    answer_on(packer, shared, 0, inputs);
   }
   void settle() override {
     if (!worker_ || worker_->is_dead()) return;
@@ -168,8 +170,8 @@ class Isolated final : public spec::Implementation<Op> {
     } catch (const Failed& refusal) {
       worker_->give_up();
       if (is_first) throw std::invalid_argument(refusal.what());
-      throw Misconduct(Misconduct::Kind::crash,
-                       std::string("it could not be opened again: ") + refusal.what());
+      throw ImplementationFault(ImplementationFault::Kind::crash,
+                                std::string("it could not be opened again: ") + refusal.what());
     } catch (...) {
       worker_->give_up();
       throw;
@@ -177,8 +179,8 @@ class Isolated final : public spec::Implementation<Op> {
     return *worker_;
   }
 
-  /// What `take` makes of an answer. Errors: those of `take`; Misconduct where the answer is none:
-  /// its worker is gone.
+  /// What `take` makes of an answer. Errors: those of `take`; ImplementationFault where the answer
+  /// is none: its worker is gone.
   template <class Take>
   void understood(Take&& take) const {
     try {
@@ -208,8 +210,8 @@ class Isolated final : public spec::Implementation<Op> {
   void require_answer(Unpacker& answer) const {
     try {
       require_done(answer);
-    } catch (const Misconduct& seen) {
-      if (seen.kind() == Misconduct::Kind::crash) worker_->give_up();
+    } catch (const ImplementationFault& seen) {
+      if (seen.kind() == ImplementationFault::Kind::crash) worker_->give_up();
       throw;
     }
   }
@@ -218,15 +220,15 @@ class Isolated final : public spec::Implementation<Op> {
     packer.add(problem);
     packer.add(outlines_of(inputs));
     packer.add(outlines_of(outputs));
-    std::vector<LentTensor> lent;
+    std::vector<SharedTensor> lent;
     add_lent(inputs, lent);
     const std::size_t number_of_inputs = lent.size();
     add_lent(outputs, lent);
-    Loan loan(std::move(lent));
+    SharedTensors shared(std::move(lent));
     try {
-      answer_on(packer, loan, number_of_inputs, outputs);
+      answer_on(packer, shared, number_of_inputs, outputs);
     } catch (...) {
-      return_all(loan, number_of_inputs, outputs);
+      return_all(shared, number_of_inputs, outputs);
       throw;
     }
   }
@@ -234,29 +236,33 @@ class Isolated final : public spec::Implementation<Op> {
   /// Takes the answer and the tensors from number `untouchable` on back, once the memory was found
   /// in order: those before must be as they were.
   template <class Tensors>
-  void answer_on(const Packer& packer, Loan& loan, std::size_t untouchable, Tensors& tensors) {
+  void answer_on(const Packer& packer, SharedTensors& shared, std::size_t untouchable,
+                 Tensors& tensors) {
     metrics_.clear();
     std::string text;
     try {
-      text = worker().ask(packer.text(), loan.file());
-    } catch (const Misconduct& death) {
-      const std::string traces = loan.trespasses();
+      text = worker().ask(packer.text(), shared.file());
+    } catch (const ImplementationFault& death) {
+      const std::string traces = shared.guard_damage();
       if (traces.empty()) throw;
-      throw Misconduct(death.kind(), std::string(death.what()) + "; before that it " + traces);
+      throw ImplementationFault(death.kind(),
+                                std::string(death.what()) + "; before that it " + traces);
     }
-    if (const std::string traces = loan.trespasses(); !traces.empty())
-      throw Misconduct(Misconduct::Kind::wrote_outside, "the implementation " + traces);
-    if (const std::string changes = loan.changes(untouchable); !changes.empty())
-      throw Misconduct(Misconduct::Kind::inputs_modified, "the implementation " + changes);
+    if (const std::string traces = shared.guard_damage(); !traces.empty())
+      throw ImplementationFault(ImplementationFault::Kind::wrote_outside,
+                                "the implementation " + traces);
+    if (const std::string changes = shared.changes(untouchable); !changes.empty())
+      throw ImplementationFault(ImplementationFault::Kind::inputs_modified,
+                                "the implementation " + changes);
     Unpacker answer(std::move(text));
-    std::vector<Fate> fates;
+    std::vector<Outcome> outcomes;
     understood([&] {
       require_answer(answer);
       answer.take(metrics_);
-      fates = take_fates(answer, tensors);
+      outcomes = take_outcomes(answer, tensors);
       answer.finish();
     });
-    take_back(loan, untouchable, fates, tensors);
+    take_back(shared, untouchable, outcomes, tensors);
   }
 
   WorkerProgram program_;

@@ -26,14 +26,15 @@ enum class Request : std::uint8_t {
 };
 
 /// How a request, or the making of the implementation, ended.
-enum class Answer : std::uint8_t { done, rejected, unsupported, misconduct, failed };
+enum class Answer : std::uint8_t { done, rejected, unsupported, fault, failed };
 
 template <>
 inline constexpr auto last_of<Request> = Request::settle;
 template <>
 inline constexpr auto last_of<Answer> = Answer::failed;
 template <>
-inline constexpr auto last_of<spec::Misconduct::Kind> = spec::Misconduct::Kind::mode_changed;
+inline constexpr auto last_of<spec::ImplementationFault::Kind> =
+    spec::ImplementationFault::Kind::mode_changed;
 
 /// What a worker says of its implementation before it is asked.
 struct Greeting {
@@ -103,8 +104,8 @@ std::vector<Outline> outlines_of(const Tensors& tensors) {
 
 /// What became of a member while the implementation ran. `replaced`: by a tensor of another
 /// geometry.
-enum class Fate : std::uint8_t { kept, absent, replaced };
+enum class Outcome : std::uint8_t { kept, absent, replaced };
 template <>
-inline constexpr auto last_of<Fate> = Fate::replaced;
+inline constexpr auto last_of<Outcome> = Outcome::replaced;
 
 }  // namespace assay::adapters

@@ -78,7 +78,7 @@ class Packer {
   }
   template <class Op>
   void add(const spec::Call<Op>& call) {
-    add(call.surface), add(call.product), add(call.parameters), add(call.attributes);
+    add(call.entry_point), add(call.product), add(call.parameters), add(call.attributes);
   }
 
   const std::string& text() const { return text_; }
@@ -138,7 +138,7 @@ class Unpacker {
   }
   template <class Op>
   void take(spec::Call<Op>& call) {
-    take(call.surface), take(call.product), take(call.parameters), take(call.attributes);
+    take(call.entry_point), take(call.product), take(call.parameters), take(call.attributes);
   }
   /// Nothing may be left behind what was taken.
   void finish() const {

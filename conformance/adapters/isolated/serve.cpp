@@ -61,12 +61,12 @@ std::string answer_of(Act&& act) {
     return packer.text();
   } catch (const spec::Rejected& answer) {
     return told(Answer::rejected, answer.status(), answer.what());
-  } catch (const spec::Misconduct& misconduct) {
-    return told(Answer::misconduct, misconduct.kind(), misconduct.what());
+  } catch (const spec::ImplementationFault& fault) {
+    return told(Answer::fault, fault.kind(), fault.what());
   } catch (const spec::Unsupported& answer) {
     return told(Answer::unsupported, answer.what());
   } catch (const std::bad_alloc& failure) {
-    return told(Answer::misconduct, spec::Misconduct::Kind::out_of_memory,
+    return told(Answer::fault, spec::ImplementationFault::Kind::out_of_memory,
                 std::string("no memory is left: ") + failure.what());
   } catch (const std::exception& failure) {
     return told(Answer::failed, failure.what());
@@ -98,12 +98,12 @@ Tensors tensors_of(const std::vector<Outline>& outlines, MappedMemory& memory, s
 }
 
 /// What became of a tensor that lay at `memory`. An equal one that lies elsewhere is brought back.
-Fate fate_of(const spec::Tensor* tensor, const Outline& lent, std::span<std::byte> memory) {
-  if (tensor == nullptr) return Fate::absent;
-  if (outline_of(tensor) != lent) return Fate::replaced;
+Outcome outcome_of(const spec::Tensor* tensor, const Outline& lent, std::span<std::byte> memory) {
+  if (tensor == nullptr) return Outcome::absent;
+  if (outline_of(tensor) != lent) return Outcome::replaced;
   if (tensor->bytes.data() != memory.data() && lent.bytes > 0)
     std::memcpy(memory.data(), tensor->bytes.data(), memory.size());
-  return Fate::kept;
+  return Outcome::kept;
 }
 
 template <class Tensors>
@@ -112,8 +112,9 @@ void add_fates(const Tensors& tensors, const std::vector<Outline>& outlines, Map
   std::size_t member_number = 0;
   visit_fields(tensors, [&](const char*, const auto& member) {
     const Outline& outline = outlines.at(member_number++);
-    answer.add(outline.present ? fate_of(present(member), outline, memory.storage(index++))
-                               : (present(member) == nullptr ? Fate::absent : Fate::replaced));
+    answer.add(outline.present
+                   ? outcome_of(present(member), outline, memory.storage(index++))
+                   : (present(member) == nullptr ? Outcome::absent : Outcome::replaced));
   });
 }
 

@@ -19,7 +19,7 @@
 namespace assay::adapters {
 namespace {
 
-using Kind = spec::Misconduct::Kind;
+using Kind = spec::ImplementationFault::Kind;
 using std::chrono::milliseconds;
 
 static_assert(channel_number <= last_child_number && lifeline_number <= last_child_number);

@@ -21,7 +21,7 @@ namespace assay::adapters {
 /// where it fails; its temporary files go with it.
 class WorkerProcess {
  public:
-  using Failure = spec::Misconduct;
+  using Failure = spec::ImplementationFault;
 
   /// Starts the program and waits for its first message, the greeting. Errors: std::system_error if
   /// it cannot be started; those of `ask`.
@@ -33,9 +33,9 @@ class WorkerProcess {
 
   const std::string& greeting() const { return greeting_; }
 
-  /// Sends a request and waits for the answer. Errors: Misconduct where the process ends or writes
-  /// what is no message (crash), is slower (timeout) or uses more memory (out_of_memory) than the
-  /// limits allow; it is dead then.
+  /// Sends a request and waits for the answer. Errors: ImplementationFault where the process ends
+  /// or writes what is no message (crash), is slower (timeout) or uses more memory (out_of_memory)
+  /// than the limits allow; it is dead then.
   std::string ask(const std::string& request, int file = -1);
   /// Waits a moment for what its last answers may have left behind: the first time in any case,
   /// later if more threads or processes live in it than ever before. Then sends a request and gives
@@ -54,7 +54,7 @@ class WorkerProcess {
 
   void start(const WorkerProgram& program);
   void wait_for_afterthoughts();
-  /// Nothing came, and it lives. Errors: Misconduct, as of `ask`.
+  /// Nothing came, and it lives. Errors: ImplementationFault, as of `ask`.
   void require_quiet();
   bool is_quiet() const;
   std::string answer();

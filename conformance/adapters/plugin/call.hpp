@@ -65,9 +65,9 @@ class PluginCall {
       problem_.add(name, member);
     });
   }
-  /// Surface, product and attributes, not the tensors.
+  /// EntryPoint, product and attributes, not the tensors.
   void add_attributes(const spec::Call<Op>& call) {
-    surface_ = spec::to_string(call.surface);
+    entry_point_ = spec::to_string(call.entry_point);
     product_ = spec::to_string(call.product);
     visit_fields(call.attributes,
                  [&](const char* name, const auto& member) { attributes_.add(name, member); });
@@ -108,7 +108,7 @@ class PluginCall {
   /// Valid while this object is.
   assay_call get() const {
     return {.operator_name = Op::name.data(),
-            .surface = surface_.c_str(),
+            .entry_point = entry_point_.c_str(),
             .product = product_.c_str(),
             .tensors = tensors_.data(),
             .tensor_count = std::ssize(tensors_),
@@ -168,7 +168,7 @@ class PluginCall {
     if (tensor) add(name, *tensor, output);
   }
 
-  std::string surface_, product_;
+  std::string entry_point_, product_;
   std::vector<assay_tensor> tensors_;
   std::deque<std::vector<std::byte>> reserved_;
   PluginValues problem_, attributes_;

@@ -99,7 +99,7 @@ class Plugin final : public spec::Implementation<Op> {
     return reason == nullptr ? std::nullopt : std::optional<std::string>(reason);
   }
 
-  spec::NumericsProfile numerics(const Problem& problem) const override {
+  spec::Numerics numerics(const Problem& problem) const override {
     if (plugin_.numerics == nullptr) return {};
     PluginCall<Op> seen;
     seen.add_problem(problem);

@@ -173,7 +173,7 @@ void finish_query_row(const Pass& pass, const RowSums& sums, std::int64_t row, s
          .squares = square(scale) * sum(RowSums::squares),
          .core = square(scale) * sum(RowSums::core),
          .drift = pass.dense.scale * sum(RowSums::drift),
-         .terms = static_cast<double>(pass.dense.attendance->entries_of_query(place.b)),
+         .terms = static_cast<double>(pass.dense.key_pattern->entries_of_query(place.b)),
          .omega_coherent = of_row.tolerance,
          .sigma_coherent = of_row.variance,
          .constants = scale * (std::abs(sum(RowSums::by_score)) + std::abs(sum(RowSums::by_max))),
@@ -260,7 +260,7 @@ void finish_key_row(const Pass& pass, const RowSums& sums, std::int64_t row, std
                     double scale, std::span<const double> floor, Tensor& tensor) {
   Expectation& e = tensor.e;
   const std::int64_t entries =
-      pass.dense.attendance->entries_of_key(e.extents.position(e.rows[at(k)]));
+      pass.dense.key_pattern->entries_of_key(e.extents.position(e.rows[at(k)]));
   // A key that no query can attend to has no residues.
   const double residue = entries == 0 ? 0 : pass.arithmetic.phi;
   const double magnitude = std::abs(scale);
@@ -294,7 +294,7 @@ std::vector<RowSums> sum_keys(const Pass& pass, const Block& block,
   reference::QueryRange queries{.first = p.length_q(block.b), .last = 0};
   for (std::int64_t r = 0; r < block.count; ++r) {
     keys.push_back(dense.keys.position(tensors[0].e.rows[at(block.first + r)]).s);
-    const reference::QueryRange own = dense.attendance->queries(block.b, keys.back());
+    const reference::QueryRange own = dense.key_pattern->queries(block.b, keys.back());
     queries = {std::min(queries.first, own.first), std::max(queries.last, own.last)};
   }
   const Columns columns(dense, block.b, block.n, std::move(keys));
@@ -359,7 +359,8 @@ std::vector<Tensor> key_tensors(const Pass& pass, const JudgedRows& judged, bool
   });
   // Small enough blocks for every core, large enough to run along keys.
   const std::int64_t heads = dense.problem.batch * dense.problem.heads_kv;
-  const std::int64_t most = heads >= 4 ? keys_per_task : 48, alike = dense.attendance->keys_alike();
+  const std::int64_t most = heads >= 4 ? keys_per_task : 48,
+                     alike = dense.key_pattern->keys_alike();
   const std::vector<Block> blocks =
       blocks_of(dense.keys, judged.key, alike > 1 ? std::min(alike, most) : most);
   parallel::for_each(static_cast<std::int64_t>(blocks.size()),
@@ -411,7 +412,7 @@ std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arit
     all.push_back(std::move(of_keys[1].e));
   }
   // Where all P are alike, so is the rounding of a stored one: nothing is left to count for R.
-  if (!vary && arithmetic.profile.store_p != spec::DType::fp32)
+  if (!vary && arithmetic.numerics.store_p != spec::DType::fp32)
     for (Expectation& e : all) std::ranges::fill(e.share, 0.0);
   return all;
 }

@@ -14,7 +14,7 @@ void add_group(const Dense& dense, std::int64_t b, std::int64_t kv, double large
                Floor& floor) {
   const Op::Problem& p = dense.problem;
   const std::int64_t head = b * p.heads_kv + kv;
-  const auto times = static_cast<double>(dense.attendance->most_times());
+  const auto times = static_cast<double>(dense.key_pattern->most_times());
   const double scale = times * std::abs(dense.scale), kappa = dense.largest_kappa;
   for (std::int64_t n = kv * p.group(); n < (kv + 1) * p.group(); ++n)
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {
@@ -39,7 +39,7 @@ Floor floor_of(const Dense& dense) {
               .key_sum = std::vector<double>(at(heads * width), 0.0),
               .dk = std::vector<double>(at(heads * width), 0.0),
               .dv = std::vector<double>(at(heads * p.head_dim_v), 0.0)};
-  const double scale = static_cast<double>(dense.attendance->most_times()) * std::abs(dense.scale);
+  const double scale = static_cast<double>(dense.key_pattern->most_times()) * std::abs(dense.scale);
   parallel::for_each(heads, [&](std::int64_t head) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
     double largest_value = 0;

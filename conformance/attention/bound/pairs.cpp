@@ -25,8 +25,8 @@ ExponentError exponent_error(const Dense& dense, const Arithmetic& n, const RowT
   const double m = std::abs(row.softmax_max);
   const double dot = dot_error(a, dim, n.u_a);
   double coherent = a * (n.u_k + 2 * n.u_x) + n.eta_k * dense.largest_row;
-  if (n.profile.fused) coherent += 2 * n.u * (std::abs(score) + m);
-  if (n.profile.lse_form) coherent += n.u * (m + std::abs(std::log(row.softmax_sum)));
+  if (n.numerics.fused) coherent += 2 * n.u * (std::abs(score) + m);
+  if (n.numerics.lse_form) coherent += n.u * (m + std::abs(std::log(row.softmax_sum)));
   if (n.truncating_sums) coherent += dot;
   const double element = 3 * n.u * (std::abs(score) + b + m) + 4 * n.u;
   const double free_dot = n.truncating_sums ? 0 : free_dot_error(a, dim, n.u_a);
@@ -110,7 +110,7 @@ void dscore_terms(const Dense& dense, const Arithmetic& n, const RowTerms& row,
   t.drift_s = n.stage_drift(t.dscore, deviations * std::sqrt(noise) + t.linear_k);
   t.core_q = t.spread + square(t.linear_q) / 3;
   t.core_k = t.spread + shared + square(t.linear_k) / 3;
-  t.dscore_may_overflow = may_overflow(n.profile.stage, s + e);
+  t.dscore_may_overflow = may_overflow(n.numerics.stage, s + e);
 }
 
 /// E13. Fills the terms of kappa P, which dv sums.
@@ -120,7 +120,7 @@ void prob_terms(const Arithmetic& n, const RowTerms& row, double kappa, const St
   const double p = kappa * staged.prob;
   const double e = kappa * staged.error + 3 * n.u * p;
   // P that is stored already is not rounded again, unless dropout scaled it since.
-  const bool stored = n.profile.store_p != spec::DType::fp32 && kappa == 1;
+  const bool stored = n.numerics.store_p != spec::DType::fp32 && kappa == 1;
   const double h = stored ? 0 : n.stage_error(p + e), h_p = stored ? 0 : n.stage_error(p);
   const auto w2 = [&](double v2) {
     return p * p * (v2 + square(x.h_s) + square(row.zeta_ind)) + square(kappa * staged.h_p);
@@ -133,7 +133,7 @@ void prob_terms(const Arithmetic& n, const RowTerms& row, double kappa, const St
   t.spread_v = h_p * h_p + noise;
   t.drift_p = stored ? 0 : n.stage_drift(p, deviations * std::sqrt(noise) + t.linear_v);
   t.core_v = t.spread_v + square(t.linear_v) / 3;
-  t.prob_may_overflow = may_overflow(n.profile.stage, p + e);
+  t.prob_may_overflow = may_overflow(n.numerics.stage, p + e);
 }
 
 }  // namespace
@@ -148,11 +148,11 @@ PairTerms pair_terms(const Dense& dense, const Arithmetic& n, const RowTerms& ro
   dscore_terms(dense, n, row, sums, staged, t);
   prob_terms(n, row, sums.kappa, staged, t);
   // E14. Casts to 16 bits outweigh them by far.
-  if (n.profile.fused && n.io == spec::DType::fp32) {
+  if (n.numerics.fused && n.io == spec::DType::fp32) {
     t.by_score = 2 * n.u * staged.exponent.score;
     t.by_max = n.u * row.softmax_max;
   }
-  t.dprob_may_overflow = n.profile.store_dp == spec::DType::fp16 &&
+  t.dprob_may_overflow = n.numerics.store_dp == spec::DType::fp16 &&
                          std::abs(t.dprob) + staged.dp.total >= largest_finite(spec::DType::fp16);
   return t;
 }

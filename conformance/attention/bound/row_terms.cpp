@@ -41,7 +41,7 @@ double own_statistics(const Dense& dense, const Arithmetic& n, const Products& p
     independent += p * p * (x.v2 + square(x.h_s));
     common += p * x.coherent;
   }
-  if (n.profile.stats == spec::Origin::own) {
+  if (n.numerics.stats == spec::Origin::own) {
     const double fixed = std::abs(std::log(sum)) + (entries + 4) * n.u + n.eps_x;
     row.zeta_rig = std::abs(std::log(grown / sum)) + fixed;
     row.zeta_ind = std::sqrt(independent);
@@ -69,7 +69,7 @@ void own_delta(const Dense& dense, const Arithmetic& n, const Products& products
     // An error common to a row's P leaves sum_j P (dP - delta) alone only where the kernel
     // normalises P itself.
     const double t =
-        n.profile.stats == spec::Origin::own ? std::abs(sums.dprob - row.delta) : magnitude;
+        n.numerics.stats == spec::Origin::own ? std::abs(sums.dprob - row.delta) : magnitude;
     rigorous += times * (e_p * magnitude + (p + e_p) * dp.total +
                          (keys + 4) * n.u * (p + e_p) * (magnitude + dp.total));
     independent += times * times *
@@ -111,7 +111,7 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
                AllRowTerms& all) {
   const std::int64_t first = dense.queries.row(b, head, 0);
   const std::vector<std::int64_t> rows = ascending(first, first + dense.queries.length(b));
-  const auto entries = static_cast<double>(dense.attendance->entries_of_query(b));
+  const auto entries = static_cast<double>(dense.key_pattern->entries_of_query(b));
   bool consistent = true;
   Products products;
   std::size_t next = 0;
@@ -126,7 +126,7 @@ bool own_terms(const Dense& dense, const Arithmetic& n, std::int64_t b, std::int
       const double sum = own_statistics(dense, n, products, entries, row);
       consistent &=
           std::abs(sum - 1) <= 0x1p-18 && output_belongs(dense, query, columns, products, row);
-      if (n.profile.delta == spec::Origin::own) own_delta(dense, n, products, entries, row);
+      if (n.numerics.delta == spec::Origin::own) own_delta(dense, n, products, entries, row);
     }
   }
   return consistent;
@@ -139,7 +139,7 @@ AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
   AllRowTerms all;
   all.rows.resize(static_cast<std::size_t>(dense.queries.rows()));
   std::vector<std::uint8_t> inconsistent(static_cast<std::size_t>(p.batch * p.heads_q), 0);
-  const bool own = n.profile.stats == spec::Origin::own || n.profile.delta == spec::Origin::own;
+  const bool own = n.numerics.stats == spec::Origin::own || n.numerics.delta == spec::Origin::own;
   parallel::for_each(p.batch * p.heads_q, [&](std::int64_t task) {
     const std::int64_t b = task / p.heads_q, head = task % p.heads_q;
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {

@@ -99,7 +99,7 @@ double effective_channels(std::span<const double* const> rows, std::int64_t dim)
 }
 
 double partial_error(const Arithmetic& n, const ElementSums& s, double core) {
-  if (n.profile.partials == spec::DType::fp32 || !(s.magnitude > 0)) return 0;
+  if (n.numerics.partials == spec::DType::fp32 || !(s.magnitude > 0)) return 0;
   const double u_o = unit_roundoff(n.io);
   return u_o * s.partials + 2 * u_o * (std::abs(s.ref) + core) + (s.heads + 2) * underflow_of(n.io);
 }

@@ -5,7 +5,7 @@
 
 #include "attention/exact/exact_store.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 namespace {
 
 constexpr std::int64_t lowered = 128;
@@ -31,8 +31,8 @@ int root_bits_of(const Op::Problem& p) {
 Bias::Bias(const Plan& plan)
     : plan_(&plan),
       queries_(query_extents(plan.problem)),
-      random_(stream(plan.seed, Stream::lattice).bits(~std::uint64_t{0}),
-              static_cast<std::uint64_t>(Stream::lattice)),
+      random_(stream(plan.seed, Stream::exact_case).bits(~std::uint64_t{0}),
+              static_cast<std::uint64_t>(Stream::exact_case)),
       root_bits_(root_bits_of(plan.problem)) {
   // Codes of a few bits need the bias to leave few keys over.
   constexpr std::int64_t few_channels = 8, few_keys = 4, scores = 1 << 16;
@@ -60,12 +60,12 @@ std::uint64_t Bias::slice(std::int64_t b, std::int64_t n, std::int64_t i) const 
 }
 
 bool Bias::lowers(std::uint64_t slice, std::int64_t column) const {
-  const Random row(random_.bits(slice), static_cast<std::uint64_t>(Stream::lattice));
+  const Random row(random_.bits(slice), static_cast<std::uint64_t>(Stream::exact_case));
   return (row.bits(static_cast<std::uint64_t>(column)) & 0xffff) >= rare_;
 }
 
 std::int64_t Bias::share(std::uint64_t slice) const {
-  if (plan_->lifts == 0) return 0;
+  if (plan_->raises == 0) return 0;
   const Random row(random_.bits(slice), static_cast<std::uint64_t>(Stream::sampling));
   // Three times an odd number beyond 128 would not fit bf16.
   return plan_->scale.factor == 1 ? row.integer(0, -8, 8) : 2 * row.integer(0, -1, 1);
@@ -142,4 +142,4 @@ void Bias::write_packed(spec::Tensor& tensor) const {
     }
 }
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

@@ -7,10 +7,10 @@
 #include "assay/spec/tensor.hpp"
 #include "attention/exact/plan.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 
-/// The position bias of a lattice: a pure function of the plan, so that rows that share an element
-/// of the tensor agree on it.
+/// The position bias of an exact case: a pure function of the plan, so that rows that share an
+/// element of the tensor agree on it.
 ///
 /// Units: scores and bias count in scale.factor, so that an outer element is -(share + 128 if it
 /// lowers) * factor for pse_type 0, and that divided by scale_value for 1.
@@ -28,7 +28,7 @@ class Bias {
   /// distances do not lose 128 more.
   std::optional<std::int64_t> depth(std::int64_t b, std::int64_t n, std::int64_t distance) const;
 
-  /// Fills pse_shift. Errors: NoLattice for numbers that its type does not have.
+  /// Fills pse_shift. Errors: NoExactCase for numbers that its type does not have.
   void write(spec::Tensor& tensor) const;
 
  private:
@@ -45,4 +45,4 @@ class Bias {
   int root_bits_ = 0;       ///< pse_type 3: slopes are 128 * 2^root_bits or twice that
 };
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

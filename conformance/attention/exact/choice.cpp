@@ -2,9 +2,9 @@
 #include <bit>
 #include <cmath>
 
-#include "attention/exact/carrier.hpp"
+#include "attention/exact/score_code.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 namespace {
 
 constexpr std::size_t most_keys = 8;
@@ -22,20 +22,21 @@ struct Chooser::Row {
   std::int64_t side = 1;  ///< -1: only keys behind the query count, as slopes are opposed there
 };
 
-Chooser::Chooser(const Plan& plan, const KeyHead& head, const Carrier& carrier, const Sides& sides)
+Chooser::Chooser(const Plan& plan, const KeyHead& head, const ScoreCode& score_code,
+                 const Sides& sides)
     : plan_(&plan),
       head_(head),
-      carrier_(&carrier),
+      score_code_(&score_code),
       sides_(sides),
       usage_(static_cast<std::size_t>(head.keys)) {}
 
 bool Chooser::keeps(const Row& row, std::int64_t j) const {
-  return sides_.attendance.times(head_.b, row.n, row.i, j) != 0;
+  return sides_.key_pattern.times(head_.b, row.n, row.i, j) != 0;
 }
 
 /// Adds the key as often as the row attends to it.
 void Chooser::attend(const Row& row, std::int32_t j, Choice& choice) const {
-  const std::int64_t times = sides_.attendance.times(head_.b, row.n, row.i, j);
+  const std::int64_t times = sides_.key_pattern.times(head_.b, row.n, row.i, j);
   choice.keys.insert(choice.keys.end(), static_cast<std::size_t>(times), j);
 }
 
@@ -45,7 +46,7 @@ bool Chooser::offers(const Row& row, std::int64_t j) const {
 }
 
 Choice Chooser::choose(std::int64_t n, std::int64_t i, Draws draws) {
-  const reference::KeyRange range = sides_.attendance.range({head_.b, n, i});
+  const reference::KeyRange range = sides_.key_pattern.range({head_.b, n, i});
   Row row{.n = n, .i = i, .first = range.first, .last = range.last - 1};
   while (row.last >= row.first && !keeps(row, row.last)) --row.last;
   if (row.last < row.first) return {};
@@ -79,8 +80,8 @@ void Chooser::halve(Row& row, Draws& draws) const {
 /// Makes up for the bias, and lets the maximum be other than 0 where the plan says so.
 void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
   const std::int64_t factor = plan_->scale.factor;
-  if (plan_->lifts > 0) choice.raised += sides_.bias.share(head_.b, row.n, row.i);
-  if (row.lowered && carrier_->can_raise(choice.raised + apart))
+  if (plan_->raises > 0) choice.raised += sides_.bias.share(head_.b, row.n, row.i);
+  if (row.lowered && score_code_->can_raise(choice.raised + apart))
     choice.raised += apart;
   else if (row.lowered)
     choice.maximum -= static_cast<double>(apart * factor), choice.exact = false;
@@ -88,9 +89,9 @@ void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
     choice.steepness = row.side * sides_.bias.steepness(head_.b, row.n);
     choice.raised += choice.steepness * centre_of(plan_->problem, head_.b, row.i);
   }
-  if (!choice.exact || !plan_->offsets || plan_->lifts == 0) return;
+  if (!choice.exact || !plan_->offsets || plan_->raises == 0) return;
   const std::int64_t offset = factor == 1 ? draws.integer(-8, 8) : 2 * draws.integer(-1, 1);
-  if (!carrier_->can_raise(choice.raised + offset)) return;
+  if (!score_code_->can_raise(choice.raised + offset)) return;
   choice.raised += offset;
   choice.maximum += static_cast<double>(factor * offset);
 }
@@ -98,11 +99,11 @@ void Chooser::raise(const Row& row, Choice& choice, Draws& draws) const {
 /// Attends to the offered keys whose words agree in `care` with `code`. False if their number is
 /// not 1, 2, 4 or 8.
 bool Chooser::take(const Row& row, std::uint32_t code, std::uint32_t care, Choice& choice) const {
-  const std::uint32_t free = carrier_->code_mask() & ~care;
+  const std::uint32_t free = score_code_->code_mask() & ~care;
   choice = {.code = code, .care = care};
   std::uint32_t part = 0;
   do {
-    const std::span<const std::int32_t> cell = carrier_->cell((code & care) | part);
+    const std::span<const std::int32_t> cell = score_code_->cell((code & care) | part);
     for (auto j = std::ranges::lower_bound(cell, row.first); j != cell.end(); ++j) {
       if (*j > row.last) break;
       if (!offers(row, *j)) continue;
@@ -123,10 +124,10 @@ std::vector<std::int32_t> Chooser::wanted_keys(Row& row, Draws& draws) const {
     if (offers(row, j)) wanted.push_back(static_cast<std::int32_t>(j));
   };
   want(row.last);
-  if (sides_.attendance.keys_alike() == 1) {
+  if (sides_.key_pattern.keys_alike() == 1) {
     for (int probe = 0; probe < 4; ++probe) want(draws.integer(row.first, row.last));
   } else {  // of all keys between the first and the last, a list names few
-    const std::vector<std::int64_t> listed = sides_.attendance.keys({head_.b, row.n, row.i});
+    const std::vector<std::int64_t> listed = sides_.key_pattern.keys({head_.b, row.n, row.i});
     for (int probe = 0; probe < 4; ++probe)
       want(listed[static_cast<std::size_t>(draws.integer(0, std::ssize(listed) - 1))]);
   }
@@ -146,13 +147,13 @@ std::vector<std::int32_t> Chooser::wanted_keys(Row& row, Draws& draws) const {
 /// The bit in which the words of two keys differ, if it is one: a mask that is off by one then
 /// moves a key into the cell.
 std::uint32_t Chooser::edge_bit(std::int64_t kept, std::int64_t excluded) const {
-  const std::uint32_t difference = carrier_->code(kept) ^ carrier_->code(excluded);
+  const std::uint32_t difference = score_code_->code(kept) ^ score_code_->code(excluded);
   return std::has_single_bit(difference) ? difference : 0;
 }
 
 Choice Chooser::choose_by_code(Row& row, Draws& draws) const {
   constexpr std::int64_t free_bits[] = {0, 1, 1, 1, 2, 2, 3, 3};
-  const std::int64_t bits = std::popcount(carrier_->code_mask());
+  const std::int64_t bits = std::popcount(score_code_->code_mask());
   const std::vector<std::int32_t> all_wanted = wanted_keys(row, draws);
   Choice choice;
   for (const std::int32_t wanted : all_wanted) {
@@ -164,21 +165,22 @@ Choice Chooser::choose_by_code(Row& row, Draws& draws) const {
                                                       : -1;
     if (beyond >= 0 && beyond < head_.keys) free |= edge_bit(wanted, beyond);
     for (; free != 0; free &= free - 1)
-      if (take(row, carrier_->code(wanted), carrier_->code_mask() & ~free, choice)) return choice;
-    if (take(row, carrier_->code(wanted), carrier_->code_mask(), choice)) return choice;
+      if (take(row, score_code_->code(wanted), score_code_->code_mask() & ~free, choice))
+        return choice;
+    if (take(row, score_code_->code(wanted), score_code_->code_mask(), choice)) return choice;
   }
   if (take_any_cell(row, choice)) return choice;
   // No cell fits: the row is consistent with whatever the word of one of its keys singles out.
-  choice = {.code = carrier_->code(all_wanted.front()), .care = carrier_->code_mask()};
-  for (const std::int32_t j : carrier_->cell(choice.code))
+  choice = {.code = score_code_->code(all_wanted.front()), .care = score_code_->code_mask()};
+  for (const std::int32_t j : score_code_->cell(choice.code))
     if (j >= row.first && j <= row.last && offers(row, j)) attend(row, j, choice);
   return choice;
 }
 
 bool Chooser::take_any_cell(const Row& row, Choice& choice) const {
   constexpr std::uint32_t most_cells = 64;
-  for (std::uint32_t code = 0; code <= carrier_->code_mask() && code < most_cells; ++code)
-    if (take(row, code, carrier_->code_mask(), choice)) return true;
+  for (std::uint32_t code = 0; code <= score_code_->code_mask() && code < most_cells; ++code)
+    if (take(row, code, score_code_->code_mask(), choice)) return true;
   return false;
 }
 
@@ -190,7 +192,7 @@ Choice Chooser::choose_by_level(const Row& row, Draws& draws) const {
   Choice choice;
   for (const std::int64_t direction : {earlier, sign - earlier, -sign}) {
     const auto level = [&](std::int32_t j) {
-      return direction * carrier_->level(j) -
+      return direction * score_code_->level(j) -
              (sides_.bias.lowers(head_.b, row.n, row.i, j) ? 1 : 0);
     };
     std::int64_t best = level(kept[0]);
@@ -214,14 +216,14 @@ std::optional<Choice> Chooser::choose_neighbours(const Row& row, Draws& draws) c
     return j >= row.first && j <= row.last && keeps(row, j);
   };
   // The parity channel has no factor that its query could leave to the key.
-  if (plan_->parities == 0 || !kept_at(centre) || !carrier_->can_raise(8 * slope))
+  if (plan_->parities == 0 || !kept_at(centre) || !score_code_->can_raise(8 * slope))
     return std::nullopt;
   for (const std::int64_t beside : {centre + side, centre - side}) {
     const std::int64_t other = 2 * centre - beside;
     if (!kept_at(beside)) continue;
-    const std::uint32_t code = carrier_->code(centre), free = code ^ carrier_->code(beside);
-    const std::uint32_t care = carrier_->code_mask() & ~free;
-    if (kept_at(other) && ((carrier_->code(other) ^ code) & care) == 0) continue;
+    const std::uint32_t code = score_code_->code(centre), free = code ^ score_code_->code(beside);
+    const std::uint32_t care = score_code_->code_mask() & ~free;
+    if (kept_at(other) && ((score_code_->code(other) ^ code) & care) == 0) continue;
     const auto [first, second] = std::minmax(centre, beside);
     Choice choice{.raised = centre % 2 * slope,
                   .parity = centre % 2 == 0 ? slope : -slope,
@@ -249,7 +251,7 @@ Choice Chooser::choose_nearest(const Row& row, Draws& draws) const {
   if (distance > 0 && kept_at(centre + distance))
     choice.keys.push_back(static_cast<std::int32_t>(centre + distance));
   const std::optional<std::int64_t> depth = sides_.bias.depth(head_.b, row.n, distance);
-  choice.exact = depth && carrier_->can_raise(*depth);
+  choice.exact = depth && score_code_->can_raise(*depth);
   if (!choice.exact) {
     const auto far = static_cast<double>(distance);
     const double loss = plan_->problem.pse_type == 3 ? std::sqrt(far) : far;
@@ -260,14 +262,14 @@ Choice Chooser::choose_nearest(const Row& row, Draws& draws) const {
   choice.raised = *depth;
   if (plan_->width() == 1) return choice;
   std::uint32_t differing =
-      carrier_->code(choice.keys.front()) ^ carrier_->code(choice.keys.back());
+      score_code_->code(choice.keys.front()) ^ score_code_->code(choice.keys.back());
   if (differing != 0 && draws.one_in(2)) {
     choice.keys = {choice.keys[static_cast<std::size_t>(draws.integer(0, 1))]};
     differing = 0;
   }
-  choice.code = carrier_->code(choice.keys.front());
-  choice.care = carrier_->code_mask() & ~differing;
+  choice.code = score_code_->code(choice.keys.front());
+  choice.care = score_code_->code_mask() & ~differing;
   return choice;
 }
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

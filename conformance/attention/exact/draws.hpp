@@ -4,13 +4,13 @@
 
 #include "assay/conformance/inputs/random.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 
 /// Successive draws of one named purpose: a pure function of the parent and the index.
 class Draws {
  public:
   Draws(const Random& parent, std::uint64_t index)
-      : random_(parent.bits(index), static_cast<std::uint64_t>(Stream::lattice)) {}
+      : random_(parent.bits(index), static_cast<std::uint64_t>(Stream::exact_case)) {}
 
   std::int64_t integer(std::int64_t first, std::int64_t last) {
     return random_.integer(next_++, first, last);
@@ -33,4 +33,4 @@ inline Draws draws(const Random& parent, Purpose purpose) {
   return {parent, static_cast<std::uint64_t>(purpose)};
 }
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

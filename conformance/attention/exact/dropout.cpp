@@ -1,11 +1,11 @@
 #include "attention/exact/dropout.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 
 Dropout::Dropout(const Plan& plan)
     : plan_(&plan),
-      random_(stream(plan.seed, Stream::lattice).bits(~std::uint64_t{1}),
-              static_cast<std::uint64_t>(Stream::lattice)) {
+      random_(stream(plan.seed, Stream::exact_case).bits(~std::uint64_t{1}),
+              static_cast<std::uint64_t>(Stream::exact_case)) {
   std::int64_t next = 0;
   for (std::int64_t b = 0; b < plan.problem.batch; ++b) {
     first_.push_back(next);
@@ -30,4 +30,4 @@ void Dropout::write(spec::Tensor& tensor) const {
   }
 }
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

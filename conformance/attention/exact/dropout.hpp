@@ -7,9 +7,9 @@
 #include "assay/spec/tensor.hpp"
 #include "attention/exact/plan.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 
-/// The dropout bits of a lattice: a pure function of the plan. Half of the scores are dropped
+/// The dropout bits of an exact case: a pure function of the plan. Half of the scores are dropped
 /// whatever keep_prob, which is but a divisor to the operator.
 class Dropout {
  public:
@@ -25,4 +25,4 @@ class Dropout {
   std::vector<std::int64_t> first_;  ///< score of every sequence
 };
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

@@ -2,17 +2,17 @@
 
 #include <string>
 
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "assay/spec/tensor.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 
-/// Stores a number that the tensor's type has. Errors: NoLattice for others.
+/// Stores a number that the tensor's type has. Errors: NoExactCase for others.
 inline void store_exactly(spec::Tensor& tensor, std::int64_t element, double value) {
   tensor.store(element, value);
   if (tensor.load(element) != value)
-    throw NoLattice("the input " + std::to_string(value) + " is no number of " +
-                    std::string(to_string(tensor.dtype)));
+    throw NoExactCase("the input " + std::to_string(value) + " is no number of " +
+                      std::string(to_string(tensor.dtype)));
 }
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

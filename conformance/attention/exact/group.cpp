@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
@@ -43,7 +43,7 @@ std::int32_t nonzero(std::int64_t magnitude, Draws& draws) {
 /// forbids ties.
 std::optional<std::int64_t> staged(const Plan& plan, std::int64_t dscore, int log2_count) {
   if (!plan.staged_rounding) return dscore;
-  const spec::NumericsProfile& n = plan.numerics;
+  const spec::Numerics& n = plan.numerics;
   const int exponent = plan.drop_shift - 2 * log2_count;
   const Dyadic exact{.numerator = dscore, .exponent = exponent};
   const spec::Rounding rounding = plan.unique_staging ? spec::Rounding::unknown : n.round_stage;
@@ -59,13 +59,13 @@ GroupBuilder::GroupBuilder(const Plan& plan, const Sides& sides, const KeyHead& 
     : plan_(&plan),
       head_(head),
       dropout_(&sides.dropout),
-      random_(stream(plan.seed, Stream::lattice)
+      random_(stream(plan.seed, Stream::exact_case)
                   .bits(static_cast<std::uint64_t>(head.b * plan.problem.heads_kv + head.kv)),
-              static_cast<std::uint64_t>(Stream::lattice)),
-      carrier_(plan, head, random_),
+              static_cast<std::uint64_t>(Stream::exact_case)),
+      score_code_(plan, head, random_),
       value_channels_(value_channels(plan, Draws(draws(random_, Purpose::channels).random(), 1))) {
   const std::int64_t group = plan.problem.group();
-  Chooser chooser(plan, head, carrier_, sides);
+  Chooser chooser(plan, head, score_code_, sides);
   const Random choices = draws(random_, Purpose::choices).random();
   for (std::int64_t n = head.kv * group; n < (head.kv + 1) * group; ++n)
     for (std::int64_t i = 0; i < head.queries; ++i)
@@ -124,14 +124,14 @@ void GroupBuilder::fill_keys(Group& group, const Magnitudes& magnitudes) const {
     Draws draw(random, static_cast<std::uint64_t>(j));
     const std::span<std::int32_t> key = group.key.row(j);
     for (std::size_t d = 0; d < key.size(); ++d) {
-      const Role role = carrier_.channels()[d].role;
+      const Role role = score_code_.channels()[d].role;
       if (role == Role::right_only || role == Role::plus)
         key[d] = static_cast<std::int32_t>(draw.integer(-magnitudes.data, magnitudes.data));
     }
     for (std::size_t d = 0; d < key.size(); ++d)
-      if (const Channel& channel = carrier_.channels()[d]; channel.role == Role::minus)
+      if (const Channel& channel = score_code_.channels()[d]; channel.role == Role::minus)
         key[d] = key[at(channel.index)];
-    carrier_.spell_key(j, key);
+    score_code_.spell_key(j, key);
   }
 }
 
@@ -154,14 +154,14 @@ void GroupBuilder::fill_query(Group& group, std::int64_t r, const Magnitudes& ma
   const std::span<std::int32_t> query = group.query.row(r);
   const std::int64_t one = std::int64_t{1} << -query_exponent(plan_->scale);
   for (std::size_t d = 0; d < query.size(); ++d) {
-    const Role role = carrier_.channels()[d].role;
+    const Role role = score_code_.channels()[d].role;
     if (role == Role::left_only || role == Role::plus)
       query[d] = static_cast<std::int32_t>(one * draw.integer(-magnitudes.data, magnitudes.data));
   }
   for (std::size_t d = 0; d < query.size(); ++d)
-    if (const Channel& channel = carrier_.channels()[d]; channel.role == Role::minus)
+    if (const Channel& channel = score_code_.channels()[d]; channel.role == Role::minus)
       query[d] = -query[at(channel.index)];
-  carrier_.spell_query(choices_[at(r)], query);
+  score_code_.spell_query(choices_[at(r)], query);
 }
 
 /// What a forward gives for the row, dropout included.
@@ -247,4 +247,4 @@ bool GroupBuilder::set_dscore(const Group& group, std::int64_t r, Row& row) cons
   return true;
 }
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

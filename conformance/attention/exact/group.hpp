@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "attention/exact/carrier.hpp"
+#include "attention/exact/score_code.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 
 /// Rows of small integers.
 class Matrix {
@@ -77,9 +77,9 @@ class GroupBuilder {
   KeyHead head_;
   const Dropout* dropout_;
   Random random_;
-  Carrier carrier_;
+  ScoreCode score_code_;
   std::vector<Channel> value_channels_;  ///< left_only: dy; both: value and dy
   std::vector<Choice> choices_;
 };
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

@@ -2,7 +2,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "attention/bound/bound.hpp"
 #include "judge/judging.hpp"
 
@@ -38,7 +38,7 @@ std::vector<Place> places_of(const Op::Problem& p, const Op::Outputs& outputs) {
 /// numerics.floor leave behind on pairs that the mask excludes.
 class Residues {
  public:
-  Residues(const Op::Problem& p, const Op::Inputs& inputs, const spec::NumericsProfile& numerics)
+  Residues(const Op::Problem& p, const Op::Inputs& inputs, const spec::Numerics& numerics)
       : phi_(numerics.floor * cast_slack) {
     if (phi_ == 0) return;
     dense_.emplace(p, inputs);
@@ -82,22 +82,22 @@ ExactOutput exact_output(const ExactTensor& tensor, const Place& place, spec::La
 
 }  // namespace
 
-std::vector<ExactTensor> Suite<Op>::exact_tensors(const LatticeCase& lattice,
+std::vector<ExactTensor> Suite<Op>::exact_tensors(const ExactCaseCase& exact_case,
                                                   const Op::Problem& p) {
-  std::vector<ExactTensor> tensors = {{"dq", lattice.dq, lattice.query_rows, p.head_dim},
-                                      {"dk", lattice.dk, lattice.key_rows, p.head_dim},
-                                      {"dv", lattice.dv, lattice.key_rows, p.head_dim_v}};
+  std::vector<ExactTensor> tensors = {{"dq", exact_case.dq, exact_case.query_rows, p.head_dim},
+                                      {"dk", exact_case.dk, exact_case.key_rows, p.head_dim},
+                                      {"dv", exact_case.dv, exact_case.key_rows, p.head_dim_v}};
   if (p.head_dim_rope == 0) return tensors;
-  tensors.push_back({"dq_rope", lattice.dq_rope, lattice.query_rows, p.head_dim_rope});
-  tensors.push_back({"dk_rope", lattice.dk_rope, lattice.key_rows, p.head_dim_rope});
+  tensors.push_back({"dq_rope", exact_case.dq_rope, exact_case.query_rows, p.head_dim_rope});
+  tensors.push_back({"dk_rope", exact_case.dk_rope, exact_case.key_rows, p.head_dim_rope});
   return tensors;
 }
 
-void Suite<Op>::compare_exact(const LatticeCase& lattice, const Op::Problem& problem,
-                              const Op::Outputs& outputs, const spec::NumericsProfile& numerics,
+void Suite<Op>::compare_exact(const ExactCaseCase& exact_case, const Op::Problem& problem,
+                              const Op::Outputs& outputs, const spec::Numerics& numerics,
                               CaseReport& report) {
-  const Residues residues(problem, lattice.inputs, numerics);
-  const std::vector<ExactTensor> tensors = exact_tensors(lattice, problem);
+  const Residues residues(problem, exact_case.inputs, numerics);
+  const std::vector<ExactTensor> tensors = exact_tensors(exact_case, problem);
   const std::vector<Place> places = places_of(problem, outputs);
   std::vector<ExactOutput> exact;
   for (std::size_t k = 0; k < tensors.size(); ++k)

@@ -6,15 +6,15 @@
 #include <sstream>
 #include <string>
 
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "attention/exact/draws.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 namespace {
 
 constexpr int smallest_shift = -4, largest_shift = 9;
 
-[[noreturn]] void refuse(const std::string& reason) { throw NoLattice(reason); }
+[[noreturn]] void refuse(const std::string& reason) { throw NoExactCase(reason); }
 
 std::string text_of(double value) {
   std::ostringstream out;
@@ -77,14 +77,14 @@ bool is_nearest(spec::Rounding rounding) {
 }
 
 /// Whether the staging removes an error of P near 2^-16 relative.
-bool absorbs_errors(const spec::NumericsProfile& n) {
+bool absorbs_errors(const spec::Numerics& n) {
   return bits_of(n.stage) < 24 && is_nearest(n.round_stage);
 }
 
-void require_lattice(const Case<Op>& c, const spec::NumericsProfile& n) {
+void require_exact_case(const Case<Op>& c, const spec::Numerics& n) {
   const Op::Problem& p = c.problem;
-  if (c.track != Track::a1 && c.track != Track::a2)
-    refuse("track " + std::string(spec::to_string(c.track)) + " is neither a1 nor a2");
+  if (c.track != Track::exact && c.track != Track::exact_staged)
+    refuse("track " + std::string(spec::to_string(c.track)) + " is neither exact nor exact_staged");
   if (!spec::is_fp16_bf16_fp32(p.dtype))
     refuse("type " + std::string(to_string(p.dtype)) + " is none of fp16, bf16, fp32");
   if (bits_of(n.partials) < 24 && p.group() > 1)
@@ -94,31 +94,32 @@ void require_lattice(const Case<Op>& c, const spec::NumericsProfile& n) {
     refuse("exp(score - lse) is not exact, and staging in " + std::string(to_string(n.stage)) +
            " with rounding " + std::string(to_string(n.round_stage)) + " and exp_error " +
            text_of(n.exp_error) + " does not remove its error");
-  const bool rounds = c.track == Track::a2 && bits_of(n.stage) < 24;
+  const bool rounds = c.track == Track::exact_staged && bits_of(n.stage) < 24;
   if (rounds &&
       (n.round_stage == spec::Rounding::stochastic || n.round_stage == spec::Rounding::unknown_any))
-    refuse("track a2 needs to know how staging rounds, the profile says " +
+    refuse("track exact_staged needs to know how staging rounds, the numerics say " +
            std::string(to_string(n.round_stage)));
 }
 
-/// Channels of dy and value that give dS its size; track a2 needs many, since only long sums exceed
-/// the staged type.
+/// Channels of dy and value that give dS its size; track exact_staged needs many, since only long
+/// sums exceed the staged type.
 std::int64_t shared_channels(const Case<Op>& c) {
   const std::int64_t dim = c.problem.head_dim_v;
-  const bool many = c.track == Track::a2 && bits_of(c.problem.dtype) < 24;
+  const bool many = c.track == Track::exact_staged && bits_of(c.problem.dtype) < 24;
   return std::max<std::int64_t>(1, many ? dim * 2 / 3 : dim / 2);
 }
 
-/// In 16 bits dS is as large as the staged type allows, on track a2 some bits larger; in fp32 there
-/// are two flavours by the parity of the seed: large data with small dS shows rounded products,
-/// small data with dS of twelve bits shows narrow staging.
+/// In 16 bits dS is as large as the staged type allows, on track exact_staged some bits larger; in
+/// fp32 there are two flavours by the parity of the seed: large data with small dS shows rounded
+/// products, small data with dS of twelve bits shows narrow staging.
 Magnitudes magnitudes_of(const Case<Op>& c) {
-  const bool a2 = c.track == Track::a2;
+  const bool staged_track = c.track == Track::exact_staged;
   switch (c.problem.dtype) {
     case spec::DType::bf16:
-      return a2 ? Magnitudes{.dy_shared = 255, .shared_per_row = 40} : Magnitudes{.dy_shared = 127};
+      return staged_track ? Magnitudes{.dy_shared = 255, .shared_per_row = 40}
+                          : Magnitudes{.dy_shared = 127};
     case spec::DType::fp16:
-      if (!a2) return {.dy_shared = 255};
+      if (!staged_track) return {.dy_shared = 255};
       return {.dy_shared = shared_channels(c) <= 8 ? 1023 : 511, .shared_per_row = 40};
     default:
       break;
@@ -157,7 +158,7 @@ bool looks_back(const Op::Problem& p) {
 }
 
 /// To oppose a slope wants exact products, and room for the digits of all positions.
-BiasForm form_of(const Case<Op>& c, const spec::NumericsProfile& n, const Scale& scale) {
+BiasForm form_of(const Case<Op>& c, const spec::Numerics& n, const Scale& scale) {
   constexpr std::int64_t roomy = 24, longest = 65536, longest_steep = 4096;
   constexpr double gentlest = 4, steepest = 256;
   const Op::Problem& p = c.problem;
@@ -176,7 +177,7 @@ BiasForm form_of(const Case<Op>& c, const spec::NumericsProfile& n, const Scale&
 }
 
 /// Channels that raise scores: a position needs several, flags and offsets one.
-std::int64_t lifts_of(const Plan& plan) {
+std::int64_t raises_of(const Plan& plan) {
   const std::int64_t width = plan.width();
   if (plan.bias == BiasForm::none) return plan.offsets && width >= plan.code_bits + 5 ? 1 : 0;
   if (plan.bias == BiasForm::flags) return width >= 4 ? 1 : 0;
@@ -197,7 +198,7 @@ void lay_out_channels(Plan& plan) {
   constexpr std::int64_t digit_bits = 4;
   if (plan.bias >= BiasForm::halved)
     plan.positions = (bit_length(plan.problem.seq_kv - 1) + digit_bits - 1) / digit_bits;
-  if (plan.bias != BiasForm::none) plan.lifts = lifts_of(plan);
+  if (plan.bias != BiasForm::none) plan.raises = raises_of(plan);
   // Of roots, 0 and 1 alone are integers in a row: with their parity opposed, neighbours score
   // alike.
   constexpr std::int64_t roomy = 16;
@@ -205,15 +206,15 @@ void lay_out_channels(Plan& plan) {
   if (plan.bias == BiasForm::nearest && plan.problem.pse_type == 3 && exact_scores &&
       plan.width() >= roomy)
     plan.parities = 1;
-  plan.code_bits = code_bits_of(plan, plan.lifts + plan.positions + plan.parities);
-  if (plan.bias == BiasForm::none) plan.lifts = lifts_of(plan);
+  plan.code_bits = code_bits_of(plan, plan.raises + plan.positions + plan.parities);
+  if (plan.bias == BiasForm::none) plan.raises = raises_of(plan);
 }
 
 }  // namespace
 
-Plan plan_of(const Case<Op>& c, const spec::NumericsProfile& n) {
-  require_lattice(c, n);
-  const bool a2 = c.track == Track::a2, staged = bits_of(n.stage) < 24;
+Plan plan_of(const Case<Op>& c, const spec::Numerics& n) {
+  require_exact_case(c, n);
+  const bool staged_track = c.track == Track::exact_staged, staged = bits_of(n.stage) < 24;
   Plan plan{.problem = c.problem,
             .numerics = n,
             .seed = c.seed,
@@ -223,15 +224,15 @@ Plan plan_of(const Case<Op>& c, const spec::NumericsProfile& n) {
   plan.bias = form_of(c, n, plan.scale);
   plan.drop_shift = drop_shift_of(c.problem);
   plan.rope_carries = c.problem.head_dim_rope > 0 && c.seed % 2 == 0;
-  plan.staged_rounding = a2 && staged;
-  plan.odd_dy = a2 && bits_of(c.problem.dtype) < 24;
+  plan.staged_rounding = staged_track && staged;
+  plan.odd_dy = staged_track && bits_of(c.problem.dtype) < 24;
   plan.unique_staging = n.lse_form || n.round_stage == spec::Rounding::unknown;
-  plan.offsets = !a2 && absorbs_errors(n);
+  plan.offsets = !staged_track && absorbs_errors(n);
   plan.sum_bits = n.accumulator == spec::Accumulator::fp16 ? 11 : 24;
   plan.paired = plan.sum_bits == 24 && plan.magnitudes.data < 128 && plan.bias < BiasForm::nearest;
   lay_out_channels(plan);
   plan.operand_bits = std::min(bits_of(c.problem.dtype), bits_of(n.stage));
-  if (c.problem.dtype == spec::DType::fp32 || (a2 && !staged))
+  if (c.problem.dtype == spec::DType::fp32 || (staged_track && !staged))
     plan.operand_bits = std::min(bits_of(n.stage), product_bits(n.product));
   const std::int64_t widest = (std::int64_t{1} << product_bits(n.product)) - 1;
   plan.magnitudes.data = std::min(plan.magnitudes.data, widest);
@@ -264,24 +265,24 @@ bool has_fp16(const Plan& plan) {
 std::int64_t centre_of(const Op::Problem& p, std::int64_t b, std::int64_t i) {
   const bool counts = !p.q_start_idx.empty() && !p.kv_start_idx.empty();
   // Sparse mode 8 of packed sequences starts the first one elsewhere, not the others.
-  const bool first_only = p.input_layout == spec::Layout::tnd && p.sparse_mode == 8;
+  const bool first_only = is_packed(p.input_layout) && p.sparse_mode == 8;
   if (!counts || (first_only && b > 0)) return i;
   return i + p.q_start_idx[0] - p.kv_start_idx[0];
 }
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact
 
 namespace assay::conformance {
 
-double lattice_scale(const spec::FlashAttentionScoreGrad::Problem& problem, std::uint64_t seed) {
-  lattice::Draws draws(stream(seed, Stream::sampling), 0x5ca1e);
+double exact_case_scale(const spec::FlashAttentionScoreGrad::Problem& problem, std::uint64_t seed) {
+  exact::Draws draws(stream(seed, Stream::sampling), 0x5ca1e);
   const std::int64_t width = problem.head_dim + problem.head_dim_rope;
-  const int customary = (lattice::bit_length(width) - 1) / 2;
+  const int customary = (exact::bit_length(width) - 1) / 2;
   const auto sign = static_cast<double>(draws.one_in(4) ? -1 : 1);
   if (draws.one_in(4)) return sign * std::ldexp(3.0, -customary - 2);
   const int step = draws.one_in(2) ? 1 : -1;
   double scale = sign * std::ldexp(1.0, -customary - (draws.one_in(2) ? 0 : step));
-  while (lattice::is_customary(scale, problem)) scale /= 2;
+  while (exact::is_customary(scale, problem)) scale /= 2;
   return scale;
 }
 

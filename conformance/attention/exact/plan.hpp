@@ -7,7 +7,7 @@
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 
 using Op = spec::FlashAttentionScoreGrad;
 
@@ -48,15 +48,15 @@ struct Thinning {
   int dq = 0, dk = 0, dv = 0;
 };
 
-/// Everything about a lattice that its type, track and profile decide.
+/// Everything about an exact case that its type, track and profile decide.
 struct Plan {
   Op::Problem problem;
-  spec::NumericsProfile numerics;
+  spec::Numerics numerics;
   std::uint64_t seed = 1;
   Scale scale;
   Magnitudes magnitudes;
   std::int64_t code_bits = 0;  ///< of the keys' code words, at most
-  std::int64_t lifts = 0;      ///< channels in which a query raises all its scores
+  std::int64_t raises = 0;     ///< channels in which a query raises all its scores
   std::int64_t positions = 0;  ///< channels that hold the digits of a key's position
   std::int64_t parities = 0;   ///< channels that tell even keys from odd ones
   BiasForm bias = BiasForm::none;
@@ -65,7 +65,7 @@ struct Plan {
   std::int64_t shared_channels = 1;  ///< in which both value and dy may be other than 0
   bool offsets = false;              ///< rows have a maximum other than 0
   bool paired = false;               ///< data channels may come in pairs that cancel in the score
-  bool odd_dy = false;               ///< track a2: dy odd where value is not 0
+  bool odd_dy = false;               ///< track exact_staged: dy odd where value is not 0
   bool staged_rounding = false;      ///< dS is rounded to numerics.stage
   bool unique_staging = false;       ///< rows with an exact tie in the staging are drawn again
   bool shifts_output = false;  ///< one key: attention_in is not the forward's, so that dS is not 0
@@ -76,8 +76,8 @@ struct Plan {
   std::int64_t width() const { return problem.head_dim + problem.head_dim_rope; }
 };
 
-/// Errors: NoLattice.
-Plan plan_of(const Case<Op>& c, const spec::NumericsProfile& numerics);
+/// Errors: NoExactCase.
+Plan plan_of(const Case<Op>& c, const spec::Numerics& numerics);
 
 /// Query and its gradient are integers times 2^query_exponent.
 int query_exponent(const Scale& scale);
@@ -91,4 +91,4 @@ bool has_fp16(const Plan& plan);
 /// Largest sum of |dy| over the channels of a row in which value is not 0, for 2^k attended keys.
 std::int64_t dy_budget(const Plan& plan, int k);
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 
 /// A sum of integers with what decides whether it is exact in every order.
 class Total {
@@ -228,4 +228,4 @@ Gradients Sums::gradients(std::span<const std::int64_t> query_rows,
   return result;
 }
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

@@ -9,7 +9,7 @@
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "attention/exact/group.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 
 /// Which sum cannot be exact.
 enum class Sum : std::uint8_t { score, row_term, dscore, dq, dk, dv };
@@ -64,4 +64,4 @@ class Sums {
   std::vector<Pair> pairs_;         ///< live rows by key
 };
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

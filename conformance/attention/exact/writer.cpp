@@ -6,7 +6,7 @@
 #include "attention/exact/exact_store.hpp"
 #include "attention/statistics.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 namespace {
 
 std::optional<spec::Tensor> guarded_if_present(const spec::Parameter& parameter) {
@@ -15,7 +15,7 @@ std::optional<spec::Tensor> guarded_if_present(const spec::Parameter& parameter)
 }
 
 Op::Inputs empty_inputs(const Case<Op>& c) {
-  const auto call = spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
+  const auto call = spec::call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
   const Op::Parameters& t = call.parameters;
   return {.query = guarded_tensor(t.query),
           .key = guarded_tensor(t.key),
@@ -47,8 +47,8 @@ Writer::Writer(const Case<Op>& c, const Plan& plan, const Sides& sides)
       output_(target(inputs_.attention_in, dy_extents(plan.problem))) {
   if (plan.problem.head_dim_rope > 0) {
     if (!inputs_.query_rope || !inputs_.key_rope)
-      throw NoLattice("the entry point has no rope tensors, head_dim_rope is " +
-                      std::to_string(plan.problem.head_dim_rope));
+      throw NoExactCase("the entry point has no rope tensors, head_dim_rope is " +
+                        std::to_string(plan.problem.head_dim_rope));
     rope_.push_back(target(*inputs_.query_rope, query_rope_extents(plan.problem)));
     rope_.push_back(target(*inputs_.key_rope, key_rope_extents(plan.problem)));
   }
@@ -96,7 +96,7 @@ void Writer::write(const Group& group) {
 std::int64_t Writer::statistics_element(const spec::Tensor& tensor, const Place& place) const {
   const Op::Problem& p = plan_->problem;
   const spec::Shape& stride = tensor.strides;
-  if (p.input_layout != spec::Layout::tnd)
+  if (!is_packed(p.input_layout))
     return tensor.offset + place.b * stride[0] + place.n * stride[1] + place.s * stride[2];
   const std::int64_t row = p.softmax_in_layout == spec::StatisticsOrder::packed
                                ? queries_.row(place.b, place.n, place.s)
@@ -135,4 +135,4 @@ void Writer::write_output(const Place& place, const Row& row, const Matrix& valu
   }
 }
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

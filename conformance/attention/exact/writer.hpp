@@ -6,10 +6,10 @@
 #include "assay/conformance/case/case.hpp"
 #include "attention/exact/group.hpp"
 
-namespace assay::conformance::lattice {
+namespace assay::conformance::exact {
 
-/// The input tensors of a lattice, written group by group. Every number must be one of the element
-/// type. Errors: NoLattice for others.
+/// The input tensors of an exact case, written group by group. Every number must be one of the
+/// element type. Errors: NoExactCase for others.
 class Writer {
  public:
   Writer(const Case<Op>& c, const Plan& plan, const Sides& sides);
@@ -46,4 +46,4 @@ class Writer {
   std::vector<Target> rope_;  ///< query's and key's, if there are any
 };
 
-}  // namespace assay::conformance::lattice
+}  // namespace assay::conformance::exact

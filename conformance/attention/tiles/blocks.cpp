@@ -84,8 +84,8 @@ class Chunk {
     std::array<std::uint8_t, static_cast<std::size_t>(tile_rows)> times{};
     for (std::int64_t r = 0; r < count; ++r) {
       if (!rows_.rows[at(dense_.queries.row(b, n, first + r))].live ||
-          !dense_.attendance->count({b, n, first + r}, key_numbers_,
-                                    std::span(times).first(key_numbers_.size())))
+          !dense_.key_pattern->count({b, n, first + r}, key_numbers_,
+                                     std::span(times).first(key_numbers_.size())))
         continue;
       Line& of_row = times_[attending.size()];
       of_row.fill(0);
@@ -190,9 +190,9 @@ class Chunk {
         s.most_dscore * (1 + e.dscore.dscore) + e.dscore.prob * s.prob + e.dscore.one * s.times;
     const double value =
         s.most_value * (1 + e.prob.prob + 3 * n_.u) + dense_.largest_kappa * e.prob.one;
-    const bool stages = n_.profile.stage == fp16;
+    const bool stages = n_.numerics.stage == fp16;
     const bool overflows = (stages && dscore >= overflow_threshold(fp16)) ||
-                           (n_.profile.store_dp == fp16 && e.dprob >= largest_finite(fp16));
+                           (n_.numerics.store_dp == fp16 && e.dprob >= largest_finite(fp16));
     queries.sums.exempt |= overflows;
     keys.key.exempt |= overflows;
     keys.value.exempt |= stages && value >= overflow_threshold(fp16);

@@ -53,8 +53,8 @@ Worst worst_of(const flash::Dense& dense, const Arithmetic& n, const flash::RowT
           .coherent = flash::shared_error(n, x, rho),
           .distance = distance,
           .sub = n.u * (distance + dp.total + row.omega_rig),
-          .stage = rounding_to(n.profile.stage, [&](double y) { return n.stage_error(y); }),
-          .store_p = rounding_to(n.profile.store_p, [&](double y) { return n.store_p_error(y); })};
+          .stage = rounding_to(n.numerics.stage, [&](double y) { return n.stage_error(y); }),
+          .store_p = rounding_to(n.numerics.store_p, [&](double y) { return n.store_p_error(y); })};
 }
 
 /// h + e of what is staged, where its error before is e.
@@ -95,7 +95,7 @@ void value_errors(const flash::Dense& dense, const Arithmetic& n, const flash::R
                   const Worst& w, PairErrors& errors) {
   const double kappa = dense.largest_kappa;
   // P that is stored already is not rounded again, unless dropout scaled it since.
-  const bool stored = n.profile.store_p != spec::DType::fp32 && !dense.problem.has_dropout();
+  const bool stored = n.numerics.store_p != spec::DType::fp32 && !dense.problem.has_dropout();
   const Rounding stage = stored ? Rounding{} : w.stage;
   const Linear e{.prob = errors.prob.prob + 3 * n.u, .one = kappa * errors.prob.one};
   errors.value_rigorous = staged(e, stage, {.prob = 1});

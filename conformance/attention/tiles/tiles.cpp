@@ -50,7 +50,7 @@ class Finisher {
                               : worst_length;
     const double acc_det = worst_length * n_.u_a * total, acc = length * n_.u_a * total;
     const double u_o = unit_roundoff(n_.io);
-    const bool narrow = n_.profile.partials != spec::DType::fp32;
+    const bool narrow = n_.numerics.partials != spec::DType::fp32;
     const auto extra = [&](double inner) {
       const double part = narrow && s.magnitude > 0
                               ? u_o * ((beside.partials ? s.magnitude : 0) + 4 * inner) +
@@ -69,7 +69,7 @@ class Finisher {
 
   /// Of |what was written|: 2u of scaling and bias, and a narrow partial sum.
   double written_share() const {
-    const bool narrow = n_.profile.partials != spec::DType::fp32;
+    const bool narrow = n_.numerics.partials != spec::DType::fp32;
     return 2 * n_.u + (narrow ? 2 * unit_roundoff(n_.io) : 0);
   }
 
@@ -123,7 +123,7 @@ class TileEngine {
         queries.norms.push_back({std::sqrt(flash::norm_squared(query, dense_.width())),
                                  std::sqrt(flash::norm_squared(dy, p.head_dim_v))});
         queries.ranges.push_back(p.length_kv(tile.b) > 0
-                                     ? dense_.attendance->range({tile.b, tile.n, tile.first + r})
+                                     ? dense_.key_pattern->range({tile.b, tile.n, tile.first + r})
                                      : reference::KeyRange{});
         pairs += static_cast<double>(std::max<std::int64_t>(queries.ranges.back().size(), 0));
       }
@@ -209,7 +209,7 @@ class TileEngine {
 
   /// What the errors of row term and statistics add to the sums of a tile of queries.
   Beside beside_rows(const Tile& tile, const std::vector<SharedByRow>& rows) const {
-    Beside beside{.terms = static_cast<double>(dense_.attendance->entries_of_query(tile.b)),
+    Beside beside{.terms = static_cast<double>(dense_.key_pattern->entries_of_query(tile.b)),
                   .scaled = true};
     const double scale = std::abs(dense_.scale);
     for (std::int64_t r = 0; r < tile.count; ++r) {
@@ -237,7 +237,7 @@ class TileEngine {
       std::int64_t attended = 0;
       for (std::int64_t r = 0; r < tile.count; ++r) {
         const std::int64_t entries =
-            dense_.attendance->entries_of_key({tile.b, tile.n, tile.first + r});
+            dense_.key_pattern->entries_of_key({tile.b, tile.n, tile.first + r});
         beside.terms = std::max(beside.terms, static_cast<double>(entries));
         attended += entries > 0 ? 1 : 0;
       }

@@ -10,7 +10,7 @@
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/suite.hpp"
 #include "case/limits.hpp"
-#include "judge/grounds.hpp"
+#include "judge/basis.hpp"
 #include "judge/relations/relating.hpp"
 #include "judge/relations/relation.hpp"
 
@@ -28,8 +28,8 @@ const Relation<Op>& relation_of(std::string_view name) {
 template <class Op>
 Case<Op> case_of(const Trial<Op>& trial, const Case<Op>& asked) {
   using Parts = RelationParts<Op>;
-  Case<Op> c{.problem = trial.problem, .surface = asked.surface, .product = asked.product};
-  if (!Parts::offers(c.surface, c.problem)) c.surface = Parts::surface_of(c.problem);
+  Case<Op> c{.problem = trial.problem, .entry_point = asked.entry_point, .product = asked.product};
+  if (!Parts::offers(c.entry_point, c.problem)) c.entry_point = Parts::entry_point_of(c.problem);
   c.inputs = trial.inputs, c.outputs = trial.outputs;
   c.upstream = asked.upstream;
   return c;
@@ -38,19 +38,19 @@ Case<Op> case_of(const Trial<Op>& trial, const Case<Op>& asked) {
 /// The tolerances of every element of one run.
 template <class Op>
 Tolerances run_tolerances(const Case<Op>& c, const typename Op::Inputs& inputs,
-                          const spec::NumericsProfile& profile) {
-  const Arithmetic arithmetic(profile, c.problem.dtype);
-  typename Suite<Op>::Grounds grounds(c, inputs, arithmetic);
+                          const spec::Numerics& numerics) {
+  const Arithmetic arithmetic(numerics, c.problem.dtype);
+  typename Suite<Op>::Basis basis(c, inputs, arithmetic);
   Tolerances result;
   const auto append = [](std::vector<double>& to, const std::vector<double>& more) {
     to.insert(to.end(), more.begin(), more.end());
   };
-  for (const Expectation& expectation : grounds.expectations())
+  for (const Expectation& expectation : basis.expectations())
     each_part(expectation, [&](const Expectation& e) {
       append(result.tau[e.name], with_radius(e.tau, e));
       append(result.tau_det[e.name], with_radius(e.tau_det, e));
     });
-  result.consistent = grounds.consistent();
+  result.consistent = basis.consistent();
   return result;
 }
 
@@ -125,13 +125,13 @@ class RelationExamination {
   }
 
   /// The tolerance of the base and of what the variants predict, added.
-  const Tolerances& allowed(const spec::NumericsProfile& profile) {
+  const Tolerances& allowed(const spec::Numerics& numerics) {
     for (const auto& [known, entry] : allowed_)
-      if (known == profile) return entry;
-    Tolerances total = run_tolerances(runs_[0].asked, runs_[0].inputs, profile);
+      if (known == numerics) return entry;
+    Tolerances total = run_tolerances(runs_[0].asked, runs_[0].inputs, numerics);
     std::vector<Gradients> tau, det;
     for (std::size_t k = 1; k < runs_.size(); ++k) {
-      Tolerances own = run_tolerances(runs_[k].asked, runs_[k].inputs, profile);
+      Tolerances own = run_tolerances(runs_[k].asked, runs_[k].inputs, numerics);
       total.consistent = total.consistent && own.consistent;
       tau.push_back(std::move(own.tau)), det.push_back(std::move(own.tau_det));
     }
@@ -139,7 +139,7 @@ class RelationExamination {
       total.tau = plus(std::move(total.tau), experiment_->combine(tau));
       total.tau_det = plus(std::move(total.tau_det), experiment_->combine(det));
     }
-    return allowed_.emplace_back(profile, std::move(total)).second;
+    return allowed_.emplace_back(numerics, std::move(total)).second;
   }
 
   /// Multiply-adds up to which the tolerance of every element is worth its time.
@@ -150,20 +150,20 @@ class RelationExamination {
       add_note(report, "note", text);
       return Decision(Verdict::not_applicable, rule, text);
     };
-    const spec::NumericsProfile profile = kernel.numerics(examined_.problem);
+    const spec::Numerics numerics = kernel.numerics(examined_.problem);
     const bool exact =
-        relation_->agreement == Agreement::bits && profile.order == spec::Order::fixed;
+        relation_->agreement == Agreement::bits && numerics.order == spec::Order::fixed;
     if (!exact && Parts::cost_of_bounds(examined_.problem) > most_bounded)
       return does_not_apply(
           Rule::domain, "so long a run is compared bit by bit alone, which needs a fixed order");
     const Gradients actual = run(runs_[0], kernel);
     std::vector<Gradients> outputs;
     for (std::size_t k = 1; k < runs_.size(); ++k) outputs.push_back(run(runs_[k], kernel));
-    const Tolerances* limits = exact ? nullptr : &allowed(profile);
+    const Tolerances* limits = exact ? nullptr : &allowed(numerics);
     if (limits != nullptr && !limits->consistent)
       return does_not_apply(Rule::inconsistent_inputs,
                             "statistics and attention_in of some run do not belong to its data, "
-                            "which the profile needs");
+                            "which the numerics needs");
     Decision decision = experiment_->compare
                             ? experiment_->compare(actual, *limits, relation_->sentence, report)
                             : compare_runs<Op>(relation_->sentence, examined_.problem, actual,
@@ -180,7 +180,7 @@ class RelationExamination {
   const Relation<Op>* relation_;
   std::optional<Experiment<Op>> experiment_;  ///< nothing where the relation does not hold
   std::vector<Prepared> runs_;                ///< of the base and of the variants
-  std::list<std::pair<spec::NumericsProfile, Tolerances>> allowed_;
+  std::list<std::pair<spec::Numerics, Tolerances>> allowed_;
 };
 
 template <class Op>

@@ -89,7 +89,7 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
   } catch (const spec::Rejected& answer) {
     fail({Verdict::rejected_wrongly, Rule::legal_call,
           std::string("a run of the relation was refused: ") + answer.what()});
-  } catch (const spec::Misconduct& seen) {
+  } catch (const spec::ImplementationFault& seen) {
     fail(decision_of(seen, "a run of the relation: "));
   } catch (const std::exception& failure) {
     fail({Verdict::crash, Rule::conduct,

@@ -95,8 +95,8 @@ struct PlainRelationParts {
   /// Adds the inputs that are no rows.
   static void add_side(const Trial<Op>&, const typename Op::Parameters&, typename Op::Inputs&) {}
   /// Whether an entry point has all parameters that a problem needs, and one that has them.
-  static bool offers(typename Op::Surface, const typename Op::Problem&) { return true; }
-  static typename Op::Surface surface_of(const typename Op::Problem&) { return {}; }
+  static bool offers(typename Op::EntryPoint, const typename Op::Problem&) { return true; }
+  static typename Op::EntryPoint entry_point_of(const typename Op::Problem&) { return {}; }
   /// What is judged in the track of relations without being one.
   static constexpr RelationText other = {};
 };
@@ -106,7 +106,7 @@ template <class Op>
 typename Op::Inputs inputs_of(const Trial<Op>& t) {
   using Parts = RelationParts<Op>;
   const auto call =
-      call_of(t.problem, Parts::surface_of(t.problem), spec::Product::a2, t.inputs, t.outputs);
+      call_of(t.problem, Parts::entry_point_of(t.problem), spec::Product::a2, t.inputs, t.outputs);
   typename Op::Inputs inputs;
   for (const Operand<Op>& operand : Parts::operands()) {
     const spec::Extents extents = operand.extents(t.problem);

@@ -25,12 +25,12 @@ double kept_share(const Op::Problem& p) {
 // A constant, the products of kernel and forward over the scores that
 // are kept, and the pairs whose rows the reference judges. Fitted to one sweep; only ratios matter.
 double Suite<Op>::expected_cost(const Case<Op>& c) {
-  if (c.track == Track::phase1) return 1e-4;
+  if (c.track == Track::arguments) return 1e-4;
   const auto& p = c.problem;
   const double dims = static_cast<double>(p.head_dim + p.head_dim_v + p.head_dim_rope);
   const double scores = static_cast<double>(spec::score_count(p)) * kept_share(p);
   const double products = scores * dims / 4e9;
-  if (c.track == Track::a1 || c.track == Track::a2) return 0.02 + products;
+  if (c.track == Track::exact || c.track == Track::exact_staged) return 0.02 + products;
   const auto judged_share = [&](std::int64_t extent) {
     return c.rows == 0 || extent == 0
                ? 1.0

@@ -63,7 +63,7 @@ std::span<const InputProfile> drop_patterns() {
 std::optional<spec::Tensor> make_drop_mask(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   if (p.drop_mask == spec::DropMask::absent) return std::nullopt;
-  const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
+  const auto call = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs);
   spec::Tensor mask = guarded_tensor(call.parameters.drop_mask);
   const Pattern& pattern = pattern_of(c.patterns.drop);
   const Places places(c.seed, Stream::drop);

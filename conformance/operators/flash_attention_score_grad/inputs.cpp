@@ -25,7 +25,7 @@ class StatisticsIndex {
  public:
   StatisticsIndex(const Tensor& tensor, const Op::Problem& p)
       : tensor_(tensor),
-        as_shaped_(p.input_layout == spec::Layout::tnd &&
+        as_shaped_(is_packed(p.input_layout) &&
                    p.softmax_in_layout == spec::StatisticsOrder::same_as_input),
         extents_(query_extents(p)) {}
 
@@ -91,7 +91,7 @@ Tensor heads_of(const spec::Parameter& parameter, const Op::Problem& p,
 
 Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
-  const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
+  const auto call = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs);
   const Op::Parameters& t = call.parameters;
   Op::Inputs inputs{.query = filled(t.query, c, query_extents(p), Stream::query),
                     .key = filled(t.key, c, key_extents(p), Stream::key),

@@ -20,7 +20,7 @@ template <spec::Spelled Enum>
 std::string text(Enum value) {
   return std::string(spec::to_string(value));
 }
-std::string of_surface(const Case<Op>& c) { return " with surface " + text(c.surface); }
+std::string of_entry_point(const Case<Op>& c) { return " with entry point " + text(c.entry_point); }
 
 void require_types(const Op::Problem& p) {
   if (!spec::is_fp16_bf16_fp32(p.dtype)) refuse("dtype", text(p.dtype), "fp16, bf16, fp32");
@@ -44,25 +44,25 @@ void require_factors(const Op::Problem& p) {
 }
 
 /// Every field that belongs to some entry points only.
-void require_parameters_of_surface(const Case<Op>& c) {
+void require_parameters_of_entry_point(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
-  const bool packed = spec::is_unpadding(c.surface);
-  if (packed != (p.input_layout == Layout::tnd))
+  const bool packed = spec::is_unpadding(c.entry_point);
+  if (packed != is_packed(p.input_layout))
     refuse("layout", text(p.input_layout),
-           (packed ? "TND" : "BSH, SBH, BSND, BNSD") + of_surface(c));
-  const bool rope = spec::has_rope(c.surface);
+           (packed ? "TND" : "BSH, SBH, BSND, BNSD") + of_entry_point(c));
+  const bool rope = spec::has_rope(c.entry_point);
   if (rope != (p.head_dim_rope > 0))
     refuse("head_dim_rope", std::to_string(p.head_dim_rope),
-           (rope ? "1 to 768" : "0") + of_surface(c));
-  if (!spec::has_softmax_in_layout(c.surface) &&
+           (rope ? "1 to 768" : "0") + of_entry_point(c));
+  if (!spec::has_softmax_in_layout(c.entry_point) &&
       p.softmax_in_layout != spec::StatisticsOrder::packed)
-    refuse("softmax_in_layout", text(p.softmax_in_layout), "packed" + of_surface(c));
-  if (spec::has_pse_type(c.surface)) return;
-  if (p.pse_type != 1) refuse("pse_type", std::to_string(p.pse_type), "1" + of_surface(c));
+    refuse("softmax_in_layout", text(p.softmax_in_layout), "packed" + of_entry_point(c));
+  if (spec::has_pse_type(c.entry_point)) return;
+  if (p.pse_type != 1) refuse("pse_type", std::to_string(p.pse_type), "1" + of_entry_point(c));
   if (!p.q_start_idx.empty())
-    refuse("q_start_idx", list_text(p.q_start_idx), "no number" + of_surface(c));
+    refuse("q_start_idx", list_text(p.q_start_idx), "no number" + of_entry_point(c));
   if (!p.kv_start_idx.empty())
-    refuse("kv_start_idx", list_text(p.kv_start_idx), "no number" + of_surface(c));
+    refuse("kv_start_idx", list_text(p.kv_start_idx), "no number" + of_entry_point(c));
 }
 
 void require_heads(const Op::Problem& p) {
@@ -90,7 +90,7 @@ std::vector<PseShape> pse_shapes(const Op::Problem& p) {
   using enum PseShape;
   if (p.pse_type >= 2) return {absent, slopes_n, slopes_bn};
   std::vector<PseShape> shapes = {absent, bnss, bn1s, one_nss};
-  const bool packed = p.input_layout == Layout::tnd, square = p.seq_q == p.seq_kv;
+  const bool packed = is_packed(p.input_layout), square = p.seq_q == p.seq_kv;
   // What the tensor leaves out must repeat the last rows of a square bias. Of packed sequences it
   // is that of the longest; 1024 rows for 1024 queries are the whole bias.
   if (packed ? square || p.seq_q != spec::compressed_pse_rows
@@ -111,7 +111,7 @@ void require_among(std::string_view field, Enum value, const std::vector<Enum>& 
 
 void require_mask(const Op::Problem& p) {
   std::string condition = " with sparse_mode " + std::to_string(p.sparse_mode);
-  if (p.input_layout == Layout::tnd) condition += " and layout TND";
+  if (is_packed(p.input_layout)) condition += " and layout TND";
   if (p.sparse_mode == 5 && p.batch != 1 && !p.prefix.empty())
     condition += " and prefixes of batch " + std::to_string(p.batch);
   require_among("atten_mask", p.atten_mask, mask_shapes(p), condition);
@@ -134,7 +134,7 @@ void require_pse(const Op::Problem& p) {
 
 void require_lengths(const Op::Problem& p) {
   const auto require = [&](std::string_view name, const std::vector<std::int64_t>& lengths) {
-    if (!lengths.empty() && p.input_layout != Layout::tnd)
+    if (!lengths.empty() && !is_packed(p.input_layout))
       refuse(name, list_text(lengths), "no lengths with layout " + text(p.input_layout));
   };
   require("lengths_q", p.lengths_q);
@@ -191,13 +191,13 @@ void Suite<Op>::require_possible(const Case<Op>& c) {
   require_types(p);
   require_heads(p);
   require_factors(p);
-  require_parameters_of_surface(c);
+  require_parameters_of_entry_point(c);
   require_mask(p);
   require_pse(p);
   require_relation_or_cascade(c);
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(p),
-                .with_numbers = c.track != Track::phase1},
+                .with_numbers = c.track != Track::arguments},
                "batch, heads_q, seq_q or seq_kv");
 }
 

@@ -149,7 +149,7 @@ std::span<const InputProfile> mask_patterns() {
 std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   if (p.atten_mask == spec::MaskShape::absent) return std::nullopt;
-  const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
+  const auto call = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs);
   spec::Tensor mask = guarded_tensor(call.parameters.atten_mask);
   Cells cells(mask);
   for (std::int64_t b = 0; b < cells.batches(); ++b)

@@ -113,7 +113,7 @@ void fill_slopes(spec::Tensor& pse, std::uint64_t seed) {
 std::optional<spec::Tensor> make_pse(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   if (p.pse_shift == PseShape::absent) return std::nullopt;
-  const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
+  const auto call = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs);
   spec::Tensor pse = guarded_tensor(call.parameters.pse_shift);
   Bias bias(c, pse.dtype);
   switch (p.pse_shift) {

@@ -12,7 +12,7 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using FlashCase = Case<Op>;
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 using spec::Layout;
 using spec::MaskShape;
 
@@ -76,7 +76,7 @@ std::vector<FlashCase> shorter_sequences(const FlashCase& c) {
 
 std::vector<FlashCase> shorter_single_sequences(const FlashCase& c) {
   std::vector<FlashCase> cases;
-  if (c.problem.input_layout != Layout::tnd || c.problem.batch == 1) return cases;
+  if (!is_packed(c.problem.input_layout) || c.problem.batch == 1) return cases;
   const Lengths queries = all_lengths(c.problem, &Op::Problem::length_q);
   const Lengths keys = all_lengths(c.problem, &Op::Problem::length_kv);
   for (std::size_t b = 0; b < std::min<std::size_t>(queries.size(), most_single_sequences); ++b) {
@@ -132,9 +132,9 @@ std::vector<FlashCase> without_dropout(FlashCase c) {
 }
 
 std::vector<FlashCase> without_rope(FlashCase c) {
-  if (!spec::has_rope(c.surface)) return {};
+  if (!spec::has_rope(c.entry_point)) return {};
   c.problem.head_dim_rope = 0;
-  c.surface = FlashSurface::u2;
+  c.entry_point = FlashEntryPoint::u2;
   return {c};
 }
 
@@ -191,15 +191,16 @@ std::vector<FlashCase> smaller_window(const FlashCase& c) {
 std::vector<FlashCase> simpler_layout(const FlashCase& c) {
   FlashCase simpler = c;
   simpler.problem.input_layout = Layout::bnsd;
-  if (c.problem.input_layout != Layout::tnd) return {simpler};
-  simpler.surface = spec::has_pse_type(c.surface) ? FlashSurface::g2 : FlashSurface::g1;
+  if (!is_packed(c.problem.input_layout)) return {simpler};
+  simpler.entry_point =
+      spec::has_pse_type(c.entry_point) ? FlashEntryPoint::g2 : FlashEntryPoint::g1;
   simpler.problem.softmax_in_layout = spec::StatisticsOrder::packed;
   return {simpler};
 }
 
 /// The entry point with the fewest parameters.
-std::vector<FlashCase> plain_surface(FlashCase c) {
-  c.surface = spec::is_unpadding(c.surface) ? FlashSurface::u1 : FlashSurface::g1;
+std::vector<FlashCase> plain_entry_point(FlashCase c) {
+  c.entry_point = spec::is_unpadding(c.entry_point) ? FlashEntryPoint::u1 : FlashEntryPoint::g1;
   return {c};
 }
 
@@ -223,7 +224,7 @@ std::span<const Reduction<Op>> Suite<Op>::reductions() {
       {"a simpler mask", simpler_mask},
       {"a smaller window", smaller_window},
       {"a simpler layout", simpler_layout},
-      {"a plain surface", [](const FlashCase& c) { return plain_surface(c); }},
+      {"a plain entry_point", [](const FlashCase& c) { return plain_entry_point(c); }},
       {"scale 1", [](const FlashCase& c) { return unit_scale(c); }}};
   return all;
 }

@@ -30,11 +30,11 @@ struct Sums {
 class Staging {
  public:
   explicit Staging(const Arithmetic& arithmetic) : arithmetic_(arithmetic), partials_(arithmetic) {
-    partials_.profile.stage = arithmetic.profile.partials;
+    partials_.numerics.stage = arithmetic.numerics.partials;
   }
 
-  bool rounds_products() const { return is_narrow(arithmetic_.profile.stage); }
-  bool rounds_contributions() const { return is_narrow(arithmetic_.profile.partials); }
+  bool rounds_products() const { return is_narrow(arithmetic_.numerics.stage); }
+  bool rounds_contributions() const { return is_narrow(arithmetic_.numerics.partials); }
 
   /// Relative error of a sum of so many products.
   double accumulated(std::int64_t products) const {
@@ -105,11 +105,11 @@ class Writer {
   /// Half the distance of the smallest numbers of the accumulator: additions of fp32 are exact down
   /// there.
   double accumulator_step() const {
-    return a_.profile.accumulator == spec::Accumulator::fp16 ? 0x1p-25 : 0;
+    return a_.numerics.accumulator == spec::Accumulator::fp16 ? 0x1p-25 : 0;
   }
   bool is_narrow_inside() const {
-    return a_.profile.stage == spec::DType::fp16 || a_.profile.partials == spec::DType::fp16 ||
-           a_.profile.accumulator == spec::Accumulator::fp16;
+    return a_.numerics.stage == spec::DType::fp16 || a_.numerics.partials == spec::DType::fp16 ||
+           a_.numerics.accumulator == spec::Accumulator::fp16;
   }
   /// E34.
   double deviation_squared(const Sums& s, const Summation& summation, double acc_det) const {
@@ -135,7 +135,7 @@ Expectation blank(const char* name, const spec::Extents& extents, Rows rows) {
 /// E32. The first product meets an empty accumulator: in fp32 that is exact, in fp16 the product is
 /// rounded.
 double additions_of(std::int64_t products, const Arithmetic& arithmetic) {
-  const bool is_exact = arithmetic.profile.accumulator != spec::Accumulator::fp16;
+  const bool is_exact = arithmetic.numerics.accumulator != spec::Accumulator::fp16;
   return static_cast<double>(products > 0 && is_exact ? products - 1 : products);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "judge/grounds.hpp"
+#include "judge/basis.hpp"
 #include "operators/nsa_compress_grad/bound.hpp"
 
 namespace assay::conformance::compress {

@@ -47,7 +47,7 @@ double memory_estimate(const Case<Op>& c) {
 // Filling and checking the tensors, the products of kernel and reference. Fitted to one sweep; only
 // ratios matter.
 double Suite<Op>::expected_cost(const Case<Op>& c) {
-  if (c.track == Track::phase1) return 1e-4;
+  if (c.track == Track::arguments) return 1e-4;
   const double once = 0.003 + static_cast<double>(tensor_elements(c.problem)) * 1e-7 +
                       multiply_adds(c.problem) * 1e-9;
   // A relation runs the kernel, and bounds every element, at least twice.

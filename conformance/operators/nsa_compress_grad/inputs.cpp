@@ -112,7 +112,7 @@ std::span<const InputProfile> Suite<spec::NsaCompressGrad>::profiles() {
 
 spec::NsaCompressGrad::Inputs Suite<spec::NsaCompressGrad>::draw(const Case<Op>& c) {
   const auto& p = c.problem;
-  const auto t = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs).parameters;
+  const auto t = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs).parameters;
   const compress::Profile& profile = compress::profile_named(c.profile);
   const auto filling = [&](Stream which, double factor) {
     return Filling{.seed = c.seed, .which = which, .value = profile.value, .factor = factor};

@@ -53,7 +53,7 @@ void Suite<Op>::require_possible(const Case<Op>& c) {
   require_relation(c, RelationParts<Op>::relations());
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(c),
-                .with_numbers = c.track != Track::phase1},
+                .with_numbers = c.track != Track::arguments},
                "batch, heads, seq or rows");
 }
 

@@ -54,10 +54,10 @@ struct Checked {
 void check_values(const Checked& c, const Arithmetic& arithmetic, std::vector<Finding>& findings) {
   StructureFindings nonzero(c.name, "is not zero where no window reaches", findings);
   StructureFindings infinite(c.name, "is not finite although nothing can overflow", findings);
-  const spec::NumericsProfile& profile = arithmetic.profile;
-  const bool is_half_inside = profile.stage == spec::DType::fp16 ||
-                              profile.partials == spec::DType::fp16 ||
-                              profile.accumulator == spec::Accumulator::fp16;
+  const spec::Numerics& numerics = arithmetic.numerics;
+  const bool is_half_inside = numerics.stage == spec::DType::fp16 ||
+                              numerics.partials == spec::DType::fp16 ||
+                              numerics.accumulator == spec::Accumulator::fp16;
   const double threshold = overflow_threshold(is_half_inside ? spec::DType::fp16 : arithmetic.io);
   const spec::Extents& e = c.index.extents();
   for (std::int64_t b = 0; b < e.batch; ++b)

@@ -28,12 +28,12 @@ double Suite<Op>::multiply_adds(const Op::Problem& p) {
 // A constant, the tensors, the products of kernel and forward, and the entries whose rows the
 // reference judges. Fitted to one sweep; only ratios matter.
 double Suite<Op>::expected_cost(const Case<Op>& c) {
-  if (c.track == Track::phase1) return 1e-4;
+  if (c.track == Track::arguments) return 1e-4;
   const Op::Problem& p = c.problem;
   const double all = selected::entries(p), dims = static_cast<double>(p.head_dim + p.head_dim_v);
   const double once =
       0.02 + static_cast<double>(tensor_elements(p)) / 4e7 + mask_bytes(p) / 4e8 + all * dims / 5e8;
-  if (c.track == Track::a1 || c.track == Track::a2) return once;
+  if (c.track == Track::exact || c.track == Track::exact_staged) return once;
   const auto judged_share = [&](std::int64_t extent) {
     return c.rows == 0 ? 1.0
                        : std::min(1.0, static_cast<double>(c.rows) / static_cast<double>(extent));

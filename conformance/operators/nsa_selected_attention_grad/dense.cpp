@@ -1,6 +1,6 @@
 #include "operators/nsa_selected_attention_grad/dense.hpp"
 
-#include "operators/nsa_selected_attention_grad/attendance.hpp"
+#include "operators/nsa_selected_attention_grad/key_pattern.hpp"
 
 namespace assay::conformance::selected {
 
@@ -24,7 +24,7 @@ Flash::Problem dense_problem(const Op::Problem& p) {
 
 Case<Flash> dense_case(const Case<Op>& c) {
   return {.problem = dense_problem(c.problem),
-          .surface = spec::FlashSurface::u4,
+          .entry_point = spec::FlashEntryPoint::u4,
           .product = c.product,
           .inputs = c.inputs,
           .outputs = c.outputs,
@@ -51,7 +51,7 @@ Flash::Outputs dense_outputs(const Op::Outputs& outputs) {
 flash::Dense dense_of(const Op::Problem& p, const Op::Inputs& inputs) {
   // Neither mask, bias nor dropout is among the tensors, to which the copies would refer.
   return {dense_problem(p), dense_inputs(inputs),
-          std::make_shared<ListAttendance>(p, inputs.topk_indices)};
+          std::make_shared<ListPattern>(p, inputs.topk_indices)};
 }
 
 }  // namespace assay::conformance::selected

@@ -9,7 +9,7 @@ namespace assay::conformance::selected {
 
 using Op = spec::NsaSelectedAttentionGrad;
 
-/// That attention, without a mask: who attends to what is for ListAttendance to say.
+/// That attention, without a mask: who attends to what is for ListPattern to say.
 spec::FlashAttentionScoreGrad::Problem dense_problem(const Op::Problem& problem);
 Case<spec::FlashAttentionScoreGrad> dense_case(const Case<Op>& c);
 
@@ -17,7 +17,7 @@ Case<spec::FlashAttentionScoreGrad> dense_case(const Case<Op>& c);
 spec::FlashAttentionScoreGrad::Inputs dense_inputs(const Op::Inputs& inputs);
 spec::FlashAttentionScoreGrad::Outputs dense_outputs(const Op::Outputs& outputs);
 
-/// Dense copies with the attendance of the lists. Errors: as ListAttendance.
+/// Dense copies with the key pattern of the lists. Errors: as ListPattern.
 flash::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs);
 
 }  // namespace assay::conformance::selected

@@ -58,7 +58,8 @@ std::span<const InputProfile> Suite<Op>::profiles() {
 
 Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
-  const Op::Parameters t = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs).parameters;
+  const Op::Parameters t =
+      spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs).parameters;
   const auto filled = [&](const spec::Parameter& parameter, const spec::Extents& extents,
                           Stream which) {
     return filled_tensor(

@@ -38,10 +38,11 @@ void require_scale(const Op::Problem& p) {
 void require_meaning(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   if (p.sparse_mode == 2 && p.atten_mask == spec::SelectedMask::absent)
-    refuse("atten_mask", std::string(to_string(p.atten_mask)),
-           "compressed with sparse_mode 2, or --track=phase1: without a mask it is open what the "
-           "mode means, see "
-           "NSAS-C33a");
+    refuse(
+        "atten_mask", std::string(to_string(p.atten_mask)),
+        "compressed with sparse_mode 2, or --track=arguments: without a mask it is open what the "
+        "mode means, see "
+        "NSAS-C33a");
 }
 
 double largest_tensor(const Op::Problem& p) {
@@ -91,11 +92,11 @@ void Suite<Op>::require_possible(const Case<Op>& c) {
   require_types(p);
   require_heads(p);
   require_scale(p);
-  if (c.track != Track::phase1) require_meaning(c);
+  if (c.track != Track::arguments) require_meaning(c);
   require_relation(c, RelationParts<Op>::relations());
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(p),
-                .with_numbers = c.track != Track::phase1},
+                .with_numbers = c.track != Track::arguments},
                "batch, heads_q, seq_q or seq_kv");
 }
 

@@ -189,7 +189,7 @@ std::span<const PatternField<Op>> Suite<Op>::patterns() {
 
 spec::Tensor make_topk_indices(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
-  const auto call = spec::call_of(p, c.surface, c.product, c.inputs, c.outputs);
+  const auto call = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs);
   spec::Tensor tensor = guarded_tensor(call.parameters.topk_indices);
   const spec::Extents extents = topk_extents(p);
   const spec::HeadIndex at(tensor, spec::Layout::tnd, extents);
@@ -217,7 +217,7 @@ spec::Tensor make_topk_indices(const Case<Op>& c) {
 
 std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
   if (c.problem.atten_mask == spec::SelectedMask::absent) return std::nullopt;
-  const auto call = spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
+  const auto call = spec::call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
   spec::Tensor mask = guarded_tensor(call.parameters.atten_mask);
   // Of one byte each, whose millions a store through the type would dominate the cost of a small
   // case.

@@ -80,7 +80,7 @@ void JunitListener::on_case(const CaseReport& report, std::int64_t) {
   }
   cases_ +=
       fmt::format("  <testcase classname=\"{}.{}\" name=\"{} {}\" time=\"{:.6f}\">{}</testcase>\n",
-                  escaped(report.operator_name), escaped(field(report, "surface")),
+                  escaped(report.operator_name), escaped(field(report, "entry_point")),
                   escaped(report.id), escaped(report.command_line), report.seconds_total, inner);
 }
 

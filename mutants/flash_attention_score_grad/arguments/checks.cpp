@@ -11,7 +11,7 @@ using spec::Status;
 using Member = Parameter Op::Parameters::*;
 using P = Op::Parameters;
 
-bool is_packed(const FlashCall& c) { return is_unpadding(c.surface); }
+bool is_packed(const FlashCall& c) { return is_unpadding(c.entry_point); }
 
 bool has_padded_layout(const FlashCall& c) {
   const std::string& layout = *c.attributes.input_layout;
@@ -24,7 +24,7 @@ bool has_ranks_of_layout(const FlashCall& c) {
   return std::ranges::all_of(std::array{&P::query, &P::key, &P::value, &P::dy, &P::attention_in,
                                         &P::dq, &P::dk, &P::dv},
                              fits) &&
-         (!has_rope(c.surface) ||
+         (!has_rope(c.entry_point) ||
           std::ranges::all_of(std::array{&P::query_rope, &P::key_rope, &P::dq_rope, &P::dk_rope},
                               fits));
 }
@@ -74,7 +74,7 @@ bool has_value_within_key(const FlashCall& c) {
 }
 
 bool has_rope_sizes(const FlashCall& c) {
-  if (!has_rope(c.surface)) return true;
+  if (!has_rope(c.entry_point)) return true;
   const std::int64_t rope = c.parameters.query_rope.shape.back();
   return head_dim_of(c) % 8 == 0 && rope % 8 == 0 && rope <= head_dim_of(c) &&
          rope == c.parameters.key_rope.shape.back();
@@ -94,7 +94,7 @@ bool has_prefix_of_batch(const FlashCall& c) {
 }
 
 bool drops(const FlashCall& c) {
-  return !has_rope(c.surface) && c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1;
+  return !has_rope(c.entry_point) && c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1;
 }
 
 bool has_bits_for_scores(const FlashCall& c) {
@@ -130,7 +130,7 @@ std::vector<Check> value_checks() {
          return c.attributes.keep_prob > 0 && c.attributes.keep_prob <= 1;
        }},
       {"FAG-C61", invalid, "keep_prob must be 1 with rope",
-       [](const FlashCall& c) { return !has_rope(c.surface) || c.attributes.keep_prob == 1; }},
+       [](const FlashCall& c) { return !has_rope(c.entry_point) || c.attributes.keep_prob == 1; }},
       {"FAG-C12", invalid, "dropout needs a drop_mask",
        [](const FlashCall& c) { return !drops(c) || given(c.parameters.drop_mask); }},
       {"FAG-C62", invalid, "drop_mask must have a bit for every score", has_bits_for_scores},
@@ -140,7 +140,7 @@ std::vector<Check> value_checks() {
        }},
       {"FAG-C65", invalid, "sparse_mode must not be 5 or 6 with rope",
        [](const FlashCall& c) {
-         return !has_rope(c.surface) ||
+         return !has_rope(c.entry_point) ||
                 (c.attributes.sparse_mode != 5 && c.attributes.sparse_mode != 6);
        }},
       {"FAG-C67", invalid, "atten_mask must have an element for every score",
@@ -151,7 +151,7 @@ std::vector<Check> value_checks() {
       {"FAG-C83", invalid, "softmax_in_layout must be empty or same_as_input",
        [](const FlashCall& c) {
          const auto& layout = c.attributes.softmax_in_layout;
-         return !has_softmax_in_layout(c.surface) ||
+         return !has_softmax_in_layout(c.entry_point) ||
                 (layout && (layout->empty() || *layout == "same_as_input"));
        }},
   };

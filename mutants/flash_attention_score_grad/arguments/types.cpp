@@ -51,18 +51,20 @@ std::vector<Check> presence_checks() {
        }},
       {"FAG-C05", null, "the lengths of the sequences must be given",
        [](const FlashCall& c) {
-         return !is_unpadding(c.surface) ||
+         return !is_unpadding(c.entry_point) ||
                 (c.parameters.actual_seq_qlen && c.parameters.actual_seq_kvlen);
        }},
       {"FAG-C06", null, "the rope tensors must be given",
        [](const FlashCall& c) {
-         return !has_rope(c.surface) ||
+         return !has_rope(c.entry_point) ||
                 present(c, {&P::query_rope, &P::key_rope, &P::dq_rope, &P::dk_rope});
        }},
       {"FAG-C07", null, "input_layout must be given",
        [](const FlashCall& c) { return c.attributes.input_layout.has_value(); }},
       {"FAG-C08", null, "atten_mask must be given with rope",
-       [](const FlashCall& c) { return !has_rope(c.surface) || given(c.parameters.atten_mask); }},
+       [](const FlashCall& c) {
+         return !has_rope(c.entry_point) || given(c.parameters.atten_mask);
+       }},
   };
 }
 
@@ -100,8 +102,8 @@ std::vector<Check> type_checks() {
        }},
       {"FAG-C27", invalid, "query_rope and key_rope must be bf16",
        [](const FlashCall& c) {
-         return !has_rope(c.surface) || (c.parameters.query_rope.dtype == spec::DType::bf16 &&
-                                         c.parameters.key_rope.dtype == spec::DType::bf16);
+         return !has_rope(c.entry_point) || (c.parameters.query_rope.dtype == spec::DType::bf16 &&
+                                             c.parameters.key_rope.dtype == spec::DType::bf16);
        }},
   };
 }

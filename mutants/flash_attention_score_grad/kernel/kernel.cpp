@@ -50,8 +50,7 @@ Dense Kernel::read(const spec::Tensor& tensor, spec::Layout layout, const spec::
 
 std::int64_t Kernel::statistics_element(const Op::Problem& p, const spec::Extents& e,
                                         const spec::RowPosition& at) const {
-  if (p.input_layout == spec::Layout::tnd &&
-      p.softmax_in_layout == spec::StatisticsOrder::same_as_input)
+  if (is_packed(p.input_layout) && p.softmax_in_layout == spec::StatisticsOrder::same_as_input)
     return ((e.start(at.b) + at.s) * e.heads + at.n) * spec::statistics_replicas;
   return e.row(at.b, at.n, at.s) * spec::statistics_replicas;
 }

@@ -94,7 +94,7 @@ std::int64_t Kernel::pse_element(const Work& w, Query q, std::int64_t j) const {
 std::int64_t Kernel::start_shift(const Work& w, std::int64_t b) const {
   const Op::Problem& p = w.problem;
   if (p.q_start_idx.empty() || p.kv_start_idx.empty()) return 0;
-  if (p.input_layout == spec::Layout::tnd && p.sparse_mode == 8 && b > 0) return 0;
+  if (is_packed(p.input_layout) && p.sparse_mode == 8 && b > 0) return 0;
   return p.kv_start_idx[0] - p.q_start_idx[0];
 }
 

@@ -172,7 +172,7 @@ class Window {
 }  // namespace
 
 void SequenceBySequence::run(const Op::Problem& p, const Op::Inputs& inputs, Op::Outputs& outputs) {
-  if (p.input_layout != spec::Layout::tnd) return Kernel::run(p, inputs, outputs);
+  if (!is_packed(p.input_layout)) return Kernel::run(p, inputs, outputs);
   const Work modes = {.problem = p};
   for (const Cut& cut : cuts_of(p)) {
     Op::Outputs one;

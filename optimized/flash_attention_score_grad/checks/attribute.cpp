@@ -56,7 +56,7 @@ Refusal varlen_modes(const Call& call) {
 
 Refusal prefix_modes(const Call& call) {
   const std::int64_t mode = call.attributes.sparse_mode;
-  return unless(!spec::has_rope(call.surface) || (mode != 5 && mode != 6),
+  return unless(!spec::has_rope(call.entry_point) || (mode != 5 && mode != 6),
                 "sparseMode is " + std::to_string(mode) + "; it must not be 5 or 6 on u3");
 }
 

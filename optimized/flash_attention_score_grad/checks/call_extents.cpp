@@ -61,7 +61,7 @@ CallExtents extents_of(const Call& call) {
   const spec::Shape& key = call.parameters.key.shape;
   const spec::Shape& value = call.parameters.value.shape;
   CallExtents e;
-  if (layout == spec::Layout::tnd) {
+  if (is_packed(layout)) {
     e.lengths_q = differences(call.parameters.actual_seq_qlen);
     e.lengths_kv = differences(call.parameters.actual_seq_kvlen);
     e.batch = static_cast<std::int64_t>(e.lengths_q.size());

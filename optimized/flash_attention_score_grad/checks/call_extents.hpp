@@ -43,7 +43,7 @@ bool all_outputs_empty(const spec::Call<spec::FlashAttentionScoreGrad>& call);
 
 /// Whether the call is of an unpadding entry point, whose only layout is TND.
 inline bool is_tnd(const spec::Call<spec::FlashAttentionScoreGrad>& call) {
-  return spec::is_unpadding(call.surface);
+  return spec::is_unpadding(call.entry_point);
 }
 
 }  // namespace assay::optimized

@@ -14,7 +14,7 @@ using Check = ArgumentCheck<spec::FlashAttentionScoreGrad>;
 /// for a call without any output element.
 std::span<const Check> presence_checks();
 /// What single entry points demand or exclude.
-std::span<const Check> surface_checks();
+std::span<const Check> entry_point_checks();
 std::span<const Check> type_checks();
 /// headNum, the layout, ranks and the sums of lengths: what the extents of a call rest on.
 std::span<const Check> layout_checks();

@@ -22,7 +22,7 @@ std::vector<Named> attention_tensors(const Call& call) {
 }
 
 std::vector<Named> rope_tensors(const Call& call) {
-  if (!spec::has_rope(call.surface)) return {};
+  if (!spec::has_rope(call.entry_point)) return {};
   const auto& p = call.parameters;
   return {{"query_rope", &p.query_rope},
           {"key_rope", &p.key_rope},
@@ -39,7 +39,7 @@ Refusal head_num_positive(const Call& call) {
 /// The layout of the unpadding entry points was looked at before.
 Refusal padded_layout(const Call& call) {
   const auto layout = layout_of(call);
-  return unless(layout.has_value() && (is_tnd(call) || layout != spec::Layout::tnd),
+  return unless(layout.has_value() && (is_tnd(call) || layout != (spec::Layout::tnd)),
                 "inputLayout is \"" + *call.attributes.input_layout +
                     "\"; it must be BSH, SBH, BSND or BNSD");
 }

@@ -18,12 +18,12 @@ Refusal unpadding_layout(const Call& call) {
 }
 
 Refusal statistics_layout_given(const Call& call) {
-  if (!spec::has_softmax_in_layout(call.surface)) return std::nullopt;
+  if (!spec::has_softmax_in_layout(call.entry_point)) return std::nullopt;
   return first_missing({{"softmaxInLayout", call.attributes.softmax_in_layout.has_value()}});
 }
 
 Refusal statistics_layout(const Call& call) {
-  if (!spec::has_softmax_in_layout(call.surface)) return std::nullopt;
+  if (!spec::has_softmax_in_layout(call.entry_point)) return std::nullopt;
   const std::string& given = *call.attributes.softmax_in_layout;
   return unless(given.empty() || given == "same_as_input",
                 "softmaxInLayout is \"" + given + "\"; it must be \"\" or \"same_as_input\"");
@@ -61,7 +61,7 @@ Refusal sums_of_lengths(const Call& call) {
 }
 
 Refusal ropes(const Call& call) {
-  if (!spec::has_rope(call.surface)) return std::nullopt;
+  if (!spec::has_rope(call.entry_point)) return std::nullopt;
   const auto& p = call.parameters;
   return first_missing({{"query_rope", p.query_rope.present},
                         {"key_rope", p.key_rope.present},

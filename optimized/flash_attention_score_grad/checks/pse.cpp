@@ -12,22 +12,22 @@ constexpr std::int64_t alibi_rows = 1024;  // of the compressed form
 constexpr std::int64_t outer_default = 1;  // what entry points without the attribute mean
 
 std::int64_t type_of(const Call& call) {
-  return spec::has_pse_type(call.surface) ? call.attributes.pse_type : outer_default;
+  return spec::has_pse_type(call.entry_point) ? call.attributes.pse_type : outer_default;
 }
 
 bool generated(const Call& call) { return type_of(call) == 2 || type_of(call) == 3; }
 
 Refusal type(const Call& call) {
-  return spec::has_rope(call.surface) ? std::nullopt : within("pseType", type_of(call), 0, 3);
+  return spec::has_rope(call.entry_point) ? std::nullopt : within("pseType", type_of(call), 0, 3);
 }
 
 /// Without a pse both mean the same.
 Refusal type_beside_rope(const Call& call) {
-  return spec::has_rope(call.surface) ? within("pseType", type_of(call), 0, 1) : std::nullopt;
+  return spec::has_rope(call.entry_point) ? within("pseType", type_of(call), 0, 1) : std::nullopt;
 }
 
 Refusal type_without_pse(const Call& call) {
-  if (spec::has_rope(call.surface)) return std::nullopt;
+  if (spec::has_rope(call.entry_point)) return std::nullopt;
   return unless(is_given(call.parameters.pse_shift) || type_of(call) == outer_default,
                 "pseType is " + std::to_string(type_of(call)) +
                     " and pse_shift is null; without pse it must be 1");
@@ -127,7 +127,7 @@ struct Starts {
 Starts starts_of(const Call& call) {
   const auto& q = call.parameters.q_start_idx;
   const auto& kv = call.parameters.kv_start_idx;
-  if (!spec::has_pse_type(call.surface) || !q || !kv || q->empty() || kv->empty()) return {};
+  if (!spec::has_pse_type(call.entry_point) || !q || !kv || q->empty() || kv->empty()) return {};
   return {q->front(), kv->front()};
 }
 

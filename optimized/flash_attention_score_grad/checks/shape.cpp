@@ -96,7 +96,7 @@ Refusal operand_shapes(const Call& call) {
 
 /// Where batch and sequence are one axis, equal batches are equally many tokens.
 Refusal rope_shapes(const Call& call) {
-  if (!spec::has_rope(call.surface)) return std::nullopt;
+  if (!spec::has_rope(call.entry_point)) return std::nullopt;
   const auto& p = call.parameters;
   const auto beside = [](const Named& rope, const spec::Parameter& operand) {
     return shape_is(rope, {operand.shape[0], operand.shape[1], rope.parameter->shape[2]});
@@ -106,7 +106,7 @@ Refusal rope_shapes(const Call& call) {
 }
 
 Refusal rope_head_sizes(const Call& call) {
-  if (!spec::has_rope(call.surface)) return std::nullopt;
+  if (!spec::has_rope(call.entry_point)) return std::nullopt;
   const auto& p = call.parameters;
   const std::int64_t size = p.query.shape.back(), rope = p.query_rope.shape.back();
   for (const auto& [name, value] : {std::pair{"query", size}, {"query_rope", rope}})
@@ -136,7 +136,7 @@ Refusal output_shapes(const Call& call) {
 }
 
 Refusal rope_gradient_shapes(const Call& call) {
-  if (!spec::has_rope(call.surface)) return std::nullopt;
+  if (!spec::has_rope(call.entry_point)) return std::nullopt;
   const auto& p = call.parameters;
   if (const Refusal refusal = shape_is({"dq_rope", &p.dq_rope}, p.query_rope.shape)) return refusal;
   return shape_is({"dk_rope", &p.dk_rope}, p.key_rope.shape);

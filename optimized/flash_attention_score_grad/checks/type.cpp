@@ -69,7 +69,7 @@ Refusal attention(const Call& call) {
 }
 
 Refusal ropes(const Call& call) {
-  if (!spec::has_rope(call.surface)) return std::nullopt;
+  if (!spec::has_rope(call.entry_point)) return std::nullopt;
   const auto& p = call.parameters;
   return first_outside({{"query", &p.query},
                         {"key", &p.key},
@@ -80,14 +80,14 @@ Refusal ropes(const Call& call) {
 }
 
 Refusal rope_gradients(const Call& call) {
-  if (!spec::has_rope(call.surface)) return std::nullopt;
+  if (!spec::has_rope(call.entry_point)) return std::nullopt;
   const auto& p = call.parameters;
   return first_unlike_query(p.query, {{"dq_rope", &p.dq_rope}, {"dk_rope", &p.dk_rope}});
 }
 
 Refusal pse(const Call& call) {
   const Named tensor = {"pse_shift", &call.parameters.pse_shift};
-  const bool slopes = spec::has_pse_type(call.surface) &&
+  const bool slopes = spec::has_pse_type(call.entry_point) &&
                       (call.attributes.pse_type == 2 || call.attributes.pse_type == 3);
   // The pages want the type of query for slopes, too, upstream FLOAT32: either is taken.
   if (slopes && call.parameters.pse_shift.dtype == DType::fp32) return std::nullopt;
@@ -110,7 +110,7 @@ Refusal statistics(const Call& call) {
 }
 
 Refusal reserved(const Call& call) {
-  if (call.surface == spec::FlashSurface::u3) return std::nullopt;
+  if (call.entry_point == spec::FlashEntryPoint::u3) return std::nullopt;
   const auto& p = call.parameters;
   if (const Refusal outside =
           first_outside({{"padding_mask", &p.padding_mask}}, {DType::uint8, DType::boolean}))

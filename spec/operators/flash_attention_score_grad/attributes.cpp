@@ -1,4 +1,4 @@
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -9,7 +9,7 @@ bool drops_by_mask(const FlashCall& c) {
          given(c.parameters.drop_mask);
 }
 
-FlashRow keep_prob_range() {
+FlashRequirement keep_prob_range() {
   return {.id = "FAG-C60",
           .statement = "keepProb is above 0 and at most 1.",
           .source = {operator_page, "constraints"},
@@ -27,7 +27,7 @@ FlashRow keep_prob_range() {
                          {"above_one", [](FlashCall& c) { c.attributes.keep_prob = 1.5; }}}};
 }
 
-FlashRow no_dropout() {
+FlashRequirement no_dropout() {
   return {.id = "FAG-C61",
           .statement = "keepProb is 1: nothing is dropped.",
           .source = {rope_page, "constraints"},
@@ -44,7 +44,7 @@ FlashRow no_dropout() {
                           }}}};
 }
 
-FlashRow drop_mask_size() {
+FlashRequirement drop_mask_size() {
   return {.id = "FAG-C62",
           .statement =
               "A dropMask in use has a bit for every score: at least N*sum(Sq*Skv)/8 bytes, "
@@ -69,7 +69,7 @@ FlashRow drop_mask_size() {
                           }}}};
 }
 
-FlashRow softmax_in_layout() {
+FlashRequirement softmax_in_layout() {
   static constexpr auto known = [](const FlashCall& c) {
     const auto& layout = c.attributes.softmax_in_layout;
     return layout && (layout->empty() || *layout == "same_as_input");
@@ -88,19 +88,19 @@ FlashRow softmax_in_layout() {
               {"null", [](FlashCall& c) { c.attributes.softmax_in_layout.reset(); }}}};
 }
 
-FlashRow start_indices() {
+FlashRequirement start_indices() {
   return {
       .id = "FAG-C84",
       .statement = "qStartIdx and kvStartIdx count by their first entries, and only both together.",
       .source = {upstream_tiling, "start indices"},
       .standing = Standing::upstream,
       .sides = {Side::content},
-      .applies = [](const FlashCall& c) { return has_pse_type(c.surface); },
+      .applies = [](const FlashCall& c) { return has_pse_type(c.entry_point); },
       .holds = always,
       .reason = content_reason};
 }
 
-FlashRow single_layout() {
+FlashRequirement single_layout() {
   return {
       .id = "FAG-C87",
       .statement = "query, keyIn, value and dy share one layout, which a single attribute names.",
@@ -113,7 +113,7 @@ FlashRow single_layout() {
       .reason = "a single argument names the layout of all"};
 }
 
-FlashRow matching_packages() {
+FlashRequirement matching_packages() {
   return {.id = "FAG-C88",
           .statement = "Called from PyTorch, the CANN packages match those of PyTorch.",
           .source = {unpadding_page, "constraints"},
@@ -125,7 +125,7 @@ FlashRow matching_packages() {
           .reason = "the suite calls no PyTorch of the vendor's"};
 }
 
-FlashRow time_limit() {
+FlashRequirement time_limit() {
   return {
       .id = "FAG-C89",
       .statement = "A computation that takes too long may time out on the device: split an axis.",
@@ -137,7 +137,7 @@ FlashRow time_limit() {
       .reason = "how much is too much no page says; a time limit of the suite is its own"};
 }
 
-FlashRow default_mode() {
+FlashRequirement default_mode() {
   return {.id = "FAG-C90",
           .statement =
               "Without a wish for another, sparseMode is 0; so it is for equal masks below 2048.",
@@ -150,9 +150,9 @@ FlashRow default_mode() {
 }
 
 /// What lies outside a call as data.
-FlashRow untried(std::string_view id, std::string_view statement, Source source,
-                 std::span<const FlashSurface> pages, Side side, bool (*applies)(const FlashCall&),
-                 std::string_view reason) {
+FlashRequirement untried(std::string_view id, std::string_view statement, Source source,
+                         std::span<const FlashEntryPoint> pages, Side side,
+                         bool (*applies)(const FlashCall&), std::string_view reason) {
   return {.id = id,
           .statement = statement,
           .source = source,
@@ -166,7 +166,7 @@ FlashRow untried(std::string_view id, std::string_view statement, Source source,
 
 /// A judge that asks for a fixed order runs a kernel twice; the C interface passes both attributes
 /// always.
-std::vector<FlashRow> rows_beside_calls() {
+std::vector<FlashRequirement> rows_beside_calls() {
   return {
       untried("FAG-C91",
               "Results may differ between runs unless aclrtCtxSetSysParamOpt asks for determinism.",
@@ -181,13 +181,14 @@ std::vector<FlashRow> rows_beside_calls() {
 
 }  // namespace
 
-std::vector<FlashRow> attribute_rows() {
-  std::vector<FlashRow> rows = {keep_prob_range(),   no_dropout(),    drop_mask_size(),
-                                softmax_in_layout(), start_indices(), single_layout(),
-                                matching_packages(), time_limit(),    default_mode()};
+std::vector<FlashRequirement> attribute_requirements() {
+  std::vector<FlashRequirement> requirements = {
+      keep_prob_range(),   no_dropout(),    drop_mask_size(),
+      softmax_in_layout(), start_indices(), single_layout(),
+      matching_packages(), time_limit(),    default_mode()};
   const auto beside = rows_beside_calls();
-  rows.insert(rows.end(), beside.begin(), beside.end());
-  return rows;
+  requirements.insert(requirements.end(), beside.begin(), beside.end());
+  return requirements;
 }
 
 }  // namespace assay::spec::detail

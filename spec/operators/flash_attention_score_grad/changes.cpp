@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -45,7 +45,8 @@ void rewrite(FlashCall& call, void (*change)(FlashProblem&)) {
   problem->pre_tokens = problem->next_tokens = unbounded_tokens;
   if (is_u3(call)) problem->atten_mask = MaskShape::ss;
   change(*problem);
-  call = call_of(*problem, call.surface, call.product, Striding::contiguous, Striding::contiguous);
+  call =
+      call_of(*problem, call.entry_point, call.product, Striding::contiguous, Striding::contiguous);
 }
 
 void make_uniform(FlashProblem& p) {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -22,7 +22,7 @@ void miscount_heads(FlashCall& call) {
   while (merges_heads(*layout) && call.parameters.query.shape.back() % heads == 0);
 }
 
-FlashRow grouped_heads() {
+FlashRequirement grouped_heads() {
   return {
       .id = "FAG-C37",
       .statement = "The heads of query are a positive multiple of those of keyIn and value.",
@@ -51,7 +51,7 @@ FlashRow grouped_heads() {
            }}}};
 }
 
-FlashRow head_num() {
+FlashRequirement head_num() {
   return {.id = "FAG-C38",
           .statement = "headNum is positive and the number of heads of query.",
           .source = {unpadding_page, "constraints"},
@@ -130,7 +130,7 @@ bool statistics_fit(const FlashCall& c) {
   return fits(c.parameters.softmax_max) && fits(c.parameters.softmax_sum);
 }
 
-FlashRow statistics_shape() {
+FlashRequirement statistics_shape() {
   return {.id = "FAG-C46",
           .statement =
               "softmaxMax and softmaxSum have shape [B, N, Sq, 8] in every padded layout and [T, "
@@ -148,7 +148,7 @@ FlashRow statistics_shape() {
                          {"softmax_sum_rank", change_rank<&P::softmax_sum>}}};
 }
 
-FlashRow statistics_shape_of_table() {
+FlashRequirement statistics_shape_of_table() {
   return {.id = "FAG-C46a",
           .statement =
               "Statistics of shape [N, T, 8] are the parameter table's against the constraints' "
@@ -173,7 +173,7 @@ FlashRow statistics_shape_of_table() {
                           }}}};
 }
 
-FlashRow padded_statistics_shape() {
+FlashRequirement padded_statistics_shape() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed_but_u3(c) && has_query_extents(c);
   };
@@ -208,7 +208,7 @@ bool is_literally_like_query(const FlashCall& c) {
          c.parameters.attention_in.shape == c.parameters.query.shape;
 }
 
-FlashRow attention_in_shape() {
+FlashRequirement attention_in_shape() {
   return {.id = "FAG-C47",
           .statement = "attentionIn has query's shape but for the last axis, which follows value.",
           .source = {unpadding_page, "parameters"},
@@ -236,7 +236,7 @@ FlashRow attention_in_shape() {
                           }}}};
 }
 
-FlashRow attention_in_like_query() {
+FlashRequirement attention_in_like_query() {
   return {
       .id = "FAG-C47a",
       .statement =
@@ -256,7 +256,7 @@ FlashRow attention_in_like_query() {
                       }}}};
 }
 
-FlashRow output_shapes() {
+FlashRequirement output_shapes() {
   return {.id = "FAG-C48",
           .statement = "Every gradient has the shape of the input that it belongs to.",
           .source = {operator_page, "parameters"},
@@ -280,7 +280,7 @@ FlashRow output_shapes() {
 
 }  // namespace
 
-std::vector<FlashRow> extent_rows() {
+std::vector<FlashRequirement> extent_requirements() {
   return {grouped_heads(),           head_num(),
           statistics_shape(),        statistics_shape_of_table(),
           padded_statistics_shape(), attention_in_shape(),

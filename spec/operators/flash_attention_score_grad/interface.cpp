@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -10,8 +10,8 @@ constexpr std::string_view protocol_reason =
     "it";
 
 /// A rule of the C interface.
-FlashRow protocol(std::string_view id, std::string_view statement, Source source, Standing standing,
-                  std::span<const FlashSurface> pages = {}) {
+FlashRequirement protocol(std::string_view id, std::string_view statement, Source source,
+                          Standing standing, std::span<const FlashEntryPoint> pages = {}) {
   return {.id = id,
           .statement = statement,
           .source = source,
@@ -30,7 +30,7 @@ bool is_strided(const Parameter& parameter) {
 
 /// FAG-C28 and FAG-C28a have the private formats. S-V1 ticks every tensor; S-V3 all but those that
 /// are null or unused.
-FlashRow strided_views() {
+FlashRequirement strided_views() {
   return {.id = "API-7",
           .statement = "Any strided view of a tensor in a plain format is an input or an output.",
           .source = {unpadding_page, "parameters"},
@@ -48,7 +48,7 @@ FlashRow strided_views() {
 
 }  // namespace
 
-std::vector<FlashRow> interface_rows() {
+std::vector<FlashRequirement> interface_requirements() {
   return {
       protocol("API-1",
                "workspaceSize may be 0, and the workspace of phase 2 is then a null pointer.",

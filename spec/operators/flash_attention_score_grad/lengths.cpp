@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -71,7 +71,7 @@ void abandon_a_token(FlashCall& call, Sums P::*sums) {
   if (of_side && !of_side->empty()) --of_side->back();
 }
 
-FlashRow lengths_present() {
+FlashRequirement lengths_present() {
   return {.id = "FAG-C05",
           .statement = "actualSeqQLen and actualSeqKvLen are not null.",
           .source = {unpadding_page, "return values"},
@@ -91,7 +91,7 @@ FlashRow lengths_present() {
               {"actual_seq_kvlen", [](FlashCall& c) { c.parameters.actual_seq_kvlen.reset(); }}}};
 }
 
-FlashRow number_of_lengths() {
+FlashRequirement number_of_lengths() {
   return {.id = "FAG-C43",
           .statement = "There are at most 2K sequences.",
           .source = {unpadding_page, "constraints"},
@@ -113,7 +113,7 @@ FlashRow number_of_lengths() {
                           }}}};
 }
 
-FlashRow number_of_lengths_with_prefix() {
+FlashRequirement number_of_lengths_with_prefix() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return has_lengths(c) && uses_prefix(c) && query_as_given(c)->batch <= most_lengths;
   };
@@ -139,7 +139,7 @@ FlashRow number_of_lengths_with_prefix() {
                           }}}};
 }
 
-FlashRow packed_tokens() {
+FlashRequirement packed_tokens() {
   return {.id = "FAG-C86",
           .statement = "The tokens of the sequences follow one another without gaps.",
           .source = {unpadding_page, "constraints"},
@@ -152,7 +152,7 @@ FlashRow packed_tokens() {
 }
 
 /// FAG-C05 has the null pointers, FAG-C33 the equal numbers of entries.
-FlashRow some_length() {
+FlashRequirement some_length() {
   static constexpr auto empty = [](const Sums& sums) { return sums && sums->empty(); };
   return {.id = "TND-1",
           .statement = "There is at least one sequence.",
@@ -173,7 +173,7 @@ FlashRow some_length() {
                           }}}};
 }
 
-FlashRow empty_lengths() {
+FlashRequirement empty_lengths() {
   return {
       .id = "TND-2",
       .statement = "A repeated sum of query is a sequence without queries.",
@@ -188,7 +188,7 @@ FlashRow empty_lengths() {
 }
 
 /// The host code reads both sides alike.
-FlashRow empty_key_lengths() {
+FlashRequirement empty_key_lengths() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return has_lengths(c) && has_empty_length(*key_as_given(c));
   };
@@ -211,7 +211,7 @@ FlashRow empty_key_lengths() {
                       }}}};
 }
 
-FlashRow sums_within_tokens() {
+FlashRequirement sums_within_tokens() {
   return {.id = "TND-3",
           .statement = "query and keyIn have the tokens of all sequences.",
           .source = {unpadding_page, "constraints"},
@@ -229,7 +229,7 @@ FlashRow sums_within_tokens() {
                           [](FlashCall& c) { raise_last(c.parameters.actual_seq_kvlen); }}}};
 }
 
-FlashRow abandoned_tokens() {
+FlashRequirement abandoned_tokens() {
   return {.id = "TND-3a",
           .statement = "Tokens behind the last sequence are no use that a page describes.",
           .source = {upstream_kernels, "clearing of the accumulators"},
@@ -246,7 +246,7 @@ FlashRow abandoned_tokens() {
                          {"key", [](FlashCall& c) { abandon_a_token(c, &P::actual_seq_kvlen); }}}};
 }
 
-FlashRow trailing_nothing() {
+FlashRequirement trailing_nothing() {
   return {.id = "TND-4",
           .statement = "Trailing sequences that are empty on both sides change nothing.",
           .source = {upstream_general_tiling, "lengths"},
@@ -256,7 +256,7 @@ FlashRow trailing_nothing() {
           .holds = always};
 }
 
-FlashRow ascending_sums() {
+FlashRequirement ascending_sums() {
   return {.id = "TND-5",
           .statement =
               "The sums do not decrease; the forward operator alone reads a decrease as length 0.",
@@ -276,7 +276,7 @@ FlashRow ascending_sums() {
                           [](FlashCall& c) { fall_at_the_end(c.parameters.actual_seq_kvlen); }}}};
 }
 
-FlashRow gradients_of_empty_sequences() {
+FlashRequirement gradients_of_empty_sequences() {
   return {.id = "TND-6",
           .statement = "Where one side of a sequence is empty, the other side's gradients are 0.",
           .source = {upstream_general_tiling, "empty sequences"},
@@ -288,7 +288,7 @@ FlashRow gradients_of_empty_sequences() {
 }
 
 /// FAG-C43 and FAG-C43a have the calls.
-FlashRow limits_of_lengths() {
+FlashRequirement limits_of_lengths() {
   return {
       .id = "TND-7",
       .statement = "The pages name 2K sequences, 1K with a prefix; the host code enforces neither.",
@@ -304,7 +304,7 @@ FlashRow limits_of_lengths() {
 
 }  // namespace
 
-std::vector<FlashRow> length_rows() {
+std::vector<FlashRequirement> length_requirements() {
   return {lengths_present(),   number_of_lengths(),  number_of_lengths_with_prefix(),
           packed_tokens(),     some_length(),        empty_lengths(),
           empty_key_lengths(), sums_within_tokens(), abandoned_tokens(),

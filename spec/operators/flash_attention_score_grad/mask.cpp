@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -82,7 +82,7 @@ void enter_mode(FlashCall& call, std::int64_t sparse_mode) {
   if (sparse_mode == 5 || sparse_mode == 6) put_prefix(call);
 }
 
-FlashRow mode_range() {
+FlashRequirement mode_range() {
   return {.id = "FAG-C63",
           .statement = "sparseMode is one of 0 to 8.",
           .source = {unpadding_page, "parameters"},
@@ -101,7 +101,7 @@ FlashRow mode_range() {
 }
 
 /// The padded pages list 0 to 8, the mode page and the host code exclude these two.
-FlashRow padded_modes() {
+FlashRequirement padded_modes() {
   return {.id = "FAG-C64",
           .statement = "Sparse modes 7 and 8 are for packed sequences, not for the padded layouts.",
           .source = {upstream_modes, "modes 7 and 8"},
@@ -124,7 +124,7 @@ FlashRow padded_modes() {
 }
 
 /// A bullet of the same page describes mode 6.
-FlashRow no_prefix_modes() {
+FlashRequirement no_prefix_modes() {
   return {.id = "FAG-C65",
           .statement = "sparseMode is neither 5 nor 6.",
           .source = {rope_page, "parameters"},
@@ -147,7 +147,7 @@ FlashRow no_prefix_modes() {
 }
 
 /// FAG-C65 has u3.
-FlashRow full_prefix_mode() {
+FlashRequirement full_prefix_mode() {
   static constexpr auto concerned = is_packed_but_u3;
   return {
       .id = "FAG-C66",
@@ -172,7 +172,7 @@ bool reads_own_mask(const FlashCall& c) {
   return mode == 0 || mode == 1 || mode == 5;
 }
 
-FlashRow mask_shapes() {
+FlashRequirement mask_shapes() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return has_mask_of_known_extents(c) && reads_own_mask(c);
   };
@@ -194,7 +194,7 @@ FlashRow mask_shapes() {
 }
 
 /// The pages of the seeds list the axes in front alone.
-FlashRow compressed_mask_shapes() {
+FlashRequirement compressed_mask_shapes() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return has_mask_of_known_extents(c) && mode_is_known(c) && !reads_own_mask(c);
   };
@@ -226,7 +226,7 @@ FlashRow compressed_mask_shapes() {
 
 /// The pages list these shapes, the kernels read them as packed buffers. Where all sequences are
 /// alike both are the same.
-FlashRow packed_masks() {
+FlashRequirement packed_masks() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed(c) && has_mask_of_known_extents(c) && mode_is_known(c);
   };
@@ -257,7 +257,7 @@ FlashRow packed_masks() {
            }}}};
 }
 
-FlashRow mask_inside_window() {
+FlashRequirement mask_inside_window() {
   return {
       .id = "FAG-C70",
       .statement = "In sparse modes 0 and 4 whatever attenMask keeps lies inside the window.",
@@ -273,7 +273,7 @@ FlashRow mask_inside_window() {
 
 }  // namespace
 
-std::vector<FlashRow> mask_rows() {
+std::vector<FlashRequirement> mask_requirements() {
   return {mode_range(),  padded_modes(), no_prefix_modes(),        full_prefix_mode(),
           mask_shapes(), packed_masks(), compressed_mask_shapes(), mask_inside_window()};
 }

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -105,7 +105,7 @@ void set_pse_type(FlashCall& call, std::int64_t pse_type) {
 
 /// Of S-FAG's formula for all other types than 1 the one of 2 and 3 subtracts; in 3 the distance is
 /// under the root.
-FlashRow pse_type_range() {
+FlashRequirement pse_type_range() {
   return {.id = "FAG-C76",
           .statement = "pseType is one of 0 to 3.",
           .source = {upstream_page, "pseType"},
@@ -118,7 +118,7 @@ FlashRow pse_type_range() {
                          {"four", [](FlashCall& c) { set_pse_type(c, 4); }}}};
 }
 
-FlashRow pse_type_of_u3() {
+FlashRequirement pse_type_of_u3() {
   return {.id = "FAG-C77",
           .statement = "pseType is 0 or 1.",
           .source = {rope_page, "constraints"},
@@ -142,7 +142,7 @@ FlashRow pse_type_of_u3() {
                           }}}};
 }
 
-FlashRow disputed_pse_type_of_u3() {
+FlashRequirement disputed_pse_type_of_u3() {
   return {
       .id = "FAG-C77a",
       .statement =
@@ -159,7 +159,7 @@ FlashRow disputed_pse_type_of_u3() {
 }
 
 /// FAG-C77 has what u3 refuses.
-FlashRow pse_type_without_pse() {
+FlashRequirement pse_type_without_pse() {
   return {.id = "FAG-C78",
           .statement = "Without a pseShift pseType is 1.",
           .source = {upstream_tiling, "pse checks"},
@@ -167,7 +167,7 @@ FlashRow pse_type_without_pse() {
           .sides = {Side::accept, Side::reject},
           .applies =
               [](const FlashCall& c) {
-                return has_pse_type(c.surface) && !given(c.parameters.pse_shift);
+                return has_pse_type(c.entry_point) && !given(c.parameters.pse_shift);
               },
           .holds =
               [](const FlashCall& c) {
@@ -180,7 +180,7 @@ FlashRow pse_type_without_pse() {
 }
 
 /// H of the pages is 1024 rows. FAG-C79b has the forms of one axis.
-FlashRow pse_shapes() {
+FlashRequirement pse_shapes() {
   return {.id = "FAG-C79",
           .statement =
               "pseShift is [B,N,Sq,Skv], [B,N,1,Skv], [1,N,Sq,Skv], [B,N,1024,Skv] or "
@@ -210,7 +210,7 @@ FlashRow pse_shapes() {
                           }}}};
 }
 
-FlashRow listed_pse_shapes() {
+FlashRequirement listed_pse_shapes() {
   return {
       .id = "FAG-C79a",
       .statement =
@@ -228,7 +228,7 @@ FlashRow listed_pse_shapes() {
                       [](FlashCall& c) { replace_packed_pse(c, PseShape::one_nss); }}}};
 }
 
-FlashRow packed_pse_shapes() {
+FlashRequirement packed_pse_shapes() {
   return {
       .id = "FAG-C79b",
       .statement =
@@ -245,7 +245,7 @@ FlashRow packed_pse_shapes() {
                       [](FlashCall& c) { replace_packed_pse(c, PseShape::packed_bnss); }}}};
 }
 
-FlashRow slopes_need_equal_lengths() {
+FlashRequirement slopes_need_equal_lengths() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_padded(c) && has_slopes(c);
   };
@@ -267,7 +267,7 @@ FlashRow slopes_need_equal_lengths() {
 }
 
 /// At Sq = 1024 the compressed form is the full one, so both readings of the bound agree.
-FlashRow compressed_pse_is_causal() {
+FlashRequirement compressed_pse_is_causal() {
   return {.id = "FAG-C81",
           .statement =
               "A pseShift of 1024 rows needs a causal mask and, in the padded layouts, Sq = Skv.",
@@ -297,7 +297,7 @@ FlashRow compressed_pse_is_causal() {
 }
 
 /// FAG-C75 has sparse mode 8, FAG-C82 and FAG-C82a have empty sequences.
-FlashRow compressed_pse_of_unequal_lengths() {
+FlashRequirement compressed_pse_of_unequal_lengths() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed(c) && is_compressed(c) && !masked_in_mode(c, 8) &&
            !has_empty_length(*query_as_given(c)) && !has_empty_length(*key_as_given(c));
@@ -323,7 +323,7 @@ FlashRow compressed_pse_of_unequal_lengths() {
 
 }  // namespace
 
-std::vector<FlashRow> position_rows() {
+std::vector<FlashRequirement> position_requirements() {
   return {pse_type_range(),
           pse_type_of_u3(),
           disputed_pse_type_of_u3(),

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -30,7 +30,7 @@ bool prefix_is_in_range(const FlashCall& c) {
 }
 
 /// Mode 5 without a usable prefix is a plain user mask, which computes the same.
-FlashRow prefix_per_batch() {
+FlashRequirement prefix_per_batch() {
   return {.id = "FAG-C72",
           .statement = "Sparse mode 6 needs a prefix of one entry per sequence.",
           .source = {upstream_tiling, "prefix checks"},
@@ -57,7 +57,7 @@ FlashRow prefix_per_batch() {
 }
 
 /// An upstream test passes a value outside and expects success.
-FlashRow prefix_range() {
+FlashRequirement prefix_range() {
   return {.id = "FAG-C73",
           .statement =
               "In sparse modes 5 and 6 every prefix entry is at least max(0, Skv - Sq) and at most "
@@ -91,6 +91,6 @@ FlashRow prefix_range() {
 
 }  // namespace
 
-std::vector<FlashRow> prefix_rows() { return {prefix_per_batch(), prefix_range()}; }
+std::vector<FlashRequirement> prefix_requirements() { return {prefix_per_batch(), prefix_range()}; }
 
 }  // namespace assay::spec::detail

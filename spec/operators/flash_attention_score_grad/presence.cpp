@@ -1,4 +1,4 @@
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -9,7 +9,7 @@ bool drops(const FlashCall& c) {
   return takes_pse_and_dropout(c) && c.attributes.keep_prob > 0 && c.attributes.keep_prob < 1;
 }
 
-FlashRow operands_present() {
+FlashRequirement operands_present() {
   return {.id = "FAG-C01",
           .statement = "query, keyIn, value and dy are not null.",
           .source = {unpadding_page, "return values"},
@@ -30,7 +30,7 @@ FlashRow operands_present() {
                          {"dy", remove<&P::dy>}}};
 }
 
-FlashRow outputs_present() {
+FlashRequirement outputs_present() {
   return {
       .id = "FAG-C02",
       .statement = "dqOut, dkOut, dvOut, workspaceSize and executor are not null; dpseOut may be.",
@@ -54,7 +54,7 @@ FlashRow outputs_present() {
 
 /// Optional by its name and by some pages, yet nothing can be computed without it. FAG-C32a has the
 /// rank 0 that the page of u1 lists.
-FlashRow attention_in_present() {
+FlashRequirement attention_in_present() {
   return {.id = "FAG-C03",
           .statement = "attentionIn is given, although its name says optional, and is no scalar.",
           .source = {upstream_entry, "null checks"},
@@ -73,7 +73,7 @@ FlashRow attention_in_present() {
                                                               }}}};
 }
 
-FlashRow statistics_present() {
+FlashRequirement statistics_present() {
   return {.id = "FAG-C04",
           .statement = "softmaxMax and softmaxSum are given, although their names say optional.",
           .source = {upstream_tiling, "null checks"},
@@ -89,7 +89,7 @@ FlashRow statistics_present() {
                          {"softmax_sum", remove<&P::softmax_sum>}}};
 }
 
-FlashRow layout_present() {
+FlashRequirement layout_present() {
   return {
       .id = "FAG-C07",
       .statement = "inputLayout, a required attribute, is not null.",
@@ -104,7 +104,7 @@ FlashRow layout_present() {
       .violations = {{"input_layout", [](FlashCall& c) { c.attributes.input_layout.reset(); }}}};
 }
 
-FlashRow mask_present() {
+FlashRequirement mask_present() {
   return {.id = "FAG-C08",
           .statement = "attenMask is given.",
           .source = {rope_page, "constraints"},
@@ -121,7 +121,7 @@ FlashRow mask_present() {
                           }}}};
 }
 
-FlashRow no_pse() {
+FlashRequirement no_pse() {
   return {.id = "FAG-C09",
           .statement = "pseShift is null.",
           .source = {rope_page, "constraints"},
@@ -134,7 +134,7 @@ FlashRow no_pse() {
                           }}}};
 }
 
-FlashRow no_drop_mask() {
+FlashRequirement no_drop_mask() {
   return {.id = "FAG-C10",
           .statement = "dropMask is null.",
           .source = {rope_page, "constraints"},
@@ -151,7 +151,7 @@ FlashRow no_drop_mask() {
 }
 
 /// The host code ignores the tensor; S-V3 and the page of u4 want it to be null.
-FlashRow no_padding_mask() {
+FlashRequirement no_padding_mask() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_u3(c) || is_u4(c); };
   return {.id = "FAG-C11",
           .statement = "paddingMask is null.",
@@ -169,7 +169,7 @@ FlashRow no_padding_mask() {
                           }}}};
 }
 
-FlashRow drop_mask_present() {
+FlashRequirement drop_mask_present() {
   return {.id = "FAG-C12",
           .statement = "A keepProb below 1 needs a dropMask.",
           .source = {upstream_tiling, "dropMask checks"},
@@ -187,7 +187,7 @@ FlashRow drop_mask_present() {
 
 }  // namespace
 
-std::vector<FlashRow> presence_rows() {
+std::vector<FlashRequirement> presence_requirements() {
   return {operands_present(),
           outputs_present(),
           attention_in_present(),

@@ -49,8 +49,7 @@ std::int64_t score_count(const Op::Problem& p) {
 }
 
 Shape statistics_shape(const Op::Problem& p) {
-  if (p.input_layout == Layout::tnd)
-    return {query_extents(p).tokens(), p.heads_q, statistics_replicas};
+  if (is_packed(p.input_layout)) return {query_extents(p).tokens(), p.heads_q, statistics_replicas};
   return {p.batch, p.heads_q, p.seq_q, statistics_replicas};
 }
 
@@ -119,12 +118,12 @@ Shape drop_mask_shape(const Op::Problem& p) {
 
 DType pse_dtype(const Op::Problem& p) { return p.pse_type >= 2 ? p.slope_dtype : p.dtype; }
 
-Call<Op> call_of(const Op::Problem& p, FlashSurface surface, Product product, Striding inputs,
-                 Striding outputs) {
+Call<Op> call_of(const Op::Problem& p, FlashEntryPoint entry_point, Product product,
+                 Striding inputs, Striding outputs) {
   const auto head_tensor = [&](const Extents& extents, Striding striding) {
     return described(p.dtype, shape_of(p.input_layout, extents), striding);
   };
-  Call<Op> call{.surface = surface, .product = product, .parameters = {}, .attributes = {}};
+  Call<Op> call{.entry_point = entry_point, .product = product, .parameters = {}, .attributes = {}};
   Op::Parameters& t = call.parameters;
   t.query = head_tensor(query_extents(p), inputs);
   t.key = head_tensor(key_extents(p), inputs);
@@ -141,14 +140,14 @@ Call<Op> call_of(const Op::Problem& p, FlashSurface surface, Product product, St
   t.dq = head_tensor(query_extents(p), outputs);
   t.dk = head_tensor(key_extents(p), outputs);
   t.dv = head_tensor(value_extents(p), outputs);
-  if (has_rope(surface)) {
+  if (has_rope(entry_point)) {
     t.query_rope = head_tensor(query_rope_extents(p), inputs);
     t.key_rope = head_tensor(key_rope_extents(p), inputs);
     t.dq_rope = head_tensor(query_rope_extents(p), outputs);
     t.dk_rope = head_tensor(key_rope_extents(p), outputs);
   }
   t.prefix = host_array(p.prefix);
-  if (is_unpadding(surface)) {
+  if (is_unpadding(entry_point)) {
     t.actual_seq_qlen = ends_of(query_extents(p));
     t.actual_seq_kvlen = ends_of(key_extents(p));
   }
@@ -160,12 +159,12 @@ Call<Op> call_of(const Op::Problem& p, FlashSurface surface, Product product, St
                      .input_layout = std::string(to_string(p.input_layout)),
                      .sparse_mode = p.sparse_mode,
                      .softmax_in_layout = {}};
-  if (has_pse_type(surface)) {
+  if (has_pse_type(entry_point)) {
     t.q_start_idx = host_array(p.q_start_idx);
     t.kv_start_idx = host_array(p.kv_start_idx);
     call.attributes.pse_type = p.pse_type;
   }
-  if (has_softmax_in_layout(surface))
+  if (has_softmax_in_layout(entry_point))
     call.attributes.softmax_in_layout =
         p.softmax_in_layout == StatisticsOrder::packed ? "" : "same_as_input";
   return call;

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec {
 namespace detail {
@@ -9,19 +9,19 @@ namespace {
 
 /// What the page of an entry point says of a product.
 struct Cell {
-  FlashSurface surface;
+  FlashEntryPoint entry_point;
   Product product;
   std::string_view id, statement, page, notes;
   bool (*applies)(const FlashCall& call);
   bool offered = true;
 };
 
-template <FlashSurface surface, Product product>
+template <FlashEntryPoint entry_point, Product product>
 bool is_cell(const FlashCall& c) {
-  return c.surface == surface && c.product == product;
+  return c.entry_point == entry_point && c.product == product;
 }
 
-using enum FlashSurface;
+using enum FlashEntryPoint;
 using enum Product;
 
 constexpr Cell cells[] = {
@@ -61,9 +61,9 @@ struct ForeignCell {
   bool (*applies)(const FlashCall& call);
 };
 
-template <FlashSurface surface>
+template <FlashEntryPoint entry_point>
 bool is_on(const FlashCall& c) {
-  return c.surface == surface;
+  return c.entry_point == entry_point;
 }
 
 constexpr ForeignCell foreign_cells[] = {
@@ -84,50 +84,50 @@ constexpr std::string_view refused_product_reason =
     "no page says what a call on such a product answers; cases of a sweep are of products that "
     "offer the entry point";
 
-const Cell& cell_of(FlashSurface surface, Product product) {
+const Cell& cell_of(FlashEntryPoint entry_point, Product product) {
   for (const Cell& cell : cells)
-    if (cell.surface == surface && cell.product == product) return cell;
-  throw std::logic_error("no row on this entry point and product");
+    if (cell.entry_point == entry_point && cell.product == product) return cell;
+  throw std::logic_error("no requirement on this entry point and product");
 }
 
 }  // namespace
 
 /// Nothing to reject: the matrix is a fact of the documents, and the computation does not depend on
 /// it.
-std::vector<FlashRow> product_rows() {
-  std::vector<FlashRow> rows;
+std::vector<FlashRequirement> product_requirements() {
+  std::vector<FlashRequirement> requirements;
   for (const Cell& cell : cells) {
     const bool upstream = cell.page.starts_with("ops-transformer: ");
-    rows.push_back({.id = cell.id,
-                    .statement = cell.statement,
-                    .source = {cell.page, "products"},
-                    .standing = upstream ? Standing::upstream : Standing::documented,
-                    .sides = {cell.offered ? Side::accept : Side::none},
-                    .notes = cell.notes,
-                    .applies = cell.applies,
-                    .holds = always,
-                    .reason = cell.offered ? "" : refused_product_reason});
+    requirements.push_back({.id = cell.id,
+                            .statement = cell.statement,
+                            .source = {cell.page, "products"},
+                            .standing = upstream ? Standing::upstream : Standing::documented,
+                            .sides = {cell.offered ? Side::accept : Side::none},
+                            .notes = cell.notes,
+                            .applies = cell.applies,
+                            .holds = always,
+                            .reason = cell.offered ? "" : refused_product_reason});
   }
   for (const ForeignCell& cell : foreign_cells)
-    rows.push_back({.id = cell.id,
-                    .statement = cell.statement,
-                    .source = {cell.page, "products"},
-                    .standing = Standing::documented,
-                    .sides = {Side::none},
-                    .applies = cell.applies,
-                    .holds = always,
-                    .reason = "a call names a2 or a3, training devices both"});
-  return rows;
+    requirements.push_back({.id = cell.id,
+                            .statement = cell.statement,
+                            .source = {cell.page, "products"},
+                            .standing = Standing::documented,
+                            .sides = {Side::none},
+                            .applies = cell.applies,
+                            .holds = always,
+                            .reason = "a call names a2 or a3, training devices both"});
+  return requirements;
 }
 
 }  // namespace detail
 
-bool supports(FlashSurface surface, Product product) {
-  return detail::cell_of(surface, product).offered;
+bool supports(FlashEntryPoint entry_point, Product product) {
+  return detail::cell_of(entry_point, product).offered;
 }
 
-std::string_view product_row(FlashSurface surface, Product product) {
-  return detail::cell_of(surface, product).id;
+std::string_view product_requirement(FlashEntryPoint entry_point, Product product) {
+  return detail::cell_of(entry_point, product).id;
 }
 
 }  // namespace assay::spec

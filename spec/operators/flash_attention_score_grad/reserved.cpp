@@ -1,13 +1,13 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
 
 using P = FlashParameters;
 
-bool is_u1(const FlashCall& c) { return c.surface == FlashSurface::u1; }
+bool is_u1(const FlashCall& c) { return c.entry_point == FlashEntryPoint::u1; }
 
 /// u3 takes no reserved tensor, u4 no paddingMask: FAG-C11 has it.
 template <FlashMember member>
@@ -30,7 +30,7 @@ bool passes_reserved_input(const FlashCall& c) {
 bool passes_dpse(const FlashCall& c) { return !is_u3(c) && given(c.parameters.dpse); }
 
 /// The values of both are never used, so what the host code does is unverified.
-FlashRow reserved_types() {
+FlashRequirement reserved_types() {
   return {
       .id = "FAG-C29",
       .statement =
@@ -60,7 +60,7 @@ FlashRow reserved_types() {
 }
 
 /// Listed with types, left out of the list of refusals, and never produced.
-FlashRow dpse_types() {
+FlashRequirement dpse_types() {
   return {.id = "FAG-C29a",
           .statement =
               "dpseOut, if passed, is FLOAT16, BFLOAT16 or FLOAT32; no page promises a refusal.",
@@ -76,7 +76,7 @@ FlashRow dpse_types() {
           .violations = {{"dpse", pass<&P::dpse, DType::int32, 1, 1, 8, 8>}}};
 }
 
-FlashRow passed_dpse() {
+FlashRequirement passed_dpse() {
   return {.id = "FAG-C29b",
           .statement = "dpseOut may be passed, and means nothing.",
           .source = {unpadding_page, "parameters"},
@@ -92,7 +92,7 @@ FlashRow passed_dpse() {
 }
 
 /// The page lists the axes without a refusal, and the host code never looks.
-FlashRow reserved_ranks() {
+FlashRequirement reserved_ranks() {
   static constexpr auto has = [](const Parameter& p, std::initializer_list<std::size_t> ranks) {
     return !given(p) || std::ranges::count(ranks, p.shape.size()) > 0;
   };
@@ -134,7 +134,7 @@ void pass_scalar(FlashCall& call) {
 }
 
 /// The page lists rank 0 of every tensor; upstream reads it as a null pointer.
-FlashRow scalars() {
+FlashRequirement scalars() {
   static constexpr FlashMember optional[] = {&P::pse_shift,  &P::drop_mask,  &P::padding_mask,
                                              &P::atten_mask, &P::softmax_in, &P::dpse};
   return {.id = "API-6",
@@ -164,7 +164,7 @@ void set_inner_precise(FlashCall& call) {
 }
 
 /// S-V1 and S-V3 call it unused; the pages of the others give meanings to values of the forward.
-FlashRow inner_precise() {
+FlashRequirement inner_precise() {
   return {.id = "FAG-C85",
           .statement = "innerPrecise may have any value: it is not used.",
           .source = {unpadding_page, "parameters"},
@@ -178,7 +178,7 @@ FlashRow inner_precise() {
 
 }  // namespace
 
-std::vector<FlashRow> reserved_rows() {
+std::vector<FlashRequirement> reserved_requirements() {
   return {scalars(),     reserved_types(), dpse_types(),
           passed_dpse(), reserved_ranks(), inner_precise()};
 }

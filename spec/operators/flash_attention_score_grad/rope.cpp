@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -32,7 +32,7 @@ void retype_all_but_ropes(FlashCall& call) {
     (call.parameters.*member).dtype = DType::bf16;
 }
 
-FlashRow ropes_present() {
+FlashRequirement ropes_present() {
   return {.id = "FAG-C06",
           .statement = "queryRope, keyInRope, dqRopeOut and dkRopeOut are not null.",
           .source = {rope_page, "return values"},
@@ -52,7 +52,7 @@ FlashRow ropes_present() {
                          {"dk_rope", remove_rope<&P::dk_rope>}}};
 }
 
-FlashRow rope_types() {
+FlashRequirement rope_types() {
   return {.id = "FAG-C27",
           .statement = "queryRope and keyInRope are BFLOAT16.",
           .source = {rope_page, "parameters"},
@@ -71,7 +71,7 @@ FlashRow rope_types() {
 
 /// The table lists three types for query and one for the ropes, and wants both equal. FAG-C20 has
 /// what is none of the three.
-FlashRow query_of_rope_type() {
+FlashRequirement query_of_rope_type() {
   return {.id = "FAG-C27a",
           .statement = "query has the type of queryRope, which is BFLOAT16.",
           .source = {rope_page, "parameters"},
@@ -87,7 +87,7 @@ FlashRow query_of_rope_type() {
           .violations = {{"query", retype_all_but_ropes}}};
 }
 
-FlashRow rope_gradient_types() {
+FlashRequirement rope_gradient_types() {
   return {.id = "FAG-C27b",
           .statement = "dqRopeOut and dkRopeOut are BFLOAT16.",
           .source = {rope_page, "parameters"},
@@ -103,7 +103,7 @@ FlashRow rope_gradient_types() {
                          {"dk_rope", retype_rope<&P::dk_rope, DType::fp16>}}};
 }
 
-FlashRow rope_shapes() {
+FlashRequirement rope_shapes() {
   return {.id = "FAG-C36a",
           .statement = "queryRope and keyInRope have the tokens and heads of query and keyIn.",
           .source = {rope_page, "parameters"},
@@ -137,7 +137,7 @@ FlashRow rope_shapes() {
 }
 
 /// The host code asks for more in deterministic mode.
-FlashRow head_size_steps() {
+FlashRequirement head_size_steps() {
   return {.id = "FAG-C45",
           .statement =
               "The head sizes of query and of queryRope are multiples of 8; that of queryRope is "
@@ -181,7 +181,7 @@ FlashRow head_size_steps() {
 
 }  // namespace
 
-std::vector<FlashRow> rope_rows() {
+std::vector<FlashRequirement> rope_requirements() {
   return {ropes_present(),       rope_types(),  query_of_rope_type(),
           rope_gradient_types(), rope_shapes(), head_size_steps()};
 }

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -31,11 +31,11 @@ bool operands_agree(const FlashCall& c) {
 
 template <FlashMember member>
 void drop_rope_axis(FlashCall& call) {
-  if (has_rope(call.surface)) drop_axis<member>(call);
+  if (has_rope(call.entry_point)) drop_axis<member>(call);
 }
 template <FlashMember member>
 void add_rope_axis(FlashCall& call) {
-  if (has_rope(call.surface)) add_axis<member>(call);
+  if (has_rope(call.entry_point)) add_axis<member>(call);
 }
 
 /// Ranks beside 3 that the page of u1 lists, though its layout has three axes.
@@ -76,7 +76,7 @@ void name_layout(FlashCall& call, std::string_view name) {
   if (is_packed(call) == packed) call.attributes.input_layout = name;
 }
 
-FlashRow padded_layout() {
+FlashRequirement padded_layout() {
   return {.id = "FAG-C30",
           .statement = "inputLayout is BSH, SBH, BSND or BNSD, in capitals.",
           .source = {operator_page, "constraints"},
@@ -94,7 +94,7 @@ FlashRow padded_layout() {
                          {"empty", [](FlashCall& c) { name_layout<false>(c, ""); }}}};
 }
 
-FlashRow packed_layout() {
+FlashRequirement packed_layout() {
   return {.id = "FAG-C31",
           .statement = "inputLayout is TND, in capitals.",
           .source = {unpadding_page, "parameters"},
@@ -113,7 +113,7 @@ FlashRow packed_layout() {
                          {"empty", [](FlashCall& c) { name_layout<true>(c, ""); }}}};
 }
 
-FlashRow ranks() {
+FlashRequirement ranks() {
   return {.id = "FAG-C32",
           .statement = "The laid out tensors have as many axes as inputLayout has letters.",
           .source = {unpadding_page, "parameters"},
@@ -125,13 +125,14 @@ FlashRow ranks() {
               [](const FlashCall& c) {
                 const auto layout = layout_of(c);
                 if (!layout) return true;
-                return std::ranges::all_of(laid_out_tensors(c.surface), [&](FlashMember member) {
-                  const Parameter& parameter = c.parameters.*member;
-                  // FAG-C03 has an attentionIn of rank 0.
-                  if (member == &P::attention_in && !given(parameter)) return true;
-                  return !parameter.present || parameter.shape.size() == rank_of(*layout) ||
-                         is_listed_rank(c, parameter);
-                });
+                return std::ranges::all_of(
+                    laid_out_tensors(c.entry_point), [&](FlashMember member) {
+                      const Parameter& parameter = c.parameters.*member;
+                      // FAG-C03 has an attentionIn of rank 0.
+                      if (member == &P::attention_in && !given(parameter)) return true;
+                      return !parameter.present || parameter.shape.size() == rank_of(*layout) ||
+                             is_listed_rank(c, parameter);
+                    });
               },
           .violations = {{"query", drop_axis<&P::query>},
                          {"key", drop_axis<&P::key>},
@@ -147,7 +148,7 @@ FlashRow ranks() {
                          {"dk_rope", drop_rope_axis<&P::dk_rope>}}};
 }
 
-FlashRow listed_ranks() {
+FlashRequirement listed_ranks() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed_but_u3(c) && layout_of(c).has_value();
   };
@@ -164,7 +165,7 @@ FlashRow listed_ranks() {
       .holds =
           [](const FlashCall& c) {
             return !concerned(c) ||
-                   std::ranges::none_of(laid_out_tensors(c.surface), [&](FlashMember member) {
+                   std::ranges::none_of(laid_out_tensors(c.entry_point), [&](FlashMember member) {
                      return is_listed_rank(c, c.parameters.*member);
                    });
           },
@@ -192,7 +193,7 @@ void repeat_last(std::optional<std::vector<std::int64_t>>& sums) {
   if (sums && !sums->empty()) sums->push_back(sums->back());
 }
 
-FlashRow one_batch_size() {
+FlashRequirement one_batch_size() {
   return {.id = "FAG-C33",
           .statement =
               "query, keyIn, value and dy have one batch size; packed, both sides have as many "
@@ -217,7 +218,7 @@ FlashRow one_batch_size() {
               {"lengths_kv", [](FlashCall& c) { repeat_last(c.parameters.actual_seq_kvlen); }}}};
 }
 
-FlashRow one_head_size() {
+FlashRequirement one_head_size() {
   return {.id = "FAG-C34",
           .statement = "query and keyIn have one head size.",
           .source = {unpadding_page, "constraints"},
@@ -235,7 +236,7 @@ FlashRow one_head_size() {
           .violations = {{"key", widen_key}}};
 }
 
-FlashRow narrow_value() {
+FlashRequirement narrow_value() {
   return {.id = "FAG-C35",
           .statement = "The head size of value is at most that of keyIn.",
           .source = {unpadding_page, "constraints"},
@@ -253,7 +254,7 @@ FlashRow narrow_value() {
                           }}}};
 }
 
-FlashRow one_width_on_u4() {
+FlashRequirement one_width_on_u4() {
   return {.id = "FAG-C35a",
           .statement = "A head size of value below that of query is left out by the page of u4.",
           .source = {upstream_fourth_unpadding_page, "constraints"},
@@ -274,7 +275,7 @@ FlashRow one_width_on_u4() {
                           }}}};
 }
 
-FlashRow operands_in_step() {
+FlashRequirement operands_in_step() {
   return {
       .id = "FAG-C36",
       .statement =
@@ -298,7 +299,7 @@ FlashRow operands_in_step() {
 
 }  // namespace
 
-std::vector<FlashRow> shape_rows() {
+std::vector<FlashRequirement> shape_requirements() {
   return {padded_layout(), packed_layout(), ranks(),           listed_ranks(),    one_batch_size(),
           one_head_size(), narrow_value(),  one_width_on_u4(), operands_in_step()};
 }

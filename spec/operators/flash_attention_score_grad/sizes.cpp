@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -55,7 +55,7 @@ void empty_inputs(FlashCall& call, void (*change)(FlashProblem& problem)) {
   call.parameters.dk_rope = before.dk_rope;
 }
 
-FlashRow heads_limit() {
+FlashRequirement heads_limit() {
   return {.id = "FAG-C39",
           .statement = "query has at most 256 heads.",
           .source = {operator_page, "constraints"},
@@ -76,7 +76,7 @@ FlashRow heads_limit() {
                           }}}};
 }
 
-FlashRow batch_limit() {
+FlashRequirement batch_limit() {
   return {.id = "FAG-C40",
           .statement = "The batch size is at most 2M.",
           .source = {operator_page, "constraints"},
@@ -96,7 +96,7 @@ FlashRow batch_limit() {
                           }}}};
 }
 
-FlashRow batch_limit_with_prefix() {
+FlashRequirement batch_limit_with_prefix() {
   return {.id = "FAG-C40a",
           .statement = "With a prefix in use the batch size is at most 2K.",
           .source = {operator_page, "constraints"},
@@ -118,7 +118,7 @@ FlashRow batch_limit_with_prefix() {
                           }}}};
 }
 
-FlashRow sequence_limit() {
+FlashRequirement sequence_limit() {
   return {.id = "FAG-C41",
           .statement = "Sq and Skv are at most 1M.",
           .source = {operator_page, "constraints"},
@@ -139,7 +139,7 @@ FlashRow sequence_limit() {
                           }}}};
 }
 
-FlashRow packed_sequence_limit() {
+FlashRequirement packed_sequence_limit() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_u4(c) && key_as_given(c); };
   return {.id = "FAG-C41a",
           .statement = "No sequence of query or keyIn is longer than 1M.",
@@ -162,7 +162,7 @@ FlashRow packed_sequence_limit() {
                           }}}};
 }
 
-FlashRow token_limit() {
+FlashRequirement token_limit() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_packed(c) && ranks_fit(c); };
   return {.id = "FAG-C42",
           .statement = "query and keyIn have at most 1M tokens.",
@@ -189,9 +189,9 @@ void set_head_dim(FlashProblem& p, std::int64_t head_dim) { p.head_dim = p.head_
 
 /// One of the pages' lower limits of 1, below which the host code finds empty gradients and returns
 /// at once.
-FlashRow nothing(std::string_view id, std::string_view statement, std::string_view page,
-                 bool (*applies)(const FlashCall&), bool (*holds)(const FlashCall&),
-                 std::vector<Violation<FlashOp>> violations) {
+FlashRequirement nothing(std::string_view id, std::string_view statement, std::string_view page,
+                         bool (*applies)(const FlashCall&), bool (*holds)(const FlashCall&),
+                         std::vector<Violation<FlashOp>> violations) {
   return {.id = id,
           .statement = statement,
           .source = {page, "constraints"},
@@ -202,7 +202,7 @@ FlashRow nothing(std::string_view id, std::string_view statement, std::string_vi
           .violations = std::move(violations)};
 }
 
-FlashRow no_batch() {
+FlashRequirement no_batch() {
   return nothing(
       "FAG-C40b", "A batch size of 0 is below the page's 1, and an empty call of the host code.",
       operator_page, is_padded_with_extents,
@@ -212,7 +212,7 @@ FlashRow no_batch() {
         }}});
 }
 
-FlashRow no_sequence() {
+FlashRequirement no_sequence() {
   return nothing("FAG-C41b",
                  "Sq or Skv of 0 is below the page's 1, and an empty tensor of the host code.",
                  operator_page, is_padded_with_extents,
@@ -230,9 +230,9 @@ FlashRow no_sequence() {
 }
 
 /// Of keys there are none where every sequence of them is empty, which TND-2a has.
-FlashRow no_tokens() {
+FlashRequirement no_tokens() {
   static constexpr auto concerned = [](const FlashCall& c) { return is_packed(c) && ranks_fit(c); };
-  FlashRow row = nothing(
+  FlashRequirement requirement = nothing(
       "FAG-C42a", "Tokens of query or keyIn of 0 are below the pages' 1, and the host code's.",
       unpadding_page, concerned,
       [](const FlashCall& c) {
@@ -253,12 +253,12 @@ FlashRow no_tokens() {
               p.seq_kv = 0;
             });
         }}});
-  row.implies = {"TND-2a"};
-  return row;
+  requirement.implies = {"TND-2a"};
+  return requirement;
 }
 
-FlashRow no_channels() {
-  FlashRow row = nothing(
+FlashRequirement no_channels() {
+  FlashRequirement requirement = nothing(
       "FAG-C44c", "A head size of 0 is below the pages' 1, and leaves the host code no gradient.",
       operator_page, has_query_extents,
       [](const FlashCall& c) {
@@ -273,11 +273,11 @@ FlashRow no_channels() {
         }},
        {"head_dim_v",
         [](FlashCall& c) { rewrite(c, [](FlashProblem& p) { p.head_dim_v = 0; }); }}});
-  row.implies = {"FAG-C35a"};
-  return row;
+  requirement.implies = {"FAG-C35a"};
+  return requirement;
 }
 
-FlashRow rope_head_size_limit() {
+FlashRequirement rope_head_size_limit() {
   return {.id = "FAG-C44",
           .statement = "The head size of query is at most 768.",
           .source = {rope_page, "constraints"},
@@ -297,7 +297,7 @@ FlashRow rope_head_size_limit() {
 }
 
 /// FAG-C44a has what lies between this page's 512 and the 768 of others.
-FlashRow head_size_limit() {
+FlashRequirement head_size_limit() {
   return {
       .id = "FAG-C44b",
       .statement = "The head size, on this page at most 512, is within the 768 of the widest page.",
@@ -319,7 +319,7 @@ FlashRow head_size_limit() {
 }
 
 /// 512 on the pages of all but u3, 768 there and on newer pages.
-FlashRow disputed_head_sizes() {
+FlashRequirement disputed_head_sizes() {
   static constexpr auto concerned = [](const FlashCall& c) {
     const auto query = query_as_given(c);
     return !is_u3(c) && query && query->dim <= widest_head_dim;
@@ -349,7 +349,7 @@ FlashRow disputed_head_sizes() {
 
 /// Upstream empty gradients are legal: the others are filled with zeros. The pages' lower limits of
 /// 1 dispute that.
-FlashRow no_lone_empty_input() {
+FlashRequirement no_lone_empty_input() {
   return {.id = "FAG-C49",
           .statement = "query has an extent of 0 only where dqOut is empty as well.",
           .source = {upstream_tiling, "shape checks"},
@@ -375,7 +375,7 @@ FlashRow no_lone_empty_input() {
 
 }  // namespace
 
-std::vector<FlashRow> size_rows() {
+std::vector<FlashRequirement> size_requirements() {
   return {heads_limit(),
           batch_limit(),
           batch_limit_with_prefix(),

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 /// What a position bias asks of packed sequences: of outer splits, sparse modes 7 and 8, and of
 /// empty ones.
@@ -16,7 +16,7 @@ bool packed_with_pse(const FlashCall& c) {
 std::int64_t start_difference(const FlashCall& c) {
   const auto& of_query = c.parameters.q_start_idx;
   const auto& of_key = c.parameters.kv_start_idx;
-  if (!has_pse_type(c.surface) || !of_query || !of_key || of_query->empty() || of_key->empty())
+  if (!has_pse_type(c.entry_point) || !of_query || !of_key || of_query->empty() || of_key->empty())
     return 0;
   return of_query->front() - of_key->front();
 }
@@ -37,7 +37,7 @@ void empty_first(FlashCall& call, void (*change)(FlashProblem& problem)) {
   put_pse(call);
 }
 
-FlashRow no_pse_on_last_split() {
+FlashRequirement no_pse_on_last_split() {
   return {.id = "FAG-C74",
           .statement = "Sparse mode 7 takes no pseShift.",
           .source = {unpadding_page, "constraints"},
@@ -56,7 +56,7 @@ FlashRow no_pse_on_last_split() {
                           }}}};
 }
 
-FlashRow square_first_split() {
+FlashRequirement square_first_split() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return packed_with_pse(c) && masked_in_mode(c, 8);
   };
@@ -92,7 +92,7 @@ FlashRow square_first_split() {
                       }}}};
 }
 
-FlashRow no_pse_with_empty_queries() {
+FlashRequirement no_pse_with_empty_queries() {
   return {.id = "FAG-C82",
           .statement = "Where a sequence has no queries there is no pseShift.",
           .source = {unpadding_page, "constraints"},
@@ -117,7 +117,7 @@ FlashRow no_pse_with_empty_queries() {
 }
 
 /// The pages speak of query alone.
-FlashRow no_pse_with_empty_keys() {
+FlashRequirement no_pse_with_empty_keys() {
   return {.id = "FAG-C82a",
           .statement = "A pseShift where a sequence has no keys, of which the pages do not speak.",
           .source = {unpadding_page, "constraints"},
@@ -144,7 +144,7 @@ FlashRow no_pse_with_empty_keys() {
 
 }  // namespace
 
-std::vector<FlashRow> split_rows() {
+std::vector<FlashRequirement> split_requirements() {
   return {no_pse_on_last_split(), square_first_split(), no_pse_with_empty_queries(),
           no_pse_with_empty_keys()};
 }

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -28,7 +28,8 @@ bool all_have_type(const FlashCall& call, std::initializer_list<FlashMember> mem
   });
 }
 
-/// Whether `members` share query's type; a type outside the three, or a null, is for other rows.
+/// Whether `members` share query's type; a type outside the three, or a null, is for other
+/// requirements.
 bool all_like_query(const FlashCall& call, std::initializer_list<FlashMember> members) {
   const Parameter& query = call.parameters.query;
   if (!query.present || !is_fp16_bf16_fp32(query.dtype)) return true;
@@ -47,7 +48,7 @@ void pass_privately(Parameter& parameter, DType dtype) {
   reshape(parameter, {1, 1, 8, 8});
 }
 
-/// A bias that the rows about it speak of: u3 takes none, which FAG-C09 has.
+/// A bias that the requirements about it speak of: u3 takes none, which FAG-C09 has.
 bool has_pse(const FlashCall& c) {
   return takes_pse_and_dropout(c) && given(c.parameters.pse_shift);
 }
@@ -63,7 +64,7 @@ bool has_drop_mask(const FlashCall& c) {
   return takes_pse_and_dropout(c) && given(c.parameters.drop_mask);
 }
 
-FlashRow operand_types() {
+FlashRequirement operand_types() {
   return {.id = "FAG-C20",
           .statement = "query, keyIn and value are FLOAT16, BFLOAT16 or FLOAT32.",
           .source = {operator_page, "parameters"},
@@ -83,7 +84,7 @@ FlashRow operand_types() {
                          {"value", retype<&P::value, DType::fp64>}}};
 }
 
-FlashRow operands_of_one_type() {
+FlashRequirement operands_of_one_type() {
   return {.id = "FAG-C20a",
           .statement = "query, keyIn and value have one type.",
           .source = {operator_page, "constraints"},
@@ -99,7 +100,7 @@ FlashRow operands_of_one_type() {
                          {"value", retype_unlike_query<&P::value>}}};
 }
 
-FlashRow gradient_types() {
+FlashRequirement gradient_types() {
   return {.id = "FAG-C21",
           .statement = "dy, dqOut, dkOut and dvOut are FLOAT16, BFLOAT16 or FLOAT32.",
           .source = {unpadding_page, "parameters"},
@@ -121,7 +122,7 @@ FlashRow gradient_types() {
                          {"dv", retype<&P::dv, DType::int16>}}};
 }
 
-FlashRow attention_in_types() {
+FlashRequirement attention_in_types() {
   return {.id = "FAG-C21c",
           .statement = "attentionIn is FLOAT16, BFLOAT16 or FLOAT32.",
           .source = {unpadding_page, "parameters"},
@@ -137,7 +138,7 @@ FlashRow attention_in_types() {
           .violations = {{"attention_in", retype<&P::attention_in, DType::fp64>}}};
 }
 
-FlashRow attention_in_of_query_type() {
+FlashRequirement attention_in_of_query_type() {
   return {.id = "FAG-C21a",
           .statement = "attentionIn has the type of query.",
           .source = {unpadding_page, "parameters"},
@@ -149,7 +150,7 @@ FlashRow attention_in_of_query_type() {
           .violations = {{"attention_in", retype_unlike_query<&P::attention_in>}}};
 }
 
-FlashRow gradients_of_query_type() {
+FlashRequirement gradients_of_query_type() {
   return {.id = "FAG-C21b",
           .statement = "dy, dqOut, dkOut and dvOut have the type of query.",
           .source = {upstream_types, "equal types of one call"},
@@ -166,7 +167,7 @@ FlashRow gradients_of_query_type() {
                          {"dv", retype_unlike_query<&P::dv>}}};
 }
 
-FlashRow no_8_bit_floats() {
+FlashRequirement no_8_bit_floats() {
   return {
       .id = "FAG-C22",
       .statement =
@@ -186,7 +187,7 @@ FlashRow no_8_bit_floats() {
                      {"dy", retype_padded<&P::dy, DType::float8_e4m3fn>}}};
 }
 
-FlashRow pse_types() {
+FlashRequirement pse_types() {
   return {.id = "FAG-C23",
           .statement = "pseShift is FLOAT16, BFLOAT16 or FLOAT32.",
           .source = {operator_page, "parameters"},
@@ -210,7 +211,7 @@ bool has_slopes(const FlashCall& c) {
 }
 
 /// FAG-C23b has which of both slopes are.
-FlashRow pse_of_fitting_type() {
+FlashRequirement pse_of_fitting_type() {
   return {
       .id = "FAG-C23a",
       .statement =
@@ -240,7 +241,7 @@ FlashRow pse_of_fitting_type() {
 }
 
 /// The seeds name one type for all, without exception.
-FlashRow type_of_slopes() {
+FlashRequirement type_of_slopes() {
   return {
       .id = "FAG-C23b",
       .statement =
@@ -271,9 +272,9 @@ FlashRow type_of_slopes() {
 }
 
 /// The page lists two kinds of axes, none and one; the host code counts elements.
-FlashRow drop_mask_rank() {
+FlashRequirement drop_mask_rank() {
   static constexpr auto concerned = [](const FlashCall& c) {
-    return c.surface == FlashSurface::u1 && has_drop_mask(c);
+    return c.entry_point == FlashEntryPoint::u1 && has_drop_mask(c);
   };
   return {.id = "FAG-C24a",
           .statement = "dropMask has one axis: so the page lists it.",
@@ -286,14 +287,14 @@ FlashRow drop_mask_rank() {
                 return !concerned(c) || c.parameters.drop_mask.shape.size() == 1;
               },
           .violations = {{"two", [](FlashCall& c) {
-                            if (c.surface != FlashSurface::u1) return;
+                            if (c.entry_point != FlashEntryPoint::u1) return;
                             attach_drop_mask(c);
                             Parameter& mask = c.parameters.drop_mask;
                             if (given(mask)) reshape(mask, {1, mask.shape.front()});
                           }}}};
 }
 
-FlashRow drop_mask_type() {
+FlashRequirement drop_mask_type() {
   return {.id = "FAG-C24",
           .statement = "dropMask is UINT8.",
           .source = {operator_page, "parameters"},
@@ -312,7 +313,7 @@ FlashRow drop_mask_type() {
                           }}}};
 }
 
-FlashRow mask_types() {
+FlashRequirement mask_types() {
   return {.id = "FAG-C25",
           .statement = "attenMask is BOOL or UINT8.",
           .source = {operator_page, "parameters"},
@@ -339,7 +340,7 @@ FlashRow mask_types() {
                           }}}};
 }
 
-FlashRow statistics_type() {
+FlashRequirement statistics_type() {
   return {.id = "FAG-C26",
           .statement = "softmaxMax and softmaxSum are FLOAT32.",
           .source = {unpadding_page, "parameters"},
@@ -368,7 +369,7 @@ constexpr FlashMember beside_operator_page[] = {&P::softmax_max,  &P::softmax_su
 
 /// The pages name ND alone, the host code reads NCHW and the like as plain: nothing is asserted of
 /// those.
-FlashRow plain_formats() {
+FlashRequirement plain_formats() {
   return {.id = "FAG-C28",
           .statement =
               "query, keyIn, value, their ropes, dy, pseShift, dropMask, attenMask and "
@@ -414,7 +415,7 @@ FlashRow plain_formats() {
                          {"dv", reformat<&P::dv, Format::nc1hwc0>}}};
 }
 
-FlashRow plain_formats_of_the_forward() {
+FlashRequirement plain_formats_of_the_forward() {
   return {.id = "FAG-C28a",
           .statement =
               "softmaxMax, softmaxSum, attentionIn, softmaxIn, paddingMask and dpseOut "
@@ -446,7 +447,7 @@ FlashRow plain_formats_of_the_forward() {
 
 }  // namespace
 
-std::vector<FlashRow> type_rows() {
+std::vector<FlashRequirement> type_requirements() {
   return {operand_types(),
           operands_of_one_type(),
           gradient_types(),

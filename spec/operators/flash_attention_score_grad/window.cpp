@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "operators/flash_attention_score_grad/rows.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
 
 namespace assay::spec::detail {
 namespace {
@@ -116,7 +116,7 @@ void confine_between_readings(FlashCall& call) {
   }
 }
 
-FlashRow window_limits() {
+FlashRequirement window_limits() {
   return {
       .id = "FAG-C68",
       .statement =
@@ -141,7 +141,7 @@ FlashRow window_limits() {
                       [](FlashCall& c) { confine(c, 4, -beyond(c), unbounded_tokens); }}}};
 }
 
-FlashRow disputed_windows() {
+FlashRequirement disputed_windows() {
   return {.id = "FAG-C68a",
           .statement =
               "Mode 0 windows on which the pages' limits and the host code's differ, or which bind "
@@ -163,7 +163,7 @@ bool host_allows_outer_split(const Window& w) {
   return host_allows_band(w) && !sum_is_negative(w.pre, w.next);
 }
 
-FlashRow outer_split_limits() {
+FlashRequirement outer_split_limits() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return band_window(c, 7).has_value() || band_window(c, 8).has_value();
   };
@@ -200,7 +200,7 @@ bool mode_page_allows_first(const Window& band) {
   return band.pre >= band.seq_kv && band.next >= band.seq_q - band.seq_kv;
 }
 
-FlashRow documented_outer_split() {
+FlashRequirement documented_outer_split() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return band_window(c, 7).has_value() || band_window(c, 8).has_value();
   };
@@ -223,7 +223,7 @@ FlashRow documented_outer_split() {
                      {"first_pre", [](FlashCall& c) { confine_band(c, 8, 0, unbounded_tokens); }}}};
 }
 
-FlashRow band_not_empty() {
+FlashRequirement band_not_empty() {
   return {.id = "FAG-C71",
           .statement =
               "In sparse mode 4 the band is not empty: preTokens + nextTokens is not negative.",
@@ -240,7 +240,7 @@ FlashRow band_not_empty() {
                          {"next", [](FlashCall& c) { confine(c, 4, 0, -1); }}}};
 }
 
-FlashRow window_of_one_key() {
+FlashRequirement window_of_one_key() {
   static constexpr auto concerned = [](const FlashCall& c) {
     return is_packed(c) && (!windows_in_mode(c, 0).empty() || !windows_in_mode(c, 4).empty());
   };
@@ -269,7 +269,7 @@ FlashRow window_of_one_key() {
 
 }  // namespace
 
-std::vector<FlashRow> window_rows() {
+std::vector<FlashRequirement> window_requirements() {
   return {window_limits(),          disputed_windows(), outer_split_limits(),
           documented_outer_split(), band_not_empty(),   window_of_one_key()};
 }

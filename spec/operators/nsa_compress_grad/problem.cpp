@@ -31,12 +31,12 @@ Extents output_extents(const Op::Problem& p) {
 
 Shape weight_shape(const Op::Problem& p) { return {p.compress_block_size, p.heads}; }
 
-Call<Op> call_of(const Op::Problem& p, CompressSurface surface, Product product, Striding inputs,
-                 Striding outputs) {
+Call<Op> call_of(const Op::Problem& p, CompressEntryPoint entry_point, Product product,
+                 Striding inputs, Striding outputs) {
   const auto tensor = [&](const Shape& shape, Striding striding) {
     return detail::described(p.dtype, shape, striding);
   };
-  Call<Op> call{.surface = surface, .product = product, .parameters = {}, .attributes = {}};
+  Call<Op> call{.entry_point = entry_point, .product = product, .parameters = {}, .attributes = {}};
   Op::Parameters& t = call.parameters;
   t.output_grad = tensor(shape_of(Layout::tnd, output_extents(p)), inputs);
   t.input = tensor(shape_of(Layout::tnd, input_extents(p)), inputs);

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "operators/nsa_compress_grad/rows.hpp"
+#include "operators/nsa_compress_grad/table.hpp"
 
 namespace assay::spec::nsa {
 namespace {
@@ -60,8 +60,8 @@ CompressRow weight_shape() {
           .violations = {{"window", grow_weights<0>}, {"heads", grow_weights<1>}}};
 }
 
-/// The page calls it the gradient of the forward's output; how many rows that has, its example
-/// tells.
+/// The page calls it the gradient of the forward's output; how many rows that has, its
+/// example tells.
 CompressRow output_gradient_shape() {
   return {
       .id = "NSAC-C16",
@@ -169,7 +169,7 @@ CompressRow forward_limits() {
 
 }  // namespace
 
-std::vector<CompressRow> compress_shape_rows() {
+std::vector<CompressRow> compress_shape_requirements() {
   return {ranks(),
           weight_shape(),
           output_gradient_shape(),

@@ -1,4 +1,4 @@
-#include "operators/nsa_compress_grad/rows.hpp"
+#include "operators/nsa_compress_grad/table.hpp"
 
 namespace assay::spec::nsa {
 namespace {
@@ -106,7 +106,7 @@ CompressRow strided_views() {
 
 }  // namespace
 
-std::vector<CompressRow> compress_type_rows() {
+std::vector<CompressRow> compress_type_requirements() {
   return {operand_types(),           gradient_types(), types_of_input(),
           type_of_output_gradient(), plain_formats(),  strided_views()};
 }

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "operators/nsa_compress_grad/rows.hpp"
+#include "operators/nsa_compress_grad/table.hpp"
 
 namespace assay::spec::nsa {
 namespace {
@@ -234,7 +234,7 @@ CompressRow all_tokens() {
 
 }  // namespace
 
-std::vector<CompressRow> compress_window_rows() {
+std::vector<CompressRow> compress_window_requirements() {
   return {layout(),          layout_present(), window_sizes(), strides(),
           positive_stride(), no_gaps(),        overlap(),      known_kind_of_lengths(),
           kind_of_lengths(), ascending_sums(), sums_present(), all_tokens()};

@@ -1,4 +1,4 @@
-#include "operators/nsa_selected_attention_grad/rows.hpp"
+#include "operators/nsa_selected_attention_grad/table.hpp"
 
 namespace assay::spec::nsa {
 namespace {
@@ -97,7 +97,7 @@ SelectedRow any_scale() {
 
 }  // namespace
 
-std::vector<SelectedRow> selected_attribute_rows() {
+std::vector<SelectedRow> selected_attribute_requirements() {
   return {layout(), head_number(), sparse_modes(), mode_without_mask(), any_scale()};
 }
 

@@ -1,4 +1,4 @@
-#include "operators/nsa_selected_attention_grad/rows.hpp"
+#include "operators/nsa_selected_attention_grad/table.hpp"
 
 namespace assay::spec::nsa {
 namespace {
@@ -131,7 +131,7 @@ SelectedRow query_tokens() {
           .statement =
               "query, attentionOut and attentionOutGrad have the same 1 to 2M tokens; softmaxMax, "
               "softmaxSum "
-              "and topkIndices have rows of their own.",
+              "and topkIndices have requirements of their own.",
           .source = {selected_page, "constraints"},
           .standing = Standing::documented,
           .sides = {Side::accept, Side::reject},
@@ -209,7 +209,7 @@ SelectedRow number_of_sequences() {
                           }}}};
 }
 
-/// NSAS-C15 has the ways to make a sequence empty, which break this row with it.
+/// NSAS-C15 has the ways to make a sequence empty, which break this requirement with it.
 SelectedRow length_limits() {
   static constexpr auto fits = [](std::int64_t length) { return length >= 1 && length <= longest; };
   return {
@@ -289,7 +289,7 @@ SelectedRow whole_blocks() {
 
 }  // namespace
 
-std::vector<SelectedRow> selected_length_rows() {
+std::vector<SelectedRow> selected_length_requirements() {
   return {
       equal_numbers_of_lengths(), lengths_present(), rising_sums(), query_tokens(), key_tokens(),
       number_of_sequences(),      length_limits(),   enough_keys(), whole_blocks()};

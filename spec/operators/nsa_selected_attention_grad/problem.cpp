@@ -38,12 +38,12 @@ Shape mask_shape(const Op::Problem& p) {
   return {compressed_mask_edge, compressed_mask_edge};
 }
 
-Call<Op> call_of(const Op::Problem& p, SelectedSurface surface, Product product, Striding inputs,
-                 Striding outputs) {
+Call<Op> call_of(const Op::Problem& p, SelectedEntryPoint entry_point, Product product,
+                 Striding inputs, Striding outputs) {
   const auto head_tensor = [&](const Extents& extents, Striding striding) {
     return detail::described(p.dtype, shape_of(Layout::tnd, extents), striding);
   };
-  Call<Op> call{.surface = surface, .product = product, .parameters = {}, .attributes = {}};
+  Call<Op> call{.entry_point = entry_point, .product = product, .parameters = {}, .attributes = {}};
   Op::Parameters& t = call.parameters;
   t.query = head_tensor(query_extents(p), inputs);
   t.key = head_tensor(key_extents(p), inputs);

@@ -1,4 +1,4 @@
-#include "operators/nsa_selected_attention_grad/rows.hpp"
+#include "operators/nsa_selected_attention_grad/table.hpp"
 
 namespace assay::spec::nsa {
 namespace {
@@ -280,7 +280,7 @@ SelectedRow gradient_shapes() {
 
 }  // namespace
 
-std::vector<SelectedRow> selected_shape_rows() {
+std::vector<SelectedRow> selected_shape_requirements() {
   return {ranks(),           three_axes_of_operands(), key_heads(),         query_heads(),
           value_head_size(), query_head_size(),        statistics_shapes(), index_shape(),
           mask_rank(),       mask_without_axes(),      gradient_shapes()};

@@ -1,4 +1,4 @@
-#include "operators/nsa_selected_attention_grad/rows.hpp"
+#include "operators/nsa_selected_attention_grad/table.hpp"
 
 namespace assay::spec::nsa {
 namespace {
@@ -197,7 +197,7 @@ SelectedRow many_blocks() {
 
 }  // namespace
 
-std::vector<SelectedRow> selected_size_rows() {
+std::vector<SelectedRow> selected_size_requirements() {
   return {narrower_value(), head_sizes(),  query_heads(), key_heads(),
           group_sizes(),    block_sizes(), some_block(),  many_blocks()};
 }

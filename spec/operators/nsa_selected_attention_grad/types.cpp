@@ -1,4 +1,4 @@
-#include "operators/nsa_selected_attention_grad/rows.hpp"
+#include "operators/nsa_selected_attention_grad/table.hpp"
 
 namespace assay::spec::nsa {
 namespace {
@@ -258,7 +258,7 @@ SelectedRow strided_gradients() {
 
 }  // namespace
 
-std::vector<SelectedRow> selected_type_rows() {
+std::vector<SelectedRow> selected_type_requirements() {
   return {operand_types(),
           statistics_type(),
           index_type(),

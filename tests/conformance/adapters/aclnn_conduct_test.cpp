@@ -13,7 +13,7 @@ namespace {
 
 using Op = spec::NsaCompressGrad;
 using tests::Conduct;
-using Kind = spec::Misconduct::Kind;
+using Kind = spec::ImplementationFault::Kind;
 
 constexpr std::byte poison{0xa5}, written{0x3c};
 
@@ -43,7 +43,7 @@ class AclnnConduct : public testing::Test {
   }
 
   spec::Call<Op> call(spec::Striding striding = spec::Striding::padded) const {
-    return call_of(problem_, spec::CompressSurface::c1, spec::Product::a2, striding, striding);
+    return call_of(problem_, spec::CompressEntryPoint::c1, spec::Product::a2, striding, striding);
   }
 
   Op::Outputs run(spec::Implementation<Op>& library, const spec::Call<Op>& made) const {
@@ -57,14 +57,14 @@ class AclnnConduct : public testing::Test {
     return outputs;
   }
 
-  /// The misconduct of a run as "kind: text".
-  void expect_misconduct(Conduct conduct, Kind kind, const std::string& text) {
+  /// The fault of a run as "kind: text".
+  void expect_fault(Conduct conduct, Kind kind, const std::string& text) {
     const auto library = open_aclnn<Op>(ACL_DOUBLE);
     tell(conduct);
     try {
       run(*library, call());
       FAIL() << "nobody noticed";
-    } catch (const spec::Misconduct& seen) {
+    } catch (const spec::ImplementationFault& seen) {
       EXPECT_EQ(seen.kind(), kind);
       EXPECT_NE(std::string(seen.what()).find(text), std::string::npos) << seen.what();
     }
@@ -104,11 +104,10 @@ TEST_F(AclnnConduct, RunWithoutACallTakesTheTensorsAsTheyLie) {
   EXPECT_EQ(outputs.input_grad.bytes, run(*library, made).input_grad.bytes);
 }
 
-TEST_F(AclnnConduct, AByteOutsideATensorIsMisconductThatNamesTheTensor) {
-  expect_misconduct(Conduct::writes_before, Kind::wrote_outside,
-                    "inputGradOut: the byte 1 B before");
-  expect_misconduct(Conduct::writes_workspace, Kind::wrote_outside,
-                    "workspace: the byte 0 B behind the end of its 40 B");
+TEST_F(AclnnConduct, AByteOutsideATensorIsAFaultThatNamesTheTensor) {
+  expect_fault(Conduct::writes_before, Kind::wrote_outside, "inputGradOut: the byte 1 B before");
+  expect_fault(Conduct::writes_workspace, Kind::wrote_outside,
+               "workspace: the byte 0 B behind the end of its 40 B");
 }
 
 TEST_F(AclnnConduct, AByteBehindTheStorageThatTheCallDescribesIsSeenByWhoeverHoldsTheStorage) {
@@ -120,13 +119,13 @@ TEST_F(AclnnConduct, AByteBehindTheStorageThatTheCallDescribesIsSeenByWhoeverHol
   EXPECT_EQ(outputs.weight_grad.bytes[outputs.weight_grad.bytes.size() - 2], poison ^ std::byte{1});
 }
 
-TEST_F(AclnnConduct, AnInputThatWasWrittenToIsMisconduct) {
-  expect_misconduct(Conduct::writes_inputs, Kind::inputs_modified, "input: byte");
+TEST_F(AclnnConduct, AnInputThatWasWrittenToIsAFault) {
+  expect_fault(Conduct::writes_inputs, Kind::inputs_modified, "input: byte");
 }
 
 TEST_F(AclnnConduct, ADeviceThatFailsIsACrashWithTheLibrarysWords) {
-  expect_misconduct(Conduct::fails_on_device, Kind::crash,
-                    "aclrtSynchronizeStream answered 507011: told to misbehave");
+  expect_fault(Conduct::fails_on_device, Kind::crash,
+               "aclrtSynchronizeStream answered 507011: told to misbehave");
 }
 
 TEST_F(AclnnConduct, ADeviceWithoutMemoryIsOutOfMemory) {
@@ -135,15 +134,15 @@ TEST_F(AclnnConduct, ADeviceWithoutMemoryIsOutOfMemory) {
   try {
     run(*library, call());
     FAIL() << "nobody noticed";
-  } catch (const spec::Misconduct& seen) {
+  } catch (const spec::ImplementationFault& seen) {
     EXPECT_EQ(seen.kind(), Kind::out_of_memory);
     EXPECT_NE(std::string(seen.what()).find("207001"), std::string::npos) << seen.what();
   }
 }
 
 TEST_F(AclnnConduct, AWorkspaceOfNonsenseIsNamed) {
-  expect_misconduct(Conduct::wants_all_memory, Kind::out_of_memory,
-                    "wants a workspace of 18446744073709551615 B");
+  expect_fault(Conduct::wants_all_memory, Kind::out_of_memory,
+               "wants a workspace of 18446744073709551615 B");
 }
 
 TEST_F(AclnnConduct, ARefusalCarriesTheStatusAndTheWords) {
@@ -246,13 +245,13 @@ TEST_F(AclnnConduct, AFixedOrderIsDeclaredWhereTheLibraryGrantsIt) {
 TEST_F(AclnnConduct, AnEntryPointThatIsMissingIsUnsupportedAndNamed) {
   using Flash = spec::FlashAttentionScoreGrad;
   const auto library = open_aclnn<Flash>(ACL_DOUBLE);
-  const auto reason = [&](spec::FlashSurface surface) {
-    return library->unsupported(call_of(Flash::Problem{}, surface, spec::Product::a2,
+  const auto reason = [&](spec::FlashEntryPoint entry_point) {
+    return library->unsupported(call_of(Flash::Problem{}, entry_point, spec::Product::a2,
                                         spec::Striding::contiguous, spec::Striding::contiguous));
   };
-  EXPECT_EQ(reason(spec::FlashSurface::g1), std::nullopt);
+  EXPECT_EQ(reason(spec::FlashEntryPoint::g1), std::nullopt);
   const std::string exports_no = std::string(ACL_DOUBLE) + " exports no ";
-  EXPECT_EQ(reason(spec::FlashSurface::g2),
+  EXPECT_EQ(reason(spec::FlashEntryPoint::g2),
             exports_no + "aclnnFlashAttentionScoreGradV2GetWorkspaceSize");
   EXPECT_EQ(open_aclnn<Op>(ACL_DOUBLE)->unsupported(call()), std::nullopt);
 }
@@ -299,12 +298,12 @@ TEST_F(AclnnConduct, ARestThatCannotWorkIsRefusedWithTheCulprit) {
 TEST_F(AclnnConduct, SettingsAreTheDeclaredProfile) {
   const auto library =
       open_aclnn<Op>(ACL_DOUBLE ",numerics=cuda_flash,exp_error=0x1p-20,overflow=saturate");
-  const spec::NumericsProfile profile = library->numerics(problem_);
-  spec::NumericsProfile expected = spec::numerics_preset("cuda_flash", spec::DType::fp16, Op::name);
+  const spec::Numerics numerics = library->numerics(problem_);
+  spec::Numerics expected = spec::numerics_preset("cuda_flash", spec::DType::fp16, Op::name);
   expected.exp_error = 0x1p-20;
   expected.overflow = spec::Overflow::saturate;
   expected.order = spec::Order::fixed;
-  EXPECT_EQ(profile, expected);
+  EXPECT_EQ(numerics, expected);
   EXPECT_EQ(library->name(),
             "aclnn:" ACL_DOUBLE ",numerics=cuda_flash,exp_error=0x1p-20,overflow=saturate");
 }

@@ -33,12 +33,12 @@ template <class Op>
 std::unique_ptr<spec::Implementation<Op>> through_the_c_api(
     const spec::Implementation<Op>& kernel) {
   std::vector<std::pair<std::string, std::string>> fields;
-  spec::NumericsProfile usual = spec::numerics_preset("ascend_a2", spec::DType::bf16, Op::name);
+  spec::Numerics usual = spec::numerics_preset("ascend_a2", spec::DType::bf16, Op::name);
   visit_fields(usual, [&](const char* name, const auto& value) {
     fields.emplace_back(name, text_of(value));
   });
   std::string rest = ASSAY_ACLNN;
-  spec::NumericsProfile own = kernel.numerics({.dtype = spec::DType::bf16});
+  spec::Numerics own = kernel.numerics({.dtype = spec::DType::bf16});
   std::size_t k = 0;
   visit_fields(own, [&](const char* name, const auto& value) {
     if (text_of(value) != fields[k++].second)

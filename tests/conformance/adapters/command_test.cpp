@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Op = spec::FlashAttentionScoreGrad;
-using Kind = spec::Misconduct::Kind;
+using Kind = spec::ImplementationFault::Kind;
 using Words = std::vector<std::string>;
 
 const Op::Problem problem = {
@@ -60,7 +60,7 @@ Op::Outputs outputs() {
 }
 
 spec::Call<Op> call() {
-  return spec::call_of(problem, spec::FlashSurface::g1, spec::Product::a2,
+  return spec::call_of(problem, spec::FlashEntryPoint::g1, spec::Product::a2,
                        spec::Striding::contiguous, spec::Striding::contiguous);
 }
 
@@ -71,13 +71,12 @@ Op::Outputs answer(spec::Implementation<Op>& kernel) {
   return made;
 }
 
-/// What the misconduct of `command` is, and its text.
-std::pair<Kind, std::string> misconduct(const std::string& command,
-                                        const CommandLimits& limits = {}) {
+/// What the fault of `command` is, and its text.
+std::pair<Kind, std::string> fault(const std::string& command, const CommandLimits& limits = {}) {
   const auto kernel = open_command<Op>(command, limits);
   try {
     answer(*kernel);
-  } catch (const spec::Misconduct& seen) {
+  } catch (const spec::ImplementationFault& seen) {
     return {seen.kind(), seen.what()};
   }
   ADD_FAILURE() << command << " behaved";
@@ -137,7 +136,7 @@ TEST(Command, IsAskedAboutNumericsAndManyCases) {
 
 TEST(Command, OutputsAreWrittenIntoTheViews) {
   const auto kernel = open_command<Op>(probe);
-  spec::Call<Op> strided = spec::call_of(problem, spec::FlashSurface::g1, spec::Product::a2,
+  spec::Call<Op> strided = spec::call_of(problem, spec::FlashEntryPoint::g1, spec::Product::a2,
                                          spec::Striding::contiguous, spec::Striding::padded);
   Op::Outputs made = outputs();
   const spec::Parameter& dq = strided.parameters.dq;
@@ -162,11 +161,11 @@ TEST(Command, WithBracesEveryCaseGetsAProcess) {
   EXPECT_EQ(kernel->numerics(problem),
             spec::numerics_from_text("ascend_a2,order=fixed", problem.dtype));
   for (int k = 0; k < 2; ++k) expect_copies(answer(*kernel));
-  EXPECT_EQ(open_command<Op>(probe + " {}")->numerics(problem), spec::NumericsProfile{});
+  EXPECT_EQ(open_command<Op>(probe + " {}")->numerics(problem), spec::Numerics{});
 }
 
 TEST(Command, AProgramWithoutNumericsAnswersDone) {
-  EXPECT_EQ(open_command<Op>(answering("done"))->numerics(problem), spec::NumericsProfile{});
+  EXPECT_EQ(open_command<Op>(answering("done"))->numerics(problem), spec::Numerics{});
 }
 
 TEST(Command, AnswersOtherThanDoneArePassedOn) {
@@ -187,7 +186,7 @@ TEST(Command, AnswersOtherThanDoneArePassedOn) {
   try {
     answer(*open_command<Op>(answering("error: out of luck")));
     FAIL() << "accepted";
-  } catch (const spec::Misconduct&) {
+  } catch (const spec::ImplementationFault&) {
     FAIL() << "an exception of the program's own is none of its process";
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "out of luck");
@@ -197,19 +196,19 @@ TEST(Command, AnswersOtherThanDoneArePassedOn) {
 }
 
 TEST(Command, ChatterIsNoAnswer) {
-  const auto [kind, text] = misconduct(answering("hello"));
+  const auto [kind, text] = fault(answering("hello"));
   EXPECT_EQ(kind, Kind::crash);
   EXPECT_PRED2(has, text, std::string("answered 'hello'; wanted: done, unsupported: REASON"));
 }
 
 TEST(Command, AnEndWithoutAnAnswerIsACrashWithTheLastWords) {
-  const auto [kind, text] = misconduct("sh -c 'read path; echo no memory for dq >&2; exit 7'");
+  const auto [kind, text] = fault("sh -c 'read path; echo no memory for dq >&2; exit 7'");
   EXPECT_EQ(kind, Kind::crash);
   EXPECT_PRED2(has, text, std::string("exit status 7"));
   EXPECT_PRED2(has, text, std::string("no memory for dq"));
-  EXPECT_PRED2(has, misconduct("sh -c 'kill -SEGV $$'").second, std::string("signal 11"));
-  EXPECT_PRED2(has, misconduct("true").second, std::string("ended without an answer"));
-  EXPECT_PRED2(has, misconduct("false {}").second, std::string("exit status 1"));
+  EXPECT_PRED2(has, fault("sh -c 'kill -SEGV $$'").second, std::string("signal 11"));
+  EXPECT_PRED2(has, fault("true").second, std::string("ended without an answer"));
+  EXPECT_PRED2(has, fault("false {}").second, std::string("exit status 1"));
 }
 
 TEST(Command, ACrashInOneCaseSparesTheNext) {
@@ -217,7 +216,7 @@ TEST(Command, ACrashInOneCaseSparesTheNext) {
       "sh -c 'n=0; while read path; do n=$((n+1)); [ $n = 2 ] && kill -9 $$; echo unsupported: $n; "
       "done'");
   EXPECT_THROW(answer(*kernel), spec::Unsupported);
-  EXPECT_THROW(answer(*kernel), spec::Misconduct);
+  EXPECT_THROW(answer(*kernel), spec::ImplementationFault);
   EXPECT_THROW(answer(*kernel), spec::Unsupported);
 }
 
@@ -225,7 +224,7 @@ TEST(Command, AProgramThatTakesTooLongIsEnded) {
   const CommandLimits limits{.answer = 50ms};
   for (const std::string command : {"sh -c 'sleep 60'", "sh -c 'sleep 60' {}"}) {
     const auto start = std::chrono::steady_clock::now();
-    const auto [kind, text] = misconduct(command, limits);
+    const auto [kind, text] = fault(command, limits);
     EXPECT_EQ(kind, Kind::timeout) << command;
     EXPECT_PRED2(has, text, std::string("0.050 s"));
     EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
@@ -233,7 +232,7 @@ TEST(Command, AProgramThatTakesTooLongIsEnded) {
 }
 
 TEST(Command, AProgramThatWritesWithoutEndIsEndedAtTheLimit) {
-  const auto [kind, text] = misconduct("yes {}", {.answer = 200ms});
+  const auto [kind, text] = fault("yes {}", {.answer = 200ms});
   EXPECT_EQ(kind, Kind::timeout);
   EXPECT_PRED2(has, text, std::string("did not end within 0.200 s"));
 }
@@ -241,7 +240,7 @@ TEST(Command, AProgramThatWritesWithoutEndIsEndedAtTheLimit) {
 TEST(Command, ALineWithoutAnEndIsNoAnswer) {
   const std::string endless = "sh -c 'read path; head -c 100000 /dev/zero; sleep 60'";
   const auto start = std::chrono::steady_clock::now();
-  const auto [kind, text] = misconduct(endless);
+  const auto [kind, text] = fault(endless);
   EXPECT_EQ(kind, Kind::crash);
   EXPECT_PRED2(has, text, std::string("wrote a line without an end"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
@@ -268,7 +267,7 @@ TEST(Command, ALongLastLineCountsByItsBeginning) {
     }
   }
   EXPECT_THROW(answer(*open_command<Op>(printing("unsupported: ", 70'000))), spec::Unsupported);
-  EXPECT_EQ(misconduct(printing("changed: ", 70'000)).first, Kind::inputs_modified);
+  EXPECT_EQ(fault(printing("changed: ", 70'000)).first, Kind::inputs_modified);
   EXPECT_THROW(answer(*open_command<Op>(printing("error: ", 70'000))), std::runtime_error);
   EXPECT_NO_THROW(answer(*open_command<Op>(printing("", 70'000))))
       << "chatter, in front of status 0";
@@ -283,7 +282,7 @@ TEST(Command, AnAnswerToNoQuestionIsNamed) {
   try {
     answer(*kernel);
     FAIL() << "accepted";
-  } catch (const spec::Misconduct& seen) {
+  } catch (const spec::ImplementationFault& seen) {
     EXPECT_PRED2(has, seen.what(), std::string("wrote 'done' behind its answer"));
   }
   EXPECT_THROW(answer(*kernel), spec::Unsupported) << "a fresh process";
@@ -371,7 +370,7 @@ TEST(Command, WhatElseBecomesOfTheFileIsComparedWithNothing) {
 }
 
 TEST(Command, AnInputThatIsStillInTheFileIsWhatItWas) {
-  const auto [kind, text] = misconduct(probe_that("changes an input"));
+  const auto [kind, text] = fault(probe_that("changes an input"));
   EXPECT_EQ(kind, Kind::inputs_modified);
   EXPECT_PRED2(has, text, std::string("modified the input key in its file, first at byte 2 of"));
 }
@@ -385,14 +384,14 @@ TEST(Command, AFileThatIsReadAsNoSuchCaseIsACrash) {
         {"renames the case", "holds no case case"},
         {"removes an attribute", "attribute command is missing"},
         {"removes the problem", "/problem is missing"}}) {
-    const auto [kind, text] = misconduct(probe_that(manner));
+    const auto [kind, text] = fault(probe_that(manner));
     EXPECT_EQ(kind, Kind::crash) << manner;
     EXPECT_PRED2(has, text, std::string(said)) << manner;
   }
 }
 
 TEST(Command, DoneWithoutAFileIsNamed) {
-  EXPECT_PRED2(has, misconduct("sh -c 'read path; echo > $path; echo done'").second,
+  EXPECT_PRED2(has, fault("sh -c 'read path; echo > $path; echo done'").second,
                std::string("no HDF5 file"));
 }
 
@@ -423,8 +422,8 @@ TEST(Command, WhatCannotBeStartedIsRefusedBeforeAnyCase) {
   EXPECT_EQ(refusal("ASSAY_NUMERICS=ascend_a2 sh {}"), "accepted");
 }
 
-TEST(Command, AnInputThatIsChangedIsMisconductOfItsOwn) {
-  const auto [kind, text] = misconduct(answering("changed: query"));
+TEST(Command, AnInputThatIsChangedIsAFaultOfItsOwn) {
+  const auto [kind, text] = fault(answering("changed: query"));
   EXPECT_EQ(kind, Kind::inputs_modified);
   EXPECT_PRED2(has, text, std::string("changed its input query"));
 }
@@ -436,7 +435,7 @@ TEST(Command, AProgramThatIsCalledWronglyIsWrongUsage) {
   } catch (const std::invalid_argument& refusal) {
     EXPECT_PRED2(has, refusal.what(), std::string("exit status 2; the end of its stderr: no such"));
   }
-  EXPECT_EQ(misconduct("sh -c 'exit 1'", {.greet = true}).first, Kind::crash)
+  EXPECT_EQ(fault("sh -c 'exit 1'", {.greet = true}).first, Kind::crash)
       << "another status is a crash";
 }
 

@@ -11,12 +11,12 @@
 
 #include "assay/adapters/serve.hpp"
 #include "leftovers.hpp"
-#include "worker_specimens.hpp"
+#include "worker_kernels.hpp"
 
 namespace assay::tests {
 namespace {
 
-using Kind = spec::Misconduct::Kind;
+using Kind = spec::ImplementationFault::Kind;
 using Clock = std::chrono::steady_clock;
 
 /// This program again, as a worker.
@@ -38,28 +38,28 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// A run must end in misconduct of this kind, whose text holds every one of `parts`.
-void expect_misconduct(spec::Implementation<Compress>& kernel, Kind kind,
-                       const std::vector<std::string>& parts) {
+/// A run must end in fault of this kind, whose text holds every one of `parts`.
+void expect_fault(spec::Implementation<Compress>& kernel, Kind kind,
+                  const std::vector<std::string>& parts) {
   Trial trial;
   try {
     kernel.run(trial.problem, trial.inputs, trial.outputs);
     FAIL() << kernel.name() << " was not noticed";
-  } catch (const spec::Misconduct& misconduct) {
-    EXPECT_EQ(misconduct.kind(), kind) << misconduct.what();
-    for (const std::string& part : parts) EXPECT_PRED2(has, misconduct.what(), part);
+  } catch (const spec::ImplementationFault& fault) {
+    EXPECT_EQ(fault.kind(), kind) << fault.what();
+    for (const std::string& part : parts) EXPECT_PRED2(has, fault.what(), part);
   }
 }
 
-void expect_misconduct(const std::string& manner, Kind kind, const std::vector<std::string>& parts,
-                       adapters::WorkerLimits limits = {}) {
+void expect_fault(const std::string& manner, Kind kind, const std::vector<std::string>& parts,
+                  adapters::WorkerLimits limits = {}) {
   const auto kernel = watched(manner, limits);
-  expect_misconduct(*kernel, kind, parts);
+  expect_fault(*kernel, kind, parts);
 }
 
 TEST(Isolated, AnswersAsIfItRanHere) {
-  const auto here = specimen("good"), there = watched("good");
-  EXPECT_EQ(there->name(), "specimen good");
+  const auto here = worker_kernel("good"), there = watched("good");
+  EXPECT_EQ(there->name(), "kernel good");
   EXPECT_TRUE(there->checks_arguments());
   EXPECT_FALSE(watched("checks nothing")->checks_arguments());
   Trial a, b;
@@ -101,8 +101,8 @@ TEST(Isolated, ForwardChangesItsInputs) {
   try {
     watched("writes behind its forward")->forward(trial.problem, trial.inputs);
     FAIL();
-  } catch (const spec::Misconduct& misconduct) {
-    EXPECT_EQ(misconduct.kind(), Kind::wrote_outside);
+  } catch (const spec::ImplementationFault& fault) {
+    EXPECT_EQ(fault.kind(), Kind::wrote_outside);
   }
 }
 
@@ -120,61 +120,59 @@ TEST(Isolated, ExceptionsArriveAsWhatTheyAre) {
     EXPECT_STREQ(failure.what(), "not my day");
   }
   EXPECT_THROW(run("throws a number"), std::runtime_error);
-  expect_misconduct("was seen", Kind::timeout, {"seen"});
-  expect_misconduct("is told that there is no memory", Kind::out_of_memory, {"no memory is left"});
+  expect_fault("was seen", Kind::timeout, {"seen"});
+  expect_fault("is told that there is no memory", Kind::out_of_memory, {"no memory is left"});
 }
 
 TEST(Isolated, ACrashIsNamedWithItsSignalAndItsLastWords) {
-  expect_misconduct("crashes", Kind::crash,
-                    {"SIGABRT", "Aborted", "last words: first line | second line | ?odd"});
+  expect_fault("crashes", Kind::crash,
+               {"SIGABRT", "Aborted", "last words: first line | second line | ?odd"});
 }
 
-TEST(Isolated, AnExitIsNamedWithItsCode) {
-  expect_misconduct("exits", Kind::crash, {"exit code 7"});
-}
+TEST(Isolated, AnExitIsNamedWithItsCode) { expect_fault("exits", Kind::crash, {"exit code 7"}); }
 
 TEST(Isolated, AHangEndsAtTheLimit) {
   const auto start = Clock::now();
-  expect_misconduct("hangs", Kind::timeout, {"time limit of 1.25 s"}, {.seconds = 1.25});
+  expect_fault("hangs", Kind::timeout, {"time limit of 1.25 s"}, {.seconds = 1.25});
   EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
 }
 
 TEST(Isolated, AWorkerWithoutConnectionIsNamed) {
-  expect_misconduct("closes everything", Kind::crash, {"exit code 0 instead of answering"});
+  expect_fault("closes everything", Kind::crash, {"exit code 0 instead of answering"});
 }
 
 TEST(Isolated, WhatWritesIntoTheConnectionIsNamed) {
   const auto kernel = watched("writes into sockets");
-  expect_misconduct(*kernel, Kind::crash, {"answered nonsense"});
+  expect_fault(*kernel, Kind::crash, {"answered nonsense"});
   EXPECT_NO_THROW(kernel->check(Trial().call));
 }
 
 TEST(Isolated, MemoryEndsAtTheLimit) {
-  expect_misconduct("takes all memory", Kind::out_of_memory, {"the limit is 200 MiB"},
-                    {.seconds = 20, .bytes = 200 << 20});
+  expect_fault("takes all memory", Kind::out_of_memory, {"the limit is 200 MiB"},
+               {.seconds = 20, .bytes = 200 << 20});
 }
 
 TEST(Isolated, BytesBesideAStorageAreFoundWithTensorSideAndDistance) {
-  expect_misconduct("writes behind", Kind::wrote_outside,
-                    {"1 byte behind the storage of input_grad, at a distance of 1"});
-  expect_misconduct("writes before", Kind::wrote_outside,
-                    {"2 bytes before the storage of weight_grad, at distances of 3 to 8"});
-  expect_misconduct("writes behind and crashes", Kind::crash,
-                    {"SIGABRT", "before that it wrote 1 byte behind the storage of input_grad"});
+  expect_fault("writes behind", Kind::wrote_outside,
+               {"1 byte behind the storage of input_grad, at a distance of 1"});
+  expect_fault("writes before", Kind::wrote_outside,
+               {"2 bytes before the storage of weight_grad, at distances of 3 to 8"});
+  expect_fault("writes behind and crashes", Kind::crash,
+               {"SIGABRT", "before that it wrote 1 byte behind the storage of input_grad"});
 }
 
 TEST(Isolated, AWriteBeyondTheGuardsEndsTheWorker) {
-  expect_misconduct("writes far behind", Kind::crash, {});
+  expect_fault("writes far behind", Kind::crash, {});
 }
 
 TEST(Isolated, AModifiedInputIsNamedWithTheByte) {
-  expect_misconduct("scribbles", Kind::inputs_modified,
-                    {"the input input in 2 bytes, first at byte 5 of its storage"});
+  expect_fault("scribbles", Kind::inputs_modified,
+               {"the input input in 2 bytes, first at byte 5 of its storage"});
 }
 
 TEST(Isolated, AnOutputThatWasReplacedIsSeen) {
   Trial a, b, c;
-  specimen("good")->run(a.problem, a.inputs, a.outputs);
+  worker_kernel("good")->run(a.problem, a.inputs, a.outputs);
   watched("replaces by an equal one")->run(b.problem, b.inputs, b.outputs);
   expect_same(a.outputs, b.outputs);
   watched("replaces")->run(c.problem, c.inputs, c.outputs);
@@ -184,33 +182,33 @@ TEST(Isolated, AnOutputThatWasReplacedIsSeen) {
 
 TEST(Isolated, WhatItPrintsDisturbsNothing) {
   Trial a, b;
-  specimen("good")->run(a.problem, a.inputs, a.outputs);
+  worker_kernel("good")->run(a.problem, a.inputs, a.outputs);
   watched("chatters")->run(b.problem, b.inputs, b.outputs);
   expect_same(a.outputs, b.outputs);
 }
 
 TEST(Isolated, AKernelThatPrintsWithoutEndEndsAtTheLimit) {
-  expect_misconduct("chatters without end", Kind::timeout, {"time limit of 1 s", "aaaa"},
-                    {.seconds = 1});
+  expect_fault("chatters without end", Kind::timeout, {"time limit of 1 s", "aaaa"},
+               {.seconds = 1});
 }
 
 TEST(Isolated, AWorkerThatSawACrashIsReplaced) {
   const auto kernel = watched("loses its device");
   Trial trial;
   trial.inputs.weight.store(0, 0);
-  EXPECT_THROW(kernel->run(trial.problem, trial.inputs, trial.outputs), spec::Misconduct);
+  EXPECT_THROW(kernel->run(trial.problem, trial.inputs, trial.outputs), spec::ImplementationFault);
   Trial next;
   EXPECT_NO_THROW(kernel->run(next.problem, next.inputs, next.outputs));
 }
 
 TEST(Isolated, TheNextCallFindsAWorkerAgain) {
   const auto kernel = watched("crashes");
-  for (int k = 0; k < 3; ++k) expect_misconduct(*kernel, Kind::crash, {"SIGABRT"});
+  for (int k = 0; k < 3; ++k) expect_fault(*kernel, Kind::crash, {"SIGABRT"});
   const Trial trial;
   EXPECT_NO_THROW(kernel->check(trial.call));
   spec::Call<Compress> deadly = trial.call;
   deadly.attributes.layout = "crash";
-  EXPECT_THROW(kernel->check(deadly), spec::Misconduct);
+  EXPECT_THROW(kernel->check(deadly), spec::ImplementationFault);
   EXPECT_NO_THROW(kernel->check(trial.call));
 }
 
@@ -221,13 +219,13 @@ TEST(Isolated, AnImplementationThatCannotBeMadeIsRefused) {
   } catch (const std::invalid_argument& refusal) {
     EXPECT_STREQ(refusal.what(), "no such kernel");
   }
-  EXPECT_THROW(watched("dies at the start"), spec::Misconduct);
+  EXPECT_THROW(watched("dies at the start"), spec::ImplementationFault);
   EXPECT_THROW(adapters::isolated<Compress>({.path = "/no/such/program", .words = {}}),
                std::system_error);
 }
 
 TEST(Serve, IsNothingForAProcessThatNobodyStarted) {
-  EXPECT_THROW(adapters::serve<Compress>([] { return specimen("good"); }), std::runtime_error);
+  EXPECT_THROW(adapters::serve<Compress>([] { return worker_kernel("good"); }), std::runtime_error);
 }
 
 /// Waits until the worker and its child have written into the file.
@@ -265,8 +263,8 @@ TEST_P(Worker, IsKilledAtTheLimitWithItsChildren) {
   const hostile::Mark mark;
   const std::string file = testing::TempDir() + "worker_at_its_limit" + GetParam();
   unlink(file.c_str());
-  expect_misconduct("hangs with a child " + file, Kind::timeout, {"time limit of 0.7 s"},
-                    {.seconds = 0.7});
+  expect_fault("hangs with a child " + file, Kind::timeout, {"time limit of 0.7 s"},
+               {.seconds = 0.7});
   EXPECT_TRUE(std::ifstream(file).good());
   EXPECT_TRUE(mark.vanishes());
 }
@@ -276,7 +274,8 @@ TEST_P(Worker, IsKilledAtTheLimitWithItsChildren) {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string(argv[1]) == "worker") {
-    assay::adapters::serve<assay::tests::Compress>([&] { return assay::tests::specimen(argv[2]); });
+    assay::adapters::serve<assay::tests::Compress>(
+        [&] { return assay::tests::worker_kernel(argv[2]); });
     return 0;
   }
   testing::InitGoogleTest(&argc, argv);

@@ -67,7 +67,7 @@ Op::Problem problem_of(const assay_call& call) {
 
 spec::Call<Op> call_of(const assay_call& call) {
   spec::Call<Op> result{};
-  result.surface = spec::spellings_of<spec::FlashSurface>.parse(call.surface).value();
+  result.entry_point = spec::spellings_of<spec::FlashEntryPoint>.parse(call.entry_point).value();
   result.product = spec::spellings_of<spec::Product>.parse(call.product).value();
   visit_fields(result.attributes, [&](const char* name, auto& member) {
     if (const assay_value* value = assay_find_attribute(&call, name)) read(*value, member);
@@ -129,9 +129,9 @@ std::string text_of(Enum value) {
 }
 
 const char* numerics(const assay_call* call) {
-  const spec::NumericsProfile profile = kernel().numerics(problem_of(*call));
+  const spec::Numerics numerics = kernel().numerics(problem_of(*call));
   std::string text;
-  visit_fields(profile, [&](const char* name, const auto& member) {
+  visit_fields(numerics, [&](const char* name, const auto& member) {
     text += (text.empty() ? "" : ",") + std::string(name) + "=" + text_of(member);
   });
   return kept(text);

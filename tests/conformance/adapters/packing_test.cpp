@@ -52,7 +52,7 @@ std::string packed(const T& value) {
 TEST(PluginCall, HoldsReservedTensorsAndFormats) {
   using Op = spec::FlashAttentionScoreGrad;
   spec::Call<Op> call{
-      .surface = spec::FlashSurface::u1, .product = {}, .parameters = {}, .attributes = {}};
+      .entry_point = spec::FlashEntryPoint::u1, .product = {}, .parameters = {}, .attributes = {}};
   Op::Inputs inputs;
   inputs.query = spec::contiguous_tensor(spec::DType::bf16, {4, 1, 8});
   call.parameters.query = {.present = true,
@@ -107,9 +107,9 @@ TYPED_TEST(Packing, ACallArrivesAsItIs) {
 }
 
 TEST(Packed, AProfileArrivesAsItIs) {
-  spec::NumericsProfile profile;
-  visit_fields(profile, Marker());
-  EXPECT_EQ(Unpacker(packed(profile)).take<spec::NumericsProfile>(), profile);
+  spec::Numerics numerics;
+  visit_fields(numerics, Marker());
+  EXPECT_EQ(Unpacker(packed(numerics)).take<spec::Numerics>(), numerics);
 }
 
 TEST(Packed, ATextThatEndsEarlyIsNoted) {
@@ -125,7 +125,7 @@ TEST(Packed, NonsenseIsRefused) {
   EXPECT_THROW(Unpacker("\x05").take<Answer>(), Nonsense);
   EXPECT_EQ(Unpacker("\x04").take<Answer>(), Answer::failed);
   EXPECT_THROW(Unpacker("\x7f").take<spec::DType>(), Nonsense);
-  EXPECT_THROW(Unpacker("\x06").take<spec::Misconduct::Kind>(), Nonsense);
+  EXPECT_THROW(Unpacker("\x06").take<spec::ImplementationFault::Kind>(), Nonsense);
   EXPECT_THROW(Unpacker(packed(std::size_t{1} << 60)).take<std::vector<std::int64_t>>(), Nonsense);
   EXPECT_THROW(Unpacker(packed(std::size_t{1} << 60)).take<std::string>(), Nonsense);
   EXPECT_EQ(Unpacker(packed(spec::Status{-12345})).take<spec::Status>(), spec::Status{-12345});
@@ -134,7 +134,7 @@ TEST(Packed, NonsenseIsRefused) {
 }
 
 TEST(Packed, AProfileWithAChangedByteIsAProfileOrNonsense) {
-  const std::string text = packed(spec::NumericsProfile());
+  const std::string text = packed(spec::Numerics());
   int refused = 0;
   for (std::size_t at = 0; at < text.size(); ++at)
     for (const int change : {1, 2, 0x80, 0xff}) {
@@ -142,7 +142,7 @@ TEST(Packed, AProfileWithAChangedByteIsAProfileOrNonsense) {
       changed[at] = static_cast<char>(changed[at] ^ change);
       try {
         Unpacker unpacker(changed);
-        unpacker.take<spec::NumericsProfile>();
+        unpacker.take<spec::Numerics>();
         unpacker.finish();
       } catch (const Nonsense&) {
         ++refused;

@@ -61,7 +61,7 @@ TEST(Plugin, AnOperatorThatItLacksIsUnsupported) {
 }
 
 spec::Call<Op> call_of(const Op::Problem& problem) {
-  return spec::call_of(problem, spec::FlashSurface::g1, spec::Product::a2,
+  return spec::call_of(problem, spec::FlashEntryPoint::g1, spec::Product::a2,
                        spec::Striding::contiguous, spec::Striding::contiguous);
 }
 

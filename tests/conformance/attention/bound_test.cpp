@@ -22,10 +22,10 @@ std::vector<std::int64_t> all_rows(std::int64_t extent) {
 
 /// A judged problem, every row of it.
 struct Trial {
-  Trial(const Op::Problem& problem, const spec::NumericsProfile& profile, std::uint64_t seed)
+  Trial(const Op::Problem& problem, const spec::Numerics& numerics, std::uint64_t seed)
       : inputs(testing::normal_inputs(problem, seed)),
         dense(problem, inputs),
-        arithmetic(profile, problem.dtype),
+        arithmetic(numerics, problem.dtype),
         judged{all_rows(query_extents(problem).rows()), all_rows(key_extents(problem).rows())},
         expected(
             flash::expectations(dense, arithmetic, flash::row_terms(dense, arithmetic), judged)) {}

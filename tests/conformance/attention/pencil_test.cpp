@@ -27,7 +27,7 @@ void expect_close(double found, double wanted, const char* what, double error = 
 TEST(Pencil, TheTermsOfAPair) {
   struct Line {
     const char* name;
-    spec::NumericsProfile profile;
+    spec::Numerics numerics;
     bool is_dropped;
     std::array<double, 21> terms;
   };
@@ -160,7 +160,7 @@ TEST(Pencil, TheTermsOfAPair) {
                                .zeta_rig = 0x1p-19,
                                .zeta_ind = 0x1p-21,
                                .zeta_com = 0x1p-20};
-  for (const auto& [name, profile, is_dropped, terms] : lines) {
+  for (const auto& [name, numerics, is_dropped, terms] : lines) {
     SCOPED_TRACE(name);
     dense.problem.keep_prob = is_dropped ? 0.8 : 1;
     const flash::PairSums sums = {.score = 3,
@@ -172,7 +172,7 @@ TEST(Pencil, TheTermsOfAPair) {
                                   .bias = is_dropped ? 0.75 : 0,
                                   .kappa = is_dropped ? 1.25 : 1};
     const flash::PairTerms t =
-        flash::pair_terms(dense, Arithmetic(profile, DType::bf16), row, sums);
+        flash::pair_terms(dense, Arithmetic(numerics, DType::bf16), row, sums);
     const std::pair<const char*, double> found[] = {
         {"prob", t.prob},           {"prob_error", t.prob_error}, {"dscore", t.dscore},
         {"magnitude", t.magnitude}, {"rig_q", t.rig_q},           {"rig_k", t.rig_k},
@@ -272,7 +272,7 @@ TEST(Pencil, ToleranceAndDeviationOfWholeGradients) {
   struct Line {
     const char* name;
     DType io;
-    spec::NumericsProfile profile;
+    spec::Numerics numerics;
     std::vector<std::array<double, 8>> tensors;
   };
   const Line lines[] = {
@@ -352,7 +352,7 @@ TEST(Pencil, ToleranceAndDeviationOfWholeGradients) {
         {-1440.59061648168, 0.645679209120795, 0.653676501082595, 0.0825914735455792,
          2.64598343235889e-10, 0, 4.86930982753674e-09, 4353.84298778845}}},
   };
-  for (const auto& [name, io, profile, tensors] : lines) {
+  for (const auto& [name, io, numerics, tensors] : lines) {
     SCOPED_TRACE(name);
     const Op::Problem p = {.dtype = io,
                            .heads_q = 2,
@@ -364,7 +364,7 @@ TEST(Pencil, ToleranceAndDeviationOfWholeGradients) {
                            .scale_value = -0.5};
     const Op::Inputs inputs = patterned_inputs(p);
     const flash::Dense dense(p, inputs);
-    const Arithmetic n(profile, io);
+    const Arithmetic n(numerics, io);
     flash::JudgedRows all;
     all.query = flash::ascending(0, 80), all.key = flash::ascending(0, 90);
     const flash::AllRowTerms rows = flash::row_terms(dense, n);
@@ -373,7 +373,7 @@ TEST(Pencil, ToleranceAndDeviationOfWholeGradients) {
     for (std::size_t t = 0; t < 3; ++t) {
       SCOPED_TRACE(made[t].name);
       Expectation& e = made[t];
-      if (profile.fused)  // the lines are those of all other parts of sigma
+      if (numerics.fused)  // the lines are those of all other parts of sigma
         for (std::size_t k = 0; k < e.sigma.size(); ++k)
           e.sigma[k] = std::sqrt(flash::square(e.sigma[k]) - flash::square(of_constants[t][k]));
       expect_close(weighed(e.value), tensors[t][0], "value");

@@ -73,8 +73,8 @@ void add_dropout(Op::Problem& p) {
 FlashCase any_case() {
   FlashCase c;
   Op::Problem& p = c.problem;
-  c.surface = any_of<spec::FlashSurface>();
-  const bool rope = spec::has_rope(c.surface);
+  c.entry_point = any_of<spec::FlashEntryPoint>();
+  const bool rope = spec::has_rope(c.entry_point);
   p.input_layout = *rc::gen::element(spec::Layout::bsh, spec::Layout::sbh, spec::Layout::bsnd,
                                      spec::Layout::bnsd);
   p.dtype = rope ? spec::DType::bf16
@@ -87,25 +87,27 @@ FlashCase any_case() {
   p.head_dim = rope ? 8 * between(1, 20) : between(1, 512);
   p.head_dim_v = between(1, p.head_dim);
   if (rope) p.head_dim_rope = 8 * between(1, p.head_dim / 8);
-  if (spec::is_unpadding(c.surface)) pack(p);
+  if (spec::is_unpadding(c.entry_point)) pack(p);
   p.scale_value = std::bit_cast<float>(static_cast<std::uint32_t>(between(0x3a000000, 0x40000000)));
   if (!rope && between(0, 1) == 0) add_dropout(p);
   p.sparse_mode = between(0, 3);
   if (p.sparse_mode >= 2)
     p.atten_mask = spec::MaskShape::compressed;
-  else if (spec::is_unpadding(c.surface))
+  else if (spec::is_unpadding(c.entry_point))
     p.atten_mask = *rc::gen::element(spec::MaskShape::ss, spec::MaskShape::one_one_ss);
   else
     p.atten_mask = *rc::gen::element(spec::MaskShape::ss, spec::MaskShape::one_one_ss,
                                      spec::MaskShape::b_one_ss, spec::MaskShape::bnss);
   p.mask_dtype = *rc::gen::element(spec::DType::boolean, spec::DType::uint8);
-  if (spec::has_softmax_in_layout(c.surface)) p.softmax_in_layout = any_of<spec::StatisticsOrder>();
-  if (spec::has_pse_type(c.surface)) p.q_start_idx = {between(-9, 9)}, p.kv_start_idx = {3, 3, 3};
+  if (spec::has_softmax_in_layout(c.entry_point))
+    p.softmax_in_layout = any_of<spec::StatisticsOrder>();
+  if (spec::has_pse_type(c.entry_point))
+    p.q_start_idx = {between(-9, 9)}, p.kv_start_idx = {3, 3, 3};
   c.product = any_of<spec::Product>();
   c.inputs = any_of<spec::Striding>();
   c.outputs = any_of<spec::Striding>();
   // A relation goes with the problems of its domain only.
-  c.track = *rc::gen::element(Track::a1, Track::a2, Track::bound, Track::phase1);
+  c.track = *rc::gen::element(Track::exact, Track::exact_staged, Track::bound, Track::arguments);
   c.profile = any_name(Suite<Op>::profiles());
   c.patterns.mask = any_name(mask_patterns());
   c.patterns.drop = any_name(drop_patterns());
@@ -200,42 +202,42 @@ INSTANTIATE_TEST_SUITE_P(
                 "compressed_BNSS with sparse_mode 2"},
         BadLine{"--atten_mask=compressed",
                 "accepted: none, SS, 11SS, B1SS, BNSS with sparse_mode 0"},
-        BadLine{"--violate=FAG-C20", "accepted: a violation only with --track=phase1"},
-        BadLine{"--track=phase1 --violate=FAG-C999:x",
-                "--violate=FAG-C999:x: accepted: ROW:name as 'assay explain ROW' prints it"},
+        BadLine{"--violate=FAG-C20", "accepted: a violation only with --track=arguments"},
+        BadLine{"--track=arguments --violate=FAG-C999:x",
+                "--violate=FAG-C999:x: accepted: ID:name as 'assay explain ID' prints it"},
         BadLine{"--variant=FAG-C29:none",
                 "--variant=FAG-C29:none: accepted: FAG-C29:padding_mask_bool"},
-        BadLine{"--layout=TND --surface=u4 --variant=FAG-C29:padding_mask_bool",
+        BadLine{"--layout=TND --entry_point=u4 --variant=FAG-C29:padding_mask_bool",
                 "--variant=FAG-C29:padding_mask_bool: accepted: where FAG-C29 speaks of the call"},
-        BadLine{"--layout=TND --surface=u1 --variant=API-6:dpse --track=relation "
+        BadLine{"--layout=TND --entry_point=u1 --variant=API-6:dpse --track=relation "
                 "--relation=sequences_alone",
                 "--variant=API-6:dpse: accepted: none with --track=relation"},
         BadLine{"--heads_q=256 --heads_kv=256 --seq_q=1048576 --seq_kv=1048576 --head_dim=512",
                 "the limit is 16.0 GiB"}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Surfaces, CaseRefuses,
+    EntryPoints, CaseRefuses,
     testing::Values(
-        BadLine{"--layout=TND", "--layout=TND: accepted: BSH, SBH, BSND, BNSD with surface g1"},
-        BadLine{"--surface=u2", "--layout=BNSD: accepted: TND with surface u2"},
-        BadLine{"--layout=TND --surface=u1 --head_dim_rope=8",
-                "--head_dim_rope=8: accepted: 0 with surface u1"},
-        BadLine{"--layout=TND --surface=u3",
-                "--head_dim_rope=0: accepted: 1 to 768 with surface u3"},
-        BadLine{"--surface=g2 --softmax_in_layout=same_as_input",
-                "--softmax_in_layout=same_as_input: accepted: packed with surface g2"},
-        BadLine{"--pse_type=2 --pse_shift=N", "--pse_type=2: accepted: 1 with surface g1"},
-        BadLine{"--layout=TND --surface=u4 --pse_type=0", "accepted: 1 with surface u4"},
-        BadLine{"--q_start_idx=4", "--q_start_idx=4: accepted: no number with surface g1"},
-        BadLine{"--layout=TND --surface=u1 --kv_start_idx=4,2x5",
-                "--kv_start_idx=4,2x5: accepted: no number with surface u1"}));
+        BadLine{"--layout=TND", "--layout=TND: accepted: BSH, SBH, BSND, BNSD with entry point g1"},
+        BadLine{"--entry_point=u2", "--layout=BNSD: accepted: TND with entry point u2"},
+        BadLine{"--layout=TND --entry_point=u1 --head_dim_rope=8",
+                "--head_dim_rope=8: accepted: 0 with entry point u1"},
+        BadLine{"--layout=TND --entry_point=u3",
+                "--head_dim_rope=0: accepted: 1 to 768 with entry point u3"},
+        BadLine{"--entry_point=g2 --softmax_in_layout=same_as_input",
+                "--softmax_in_layout=same_as_input: accepted: packed with entry point g2"},
+        BadLine{"--pse_type=2 --pse_shift=N", "--pse_type=2: accepted: 1 with entry point g1"},
+        BadLine{"--layout=TND --entry_point=u4 --pse_type=0", "accepted: 1 with entry point u4"},
+        BadLine{"--q_start_idx=4", "--q_start_idx=4: accepted: no number with entry point g1"},
+        BadLine{"--layout=TND --entry_point=u1 --kv_start_idx=4,2x5",
+                "--kv_start_idx=4,2x5: accepted: no number with entry point u1"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, CaseRefuses,
     testing::Values(
-        BadLine{"--layout=TND --surface=u1 --atten_mask=compressed",
+        BadLine{"--layout=TND --entry_point=u1 --atten_mask=compressed",
                 "accepted: none, SS, 11SS, B1SS, BNSS with sparse_mode 0 and layout TND"},
-        BadLine{"--surface=g2 --pse_type=2 --pse_shift=N --slope_dtype=fp16",
+        BadLine{"--entry_point=g2 --pse_type=2 --pse_shift=N --slope_dtype=fp16",
                 "--slope_dtype=fp16: accepted: fp32, or dtype, which is bf16"},
         BadLine{"--batch=2 --atten_mask=SS --sparse_mode=5 --prefix=2x3",
                 "--atten_mask=SS: accepted: none, B1SS, BNSS with sparse_mode 5 and prefixes of "
@@ -248,16 +250,16 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"--atten_mask=compressed --sparse_mode=6",
                 "--prefix=: accepted: as many numbers as batch, which is 1; these are 0"},
         BadLine{"--pse_shift=N", "--pse_shift=N: accepted: none, BNSS, BN1S, 1NSS with pse_type 1"},
-        BadLine{"--surface=g2 --pse_type=3 --pse_shift=BNSS",
+        BadLine{"--entry_point=g2 --pse_type=3 --pse_shift=BNSS",
                 "--pse_shift=BNSS: accepted: none, N, BN with pse_type 3"},
         BadLine{"--pse_shift=1NHS --seq_q=1023 --seq_kv=1023",
                 "--pse_shift=1NHS: accepted: none, BNSS, BN1S, 1NSS with pse_type 1 and layout "
                 "BNSD, seq_q 1023 and seq_kv 1023"},
-        BadLine{"--layout=TND --surface=u1 --pse_shift=N",
+        BadLine{"--layout=TND --entry_point=u1 --pse_shift=N",
                 "accepted: none, BNSS, BN1S, 1NSS, BNHS, 1NHS, packed_BN1S, packed_BNSS with "
                 "pse_type 1 "
                 "and layout TND"},
-        BadLine{"--layout=TND --surface=u1 --seq_q=1024 --seq_kv=2000 --pse_shift=BNHS",
+        BadLine{"--layout=TND --entry_point=u1 --seq_q=1024 --seq_kv=2000 --pse_shift=BNHS",
                 "--pse_shift=BNHS: accepted: none, BNSS, BN1S, 1NSS, packed_BN1S, packed_BNSS with "
                 "pse_type 1 and layout TND, seq_q 1024 and seq_kv 2000"}));
 
@@ -266,58 +268,60 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadLine{"--lengths_q=3,4", "--lengths_q=3,4: accepted: no lengths with layout BNSD"},
         BadLine{
-            "--layout=TND --surface=u1 --lengths_q=3,4 --lengths_kv=3,4,5",
+            "--layout=TND --entry_point=u1 --lengths_q=3,4 --lengths_kv=3,4,5",
             "--lengths_kv=3,4,5: accepted: as many numbers as lengths_q, which has 2; these are 3"},
-        BadLine{"--layout=TND --surface=u1 --batch=3 --lengths_q=3,4",
+        BadLine{"--layout=TND --entry_point=u1 --batch=3 --lengths_q=3,4",
                 "--batch=3: accepted: 2, which --lengths_q implies; leave it out"},
-        BadLine{"--layout=TND --surface=u1 --seq_kv=5 --lengths_kv=3,4",
+        BadLine{"--layout=TND --entry_point=u1 --seq_kv=5 --lengths_kv=3,4",
                 "--seq_kv=5: accepted: 4, which --lengths_kv implies; leave it out"},
-        BadLine{"--layout=TND --surface=u1 --lengths_q=3,-1",
+        BadLine{"--layout=TND --entry_point=u1 --lengths_q=3,-1",
                 "--lengths_q=3,-1: accepted: up to 4096 numbers or COUNTxNUMBER between commas, "
                 "each 0 to 1048576"},
-        BadLine{"--layout=TND --surface=u1 --lengths_q=3,", "--lengths_q=3,: accepted: up to"},
-        BadLine{"--layout=TND --surface=u1 --lengths_q=,3", "--lengths_q=,3: accepted: up to"},
-        BadLine{"--layout=TND --surface=u1 --lengths_q=0x3", "--lengths_q=0x3: accepted: up to"},
-        BadLine{"--layout=TND --surface=u1 --lengths_q=x3", "--lengths_q=x3: accepted: up to"},
-        BadLine{"--layout=TND --surface=u1 --lengths_q=4097x3", "4097x3: accepted: up to 4096"},
-        BadLine{"--layout=TND --surface=u1 --lengths_q=4000x3,97x2", "accepted: up to 4096"}));
+        BadLine{"--layout=TND --entry_point=u1 --lengths_q=3,", "--lengths_q=3,: accepted: up to"},
+        BadLine{"--layout=TND --entry_point=u1 --lengths_q=,3", "--lengths_q=,3: accepted: up to"},
+        BadLine{"--layout=TND --entry_point=u1 --lengths_q=0x3",
+                "--lengths_q=0x3: accepted: up to"},
+        BadLine{"--layout=TND --entry_point=u1 --lengths_q=x3", "--lengths_q=x3: accepted: up to"},
+        BadLine{"--layout=TND --entry_point=u1 --lengths_q=4097x3", "4097x3: accepted: up to 4096"},
+        BadLine{"--layout=TND --entry_point=u1 --lengths_q=4000x3,97x2", "accepted: up to 4096"}));
 
 TEST(Case, LinesOfEveryFeatureAreAccepted) {
   const std::string padded = "--batch=2 --seq_q=1100 --seq_kv=1100 ", packed = "--layout=TND ";
   for (const std::string& line :
        {padded + "--sparse_mode=5 --prefix=2x7 --atten_mask=B1SS",
         padded + "--sparse_mode=5 --atten_mask=SS",
-        padded + "--surface=g2 --pse_type=2 --pse_shift=N --slope_dtype=bf16",
-        packed + "--surface=u1 --lengths_q=3,5 --lengths_kv=4,6 --sparse_mode=5 --prefix=2,3 "
+        padded + "--entry_point=g2 --pse_type=2 --pse_shift=N --slope_dtype=bf16",
+        packed + "--entry_point=u1 --lengths_q=3,5 --lengths_kv=4,6 --sparse_mode=5 --prefix=2,3 "
                  "--atten_mask=B1SS",
         padded + "--sparse_mode=6 --prefix=3,900 --atten_mask=compressed",
         padded + "--pse_shift=BN1S --keep_prob=0.9 --drop_mask=granules --drop=last_bits",
-        padded + "--surface=g2 --pse_type=0 --pse_shift=1NHS --sparse_mode=2 "
+        padded + "--entry_point=g2 --pse_type=0 --pse_shift=1NHS --sparse_mode=2 "
                  "--atten_mask=compressed",
-        padded + "--surface=g2 --pse_type=3 --pse_shift=BN --q_start_idx=5 --kv_start_idx=5",
-        packed + "--surface=u1 --lengths_q=3,0,5 --lengths_kv=4,2,0 --atten_mask=SS",
-        packed + "--surface=u1 --lengths_q=3,5 --lengths_kv=4,6 --sparse_mode=6 --prefix=2,3 "
+        padded + "--entry_point=g2 --pse_type=3 --pse_shift=BN --q_start_idx=5 --kv_start_idx=5",
+        packed + "--entry_point=u1 --lengths_q=3,0,5 --lengths_kv=4,2,0 --atten_mask=SS",
+        packed + "--entry_point=u1 --lengths_q=3,5 --lengths_kv=4,6 --sparse_mode=6 --prefix=2,3 "
                  "--atten_mask=compressed",
-        packed + "--surface=u1 --lengths_q=3,5 --lengths_kv=4,6 --sparse_mode=7 "
+        packed + "--entry_point=u1 --lengths_q=3,5 --lengths_kv=4,6 --sparse_mode=7 "
                  "--next_tokens=-1 --atten_mask=compressed",
-        packed + "--surface=u2 --lengths_q=3,5 --lengths_kv=3,5 --sparse_mode=8 --pse_type=2 "
+        packed + "--entry_point=u2 --lengths_q=3,5 --lengths_kv=3,5 --sparse_mode=8 --pse_type=2 "
                  "--pse_shift=N --atten_mask=compressed",
-        packed + "--surface=u1 --lengths_q=3,5 --lengths_kv=4,6 --pse_shift=BNSS",
-        packed + "--surface=u2 --lengths_q=3,5 --lengths_kv=4,6 --pse_type=0 --pse_shift=BN1S",
-        packed + "--surface=u4 --lengths_q=3,5 --lengths_kv=4,6 --pse_shift=1NSS",
-        packed + "--surface=u1 --lengths_q=3,5 --lengths_kv=4,6 --atten_mask=BNSS",
-        packed + "--surface=u4 --lengths_q=3,5 --sparse_mode=1 --atten_mask=B1SS",
-        packed + "--surface=u2 --lengths_q=3,5 --sparse_mode=8 --atten_mask=compressed_BNSS",
+        packed + "--entry_point=u1 --lengths_q=3,5 --lengths_kv=4,6 --pse_shift=BNSS",
+        packed + "--entry_point=u2 --lengths_q=3,5 --lengths_kv=4,6 --pse_type=0 --pse_shift=BN1S",
+        packed + "--entry_point=u4 --lengths_q=3,5 --lengths_kv=4,6 --pse_shift=1NSS",
+        packed + "--entry_point=u1 --lengths_q=3,5 --lengths_kv=4,6 --atten_mask=BNSS",
+        packed + "--entry_point=u4 --lengths_q=3,5 --sparse_mode=1 --atten_mask=B1SS",
+        packed + "--entry_point=u2 --lengths_q=3,5 --sparse_mode=8 --atten_mask=compressed_BNSS",
         padded + "--sparse_mode=3 --atten_mask=compressed_11SS",
         padded + "--sparse_mode=6 --prefix=3,900 --atten_mask=compressed_B1SS",
-        packed + "--surface=u3 --lengths_q=3,5 --head_dim_rope=8 --atten_mask=SS",
-        packed + "--surface=u4 --lengths_q=3,5 --softmax_in_layout=same_as_input --keep_prob=0.5 "
-                 "--drop_mask=exact"})
+        packed + "--entry_point=u3 --lengths_q=3,5 --head_dim_rope=8 --atten_mask=SS",
+        packed +
+            "--entry_point=u4 --lengths_q=3,5 --softmax_in_layout=same_as_input --keep_prob=0.5 "
+            "--drop_mask=exact"})
     EXPECT_EQ(refusal(line), "accepted") << line;
 }
 
 TEST(Case, LengthsImplyTheExtents) {
-  const FlashCase c = parse("--layout=TND --surface=u1 --lengths_q=3,2x512 --lengths_kv=3x600");
+  const FlashCase c = parse("--layout=TND --entry_point=u1 --lengths_q=3,2x512 --lengths_kv=3x600");
   EXPECT_EQ(c.problem.lengths_q, (std::vector<std::int64_t>{3, 512, 512}));
   EXPECT_TRUE(c.problem.lengths_kv.empty()) << "equal lengths are seq_kv alone";
   EXPECT_EQ(c.problem.batch, 3);
@@ -325,16 +329,16 @@ TEST(Case, LengthsImplyTheExtents) {
   EXPECT_EQ(c.problem.seq_kv, 600);
   EXPECT_EQ(command_line(c),
             "flash_attention_score_grad --layout=TND --seq_kv=600 --lengths_q=3,2x512 "
-            "--surface=u1");
+            "--entry_point=u1");
   EXPECT_EQ(parse(command_line(c)), c);
 }
 
 TEST(Case, ManyEqualLengthsAreOneShortLine) {
   const FlashCase c =
-      parse("--layout=TND --surface=u1 --lengths_q=2048x512 --lengths_kv=2048x512 --rows=2");
+      parse("--layout=TND --entry_point=u1 --lengths_q=2048x512 --lengths_kv=2048x512 --rows=2");
   EXPECT_EQ(command_line(c),
             "flash_attention_score_grad --layout=TND --batch=2048 --seq_q=512 --seq_kv=512 "
-            "--surface=u1 --rows=2");
+            "--entry_point=u1 --rows=2");
   EXPECT_EQ(parse(command_line(c)), c);
 }
 
@@ -372,7 +376,7 @@ TEST(Case, MemoryCountsEveryTensor) {
 
 /// The reserved tensor is in the call, and nothing of it in the computation.
 TEST(Case, AVariantIsPartOfTheCallAndOfTheLine) {
-  const FlashCase c = parse("--layout=TND --surface=u1 --variant=FAG-C29:padding_mask_uint8");
+  const FlashCase c = parse("--layout=TND --entry_point=u1 --variant=FAG-C29:padding_mask_uint8");
   EXPECT_TRUE(command_line(c).ends_with("--variant=FAG-C29:padding_mask_uint8"));
   EXPECT_EQ(call_of(c).parameters.padding_mask.shape, (spec::Shape{1, 1, 8, 8}));
   FlashCase plain = c;
@@ -383,13 +387,13 @@ TEST(Case, AVariantIsPartOfTheCallAndOfTheLine) {
 
 TEST(Case, TensorsThatNoIndexCanNumberAreRefused) {
   EXPECT_NE(refusal("--batch=2097152 --heads_q=256 --seq_q=1048576 --seq_kv=1048576 "
-                    "--atten_mask=BNSS --sparse_mode=1 --track=phase1")
+                    "--atten_mask=BNSS --sparse_mode=1 --track=arguments")
                 .find("about 5.9e+20 elements, at most 2^59 (5.76e+17)"),
             std::string::npos);
 }
 
 TEST(Case, ExtentsWithoutNumbersAreNotLimitedByMemory) {
-  EXPECT_EQ(refusal("--heads_q=256 --seq_q=1048576 --head_dim=512 --track=phase1"), "accepted");
+  EXPECT_EQ(refusal("--heads_q=256 --seq_q=1048576 --head_dim=512 --track=arguments"), "accepted");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ using FlashCase = Case<Op>;
 /// A case with every optional tensor but the position bias, which rope excludes.
 FlashCase rope_case() {
   FlashCase c;
-  c.surface = spec::FlashSurface::u3;
+  c.entry_point = spec::FlashEntryPoint::u3;
   c.problem = {.input_layout = spec::Layout::tnd,
                .batch = 2,
                .seq_q = 6,
@@ -57,7 +57,7 @@ TEST(Record, HoldsListsAsNumbers) {
 
 TEST(Record, EveryTensorComesBackFromAFile) {
   FlashCase with_bias = rope_case();
-  with_bias.surface = spec::FlashSurface::u2;
+  with_bias.entry_point = spec::FlashEntryPoint::u2;
   with_bias.problem.head_dim_rope = 0;
   with_bias.problem.pse_shift = spec::PseShape::packed_bnss;
   with_bias.problem.drop_mask = spec::DropMask::granules;
@@ -96,7 +96,7 @@ TEST(Record, OutputsOfRopeAreTaken) {
   tensors.erase(tensors.begin() + 1);
   EXPECT_EQ(refusal(c, tensors), "output 'dq_rope' is absent");
   c.problem.head_dim_rope = 0;
-  c.surface = spec::FlashSurface::u2;
+  c.entry_point = spec::FlashEntryPoint::u2;
   EXPECT_EQ(refusal(c, tensors), "'dk_rope' is no output; there are dq, dk, dv");
 }
 
@@ -109,7 +109,7 @@ TEST(Record, ExpectedValuesAreRoundedAsTheNumericsRound) {
       .tau = std::vector<float>(6),
       .rows = {},
       .dim = 3};
-  const auto rounded = [&](spec::NumericsProfile numerics) {
+  const auto rounded = [&](spec::Numerics numerics) {
     const spec::Tensor tensor = rounded_rows(expected, spec::DType::bf16, numerics);
     EXPECT_EQ(tensor.shape, (spec::Shape{2, 3}));
     std::vector<double> values;
@@ -129,7 +129,7 @@ TEST(Record, ExpectedValuesAreRoundedAsTheNumericsRound) {
 TEST(Record, StoredExactCasesHoldWhatTheirKernelsWrite) {
   const FlashCase c = {
       .problem = {.dtype = spec::DType::bf16, .seq_q = 16, .seq_kv = 16, .scale_value = 0.0625},
-      .track = Track::a1};
+      .track = Track::exact};
   Examination<Op> examination(c);
   std::int64_t away = 0;
   for (const char* preset : {"ascend_a2", "fp32_staging"}) {

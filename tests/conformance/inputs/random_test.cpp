@@ -22,7 +22,7 @@ TEST(Random, StreamsAndSeedsDiffer) {
   std::set<std::uint64_t> seen;
   for (std::uint64_t seed = 0; seed < 20; ++seed)
     for (const Stream which :
-         {Stream::query, Stream::key, Stream::value, Stream::dy, Stream::mask, Stream::lattice,
+         {Stream::query, Stream::key, Stream::value, Stream::dy, Stream::mask, Stream::exact_case,
           Stream::sampling, Stream::query_rope, Stream::key_rope, Stream::pse, Stream::drop})
       seen.insert(stream(seed, which).bits(0));
   EXPECT_EQ(seen.size(), 220u);

@@ -13,19 +13,19 @@
 #include "attention/bound/bound.hpp"
 #include "attention/bound/sums.hpp"
 
-/// What a declared profile becomes in numbers, and when R, b and a judgement apply at all.
+/// What a declared numerics becomes in numbers, and when R, b and a judgement apply at all.
 namespace assay::conformance {
 namespace {
 
 using spec::DType;
-using spec::NumericsProfile;
+using spec::Numerics;
 using spec::Rounding;
 using testing::Op;
 constexpr DType fp16 = DType::fp16, bf16 = DType::bf16, fp32 = DType::fp32;
 
-Arithmetic of(const NumericsProfile& profile, DType io) { return {profile, io}; }
+Arithmetic of(const Numerics& numerics, DType io) { return {numerics, io}; }
 
-TEST(ArithmeticOfAProfile, UnitsOfTheMatrixUnit) {
+TEST(ArithmeticOfNumerics, UnitsOfTheMatrixUnit) {
   using spec::Accumulator;
   using spec::Product32;
   EXPECT_EQ(of({}, bf16).u_a, 0x1p-24);
@@ -44,7 +44,7 @@ TEST(ArithmeticOfAProfile, UnitsOfTheMatrixUnit) {
 }
 
 /// E1.
-TEST(ArithmeticOfAProfile, ErrorsOfARounding) {
+TEST(ArithmeticOfNumerics, ErrorsOfARounding) {
   const auto staged = [](double x, DType stage, Rounding rounding) {
     return of({.stage = stage, .round_stage = rounding}, fp32).stage_error(x);
   };
@@ -63,7 +63,7 @@ TEST(ArithmeticOfAProfile, ErrorsOfARounding) {
 }
 
 /// E2.
-TEST(ArithmeticOfAProfile, WhatARoundingIsKnownToAdd) {
+TEST(ArithmeticOfNumerics, WhatARoundingIsKnownToAdd) {
   const Arithmetic even = of({.stage = bf16}, bf16);
   const Arithmetic away = of({.stage = bf16, .round_stage = Rounding::rna}, bf16);
   constexpr double step = 0x1p-7;  // of bf16 from 1 to 2
@@ -85,7 +85,7 @@ TEST(ArithmeticOfAProfile, WhatARoundingIsKnownToAdd) {
   EXPECT_EQ(of({}, fp32).cast_error(1 + 0x1p-40), 0);
 }
 
-TEST(ArithmeticOfAProfile, CastsThatSayNothing) {
+TEST(ArithmeticOfNumerics, CastsThatSayNothing) {
   const Arithmetic even = of({}, fp16), away = of({.round_out = Rounding::rna}, fp16);
   constexpr double tie = 1 + 0x1p-11, step = 0x1p-10;
   EXPECT_TRUE(away.cast_is_biased(tie));
@@ -100,7 +100,7 @@ TEST(ArithmeticOfAProfile, CastsThatSayNothing) {
   EXPECT_FALSE(of({}, fp32).cast_is_coarse(0));
 }
 
-TEST(ArithmeticOfAProfile, WhereErrorsHaveAMeanOrARowInCommon) {
+TEST(ArithmeticOfNumerics, WhereErrorsHaveAMeanOrARowInCommon) {
   EXPECT_TRUE(of({.stage = bf16}, bf16).mean_free);
   EXPECT_FALSE(of({.stage = bf16, .round_stage = Rounding::stochastic}, fp32).mean_free);
   EXPECT_FALSE(of({.round_out = Rounding::rtz}, bf16).mean_free);
@@ -118,7 +118,7 @@ TEST(ArithmeticOfAProfile, WhereErrorsHaveAMeanOrARowInCommon) {
   EXPECT_TRUE(of({.product = spec::Product32::tf32}, bf16).row_coherent);
 }
 
-TEST(ArithmeticOfAProfile, WhereTypesOverflow) {
+TEST(ArithmeticOfNumerics, WhereTypesOverflow) {
   EXPECT_EQ(overflow_threshold(fp16), 65520);
   EXPECT_EQ(overflow_threshold(bf16), std::ldexp(511.0, 119));
   EXPECT_EQ(overflow_threshold(fp32), std::ldexp(33554431.0, 103));
@@ -129,10 +129,10 @@ TEST(ArithmeticOfAProfile, WhereTypesOverflow) {
 
 /// A problem and what the judge makes of it, every row judged.
 struct Subject {
-  explicit Subject(Op::Problem p, NumericsProfile profile = {.fused = false})
+  explicit Subject(Op::Problem p, Numerics numerics = {.fused = false})
       : inputs(testing::normal_inputs(p, 1)),
         problem(std::move(p)),
-        arithmetic(profile, problem.dtype) {}
+        arithmetic(numerics, problem.dtype) {}
 
   flash::AllRowTerms rows() const { return flash::row_terms({problem, inputs}, arithmetic); }
   std::vector<Expectation> expectations() const {
@@ -193,7 +193,7 @@ TEST(Expectations, WhereAllProbabilitiesAreAlikeChanceIsLittle) {
 
 TEST(Expectations, StatisticsAndOutputMustBelongToTheDataOfAKernelWithItsOwn) {
   const Op::Problem p = {.dtype = bf16, .seq_q = 6, .seq_kv = 6, .head_dim = 8, .head_dim_v = 8};
-  const NumericsProfile own = {.stats = spec::Origin::own, .delta = spec::Origin::own};
+  const Numerics own = {.stats = spec::Origin::own, .delta = spec::Origin::own};
   EXPECT_TRUE(Subject(p, own).rows().consistent);
   for (const double factor : {1 + 0x1p-19, 1 + 0x1p-16}) {
     Subject off(p, own);
@@ -241,12 +241,12 @@ TEST(Expectations, RowsThatMayOverflowInStagingAreExempt) {
 }
 
 /// One pair of P = 1 / z and dP - delta = dP, with scores that are the maximum.
-flash::PairTerms pair_of(const NumericsProfile& profile, double sum, double dprob) {
+flash::PairTerms pair_of(const Numerics& numerics, double sum, double dprob) {
   const Op::Problem p = {
       .dtype = fp16, .seq_q = 1, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1, .scale_value = 1};
   const flash::Dense dense(p, testing::normal_inputs(p, 1));
   const flash::RowTerms row = {.live = true, .softmax_max = 0, .softmax_sum = sum};
-  return flash::pair_terms(dense, Arithmetic(profile, fp16), row,
+  return flash::pair_terms(dense, Arithmetic(numerics, fp16), row,
                            {.score = 0,
                             .score_abs = 0,
                             .score_sq = 0,
@@ -260,8 +260,8 @@ flash::PairTerms pair_of(const NumericsProfile& profile, double sum, double dpro
 TEST(PairsByHand, WhatMayOverflowIsToldWithItsError) {
   // 65,500 and 2^-10 of it are beyond 65,520, and 2^-22 of it is not
   const double sum = 1.0 / 65500;
-  const NumericsProfile exact = {.stage = fp16, .fused = false},
-                        rough = {.stage = fp16, .exp_error = 0x1p-10};
+  const Numerics exact = {.stage = fp16, .fused = false},
+                 rough = {.stage = fp16, .exp_error = 0x1p-10};
   EXPECT_FALSE(pair_of(exact, sum, 0.5).prob_may_overflow);
   EXPECT_TRUE(pair_of(rough, sum, 0.5).prob_may_overflow);
   EXPECT_FALSE(pair_of({.stage = bf16, .exp_error = 0x1p-10}, sum, 1).prob_may_overflow);

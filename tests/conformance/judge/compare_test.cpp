@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "assay/conformance/judge/expectation.hpp"
-#include "judge/grounds.hpp"
+#include "judge/basis.hpp"
 #include "judge/judging.hpp"
 #include "judge/relations/comparison.hpp"
 
@@ -24,8 +24,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// What is judged with numbers that a pencil finds: every row of one head.
 struct Pencil {
   explicit Pencil(std::int64_t rows, std::int64_t dim, DType io = DType::fp32,
-                  const spec::NumericsProfile& profile = {.fused = false})
-      : arithmetic(profile, io) {
+                  const spec::Numerics& numerics = {.fused = false})
+      : arithmetic(numerics, io) {
     e.name = "dk";
     e.extents = {.batch = 1, .heads = 1, .seq = rows, .dim = dim};
     e.rows.resize(static_cast<std::size_t>(rows));
@@ -139,11 +139,10 @@ TEST(Compare, ABiasNeedsRowsSizeAndSignificance) {
 }
 
 TEST(Compare, NeitherAppliesWhereRoundingsHaveAMeanNorABiasWhereRowsShareThem) {
-  for (const spec::NumericsProfile& profile :
-       {spec::NumericsProfile{
-            .stage = DType::bf16, .round_stage = spec::Rounding::rtz, .fused = false},
-        spec::NumericsProfile{.accumulator = spec::Accumulator::fp32_truncating, .fused = false}}) {
-    Pencil p(40, 4, DType::fp32, profile);
+  for (const spec::Numerics& numerics :
+       {spec::Numerics{.stage = DType::bf16, .round_stage = spec::Rounding::rtz, .fused = false},
+        spec::Numerics{.accumulator = spec::Accumulator::fp32_truncating, .fused = false}}) {
+    Pencil p(40, 4, DType::fp32, numerics);
     std::ranges::fill(p.actual, 11);
     EXPECT_EQ(p.judge(), Verdict::conforms);
     EXPECT_EQ(p.report.rms, 0);

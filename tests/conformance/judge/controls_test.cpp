@@ -8,7 +8,7 @@
 #include "assay/conformance/judge/expectation.hpp"
 #include "assay/conformance/operators.hpp"
 #include "judge/judging.hpp"
-#include "operators/flash_attention_score_grad/grounds.hpp"
+#include "operators/flash_attention_score_grad/basis.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -89,12 +89,12 @@ TEST(Controls, AnUnknownReferenceIsBlindAndANearlyZeroGradientWeak) {
 /// number: dq is noise.
 TEST(Controls, AGradientOfNoiseMakesItsCaseWeak) {
   const auto c = parse_case<Op>(case_words(
-      "flash_attention_score_grad --dtype=fp32 --surface=g2 --seq_q=5 --seq_kv=1 --head_dim=16 "
+      "flash_attention_score_grad --dtype=fp32 --entry_point=g2 --seq_q=5 --seq_kv=1 --head_dim=16 "
       "--head_dim_v=16 --keep_prob=0.9 --drop_mask=exact --drop=all_kept",
       Op::name));
   const Op::Inputs inputs = make_inputs(c);
-  Suite<Op>::Grounds grounds(c, inputs, plain);
-  const std::vector<Expectation> expected = grounds.expectations();
+  Suite<Op>::Basis basis(c, inputs, plain);
+  const std::vector<Expectation> expected = basis.expectations();
   EXPECT_EQ(judge_controls(expected[0], plain).letters, "Z-N-L-S-W-");
   EXPECT_TRUE(judge_controls(expected[0], plain).weak);
   EXPECT_EQ(judge_controls(expected[2], plain).letters, "Z+N+L+S+W+");

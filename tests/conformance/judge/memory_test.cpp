@@ -49,7 +49,7 @@ TEST(Memory, OfTheJudgeOfCompressedWindowsIsThatOfOneCopyAndOneRatio) {
   using Op = spec::NsaCompressGrad;
   conformance::Case<Op> c;
   c.problem = {.heads = 1, .seq = 1 << 13, .head_dim = 128};
-  const spec::NumericsProfile exact{.stage = spec::DType::fp32};
+  const spec::Numerics exact{.stage = spec::DType::fp32};
   Op::Outputs outputs = make_outputs(c);
   {
     conformance::Examination<Op> examination(c, make_inputs(c));

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <initializer_list>
 
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "assay/conformance/inputs/random.hpp"
 
 namespace assay::conformance {

@@ -37,8 +37,8 @@ std::vector<std::int64_t> all_rows(const spec::Extents& extents) {
 
 /// The tile sums and the expectations of all rows of one problem.
 struct Both {
-  Both(const flash::Dense& dense, const spec::NumericsProfile& profile)
-      : arithmetic(profile, dense.problem.dtype),
+  Both(const flash::Dense& dense, const spec::Numerics& numerics)
+      : arithmetic(numerics, dense.problem.dtype),
         rows(flash::row_terms(dense, arithmetic)),
         expected(flash::expectations(dense, arithmetic, rows,
                                      {all_rows(dense.queries), all_rows(dense.keys)})),
@@ -99,11 +99,12 @@ TEST(TileSums, AreThoseOfTheRowsOfAttention) {
        {"--seq_q=70 --seq_kv=131 --head_dim=9 --head_dim_v=7 --dtype=fp32",
         "--seq_q=130 --seq_kv=66 --heads_q=4 --heads_kv=2 --sparse_mode=3 --atten_mask=compressed "
         "--head_dim=8 --head_dim_v=8",
-        "--layout=TND --surface=u2 --lengths_q=3,70,1 --lengths_kv=65,80,1 --head_dim=8 "
+        "--layout=TND --entry_point=u2 --lengths_q=3,70,1 --lengths_kv=65,80,1 --head_dim=8 "
         "--head_dim_v=8 --keep_prob=0.8 --drop_mask=exact --dtype=fp16",
-        "--layout=TND --surface=u3 --batch=1 --seq_q=66 --seq_kv=66 --head_dim=8 --head_dim_v=8 "
+        "--layout=TND --entry_point=u3 --batch=1 --seq_q=66 --seq_kv=66 --head_dim=8 "
+        "--head_dim_v=8 "
         "--head_dim_rope=8 --scale_value=-0.25 --sparse_mode=3 --atten_mask=compressed",
-        "--surface=g2 --seq_q=66 --seq_kv=66 --pse_type=0 --pse_shift=BNSS --head_dim=8 "
+        "--entry_point=g2 --seq_q=66 --seq_kv=66 --pse_type=0 --pse_shift=BNSS --head_dim=8 "
         "--head_dim_v=8 --dtype=fp32 --profile=peaked"})
     for (const char* preset : {"ascend_a2", "cuda_flash", "torch_composed_bf16", "jax_cpu"}) {
       SCOPED_TRACE(std::string(words) + " " + preset);
@@ -122,11 +123,10 @@ TEST(TileSums, ForgetNothingThatUnderflows) {
       "--scale_value=1e-07 --profile=tiny_dy");
   const Flash::Inputs inputs = make_inputs(c);
   const flash::Dense dense(c.problem, inputs);
-  for (const spec::NumericsProfile& profile :
-       {spec::NumericsProfile{.operand_scaled = true},
-        spec::NumericsProfile{.partials = spec::DType::fp16},
-        spec::NumericsProfile{.partials = spec::DType::fp16, .operand_scaled = true}})
-    expect_agreement(Both(dense, profile));
+  for (const spec::Numerics& numerics :
+       {spec::Numerics{.operand_scaled = true}, spec::Numerics{.partials = spec::DType::fp16},
+        spec::Numerics{.partials = spec::DType::fp16, .operand_scaled = true}})
+    expect_agreement(Both(dense, numerics));
 }
 
 /// One key, whose P is 1: dv is dO, of which two heads add 2^-20 each in 16 bits.
@@ -228,23 +228,23 @@ const Planted planted[] = {
 template <class Op>
 class PerfectOutputs {
  public:
-  PerfectOutputs(Case<Op> c, const spec::NumericsProfile& profile) : judged_(c) {
-    for (const Expected& e : judged_.expected(profile))
+  PerfectOutputs(Case<Op> c, const spec::Numerics& numerics) : judged_(c) {
+    for (const Expected& e : judged_.expected(numerics))
       rows_[e.name] = {e.rows.begin(), e.rows.end()};
     c.rows = 0;
     Examination<Op> whole(c);
-    expected_ = whole.expected(profile);
+    expected_ = whole.expected(numerics);
     outputs_ = make_outputs(c);
   }
 
   CaseReport judge(const std::string& tensor, std::int64_t first, std::int64_t count,
-                   const Corruption& corrupt, const spec::NumericsProfile& profile) {
+                   const Corruption& corrupt, const spec::Numerics& numerics) {
     for (const Expected& e : expected_) {
       Rows values = e.value;
       if (e.name == tensor) plant(e, first, count, corrupt, values);
       write(e, values);
     }
-    return judged_.judge(outputs_, profile);
+    return judged_.judge(outputs_, numerics);
   }
 
  private:
@@ -284,10 +284,10 @@ template <class Op>
 void expect_planted_tiles_caught(const std::string& words, const std::string& preset) {
   SCOPED_TRACE(words + " " + preset);
   const auto c = case_of<Op>(words);
-  const spec::NumericsProfile profile = spec::numerics_preset(preset, c.problem.dtype);
-  PerfectOutputs<Op> outputs(c, profile);
+  const spec::Numerics numerics = spec::numerics_preset(preset, c.problem.dtype);
+  PerfectOutputs<Op> outputs(c, numerics);
   const CaseReport healthy = outputs.judge(
-      "none", 0, 0, [](Rows&, std::int64_t) {}, profile);
+      "none", 0, 0, [](Rows&, std::int64_t) {}, numerics);
   EXPECT_LE(healthy.verdict, Verdict::conforms_weak) << testing::told(healthy);
   for (const TensorReport& tensor : healthy.tensors) {
     EXPECT_EQ(tensor.rows_summed, tensor.rows_total) << tensor.name;
@@ -298,7 +298,7 @@ void expect_planted_tiles_caught(const std::string& words, const std::string& pr
       for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{40, 64},
                                          {64, 64},
                                          {tensor.rows_total - 34, 34}}) {
-        const CaseReport report = outputs.judge(tensor.name, first, count, bug.corrupt, profile);
+        const CaseReport report = outputs.judge(tensor.name, first, count, bug.corrupt, numerics);
         EXPECT_EQ(contribution(report.verdict), ExitCode::nonconformant)
             << tensor.name << ' ' << bug.name << ' ' << first;
         bool named = false;
@@ -331,30 +331,30 @@ TEST(TileSums, CatchPlantedTilesBesideTheJudgedRows) {
 /// E38.
 TEST(TileSums, CatchPlantedTilesOfTheCompression) {
   const auto c = case_of<Compress>("--seq=300 --heads=1 --head_dim=32 --rows=3");
-  const spec::NumericsProfile profile = spec::numerics_preset("fp32_staging", c.problem.dtype);
-  PerfectOutputs<Compress> outputs(c, profile);
+  const spec::Numerics numerics = spec::numerics_preset("fp32_staging", c.problem.dtype);
+  PerfectOutputs<Compress> outputs(c, numerics);
   const CaseReport healthy = outputs.judge(
-      "none", 0, 0, [](Rows&, std::int64_t) {}, profile);
+      "none", 0, 0, [](Rows&, std::int64_t) {}, numerics);
   EXPECT_LE(healthy.verdict, Verdict::conforms_weak) << testing::told(healthy);
   for (const Planted& bug : planted) {
-    const CaseReport report = outputs.judge("input_grad", 70, 50, bug.corrupt, profile);
+    const CaseReport report = outputs.judge("input_grad", 70, 50, bug.corrupt, numerics);
     EXPECT_EQ(contribution(report.verdict), ExitCode::nonconformant) << bug.name;
   }
 }
 
 TEST(TileSums, CatchPlantedTilesOfExactCases) {
-  // The lattice's golden knows the judged rows; the other ones are judged by sums alone.
+  // The exact case's golden knows the judged rows; the other ones are judged by sums alone.
   const auto c = case_of<Flash>(
-      "--layout=BNSD --seq_q=210 --seq_kv=210 --scale_value=0.125 --track=a1 --rows=3");
-  const spec::NumericsProfile profile = spec::numerics_preset("cuda_flash", c.problem.dtype);
-  PerfectOutputs<Flash> outputs(c, profile);
+      "--layout=BNSD --seq_q=210 --seq_kv=210 --scale_value=0.125 --track=exact --rows=3");
+  const spec::Numerics numerics = spec::numerics_preset("cuda_flash", c.problem.dtype);
+  PerfectOutputs<Flash> outputs(c, numerics);
   const CaseReport healthy = outputs.judge(
-      "none", 0, 0, [](Rows&, std::int64_t) {}, profile);
+      "none", 0, 0, [](Rows&, std::int64_t) {}, numerics);
   EXPECT_EQ(healthy.verdict, Verdict::conforms) << testing::told(healthy);
   for (const TensorReport& tensor : healthy.tensors) {
     const CaseReport report = outputs.judge(
         tensor.name, 70, 50, [](Rows& rows, std::int64_t) { std::ranges::fill(rows, 0.0); },
-        profile);
+        numerics);
     EXPECT_EQ(contribution(report.verdict), ExitCode::nonconformant) << tensor.name;
   }
 }

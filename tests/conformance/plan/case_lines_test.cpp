@@ -67,7 +67,8 @@ TYPED_TEST(ShippedCases, LieInTheFileOfTheirKind) {
   this->each([&](const CaseText& text, const CaseLine& line) {
     const Track track = case_of<TypeParam>(line).track;
     EXPECT_EQ(kind_of(text) == "relations", track == Track::relation) << line.place;
-    EXPECT_EQ(kind_of(text) == "exact", track == Track::a1 || track == Track::a2) << line.place;
+    EXPECT_EQ(kind_of(text) == "exact", track == Track::exact || track == Track::exact_staged)
+        << line.place;
   });
 }
 

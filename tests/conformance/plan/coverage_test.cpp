@@ -38,7 +38,7 @@ TEST(PairCoverage, OfTheDefaultPlanAndOfAFullSweepIsComplete) {
   }
 }
 
-TEST(PairCoverage, OfTheDefaultPlanIsCompleteWithoutTheLattice) {
+TEST(PairCoverage, OfTheDefaultPlanIsCompleteWithoutTheExactCase) {
   auto cases = sample<Op>({});
   std::erase_if(cases, [](const FlashCase& c) { return c.track != Track::bound; });
   EXPECT_EQ(covered_by(cases).uncovered(), std::vector<std::string>{});
@@ -47,22 +47,22 @@ TEST(PairCoverage, OfTheDefaultPlanIsCompleteWithoutTheLattice) {
 TEST(PairCoverage, NamesTheRequirementsThatForbidAPair) {
   const PairCoverage pairs = pair_coverage<Op>();
   using Ids = std::vector<std::string>;
-  EXPECT_EQ(cell(pairs, "surface=u1 product=a3").forbidden_by, Ids{"FAG-P06"});
-  EXPECT_EQ(cell(pairs, "surface=g1 layout=TND").forbidden_by, Ids{"FAG-C30"});
-  EXPECT_EQ(cell(pairs, "surface=u3 dtype=fp16").forbidden_by, Ids{"FAG-C27"});
-  EXPECT_EQ(cell(pairs, "surface=u3 pse_type=2").forbidden_by, Ids{"FAG-C09"});
-  EXPECT_EQ(cell(pairs, "surface=g1 sparse_mode=8").forbidden_by, Ids{"FAG-C64"});
+  EXPECT_EQ(cell(pairs, "entry_point=u1 product=a3").forbidden_by, Ids{"FAG-P06"});
+  EXPECT_EQ(cell(pairs, "entry_point=g1 layout=TND").forbidden_by, Ids{"FAG-C30"});
+  EXPECT_EQ(cell(pairs, "entry_point=u3 dtype=fp16").forbidden_by, Ids{"FAG-C27"});
+  EXPECT_EQ(cell(pairs, "entry_point=u3 pse_type=2").forbidden_by, Ids{"FAG-C09"});
+  EXPECT_EQ(cell(pairs, "entry_point=g1 sparse_mode=8").forbidden_by, Ids{"FAG-C64"});
   EXPECT_EQ(cell(pairs, "layout=BSH sparse_mode=8").forbidden_by, (Ids{"FAG-C31", "FAG-C64"}));
-  EXPECT_EQ(cell(pairs, "surface=g1 lengths=many").forbidden_by, Ids{"FAG-C30"});
+  EXPECT_EQ(cell(pairs, "entry_point=g1 lengths=many").forbidden_by, Ids{"FAG-C30"});
 }
 
 /// What is disputed forbids nothing, nor does a requirement that speaks of some layouts alone.
 TEST(PairCoverage, AsksForWhatSomeCallMayHave) {
   const PairCoverage pairs = pair_coverage<Op>();
-  for (const char* text :
-       {"surface=u3 product=a3", "surface=u2 sparse_mode=8", "surface=g1 head_dim=widest",
-        "surface=u1 sparse_mode=5", "layout=TND sparse_mode=5", "mask=B1SS lengths=unequal",
-        "pse_type=2 lengths=shorter_q", "sparse_mode=5 lengths=many"})
+  for (const char* text : {"entry_point=u3 product=a3", "entry_point=u2 sparse_mode=8",
+                           "entry_point=g1 head_dim=widest", "entry_point=u1 sparse_mode=5",
+                           "layout=TND sparse_mode=5", "mask=B1SS lengths=unequal",
+                           "pse_type=2 lengths=shorter_q", "sparse_mode=5 lengths=many"})
     EXPECT_TRUE(cell(pairs, text).is_asked()) << text;
 }
 
@@ -73,7 +73,7 @@ TEST(PairCoverage, BlamesNoRequirementForWhatMeansNothingOrLeavesNothingToJudge)
     return left_out.substr(0, left_out.find(':'));
   };
   EXPECT_EQ(kind("layout=BSH lengths=single"), "senseless");
-  EXPECT_EQ(kind("surface=g1 pse_type=0"), "senseless");
+  EXPECT_EQ(kind("entry_point=g1 pse_type=0"), "senseless");
   EXPECT_EQ(kind("layout=BSH lengths=empty_q"), "fruitless");
   EXPECT_EQ(kind("pse_type=0 lengths=empty_kv"), "fruitless");
   EXPECT_EQ(kind("sparse_mode=7 pse_type=1"), "fruitless");
@@ -83,7 +83,7 @@ TEST(PairCoverage, BlamesNoRequirementForWhatMeansNothingOrLeavesNothingToJudge)
 /// Compressed masks of which every sequence brings 4 MiB are not drawn for many sequences.
 TEST(PairCoverage, BlamesRequirementsAloneForWhatTheyForbid) {
   std::set<std::string> ids;
-  for (const auto& row : Op::constraints()) ids.emplace(row.id);
+  for (const auto& requirement : Op::requirements()) ids.emplace(requirement.id);
   std::set<std::string> costly;
   for (const auto& cell : pair_coverage<Op>().cells) {
     for (const std::string& id : cell.forbidden_by)
@@ -99,20 +99,20 @@ TEST(PairCoverage, BlamesRequirementsAloneForWhatTheyForbid) {
 
 TEST(PairCoverage, CountsWhatACaseHolds) {
   FlashCase c;
-  c.surface = spec::FlashSurface::g2;
+  c.entry_point = spec::FlashEntryPoint::g2;
   c.problem.heads_q = 2;
   c.problem.seq_q = 1;
   const PairCoverage pairs = covered_by({c, c});
-  EXPECT_EQ(cell(pairs, "surface=g2 layout=BNSD").cases, 2);
+  EXPECT_EQ(cell(pairs, "entry_point=g2 layout=BNSD").cases, 2);
   EXPECT_EQ(cell(pairs, "group=all head_dim=tiles").cases, 2);
-  EXPECT_EQ(cell(pairs, "surface=g1 layout=BNSD").cases, 0);
+  EXPECT_EQ(cell(pairs, "entry_point=g1 layout=BNSD").cases, 0);
   EXPECT_EQ(cell(pairs, "head_dim=tiles lengths=one_query").cases, 2);
   EXPECT_EQ(pairs.covered(),
             std::ssize(flash::factors().axes()) * (std::ssize(flash::factors().axes()) - 1) / 2);
 }
 
 TEST(PairCoverage, IsNotEarnedByCasesWithoutNumbers) {
-  FlashCase phase1{.track = Track::phase1};
+  FlashCase phase1{.track = Track::arguments};
   FlashCase broken = phase1;
   broken.violate = "FAG-C63:nine";
   EXPECT_EQ(covered_by({phase1, broken}).covered(), 0);

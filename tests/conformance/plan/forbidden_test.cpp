@@ -62,10 +62,10 @@ TEST(Forbidden, ByIsWhatACallBreaksAndBinds) {
   EXPECT_EQ(forbidden_by(c), Ids{});
   c.problem.head_dim = 24;
   const auto ids = forbidden_by(c);
-  for (const auto& row : Op::constraints())
-    EXPECT_EQ(std::ranges::count(ids, row.id) == 1,
-              !row.holds(call_of(c)) && row.standing != spec::Standing::disputed)
-        << row.id;
+  for (const auto& requirement : Op::requirements())
+    EXPECT_EQ(std::ranges::count(ids, requirement.id) == 1,
+              !requirement.holds(call_of(c)) && requirement.standing != spec::Standing::disputed)
+        << requirement.id;
 }
 
 TEST(Forbidden, IsDrawnAgain) {

@@ -25,7 +25,7 @@ const std::vector<Case<Op>>& default_cases() {
 
 template <class Op>
 bool is_value_case(const Case<Op>& c) {
-  return c.track != Track::phase1;
+  return c.track != Track::arguments;
 }
 
 template <class Op>
@@ -59,18 +59,20 @@ void expect_every_side_of_every_row() {
       continue;
     }
     const auto call = call_of(c);
-    for (const auto& row : Op::constraints())
-      if (row.applies(call) && row.holds(call)) accepted.insert(row.id);
+    for (const auto& requirement : Op::requirements())
+      if (requirement.applies(call) && requirement.holds(call)) accepted.insert(requirement.id);
   }
-  for (const auto& row : Op::constraints()) {
-    EXPECT_TRUE(!row.has(spec::Side::accept) || accepted.contains(row.id)) << row.id;
-    for (const auto& violation : row.violations)
-      EXPECT_TRUE(violated.contains(std::string(row.id) + ":" + std::string(violation.name)))
-          << row.id << ":" << violation.name;
+  for (const auto& requirement : Op::requirements()) {
+    EXPECT_TRUE(!requirement.has(spec::Side::accept) || accepted.contains(requirement.id))
+        << requirement.id;
+    for (const auto& violation : requirement.violations)
+      EXPECT_TRUE(
+          violated.contains(std::string(requirement.id) + ":" + std::string(violation.name)))
+          << requirement.id << ":" << violation.name;
   }
 }
 
-/// Decides the axis of a text like "surface=u1".
+/// Decides the axis of a text like "entry_point=u1".
 inline void decide(Choice& choice, const Axes& axes, const std::string& text) {
   const std::size_t equals = text.find('=');
   const auto axis = std::ranges::find(axes.all, text.substr(0, equals), &Axis::name);
@@ -119,8 +121,9 @@ void expect_forbidden_pairs_to_break_what_they_name(Draw&& draw) {
     const auto is_named = [&](std::string_view id) {
       return std::ranges::find(cell.forbidden_by, id) != cell.forbidden_by.end();
     };
-    for (const auto& row : Op::constraints())
-      EXPECT_FALSE(is_named(row.id) && row.standing == spec::Standing::disputed) << row.id;
+    for (const auto& requirement : Op::requirements())
+      EXPECT_FALSE(is_named(requirement.id) && requirement.standing == spec::Standing::disputed)
+          << requirement.id;
     const ChoiceSpace others =
         space.without([&](const Reason& reason) { return is_named(reason.text); });
     EXPECT_GT(visit_draws_of<Op>(cell, others, draw,

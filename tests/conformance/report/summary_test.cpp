@@ -24,9 +24,9 @@ ExitCode exit_code_of(std::initializer_list<Verdict> verdicts) {
 /// Two rows with both sides, one that can only be rejected.
 Summary with_three_rows() {
   Summary summary;
-  summary.rows.rows = {{.id = "A", .has_accept = true, .has_reject = true},
-                       {.id = "B", .has_accept = true, .has_reject = true},
-                       {.id = "C", .has_reject = true}};
+  summary.requirements.requirements = {{.id = "A", .has_accept = true, .has_reject = true},
+                                       {.id = "B", .has_accept = true, .has_reject = true},
+                                       {.id = "C", .has_reject = true}};
   return summary;
 }
 
@@ -77,69 +77,74 @@ TEST(Summary, CountsCasesValueCasesAndVerdicts) {
                                   {Verdict::conforms, 2}, {Verdict::rejected_as_specified, 1}}));
 }
 
-TEST(RowCoverage, GrowsByCasesThatConform) {
-  Summary summary = with_three_rows();
-  count(summary, {.accepted_rows = {"A", "B"}, .verdict = testing::decided(Verdict::conforms)});
-  count(summary, {.accepted_rows = {"A"}, .verdict = testing::decided(Verdict::conforms)});
-  EXPECT_EQ(summary.rows.accepted(), 2);
-  EXPECT_EQ(summary.rows.rows[0].accepted, 2);
-  EXPECT_EQ(summary.rows.rows[1].accepted, 1);
-  EXPECT_EQ(summary.rows.rejected(), 0);
-}
-
-TEST(RowCoverage, GrowsByCasesThatAreRejectedWithEitherCode) {
+TEST(RequirementCoverage, GrowsByCasesThatConform) {
   Summary summary = with_three_rows();
   count(summary,
-        {.violated_row = "A", .verdict = testing::decided(Verdict::rejected_as_specified)});
-  count(summary, {.violated_row = "C", .verdict = testing::decided(Verdict::rejected_other_code)});
-  EXPECT_EQ(summary.rows.rejected(), 2);
-  EXPECT_EQ(summary.rows.accepted(), 0);
-  EXPECT_EQ(summary.rows.unexercised(), (std::vector<std::string>{"A", "B"}));
+        {.accepted_requirements = {"A", "B"}, .verdict = testing::decided(Verdict::conforms)});
+  count(summary, {.accepted_requirements = {"A"}, .verdict = testing::decided(Verdict::conforms)});
+  EXPECT_EQ(summary.requirements.accepted(), 2);
+  EXPECT_EQ(summary.requirements.requirements[0].accepted, 2);
+  EXPECT_EQ(summary.requirements.requirements[1].accepted, 1);
+  EXPECT_EQ(summary.requirements.rejected(), 0);
 }
 
-TEST(RowCoverage, IsNotEarnedByWeakInapplicableOrFailedCases) {
+TEST(RequirementCoverage, GrowsByCasesThatAreRejectedWithEitherCode) {
+  Summary summary = with_three_rows();
+  count(summary,
+        {.violated_requirement = "A", .verdict = testing::decided(Verdict::rejected_as_specified)});
+  count(summary,
+        {.violated_requirement = "C", .verdict = testing::decided(Verdict::rejected_other_code)});
+  EXPECT_EQ(summary.requirements.rejected(), 2);
+  EXPECT_EQ(summary.requirements.accepted(), 0);
+  EXPECT_EQ(summary.requirements.unexercised(), (std::vector<std::string>{"A", "B"}));
+}
+
+TEST(RequirementCoverage, IsNotEarnedByWeakInapplicableOrFailedCases) {
   Summary summary = with_three_rows();
   for (const auto& [verdict, name] : spec::spellings_of<Verdict>.entries) {
     if (verdict == Verdict::conforms || verdict == Verdict::rejected_as_specified ||
         verdict == Verdict::rejected_other_code)
       continue;
-    count(summary,
-          {.violated_row = "A", .accepted_rows = {"A", "B"}, .verdict = testing::decided(verdict)});
+    count(summary, {.violated_requirement = "A",
+                    .accepted_requirements = {"A", "B"},
+                    .verdict = testing::decided(verdict)});
   }
-  EXPECT_EQ(summary.rows.accepted(), 0);
-  EXPECT_EQ(summary.rows.rejected(), 0);
-  EXPECT_EQ(summary.rows.unexercised(), (std::vector<std::string>{"A", "B", "C"}));
+  EXPECT_EQ(summary.requirements.accepted(), 0);
+  EXPECT_EQ(summary.requirements.rejected(), 0);
+  EXPECT_EQ(summary.requirements.unexercised(), (std::vector<std::string>{"A", "B", "C"}));
 }
 
-TEST(RowCoverage, IsCompleteWhenEverySideWasExercised) {
-  Summary summary = with_three_rows();
-  count(summary, {.accepted_rows = {"A", "B"}, .verdict = testing::decided(Verdict::conforms)});
-  for (const char* id : {"A", "B", "C"})
-    count(summary,
-          {.violated_row = id, .verdict = testing::decided(Verdict::rejected_as_specified)});
-  EXPECT_TRUE(summary.rows.unexercised().empty());
-}
-
-TEST(RowCoverage, IgnoresARowThatTheTableDoesNotHave) {
+TEST(RequirementCoverage, IsCompleteWhenEverySideWasExercised) {
   Summary summary = with_three_rows();
   count(summary,
-        {.violated_row = "gone", .verdict = testing::decided(Verdict::rejected_as_specified)});
-  EXPECT_EQ(summary.rows.rows.size(), 3u);
-  EXPECT_EQ(summary.rows.rejected(), 0);
+        {.accepted_requirements = {"A", "B"}, .verdict = testing::decided(Verdict::conforms)});
+  for (const char* id : {"A", "B", "C"})
+    count(summary, {.violated_requirement = id,
+                    .verdict = testing::decided(Verdict::rejected_as_specified)});
+  EXPECT_TRUE(summary.requirements.unexercised().empty());
+}
+
+TEST(RequirementCoverage, IgnoresARowThatTheTableDoesNotHave) {
+  Summary summary = with_three_rows();
+  count(summary, {.violated_requirement = "gone",
+                  .verdict = testing::decided(Verdict::rejected_as_specified)});
+  EXPECT_EQ(summary.requirements.requirements.size(), 3u);
+  EXPECT_EQ(summary.requirements.rejected(), 0);
 }
 
 /// The rows of a table whose sides were all exercised, in no way yet.
 Summary with_every_side_of_a_table() {
   Summary summary;
-  summary.rows = row_coverage<Op>();
-  for (RowCoverage::Row& row : summary.rows.rows) row.accepted = row.rejected = 1;
+  summary.requirements = requirement_coverage<Op>();
+  for (RequirementCoverage::Requirement& row : summary.requirements.requirements)
+    row.accepted = row.rejected = 1;
   return summary;
 }
 
-TEST(RowCoverage, NamesEveryVariantAndViolationThatNoCaseTook) {
+TEST(RequirementCoverage, NamesEveryVariantAndViolationThatNoCaseTook) {
   Summary summary = with_every_side_of_a_table();
   const auto missing = [&](const std::string& way) {
-    return std::ranges::count(summary.rows.unexercised(), way) == 1;
+    return std::ranges::count(summary.requirements.unexercised(), way) == 1;
   };
   EXPECT_TRUE(missing("FAG-C29:padding_mask_bool"));
   EXPECT_TRUE(missing("FAG-C20:key"));
@@ -155,9 +160,9 @@ TEST(RowCoverage, NamesEveryVariantAndViolationThatNoCaseTook) {
   EXPECT_TRUE(missing("FAG-C20:value"));
 }
 
-TEST(RowCoverage, SaysOfEveryRowWithoutASideWhy) {
+TEST(RequirementCoverage, SaysOfEveryRowWithoutASideWhy) {
   std::int64_t without = 0;
-  for (const auto& row : row_coverage<Op>().rows) {
+  for (const auto& row : requirement_coverage<Op>().requirements) {
     EXPECT_EQ(row.has_accept || row.has_reject, row.reason.empty()) << row.id;
     without += row.reason.empty() ? 0 : 1;
   }
@@ -168,25 +173,26 @@ TEST(RowCoverage, SaysOfEveryRowWithoutASideWhy) {
 template <class AnyOp>
 void expect_every_way_planned() {
   Summary summary;
-  summary.rows = row_coverage<AnyOp>();
-  for (RowCoverage::Row& row : summary.rows.rows) row.accepted = row.rejected = 1;
+  summary.requirements = requirement_coverage<AnyOp>();
+  for (RequirementCoverage::Requirement& row : summary.requirements.requirements)
+    row.accepted = row.rejected = 1;
   for (const auto& c : sample<AnyOp>({.random_cases = 0}))
-    for (const std::string& way : {c.variant, c.violate}) summary.rows.take(way);
-  EXPECT_EQ(summary.rows.unexercised(), std::vector<std::string>{});
+    for (const std::string& way : {c.variant, c.violate}) summary.requirements.take(way);
+  EXPECT_EQ(summary.requirements.unexercised(), std::vector<std::string>{});
 }
 
-TEST(RowCoverage, OfTheDefaultPlanLeavesOutNoWay) {
+TEST(RequirementCoverage, OfTheDefaultPlanLeavesOutNoWay) {
   expect_every_way_planned<spec::FlashAttentionScoreGrad>();
   expect_every_way_planned<spec::NsaSelectedAttentionGrad>();
   expect_every_way_planned<spec::NsaCompressGrad>();
 }
 
-TEST(RowCoverage, OfATableStartsWithEveryRowAndDemandsItsSides) {
-  const RowCoverage coverage = row_coverage<Op>();
-  ASSERT_EQ(coverage.rows.size(), Op::constraints().size());
+TEST(RequirementCoverage, OfATableStartsWithEveryRowAndDemandsItsSides) {
+  const RequirementCoverage coverage = requirement_coverage<Op>();
+  ASSERT_EQ(coverage.requirements.size(), Op::requirements().size());
   std::size_t position = 0;
-  for (const auto& row : Op::constraints()) {
-    const auto& covered = coverage.rows[position++];
+  for (const auto& row : Op::requirements()) {
+    const auto& covered = coverage.requirements[position++];
     const bool disputed = row.standing == spec::Standing::disputed;
     EXPECT_EQ(covered.id, row.id);
     EXPECT_EQ(covered.has_accept, !disputed && row.has(spec::Side::accept)) << row.id;

@@ -24,9 +24,9 @@ struct Simulated {
 /// that take a fifth, and bound cases up to the largest models. In all about 1,000 s.
 std::vector<Simulated> full_sweep(double kernel) {
   std::vector<Simulated> cases;
-  for (int k = 0; k < 900; ++k) cases.push_back({{"op phase1", 1e-4}, 3e-3});
+  for (int k = 0; k < 900; ++k) cases.push_back({{"op arguments", 1e-4}, 3e-3});
   for (int k = 0; k < 300; ++k)
-    cases.push_back({{"op a1", 0.02 + 1e-4 * k}, kernel * (0.03 + 1e-4 * k)});
+    cases.push_back({{"op exact", 0.02 + 1e-4 * k}, kernel * (0.03 + 1e-4 * k)});
   for (int k = 0; k < 100; ++k) cases.push_back({{"op relation", 0.1 + 1e-3 * k}, kernel * 0.03});
   for (int k = 0; k < 600; ++k) {
     const double cost = 0.05 * std::pow(1.01, k);
@@ -72,7 +72,7 @@ TEST(TimeLeft, IsWithinTwiceTheTruthAndKnownEarly) {
 TEST(TimeLeft, AHangAndASlowFirstCallSayNothingOfTheRest) {
   auto cases = full_sweep(1);
   const auto first = std::ranges::find(
-      cases, "op a1", [](const Simulated& c) -> const std::string& { return c.expected.kind; });
+      cases, "op exact", [](const Simulated& c) -> const std::string& { return c.expected.kind; });
   first->seconds = 30;
   cases[1700].seconds = 60;
   EXPECT_LT(first_estimate(cases, 2), 0.15);

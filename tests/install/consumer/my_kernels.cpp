@@ -15,7 +15,7 @@ class Plain final : public spec::Implementation<Op> {
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     if (call.parameters.atten_mask.present || call.attributes.sparse_mode != 0)
       return "only attention without a mask";
-    if (spec::is_unpadding(call.surface)) return "only padded layouts";
+    if (spec::is_unpadding(call.entry_point)) return "only padded layouts";
     if (call.parameters.pse_shift.present || call.attributes.keep_prob != 1)
       return "neither position bias nor dropout";
     return std::nullopt;

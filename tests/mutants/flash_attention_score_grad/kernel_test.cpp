@@ -35,17 +35,17 @@ const std::vector<Sample>& samples() {
   return all;
 }
 
-double worst_error_of(const Specimen& specimen, const Sample& sample) {
+double worst_error_of(const Mutant& mutant, const Sample& sample) {
   spec::FlashAttentionScoreGrad::Outputs outputs = sample.outputs;
-  specimen.make()->run(sample.problem, sample.inputs, outputs);
+  mutant.make()->run(sample.problem, sample.inputs, outputs);
   return worst_error(sample, outputs);
 }
 
 TEST(Kernel, HealthyVariantsAgreeWithTheFormulasOnEveryGeometry) {
-  for (const Specimen& specimen : healthy_kernels())
+  for (const Mutant& mutant : healthy_kernels())
     for (std::size_t k = 0; k < samples().size(); ++k)
-      EXPECT_LT(worst_error_of(specimen, samples()[k]), tolerance)
-          << specimen.name << " on geometry " << k;
+      EXPECT_LT(worst_error_of(mutant, samples()[k]), tolerance)
+          << mutant.name << " on geometry " << k;
 }
 
 /// Bugs that show in fp32 and without the judge's other rules.
@@ -53,10 +53,10 @@ TEST(Kernel, EveryPlantedBugChangesTheGradientsOfSomeGeometry) {
   for (const auto& family :
        {mask_mutants(), head_and_scale_mutants(), tile_mutants(), sequence_mutants(),
         sparse_mutants(), dropout_mutants(), pse_mutants(), rope_mutants()})
-    for (const Specimen& specimen : family) {
+    for (const Mutant& mutant : family) {
       std::vector<double> errors;
-      for (const Sample& sample : samples()) errors.push_back(worst_error_of(specimen, sample));
-      EXPECT_GT(std::ranges::max(errors), 10 * tolerance) << specimen.name;
+      for (const Sample& sample : samples()) errors.push_back(worst_error_of(mutant, sample));
+      EXPECT_GT(std::ranges::max(errors), 10 * tolerance) << mutant.name;
     }
 }
 
@@ -64,7 +64,7 @@ TEST(Kernel, EveryPlantedBugChangesTheGradientsOfSomeGeometry) {
 /// much.
 TEST(Kernel, CompressedBiasOfAPaddedLayoutHoldsItsLastRows) {
   Geometry geometry = geometries().front();
-  geometry.surface = spec::FlashSurface::g2;
+  geometry.entry_point = spec::FlashEntryPoint::g2;
   Op::Problem& p = geometry.problem;
   p.batch = 1, p.heads_q = 1, p.heads_kv = 1, p.seq_q = p.seq_kv = 1030;
   p.head_dim = p.head_dim_v = 2;
@@ -72,9 +72,9 @@ TEST(Kernel, CompressedBiasOfAPaddedLayoutHoldsItsLastRows) {
   for (const spec::PseShape shape : {spec::PseShape::bnhs, spec::PseShape::one_nhs}) {
     p.pse_shift = shape;
     const Sample sample = sample_of(geometry, spec::DType::fp32, 3);
-    for (const Specimen& specimen : healthy_kernels())
-      if (specimen.name == "flash_like" || specimen.name == "toeplitz_lookup") {
-        EXPECT_LT(worst_error_of(specimen, sample), tolerance) << specimen.name;
+    for (const Mutant& mutant : healthy_kernels())
+      if (mutant.name == "flash_like" || mutant.name == "toeplitz_lookup") {
+        EXPECT_LT(worst_error_of(mutant, sample), tolerance) << mutant.name;
       }
   }
 }

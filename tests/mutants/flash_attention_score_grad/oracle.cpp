@@ -70,7 +70,7 @@ class Builder {
   Builder(const Geometry& geometry, spec::DType dtype, std::uint64_t seed) : random_(seed) {
     sample_.problem = geometry.problem;
     sample_.problem.dtype = dtype;
-    call_ = call_of(sample_.problem, geometry.surface, spec::Product::a2, geometry.inputs,
+    call_ = call_of(sample_.problem, geometry.entry_point, spec::Product::a2, geometry.inputs,
                     geometry.outputs);
     draw_tensors();
     draw_positions();

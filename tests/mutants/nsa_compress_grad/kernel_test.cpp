@@ -83,7 +83,7 @@ void differentiate(Sample& s) {
 Sample sample_of(const Geometry& geometry, DType dtype, Numbers numbers) {
   Op::Problem problem = geometry.problem;
   problem.dtype = dtype;
-  const Op::Parameters p = call_of(problem, spec::CompressSurface::c1, spec::Product::a2,
+  const Op::Parameters p = call_of(problem, spec::CompressEntryPoint::c1, spec::Product::a2,
                                    geometry.inputs, geometry.outputs)
                                .parameters;
   Sample sample = {.problem = problem,
@@ -120,8 +120,8 @@ bool is_right(const spec::Tensor& tensor, const std::vector<double>& expected,
   return golden.bytes == tensor.bytes;
 }
 
-bool is_exact(const Specimen& specimen, const Sample& sample) {
-  const auto kernel = specimen.make();
+bool is_exact(const Mutant& mutant, const Sample& sample) {
+  const auto kernel = mutant.make();
   const spec::Rounding rounding = kernel->numerics(sample.problem).round_out;
   Op::Outputs outputs = sample.outputs;
   kernel->run(sample.problem, sample.inputs, outputs);
@@ -131,28 +131,27 @@ bool is_exact(const Specimen& specimen, const Sample& sample) {
 
 TEST(CompressKernel, HealthyVariantsAreExactWhereTheSumsAre) {
   static const std::vector<Sample> all = samples(Numbers::exact);
-  for (const Specimen& specimen : healthy_kernels())
+  for (const Mutant& mutant : healthy_kernels())
     for (std::size_t k = 0; k < all.size(); ++k)
-      EXPECT_TRUE(is_exact(specimen, all[k])) << specimen.name << " on sample " << k;
+      EXPECT_TRUE(is_exact(mutant, all[k])) << mutant.name << " on sample " << k;
 }
 
 /// Bugs that do not need the judge's other rules.
 TEST(CompressKernel, EveryPlantedBugShowsOnSomeGeometry) {
   static const std::vector<Sample> all = samples(Numbers::exact);
   for (const auto& family : {window_mutants(), sum_mutants(), output_mutants()})
-    for (const Specimen& specimen : family) {
-      if (specimen.name == "compress_undeclared_order" || specimen.name == "compress_crashes")
-        continue;
-      const bool shown = std::ranges::any_of(
-          all, [&](const Sample& sample) { return !is_exact(specimen, sample); });
-      EXPECT_TRUE(shown) << specimen.name;
+    for (const Mutant& mutant : family) {
+      if (mutant.name == "compress_undeclared_order" || mutant.name == "compress_crashes") continue;
+      const bool shown =
+          std::ranges::any_of(all, [&](const Sample& sample) { return !is_exact(mutant, sample); });
+      EXPECT_TRUE(shown) << mutant.name;
     }
 }
 
 TEST(CompressKernel, RunsDifferOnlyWhereTheOrderOfWindowsDoes) {
   const Sample sample = sample_of(geometries()[9], DType::fp16, Numbers::rounding);
-  const auto differs = [&](const Specimen& specimen) {
-    const auto kernel = specimen.make();
+  const auto differs = [&](const Mutant& mutant) {
+    const auto kernel = mutant.make();
     const auto weight_grad = [&] {
       Op::Outputs outputs = sample.outputs;
       kernel->run(sample.problem, sample.inputs, outputs);
@@ -163,18 +162,18 @@ TEST(CompressKernel, RunsDifferOnlyWhereTheOrderOfWindowsDoes) {
       if (weight_grad() != first) return true;
     return false;
   };
-  for (const Specimen& specimen : healthy_kernels())
-    if (specimen.make()->numerics({}).order == spec::Order::fixed) {
-      EXPECT_FALSE(differs(specimen)) << specimen.name;
+  for (const Mutant& mutant : healthy_kernels())
+    if (mutant.make()->numerics({}).order == spec::Order::fixed) {
+      EXPECT_FALSE(differs(mutant)) << mutant.name;
     }
   const auto mutants = output_mutants();
-  EXPECT_TRUE(differs(*std::ranges::find(mutants, "compress_undeclared_order", &Specimen::name)));
+  EXPECT_TRUE(differs(*std::ranges::find(mutants, "compress_undeclared_order", &Mutant::name)));
 }
 
 /// The row by whose check the call is refused; "" if none is.
-std::string refusal(const Specimen& specimen, const CompressCall& call) {
+std::string refusal(const Mutant& mutant, const CompressCall& call) {
   try {
-    specimen.make()->check(call);
+    mutant.make()->check(call);
   } catch (const spec::Rejected& rejected) {
     const std::string text = rejected.what();
     return text.substr(0, text.find(':'));
@@ -183,54 +182,53 @@ std::string refusal(const Specimen& specimen, const CompressCall& call) {
 }
 
 CompressCall plain_call() {
-  return call_of(geometries().front().problem, spec::CompressSurface::c1, spec::Product::a2,
+  return call_of(geometries().front().problem, spec::CompressEntryPoint::c1, spec::Product::a2,
                  spec::Striding::contiguous, spec::Striding::contiguous);
 }
 
 TEST(CompressKernel, ChecksRefuseTheirRowAndTakeEveryLegalCall) {
-  const auto specimens = argument_specimens();
-  const Specimen& complete = specimens.front();
+  const auto mutants = argument_mutants();
+  const Mutant& complete = mutants.front();
   for (const Geometry& geometry : geometries())
     for (std::size_t k = 0; k < 2; ++k)
-      EXPECT_EQ(
-          refusal(specimens[k], call_of(geometry.problem, spec::CompressSurface::c1,
-                                        spec::Product::a2, geometry.inputs, geometry.outputs)),
-          "");
-  for (const auto& row : Op::constraints())
+      EXPECT_EQ(refusal(mutants[k], call_of(geometry.problem, spec::CompressEntryPoint::c1,
+                                            spec::Product::a2, geometry.inputs, geometry.outputs)),
+                "");
+  for (const auto& row : Op::requirements())
     for (const auto& violation : row.violations) {
       CompressCall call = plain_call();
       violation.apply(call);
       const bool disputed = row.standing == spec::Standing::disputed;
       EXPECT_EQ(refusal(complete, call), disputed ? "" : row.id) << violation.name;
-      EXPECT_EQ(refusal(specimens[1], call), row.id) << violation.name;
+      EXPECT_EQ(refusal(mutants[1], call), row.id) << violation.name;
     }
 }
 
 /// A dropped check lets at least one way to break its row pass.
 TEST(CompressKernel, EveryDroppedCheckLetsABrokenCallPass) {
-  for (const Specimen& specimen : argument_specimens()) {
-    if (!specimen.name.starts_with("without_")) continue;
-    const std::string id = specimen.name.substr(std::string("without_").size());
+  for (const Mutant& mutant : argument_mutants()) {
+    if (!mutant.name.starts_with("without_")) continue;
+    const std::string id = mutant.name.substr(std::string("without_").size());
     int passed = 0;
-    for (const auto& row : Op::constraints())
+    for (const auto& row : Op::requirements())
       for (const auto& violation : row.violations) {
         if (row.id != id) continue;
         CompressCall call = plain_call();
         violation.apply(call);
-        passed += refusal(specimen, call).empty();
+        passed += refusal(mutant, call).empty();
       }
-    EXPECT_GT(passed, 0) << specimen.name;
+    EXPECT_GT(passed, 0) << mutant.name;
   }
 }
 
-TEST(CompressSpecimens, HaveNamesOfTheirOwnHealthyOnesFirst) {
+TEST(CompressMutants, HaveNamesOfTheirOwnHealthyOnesFirst) {
   std::set<std::string> names;
   bool healthy = true;
-  for (const Specimen& specimen : specimens<spec::NsaCompressGrad>()) {
-    EXPECT_TRUE(names.insert(specimen.name).second) << specimen.name;
-    EXPECT_EQ(specimen.make()->name(), specimen.name);
-    EXPECT_TRUE(healthy || !specimen.healthy) << specimen.name;
-    healthy = specimen.healthy;
+  for (const Mutant& mutant : mutants<spec::NsaCompressGrad>()) {
+    EXPECT_TRUE(names.insert(mutant.name).second) << mutant.name;
+    EXPECT_EQ(mutant.make()->name(), mutant.name);
+    EXPECT_TRUE(healthy || !mutant.healthy) << mutant.name;
+    healthy = mutant.healthy;
   }
   EXPECT_GT(names.size(), 60U);
 }

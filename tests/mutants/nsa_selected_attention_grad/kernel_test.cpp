@@ -82,9 +82,9 @@ const std::vector<Sample>& samples() {
   return all;
 }
 
-double worst_error(const Specimen& specimen, const Sample& sample) {
+double worst_error(const Mutant& mutant, const Sample& sample) {
   Op::Outputs outputs = outputs_of(sample.example);
-  specimen.make()->run(sample.example.problem, sample.inputs, outputs);
+  mutant.make()->run(sample.example.problem, sample.inputs, outputs);
   const Gradients actual = values(outputs);
   return std::max({test::error(actual.dq, sample.expected.dq),
                    test::error(actual.dk, sample.expected.dk),
@@ -92,9 +92,9 @@ double worst_error(const Specimen& specimen, const Sample& sample) {
 }
 
 TEST(SelectedKernel, HealthyVariantsAgreeWithTheFormulas) {
-  for (const Specimen& specimen : healthy_kernels())
+  for (const Mutant& mutant : healthy_kernels())
     for (const Sample& sample : samples())
-      EXPECT_LT(worst_error(specimen, sample), tolerance) << specimen.name;
+      EXPECT_LT(worst_error(mutant, sample), tolerance) << mutant.name;
 }
 
 TEST(SelectedKernel, EveryPlantedBugChangesTheGradients) {
@@ -105,33 +105,33 @@ TEST(SelectedKernel, EveryPlantedBugChangesTheGradients) {
       "selected_truncating_cast",  "selected_truncating_staging", "selected_staging_undeclared",
       "selected_order_undeclared", "selected_quadratic_exp",      "low_query"};
   for (const auto& family : {list_mutants(), mask_mutants(), row_mutants(), output_mutants()})
-    for (const Specimen& specimen : family) {
+    for (const Mutant& mutant : family) {
       ++bugs;
-      if (fine.contains(specimen.name)) continue;
+      if (fine.contains(mutant.name)) continue;
       EXPECT_TRUE(std::ranges::any_of(samples(), [&](const Sample& sample) {
-        return worst_error(specimen, sample) > 5 * tolerance;
-      })) << specimen.name;
+        return worst_error(mutant, sample) > 5 * tolerance;
+      })) << mutant.name;
     }
   EXPECT_GE(bugs, 50U);
 }
 
 TEST(SelectedKernel, LowAccumulatorsAreLessExactThanHealthyKernels) {
   const double healthy = worst_error(healthy_kernels()[1], samples()[5]);
-  for (const Specimen& specimen : output_mutants())
-    if (specimen.name == "low_accumulator_dk" || specimen.name == "low_accumulator_dv" ||
-        specimen.name == "low_query" || specimen.name == "selected_quadratic_exp") {
-      EXPECT_GT(worst_error(specimen, samples()[5]), 2 * healthy) << specimen.name;
+  for (const Mutant& mutant : output_mutants())
+    if (mutant.name == "low_accumulator_dk" || mutant.name == "low_accumulator_dv" ||
+        mutant.name == "low_query" || mutant.name == "selected_quadratic_exp") {
+      EXPECT_GT(worst_error(mutant, samples()[5]), 2 * healthy) << mutant.name;
     }
 }
 
-TEST(SelectedSpecimens, HaveNamesOfTheirOwn) {
+TEST(SelectedMutants, HaveNamesOfTheirOwn) {
   std::set<std::string> names;
-  for (const Specimen& specimen : specimens<Op>())
-    EXPECT_TRUE(names.insert(specimen.name).second) << specimen.name;
+  for (const Mutant& mutant : mutants<Op>())
+    EXPECT_TRUE(names.insert(mutant.name).second) << mutant.name;
 }
 
 spec::Call<Op> call_of(const Op::Problem& p) {
-  return spec::call_of(p, spec::SelectedSurface::s1, spec::Product::a2, Striding::contiguous,
+  return spec::call_of(p, spec::SelectedEntryPoint::s1, spec::Product::a2, Striding::contiguous,
                        Striding::contiguous);
 }
 
@@ -146,7 +146,7 @@ std::vector<Broken> broken_calls() {
   std::vector<Broken> all;
   const auto known = checked_rows();
   for (const Op::Problem& p : {packed(), causal(packed())})
-    for (const auto& row : Op::constraints()) {
+    for (const auto& row : Op::requirements()) {
       if (std::ranges::find(known, row.id) == known.end()) continue;
       for (const auto& violation : row.violations) {
         spec::Call<Op> call = call_of(p);
@@ -157,19 +157,19 @@ std::vector<Broken> broken_calls() {
   return all;
 }
 
-/// Whether a specimen's phase 1 refuses as the table expects.
-bool refuses(const Specimen& specimen, const Broken& broken) {
+/// Whether a mutant's phase 1 refuses as the table expects.
+bool refuses(const Mutant& mutant, const Broken& broken) {
   try {
-    specimen.make()->check(broken.call);
+    mutant.make()->check(broken.call);
   } catch (const spec::Rejected& rejected) {
     return broken.expected.any || rejected.status() == broken.expected.code;
   }
   return false;
 }
 
-bool accepts(const Specimen& specimen, const Op::Problem& p) {
+bool accepts(const Mutant& mutant, const Op::Problem& p) {
   try {
-    specimen.make()->check(call_of(p));
+    mutant.make()->check(call_of(p));
   } catch (const spec::Rejected&) {
     return false;
   }
@@ -177,7 +177,7 @@ bool accepts(const Specimen& specimen, const Op::Problem& p) {
 }
 
 TEST(SelectedArguments, OfTheHealthyKernelAreCheckedRowByRow) {
-  const Specimen healthy = argument_specimens().front();
+  const Mutant healthy = argument_mutants().front();
   ASSERT_TRUE(healthy.healthy);
   for (const Sample& sample : samples()) EXPECT_TRUE(accepts(healthy, sample.example.problem));
   std::map<std::string, int> met;
@@ -194,13 +194,13 @@ TEST(SelectedArguments, EveryMutantAnswersSomeCallWrongly) {
   Op::Problem grouped = whole;
   grouped.head_dim_v = 128;
   const std::vector<Broken> calls = broken_calls();
-  for (const Specimen& specimen : argument_specimens()) {
-    if (specimen.healthy) continue;
-    const bool lax = std::ranges::any_of(
-        calls, [&](const Broken& broken) { return !refuses(specimen, broken); });
-    EXPECT_TRUE(lax || !accepts(specimen, whole) || !accepts(specimen, grouped) ||
-                !accepts(specimen, {.seq_q = 131072}))
-        << specimen.name;
+  for (const Mutant& mutant : argument_mutants()) {
+    if (mutant.healthy) continue;
+    const bool lax =
+        std::ranges::any_of(calls, [&](const Broken& broken) { return !refuses(mutant, broken); });
+    EXPECT_TRUE(lax || !accepts(mutant, whole) || !accepts(mutant, grouped) ||
+                !accepts(mutant, {.seq_q = 131072}))
+        << mutant.name;
   }
 }
 

@@ -10,13 +10,13 @@ namespace {
 using namespace assay;
 using namespace assay::test;
 using Op = spec::FlashAttentionScoreGrad;
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 
 class Exhaustion : public Session {};
 
 TEST_F(Exhaustion, OfHostMemoryInATaskIsToldByTheSynchronization) {
   const Op::Problem problem;
-  const spec::Call<Op> call = spec::call_of(problem, FlashSurface::g1, spec::Product::a2,
+  const spec::Call<Op> call = spec::call_of(problem, FlashEntryPoint::g1, spec::Product::a2,
                                             spec::Striding::contiguous, spec::Striding::contiguous);
   Filling<Op> filling = filling_of(call);
   Handles handles(filling.uploaded.addresses());
@@ -24,8 +24,8 @@ TEST_F(Exhaustion, OfHostMemoryInATaskIsToldByTheSynchronization) {
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
   const Workspace workspace(prepared.workspace_size);
   memory_is_exhausted_elsewhere = true;
-  const aclnnStatus pushed = phase_2_of(FlashSurface::g1)(workspace.get(), prepared.workspace_size,
-                                                          prepared.executor, stream);
+  const aclnnStatus pushed = phase_2_of(FlashEntryPoint::g1)(
+      workspace.get(), prepared.workspace_size, prepared.executor, stream);
   const aclError told = aclrtSynchronizeStream(stream);
   memory_is_exhausted_elsewhere = false;
   EXPECT_EQ(pushed, ACLNN_SUCCESS);
@@ -33,7 +33,7 @@ TEST_F(Exhaustion, OfHostMemoryInATaskIsToldByTheSynchronization) {
   EXPECT_EQ(recent_message(), "aclrtSynchronizeStream: a task failed: no host memory is left");
   EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS) << "it is told once";
   const auto own = optimized::flash_attention_score_grad(device::a2());
-  expect_same_bits(call, problem, *own, phase_2_of(FlashSurface::g1), stream);
+  expect_same_bits(call, problem, *own, phase_2_of(FlashEntryPoint::g1), stream);
 }
 
 /// The device has so much, and not a byte more; the host has not.

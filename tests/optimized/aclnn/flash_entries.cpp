@@ -7,7 +7,7 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using Attributes = Op::Attributes;
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 
 /// Handles of all parameters, null for absent ones.
 struct Filled {
@@ -112,35 +112,35 @@ struct Entry {
   Phase2 phase_2;
 };
 
-const Entry& entry_of(FlashSurface surface) {
-  static const std::map<FlashSurface, Entry> entries = {
-      {FlashSurface::g1, {"aclnnFlashAttentionScoreGrad", g1, aclnnFlashAttentionScoreGrad}},
-      {FlashSurface::g2, {"aclnnFlashAttentionScoreGradV2", g2, aclnnFlashAttentionScoreGradV2}},
-      {FlashSurface::u1,
+const Entry& entry_of(FlashEntryPoint entry_point) {
+  static const std::map<FlashEntryPoint, Entry> entries = {
+      {FlashEntryPoint::g1, {"aclnnFlashAttentionScoreGrad", g1, aclnnFlashAttentionScoreGrad}},
+      {FlashEntryPoint::g2, {"aclnnFlashAttentionScoreGradV2", g2, aclnnFlashAttentionScoreGradV2}},
+      {FlashEntryPoint::u1,
        {"aclnnFlashAttentionUnpaddingScoreGrad", u1, aclnnFlashAttentionUnpaddingScoreGrad}},
-      {FlashSurface::u2,
+      {FlashEntryPoint::u2,
        {"aclnnFlashAttentionUnpaddingScoreGradV2", u2, aclnnFlashAttentionUnpaddingScoreGradV2}},
-      {FlashSurface::u3,
+      {FlashEntryPoint::u3,
        {"aclnnFlashAttentionUnpaddingScoreGradV3", u3, aclnnFlashAttentionUnpaddingScoreGradV3}},
-      {FlashSurface::u4,
+      {FlashEntryPoint::u4,
        {"aclnnFlashAttentionUnpaddingScoreGradV4", u4, aclnnFlashAttentionUnpaddingScoreGradV4}},
   };
-  return entries.at(surface);
+  return entries.at(entry_point);
 }
 
 }  // namespace
 
 Prepared phase_1(const spec::Call<Op>& call, Handles& handles) {
   Prepared prepared;
-  prepared.status =
-      entry_of(call.surface).phase_1(call.attributes, filled(call.parameters, handles, prepared));
+  prepared.status = entry_of(call.entry_point)
+                        .phase_1(call.attributes, filled(call.parameters, handles, prepared));
   return prepared;
 }
 
-Phase2 phase_2_of(FlashSurface surface) { return entry_of(surface).phase_2; }
+Phase2 phase_2_of(FlashEntryPoint entry_point) { return entry_of(entry_point).phase_2; }
 
-std::string phase_1_name(FlashSurface surface) {
-  return std::string(entry_of(surface).name) + "GetWorkspaceSize";
+std::string phase_1_name(FlashEntryPoint entry_point) {
+  return std::string(entry_of(entry_point).name) + "GetWorkspaceSize";
 }
 
 }  // namespace assay::test

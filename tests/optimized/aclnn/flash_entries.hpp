@@ -10,8 +10,8 @@ Prepared phase_1(const spec::Call<spec::FlashAttentionScoreGrad>& call, Handles&
 
 /// The entry points' second phase, and the name of their first.
 using Phase2 = aclnnStatus (*)(void*, std::uint64_t, aclOpExecutor*, aclrtStream);
-Phase2 phase_2_of(spec::FlashSurface surface);
-std::string phase_1_name(spec::FlashSurface surface);
+Phase2 phase_2_of(spec::FlashEntryPoint entry_point);
+std::string phase_1_name(spec::FlashEntryPoint entry_point);
 
 /// Calls visit(name, parameter, tensor) for every tensor that the call has.
 template <class Visitor>

@@ -13,7 +13,7 @@ using namespace assay;
 using namespace assay::test;
 using Op = spec::FlashAttentionScoreGrad;
 using Call = spec::Call<Op>;
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 using spec::Parameter;
 using spec::Tensor;
 
@@ -28,7 +28,7 @@ class FlashLimits : public Session {
     Handles handles(filling.uploaded.addresses());
     const Prepared prepared = phase_1(call, handles);
     EXPECT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-    if (prepared.status == ACLNN_SUCCESS) run(phase_2_of(call.surface), prepared, stream);
+    if (prepared.status == ACLNN_SUCCESS) run(phase_2_of(call.entry_point), prepared, stream);
     visit_outputs(call.parameters, filling.outputs,
                   [&](std::string_view name, const Parameter&, Tensor& tensor) {
                     tensor.bytes = filling.uploaded.download(name);
@@ -37,8 +37,8 @@ class FlashLimits : public Session {
   }
 };
 
-Call call_of(const Op::Problem& problem, FlashSurface surface) {
-  return spec::call_of(problem, surface, spec::Product::a2, spec::Striding::contiguous,
+Call call_of(const Op::Problem& problem, FlashEntryPoint entry_point) {
+  return spec::call_of(problem, entry_point, spec::Product::a2, spec::Striding::contiguous,
                        spec::Striding::contiguous);
 }
 
@@ -71,7 +71,7 @@ void lengthen(Parameter& parameter, std::int64_t tokens) {
 /// Such rows belong to no sequence.
 TEST_F(FlashLimits, RowsBehindTheLastSequenceAreZero) {
   const Op::Problem problem = packed();
-  Call call = call_of(problem, FlashSurface::u2);
+  Call call = call_of(problem, FlashEntryPoint::u2);
   for (const auto member :
        {&Op::Parameters::query, &Op::Parameters::dy, &Op::Parameters::dq,
         &Op::Parameters::attention_in, &Op::Parameters::softmax_max, &Op::Parameters::softmax_sum})
@@ -81,7 +81,7 @@ TEST_F(FlashLimits, RowsBehindTheLastSequenceAreZero) {
     lengthen(call.parameters.*member, 2);
   Filling<Op> actual = through(call);
 
-  const Call exact = call_of(problem, FlashSurface::u2);
+  const Call exact = call_of(problem, FlashEntryPoint::u2);
   Filling<Op> expected = filling_of(exact);
   visit_inputs(exact.parameters, expected.inputs,
                [&](std::string_view name, const Parameter&, Tensor& tensor) {
@@ -104,7 +104,7 @@ TEST_F(FlashLimits, RowsBehindTheLastSequenceAreZero) {
 TEST_F(FlashLimits, ACompressedMaskMayHaveFourAxes) {
   Op::Problem problem = {
       .seq_q = 40, .seq_kv = 50, .sparse_mode = 3, .atten_mask = spec::MaskShape::compressed};
-  Call call = call_of(problem, FlashSurface::g1);
+  Call call = call_of(problem, FlashEntryPoint::g1);
   Filling<Op> flat = through(call);
   Parameter& mask = call.parameters.atten_mask;
   mask.shape = {1, 1, 2048, 2048};
@@ -115,7 +115,7 @@ TEST_F(FlashLimits, ACompressedMaskMayHaveFourAxes) {
 }
 
 TEST_F(FlashLimits, ATensorOfRankZeroIsAbsent) {
-  Call call = call_of({}, FlashSurface::g2);
+  Call call = call_of({}, FlashEntryPoint::g2);
   const Filling<Op> without = through(call);
   for (const auto member : {&Op::Parameters::atten_mask, &Op::Parameters::pse_shift,
                             &Op::Parameters::drop_mask, &Op::Parameters::dpse})
@@ -127,7 +127,7 @@ TEST_F(FlashLimits, ATensorOfRankZeroIsAbsent) {
 
 /// Their elements are nowhere.
 TEST_F(FlashLimits, ReservedTensorsAreNotTouched) {
-  Call call = call_of({}, FlashSurface::g1);
+  Call call = call_of({}, FlashEntryPoint::g1);
   Filling<Op> filling = filling_of(call);
   Handles handles(filling.uploaded.addresses());
   const auto reserved = [](spec::DType dtype) {
@@ -138,42 +138,42 @@ TEST_F(FlashLimits, ReservedTensorsAreNotTouched) {
   call.parameters.softmax_in = call.parameters.dpse = reserved(spec::DType::bf16);
   const Prepared prepared = phase_1(call, handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  run(phase_2_of(call.surface), prepared, stream);
+  run(phase_2_of(call.entry_point), prepared, stream);
 }
 
 /// Its elements are nowhere.
 TEST_F(FlashLimits, WithoutDropoutItsMaskIsNotTouched) {
-  Call call = call_of({}, FlashSurface::g1);
+  Call call = call_of({}, FlashEntryPoint::g1);
   Filling<Op> filling = filling_of(call);
   Handles handles(filling.uploaded.addresses());
   call.parameters.drop_mask = {
       .present = true, .dtype = spec::DType::uint8, .shape = {1}, .strides = {1}};
   const Prepared prepared = phase_1(call, handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
-  run(phase_2_of(call.surface), prepared, stream);
+  run(phase_2_of(call.entry_point), prepared, stream);
 }
 
 TEST_F(FlashLimits, ACallWithoutAnyOutputElementNeedsNothing) {
-  const Call call = call_of({.seq_q = 0, .seq_kv = 0}, FlashSurface::g1);
+  const Call call = call_of({.seq_q = 0, .seq_kv = 0}, FlashEntryPoint::g1);
   Handles handles;  // no tensor has memory
   const Prepared prepared = phase_1(call, handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
   EXPECT_EQ(prepared.workspace_size, 0U);
-  run(phase_2_of(call.surface), prepared, stream);
-  EXPECT_EQ(phase_2_of(call.surface)(nullptr, 0, prepared.executor, stream),
+  run(phase_2_of(call.entry_point), prepared, stream);
+  EXPECT_EQ(phase_2_of(call.entry_point)(nullptr, 0, prepared.executor, stream),
             ACLNN_ERR_PARAM_INVALID)
       << "its executor serves once, too";
 }
 
 TEST_F(FlashLimits, TensorsOfACallWithoutAnyOutputElementMustLiveUntilPhase2) {
-  const Call call = call_of({.seq_q = 0, .seq_kv = 0}, FlashSurface::g1);
+  const Call call = call_of({.seq_q = 0, .seq_kv = 0}, FlashEntryPoint::g1);
   Prepared prepared;
   {
     Handles short_lived;
     prepared = phase_1(call, short_lived);
     ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
   }
-  EXPECT_EQ(phase_2_of(call.surface)(nullptr, 0, prepared.executor, stream),
+  EXPECT_EQ(phase_2_of(call.entry_point)(nullptr, 0, prepared.executor, stream),
             ACLNN_ERR_PARAM_INVALID);
 }
 
@@ -181,11 +181,11 @@ TEST_F(FlashLimits, WithoutQueriesTheOtherGradientsAreZero) {
   for (const spec::Layout layout :
        {spec::Layout::bsh, spec::Layout::sbh, spec::Layout::bsnd, spec::Layout::bnsd}) {
     const Filling<Op> filling =
-        through(call_of({.input_layout = layout, .seq_q = 0}, FlashSurface::g1));
+        through(call_of({.input_layout = layout, .seq_q = 0}, FlashEntryPoint::g1));
     for (const Tensor* output : {&filling.outputs.dk, &filling.outputs.dv})
       EXPECT_TRUE(all_are(std::span(output->bytes).first(size_of(*output)), std::byte{0}));
     const Filling<Op> apart =
-        through(spec::call_of({.input_layout = layout, .seq_q = 0}, FlashSurface::g1,
+        through(spec::call_of({.input_layout = layout, .seq_q = 0}, FlashEntryPoint::g1,
                               spec::Product::a2, spec::Striding::padded, spec::Striding::padded));
     EXPECT_TRUE(all_are(apart.outputs.dq.bytes, std::byte{0xAB})) << "a view without elements";
   }
@@ -197,12 +197,12 @@ TEST_F(FlashLimits, APrefixBeyondItsSequenceIsRefused) {
       .seq_q = 40, .seq_kv = 50, .sparse_mode = 6, .atten_mask = spec::MaskShape::compressed};
   for (const std::int64_t prefix : {10, 50}) {
     problem.prefix = {prefix};
-    through(call_of(problem, FlashSurface::g1));
+    through(call_of(problem, FlashEntryPoint::g1));
   }
   for (const std::int64_t prefix :
        {std::int64_t{9}, std::int64_t{51}, std::int64_t{1} << 62, -(std::int64_t{1} << 62)}) {
     problem.prefix = {prefix};
-    const Call call = call_of(problem, FlashSurface::g1);
+    const Call call = call_of(problem, FlashEntryPoint::g1);
     const Filling<Op> filling = filling_of(call);
     Handles handles(filling.uploaded.addresses());
     EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID) << prefix;
@@ -211,7 +211,7 @@ TEST_F(FlashLimits, APrefixBeyondItsSequenceIsRefused) {
 
 /// Elements of a stride of 0 are read again and again.
 TEST_F(FlashLimits, InputsMayBeBroadcast) {
-  Call call = call_of({.heads_q = 2, .heads_kv = 2}, FlashSurface::g1);
+  Call call = call_of({.heads_q = 2, .heads_kv = 2}, FlashEntryPoint::g1);
   call.parameters.key.strides[1] = 0;
   Filling<Op> filling = through(call);
   Filling<Op> expected = filling_of(call);
@@ -229,7 +229,7 @@ TEST_F(FlashLimits, ATensorLargerThanTheDeviceIsRefusedInPhase1) {
                                              .seq_kv = 16,
                                              .head_dim = 256,
                                              .head_dim_v = 16},
-                                            FlashSurface::g1),
+                                            FlashEntryPoint::g1),
                                     handles);
   EXPECT_EQ(prepared.status, ACLNN_ERR_PARAM_INVALID);
   const std::string message = recent_message();
@@ -251,14 +251,14 @@ TEST_F(FlashLimits, ATensorAsLargeAsTheDeviceIsNot) {
                                              .seq_kv = 16,
                                              .head_dim = 128,
                                              .head_dim_v = 16},
-                                            FlashSurface::g1),
+                                            FlashEntryPoint::g1),
                                     handles);
   EXPECT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
 }
 
 TEST_F(FlashLimits, AnEmptyArrayOfLengthsIsInvalid) {
   for (const auto member : {&Op::Parameters::actual_seq_qlen, &Op::Parameters::actual_seq_kvlen}) {
-    Call call = call_of(packed(), FlashSurface::u1);
+    Call call = call_of(packed(), FlashEntryPoint::u1);
     (call.parameters.*member).emplace();
     Handles handles;
     EXPECT_EQ(phase_1(call, handles).status, ACLNN_ERR_PARAM_INVALID);
@@ -272,7 +272,7 @@ TEST_F(FlashLimits, ATypeThatNoOperatorKnowsIsRefusedByName) {
   aclTensor* const tensor =
       aclCreateTensor(dims, 4, ACL_COMPLEX64, nullptr, 0, ACL_FORMAT_ND, dims, 4, nullptr);
   ASSERT_NE(tensor, nullptr);
-  Call call = call_of({}, FlashSurface::g1);
+  Call call = call_of({}, FlashEntryPoint::g1);
   Handles handles;
   const Parameter query = call.parameters.query;
   const aclTensor* const key = handles.tensor("key", query);
@@ -293,7 +293,7 @@ TEST_F(FlashLimits, ATypeThatNoOperatorKnowsIsRefusedByName) {
 TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradients) {
   Handles handles;
   const Prepared prepared =
-      phase_1(call_of({.heads_q = 2, .seq_q = 100, .head_dim = 24}, FlashSurface::g1), handles);
+      phase_1(call_of({.heads_q = 2, .seq_q = 100, .head_dim = 24}, FlashEntryPoint::g1), handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
   // dq: 2 * 100 * 24 floats, dk: 16 * 24, dv: 16 * 16, row terms: 2 * 100; in granules of 512 B.
   EXPECT_EQ(prepared.workspace_size, 19456U + 1536U + 1024U + 1024U);
@@ -312,7 +312,7 @@ TEST_F(FlashLimits, TheWorkspaceHoldsTheSumsOfTheGradientsOfRopes) {
                                              .head_dim_v = 24,
                                              .head_dim_rope = 8,
                                              .atten_mask = spec::MaskShape::ss},
-                                            FlashSurface::u3),
+                                            FlashEntryPoint::u3),
                                     handles);
   ASSERT_EQ(prepared.status, ACLNN_SUCCESS) << recent_message();
   // dq: 100 * 2 * 24 floats, its rope 100 * 2 * 8; dk: 26 * 24, its rope 26 * 8; dv: 26 * 24;

@@ -14,7 +14,7 @@ using namespace assay::test;
 using Op = spec::FlashAttentionScoreGrad;
 using Call = spec::Call<Op>;
 using spec::Asked;
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 using spec::Striding;
 
 class Flash : public Session {
@@ -26,7 +26,8 @@ class Flash : public Session {
     std::ostringstream shown;
     showValue(asked, shown);
     SCOPED_TRACE(shown.str());
-    test::expect_same_bits(asked.call(), asked.problem, *own, phase_2_of(asked.surface), stream);
+    test::expect_same_bits(asked.call(), asked.problem, *own, phase_2_of(asked.entry_point),
+                           stream);
   }
 };
 
@@ -34,9 +35,9 @@ bool is_small(const Op::Problem& p) {
   return spec::score_count(p) * p.head_dim < 1 << 23 && p.seq_q * p.seq_kv < 1 << 21;
 }
 
-class FlashSurfaces : public Flash, public testing::WithParamInterface<FlashSurface> {};
+class FlashEntryPoints : public Flash, public testing::WithParamInterface<FlashEntryPoint> {};
 
-TEST_P(FlashSurfaces, GivesTheBitsOfTheImplementation) {
+TEST_P(FlashEntryPoints, GivesTheBitsOfTheImplementation) {
   constexpr Striding stridings[] = {Striding::contiguous, Striding::padded, Striding::transposed};
   std::size_t compared = 0;
   for (Asked asked : spec::plain_calls(GetParam())) {
@@ -74,18 +75,19 @@ Op::Problem ragged() {
 }
 
 TEST_F(Flash, TakesEveryListedShapeOfABiasOfPackedSequences) {
-  for (const FlashSurface surface : {FlashSurface::u1, FlashSurface::u2, FlashSurface::u4})
+  for (const FlashEntryPoint entry_point :
+       {FlashEntryPoint::u1, FlashEntryPoint::u2, FlashEntryPoint::u4})
     for (const auto shape : {spec::PseShape::bnss, spec::PseShape::bn1s, spec::PseShape::one_nss}) {
-      Asked asked{.problem = ragged(), .surface = surface};
+      Asked asked{.problem = ragged(), .entry_point = entry_point};
       asked.problem.pse_shift = shape;
-      asked.inputs = surface == FlashSurface::u2 ? Striding::padded : Striding::contiguous;
+      asked.inputs = entry_point == FlashEntryPoint::u2 ? Striding::padded : Striding::contiguous;
       expect_same_bits(asked);
     }
 }
 
 TEST_F(Flash, TakesMasksWithBatchAndHeadAxesInEveryModeAndLayout) {
   using enum spec::MaskShape;
-  for (const FlashSurface surface : {FlashSurface::g1, FlashSurface::u1})
+  for (const FlashEntryPoint entry_point : {FlashEntryPoint::g1, FlashEntryPoint::u1})
     for (const auto& [mode, shape] : {std::pair{std::int64_t{1}, b_one_ss},
                                       {0, bnss},
                                       {2, compressed_one_one_ss},
@@ -93,9 +95,9 @@ TEST_F(Flash, TakesMasksWithBatchAndHeadAxesInEveryModeAndLayout) {
                                       {5, ss},
                                       {5, b_one_ss},
                                       {6, compressed_bnss}}) {
-      Asked asked{.problem = ragged(), .surface = surface};
+      Asked asked{.problem = ragged(), .entry_point = entry_point};
       Op::Problem& p = asked.problem;
-      if (surface == FlashSurface::g1)
+      if (entry_point == FlashEntryPoint::g1)
         p.input_layout = spec::Layout::bsnd, p.lengths_q.clear(), p.lengths_kv.clear();
       p.sparse_mode = mode, p.atten_mask = shape;
       if (mode >= 5) p.prefix = {24, 17};
@@ -105,19 +107,19 @@ TEST_F(Flash, TakesMasksWithBatchAndHeadAxesInEveryModeAndLayout) {
 
 TEST_F(Flash, ReadsStatisticsInEitherOrder) {
   for (const auto order : {spec::StatisticsOrder::packed, spec::StatisticsOrder::same_as_input}) {
-    Asked asked{.problem = ragged(), .surface = FlashSurface::u4};
+    Asked asked{.problem = ragged(), .entry_point = FlashEntryPoint::u4};
     asked.problem.softmax_in_layout = order;
     expect_same_bits(asked);
   }
 }
 
 TEST_F(Flash, TakesSlopesOfEitherTypeFromTheirStartIndices) {
-  for (const FlashSurface surface : {FlashSurface::g2, FlashSurface::u2})
+  for (const FlashEntryPoint entry_point : {FlashEntryPoint::g2, FlashEntryPoint::u2})
     for (const spec::DType dtype : {spec::DType::fp16, spec::DType::fp32}) {
-      Asked asked{.problem = ragged(), .surface = surface};
+      Asked asked{.problem = ragged(), .entry_point = entry_point};
       Op::Problem& p = asked.problem;
       p.seq_q = p.seq_kv = 21, p.lengths_kv = p.lengths_q;
-      if (surface == FlashSurface::g2)
+      if (entry_point == FlashEntryPoint::g2)
         p.input_layout = spec::Layout::bsnd, p.lengths_q.clear(), p.lengths_kv.clear();
       p.pse_type = 2, p.pse_shift = spec::PseShape::slopes_n, p.slope_dtype = dtype;
       p.q_start_idx = {5}, p.kv_start_idx = {3};
@@ -133,24 +135,25 @@ TEST_F(Flash, GivesTheBitsOrTheRefusalOfTheImplementationForAnyLegalCall) {
     if (takes(*own, asked.call()))
       expect_same_bits(asked);
     else
-      expect_same_answer(asked.call(), *own, phase_1_name(asked.surface));
+      expect_same_answer(asked.call(), *own, phase_1_name(asked.entry_point));
     RC_ASSERT(!HasFailure());
   }));
 }
 
-TEST_P(FlashSurfaces, AnswersEveryBrokenRowAsTheImplementationDoes) {
+TEST_P(FlashEntryPoints, AnswersEveryBrokenRowAsTheImplementationDoes) {
   std::vector<Call> calls;
   for (const Asked& asked : spec::plain_calls(GetParam())) calls.push_back(asked.call());
   EXPECT_GE(expect_same_refusals(calls, *own, phase_1_name(GetParam())), 30U);
 }
 
-std::string name_of(const testing::TestParamInfo<FlashSurface>& surface) {
-  return std::string(to_string(surface.param));
+std::string name_of(const testing::TestParamInfo<FlashEntryPoint>& entry_point) {
+  return std::string(to_string(entry_point.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(, FlashSurfaces,
-                         testing::Values(FlashSurface::g1, FlashSurface::g2, FlashSurface::u1,
-                                         FlashSurface::u2, FlashSurface::u3, FlashSurface::u4),
+INSTANTIATE_TEST_SUITE_P(, FlashEntryPoints,
+                         testing::Values(FlashEntryPoint::g1, FlashEntryPoint::g2,
+                                         FlashEntryPoint::u1, FlashEntryPoint::u2,
+                                         FlashEntryPoint::u3, FlashEntryPoint::u4),
                          name_of);
 
 }  // namespace

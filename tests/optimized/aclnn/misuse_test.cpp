@@ -11,10 +11,10 @@ namespace {
 using namespace assay;
 using namespace assay::test;
 using Op = spec::FlashAttentionScoreGrad;
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 
 spec::Call<Op> legal_call() {
-  return spec::call_of({.heads_q = 2}, FlashSurface::g1, spec::Product::a2,
+  return spec::call_of({.heads_q = 2}, FlashEntryPoint::g1, spec::Product::a2,
                        spec::Striding::contiguous, spec::Striding::contiguous);
 }
 
@@ -132,14 +132,15 @@ TEST_F(Misuse, ATensorMustLiveUntilPhase2) {
 }
 
 TEST_F(Misuse, AnArrayMustLiveUntilPhase2) {
-  const spec::Call<Op> packed = spec::call_of(
-      {.input_layout = spec::Layout::tnd,
-       .batch = 2,
-       .seq_q = 9,
-       .seq_kv = 7,
-       .lengths_q = {5, 9},
-       .lengths_kv = {7, 4}},
-      FlashSurface::u1, spec::Product::a2, spec::Striding::contiguous, spec::Striding::contiguous);
+  const spec::Call<Op> packed =
+      spec::call_of({.input_layout = spec::Layout::tnd,
+                     .batch = 2,
+                     .seq_q = 9,
+                     .seq_kv = 7,
+                     .lengths_q = {5, 9},
+                     .lengths_kv = {7, 4}},
+                    FlashEntryPoint::u1, spec::Product::a2, spec::Striding::contiguous,
+                    spec::Striding::contiguous);
   const Filling<Op> uploaded = filling_of(packed);
   Handles own(uploaded.uploaded.addresses());
   const Prepared second = phase_1(packed, own);

@@ -39,7 +39,8 @@ Op::Problem packed() {
 }
 
 Call call_of(const Op::Problem& problem, Striding striding = Striding::contiguous) {
-  return spec::call_of(problem, spec::CompressSurface::c1, spec::Product::a2, striding, striding);
+  return spec::call_of(problem, spec::CompressEntryPoint::c1, spec::Product::a2, striding,
+                       striding);
 }
 
 TEST_F(NsaCompress, GivesTheBitsOfTheImplementation) {

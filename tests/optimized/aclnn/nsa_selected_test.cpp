@@ -48,7 +48,8 @@ Op::Problem causal() {
 }
 
 Call call_of(const Op::Problem& problem, Striding striding = Striding::contiguous) {
-  return spec::call_of(problem, spec::SelectedSurface::s1, spec::Product::a2, striding, striding);
+  return spec::call_of(problem, spec::SelectedEntryPoint::s1, spec::Product::a2, striding,
+                       striding);
 }
 
 TEST_F(NsaSelected, GivesTheBitsOfTheImplementation) {

@@ -16,11 +16,11 @@ std::size_t expect_same_refusals(const std::vector<spec::Call<Op>>& calls,
                                  const spec::Implementation<Op>& own, const std::string& function) {
   std::set<std::string_view> broken;
   for (const spec::Call<Op>& whole : calls)
-    for (const auto& row : Op::constraints())
+    for (const auto& row : Op::requirements())
       for (const auto& violation : row.violations) {
         spec::Call<Op> call = whole;
         violation.apply(call);
-        if (call.surface != whole.surface || row.holds(call)) continue;
+        if (call.entry_point != whole.entry_point || row.holds(call)) continue;
         SCOPED_TRACE(std::string(row.id) + " " + std::string(violation.name));
         expect_same_answer(call, own, function);
         broken.insert(row.id);

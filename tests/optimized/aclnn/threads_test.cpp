@@ -16,14 +16,14 @@ namespace {
 using namespace assay;
 using namespace assay::test;
 using Op = spec::FlashAttentionScoreGrad;
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 
 class Threads : public Session {};
 
 constexpr std::int64_t thread_count = 4, rounds = 5;
 
 spec::Call<Op> call_of(const Op::Problem& problem) {
-  return spec::call_of(problem, FlashSurface::g1, spec::Product::a2, spec::Striding::padded,
+  return spec::call_of(problem, FlashEntryPoint::g1, spec::Product::a2, spec::Striding::padded,
                        spec::Striding::transposed);
 }
 
@@ -37,7 +37,8 @@ TEST_F(Threads, WithStreamsOfTheirOwnDoNotDisturbEachOther) {
     for (std::int64_t round = 0; round < rounds; ++round) {
       const Op::Problem problem = {
           .heads_q = 2, .seq_q = 20 + 30 * number + round, .seq_kv = 100 - 20 * number};
-      expect_same_bits(call_of(problem), problem, *own, phase_2_of(FlashSurface::g1), own_stream);
+      expect_same_bits(call_of(problem), problem, *own, phase_2_of(FlashEntryPoint::g1),
+                       own_stream);
     }
     EXPECT_EQ(aclrtDestroyStream(own_stream), ACL_SUCCESS);
     EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
@@ -51,14 +52,14 @@ TEST_F(Threads, ThatTheMachineRefusesAreDoneWithout) {
   const Op::Problem problem = {.heads_q = 4, .heads_kv = 4, .seq_q = 300, .seq_kv = 300};
   const auto own = optimized::flash_attention_score_grad(device::a2());
   const ScarceThreads machine(1, 7);
-  expect_same_bits(call_of(problem), problem, *own, phase_2_of(FlashSurface::g1), stream);
+  expect_same_bits(call_of(problem), problem, *own, phase_2_of(FlashEntryPoint::g1), stream);
   EXPECT_GT(machine.refused(), 0);
 }
 
 /// Two streams write every other column of one buffer.
 TEST_F(Threads, MayWriteInterleavedViews) {
   const Op::Problem problem = {.seq_q = 60, .seq_kv = 70};
-  spec::Call<Op> call = spec::call_of(problem, FlashSurface::g1, spec::Product::a2,
+  spec::Call<Op> call = spec::call_of(problem, FlashEntryPoint::g1, spec::Product::a2,
                                       spec::Striding::contiguous, spec::Striding::contiguous);
   for (const auto member : {&Op::Parameters::dq, &Op::Parameters::dk, &Op::Parameters::dv})
     for (std::int64_t& stride : (call.parameters.*member).strides) stride *= 2;
@@ -73,7 +74,7 @@ TEST_F(Threads, MayWriteInterleavedViews) {
   const Workspace one(first.workspace_size), other(second.workspace_size);
   aclrtStream beside = nullptr;
   ASSERT_EQ(aclrtCreateStream(&beside), ACL_SUCCESS);
-  const Phase2 phase_2 = phase_2_of(FlashSurface::g1);
+  const Phase2 phase_2 = phase_2_of(FlashEntryPoint::g1);
   EXPECT_EQ(phase_2(one.get(), first.workspace_size, first.executor, stream), ACLNN_SUCCESS);
   EXPECT_EQ(phase_2(other.get(), second.workspace_size, second.executor, beside), ACLNN_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
@@ -101,7 +102,7 @@ TEST_F(Threads, ThatBringTheSameExecutorDoNotShareIt) {
       for (std::int64_t number = 0; number < thread_count; ++number)
         threads.emplace_back([&] {
           start.arrive_and_wait();
-          const aclnnStatus status = phase_2_of(FlashSurface::g1)(
+          const aclnnStatus status = phase_2_of(FlashEntryPoint::g1)(
               workspace.get(), prepared.workspace_size, prepared.executor, stream);
           if (status == ACLNN_SUCCESS) ++served;
         });

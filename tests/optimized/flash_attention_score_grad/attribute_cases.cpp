@@ -7,7 +7,7 @@ namespace {
 
 using Problem = FlashOp::Problem;
 using C = FlashCall;
-using enum spec::FlashSurface;
+using enum spec::FlashEntryPoint;
 using spec::DType;
 using spec::MaskShape;
 constexpr auto null = spec::Status::param_nullptr;
@@ -16,7 +16,7 @@ constexpr std::int64_t mebi = 1024 * 1024;
 /// Gives the problem one sequence in either kind of layout.
 void one_sequence(Problem& p, std::int64_t q, std::int64_t kv) {
   p.batch = 1, p.seq_q = q, p.seq_kv = kv;
-  if (p.input_layout == spec::Layout::tnd) p.lengths_q = {q}, p.lengths_kv = {kv};
+  if (is_packed(p.input_layout)) p.lengths_q = {q}, p.lengths_kv = {kv};
 }
 
 void many_sequences(Problem& p, std::int64_t count) {
@@ -37,8 +37,8 @@ void window(Problem& p, std::int64_t mode, std::int64_t pre, std::int64_t next) 
 
 const std::vector<CheckCase>& sizes() {
   static const std::vector<CheckCase> cases = {
-      {every_surface(), [](Problem& p) { p.heads_q = 256; }, {}, ""},
-      {every_surface(),
+      {every_entry_point(), [](Problem& p) { p.heads_q = 256; }, {}, ""},
+      {every_entry_point(),
        [](Problem& p) { p.heads_q = 258; },
        {},
        "FAG-C39: number of query heads is 258; it must be 1 to 256"},
@@ -83,7 +83,7 @@ const std::vector<CheckCase>& sizes() {
        [](Problem& p) { many_sequences(p, 1025), compressed(p, 6); },
        {},
        "FAG-C43: number of sequences is 1025; it must be 1 to 1024"},
-      {every_surface(), [](Problem& p) { p.head_dim = 768; }, {}, ""},
+      {every_entry_point(), [](Problem& p) { p.head_dim = 768; }, {}, ""},
       {{g1, g2, u1, u2, u4},
        [](Problem& p) { p.head_dim = 769; },
        {},
@@ -174,11 +174,11 @@ const std::vector<CheckCase>& dropout() {
 
 const std::vector<CheckCase>& modes() {
   static const std::vector<CheckCase> cases = {
-      {every_surface(),
+      {every_entry_point(),
        {},
        [](C& c) { c.attributes.sparse_mode = 9; },
        "FAG-C63: sparseMode is 9; it must be 0 to 8"},
-      {every_surface(),
+      {every_entry_point(),
        {},
        [](C& c) { c.attributes.sparse_mode = -1; },
        "FAG-C63: sparseMode is -1; it must be 0 to 8"},
@@ -204,13 +204,13 @@ const std::vector<CheckCase>& modes() {
        },
        {},
        ""},
-      {every_surface(), [](Problem& p) { compressed(p, 2); }, {}, ""},
-      {every_surface(), [](Problem& p) { compressed(p, 3); }, {}, ""},
-      {every_surface(), [](Problem& p) { compressed(p, 4); }, {}, ""},
+      {every_entry_point(), [](Problem& p) { compressed(p, 2); }, {}, ""},
+      {every_entry_point(), [](Problem& p) { compressed(p, 3); }, {}, ""},
+      {every_entry_point(), [](Problem& p) { compressed(p, 4); }, {}, ""},
       {{g1, g2, u1, u2, u4}, [](Problem& p) { compressed(p, 6); }, {}, ""},
       {unpadding(), [](Problem& p) { compressed(p, 7); }, {}, ""},
       {unpadding(), [](Problem& p) { compressed(p, 8); }, {}, ""},
-      {every_surface(), [](Problem& p) { p.sparse_mode = 1; }, {}, ""},
+      {every_entry_point(), [](Problem& p) { p.sparse_mode = 1; }, {}, ""},
       {padded(),
        [](Problem& p) {
          p.sparse_mode = 5, p.atten_mask = MaskShape::bnss, p.prefix = {10, 20, 30};
@@ -218,30 +218,30 @@ const std::vector<CheckCase>& modes() {
        {},
        ""},
       // The shape of the mask.
-      {every_surface(),
+      {every_entry_point(),
        {},
        [](C& c) {
          c.parameters.atten_mask = parameter(DType::uint8, {20, 29});
        },
        "FAG-C67: shape of atten_mask is [20, 29]; sparseMode 0 needs [3, 1, 20, 30] or "
        "[3, 4, 20, 30] or [20, 30] or [1, 1, 20, 30]"},
-      {every_surface(), [](Problem& p) { p.sparse_mode = 1; },
+      {every_entry_point(), [](Problem& p) { p.sparse_mode = 1; },
        [](C& c) { resize(c.parameters.atten_mask, 0, 21); },
        "FAG-C67: shape of atten_mask is [21, 30]; sparseMode 1 needs "},
-      {every_surface(),
+      {every_entry_point(),
        [](Problem& p) { p.sparse_mode = 2; },
        {},
        "FAG-C67: shape of atten_mask is [20, 30]; sparseMode 2 needs [2048, 2048] or "
        "[1, 1, 2048, 2048]"},
-      {every_surface(),
+      {every_entry_point(),
        [](Problem& p) { compressed(p, 2), p.atten_mask = MaskShape::compressed_one_one_ss; },
        {},
        ""},
-      {every_surface(),
+      {every_entry_point(),
        [](Problem& p) { compressed(p, 3), p.atten_mask = MaskShape::compressed_b_one_ss; },
        {},
        ""},
-      {every_surface(),
+      {every_entry_point(),
        [](Problem& p) { compressed(p, 4), p.atten_mask = MaskShape::compressed_bnss; },
        {},
        ""},
@@ -249,19 +249,19 @@ const std::vector<CheckCase>& modes() {
        [](Problem& p) { compressed(p, 6), p.atten_mask = MaskShape::compressed_bnss; },
        {},
        ""},
-      {every_surface(),
+      {every_entry_point(),
        [](Problem& p) { compressed(p, 3), p.atten_mask = MaskShape::compressed_b_one_ss; },
        [](C& c) { resize(c.parameters.atten_mask, 0, 2); },
        "FAG-C67: shape of atten_mask is [2, 1, 2048, 2048]; sparseMode 3 needs [2048, 2048] or "
        "[1, 1, 2048, 2048] or [3, 1, 2048, 2048] or [3, 4, 2048, 2048]"},
-      {every_surface(),
+      {every_entry_point(),
        [](Problem& p) { p.sparse_mode = 1, p.atten_mask = MaskShape::bnss; },
        {},
        ""},
-      {every_surface(), [](Problem& p) { compressed(p, 3); },
+      {every_entry_point(), [](Problem& p) { compressed(p, 3); },
        [](C& c) { resize(c.parameters.atten_mask, 0, 2047); },
        "FAG-C67: shape of atten_mask is [2047, 2048]; sparseMode 3 needs [2048, 2048]"},
-      {every_surface(), [](Problem& p) { compressed(p, 4); },
+      {every_entry_point(), [](Problem& p) { compressed(p, 4); },
        [](C& c) { resize(c.parameters.atten_mask, 0, 3072); },
        "FAG-C67: shape of atten_mask is [3072, 2048]; sparseMode 4 needs [2048, 2048]"},
       {padded(),
@@ -322,8 +322,8 @@ const std::vector<CheckCase>& modes() {
        },
        {},
        "FAG-C73: entry 2 of prefix is 8; it must be 0 to 7"},
-      {every_surface(), [](Problem& p) { p.prefix = {0}; }, {}, ""},
-      {every_surface(), {}, [](C& c) { c.attributes.inner_precise = 77; }, ""},
+      {every_entry_point(), [](Problem& p) { p.prefix = {0}; }, {}, ""},
+      {every_entry_point(), {}, [](C& c) { c.attributes.inner_precise = 77; }, ""},
       {{u4}, {}, [](C& c) { c.attributes.softmax_in_layout = "same_as_input"; }, ""},
       {{u4},
        {},
@@ -455,10 +455,10 @@ const std::vector<CheckCase>& windows() {
        {},
        "FAG-C69: preTokens is -21; it must be at least -20"},
       // No other mode reads the window.
-      {every_surface(), [](Problem& p) { window(p, 2, -9999, -9999); }, {}, ""},
-      {every_surface(), [](Problem& p) { window(p, 3, -9999, -9999); }, {}, ""},
+      {every_entry_point(), [](Problem& p) { window(p, 2, -9999, -9999); }, {}, ""},
+      {every_entry_point(), [](Problem& p) { window(p, 3, -9999, -9999); }, {}, ""},
       {{g1, g2, u1, u2, u4}, [](Problem& p) { window(p, 6, -9999, -9999); }, {}, ""},
-      {every_surface(),
+      {every_entry_point(),
        [](Problem& p) {
          constexpr auto most = std::numeric_limits<std::int64_t>::max();
          window(p, 4, most, most);

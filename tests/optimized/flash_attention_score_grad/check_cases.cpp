@@ -2,9 +2,9 @@
 
 namespace assay::test {
 
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 
-FlashOp::Problem plain_problem(FlashSurface surface) {
+FlashOp::Problem plain_problem(FlashEntryPoint entry_point) {
   FlashOp::Problem problem = {.input_layout = spec::Layout::bnsd,
                               .dtype = spec::DType::bf16,
                               .batch = 3,
@@ -15,15 +15,15 @@ FlashOp::Problem plain_problem(FlashSurface surface) {
                               .head_dim = 24,
                               .head_dim_v = 16,
                               .atten_mask = spec::MaskShape::ss};
-  if (!spec::is_unpadding(surface)) return problem;
+  if (!spec::is_unpadding(entry_point)) return problem;
   problem.input_layout = spec::Layout::tnd;
   problem.lengths_q = {5, 20, 12}, problem.lengths_kv = {30, 25, 7};
-  if (spec::has_rope(surface)) problem.head_dim_rope = 8;
+  if (spec::has_rope(entry_point)) problem.head_dim_rope = 8;
   return problem;
 }
 
-FlashCall call_of(const FlashOp::Problem& problem, FlashSurface surface) {
-  return spec::call_of(problem, surface, spec::Product::a2, spec::Striding::contiguous,
+FlashCall call_of(const FlashOp::Problem& problem, FlashEntryPoint entry_point) {
+  return spec::call_of(problem, entry_point, spec::Product::a2, spec::Striding::contiguous,
                        spec::Striding::contiguous);
 }
 
@@ -43,27 +43,27 @@ void resize(spec::Parameter& tensor, std::size_t axis, std::int64_t extent) {
   tensor.strides = spec::contiguous_strides(tensor.shape);
 }
 
-const std::vector<FlashSurface>& every_surface() {
-  static const std::vector<FlashSurface> list = {FlashSurface::g1, FlashSurface::g2,
-                                                 FlashSurface::u1, FlashSurface::u2,
-                                                 FlashSurface::u3, FlashSurface::u4};
+const std::vector<FlashEntryPoint>& every_entry_point() {
+  static const std::vector<FlashEntryPoint> list = {FlashEntryPoint::g1, FlashEntryPoint::g2,
+                                                    FlashEntryPoint::u1, FlashEntryPoint::u2,
+                                                    FlashEntryPoint::u3, FlashEntryPoint::u4};
   return list;
 }
 
-const std::vector<FlashSurface>& padded() {
-  static const std::vector<FlashSurface> list = {FlashSurface::g1, FlashSurface::g2};
+const std::vector<FlashEntryPoint>& padded() {
+  static const std::vector<FlashEntryPoint> list = {FlashEntryPoint::g1, FlashEntryPoint::g2};
   return list;
 }
 
-const std::vector<FlashSurface>& unpadding() {
-  static const std::vector<FlashSurface> list = {FlashSurface::u1, FlashSurface::u2,
-                                                 FlashSurface::u3, FlashSurface::u4};
+const std::vector<FlashEntryPoint>& unpadding() {
+  static const std::vector<FlashEntryPoint> list = {FlashEntryPoint::u1, FlashEntryPoint::u2,
+                                                    FlashEntryPoint::u3, FlashEntryPoint::u4};
   return list;
 }
 
-const std::vector<FlashSurface>& unpadding_without_rope() {
-  static const std::vector<FlashSurface> list = {FlashSurface::u1, FlashSurface::u2,
-                                                 FlashSurface::u4};
+const std::vector<FlashEntryPoint>& unpadding_without_rope() {
+  static const std::vector<FlashEntryPoint> list = {FlashEntryPoint::u1, FlashEntryPoint::u2,
+                                                    FlashEntryPoint::u4};
   return list;
 }
 

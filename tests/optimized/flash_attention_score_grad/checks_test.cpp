@@ -14,7 +14,7 @@ using namespace assay::test;
 using Op = spec::FlashAttentionScoreGrad;
 using Call = spec::Call<Op>;
 using spec::DType;
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 using spec::Layout;
 using spec::MaskShape;
 using spec::Parameter;
@@ -36,16 +36,16 @@ Answer answer(const Call& call) {
 
 std::string refusal(const Call& call) { return answer(call).message; }
 
-Call legal(Layout layout = Layout::bnsd, FlashSurface surface = FlashSurface::g2) {
-  Op::Problem problem = plain_problem(surface);
+Call legal(Layout layout = Layout::bnsd, FlashEntryPoint entry_point = FlashEntryPoint::g2) {
+  Op::Problem problem = plain_problem(entry_point);
   problem.input_layout = layout;
-  return call_of(problem, surface);
+  return call_of(problem, entry_point);
 }
 
-Call changed(const CheckCase& changes, FlashSurface surface) {
-  Op::Problem problem = plain_problem(surface);
+Call changed(const CheckCase& changes, FlashEntryPoint entry_point) {
+  Op::Problem problem = plain_problem(entry_point);
   if (changes.ask != nullptr) changes.ask(problem);
-  Call call = call_of(problem, surface);
+  Call call = call_of(problem, entry_point);
   if (changes.change != nullptr) changes.change(call);
   return call;
 }
@@ -61,9 +61,9 @@ std::string_view id_of(std::string_view message) { return message.substr(0, mess
 
 TEST(Checks, NameTheRowTheValueAndTheLimitWithTheStatusOfTheRow) {
   for (const CheckCase& expected : all_cases())
-    for (const FlashSurface surface : expected.surfaces) {
-      const Answer given = answer(changed(expected, surface));
-      const std::string where = std::string(to_string(surface)) + ": expected \"" +
+    for (const FlashEntryPoint entry_point : expected.entry_points) {
+      const Answer given = answer(changed(expected, entry_point));
+      const std::string where = std::string(to_string(entry_point)) + ": expected \"" +
                                 std::string(expected.message) + "\", got \"" + given.message + "\"";
       if (expected.message.empty()) {
         EXPECT_EQ(given.message, "") << where;
@@ -77,22 +77,23 @@ TEST(Checks, NameTheRowTheValueAndTheLimitWithTheStatusOfTheRow) {
 /// Rows that speak about single entry points are met on each of them.
 TEST(Checks, AreEachBrokenBySomeCaseAndKeptByAnother) {
   std::set<std::string_view> broken;
-  std::set<FlashSurface> accepted, refused;
+  std::set<FlashEntryPoint> accepted, refused;
   static const std::vector<CheckCase> cases = all_cases();
   for (const CheckCase& expected : cases) {
     if (!expected.message.empty()) broken.insert(id_of(expected.message));
     auto& met = expected.message.empty() ? accepted : refused;
-    met.insert(expected.surfaces.begin(), expected.surfaces.end());
+    met.insert(expected.entry_points.begin(), expected.entry_points.end());
   }
   for (const auto& check : optimized::argument_checks())
     EXPECT_TRUE(broken.contains(check.id)) << check.id;
-  EXPECT_EQ(accepted.size(), every_surface().size());
-  EXPECT_EQ(refused.size(), every_surface().size());
+  EXPECT_EQ(accepted.size(), every_entry_point().size());
+  EXPECT_EQ(refused.size(), every_entry_point().size());
 }
 
 TEST(Checks, AcceptALegalCallInEveryPaddedLayout) {
   for (const Layout layout : {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd})
-    for (const FlashSurface surface : padded()) EXPECT_EQ(refusal(legal(layout, surface)), "");
+    for (const FlashEntryPoint entry_point : padded())
+      EXPECT_EQ(refusal(legal(layout, entry_point)), "");
 }
 
 TEST(Checks, FindUnequalHeadsWhereHeadsAndChannelsShareAnAxis) {
@@ -108,19 +109,19 @@ TEST(Checks, FindUnequalHeadsWhereHeadsAndChannelsShareAnAxis) {
 }
 
 TEST(Checks, TakeAMaskPerBatchAndPerHeadWhereTheModeReadsOne) {
-  for (const FlashSurface surface : every_surface())
+  for (const FlashEntryPoint entry_point : every_entry_point())
     for (const MaskShape shape :
          {MaskShape::ss, MaskShape::one_one_ss, MaskShape::b_one_ss, MaskShape::bnss}) {
-      Op::Problem problem = plain_problem(surface);
+      Op::Problem problem = plain_problem(entry_point);
       problem.atten_mask = shape;
-      EXPECT_EQ(refusal(call_of(problem, surface)), "") << to_string(shape);
+      EXPECT_EQ(refusal(call_of(problem, entry_point)), "") << to_string(shape);
     }
 }
 
 TEST(Checks, TakeOneMaskForAPrefixOfOneSequence) {
-  Op::Problem problem = plain_problem(FlashSurface::g1);
+  Op::Problem problem = plain_problem(FlashEntryPoint::g1);
   problem.batch = 1, problem.sparse_mode = 5, problem.prefix = {12};
-  EXPECT_EQ(refusal(call_of(problem, FlashSurface::g1)), "");
+  EXPECT_EQ(refusal(call_of(problem, FlashEntryPoint::g1)), "");
 }
 
 void empty_outputs(Call& call) {
@@ -129,12 +130,12 @@ void empty_outputs(Call& call) {
 }
 
 TEST(Checks, LookAtACallWithoutAnyOutputElementLikeAtOthers) {
-  for (const FlashSurface surface : every_surface()) {
-    Op::Problem problem = plain_problem(surface);
+  for (const FlashEntryPoint entry_point : every_entry_point()) {
+    Op::Problem problem = plain_problem(entry_point);
     problem.seq_q = problem.seq_kv = 0;
-    if (spec::is_unpadding(surface)) problem.lengths_q = problem.lengths_kv = {0, 0, 0};
-    const Call empty = call_of(problem, surface);
-    EXPECT_EQ(refusal(empty), "") << to_string(surface);
+    if (spec::is_unpadding(entry_point)) problem.lengths_q = problem.lengths_kv = {0, 0, 0};
+    const Call empty = call_of(problem, entry_point);
+    EXPECT_EQ(refusal(empty), "") << to_string(entry_point);
     Call call = empty;
     call.parameters.key.dtype = DType::int8;
     EXPECT_EQ(id_of(refusal(call)), "FAG-C20");
@@ -149,7 +150,7 @@ TEST(Checks, LookAtACallOfWhichSomeOutputsAreEmpty) {
   const std::vector<Parameter Op::Parameters::*> outputs = {
       &Op::Parameters::dq, &Op::Parameters::dk, &Op::Parameters::dv};
   for (const auto full : outputs) {
-    Call call = call_of(plain_problem(FlashSurface::u1), FlashSurface::u1);
+    Call call = call_of(plain_problem(FlashEntryPoint::u1), FlashEntryPoint::u1);
     const Parameter kept = call.parameters.*full;
     empty_outputs(call);
     call.parameters.*full = kept;
@@ -160,13 +161,13 @@ TEST(Checks, LookAtACallOfWhichSomeOutputsAreEmpty) {
 
 /// The strings come first, and required arrays stay required.
 TEST(Checks, LookAtStringsAndRequiredArgumentsEvenWithoutAnyOutputElement) {
-  Call call = call_of(plain_problem(FlashSurface::u4), FlashSurface::u4);
+  Call call = call_of(plain_problem(FlashEntryPoint::u4), FlashEntryPoint::u4);
   empty_outputs(call);
   call.attributes.softmax_in_layout = "x";
   EXPECT_EQ(id_of(refusal(call)), "FAG-C83");
   call.attributes.input_layout = "BSND";
   EXPECT_EQ(id_of(refusal(call)), "FAG-C31");
-  call = call_of(plain_problem(FlashSurface::u3), FlashSurface::u3);
+  call = call_of(plain_problem(FlashEntryPoint::u3), FlashEntryPoint::u3);
   empty_outputs(call);
   call.parameters.dq_rope.present = false;
   EXPECT_EQ(id_of(refusal(call)), "FAG-C06");
@@ -186,24 +187,24 @@ TEST(Checks, TakeAnEmptyQueryOrKey) {
   for (const Layout layout : {Layout::bsh, Layout::sbh, Layout::bsnd, Layout::bnsd})
     for (const auto& [sq, skv] : {std::pair{0, 9}, {9, 0}, {0, 0}}) {
       const Op::Problem problem = {.input_layout = layout, .seq_q = sq, .seq_kv = skv};
-      EXPECT_EQ(refusal(call_of(problem, FlashSurface::g2)), "");
+      EXPECT_EQ(refusal(call_of(problem, FlashEntryPoint::g2)), "");
     }
 }
 
 TEST(Checks, TakeNoQueriesOrNoKeysAtAll) {
-  for (const FlashSurface surface : unpadding())
+  for (const FlashEntryPoint entry_point : unpadding())
     for (const bool no_queries : {true, false}) {
-      Op::Problem problem = plain_problem(surface);
+      Op::Problem problem = plain_problem(entry_point);
       (no_queries ? problem.lengths_q : problem.lengths_kv) = {0, 0, 0};
       (no_queries ? problem.seq_q : problem.seq_kv) = 0;
-      EXPECT_EQ(refusal(call_of(problem, surface)), "") << to_string(surface) << no_queries;
+      EXPECT_EQ(refusal(call_of(problem, entry_point)), "") << to_string(entry_point) << no_queries;
     }
 }
 
 TEST(Checks, TakeRopeTensorsWithoutChannels) {
-  Op::Problem problem = plain_problem(FlashSurface::u3);
+  Op::Problem problem = plain_problem(FlashEntryPoint::u3);
   problem.head_dim_rope = 0;
-  EXPECT_EQ(refusal(call_of(problem, FlashSurface::u3)), "");
+  EXPECT_EQ(refusal(call_of(problem, FlashEntryPoint::u3)), "");
 }
 
 /// The documents' own programs. u1 comes with a prefix that its sparse mode ignores.
@@ -218,15 +219,15 @@ TEST(Checks, TakeTheCallsOfTheDocumentedExamples) {
                          .next_tokens = 65536,
                          .prefix = {0},
                          .atten_mask = MaskShape::ss};
-  EXPECT_EQ(refusal(call_of(problem, FlashSurface::u1)), "");
+  EXPECT_EQ(refusal(call_of(problem, FlashEntryPoint::u1)), "");
   problem.dtype = DType::bf16, problem.prefix = {}, problem.head_dim_rope = 64;
   problem.q_start_idx = problem.kv_start_idx = {0};
-  EXPECT_EQ(refusal(call_of(problem, FlashSurface::u3)), "");
+  EXPECT_EQ(refusal(call_of(problem, FlashEntryPoint::u3)), "");
 }
 
 TEST(Checks, TakeStridedViews) {
-  for (const FlashSurface surface : every_surface())
-    EXPECT_EQ(refusal(spec::call_of(plain_problem(surface), surface, spec::Product::a3,
+  for (const FlashEntryPoint entry_point : every_entry_point())
+    EXPECT_EQ(refusal(spec::call_of(plain_problem(entry_point), entry_point, spec::Product::a3,
                                     spec::Striding::transposed, spec::Striding::padded)),
               "");
 }
@@ -235,8 +236,8 @@ TEST(Checks, TakeStridedViews) {
 TEST(Unsupported, IsNoCallOfAnyEntryPoint) {
   const auto implementation = optimized::flash_attention_score_grad(device::a2());
   for (const CheckCase& expected : all_cases())
-    for (const FlashSurface surface : expected.surfaces)
-      EXPECT_EQ(implementation->unsupported(changed(expected, surface)), std::nullopt);
+    for (const FlashEntryPoint entry_point : expected.entry_points)
+      EXPECT_EQ(implementation->unsupported(changed(expected, entry_point)), std::nullopt);
 }
 
 }  // namespace

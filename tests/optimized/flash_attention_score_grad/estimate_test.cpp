@@ -87,7 +87,7 @@ RC_GTEST_PROP(Estimate, NeverBeatsTheRoofline, ()) {
       .head_dim = up_to(768)};
   p.heads_q = p.heads_kv * up_to(8);
   p.head_dim_v = up_to(p.head_dim);
-  if (p.input_layout == spec::Layout::tnd) {
+  if (is_packed(p.input_layout)) {
     for (std::int64_t b = 0; b < p.batch; ++b) {
       p.lengths_q.push_back(b == 0 ? p.seq_q : up_to(p.seq_q + 1) - 1);
       p.lengths_kv.push_back(b == 0 ? p.seq_kv : up_to(p.seq_kv + 1) - 1);

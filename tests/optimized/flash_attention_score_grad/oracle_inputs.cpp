@@ -7,10 +7,10 @@ using spec::Tensor;
 
 spec::Call<Op> call(const Example& example) {
   const Op::Problem& p = example.problem;
-  const auto surface = p.input_layout != spec::Layout::tnd ? spec::FlashSurface::g2
-                       : p.head_dim_rope > 0               ? spec::FlashSurface::u3
-                                                           : spec::FlashSurface::u2;
-  return spec::call_of(p, surface, spec::Product::a2, example.inputs, example.outputs);
+  const auto entry_point = !is_packed(p.input_layout) ? spec::FlashEntryPoint::g2
+                           : p.head_dim_rope > 0      ? spec::FlashEntryPoint::u3
+                                                      : spec::FlashEntryPoint::u2;
+  return spec::call_of(p, entry_point, spec::Product::a2, example.inputs, example.outputs);
 }
 
 /// Stores value(index) in every element of the view; the index has four axes, leading ones 0.
@@ -70,7 +70,7 @@ void fill_bias(const Op::Problem& p, Tensor& tensor) {
     return;
   }
   // The stored rows are the last 1024 of the longest sequence.
-  const std::int64_t last = p.input_layout == spec::Layout::tnd ? p.seq_kv : p.seq_q;
+  const std::int64_t last = is_packed(p.input_layout) ? p.seq_kv : p.seq_q;
   fill(tensor, [&](const spec::Shape& x) {
     if (p.pse_type >= 2) return slope(x[2], x[3]);
     if (p.pse_shift == PseShape::bnhs || p.pse_shift == PseShape::one_nhs)
@@ -103,7 +103,7 @@ std::vector<std::int64_t> statistics_elements(const Op::Problem& p, const Tensor
   std::vector<std::int64_t> elements;
   for (std::int64_t lane = 0; lane < 8; ++lane) {
     std::int64_t element = tensor.offset;
-    if (p.input_layout != spec::Layout::tnd) {
+    if (!is_packed(p.input_layout)) {
       element += row.b * s[0] + row.n * s[1] + row.i * s[2] + lane * s[3];
     } else {
       std::int64_t number = 8 * ((before + row.i) * heads + row.n) + lane;

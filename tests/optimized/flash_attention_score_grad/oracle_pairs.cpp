@@ -75,7 +75,7 @@ bool dropped(const Pair& x) { return number_of({5, x.b, x.n, x.i, x.j}) % 3 == 0
 
 double bias(const Op::Problem& p, const Pair& x) {
   using spec::PseShape;
-  const bool first_only = p.sparse_mode == 8 && p.input_layout == spec::Layout::tnd;
+  const bool first_only = p.sparse_mode == 8 && is_packed(p.input_layout);
   std::int64_t start_q = 0, start_kv = 0;
   if (!p.q_start_idx.empty() && !p.kv_start_idx.empty() && (!first_only || x.b == 0))
     start_q = p.q_start_idx[0], start_kv = p.kv_start_idx[0];

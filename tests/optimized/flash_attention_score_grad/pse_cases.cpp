@@ -7,14 +7,14 @@ namespace {
 
 using Problem = FlashOp::Problem;
 using C = FlashCall;
-using enum spec::FlashSurface;
+using enum spec::FlashEntryPoint;
 using spec::DType;
 using spec::PseShape;
 
 /// As many queries as keys, everywhere.
 void square(Problem& p) {
   p.seq_q = p.seq_kv = 30;
-  if (p.input_layout == spec::Layout::tnd) p.lengths_q = p.lengths_kv = {30, 25, 7};
+  if (is_packed(p.input_layout)) p.lengths_q = p.lengths_kv = {30, 25, 7};
 }
 
 void causal(Problem& p, std::int64_t mode) {

@@ -29,7 +29,7 @@ Op::Problem plain_problem() {
 
 Call call_of(const Op::Problem& problem, Striding inputs = Striding::contiguous,
              Striding outputs = Striding::contiguous) {
-  return spec::call_of(problem, spec::CompressSurface::c1, spec::Product::a2, inputs, outputs);
+  return spec::call_of(problem, spec::CompressEntryPoint::c1, spec::Product::a2, inputs, outputs);
 }
 
 struct Answer {
@@ -219,7 +219,7 @@ TEST(CompressChecks, AreEachBrokenBySomeCase) {
 /// Disputed calls that nothing can be computed of here.
 const std::set<std::string_view> declined = {"NSAC-C11a", "NSAC-C13a"};
 
-bool refuses(const spec::Constraint<Op>& row) {
+bool refuses(const spec::Requirement<Op>& row) {
   return row.has(spec::Side::reject) &&
          (row.standing != spec::Standing::disputed || declined.contains(row.id));
 }
@@ -228,7 +228,7 @@ bool refuses(const spec::Constraint<Op>& row) {
 /// is refused, by the name of its row.
 TEST(CompressChecks, RefuseEveryWayToBreakARowAndNoDisputedOne) {
   int refused = 0;
-  for (const auto& row : Op::constraints())
+  for (const auto& row : Op::requirements())
     for (const auto& violation : row.violations) {
       Call call = call_of(plain_problem());
       violation.apply(call);

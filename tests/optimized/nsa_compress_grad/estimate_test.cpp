@@ -123,14 +123,14 @@ TEST(CompressEstimate, ChangesWithTheCostTableButNoOutputBitDoes) {
 /// What is declared is what a judge may hold against it.
 TEST(CompressNumerics, DeclaresFp32SumsOneCastToEvenAndOneOrder) {
   const auto implementation = optimized::nsa_compress_grad(device::a2());
-  const spec::NumericsProfile profile = implementation->numerics({});
-  EXPECT_EQ(profile.stage, spec::DType::fp32);
-  EXPECT_EQ(profile.round_out, spec::Rounding::rne);
-  EXPECT_EQ(profile.overflow, spec::Overflow::inf);
-  EXPECT_EQ(profile.accumulator, spec::Accumulator::fp32);
-  EXPECT_EQ(profile.product, spec::Product32::exact);
-  EXPECT_EQ(profile.order, spec::Order::fixed);
-  EXPECT_FALSE(profile.weak);
+  const spec::Numerics numerics = implementation->numerics({});
+  EXPECT_EQ(numerics.stage, spec::DType::fp32);
+  EXPECT_EQ(numerics.round_out, spec::Rounding::rne);
+  EXPECT_EQ(numerics.overflow, spec::Overflow::inf);
+  EXPECT_EQ(numerics.accumulator, spec::Accumulator::fp32);
+  EXPECT_EQ(numerics.product, spec::Product32::exact);
+  EXPECT_EQ(numerics.order, spec::Order::fixed);
+  EXPECT_FALSE(numerics.weak);
   EXPECT_FALSE(implementation->has_forward());
 }
 

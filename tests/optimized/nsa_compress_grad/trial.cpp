@@ -27,7 +27,7 @@ void randomize(spec::Tensor& tensor, std::uint32_t seed) {
 }
 
 spec::Call<Op> call_of(const Example& example) {
-  return spec::call_of(example.problem, spec::CompressSurface::c1, spec::Product::a2,
+  return spec::call_of(example.problem, spec::CompressEntryPoint::c1, spec::Product::a2,
                        example.inputs, example.outputs);
 }
 

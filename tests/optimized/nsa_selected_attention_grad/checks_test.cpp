@@ -56,13 +56,13 @@ Op::Problem masked() {
 
 Call call_of(const Op::Problem& p, Striding striding = Striding::contiguous,
              spec::Product product = spec::Product::a2) {
-  return spec::call_of(p, spec::SelectedSurface::s1, product, striding, striding);
+  return spec::call_of(p, spec::SelectedEntryPoint::s1, product, striding, striding);
 }
 
 /// A disputed call of which nothing can be computed: no layout has four axes.
 constexpr std::string_view declined = "NSAS-C12a";
 
-bool refuses(const spec::Constraint<Op>& row) {
+bool refuses(const spec::Requirement<Op>& row) {
   return row.has(Side::reject) && (row.standing != Standing::disputed || row.id == declined);
 }
 
@@ -71,7 +71,7 @@ bool refuses(const spec::Constraint<Op>& row) {
 TEST(SelectedChecks, RefuseEveryViolationOfEveryRowWithItsIdAndStatus) {
   std::map<std::string, int, std::less<>> refused;
   for (const Op::Problem& p : {packed(), masked(), Op::Problem{}})
-    for (const auto& row : Op::constraints()) {
+    for (const auto& row : Op::requirements()) {
       if (!refuses(row)) continue;
       for (const auto& violation : row.violations) {
         Call call = call_of(p);
@@ -98,7 +98,7 @@ TEST(SelectedChecks, RefuseEveryViolationOfEveryRowWithItsIdAndStatus) {
 
 TEST(SelectedChecks, TakeTheCallsOfWhichDisputedRowsSpeak) {
   int taken = 0;
-  for (const auto& row : Op::constraints()) {
+  for (const auto& row : Op::requirements()) {
     if (row.standing != Standing::disputed || refuses(row)) continue;
     for (const auto& violation : row.violations) {
       Call call = call_of(packed());

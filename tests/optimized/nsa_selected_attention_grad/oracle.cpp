@@ -92,7 +92,7 @@ void forward(const Op::Problem& p, Op::Inputs& x) {
 }
 
 spec::Call<Op> call(const Example& e) {
-  return spec::call_of(e.problem, spec::SelectedSurface::s1, spec::Product::a2, e.inputs,
+  return spec::call_of(e.problem, spec::SelectedEntryPoint::s1, spec::Product::a2, e.inputs,
                        e.outputs);
 }
 

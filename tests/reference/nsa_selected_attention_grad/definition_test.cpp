@@ -230,7 +230,7 @@ TEST(NsaSelectedAttentionGrad, TheExampleOfThePageIsAsDecoded) {
                           .scale_value = 1.0,
                           .selected_block_size = 64,
                           .selected_block_count = 16};
-  const auto t = call_of(p, spec::SelectedSurface::s1, spec::Product::a2,
+  const auto t = call_of(p, spec::SelectedEntryPoint::s1, spec::Product::a2,
                          spec::Striding::contiguous, spec::Striding::contiguous)
                      .parameters;
   const auto tiny = [](std::int64_t) { return 0x1p-23; };
@@ -255,7 +255,7 @@ TEST(NsaSelectedAttentionGrad, TheExampleOfThePageIsAsDecoded) {
 
 SelectedInputs make_inputs(const SelectedProblem& p, spec::Striding striding) {
   const auto t =
-      call_of(p, spec::SelectedSurface::s1, spec::Product::a2, striding, striding).parameters;
+      call_of(p, spec::SelectedEntryPoint::s1, spec::Product::a2, striding, striding).parameters;
   const auto random = [](std::uint64_t seed) {
     return [seed](std::int64_t k) { return element(seed, k); };
   };

@@ -18,9 +18,9 @@ SMALL_LINES = [
         "--dtype=fp16 --layout=SBH --batch=2 --seq_q=5 --seq_kv=5 --sparse_mode=2 --atten_mask=compressed",
         "--dtype=bf16 --layout=BSND --seq_q=7 --seq_kv=4 --sparse_mode=3 --atten_mask=compressed",
         "--dtype=fp32 --heads_q=2 --heads_kv=1 --seq_q=6 --seq_kv=6 --sparse_mode=1 --atten_mask=B1SS --batch=2",
-        "--dtype=bf16 --layout=TND --surface=u1 --heads_q=2 --lengths_q=3,4 --lengths_kv=5,2",
+        "--dtype=bf16 --layout=TND --entry_point=u1 --heads_q=2 --lengths_q=3,4 --lengths_kv=5,2",
         "--dtype=bf16 --inputs=padded --seq_q=4 --seq_kv=4",
-        "--dtype=fp16 --track=a1 --seq_q=8 --seq_kv=8 --scale_value=0.0625",
+        "--dtype=fp16 --track=exact --seq_q=8 --seq_kv=8 --scale_value=0.0625",
     )
 ]
 

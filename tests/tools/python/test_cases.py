@@ -17,7 +17,7 @@ def test_a_case_describes_itself(cases: list[assay.Case]) -> None:
     grouped = cases[1]
     assert grouped.operator == "flash_attention_score_grad"
     assert grouped.command.startswith("flash_attention_score_grad --layout=BSH")
-    assert (grouped.surface, grouped.product, grouped.track, grouped.seed) == ("g1", "a2", "bound", 1)
+    assert (grouped.entry_point, grouped.product, grouped.track, grouped.seed) == ("g1", "a2", "bound", 1)
     assert grouped.problem["heads_q"] == 4 and grouped.problem["keep_prob"] == 1.0
     assert grouped.problem["lengths_q"] == []
     assert grouped.dtype.name == "bfloat16"
@@ -116,10 +116,10 @@ def test_files_that_are_none_are_named(tmp_path: Path) -> None:
     path = tmp_path / "x.h5"
     with h5py.File(path, "w") as file:
         file.attrs["schema"] = "assay-9"
-    with pytest.raises(assay.CaseFileError, match="x.h5.*'assay-9', wanted 'assay-1'"):
+    with pytest.raises(assay.CaseFileError, match="x.h5.*'assay-9', wanted 'assay-2'"):
         assay.read_cases(path)
     with h5py.File(path, "w") as file:
-        file.attrs["schema"] = "assay-1"
+        file.attrs["schema"] = "assay-2"
         file.create_group("cases/abc/problem")
-    with pytest.raises(assay.CaseFileError, match="abc lacks operator, surface"):
+    with pytest.raises(assay.CaseFileError, match="abc lacks operator, entry_point"):
         assay.read_cases(path)

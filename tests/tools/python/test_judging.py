@@ -201,7 +201,7 @@ def test_nothing_judged_is_no_success(cases: list[assay.Case]) -> None:
 
 
 def test_exact_inputs_that_there_are_not_for_the_numerics_are_told(tmp_path: Path) -> None:
-    grouped = f"{kernels.OPERATOR} --track=a1 --scale_value=0.0625 --heads_q=4 --heads_kv=1 --seq_q=8 --seq_kv=8"
+    grouped = f"{kernels.OPERATOR} --track=exact --scale_value=0.0625 --heads_q=4 --heads_kv=1 --seq_q=8 --seq_kv=8"
     loose = assay.implementation(name="loose", numerics="jax_cpu")(kernels.right.function)
     report = assay.judge(loose, [grouped])[0]
     assert report.verdict == "not_applicable" and "jax_cpu" in str(report.findings[0])

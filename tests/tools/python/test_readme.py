@@ -57,8 +57,8 @@ def test_ten_lines_take_what_is_right_to_the_last_bit_and_nothing_beside_it(tmp_
     lines = [
         f"{kernels.OPERATOR} {flags}"
         for flags in (
-            "--dtype=bf16 --track=a1 --seq_q=16 --seq_kv=16 --scale_value=0.0625",
-            "--dtype=fp16 --track=a1 --seq_q=8 --seq_kv=24 --sparse_mode=3 --atten_mask=compressed --scale_value=0.0625",
+            "--dtype=bf16 --track=exact --seq_q=16 --seq_kv=16 --scale_value=0.0625",
+            "--dtype=fp16 --track=exact --seq_q=8 --seq_kv=24 --sparse_mode=3 --atten_mask=compressed --scale_value=0.0625",
             "--dtype=fp32 --seq_q=9 --seq_kv=4 --sparse_mode=1 --atten_mask=SS --mask=dead_rows",
             "--dtype=fp16 --seq_q=301 --seq_kv=9 --head_dim=16 --head_dim_v=16 --profile=overflow_fp16",
             "--dtype=bf16 --seq_q=5 --seq_kv=6 --sparse_mode=1 --atten_mask=SS --mask=all_dead",
@@ -74,7 +74,7 @@ def test_ten_lines_take_what_is_right_to_the_last_bit_and_nothing_beside_it(tmp_
             row = 0 if case.expected[name].rows is None else case.expected[name].rows[0]
             value.reshape(-1, value.shape[-1])[row, 0] += 1 + abs(value).max()
         assay.write_outputs(case, "wrong", wrong)
-        if case.track == "a1":
+        if case.track == "exact":
             due = case.expected.values()
             away += sum(np.sum(expected.rounded != expected.value.astype(case.dtype)) for expected in due)
     assert away > 0  # ties go away from zero, where numpy's go to even

@@ -19,7 +19,7 @@ def question(folder: Path) -> Path:
     """The file without cases by which numerics are asked."""
     path = folder / "numerics.h5"
     with h5py.File(path, "w") as file:
-        file.attrs["schema"] = "assay-1"
+        file.attrs["schema"] = "assay-2"
         file.create_group("cases")
     return path
 

@@ -67,9 +67,9 @@ class FileJudge {
  private:
   Judged judged(const std::string& name, const fixtures::Actual& actual) {
     const spec::DType io = case_.problem.dtype;
-    const spec::NumericsProfile numerics =
+    const spec::Numerics numerics =
         actual.profile.empty() ? spec::numerics_from_text(options_.numerics, io, Op::name)
-                               : conformance::profile_from_json(actual.profile, io, Op::name);
+                               : conformance::numerics_from_json(actual.profile, io, Op::name);
     if (const auto reason = other_inputs(numerics)) return not_applicable(name, *reason);
     Judged result{
         .report = examination_.judge(conformance::outputs_from(case_, actual.outputs), numerics),
@@ -81,7 +81,7 @@ class FileJudge {
       report.findings.push_back(
           {.rule = "note",
            .tensor = {},
-           .text = "the file states no numerics profile: judged as " + options_.numerics});
+           .text = "the file states no numerics: judged as " + options_.numerics});
     if (report.verdict == Verdict::nonconformant_statistical) {
       report.verdict.value = Verdict::statistical_unconfirmed;
       result.unconfirmed.emplace_back("statistical failure: fresh seeds need the kernel");
@@ -102,7 +102,7 @@ class FileJudge {
   /// depend on it.
   /// Errors: std::invalid_argument where they cannot depend on it, that is, where the file was
   ///         changed.
-  std::optional<std::string> other_inputs(const spec::NumericsProfile& numerics) {
+  std::optional<std::string> other_inputs(const spec::Numerics& numerics) {
     const auto inputs = conformance::named_tensors(examination_.inputs(numerics));
     for (const auto& [name, tensor] : inputs) {
       const auto stored = record_.digests.find(name);
@@ -120,7 +120,7 @@ class FileJudge {
   }
 
   void settle_determinism(const std::string& name, const fixtures::Actual& actual,
-                          const spec::NumericsProfile& numerics, Judged& result) const {
+                          const spec::Numerics& numerics, Judged& result) const {
     const auto second = record_.actual.find(name + std::string(second_run));
     if (second == record_.actual.end()) {
       result.unconfirmed.insert(result.unconfirmed.begin(), "determinism");
@@ -132,7 +132,7 @@ class FileJudge {
           differs(tensor, numerics, result.report);
   }
 
-  static void differs(const std::string& tensor, const spec::NumericsProfile& numerics,
+  static void differs(const std::string& tensor, const spec::Numerics& numerics,
                       CaseReport& report) {
     if (numerics.order != spec::Order::fixed) return;
     const std::string text =

@@ -9,7 +9,7 @@
 #include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/file.hpp"
 #include "commands/commands.hpp"
-#include "commands/row_use.hpp"
+#include "commands/requirement_use.hpp"
 #include "flags/choose.hpp"
 #include "printing/print_case.hpp"
 #include "stored/reading.hpp"
@@ -33,32 +33,34 @@ void print_ways(std::string_view what, std::string_view id, const std::vector<Wa
                 std::ostream& out) {
   for (const Way& way : ways) {
     const std::string name = fmt::format("{}:{}", id, way.name);
-    const auto surfaces = taken_on.find(name);
-    out << fmt::format("  {}={} ({})\n", what, name,
-                       surfaces == taken_on.end() ? "no planned call" : joined(surfaces->second));
+    const auto entry_points = taken_on.find(name);
+    out << fmt::format(
+        "  {}={} ({})\n", what, name,
+        entry_points == taken_on.end() ? "no planned call" : joined(entry_points->second));
   }
 }
 
 template <class Op>
-void print(const spec::Constraint<Op>& row, const Context& context) {
+void print(const spec::Requirement<Op>& requirement, const Context& context) {
   std::ostream& out = context.out;
-  const RowUse use = row_use(row);
+  const RequirementUse use = requirement_use(requirement);
   std::vector<std::string> sides, implied;
-  for (const spec::Side side : row.sides) sides.emplace_back(spec::to_string(side));
-  for (const std::string_view id : row.implies) implied.emplace_back(id);
-  out << fmt::format("{}\n  {}\n  source:   {}, {}\n  standing: {}\n  sides:    {}\n", row.id,
-                     row.statement, row.source.document, row.source.section, standing_text(row),
-                     joined(sides));
+  for (const spec::Side side : requirement.sides) sides.emplace_back(spec::to_string(side));
+  for (const std::string_view id : requirement.implies) implied.emplace_back(id);
+  out << fmt::format("{}\n  {}\n  source:   {}, {}\n  standing: {}\n  sides:    {}\n",
+                     requirement.id, requirement.statement, requirement.source.document,
+                     requirement.source.section, standing_text(requirement), joined(sides));
   out << fmt::format("  speaks of {}\n",
-                     use.surfaces.empty() ? "no planned call" : joined(use.surfaces));
-  if (!row.notes.empty())
+                     use.entry_points.empty() ? "no planned call" : joined(use.entry_points));
+  if (!requirement.notes.empty())
     out << fmt::format("  notes:    {} (contradictions and open points of the documents)\n",
-                       row.notes);
+                       requirement.notes);
   if (!implied.empty()) out << "  implies:  " << joined(implied) << '\n';
-  if (row.has(spec::Side::reject)) out << "  refusal:  " << refusal_text(row.status) << '\n';
-  if (!row.reason.empty()) out << "  not exercised: " << row.reason << '\n';
-  print_ways("met by --variant", row.id, row.variants, use.met_on, out);
-  print_ways("broken by --violate", row.id, row.violations, use.broken_on, out);
+  if (requirement.has(spec::Side::reject))
+    out << "  refusal:  " << refusal_text(requirement.status) << '\n';
+  if (!requirement.reason.empty()) out << "  not exercised: " << requirement.reason << '\n';
+  print_ways("met by --variant", requirement.id, requirement.variants, use.met_on, out);
+  print_ways("broken by --violate", requirement.id, requirement.violations, use.broken_on, out);
   for (const std::string& line : {use.met_line, use.broken_line})
     if (!line.empty()) out << fmt::format("  try: {} run {}\n", context.program, line);
 }
@@ -66,9 +68,9 @@ void print(const spec::Constraint<Op>& row, const Context& context) {
 bool explain_row(const std::string& id, const Context& context) {
   bool found = false;
   for_each_operator([&]<class Op> {
-    for (const auto& row : Op::constraints()) {
-      if (row.id != id) continue;
-      print(row, context);
+    for (const auto& requirement : Op::requirements()) {
+      if (requirement.id != id) continue;
+      print(requirement, context);
       found = true;
     }
   });
@@ -133,25 +135,28 @@ ExitCode explain(const Options& options, const Context& context) {
   if (!options.store.empty()) return explain_stored(options, context);
   if (explain_row(options.id, context) || explain_relation(options.id, context))
     return ExitCode::conformant;
-  throw UsageError("no row and no relation '" + options.id +
-                   "'; rows are listed by 'assay list rows', relations by 'assay list relations', "
+  throw UsageError("no requirement and no relation '" + options.id +
+                   "'; requirements are listed by 'assay list requirements', relations by 'assay "
+                   "list relations', "
                    "stored cases need --store FILE");
 }
 
 }  // namespace
 
 Command explain_command() {
-  return {.name = "explain",
-          .summary = "print one documented row and where it was read, a relation, or a stored case",
-          .declare = [](CLI::App& app, const Registry&) -> Action {
-            const auto options = std::make_shared<Options>();
-            app.add_option(
-                   "id", options->id,
-                   "id of a row such as FAG-C20, name of a relation, or id of a stored case")
-                ->required();
-            app.add_option("--store", options->store, "file in which the case lies");
-            return [options](const Context& context) { return explain(*options, context); };
-          }};
+  return {
+      .name = "explain",
+      .summary =
+          "print one documented requirement and where it was read, a relation, or a stored case",
+      .declare = [](CLI::App& app, const Registry&) -> Action {
+        const auto options = std::make_shared<Options>();
+        app.add_option(
+               "id", options->id,
+               "id of a requirement such as FAG-C20, name of a relation, or id of a stored case")
+            ->required();
+        app.add_option("--store", options->store, "file in which the case lies");
+        return [options](const Context& context) { return explain(*options, context); };
+      }};
 }
 
 }  // namespace assay::cli

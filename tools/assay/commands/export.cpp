@@ -36,7 +36,7 @@ struct Options {
 };
 
 template <class Op>
-spec::NumericsProfile numerics_of(const Options& options, spec::DType io) {
+spec::Numerics numerics_of(const Options& options, spec::DType io) {
   try {
     return spec::numerics_from_text(options.numerics, io, Op::name);
   } catch (const std::invalid_argument& error) {
@@ -66,7 +66,7 @@ Chosen<Op> chosen_cases(const Options& options) {
   chosen.only = planned.left_out;
   for (auto& c : planned.cases) {
     if (without_tensors(c))
-      ++(c.track == conformance::Track::phase1 ? chosen.calls : chosen.relations);
+      ++(c.track == conformance::Track::arguments ? chosen.calls : chosen.relations);
     else if (conformance::Suite<Op>::tensor_elements(c.problem) > largest)
       ++chosen.large;
     else
@@ -90,7 +90,7 @@ std::optional<fixtures::CaseRecord> record_of(const Options& options,
                                       : numerics_of<Op>(options, c.problem.dtype),
                        implementation ? implementation->name() : options.numerics,
                        options.contents());
-  } catch (const conformance::NoLattice& reason) {
+  } catch (const conformance::NoExactCase& reason) {
     if (inexact == Inexact::left_out) return std::nullopt;
     if (inexact == Inexact::recipe) return conformance::recipe(c);
     throw UsageError(fmt::format("'{}': no exact inputs for the profile: {}",

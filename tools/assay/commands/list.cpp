@@ -7,7 +7,7 @@
 #include "assay/conformance/operators.hpp"
 #include "assay/spec/numerics.hpp"
 #include "commands/commands.hpp"
-#include "commands/row_use.hpp"
+#include "commands/requirement_use.hpp"
 #include "flags/choose.hpp"
 #include "flags/plan_flags.hpp"
 #include "printing/print_coverage.hpp"
@@ -26,34 +26,35 @@ struct Listing {
 };
 
 Listing operators(const Registry& registry, spec::Upstream) {
-  Listing listing{.head = {"operator", "rows", "implementations"}, .rows = {}};
+  Listing listing{.head = {"operator", "requirements", "implementations"}, .rows = {}};
   for_each_operator([&]<class Op> {
-    listing.rows.push_back({std::string(Op::name), std::to_string(Op::constraints().size()),
+    listing.rows.push_back({std::string(Op::name), std::to_string(Op::requirements().size()),
                             std::to_string(registry.implementations<Op>().size())});
   });
   return listing;
 }
 
-Listing surfaces(const Registry&, spec::Upstream) {
-  Listing listing{.head = {"surface", "operator"}, .rows = {}};
+Listing entry_points(const Registry&, spec::Upstream) {
+  Listing listing{.head = {"entry_point", "operator"}, .rows = {}};
   for_each_operator([&]<class Op> {
-    for (const auto& [value, name] : spec::spellings_of<typename Op::Surface>.entries)
+    for (const auto& [value, name] : spec::spellings_of<typename Op::EntryPoint>.entries)
       listing.rows.push_back({std::string(name), std::string(Op::name)});
   });
   return listing;
 }
 
 /// Without those that bind nobody where what upstream alone states is left out.
-Listing rows(const Registry&, spec::Upstream upstream) {
-  Listing listing{.head = {"row", "standing", "sides", "statement"}, .rows = {}};
+Listing requirements(const Registry&, spec::Upstream upstream) {
+  Listing listing{.head = {"requirement", "standing", "sides", "statement"}, .rows = {}};
   for_each_operator([&]<class Op> {
-    for (const auto& row : Op::constraints()) {
-      if (row.standing == spec::Standing::upstream && upstream == spec::Upstream::off) continue;
+    for (const auto& requirement : Op::requirements()) {
+      if (requirement.standing == spec::Standing::upstream && upstream == spec::Upstream::off)
+        continue;
       std::string sides;
-      for (const spec::Side side : row.sides)
+      for (const spec::Side side : requirement.sides)
         sides += fmt::format("{}{}", sides.empty() ? "" : "+", spec::to_string(side));
-      listing.rows.push_back(
-          {std::string(row.id), standing_text(row), sides, std::string(row.statement)});
+      listing.rows.push_back({std::string(requirement.id), standing_text(requirement), sides,
+                              std::string(requirement.statement)});
     }
   });
   return listing;
@@ -114,14 +115,22 @@ struct Kind {
 
 constexpr Kind kinds[] = {
     {"operators", operators},
-    {"surfaces", surfaces},
-    {"rows", rows},
+    {"entry_points", entry_points},
+    {"requirements", requirements},
     {"profiles", profiles},
     {"patterns", patterns},
     {"relations", relations},
     {"implementations", implementations},
     {"presets", presets},
 };
+
+/// What `list` called a kind in version 0.1, and takes until 0.3.
+std::string_view today(std::string_view kind) {
+  if (kind == "surfaces") return "entry_points";
+  if (kind == "rows") return "requirements";
+  if (kind == "properties") return "relations";
+  return kind;
+}
 
 Json json_of(const Listing& listing) {
   Json array = Json::array();
@@ -148,20 +157,21 @@ struct Options {
 /// What the cases of a sweep would exercise if every one of them conformed.
 template <class Op>
 Coverage planned_coverage(const Planned<Op>& planned, spec::Upstream upstream) {
-  Coverage coverage{conformance::row_coverage<Op>(upstream), conformance::pair_coverage<Op>(), {}};
+  Coverage coverage{
+      conformance::requirement_coverage<Op>(upstream), conformance::pair_coverage<Op>(), {}};
   for (const auto& c : planned.cases) {
     const auto call = conformance::call_of(c);
-    const std::string_view violated = conformance::row_named_in(c.violate);
+    const std::string_view violated = conformance::requirement_named_in(c.violate);
     std::size_t position = 0;
-    for (const auto& row : Op::constraints()) {
-      auto& counts = coverage.rows.rows[position++];
+    for (const auto& requirement : Op::requirements()) {
+      auto& counts = coverage.requirements.requirements[position++];
       if (violated.empty()) {
-        counts.accepted += row.has(spec::Side::accept) && row.applies(call) ? 1 : 0;
+        counts.accepted += requirement.has(spec::Side::accept) && requirement.applies(call) ? 1 : 0;
       } else {
-        counts.rejected += row.id == violated ? 1 : 0;
+        counts.rejected += requirement.id == violated ? 1 : 0;
       }
     }
-    for (const std::string& way : {c.variant, c.violate}) coverage.rows.take(way);
+    for (const std::string& way : {c.variant, c.violate}) coverage.requirements.take(way);
     conformance::cover(coverage.pairs, c);
     conformance::cover(coverage.sizes, conformance::sizes_of(c));
   }
@@ -179,7 +189,7 @@ ExitCode list_coverage(const Options& options, const Context& context) {
   if (!options.report.empty()) {
     const auto results = read_results(options.report);
     show("what the cases of the report exercised",
-         {results.summary.rows, results.summary.pairs, {}});
+         {results.summary.requirements, results.summary.pairs, {}});
   } else {
     std::int64_t cases = 0, left_out = 0;
     for_each_operator([&]<class Op> {
@@ -198,7 +208,7 @@ ExitCode list(const Options& options, const Context& context) {
   const spec::Upstream upstream = upstream_value(options.plan);
   Json all = Json::object();
   std::vector<std::string> names;
-  const std::string wanted = options.kind == "properties" ? "relations" : options.kind;
+  const std::string wanted(today(options.kind));
   for (const Kind& kind : kinds) {
     names.emplace_back(kind.name);
     if (!wanted.empty() && wanted != kind.name) continue;
@@ -219,24 +229,25 @@ ExitCode list(const Options& options, const Context& context) {
 }  // namespace
 
 Command list_command() {
-  return {.name = "list",
-          .summary = "print what exists: operators, rows, input profiles, implementations, ...",
-          .declare = [](CLI::App& app, const Registry&) -> Action {
-            const auto options = std::make_shared<Options>();
-            app.add_option("kind", options->kind,
-                           "operators, surfaces, rows, profiles, patterns, relations, "
-                           "implementations or presets");
-            app.add_flag("--json", options->json, "print JSON");
-            app.add_flag("--coverage", options->coverage,
-                         "what the planned cases, or those of a report, exercise");
-            app.add_option("--report", options->report, "with --coverage: a report as JSON");
-            options->plan.declare(app);
-            return [options](const Context& context) {
-              if (!options->report.empty() && !options->coverage)
-                throw UsageError("--report goes with --coverage");
-              return options->coverage ? list_coverage(*options, context) : list(*options, context);
-            };
-          }};
+  return {
+      .name = "list",
+      .summary = "print what exists: operators, requirements, input profiles, implementations, ...",
+      .declare = [](CLI::App& app, const Registry&) -> Action {
+        const auto options = std::make_shared<Options>();
+        app.add_option("kind", options->kind,
+                       "operators, entry_points, requirements, profiles, patterns, relations, "
+                       "implementations or presets");
+        app.add_flag("--json", options->json, "print JSON");
+        app.add_flag("--coverage", options->coverage,
+                     "what the planned cases, or those of a report, exercise");
+        app.add_option("--report", options->report, "with --coverage: a report as JSON");
+        options->plan.declare(app);
+        return [options](const Context& context) {
+          if (!options->report.empty() && !options->coverage)
+            throw UsageError("--report goes with --coverage");
+          return options->coverage ? list_coverage(*options, context) : list(*options, context);
+        };
+      }};
 }
 
 }  // namespace assay::cli

@@ -139,7 +139,7 @@ std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseRepor
     const auto left = wanted - std::ssize(result);
     if (left <= 0 || context.stop) break;
     if (conformance::contribution(report.verdict) != ExitCode::nonconformant ||
-        !report.violated_row.empty() || report.findings.empty() ||
+        !report.violated_requirement.empty() || report.findings.empty() ||
         report.findings.front().rule == "repeat" ||
         !faults.insert(conformance::fault_of(report)).second)
       continue;

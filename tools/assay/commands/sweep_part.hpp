@@ -89,7 +89,7 @@ class SweepPartOf final : public SweepPart {
   }
 
   void append_coverage(conformance::Summary& summary) const override {
-    append(summary.rows, conformance::row_coverage<Op>(upstream_));
+    append(summary.requirements, conformance::requirement_coverage<Op>(upstream_));
     append(summary.pairs, conformance::pair_coverage<Op>());
   }
 

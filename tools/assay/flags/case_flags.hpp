@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/cli/command.hpp"
+#include "assay/conformance/case/former_words.hpp"
 #include "assay/conformance/operators.hpp"
 
 namespace assay::cli {
@@ -28,6 +29,9 @@ class CaseFlags {
               std::make_unique<std::pair<std::string, std::string>>(name, std::string()));
           app.add_option("--" + field, value,
                          std::string(meaning) + (text.empty() ? "" : " [" + text + "]"));
+          if (const std::string_view former = conformance::former_name(name); !former.empty())
+            app.add_option("--" + std::string(former), value, "former name of --" + field)
+                ->group("");  // not in the help
         });
   }
 
@@ -36,8 +40,7 @@ class CaseFlags {
   conformance::Case<Op> parsed(const CLI::App& app) const {
     std::vector<std::string> words;
     for (const auto& field : fields_)
-      if (app.count("--" + field->first) > 0)
-        words.push_back("--" + field->first + "=" + field->second);
+      if (is_given(app, field->first)) words.push_back("--" + field->first + "=" + field->second);
     try {
       return conformance::parse_case<Op>(words);
     } catch (const std::invalid_argument& error) {
@@ -46,6 +49,11 @@ class CaseFlags {
   }
 
  private:
+  static bool is_given(const CLI::App& app, const std::string& field) {
+    const std::string former(conformance::former_name(field));
+    return app.count("--" + field) > 0 || (!former.empty() && app.count("--" + former) > 0);
+  }
+
   std::vector<std::unique_ptr<std::pair<std::string, std::string>>> fields_;
 };
 

@@ -159,7 +159,7 @@ std::unique_ptr<spec::Implementation<Op>> make_implementation(const Registry& re
     return adapters::isolated<Op>({.words = std::move(words)}, limits(flags));
   } catch (const std::invalid_argument& refusal) {
     throw UsageError("--implementation is '" + name + "': " + refusal.what());
-  } catch (const spec::Misconduct& death) {
+  } catch (const spec::ImplementationFault& death) {
     throw UsageError("--implementation is '" + name +
                      "', which could not be opened: " + death.what());
   }

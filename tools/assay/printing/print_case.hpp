@@ -13,7 +13,7 @@ namespace assay::cli {
 void print_case(const conformance::CaseReport& report, const std::string& program,
                 std::ostream& out);
 
-/// Verdicts by surface and dtype, why cases were not applicable, rows exercised, worst error of
+/// Verdicts by entry point and dtype, why cases were not applicable, rows exercised, worst error of
 /// each tensor, each fault with the replay line of its first case, and the smallest failing
 /// neighbours.
 void print_results(const conformance::Results& results, std::ostream& out);

@@ -12,7 +12,7 @@ namespace assay::cli {
 namespace {
 
 using conformance::PairCoverage;
-using conformance::RowCoverage;
+using conformance::RequirementCoverage;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t pairs_shown = 20;
@@ -35,17 +35,20 @@ std::string side(bool has, std::int64_t cases) {
   return cases == 0 ? "never" : std::to_string(cases);
 }
 
-void print_rows(const RowCoverage& rows, std::ostream& out) {
-  Table table({"row", "accepted", "rejected"}), others({"row without a side to exercise", "why"});
-  for (const auto& row : rows.rows)
-    if (row.has_accept || row.has_reject)
-      table.add({row.id, side(row.has_accept, row.accepted), side(row.has_reject, row.rejected)});
-    else if (!row.reason.empty())
-      others.add({row.id, row.reason});
+void print_requirements(const RequirementCoverage& requirements, std::ostream& out) {
+  Table table({"requirement", "accepted", "rejected"}),
+      others({"requirement without a side to exercise", "why"});
+  for (const auto& requirement : requirements.requirements)
+    if (requirement.has_accept || requirement.has_reject)
+      table.add({requirement.id, side(requirement.has_accept, requirement.accepted),
+                 side(requirement.has_reject, requirement.rejected)});
+    else if (!requirement.reason.empty())
+      others.add({requirement.id, requirement.reason});
   table.print(out);
-  const auto unexercised = rows.unexercised();
+  const auto unexercised = requirements.unexercised();
   out << fmt::format(
-      "rows with a side, and variants and violations of others, that no case exercises: {}\n\n",
+      "requirements with a side, and variants and violations of others, that no case exercises: "
+      "{}\n\n",
       unexercised.empty() ? "none" : joined(unexercised));
   others.print(out);
   out << '\n';
@@ -83,7 +86,7 @@ Json sizes_json(const std::vector<conformance::SizeCoverage>& sizes) {
 }  // namespace
 
 void print_coverage(const Coverage& coverage, std::ostream& out) {
-  print_rows(coverage.rows, out);
+  print_requirements(coverage.requirements, out);
   const PairCoverage& pairs = coverage.pairs;
   const double share = pairs.admissible() == 0 ? 0
                                                : 100.0 * static_cast<double>(pairs.covered()) /
@@ -103,19 +106,19 @@ void print_coverage(const Coverage& coverage, std::ostream& out) {
 }
 
 Json coverage_json(const Coverage& coverage) {
-  Json rows = Json::array();
-  for (const auto& row : coverage.rows.rows)
-    rows.push_back({{"id", row.id},
-                    {"has_accept", row.has_accept},
-                    {"has_reject", row.has_reject},
-                    {"accepted", row.accepted},
-                    {"rejected", row.rejected},
-                    {"reason", row.reason}});
+  Json requirements = Json::array();
+  for (const auto& requirement : coverage.requirements.requirements)
+    requirements.push_back({{"id", requirement.id},
+                            {"has_accept", requirement.has_accept},
+                            {"has_reject", requirement.has_reject},
+                            {"accepted", requirement.accepted},
+                            {"rejected", requirement.rejected},
+                            {"reason", requirement.reason}});
   Json unreachable = Json::object();
   for (const auto& [reason, texts] : unreachable_by_reason(coverage.pairs))
     unreachable[reason] = texts;
-  return {{"rows", std::move(rows)},
-          {"unexercised", coverage.rows.unexercised()},
+  return {{"requirements", std::move(requirements)},
+          {"unexercised", coverage.requirements.unexercised()},
           {"pairs",
            {{"total", coverage.pairs.cells.size()},
             {"admissible", coverage.pairs.admissible()},

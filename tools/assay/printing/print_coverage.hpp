@@ -9,16 +9,17 @@
 
 namespace assay::cli {
 
-/// What cases exercised of one operator's rows and pairs of values.
+/// What cases exercised of one operator's requirements and pairs of values.
 struct Coverage {
-  conformance::RowCoverage rows;
+  conformance::RequirementCoverage requirements;
   conformance::PairCoverage pairs;
   std::vector<conformance::SizeCoverage> sizes;  ///< of planned cases
 };
 
-/// Every row that has a side to exercise, then the pairs: numbers, those uncovered, those that are
-/// not asked for by the requirements that forbid them or what else leaves them out; then the sizes:
-/// how many numbers of each range are taken, and how many cases go beyond what short indices count.
+/// Every requirement that has a side to exercise, then the pairs: numbers, those uncovered, those
+/// that are not asked for by the requirements that forbid them or what else leaves them out; then
+/// the sizes: how many numbers of each range are taken, and how many cases go beyond what short
+/// indices count.
 void print_coverage(const Coverage& coverage, std::ostream& out);
 nlohmann::ordered_json coverage_json(const Coverage& coverage);
 

@@ -33,17 +33,18 @@ std::string field(const CaseReport& report, std::string_view name) {
 
 void print_verdicts(const Results& results, std::ostream& out) {
   std::map<Verdict, std::map<std::string, std::int64_t>> counts;
-  std::set<std::string> surfaces, dtypes;
+  std::set<std::string> entry_points, dtypes;
   for (const CaseReport& report : results.cases) {
-    const std::string surface = field(report, "surface"), dtype = field(report, "dtype");
-    surfaces.insert(surface);
+    const std::string entry_point = field(report, "entry_point"), dtype = field(report, "dtype");
+    entry_points.insert(entry_point);
     dtypes.insert(dtype);
     auto& row = counts[report.verdict];
-    ++row["surface " + surface];
+    ++row["entry_point " + entry_point];
     ++row["dtype " + dtype];
   }
   std::vector<std::string> head = {"verdict", "cases"}, keys;
-  for (const auto& [kind, names] : {std::pair{"surface ", &surfaces}, std::pair{"dtype ", &dtypes}})
+  for (const auto& [kind, names] :
+       {std::pair{"entry_point ", &entry_points}, std::pair{"dtype ", &dtypes}})
     for (const std::string& name : *names) {
       head.push_back(name);
       keys.push_back(kind + name);
@@ -59,21 +60,24 @@ void print_verdicts(const Results& results, std::ostream& out) {
 }
 
 /// All of a few; of many, as a part of a sweep leaves them out, their number.
-std::string some(const std::vector<std::string>& rows) {
+std::string some(const std::vector<std::string>& ids) {
   constexpr std::size_t most = 12;
-  if (rows.empty()) return "none";
-  return rows.size() <= most ? joined(rows) : fmt::format("{} of them", rows.size());
+  if (ids.empty()) return "none";
+  return ids.size() <= most ? joined(ids) : fmt::format("{} of them", ids.size());
 }
 
-void print_rows(const conformance::RowCoverage& rows, std::ostream& out) {
-  if (rows.rows.empty()) return;
+void print_requirements(const conformance::RequirementCoverage& requirements, std::ostream& out) {
+  if (requirements.requirements.empty()) return;
   const auto without_side = std::ranges::count_if(
-      rows.rows, [](const auto& row) { return !row.has_accept && !row.has_reject; });
+      requirements.requirements,
+      [](const auto& requirement) { return !requirement.has_accept && !requirement.has_reject; });
   out << fmt::format(
-      "\nrows: {} in all, accept side of {} and reject side of {} exercised; {} have no side to "
+      "\nrequirements: {} in all, accept side of {} and reject side of {} exercised; {} have no "
+      "side to "
       "exercise, 'assay "
       "list --coverage' says why; with a side, a variant or a violation never exercised: {}\n",
-      rows.rows.size(), rows.accepted(), rows.rejected(), without_side, some(rows.unexercised()));
+      requirements.requirements.size(), requirements.accepted(), requirements.rejected(),
+      without_side, some(requirements.unexercised()));
 }
 
 void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {
@@ -188,7 +192,7 @@ void print_results(const Results& results, std::ostream& out) {
                      summary.implementation, summary.cases, summary.value_cases, summary.seconds);
   print_verdicts(results, out);
   print_reasons(results, out);
-  print_rows(summary.rows, out);
+  print_requirements(summary.requirements, out);
   print_pairs(summary.pairs, out);
   print_worst(results, out);
   print_failures(results, out);

@@ -92,7 +92,7 @@ template <class Op>
 ExitCode print_plan(const CaseFlags& fields, const std::string& device, const CLI::App& app,
                     const Context& context) {
   const auto c = fields.parsed<Op>(app);
-  for (const auto* broken : spec::violations(Op::constraints(), conformance::call_of(c)))
+  for (const auto* broken : spec::violations(Op::requirements(), conformance::call_of(c)))
     if (broken->standing != spec::Standing::disputed)
       throw UsageError(
           fmt::format("no plan: the problem breaks {}: {}", broken->id, broken->statement));

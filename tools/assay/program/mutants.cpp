@@ -13,7 +13,7 @@
 
 #include "assay/cli/registry.hpp"
 #include "assay/mutants/kill_table.hpp"
-#include "assay/mutants/specimen.hpp"
+#include "assay/mutants/mutant.hpp"
 #include "flags/values.hpp"
 #include "printing/table.hpp"
 #include "signals.hpp"
@@ -31,7 +31,7 @@ struct Flags {
 
 /// Rules that decide a case alone, in the order of the columns, with the track that they belong to.
 constexpr std::array<std::pair<const char*, const char*>, 9> columns = {{{"structure", "struct"},
-                                                                         {"lattice", "A"},
+                                                                         {"exact_case", "A"},
                                                                          {"bound", "B bound"},
                                                                          {"tile_sum", "B tiles"},
                                                                          {"rms", "B rms"},
@@ -58,8 +58,8 @@ void print_planted(const KillTable& table, std::ostream& out) {
   head.emplace_back("first caught by");
   Table text(head);
   for (const KillRow& row : table.rows) {
-    if (row.specimen.healthy) continue;
-    std::vector<std::string> cells = {row.specimen.name, std::to_string(row.cases),
+    if (row.mutant.healthy) continue;
+    std::vector<std::string> cells = {row.mutant.name, std::to_string(row.cases),
                                       row.failed == 0 ? "NO" : std::to_string(row.failed)};
     for (const auto& [rule, title] : columns) {
       const std::int64_t count = caught_by(row, rule);
@@ -74,8 +74,8 @@ void print_planted(const KillTable& table, std::ostream& out) {
 void print_healthy(const KillTable& table, std::ostream& out) {
   Table text({"healthy variant", "cases", "failed", "worst error/tau", "verdicts"});
   for (const KillRow& row : table.rows)
-    if (row.specimen.healthy)
-      text.add({row.specimen.name, std::to_string(row.cases), std::to_string(row.failed),
+    if (row.mutant.healthy)
+      text.add({row.mutant.name, std::to_string(row.cases), std::to_string(row.failed),
                 fmt::format("{:.3f}", row.worst), verdicts(row)});
   if (!text.empty()) text.print(out);
 }
@@ -83,16 +83,16 @@ void print_healthy(const KillTable& table, std::ostream& out) {
 void print_unexpected(const KillTable& table, std::ostream& out) {
   for (const KillRow& row : table.rows) {
     if (row.as_expected()) continue;
-    const char* fact = row.cases == 0         ? "was judged on no case"
-                       : row.specimen.healthy ? "is healthy, yet not every case conforms"
-                                              : "was not caught";
-    out << fmt::format("{} {}: {}\n", row.specimen.name, fact, row.specimen.bug);
+    const char* fact = row.cases == 0       ? "was judged on no case"
+                       : row.mutant.healthy ? "is healthy, yet not every case conforms"
+                                            : "was not caught";
+    out << fmt::format("{} {}: {}\n", row.mutant.name, fact, row.mutant.bug);
     if (!row.replay.empty()) out << fmt::format("  {}\n  {}\n", row.replay, row.text);
   }
 }
 
 void print(const KillTable& table, std::ostream& out) {
-  const auto healthy = [](const KillRow& row) { return row.specimen.healthy; };
+  const auto healthy = [](const KillRow& row) { return row.mutant.healthy; };
   const auto all_healthy = std::ranges::count_if(table.rows, healthy);
   const auto expected = std::ranges::count_if(table.rows, &KillRow::as_expected);
   const auto caught = std::ranges::count_if(
@@ -113,9 +113,9 @@ nlohmann::json to_json(const KillRow& row) {
   nlohmann::json verdict_counts = nlohmann::json::object();
   for (const auto& [verdict, count] : row.verdicts)
     verdict_counts[std::string(spec::to_string(verdict))] = count;
-  return {{"name", row.specimen.name},
-          {"bug", row.specimen.bug},
-          {"healthy", row.specimen.healthy},
+  return {{"name", row.mutant.name},
+          {"bug", row.mutant.bug},
+          {"healthy", row.mutant.healthy},
           {"cases", row.cases},
           {"failed", row.failed},
           {"verdicts", std::move(verdict_counts)},
@@ -136,10 +136,10 @@ nlohmann::json to_json(const KillTable& table) {
 
 /// Those whose name holds `only`.
 template <class Op>
-std::vector<mutants::SpecimenOf<Op>> chosen_specimens(const std::string& only) {
-  std::vector<mutants::SpecimenOf<Op>> chosen = mutants::specimens<Op>();
-  std::erase_if(
-      chosen, [&](const auto& specimen) { return specimen.name.find(only) == std::string::npos; });
+std::vector<mutants::MutantOf<Op>> chosen_mutants(const std::string& only) {
+  std::vector<mutants::MutantOf<Op>> chosen = mutants::mutants<Op>();
+  std::erase_if(chosen,
+                [&](const auto& mutant) { return mutant.name.find(only) == std::string::npos; });
   return chosen;
 }
 
@@ -163,12 +163,12 @@ ExitCode judge(const Flags& flags, const Context& context) {
     };
   KillTable table;
   for_each_operator([&]<class Op> {
-    const auto specimens = chosen_specimens<Op>(flags.only);
-    if (!specimens.empty() && !context.stop)
-      append(table, mutants::kill_table(specimens, mutants::kill_cases<Op>(), control));
+    const auto mutants = chosen_mutants<Op>(flags.only);
+    if (!mutants.empty() && !context.stop)
+      append(table, mutants::kill_table(mutants, mutants::kill_cases<Op>(), control));
   });
   if (table.rows.empty() && !context.stop)
-    throw UsageError(fmt::format("--only is '{}', which no name of a specimen holds", flags.only));
+    throw UsageError(fmt::format("--only is '{}', which no name of a mutant holds", flags.only));
   if (flags.json)
     context.out << to_json(table).dump(2) << '\n';
   else
@@ -184,7 +184,7 @@ Command mutants_command() {
           .summary = "Judge planted bugs and healthy variants; exit 0 if each is told apart",
           .declare = [](CLI::App& app, const Registry&) -> Action {
             const auto flags = std::make_shared<Flags>();
-            app.add_option("--only", flags->only, "specimens whose name holds this text");
+            app.add_option("--only", flags->only, "mutants whose name holds this text");
             app.add_option("--threads", flags->threads, "host threads that judge cases");
             app.add_flag("--json", flags->json, "print the table as JSON");
             return [flags](const Context& context) { return judge(*flags, context); };

@@ -32,7 +32,7 @@ class Recorder final : public spec::Implementation<Op> {
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     return inner_.unsupported(call);
   }
-  spec::NumericsProfile numerics(const typename Op::Problem& problem) const override {
+  spec::Numerics numerics(const typename Op::Problem& problem) const override {
     return inner_.numerics(problem);
   }
   bool checks_arguments() const override { return inner_.checks_arguments(); }

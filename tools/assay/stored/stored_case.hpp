@@ -16,7 +16,7 @@ enum class Contents { recipe, tensors };
 /// Why a file cannot hold the case as tensors of one call; nothing: it can.
 template <class Op>
 std::optional<std::string> without_tensors(const conformance::Case<Op>& c) {
-  if (c.track == conformance::Track::phase1)
+  if (c.track == conformance::Track::arguments)
     return "--track is 'phase1': such a case has no tensors";
   if (c.track == conformance::Track::relation)
     return "--track is 'relation': such a case compares several runs of a kernel, which a file of "
@@ -27,8 +27,7 @@ std::optional<std::string> without_tensors(const conformance::Case<Op>& c) {
 /// A case for a file: digests of its inputs, and with `tensors` the inputs themselves and the
 /// reference of the profile.
 template <class Op>
-fixtures::CaseRecord stored_case(const conformance::Case<Op>& c,
-                                 const spec::NumericsProfile& numerics,
+fixtures::CaseRecord stored_case(const conformance::Case<Op>& c, const spec::Numerics& numerics,
                                  const std::string& profile_name, Contents contents) {
   fixtures::CaseRecord record = conformance::recipe(c);
   conformance::Examination<Op> examination(c);
@@ -44,7 +43,7 @@ fixtures::CaseRecord stored_case(const conformance::Case<Op>& c,
 template <class Op>
 void add_actual(fixtures::CaseRecord& record, const conformance::Case<Op>& c,
                 spec::Implementation<Op>& implementation) {
-  const spec::NumericsProfile numerics = implementation.numerics(c.problem);
+  const spec::Numerics numerics = implementation.numerics(c.problem);
   conformance::Examination<Op> examination(c);
   auto outputs = conformance::make_outputs(c);
   implementation.run_call(conformance::call_of(c), c.problem, examination.inputs(numerics),

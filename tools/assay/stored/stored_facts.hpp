@@ -45,7 +45,7 @@ inline std::string first_other(const Fields& stored, const Fields& given) {
 
 /// What a case says of itself beside its operator and its replay line.
 inline Fields head_fields(const fixtures::CaseRecord& record) {
-  Fields fields = {{"surface", record.surface},
+  Fields fields = {{"entry_point", record.entry_point},
                    {"product", record.product},
                    {"profile", record.profile},
                    {"track", record.track},
@@ -71,7 +71,8 @@ void require_undamaged(const fixtures::CaseRecord& head, const conformance::Case
 /// The tensors that a file may hold of the case.
 template <class Op>
 fixtures::Expectation expectation_of(const conformance::Case<Op>& c) {
-  const spec::Call<Op> call = spec::call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
+  const spec::Call<Op> call =
+      spec::call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
   const auto facts = [&]<class Tensors>(Tensors names) {
     std::vector<fixtures::TensorFacts> found;
     visit_fields(names, [&](std::string_view name, const auto&) {

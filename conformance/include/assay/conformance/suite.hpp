@@ -69,12 +69,12 @@ struct SuiteDefaults {
 
   /// Rough cost of a case in seconds, for the time left; only ratios matter.
   static double expected_cost(const Case<Op>& c) {
-    return c.track == Track::phase1 ? 1e-4 : 0.003 + 1e-9 * Suite<Op>::multiply_adds(c.problem);
+    return c.track == Track::arguments ? 1e-4 : 0.003 + 1e-9 * Suite<Op>::multiply_adds(c.problem);
   }
   /// Elements of the large tensors of a problem.
   static std::int64_t tensor_elements(const Problem& problem) {
     std::int64_t elements = 0;
-    const auto call = call_of(problem, typename Op::Surface{}, spec::Product::a2,
+    const auto call = call_of(problem, typename Op::EntryPoint{}, spec::Product::a2,
                               spec::Striding::contiguous, spec::Striding::contiguous);
     visit_fields(call.parameters, [&]<class Member>(const char*, const Member& member) {
       if constexpr (std::same_as<Member, spec::Parameter>)
@@ -95,20 +95,20 @@ struct SuiteDefaults {
   /// Fields that only the reductions change: their default is not what is smallest or plainest.
   static std::span<const std::string_view> fields_of_reductions() { return {}; }
 
-  // Cases whose correct outputs are known exactly, tracks a1 and a2.
+  // Cases whose correct outputs are known exactly, tracks exact and exact_staged.
 
   /// One of them, with the member `inputs`.
   using Exact = NoExactCases<Op>;
-  /// Builds one for kernels of these numerics. Errors: NoLattice, with the reason.
-  static Exact exact(const Case<Op>&, const spec::NumericsProfile&) {
-    throw NoLattice("the suite has no exact cases of " + std::string(Op::name));
+  /// Builds one for kernels of these numerics. Errors: NoExactCase, with the reason.
+  static Exact exact(const Case<Op>&, const spec::Numerics&) {
+    throw NoExactCase("the suite has no exact cases of " + std::string(Op::name));
   }
   /// The exact gradients by their names, with their rows and channels.
   static std::vector<ExactTensor> exact_tensors(const Exact&, const Problem&) { return {}; }
   /// Compares every element of the judged rows with the exact gradients, as `judge_exact` does.
   /// Errors: std::invalid_argument if the outputs do not have the problem's shapes.
-  static void compare_exact(const Exact&, const Problem&, const Outputs&,
-                            const spec::NumericsProfile&, CaseReport&) {}
+  static void compare_exact(const Exact&, const Problem&, const Outputs&, const spec::Numerics&,
+                            CaseReport&) {}
 
   // Relations between runs, track relation.
 
@@ -122,7 +122,7 @@ struct SuiteDefaults {
 };
 
 /// What every judgement of one case by kernels of one arithmetic rests on, as the member type
-/// Grounds of a suite has it. judge/grounds.hpp has PlainGrounds, from which most of it follows.
+/// Basis of a suite has it. judge/basis.hpp has PlainBasis, from which most of it follows.
 template <class G, class Op>
 concept Groundwork = std::constructible_from < G,
         const Case<Op>
@@ -159,16 +159,16 @@ constexpr bool owes_nothing() {
       requires(const SamplingPlan& plan, CaseCollector<Op>& cases) { S::collect(plan, cases); },
       "Suite<Op>::collect(plan, cases) adds the cases of a sweep");
   static_assert(
-      requires { requires Groundwork<typename S::Grounds, Op>; },
-      "Suite<Op>::Grounds(case, inputs, arithmetic) is what a judgement rests on");
+      requires { requires Groundwork<typename S::Basis, Op>; },
+      "Suite<Op>::Basis(case, inputs, arithmetic) is what a judgement rests on");
   static_assert(
-      requires(typename S::Grounds & g, const typename Op::Outputs& outputs) {
+      requires(typename S::Basis & g, const typename Op::Outputs& outputs) {
         g.check_structure(outputs);
       },
-      "Suite<Op>::Grounds::check_structure(outputs) checks every element, judged or not");
+      "Suite<Op>::Basis::check_structure(outputs) checks every element, judged or not");
   static_assert(
-      requires(typename S::Grounds & g) { g.expectations(); },
-      "Suite<Op>::Grounds::expectations() gives reference, radius and tolerances of all outputs");
+      requires(typename S::Basis & g) { g.expectations(); },
+      "Suite<Op>::Basis::expectations() gives reference, radius and tolerances of all outputs");
   return true;
 }
 

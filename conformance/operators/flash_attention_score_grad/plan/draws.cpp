@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "assay/conformance/inputs/random.hpp"
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
 #include "plan/drawn_cases.hpp"
@@ -44,11 +44,11 @@ void draw_heads(Op::Problem& p, Group group, Draws& draws) {
 }
 
 std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
-  const bool rope = has_rope(k.surface);
+  const bool rope = has_rope(k.entry_point);
   switch (k.head_dim) {
     case HeadDim::small:
       if (rope) return 8;
-      // One channel is too few for a lattice or a narrower value.
+      // One channel is too few for an exact case or a narrower value.
       return draws.integer(k.track != Track::bound ? 8 : k.narrow_value ? 2 : 1, 15);
     case HeadDim::odd:
       return 8 * draws.integer(2, 15) + draws.integer(1, 7);
@@ -67,7 +67,7 @@ std::int64_t draw_head_dim(const Categories& k, Draws& draws) {
 
 void draw_dims(Op::Problem& p, const Categories& k, Draws& draws) {
   p.head_dim = p.head_dim_v = draw_head_dim(k, draws);
-  const std::int64_t step = has_rope(k.surface) ? 8 : 1;
+  const std::int64_t step = has_rope(k.entry_point) ? 8 : 1;
   if (k.narrow_value && p.head_dim > step) {
     const std::int64_t third = (2 * p.head_dim + 2) / 3;
     p.head_dim_v = draws.one_of({1, 2}) == 1 ? draws.integer(1, p.head_dim - 1) : third;
@@ -167,7 +167,8 @@ FlashCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   Draws draws(seed);
   FlashCase c = drawn_legally([&] { return draw_fields(k, budget, draws); });
   Op::Problem& p = c.problem;
-  p.scale_value = k.track == Track::bound ? scale_of(k.scale, p.head_dim) : lattice_scale(p, seed);
+  p.scale_value =
+      k.track == Track::bound ? scale_of(k.scale, p.head_dim) : exact_case_scale(p, seed);
   do c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
   while (!keeps_a_pair(c));
   return c;
@@ -187,7 +188,7 @@ bool is_surely_tight(const FlashCase& c) {
 }  // namespace
 
 FlashCase draw_fields(const Categories& k, double budget, Draws& draws) {
-  FlashCase c{.surface = k.surface,
+  FlashCase c{.entry_point = k.entry_point,
               .product = k.product,
               .inputs = k.inputs,
               .outputs = k.outputs,

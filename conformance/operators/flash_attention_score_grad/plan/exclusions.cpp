@@ -19,7 +19,7 @@ bool any_of(Value value, std::initializer_list<Value> values) {
 
 bool is_masked(const K& k) { return k.mask != MaskShape::absent; }
 bool has_windows(std::int64_t mode) { return mode == 0 || mode == 4 || mode >= 7; }
-bool is_packed(const K& k) { return k.layout == spec::Layout::tnd; }
+bool is_packed(const K& k) { return is_packed(k.layout); }
 bool has_slopes(const K& k) { return k.pse == Pse::type_2 || k.pse == Pse::type_3; }
 bool is_compressed(PseShape shape) { return shape == PseShape::bnhs || shape == PseShape::one_nhs; }
 bool is_exact(const K& k) { return k.track != Track::bound; }
@@ -55,19 +55,19 @@ std::vector<Exclusion> senseless_of_entry_points() {
   const auto& of = factors();
   constexpr auto why = Why::senseless;
   return {
-      of.rule({why, "The entry point has no pseType: it is 1."}, {"surface", "pse_type"},
+      of.rule({why, "The entry point has no pseType: it is 1."}, {"entry_point", "pse_type"},
               [](const K& k) {
-                return !has_pse_type(k.surface) && k.pse != Pse::absent && k.pse != Pse::type_1;
+                return !has_pse_type(k.entry_point) && k.pse != Pse::absent && k.pse != Pse::type_1;
               }),
-      of.rule({why, "The entry point has no start indices."}, {"surface", "start"},
-              [](const K& k) { return !has_pse_type(k.surface) && k.start != Start::absent; }),
-      of.rule({why, "The entry point has no softmaxInLayout."}, {"surface", "statistics"},
+      of.rule({why, "The entry point has no start indices."}, {"entry_point", "start"},
+              [](const K& k) { return !has_pse_type(k.entry_point) && k.start != Start::absent; }),
+      of.rule({why, "The entry point has no softmaxInLayout."}, {"entry_point", "statistics"},
               [](const K& k) {
-                return !has_softmax_in_layout(k.surface) &&
+                return !has_softmax_in_layout(k.entry_point) &&
                        k.statistics != spec::StatisticsOrder::packed;
               }),
-      of.rule({why, "The entry point has no rope."}, {"surface", "rope"},
-              [](const K& k) { return !has_rope(k.surface) && k.rope != Rope::absent; }),
+      of.rule({why, "The entry point has no rope."}, {"entry_point", "rope"},
+              [](const K& k) { return !has_rope(k.entry_point) && k.rope != Rope::absent; }),
   };
 }
 

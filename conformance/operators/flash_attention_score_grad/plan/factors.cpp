@@ -63,8 +63,7 @@ Lengths packed_lengths_of(const Op::Problem& p) {
 }
 
 Lengths lengths_of(const Op::Problem& p) {
-  return p.input_layout == spec::Layout::tnd ? packed_lengths_of(p)
-                                             : uniform_lengths_of(p.seq_q, p.seq_kv);
+  return is_packed(p.input_layout) ? packed_lengths_of(p) : uniform_lengths_of(p.seq_q, p.seq_kv);
 }
 
 }  // namespace
@@ -73,8 +72,8 @@ const Factors<Op, Categories>& factors() {
   using F = Factors<Op, Categories>;
   using K = Categories;
   static const F table({
-      F::axis("surface", &K::surface, every<spec::FlashSurface>(),
-              [](const FlashCase& c) { return c.surface; }),
+      F::axis("entry_point", &K::entry_point, every<spec::FlashEntryPoint>(),
+              [](const FlashCase& c) { return c.entry_point; }),
       F::axis("product", &K::product, every<spec::Product>(),
               [](const FlashCase& c) { return c.product; }),
       F::axis("layout", &K::layout, every<spec::Layout>(),
@@ -122,7 +121,7 @@ const Factors<Op, Categories>& factors() {
       F::drawn("statistics", &K::statistics, every<spec::StatisticsOrder>()),
       F::drawn("rope", &K::rope, in_order<Rope>({"absent", "eight", "part", "whole"})),
       F::drawn("narrow_value", &K::narrow_value, in_order<bool>({"no", "yes"})),
-      F::drawn("track", &K::track, only({Track::bound, Track::a1, Track::a2})),
+      F::drawn("track", &K::track, only({Track::bound, Track::exact, Track::exact_staged})),
       // overflow_fp16 needs lengths of its own: it is a corner.
       F::drawn("profile", &K::profile,
                words({"normal", "peaked", "cancelling", "all_positive", "offset", "equal_values",

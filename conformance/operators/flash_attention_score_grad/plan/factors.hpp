@@ -50,7 +50,7 @@ enum class Scale : std::uint8_t { ordinary, negative, one, odd, zero };
 
 /// One value per factor: what the pairwise cover and the random cases choose.
 struct Categories {
-  spec::FlashSurface surface;
+  spec::FlashEntryPoint entry_point;
   spec::Product product;
   spec::Layout layout;
   spec::DType dtype;

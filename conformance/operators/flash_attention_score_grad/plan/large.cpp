@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "case/lengths.hpp"
 #include "operators/flash_attention_score_grad/plan/sampling.hpp"
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
 using spec::DType;
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 using spec::Layout;
 using spec::MaskShape;
 
@@ -42,15 +42,15 @@ class Drawn {
     c.problem = {.dtype = dtypes[turn % dtypes.size()], .head_dim = 16, .head_dim_v = 16};
     if (turn % 5 == 4) {
       c.problem.input_layout = Layout::tnd;
-      c.surface = draws.one_of({FlashSurface::u1, FlashSurface::u2, FlashSurface::u4});
+      c.entry_point = draws.one_of({FlashEntryPoint::u1, FlashEntryPoint::u2, FlashEntryPoint::u4});
     } else {
       c.problem.input_layout = padded_layouts[turn % 5];
-      c.surface = draws.one_of({FlashSurface::g1, FlashSurface::g2});
+      c.entry_point = draws.one_of({FlashEntryPoint::g1, FlashEntryPoint::g2});
     }
     draw(c, draws);
     c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
-    if (track == Track::a1 || track == Track::a2)
-      c.problem.scale_value = lattice_scale(c.problem, c.seed);
+    if (track == Track::exact || track == Track::exact_staged)
+      c.problem.scale_value = exact_case_scale(c.problem, c.seed);
     cases_.push_back(std::move(c));
   }
   std::vector<FlashCase> take() { return std::move(cases_); }
@@ -65,7 +65,7 @@ enum class Edge : std::uint8_t { pre, next, prefix };
 /// A window or prefix that ends `beside` a multiple of a tile, which the sequences reach.
 void draw_edge(FlashCase& c, Edge edge, std::int64_t end, Draws& draws) {
   Op::Problem& p = c.problem;
-  const bool packed = p.input_layout == Layout::tnd;
+  const bool packed = is_packed(p.input_layout);
   p.heads_q = draws.integer(1, 2);
   p.head_dim = p.head_dim_v = 8 * draws.integer(2, 6);
   // Longer on both sides, so that the end lies within many rows.
@@ -127,7 +127,7 @@ void set_dropout(Op::Problem& p, Draws& draws) {
 /// Head size 128 with a value that fills no whole number of its blocks of 16.
 void draw_misaligned(FlashCase& c, Draws& draws) {
   Op::Problem& p = c.problem;
-  if (c.surface == FlashSurface::u4) c.surface = FlashSurface::u2;  // u4 wants Dv = D
+  if (c.entry_point == FlashEntryPoint::u4) c.entry_point = FlashEntryPoint::u2;  // u4 wants Dv = D
   p.heads_kv = draws.integer(1, 2);
   p.heads_q = p.heads_kv * draws.integer(1, 3);
   p.head_dim = 128;
@@ -144,7 +144,7 @@ std::vector<FlashCase> edge_cases(std::uint64_t seed) {
     for (const std::int64_t beside : {-1, 0, 1})
       for (const Edge edge : {Edge::pre, Edge::next, Edge::prefix})
         cases.add(
-            "a window or prefix beside a tile edge", Track::a1, [&](FlashCase& c, Draws& draws) {
+            "a window or prefix beside a tile edge", Track::exact, [&](FlashCase& c, Draws& draws) {
               constexpr std::int64_t reach = 600;
               const std::int64_t tile = least_tile << size;
               const std::int64_t edges = draws.integer(1, std::max<std::int64_t>(1, reach / tile));
@@ -155,22 +155,24 @@ std::vector<FlashCase> edge_cases(std::uint64_t seed) {
 
 std::vector<FlashCase> large_cases(std::uint64_t seed) {
   Drawn cases(seed + 1);
-  for (const Track track : {Track::a1, Track::a1, Track::a1, Track::a1, Track::a2})
+  for (const Track track :
+       {Track::exact, Track::exact, Track::exact, Track::exact, Track::exact_staged})
     cases.add("grouped heads, causal, long, head size 128", track, draw_usual);
   for (const Track track :
-       {Track::a1, Track::a1, Track::a1, Track::bound, Track::bound, Track::bound})
+       {Track::exact, Track::exact, Track::exact, Track::bound, Track::bound, Track::bound})
     cases.add("head size 128, a value of no whole blocks", track, draw_misaligned);
   for (int turn = 0; turn < 2; ++turn)
-    cases.add("more tokens than 16 bits count", Track::a1, draw_tokens);
+    cases.add("more tokens than 16 bits count", Track::exact, draw_tokens);
   for (int turn = 0; turn < 2; ++turn)
-    cases.add("more bits of dropout than 20 bits count", Track::a1, [](FlashCase& c, Draws& draws) {
-      set_scores(c.problem, std::int64_t{1} << 20, draws);
-      set_dropout(c.problem, draws);
-    });
-  cases.add("more scores than 24 bits count", Track::a1, [](FlashCase& c, Draws& draws) {
+    cases.add("more bits of dropout than 20 bits count", Track::exact,
+              [](FlashCase& c, Draws& draws) {
+                set_scores(c.problem, std::int64_t{1} << 20, draws);
+                set_dropout(c.problem, draws);
+              });
+  cases.add("more scores than 24 bits count", Track::exact, [](FlashCase& c, Draws& draws) {
     set_scores(c.problem, std::int64_t{1} << 24, draws);
     set_dropout(c.problem, draws);
-    if (c.problem.input_layout != Layout::tnd) c.problem.atten_mask = MaskShape::bnss;
+    if (!is_packed(c.problem.input_layout)) c.problem.atten_mask = MaskShape::bnss;
   });
   for (std::size_t turn = 0; turn < dtypes.size(); ++turn)
     cases.add("a long dense head, every row judged", Track::bound, [](FlashCase& c, Draws& draws) {
@@ -191,7 +193,7 @@ std::vector<FlashCase> large_relation_cases(std::uint64_t seed) {
       p.scale_value = 0.25;
       p.batch = p.heads_kv = 2;
       draw(p, draws);
-      c.surface = surface_of(p);
+      c.entry_point = entry_point_of(p);
       c.relation = relation;
     });
   };

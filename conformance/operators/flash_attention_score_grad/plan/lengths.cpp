@@ -91,9 +91,8 @@ std::int64_t batch_of(const Categories& k, Draws& draws) {
   }
   // Every sequence brings 4 MiB of its own.
   if (k.mask == spec::MaskShape::compressed_b_one_ss || k.mask == spec::MaskShape::compressed_bnss)
-    return k.layout == spec::Layout::tnd ? 2 : draws.one_of({1, 2, 2});
-  if (k.layout == spec::Layout::tnd)
-    return draws.one_of<std::int64_t>({2, 3, 4, draws.integer(5, 15)});
+    return is_packed(k.layout) ? 2 : draws.one_of({1, 2, 2});
+  if (is_packed(k.layout)) return draws.one_of<std::int64_t>({2, 3, 4, draws.integer(5, 15)});
   const bool one_mask = k.mask == spec::MaskShape::ss || k.mask == spec::MaskShape::one_one_ss;
   // In mode 5 the mask holds every sequence's prefix.
   if (k.sparse_mode == 5 && one_mask) return 1;
@@ -138,7 +137,7 @@ void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& dra
   constexpr std::int64_t longest_of_many = 9;
   p.batch = batch_of(k, draws);
   std::int64_t limit = longest(p, budget);
-  if (k.lengths <= Lengths::one_key || k.layout != spec::Layout::tnd)
+  if (k.lengths <= Lengths::one_key || !is_packed(k.layout))
     return draw_uniform(p, k.lengths, limit, draws);
   if (k.lengths == Lengths::many) limit = std::min(limit, longest_of_many);
   draw_packed(p, k, limit, draws);
@@ -162,8 +161,7 @@ void draw_window(Op::Problem& p, Window window, Draws& draws) {
       p.pre_tokens = draws.edge(0, shorter / 2);
       p.next_tokens = draws.edge(0, shorter / 3);
       // In TND a band of one diagonal is disputed.
-      if (p.input_layout == spec::Layout::tnd && p.pre_tokens + p.next_tokens == 0)
-        p.pre_tokens = 1;
+      if (is_packed(p.input_layout) && p.pre_tokens + p.next_tokens == 0) p.pre_tokens = 1;
       break;
     case Window::negative_next:
       p.next_tokens = -inside;

@@ -1,4 +1,4 @@
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "operators/flash_attention_score_grad/plan/sampling.hpp"
 #include "plan/case_collector.hpp"
 #include "plan/hand_made_cases.hpp"
@@ -12,7 +12,7 @@ using Op = spec::FlashAttentionScoreGrad;
 std::vector<Case<Op>> exact_cases(const SamplingPlan& plan) {
   std::vector<Case<Op>> cases = hand_made_cases<Op>("exact", plan);
   if (plan.seed != SamplingPlan().seed)
-    for (Case<Op>& c : cases) c.problem.scale_value = lattice_scale(c.problem, c.seed);
+    for (Case<Op>& c : cases) c.problem.scale_value = exact_case_scale(c.problem, c.seed);
   return cases;
 }
 

@@ -148,7 +148,7 @@ Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exac
       expectation_of("attention_in", dy_extents(p), exact.attention_out, tau.attention_in);
   std::ranges::transform(tau.before_cast, output.core.begin(),
                          [](double x) { return static_cast<float>(x); });
-  const Arithmetic of_statistics(arithmetic.profile, spec::DType::fp32);
+  const Arithmetic of_statistics(arithmetic.numerics, spec::DType::fp32);
   const auto judge = [&](const Expectation& e, const std::vector<double>& actual,
                          const Arithmetic& n) {
     return compare(e, actual, n, report.tensors.emplace_back(), report.findings);
@@ -165,12 +165,12 @@ Decision judge_forward(const FlashCase& c, const Dense& dense, const Exact& exac
   return graver(decision, {Verdict::inconclusive, Rule::control, text});
 }
 
-/// What a kernel whose profile recomputes statistics or row term is judged by: the tensors that it
+/// What a kernel whose numerics recomputes statistics or row term is judged by: the tensors that it
 /// does not read are those that belong to the data.
-Op::Inputs judged_inputs(const FlashCase& c, const spec::NumericsProfile& profile,
+Op::Inputs judged_inputs(const FlashCase& c, const spec::Numerics& numerics,
                          const Op::Inputs& given, const Op::Inputs& own, const Exact& exact) {
-  if (profile.stats == spec::Origin::own) return given;
-  if (profile.delta == spec::Origin::given) return own;
+  if (numerics.stats == spec::Origin::own) return given;
+  if (numerics.delta == spec::Origin::given) return own;
   Op::Inputs inputs = own;
   const Op::Problem& p = c.problem;
   const auto operands = reference::operands_of<double>(p, own);
@@ -235,15 +235,15 @@ Decision judge_backward(const FlashCase& c, Kernel& kernel, const Op::Inputs& gi
                         const Op::Inputs& own, const Exact& exact, CaseReport& report) {
   FlashCase backward = c;
   backward.track = Track::bound, backward.relation.clear(), backward.rows = 0;
-  const spec::NumericsProfile profile = kernel.numerics(c.problem);
+  const spec::Numerics numerics = kernel.numerics(c.problem);
   Op::Outputs outputs = make_outputs(backward);
   kernel.run_call(call_of(backward), c.problem, own, outputs);
-  Examination<Op> examination(backward, judged_inputs(c, profile, given, own, exact));
-  CaseReport judged = examination.judge(outputs, profile);
+  Examination<Op> examination(backward, judged_inputs(c, numerics, given, own, exact));
+  CaseReport judged = examination.judge(outputs, numerics);
   std::ranges::move(judged.tensors, std::back_inserter(report.tensors));
   std::ranges::move(judged.findings, std::back_inserter(report.findings));
   add_end_to_end(gradients_of<Op>(c.problem, outputs), exact_gradients(c.problem, given, exact),
-                 examination.expected(profile), report);
+                 examination.expected(numerics), report);
   return judged.verdict;
 }
 

@@ -47,8 +47,9 @@ void fill_max(const Dense& dense, const Arithmetic& n, const Products& products,
   row.exact.softmax_max = exact;
   row.max_error = slack * (std::max(exact - low, high - exact) + n.u * std::abs(exact));
   const double largest = std::max(std::abs(exact), std::abs(least));
-  row.rescaling = (row.keys - 1) * (n.eps_x + 4 * n.u + (n.profile.fused ? 4 * n.u * largest : 0)) +
-                  n.u * (exact - least);
+  row.rescaling =
+      (row.keys - 1) * (n.eps_x + 4 * n.u + (n.numerics.fused ? 4 * n.u * largest : 0)) +
+      n.u * (exact - least);
 }
 
 /// Error of the exponent and of its exponential, in the exponent.
@@ -108,7 +109,7 @@ OutputSums output_sums(const Dense& dense, const Arithmetic& n, const Products& 
 void fill_output(const Dense& dense, const Arithmetic& n, const OutputSums& sums,
                  const LiveRow& row, std::int64_t first, ForwardTolerances& result) {
   const double unit =
-      (2 * row.keys + 6) * std::max(n.u, n.u_a) + 2 * n.u_x + unit_roundoff(n.profile.partials);
+      (2 * row.keys + 6) * std::max(n.u, n.u_a) + 2 * n.u_x + unit_roundoff(n.numerics.partials);
   // Where the sum itself may be off by half, nothing is known of the output.
   if (!(row.sum_error < 0.5)) {
     for (std::int64_t d = 0; d < dense.problem.head_dim_v; ++d)

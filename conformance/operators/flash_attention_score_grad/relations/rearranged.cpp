@@ -155,17 +155,17 @@ Trial<flash::Op> RelationParts<flash::Op>::rearranged(const Trial<Op>& base,
   using spec::MaskShape, spec::PseShape;
   Trial<Op> moved{.problem = problem, .rows = {}};
   Op::Problem& p = moved.problem;
-  const bool is_packed = p.input_layout == spec::Layout::tnd;
+  const bool packed = is_packed(p.input_layout);
   const bool in_one_axis = base.problem.pse_shift == PseShape::packed_bn1s ||
                            base.problem.pse_shift == PseShape::packed_bnss;
   if (is_compressed(p.atten_mask)) p.atten_mask = MaskShape::compressed;
   if (is_written_out(p.atten_mask))
     p.atten_mask =
-        is_packed && flash::is_shared(base.problem.atten_mask) ? MaskShape::ss : MaskShape::bnss;
+        packed && flash::is_shared(base.problem.atten_mask) ? MaskShape::ss : MaskShape::bnss;
   if (p.pse_shift != PseShape::absent)
-    p.pse_shift = p.pse_type >= 2            ? PseShape::slopes_bn
-                  : is_packed && in_one_axis ? PseShape::packed_bnss
-                                             : PseShape::bnss;
+    p.pse_shift = p.pse_type >= 2         ? PseShape::slopes_bn
+                  : packed && in_one_axis ? PseShape::packed_bnss
+                                          : PseShape::bnss;
   moved.rows = moved_rows(base, p, origins);
   flash::meet_masked_keys(p, moved.rows);
   const flash::PairMover mover(base, p, origins);

@@ -2,7 +2,7 @@
 
 #include "inputs/packed_rows.hpp"
 #include "judge/relations/examination.hpp"
-#include "operators/flash_attention_score_grad/grounds.hpp"
+#include "operators/flash_attention_score_grad/basis.hpp"
 #include "operators/flash_attention_score_grad/relations/cascade.hpp"
 
 namespace assay::conformance {
@@ -93,22 +93,23 @@ void Parts::add_side(const Trial<Op>& t, const Op::Parameters& call, Op::Inputs&
   if (given.drop_mask) inputs.drop_mask = restrided(*given.drop_mask, call.drop_mask);
 }
 
-bool Parts::offers(spec::FlashSurface surface, const Op::Problem& p) {
+bool Parts::offers(spec::FlashEntryPoint entry_point, const Op::Problem& p) {
   const bool typed = p.pse_type != 1 || !p.q_start_idx.empty() || !p.kv_start_idx.empty();
-  return spec::is_unpadding(surface) == (p.input_layout == spec::Layout::tnd) &&
-         spec::has_rope(surface) == (p.head_dim_rope > 0) &&
-         (!typed || spec::has_pse_type(surface)) &&
+  return spec::is_unpadding(entry_point) == is_packed(p.input_layout) &&
+         spec::has_rope(entry_point) == (p.head_dim_rope > 0) &&
+         (!typed || spec::has_pse_type(entry_point)) &&
          (p.softmax_in_layout == spec::StatisticsOrder::packed ||
-          spec::has_softmax_in_layout(surface));
+          spec::has_softmax_in_layout(entry_point));
 }
 
 namespace flash {
 
-spec::FlashSurface surface_of(const Op::Problem& p) {
-  using Surface = spec::FlashSurface;
-  if (p.input_layout != spec::Layout::tnd) return Surface::g2;
-  if (p.head_dim_rope > 0) return Surface::u3;
-  return p.softmax_in_layout == spec::StatisticsOrder::same_as_input ? Surface::u4 : Surface::u2;
+spec::FlashEntryPoint entry_point_of(const Op::Problem& p) {
+  using EntryPoint = spec::FlashEntryPoint;
+  if (!is_packed(p.input_layout)) return EntryPoint::g2;
+  if (p.head_dim_rope > 0) return EntryPoint::u3;
+  return p.softmax_in_layout == spec::StatisticsOrder::same_as_input ? EntryPoint::u4
+                                                                     : EntryPoint::u2;
 }
 
 bool operator==(const PairTensors& a, const PairTensors& b) {

@@ -25,7 +25,7 @@ struct PairTensors {
 };
 
 /// An entry point that has all parameters that a problem needs.
-spec::FlashSurface surface_of(const Op::Problem& problem);
+spec::FlashEntryPoint entry_point_of(const Op::Problem& problem);
 
 inline constexpr std::string_view cascade_name = "cascade";
 
@@ -55,9 +55,9 @@ struct RelationParts<flash::Op> {
   static Trial<Op> rearranged(const Trial<Op>& base, const Op::Problem& problem,
                               const Origins& origins);
 
-  static bool offers(spec::FlashSurface surface, const Op::Problem& problem);
-  static spec::FlashSurface surface_of(const Op::Problem& problem) {
-    return flash::surface_of(problem);
+  static bool offers(spec::FlashEntryPoint entry_point, const Op::Problem& problem);
+  static spec::FlashEntryPoint entry_point_of(const Op::Problem& problem) {
+    return flash::entry_point_of(problem);
   }
   static double cost_of_bounds(const Op::Problem& problem) {
     return Suite<Op>::multiply_adds(problem);
@@ -86,7 +86,7 @@ std::span<const Relation> arithmetic_relations();
 /// Of two ways to say the same: masks, biases, dropout, channels, layouts, sequences.
 std::span<const Relation> spelling_relations();
 
-inline bool is_packed(const Op::Problem& p) { return p.input_layout == spec::Layout::tnd; }
+inline bool is_packed(const Op::Problem& p) { return is_packed(p.input_layout); }
 
 inline bool has_equal_lengths(const Op::Problem& p) {
   return p.lengths_q.empty() && p.lengths_kv.empty();

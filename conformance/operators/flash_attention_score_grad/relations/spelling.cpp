@@ -152,7 +152,7 @@ Experiment stride(const Trial& base) {
   return strided(base, spec::Striding::padded, spec::Striding::transposed);
 }
 
-bool is_of_fourth_surface(const Op::Problem& p) {
+bool is_of_fourth_entry_point(const Op::Problem& p) {
   return is_packed(p) && p.head_dim_rope == 0 && p.pse_type == 1;
 }
 
@@ -185,7 +185,7 @@ std::span<const Relation> spelling_relations() {
       {"views", "Strided views have the numbers of contiguous tensors.", Agreement::bits,
        is_anything, "everything", stride},
       {"statistics_order", "The memory order of the statistics changes nothing.", Agreement::bits,
-       is_of_fourth_surface, "TND without rope, in pseType 1", order_statistics}};
+       is_of_fourth_entry_point, "TND without rope, in pseType 1", order_statistics}};
   return relations;
 }
 

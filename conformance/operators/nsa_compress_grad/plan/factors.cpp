@@ -120,7 +120,7 @@ const Factors<Op, Categories>& factors() {
               [](const CompressCase& c) { return c.inputs; }),
       F::axis("outputs", &K::outputs, every<Striding>(),
               [](const CompressCase& c) { return c.outputs; }),
-      F::drawn("track", &K::track, only({Track::bound, Track::a1, Track::a2})),
+      F::drawn("track", &K::track, only({Track::bound, Track::exact, Track::exact_staged})),
       F::drawn(
           "profile", &K::profile,
           words({"normal", "all_positive", "offset", "outliers", "cancelling", "ones", "one_hot",

@@ -12,7 +12,7 @@ std::vector<CompressCase> legal_calls() {
   std::vector<CompressCase> calls;
   const auto add = [&](spec::DType dtype, std::int64_t size, std::int64_t stride,
                        std::vector<std::int64_t> lengths) {
-    CompressCase c{.track = Track::phase1};
+    CompressCase c{.track = Track::arguments};
     c.problem = {.dtype = dtype,
                  .heads = 3,
                  .head_dim = 32,

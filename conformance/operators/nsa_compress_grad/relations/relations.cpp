@@ -4,8 +4,8 @@
 #include "inputs/packed_rows.hpp"
 #include "judge/judging.hpp"
 #include "judge/relations/examination.hpp"
+#include "operators/nsa_compress_grad/basis.hpp"
 #include "operators/nsa_compress_grad/dense.hpp"
-#include "operators/nsa_compress_grad/grounds.hpp"
 
 namespace assay::conformance {
 namespace {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "operators/flash_attention_score_grad/plan/sampling.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
 #include "plan/drawn_cases.hpp"
@@ -55,7 +55,7 @@ Range range_of(Group group) {
 
 std::int64_t draw_count(const Categories& k, Draws& draws) {
   const Range range = range_of(k.block_count);
-  // Of equal blocks a row of the lattice attends to 1, 2, 4 or 8 copies of a key.
+  // Of equal blocks a row of the exact case attends to 1, 2, 4 or 8 copies of a key.
   if (k.block_count == BlockCount::few && k.lists == "all_equal" && k.track != Track::bound)
     return draws.one_of({4, 8});
   const std::int64_t affordable = std::max(range.first, 1024 / k.block_size);
@@ -190,7 +190,7 @@ SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   draw_lengths(p, k, budget, draws);
   c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
   p.scale_value = k.track == Track::bound ? scale_of(k.scale, p.head_dim) : exact_scale(p, c.seed);
-  // On the lattice what is due follows from few keys a row: all rows are judged.
+  // On the exact case what is due follows from few keys a row: all rows are judged.
   if (k.track != Track::bound) return c;
   if (entries(p) > all_judged || key_extents(p).rows() > all_keys_judged) c.rows = some_rows;
   return c;
@@ -212,7 +212,7 @@ std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed) {
 }
 
 double exact_scale(const Op::Problem& p, std::uint64_t seed) {
-  const double scale = lattice_scale(dense_problem(p), seed);
+  const double scale = exact_case_scale(dense_problem(p), seed);
   return p.sparse_mode == 2 ? std::abs(scale) : scale;
 }
 

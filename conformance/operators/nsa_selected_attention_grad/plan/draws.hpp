@@ -17,7 +17,7 @@ double most_keys(const Categories& chosen);
 /// A case of the categories with about `budget` such pairs, as far as they allow.
 SelectedCase draw_case(const Categories& chosen, double budget, std::uint64_t seed);
 
-/// A scale_value that the lattice takes; positive under the mask, which the forward otherwise
+/// A scale_value that the exact case takes; positive under the mask, which the forward otherwise
 /// loses.
 double exact_scale(const Op::Problem& problem, std::uint64_t seed);
 

@@ -101,7 +101,7 @@ const Factors<Op, Categories>& factors() {
       F::axis("outputs", &K::outputs, every<spec::Striding>(),
               [](const SelectedCase& c) { return c.outputs; }),
       F::drawn("mask_dtype", &K::mask_dtype, only({DType::boolean, DType::uint8})),
-      F::drawn("track", &K::track, only({Track::bound, Track::a1, Track::a2})),
+      F::drawn("track", &K::track, only({Track::bound, Track::exact, Track::exact_staged})),
       // overflow_fp16 needs lengths of its own: it is a corner.
       F::drawn("profile", &K::profile,
                words({"normal", "peaked", "cancelling", "all_positive", "offset", "equal_values",

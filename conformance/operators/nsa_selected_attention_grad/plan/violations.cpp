@@ -13,7 +13,7 @@ std::vector<SelectedCase> legal_calls() {
     for (const std::int64_t mode : {0, 2})
       for (const auto mask : {spec::SelectedMask::absent, spec::SelectedMask::compressed}) {
         if (mode == 2 && mask == spec::SelectedMask::absent) continue;
-        SelectedCase c{.track = Track::phase1};
+        SelectedCase c{.track = Track::arguments};
         Op::Problem& p = c.problem;
         p.dtype = calls.size() % 2 == 0 ? spec::DType::bf16 : spec::DType::fp16;
         p.heads_q = 4;

@@ -2,8 +2,8 @@
 
 #include "inputs/packed_rows.hpp"
 #include "judge/relations/examination.hpp"
+#include "operators/nsa_selected_attention_grad/basis.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
-#include "operators/nsa_selected_attention_grad/grounds.hpp"
 
 namespace assay::conformance {
 namespace {

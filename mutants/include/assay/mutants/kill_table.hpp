@@ -9,18 +9,18 @@
 
 #include "assay/conformance/judge/verdict.hpp"
 #include "assay/conformance/operators.hpp"
-#include "assay/mutants/specimen.hpp"
+#include "assay/mutants/mutant.hpp"
 
 namespace assay::mutants {
 
-/// The cases on which every specimen of Op is judged: small, and chosen so that each planted bug
+/// The cases on which every mutant of Op is judged: small, and chosen so that each planted bug
 /// meets one that shows it.
 template <class Op>
 std::vector<conformance::Case<Op>> kill_cases();
 
-/// What the judge said of one specimen.
+/// What the judge said of one mutant.
 struct KillRow {
-  SpecimenFacts specimen;
+  MutantFacts mutant;
   std::int64_t cases = 0;   ///< judged; a case that does not apply to it is not counted
   std::int64_t failed = 0;  ///< with a verdict of nonconformance
   std::map<conformance::Verdict, std::int64_t> verdicts;
@@ -49,10 +49,10 @@ struct KillControl {
   std::function<void(std::int64_t done, std::int64_t all)> progress;
 };
 
-/// Judges every specimen on every case of its subject. The rows do not depend on the number of
+/// Judges every mutant on every case of its subject. The rows do not depend on the number of
 /// threads.
 template <class Op>
-KillTable kill_table(const std::vector<SpecimenOf<Op>>& specimens,
+KillTable kill_table(const std::vector<MutantOf<Op>>& mutants,
                      const std::vector<conformance::Case<Op>>& cases,
                      const KillControl& control = {});
 

@@ -74,7 +74,7 @@ std::uint64_t workspace_size(const Call& call) {
 class Gradient {
  public:
   Gradient(const Op::Problem& problem, const Bindings& tensors)
-      : tnd_(problem.input_layout == spec::Layout::tnd),
+      : tnd_(is_packed(problem.input_layout)),
         rope_(problem.head_dim_rope > 0),
         tokens_q_(query_extents(problem).tokens()),
         tokens_kv_(key_extents(problem).tokens()),
@@ -153,7 +153,7 @@ Plan decide(const std::shared_ptr<Device>& device, const Operands& operands, con
 
 aclnnStatus flash_phase_1(const Phase1& phase, const FlashArguments& arguments) noexcept {
   return phase_1(phase, [&](const std::shared_ptr<Device>& device, Operands& operands) {
-    const Call call = {.surface = arguments.surface,
+    const Call call = {.entry_point = arguments.entry_point,
                        .product = device->product,
                        .parameters = parameters_of(phase, arguments, operands),
                        .attributes = attributes_of(arguments)};

@@ -6,7 +6,7 @@ namespace assay::aclnn {
 
 /// The arguments of every entry point of the family; an entry point leaves out what it has not.
 struct FlashArguments {
-  spec::FlashSurface surface;
+  spec::FlashEntryPoint entry_point;
   const aclTensor *query, *query_rope = nullptr, *key, *key_rope = nullptr, *value, *dy;
   const aclTensor *pse_shift, *drop_mask, *padding_mask, *atten_mask, *softmax_max, *softmax_sum,
       *softmax_in, *attention_in;

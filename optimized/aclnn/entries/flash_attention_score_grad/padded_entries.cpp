@@ -3,7 +3,7 @@
 
 using assay::aclnn::flash_phase_1;
 using assay::aclnn::phase_2;
-using assay::spec::FlashSurface;
+using assay::spec::FlashEntryPoint;
 
 extern "C" {
 
@@ -19,7 +19,7 @@ aclnnStatus aclnnFlashAttentionScoreGradGetWorkspaceSize(
     const aclTensor* dpseOut, uint64_t* workspaceSize, aclOpExecutor** executor) {
   return flash_phase_1({"aclnnFlashAttentionScoreGradGetWorkspaceSize",
                         "aclnnFlashAttentionScoreGrad", workspaceSize, executor},
-                       {.surface = FlashSurface::g1,
+                       {.entry_point = FlashEntryPoint::g1,
                         .query = query,
                         .key = keyIn,
                         .value = value,
@@ -66,7 +66,7 @@ aclnnStatus aclnnFlashAttentionScoreGradV2GetWorkspaceSize(
     aclOpExecutor** executor) {
   return flash_phase_1({"aclnnFlashAttentionScoreGradV2GetWorkspaceSize",
                         "aclnnFlashAttentionScoreGradV2", workspaceSize, executor},
-                       {.surface = FlashSurface::g2,
+                       {.entry_point = FlashEntryPoint::g2,
                         .query = query,
                         .key = keyIn,
                         .value = value,

@@ -20,8 +20,8 @@ void set_extents(const Call& call, Op::Problem& p) {
   p.batch = e.batch, p.heads_q = e.heads_q, p.heads_kv = e.heads_kv;
   p.seq_q = e.seq_q, p.seq_kv = e.seq_kv;
   p.head_dim = e.head_dim, p.head_dim_v = e.head_dim_v;
-  if (p.input_layout == spec::Layout::tnd) p.lengths_q = e.lengths_q, p.lengths_kv = e.lengths_kv;
-  if (spec::has_rope(call.surface)) p.head_dim_rope = call.parameters.query_rope.shape.back();
+  if (is_packed(p.input_layout)) p.lengths_q = e.lengths_q, p.lengths_kv = e.lengths_kv;
+  if (spec::has_rope(call.entry_point)) p.head_dim_rope = call.parameters.query_rope.shape.back();
 }
 
 /// Of several shapes that are the same, any stands for the same elements.
@@ -67,7 +67,7 @@ void set_mask(const Call& call, Op::Problem& p) {
 }
 
 void set_position_bias(const Call& call, Op::Problem& p) {
-  if (spec::has_pse_type(call.surface)) {
+  if (spec::has_pse_type(call.entry_point)) {
     p.pse_type = call.attributes.pse_type;
     p.q_start_idx = call.parameters.q_start_idx.value_or(spec::Shape());
     p.kv_start_idx = call.parameters.kv_start_idx.value_or(spec::Shape());

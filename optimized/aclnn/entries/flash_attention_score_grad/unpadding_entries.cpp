@@ -3,7 +3,7 @@
 
 using assay::aclnn::flash_phase_1;
 using assay::aclnn::phase_2;
-using assay::spec::FlashSurface;
+using assay::spec::FlashEntryPoint;
 
 extern "C" {
 
@@ -20,7 +20,7 @@ aclnnStatus aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize(
     const aclTensor* dpseOut, uint64_t* workspaceSize, aclOpExecutor** executor) {
   return flash_phase_1({"aclnnFlashAttentionUnpaddingScoreGradGetWorkspaceSize",
                         "aclnnFlashAttentionUnpaddingScoreGrad", workspaceSize, executor},
-                       {.surface = FlashSurface::u1,
+                       {.entry_point = FlashEntryPoint::u1,
                         .query = query,
                         .key = keyIn,
                         .value = value,
@@ -72,7 +72,7 @@ aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV2GetWorkspaceSize(
     aclOpExecutor** executor) {
   return flash_phase_1({"aclnnFlashAttentionUnpaddingScoreGradV2GetWorkspaceSize",
                         "aclnnFlashAttentionUnpaddingScoreGradV2", workspaceSize, executor},
-                       {.surface = FlashSurface::u2,
+                       {.entry_point = FlashEntryPoint::u2,
                         .query = query,
                         .key = keyIn,
                         .value = value,
@@ -128,7 +128,7 @@ aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV3GetWorkspaceSize(
     const aclTensor* dpseOut, uint64_t* workspaceSize, aclOpExecutor** executor) {
   return flash_phase_1({"aclnnFlashAttentionUnpaddingScoreGradV3GetWorkspaceSize",
                         "aclnnFlashAttentionUnpaddingScoreGradV3", workspaceSize, executor},
-                       {.surface = FlashSurface::u3,
+                       {.entry_point = FlashEntryPoint::u3,
                         .query = query,
                         .query_rope = queryRope,
                         .key = keyIn,
@@ -186,7 +186,7 @@ aclnnStatus aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize(
     aclOpExecutor** executor) {
   return flash_phase_1({"aclnnFlashAttentionUnpaddingScoreGradV4GetWorkspaceSize",
                         "aclnnFlashAttentionUnpaddingScoreGradV4", workspaceSize, executor},
-                       {.surface = FlashSurface::u4,
+                       {.entry_point = FlashEntryPoint::u4,
                         .query = query,
                         .key = keyIn,
                         .value = value,

@@ -71,7 +71,7 @@ aclnnStatus aclnnNsaCompressGradGetWorkspaceSize(
                                workspaceSize, executor};
   return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>& device, aclnn::Operands& given) {
     const aclnn::Call call{
-        .surface = spec::CompressSurface::c1,
+        .entry_point = spec::CompressEntryPoint::c1,
         .product = device->product,
         .parameters = {.output_grad = given.tensor("outputGrad", outputGrad),
                        .input = given.tensor("input", input),

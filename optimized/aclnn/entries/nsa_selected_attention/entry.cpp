@@ -54,7 +54,7 @@ aclnnStatus aclnnNsaSelectedAttentionGetWorkspaceSize(
   const aclnn::Phase1 phase = {"aclnnNsaSelectedAttentionGetWorkspaceSize",
                                "aclnnNsaSelectedAttention", workspaceSize, executor};
   return phase_1(phase, [&](const std::shared_ptr<aclnn::Device>& device, aclnn::Operands& given) {
-    aclnn::Call call{.surface = spec::SelectedSurface::s1,
+    aclnn::Call call{.entry_point = spec::SelectedEntryPoint::s1,
                      .product = device->product,
                      .parameters = {},
                      .attributes = {.scale_value = scaleValue,

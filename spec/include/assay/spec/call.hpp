@@ -25,7 +25,7 @@ inline constexpr auto spellings_of<Format> = Spellings<Format, 7>{{{
     {Format::fractal_nz, "FRACTAL_NZ"},
 }}};
 
-/// Products whose support of a surface the documents state.
+/// Products whose support of an entry point the documents state.
 enum class Product : std::uint8_t { a2, a3 };
 
 template <>
@@ -45,7 +45,7 @@ struct Parameter {
 /// documented parameter, and the attributes. It may be one that the documents forbid.
 template <class Op>
 struct Call {
-  typename Op::Surface surface;
+  typename Op::EntryPoint entry_point;
   Product product;
   typename Op::Parameters parameters;
   typename Op::Attributes attributes;

@@ -21,7 +21,7 @@ struct Metric {
 
 /// What an implementation was seen to do instead of answering. Whoever runs it on behalf of the
 /// judge throws it, from `check` or `run`: the implementation cannot.
-class Misconduct : public std::runtime_error {
+class ImplementationFault : public std::runtime_error {
  public:
   /// inputs_modified: bytes of an input differ behind the run; wrote_outside: bytes beside a
   /// tensor's storage do; mode_changed: the caller's floating-point arithmetic is another one
@@ -35,7 +35,7 @@ class Misconduct : public std::runtime_error {
     mode_changed
   };
 
-  Misconduct(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
+  ImplementationFault(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
   Kind kind() const { return kind_; }
 
  private:
@@ -61,7 +61,7 @@ class Implementation {
   virtual std::optional<std::string> unsupported(const Call<Op>&) const { return std::nullopt; }
 
   /// What it declares of its own arithmetic.
-  virtual NumericsProfile numerics(const typename Op::Problem&) const { return {}; }
+  virtual Numerics numerics(const typename Op::Problem&) const { return {}; }
 
   /// Whether `check` says anything: a bare kernel without it is not asked about calls that break a
   /// row.
@@ -97,7 +97,7 @@ class Implementation {
   virtual std::vector<Metric> metrics() const { return {}; }
 
   /// What the judge calls when it has done with a case. Whoever watches an implementation throws
-  /// Misconduct here for what came after the last answer, e.g. the end of its process.
+  /// ImplementationFault here for what came after the last answer, e.g. the end of its process.
   virtual void settle() {}
 };
 

@@ -24,6 +24,9 @@ inline constexpr auto spellings_of<Layout> = Spellings<Layout, 5>{{{
     {Layout::tnd, "TND"},
 }}};
 
+/// Returns whether sequences of unequal length lie in a tensor one behind the other, without gaps.
+constexpr bool is_packed(Layout layout) { return layout == Layout::tnd; }
+
 /// A row (batch, head, seq) of a tensor of attention.
 struct RowPosition {
   std::int64_t b = 0, n = 0, s = 0;

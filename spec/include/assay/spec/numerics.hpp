@@ -60,7 +60,7 @@ inline constexpr auto spellings_of<Accumulator> = Spellings<Accumulator, 3>{{{
 
 /// What an implementation declares of its own arithmetic. The judge derives every tolerance from
 /// it; a wrong declaration is a failure of the kernel.
-struct NumericsProfile {
+struct Numerics {
   DType store_s = DType::fp32;   ///< type to which the scores are rounded before further use
   DType store_p = DType::fp32;   ///< the same of the probabilities
   DType store_dp = DType::fp32;  ///< the same of dP
@@ -82,40 +82,40 @@ struct NumericsProfile {
   Order order = Order::any;
   bool weak = false;  ///< too loose by design to earn coverage
 
-  friend bool operator==(const NumericsProfile&, const NumericsProfile&) = default;
+  friend bool operator==(const Numerics&, const Numerics&) = default;
 };
 
-/// Calls visit(name, member) for every field of a profile, in a fixed order.
-template <class Profile, class Visitor>
-requires std::same_as<std::remove_const_t<Profile>, NumericsProfile>
-void visit_fields(Profile& profile, Visitor&& visit) {
-  visit("store_s", profile.store_s);
-  visit("store_p", profile.store_p);
-  visit("store_dp", profile.store_dp);
-  visit("stage", profile.stage);
-  visit("partials", profile.partials);
-  visit("round_stage", profile.round_stage);
-  visit("round_out", profile.round_out);
-  visit("overflow", profile.overflow);
-  visit("product", profile.product);
-  visit("accumulator", profile.accumulator);
-  visit("operand_scaled", profile.operand_scaled);
-  visit("stats", profile.stats);
-  visit("delta", profile.delta);
-  visit("lse_form", profile.lse_form);
-  visit("exp_error", profile.exp_error);
-  visit("fused", profile.fused);
-  visit("floor", profile.floor);
-  visit("order", profile.order);
-  visit("weak", profile.weak);
+/// Calls visit(name, member) for every field of the numerics, in a fixed order.
+template <class Fields, class Visitor>
+requires std::same_as<std::remove_const_t<Fields>, Numerics>
+void visit_fields(Fields& numerics, Visitor&& visit) {
+  visit("store_s", numerics.store_s);
+  visit("store_p", numerics.store_p);
+  visit("store_dp", numerics.store_dp);
+  visit("stage", numerics.stage);
+  visit("partials", numerics.partials);
+  visit("round_stage", numerics.round_stage);
+  visit("round_out", numerics.round_out);
+  visit("overflow", numerics.overflow);
+  visit("product", numerics.product);
+  visit("accumulator", numerics.accumulator);
+  visit("operand_scaled", numerics.operand_scaled);
+  visit("stats", numerics.stats);
+  visit("delta", numerics.delta);
+  visit("lse_form", numerics.lse_form);
+  visit("exp_error", numerics.exp_error);
+  visit("fused", numerics.fused);
+  visit("floor", numerics.floor);
+  visit("order", numerics.order);
+  visit("weak", numerics.weak);
 }
 
-/// A named profile: what a family of kernels does, for tensors of type `io`.
+/// Numerics with a name: what a family of kernels does, for tensors of type `io`.
 struct NumericsPreset {
   std::string_view name;
   std::string_view summary;
-  NumericsProfile (*profile)(DType io);
-  NumericsProfile (*of_sums)(DType io);  ///< of kernels without softmax: no P and no dS
+  Numerics (*of_scores)(DType io);
+  Numerics (*of_sums)(DType io);  ///< of kernels without softmax: no P and no dS
 };
 
 /// ascend_a2, cuda_flash, torch_composed_bf16, torch_fp32, jax_cpu, fp32_staging.
@@ -124,15 +124,13 @@ std::span<const NumericsPreset> numerics_presets();
 /// The preset of that name for `io`, as kernels of the named operator have it; no name stands for
 /// attention.
 /// Errors: std::invalid_argument naming the presets there are.
-NumericsProfile numerics_preset(std::string_view name, DType io,
-                                std::string_view operator_name = {});
+Numerics numerics_preset(std::string_view name, DType io, std::string_view operator_name = {});
 
-/// The profile that a line of text declares for `io`: a preset and fields that differ from it,
+/// The numerics that a line of text declares for `io`: a preset and fields that differ from it,
 /// "ascend_a2,order=fixed", or such texts for single types, "fp32:torch_fp32
 /// bf16:jax_cpu,exp_error=1e-6". Without a preset, and for a type of which the text says nothing,
 /// the fields have their defaults. Presets are those of the operator.
 /// Errors: std::invalid_argument naming the word and what is accepted.
-NumericsProfile numerics_from_text(std::string_view text, DType io,
-                                   std::string_view operator_name = {});
+Numerics numerics_from_text(std::string_view text, DType io, std::string_view operator_name = {});
 
 }  // namespace assay::spec

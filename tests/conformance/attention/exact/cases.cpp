@@ -1,8 +1,8 @@
 #include "cases.hpp"
 
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 
-namespace assay::conformance::lattice_test {
+namespace assay::conformance::exact_case_test {
 namespace {
 
 using spec::DType;
@@ -63,7 +63,7 @@ Case<spec::FlashAttentionScoreGrad> configuration(std::int64_t k, std::uint64_t 
   p.atten_mask = in_turn(masks, k / 5).shape;
   p.sparse_mode = in_turn(masks, k / 5).mode;
   c.patterns.mask = in_turn(masks, k / 5).pattern;
-  p.scale_value = lattice_scale(p, seed + static_cast<std::uint64_t>(k));
+  p.scale_value = exact_case_scale(p, seed + static_cast<std::uint64_t>(k));
   c.inputs = in_turn(stridings, k);
   c.outputs = in_turn(stridings, k / 3);
   return c;
@@ -73,8 +73,8 @@ Case<spec::FlashAttentionScoreGrad> square(std::int64_t seq, std::int64_t head_d
   Case<spec::FlashAttentionScoreGrad> c{.track = track};
   c.problem.seq_q = c.problem.seq_kv = seq;
   c.problem.head_dim = c.problem.head_dim_v = head_dim;
-  c.problem.scale_value = lattice_scale(c.problem, 1);
+  c.problem.scale_value = exact_case_scale(c.problem, 1);
   return c;
 }
 
-}  // namespace assay::conformance::lattice_test
+}  // namespace assay::conformance::exact_case_test

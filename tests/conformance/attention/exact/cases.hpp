@@ -4,7 +4,7 @@
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 
-namespace assay::conformance::lattice_test {
+namespace assay::conformance::exact_case_test {
 
 inline constexpr std::int64_t configurations = 66;
 
@@ -19,4 +19,4 @@ std::vector<Case<spec::FlashAttentionScoreGrad>> family(std::uint64_t seed, Trac
 /// One head of seq x seq with head_dim channels, bf16, no mask.
 Case<spec::FlashAttentionScoreGrad> square(std::int64_t seq, std::int64_t head_dim, Track track);
 
-}  // namespace assay::conformance::lattice_test
+}  // namespace assay::conformance::exact_case_test

@@ -1,15 +1,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "cases.hpp"
 
-namespace assay::conformance::lattice_test {
+namespace assay::conformance::exact_case_test {
 namespace {
 
 using spec::DropMask;
 using spec::DType;
-using spec::FlashSurface;
+using spec::FlashEntryPoint;
 using spec::Layout;
 using spec::MaskShape;
 using spec::PseShape;
@@ -24,7 +24,7 @@ struct Feature {
 
 void pack(FlashCase& c, Lengths q, Lengths kv) {
   Op::Problem& p = c.problem;
-  c.surface = FlashSurface::u2;
+  c.entry_point = FlashEntryPoint::u2;
   p.input_layout = Layout::tnd;
   p.batch = static_cast<std::int64_t>(q.size());
   p.seq_q = std::ranges::max(q), p.seq_kv = std::ranges::max(kv);
@@ -41,7 +41,7 @@ void mask(FlashCase& c, std::int64_t mode, MaskShape shape = MaskShape::compress
 }
 
 void bias(FlashCase& c, std::int64_t type, PseShape shape) {
-  if (c.surface == FlashSurface::g1) c.surface = FlashSurface::g2;
+  if (c.entry_point == FlashEntryPoint::g1) c.entry_point = FlashEntryPoint::g2;
   c.problem.pse_type = type;
   c.problem.pse_shift = shape;
 }
@@ -52,7 +52,7 @@ void drop(FlashCase& c, int shift, DropMask shape = DropMask::exact) {
 }
 
 void rope(FlashCase& c, std::int64_t head_dim, std::int64_t head_dim_rope) {
-  c.surface = FlashSurface::u3;
+  c.entry_point = FlashEntryPoint::u3;
   c.problem.head_dim = head_dim, c.problem.head_dim_rope = head_dim_rope;
   c.problem.head_dim_v = head_dim;
 }
@@ -66,10 +66,10 @@ constexpr Feature features[] = {
     {[](FlashCase& c) { uneven(c), mask(c, 1, MaskShape::ss); }},
     {[](FlashCase& c) { uneven(c), mask(c, 2); }},
     {[](FlashCase& c) {
-      uneven(c), mask(c, 3), c.surface = FlashSurface::u4;
+      uneven(c), mask(c, 3), c.entry_point = FlashEntryPoint::u4;
       c.problem.softmax_in_layout = StatisticsOrder::same_as_input;
     }},
-    {[](FlashCase& c) { uneven(c), mask(c, 3), c.surface = FlashSurface::u4; }},
+    {[](FlashCase& c) { uneven(c), mask(c, 3), c.entry_point = FlashEntryPoint::u4; }},
     {[](FlashCase& c) {
       uneven(c), mask(c, 4), c.problem.pre_tokens = 6, c.problem.next_tokens = 3;
     }},
@@ -145,10 +145,10 @@ std::vector<FlashCase> family(std::uint64_t seed, Track track) {
     c.inputs = stridings[k % 3], c.outputs = stridings[(k / 2) % 3];
     feature.add(c);
     if (p.head_dim_rope > 0) p.dtype = DType::bf16;
-    p.scale_value = lattice_scale(p, turn);
+    p.scale_value = exact_case_scale(p, turn);
     cases.push_back(c);
   }
   return cases;
 }
 
-}  // namespace assay::conformance::lattice_test
+}  // namespace assay::conformance::exact_case_test

@@ -3,48 +3,48 @@
 #include <cmath>
 #include <limits>
 
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "cases.hpp"
 #include "kernels.hpp"
 
 namespace assay::conformance {
 namespace {
 
-using lattice_test::Op;
-using lattice_test::run;
-using lattice_test::square;
+using exact_case_test::Op;
+using exact_case_test::run;
+using exact_case_test::square;
 using spec::DType;
 
 /// One small causal case with its right answer.
-class LatticeJudge : public testing::Test {
+class ExactCaseJudge : public testing::Test {
  protected:
-  LatticeJudge() {
+  ExactCaseJudge() {
     c_.problem.seq_kv = 5;
     c_.problem.sparse_mode = 3;
     c_.problem.atten_mask = spec::MaskShape::compressed;
-    lattice_ = Suite<Op>::exact(c_, numerics_);
-    outputs_ = run({.name = "even", .numerics = numerics_}, c_, lattice_.inputs);
+    exact_case_ = Suite<Op>::exact(c_, numerics_);
+    outputs_ = run({.name = "even", .numerics = numerics_}, c_, exact_case_.inputs);
   }
 
   CaseReport judged() const {
     CaseReport report;
-    Suite<Op>::compare_exact(lattice_, c_.problem, outputs_, numerics_, report);
+    Suite<Op>::compare_exact(exact_case_, c_.problem, outputs_, numerics_, report);
     return report;
   }
   /// The first element of dq whose exact value is (not) 0.
   std::int64_t element_of_dq(bool zero) const {
     std::int64_t element = 0;
-    while ((lattice_.dq[static_cast<std::size_t>(element)].numerator == 0) != zero) ++element;
+    while ((exact_case_.dq[static_cast<std::size_t>(element)].numerator == 0) != zero) ++element;
     return element;
   }
 
-  spec::NumericsProfile numerics_{.stage = DType::bf16};
-  Case<Op> c_ = square(8, 16, Track::a1);
-  LatticeCase lattice_;
+  spec::Numerics numerics_{.stage = DType::bf16};
+  Case<Op> c_ = square(8, 16, Track::exact);
+  ExactCaseCase exact_case_;
   Op::Outputs outputs_;
 };
 
-TEST_F(LatticeJudge, CountsEveryElement) {
+TEST_F(ExactCaseJudge, CountsEveryElement) {
   const CaseReport report = judged();
   EXPECT_EQ(report.verdict, Verdict::conforms);
   EXPECT_TRUE(report.findings.empty());
@@ -55,7 +55,7 @@ TEST_F(LatticeJudge, CountsEveryElement) {
   EXPECT_TRUE(report.value_case);
 }
 
-TEST_F(LatticeJudge, FindsOneChangedBitAndSaysWhere) {
+TEST_F(ExactCaseJudge, FindsOneChangedBitAndSaysWhere) {
   const std::int64_t element = element_of_dq(false);
   outputs_.dq.bytes[static_cast<std::size_t>(2 * element)] ^= std::byte{1};
   const CaseReport report = judged();
@@ -68,7 +68,7 @@ TEST_F(LatticeJudge, FindsOneChangedBitAndSaysWhere) {
   EXPECT_GE(report.tensors[0].worst, 1.0);
 }
 
-TEST_F(LatticeJudge, TakesBothZerosAndResiduesUpToTheFloor) {
+TEST_F(ExactCaseJudge, TakesBothZerosAndResiduesUpToTheFloor) {
   const std::int64_t element = element_of_dq(true);
   outputs_.dq.store(element, -0.0);
   EXPECT_EQ(judged().verdict, Verdict::conforms);
@@ -80,26 +80,26 @@ TEST_F(LatticeJudge, TakesBothZerosAndResiduesUpToTheFloor) {
   EXPECT_EQ(judged().verdict, Verdict::nonconformant_structural);
 }
 
-TEST_F(LatticeJudge, DemandsExactZerosOfAProfileWithoutFloor) {
+TEST_F(ExactCaseJudge, DemandsExactZerosOfAProfileWithoutFloor) {
   numerics_.floor = 0;
   EXPECT_EQ(judged().verdict, Verdict::conforms);
   outputs_.dq.store(element_of_dq(true), 0x1p-126);
   EXPECT_EQ(judged().verdict, Verdict::nonconformant_structural);
 }
 
-TEST_F(LatticeJudge, ListsAFewFindingsAndCountsTheRest) {
+TEST_F(ExactCaseJudge, ListsAFewFindingsAndCountsTheRest) {
   for (std::int64_t element = 0; element < 5 * 16; ++element) outputs_.dv.store(element, 1e6);
   const CaseReport report = judged();
   ASSERT_EQ(report.findings.size(), 9u);
   EXPECT_EQ(report.findings.front().text.find("80 of 80"), 0u) << report.findings.front().text;
 }
 
-TEST_F(LatticeJudge, IgnoresRowsThatAreNotJudged) {
+TEST_F(ExactCaseJudge, IgnoresRowsThatAreNotJudged) {
   c_.rows = 2;
-  lattice_ = Suite<Op>::exact(c_, numerics_);
-  outputs_ = run({.name = "even", .numerics = numerics_}, c_, lattice_.inputs);
+  exact_case_ = Suite<Op>::exact(c_, numerics_);
+  outputs_ = run({.name = "even", .numerics = numerics_}, c_, exact_case_.inputs);
   for (std::int64_t row = 0; row < 8; ++row)
-    if (row != lattice_.query_rows[0] && row != lattice_.query_rows[1])
+    if (row != exact_case_.query_rows[0] && row != exact_case_.query_rows[1])
       outputs_.dq.store(16 * row, 1e6);
   const CaseReport report = judged();
   EXPECT_EQ(report.verdict, Verdict::conforms);
@@ -107,13 +107,13 @@ TEST_F(LatticeJudge, IgnoresRowsThatAreNotJudged) {
   EXPECT_EQ(report.tensors[0].rows_total, 8);
 }
 
-TEST_F(LatticeJudge, SaysVacuousWhereNothingWasCompared) {
-  lattice_.query_rows.clear();
-  lattice_.key_rows.clear();
+TEST_F(ExactCaseJudge, SaysVacuousWhereNothingWasCompared) {
+  exact_case_.query_rows.clear();
+  exact_case_.key_rows.clear();
   EXPECT_EQ(judged().verdict, Verdict::vacuous);
 }
 
-TEST_F(LatticeJudge, RefusesOutputsOfAnotherShape) {
+TEST_F(ExactCaseJudge, RefusesOutputsOfAnotherShape) {
   outputs_.dq = spec::contiguous_tensor(DType::bf16, {1, 1, 8, 15});
   EXPECT_THROW(judged(), std::invalid_argument);
 }

@@ -7,7 +7,7 @@
 
 #include "scores.hpp"
 
-namespace assay::conformance::lattice_test {
+namespace assay::conformance::exact_case_test {
 namespace {
 
 using spec::DType;
@@ -258,7 +258,7 @@ void Run::write(spec::Tensor& tensor, spec::Extents e, const Values& sums, float
 Op::Outputs Run::outputs() {
   for (std::int64_t k = 0; k < queries_.rows(); ++k)
     add(queries_.position(kernel_.backwards ? queries_.rows() - 1 - k : k));
-  const auto call = spec::call_of(p_, c_.surface, c_.product, c_.inputs, c_.outputs);
+  const auto call = spec::call_of(p_, c_.entry_point, c_.product, c_.inputs, c_.outputs);
   Op::Outputs result{.dq = guarded_tensor(call.parameters.dq),
                      .dk = guarded_tensor(call.parameters.dk),
                      .dv = guarded_tensor(call.parameters.dv)};
@@ -337,4 +337,4 @@ std::vector<Kernel> healthy_kernels(DType io) {
   return kernels;
 }
 
-}  // namespace assay::conformance::lattice_test
+}  // namespace assay::conformance::exact_case_test

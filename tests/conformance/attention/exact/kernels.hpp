@@ -6,7 +6,7 @@
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/spec/numerics.hpp"
 
-namespace assay::conformance::lattice_test {
+namespace assay::conformance::exact_case_test {
 
 using Op = spec::FlashAttentionScoreGrad;
 
@@ -68,7 +68,7 @@ inline constexpr Bug family_bugs[] = {
 /// A plain model of a gradient kernel in float.
 struct Kernel {
   std::string name;
-  spec::NumericsProfile numerics;  ///< what it declares
+  spec::Numerics numerics;  ///< what it declares
   Exponential exponential = Exponential::plain;
   Masking masking = Masking::skip;
   std::int64_t tile = 16;  ///< keys per online softmax step
@@ -85,4 +85,4 @@ Op::Outputs run(const Kernel& kernel, const Case<Op>& c, const Op::Inputs& input
 /// Correct kernels for tensors of this type.
 std::vector<Kernel> healthy_kernels(spec::DType io);
 
-}  // namespace assay::conformance::lattice_test
+}  // namespace assay::conformance::exact_case_test

@@ -6,23 +6,23 @@
 #include <iterator>
 #include <map>
 
-#include "assay/conformance/attention/lattice.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "cases.hpp"
 
 namespace assay::conformance {
 namespace {
 
-using lattice_test::Bug;
-using lattice_test::configuration;
-using lattice_test::configurations;
-using lattice_test::Kernel;
-using lattice_test::Op;
+using exact_case_test::Bug;
+using exact_case_test::configuration;
+using exact_case_test::configurations;
+using exact_case_test::Kernel;
+using exact_case_test::Op;
 using spec::DType;
 
-CaseReport judged(const Kernel& kernel, const Case<Op>& c, const LatticeCase& lattice) {
+CaseReport judged(const Kernel& kernel, const Case<Op>& c, const ExactCaseCase& exact_case) {
   CaseReport report;
-  Suite<Op>::compare_exact(lattice, c.problem, run(kernel, c, lattice.inputs), kernel.numerics,
-                           report);
+  Suite<Op>::compare_exact(exact_case, c.problem, run(kernel, c, exact_case.inputs),
+                           kernel.numerics, report);
   return report;
 }
 
@@ -31,8 +31,8 @@ std::string first_finding(const CaseReport& report) {
 }
 
 /// Partial results in 16 bits, and exp(score - lse) without a cast that absorbs its error, have no
-/// lattice.
-bool has_no_lattice(const Kernel& kernel, const Case<Op>& c) {
+/// exact case.
+bool has_no_exact_case(const Kernel& kernel, const Case<Op>& c) {
   const bool narrow = c.problem.dtype != DType::fp32;
   return (kernel.name == "composed" && narrow && c.problem.group() > 1) ||
          (kernel.name == "log_sum" && !narrow);
@@ -48,12 +48,13 @@ void expect_healthy_kernels_exact(const std::vector<Case<Op>>& cases) {
   std::size_t runs = 0;
   for (const Case<Op>& c : cases) {
     const std::optional<spec::Tensor> mask = make_mask(c);
-    for (const Kernel& kernel : lattice_test::healthy_kernels(c.problem.dtype)) {
-      if (has_no_lattice(kernel, c)) {
-        EXPECT_THROW(Suite<Op>::exact(c, kernel.numerics), NoLattice);
+    for (const Kernel& kernel : exact_case_test::healthy_kernels(c.problem.dtype)) {
+      if (has_no_exact_case(kernel, c)) {
+        EXPECT_THROW(Suite<Op>::exact(c, kernel.numerics), NoExactCase);
         continue;
       }
-      const CaseReport report = judged(kernel, c, make_lattice_with_mask(c, kernel.numerics, mask));
+      const CaseReport report =
+          judged(kernel, c, make_exact_case_with_mask(c, kernel.numerics, mask));
       ++runs;
       ASSERT_EQ(report.verdict, Verdict::conforms)
           << kernel.name << ": " << first_finding(report) << "\n"
@@ -63,19 +64,19 @@ void expect_healthy_kernels_exact(const std::vector<Case<Op>>& cases) {
   EXPECT_GE(runs, 9 * cases.size());
 }
 
-TEST(LatticeKernels, HealthyOnesAreBitExactWithExactStaging) {
-  expect_healthy_kernels_exact(plain_cases(1, Track::a1));
-  expect_healthy_kernels_exact(plain_cases(2, Track::a1));
+TEST(ExactCaseKernels, HealthyOnesAreBitExactWithExactStaging) {
+  expect_healthy_kernels_exact(plain_cases(1, Track::exact));
+  expect_healthy_kernels_exact(plain_cases(2, Track::exact));
 }
 
-TEST(LatticeKernels, HealthyOnesAreBitExactWithRoundedStaging) {
-  expect_healthy_kernels_exact(plain_cases(1, Track::a2));
-  expect_healthy_kernels_exact(plain_cases(2, Track::a2));
+TEST(ExactCaseKernels, HealthyOnesAreBitExactWithRoundedStaging) {
+  expect_healthy_kernels_exact(plain_cases(1, Track::exact_staged));
+  expect_healthy_kernels_exact(plain_cases(2, Track::exact_staged));
 }
 
-TEST(LatticeKernels, HealthyOnesAreBitExactThroughoutTheFamily) {
-  expect_healthy_kernels_exact(lattice_test::family(6, Track::a1));
-  expect_healthy_kernels_exact(lattice_test::family(8, Track::a2));
+TEST(ExactCaseKernels, HealthyOnesAreBitExactThroughoutTheFamily) {
+  expect_healthy_kernels_exact(exact_case_test::family(6, Track::exact));
+  expect_healthy_kernels_exact(exact_case_test::family(8, Track::exact_staged));
 }
 
 /// Whether the bug can show in the case at all.
@@ -95,7 +96,7 @@ bool can_show(Bug bug, const Case<Op>& c) {
     case Bug::ties_swapped:
       return narrow && roomy;
     case Bug::truncating_stage:
-      return narrow && roomy && c.track == Track::a2;
+      return narrow && roomy && c.track == Track::exact_staged;
     case Bug::tf32_products:
       return !narrow && roomy && c.seed % 2 == 0;
     case Bug::scale_magnitude:
@@ -114,12 +115,13 @@ std::map<Bug, Share> flagged(Track track, std::uint64_t seed) {
   std::map<Bug, Share> shares;
   for (std::int64_t k = 0; k < configurations; ++k) {
     const Case<Op> c = configuration(k, seed, track);
-    Kernel kernel = lattice_test::healthy_kernels(c.problem.dtype)[static_cast<std::size_t>(k % 2)];
-    const LatticeCase lattice = Suite<Op>::exact(c, kernel.numerics);
-    for (const Bug bug : lattice_test::bugs) {
+    Kernel kernel =
+        exact_case_test::healthy_kernels(c.problem.dtype)[static_cast<std::size_t>(k % 2)];
+    const ExactCaseCase exact_case = Suite<Op>::exact(c, kernel.numerics);
+    for (const Bug bug : exact_case_test::bugs) {
       if (!can_show(bug, c)) continue;
       kernel.bug = bug;
-      const CaseReport report = judged(kernel, c, lattice);
+      const CaseReport report = judged(kernel, c, exact_case);
       shares[bug].flagged += report.verdict == Verdict::nonconformant_structural ? 1 : 0;
       ++shares[bug].all;
     }
@@ -135,22 +137,22 @@ void expect_bugs_flagged(Track track) {
     EXPECT_GE(share.flagged * 100, share.all * percent)
         << "bug " << static_cast<int>(bug) << ": " << share.flagged << " of " << share.all;
   }
-  EXPECT_EQ(shares.size(), std::size(lattice_test::bugs) - (track == Track::a1 ? 1 : 0));
+  EXPECT_EQ(shares.size(), std::size(exact_case_test::bugs) - (track == Track::exact ? 1 : 0));
 }
 
-TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithExactStaging) {
-  expect_bugs_flagged(Track::a1);
+TEST(ExactCaseKernels, PlantedBugsAreFlaggedInMostCasesWithExactStaging) {
+  expect_bugs_flagged(Track::exact);
 }
 
-TEST(LatticeKernels, PlantedBugsAreFlaggedInMostCasesWithRoundedStaging) {
-  expect_bugs_flagged(Track::a2);
+TEST(ExactCaseKernels, PlantedBugsAreFlaggedInMostCasesWithRoundedStaging) {
+  expect_bugs_flagged(Track::exact_staged);
 }
 
 /// Whether the bug can show in the case at all.
 bool family_can_show(Bug bug, const Op::Problem& p) {
   const bool masked = p.atten_mask != spec::MaskShape::absent;
   const bool outer = p.pse_type < 2, biased = p.pse_shift != spec::PseShape::absent;
-  const bool packed = p.input_layout == spec::Layout::tnd;
+  const bool packed = is_packed(p.input_layout);
   const std::int64_t mode = masked ? p.sparse_mode : 0;
   switch (bug) {
     case Bug::left_anchor:
@@ -185,16 +187,17 @@ bool family_can_show(Bug bug, const Op::Problem& p) {
   }
 }
 
-TEST(LatticeKernels, PlantedBugsOfTheFamilyAreFlagged) {
+TEST(ExactCaseKernels, PlantedBugsOfTheFamilyAreFlagged) {
   std::map<Bug, Share> shares;
-  for (const Track track : {Track::a1, Track::a2})
-    for (const Case<Op>& c : lattice_test::family(track == Track::a1 ? 3 : 4, track)) {
-      Kernel kernel = lattice_test::healthy_kernels(c.problem.dtype)[0];
-      const LatticeCase lattice = Suite<Op>::exact(c, kernel.numerics);
-      for (const Bug bug : lattice_test::family_bugs) {
+  for (const Track track : {Track::exact, Track::exact_staged})
+    for (const Case<Op>& c : exact_case_test::family(track == Track::exact ? 3 : 4, track)) {
+      Kernel kernel = exact_case_test::healthy_kernels(c.problem.dtype)[0];
+      const ExactCaseCase exact_case = Suite<Op>::exact(c, kernel.numerics);
+      for (const Bug bug : exact_case_test::family_bugs) {
         if (!family_can_show(bug, c.problem)) continue;
         kernel.bug = bug;
-        const bool seen = judged(kernel, c, lattice).verdict == Verdict::nonconformant_structural;
+        const bool seen =
+            judged(kernel, c, exact_case).verdict == Verdict::nonconformant_structural;
         shares[bug].flagged += seen ? 1 : 0;
         ++shares[bug].all;
       }
@@ -202,19 +205,20 @@ TEST(LatticeKernels, PlantedBugsOfTheFamilyAreFlagged) {
   for (const auto& [bug, share] : shares)
     EXPECT_GE(share.flagged * 100, share.all * 75)
         << "bug " << static_cast<int>(bug) << ": " << share.flagged << " of " << share.all;
-  EXPECT_EQ(shares.size(), std::size(lattice_test::family_bugs));
+  EXPECT_EQ(shares.size(), std::size(exact_case_test::family_bugs));
 }
 
-TEST(LatticeKernels, NarrowStagingIsFlaggedInFp32) {
-  Case<Op> c = configuration(2, 3, Track::a1);
+TEST(ExactCaseKernels, NarrowStagingIsFlaggedInFp32) {
+  Case<Op> c = configuration(2, 3, Track::exact);
   c.problem.head_dim = c.problem.head_dim_v = 32;
   c.problem.scale_value = 0.125;
   c.problem.seq_q = c.problem.seq_kv = 32;
   Kernel kernel{.name = "narrow", .numerics = {.stage = DType::bf16}};
-  const spec::NumericsProfile declared{.stage = DType::fp32};
-  const LatticeCase lattice = Suite<Op>::exact(c, declared);
+  const spec::Numerics declared{.stage = DType::fp32};
+  const ExactCaseCase exact_case = Suite<Op>::exact(c, declared);
   CaseReport report;
-  Suite<Op>::compare_exact(lattice, c.problem, run(kernel, c, lattice.inputs), declared, report);
+  Suite<Op>::compare_exact(exact_case, c.problem, run(kernel, c, exact_case.inputs), declared,
+                           report);
   EXPECT_EQ(report.verdict, Verdict::nonconformant_structural);
 }
 

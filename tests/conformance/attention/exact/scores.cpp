@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace assay::conformance::lattice_test {
+namespace assay::conformance::exact_case_test {
 namespace {
 
 using spec::PseShape;
@@ -110,7 +110,7 @@ float Scores::outer(const spec::RowPosition& row, std::int64_t j) const {
   const std::int64_t b = p_.pse_shift == PseShape::bnhs ? row.b : 0;
   const std::int64_t past = row.s - j - (p_.seq_kv - spec::compressed_pse_rows);
   if (row.s < j) return 0;
-  if (p_.input_layout == spec::Layout::tnd) return past >= 0 ? at(b, past, 0) : at(b, 0, -past);
+  if (is_packed(p_.input_layout)) return past >= 0 ? at(b, past, 0) : at(b, 0, -past);
   const std::int64_t top = p_.seq_q - spec::compressed_pse_rows;
   if (row.s >= top) return at(b, row.s - top, j);
   const std::int64_t line = row.s % spec::compressed_pse_rows;
@@ -125,7 +125,7 @@ float Scores::slope(const spec::RowPosition& row, std::int64_t j) const {
                                    : pse.offset + row.b * pse.strides[0] + n * pse.strides[1];
   const bool starts = !p_.q_start_idx.empty() && !p_.kv_start_idx.empty() &&
                       bug_ != Bug::start_ignored &&
-                      !(p_.input_layout == spec::Layout::tnd && p_.sparse_mode == 8 && row.b > 0);
+                      !(is_packed(p_.input_layout) && p_.sparse_mode == 8 && row.b > 0);
   const std::int64_t shift = starts ? p_.kv_start_idx[0] - p_.q_start_idx[0] : 0;
   const auto distance = static_cast<float>(std::abs(j + shift - row.s));
   const bool root = (p_.pse_type == 3) != (bug_ == Bug::bias_type_confused);
@@ -154,7 +154,7 @@ bool Scores::survives(std::int64_t b, std::int64_t n, std::int64_t i, std::int64
 std::int64_t Scores::statistics_element(const spec::Tensor& tensor,
                                         const spec::RowPosition& row) const {
   const spec::Shape& stride = tensor.strides;
-  if (p_.input_layout != spec::Layout::tnd)
+  if (!is_packed(p_.input_layout))
     return tensor.offset + row.b * stride[0] + row.n * stride[1] + row.s * stride[2];
   const bool by_head =
       (p_.softmax_in_layout == spec::StatisticsOrder::packed) != (bug_ == Bug::statistics_order);
@@ -167,4 +167,4 @@ std::int64_t Scores::statistics_element(const spec::Tensor& tensor,
   return tensor.offset + token * stride[0] + head * stride[1];
 }
 
-}  // namespace assay::conformance::lattice_test
+}  // namespace assay::conformance::exact_case_test

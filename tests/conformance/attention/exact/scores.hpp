@@ -2,7 +2,7 @@
 
 #include "kernels.hpp"
 
-namespace assay::conformance::lattice_test {
+namespace assay::conformance::exact_case_test {
 
 /// What decides about score (i, j) of a kernel beside the product, each with the kernel's bug.
 class Scores {
@@ -30,4 +30,4 @@ class Scores {
   spec::Extents queries_, keys_;
 };
 
-}  // namespace assay::conformance::lattice_test
+}  // namespace assay::conformance::exact_case_test

@@ -12,7 +12,7 @@
 #include "../../told.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
-#include "assay/mutants/specimen.hpp"
+#include "assay/mutants/mutant.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "plan/hand_made_cases.hpp"
 
@@ -42,11 +42,11 @@ double yardstick(const TensorReport& tensor, const std::string& name) {
   return -1;
 }
 
-std::vector<mutants::Specimen> specimens(bool healthy) {
-  std::vector<mutants::Specimen> all = mutants::specimens<spec::FlashAttentionScoreGrad>();
-  std::erase_if(all, [&](const mutants::Specimen& specimen) {
-    return specimen.subject == mutants::Subject::arguments || specimen.healthy != healthy ||
-           (!healthy && specimen.subject != mutants::Subject::forward);
+std::vector<mutants::Mutant> mutants(bool healthy) {
+  std::vector<mutants::Mutant> all = mutants::mutants<spec::FlashAttentionScoreGrad>();
+  std::erase_if(all, [&](const mutants::Mutant& mutant) {
+    return mutant.subject == mutants::Subject::arguments || mutant.healthy != healthy ||
+           (!healthy && mutant.subject != mutants::Subject::forward);
   });
   return all;
 }
@@ -63,19 +63,19 @@ TEST(Cascade, OfTheOptimizedSideConformsOnSeveralSeeds) {
 }
 
 /// By turns on a third of the cases, so that every case meets six kernels.
-TEST(Cascade, OfEveryHealthySpecimenConforms) {
+TEST(Cascade, OfEveryHealthyMutantConforms) {
   std::size_t turn = 0;
-  for (const mutants::Specimen& specimen : specimens(true)) {
-    const auto kernel = specimen.make();
+  for (const mutants::Mutant& mutant : mutants(true)) {
+    const auto kernel = mutant.make();
     const std::vector<Case<Op>> all = cases(1000 * turn);
     std::size_t conforming = 0;
     for (std::size_t k = turn++ % 3; k < all.size(); k += 3) {
       const CaseReport report = examine(all[k], *kernel);
-      EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << specimen.name << "\n"
+      EXPECT_EQ(contribution(report.verdict), ExitCode::conformant) << mutant.name << "\n"
                                                                     << told(report);
       conforming += report.verdict == Verdict::not_applicable ? 0 : 1;
     }
-    EXPECT_GE(conforming, 2U) << specimen.name;
+    EXPECT_GE(conforming, 2U) << mutant.name;
   }
 }
 
@@ -90,7 +90,7 @@ TEST(Cascade, CatchesEveryForwardMutantByItsOwnTensor) {
     return contribution(report.verdict) == ExitCode::nonconformant &&
            report.findings.front().tensor == tensor;
   };
-  const std::vector<mutants::Specimen> planted = specimens(false);
+  const std::vector<mutants::Mutant> planted = mutants(false);
   ASSERT_EQ(planted.size(), std::size(expected));
   for (std::size_t k = 0; k < planted.size(); ++k) {
     const auto& [name, tensor] = expected[k];

@@ -21,7 +21,7 @@ constexpr Plan plain = {.staging = Staging::fp32};
 template <bool alternating>
 struct InaccurateExp : Kernel {
   using Kernel::Kernel;
-  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+  spec::Numerics numerics(const Op::Problem& problem) const override {
     auto declared = Kernel::numerics(problem);
     declared.exp_error = declares_it ? 0x1p-21 : 0x1p-24;
     return declared;
@@ -38,7 +38,7 @@ struct InaccurateExp : Kernel {
 /// P = exp(S - (m + ln z)).
 struct LogSumExp : Kernel {
   using Kernel::Kernel;
-  spec::NumericsProfile numerics(const Op::Problem& problem) const override {
+  spec::Numerics numerics(const Op::Problem& problem) const override {
     auto declared = Kernel::numerics(problem);
     declared.lse_form = declares_it;
     return declared;
@@ -104,7 +104,7 @@ TEST(Declarations, ConstantsOfTheFusedFormAreNoMatterOfChance) {
   Plan fused = plain;
   fused.exponential = Exponential::fused_exp2;
   Kernel right("right", fused);
-  conformance::Case<Op> c{.surface = spec::FlashSurface::g2, .profile = "offset"};
+  conformance::Case<Op> c{.entry_point = spec::FlashEntryPoint::g2, .profile = "offset"};
   c.problem.dtype = DType::fp32;
   c.problem.seq_q = c.problem.seq_kv = 128;
   c.problem.head_dim = c.problem.head_dim_v = 64;

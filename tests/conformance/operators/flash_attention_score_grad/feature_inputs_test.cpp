@@ -35,9 +35,9 @@ double nth(const std::vector<double>& view, std::int64_t element) {
 }
 
 /// Two heads in pairs, three sequences of unequal length, one without queries.
-FlashCase packed_case(spec::FlashSurface surface = spec::FlashSurface::u2) {
+FlashCase packed_case(spec::FlashEntryPoint entry_point = spec::FlashEntryPoint::u2) {
   FlashCase c;
-  c.surface = surface;
+  c.entry_point = entry_point;
   c.problem = {.input_layout = Layout::tnd,
                .dtype = DType::fp32,
                .batch = 3,
@@ -167,7 +167,7 @@ TEST(Statistics, OfPackedSequencesLieHeadByHead) {
 
 TEST(Statistics, MayLieAsTheirShapeSays) {
   for (const Striding striding : {Striding::contiguous, Striding::padded, Striding::transposed}) {
-    FlashCase c = packed_case(spec::FlashSurface::u4);
+    FlashCase c = packed_case(spec::FlashEntryPoint::u4);
     c.inputs = striding;
     c.problem.softmax_in_layout = StatisticsOrder::same_as_input;
     expect_forward(c);
@@ -175,7 +175,7 @@ TEST(Statistics, MayLieAsTheirShapeSays) {
 }
 
 TEST(Forward, KnowsRope) {
-  FlashCase c = packed_case(spec::FlashSurface::u3);
+  FlashCase c = packed_case(spec::FlashEntryPoint::u3);
   c.problem.head_dim_rope = 4;
   expect_forward(c);
 }
@@ -211,7 +211,7 @@ TEST(Forward, KnowsDropout) {
 TEST(Inputs, EveryProfileIsFiniteInEveryFeature) {
   for (const auto& profile : Suite<Op>::profiles())
     for (const DType dtype : {DType::fp16, DType::bf16, DType::fp32}) {
-      FlashCase c = packed_case(spec::FlashSurface::u3);
+      FlashCase c = packed_case(spec::FlashEntryPoint::u3);
       c.problem.dtype = dtype;
       c.problem.head_dim_rope = 8;
       c.problem.pse_shift = PseShape::packed_bn1s;
@@ -228,7 +228,7 @@ TEST(Inputs, EveryProfileIsFiniteInEveryFeature) {
 }
 
 TEST(Inputs, AreListedByTheirDocumentedNames) {
-  FlashCase c = packed_case(spec::FlashSurface::u1);
+  FlashCase c = packed_case(spec::FlashEntryPoint::u1);
   const auto names = [](const auto& tensors) {
     std::set<std::string> list;
     visit_tensors(tensors, [&](const char* name, const spec::Tensor&) { list.insert(name); });
@@ -238,7 +238,7 @@ TEST(Inputs, AreListedByTheirDocumentedNames) {
                                           "softmax_max", "softmax_sum", "attention_in"};
   EXPECT_EQ(names(make_inputs(c)), required);
   EXPECT_EQ(names(make_outputs(c)), (std::set<std::string>{"dq", "dk", "dv"}));
-  c.surface = spec::FlashSurface::u3;
+  c.entry_point = spec::FlashEntryPoint::u3;
   c.problem.head_dim_rope = 4;
   c.problem.pse_shift = PseShape::packed_bnss;
   c.problem.drop_mask = DropMask::exact;
@@ -251,7 +251,7 @@ TEST(Inputs, AreListedByTheirDocumentedNames) {
 }
 
 TEST(Outputs, OfRopeArePoisonedWhollyAndStrided) {
-  FlashCase c = packed_case(spec::FlashSurface::u3);
+  FlashCase c = packed_case(spec::FlashEntryPoint::u3);
   c.problem.head_dim_rope = 4;
   c.outputs = Striding::padded;
   const Op::Outputs outputs = make_outputs(c);
@@ -266,7 +266,7 @@ TEST(Outputs, OfRopeArePoisonedWhollyAndStrided) {
 }
 
 TEST(Ropes, AreNumbersOfTheirOwn) {
-  FlashCase c = packed_case(spec::FlashSurface::u3);
+  FlashCase c = packed_case(spec::FlashEntryPoint::u3);
   c.problem.head_dim_rope = 8;
   const Op::Inputs inputs = make_inputs(c);
   EXPECT_NE(values(inputs.query), values(*inputs.query_rope));

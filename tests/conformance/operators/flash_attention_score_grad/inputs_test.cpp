@@ -65,7 +65,7 @@ TEST(Inputs, DependNeitherOnLayoutNorOnStriding) {
       FlashCase c = small_case();
       const Op::Problem& p = c.problem;
       c.problem.input_layout = layout;
-      if (layout == Layout::tnd) c.surface = spec::FlashSurface::u1;
+      if (is_packed(layout)) c.entry_point = spec::FlashEntryPoint::u1;
       c.inputs = striding;
       const auto inputs = make_inputs(c);
       const HeadView expected(plain.query, Layout::bnsd, query_extents(p));
@@ -345,7 +345,7 @@ TEST(Masks, OfModeSixHaveTheRowsOfThePrefixBelowTheTriangle) {
 
 TEST(Masks, OfPackedSequencesHaveTheLongestLengths) {
   FlashCase c = mask_case("open", 4, 3);
-  c.surface = spec::FlashSurface::u1;
+  c.entry_point = spec::FlashEntryPoint::u1;
   c.problem.input_layout = Layout::tnd;
   c.problem.batch = 2;
   c.problem.lengths_q = {4, 1};

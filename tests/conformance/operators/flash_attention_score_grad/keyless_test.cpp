@@ -8,7 +8,7 @@
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/device/ascend.hpp"
-#include "assay/mutants/specimen.hpp"
+#include "assay/mutants/mutant.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 
 namespace assay::conformance {
@@ -19,7 +19,7 @@ constexpr double largest = std::numeric_limits<float>::max();
 
 /// The second of three sequences has queries and no keys.
 Case<Op> keyless_case(Track track, std::uint64_t seed) {
-  Case<Op> c = {.surface = spec::FlashSurface::u2, .track = track, .seed = seed};
+  Case<Op> c = {.entry_point = spec::FlashEntryPoint::u2, .track = track, .seed = seed};
   c.problem = {.input_layout = spec::Layout::tnd,
                .dtype = spec::DType::bf16,
                .batch = 3,
@@ -43,7 +43,7 @@ std::set<std::pair<double, double>> keyless_statistics(const Op::Inputs& inputs)
 TEST(Keyless, SeedsDrawBothKindsOfStatisticsAndKernelsTakeBoth) {
   const auto numerics = spec::numerics_preset("ascend_a2", spec::DType::bf16);
   const auto kernel = optimized::flash_attention_score_grad(device::a2());
-  for (const Track track : {Track::bound, Track::a1}) {
+  for (const Track track : {Track::bound, Track::exact}) {
     std::set<std::pair<double, double>> kinds;
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
       Examination<Op> examination(keyless_case(track, seed));
@@ -55,9 +55,9 @@ TEST(Keyless, SeedsDrawBothKindsOfStatisticsAndKernelsTakeBoth) {
 }
 
 TEST(Keyless, AQuotientByTheSumOfNoKeysIsCaught) {
-  auto specimens = mutants::specimens<Op>();
-  const auto found = std::ranges::find(specimens, "divides_by_no_sum", &mutants::Specimen::name);
-  ASSERT_NE(found, specimens.end());
+  auto mutants = mutants::mutants<Op>();
+  const auto found = std::ranges::find(mutants, "divides_by_no_sum", &mutants::Mutant::name);
+  ASSERT_NE(found, mutants.end());
   const auto kernel = found->make();
   std::set<Verdict> verdicts;
   for (std::uint64_t seed = 1; seed <= 12; ++seed)

@@ -35,11 +35,11 @@ const Recorded recorded[] = {
      Verdict::conforms_weak},  // control L goes unnoticed in a head of dq
     {"--dtype=fp32 --layout=BSND --heads_q=2 --seq_q=90 --seq_kv=90 --keep_prob=0.75 "
      "--drop_mask=exact --pse_type=3 "
-     "--pse_shift=N --surface=g2",
+     "--pse_shift=N --entry_point=g2",
      {{"dk", "df28ccc93f88b98912185f463923a78e58073bd1772c92c1cedeec8bd337c851"},
       {"dq", "f01d7c4b97e2341d20a94e1898ded211bd646147b839188aa2f7f3cc32336492"},
       {"dv", "992c10478116a1d970f55c35e726297c1d66b2b895d24ba1368f855e9e438d8b"}}},
-    {"--dtype=bf16 --layout=TND --surface=u3 --heads_q=2 --heads_kv=1 --lengths_q=3,0,150 "
+    {"--dtype=bf16 --layout=TND --entry_point=u3 --heads_q=2 --heads_kv=1 --lengths_q=3,0,150 "
      "--lengths_kv=200,5,150 "
      "--head_dim=32 --head_dim_v=16 --head_dim_rope=16 --sparse_mode=4 --pre_tokens=20 "
      "--next_tokens=9 "
@@ -51,7 +51,7 @@ const Recorded recorded[] = {
       {"dv", "d966ddf4be7ecb12d7afcd3f00a781e39461d7330c64b0f7f1bf12ae72116072"}}},
     {"--layout=SBH --dtype=fp16 --heads_q=4 --seq_q=65 --seq_kv=56 --head_dim=64 --head_dim_v=64 "
      "--scale_value=0.09375 "
-     "--sparse_mode=3 --atten_mask=compressed --track=a2 --seed=193",
+     "--sparse_mode=3 --atten_mask=compressed --track=exact_staged --seed=193",
      {{"dk", "5ccdaff621a4b30f988fed60323d5765cef957b48c5e14552e7d70495a9d1794"},
       {"dq", "9a3594510ae9c879719126b7629e8d59591ff4f55d40ebbf5103c9fb515bb4b6"},
       {"dv", "635b5bfc1d23a8caa2bb88b9e381e2b66f8435d205038091c02d70c464935585"}}},

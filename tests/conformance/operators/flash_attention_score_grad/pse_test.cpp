@@ -21,7 +21,7 @@ using spec::Striding;
 
 FlashCase pse_case(PseShape shape, std::int64_t type = 1) {
   FlashCase c;
-  c.surface = spec::FlashSurface::g2;
+  c.entry_point = spec::FlashEntryPoint::g2;
   c.problem = {.dtype = DType::fp32,
                .batch = 2,
                .heads_q = 3,
@@ -35,7 +35,7 @@ FlashCase pse_case(PseShape shape, std::int64_t type = 1) {
 }
 
 FlashCase packed(FlashCase c) {
-  c.surface = spec::FlashSurface::u2;
+  c.entry_point = spec::FlashEntryPoint::u2;
   c.problem.input_layout = Layout::tnd;
   c.problem.lengths_q = {2, 5};
   c.problem.lengths_kv = {6, 3};

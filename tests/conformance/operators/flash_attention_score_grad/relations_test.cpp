@@ -12,19 +12,19 @@
 #include "../../told.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/device/ascend.hpp"
-#include "assay/mutants/specimen.hpp"
+#include "assay/mutants/mutant.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "judge/relations/examination.hpp"
-#include "operators/flash_attention_score_grad/grounds.hpp"
+#include "operators/flash_attention_score_grad/basis.hpp"
 #include "plan/hand_made_cases.hpp"
 
 namespace assay::conformance::flash {
 namespace {
 
 using conformance::testing::told;
-using mutants::Specimen;
+using mutants::Mutant;
 
-/// A bug that each relation shows. Chosen by running every specimen on every case.
+/// A bug that each relation shows. Chosen by running every mutant on every case.
 const std::map<std::string, std::string>& caught() {
   static const std::map<std::string, std::string> table = {
       {"permute_keys", "last_key_twice_in_dq"},
@@ -53,10 +53,10 @@ const std::map<std::string, std::string>& caught() {
   return table;
 }
 
-std::vector<Specimen> healthy_specimens() {
-  std::vector<Specimen> kernels = mutants::specimens<spec::FlashAttentionScoreGrad>();
-  std::erase_if(kernels, [](const Specimen& specimen) {
-    return !specimen.healthy || specimen.subject != mutants::Subject::numbers;
+std::vector<Mutant> healthy_mutants() {
+  std::vector<Mutant> kernels = mutants::mutants<spec::FlashAttentionScoreGrad>();
+  std::erase_if(kernels, [](const Mutant& mutant) {
+    return !mutant.healthy || mutant.subject != mutants::Subject::numbers;
   });
   return kernels;
 }
@@ -74,7 +74,7 @@ class EveryRelation : public ::testing::TestWithParam<const Relation*> {
 /// apply where the relation replaces either.
 TEST_P(EveryRelation, HoldsForHealthyKernels) {
   const std::vector<FlashCase> own = cases(1);
-  const std::vector<Specimen> kernels = healthy_specimens();
+  const std::vector<Mutant> kernels = healthy_mutants();
   for (std::size_t turn = 0; turn < own.size(); ++turn) {
     RelationExamination examination(own[turn]);
     for (std::size_t k = turn; k < kernels.size(); k += own.size()) {
@@ -99,12 +99,12 @@ TEST_P(EveryRelation, HoldsForOurKernel) {
 
 TEST_P(EveryRelation, CatchesItsBug) {
   const std::string& name = caught().at(std::string(GetParam()->name));
-  const std::vector<Specimen> specimens = mutants::specimens<spec::FlashAttentionScoreGrad>();
-  const auto specimen = std::ranges::find(specimens, name, &Specimen::name);
-  ASSERT_NE(specimen, specimens.end()) << name;
+  const std::vector<Mutant> mutants = mutants::mutants<spec::FlashAttentionScoreGrad>();
+  const auto mutant = std::ranges::find(mutants, name, &Mutant::name);
+  ASSERT_NE(mutant, mutants.end()) << name;
   std::set<std::string> rules;
   for (const FlashCase& c : cases(1)) {
-    const CaseReport report = RelationExamination(c).examine(*specimen->make());
+    const CaseReport report = RelationExamination(c).examine(*mutant->make());
     if (contribution(report.verdict) != ExitCode::nonconformant) continue;
     for (const Finding& finding : report.findings) rules.insert(finding.rule);
     if (rules.contains("relation")) return;
@@ -137,7 +137,7 @@ TEST(Relations, SayNothingOutsideTheirDomain) {
                           .heads_kv = 2,
                           .keep_prob = 0.5,
                           .drop_mask = spec::DropMask::exact},
-              .surface = spec::FlashSurface::g1,
+              .entry_point = spec::FlashEntryPoint::g1,
               .track = Track::relation};
   for (const char* name : {"split_heads", "zero_dy"}) {
     c.relation = name;
@@ -174,7 +174,7 @@ TEST(Relations, OfSequencesHoldForEqualLengths) {
                             .pre_tokens = 20,
                             .next_tokens = -3,
                             .atten_mask = spec::MaskShape::compressed},
-                .surface = spec::FlashSurface::u1,
+                .entry_point = spec::FlashEntryPoint::u1,
                 .track = Track::relation};
     c.relation = "sequences_alone";
     EXPECT_EQ(examine(c, *kernel).verdict, Verdict::conforms) << mode;
@@ -183,7 +183,7 @@ TEST(Relations, OfSequencesHoldForEqualLengths) {
 
 TEST(Relations, BugsAreChosenForEveryRelationAndForNothingElse) {
   std::set<std::string> chosen, known;
-  for (const auto& [relation, specimen] : caught()) chosen.insert(relation);
+  for (const auto& [relation, mutant] : caught()) chosen.insert(relation);
   for (const Relation* relation : RelationParts<Op>::relations()) known.emplace(relation->name);
   EXPECT_EQ(chosen, known);
 }

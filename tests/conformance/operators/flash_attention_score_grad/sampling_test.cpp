@@ -35,7 +35,7 @@ TEST(Sample, EveryLineParsesBack) { testing::expect_every_line_to_parse_back<Op>
 
 TEST(Sample, LegalCasesBreakNoRowThatBindsAndViolationsTheirOwn) {
   for (const auto& c : default_cases()) {
-    const auto broken = spec::violations(Op::constraints(), call_of(c));
+    const auto broken = spec::violations(Op::requirements(), call_of(c));
     if (c.violate.empty()) {
       for (const auto* row : broken)
         EXPECT_EQ(row->standing, spec::Standing::disputed) << row->id << " " << command_line(c);
@@ -59,22 +59,24 @@ TEST(Sample, ForbiddenPairsBreakWhatTheyNameAndHaveNoAdmissibleCall) {
 TEST(Sample, HoldsNoPairThatIsExcluded) { testing::expect_no_case_to_hold_what_is_excluded<Op>(); }
 
 TEST(Sample, UsesEveryEntryPointOnEveryProductThatOffersIt) {
-  std::map<std::pair<spec::FlashSurface, spec::Product>, int> counts, violations;
+  std::map<std::pair<spec::FlashEntryPoint, spec::Product>, int> counts, violations;
   for (const auto& c : default_cases())
-    ++(c.violate.empty() ? counts : violations)[{c.surface, c.product}];
-  for (const auto& [surface, surface_name] : spec::spellings_of<spec::FlashSurface>.entries)
+    ++(c.violate.empty() ? counts : violations)[{c.entry_point, c.product}];
+  for (const auto& [entry_point, entry_point_name] :
+       spec::spellings_of<spec::FlashEntryPoint>.entries)
     for (const auto& [product, product_name] : spec::spellings_of<spec::Product>.entries) {
-      const bool offered = spec::supports(surface, product);
-      EXPECT_EQ((counts[{surface, product}]) > 0, offered) << surface_name << " " << product_name;
+      const bool offered = spec::supports(entry_point, product);
+      EXPECT_EQ((counts[{entry_point, product}]) > 0, offered)
+          << entry_point_name << " " << product_name;
       if (!offered) continue;
-      EXPECT_GE((counts[{surface, product}]), 25) << surface_name << " " << product_name;
+      EXPECT_GE((counts[{entry_point, product}]), 25) << entry_point_name << " " << product_name;
     }
 }
 
 TEST(Sample, OfOneProductHoldsNoOtherAndNoEntryPointThatItLacks) {
   for (const auto& c : sample<Op>({.product = spec::Product::a3})) {
     EXPECT_EQ(c.product, spec::Product::a3);
-    EXPECT_TRUE(spec::supports(c.surface, c.product)) << command_line(c);
+    EXPECT_TRUE(spec::supports(c.entry_point, c.product)) << command_line(c);
   }
 }
 
@@ -82,8 +84,8 @@ TEST(Sample, HasNoMoreThan1300CasesBesideRefusals) {
   EXPECT_LE(std::ranges::count(default_cases(), std::string(), &FlashCase::violate), 1300);
 }
 
-/// What is due on the lattice follows from few keys a row: no length is a reason to judge some rows
-/// alone.
+/// What is due on the exact case follows from few keys a row: no length is a reason to judge some
+/// rows alone.
 TEST(Sample, JudgesEveryRowOfExactCases) {
   for (const auto& c : default_cases())
     if (c.track != Track::bound && is_value_case(c)) {
@@ -132,7 +134,7 @@ TEST(Sample, RunsRelationsAtFiveHundredToFourThousandTokens) {
 TEST(Sample, GoesBeyondWhatShortIndicesCount) {
   std::int64_t tokens = 0, scores = 0, bits = 0;
   for (const auto& c : default_cases()) {
-    if (c.track != Track::a1 && c.track != Track::a2) continue;
+    if (c.track != Track::exact && c.track != Track::exact_staged) continue;
     const std::int64_t of_case = spec::score_count(c.problem);
     tokens = std::max(tokens, key_extents(c.problem).tokens());
     scores = std::max(scores, of_case);
@@ -158,18 +160,18 @@ TEST(Sample, UsesEveryProfileAndEveryMaskPattern) {
 TEST(Sample, CoversPairsOfModeMaskLayoutTypeAndTrack) {
   std::set<std::tuple<std::int64_t, MaskShape, spec::DType>> masks;
   std::set<std::pair<std::int64_t, MaskShape>> mode_masks;
-  std::set<std::tuple<Track, spec::Layout, spec::DType, std::int64_t>> lattices;
+  std::set<std::tuple<Track, spec::Layout, spec::DType, std::int64_t>> tracks_seen;
   for (const auto& c : default_cases()) {
     const Op::Problem& p = c.problem;
     if (is_value_case(c)) masks.insert({p.sparse_mode, p.atten_mask, p.dtype});
     if (is_value_case(c)) mode_masks.insert({p.sparse_mode, p.atten_mask});
-    lattices.insert({c.track, p.input_layout, p.dtype, p.sparse_mode});
+    tracks_seen.insert({c.track, p.input_layout, p.dtype, p.sparse_mode});
   }
   // None and four shapes of a mask: the user's own in modes 0, 1 and 5, the compressed one in the
   // others.
   EXPECT_EQ(mode_masks.size(), 9u * 5);
   EXPECT_GE(masks.size(), 70u);
-  EXPECT_GE(lattices.size(), 2u * 3 * (4 * 5 + 8));
+  EXPECT_GE(tracks_seen.size(), 2u * 3 * (4 * 5 + 8));
 }
 
 TEST(Sample, MostCasesAreSmallAndAFewAreLong) {

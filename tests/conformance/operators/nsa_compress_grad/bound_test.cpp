@@ -9,7 +9,7 @@
 
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/report/results.hpp"
-#include "judge/grounds.hpp"
+#include "judge/basis.hpp"
 #include "kernel.hpp"
 
 namespace assay::conformance {
@@ -30,14 +30,14 @@ std::vector<std::int64_t> all_rows(const spec::Extents& extents) {
 
 /// Every element of a problem, judged.
 struct Trial {
-  Trial(const Problem& problem, const spec::NumericsProfile& profile, CompressOp::Inputs given)
+  Trial(const Problem& problem, const spec::Numerics& numerics, CompressOp::Inputs given)
       : inputs(std::move(given)),
         dense(problem, inputs),
-        arithmetic(profile, problem.dtype),
+        arithmetic(numerics, problem.dtype),
         expected(compress::expectations(dense, arithmetic,
                                         {all_rows(dense.inputs), all_rows(dense.weights)})) {}
-  Trial(const Problem& problem, const spec::NumericsProfile& profile, std::uint64_t seed)
-      : Trial(problem, profile, testing::compress_inputs(problem, seed)) {}
+  Trial(const Problem& problem, const spec::Numerics& numerics, std::uint64_t seed)
+      : Trial(problem, numerics, testing::compress_inputs(problem, seed)) {}
 
   /// Verdicts of input_grad and weight_grad.
   std::vector<Verdict> judge(const CompressPlan& plan) {
@@ -310,7 +310,7 @@ TEST(CompressBound, ToleranceAndDeviationByHand) {
   struct Line {
     const char* name;
     DType io;
-    spec::NumericsProfile profile;
+    spec::Numerics numerics;
     std::vector<std::array<double, 7>>
         tensors;  ///< value, tau, tau_det, sigma, floor, drift, radius
   };
@@ -352,14 +352,14 @@ TEST(CompressBound, ToleranceAndDeviationByHand) {
         {1628.71875, 2.37791478633881, 2.37791478633881, 1.18650249571148, 3.97223051029867e-34, 0,
          3.00687807985867e-10}}},
   };
-  for (const auto& [name, io, profile, tensors] : lines) {
+  for (const auto& [name, io, numerics, tensors] : lines) {
     SCOPED_TRACE(name);
     const Problem p = {.dtype = io, .seq = 32 + 16 * 31, .head_dim = 2};
     CompressOp::Inputs inputs = testing::compress_inputs(p, 1);
     fill_pattern(inputs.output_grad, 1, 0.125);
     fill_pattern(inputs.input, 2, 0.125);
     fill_pattern(inputs.weight, 3, 0.125 + 0.03125);
-    const Trial trial(p, profile, inputs);
+    const Trial trial(p, numerics, inputs);
     for (std::size_t t = 0; t < 2; ++t) {
       const Expectation& e = trial.expected[t];
       const std::vector<double>* found[] = {&e.value, &e.tau,   &e.tau_det, &e.sigma,
@@ -374,19 +374,19 @@ TEST(CompressBound, ToleranceAndDeviationByHand) {
 
 /// 256 times 255.75 is 65,472; with two roundings of 16 it may be the largest fp16 number.
 TEST(CompressBound, RowsThatMayOverflowInsideAreExempt) {
-  const auto exempt = [](double gradient, const spec::NumericsProfile& profile) {
+  const auto exempt = [](double gradient, const spec::Numerics& numerics) {
     const Problem p = {.dtype = DType::fp16, .seq = 32, .head_dim = 1};
     CompressOp::Inputs inputs = testing::compress_inputs(p, 1);
     for (std::int64_t e = 0; e < 32; ++e) inputs.weight.store(e, e == 7 ? 256 : 1);
     inputs.output_grad.store(0, gradient);
-    const Trial trial(p, profile, inputs);
+    const Trial trial(p, numerics, inputs);
     std::vector<std::uint8_t> wanted(32, 0);
     wanted[7] = 1;
     EXPECT_TRUE(trial.expected[0].exempt == wanted ||
                 trial.expected[0].exempt == std::vector<std::uint8_t>(32, 0));
     return trial.expected[0].exempt[7] != 0;
   };
-  const spec::NumericsProfile twice = {.stage = DType::fp16, .partials = DType::fp16};
+  const spec::Numerics twice = {.stage = DType::fp16, .partials = DType::fp16};
   EXPECT_TRUE(exempt(255.75, twice));
   EXPECT_FALSE(exempt(255.75, {.stage = DType::fp16}));
   EXPECT_FALSE(exempt(255.5, twice));

@@ -46,7 +46,7 @@ TEST(CompressExamination, HealthyKernelConformsOnEveryTrack) {
         ASSERT_EQ(report.tensors.size(), 2u);
         for (const TensorReport& tensor : report.tensors)
           EXPECT_EQ(tensor.controls, "Z+N+L+S+W+") << tensor.name;
-        EXPECT_TRUE(std::ranges::count(report.accepted_rows, "NSAC-C12") == 1);
+        EXPECT_TRUE(std::ranges::count(report.accepted_requirements, "NSAC-C12") == 1);
       }
 }
 
@@ -68,7 +68,7 @@ TEST(CompressExamination, FindingsNameHeadAndRowOfTheWeight) {
 }
 
 TEST(CompressExamination, ReusedExaminationJudgesEveryProfile) {
-  Examination<CompressOp> examination(case_of("--track=a2"));
+  Examination<CompressOp> examination(case_of("--track=exact_staged"));
   for (const DType stage : {DType::fp32, DType::bf16}) {
     CompressPlan plan = testing::healthy_plan();
     if (stage == DType::bf16) plan.stage = testing::to_bf16;
@@ -124,9 +124,7 @@ class Moody final : public spec::Implementation<CompressOp> {
     kernel_ = std::make_unique<CompressKernel>(plan);
   }
   std::string name() const override { return "moody"; }
-  spec::NumericsProfile numerics(const Problem&) const override {
-    return {.order = spec::Order::fixed};
-  }
+  spec::Numerics numerics(const Problem&) const override { return {.order = spec::Order::fixed}; }
   void run(const Problem& p, const CompressOp::Inputs& inputs,
            CompressOp::Outputs& outputs) override {
     kernel_->run(p, inputs, outputs);
@@ -201,15 +199,15 @@ class WithoutChecks final : public spec::Implementation<CompressOp> {
 
 TEST(CompressExamination, NoCallOfPhase1SaysAnythingOfAKernelWithoutChecks) {
   CompressCase legal = case_of(small_case);
-  legal.track = Track::phase1;
+  legal.track = Track::arguments;
   WithoutChecks without;
   const CaseReport report = examine(legal, without);
   EXPECT_EQ(report.verdict, Verdict::not_applicable) << told(report);
-  EXPECT_TRUE(report.accepted_rows.empty());
+  EXPECT_TRUE(report.accepted_requirements.empty());
   Unchecked accepting;  // offers to check, and finds nothing wrong
   const CaseReport accepted = examine(legal, accepting);
   EXPECT_EQ(accepted.verdict, Verdict::conforms) << told(accepted);
-  EXPECT_FALSE(accepted.accepted_rows.empty());
+  EXPECT_FALSE(accepted.accepted_requirements.empty());
 }
 
 TEST(CompressExamination, AcceptedViolationsAreWrong) {
@@ -219,7 +217,7 @@ TEST(CompressExamination, AcceptedViolationsAreWrong) {
     const CaseReport report = examine(c, kernel);
     if (report.verdict == Verdict::not_applicable) continue;
     EXPECT_EQ(report.verdict, Verdict::accepted_wrongly) << told(report);
-    rows.insert(report.violated_row);
+    rows.insert(report.violated_requirement);
   }
   EXPECT_GE(rows.size(), 15u);
 }
@@ -290,7 +288,7 @@ TEST(CompressExamination, WhateverEscapesIsACrash) {
 
 TEST(CompressExamination, AViolationOfNoRowIsNoFaultOfTheKernel) {
   CompressCase c = case_of(small_case);
-  c.track = Track::phase1;
+  c.track = Track::arguments;
   c.violate = "NSAC-C99:none";
   Unchecked kernel;
   const CaseReport report = examine(c, kernel);

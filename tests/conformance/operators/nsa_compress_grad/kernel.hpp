@@ -54,18 +54,18 @@ CompressGradients run_kernel(const CompressOp::Problem& problem, const CompressO
 class CompressKernel final : public spec::Implementation<CompressOp> {
  public:
   explicit CompressKernel(CompressPlan plan,
-                          spec::NumericsProfile profile = {.order = spec::Order::fixed})
-      : plan_(std::move(plan)), profile_(profile) {}
+                          spec::Numerics numerics = {.order = spec::Order::fixed})
+      : plan_(std::move(plan)), numerics_(numerics) {}
 
   std::string name() const override { return "naive"; }
-  spec::NumericsProfile numerics(const CompressOp::Problem&) const override { return profile_; }
+  spec::Numerics numerics(const CompressOp::Problem&) const override { return numerics_; }
   void check(const spec::Call<CompressOp>& call) const override;
   void run(const CompressOp::Problem& problem, const CompressOp::Inputs& inputs,
            CompressOp::Outputs& outputs) override;
 
  private:
   CompressPlan plan_;
-  spec::NumericsProfile profile_;
+  spec::Numerics numerics_;
 };
 
 /// Casts to the type of the problem, ties to even.

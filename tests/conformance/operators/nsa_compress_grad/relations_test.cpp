@@ -63,7 +63,7 @@ class Faulty final : public spec::Implementation<CompressOp> {
   explicit Faulty(Fault fault) : fault_(std::move(fault)), kernel_(fault_.plan) {}
 
   std::string name() const override { return "faulty"; }
-  spec::NumericsProfile numerics(const CompressOp::Problem& p) const override {
+  spec::Numerics numerics(const CompressOp::Problem& p) const override {
     return kernel_.numerics(p);
   }
   void run(const CompressOp::Problem& p, const CompressOp::Inputs& inputs,

@@ -9,7 +9,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
-#include "specimens.hpp"
+#include "mutants.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -64,9 +64,7 @@ class Choosy final : public spec::Implementation<Op> {
  public:
   explicit Choosy(Refuses refuses) : refuses_(refuses), kernel_(testing::selected::kernel(plain)) {}
   std::string name() const override { return "choosy"; }
-  spec::NumericsProfile numerics(const Op::Problem& p) const override {
-    return kernel_->numerics(p);
-  }
+  spec::Numerics numerics(const Op::Problem& p) const override { return kernel_->numerics(p); }
   void check(const spec::Call<Op>& call) const override {
     if (refuses_(call)) throw spec::Rejected(spec::Status::param_invalid, "not here");
   }

@@ -14,8 +14,8 @@
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "judge/relations/examination.hpp"
+#include "mutants.hpp"
 #include "plan/hand_made_cases.hpp"
-#include "specimens.hpp"
 
 namespace assay::conformance {
 namespace {

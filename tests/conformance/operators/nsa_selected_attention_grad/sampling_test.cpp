@@ -149,7 +149,7 @@ TEST(SelectedCase, WhatMakesNoSenseIsRefused) {
   EXPECT_NE(refused({"--dtype=fp32"}).find("fp16, bf16"), std::string::npos);
   EXPECT_NE(refused({"--heads_q=3", "--heads_kv=2"}).find("divisors"), std::string::npos);
   EXPECT_NE(refused({"--sparse_mode=2"}).find("NSAS-C33a"), std::string::npos);
-  EXPECT_EQ(refused({"--sparse_mode=2", "--track=phase1"}), "accepted");
+  EXPECT_EQ(refused({"--sparse_mode=2", "--track=arguments"}), "accepted");
   EXPECT_NE(refused({"--sparse_mode=2", "--atten_mask=compressed", "--scale_value=-1"})
                 .find("more than 0"),
             std::string::npos);

@@ -10,7 +10,7 @@ HEADS = ((1, 1), (2, 2), (4, 2), (4, 1), (3, 3))
 LENGTHS = ((1, 16), (16, 16), (33, 65), (64, 31), (129, 129), (40, 600), (7, 7), (300, 48), (16, 1))
 SIZES = ((16, 0.25), (64, 0.125), (8, 0.3535533845424652), (33, 0.17407765984535217), (128, -0.0883883461356163))
 PROFILES = ("normal", "normal", "peaked", "cancelling", "outliers")
-TRACKS = ("bound", "bound", "bound", "a1", "a2")
+TRACKS = ("bound", "bound", "bound", "exact", "exact_staged")
 EXACT_SCALE = 0.0625  # a power of four, of which even the root is exact; 1/sqrt(size) of none of SIZES
 PATTERNS = ("random", "padding", "dead_rows", "documents", "checker")
 
@@ -53,7 +53,7 @@ def lines(dtype: str, count: int) -> list[str]:
             f"--seed={k + 1}",
         ]
         if layout == "TND":
-            words.append(f"--surface=u1 --lengths_q={seq_q},{seq_q // 2 + 1} --lengths_kv={seq_kv},{seq_kv}")
+            words.append(f"--entry_point=u1 --lengths_q={seq_q},{seq_q // 2 + 1} --lengths_kv={seq_kv},{seq_kv}")
         else:
             words.append(f"--batch={1 + k % 2} --seq_q={seq_q} --seq_kv={seq_kv}")
         chosen.append(" ".join([OPERATOR, *filter(None, words)]))

@@ -20,7 +20,7 @@ def test_what_fails_is_explained(dtype: str, tmp_path: Path) -> None:
 
     A mask is a large negative score in JAX, so that a query that attends to nothing attends to every key alike, and its share
     of dy is in dV. And the compiler keeps dS in fp32 where the source has it rounded to the type of the tensors, which the
-    preset jax_cpu declares and only exact cases of track a2 can tell.
+    preset jax_cpu declares and only exact cases of track exact_staged can tell.
     """
     failures = judged(adapter.attention, dtype).failures
     assert failures
@@ -31,7 +31,7 @@ def test_what_fails_is_explained(dtype: str, tmp_path: Path) -> None:
         if "dv" in outputs:
             assert _has_the_share_of_dead_rows(case), report.explanation()
         if outputs & {"dq", "dk"}:
-            assert dtype == "bf16" and "--track=a2" in report.command, report.explanation()
+            assert dtype == "bf16" and "--track=exact_staged" in report.command, report.explanation()
             shares = share_of_equal_bits(adapter.attention, _with_dscore_unrounded, report, tmp_path)
             assert min(shares.get(name, 1) for name in ("dq", "dk")) > 0.99, (report.command, shares)
 

@@ -1,4 +1,4 @@
-"""Stored cases (schema assay-1) as Python sees them: a header at once, tensors when they are asked for."""
+"""Stored cases (schema assay-2) as Python sees them: a header at once, tensors when they are asked for."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from assay.dtypes import Array, exactly, numpy_dtype
 from assay.replacing import replacing, turn
 from assay.tensors import read_tensor, write_tensor
 
-SCHEMA = "assay-1"
+SCHEMA = "assay-2"
 Field = int | float | str | list[int]
 _Read = TypeVar("_Read")
-_HEADER = ("operator", "surface", "product", "command", "profile", "track")
+_HEADER = ("operator", "entry_point", "product", "command", "profile", "track")
 
 
 class CaseFileError(ValueError):
@@ -57,7 +57,7 @@ class Case:
     path: Path
     id: str
     operator: str
-    surface: str
+    entry_point: str
     product: str
     command: str  # the replay line
     profile: str  # kind of input data

@@ -26,7 +26,7 @@ namespace assay::adapters {
 ///         shared object that cannot be loaded, a function of the runtime that none of them
 ///         exports, or a runtime that does not start; spec::Unsupported if none of the operator's
 ///         entry points is exported. One that is missing alone is `unsupported`. Of check and run:
-///         spec::Rejected with the status that the library answers; spec::Misconduct.
+///         spec::Rejected with the status that the library answers; spec::ImplementationFault.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> open_aclnn(const std::string& rest);
 

@@ -22,8 +22,8 @@ struct CommandLimits {
 /// every case gets a process of its own, without it one process is asked about all of them. The
 /// program is started when it is first needed.
 /// Errors: std::invalid_argument for a text that is no command; of the implementation,
-/// spec::Misconduct where the program cannot be started, dies, takes too long or answers what is no
-/// answer, spec::Rejected, spec::Unsupported.
+/// spec::ImplementationFault where the program cannot be started, dies, takes too long or answers
+/// what is no answer, spec::Rejected, spec::Unsupported.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> open_command(const std::string& rest,
                                                        const CommandLimits& limits = {});

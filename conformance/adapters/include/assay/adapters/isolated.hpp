@@ -28,10 +28,10 @@ struct WorkerLimits {
 /// between guard zones. A worker that died, or that answered that it saw a crash, is replaced for
 /// the next call.
 /// Errors: of this function, std::invalid_argument with what `serve` says of the implementation,
-///         Misconduct if the worker dies before, spec::Unsupported for an operator that is not
-///         offered, std::system_error where no process can be started. Of every call,
-///         spec::Misconduct where the worker ended without an answer, was slower or larger than the
-///         limits, or where an input or a byte beside a tensor was written.
+///         ImplementationFault if the worker dies before, spec::Unsupported for an operator that is
+///         not offered, std::system_error where no process can be started. Of every call,
+///         spec::ImplementationFault where the worker ended without an answer, was slower or
+///         larger than the limits, or where an input or a byte beside a tensor was written.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> isolated(WorkerProgram program, WorkerLimits limits = {});
 

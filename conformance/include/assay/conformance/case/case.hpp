@@ -8,16 +8,17 @@
 #include <vector>
 
 #include "assay/spec/call.hpp"
-#include "assay/spec/constraint.hpp"
+#include "assay/spec/requirement.hpp"
 #include "assay/spec/striding.hpp"
 #include "assay/spec/text_enum.hpp"
 
 namespace assay::conformance {
 
 /// How the numbers of a case are judged.
-/// a1, a2: exact lattice (staged values exact, or rounded with ties); bound: track B; phase1: no
+/// exact, exact_staged: every bit is due (staged values are exact, or rounded with ties); bound:
+/// every element has a tolerance; arguments: no
 /// numbers, the call itself is judged; relation: several runs are compared with each other.
-enum class Track : std::uint8_t { a1, a2, bound, phase1, relation };
+enum class Track : std::uint8_t { exact, exact_staged, bound, arguments, relation };
 
 /// What the suite knows of an operator: suite.hpp lists it. Every operator has a specialisation.
 template <class Op>
@@ -43,15 +44,15 @@ struct Case {
   using Operator = Op;
 
   typename Op::Problem problem;
-  typename Op::Surface surface{};
+  typename Op::EntryPoint entry_point{};
   spec::Product product = spec::Product::a2;
   spec::Striding inputs = spec::Striding::contiguous, outputs = spec::Striding::contiguous;
   Track track = Track::bound;
-  std::string profile = "normal";  ///< input profile of track B, see `profiles()`
+  std::string profile = "normal";  ///< input profile of track bound, see `profiles()`
   typename Suite<Op>::Patterns patterns;
   std::string relation;  ///< track relation: its name, see `list relations`
-  std::string variant;   ///< "ROW:name", another legal way to make the call; empty: the plain one
-  std::string violate;   ///< "ROW:name" of the row that the call breaks; empty: a legal call
+  std::string variant;   ///< "ID:name", another legal way to make the call; empty: the plain one
+  std::string violate;   ///< "ID:name" of the row that the call breaks; empty: a legal call
   spec::Upstream upstream =
       spec::Upstream::on;  ///< off: a call that upstream alone forbids is an open question
   std::int64_t rows = 0;   ///< judged rows per (batch, head); 0: all
@@ -66,20 +67,21 @@ struct Case {
 template <class CaseType, class Visitor>
 void visit_case_fields(CaseType& c, Visitor&& visit) {
   visit_fields(c.problem, visit);
-  visit("surface", c.surface, "entry point");
+  visit("entry_point", c.entry_point, "entry point");
   visit("product", c.product, "product on which it is called");
   visit("inputs", c.inputs, "striding of the inputs");
   visit("outputs", c.outputs, "striding of the outputs");
-  visit(
-      "track", c.track,
-      "a1, a2: exact lattice; bound: tolerance; phase1: argument checks; relation: runs compared");
+  visit("track", c.track,
+        "exact, exact_staged: every bit is due; bound: tolerance; arguments: the call alone; "
+        "relation: "
+        "runs compared");
   visit("profile", c.profile, "input profile of track bound");
   for (const auto& pattern : Suite<typename CaseType::Operator>::patterns())
     visit(pattern.field, c.patterns.*pattern.member, pattern.meaning);
   visit("relation", c.relation, "relation between runs, of track relation");
   visit("variant", c.variant,
-        "ROW:name, another legal way to make the call, see 'assay explain ROW'");
-  visit("violate", c.violate, "ROW:name, the row that the call breaks");
+        "ID:name, another legal way to make the call, see 'assay explain ID'");
+  visit("violate", c.violate, "ID:name, the row that the call breaks");
   visit("upstream", c.upstream, "whether what upstream alone states binds: on, off");
   visit("rows", c.rows, "judged rows per batch and head, 0: all");
   visit("seed", c.seed, "seed of every tensor");
@@ -114,8 +116,8 @@ std::string case_id(std::string_view command_line);
 template <class Op>
 spec::Call<Op> call_of(const Case<Op>& c);
 
-/// The row that a variant or a violation "ROW:name" belongs to.
-std::string_view row_named_in(std::string_view way);
+/// The row that a variant or a violation "ID:name" belongs to.
+std::string_view requirement_named_in(std::string_view way);
 
 }  // namespace assay::conformance
 
@@ -123,10 +125,10 @@ namespace assay::spec {
 
 template <>
 inline constexpr auto spellings_of<conformance::Track> = Spellings<conformance::Track, 5>{{{
-    {conformance::Track::a1, "a1"},
-    {conformance::Track::a2, "a2"},
+    {conformance::Track::exact, "exact"},
+    {conformance::Track::exact_staged, "exact_staged"},
     {conformance::Track::bound, "bound"},
-    {conformance::Track::phase1, "phase1"},
+    {conformance::Track::arguments, "arguments"},
     {conformance::Track::relation, "relation"},
 }}};
 

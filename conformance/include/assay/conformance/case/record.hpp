@@ -28,12 +28,12 @@ typename Op::Outputs outputs_from(const Case<Op>& c,
 /// The reference as the final cast of kernels of these numerics rounds it: (rows, dim) of `dtype`.
 /// Where a cast may give either of two numbers: see `round_dyadic`.
 spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
-                          const spec::NumericsProfile& numerics);
+                          const spec::Numerics& numerics);
 
 /// The reference of an examination as it is stored.
 template <class Op>
 std::vector<fixtures::ExpectedTensor> stored_expected(Examination<Op>& examination,
-                                                      const spec::NumericsProfile& numerics,
+                                                      const spec::Numerics& numerics,
                                                       const std::string& profile_name);
 
 /// The words behind the operator's name of a replay line. Errors: std::invalid_argument for another

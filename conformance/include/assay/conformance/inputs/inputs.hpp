@@ -48,7 +48,7 @@ typename Op::Inputs make_inputs(const Case<Op>& c) {
 /// pattern: one for each parameter of its name that the call has.
 template <class Op>
 typename Op::Outputs make_outputs(const Case<Op>& c) {
-  const auto call = call_of(c.problem, c.surface, c.product, c.inputs, c.outputs);
+  const auto call = call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
   typename Op::Outputs outputs;
   visit_fields(outputs, [&](std::string_view name, auto& member) {
     visit_fields(call.parameters, [&]<class Described>(std::string_view own, const Described& p) {

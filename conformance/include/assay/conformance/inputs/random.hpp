@@ -50,7 +50,7 @@ enum class Stream : std::uint64_t {
   value,
   dy,
   mask,
-  lattice,
+  exact_case,
   sampling,
   query_rope,
   key_rope,

@@ -4,13 +4,13 @@
 
 namespace assay::conformance {
 
-/// A numerics profile as the numbers that the bounds are made of, for operators whose tensors are
+/// Numerics as the numbers that the bounds are made of, for operators whose tensors are
 /// of type `io`. Symbols in comments are those of the derivation in
 /// conformance/README.md.
 struct Arithmetic {
-  Arithmetic(const spec::NumericsProfile& profile, spec::DType io);
+  Arithmetic(const spec::Numerics& numerics, spec::DType io);
 
-  spec::NumericsProfile profile;
+  spec::Numerics numerics;
   spec::DType io;
   double u = 0x1p-24;    ///< unit roundoff of fp32
   double u_a;            ///< of the accumulator
@@ -24,7 +24,7 @@ struct Arithmetic {
   bool row_coherent;     ///< roundings shared along a row: no bias test
 
   /// Largest error of rounding a value of magnitude up to x when it is staged.
-  double stage_error(double x) const { return half_ulp(x, profile.stage, profile.round_stage); }
+  double stage_error(double x) const { return half_ulp(x, numerics.stage, numerics.round_stage); }
   /// What rounding `value` when it is staged adds to it, where a kernel's value within `noise` of
   /// it is rounded alike; else, and for roundings that are not to nearest, 0.
   double stage_drift(double value, double noise) const;
@@ -36,11 +36,15 @@ struct Arithmetic {
   /// Whether the final cast of `value` gives one of the few smallest numbers, so that its error is
   /// no matter of chance.
   bool cast_is_coarse(double value) const;
-  double out_error(double x) const { return half_ulp(x, io, profile.round_out); }
-  double store_s_error(double x) const { return half_ulp(x, profile.store_s, spec::Rounding::rne); }
-  double store_p_error(double x) const { return half_ulp(x, profile.store_p, spec::Rounding::rne); }
+  double out_error(double x) const { return half_ulp(x, io, numerics.round_out); }
+  double store_s_error(double x) const {
+    return half_ulp(x, numerics.store_s, spec::Rounding::rne);
+  }
+  double store_p_error(double x) const {
+    return half_ulp(x, numerics.store_p, spec::Rounding::rne);
+  }
   double store_dp_error(double x) const {
-    return half_ulp(x, profile.store_dp, spec::Rounding::rne);
+    return half_ulp(x, numerics.store_dp, spec::Rounding::rne);
   }
 
  private:

@@ -16,13 +16,15 @@ struct Dyadic {
   int exponent = 0;
 };
 
-/// There is no lattice for a problem and profile: the case is not applicable. The message says why.
-class NoLattice : public std::runtime_error {
+/// There is no exact case for a problem and profile: the case is not applicable. The message says
+/// why.
+class NoExactCase : public std::runtime_error {
  public:
-  explicit NoLattice(const std::string& reason) : std::runtime_error("no lattice: " + reason) {}
+  explicit NoExactCase(const std::string& reason)
+      : std::runtime_error("no exact case: " + reason) {}
 };
 
-/// The exact values of one output of a lattice case before the final cast: rows x dim.
+/// The exact values of one output of an exact case before the final cast: rows x dim.
 struct ExactTensor {
   const char* name;
   std::span<const Dyadic> exact;

@@ -34,13 +34,13 @@ class Examination {
   Examination(Examination&&) noexcept;
 
   const Case<Op>& examined() const;
-  /// Track A inputs depend on the profile (A2, fp16 accumulation ...).
-  const typename Op::Inputs& inputs(const spec::NumericsProfile& numerics);
+  /// Inputs of exact cases depend on the numerics (staged types, fp16 accumulation ...).
+  const typename Op::Inputs& inputs(const spec::Numerics& numerics);
 
-  std::vector<Expected> expected(const spec::NumericsProfile& numerics);
+  std::vector<Expected> expected(const spec::Numerics& numerics);
 
-  /// Structure, track A or B, controls. `outputs` started as `make_outputs`.
-  CaseReport judge(const typename Op::Outputs& outputs, const spec::NumericsProfile& numerics);
+  /// Structure, exact bits or the bound, controls. `outputs` started as `make_outputs`.
+  CaseReport judge(const typename Op::Outputs& outputs, const spec::Numerics& numerics);
 
  private:
   struct State;

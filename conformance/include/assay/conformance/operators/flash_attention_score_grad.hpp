@@ -32,7 +32,7 @@ std::optional<spec::Tensor> make_pse(const Case<spec::FlashAttentionScoreGrad>& 
 std::optional<spec::Tensor> make_drop_mask(const Case<spec::FlashAttentionScoreGrad>& c);
 
 /// A case whose correct outputs are known exactly, whatever the order of summation.
-struct LatticeCase {
+struct ExactCaseCase {
   spec::FlashAttentionScoreGrad::Inputs inputs;
   /// Exact gradients before the final cast, rows x dim in the order of `query_rows` and `key_rows`.
   std::vector<Dyadic> dq, dk, dv;
@@ -43,15 +43,15 @@ struct LatticeCase {
 };
 
 namespace flash {
-class Grounds;
+class Basis;
 }
 
 /// Attention in all layouts, with every mask, bias and dropout of the documents.
 template <>
 struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttentionScoreGrad> {
   using Op = spec::FlashAttentionScoreGrad;
-  using Grounds = flash::Grounds;
-  using Exact = LatticeCase;
+  using Basis = flash::Basis;
+  using Exact = ExactCaseCase;
 
   /// What a profile leaves open: the contents of mask and dropout bits.
   struct Patterns {
@@ -87,10 +87,11 @@ struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttention
   static std::span<const Reduction<Op>> reductions();
   static std::span<const std::string_view> fields_of_reductions();
 
-  static Exact exact(const Case<Op>& c, const spec::NumericsProfile& numerics);
-  static std::vector<ExactTensor> exact_tensors(const Exact& lattice, const Op::Problem& problem);
-  static void compare_exact(const Exact& lattice, const Op::Problem& problem,
-                            const Op::Outputs& outputs, const spec::NumericsProfile& numerics,
+  static Exact exact(const Case<Op>& c, const spec::Numerics& numerics);
+  static std::vector<ExactTensor> exact_tensors(const Exact& exact_case,
+                                                const Op::Problem& problem);
+  static void compare_exact(const Exact& exact_case, const Op::Problem& problem,
+                            const Op::Outputs& outputs, const spec::Numerics& numerics,
                             CaseReport& report);
 
   static std::vector<RelationText> relations();

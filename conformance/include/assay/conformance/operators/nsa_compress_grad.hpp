@@ -12,7 +12,7 @@
 namespace assay::conformance {
 
 /// A case whose correct outputs are known exactly, whatever the order of summation.
-struct CompressLattice {
+struct CompressExactCase {
   spec::NsaCompressGrad::Inputs inputs;
   std::vector<Dyadic> input_grad,
       weight_grad;  ///< exact, before the final cast, of the judged rows
@@ -22,15 +22,15 @@ struct CompressLattice {
 };
 
 namespace compress {
-class Grounds;
+class Basis;
 }
 
 /// A profile says all of the tensors.
 template <>
 struct Suite<spec::NsaCompressGrad> : SuiteDefaults<spec::NsaCompressGrad> {
   using Op = spec::NsaCompressGrad;
-  using Grounds = compress::Grounds;
-  using Exact = CompressLattice;
+  using Basis = compress::Basis;
+  using Exact = CompressExactCase;
 
   /// In fp16 the numbers of input are smaller by a power of two where weight_grad, a sum over all
   /// windows and channels, would overflow.
@@ -54,10 +54,11 @@ struct Suite<spec::NsaCompressGrad> : SuiteDefaults<spec::NsaCompressGrad> {
   static std::span<const Reduction<Op>> reductions();
   static std::span<const std::string_view> fields_of_reductions();
 
-  static Exact exact(const Case<Op>& c, const spec::NumericsProfile& numerics);
-  static std::vector<ExactTensor> exact_tensors(const Exact& lattice, const Op::Problem& problem);
-  static void compare_exact(const Exact& lattice, const Op::Problem& problem,
-                            const Op::Outputs& outputs, const spec::NumericsProfile& numerics,
+  static Exact exact(const Case<Op>& c, const spec::Numerics& numerics);
+  static std::vector<ExactTensor> exact_tensors(const Exact& exact_case,
+                                                const Op::Problem& problem);
+  static void compare_exact(const Exact& exact_case, const Op::Problem& problem,
+                            const Op::Outputs& outputs, const spec::Numerics& numerics,
                             CaseReport& report);
 
   static std::vector<RelationText> relations();

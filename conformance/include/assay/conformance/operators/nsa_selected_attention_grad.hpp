@@ -26,21 +26,21 @@ spec::Tensor make_topk_indices(const Case<spec::NsaSelectedAttentionGrad>& c);
 std::optional<spec::Tensor> make_mask(const Case<spec::NsaSelectedAttentionGrad>& c);
 
 /// A case whose correct outputs are known exactly, whatever the order of summation.
-struct SelectedLattice {
+struct SelectedExactCase {
   spec::NsaSelectedAttentionGrad::Inputs inputs;
-  LatticeCase dense;  ///< the same case as attention to the listed keys
+  ExactCaseCase dense;  ///< the same case as attention to the listed keys
 };
 
 namespace selected {
-class Grounds;
+class Basis;
 }
 
 /// Attention to lists of blocks: what attention shares, with lists in the mask's place.
 template <>
 struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAttentionGrad> {
   using Op = spec::NsaSelectedAttentionGrad;
-  using Grounds = selected::Grounds;
-  using Exact = SelectedLattice;
+  using Basis = selected::Basis;
+  using Exact = SelectedExactCase;
 
   /// What a profile leaves open: the lists.
   struct Patterns {
@@ -73,10 +73,11 @@ struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAt
   static std::span<const Reduction<Op>> reductions();
   static std::span<const std::string_view> fields_of_reductions();
 
-  static Exact exact(const Case<Op>& c, const spec::NumericsProfile& numerics);
-  static std::vector<ExactTensor> exact_tensors(const Exact& lattice, const Op::Problem& problem);
-  static void compare_exact(const Exact& lattice, const Op::Problem& problem,
-                            const Op::Outputs& outputs, const spec::NumericsProfile& numerics,
+  static Exact exact(const Case<Op>& c, const spec::Numerics& numerics);
+  static std::vector<ExactTensor> exact_tensors(const Exact& exact_case,
+                                                const Op::Problem& problem);
+  static void compare_exact(const Exact& exact_case, const Op::Problem& problem,
+                            const Op::Outputs& outputs, const spec::Numerics& numerics,
                             CaseReport& report);
 
   static std::vector<RelationText> relations();

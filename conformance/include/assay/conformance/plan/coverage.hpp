@@ -11,52 +11,52 @@
 
 namespace assay::conformance {
 
-/// Rows of the constraint tables and what exercised them.
-struct RowCoverage {
-  /// A variant or a violation of a row.
+/// Requirements of the constraint tables and what exercised them.
+struct RequirementCoverage {
+  /// A variant or a violation of a requirement.
   struct Way {
-    std::string name;  ///< "ROW:name"
+    std::string name;  ///< "ID:name"
     std::int64_t cases = 0;
   };
-  /// A row, and the cases on either side of it.
-  struct Row {
+  /// A requirement, and the cases on either side of it.
+  struct Requirement {
     std::string id;
     bool has_accept = false, has_reject = false;  ///< sides that a sweep must exercise
     std::int64_t accepted = 0, rejected = 0;      ///< cases that did
     std::vector<Way> ways = {};                   ///< each of which must be taken
-    std::string reason = {};                      ///< of a row without such a side: why it has none
+    std::string reason = {};  ///< of a requirement without such a side: why it has none
   };
-  std::vector<Row> rows;
-  /// Rows whose accept side, or whose reject side, some case exercised.
+  std::vector<Requirement> requirements;
+  /// Requirements whose accept side, or whose reject side, some case exercised.
   std::int64_t accepted() const;
   std::int64_t rejected() const;
-  /// Ids of rows with a side that no case exercised, and the ways "ROW:name" of the others that no
-  /// case took.
+  /// Ids of requirements with a side that no case exercised, and the ways "ID:name" of the others
+  /// that no case took.
   std::vector<std::string> unexercised() const;
   /// Counts a case for the variant or violation of that name; a report of an older table may name
   /// one that is gone.
   void take(std::string_view way);
 };
 
-/// The rows of Op's table, nothing exercised. A row that binds nowhere has no side that must be: it
-/// is reported and fails nobody.
+/// The requirements of Op's table, nothing exercised. A requirement that binds nowhere has no side
+/// that must be: it is reported and fails nobody.
 template <class Op>
-RowCoverage row_coverage(spec::Upstream upstream = spec::Upstream::on);
+RequirementCoverage requirement_coverage(spec::Upstream upstream = spec::Upstream::on);
 
 /// Counts the variant of a case that conforms, or the violation of one that was refused as it
 /// should be.
-void take_ways(RowCoverage& coverage, const CaseReport& report);
+void take_ways(RequirementCoverage& coverage, const CaseReport& report);
 
-/// Gives rows that were read from a report what the tables say of them: their ways, none taken, and
-/// reasons.
-void complete(RowCoverage& coverage);
+/// Gives requirements that were read from a report what the tables say of them: their ways, none
+/// taken, and reasons.
+void complete(RequirementCoverage& coverage);
 
 /// Pairs of values on the axes on which cases differ, and the cases with numbers that hold them.
 struct PairCoverage {
   /// A pair of values of two axes of an operator.
   struct Cell {
     std::string operator_name;
-    std::string first, second;                   ///< "surface=u1"
+    std::string first, second;                   ///< "entry_point=u1"
     std::vector<std::string> forbidden_by = {};  ///< ids of requirements that together exclude it
     std::string left_out = {};  ///< "costly: SENTENCE", and so on, where no requirement forbids it
     std::int64_t cases = 0;
@@ -86,12 +86,12 @@ void cover(PairCoverage& coverage, const Case<Op>& c);
 /// none.
 std::size_t first_cell(const PairCoverage& coverage, std::string_view operator_name);
 
-/// Adds the rows, or the cells, of another operator.
-void append(RowCoverage& coverage, RowCoverage other);
+/// Adds the requirements, or the cells, of another operator.
+void append(RequirementCoverage& coverage, RequirementCoverage other);
 void append(PairCoverage& coverage, PairCoverage other);
 
-/// The pairs of every operator whose rows are there, nothing covered.
-PairCoverage pair_coverage_of(const RowCoverage& rows);
+/// The pairs of every operator whose requirements are there, nothing covered.
+PairCoverage pair_coverage_of(const RequirementCoverage& requirements);
 
 /// As above, for the case that the report is about; a replay line that no longer parses holds none.
 void cover(PairCoverage& coverage, const CaseReport& report);

@@ -22,7 +22,7 @@ struct Size {
 /// The sizes of a case with numbers; of one without, none. Of a list each entry is one.
 template <class Op>
 std::vector<Size> sizes_of(const Case<Op>& c) {
-  if (c.track == Track::phase1 || !c.violate.empty()) return {};
+  if (c.track == Track::arguments || !c.violate.empty()) return {};
   return Suite<Op>::sizes(c);
 }
 

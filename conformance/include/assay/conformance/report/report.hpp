@@ -12,9 +12,9 @@ namespace assay::conformance {
 
 /// One thing that is wrong, or a note. Everything a person needs to find the place.
 struct Finding {
-  std::string
-      rule;  ///< structure, lattice, bound, tile_sum, rms, bias, control, determinism, status, note
-  std::string tensor;                           ///< dq, dk, dv; empty where it concerns the call
+  std::string rule;    ///< structure, exact case, bound, tile_sum, rms, bias, control, determinism,
+                       ///< status, note
+  std::string tensor;  ///< dq, dk, dv; empty where it concerns the call
   std::int64_t b = -1, n = -1, s = -1, d = -1;  ///< (batch, head, row, channel); -1: none
   double actual = 0, expected = 0, tolerance = 0;
   std::string text;  ///< a sentence: subject, fact, numbers, limit
@@ -50,9 +50,9 @@ struct CaseReport {
   std::string id, operator_name, command_line, note;
   std::string implementation;
   std::vector<std::pair<std::string, std::string>> fields;  ///< every field of the case, as text
-  std::string violated_row;                                 ///< phase1 reject cases
-  std::vector<std::string> accepted_rows;  ///< rows whose accept side this case exercised
-  bool value_case = false;                 ///< numbers were judged
+  std::string violated_requirement;                         ///< of cases that break one on purpose
+  std::vector<std::string> accepted_requirements;  ///< those whose accept side this case exercised
+  bool value_case = false;                         ///< numbers were judged
   Decision verdict;
   std::vector<Finding> findings;
   std::vector<TensorReport> tensors;

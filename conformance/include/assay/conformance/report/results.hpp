@@ -14,7 +14,7 @@
 namespace assay::conformance {
 
 /// Schema of report.json, see tools/report_schema.md.
-inline constexpr std::string_view report_schema = "assay-report-1";
+inline constexpr std::string_view report_schema = "assay-report-2";
 
 /// How a sweep came about.
 struct Environment {
@@ -22,7 +22,7 @@ struct Environment {
   std::string program = "assay";  ///< with which replay lines start
   std::string started;            ///< ISO 8601, UTC
   std::uint64_t seed = 0;
-  std::map<std::string, std::string> numerics;  ///< dtype -> JSON of the profile declared for it
+  std::map<std::string, std::string> numerics;  ///< dtype -> JSON of the numerics declared for it
 };
 
 /// A failing case and its smallest failing neighbour.
@@ -61,7 +61,7 @@ std::vector<WorstError> worst_errors(const std::vector<CaseReport>& cases);
 
 /// JSON on one line. Non-finite numbers are the strings "nan", "inf", "-inf".
 std::string to_json(const CaseReport& report);
-std::string to_json(const spec::NumericsProfile& profile);
+std::string to_json(const spec::Numerics& numerics);
 std::string to_json(const Results& results);
 
 /// Errors (all three): std::invalid_argument naming the member, its value and what is accepted.
@@ -69,7 +69,7 @@ CaseReport report_from_json(const std::string& json);
 Results results_from_json(const std::string& json);
 /// Members that are absent keep their default, or that of the preset which the member "preset"
 /// names for `io` and the operator.
-spec::NumericsProfile profile_from_json(const std::string& json, spec::DType io,
-                                        std::string_view operator_name = {});
+spec::Numerics numerics_from_json(const std::string& json, spec::DType io,
+                                  std::string_view operator_name = {});
 
 }  // namespace assay::conformance

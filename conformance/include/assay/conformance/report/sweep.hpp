@@ -23,7 +23,7 @@ struct Summary {
   std::int64_t planned = 0;  ///< cases that the sweep was given
   std::int64_t cases = 0, value_cases = 0;
   std::map<Verdict, std::int64_t> verdicts;
-  RowCoverage rows;
+  RequirementCoverage requirements;
   PairCoverage pairs;
   double seconds = 0;
   bool interrupted =

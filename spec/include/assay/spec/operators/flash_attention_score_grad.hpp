@@ -10,8 +10,8 @@
 
 #include "assay/spec/attention.hpp"
 #include "assay/spec/call.hpp"
-#include "assay/spec/constraint.hpp"
 #include "assay/spec/layout.hpp"
+#include "assay/spec/requirement.hpp"
 #include "assay/spec/striding.hpp"
 #include "assay/spec/tensor.hpp"
 #include "assay/spec/text_enum.hpp"
@@ -117,32 +117,32 @@ inline constexpr auto spellings_of<StatisticsOrder> = Spellings<StatisticsOrder,
 /// Entry points. g1 aclnnFlashAttentionScoreGrad, g2 ...V2 (adds start indices and pseType);
 /// u1 aclnnFlashAttentionUnpaddingScoreGrad (TND), u2 ...V2 (adds what g2 adds), u3 ...V3 (u2 with
 /// separate rope tensors), u4 ...V4 (u1 with softmaxInLayout).
-enum class FlashSurface : std::uint8_t { g1, g2, u1, u2, u3, u4 };
+enum class FlashEntryPoint : std::uint8_t { g1, g2, u1, u2, u3, u4 };
 
 template <>
-inline constexpr auto spellings_of<FlashSurface> = Spellings<FlashSurface, 6>{{{
-    {FlashSurface::g1, "g1"},
-    {FlashSurface::g2, "g2"},
-    {FlashSurface::u1, "u1"},
-    {FlashSurface::u2, "u2"},
-    {FlashSurface::u3, "u3"},
-    {FlashSurface::u4, "u4"},
+inline constexpr auto spellings_of<FlashEntryPoint> = Spellings<FlashEntryPoint, 6>{{{
+    {FlashEntryPoint::g1, "g1"},
+    {FlashEntryPoint::g2, "g2"},
+    {FlashEntryPoint::u1, "u1"},
+    {FlashEntryPoint::u2, "u2"},
+    {FlashEntryPoint::u3, "u3"},
+    {FlashEntryPoint::u4, "u4"},
 }}};
 
 /// Which parameters an entry point has.
-constexpr bool is_unpadding(FlashSurface s) { return s >= FlashSurface::u1; }
-constexpr bool has_pse_type(FlashSurface s) {
-  return s == FlashSurface::g2 || s == FlashSurface::u2 || s == FlashSurface::u3;
+constexpr bool is_unpadding(FlashEntryPoint s) { return s >= FlashEntryPoint::u1; }
+constexpr bool has_pse_type(FlashEntryPoint s) {
+  return s == FlashEntryPoint::g2 || s == FlashEntryPoint::u2 || s == FlashEntryPoint::u3;
 }
-constexpr bool has_rope(FlashSurface s) { return s == FlashSurface::u3; }
-constexpr bool has_softmax_in_layout(FlashSurface s) { return s == FlashSurface::u4; }
+constexpr bool has_rope(FlashEntryPoint s) { return s == FlashEntryPoint::u3; }
+constexpr bool has_softmax_in_layout(FlashEntryPoint s) { return s == FlashEntryPoint::u4; }
 
-/// Whether the surface's page offers it on the product, and the row FAG-P* that says so. The
-/// numbers depend on neither.
-bool supports(FlashSurface surface, Product product);
-std::string_view product_row(FlashSurface surface, Product product);
+/// Whether the entry point's page offers it on the product, and the requirement FAG-P* that says
+/// so. The numbers depend on neither.
+bool supports(FlashEntryPoint entry_point, Product product);
+std::string_view product_requirement(FlashEntryPoint entry_point, Product product);
 
-/// Rows that the prefix adds to a compressed mask; rows of a compressed pse.
+/// Requirements that the prefix adds to a compressed mask; requirements of a compressed pse.
 inline constexpr std::int64_t compressed_prefix_rows = 1024;
 inline constexpr std::int64_t compressed_pse_rows = 1024;
 /// The customary "unbounded" number of tokens.
@@ -155,7 +155,7 @@ struct FlashAttentionScoreGrad {
   /// Whether kernels compute a softmax: what numerics presets say of P and dS applies.
   static constexpr bool has_softmax = true;
 
-  using Surface = FlashSurface;
+  using EntryPoint = FlashEntryPoint;
 
   /// One legal computation, whatever the entry point that asks for it.
   struct Problem {
@@ -235,8 +235,8 @@ struct FlashAttentionScoreGrad {
         softmax_in_layout;  ///< u4: "" or "same_as_input"; nullopt: a null pointer
   };
 
-  /// Rows FAG-C*, FAG-P*, TND-* and API-* that speak about the surfaces above.
-  static std::span<const Constraint<FlashAttentionScoreGrad>> constraints();
+  /// Requirements FAG-C*, FAG-P*, TND-* and API-* that speak about the entry points above.
+  static std::span<const Requirement<FlashAttentionScoreGrad>> requirements();
 };
 
 /// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking
@@ -379,7 +379,7 @@ DType pse_dtype(const FlashAttentionScoreGrad::Problem& problem);
 /// The call that asks for `problem`. Inputs and outputs are strided separately; statistics, mask
 /// and pse as inputs. What the entry point has no parameter for is left out.
 Call<FlashAttentionScoreGrad> call_of(const FlashAttentionScoreGrad::Problem& problem,
-                                      FlashSurface surface, Product product, Striding inputs,
+                                      FlashEntryPoint entry_point, Product product, Striding inputs,
                                       Striding outputs);
 
 }  // namespace assay::spec

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "assay/spec/call.hpp"
-#include "assay/spec/constraint.hpp"
 #include "assay/spec/layout.hpp"
+#include "assay/spec/requirement.hpp"
 #include "assay/spec/striding.hpp"
 #include "assay/spec/tensor.hpp"
 #include "assay/spec/text_enum.hpp"
@@ -18,15 +18,16 @@
 namespace assay::spec {
 
 /// The one entry point, aclnnNsaCompressGrad.
-enum class CompressSurface : std::uint8_t { c1 };
+enum class CompressEntryPoint : std::uint8_t { c1 };
 
 template <>
-inline constexpr auto spellings_of<CompressSurface> =
-    Spellings<CompressSurface, 1>{{{{CompressSurface::c1, "c1"}}}};
+inline constexpr auto spellings_of<CompressEntryPoint> =
+    Spellings<CompressEntryPoint, 1>{{{{CompressEntryPoint::c1, "c1"}}}};
 
-/// Whether the entry point's page offers it on the product, and the row NSAC-C01* that says so.
-bool supports(CompressSurface surface, Product product);
-std::string_view product_row(CompressSurface surface, Product product);
+/// Whether the entry point's page offers it on the product, and the requirement NSAC-C01* that says
+/// so.
+bool supports(CompressEntryPoint entry_point, Product product);
+std::string_view product_requirement(CompressEntryPoint entry_point, Product product);
 
 /// Gradient of the weighted sums over sliding windows that shorten a key or value tensor; the
 /// documents' names, in snake_case, without Optional and Out.
@@ -35,7 +36,7 @@ struct NsaCompressGrad {
   /// Whether kernels compute a softmax: what numerics presets say of P and dS applies.
   static constexpr bool has_softmax = false;
 
-  using Surface = CompressSurface;
+  using EntryPoint = CompressEntryPoint;
 
   /// One legal computation; the layout is TND.
   struct Problem {
@@ -78,8 +79,8 @@ struct NsaCompressGrad {
     std::optional<std::string> layout;  ///< nullopt: a null pointer
   };
 
-  /// Rows NSAC-C*.
-  static std::span<const Constraint<NsaCompressGrad>> constraints();
+  /// Requirements NSAC-C*.
+  static std::span<const Requirement<NsaCompressGrad>> requirements();
 };
 
 /// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking
@@ -153,7 +154,8 @@ Extents output_extents(const NsaCompressGrad::Problem& problem);
 Shape weight_shape(const NsaCompressGrad::Problem& problem);
 
 /// The call that asks for `problem`. Inputs and outputs are strided separately.
-Call<NsaCompressGrad> call_of(const NsaCompressGrad::Problem& problem, CompressSurface surface,
-                              Product product, Striding inputs, Striding outputs);
+Call<NsaCompressGrad> call_of(const NsaCompressGrad::Problem& problem,
+                              CompressEntryPoint entry_point, Product product, Striding inputs,
+                              Striding outputs);
 
 }  // namespace assay::spec

@@ -10,8 +10,8 @@
 
 #include "assay/spec/attention.hpp"
 #include "assay/spec/call.hpp"
-#include "assay/spec/constraint.hpp"
 #include "assay/spec/layout.hpp"
+#include "assay/spec/requirement.hpp"
 #include "assay/spec/striding.hpp"
 #include "assay/spec/tensor.hpp"
 #include "assay/spec/text_enum.hpp"
@@ -30,15 +30,16 @@ inline constexpr auto spellings_of<SelectedMask> = Spellings<SelectedMask, 2>{{{
 }}};
 
 /// The one entry point, aclnnNsaSelectedAttentionGrad.
-enum class SelectedSurface : std::uint8_t { s1 };
+enum class SelectedEntryPoint : std::uint8_t { s1 };
 
 template <>
-inline constexpr auto spellings_of<SelectedSurface> =
-    Spellings<SelectedSurface, 1>{{{{SelectedSurface::s1, "s1"}}}};
+inline constexpr auto spellings_of<SelectedEntryPoint> =
+    Spellings<SelectedEntryPoint, 1>{{{{SelectedEntryPoint::s1, "s1"}}}};
 
-/// Whether the entry point's page offers it on the product, and the row NSAS-C01* that says so.
-bool supports(SelectedSurface surface, Product product);
-std::string_view product_row(SelectedSurface surface, Product product);
+/// Whether the entry point's page offers it on the product, and the requirement NSAS-C01* that says
+/// so.
+bool supports(SelectedEntryPoint entry_point, Product product);
+std::string_view product_requirement(SelectedEntryPoint entry_point, Product product);
 
 /// Gradient of softmax attention in which every query sees the key blocks that it lists; the
 /// documents' names, in snake_case, without Optional; attentionOut and attentionOutGrad keep their
@@ -48,7 +49,7 @@ struct NsaSelectedAttentionGrad {
   /// Whether kernels compute a softmax: what numerics presets say of P and dS applies.
   static constexpr bool has_softmax = true;
 
-  using Surface = SelectedSurface;
+  using EntryPoint = SelectedEntryPoint;
 
   /// One legal computation; the layout is TND.
   struct Problem {
@@ -107,8 +108,8 @@ struct NsaSelectedAttentionGrad {
     std::int64_t sparse_mode = 0;
   };
 
-  /// Rows NSAS-C*.
-  static std::span<const Constraint<NsaSelectedAttentionGrad>> constraints();
+  /// Requirements NSAS-C*.
+  static std::span<const Requirement<NsaSelectedAttentionGrad>> requirements();
 };
 
 /// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking
@@ -197,8 +198,8 @@ void visit_fields(Attributes& attributes, Visitor&& visit) {
 }
 
 /// Extents of query and dq; of attention_out and its gradient; of key and dk; of value and dv; of
-/// topk_indices, one row of selected_block_count for every token and key head. Cost: O(batch) where
-/// the lengths differ.
+/// topk_indices, one requirement of selected_block_count for every token and key head. Cost:
+/// O(batch) where the lengths differ.
 Extents query_extents(const NsaSelectedAttentionGrad::Problem& problem);
 Extents attention_out_extents(const NsaSelectedAttentionGrad::Problem& problem);
 Extents key_extents(const NsaSelectedAttentionGrad::Problem& problem);
@@ -212,7 +213,7 @@ Shape mask_shape(const NsaSelectedAttentionGrad::Problem& problem);
 
 /// The call that asks for `problem`. Inputs and outputs are strided separately.
 Call<NsaSelectedAttentionGrad> call_of(const NsaSelectedAttentionGrad::Problem& problem,
-                                       SelectedSurface surface, Product product, Striding inputs,
-                                       Striding outputs);
+                                       SelectedEntryPoint entry_point, Product product,
+                                       Striding inputs, Striding outputs);
 
 }  // namespace assay::spec

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assay/spec/implementation.hpp"
+#include "assay/spec/tensor.hpp"
+#include "isolated/guarded_memory.hpp"
+
+namespace assay::adapters {
+
+/// A tensor that a worker is lent for one run.
+struct SharedTensor {
+  std::string name;
+  const spec::Tensor* tensor;
+};
+
+/// Copies of tensors in memory that is shared with a worker, and what the worker did to it.
+class SharedTensors {
+ public:
+  explicit SharedTensors(std::vector<SharedTensor> tensors);
+
+  int file() const { return memory_.file(); }
+  /// What was written beside the storages, in words; empty: nothing.
+  std::string guard_damage() const;
+  /// Which of the first `count` tensors differ from what was lent, in words; empty: none.
+  std::string changes(std::size_t count);
+  /// Copies the bytes of the tensor of that number back.
+  void return_to(spec::Tensor& tensor, std::size_t index);
+
+ private:
+  std::vector<SharedTensor> tensors_;
+  SharedMemory memory_;
+};
+
+}  // namespace assay::adapters

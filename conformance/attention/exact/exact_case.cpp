@@ -1,0 +1,167 @@
+#include "attention/exact/exact_case.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "assay/conformance/attention/exact_case.hpp"
+#include "attention/exact/sums.hpp"
+#include "attention/exact/writer.hpp"
+#include "attention/mask_pattern.hpp"
+
+namespace assay::conformance {
+namespace exact {
+namespace {
+
+constexpr int most_attempts = 64;
+
+struct Built {
+  Group group;
+  Gradients gradients;
+  std::int64_t live_rows = 0, muted_rows = 0;
+};
+
+void thin(Thinning& thinning, Sum sum) {
+  switch (sum) {
+    case Sum::score:
+    case Sum::dk:
+      ++thinning.dk;
+      return;
+    case Sum::row_term:
+    case Sum::dv:
+      ++thinning.dv;
+      return;
+    case Sum::dscore:
+    case Sum::dq:
+      ++thinning.dq;
+      return;
+  }
+}
+
+/// Judged rows of every head of one sequence.
+struct Rows {
+  std::vector<std::int64_t> query, key;
+};
+
+Built build(const Plan& plan, const GroupBuilder& builder, const Rows& judged) {
+  Thinning thinning;
+  std::string reason;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    Built built{.group = builder.build(thinning)};
+    const Sums sums(plan, built.group);
+    const std::optional<Excess> excess = sums.excess();
+    if (!excess) {
+      built.gradients = sums.gradients(judged.query, judged.key);
+      for (const Row& row : built.group.rows) {
+        built.live_rows += row.choice.dead() ? 0 : 1;
+        built.muted_rows += row.muted ? 1 : 0;
+      }
+      return built;
+    }
+    reason = excess->text;
+    thin(thinning, excess->sum);
+  }
+  throw NoExactCase(reason + ", after " + std::to_string(most_attempts) +
+                    " attempts with smaller numbers");
+}
+
+/// Appends rows x (columns + those of `rope`), the rope columns to their own list.
+void append(std::vector<Dyadic>& main, std::vector<Dyadic>& rope, const std::vector<Dyadic>& rows,
+            std::array<std::int64_t, 2> columns) {
+  auto next = rows.begin();
+  while (next != rows.end()) {
+    main.insert(main.end(), next, next + columns[0]);
+    next += columns[0];
+    rope.insert(rope.end(), next, next + columns[1]);
+    next += columns[1];
+  }
+}
+
+void append_rows(std::vector<std::int64_t>& all, const spec::Extents& extents, std::int64_t b,
+                 const std::vector<std::int64_t>& judged) {
+  for (std::int64_t n = 0; n < extents.heads; ++n)
+    for (const std::int64_t s : judged) all.push_back(extents.row(b, n, s));
+}
+
+/// The tensors and exact gradients of a case, sequence by sequence.
+class Maker {
+ public:
+  Maker(const Case<Op>& c, const Plan& plan, const KeyPattern& key_pattern)
+      : case_(c),
+        plan_(plan),
+        bias_(plan),
+        dropout_(plan),
+        sides_{key_pattern, bias_, dropout_},
+        writer_(c, plan, sides_),
+        queries_(query_extents(c.problem)),
+        keys_(key_extents(c.problem)) {}
+
+  ExactCaseCase make() &&;
+
+ private:
+  void add(const KeyHead& head, const Rows& judged);
+
+  const Case<Op>& case_;
+  const Plan& plan_;
+  Bias bias_;
+  Dropout dropout_;
+  Sides sides_;
+  Writer writer_;
+  spec::Extents queries_, keys_;
+  std::int64_t live_rows_ = 0;
+  ExactCaseCase result_;
+};
+
+void Maker::add(const KeyHead& head, const Rows& judged) {
+  const Built built = build(plan_, GroupBuilder(plan_, sides_, head), judged);
+  const Op::Problem& p = case_.problem;
+  writer_.write(built.group);
+  result_.muted_rows += built.muted_rows;
+  live_rows_ += built.live_rows;
+  append(result_.dq, result_.dq_rope, built.gradients.dq, {p.head_dim, p.head_dim_rope});
+  append(result_.dk, result_.dk_rope, built.gradients.dk, {p.head_dim, p.head_dim_rope});
+  result_.dv.insert(result_.dv.end(), built.gradients.dv.begin(), built.gradients.dv.end());
+}
+
+ExactCaseCase Maker::make() && {
+  const Op::Problem& p = case_.problem;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    const Rows judged{.query = judged_rows(p.length_q(b), case_.rows, case_.seed),
+                      .key = judged_rows(p.length_kv(b), case_.rows, case_.seed)};
+    append_rows(result_.query_rows, queries_, b, judged.query);
+    append_rows(result_.key_rows, keys_, b, judged.key);
+    for (std::int64_t kv = 0; kv < p.heads_kv; ++kv)
+      add({.b = b, .kv = kv, .queries = p.length_q(b), .keys = p.length_kv(b)}, judged);
+  }
+  if (result_.muted_rows > 0 && result_.muted_rows == live_rows_)
+    throw NoExactCase("none of the " + std::to_string(live_rows_) +
+                      " rows with kept keys can attend to 1, 2, 4 or 8 of them");
+  result_.inputs = std::move(writer_).take();
+  return std::move(result_);
+}
+
+}  // namespace
+
+ExactCaseCase attending(const Case<Op>& c, const spec::Numerics& numerics,
+                        const KeyPattern& key_pattern) {
+  const Plan plan = plan_of(c, numerics);
+  return Maker(c, plan, key_pattern).make();
+}
+
+}  // namespace exact
+
+ExactCaseCase make_exact_case_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
+                                        const spec::Numerics& numerics,
+                                        std::optional<spec::Tensor> atten_mask) {
+  const flash::MaskPattern key_pattern(c.problem, atten_mask ? &*atten_mask : nullptr);
+  ExactCaseCase result = exact::attending(c, numerics, key_pattern);
+  result.inputs.atten_mask = std::move(atten_mask);
+  return result;
+}
+
+ExactCaseCase Suite<spec::FlashAttentionScoreGrad>::exact(const Case<Op>& c,
+                                                          const spec::Numerics& numerics) {
+  return make_exact_case_with_mask(c, numerics, make_mask(c));
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,113 @@
+#include "operators/nsa_selected_attention_grad/basis.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+
+#include "assay/reference/nsa_selected_attention_grad.hpp"
+#include "attention/bound/row_terms.hpp"
+#include "attention/certificate.hpp"
+#include "attention/structure.hpp"
+#include "attention/tiles/tiles.hpp"
+#include "judge/judging.hpp"
+#include "operators/nsa_selected_attention_grad/dense.hpp"
+#include "operators/nsa_selected_attention_grad/heads.hpp"
+#include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
+
+namespace assay::conformance::selected {
+namespace {
+
+using Op = spec::NsaSelectedAttentionGrad;
+using reference::Quad;
+
+/// The output tensors by the names of their expectations.
+const spec::Tensor& tensor_named(const Op::Outputs& outputs, const std::string& name) {
+  if (name == "dq") return outputs.dq;
+  return name == "dk" ? outputs.dk : outputs.dv;
+}
+
+/// The definition in 113 bits, made for the heads that are asked for: most of a large case is not.
+class Oracles {
+ public:
+  using Oracle = reference::NsaSelectedAttentionGrad<Quad>;
+
+  Oracles(const Op::Problem& problem, const Op::Inputs& inputs)
+      : problem_(problem),
+        inputs_(inputs),
+        made_(static_cast<std::size_t>(problem.batch * problem.heads_kv)),
+        oracles_(made_.size()) {}
+
+  /// Of a key head of a sequence and all its query heads.
+  const Oracle& of(std::int64_t b, std::int64_t kv) {
+    const auto k = static_cast<std::size_t>(b * problem_.heads_kv + kv);
+    std::call_once(made_[k], [&] {
+      const selected::Heads heads{b, kv * problem_.group(), problem_.group()};
+      oracles_[k].emplace(selected::problem_of(problem_, heads),
+                          selected::operands_of<Quad>(problem_, inputs_, heads));
+    });
+    return *oracles_[k];
+  }
+
+ private:
+  const Op::Problem& problem_;
+  const Op::Inputs& inputs_;
+  std::vector<std::once_flag> made_;
+  std::vector<std::optional<Oracle>> oracles_;
+};
+
+}  // namespace
+
+Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
+    : case_(c),
+      inputs_(inputs),
+      arithmetic_(arithmetic),
+      dense_(selected::dense_of(c.problem, inputs)),
+      judged_{judged_of(query_extents(c.problem), c.rows, c.seed),
+              judged_of(key_extents(c.problem), c.rows, c.seed + 1)} {}
+
+std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
+  return flash::check_structure(selected::dense_case(case_), dense_, arithmetic_,
+                                selected::dense_outputs(outputs));
+}
+
+const flash::AllRowTerms& Basis::row_terms() {
+  if (!row_terms_) row_terms_ = flash::row_terms(dense_, arithmetic_);
+  return *row_terms_;
+}
+
+std::vector<Expectation> Basis::expectations() {
+  return flash::expectations(dense_, arithmetic_, row_terms(), judged_);
+}
+
+Certificate Basis::certify() const {
+  const Op::Problem& p = case_.problem;
+  const std::int64_t of_row = selected::listed_keys(p) * (2 * p.head_dim + p.head_dim_v);
+  Oracles oracles(p, inputs_);
+  const flash::Definition definition{
+      .query =
+          [&](const spec::RowPosition& row) {
+            const Oracles::Oracle& oracle = oracles.of(row.b, row.n / p.group());
+            return flash::NamedRows{
+                {"dq", flash::narrowed(oracle.dq_row(0, row.n % p.group(), row.s))}};
+          },
+      .key =
+          [&](const spec::RowPosition& row) {
+            const auto of_key = oracles.of(row.b, row.n).dkv_row(0, 0, row.s);
+            return flash::NamedRows{{"dk", flash::narrowed(of_key.dk)},
+                                    {"dv", flash::narrowed(of_key.dv)}};
+          },
+      .products = static_cast<std::int64_t>(selected::entries(p)) * (2 * p.head_dim + p.head_dim_v),
+      .most_sequences = std::clamp<std::int64_t>(200'000 / of_row, 1, 2)};
+  return flash::certify(dense_, judged_, definition);
+}
+
+std::vector<TileSums> Basis::tile_sums(bool averages) {
+  const auto terms = [this]() -> const flash::AllRowTerms& { return row_terms(); };
+  return tiles::tile_sums_beside(judged_, dense_, arithmetic_, terms, case_.seed, averages);
+}
+
+std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs) const {
+  return row_values(rows, tensor_named(outputs, rows.tensor), spec::Layout::tnd);
+}
+
+}  // namespace assay::conformance::selected

@@ -1,0 +1,45 @@
+#include "assay/conformance/attention/exact_case.hpp"
+
+#include <utility>
+
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "attention/exact/exact_case.hpp"
+#include "operators/nsa_selected_attention_grad/dense.hpp"
+#include "operators/nsa_selected_attention_grad/key_pattern.hpp"
+
+namespace assay::conformance {
+
+using Op = spec::NsaSelectedAttentionGrad;
+
+std::vector<ExactTensor> Suite<Op>::exact_tensors(const SelectedExactCase& exact_case,
+                                                  const Op::Problem& p) {
+  return Suite<spec::FlashAttentionScoreGrad>::exact_tensors(exact_case.dense,
+                                                             selected::dense_problem(p));
+}
+
+SelectedExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& numerics) {
+  SelectedExactCase result;
+  result.inputs.topk_indices = make_topk_indices(c);
+  result.inputs.atten_mask = make_mask(c);
+  result.dense = exact::attending(selected::dense_case(c), numerics,
+                                  selected::ListPattern(c.problem, result.inputs.topk_indices));
+  const spec::FlashAttentionScoreGrad::Inputs& dense = result.dense.inputs;
+  result.inputs.query = dense.query;
+  result.inputs.key = dense.key;
+  result.inputs.value = dense.value;
+  result.inputs.attention_out = dense.attention_in;
+  result.inputs.attention_out_grad = dense.dy;
+  result.inputs.softmax_max = dense.softmax_max;
+  result.inputs.softmax_sum = dense.softmax_sum;
+  return result;
+}
+
+void Suite<Op>::compare_exact(const SelectedExactCase& exact_case, const Op::Problem& p,
+                              const Op::Outputs& outputs, const spec::Numerics& numerics,
+                              CaseReport& report) {
+  Suite<spec::FlashAttentionScoreGrad>::compare_exact(exact_case.dense, selected::dense_problem(p),
+                                                      selected::dense_outputs(outputs), numerics,
+                                                      report);
+}
+
+}  // namespace assay::conformance

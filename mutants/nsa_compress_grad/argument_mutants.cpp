@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <utility>
+
+#include "nsa_compress_grad/checks.hpp"
+#include "nsa_compress_grad/families.hpp"
+
+namespace assay::mutants::compress {
+namespace {
+
+using spec::Status;
+
+Mutant with_checks(const std::string& name, std::string bug, const std::vector<Check>& checks) {
+  return checking<Kernel>(name, std::move(bug), device_like, checks);
+}
+
+Mutant without_row(const Check& dropped) {
+  return with_checks("without_" + dropped.row, "does not check that " + dropped.demand,
+                     without(all_checks(), dropped.row));
+}
+
+std::vector<Check> with_one(const Check& more) { return and_also(all_checks(), more); }
+
+bool has_no_empty_sequence(const CompressCall& c) {
+  const auto& sums = c.parameters.act_seq_len;
+  return !sums || sums->empty() ||
+         (sums->front() > 0 && std::ranges::adjacent_find(*sums) == sums->end());
+}
+
+bool has_whole_strides(const CompressCall& c) {
+  return c.attributes.compress_stride == 0 ||
+         c.attributes.compress_block_size % c.attributes.compress_stride == 0;
+}
+
+}  // namespace
+
+std::vector<Mutant> argument_mutants() {
+  std::vector<Check> strict = all_checks();
+  std::ranges::move(disputed_checks(), std::back_inserter(strict));
+  std::vector<Mutant> all = {
+      with_checks("compress_argument_checks", "checks its arguments itself", all_checks()),
+      with_checks("compress_strict_checks", "asks for what is disputed, too", strict)};
+  for (Mutant& mutant : all) mutant.healthy = true;
+  for (const Check& check : all_checks()) all.push_back(without_row(check));
+  all.push_back(with_checks("compress_null_is_invalid", "answers 161002 for a null pointer",
+                            with_status_for_null(all_checks(), Status::param_invalid)));
+  all.push_back(with_checks("compress_no_checks", "accepts every call", {}));
+  constexpr Status invalid = Status::param_invalid;
+  all.push_back(with_checks(
+      "compress_refuses_empty", "refuses legal calls with an empty sequence",
+      with_one({"no empty sequence", invalid, "sums rise strictly", has_no_empty_sequence})));
+  all.push_back(with_checks(
+      "compress_refuses_rests", "refuses legal calls whose windows are no whole strides",
+      with_one({"whole strides", invalid, "windows are whole strides", has_whole_strides})));
+  return all;
+}
+
+}  // namespace assay::mutants::compress

@@ -1,0 +1,58 @@
+#include "checks/refusals.hpp"
+#include "flash_attention_score_grad/checks/call_extents.hpp"
+#include "flash_attention_score_grad/checks/checks.hpp"
+
+namespace assay::optimized {
+namespace {
+
+using Call = Check::Call;
+using spec::FlashEntryPoint;
+
+bool is_u3(const Call& call) { return call.entry_point == FlashEntryPoint::u3; }
+
+Refusal absent(const Call& call, const NamedParameter& tensor) {
+  return unless(!is_given(*tensor.parameter),
+                std::string(tensor.name) + " has shape " + text_of(tensor.parameter->shape) +
+                    "; it must be null on " + std::string(to_string(call.entry_point)));
+}
+
+Refusal mask_required(const Call& call) {
+  if (!is_u3(call)) return std::nullopt;
+  const spec::Parameter& mask = call.parameters.atten_mask;
+  if (!mask.present) return "atten_mask is null; u3 requires it";
+  return unless(!mask.shape.empty(), "atten_mask has rank 0; u3 requires it");
+}
+
+Refusal no_pse(const Call& call) {
+  return is_u3(call) ? absent(call, {"pse_shift", &call.parameters.pse_shift}) : std::nullopt;
+}
+
+Refusal no_drop_mask(const Call& call) {
+  return is_u3(call) ? absent(call, {"drop_mask", &call.parameters.drop_mask}) : std::nullopt;
+}
+
+Refusal no_padding_mask(const Call& call) {
+  const bool applies = is_u3(call) || call.entry_point == FlashEntryPoint::u4;
+  return applies ? absent(call, {"padding_mask", &call.parameters.padding_mask}) : std::nullopt;
+}
+
+Refusal no_dropout(const Call& call) {
+  const double given = call.attributes.keep_prob;
+  return unless(!is_u3(call) || given == 1,
+                "keepProb is " + text_of(given) + "; it must be 1 on u3");
+}
+
+constexpr auto invalid = spec::Status::param_invalid;
+constexpr Check checks[] = {
+    {"FAG-C08", spec::Status::param_nullptr, mask_required},
+    {"FAG-C09", invalid, no_pse},
+    {"FAG-C10", invalid, no_drop_mask},
+    {"FAG-C11", invalid, no_padding_mask},
+    {"FAG-C61", invalid, no_dropout},
+};
+
+}  // namespace
+
+std::span<const Check> entry_point_checks() { return checks; }
+
+}  // namespace assay::optimized

@@ -1,0 +1,32 @@
+#include <algorithm>
+
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
+#include "operators/flash_attention_score_grad/table.hpp"
+
+namespace assay::spec {
+namespace {
+
+std::vector<detail::FlashRequirement> all_requirements() {
+  std::vector<detail::FlashRequirement> requirements;
+  for (const auto group :
+       {detail::presence_requirements, detail::type_requirements, detail::reserved_requirements,
+        detail::shape_requirements, detail::extent_requirements, detail::size_requirements,
+        detail::attribute_requirements, detail::mask_requirements, detail::window_requirements,
+        detail::prefix_requirements, detail::position_requirements, detail::split_requirements,
+        detail::length_requirements, detail::rope_requirements, detail::interface_requirements,
+        detail::product_requirements}) {
+    const auto of_group = group();
+    requirements.insert(requirements.end(), of_group.begin(), of_group.end());
+  }
+  std::ranges::sort(requirements, {}, &detail::FlashRequirement::id);
+  return requirements;
+}
+
+}  // namespace
+
+std::span<const Requirement<FlashAttentionScoreGrad>> FlashAttentionScoreGrad::requirements() {
+  static const std::vector<detail::FlashRequirement> requirements = all_requirements();
+  return requirements;
+}
+
+}  // namespace assay::spec

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "assay/spec/implementation.hpp"
+#include "assay/spec/operators/nsa_compress_grad.hpp"
+
+namespace assay::tests {
+
+using Compress = spec::NsaCompressGrad;
+
+/// A kernel of numbers without meaning that depend on every input and on the call, which behaves as
+/// `manner` says: "good", or one of the ways to fail in worker_kernels.cpp.
+std::unique_ptr<spec::Implementation<Compress>> worker_kernel(const std::string& manner);
+
+/// A legal call, its inputs filled with numbers, its outputs with poison.
+struct Trial {
+  Trial();
+  Compress::Problem problem;
+  spec::Call<Compress> call;
+  Compress::Inputs inputs;
+  Compress::Outputs outputs;
+};
+
+}  // namespace assay::tests

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "assay/mutants/mutant.hpp"
+
+/// The kernels of mutants/ that the tests of this operator judge.
+namespace assay::conformance::testing::selected {
+
+using Op = spec::NsaSelectedAttentionGrad;
+using Mutant = mutants::MutantOf<Op>;
+
+inline const std::vector<Mutant>& mutants() {
+  static const std::vector<Mutant> all = mutants::mutants<Op>();
+  return all;
+}
+
+/// A healthy one in which nothing is particular.
+inline constexpr std::string_view plain = "selected_whole_lists";
+
+/// Errors: std::invalid_argument for a name that no mutant has.
+inline std::unique_ptr<spec::Implementation<Op>> kernel(std::string_view name) {
+  for (const Mutant& mutant : mutants())
+    if (mutant.name == name) return mutant.make();
+  throw std::invalid_argument("no mutant " + std::string(name));
+}
+
+inline CaseReport judged(const Case<Op>& c, std::string_view name) {
+  return examine(c, *kernel(name));
+}
+
+/// The healthy kernels by turns.
+inline std::string_view healthy(std::size_t turn) {
+  std::vector<std::string_view> names;
+  for (const Mutant& mutant : mutants())
+    if (mutant.healthy && mutant.subject == mutants::Subject::numbers)
+      names.emplace_back(mutant.name);
+  return names[turn % names.size()];
+}
+
+}  // namespace assay::conformance::testing::selected
