@@ -12,10 +12,10 @@
 
 /// The bound of the suite, written by hand, beside the engine's of the same numerics. What the
 /// engine is to replace it with may differ where
-///   - a row's error and those of its pairs without mean add in quadrature, as they are independent,
-///     and not linearly (E17): dq in fp32 down to 0.80,
+///   - a row's error and those of its pairs, without mean and independent, add in quadrature, not
+///     linearly (E17): dq in fp32 down to 0.80,
 ///   - e_P omega enters dq once, not twice, and the rounding of kappa P once, not three times,
-///   - a sum comes to lie below a power of two, so that its cast rounds by half as much: down to 0.75,
+///   - a sum comes to lie below a power of two, so that its cast rounds by half as much: to 0.75,
 ///   - noise that hides a known rounding (E2) has the row's share in it: up to 1.002 in fp16,
 ///   - float sums of the engine are a little larger than what they sum: up to 1.00005.
 namespace assay::conformance {
@@ -98,12 +98,12 @@ attention::Head head_of(const flash::Dense& dense, const Arithmetic& n) {
                .dim_v = static_cast<double>(p.head_dim_v),
                .exp_error = n.eps_x,
                .floor = n.phi,
-               .fused = n.profile.fused,
+               .fused = n.numerics.fused,
                .units = {.u_sum = n.u_a},
                .score = {},
                .prob = {},
                .dprob = {},
-               .stage = store_of(n.profile.stage, n.profile.round_stage)};
+               .stage = store_of(n.numerics.stage, n.numerics.round_stage)};
   return head;
 }
 
@@ -133,7 +133,7 @@ TEST_P(EngineBound, IsThatWrittenByHandOrALittleLess) {
   const attention::Head head = head_of(dense, n);
   const engine::Output output = {.units = head.call.units,
                                  .averages = n.mean_free,
-                                 .store = store_of(problem.dtype, n.profile.round_out)};
+                                 .store = store_of(problem.dtype, n.numerics.round_out)};
   const auto bounds =
       attention::block_bounds(head, attention::PairsOfHead(head), output, {.rows = 48});
   const std::vector<engine::Bound>* of_engine[] = {&bounds.dq, &bounds.dk, &bounds.dv};
