@@ -128,6 +128,7 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
                  spec::Implementation<Op>& kernel) {
   Run<Op> run{.outputs = make_outputs(c), .failure = {}, .findings = {}};
   // Lent as a copy: a kernel that writes into it spoils no later one's examination.
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
   const typename Op::Inputs lent = inputs;
   const auto fail = [&](Decision decision) {
     run.findings.push_back({.rule = "structure", .text = decision.evidence});

@@ -12,13 +12,14 @@ struct Extent {
 };
 
 Problem problem_of(std::vector<std::int64_t> lengths, const Extent& extent) {
-  return {.batch = static_cast<std::int64_t>(lengths.size()),
-          .heads = extent.heads,
-          .seq = std::ranges::max(lengths),
-          .lengths = std::move(lengths),
-          .head_dim = extent.head_dim,
-          .compress_block_size = extent.size,
-          .compress_stride = extent.stride};
+  Problem problem{.batch = static_cast<std::int64_t>(lengths.size()),
+                  .heads = extent.heads,
+                  .seq = std::ranges::max(lengths),
+                  .head_dim = extent.head_dim,
+                  .compress_block_size = extent.size,
+                  .compress_stride = extent.stride};
+  problem.lengths = std::move(lengths);
+  return problem;
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ Acts deaths() {
       {"throws from a destructor",
        [] {
          struct Bad {
-           ~Bad() noexcept(false) { throw 1; }
+           ~Bad() noexcept(false) { throw 1; }  // NOLINT(bugprone-exception-escape)
          };
          const Bad bad;
          throw 2;
@@ -349,7 +349,8 @@ Acts litter() {
       {"leaves a thread", [] { std::thread(hang).detach(); }},
       {"leaves shared memory by name",
        [] { close(shm_open("/hostile-left", O_CREAT | O_RDWR, 0600)); }},
-      {"leaves System V memory", [] { shmget(0x4153, 4096, IPC_CREAT | 0600); }},
+      {"leaves System V memory",
+       [] { [[maybe_unused]] const int id = shmget(0x4153, 4096, IPC_CREAT | 0600); }},
       {"leaves temporary files",
        [] {
          const auto folder = std::filesystem::temp_directory_path() / "hostile-folder";

@@ -130,7 +130,7 @@ TEST(Isolation, InProcessIsolatedAndPlugInAgreeInEveryBit) {
                                  std::string("--isolated"), plugin("optimized")}) {
     std::vector<std::string> flags = {how, "--only=--layout=SBH --dtype=bf16 --batch=2",
                                       "--random=0"};
-    if (how == "--isolated") flags.push_back("--implementation=optimized-a2");
+    if (how == "--isolated") flags.emplace_back("--implementation=optimized-a2");
     cases[how] = reports(flags);
     ASSERT_GT(cases[how].size(), 10u);
   }
@@ -231,7 +231,7 @@ TEST(Resume, KillsAtAnyMomentLoseNothingThatWasFinished) {
     finished = now;
   }
   ASSERT_LT(finished, judged.size());
-  line.push_back("--resume");
+  line.emplace_back("--resume");
   const Answer last = answer(registry(), line);
   EXPECT_EQ(last.code, 0) << last.err;
   EXPECT_PRED2(has, last.err, "taking up " + std::to_string(finished) + " finished cases");

@@ -124,7 +124,7 @@ TEST(Sweep, OfTooFewCasesJudgedIsNotConclusive) {
   const Answer enough = answer(registry, line);
   EXPECT_EQ(enough.code, 0) << enough.out << enough.err;
   auto more = line;
-  more.push_back("--least-judged=100");
+  more.emplace_back("--least-judged=100");
   const Answer few = answer(registry, more);
   EXPECT_EQ(few.code, 3);
   EXPECT_PRED2(has, few.out, std::string("cases were judged by numbers; --least-judged is 100"));

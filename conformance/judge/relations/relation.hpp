@@ -103,7 +103,7 @@ Experiment<Op> known(Trial<Op> base, Gradients due) {
 }
 
 template <class Op>
-using RowsMember = std::vector<double> RelationParts<Op>::Rows::*;
+using RowsMember = decltype(Operand<Op>::rows);
 
 /// Zeros for these rows have gradients of zeros.
 template <class Op>

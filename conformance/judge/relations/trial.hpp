@@ -49,11 +49,13 @@ inline std::optional<spec::RowPosition> same_row(const spec::RowPosition& row) {
 template <class Op>
 struct Operand {
   using Problem = typename Op::Problem;
+  using Rows = typename RelationParts<Op>::Rows;
+  using Origins = typename RelationParts<Op>::Origins;
 
   std::string_view name;  ///< that of the input
-  std::vector<double> RelationParts<Op>::Rows::*rows;
+  std::vector<double> Rows::*rows;
   spec::Extents (*extents)(const Problem&);  ///< without channels: the problem has no such input
-  Origin RelationParts<Op>::Origins::*origin;
+  Origin Origins::*origin;
   /// The tensor that a parameter describes, with the numbers of the rows.
   spec::Tensor (*tensor)(const spec::Parameter&, const Problem&, const spec::Extents&,
                          const std::vector<double>&);
@@ -63,10 +65,11 @@ struct Operand {
 template <class Op>
 struct Gradient {
   using Problem = typename Op::Problem;
+  using Origins = typename RelationParts<Op>::Origins;
 
   std::string_view name;                     ///< that of the output
   spec::Extents (*extents)(const Problem&);  ///< without channels: the problem has no such output
-  Origin RelationParts<Op>::Origins::*origin;
+  Origin Origins::*origin;
   /// Where its elements lie.
   spec::HeadIndex (*index)(const Problem&, const spec::Tensor&, const spec::Extents&);
 };

@@ -116,9 +116,12 @@ int converse(int cases) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const std::string first = argc > 1 ? argv[1] : "-";
   if (first == "-") return converse(argc > 2 ? std::atoi(argv[2]) : 1'000'000);
   work_on(first, argc > 2 ? argv[2] : "");
   return 0;
+} catch (const std::exception& error) {
+  std::cerr << error.what() << std::endl;
+  return 1;
 }

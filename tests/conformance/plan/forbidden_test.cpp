@@ -15,10 +15,10 @@ using Ids = std::vector<std::string_view>;
 /// A requirement of one factor, one of two, one of all three, and one that only some calls break.
 Ids broken(const Choice& choice, std::uint64_t lot) {
   Ids ids;
-  if (choice[0] == 2) ids.push_back("single");
-  if (choice[0] == 1 && choice[1] == 0) ids.push_back("pair");
-  if (choice[0] == 0 && choice[1] == 1 && choice[2] == 1) ids.push_back("triple");
-  if (lot % 2 == 0) ids.push_back("sometimes");
+  if (choice[0] == 2) ids.emplace_back("single");
+  if (choice[0] == 1 && choice[1] == 0) ids.emplace_back("pair");
+  if (choice[0] == 0 && choice[1] == 1 && choice[2] == 1) ids.emplace_back("triple");
+  if (lot % 2 == 0) ids.emplace_back("sometimes");
   return ids;
 }
 

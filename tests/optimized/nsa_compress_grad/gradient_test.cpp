@@ -204,7 +204,8 @@ TEST(Compress, OfOnesCountsTheWindowsOverEachToken) {
     for (std::size_t k = 0; k < g.input_grad.size(); ++k) {
       auto p = static_cast<std::int64_t>(k) / 16, length = std::int64_t{300};
       for (const std::int64_t one : problem.lengths) {
-        if (p < (length = one)) break;
+        length = one;
+        if (p < length) break;
         p -= one;
       }
       double covering = 0;

@@ -56,11 +56,12 @@ void expect_close(const std::vector<double>& actual, const std::vector<double>& 
 }  // namespace
 
 Op::Problem problem_of(std::vector<std::int64_t> lengths, std::int64_t size, std::int64_t stride) {
-  return {.batch = static_cast<std::int64_t>(lengths.size()),
-          .seq = std::ranges::max(lengths),
-          .lengths = std::move(lengths),
-          .compress_block_size = size,
-          .compress_stride = stride};
+  Op::Problem problem{.batch = static_cast<std::int64_t>(lengths.size()),
+                      .seq = std::ranges::max(lengths),
+                      .compress_block_size = size,
+                      .compress_stride = stride};
+  problem.lengths = std::move(lengths);
+  return problem;
 }
 
 std::int64_t windows_within(std::int64_t length, std::int64_t size, std::int64_t stride) {

@@ -82,7 +82,6 @@ std::int64_t draw_batch(Batch batch, Draws& draws) {
     case Batch::single:
       return 1;
     case Batch::alike:
-      return draws.one_of<std::int64_t>({2, 2, 3, 3, draws.integer(4, 9)});
     case Batch::unequal:
       return draws.one_of<std::int64_t>({2, 2, 3, 3, draws.integer(4, 9)});
     case Batch::many:

@@ -31,8 +31,10 @@ struct Case;
 /// A word of a case that names the contents of a tensor, where an input profile leaves them open.
 template <class Op>
 struct PatternField {
+  using Patterns = typename Suite<Op>::Patterns;
+
   std::string_view field;
-  std::string Suite<Op>::Patterns::*member;
+  std::string Patterns::*member;
   std::string_view meaning;
   std::span<const InputProfile> (*names)();  ///< that it can name
 };
