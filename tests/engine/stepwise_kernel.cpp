@@ -50,7 +50,7 @@ double probability(Steps& steps, const Call& call, const Fused& fused, double do
   score = steps.fp32(score - max * (1 + fused.max));
   score += steps.share() * 4 * call.units.u;  // what exp makes of its argument
   double p = std::exp(score) * (1 + steps.share() * call.exp_error);
-  for (int k = 0; k < 4; ++k) p = steps.fp32(p);  // division and its refinement
+  for (std::size_t k = 0; k < 4; ++k) p = steps.fp32(p);  // division and its refinement
   return steps.stored(p / sum + steps.share() * call.floor, call.prob);
 }
 

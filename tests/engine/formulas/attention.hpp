@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 #include "assay/engine/algebra/reading.hpp"
 #include "assay/engine/algebra/store.hpp"
@@ -35,7 +36,7 @@ struct Pair {
 };
 
 /// Roundings that enter pairs through their row: that of the row term. Statistics are given.
-inline constexpr int symbols = 1;
+inline constexpr std::size_t symbols = 1;
 
 /// delta = sum of dy attention_in, one number of the row.
 template <class On, class V>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,7 +17,7 @@ namespace assay::engine::attention {
 /// A head of attention as a sweep over blocks asks for it; refers to the head.
 class HeadFormula {
  public:
-  static constexpr int symbols = attention::symbols, dots = 2, sides = 1, coefficients = 2;
+  static constexpr std::size_t symbols = attention::symbols, dots = 2, sides = 1, coefficients = 2;
   /// dq, dk, dv.
   static constexpr std::array<SumOf, 3> sums = {
       {{.coefficient = 0, .within = true, .operand = 0},
@@ -25,18 +26,18 @@ class HeadFormula {
 
   explicit HeadFormula(const Head& head) : head_(head) {}
 
-  Rows left(int d) const {
+  Rows left(std::size_t d) const {
     return d == 0 ? Rows{head_.query.data(), head_.queries, head_.dim}
                   : Rows{head_.dy.data(), head_.queries, head_.dim_v};
   }
-  Rows right(int d) const {
+  Rows right(std::size_t d) const {
     return d == 0 ? Rows{head_.key.data(), head_.keys, head_.dim}
                   : Rows{head_.value.data(), head_.keys, head_.dim_v};
   }
   const Units& units() const { return head_.call.units; }
 
   /// P is 1 at most where the statistics are those of the scores; dP and delta are products.
-  double size(int coefficient) const {
+  double size(std::size_t coefficient) const {
     if (coefficient == 1) return head_.call.kappa;
     const auto largest = [](const std::vector<double>& x) {
       double most = 0;
@@ -46,7 +47,7 @@ class HeadFormula {
     return 2 * head_.call.kappa * head_.call.dim_v * largest(head_.dy) * largest(head_.value);
   }
 
-  void side(int, std::int64_t row, std::int64_t first, std::span<double> numbers) const {
+  void side(std::size_t, std::int64_t row, std::int64_t first, std::span<double> numbers) const {
     const auto from = head_.kappa.begin() + row * head_.keys + first;
     std::copy_n(from, numbers.size(), numbers.begin());
   }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <type_traits>
 
 /// Eight doubles as one number, so that one template reads a formula for one pair and for eight.

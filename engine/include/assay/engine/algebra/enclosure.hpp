@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 #include "assay/engine/algebra/reading.hpp"
 #include "assay/engine/algebra/store.hpp"
@@ -44,7 +45,7 @@ template <class V>
 
 /// Reads a formula as its value and a bound of what double has lost of it. What the text says that
 /// kernels round is not rounded.
-template <class V, int symbols>
+template <class V, std::size_t symbols>
 class EnclosureReading {
  public:
   using Real = V;
@@ -54,7 +55,7 @@ class EnclosureReading {
   EnclosureReading(const Units&, const std::array<Symbol, symbols>& of_row) : of_row_(of_row) {}
 
   [[gnu::always_inline]] Number exact(const V& x) const { return {x, V{}}; }
-  [[gnu::always_inline]] Number symbol(int k, const V& x) const {
+  [[gnu::always_inline]] Number symbol(std::size_t k, const V& x) const {
     return {x, filled<V>(of_row_[k].rigorous)};
   }
   [[gnu::always_inline]] Number dot(const Products<V>& of, double terms) const {

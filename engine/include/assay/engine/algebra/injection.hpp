@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -39,7 +40,7 @@ class InjectionReading {
 
   double exact(double x) const { return x; }
   /// x is what this reading of the row gave.
-  double symbol(int, double x) const { return x; }
+  double symbol(std::size_t, double x) const { return x; }
   double dot(const Products<double>& of, double terms) {
     const double worst = of.magnitudes * worst_dot(units_, terms);
     return of.sum + share(Level::pair) * worst +

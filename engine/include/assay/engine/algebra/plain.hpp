@@ -2,6 +2,7 @@
 
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
+#include <cstddef>
 
 #include "assay/engine/algebra/reading.hpp"
 #include "assay/engine/algebra/store.hpp"
@@ -21,7 +22,7 @@ class PlainReading {
   using Number = T;
 
   [[gnu::always_inline]] T exact(const T& x) const { return x; }
-  [[gnu::always_inline]] T symbol(int, const T& x) const { return x; }
+  [[gnu::always_inline]] T symbol(std::size_t, const T& x) const { return x; }
   [[gnu::always_inline]] T dot(const Products<T>& of, double) const { return of.sum; }
   template <class... Declared>
   [[gnu::always_inline]] T rounded(const T& x, const Declared&...) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "assay/engine/algebra/tolerance.hpp"
@@ -18,7 +19,7 @@ struct Element {
 };
 
 /// The coefficients of an element's pairs, in double.
-template <int symbols>
+template <std::size_t symbols>
 using PairCoefficient = Coefficient<Tolerance<double, symbols>, double>;
 
 /// A8. Adds what the symbols of its row give an element that sums over the pairs of one row; `by`
@@ -37,7 +38,7 @@ inline void add_symbols(Element& element, const std::array<double, symbols>& by,
 
 /// A8. An element that sums over the pairs of one row, whose symbols are therefore one error each
 /// and keep their signs until all is summed.
-template <int symbols>
+template <std::size_t symbols>
 class SumWithinRow {
  public:
   /// Adds a pair that counts `times` times, with operand x.
@@ -52,7 +53,7 @@ class SumWithinRow {
     sum_.shared += n.shared * size;
     sum_.drift += c.drift * (times * x);
     sum_.terms += times;
-    for (int k = 0; k < symbols; ++k) by_[k] += n.by[k] * (times * x);
+    for (std::size_t k = 0; k < symbols; ++k) by_[k] += n.by[k] * (times * x);
   }
 
   /// The element, when all pairs are added.
@@ -69,7 +70,7 @@ class SumWithinRow {
 
 /// A9. An element that sums over rows: the symbols of different rows are different errors, so every
 /// summand carries those of its own.
-template <int symbols>
+template <std::size_t symbols>
 class SumOverRows {
  public:
   /// Adds a pair of a row with these symbols, which counts `times` times, with operand x.
@@ -78,7 +79,7 @@ class SumOverRows {
     const double size = times * magnitude_of(x), squared = square(size);
     const auto& n = c.number;
     double free = 0, shared = n.shared;
-    for (int k = 0; k < symbols; ++k) {
+    for (std::size_t k = 0; k < symbols; ++k) {
       free += square(n.by[k] * of_row[k].deviation);
       shared += magnitude_of(n.by[k]) * of_row[k].shared;
     }

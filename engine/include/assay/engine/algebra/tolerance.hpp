@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 #include "assay/engine/algebra/reading.hpp"
 #include "assay/engine/algebra/store.hpp"
@@ -23,46 +24,46 @@ struct Symbol {
 /// Of the error `rigorous` is a bound, of the rest `beside`. Where roundings average out, the rest
 /// is a sum of roundings without mean, the squares of whose bounds add up to `squares` (`moment`:
 /// their mean squares times 3), and of a part of at most `shared`.
-template <class V, int symbols>
+template <class V, std::size_t symbols>
 struct Tolerance {
   V value{}, rigorous{}, beside{}, squares{}, moment{}, shared{};
   std::array<V, symbols> by{};
 };
 
 /// A5. Sums and differences: bounds add, derivatives keep their signs.
-template <class V, int n>
+template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator+(const Tolerance<V, n>& x,
                                                         const Tolerance<V, n>& y) {
   Tolerance<V, n> sum = {x.value + y.value,     x.rigorous + y.rigorous, x.beside + y.beside,
                          x.squares + y.squares, x.moment + y.moment,     x.shared + y.shared};
-  for (int k = 0; k < n; ++k) sum.by[k] = x.by[k] + y.by[k];
+  for (std::size_t k = 0; k < n; ++k) sum.by[k] = x.by[k] + y.by[k];
   return sum;
 }
-template <class V, int n>
+template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator-(const Tolerance<V, n>& x) {
   Tolerance<V, n> negated = x;
   negated.value = -x.value;
-  for (int k = 0; k < n; ++k) negated.by[k] = -x.by[k];
+  for (std::size_t k = 0; k < n; ++k) negated.by[k] = -x.by[k];
   return negated;
 }
-template <class V, int n>
+template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator-(const Tolerance<V, n>& x,
                                                         const Tolerance<V, n>& y) {
   return x + (-y);
 }
 
 /// A5. Times an exact factor.
-template <class V, int n>
+template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator*(const Tolerance<V, n>& x, const V& factor) {
   const V size = magnitude_of(factor), squared = square(factor);
   Tolerance<V, n> product = {x.value * factor,    x.rigorous * size,  x.beside * size,
                              x.squares * squared, x.moment * squared, x.shared * size};
-  for (int k = 0; k < n; ++k) product.by[k] = x.by[k] * factor;
+  for (std::size_t k = 0; k < n; ++k) product.by[k] = x.by[k] * factor;
   return product;
 }
 
 /// A5. A product: first order by the product rule, the second order belongs to all bounds.
-template <class V, int n>
+template <class V, std::size_t n>
 [[gnu::always_inline]] inline Tolerance<V, n> operator*(const Tolerance<V, n>& x,
                                                         const Tolerance<V, n>& y) {
   const V a = magnitude_of(x.value), b = magnitude_of(y.value);
@@ -73,12 +74,12 @@ template <class V, int n>
                              a2 * y.squares + b2 * x.squares,
                              a2 * y.moment + b2 * x.moment,
                              a * y.shared + b * x.shared + second};
-  for (int k = 0; k < n; ++k) product.by[k] = x.value * y.by[k] + y.value * x.by[k];
+  for (std::size_t k = 0; k < n; ++k) product.by[k] = x.value * y.by[k] + y.value * x.by[k];
   return product;
 }
 
 /// Reads a formula as a tolerance: every rounding that it declares enters the bounds.
-template <class V, int symbols>
+template <class V, std::size_t symbols>
 class ToleranceReading {
  public:
   using Real = V;
@@ -91,7 +92,7 @@ class ToleranceReading {
   [[gnu::always_inline]] Number exact(const V& x) const { return {.value = x}; }
 
   /// A1. Its first order is in `by` alone, until it is summed.
-  [[gnu::always_inline]] Number symbol(int k, const V& x) const {
+  [[gnu::always_inline]] Number symbol(std::size_t k, const V& x) const {
     Number number = {.value = x, .rigorous = filled<V>(of_row_[k].rigorous)};
     number.by[k] = filled<V>(1.0);
     return number;
@@ -143,7 +144,7 @@ class ToleranceReading {
     number.squares = squared * x.squares;
     number.moment = squared * x.moment;
     number.shared = p * (x.shared + error + square(rho));
-    for (int k = 0; k < symbols; ++k) number.by[k] = p * x.by[k];
+    for (std::size_t k = 0; k < symbols; ++k) number.by[k] = p * x.by[k];
     return number;
   }
 
@@ -184,7 +185,7 @@ class ToleranceReading {
   /// A3. Four standard deviations of what averages out, and all of what does not.
   [[gnu::always_inline]] V noise(const Number& x) const {
     V squares = x.moment, shared = x.shared;
-    for (int k = 0; k < symbols; ++k) {
+    for (std::size_t k = 0; k < symbols; ++k) {
       squares += square(x.by[k] * of_row_[k].deviation);
       shared += magnitude_of(x.by[k]) * of_row_[k].shared;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "assay/engine/algebra/tolerance.hpp"
@@ -13,13 +14,13 @@ namespace assay::engine {
 /// An output: the sum of a coefficient times an operand, within rows (over keys, whose rows the
 /// right operand has) or over rows (whose rows the left one has).
 struct SumOf {
-  int coefficient = 0;
+  std::size_t coefficient = 0;
   bool within = true;
-  int operand = 0;
+  std::size_t operand = 0;
 };
 
 /// What a row has computed before its pairs.
-template <int symbols>
+template <std::size_t symbols>
 struct TileRow {
   std::array<double, symbols> numbers{};
   std::array<Symbol, symbols> symbols_of{};
@@ -72,13 +73,13 @@ template <class Streams>
 
 /// Whether a sum of that kind takes coefficient c.
 template <class Formula>
-constexpr bool summed(int c, bool within) {
+constexpr bool summed(std::size_t c, bool within) {
   for (const SumOf& sum : Formula::sums)
     if (sum.coefficient == c && sum.within == within) return true;
   return false;
 }
 
-template <int c, class Streams, class Formula>
+template <std::size_t c, class Streams, class Formula>
 [[gnu::always_inline]] inline void put_coefficients(const PairBlock<Streams, Formula>& block,
                                                     const typename Streams::Number* pair,
                                                     const TileRow<Formula::symbols>& row,
@@ -99,10 +100,10 @@ template <class Streams, class Formula>
     for (std::int64_t c = 0; c < block.keys; c += lanes_of<Lanes>) {
       const std::int64_t place = r * block.pitch + c;
       std::array<Products<Lanes>, Formula::dots> products;
-      for (int d = 0; d < Formula::dots; ++d)
+      for (std::size_t d = 0; d < Formula::dots; ++d)
         products[d] = products_at<Streams>(block.dots[d], place);
       std::array<Lanes, Formula::sides> sides;
-      for (int k = 0; k < Formula::sides; ++k) sides[k] = lanes_at(block.sides[k], place);
+      for (std::size_t k = 0; k < Formula::sides; ++k) sides[k] = lanes_at(block.sides[k], place);
       const auto pair = block.formula.pair(on, block.first_row + r, row.numbers, products, sides);
       put_coefficients<0>(block, pair.data(), row, place);
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "assay/engine/algebra/enclosure.hpp"
@@ -18,7 +19,7 @@ struct CoefficientScales {
 };
 
 /// Where the coefficients of a pair are put: the matrices of a tile, and a place in all of them.
-template <int doubles, int floats>
+template <std::size_t doubles, std::size_t floats>
 struct Places {
   std::array<double*, doubles> in_double;
   std::array<float*, floats> in_float;
@@ -40,7 +41,7 @@ struct Places {
 }
 
 /// The matrices of `ToleranceReading`.
-template <int symbols>
+template <std::size_t symbols>
 class ToleranceStreams {
  public:
   template <class V>
@@ -48,15 +49,15 @@ class ToleranceStreams {
   using RowReading = ToleranceReading<double, 0>;
   static constexpr bool takes_squares = true;
 
-  static constexpr int doubles = 2 + symbols;  ///< value, drift, derivatives by the symbols
+  static constexpr std::size_t doubles = 2 + symbols;  ///< value, drift, derivatives by the symbols
   /// magnitude; beside, squares, moment, shared; rigorous, squares, moment, shared with the row's
-  static constexpr int floats = 9;
+  static constexpr std::size_t floats = 9;
   static constexpr std::array<bool, floats> squared = {false, false, true, true, false,
                                                        false, true,  true, false};
   /// Matrices that sums within a row, and those over rows, take.
-  static constexpr int doubles_within = doubles, doubles_over = 2, floats_of_sum = 5;
-  static constexpr std::array<int, floats_of_sum> floats_within = {0, 1, 2, 3, 4};
-  static constexpr std::array<int, floats_of_sum> floats_over = {0, 5, 6, 7, 8};
+  static constexpr std::size_t doubles_within = doubles, doubles_over = 2, floats_of_sum = 5;
+  static constexpr std::array<std::size_t, floats_of_sum> floats_within = {0, 1, 2, 3, 4};
+  static constexpr std::array<std::size_t, floats_of_sum> floats_over = {0, 5, 6, 7, 8};
 
   /// The chains that sums go through do not matter to a kernel's error.
   explicit ToleranceStreams(double) {}
@@ -72,7 +73,7 @@ class ToleranceStreams {
     put(to.in_double[1] + at, where(times, c.drift * times));
     put(to.in_float[0] + at, where(times, magnitude_of(n.value) * linear));
     if constexpr (within) {
-      for (int k = 0; k < symbols; ++k)
+      for (std::size_t k = 0; k < symbols; ++k)
         put(to.in_double[2 + k] + at, where(times, n.by[k] * times));
       put(to.in_float[1] + at, where(times, n.beside * linear));
       put(to.in_float[2] + at, where(times, n.squares * squares));
@@ -81,7 +82,7 @@ class ToleranceStreams {
     }
     if constexpr (over) {
       Lanes free{}, shared = n.shared;
-      for (int k = 0; k < symbols; ++k) {
+      for (std::size_t k = 0; k < symbols; ++k) {
         free += square(n.by[k] * of_row[k].deviation);
         shared += magnitude_of(n.by[k]) * of_row[k].shared;
       }
@@ -107,14 +108,14 @@ class ToleranceStreams {
                                 const std::array<Symbol, symbols>& of_row) {
     Element element = element_of(in_double, in_float, terms);
     std::array<double, symbols> by{};
-    for (int k = 0; k < symbols; ++k) by[k] = in_double[2 + k];
+    for (std::size_t k = 0; k < symbols; ++k) by[k] = in_double[2 + k];
     add_symbols(element, by, of_row);
     return element;
   }
 };
 
 /// The matrices of `EnclosureReading`: values, and radii with what their sums round.
-template <int symbols>
+template <std::size_t symbols>
 class EnclosureStreams {
  public:
   template <class V>
@@ -122,10 +123,10 @@ class EnclosureStreams {
   using RowReading = EnclosureReading<double, 0>;
   static constexpr bool takes_squares = false;
 
-  static constexpr int doubles = 1, floats = 1;
+  static constexpr std::size_t doubles = 1, floats = 1;
   static constexpr std::array<bool, floats> squared = {false};
-  static constexpr int doubles_within = 1, doubles_over = 1, floats_of_sum = 1;
-  static constexpr std::array<int, floats_of_sum> floats_within = {0}, floats_over = {0};
+  static constexpr std::size_t doubles_within = 1, doubles_over = 1, floats_of_sum = 1;
+  static constexpr std::array<std::size_t, floats_of_sum> floats_within = {0}, floats_over = {0};
 
   /// B3. `chain`: the most roundings that a summand goes through.
   explicit EnclosureStreams(double chain) : accumulation_((chain + 4) * double_unit) {}

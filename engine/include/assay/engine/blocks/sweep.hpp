@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -81,9 +82,9 @@ class BlockSweep {
     std::array<std::vector<float>, Streams::floats_of_sum> in_float;
     std::vector<double> terms;
 
-    Accumulators(std::int64_t rows, std::int64_t dim, int doubles) : columns(padded(dim)) {
+    Accumulators(std::int64_t rows, std::int64_t dim, std::size_t doubles) : columns(padded(dim)) {
       const auto count = static_cast<std::size_t>(rows * columns);
-      for (int s = 0; s < doubles; ++s) in_double[s].resize(count);
+      for (std::size_t s = 0; s < doubles; ++s) in_double[s].resize(count);
       for (auto& stream : in_float) stream.resize(count);
       terms.resize(static_cast<std::size_t>(rows));
     }
@@ -108,11 +109,11 @@ class BlockSweep {
   }
 
   void prepare() {
-    for (int d = 0; d < Formula::dots; ++d) {
+    for (std::size_t d = 0; d < Formula::dots; ++d) {
       left_scales_[d] = scales_of(formula_.left(d));
       right_scales_[d] = scales_of(formula_.right(d));
     }
-    for (int c = 0; c < Formula::coefficients; ++c)
+    for (std::size_t c = 0; c < Formula::coefficients; ++c)
       coefficient_scales_[c] = coefficient_scales_of(formula_.size(c));
     for (std::size_t s = 0; s < sums; ++s)
       if (!Formula::sums[s].within)
@@ -125,7 +126,7 @@ class BlockSweep {
   void prepare_keys(std::int64_t k) {
     const auto [first, last] = keys_of(k);
     KeyBlock& block = key_blocks_data_[static_cast<std::size_t>(k)];
-    for (int d = 0; d < Formula::dots; ++d) {
+    for (std::size_t d = 0; d < Formula::dots; ++d) {
       const Rows right = formula_.right(d);
       block.transposed[d] =
           transposed_panels_of(right, first, last - first, padded(last - first), right_scales_[d]);
@@ -173,7 +174,7 @@ class BlockSweep {
    private:
     void begin(Range rows) {
       const std::int64_t count = rows.last - rows.first;
-      for (int d = 0; d < Formula::dots; ++d) {
+      for (std::size_t d = 0; d < Formula::dots; ++d) {
         const Rows left = of_.formula_.left(d);
         left_[d] = left_rows_of(left, rows.first, count, of_.left_scales_[d]);
         panels_[d] = panels_of(left, rows.first, count, of_.left_scales_[d]);
@@ -189,7 +190,7 @@ class BlockSweep {
     template <class Numbers>
     static TileRow<Formula::symbols> row_of(const Numbers& numbers) {
       TileRow<Formula::symbols> row;
-      for (int k = 0; k < Formula::symbols; ++k) {
+      for (std::size_t k = 0; k < Formula::symbols; ++k) {
         row.numbers[k] = numbers[k].value;
         row.symbols_of[k] = symbol_of(numbers[k]);
       }
@@ -197,7 +198,7 @@ class BlockSweep {
     }
 
     void fill(Range rows, Range keys, const KeyBlock& block) {
-      for (int d = 0; d < Formula::dots; ++d) {
+      for (std::size_t d = 0; d < Formula::dots; ++d) {
         const Rows left = of_.formula_.left(d);
         tile_.multiply_dot(d, left.row(rows.first), left_[d], rows.last - rows.first,
                            block.transposed[d]);
@@ -213,7 +214,7 @@ class BlockSweep {
       for (std::size_t s = 0; s < sums; ++s) {
         if (!Formula::sums[s].within) continue;
         tile_.add(Formula::sums[s], rows.last - rows.first, keys.last - keys.first,
-                  block.plain[static_cast<std::size_t>(Formula::sums[s].operand)], *within_[s], 0);
+                  block.plain[Formula::sums[s].operand], *within_[s], 0);
         tile_.add_terms_of_rows(within_[s]->terms);
       }
     }
@@ -222,8 +223,7 @@ class BlockSweep {
       for (std::size_t s = 0; s < sums; ++s) {
         if (Formula::sums[s].within) continue;
         tile_.add(Formula::sums[s], rows.last - rows.first, keys.last - keys.first,
-                  panels_[static_cast<std::size_t>(Formula::sums[s].operand)], *of_.over_[s],
-                  keys.first);
+                  panels_[Formula::sums[s].operand], *of_.over_[s], keys.first);
         tile_.add_terms_of_keys(of_.over_[s]->terms, keys);
       }
     }
@@ -264,8 +264,7 @@ class BlockSweep {
       for (std::size_t k = 0; k < in_double.size(); ++k)
         if (!sum.in_double[k].empty()) in_double[k] = sum.in_double[k][at];
       for (std::size_t k = 0; k < in_float.size(); ++k) {
-        const auto stream = static_cast<std::size_t>(of.within ? Streams::floats_within[k]
-                                                               : Streams::floats_over[k]);
+        const std::size_t stream = of.within ? Streams::floats_within[k] : Streams::floats_over[k];
         const double scale = Streams::squared[stream] ? scales.squared * operand.square
                                                       : scales.linear * operand.magnitude;
         in_float[k] = (slack * static_cast<double>(sum.in_float[k][at]) + lost) / scale;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -36,7 +37,7 @@ class Tile {
     }
     for (auto& side : sides_) side.resize(count);
     times_.resize(count);
-    for (int c = 0; c < Formula::coefficients; ++c) {
+    for (std::size_t c = 0; c < Formula::coefficients; ++c) {
       for (auto& stream : coefficients_[c].in_double) stream.resize(count);
       for (auto& stream : coefficients_[c].in_float) stream.resize(count);
     }
@@ -45,8 +46,8 @@ class Tile {
   std::vector<TileRow<Formula::symbols>> rows;
 
   /// Dot product d of `count` rows of the left operand with the columns of the right one.
-  void multiply_dot(int d, const double* left, const LeftRows& magnitudes, std::int64_t count,
-                    const Panels& right) {
+  void multiply_dot(std::size_t d, const double* left, const LeftRows& magnitudes,
+                    std::int64_t count, const Panels& right) {
     Dot& dot = dots_[d];
     multiply_rows(left, right.value, dot.sum, count, right);
     multiply_rows(magnitudes.magnitude.data(), right.magnitude, dot.magnitude, count, right);
@@ -54,7 +55,7 @@ class Tile {
       multiply_rows(magnitudes.square.data(), right.square, dot.square, count, right);
   }
   /// B1. By what magnitudes and squares of dot product d were multiplied.
-  void set_dot_scales(int d, std::int64_t terms, double magnitude, double square) {
+  void set_dot_scales(std::size_t d, std::int64_t terms, double magnitude, double square) {
     const auto count = static_cast<double>(terms);
     const double slack = 1 + (count + 8) * 0x1p-24;
     dots_[d].scaled.by_magnitude = slack / magnitude;
@@ -69,7 +70,7 @@ class Tile {
       const auto at = static_cast<std::size_t>((i - of.first) * pitch_);
       std::fill_n(times_.begin() + static_cast<std::ptrdiff_t>(at), pitch_, 0.0);
       index.counts(i, keys.first, {times_.data() + at, count});
-      for (int k = 0; k < Formula::sides; ++k)
+      for (std::size_t k = 0; k < Formula::sides; ++k)
         formula.side(k, i, keys.first, {sides_[k].data() + at, count});
     }
   }
@@ -87,17 +88,17 @@ class Tile {
                                          .of_rows = rows.data(),
                                          .times = times_.data(),
                                          .scales = scales};
-    for (int d = 0; d < Formula::dots; ++d) {
+    for (std::size_t d = 0; d < Formula::dots; ++d) {
       block.dots[d] = dots_[d].scaled;
       block.dots[d].sum = dots_[d].sum.data();
       block.dots[d].magnitude = dots_[d].magnitude.data();
       block.dots[d].square = dots_[d].square.data();
     }
-    for (int k = 0; k < Formula::sides; ++k) block.sides[k] = sides_[k].data();
-    for (int c = 0; c < Formula::coefficients; ++c) {
-      for (int s = 0; s < Streams::doubles; ++s)
+    for (std::size_t k = 0; k < Formula::sides; ++k) block.sides[k] = sides_[k].data();
+    for (std::size_t c = 0; c < Formula::coefficients; ++c) {
+      for (std::size_t s = 0; s < Streams::doubles; ++s)
         block.coefficients[c].in_double[s] = coefficients_[c].in_double[s].data();
-      for (int s = 0; s < Streams::floats; ++s)
+      for (std::size_t s = 0; s < Streams::floats; ++s)
         block.coefficients[c].in_float[s] = coefficients_[c].in_float[s].data();
     }
     Formula::read(instructions_, block);
@@ -108,12 +109,12 @@ class Tile {
   void add(const SumOf& sum, std::int64_t count, std::int64_t keys, const Panels& operand,
            Accumulators& to, std::int64_t at) const {
     const auto& c = coefficients_[sum.coefficient];
-    const int doubles = sum.within ? Streams::doubles_within : Streams::doubles_over;
+    const std::size_t doubles = sum.within ? Streams::doubles_within : Streams::doubles_over;
     const Cut cut = {sum.within, count, keys, operand.columns, at};
-    for (int s = 0; s < doubles; ++s)
+    for (std::size_t s = 0; s < doubles; ++s)
       add_stream(cut, c.in_double[s], operand.value, to.in_double[s]);
-    for (int s = 0; s < Streams::floats_of_sum; ++s) {
-      const int stream = sum.within ? Streams::floats_within[s] : Streams::floats_over[s];
+    for (std::size_t s = 0; s < Streams::floats_of_sum; ++s) {
+      const std::size_t stream = sum.within ? Streams::floats_within[s] : Streams::floats_over[s];
       add_stream(cut, c.in_float[stream],
                  Streams::squared[stream] ? operand.square : operand.magnitude, to.in_float[s]);
     }
