@@ -256,6 +256,8 @@ TEST(FormerWords, AreTakenByListAndByRun) {
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_PRED2(has, run.out, "--entry_point=g2");
   expect_usage(line + "--surface=g9", {"g9", "entry_point"});
+  const Answer only = answer(registry, words("list --coverage --random=0 --only=--track=phase1"));
+  EXPECT_EQ(only.code, 0) << only.err;
 }
 
 TEST(Explain, EveryRelationIsListedAndItsLinesParse) {

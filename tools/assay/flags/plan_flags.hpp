@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
+#include "assay/conformance/case/former_words.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "flags/case_texts.hpp"
 #include "flags/values.hpp"
@@ -103,9 +104,10 @@ Planned<Op> planned_cases(const PlanFlags& flags) {
   const auto all = sampled<Op>(plan);
   Planned<Op> planned;
   auto& cases = planned.cases;
+  const std::string wanted = conformance::spelt_today(flags.only);
   std::copy_if(all.begin(), all.end(), std::back_inserter(cases),
                [&](const conformance::Case<Op>& c) {
-                 return searchable(c).find(flags.only) != std::string::npos;
+                 return searchable(c).find(wanted) != std::string::npos;
                });
   planned.left_out = std::ssize(all) - std::ssize(cases);
   return planned;
