@@ -7,7 +7,7 @@
 
 #include "assay/conformance/inputs/random.hpp"
 #include "inputs/input_profiles.hpp"
-#include "judge/plain_grounds.hpp"
+#include "judge/plain_basis.hpp"
 #include "plan/breaking_calls.hpp"
 #include "plan/draws.hpp"
 #include "suite.hpp"
