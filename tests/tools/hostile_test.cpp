@@ -61,6 +61,10 @@ class Program {
     return WIFEXITED(status_) ? WEXITSTATUS(status_) : -1;
   }
   std::string output() const { return text_of(output_); }
+  bool has_child() const {
+    const std::string id = std::to_string(pid_);
+    return !text_of("/proc/" + id + "/task/" + id + "/children").empty();
+  }
 
  private:
   std::string output_;
@@ -403,6 +407,31 @@ TEST(Stops, LeaveNothingHalfWritten) {
   }
 }
 
+/// The process that reads the file is started when signals ask for a stop; many cases follow.
+TEST(Stops, LeaveACheckedFileAsItWas) {
+  const Folder folder;
+  const std::string cases = folder / "cases.h5";
+  ASSERT_EQ(Program({"export", cases, "--implementation=optimized-a2", "--random=0",
+                     "--only=nsa_compress_grad", "--largest=30000"},
+                    folder / "output")
+                .wait(),
+            0);
+  const std::string before = text_of(cases);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Program program({"check", cases, "--report", folder / "report.json"}, folder / "output");
+    while (!program.has_ended() && !program.has_child())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    program.kill(signal);
+    EXPECT_EQ(program.wait(), 3) << program.output();
+    EXPECT_PRED2(has, program.output(), "stopped by a signal; " + cases + " is as it was");
+    EXPECT_TRUE(text_of(cases) == before);
+    EXPECT_EQ(names_in(folder / ""), (std::set<std::string>{"cases.h5", "output"}));
+  }
+  Program whole({"check", cases}, folder / "output");
+  EXPECT_EQ(whole.wait(), 0) << whole.output();
+  EXPECT_FALSE(text_of(cases) == before) << "what is not stopped writes verdicts";
+}
+
 TEST(Poverty, WithoutAFolderForTemporaryFilesIsNamed) {
   const Folder folder;
   int code = 0;
@@ -413,16 +442,38 @@ TEST(Poverty, WithoutAFolderForTemporaryFilesIsNamed) {
   EXPECT_PRED2(has, said, std::string("no folder for temporary files"));
 }
 
+/// Who may do everything cannot be kept from anything.
+void become_nobody() {
+  constexpr uid_t nobody = 65534;
+  if (geteuid() == 0 && (setgid(nobody) != 0 || setuid(nobody) != 0)) _exit(126);
+}
+
+/// Threads are done without; the process that a kernel runs in cannot be.
+TEST(Poverty, OfProcessesIsNamed) {
+  const Folder folder;
+  fs::permissions(folder / "", fs::perms(0755));
+  fs::create_directory(folder / "in");
+  fs::permissions(folder / "in", fs::perms(0777));
+  for (const std::string implementation : {"optimized-a2", "command:true {}"}) {
+    int code = 0;
+    const std::string said = poor_sweep(folder, code, implementation, [] {
+      become_nobody();
+      const rlimit none{0, 0};
+      setrlimit(RLIMIT_NPROC, &none);
+    });
+    if (code == 127) GTEST_SKIP() << "nobody may not execute this program here";
+    EXPECT_EQ(code, 3) << said;
+    EXPECT_PRED2(has, said, std::string("cannot be started; this user may have 0 processes"));
+  }
+}
+
 TEST(Poverty, OfRightsIsNamedBeforeTheFirstCase) {
   const Folder folder;
   fs::create_directory(folder / "in");
   fs::permissions(folder / "in", fs::perms(0555));
   fs::permissions(folder / "", fs::perms(0755));
   int code = 0;
-  const std::string said = poor_sweep(folder, code, "optimized-a2", [] {
-    constexpr uid_t nobody = 65534;  // who may do everything cannot be kept out
-    if (geteuid() == 0 && (setgid(nobody) != 0 || setuid(nobody) != 0)) _exit(126);
-  });
+  const std::string said = poor_sweep(folder, code, "optimized-a2", become_nobody);
   if (code == 127) GTEST_SKIP() << "nobody may not execute this program here";
   EXPECT_EQ(code, 2) << said;
   EXPECT_PRED2(has, said, std::string("cannot be written: no file can be made in"));

@@ -10,7 +10,6 @@
 #include <map>
 #include <new>
 #include <string_view>
-#include <system_error>
 
 #include "assay/cli/main.hpp"
 #include "assay/conformance/report/printable.hpp"
@@ -154,15 +153,6 @@ ExitCode execute(std::vector<std::string> words, const Context& context) {
     return ExitCode::usage;
   } catch (const std::bad_alloc&) {
     return refuse_for_memory(context.err);
-  } catch (const std::system_error& error) {
-    // What the C++ library says of a thread that cannot be started names nothing.
-    const bool lacks = error.code() == std::errc::resource_unavailable_try_again;
-    context.err << "assay: "
-                << (lacks
-                        ? "no thread can be started: memory or processes are short (ulimit -v, -u)"
-                        : conformance::printable(error.what()))
-                << '\n';
-    return ExitCode::not_conclusive;
   } catch (const std::exception& error) {
     context.err << "assay: " << conformance::printable(error.what()) << '\n';
     return ExitCode::not_conclusive;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,6 +26,15 @@ Descriptor moved_up(const Descriptor& low) {
 Ends moved_up(const int (&numbers)[2]) {
   const Descriptor first(numbers[0]), second(numbers[1]);
   return {.first = moved_up(first), .second = moved_up(second)};
+}
+
+/// Why the system may have lacked a process.
+std::string most_processes() {
+  rlimit most = {};
+  getrlimit(RLIMIT_NPROC, &most);
+  if (most.rlim_cur == RLIM_INFINITY) return "; this user may have any number of processes";
+  return "; this user may have " + std::to_string(most.rlim_cur) +
+         " processes and threads (ulimit -u)";
 }
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -78,9 +88,9 @@ void Launch::open(const std::string& path, int flags, int number) {
 pid_t Launch::start(const std::string& program, std::vector<std::string> words,
                     std::vector<std::string> environment) const {
   pid_t pid = -1;
-  require(posix_spawnp(&pid, program.c_str(), &actions_, &attributes_, pointers(words).data(),
-                       pointers(environment).data()),
-          "'" + program + "' cannot be started");
+  const int error = posix_spawnp(&pid, program.c_str(), &actions_, &attributes_,
+                                 pointers(words).data(), pointers(environment).data());
+  require(error, "'" + program + "' cannot be started" + (error == EAGAIN ? most_processes() : ""));
   return pid;
 }
 
