@@ -87,4 +87,10 @@ std::unique_ptr<spec::Implementation<Op>> flash_attention_score_grad(const devic
   return std::make_unique<FlashAttentionScoreGrad>(device, options);
 }
 
+std::string Tiled<spec::FlashAttentionScoreGrad>::plan(
+    const spec::FlashAttentionScoreGrad::Problem& problem, const device::Spec& device) {
+  if (spec::score_count(problem) == 0) throw NothingToCut("no query meets a key");
+  return to_text(optimized::plan(problem, device));
+}
+
 }  // namespace assay::optimized

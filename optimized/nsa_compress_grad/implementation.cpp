@@ -92,4 +92,10 @@ std::unique_ptr<spec::Implementation<Op>> nsa_compress_grad(const device::Spec& 
   return std::make_unique<NsaCompressGrad>(device, options);
 }
 
+std::string Tiled<spec::NsaCompressGrad>::plan(const spec::NsaCompressGrad::Problem& problem,
+                                               const device::Spec& device) {
+  if (compress::Windows(problem).all_tokens() == 0) throw NothingToCut("there is no token");
+  return to_text(compress::plan(problem, device));
+}
+
 }  // namespace assay::optimized

@@ -1,4 +1,5 @@
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
+#include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
 #include "host/threads.hpp"
 #include "model/schedule.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
@@ -66,6 +67,11 @@ class NsaSelectedAttentionGrad final : public spec::Implementation<Op> {
 std::unique_ptr<spec::Implementation<Op>> nsa_selected_attention_grad(const device::Spec& device,
                                                                       Options options) {
   return std::make_unique<NsaSelectedAttentionGrad>(device, options);
+}
+
+std::string Tiled<spec::NsaSelectedAttentionGrad>::plan(
+    const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device) {
+  return to_text(selected::plan(problem, device));
 }
 
 }  // namespace assay::optimized

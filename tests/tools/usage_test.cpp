@@ -39,6 +39,12 @@ TEST(Usage, UnknownOperatorIsNamedWithTheOperatorsThereAre) {
   expect_usage("sweep flash", {"'flash'", "flash_attention_score_grad"});
 }
 
+TEST(Usage, AnOperatorWithoutImplementationIsSaidToHaveNone) {
+  for (const char* const command : {"run", "sweep", "shrink"})
+    expect_usage(std::string(command) + " nsa_compress_grad",
+                 {"no implementation of nsa_compress_grad is registered"});
+}
+
 TEST(Usage, UnknownValueOfAFieldIsNamedWithTheChoices) {
   expect_usage("run flash_attention_score_grad --dtype=fp8", {"dtype", "fp8", "bf16"});
   expect_usage("run flash_attention_score_grad --seq_q=many", {"seq_q", "many"});

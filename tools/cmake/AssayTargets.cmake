@@ -13,7 +13,8 @@ function(assay_refuse_value_changing_flags)
   endforeach()
 endfunction()
 
-# Sets ASSAY_OPERATORS to the names of the operators that the header includes: the one list of them.
+# Sets ASSAY_OPERATORS to the names of the operators that the header includes: the one list of them; and
+# ASSAY_OPTIMIZED_OPERATORS to those of which we have an implementation.
 function(assay_read_operators header)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
   file(STRINGS ${header} includes REGEX "^#include \"assay/spec/operators/")
@@ -22,6 +23,22 @@ function(assay_read_operators header)
     message(FATAL_ERROR "${header} includes no operator")
   endif()
   set(ASSAY_OPERATORS ${includes} PARENT_SCOPE)
+  foreach(operator IN LISTS includes)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/optimized/include/assay/optimized/${operator}.hpp)
+      list(APPEND optimized ${operator})
+    endif()
+  endforeach()
+  set(ASSAY_OPTIMIZED_OPERATORS ${optimized} PARENT_SCOPE)
+endfunction()
+
+# assay_add_rooms([<folder>]): adds the folder of every operator of the list that has one here, or in that folder.
+function(assay_add_rooms)
+  foreach(operator IN LISTS ASSAY_OPERATORS)
+    cmake_path(APPEND ARGV0 ${operator} OUTPUT_VARIABLE room)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/CMakeLists.txt)
+      add_subdirectory(${room})
+    endif()
+  endforeach()
 endfunction()
 
 # assay_type_name(<operator> <variable>): NsaCompressGrad of nsa_compress_grad.

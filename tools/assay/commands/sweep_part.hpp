@@ -179,7 +179,7 @@ inline std::vector<std::unique_ptr<SweepPart>> sweep_parts(const std::string& op
     cases += part->cases(), left_out += part->left_out();
     parts.push_back(std::move(part));
   });
-  if (parts.empty() && foreign(flags.name)) throw UsageError(missing);
+  if (parts.empty() && (flags.name.empty() || foreign(flags.name))) throw UsageError(missing);
   if (parts.empty()) throw unknown_implementation(registry, flags.name);
   require_cases(cases, left_out, plan);
   tell_left_out(cases, left_out, plan, out);

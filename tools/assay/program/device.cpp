@@ -6,9 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/device/ascend.hpp"
-#include "assay/optimized/flash_attention_score_grad/tiling.hpp"
-#include "assay/optimized/nsa_compress_grad/tiling.hpp"
-#include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
+#include "assay/optimized/operators.hpp"
 #include "flags/case_flags.hpp"
 #include "flags/choose.hpp"
 #include "flags/values.hpp"
@@ -62,32 +60,6 @@ ExitCode print_device(const Options& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-[[noreturn]] void nothing_to_cut(const std::string& why) {
-  throw UsageError("no plan: " + why + ", so there is nothing to cut");
-}
-
-std::string plan_of(const spec::FlashAttentionScoreGrad::Problem& problem,
-                    const device::Spec& device) {
-  if (spec::score_count(problem) == 0) nothing_to_cut("no query meets a key");
-  return to_text(optimized::plan(problem, device));
-}
-
-std::string plan_of(const spec::NsaSelectedAttentionGrad::Problem& problem,
-                    const device::Spec& device) {
-  return to_text(optimized::selected::plan(problem, device));
-}
-
-std::string plan_of(const spec::NsaCompressGrad::Problem& problem, const device::Spec& device) {
-  if (optimized::compress::Windows(problem).all_tokens() == 0) nothing_to_cut("there is no token");
-  return to_text(optimized::compress::plan(problem, device));
-}
-
-/// Whether we have an implementation of Op, which cuts its problems.
-template <class Op>
-concept Cut = requires(const typename Op::Problem& problem, const device::Spec& device) {
-  plan_of(problem, device);
-};
-
 template <class Op>
 ExitCode print_plan(const CaseFlags& fields, const std::string& device, const CLI::App& app,
                     const Context& context) {
@@ -96,14 +68,21 @@ ExitCode print_plan(const CaseFlags& fields, const std::string& device, const CL
     if (broken->standing != spec::Standing::disputed)
       throw UsageError(
           fmt::format("no plan: the problem breaks {}: {}", broken->id, broken->statement));
-  context.out << plan_of(c.problem, chosen_device(device));
-  return ExitCode::conformant;
+  if constexpr (optimized::IsTiled<Op>) {
+    try {
+      context.out << optimized::Tiled<Op>::plan(c.problem, chosen_device(device));
+    } catch (const optimized::NothingToCut& empty) {
+      throw UsageError(fmt::format("no plan: {}, so there is nothing to cut", empty.what()));
+    }
+    return ExitCode::conformant;
+  }
+  throw UsageError(fmt::format("no plan: we have no implementation of {} to cut for", Op::name));
 }
 
 /// `device plan OPERATOR --field=value ...`
 Action declare_plan(CLI::App& app) {
   std::vector<std::pair<std::string, Action>> actions;
-  const auto add_plan = [&]<Cut Op> {
+  for_each_operator([&]<class Op> {
     CLI::App& sub = *app.add_subcommand(std::string(Op::name), "a problem of this operator");
     const auto fields = std::make_shared<CaseFlags>();
     const auto device = std::make_shared<std::string>("a2");
@@ -112,9 +91,6 @@ Action declare_plan(CLI::App& app) {
     actions.emplace_back(Op::name, [=, &sub](const Context& context) {
       return print_plan<Op>(*fields, *device, sub, context);
     });
-  };
-  for_each_operator([&]<class Op> {
-    if constexpr (Cut<Op>) add_plan.template operator()<Op>();
   });
   return [actions, &app](const Context& context) {
     for (const auto& [operator_name, action] : actions)

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/options.hpp"
+#include "assay/optimized/tiled.hpp"
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
@@ -29,5 +31,13 @@ namespace assay::optimized {
 ///         device::DeviceFault where a plan does not fit the device.
 std::unique_ptr<spec::Implementation<spec::FlashAttentionScoreGrad>> flash_attention_score_grad(
     const device::Spec& device, Options options = {});
+
+/// What programs that offer all implementations make of this one.
+template <>
+struct Tiled<spec::FlashAttentionScoreGrad> {
+  static constexpr auto make = flash_attention_score_grad;
+  static std::string plan(const spec::FlashAttentionScoreGrad::Problem& problem,
+                          const device::Spec& device);
+};
 
 }  // namespace assay::optimized

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/options.hpp"
+#include "assay/optimized/tiled.hpp"
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 
@@ -24,5 +26,13 @@ namespace assay::optimized {
 /// std::invalid_argument for tensors that are not of the problem's shapes.
 std::unique_ptr<spec::Implementation<spec::NsaCompressGrad>> nsa_compress_grad(
     const device::Spec& device, Options options = {});
+
+/// What programs that offer all implementations make of this one.
+template <>
+struct Tiled<spec::NsaCompressGrad> {
+  static constexpr auto make = nsa_compress_grad;
+  static std::string plan(const spec::NsaCompressGrad::Problem& problem,
+                          const device::Spec& device);
+};
 
 }  // namespace assay::optimized

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/options.hpp"
+#include "assay/optimized/tiled.hpp"
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
@@ -37,5 +39,13 @@ namespace assay::optimized {
 ///         sequence; device::DeviceFault where a plan does not fit the device.
 std::unique_ptr<spec::Implementation<spec::NsaSelectedAttentionGrad>> nsa_selected_attention_grad(
     const device::Spec& device, Options options = {});
+
+/// What programs that offer all implementations make of this one.
+template <>
+struct Tiled<spec::NsaSelectedAttentionGrad> {
+  static constexpr auto make = nsa_selected_attention_grad;
+  static std::string plan(const spec::NsaSelectedAttentionGrad::Problem& problem,
+                          const device::Spec& device);
+};
 
 }  // namespace assay::optimized

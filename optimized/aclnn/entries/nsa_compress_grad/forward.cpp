@@ -1,4 +1,4 @@
-#include "aclnn/entries/nsa_compress/forward.hpp"
+#include "aclnn/entries/nsa_compress_grad/forward.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,9 @@
-#include "assay/reference/flash_attention_score_grad.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "cases.hpp"
+#include "../cases.hpp"
+#include "assay/reference/flash_attention_score_grad.hpp"
 
 namespace assay::reference {
 namespace {

@@ -1,8 +1,9 @@
+#include "assay/optimized/nsa_selected_attention_grad.hpp"
+
 #include <gtest/gtest.h>
 
 #include "aclnnop/aclnn_nsa_selected_attention.h"
 #include "aclnnop/aclnn_nsa_selected_attention_grad.h"
-#include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "nsa_entries.hpp"
 #include "refusals.hpp"
 #include "trial.hpp"

@@ -1,9 +1,10 @@
+#include "assay/optimized/flash_attention_score_grad.hpp"
+
 #include <gtest/gtest.h>
 
 #include <sstream>
 
 #include "../../spec/problems.hpp"
-#include "assay/optimized/flash_attention_score_grad.hpp"
 #include "flash_entries.hpp"
 #include "refusals.hpp"
 

@@ -1,4 +1,4 @@
-#include "aclnn/entries/nsa_selected_attention/problem.hpp"
+#include "aclnn/entries/nsa_selected_attention_grad/problem.hpp"
 
 #include "aclnn/objects/operands.hpp"
 

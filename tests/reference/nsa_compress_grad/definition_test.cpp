@@ -1,5 +1,3 @@
-#include "assay/reference/nsa_compress_grad.hpp"
-
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -7,8 +5,9 @@
 #include <ostream>
 #include <string>
 
-#include "cases.hpp"
-#include "filled.hpp"
+#include "../cases.hpp"
+#include "../filled.hpp"
+#include "assay/reference/nsa_compress_grad.hpp"
 
 namespace assay::reference {
 namespace {

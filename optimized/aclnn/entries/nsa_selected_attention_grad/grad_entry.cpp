@@ -1,4 +1,4 @@
-#include "aclnn/entries/nsa_selected_attention/problem.hpp"
+#include "aclnn/entries/nsa_selected_attention_grad/problem.hpp"
 #include "aclnn/entries/phases.hpp"
 #include "aclnn/entries/workspace_size.hpp"
 #include "aclnnop/aclnn_nsa_selected_attention_grad.h"

@@ -1,10 +1,11 @@
+#include "assay/optimized/nsa_compress_grad.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "aclnnop/aclnn_nsa_compress.h"
 #include "aclnnop/aclnn_nsa_compress_grad.h"
-#include "assay/optimized/nsa_compress_grad.hpp"
 #include "nsa_entries.hpp"
 #include "refusals.hpp"
 #include "trial.hpp"
