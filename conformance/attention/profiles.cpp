@@ -4,10 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
-
-namespace assay::conformance {
-namespace flash {
+namespace assay::conformance::flash {
 namespace {
 
 bool is_query(const Place& p) { return p.is(Stream::query) || p.is(Stream::query_rope); }
@@ -86,24 +83,13 @@ void disturb_statistics(const std::string& profile, spec::DType dtype, const spe
   }
 }
 
-}  // namespace flash
-
-std::span<const InputProfile> Suite<spec::FlashAttentionScoreGrad>::profiles() {
+std::span<const InputProfile> profiles() {
   static const auto named = [] {
     std::vector<InputProfile> entries;
-    for (const auto& profile : flash::profile_list)
-      entries.push_back({profile.name, profile.sentence});
+    for (const Profile& profile : profile_list) entries.push_back({profile.name, profile.sentence});
     return entries;
   }();
   return named;
 }
 
-std::span<const PatternField<spec::FlashAttentionScoreGrad>>
-Suite<spec::FlashAttentionScoreGrad>::patterns() {
-  static constexpr PatternField<Op> all[] = {
-      {"mask", &Patterns::mask, "pattern of a user mask", mask_patterns},
-      {"drop", &Patterns::drop, "pattern of the dropout bits", drop_patterns}};
-  return all;
-}
-
-}  // namespace assay::conformance
+}  // namespace assay::conformance::flash

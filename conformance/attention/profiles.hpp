@@ -1,12 +1,16 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "assay/conformance/inputs/inputs.hpp"
 #include "inputs/input_profiles.hpp"
 
 namespace assay::conformance::flash {
 
+/// The input profiles of attention.
+std::span<const InputProfile> profiles();
 /// Errors: std::invalid_argument for an unknown name.
 ProfileValue profile_value(const std::string& name);
 

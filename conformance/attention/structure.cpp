@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/parallel/loop.hpp"
 #include "judge/structure.hpp"
 
@@ -76,10 +75,9 @@ DueZeros due_zeros(const Dense& dense) {
   return zeros;
 }
 
-std::vector<Finding> check_structure(const Case<Op>& c, const Dense& dense,
-                                     const Arithmetic& arithmetic, const Op::Outputs& outputs) {
-  const Op::Problem& p = c.problem;
-  const Op::Outputs poisoned = make_outputs(c);
+std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
+                                     const Op::Outputs& outputs, const Op::Outputs& poisoned) {
+  const Op::Problem& p = dense.problem;
   const DueZeros zeros = due_zeros(dense);
   const Floor floor = floor_of(dense);
   const double largest_staged =

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "assay/conformance/case/case.hpp"
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/report/report.hpp"
 #include "attention/bound/bound.hpp"
@@ -19,9 +18,9 @@ DueZeros due_zeros(const Dense& dense);
 
 /// What every element of every output is checked for, judged or not: storage outside the view
 /// untouched, viewed elements written, finite where no overflow is possible, zero (up to the floor)
-/// where zero is due. Returns the findings, at most a few per rule and tensor, each rule with its
-/// count.
-std::vector<Finding> check_structure(const Case<Op>& c, const Dense& dense,
-                                     const Arithmetic& arithmetic, const Op::Outputs& outputs);
+/// where zero is due. `poisoned` is what the outputs were before. Returns the findings, at most a
+/// few per rule and tensor, each rule with its count.
+std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
+                                     const Op::Outputs& outputs, const Op::Outputs& poisoned);
 
 }  // namespace assay::conformance::flash

@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
+#include <string_view>
 #include <vector>
 
+#include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/judge/decision.hpp"
 #include "assay/conformance/judge/exact.hpp"
 #include "assay/conformance/judge/examination.hpp"
@@ -47,6 +50,16 @@ std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t w
 
 /// Rows of an output, which lie in it as the layout says, (rows, dim) row-major.
 std::vector<double> row_values(const RowsOf& rows, const spec::Tensor& tensor, spec::Layout layout);
+/// Of the output of that name. Errors: std::logic_error if there is none.
+template <class Outputs>
+std::vector<double> values_of(const RowsOf& rows, const Outputs& outputs, spec::Layout layout) {
+  const spec::Tensor* named = nullptr;
+  visit_tensors(outputs, [&](std::string_view name, const spec::Tensor& tensor) {
+    if (name == rows.tensor) named = &tensor;
+  });
+  if (named == nullptr) throw std::logic_error("no output " + rows.tensor);
+  return row_values(rows, *named, layout);
+}
 
 /// One output of an exact case: what it holds and what it must hold.
 struct ExactOutput {

@@ -39,9 +39,7 @@ class PlainBasis {
   bool is_certifiable() const { return false; }
   std::vector<TileSums> tile_sums(bool /*averages*/) const { return {}; }
   std::vector<double> values(const RowsOf& rows, const Outputs& outputs) const {
-    for (const TensorOf& output : all_tensors(outputs))
-      if (output.name == rows.tensor) return row_values(rows, *output.tensor, layout);
-    throw std::logic_error("no output " + rows.tensor);
+    return values_of(rows, outputs, layout);
   }
 
  protected:

@@ -2,60 +2,67 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <span>
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
 #include "assay/conformance/inputs/random.hpp"
+#include "plan/factors.hpp"
 #include "plan/pairwise.hpp"
 
 /// Cases drawn from choices of categories, whatever the operator: each kind has a stream of lots of
 /// its own.
 namespace assay::conformance {
 
-/// The case number `k` of a plan, drawn by lot from what is chosen.
-template <class Op>
-using CaseDraw = std::function<Case<Op>(const Choice& choice, std::size_t k, std::uint64_t lot)>;
+/// What an operator says of its drawn cases; K holds a value of each factor.
+template <class Op, class K>
+struct Drawn {
+  const Factors<Op, K>& factors;
+  const ChoiceSpace& space;
+  /// The case of a lot, within about `budget` multiply-adds, or what else the operator counts.
+  Case<Op> (*draw)(const K& chosen, double budget, std::uint64_t lot);
+  /// In turn.
+  std::vector<double> cover_budgets, random_budgets, completing_budgets;
+  /// What cases that complete a plan have, besides the missing pairs.
+  Choice completing;
+  /// Whether the pairs of a bound case count: controls will be caught in it.
+  bool (*counts)(const Case<Op>&);
 
-/// The choices of a pairwise cover of all factors.
-inline std::vector<Choice> covering_choices(const ChoiceSpace& space, std::uint64_t seed) {
-  return pairwise_cover(space, stream(seed, Stream::sampling).bits(0));
-}
+  /// The choices of a pairwise cover of all factors, and a case of each.
+  std::vector<Choice> covering(std::uint64_t seed) const {
+    return pairwise_cover(space, stream(seed, Stream::sampling).bits(0));
+  }
+  std::vector<Case<Op>> cover(std::uint64_t seed) const {
+    return each(covering(seed), cover_budgets, stream(seed, Stream::sampling).bits(0));
+  }
+  /// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with
+  /// numbers holds.
+  std::vector<Case<Op>> completion(std::uint64_t seed, std::span<const Case<Op>> plan) const {
+    const std::uint64_t lots = stream(seed, Stream::sampling).bits(2);
+    std::vector<Choice> known;
+    for (const Case<Op>& c : plan)
+      if (c.track == Track::bound && counts(c)) known.push_back(factors.read(c));
+    const CoverGoal goal{.factors = factors.axes().size(), .fixed = completing, .known = known};
+    return each(pairwise_cover(space, lots, goal), completing_budgets, lots);
+  }
+  /// `count` cases of choices made at random.
+  std::vector<Case<Op>> random(std::uint64_t seed, std::int64_t count) const {
+    const std::uint64_t lots = stream(seed, Stream::sampling).bits(1);
+    std::vector<Choice> choices;
+    for (std::int64_t k = 0; k < count; ++k)
+      choices.push_back(random_choice(space, lots + static_cast<std::uint64_t>(k)));
+    return each(choices, random_budgets, lots);
+  }
 
-/// A case of each of these choices.
-template <class Op>
-std::vector<Case<Op>> draw_each(const std::vector<Choice>& choices, std::uint64_t first_lot,
-                                const CaseDraw<Op>& draw) {
-  std::vector<Case<Op>> cases;
-  for (const Choice& choice : choices)
-    cases.push_back(draw(choice, cases.size(), first_lot + cases.size()));
-  return cases;
-}
-
-/// A case of each of the covering choices.
-template <class Op>
-std::vector<Case<Op>> draw_cover(const ChoiceSpace& space, std::uint64_t seed,
-                                 const CaseDraw<Op>& draw) {
-  return draw_each<Op>(covering_choices(space, seed), stream(seed, Stream::sampling).bits(0), draw);
-}
-
-/// Cases of the pairs that are missing to `goal`.
-template <class Op>
-std::vector<Case<Op>> draw_completion(const ChoiceSpace& space, std::uint64_t seed,
-                                      const CoverGoal& goal, const CaseDraw<Op>& draw) {
-  const std::uint64_t lots = stream(seed, Stream::sampling).bits(2);
-  return draw_each<Op>(pairwise_cover(space, lots, goal), lots, draw);
-}
-
-/// `count` cases of choices made at random.
-template <class Op>
-std::vector<Case<Op>> draw_random(const ChoiceSpace& space, std::uint64_t seed, std::int64_t count,
-                                  const CaseDraw<Op>& draw) {
-  const std::uint64_t lots = stream(seed, Stream::sampling).bits(1);
-  std::vector<Choice> choices;
-  for (std::int64_t k = 0; k < count; ++k)
-    choices.push_back(random_choice(space, lots + static_cast<std::uint64_t>(k)));
-  return draw_each<Op>(choices, lots, draw);
-}
+ private:
+  std::vector<Case<Op>> each(const std::vector<Choice>& choices, const std::vector<double>& budgets,
+                             std::uint64_t lots) const {
+    std::vector<Case<Op>> cases;
+    for (const Choice& choice : choices)
+      cases.push_back(draw(factors.chosen(choice), budgets[cases.size() % budgets.size()],
+                           lots + cases.size()));
+    return cases;
+  }
+};
 
 }  // namespace assay::conformance

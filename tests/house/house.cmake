@@ -63,6 +63,13 @@ foreach(path IN LISTS files)
   if(path MATCHES "^conformance/(include/assay/conformance/)?(case|plan|inputs|judge|report)/")
     forbid("flash_attention|nsa_(selected|compress)" "what all operators share names none")
   endif()
+  if(path MATCHES "^conformance/(include/assay/conformance/)?attention/")
+    forbid("#include \"(assay/conformance/)?operators/" "what operators of attention share includes no room of theirs")
+  endif()
+  if(path MATCHES "^conformance/(include/assay/conformance/)?operators/([a-z_]+)(/|\\.hpp$)")
+    forbid("#include \"(assay/conformance/)?operators/" "an operator's room includes no other one's"
+           "operators/${CMAKE_MATCH_2}[./]")
+  endif()
   if(path MATCHES "\\.(c|h|cpp|hpp)$")
     forbid("${too_long}" "at most 100 columns")  # of what tools/format cannot break, too
   endif()

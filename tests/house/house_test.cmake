@@ -20,6 +20,8 @@ file(WRITE ${FOLDER}/tools/loud.cpp "void f() { std::printf(\"x\"); }\n")
 file(WRITE ${FOLDER}/spec/open.hpp "#pragma once\nusing namespace std;\n")
 file(WRITE ${FOLDER}/spec/guard.hpp "#ifndef X\n")
 file(WRITE ${FOLDER}/conformance/judge/partial.cpp "// of nsa_compress_grad\n")
+file(WRITE ${FOLDER}/conformance/attention/open.hpp "#pragma once\n#include \"assay/conformance/operators/a.hpp\"\n")
+file(WRITE ${FOLDER}/conformance/operators/a/plan/guest.cpp "#include \"operators/a/a.hpp\"\n#include \"operators/b/b.hpp\"\n")
 foreach(k RANGE 1 26)
   file(WRITE ${FOLDER}/bench/crowd/file_${k}.py "\n")
 endforeach()
@@ -31,7 +33,9 @@ foreach(breach
     "tools/open_end.cpp: an open end" "spec/macro.cpp: no macros" "spec/stub.cpp: no stubs"
     "conformance/loud.cpp: libraries" "conformance/quits.cpp: libraries" "spec/open.hpp: no using"
     "spec/guard.hpp: begins" "spec/wide.cpp: at most 100 columns: // a" "conformance/judge/partial.cpp: what all"
-    "bench/crowd: 26 sources" "13 breaches in 40 files")
+    "conformance/attention/open.hpp: what operators of attention"
+    "conformance/operators/a/plan/guest.cpp: an operator's room[^\n]*b/b.hpp"
+    "bench/crowd: 26 sources" "15 breaches in 42 files")
   if(NOT output MATCHES "${breach}")
     message(FATAL_ERROR "'${breach}' was not found in:\n${output}")
   endif()

@@ -4,13 +4,11 @@
 #include <string>
 #include <utility>
 
-#include "assay/conformance/attention/exact_case.hpp"
+#include "assay/conformance/inputs/inputs.hpp"
 #include "attention/exact/sums.hpp"
 #include "attention/exact/writer.hpp"
-#include "attention/mask_pattern.hpp"
 
-namespace assay::conformance {
-namespace exact {
+namespace assay::conformance::exact {
 namespace {
 
 constexpr int most_attempts = 64;
@@ -86,7 +84,7 @@ void append_rows(std::vector<std::int64_t>& all, const spec::Extents& extents, s
 /// The tensors and exact gradients of a case, sequence by sequence.
 class Maker {
  public:
-  Maker(const Case<Op>& c, const Plan& plan, const KeyPattern& key_pattern)
+  Maker(const AttentionCase& c, const Plan& plan, const KeyPattern& key_pattern)
       : case_(c),
         plan_(plan),
         bias_(plan),
@@ -96,12 +94,12 @@ class Maker {
         queries_(query_extents(c.problem)),
         keys_(key_extents(c.problem)) {}
 
-  ExactCaseCase make() &&;
+  AttentionExactCase make() &&;
 
  private:
   void add(const KeyHead& head, const Rows& judged);
 
-  const Case<Op>& case_;
+  const AttentionCase& case_;
   const Plan& plan_;
   Bias bias_;
   Dropout dropout_;
@@ -109,7 +107,7 @@ class Maker {
   Writer writer_;
   spec::Extents queries_, keys_;
   std::int64_t live_rows_ = 0;
-  ExactCaseCase result_;
+  AttentionExactCase result_;
 };
 
 void Maker::add(const KeyHead& head, const Rows& judged) {
@@ -123,7 +121,7 @@ void Maker::add(const KeyHead& head, const Rows& judged) {
   result_.dv.insert(result_.dv.end(), built.gradients.dv.begin(), built.gradients.dv.end());
 }
 
-ExactCaseCase Maker::make() && {
+AttentionExactCase Maker::make() && {
   const Op::Problem& p = case_.problem;
   for (std::int64_t b = 0; b < p.batch; ++b) {
     const Rows judged{.query = judged_rows(p.length_q(b), case_.rows, case_.seed),
@@ -142,26 +140,10 @@ ExactCaseCase Maker::make() && {
 
 }  // namespace
 
-ExactCaseCase attending(const Case<Op>& c, const spec::Numerics& numerics,
-                        const KeyPattern& key_pattern) {
+AttentionExactCase attending(const AttentionCase& c, const spec::Numerics& numerics,
+                             const KeyPattern& key_pattern) {
   const Plan plan = plan_of(c, numerics);
   return Maker(c, plan, key_pattern).make();
 }
 
-}  // namespace exact
-
-ExactCaseCase make_exact_case_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
-                                        const spec::Numerics& numerics,
-                                        std::optional<spec::Tensor> atten_mask) {
-  const flash::MaskPattern key_pattern(c.problem, atten_mask ? &*atten_mask : nullptr);
-  ExactCaseCase result = exact::attending(c, numerics, key_pattern);
-  result.inputs.atten_mask = std::move(atten_mask);
-  return result;
-}
-
-ExactCaseCase Suite<spec::FlashAttentionScoreGrad>::exact(const Case<Op>& c,
-                                                          const spec::Numerics& numerics) {
-  return make_exact_case_with_mask(c, numerics, make_mask(c));
-}
-
-}  // namespace assay::conformance
+}  // namespace assay::conformance::exact

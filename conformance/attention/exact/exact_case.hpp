@@ -1,13 +1,24 @@
 #pragma once
 
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
+#include "assay/conformance/report/report.hpp"
+#include "assay/spec/numerics.hpp"
 #include "attention/key_pattern.hpp"
 
 namespace assay::conformance::exact {
 
+using Op = spec::FlashAttentionScoreGrad;
+
 /// The exact case of `c`, its queries attending to what `key_pattern` says instead of a mask. The
 /// inputs hold no mask. Errors: NoExactCase.
-ExactCaseCase attending(const Case<spec::FlashAttentionScoreGrad>& c,
-                        const spec::Numerics& numerics, const KeyPattern& key_pattern);
+AttentionExactCase attending(const AttentionCase& c, const spec::Numerics& numerics,
+                             const KeyPattern& key_pattern);
+
+/// The exact gradients by their names, with their rows and channels.
+std::vector<ExactTensor> exact_tensors(const AttentionExactCase& exact_case, const Op::Problem& p);
+/// Compares every element of the judged rows with the exact gradients, as `judge_exact` does.
+/// Errors: std::invalid_argument if the outputs do not have the problem's shapes.
+void compare_exact(const AttentionExactCase& exact_case, const Op::Problem& problem,
+                   const Op::Outputs& outputs, const spec::Numerics& numerics, CaseReport& report);
 
 }  // namespace assay::conformance::exact

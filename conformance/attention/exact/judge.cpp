@@ -2,14 +2,12 @@
 #include <stdexcept>
 #include <vector>
 
-#include "assay/conformance/attention/exact_case.hpp"
 #include "attention/bound/bound.hpp"
+#include "attention/exact/exact_case.hpp"
 #include "judge/judging.hpp"
 
-namespace assay::conformance {
+namespace assay::conformance::exact {
 namespace {
-
-using Op = spec::FlashAttentionScoreGrad;
 
 enum class Side : std::uint8_t { query, key, value };
 
@@ -82,8 +80,7 @@ ExactOutput exact_output(const ExactTensor& tensor, const Place& place, spec::La
 
 }  // namespace
 
-std::vector<ExactTensor> Suite<Op>::exact_tensors(const ExactCaseCase& exact_case,
-                                                  const Op::Problem& p) {
+std::vector<ExactTensor> exact_tensors(const AttentionExactCase& exact_case, const Op::Problem& p) {
   std::vector<ExactTensor> tensors = {{"dq", exact_case.dq, exact_case.query_rows, p.head_dim},
                                       {"dk", exact_case.dk, exact_case.key_rows, p.head_dim},
                                       {"dv", exact_case.dv, exact_case.key_rows, p.head_dim_v}};
@@ -93,9 +90,8 @@ std::vector<ExactTensor> Suite<Op>::exact_tensors(const ExactCaseCase& exact_cas
   return tensors;
 }
 
-void Suite<Op>::compare_exact(const ExactCaseCase& exact_case, const Op::Problem& problem,
-                              const Op::Outputs& outputs, const spec::Numerics& numerics,
-                              CaseReport& report) {
+void compare_exact(const AttentionExactCase& exact_case, const Op::Problem& problem,
+                   const Op::Outputs& outputs, const spec::Numerics& numerics, CaseReport& report) {
   const Residues residues(problem, exact_case.inputs, numerics);
   const std::vector<ExactTensor> tensors = exact_tensors(exact_case, problem);
   const std::vector<Place> places = places_of(problem, outputs);
@@ -105,4 +101,4 @@ void Suite<Op>::compare_exact(const ExactCaseCase& exact_case, const Op::Problem
   judge_exact(exact, numerics, report);
 }
 
-}  // namespace assay::conformance
+}  // namespace assay::conformance::exact

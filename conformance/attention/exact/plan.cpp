@@ -81,7 +81,7 @@ bool absorbs_errors(const spec::Numerics& n) {
   return bits_of(n.stage) < 24 && is_nearest(n.round_stage);
 }
 
-void require_exact_case(const Case<Op>& c, const spec::Numerics& n) {
+void require_exact_case(const AttentionCase& c, const spec::Numerics& n) {
   const Op::Problem& p = c.problem;
   if (c.track != Track::exact && c.track != Track::exact_staged)
     refuse("track " + std::string(spec::to_string(c.track)) + " is neither exact nor exact_staged");
@@ -103,7 +103,7 @@ void require_exact_case(const Case<Op>& c, const spec::Numerics& n) {
 
 /// Channels of dy and value that give dS its size; track exact_staged needs many, since only long
 /// sums exceed the staged type.
-std::int64_t shared_channels(const Case<Op>& c) {
+std::int64_t shared_channels(const AttentionCase& c) {
   const std::int64_t dim = c.problem.head_dim_v;
   const bool many = c.track == Track::exact_staged && bits_of(c.problem.dtype) < 24;
   return std::max<std::int64_t>(1, many ? dim * 2 / 3 : dim / 2);
@@ -112,7 +112,7 @@ std::int64_t shared_channels(const Case<Op>& c) {
 /// In 16 bits dS is as large as the staged type allows, on track exact_staged some bits larger; in
 /// fp32 there are two flavours by the parity of the seed: large data with small dS shows rounded
 /// products, small data with dS of twelve bits shows narrow staging.
-Magnitudes magnitudes_of(const Case<Op>& c) {
+Magnitudes magnitudes_of(const AttentionCase& c) {
   const bool staged_track = c.track == Track::exact_staged;
   switch (c.problem.dtype) {
     case spec::DType::bf16:
@@ -158,7 +158,7 @@ bool looks_back(const Op::Problem& p) {
 }
 
 /// To oppose a slope wants exact products, and room for the digits of all positions.
-BiasForm form_of(const Case<Op>& c, const spec::Numerics& n, const Scale& scale) {
+BiasForm form_of(const AttentionCase& c, const spec::Numerics& n, const Scale& scale) {
   constexpr std::int64_t roomy = 24, longest = 65536, longest_steep = 4096;
   constexpr double gentlest = 4, steepest = 256;
   const Op::Problem& p = c.problem;
@@ -212,7 +212,7 @@ void lay_out_channels(Plan& plan) {
 
 }  // namespace
 
-Plan plan_of(const Case<Op>& c, const spec::Numerics& n) {
+Plan plan_of(const AttentionCase& c, const spec::Numerics& n) {
   require_exact_case(c, n);
   const bool staged_track = c.track == Track::exact_staged, staged = bits_of(n.stage) < 24;
   Plan plan{.problem = c.problem,

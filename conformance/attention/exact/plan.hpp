@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "assay/conformance/case/case.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "assay/spec/numerics.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
@@ -77,7 +77,7 @@ struct Plan {
 };
 
 /// Errors: NoExactCase.
-Plan plan_of(const Case<Op>& c, const spec::Numerics& numerics);
+Plan plan_of(const AttentionCase& c, const spec::Numerics& numerics);
 
 /// Query and its gradient are integers times 2^query_exponent.
 int query_exponent(const Scale& scale);

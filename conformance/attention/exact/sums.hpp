@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "attention/exact/group.hpp"
 
 namespace assay::conformance::exact {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "assay/conformance/inputs/inputs.hpp"
 #include "attention/exact/exact_store.hpp"
 #include "attention/statistics.hpp"
 
@@ -14,7 +15,7 @@ std::optional<spec::Tensor> guarded_if_present(const spec::Parameter& parameter)
   return guarded_tensor(parameter);
 }
 
-Op::Inputs empty_inputs(const Case<Op>& c) {
+Op::Inputs empty_inputs(const AttentionCase& c) {
   const auto call = spec::call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
   const Op::Parameters& t = call.parameters;
   return {.query = guarded_tensor(t.query),
@@ -32,7 +33,7 @@ Op::Inputs empty_inputs(const Case<Op>& c) {
 
 }  // namespace
 
-Writer::Writer(const Case<Op>& c, const Plan& plan, const Sides& sides)
+Writer::Writer(const AttentionCase& c, const Plan& plan, const Sides& sides)
     : plan_(&plan),
       seed_(c.seed),
       dropout_(&sides.dropout),

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "assay/conformance/case/case.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "attention/exact/group.hpp"
 
 namespace assay::conformance::exact {
@@ -12,7 +12,7 @@ namespace assay::conformance::exact {
 /// element type. Errors: NoExactCase for others.
 class Writer {
  public:
-  Writer(const Case<Op>& c, const Plan& plan, const Sides& sides);
+  Writer(const AttentionCase& c, const Plan& plan, const Sides& sides);
 
   void write(const Group& group);
   /// The tensors; the mask is not among them.

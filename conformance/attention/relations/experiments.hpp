@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "assay/spec/operators/flash_attention_score_grad.hpp"
 #include "judge/relations/relation.hpp"
 
 /// Experiments that the operators of attention share.
@@ -15,6 +16,12 @@ namespace assay::conformance::flash {
 struct Origins {
   Origin query, key;
 };
+
+/// Multiply-adds of one backward, roughly.
+inline double backward_multiply_adds(const spec::FlashAttentionScoreGrad::Problem& p) {
+  return 5.0 * static_cast<double>(score_count(p)) *
+         static_cast<double>(p.head_dim + p.head_dim_rope);
+}
 
 /// The nearest multiple of 1/8 below 4: that leaves room for a shift in every type.
 inline double on_grid(double value) {

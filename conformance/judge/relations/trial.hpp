@@ -25,8 +25,8 @@
 /// change places, and the gradients that come out.
 namespace assay::conformance {
 
-/// What relations need to know of an operator. Every operator has a specialisation, which derives
-/// from PlainRelationParts<Op> and has besides:
+/// What relations need to know of an operator: the member of Suite<Op>, a type of its room as Basis
+/// is. It derives from PlainRelationParts<Op> and has besides:
 ///
 ///   using Rows = ...;     /// the numbers of the inputs, comparable; `operands` lists its members
 ///   using Origins = ...;  /// an Origin for each kind of rows that change places together
@@ -39,7 +39,7 @@ namespace assay::conformance {
 ///   /// Multiply-adds of the tolerances of all elements of a run, roughly.
 ///   static double cost_of_bounds(const Op::Problem&);
 template <class Op>
-struct RelationParts;
+using RelationParts = typename Suite<Op>::RelationParts;
 
 /// Where a row comes from, told by where it goes to; nothing: a row of zeros.
 using Origin = std::function<std::optional<spec::RowPosition>(const spec::RowPosition&)>;

@@ -89,6 +89,15 @@ Tensor heads_of(const spec::Parameter& parameter, const Op::Problem& p,
 
 }  // namespace
 
+std::span<const InputProfile> Suite<Op>::profiles() { return flash::profiles(); }
+
+std::span<const PatternField<Op>> Suite<Op>::patterns() {
+  static constexpr PatternField<Op> all[] = {
+      {"mask", &Patterns::mask, "pattern of a user mask", mask_patterns},
+      {"drop", &Patterns::drop, "pattern of the dropout bits", drop_patterns}};
+  return all;
+}
+
 Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   const Op::Problem& p = c.problem;
   const auto call = spec::call_of(p, c.entry_point, c.product, c.inputs, c.outputs);

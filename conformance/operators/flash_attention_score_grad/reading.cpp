@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "attention/relations/experiments.hpp"
 
 namespace assay::conformance {
 
@@ -14,9 +15,6 @@ std::string Suite<Op>::open_reading(const Case<Op>& c) {
          "checked (FAG-Q12)";
 }
 
-double Suite<Op>::multiply_adds(const Op::Problem& p) {
-  return 5.0 * static_cast<double>(score_count(p)) *
-         static_cast<double>(p.head_dim + p.head_dim_rope);
-}
+double Suite<Op>::multiply_adds(const Op::Problem& p) { return flash::backward_multiply_adds(p); }
 
 }  // namespace assay::conformance

@@ -50,7 +50,7 @@ void Suite<Op>::require_possible(const Case<Op>& c) {
   if (p.dtype != spec::DType::fp16 && p.dtype != spec::DType::bf16)
     refuse("dtype", std::string(to_string(p.dtype)), "fp16, bf16");
   require_windows(p);
-  require_relation(c, RelationParts<Op>::relations());
+  require_relation(c, RelationParts::relations());
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(c),
                 .with_numbers = c.track != Track::arguments},

@@ -5,10 +5,8 @@
 #include <optional>
 
 #include "assay/reference/nsa_selected_attention_grad.hpp"
-#include "attention/bound/row_terms.hpp"
 #include "attention/certificate.hpp"
 #include "attention/structure.hpp"
-#include "attention/tiles/tiles.hpp"
 #include "judge/judging.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
 #include "operators/nsa_selected_attention_grad/heads.hpp"
@@ -19,12 +17,6 @@ namespace {
 
 using Op = spec::NsaSelectedAttentionGrad;
 using reference::Quad;
-
-/// The output tensors by the names of their expectations.
-const spec::Tensor& tensor_named(const Op::Outputs& outputs, const std::string& name) {
-  if (name == "dq") return outputs.dq;
-  return name == "dk" ? outputs.dk : outputs.dv;
-}
 
 /// The definition in 113 bits, made for the heads that are asked for: most of a large case is not.
 class Oracles {
@@ -58,25 +50,13 @@ class Oracles {
 }  // namespace
 
 Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
-    : case_(c),
-      inputs_(inputs),
-      arithmetic_(arithmetic),
-      dense_(selected::dense_of(c.problem, inputs)),
-      judged_{judged_of(query_extents(c.problem), c.rows, c.seed),
-              judged_of(key_extents(c.problem), c.rows, c.seed + 1)} {}
+    : AttentionBasis(dense_of(c.problem, inputs), judged_rows_of(c), arithmetic, c.seed),
+      case_(c),
+      inputs_(inputs) {}
 
 std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
-  return flash::check_structure(selected::dense_case(case_), dense_, arithmetic_,
-                                selected::dense_outputs(outputs));
-}
-
-const flash::AllRowTerms& Basis::row_terms() {
-  if (!row_terms_) row_terms_ = flash::row_terms(dense_, arithmetic_);
-  return *row_terms_;
-}
-
-std::vector<Expectation> Basis::expectations() {
-  return flash::expectations(dense_, arithmetic_, row_terms(), judged_);
+  return flash::check_structure(dense(), arithmetic(), dense_outputs(outputs),
+                                dense_outputs(make_outputs(case_)));
 }
 
 Certificate Basis::certify() const {
@@ -98,16 +78,11 @@ Certificate Basis::certify() const {
           },
       .products = static_cast<std::int64_t>(selected::entries(p)) * (2 * p.head_dim + p.head_dim_v),
       .most_sequences = std::clamp<std::int64_t>(200'000 / of_row, 1, 2)};
-  return flash::certify(dense_, judged_, definition);
-}
-
-std::vector<TileSums> Basis::tile_sums(bool averages) {
-  const auto terms = [this]() -> const flash::AllRowTerms& { return row_terms(); };
-  return tiles::tile_sums_beside(judged_, dense_, arithmetic_, terms, case_.seed, averages);
+  return flash::certify(dense(), judged(), definition);
 }
 
 std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs) const {
-  return row_values(rows, tensor_named(outputs, rows.tensor), spec::Layout::tnd);
+  return values_of(rows, outputs, spec::Layout::tnd);
 }
 
 }  // namespace assay::conformance::selected

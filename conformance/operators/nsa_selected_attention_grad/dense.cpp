@@ -22,14 +22,13 @@ Flash::Problem dense_problem(const Op::Problem& p) {
           .softmax_in_layout = spec::StatisticsOrder::same_as_input};
 }
 
-Case<Flash> dense_case(const Case<Op>& c) {
+AttentionCase dense_case(const Case<Op>& c) {
   return {.problem = dense_problem(c.problem),
           .entry_point = spec::FlashEntryPoint::u4,
           .product = c.product,
           .inputs = c.inputs,
           .outputs = c.outputs,
           .track = c.track,
-          .profile = c.profile,
           .rows = c.rows,
           .seed = c.seed};
 }

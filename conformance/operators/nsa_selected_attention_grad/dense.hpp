@@ -11,7 +11,7 @@ using Op = spec::NsaSelectedAttentionGrad;
 
 /// That attention, without a mask: who attends to what is for ListPattern to say.
 spec::FlashAttentionScoreGrad::Problem dense_problem(const Op::Problem& problem);
-Case<spec::FlashAttentionScoreGrad> dense_case(const Case<Op>& c);
+AttentionCase dense_case(const Case<Op>& c);
 
 /// Its tensors: the same bytes under other names.
 spec::FlashAttentionScoreGrad::Inputs dense_inputs(const Op::Inputs& inputs);

@@ -1,9 +1,8 @@
-#include "assay/conformance/attention/exact_case.hpp"
+#include "attention/exact/exact_case.hpp"
 
 #include <utility>
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
-#include "attention/exact/exact_case.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
 #include "operators/nsa_selected_attention_grad/key_pattern.hpp"
 
@@ -13,8 +12,7 @@ using Op = spec::NsaSelectedAttentionGrad;
 
 std::vector<ExactTensor> Suite<Op>::exact_tensors(const SelectedExactCase& exact_case,
                                                   const Op::Problem& p) {
-  return Suite<spec::FlashAttentionScoreGrad>::exact_tensors(exact_case.dense,
-                                                             selected::dense_problem(p));
+  return exact::exact_tensors(exact_case.dense, selected::dense_problem(p));
 }
 
 SelectedExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& numerics) {
@@ -37,9 +35,8 @@ SelectedExactCase Suite<Op>::exact(const Case<Op>& c, const spec::Numerics& nume
 void Suite<Op>::compare_exact(const SelectedExactCase& exact_case, const Op::Problem& p,
                               const Op::Outputs& outputs, const spec::Numerics& numerics,
                               CaseReport& report) {
-  Suite<spec::FlashAttentionScoreGrad>::compare_exact(exact_case.dense, selected::dense_problem(p),
-                                                      selected::dense_outputs(outputs), numerics,
-                                                      report);
+  exact::compare_exact(exact_case.dense, selected::dense_problem(p),
+                       selected::dense_outputs(outputs), numerics, report);
 }
 
 }  // namespace assay::conformance

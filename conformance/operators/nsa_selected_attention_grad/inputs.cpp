@@ -51,10 +51,7 @@ reference::SelectedForward<double> forward_of(const Op::Problem& p, const Op::In
 
 }  // namespace
 
-/// The very ones of dense attention, whose numbers these are.
-std::span<const InputProfile> Suite<Op>::profiles() {
-  return Suite<spec::FlashAttentionScoreGrad>::profiles();
-}
+std::span<const InputProfile> Suite<Op>::profiles() { return flash::profiles(); }
 
 Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
   const Op::Problem& p = c.problem;

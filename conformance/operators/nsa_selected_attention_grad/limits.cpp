@@ -93,7 +93,7 @@ void Suite<Op>::require_possible(const Case<Op>& c) {
   require_heads(p);
   require_scale(p);
   if (c.track != Track::arguments) require_meaning(c);
-  require_relation(c, RelationParts<Op>::relations());
+  require_relation(c, RelationParts::relations());
   require_size({.largest_tensor = largest_tensor(p),
                 .bytes = memory_estimate(p),
                 .with_numbers = c.track != Track::arguments},

@@ -9,7 +9,6 @@
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/report/sweep.hpp"
 #include "operators/flash_attention_score_grad/plan/factors.hpp"
-#include "plan/drawn_cases.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -137,8 +136,8 @@ TEST(PairCoverage, OfASummaryGrowsByCasesThatConformAndHaveNumbers) {
 
 TEST(Axes, OfADrawnCaseAreThoseChosen) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-    const auto cases = flash::cover_cases(seed);
-    const auto choices = covering_choices(flash::choice_space(), seed);
+    const auto cases = flash::drawn().cover(seed);
+    const auto choices = flash::drawn().covering(seed);
     ASSERT_EQ(cases.size(), choices.size());
     for (std::size_t k = 0; k < cases.size(); ++k) {
       const Choice values = flash::factors().read(cases[k]);

@@ -79,22 +79,6 @@ void draw_dims(Op::Problem& p, const Categories& k, Draws& draws) {
   if (k.rope == Rope::whole) p.head_dim_rope = p.head_dim;
 }
 
-double scale_of(Scale scale, std::int64_t head_dim) {
-  switch (scale) {
-    case Scale::ordinary:
-      return ordinary_scale(head_dim);
-    case Scale::negative:
-      return -ordinary_scale(head_dim);
-    case Scale::one:
-      return 1.0;
-    case Scale::odd:
-      return static_cast<double>(static_cast<float>(0.7 * ordinary_scale(head_dim)));
-    case Scale::zero:
-      return 0.0;
-  }
-  return 1.0;
-}
-
 void draw_dropout(Op::Problem& p, const Categories& k, Draws& draws) {
   p.drop_mask = k.dropout == Dropout::exact      ? spec::DropMask::exact
                 : k.dropout == Dropout::granules ? spec::DropMask::granules
@@ -174,15 +158,11 @@ FlashCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   return c;
 }
 
-/// Whether the controls will be caught in every head. Where errors are large beside the gradients,
-/// softmax is near one-hot, or dq and dk are nothing but the rounding of 1/keepProb, some may pass,
-/// which earns no coverage.
+/// Nor where dq and dk are nothing but the rounding of 1/keepProb.
 bool is_surely_tight(const FlashCase& c) {
-  constexpr std::string_view loose[] = {"peaked", "offset", "outliers", "subnormal_fp16"};
   int exponent = 0;
   if (c.problem.seq_kv == 1 && std::frexp(c.problem.keep_prob, &exponent) != 0.5) return false;
-  return c.violate.empty() && c.problem.scale_value != 0 && c.problem.scale_value != 1 &&
-         std::ranges::find(loose, c.profile) == std::end(loose);
+  return attention::is_surely_tight(c);
 }
 
 }  // namespace
@@ -212,39 +192,22 @@ FlashCase draw_fields(const Categories& k, double budget, Draws& draws) {
   return c;
 }
 
-double ordinary_scale(std::int64_t head_dim) {
-  return static_cast<double>(static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim))));
-}
-
 double multiply_adds(const Op::Problem& p) {
   return static_cast<double>(score_count(p)) * static_cast<double>(p.head_dim);
 }
 
-std::vector<FlashCase> cover_cases(std::uint64_t seed) {
-  static constexpr double budgets[] = {2e5, 1e6, 3e6};
-  return draw_cover<Op>(choice_space(), seed, [](const Choice& choice, auto k, auto lot) {
-    return draw_case(factors().chosen(choice), budgets[k % 3], lot);
-  });
-}
-
-std::vector<FlashCase> completing_cases(std::uint64_t seed, std::span<const FlashCase> plan) {
-  std::vector<Choice> known;
-  for (const FlashCase& c : plan)
-    if (c.track == Track::bound && is_surely_tight(c)) known.push_back(factors().read(c));
-  const Choice bound =
-      factors().choice({{"track", "bound"}, {"profile", "normal"}, {"scale", "ordinary"}});
-  return draw_completion<Op>(choice_space(), seed,
-                             {.factors = factors().axes().size(), .fixed = bound, .known = known},
-                             [](const Choice& choice, auto, auto lot) {
-                               return draw_case(factors().chosen(choice), 2e5, lot);
-                             });
-}
-
-std::vector<FlashCase> random_cases(std::uint64_t seed, std::int64_t count) {
-  static constexpr double budgets[] = {5e5, 2e6, 8e6, 2e7};
-  return draw_random<Op>(choice_space(), seed, count, [](const Choice& choice, auto k, auto lot) {
-    return draw_case(factors().chosen(choice), budgets[k % 4], lot);
-  });
+const Drawn<Op, Categories>& drawn() {
+  static const Drawn<Op, Categories> cases{
+      .factors = factors(),
+      .space = choice_space(),
+      .draw = draw_case,
+      .cover_budgets = {2e5, 1e6, 3e6},
+      .random_budgets = {5e5, 2e6, 8e6, 2e7},
+      .completing_budgets = {2e5},
+      .completing =
+          factors().choice({{"track", "bound"}, {"profile", "normal"}, {"scale", "ordinary"}}),
+      .counts = is_surely_tight};
+  return cases;
 }
 
 }  // namespace assay::conformance::flash

@@ -85,8 +85,6 @@ std::vector<Exclusion> senseless_of_positions() {
               [](const K& k) {
                 return (!is_written_out(k.mask) || k.sparse_mode == 5) && k.pattern != "random";
               }),
-      of.rule({why, "A mask that is not there has no type."}, {"mask", "mask_dtype"},
-              [](const K& k) { return !is_masked(k) && k.mask_dtype != spec::DType::boolean; }),
       of.rule({why, "A window is `ignored` where nothing reads it, and there alone."},
               {"sparse_mode", "mask", "window"}, mistakes_window),
       of.rule({why, "The lengths of one sequence set both ends of the window of modes 7 and 8."},
@@ -139,16 +137,6 @@ std::vector<Exclusion> senseless_of_numbers() {
               }),
       of.rule({why, "Without dropout no bits are read."}, {"dropout", "drop"},
               [](const K& k) { return k.dropout == Dropout::off && k.drop != "random"; }),
-      of.rule({why, "An exact case chooses its values itself."}, {"track", "profile"},
-              [](const K& k) { return is_exact(k) && k.profile != "normal"; }),
-      of.rule({why, "An exact case chooses its scale itself."}, {"track", "scale"},
-              [](const K& k) { return is_exact(k) && k.scale != Scale::ordinary; }),
-      of.rule({why, "Hard data with a large scale would only loosen the bound."},
-              {"profile", "scale"},
-              [](const K& k) { return k.profile != "normal" && k.scale != Scale::ordinary; }),
-      of.rule(
-          {why, "Other types have no such subnormal numbers."}, {"dtype", "profile"},
-          [](const K& k) { return k.profile == "subnormal_fp16" && k.dtype != spec::DType::fp16; }),
       of.rule(
           {why, "keep_prob of an exact case is a power of two."}, {"keep", "track"},
           [](const K& k) { return is_exact(k) && (k.keep == Keep::most || k.keep == Keep::tiny); }),
@@ -238,7 +226,8 @@ std::vector<std::vector<std::size_t>> together() {
 const ChoiceSpace& choice_space() {
   static const ChoiceSpace space = [] {
     ChoiceSpace all(factors().sizes(), senseless_of_entry_points());
-    for (const auto& more : {senseless_of_positions(), senseless_of_numbers()})
+    for (const auto& more :
+         {senseless_of_positions(), attention::senseless(factors()), senseless_of_numbers()})
       all = ChoiceSpace(all, more);
     all = with_forbidden(std::move(all), together(), [](const Choice& choice, std::uint64_t lot) {
       Draws draws(lot);

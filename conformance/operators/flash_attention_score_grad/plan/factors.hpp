@@ -4,7 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "attention/plan/choices.hpp"
 #include "operators/flash_attention_score_grad/plan/sampling.hpp"
+#include "plan/drawn_cases.hpp"
 #include "plan/factors.hpp"
 
 namespace assay::conformance::flash {
@@ -46,7 +48,7 @@ enum class Keep : std::uint8_t { one, one_with_mask, half, most, tiny };
 enum class Start : std::uint8_t { absent, equal, query_ahead, key_ahead, query_alone };
 /// Head size of the rope part: none, 8, part of head_dim, as large as it.
 enum class Rope : std::uint8_t { absent, eight, part, whole };
-enum class Scale : std::uint8_t { ordinary, negative, one, odd, zero };
+using attention::Scale;
 
 /// One value per factor: what the pairwise cover and the random cases choose.
 struct Categories {
@@ -83,5 +85,8 @@ const Factors<spec::FlashAttentionScoreGrad, Categories>& factors();
 
 /// All factors with what excludes what. Made once.
 const ChoiceSpace& choice_space();
+
+/// How cases are drawn from them.
+const Drawn<spec::FlashAttentionScoreGrad, Categories>& drawn();
 
 }  // namespace assay::conformance::flash

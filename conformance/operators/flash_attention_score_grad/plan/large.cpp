@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "assay/conformance/attention/exact_case.hpp"
+#include "attention/plan/choices.hpp"
 #include "case/lengths.hpp"
 #include "operators/flash_attention_score_grad/plan/sampling.hpp"
 #include "operators/flash_attention_score_grad/relations/relations.hpp"
@@ -132,7 +133,7 @@ void draw_misaligned(FlashCase& c, Draws& draws) {
   p.heads_q = p.heads_kv * draws.integer(1, 3);
   p.head_dim = 128;
   p.head_dim_v = 16 * draws.integer(1, 7) + draws.integer(1, 15);
-  p.scale_value = ordinary_scale(p.head_dim);
+  p.scale_value = attention::ordinary_scale(p.head_dim);
   p.seq_q = draws.length(150), p.seq_kv = draws.length(150);
 }
 
@@ -178,7 +179,7 @@ std::vector<FlashCase> large_cases(std::uint64_t seed) {
     cases.add("a long dense head, every row judged", Track::bound, [](FlashCase& c, Draws& draws) {
       Op::Problem& p = c.problem;
       p.head_dim = p.head_dim_v = 8 * draws.integer(4, 8);
-      p.scale_value = ordinary_scale(p.head_dim);
+      p.scale_value = attention::ordinary_scale(p.head_dim);
       p.seq_q = draws.edge(1024, 1150), p.seq_kv = draws.edge(1024, 1150);
     });
   return cases.take();

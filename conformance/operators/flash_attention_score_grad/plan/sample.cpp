@@ -1,4 +1,5 @@
 #include "assay/conformance/attention/exact_case.hpp"
+#include "operators/flash_attention_score_grad/plan/factors.hpp"
 #include "operators/flash_attention_score_grad/plan/sampling.hpp"
 #include "plan/case_collector.hpp"
 #include "plan/hand_made_cases.hpp"
@@ -23,12 +24,12 @@ void Suite<spec::FlashAttentionScoreGrad>::collect(const SamplingPlan& plan,
   cases.add(flash::violation_cases());
   cases.add(flash::variant_cases());
   cases.add(hand_made_cases<Op>("corners", plan));
-  cases.add(flash::cover_cases(plan.seed));
+  cases.add(flash::drawn().cover(plan.seed));
   cases.add(exact_cases(plan));
   cases.add(flash::edge_cases(plan.seed));
   cases.add(hand_made_cases<Op>("relations", plan));
-  cases.add(flash::random_cases(plan.seed, plan.wanted_random_cases()));
-  cases.add(flash::completing_cases(plan.seed, cases.cases()));
+  cases.add(flash::drawn().random(plan.seed, plan.wanted_random_cases()));
+  cases.add(flash::drawn().completion(plan.seed, cases.cases()));
   cases.add(flash::large_cases(plan.seed));
   cases.add(flash::large_relation_cases(plan.seed));
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,18 +12,8 @@ namespace assay::conformance::flash {
 
 using FlashCase = Case<spec::FlashAttentionScoreGrad>;
 
-/// 1/sqrt(head_dim), rounded to float.
-double ordinary_scale(std::int64_t head_dim);
-
 /// Multiply-adds of one product over all pairs, masked ones included.
 double multiply_adds(const spec::FlashAttentionScoreGrad::Problem& problem);
-
-/// A pairwise cover of the categorical fields.
-std::vector<FlashCase> cover_cases(std::uint64_t seed);
-
-/// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with
-/// numbers holds.
-std::vector<FlashCase> completing_cases(std::uint64_t seed, std::span<const FlashCase> plan);
 
 /// Exact cases whose window or prefix ends at, or beside, multiples of every tile size.
 std::vector<FlashCase> edge_cases(std::uint64_t seed);
@@ -36,9 +25,6 @@ std::vector<FlashCase> large_cases(std::uint64_t seed);
 
 /// Relations between runs of 512 to 4096 tokens.
 std::vector<FlashCase> large_relation_cases(std::uint64_t seed);
-
-/// `count` cases drawn from the categories of the cover, their lengths near tile edges.
-std::vector<FlashCase> random_cases(std::uint64_t seed, std::int64_t count);
 
 /// For every row with a reject side, each of its violations and each entry point that can break it
 /// so one call that breaks it and, besides what it implies, no other row. Errors: std::logic_error

@@ -1,3 +1,4 @@
+#include "attention/plan/choices.hpp"
 #include "operators/flash_attention_score_grad/plan/sampling.hpp"
 #include "plan/breaking_calls.hpp"
 #include "plan/varied_calls.hpp"
@@ -37,7 +38,7 @@ Op::Problem ordinary_problem(spec::FlashEntryPoint entry_point, std::size_t turn
                 .seq_kv = turn % 2 == 0 ? 24 : 40,
                 .head_dim = 32,
                 .head_dim_v = turn % 3 == 1 && !has_softmax_in_layout(entry_point) ? 16 : 32,
-                .scale_value = ordinary_scale(32)};
+                .scale_value = attention::ordinary_scale(32)};
   if (!is_unpadding(entry_point)) return p;
   p.input_layout = spec::Layout::tnd;
   p.batch = 3;

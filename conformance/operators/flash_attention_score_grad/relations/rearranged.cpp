@@ -149,11 +149,10 @@ bool is_shared(spec::MaskShape shape) {
 
 }  // namespace flash
 
-Trial<flash::Op> RelationParts<flash::Op>::rearranged(const Trial<Op>& base,
-                                                      const Op::Problem& problem,
-                                                      const Origins& origins) {
+flash::Trial flash::RelationParts::rearranged(const flash::Trial& base, const Op::Problem& problem,
+                                              const Origins& origins) {
   using spec::MaskShape, spec::PseShape;
-  Trial<Op> moved{.problem = problem, .rows = {}};
+  flash::Trial moved{.problem = problem, .rows = {}};
   Op::Problem& p = moved.problem;
   const bool packed = is_packed(p.input_layout);
   const bool in_one_axis = base.problem.pse_shift == PseShape::packed_bn1s ||

@@ -86,7 +86,8 @@ std::vector<const Relation<Op>*> Parts::relations() {
       {flash::rearranging_relations(), flash::arithmetic_relations(), flash::spelling_relations()});
 }
 
-void Parts::add_side(const Trial<Op>& t, const Op::Parameters& call, Op::Inputs& inputs) {
+void Parts::add_side(const conformance::Trial<Op>& t, const Op::Parameters& call,
+                     Op::Inputs& inputs) {
   const flash::PairTensors& given = t.side;
   if (given.atten_mask) inputs.atten_mask = restrided(*given.atten_mask, call.atten_mask);
   if (given.pse_shift) inputs.pse_shift = restrided(*given.pse_shift, call.pse_shift);

@@ -31,8 +31,7 @@ inline constexpr std::string_view cascade_name = "cascade";
 
 }  // namespace flash
 
-template <>
-struct RelationParts<flash::Op> {
+struct flash::RelationParts {
   using Op = flash::Op;
   using Rows = reference::Operands<double>;
   using Side = flash::PairTensors;

@@ -159,10 +159,6 @@ std::vector<std::int64_t> draw_lengths(const Op::Problem& p, const Categories& k
   return lengths;
 }
 
-CompressCase draw_choice(const Choice& choice, std::size_t, std::uint64_t lot) {
-  return draw_case(factors().chosen(choice), lot);
-}
-
 }  // namespace
 
 void set_lengths(Op::Problem& p, std::vector<std::int64_t> lengths) {
@@ -197,23 +193,17 @@ std::vector<CompressCase> many_tokens_cases(std::uint64_t seed) {
   return {c};
 }
 
-std::vector<CompressCase> cover_cases(std::uint64_t seed) {
-  return draw_cover<Op>(choice_space(), seed, draw_choice);
-}
-
-std::vector<CompressCase> completing_cases(std::uint64_t seed, std::span<const CompressCase> plan) {
-  std::vector<Choice> known;
-  for (const CompressCase& c : plan)
-    if (c.track == Track::bound) known.push_back(factors().read(c));
-  return draw_completion<Op>(choice_space(), seed,
-                             {.factors = factors().axes().size(),
-                              .fixed = factors().choice({{"track", "bound"}}),
-                              .known = known},
-                             draw_choice);
-}
-
-std::vector<CompressCase> random_cases(std::uint64_t seed, std::int64_t count) {
-  return draw_random<Op>(choice_space(), seed, count, draw_choice);
+const Drawn<Op, Categories>& drawn() {
+  static const Drawn<Op, Categories> cases{
+      .factors = factors(),
+      .space = choice_space(),
+      .draw = [](const Categories& k, double, std::uint64_t lot) { return draw_case(k, lot); },
+      .cover_budgets = {0},
+      .random_budgets = {0},
+      .completing_budgets = {0},
+      .completing = factors().choice({{"track", "bound"}}),
+      .counts = [](const CompressCase&) { return true; }};
+  return cases;
 }
 
 }  // namespace assay::conformance::compress

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
+#include "plan/drawn_cases.hpp"
 #include "plan/factors.hpp"
 
 namespace assay::conformance::compress {
@@ -54,6 +55,9 @@ const Factors<spec::NsaCompressGrad, Categories>& factors();
 
 /// All factors with what excludes what. Made once.
 const ChoiceSpace& choice_space();
+
+/// How cases are drawn from them.
+const Drawn<spec::NsaCompressGrad, Categories>& drawn();
 
 /// A case of the categories.
 CompressCase draw_case(const Categories& categories, std::uint64_t seed);

@@ -1,3 +1,4 @@
+#include "operators/nsa_compress_grad/plan/factors.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
 #include "plan/case_collector.hpp"
 #include "plan/hand_made_cases.hpp"
@@ -9,11 +10,11 @@ void Suite<spec::NsaCompressGrad>::collect(const SamplingPlan& plan, CaseCollect
   cases.add(compress::variant_cases());
   cases.add(hand_made_cases<Op>("corners", plan));
   cases.add(compress::many_tokens_cases(plan.seed));
-  cases.add(compress::cover_cases(plan.seed));
+  cases.add(compress::drawn().cover(plan.seed));
   cases.add(hand_made_cases<Op>("exact", plan));
   cases.add(hand_made_cases<Op>("relations", plan));
-  cases.add(compress::random_cases(plan.seed, plan.wanted_random_cases()));
-  cases.add(compress::completing_cases(plan.seed, cases.cases()));
+  cases.add(compress::drawn().random(plan.seed, plan.wanted_random_cases()));
+  cases.add(compress::drawn().completion(plan.seed, cases.cases()));
 }
 
 }  // namespace assay::conformance

@@ -9,7 +9,7 @@ namespace assay::conformance::compress {
 namespace {
 
 using spec::DType;
-using Rows = RelationParts<Op>::Rows;
+using Rows = RelationParts::Rows;
 using Numbers = std::vector<double>;
 
 Experiment scale_dy(const Trial& base) { return scaled(base, &Rows::output_grad); }

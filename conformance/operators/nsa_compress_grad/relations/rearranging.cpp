@@ -132,7 +132,7 @@ Experiment append_tail(const Trial& base) {
     return row.s < p.length(row.b) ? std::optional(row) : std::nullopt;
   };
   return {.base = base,
-          .variants = {RelationParts<Op>::rearranged(base, filled.problem, filled.origins)},
+          .variants = {RelationParts::rearranged(base, filled.problem, filled.origins)},
           .combine = adding<Op>(p, {piece})};
 }
 

@@ -64,7 +64,8 @@ std::vector<const Relation<Op>*> Parts::relations() {
   return relation_list<Op>({compress::arithmetic_relations(), compress::rearranging_relations()});
 }
 
-Trial<Op> Parts::rearranged(const Trial<Op>& base, const Op::Problem& p, const Origins& origins) {
+Trial<Op> Parts::rearranged(const conformance::Trial<Op>& base, const Op::Problem& p,
+                            const Origins& origins) {
   return {.problem = p,
           .rows = moved_rows(base, p, origins),
           .inputs = base.inputs,

@@ -20,8 +20,7 @@ struct Origins {
 
 }  // namespace compress
 
-template <>
-struct RelationParts<compress::Op> : PlainRelationParts<compress::Op> {
+struct compress::RelationParts : PlainRelationParts<compress::Op> {
   using Op = compress::Op;
   using Rows = reference::CompressOperands<double>;
   using Origins = compress::Origins;

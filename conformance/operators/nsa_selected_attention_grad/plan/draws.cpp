@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "assay/conformance/attention/exact_case.hpp"
-#include "operators/flash_attention_score_grad/plan/sampling.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
 #include "plan/drawn_cases.hpp"
 #include "plan/draws.hpp"
@@ -140,31 +139,6 @@ void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& dra
   set_lengths(p, std::move(of_queries), std::move(of_keys));
 }
 
-double scale_of(Scale scale, std::int64_t head_dim) {
-  const double ordinary = flash::ordinary_scale(head_dim);
-  switch (scale) {
-    case Scale::ordinary:
-      return ordinary;
-    case Scale::one:
-      return 1.0;
-    case Scale::odd:
-      return static_cast<double>(static_cast<float>(0.7 * ordinary));
-    case Scale::negative:
-      return -ordinary;
-    case Scale::zero:
-      return 0.0;
-  }
-  return 1.0;
-}
-
-/// Whether the controls will be caught. Where errors are large beside the gradients, or softmax is
-/// near one-hot, some may pass, which earns no coverage.
-bool is_surely_tight(const SelectedCase& c) {
-  constexpr std::string_view loose[] = {"peaked", "offset", "outliers", "subnormal_fp16"};
-  return c.violate.empty() && c.problem.scale_value != 0 && c.problem.scale_value != 1 &&
-         std::ranges::find(loose, c.profile) == std::end(loose);
-}
-
 }  // namespace
 
 SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
@@ -204,7 +178,7 @@ std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed) {
                .seq_kv = 16,
                .head_dim = 128,
                .head_dim_v = 128,
-               .scale_value = flash::ordinary_scale(128),
+               .scale_value = attention::ordinary_scale(128),
                .selected_block_size = 16,
                .selected_block_count = 1};
   return {c};
@@ -246,31 +220,18 @@ double most_entries(const Categories& k) {
   return single ? of_one_head : of_many;
 }
 
-std::vector<SelectedCase> cover_cases(std::uint64_t seed) {
-  static constexpr double budgets[] = {2e3, 8e3, 2e4};
-  return draw_cover<Op>(choice_space(), seed, [](const Choice& choice, auto k, auto lot) {
-    return draw_case(factors().chosen(choice), budgets[k % 3], lot);
-  });
-}
-
-std::vector<SelectedCase> completing_cases(std::uint64_t seed, std::span<const SelectedCase> plan) {
-  std::vector<Choice> known;
-  for (const SelectedCase& c : plan)
-    if (c.track == Track::bound && is_surely_tight(c)) known.push_back(factors().read(c));
-  const Choice bound =
-      factors().choice({{"track", "bound"}, {"profile", "normal"}, {"scale", "ordinary"}});
-  return draw_completion<Op>(choice_space(), seed,
-                             {.factors = factors().axes().size(), .fixed = bound, .known = known},
-                             [](const Choice& choice, auto, auto lot) {
-                               return draw_case(factors().chosen(choice), 2e3, lot);
-                             });
-}
-
-std::vector<SelectedCase> random_cases(std::uint64_t seed, std::int64_t count) {
-  static constexpr double budgets[] = {2e3, 8e3, 2e4, 4e4};
-  return draw_random<Op>(choice_space(), seed, count, [](const Choice& choice, auto k, auto lot) {
-    return draw_case(factors().chosen(choice), budgets[k % 4], lot);
-  });
+const Drawn<Op, Categories>& drawn() {
+  static const Drawn<Op, Categories> cases{
+      .factors = factors(),
+      .space = choice_space(),
+      .draw = draw_case,
+      .cover_budgets = {2e3, 8e3, 2e4},
+      .random_budgets = {2e3, 8e3, 2e4, 4e4},
+      .completing_budgets = {2e3},
+      .completing =
+          factors().choice({{"track", "bound"}, {"profile", "normal"}, {"scale", "ordinary"}}),
+      .counts = attention::is_surely_tight};
+  return cases;
 }
 
 }  // namespace assay::conformance::selected

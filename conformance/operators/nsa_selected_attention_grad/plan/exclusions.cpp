@@ -1,3 +1,4 @@
+#include <utility>
 #include <vector>
 
 #include "operators/nsa_selected_attention_grad/plan/draws.hpp"
@@ -18,20 +19,6 @@ std::vector<Exclusion> senseless() {
           {why, "What mode 2 means without a mask is open, see NSAS-C33a."},
           {"sparse_mode", "mask"},
           [](const K& k) { return k.sparse_mode == 2 && k.mask == spec::SelectedMask::absent; }),
-      of.rule({why, "A mask that is not there has no type."}, {"mask", "mask_dtype"},
-              [](const K& k) {
-                return k.mask == spec::SelectedMask::absent && k.mask_dtype != spec::DType::boolean;
-              }),
-      of.rule({why, "An exact case chooses its values itself."}, {"track", "profile"},
-              [](const K& k) { return is_exact(k) && k.profile != "normal"; }),
-      of.rule({why, "An exact case chooses its scale itself."}, {"track", "scale"},
-              [](const K& k) { return is_exact(k) && k.scale != Scale::ordinary; }),
-      of.rule({why, "Hard data with a large scale would only loosen the bound."},
-              {"profile", "scale"},
-              [](const K& k) { return k.profile != "normal" && k.scale != Scale::ordinary; }),
-      of.rule(
-          {why, "Other types have no such subnormal numbers."}, {"dtype", "profile"},
-          [](const K& k) { return k.profile == "subnormal_fp16" && k.dtype != spec::DType::fp16; }),
       of.rule({why, "The forward masks before it scales: with such a scale it loses the mask."},
               {"sparse_mode", "scale"},
               [](const K& k) {
@@ -69,11 +56,11 @@ std::vector<Exclusion> fruitless_and_costly() {
 
 const ChoiceSpace& choice_space() {
   static const ChoiceSpace space = [] {
+    ChoiceSpace sensible({factors().sizes(), attention::senseless(factors())}, senseless());
     const auto ask = [](const Choice& choice, std::uint64_t lot) {
       return forbidden_by(draw_case(factors().chosen(choice), 2e3, lot));
     };
-    return ChoiceSpace(with_forbidden({factors().sizes(), senseless()}, {}, ask),
-                       fruitless_and_costly());
+    return ChoiceSpace(with_forbidden(std::move(sensible), {}, ask), fruitless_and_costly());
   }();
   return space;
 }

@@ -107,7 +107,12 @@ const Factors<Op, Categories>& factors() {
                words({"normal", "peaked", "cancelling", "all_positive", "offset", "equal_values",
                       "outliers", "subnormal_fp16", "large_exponent", "tiny_dy", "huge_dy",
                       "sparse_dy"})),
-      F::drawn("scale", &K::scale, in_order<Scale>({"ordinary", "one", "odd", "negative", "zero"})),
+      F::drawn("scale", &K::scale,
+               Named<Scale>{{Scale::ordinary, "ordinary"},
+                            {Scale::one, "one"},
+                            {Scale::odd, "odd"},
+                            {Scale::negative, "negative"},
+                            {Scale::zero, "zero"}}),
   });
   return table;
 }

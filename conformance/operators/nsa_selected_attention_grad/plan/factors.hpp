@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "attention/plan/choices.hpp"
 #include "operators/nsa_selected_attention_grad/plan/sampling.hpp"
+#include "plan/drawn_cases.hpp"
 #include "plan/factors.hpp"
 
 namespace assay::conformance::selected {
@@ -23,7 +25,7 @@ enum class Keys : std::uint8_t { listed, one_more, more };
 /// One sequence; several of equal lengths; of differing ones; 16 and more.
 enum class Batch : std::uint8_t { single, alike, unequal, many };
 inline constexpr std::int64_t many_sequences = 16;
-enum class Scale : std::uint8_t { ordinary, one, odd, negative, zero };
+using attention::Scale;
 
 /// One value per factor: what the pairwise cover and the random cases choose.
 struct Categories {
@@ -52,5 +54,8 @@ const Factors<Op, Categories>& factors();
 
 /// All factors with what excludes what. Made once.
 const ChoiceSpace& choice_space();
+
+/// How cases are drawn from them.
+const Drawn<Op, Categories>& drawn();
 
 }  // namespace assay::conformance::selected

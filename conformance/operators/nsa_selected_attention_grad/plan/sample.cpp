@@ -24,11 +24,11 @@ void Suite<spec::NsaSelectedAttentionGrad>::collect(const SamplingPlan& plan,
   cases.add(selected::variant_cases());
   cases.add(hand_made_cases<Op>("corners", plan));
   cases.add(selected::many_tokens_cases(plan.seed));
-  cases.add(selected::cover_cases(plan.seed));
+  cases.add(selected::drawn().cover(plan.seed));
   cases.add(exact_cases(plan));
   cases.add(hand_made_cases<Op>("relations", plan));
-  cases.add(selected::random_cases(plan.seed, plan.wanted_random_cases()));
-  cases.add(selected::completing_cases(plan.seed, cases.cases()));
+  cases.add(selected::drawn().random(plan.seed, plan.wanted_random_cases()));
+  cases.add(selected::drawn().completion(plan.seed, cases.cases()));
 }
 
 }  // namespace assay::conformance

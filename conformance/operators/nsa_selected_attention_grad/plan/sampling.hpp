@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
@@ -22,16 +21,6 @@ double entries(const Op::Problem& problem);
 
 /// More tokens than 16 bits count, in so many sequences that a row of each is many rows.
 std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed);
-
-/// A pairwise cover of the categorical fields.
-std::vector<SelectedCase> cover_cases(std::uint64_t seed);
-
-/// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with
-/// numbers holds.
-std::vector<SelectedCase> completing_cases(std::uint64_t seed, std::span<const SelectedCase> plan);
-
-/// `count` cases drawn from the categories of the cover.
-std::vector<SelectedCase> random_cases(std::uint64_t seed, std::int64_t count);
 
 /// For every row with a reject side, and each of its violations, one call that breaks it and,
 /// besides what it implies, no other row. Errors: std::logic_error naming the row that no call

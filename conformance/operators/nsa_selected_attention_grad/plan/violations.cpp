@@ -1,4 +1,4 @@
-#include "operators/flash_attention_score_grad/plan/sampling.hpp"
+#include "attention/plan/choices.hpp"
 #include "operators/nsa_selected_attention_grad/plan/draws.hpp"
 #include "plan/breaking_calls.hpp"
 #include "plan/varied_calls.hpp"
@@ -22,7 +22,7 @@ std::vector<SelectedCase> legal_calls() {
         p.selected_block_count = 3;
         p.head_dim = calls.size() % 3 == 1 ? 128 : 192;
         p.head_dim_v = calls.size() % 3 == 2 ? 192 : 128;
-        p.scale_value = flash::ordinary_scale(p.head_dim);
+        p.scale_value = attention::ordinary_scale(p.head_dim);
         p.sparse_mode = mode;
         p.atten_mask = mask;
         const std::int64_t keys = listed_keys(p);

@@ -3,7 +3,7 @@
 namespace assay::conformance::selected {
 namespace {
 
-using Rows = RelationParts<Op>::Rows;
+using Rows = RelationParts::Rows;
 
 Experiment scale_dy(const Trial& base) { return scaled(base, &Rows::attention_out_grad); }
 Experiment zero_dy(const Trial& base) { return zeroed(base, &Rows::attention_out_grad); }

@@ -61,27 +61,29 @@ std::vector<const Relation<Op>*> Parts::relations() {
                             selected::arithmetic_relations()});
 }
 
-void Parts::add_side(const Trial<Op>& t, const Op::Parameters& call, Op::Inputs& inputs) {
+void Parts::add_side(const conformance::Trial<Op>& t, const Op::Parameters& call,
+                     Op::Inputs& inputs) {
   const std::vector<double> lists(t.rows.topk_indices.begin(), t.rows.topk_indices.end());
   inputs.topk_indices = packed_tensor(call.topk_indices, topk_extents(t.problem), lists);
   inputs.atten_mask = make_mask({.problem = t.problem, .inputs = t.inputs, .outputs = t.outputs});
 }
 
-Trial<Op> Parts::rearranged(const Trial<Op>& base, const Op::Problem& p, const Origins& origins) {
+Trial<Op> Parts::rearranged(const conformance::Trial<Op>& base, const Op::Problem& p,
+                            const Origins& origins) {
   const Op::Problem& old = base.problem;
   // The list of a key head is that of its group's first query head.
   const Origin list = [&](const spec::RowPosition& row) {
     const spec::RowPosition source = origins.query({row.b, row.n * p.group(), row.s}).value();
     return spec::RowPosition{source.b, source.n / old.group(), source.s};
   };
-  Trial<Op> moved{.problem = p, .rows = moved_rows(base, p, origins)};
+  conformance::Trial<Op> moved{.problem = p, .rows = moved_rows(base, p, origins)};
   moved.rows.topk_indices =
       gathered(base.rows.topk_indices, topk_extents(old), topk_extents(p), list);
   return moved;
 }
 
 double Parts::cost_of_bounds(const Op::Problem& problem) {
-  return Suite<spec::FlashAttentionScoreGrad>::multiply_adds(selected::dense_problem(problem));
+  return flash::backward_multiply_adds(selected::dense_problem(problem));
 }
 
 template std::vector<RelationText> relation_texts<Op>();

@@ -10,9 +10,7 @@
 
 namespace assay::conformance {
 
-template <>
-struct RelationParts<spec::NsaSelectedAttentionGrad>
-    : PlainRelationParts<spec::NsaSelectedAttentionGrad> {
+struct selected::RelationParts : PlainRelationParts<spec::NsaSelectedAttentionGrad> {
   using Op = spec::NsaSelectedAttentionGrad;
   using Rows = reference::SelectedOperands<double>;
   using Origins = flash::Origins;

@@ -23,7 +23,7 @@ using spec::MaskShape;
 
 double value_of(Dyadic x) { return std::ldexp(static_cast<double>(x.numerator), x.exponent); }
 
-ExactCaseCase plain_exact_case(const Case<Op>& c) {
+AttentionExactCase plain_exact_case(const Case<Op>& c) {
   return Suite<Op>::exact(c, {.stage = c.problem.dtype});
 }
 
@@ -72,7 +72,7 @@ TEST(ExactCase, ExactGradientsAreThoseOfTheReference) {
   for (std::size_t k = 0; k < cases.size(); k += 3) {
     const Case<Op>& c = cases[k];
     const Op::Problem& p = c.problem;
-    const ExactCaseCase exact_case = plain_exact_case(c);
+    const AttentionExactCase exact_case = plain_exact_case(c);
     const auto gradient = reference::FlashAttentionScoreGrad<double>::from(p, exact_case.inputs);
     std::size_t dq = 0, dq_rope = 0, dk = 0, dk_rope = 0, dv = 0;
     for (const std::int64_t flat : exact_case.query_rows) {
@@ -96,7 +96,7 @@ TEST(ExactCase, ExactGradientsAreThoseOfTheReference) {
 
 TEST(ExactCase, IsAPureFunctionOfTheCase) {
   const Case<Op> c = configuration(4, 6, Track::exact_staged);
-  const ExactCaseCase one = plain_exact_case(c), again = plain_exact_case(c);
+  const AttentionExactCase one = plain_exact_case(c), again = plain_exact_case(c);
   EXPECT_EQ(one.inputs.query.bytes, again.inputs.query.bytes);
   EXPECT_EQ(one.inputs.dy.bytes, again.inputs.dy.bytes);
   EXPECT_NE(one.inputs.key.bytes,
@@ -162,7 +162,7 @@ TEST(ExactCase, EveryKeyIsAttendedToWhereCodesTellAllKeysApart) {
     Case<Op> c = square(96, 64, Track::exact);
     c.problem.sparse_mode = mode;
     if (mode == 2) c.problem.atten_mask = MaskShape::compressed;
-    const ExactCaseCase exact_case = plain_exact_case(c);
+    const AttentionExactCase exact_case = plain_exact_case(c);
     for (std::size_t j = 0; j < 96; ++j) {
       std::int64_t size = 0;
       for (std::size_t d = 0; d < 64; ++d) size += std::abs(exact_case.dv[64 * j + d].numerator);
@@ -174,7 +174,7 @@ TEST(ExactCase, EveryKeyIsAttendedToWhereCodesTellAllKeysApart) {
 TEST(ExactCase, JudgesSampledRowsOfALongSequence) {
   Case<Op> c = square(4096, 64, Track::exact);
   c.rows = 16;
-  const ExactCaseCase exact_case = plain_exact_case(c);
+  const AttentionExactCase exact_case = plain_exact_case(c);
   EXPECT_EQ(exact_case.query_rows.size(), 16u);
   EXPECT_EQ(exact_case.dk.size(), 16u * 64u);
   EXPECT_EQ(exact_case.muted_rows, 0);
@@ -223,7 +223,7 @@ TEST(ExactCase, TakesManyShortSequencesAtOnce) {
     p.lengths_kv.push_back(1 + b % 5);
   }
   p.sparse_mode = 2, p.atten_mask = MaskShape::compressed;
-  const ExactCaseCase exact_case = plain_exact_case(c);
+  const AttentionExactCase exact_case = plain_exact_case(c);
   EXPECT_EQ(static_cast<std::int64_t>(exact_case.dq.size()), query_extents(p).rows() * 32);
   EXPECT_EQ(static_cast<std::int64_t>(exact_case.key_rows.size()), key_extents(p).rows());
 }
@@ -233,7 +233,7 @@ TEST(ExactCase, TakesTheCompressedBiasOfLongSequences) {
   c.entry_point = spec::FlashEntryPoint::g2;
   c.problem.sparse_mode = 2, c.problem.atten_mask = MaskShape::compressed;
   c.problem.pse_shift = spec::PseShape::one_nhs;
-  const ExactCaseCase exact_case = plain_exact_case(c);
+  const AttentionExactCase exact_case = plain_exact_case(c);
   EXPECT_EQ(exact_case.muted_rows, 0);
   const auto gradient =
       reference::FlashAttentionScoreGrad<double>::from(c.problem, exact_case.inputs);

@@ -40,7 +40,7 @@ class ExactCaseJudge : public testing::Test {
 
   spec::Numerics numerics_{.stage = DType::bf16};
   Case<Op> c_ = square(8, 16, Track::exact);
-  ExactCaseCase exact_case_;
+  AttentionExactCase exact_case_;
   Op::Outputs outputs_;
 };
 

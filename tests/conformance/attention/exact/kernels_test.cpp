@@ -19,7 +19,7 @@ using exact_case_test::Kernel;
 using exact_case_test::Op;
 using spec::DType;
 
-CaseReport judged(const Kernel& kernel, const Case<Op>& c, const ExactCaseCase& exact_case) {
+CaseReport judged(const Kernel& kernel, const Case<Op>& c, const AttentionExactCase& exact_case) {
   CaseReport report;
   Suite<Op>::compare_exact(exact_case, c.problem, run(kernel, c, exact_case.inputs),
                            kernel.numerics, report);
@@ -117,7 +117,7 @@ std::map<Bug, Share> flagged(Track track, std::uint64_t seed) {
     const Case<Op> c = configuration(k, seed, track);
     Kernel kernel =
         exact_case_test::healthy_kernels(c.problem.dtype)[static_cast<std::size_t>(k % 2)];
-    const ExactCaseCase exact_case = Suite<Op>::exact(c, kernel.numerics);
+    const AttentionExactCase exact_case = Suite<Op>::exact(c, kernel.numerics);
     for (const Bug bug : exact_case_test::bugs) {
       if (!can_show(bug, c)) continue;
       kernel.bug = bug;
@@ -192,7 +192,7 @@ TEST(ExactCaseKernels, PlantedBugsOfTheFamilyAreFlagged) {
   for (const Track track : {Track::exact, Track::exact_staged})
     for (const Case<Op>& c : exact_case_test::family(track == Track::exact ? 3 : 4, track)) {
       Kernel kernel = exact_case_test::healthy_kernels(c.problem.dtype)[0];
-      const ExactCaseCase exact_case = Suite<Op>::exact(c, kernel.numerics);
+      const AttentionExactCase exact_case = Suite<Op>::exact(c, kernel.numerics);
       for (const Bug bug : exact_case_test::family_bugs) {
         if (!family_can_show(bug, c.problem)) continue;
         kernel.bug = bug;
@@ -215,7 +215,7 @@ TEST(ExactCaseKernels, NarrowStagingIsFlaggedInFp32) {
   c.problem.seq_q = c.problem.seq_kv = 32;
   Kernel kernel{.name = "narrow", .numerics = {.stage = DType::bf16}};
   const spec::Numerics declared{.stage = DType::fp32};
-  const ExactCaseCase exact_case = Suite<Op>::exact(c, declared);
+  const AttentionExactCase exact_case = Suite<Op>::exact(c, declared);
   CaseReport report;
   Suite<Op>::compare_exact(exact_case, c.problem, run(kernel, c, exact_case.inputs), declared,
                            report);

@@ -127,8 +127,7 @@ TEST_P(EveryRelation, HasCasesOfItsDomainWhichTheirReplayLinesTell) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Relations, EveryRelation,
-                         ::testing::ValuesIn(RelationParts<Op>::relations()),
+INSTANTIATE_TEST_SUITE_P(Relations, EveryRelation, ::testing::ValuesIn(RelationParts::relations()),
                          [](const auto& tested) { return std::string(tested.param->name); });
 
 TEST(Relations, SayNothingOutsideTheirDomain) {
@@ -184,7 +183,7 @@ TEST(Relations, OfSequencesHoldForEqualLengths) {
 TEST(Relations, BugsAreChosenForEveryRelationAndForNothingElse) {
   std::set<std::string> chosen, known;
   for (const auto& [relation, mutant] : caught()) chosen.insert(relation);
-  for (const Relation* relation : RelationParts<Op>::relations()) known.emplace(relation->name);
+  for (const Relation* relation : RelationParts::relations()) known.emplace(relation->name);
   EXPECT_EQ(chosen, known);
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "assay/conformance/attention/exact_case.hpp"
 #include "assay/conformance/suite.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
@@ -31,27 +32,23 @@ std::optional<spec::Tensor> make_pse(const Case<spec::FlashAttentionScoreGrad>& 
 /// behind the last score hold the guard pattern. Nothing where the problem has no drop mask.
 std::optional<spec::Tensor> make_drop_mask(const Case<spec::FlashAttentionScoreGrad>& c);
 
-/// A case whose correct outputs are known exactly, whatever the order of summation.
-struct ExactCaseCase {
-  spec::FlashAttentionScoreGrad::Inputs inputs;
-  /// Exact gradients before the final cast, rows x dim in the order of `query_rows` and `key_rows`.
-  std::vector<Dyadic> dq, dk, dv;
-  std::vector<Dyadic> dq_rope, dk_rope;  ///< empty if head_dim_rope is 0
-  std::vector<std::int64_t> query_rows,
-      key_rows;                 ///< judged rows, ascending numbers of `spec::Extents::row`
-  std::int64_t muted_rows = 0;  ///< live query rows whose dy had to be 0
-};
+/// The exact case with the mask tensor as an argument; nothing: no mask. Errors: NoExactCase.
+AttentionExactCase make_exact_case_with_mask(const Case<spec::FlashAttentionScoreGrad>& c,
+                                             const spec::Numerics& numerics,
+                                             std::optional<spec::Tensor> atten_mask);
 
 namespace flash {
 class Basis;
-}
+struct RelationParts;
+}  // namespace flash
 
 /// Attention in all layouts, with every mask, bias and dropout of the documents.
 template <>
 struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttentionScoreGrad> {
   using Op = spec::FlashAttentionScoreGrad;
   using Basis = flash::Basis;
-  using Exact = ExactCaseCase;
+  using RelationParts = flash::RelationParts;
+  using Exact = AttentionExactCase;
 
   /// What a profile leaves open: the contents of mask and dropout bits.
   struct Patterns {

@@ -23,13 +23,15 @@ struct CompressExactCase {
 
 namespace compress {
 class Basis;
-}
+struct RelationParts;
+}  // namespace compress
 
 /// A profile says all of the tensors.
 template <>
 struct Suite<spec::NsaCompressGrad> : SuiteDefaults<spec::NsaCompressGrad> {
   using Op = spec::NsaCompressGrad;
   using Basis = compress::Basis;
+  using RelationParts = compress::RelationParts;
   using Exact = CompressExactCase;
 
   /// In fp16 the numbers of input are smaller by a power of two where weight_grad, a sum over all

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "assay/conformance/attention/exact_case.hpp"
 #include "assay/conformance/suite.hpp"
 #include "assay/spec/operators/nsa_selected_attention_grad.hpp"
 
@@ -28,18 +28,20 @@ std::optional<spec::Tensor> make_mask(const Case<spec::NsaSelectedAttentionGrad>
 /// A case whose correct outputs are known exactly, whatever the order of summation.
 struct SelectedExactCase {
   spec::NsaSelectedAttentionGrad::Inputs inputs;
-  ExactCaseCase dense;  ///< the same case as attention to the listed keys
+  AttentionExactCase dense;  ///< the same case as attention to the listed keys
 };
 
 namespace selected {
 class Basis;
-}
+struct RelationParts;
+}  // namespace selected
 
 /// Attention to lists of blocks: what attention shares, with lists in the mask's place.
 template <>
 struct Suite<spec::NsaSelectedAttentionGrad> : SuiteDefaults<spec::NsaSelectedAttentionGrad> {
   using Op = spec::NsaSelectedAttentionGrad;
   using Basis = selected::Basis;
+  using RelationParts = selected::RelationParts;
   using Exact = SelectedExactCase;
 
   /// What a profile leaves open: the lists.

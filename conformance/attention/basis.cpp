@@ -1,0 +1,28 @@
+#include "attention/basis.hpp"
+
+#include <utility>
+
+#include "attention/bound/row_terms.hpp"
+#include "attention/tiles/tiles.hpp"
+
+namespace assay::conformance {
+
+AttentionBasis::AttentionBasis(flash::Dense dense, flash::JudgedRows judged,
+                               const Arithmetic& arithmetic, std::uint64_t seed)
+    : dense_(std::move(dense)), judged_(std::move(judged)), arithmetic_(arithmetic), seed_(seed) {}
+
+const flash::AllRowTerms& AttentionBasis::row_terms() {
+  if (!row_terms_) row_terms_ = flash::row_terms(dense_, arithmetic_);
+  return *row_terms_;
+}
+
+std::vector<Expectation> AttentionBasis::expectations() {
+  return flash::expectations(dense_, arithmetic_, row_terms(), judged_);
+}
+
+std::vector<TileSums> AttentionBasis::tile_sums(bool averages) {
+  const auto terms = [this]() -> const flash::AllRowTerms& { return row_terms(); };
+  return tiles::tile_sums_beside(judged_, dense_, arithmetic_, terms, seed_, averages);
+}
+
+}  // namespace assay::conformance

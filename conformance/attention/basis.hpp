@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "attention/bound/bound.hpp"
+#include "attention/dense.hpp"
+#include "judge/basis.hpp"
+#include "judge/judging.hpp"
+
+namespace assay::conformance {
+
+/// What the judgement of a case of attention rests on, whatever tells which query attends to which
+/// key; the members are those that judge/basis.hpp describes. An operator derives from it and adds
+/// the others.
+class AttentionBasis {
+ public:
+  /// Keeps a reference to the arithmetic.
+  AttentionBasis(flash::Dense dense, flash::JudgedRows judged, const Arithmetic& arithmetic,
+                 std::uint64_t seed);
+
+  std::vector<Expectation> expectations();
+  std::vector<TileSums> tile_sums(bool averages);
+  bool consistent() const { return !row_terms_ || row_terms_->consistent; }
+  bool is_certifiable() const { return arithmetic_.numerics.delta == spec::Origin::given; }
+
+ protected:
+  const flash::Dense& dense() const { return dense_; }
+  const flash::JudgedRows& judged() const { return judged_; }
+  const Arithmetic& arithmetic() const { return arithmetic_; }
+
+ private:
+  const flash::AllRowTerms& row_terms();
+
+  flash::Dense dense_;
+  flash::JudgedRows judged_;
+  const Arithmetic& arithmetic_;
+  std::uint64_t seed_;
+  std::optional<flash::AllRowTerms> row_terms_;
+};
+
+/// The rows of a case that are judged.
+template <class CaseType>
+flash::JudgedRows judged_rows_of(const CaseType& c) {
+  return {judged_of(query_extents(c.problem), c.rows, c.seed),
+          judged_of(key_extents(c.problem), c.rows, c.seed + 1)};
+}
+
+}  // namespace assay::conformance
