@@ -10,6 +10,7 @@
 #include "inputs/input_profiles.hpp"
 #include "judge/judging.hpp"
 #include "operators/nsa_compress_grad/dense.hpp"
+#include "operators/nsa_compress_grad/exactness.hpp"
 
 namespace assay::conformance {
 namespace compress {
@@ -28,24 +29,6 @@ struct Plan {
   std::uint64_t one_in;  ///< so many elements of output_grad is one that may differ from zero
   int gradient_exponent, input_exponent, weight_exponent;
 };
-
-/// Bits that an integer may have so that a kernel of the profile holds it exactly: products, sums.
-struct Exactness {
-  int product, sum;
-};
-
-/// E47.
-Exactness exactness(const spec::Numerics& numerics, spec::DType io) {
-  constexpr int fp32_bits = spec::fp32_format.significand_bits;
-  const auto bits = [](spec::DType type) {
-    return is_narrow(type) ? spec::format_of(type).significand_bits : fp32_bits;
-  };
-  const int accumulator = numerics.accumulator == spec::Accumulator::fp16
-                              ? spec::fp16_format.significand_bits
-                              : fp32_bits;
-  const int sum = std::min(bits(numerics.partials), accumulator);
-  return {.product = std::min({bits(io), bits(numerics.stage), sum}), .sum = sum};
-}
 
 /// Whether anything of a kernel is held in fp16, whose range is small.
 bool has_half(const spec::Numerics& numerics, spec::DType io) {

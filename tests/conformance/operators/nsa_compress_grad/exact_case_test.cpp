@@ -7,6 +7,7 @@
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "kernel.hpp"
+#include "operators/nsa_compress_grad/exactness.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
 
 namespace assay::conformance {
@@ -66,7 +67,30 @@ std::vector<Declared> declared_kernels() {
           {"partial", {.partials = DType::bf16}, partial}};
 }
 
-/// E47.
+/// E47. fp32 has 24 bits, fp16 11, bf16 8: a product has no more than the narrowest type that it
+/// passes, of which the sum's is the last; a sum as many as its accumulator and its partials.
+TEST(CompressExactCaseCases, BitsAreThoseOfTheNarrowestType) {
+  struct Line {
+    spec::Numerics numerics;
+    DType io;
+    int product, sum;
+  };
+  const Line lines[] = {
+      {{}, DType::bf16, 8, 24},
+      {{}, DType::fp16, 11, 24},
+      {{.stage = DType::bf16}, DType::fp16, 8, 24},
+      {{.stage = DType::fp16}, DType::bf16, 8, 24},
+      {{.accumulator = spec::Accumulator::fp16}, DType::fp16, 11, 11},
+      {{.partials = DType::bf16}, DType::fp16, 8, 8},
+      {{.partials = DType::fp16}, DType::bf16, 8, 11},
+      {{.partials = DType::bf16, .accumulator = spec::Accumulator::fp16}, DType::fp16, 8, 8}};
+  for (const auto& [numerics, io, product, sum] : lines) {
+    const compress::Exactness found = compress::exactness(numerics, io);
+    EXPECT_EQ(found.product, product);
+    EXPECT_EQ(found.sum, sum);
+  }
+}
+
 TEST(CompressExactCaseCases, EveryDeclaredProfileIsBitExact) {
   for (const Declared& declared : declared_kernels())
     for (const Track track : {Track::exact, Track::exact_staged}) {

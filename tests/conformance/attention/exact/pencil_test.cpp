@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attention/exact/score_code.hpp"
+#include "attention/exact/sums.hpp"
+
+namespace assay::conformance::exact {
+namespace {
+
+/// E45. With scale 1/8 there is X = 128 * 8 = 1024: a query spells +-1024/8 = +-128 in a channel of
+/// a bit that it wants, and -1024/32 = -32 for each of them in the constant channel. Against keys
+/// of +-4 and 16 that is 512 a bit that agrees and -512 for one that differs, less 512 for all: the
+/// scaled score is 0 for its own code, and -128 for every bit that differs.
+TEST(ExactCasePencil, AQueryScoresMinus128ForEveryBitThatDiffers) {
+  const Plan plan = plan_of(
+      {.problem = {.seq_q = 4, .seq_kv = 4, .head_dim = 16, .head_dim_v = 16, .scale_value = 0.125},
+       .track = Track::exact},
+      {});
+  const ScoreCode score_code(plan, {.queries = 4, .keys = 4}, stream(1, Stream::exact_case));
+  ASSERT_EQ(query_exponent(plan.scale), 0);
+  ASSERT_GE(std::popcount(score_code.code_mask()), 2);
+  for (const std::uint32_t care : {score_code.code_mask(), score_code.code_mask() & ~1U}) {
+    const Choice choice{.code = score_code.code(1), .care = care};
+    std::vector<std::int32_t> query(16, 0);
+    score_code.spell_query(choice, query);
+    std::int64_t constants = 0;
+    for (std::size_t d = 0; d < 16; ++d) {
+      const Channel& channel = score_code.channels()[d];
+      if (channel.role == Role::constant) constants += query[d];
+      if (channel.role != Role::code) continue;
+      const bool is_set = (choice.code >> channel.index & 1) != 0;
+      EXPECT_EQ(query[d], (care >> channel.index & 1) == 0 ? 0 : is_set ? 128 : -128);
+    }
+    EXPECT_EQ(constants, -32 * std::popcount(care));
+    for (std::int64_t j = 0; j < 4; ++j) {
+      std::vector<std::int32_t> key(16, 0);
+      score_code.spell_key(j, key);
+      std::int64_t score = 0;
+      for (std::size_t d = 0; d < 16; ++d) score += std::int64_t{query[d]} * key[d];
+      EXPECT_EQ(score, -8 * 128 * std::popcount((score_code.code(j) ^ choice.code) & care));
+    }
+  }
+}
+
+/// One query (3, 0), which attends to the one key (5, 0) with dy (5, 0) and dS 9, of any plan.
+std::optional<Excess> excess_of(const Plan& plan) {
+  Group group{.head = {.queries = 1, .keys = 1},
+              .query = Matrix(1, 2),
+              .key = Matrix(1, 2),
+              .value = Matrix(1, 2),
+              .dy = Matrix(1, 2),
+              .rows = {{.choice = {.keys = {0}}, .kept = 1, .dscore = {9}}}};
+  group.query.row(0)[0] = 3;
+  group.key.row(0)[0] = 5;
+  group.dy.row(0)[0] = 5;
+  return Sums(plan, group).excess();
+}
+
+/// E46. The score is 15, below 2^4. The row term is 8 * 5 = 40 with the eighths of eight keys,
+/// 2^5 < 40 <= 2^6. dS is 9: below or at 2^4. dq = 9 * 5 = 45 is a single product, whose grid is
+/// itself: no bits. dk = 64 * 9 * 3 and dv = 8 * 5 are single, too. In fp16 dS is 2^13 * 9 = 73728
+/// where keep_prob is 2^-13, and dq 2^11 * 45 = 92160 where it is 2^-11.
+TEST(ExactCasePencil, BitsAndRangeOfSumsAreCounted) {
+  const auto text = [](int sum_bits, int operand_bits, int drop_shift = 0) {
+    const std::optional<Excess> excess =
+        excess_of({.problem = {.dtype = spec::DType::fp16, .head_dim = 2, .head_dim_v = 2},
+                   .drop_shift = drop_shift,
+                   .operand_bits = operand_bits,
+                   .sum_bits = sum_bits});
+    return excess ? excess->text : std::string();
+  };
+  EXPECT_EQ(text(3, 4), "the score of query row 0 needs 4 bits, the limit is 3");
+  EXPECT_EQ(text(5, 4), "the row term of query row 0 needs 6 bits, the limit is 5");
+  EXPECT_EQ(text(6, 3), "dS of query row 0 needs 4 bits, the limit is 3");
+  EXPECT_EQ(text(6, 4), "");
+  EXPECT_EQ(text(6, 4, 13), "dS of query row 0 is 73728.000000, the limit of fp16 is 65504");
+  EXPECT_EQ(text(6, 4, 11), "dq of row 0 is 92160.000000, the limit of fp16 is 65504");
+}
+
+/// E46. Two queries 4 and 1 with dS 1 and 2 of one key 1: dk = 64 (1 * 4 + 2 * 1) = 256 + 128 = 3 *
+/// 128, on the grid of 128 that both have: two bits, while each score, dS and dq alone needs one at
+/// most.
+TEST(ExactCasePencil, SumsAreCountedOnTheirCommonGrid) {
+  const auto text = [](int sum_bits) {
+    Group group{.head = {.queries = 2, .keys = 1},
+                .query = Matrix(2, 1),
+                .key = Matrix(1, 1),
+                .value = Matrix(1, 1),
+                .dy = Matrix(2, 1),
+                .rows = {{.choice = {.keys = {0}}, .kept = 1, .dscore = {1}},
+                         {.choice = {.keys = {0}}, .kept = 1, .dscore = {2}}}};
+    group.query.row(0)[0] = 4, group.query.row(1)[0] = 1;
+    group.key.row(0)[0] = 1;
+    const Plan plan{.problem = {.seq_q = 2, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1},
+                    .sum_bits = sum_bits};
+    const std::optional<Excess> excess = Sums(plan, group).excess();
+    return excess ? excess->text : std::string();
+  };
+  EXPECT_EQ(text(1), "dk of row 0 needs 2 bits, the limit is 1");
+  EXPECT_EQ(text(2), "");
+}
+
+}  // namespace
+}  // namespace assay::conformance::exact
