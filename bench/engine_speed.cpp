@@ -92,7 +92,7 @@ void blocks(Recorder& recorder, std::size_t runs, std::int64_t seq, std::int64_t
                                       .dim = dim,
                                       .dim_v = dim,
                                       .scale = 1 / std::sqrt(static_cast<double>(dim))});
-  head.call.stage = engine::Store(8, -126, engine::Direction::nearest_even);
+  head.call.stage = head.call.stage_prob = engine::Store(8, -126, engine::Direction::nearest_even);
   const auto all = engine::Windows::all(seq, seq);
   const auto tolerance = [&](std::int64_t threads) {
     return [&, threads] { engine::attention::block_bounds(head, all, {}, {.threads = threads}); };

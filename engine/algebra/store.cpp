@@ -4,7 +4,8 @@
 
 namespace assay::engine {
 
-Store::Store(int bits, int min_exponent, Direction direction) {
+Store::Store(int bits, int min_exponent, Direction direction, double overflow)
+    : overflow_(overflow) {
   known_ = direction == Direction::nearest_even || direction == Direction::nearest_away ||
            direction == Direction::nearest;
   away_ = direction == Direction::nearest_away;

@@ -44,6 +44,8 @@ Head random_head(const Draw& draw) {
   head.call.kappa = 1 / draw.keep_prob;
   head.call.dim = static_cast<double>(draw.dim);
   head.call.dim_v = static_cast<double>(draw.dim_v);
+  for (auto* of_sum : {&head.weights[0], &head.weights[1], &head.weights[2]})
+    *of_sum = numbers(random, of_sum == &head.weights[0] ? k : q, draw.size);
   give_forward(head);
   return head;
 }
@@ -99,7 +101,7 @@ Products<T> products(const std::vector<double>& a, std::int64_t row, const std::
 template <class T>
 Pair<T> pair_of(const Head& h, std::int64_t i, std::int64_t j) {
   Pair<T> pair = {products<T>(h.query, i, h.key, j, h.dim),
-                  products<T>(h.dy, i, h.value, j, h.dim_v), T(0)};
+                  products<T>(h.dy, i, h.value, j, h.dim_v), T(0), T(0)};
   // 1 / keep_prob of the call, so that both precisions take the same number.
   pair.kappa = T(h.kappa[at(i * h.keys + j)]);
   return pair;
@@ -182,8 +184,9 @@ class PlantedReading : public ToleranceReading<double, symbols> {
   Number residue(const Number& x, double phi) const {
     return planted_.residue ? x : ToleranceReading::residue(x, phi);
   }
-  Number stored(const Number& x, const Store& store) const {
-    return ToleranceReading::stored(x, planted_.store ? Store() : store);
+  template <class... Size>
+  Number stored(const Number& x, const Store& store, const Size&... size) const {
+    return ToleranceReading::stored(x, planted_.store ? Store() : store, size...);
   }
   Coefficient<Number, double> staged(const Number& x, const Store& store) const {
     return ToleranceReading::staged(x, planted_.store ? Store() : store);
@@ -234,7 +237,7 @@ Gradients<Bound> bounds(const Head& h, const Output& output, const Planted& plan
         const ToleranceReading<double, 0> on(h.call.units, {});
         const auto delta =
             row_term(on, h.call, products<double>(h.dy, i, h.attention_in, i, h.dim_v));
-        of_row = {symbol_of(delta)};
+        of_row = {symbol_of(delta), Symbol{}};
         row = {h.max[at(i)], h.sum[at(i)], delta.value};
       },
       [&](std::int64_t i, std::int64_t j, double times) {

@@ -18,7 +18,8 @@ class Kept : public Sink {
     all_.dk.resize(at(h.keys * h.dim));
     all_.dv.resize(at(h.keys * h.dim_v));
   }
-  void take(std::size_t sum, std::int64_t row, std::span<const Element> elements) override {
+  void take(std::size_t sum, std::int64_t row, std::span<const Element> elements,
+            const RowSums&) override {
     std::vector<T>& to = sum == 0 ? all_.dq : sum == 1 ? all_.dk : all_.dv;
     for (std::size_t d = 0; d < elements.size(); ++d)
       to[at(row) * elements.size() + d] = finish_(sum, to.size(), elements[d]);

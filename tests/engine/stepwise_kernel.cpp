@@ -97,7 +97,7 @@ Gradients<double> stepwise_gradients(const Head& h, const Shares& shares, const 
           pair.stored(kappa * pair.dot(dy, &h.value[at(j * h.dim_v)], h.dim_v), call.dprob);
       const double t = pair.fp32(pair.fp32(dp - delta));
       const double ds = pair.stored(pair.fp32(pair.fp32(p * t)), call.stage);
-      const double kept = pair.stored(p * kappa, call.stage);
+      const double kept = pair.stored(p * kappa, call.stage_prob);
       for (std::int64_t d = 0; d < h.dim; ++d) {
         add(&Gradients<double>::dq, i * h.dim + d, ds * h.key[at(j * h.dim + d)], times);
         add(&Gradients<double>::dk, j * h.dim + d, ds * h.query[at(i * h.dim + d)], times);

@@ -6,39 +6,19 @@
 #include <utility>
 
 #include "assay/conformance/judge/vector_loops.hpp"
+#include "assay/engine/blocks/sweep.hpp"
 #include "assay/parallel/loop.hpp"
+#include "attention/bound/head_pairs.hpp"
 #include "attention/bound/sums.hpp"
 
 namespace assay::conformance::flash {
 namespace {
-
-constexpr std::int64_t rows_per_task = 32, keys_per_task = 128;
 
 /// Whether every dP carries the same relative error, which is no smaller than the others: 1 /
 /// keep_prob is no fp32 number.
 bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
   return arithmetic.io == spec::DType::fp32 &&
          static_cast<double>(static_cast<float>(dense.largest_kappa)) != dense.largest_kappa;
-}
-
-/// Consecutive judged rows of one head: entries [first, first + count) of the list of judged rows.
-struct Block {
-  std::int64_t b, n;
-  std::int64_t first, count;
-};
-
-std::vector<Block> blocks_of(const spec::Extents& extents, const std::vector<std::int64_t>& rows,
-                             std::int64_t most) {
-  std::vector<Block> blocks;
-  for (std::int64_t k = 0; k < static_cast<std::int64_t>(rows.size()); ++k) {
-    const spec::RowPosition row = extents.position(rows[at(k)]);
-    if (!blocks.empty() && blocks.back().b == row.b && blocks.back().n == row.n &&
-        blocks.back().count < most)
-      ++blocks.back().count;
-    else
-      blocks.push_back({row.b, row.n, k, 1});
-  }
-  return blocks;
 }
 
 /// One output tensor while it is made.
@@ -110,224 +90,184 @@ std::vector<const double*> group_rows(const Dense& dense, std::int64_t b, std::i
   return rows;
 }
 
-/// Adds the pairs of one query row with `columns` to row `r` of the sums of every part.
-void add_query_row(const Pass& pass, const Columns& columns, const spec::RowPosition& query,
-                   const std::vector<Tensor>& tensors, std::int64_t r, Products& products,
-                   std::vector<RowSums>& sums) {
-  const Dense& dense = pass.dense;
-  const RowTerms& terms = pass.rows.rows[at(dense.queries.row(query.b, query.n, query.s))];
-  if (!terms.live) return;
-  columns.multiply(query.n, query.s, products);
-  if (!products.attends) return;
-  for (std::size_t c = 0; c < products.times.size(); ++c) {
-    if (products.times[c] == 0) continue;
-    const PairTerms t = pair_terms(dense, pass.arithmetic, terms, sums_of(products, c));
-    const double* row = dense.key(query.b, query.n / dense.problem.group(),
-                                  columns.key(static_cast<std::int64_t>(c)));
-    for (std::size_t k = 0; k < tensors.size(); ++k) {
-      const auto& [name, first, dim] = tensors[k].part;
-      const double times = products.times[c];
-      add(sums[k], r, repeated(query_summand(t), times), row + first,
-          norm_squared(row + first, dim));
-      add_scaled(times * t.prob, row + first, dim, sums[k].stream(r, RowSums::prob));
-      add_scaled_abs(times * t.prob_error, row + first, dim,
-                     sums[k].stream(r, RowSums::prob_error));
-    }
-  }
-}
-
-/// E17. What the errors of statistics and row term of a row add to an element of dq: to its
-/// tolerance, and to its variance.
-struct RowError {
-  double tolerance, variance;
+/// Entries [first, first + rows.size()) of the judged rows of a tensor: those of one key head, by
+/// their places among the head's rows.
+struct Slice {
+  std::int64_t first = 0;
+  std::vector<std::int64_t> rows;
 };
 
-/// E17. `pk` and `epk`: |scale| |sum P k| and |scale| sum e_P |k|.
-RowError row_error(const RowTerms& terms, double lambda, double pk, double epk, double ref) {
-  return {.tolerance = std::min(terms.omega_rig, terms.omega_com + lambda * terms.omega_ind) * epk +
-                       terms.omega_com * pk + terms.zeta_com * std::abs(ref) +
-                       lambda * std::hypot(terms.omega_ind * pk, terms.zeta_ind * ref),
-          .variance = square(terms.omega_ind * pk) / 3 + square(terms.omega_com * pk) / 9 +
-                      square(terms.zeta_ind * ref) / 3 + square(terms.zeta_com * ref) / 9};
+/// Of rows [begin, begin + count) in the order of Extents::row.
+Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std::int64_t count) {
+  const auto from = std::ranges::lower_bound(judged, begin);
+  const auto to = std::lower_bound(from, judged.end(), begin + count);
+  Slice slice = {from - judged.begin(), {from, to}};
+  for (std::int64_t& row : slice.rows) row -= begin;
+  return slice;
 }
 
-void finish_query_row(const Pass& pass, const RowSums& sums, std::int64_t row, std::int64_t k,
-                      Tensor& tensor) {
-  const Arithmetic& n = pass.arithmetic;
-  Expectation& e = tensor.e;
-  const spec::RowPosition place = pass.dense.queries.position(e.rows[at(k)]);
-  const RowTerms& terms = pass.rows.rows[at(e.rows[at(k)])];
-  const double scale = std::abs(pass.dense.scale), lambda = tensor.finisher.lambda();
-  for (std::int64_t d = 0; d < e.dim(); ++d) {
-    const auto sum = [&](RowSums::Stream which) { return sums.value(row, which, d); };
-    const double ref = pass.dense.scale * sum(RowSums::signed_sum);
-    const double pk = scale * std::abs(sum(RowSums::prob));
-    const double epk = scale * sum(RowSums::prob_error);
-    const RowError of_row = row_error(terms, lambda, pk, epk, ref);
-    tensor.finisher.finish(
-        {.ref = ref,
-         .magnitude = scale * sum(RowSums::magnitude),
-         .rig = scale * sum(RowSums::rigorous) + terms.omega_rig * (pk + epk),
-         .azuma = square(scale) * sum(RowSums::azuma),
-         .linear = scale * sum(RowSums::linear),
-         .squares = square(scale) * sum(RowSums::squares),
-         .core = square(scale) * sum(RowSums::core),
-         .drift = pass.dense.scale * sum(RowSums::drift),
-         .terms = static_cast<double>(pass.dense.key_pattern->entries_of_query(place.b)),
-         .omega_coherent = of_row.tolerance,
-         .sigma_coherent = of_row.variance,
-         .constants = scale * (std::abs(sum(RowSums::by_score)) + std::abs(sum(RowSums::by_max))),
-         .scaled_operand = 2 * (n.u_k * scale * sum(RowSums::magnitude) + n.eta_k * sums.size(row)),
-         .floor = n.phi * pass.floor.dq(pass.dense, place, tensor.part.first + d)},
-        e, at(k * e.dim() + d));
-  }
-  e.exempt[at(k)] = sums.is_exempt(row) ? 1 : 0;
+/// E15.
+ElementSums sums_of(const engine::Element& x, double factor) {
+  const double size = std::abs(factor), squared = square(factor);
+  return {.ref = factor * x.value,
+          .magnitude = size * x.magnitude,
+          .rig = size * x.rigorous,
+          .azuma = squared * x.squares,
+          .linear = size * x.shared,
+          .squares = squared * x.value_squares,
+          .core = squared * x.moment,
+          .drift = factor * x.drift,
+          .terms = 0,
+          .constants = size * (std::abs(x.by_constant[0]) + std::abs(x.by_constant[1])),
+          .partials = size * x.partials};
 }
 
-void query_block(const Pass& pass, const Block& block, std::vector<Tensor>& tensors) {
-  const Dense& dense = pass.dense;
-  const std::vector<std::int64_t>& judged = tensors[0].e.rows;
-  const std::int64_t kv = block.n / dense.problem.group();
-  std::vector<RowSums> sums;
-  for (const Tensor& tensor : tensors) sums.emplace_back(block.count, tensor.part.dim);
-  Products products;
-  std::int64_t r = 0;
-  const auto rows = std::span(judged).subspan(at(block.first), at(block.count));
-  for (const Window& window : windows_of(dense, rows)) {
-    const Columns columns(dense, block.b, kv, window.keys);
-    for (const std::int64_t end = r + static_cast<std::int64_t>(window.rows); r < end; ++r)
-      add_query_row(pass, columns, dense.queries.position(judged[at(block.first + r)]), tensors, r,
-                    products, sums);
-  }
-  for (std::size_t t = 0; t < tensors.size(); ++t)
-    for (std::int64_t row = 0; row < block.count; ++row) {
-      const std::int64_t k = block.first + row;
-      finish_query_row(pass, sums[t], row, k, tensors[t]);
-      tensors[t].set_share(k, block.b * dense.problem.heads_kv + kv, sums[t].concentration(row));
-    }
-}
-
-/// Adds |what one query head contributed| to the stream partial_abs of every row.
-class PartialTracker {
+/// Finishes the rows of one key head as the engine hands them out.
+class HeadSink : public engine::Sink {
  public:
-  explicit PartialTracker(RowSums& sums, std::int64_t rows)
-      : sums_(&sums), before_(at(rows * sums.dim()), 0.0), rows_(rows) {}
-  void head_done() {
-    for (std::int64_t r = 0; r < rows_; ++r)
-      for (std::int64_t d = 0; d < sums_->dim(); ++d) {
-        double& before = before_[at(r * sums_->dim() + d)];
-        const double now = sums_->value(r, RowSums::signed_sum, d);
-        sums_->stream(r, RowSums::partial_abs)[d] += std::abs(now - before);
-        before = now;
-      }
+  HeadSink(const Pass& pass, const spec::RowPosition& key_head, const Slice& queries,
+           const Slice& keys, std::vector<Tensor>& of_queries, std::vector<Tensor>& of_keys)
+      : pass_(pass),
+        head_(key_head.b * pass.dense.problem.heads_kv + key_head.n),
+        queries_(queries),
+        keys_(keys),
+        of_queries_(of_queries),
+        of_keys_(of_keys) {}
+
+  void take(std::size_t sum, std::int64_t row, std::span<const engine::Element> elements,
+            const engine::RowSums& beside) override {
+    using Formula = attention::HeadFormula;
+    if (sum == Formula::dq)
+      for (std::size_t kind = 0; kind < of_queries_.size(); ++kind)
+        finish_query(queries_.first + row, elements, beside, kind);
+    else if (sum == Formula::dk)
+      for (std::size_t kind = 0; kind + 1 < of_keys_.size(); ++kind)
+        finish_key(keys_.first + row, elements, beside, kind, of_keys_[kind]);
+    else
+      finish_key(keys_.first + row, elements, beside, 0, of_keys_.back());
   }
 
  private:
-  RowSums* sums_;
-  std::vector<double> before_;
-  std::int64_t rows_;
+  /// E16. sum q^2 / (sum q)^2: 1 / number of pairs that matter.
+  static double concentration(const engine::RowSums& beside, std::size_t kind) {
+    const double sum = beside.spread[kind];
+    return sum > 0 ? beside.spread_squares[kind] / square(sum) : 0;
+  }
+
+  void finish_query(std::int64_t k, std::span<const engine::Element> elements,
+                    const engine::RowSums& beside, std::size_t kind) {
+    const Arithmetic& n = pass_.arithmetic;
+    Tensor& tensor = of_queries_[kind];
+    const std::int64_t first = tensor.part.first, dim = tensor.part.dim;
+    const double scale = pass_.dense.scale;
+    const spec::RowPosition place = pass_.dense.queries.position(tensor.e.rows[at(k)]);
+    for (std::int64_t d = 0; d < dim; ++d) {
+      ElementSums sums = sums_of(elements[at(first + d)], scale);
+      sums.terms = static_cast<double>(pass_.dense.key_pattern->entries_of_query(place.b));
+      sums.scaled_operand = 2 * (n.u_k * sums.magnitude + n.eta_k * beside.size);
+      sums.floor = n.phi * pass_.floor.dq(pass_.dense, place, first + d);
+      tensor.finisher.finish(sums, tensor.e, at(k * dim + d));
+    }
+    end_row(k, beside, kind, tensor);
+  }
+
+  void finish_key(std::int64_t k, std::span<const engine::Element> elements,
+                  const engine::RowSums& beside, std::size_t kind, Tensor& tensor) {
+    const bool is_dv = &tensor == &of_keys_.back();
+    const Dense& dense = pass_.dense;
+    const std::int64_t first = tensor.part.first, dim = tensor.part.dim;
+    const double* floor = is_dv ? pass_.floor.dv.data() + head_ * dim
+                                : pass_.floor.dk.data() + head_ * dense.width() + first;
+    const std::int64_t entries =
+        dense.key_pattern->entries_of_key(tensor.e.extents.position(tensor.e.rows[at(k)]));
+    // A key that no query can attend to has no residues.
+    const double residue = entries == 0 ? 0 : pass_.arithmetic.phi;
+    for (std::int64_t d = 0; d < dim; ++d) {
+      ElementSums sums = sums_of(elements[at(first + d)], is_dv ? 1 : dense.scale);
+      sums.terms = static_cast<double>(entries);
+      sums.heads = static_cast<double>(dense.problem.group());
+      sums.floor = residue * floor[d];
+      tensor.finisher.finish(sums, tensor.e, at(k * dim + d));
+    }
+    end_row(k, beside, kind, tensor);
+  }
+
+  void end_row(std::int64_t k, const engine::RowSums& beside, std::size_t kind, Tensor& tensor) {
+    tensor.e.exempt[at(k)] = beside.overflow > 0 ? 1 : 0;
+    tensor.set_share(k, head_, concentration(beside, kind));
+  }
+
+  const Pass& pass_;
+  std::int64_t head_;
+  const Slice &queries_, &keys_;
+  std::vector<Tensor>&of_queries_, &of_keys_;
 };
 
-/// Adds the pairs of query (b, n, i) with the block's keys. The last tensor is dv, the others are
-/// parts of dk.
-void add_key_columns(const Pass& pass, const Columns& columns, const spec::RowPosition& query,
-                     const std::vector<Tensor>& tensors, Products& products,
-                     std::vector<RowSums>& sums) {
-  const Dense& dense = pass.dense;
-  const auto [b, n, i] = query;
-  const RowTerms& terms = pass.rows.rows[at(dense.queries.row(b, n, i))];
-  if (!terms.live) return;
-  columns.multiply(n, i, products);
-  if (!products.attends) return;
-  const std::size_t dv = tensors.size() - 1;
-  std::vector<const double*> rows;
-  std::vector<double> norms;
-  for (std::size_t k = 0; k < tensors.size(); ++k) {
-    rows.push_back(k == dv ? dense.dy(b, n, i) : dense.query(b, n, i) + tensors[k].part.first);
-    norms.push_back(norm_squared(rows[k], tensors[k].part.dim));
-  }
-  for (std::size_t c = 0; c < products.times.size(); ++c) {
-    if (products.times[c] == 0) continue;
-    const PairTerms t = pair_terms(dense, pass.arithmetic, terms, sums_of(products, c));
-    for (std::size_t k = 0; k < tensors.size(); ++k)
-      add(sums[k], static_cast<std::int64_t>(c),
-          repeated(k == dv ? value_summand(t) : key_summand(t), products.times[c]), rows[k],
-          norms[k]);
-  }
-}
+/// Pairs of a head beyond which its blocks are shared by threads, and heads come one after the
+/// other.
+constexpr std::int64_t pairs_of_large_head = std::int64_t{1} << 22;
 
-void finish_key_row(const Pass& pass, const RowSums& sums, std::int64_t row, std::int64_t k,
-                    double scale, std::span<const double> floor, Tensor& tensor) {
-  Expectation& e = tensor.e;
-  const std::int64_t entries =
-      pass.dense.key_pattern->entries_of_key(e.extents.position(e.rows[at(k)]));
-  // A key that no query can attend to has no residues.
-  const double residue = entries == 0 ? 0 : pass.arithmetic.phi;
-  const double magnitude = std::abs(scale);
-  for (std::int64_t d = 0; d < e.dim(); ++d) {
-    const auto sum = [&](RowSums::Stream which) { return sums.value(row, which, d); };
-    tensor.finisher.finish({.ref = scale * sum(RowSums::signed_sum),
-                            .magnitude = magnitude * sum(RowSums::magnitude),
-                            .rig = magnitude * sum(RowSums::rigorous),
-                            .azuma = square(scale) * sum(RowSums::azuma),
-                            .linear = magnitude * sum(RowSums::linear),
-                            .squares = square(scale) * sum(RowSums::squares),
-                            .core = square(scale) * sum(RowSums::core),
-                            .drift = scale * sum(RowSums::drift),
-                            .terms = static_cast<double>(entries),
-                            .constants = magnitude * (std::abs(sum(RowSums::by_score)) +
-                                                      std::abs(sum(RowSums::by_max))),
-                            .partials = magnitude * sum(RowSums::partial_abs),
-                            .heads = static_cast<double>(pass.dense.problem.group()),
-                            .floor = residue * floor[at(d)]},
-                           e, at(k * e.dim() + d));
-  }
-  e.exempt[at(k)] = sums.is_exempt(row) ? 1 : 0;
-}
+/// Makes the judged rows of all heads.
+class HeadSweeps {
+ public:
+  HeadSweeps(const Pass& pass, const JudgedRows& judged, std::vector<Tensor>& of_queries,
+             std::vector<Tensor>& of_keys)
+      : pass_(pass), judged_(judged), of_queries_(of_queries), of_keys_(of_keys) {}
 
-/// Sums of a block's keys over the queries of the group that may keep one of them.
-std::vector<RowSums> sum_keys(const Pass& pass, const Block& block,
-                              const std::vector<Tensor>& tensors) {
-  const Dense& dense = pass.dense;
-  const Op::Problem& p = dense.problem;
-  std::vector<std::int64_t> keys;
-  reference::QueryRange queries{.first = p.length_q(block.b), .last = 0};
-  for (std::int64_t r = 0; r < block.count; ++r) {
-    keys.push_back(dense.keys.position(tensors[0].e.rows[at(block.first + r)]).s);
-    const reference::QueryRange own = dense.key_pattern->queries(block.b, keys.back());
-    queries = {std::min(queries.first, own.first), std::max(queries.last, own.last)};
+  void run() {
+    const Op::Problem& p = pass_.dense.problem;
+    std::int64_t most = 0;
+    for (std::int64_t b = 0; b < p.batch; ++b)
+      most = std::max(most, p.group() * p.length_q(b) * p.length_kv(b));
+    const bool large = most > pairs_of_large_head;
+    threads_ = large ? 0 : 1;
+    parallel::for_each(
+        p.batch * p.heads_kv,
+        [&](std::int64_t head) {
+          sweep({head / p.heads_kv, head % p.heads_kv, 0});
+        },
+        large ? 1 : 0);
   }
-  const Columns columns(dense, block.b, block.n, std::move(keys));
-  std::vector<RowSums> sums;
-  for (const Tensor& tensor : tensors) sums.emplace_back(block.count, tensor.part.dim);
-  std::vector<PartialTracker> partials;
-  for (RowSums& sum : sums) partials.emplace_back(sum, block.count);
-  Products products;
-  for (std::int64_t n = block.n * p.group(); n < (block.n + 1) * p.group(); ++n) {
-    for (std::int64_t i = queries.first; i < queries.last; ++i)
-      add_key_columns(pass, columns, {block.b, n, i}, tensors, products, sums);
-    if (p.group() > 1)
-      for (PartialTracker& partial : partials) partial.head_done();
-  }
-  return sums;
-}
 
-void key_block(const Pass& pass, const Block& block, std::vector<Tensor>& tensors) {
-  const Dense& dense = pass.dense;
-  const std::int64_t head = block.b * dense.problem.heads_kv + block.n;
-  const std::vector<RowSums> sums = sum_keys(pass, block, tensors);
-  for (std::size_t t = 0; t < tensors.size(); ++t) {
-    const bool is_dv = t + 1 == tensors.size();
-    const auto& [name, first, dim] = tensors[t].part;
-    const double* floor = is_dv ? pass.floor.dv.data() + head * dim
-                                : pass.floor.dk.data() + head * dense.width() + first;
-    for (std::int64_t r = 0; r < block.count; ++r) {
-      const std::int64_t k = block.first + r;
-      finish_key_row(pass, sums[t], r, k, is_dv ? 1.0 : dense.scale, {floor, at(dim)}, tensors[t]);
-      tensors[t].set_share(k, head, sums[t].concentration(r));
-    }
+ private:
+  static constexpr std::uint32_t bit(std::size_t sum) { return std::uint32_t{1} << sum; }
+
+  void sweep(const spec::RowPosition& key_head) {
+    using Formula = attention::HeadFormula;
+    const Dense& dense = pass_.dense;
+    const auto [b, kv, none] = key_head;
+    const std::int64_t group = dense.problem.group(), queries = group * dense.queries.length(b),
+                       keys = dense.keys.length(b);
+    const Slice of_queries = slice_of(judged_.query, dense.queries.row(b, kv * group, 0), queries);
+    const Slice of_keys = slice_of(judged_.key, dense.keys.row(b, kv, 0), keys);
+    HeadSink sink(pass_, key_head, of_queries, of_keys, of_queries_, of_keys_);
+    const auto all_queries = ascending(0, queries), all_keys = ascending(0, keys);
+    const std::uint32_t within = bit(Formula::dq), over = bit(Formula::dk) | bit(Formula::dv);
+    if (of_queries.rows == all_queries && of_keys.rows == all_keys)
+      return sweep(key_head, all_queries, all_keys, within | over, sink);
+    if (!of_queries.rows.empty()) sweep(key_head, of_queries.rows, all_keys, within, sink);
+    if (!of_keys.rows.empty()) sweep(key_head, all_queries, of_keys.rows, over, sink);
   }
-}
+
+  void sweep(const spec::RowPosition& key_head, const std::vector<std::int64_t>& queries,
+             const std::vector<std::int64_t>& keys, std::uint32_t wanted, HeadSink& sink) const {
+    using Streams = engine::ToleranceStreams<attention::symbols>;
+    const Dense& dense = pass_.dense;
+    const HeadPairs pairs(dense, pass_.arithmetic, pass_.rows, key_head, queries, keys);
+    const attention::HeadFormula formula(pairs.head());
+    const bool in_parts =
+        pass_.arithmetic.numerics.partials != spec::DType::fp32 && dense.problem.group() > 1;
+    const engine::Sweep shape = {.threads = threads_,
+                                 .wanted = wanted,
+                                 .rows_of_part = in_parts ? dense.queries.length(key_head.b) : 0};
+    engine::BlockSweep<Streams, attention::HeadFormula>(formula, pairs, shape, sink).run();
+  }
+
+  const Pass& pass_;
+  const JudgedRows& judged_;
+  std::vector<Tensor>&of_queries_, &of_keys_;
+  std::int64_t threads_ = 1;
+};
 
 std::vector<Tensor> query_tensors(const Pass& pass, const JudgedRows& judged, bool biasable) {
   const Dense& dense = pass.dense;
@@ -336,9 +276,6 @@ std::vector<Tensor> query_tensors(const Pass& pass, const JudgedRows& judged, bo
     tensors.emplace_back(dense, pass.arithmetic, part, dense.queries, judged.query, biasable);
     fill_channels(dense, tensors.back(), [&](auto b, auto kv) { return keys_of(dense, b, kv); });
   }
-  const std::vector<Block> blocks = blocks_of(dense.queries, judged.query, rows_per_task);
-  parallel::for_each(static_cast<std::int64_t>(blocks.size()),
-                     [&](std::int64_t k) { query_block(pass, blocks[at(k)], tensors); });
   return tensors;
 }
 
@@ -357,14 +294,6 @@ std::vector<Tensor> key_tensors(const Pass& pass, const JudgedRows& judged, bool
   fill_channels(dense, tensors.back(), [&](auto b, auto kv) {
     return group_rows(dense, b, kv, [&](auto... row) { return dense.dy(row...); });
   });
-  // Small enough blocks for every core, large enough to run along keys.
-  const std::int64_t heads = dense.problem.batch * dense.problem.heads_kv;
-  const std::int64_t most = heads >= 4 ? keys_per_task : 48,
-                     alike = dense.key_pattern->keys_alike();
-  const std::vector<Block> blocks =
-      blocks_of(dense.keys, judged.key, alike > 1 ? std::min(alike, most) : most);
-  parallel::for_each(static_cast<std::int64_t>(blocks.size()),
-                     [&](std::int64_t k) { key_block(pass, blocks[at(k)], tensors); });
   return tensors;
 }
 
@@ -403,6 +332,7 @@ std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arit
   const bool biasable = vary && !shares_kappa_error(dense, arithmetic);
   std::vector<Tensor> of_queries = query_tensors(pass, judged, biasable);
   std::vector<Tensor> of_keys = key_tensors(pass, judged, biasable);
+  HeadSweeps(pass, judged, of_queries, of_keys).run();
   std::vector<Expectation> all;
   all.push_back(std::move(of_queries[0].e));
   all.push_back(std::move(of_keys.front().e));

@@ -18,25 +18,6 @@ struct RowTerms {
   double zeta_rig = 0, zeta_ind = 0, zeta_com = 0;     ///< relative error of recomputed statistics
 };
 
-/// Error terms of one pair: coefficients that multiply rows of K, Q or dO.
-struct PairTerms {
-  double prob = 0, dprob = 0, dscore = 0;
-  double magnitude = 0;             ///< s = |dscore|
-  double rig_q = 0, rig_k = 0;      ///< h + e0, h + e
-  double prob_error = 0;            ///< eP
-  double azuma_q = 0, azuma_k = 0;  ///< squares of the mean-free parts
-  double linear_q = 0, linear_k = 0;
-  double core_q = 0, core_k = 0;  ///< second moments of healthy errors
-  double spread = 0;              ///< w_s^2 + h^2 of the pair, for the degrees of freedom
-  double drift_s = 0,
-         drift_p = 0;  ///< what staging is known to add to dscore and prob; 0 where noise hides it
-  /// Relative errors of P that the constants of the fused form give all pairs: 2u S and u m; 0
-  /// without them.
-  double by_score = 0, by_max = 0;
-  double staged_v = 0, rig_v = 0, azuma_v = 0, linear_v = 0, core_v = 0, spread_v = 0;
-  bool dscore_may_overflow = false, prob_may_overflow = false, dprob_may_overflow = false;
-};
-
 /// One element of `Products`.
 struct PairSums {
   double score, score_abs, score_sq, dprob, dprob_abs, dprob_sq, bias, kappa;
@@ -47,10 +28,6 @@ inline PairSums sums_of(const Products& products, std::size_t c) {
 }
 
 inline double square(double x) { return x * x; }
-
-/// E12, E13, E14. Every term of a pair.
-PairTerms pair_terms(const Dense& dense, const Arithmetic& arithmetic, const RowTerms& row,
-                     const PairSums& sums);
 
 /// E3. Returns the error of a dot product of `dim` terms whose magnitudes add up to `magnitude`.
 inline double dot_error(double magnitude, double dim, double u) {

@@ -11,6 +11,7 @@
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators.hpp"
 #include "attention/bound/bound.hpp"
+#include "attention/bound/head_pairs.hpp"
 #include "attention/bound/sums.hpp"
 
 /// What a declared numerics becomes in numbers, and when R, b and a judgement apply at all.
@@ -240,21 +241,24 @@ TEST(Expectations, RowsThatMayOverflowInStagingAreExempt) {
   EXPECT_EQ(made[2].exempt, (std::vector<std::uint8_t>(4, 1)));
 }
 
-/// One pair of P = 1 / z and dP - delta = dP, with scores that are the maximum.
-flash::PairTerms pair_of(const Numerics& numerics, double sum, double dprob) {
+/// The terms dS and kappa P of one pair of P = 1 / z and dP - delta = dP, with scores that are the
+/// maximum.
+auto pair_of(const Numerics& numerics, double sum, double dprob) {
   const Op::Problem p = {
       .dtype = fp16, .seq_q = 1, .seq_kv = 1, .head_dim = 1, .head_dim_v = 1, .scale_value = 1};
   const flash::Dense dense(p, testing::normal_inputs(p, 1));
-  const flash::RowTerms row = {.live = true, .softmax_max = 0, .softmax_sum = sum};
-  return flash::pair_terms(dense, Arithmetic(numerics, fp16), row,
-                           {.score = 0,
-                            .score_abs = 0,
-                            .score_sq = 0,
-                            .dprob = dprob,
-                            .dprob_abs = std::abs(dprob),
-                            .dprob_sq = dprob * dprob,
-                            .bias = 0,
-                            .kappa = 1});
+  const attention::Call call = flash::call_of(dense, Arithmetic(numerics, fp16));
+  engine::ToleranceReading<double, attention::symbols> on(call.units, {});
+  const attention::Row<double> row = {.max = 0, .sum = sum, .delta = 0};
+  const attention::Pair<double> pair = {
+      .score = {}, .dprob = {dprob, std::abs(dprob), dprob * dprob}, .kappa = 1, .bias = 0};
+  return attention::pair_terms(on, call, row, pair);
+}
+bool dscore_may_overflow(const Numerics& numerics, double sum, double dprob) {
+  return pair_of(numerics, sum, dprob)[0].overflow > 0;
+}
+bool prob_may_overflow(const Numerics& numerics, double sum) {
+  return pair_of(numerics, sum, 0.5)[1].overflow > 0;
 }
 
 TEST(PairsByHand, WhatMayOverflowIsToldWithItsError) {
@@ -262,22 +266,22 @@ TEST(PairsByHand, WhatMayOverflowIsToldWithItsError) {
   const double sum = 1.0 / 65500;
   const Numerics exact = {.stage = fp16, .fused = false},
                  rough = {.stage = fp16, .exp_error = 0x1p-10};
-  EXPECT_FALSE(pair_of(exact, sum, 0.5).prob_may_overflow);
-  EXPECT_TRUE(pair_of(rough, sum, 0.5).prob_may_overflow);
-  EXPECT_FALSE(pair_of({.stage = bf16, .exp_error = 0x1p-10}, sum, 1).prob_may_overflow);
-  EXPECT_FALSE(pair_of(exact, 1, 65500).dscore_may_overflow);
-  EXPECT_TRUE(pair_of(rough, 1, 65500).dscore_may_overflow);
-  EXPECT_FALSE(pair_of(rough, 1, 65400).dscore_may_overflow);
-  // half a unit up there is 16: 65,490 may become the first number beyond 65,504
-  EXPECT_TRUE(pair_of({.store_dp = fp16}, 1, -65490).dprob_may_overflow);
-  EXPECT_FALSE(pair_of({.store_dp = fp16}, 1, 65480).dprob_may_overflow);
-  EXPECT_FALSE(pair_of({.store_dp = bf16}, 1, 1e6).dprob_may_overflow);
+  EXPECT_FALSE(prob_may_overflow(exact, sum));
+  EXPECT_TRUE(prob_may_overflow(rough, sum));
+  EXPECT_FALSE(prob_may_overflow({.stage = bf16, .exp_error = 0x1p-10}, sum));
+  EXPECT_FALSE(dscore_may_overflow(exact, 1, 65500));
+  EXPECT_TRUE(dscore_may_overflow(rough, 1, 65500));
+  EXPECT_FALSE(dscore_may_overflow(rough, 1, 65400));
+  // a stored dP rounds to infinity from 65,520 on; 65,519.99 gets there with the error of its sum
+  EXPECT_TRUE(dscore_may_overflow({.store_dp = fp16}, 1, -65519.99));
+  EXPECT_FALSE(dscore_may_overflow({.store_dp = fp16}, 1, 65510));
+  EXPECT_FALSE(dscore_may_overflow({.store_dp = bf16}, 1, 1e6));
 }
 
 /// P = 0.2 with a residue of 2^-4 may lie above 0.25, where bf16 has a unit of 2^-9.
 TEST(PairsByHand, AStoredProbabilityIsRoundedWithItsResidue) {
-  const auto error = pair_of({.store_p = bf16, .fused = false, .floor = 0x1p-4}, 5, 1).prob_error;
-  EXPECT_NEAR(error, 0x1p-4 + 0x1p-10, 1e-6);
+  const auto terms = pair_of({.store_p = bf16, .fused = false, .floor = 0x1p-4}, 5, 1);
+  EXPECT_NEAR(terms[1].number.rigorous, 0x1p-4 + 0x1p-10, 1e-6);
 }
 
 TEST(Expectations, ScoresWhoseErrorsOverflowLeaveNothingToJudge) {

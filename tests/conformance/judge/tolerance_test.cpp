@@ -36,31 +36,13 @@ TEST(Equations, RelativeErrorsGrowLikeExpm1) {
   }
 }
 
-/// E15. A pair that counts three times: what is linear threefold, squares ninefold.
-TEST(Equations, RepeatedPairsShareTheirRoundings) {
-  const flash::Summand once{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, false},
-      thrice = flash::repeated(once, 3);
-  EXPECT_EQ(thrice.signed_sum, 3);
-  EXPECT_EQ(thrice.rigorous, 9);
-  EXPECT_EQ(thrice.azuma, 36);
-  EXPECT_EQ(thrice.linear, 15);
-  EXPECT_EQ(thrice.core, 54);
-  EXPECT_EQ(thrice.spread, 63);
-  EXPECT_EQ(thrice.drift, 24);
-  EXPECT_EQ(flash::repeated(once, 1).azuma, 4);
-}
-
-/// E16. Four rows along one axis have one channel, along two axes two; pairs that weigh 3 and 1
-/// count like 1.6.
-TEST(Equations, ChannelsAndPairsCountAsFarAsTheyAreAlike) {
+/// E16. Four rows along one axis have one channel, along two axes two.
+TEST(Equations, ChannelsCountAsFarAsTheyAreAlike) {
   const double along[] = {1, 0}, across[] = {0, 1};
   const std::array<const double*, 4> alike = {along, along, along, along},
                                      mixed = {along, across, along, across};
   EXPECT_EQ(flash::effective_channels(alike, 2), 1);
   EXPECT_EQ(flash::effective_channels(mixed, 2), 2);
-  flash::RowSums sums(1, 2);
-  sums.add_spread(0, 3), sums.add_spread(0, 1);
-  EXPECT_EQ(sums.concentration(0), 10.0 / 16);
 }
 
 /// E18. One sum, and a million of them.

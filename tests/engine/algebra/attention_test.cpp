@@ -34,13 +34,15 @@ Named named(
 std::vector<Named> heads() {
   return {
       named("dense", {}),
-      named("bfloat16", {.seed = 2}, [](Call& c) { c.stage = bfloat16; }),
+      named("bfloat16", {.seed = 2}, [](Call& c) { c.stage = c.stage_prob = bfloat16; }),
       named("all_stored", {.seed = 3},
-            [](Call& c) { c.stage = c.score = c.prob = c.dprob = bfloat16; }),
-      named("masked", {.attended = 0.4, .seed = 4}, [](Call& c) { c.stage = half; }),
-      named("dropout", {.keep_prob = 0.7, .seed = 5}, [](Call& c) { c.stage = bfloat16; }),
-      named("peaked", {.scale = 8, .size = 2, .seed = 6}, [](Call& c) { c.stage = half; }),
-      named("one_key", {.keys = 1, .seed = 7}, [](Call& c) { c.stage = bfloat16; }),
+            [](Call& c) { c.stage = c.stage_prob = c.score = c.prob = c.dprob = bfloat16; }),
+      named("masked", {.attended = 0.4, .seed = 4}, [](Call& c) { c.stage = c.stage_prob = half; }),
+      named("dropout", {.keep_prob = 0.7, .seed = 5},
+            [](Call& c) { c.stage = c.stage_prob = bfloat16; }),
+      named("peaked", {.scale = 8, .size = 2, .seed = 6},
+            [](Call& c) { c.stage = c.stage_prob = half; }),
+      named("one_key", {.keys = 1, .seed = 7}, [](Call& c) { c.stage = c.stage_prob = bfloat16; }),
       named("one_query", {.queries = 1, .seed = 8}),
       named("fused", {.seed = 9}, [](Call& c) { c.fused = true; }),
       named("tf32", {.seed = 10}, [](Call& c) { c.units.operands = 0x1p-10; }),
@@ -215,7 +217,9 @@ std::vector<Bug> bugs() {
       {"residue_missing",
        {.residue = true},
        coarse({.seed = 24}, [](Call& c) { c.floor = 0x1p-10; })},
-      {"store_missing", {.store = true}, coarse({.seed = 26}, [](Call& c) { c.stage = bfloat16; })},
+      {"store_missing",
+       {.store = true},
+       coarse({.seed = 26}, [](Call& c) { c.stage = c.stage_prob = bfloat16; })},
   };
 }
 

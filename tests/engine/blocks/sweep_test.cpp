@@ -28,7 +28,7 @@ Named named(
     std::string name, const Draw& draw, const Sweep& shape,
     const std::function<void(Head&)>& change = [](Head&) {}) {
   Named made = {std::move(name), random_head(draw), shape};
-  made.head.call.stage = bfloat16;
+  made.head.call.stage = made.head.call.stage_prob = bfloat16;
   change(made.head);
   return made;
 }
@@ -53,7 +53,7 @@ std::vector<Named> heads() {
       named("subnormal", {.queries = 40, .keys = 70, .seed = 11}, small,
             [](Head& h) {
               scale_numbers(h.dy, 0x1p-140);
-              h.call.stage = half;
+              h.call.stage = h.call.stage_prob = half;
             }),
       named("outliers", {.queries = 40, .keys = 70, .seed = 12}, small,
             [](Head& h) {

@@ -35,6 +35,13 @@ class HeadFormula {
                   : Rows{head_.value.data(), head_.keys, head_.dim_v};
   }
   const Units& units() const { return head_.call.units; }
+  bool drifts() const { return head_.call.stage.drifts(); }
+  bool has_constants() const { return head_.call.watches_constants; }
+  bool errs(std::size_t symbol) const { return symbol == 0; }
+  /// Any numbers do for a test.
+  const double* weights(std::size_t sum, std::size_t kind) const {
+    return kind == 0 ? head_.weights[sum].data() : nullptr;
+  }
 
   /// P is 1 at most where the statistics are those of the scores; dP and delta are products.
   double size(std::size_t coefficient) const {
@@ -63,7 +70,7 @@ class HeadFormula {
       of.magnitudes += std::abs(product);
       of.squares += product * product;
     }
-    return {row_term(on, head_.call, of)};
+    return {row_term(on, head_.call, of), on.exact(head_.max[static_cast<std::size_t>(row)])};
   }
 
   template <class On>
@@ -73,7 +80,7 @@ class HeadFormula {
                                    const std::array<Lanes, sides>& kappa) const {
     const auto i = static_cast<std::size_t>(row);
     const Row<double> of_row = {head_.max[i], head_.sum[i], numbers[0]};
-    const Pair<Lanes> pair = {products[0], products[1], kappa[0]};
+    const Pair<Lanes> pair = {products[0], products[1], kappa[0], Lanes{}};
     return pair_terms(on, head_.call, of_row, pair);
   }
 

@@ -1,19 +1,26 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
-#include "formulas/attention.hpp"
+#include "attention/formula/pair.hpp"
 
 namespace assay::engine::attention {
+
+using conformance::attention::Call;
+using conformance::attention::Pair;
+using conformance::attention::Row;
+using conformance::attention::symbols;
 
 /// Operands of a head, row by row; `kappa` and `times` of query i and key j at i * keys + j.
 struct Head {
   std::int64_t queries = 0, keys = 0, dim = 0, dim_v = 0;
   std::vector<double> query, key, value, dy, attention_in;
   std::vector<double> max, sum;
-  std::vector<double> kappa;  ///< what dropout leaves of a pair
-  std::vector<double> times;  ///< 0: the query does not attend to the key
+  std::vector<double> kappa;                   ///< what dropout leaves of a pair
+  std::vector<double> times;                   ///< 0: the query does not attend to the key
+  std::array<std::vector<double>, 3> weights;  ///< of keys for dq, of queries for dk and dv
   Call call;
 };
 

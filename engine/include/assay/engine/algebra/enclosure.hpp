@@ -71,10 +71,15 @@ class EnclosureReading {
     return {p, p * rho + double_underflow * (1.0 + 1.0 / z)};
   }
   [[gnu::always_inline]] Number residue(const Number& x, double) const { return x; }
-  [[gnu::always_inline]] Number stored(const Number& x, const Store&) const { return x; }
-  [[gnu::always_inline]] Coefficient<Number, V> staged(const Number& x, const Store&) const {
-    return {x, V{}};
+  template <class... Size>
+  [[gnu::always_inline]] Number stored(const Number& x, const Store&, const Size&...) const {
+    return x;
   }
+  [[gnu::always_inline]] V overflows(const Number&, const Store&) const { return V{}; }
+  [[gnu::always_inline]] Coefficient<Number, V> staged(const Number& x, const Store&) const {
+    return {.number = x};
+  }
+  [[gnu::always_inline]] V value(const Number& x) const { return x.value; }
   [[gnu::always_inline]] V size(const Number& x) const { return magnitude_of(x.value); }
   [[gnu::always_inline]] V magnitude(const Number& x) const { return size(x) + x.radius; }
 

@@ -53,12 +53,15 @@ class InjectionReading {
     return std::exp(x) / z * (1 + share(Level::pair) * error);
   }
   double residue(double x, double phi) { return x + share(Level::pair) * phi; }
-  double stored(double x, const Store& store) {
-    return x + share(Level::pair) * store.error(std::abs(x));
+  double stored(double x, const Store& store) { return stored(x, store, std::abs(x)); }
+  double stored(double x, const Store& store, double size) {
+    return x + share(Level::pair) * store.error(size);
   }
+  double overflows(double, const Store&) const { return 0; }
   Coefficient<double, double> staged(double x, const Store& store) {
-    return {stored(x, store), 0.0};
+    return {.number = stored(x, store)};
   }
+  double value(double x) const { return x; }
   double size(double x) const { return std::abs(x); }
   double magnitude(double x) const { return std::abs(x); }
 

@@ -36,10 +36,15 @@ class PlainReading {
     }
   }
   [[gnu::always_inline]] T residue(const T& x, double) const { return x; }
-  [[gnu::always_inline]] T stored(const T& x, const Store&) const { return x; }
-  [[gnu::always_inline]] Coefficient<T, T> staged(const T& x, const Store&) const {
-    return {x, T{}};
+  template <class... Size>
+  [[gnu::always_inline]] T stored(const T& x, const Store&, const Size&...) const {
+    return x;
   }
+  [[gnu::always_inline]] T overflows(const T&, const Store&) const { return T{}; }
+  [[gnu::always_inline]] Coefficient<T, T> staged(const T& x, const Store&) const {
+    return {.number = x};
+  }
+  [[gnu::always_inline]] T value(const T& x) const { return x; }
   [[gnu::always_inline]] T size(const T& x) const { return magnitude_of(x); }
   [[gnu::always_inline]] T magnitude(const T& x) const { return magnitude_of(x); }
 };

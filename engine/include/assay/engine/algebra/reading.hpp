@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 
 /// What a formula is written in. An operator states the arithmetic of a pair of rows once, as a
@@ -10,9 +11,14 @@
 ///     on.dot(of, terms)                  a dot product, given the sums that A4 needs
 ///     on.rounded(x, size, times, level)  x after so many fp32 roundings of numbers of that size
 ///     on.exponential(x, z, error)        e^x / z with that relative error; z is exact
-///     on.residue(x, phi)                 x, or x and what a masked pair may leave behind
-///     on.stored(x, store), on.staged(x, store)
-///                                        x rounded to a narrower type; `staged` ends a formula
+///     on.residue(x, phi)                 x, or x and up to phi that pairs may share, as what a
+///                                        masked pair may leave behind
+///     on.stored(x, store), on.stored(x, store, size)
+///                                        x rounded to a narrower type; of that size where x is
+///                                        rounded as a part of something else
+///     on.staged(x, store)                the same, which ends a formula
+///     on.overflows(x, store)             1 where what is stored may become infinite, else 0
+///     on.value(x)                        the exact value
 ///     on.size(x), on.magnitude(x)        |x| of the exact value; of what a kernel may have
 ///
 /// with +, -, * between numbers, and * by what is exact.
@@ -29,9 +35,10 @@ struct Products {
 
 /// Unit roundoffs of a kernel.
 struct Units {
-  double u = 0x1p-24;       ///< of elementwise operations
-  double u_sum = 0x1p-24;   ///< of the accumulator of products
-  double operands = 0;      ///< of both operands of a product together, where they are narrowed
+  double u = 0x1p-24;      ///< of elementwise operations
+  double u_sum = 0x1p-24;  ///< of the accumulator of products
+  double operands = 0;     ///< of both operands of a product together, where they are narrowed
+  double operand_deviation = 0;  ///< root of their mean squares times 3, as a share of the product
   bool truncating = false;  ///< the accumulator does not round to nearest: its errors have a mean
 };
 
@@ -46,7 +53,11 @@ inline double mean_free_dot(const Units& units, double terms) {
 template <class Number, class V>
 struct Coefficient {
   Number number;
-  V drift{};  ///< A3: what its store is known to add
+  V drift{};     ///< A3: what its store is known to add
+  V overflow{};  ///< not 0 where something that it is made of may be infinite in a kernel
+  /// What its exact value changes by, relative to it, with a constant that a kernel rounds once for
+  /// the whole call (A13).
+  std::array<V, 2> by_constant{};
 };
 
 }  // namespace assay::engine

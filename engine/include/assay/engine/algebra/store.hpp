@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include "assay/engine/lanes.hpp"
 
 namespace assay::engine {
@@ -14,7 +16,8 @@ class Store {
   Store() = default;
   /// Of a type with so many bits of significand, the leading one counted, whose smallest normal
   /// number is 2^min_exponent: bfloat16 is (8, -126), half precision (11, -14).
-  Store(int bits, int min_exponent, Direction direction);
+  /// From `overflow` on it becomes infinite, where that has to be watched.
+  Store(int bits, int min_exponent, Direction direction, double overflow = HUGE_VAL);
 
   bool rounds() const { return unit_ > 0; }
   /// Whether its roundings have no mean where nothing is known of the values.
@@ -27,6 +30,16 @@ class Store {
     const V error = capped_ ? smaller_of(size, step) : step;
     return size > 0.0 ? error : V{};
   }
+
+  /// Returns 1 where a number of that size may become infinite, else 0.
+  template <class V>
+  [[gnu::always_inline]] V overflows(const V& size) const {
+    return size >= overflow_ ? filled<V>(1.0) : V{};
+  }
+  /// Whether such sizes are watched.
+  bool watches_overflow() const { return overflow_ != HUGE_VAL; }
+  /// Whether what it adds is known of some values.
+  bool drifts() const { return known_; }
 
   /// A3. Returns what storing this value is known to add: 0 where noise of that size may carry it
   /// to another number, or where the store does not round to nearest.
@@ -46,7 +59,7 @@ class Store {
   }
 
  private:
-  double unit_ = 0, least_ = 0;
+  double unit_ = 0, least_ = 0, overflow_ = HUGE_VAL;
   bool capped_ = true, known_ = false, away_ = false, mean_free_ = true;
 };
 

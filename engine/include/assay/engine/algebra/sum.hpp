@@ -10,17 +10,27 @@ namespace assay::engine {
 
 /// What one element of an output sums: a coefficient of every pair times an operand.
 struct Element {
-  double value = 0, magnitude = 0;  ///< sum of c x and of |c x|
-  double rigorous = 0;              ///< bound of the error of the summands
-  double squares = 0, shared = 0;   ///< the same as a sum without mean, and the part with one
-  double moment = 0;                ///< mean squares times 3 of what has no mean
-  double drift = 0;                 ///< what stores are known to add
-  double terms = 0;                 ///< summands, counted as often as they are added
+  double value = 0, magnitude = 0;      ///< sum of c x and of |c x|
+  double rigorous = 0;                  ///< bound of the error of the summands
+  double squares = 0, shared = 0;       ///< the same as a sum without mean, and the part with one
+  double moment = 0;                    ///< mean squares times 3 of what differs from pair to pair
+  double drift = 0;                     ///< what stores are known to add
+  double terms = 0;                     ///< summands, counted as often as they are added
+  double value_squares = 0;             ///< sum of (c x)^2
+  double partials = 0;                  ///< sum over the parts of the rows of |sum of c x|
+  std::array<double, 2> by_constant{};  ///< A13: sum of c x by_constant
 };
 
 /// The coefficients of an element's pairs, in double.
 template <std::size_t symbols>
 using PairCoefficient = Coefficient<Tolerance<double, symbols>, double>;
+
+/// A13. Returns the mean squares times 3 of an error without mean and of one that may have a mean:
+/// that is taken for three standard deviations.
+template <class V>
+[[gnu::always_inline]] inline V moment_with(const V& moment, const V& shared) {
+  return moment + square(shared) * (1.0 / 3);
+}
 
 /// A8. Adds what the symbols of its row give an element that sums over the pairs of one row; `by`
 /// are the sums of their derivatives.
@@ -32,7 +42,7 @@ inline void add_symbols(Element& element, const std::array<double, symbols>& by,
     element.rigorous += size * of_row[k].rigorous;
     element.shared += size * of_row[k].shared;
     element.squares += free;
-    element.moment += free;
+    element.moment += moment_with(free, size * of_row[k].shared);
   }
 }
 
@@ -49,7 +59,7 @@ class SumWithinRow {
     sum_.magnitude += magnitude_of(n.value) * size;
     sum_.rigorous += n.beside * size;
     sum_.squares += n.squares * squared;
-    sum_.moment += n.moment * squared;
+    sum_.moment += moment_with(n.moment, n.shared) * squared;
     sum_.shared += n.shared * size;
     sum_.drift += c.drift * (times * x);
     sum_.terms += times;
@@ -87,7 +97,7 @@ class SumOverRows {
     sum_.magnitude += magnitude_of(n.value) * size;
     sum_.rigorous += n.rigorous * size;
     sum_.squares += (n.squares + free) * squared;
-    sum_.moment += (n.moment + free) * squared;
+    sum_.moment += moment_with(n.moment + free, shared) * squared;
     sum_.shared += shared * size;
     sum_.drift += c.drift * (times * x);
     sum_.terms += times;

@@ -91,6 +91,16 @@ class ToleranceReading {
 
   [[gnu::always_inline]] Number exact(const V& x) const { return {.value = x}; }
 
+  /// A number of which that is known.
+  [[gnu::always_inline]] Number given(const V& x, const Symbol& error) const {
+    return {.value = x,
+            .rigorous = filled<V>(error.rigorous),
+            .beside = filled<V>(error.rigorous),
+            .squares = filled<V>(square(error.deviation)),
+            .moment = filled<V>(square(error.deviation)),
+            .shared = filled<V>(error.shared)};
+  }
+
   /// A1. Its first order is in `by` alone, until it is summed.
   [[gnu::always_inline]] Number symbol(std::size_t k, const V& x) const {
     Number number = {.value = x, .rigorous = filled<V>(of_row_[k].rigorous)};
@@ -110,7 +120,8 @@ class ToleranceReading {
     } else {
       number.squares = square(of.magnitudes * mean_free_dot(units_, terms));
     }
-    number.moment = u * u * ((terms / 2 + 1) * of.squares + (terms / 3) * square(of.sum));
+    number.moment = u * u * ((terms / 2 + 1) * of.squares + (terms / 3) * square(of.sum)) +
+                    square(units_.operand_deviation * of.magnitudes);
     return number;
   }
 
@@ -158,22 +169,31 @@ class ToleranceReading {
 
   /// A7.
   [[gnu::always_inline]] Number stored(const Number& x, const Store& store) const {
-    return store.rounds() ? stored(x, store, store.error(magnitude(x))) : x;
+    return stored(x, store, magnitude(x));
+  }
+  [[gnu::always_inline]] Number stored(const Number& x, const Store& store, const V& size) const {
+    if (!store.rounds()) return x;
+    const V error = store.error(size);
+    return with_store(x, error, error);
+  }
+  [[gnu::always_inline]] V overflows(const Number& x, const Store& store) const {
+    return store.watches_overflow() ? store.overflows(magnitude(x)) : V{};
   }
 
   /// A7. The moment is that of the value alone, since R is judged about the reference.
   [[gnu::always_inline]] Coefficient<Number, V> staged(const Number& x, const Store& store) const {
     if (!store.rounds()) return {x, V{}};
-    return {stored(x, store, store.error(size(x))), store.drift(x.value, noise(x))};
+    const Number rounded = with_store(x, store.error(magnitude(x)), store.error(size(x)));
+    return {rounded, store.drift(x.value, noise(x)), overflows(x, store)};
   }
 
+  [[gnu::always_inline]] V value(const Number& x) const { return x.value; }
   [[gnu::always_inline]] V size(const Number& x) const { return magnitude_of(x.value); }
   [[gnu::always_inline]] V magnitude(const Number& x) const { return size(x) + x.rigorous; }
 
  private:
-  [[gnu::always_inline]] Number stored(const Number& x, const Store& store,
-                                       const V& typical) const {
-    const V error = store.error(magnitude(x));
+  [[gnu::always_inline]] Number with_store(const Number& x, const V& error,
+                                           const V& typical) const {
     Number number = x;
     number.rigorous += error;
     number.beside += error;

@@ -19,6 +19,17 @@ struct SumOf {
   std::size_t operand = 0;
 };
 
+/// Kinds of weights that a sum may have.
+inline constexpr std::size_t kinds_of_weights = 2;
+
+/// What a row of an output sums over its pairs beside its elements, as often as they count: |c|;
+/// the spread of c, its `moment`, times a weight of the operand's row, and its square, for each
+/// kind of weights; and whether one of them may overflow.
+struct RowSums {
+  double size = 0, overflow = 0;
+  std::array<double, kinds_of_weights> spread{}, spread_squares{};
+};
+
 /// What a row has computed before its pairs.
 template <std::size_t symbols>
 struct TileRow {
@@ -34,6 +45,16 @@ struct DotMatrices {
   double by_magnitude = 1, lost_magnitude = 0, by_square = 1, lost_square = 0;
 };
 
+/// Where a sum's `RowSums` of a block are added. Weights are of its keys, or of its rows; those
+/// that there are not are null.
+struct SideSums {
+  std::array<const double*, kinds_of_weights> weights{};
+  RowSums* of_rows = nullptr;  ///< of a sum within rows, one a row
+  /// Of a sum over rows, one a key.
+  double *sizes = nullptr, *overflows = nullptr;
+  std::array<double*, kinds_of_weights> spreads{}, spread_squares{};
+};
+
 /// Pairs of a block of rows and keys, as `read_pairs` takes them: matrices whose rows lie `pitch`
 /// numbers apart, and are readable and writable up to the next eight keys.
 template <class Streams, class Formula>
@@ -47,6 +68,7 @@ struct PairBlock {
   const double* times = nullptr;
   std::array<CoefficientScales, Formula::coefficients> scales{};
   std::array<Places<Streams::doubles, Streams::floats>, Formula::coefficients> coefficients{};
+  std::array<SideSums, Formula::sums.size()> side_sums{};
 };
 
 [[gnu::always_inline]] inline Lanes lanes_at(const double* of, std::int64_t place) {
@@ -90,6 +112,67 @@ template <std::size_t c, class Streams, class Formula>
   if constexpr (c + 1 < Formula::coefficients) put_coefficients<c + 1>(block, pair, row, place);
 }
 
+/// Adds to what is at that place.
+[[gnu::always_inline]] inline void add_lanes(double* to, const Lanes& x) {
+  put(to, lanes_at(to, 0) + x);
+}
+/// The sum of all lanes, in their order.
+[[gnu::always_inline]] inline double sum_of(const Lanes& x) {
+  double sum = 0;
+  for (int k = 0; k < lanes_of<Lanes>; ++k) sum += x[k];
+  return sum;
+}
+
+/// `RowSums` of eight pairs of a row, or of a row as far as it is read.
+struct LaneSums {
+  Lanes size{}, overflow{};
+  std::array<Lanes, kinds_of_weights> spread{}, spread_squares{};
+
+  [[gnu::always_inline]] void add_to(RowSums& row) const {
+    row.size += sum_of(size);
+    row.overflow += sum_of(overflow);
+    for (std::size_t k = 0; k < kinds_of_weights; ++k) {
+      row.spread[k] += sum_of(spread[k]);
+      row.spread_squares[k] += sum_of(spread_squares[k]);
+    }
+  }
+};
+
+/// Adds eight pairs' share of sum number s.
+template <std::size_t s, class Streams, class Formula>
+[[gnu::always_inline]] inline void add_sides(const PairBlock<Streams, Formula>& block,
+                                             const typename Streams::Number* pair, std::int64_t row,
+                                             std::int64_t key, const Lanes& times,
+                                             std::array<LaneSums, Formula::sums.size()>& of_row) {
+  constexpr SumOf sum = Formula::sums[s];
+  const SideSums& to = block.side_sums[s];
+  const auto& c = pair[sum.coefficient];
+  const Lanes size = where(times, magnitude_of(c.number.value) * times);
+  const Lanes overflow = where(times, c.overflow);
+  const Lanes spread = where(times, c.number.moment * square(times));
+  if constexpr (sum.within) {
+    of_row[s].size += size;
+    of_row[s].overflow += overflow;
+  } else if (to.sizes != nullptr) {
+    add_lanes(to.sizes + key, size);
+    add_lanes(to.overflows + key, overflow);
+  }
+  for (std::size_t k = 0; k < kinds_of_weights; ++k) {
+    if (to.weights[k] == nullptr) continue;
+    if constexpr (sum.within) {
+      const Lanes weighted = spread * lanes_at(to.weights[k], key);
+      of_row[s].spread[k] += weighted;
+      of_row[s].spread_squares[k] += square(weighted);
+    } else {
+      const Lanes weighted = spread * to.weights[k][row];
+      add_lanes(to.spreads[k] + key, weighted);
+      add_lanes(to.spread_squares[k] + key, square(weighted));
+    }
+  }
+  if constexpr (s + 1 < Formula::sums.size())
+    add_sides<s + 1>(block, pair, row, key, times, of_row);
+}
+
 /// Reads all pairs of a block, eight at a time, with the instructions for which its caller is
 /// compiled: an operator calls it from one file that CMake's assay_add_pairs() compiles for each.
 template <class Streams, class Formula>
@@ -97,6 +180,7 @@ template <class Streams, class Formula>
   for (std::int64_t r = 0; r < block.rows; ++r) {
     const TileRow<Formula::symbols>& row = block.of_rows[r];
     const typename Streams::template Reading<Lanes> on(block.formula.units(), row.symbols_of);
+    std::array<LaneSums, Formula::sums.size()> of_row;
     for (std::int64_t c = 0; c < block.keys; c += lanes_of<Lanes>) {
       const std::int64_t place = r * block.pitch + c;
       std::array<Products<Lanes>, Formula::dots> products;
@@ -106,7 +190,12 @@ template <class Streams, class Formula>
       for (std::size_t k = 0; k < Formula::sides; ++k) sides[k] = lanes_at(block.sides[k], place);
       const auto pair = block.formula.pair(on, block.first_row + r, row.numbers, products, sides);
       put_coefficients<0>(block, pair.data(), row, place);
+      if constexpr (Streams::takes_sides)
+        add_sides<0>(block, pair.data(), r, c, lanes_at(block.times, place), of_row);
     }
+    if constexpr (Streams::takes_sides)
+      for (std::size_t s = 0; s < Formula::sums.size(); ++s)
+        if (block.side_sums[s].of_rows != nullptr) of_row[s].add_to(block.side_sums[s].of_rows[r]);
   }
 }
 

@@ -49,15 +49,32 @@ class ToleranceStreams {
   using RowReading = ToleranceReading<double, 0>;
   static constexpr bool takes_squares = true;
 
-  static constexpr std::size_t doubles = 2 + symbols;  ///< value, drift, derivatives by the symbols
-  /// magnitude; beside, squares, moment, shared; rigorous, squares, moment, shared with the row's
-  static constexpr std::size_t floats = 9;
-  static constexpr std::array<bool, floats> squared = {false, false, true, true, false,
-                                                       false, true,  true, false};
+  static constexpr bool takes_sides = true;
+
+  /// value, drift, values by the constants of the call, derivatives by the symbols
+  static constexpr std::size_t constants = 2, first_symbol = 2 + constants;
+  static constexpr std::size_t doubles = first_symbol + symbols;
+  /// magnitude, squared value; beside, squares, moment, shared; rigorous, squares, moment, shared
+  /// with the row's
+  static constexpr std::size_t floats = 10;
+  static constexpr std::array<bool, floats> squared = {false, true,  false, true, true,
+                                                       false, false, true,  true, false};
   /// Matrices that sums within a row, and those over rows, take.
-  static constexpr std::size_t doubles_within = doubles, doubles_over = 2, floats_of_sum = 5;
-  static constexpr std::array<std::size_t, floats_of_sum> floats_within = {0, 1, 2, 3, 4};
-  static constexpr std::array<std::size_t, floats_of_sum> floats_over = {0, 5, 6, 7, 8};
+  static constexpr std::size_t doubles_within = doubles, doubles_over = first_symbol,
+                               floats_of_sum = 6;
+  static constexpr std::array<std::size_t, floats_of_sum> floats_within = {0, 1, 2, 3, 4, 5};
+  static constexpr std::array<std::size_t, floats_of_sum> floats_over = {0, 1, 6, 7, 8, 9};
+
+  /// Those matrices in double that are not 0 everywhere.
+  template <class Formula>
+  static std::array<bool, doubles> taken(const Formula& formula) {
+    std::array<bool, doubles> taken{};
+    taken[0] = true;
+    taken[1] = formula.drifts();
+    for (std::size_t k = 0; k < constants; ++k) taken[2 + k] = formula.has_constants();
+    for (std::size_t k = 0; k < symbols; ++k) taken[first_symbol + k] = formula.errs(k);
+    return taken;
+  }
 
   /// The chains that sums go through do not matter to a kernel's error.
   explicit ToleranceStreams(double) {}
@@ -70,15 +87,20 @@ class ToleranceStreams {
     const auto& n = c.number;
     const Lanes linear = times * scales.linear, squares = square(times) * scales.squared;
     put(to.in_double[0] + at, where(times, n.value * times));
-    put(to.in_double[1] + at, where(times, c.drift * times));
+    if (to.in_double[1] != nullptr) put(to.in_double[1] + at, where(times, c.drift * times));
+    for (std::size_t k = 0; k < constants; ++k)
+      if (to.in_double[2 + k] != nullptr)
+        put(to.in_double[2 + k] + at, where(times, n.value * c.by_constant[k] * times));
     put(to.in_float[0] + at, where(times, magnitude_of(n.value) * linear));
+    put(to.in_float[1] + at, where(times, square(n.value) * squares));
     if constexpr (within) {
       for (std::size_t k = 0; k < symbols; ++k)
-        put(to.in_double[2 + k] + at, where(times, n.by[k] * times));
-      put(to.in_float[1] + at, where(times, n.beside * linear));
-      put(to.in_float[2] + at, where(times, n.squares * squares));
-      put(to.in_float[3] + at, where(times, n.moment * squares));
-      put(to.in_float[4] + at, where(times, n.shared * linear));
+        if (to.in_double[first_symbol + k] != nullptr)
+          put(to.in_double[first_symbol + k] + at, where(times, n.by[k] * times));
+      put(to.in_float[2] + at, where(times, n.beside * linear));
+      put(to.in_float[3] + at, where(times, n.squares * squares));
+      put(to.in_float[4] + at, where(times, moment_with(n.moment, n.shared) * squares));
+      put(to.in_float[5] + at, where(times, n.shared * linear));
     }
     if constexpr (over) {
       Lanes free{}, shared = n.shared;
@@ -86,10 +108,10 @@ class ToleranceStreams {
         free += square(n.by[k] * of_row[k].deviation);
         shared += magnitude_of(n.by[k]) * of_row[k].shared;
       }
-      put(to.in_float[5] + at, where(times, n.rigorous * linear));
-      put(to.in_float[6] + at, where(times, (n.squares + free) * squares));
-      put(to.in_float[7] + at, where(times, (n.moment + free) * squares));
-      put(to.in_float[8] + at, where(times, shared * linear));
+      put(to.in_float[6] + at, where(times, n.rigorous * linear));
+      put(to.in_float[7] + at, where(times, (n.squares + free) * squares));
+      put(to.in_float[8] + at, where(times, moment_with(n.moment + free, shared) * squares));
+      put(to.in_float[9] + at, where(times, shared * linear));
     }
   }
 
@@ -97,18 +119,20 @@ class ToleranceStreams {
   static Element element_of(const double* in_double, const double* in_float, double terms) {
     return {.value = in_double[0],
             .magnitude = in_float[0],
-            .rigorous = in_float[1],
-            .squares = in_float[2],
-            .shared = in_float[4],
-            .moment = in_float[3],
+            .rigorous = in_float[2],
+            .squares = in_float[3],
+            .shared = in_float[5],
+            .moment = in_float[4],
             .drift = in_double[1],
-            .terms = terms};
+            .terms = terms,
+            .value_squares = in_float[1],
+            .by_constant = {in_double[2], in_double[3]}};
   }
   static Element element_within(const double* in_double, const double* in_float, double terms,
                                 const std::array<Symbol, symbols>& of_row) {
     Element element = element_of(in_double, in_float, terms);
     std::array<double, symbols> by{};
-    for (std::size_t k = 0; k < symbols; ++k) by[k] = in_double[2 + k];
+    for (std::size_t k = 0; k < symbols; ++k) by[k] = in_double[first_symbol + k];
     add_symbols(element, by, of_row);
     return element;
   }
@@ -121,12 +145,17 @@ class EnclosureStreams {
   template <class V>
   using Reading = EnclosureReading<V, symbols>;
   using RowReading = EnclosureReading<double, 0>;
-  static constexpr bool takes_squares = false;
+  static constexpr bool takes_squares = false, takes_sides = false;
 
   static constexpr std::size_t doubles = 1, floats = 1;
   static constexpr std::array<bool, floats> squared = {false};
   static constexpr std::size_t doubles_within = 1, doubles_over = 1, floats_of_sum = 1;
   static constexpr std::array<std::size_t, floats_of_sum> floats_within = {0}, floats_over = {0};
+
+  template <class Formula>
+  static std::array<bool, doubles> taken(const Formula&) {
+    return {true};
+  }
 
   /// B3. `chain`: the most roundings that a summand goes through.
   explicit EnclosureStreams(double chain) : accumulation_((chain + 4) * double_unit) {}

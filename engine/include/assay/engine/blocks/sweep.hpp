@@ -21,8 +21,9 @@ namespace assay::engine {
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Row `row` of the formula's sum number `sum`.
-  virtual void take(std::size_t sum, std::int64_t row, std::span<const Element> elements) = 0;
+  /// Row `row` of the formula's sum number `sum`; `beside` is 0 in readings without spread.
+  virtual void take(std::size_t sum, std::int64_t row, std::span<const Element> elements,
+                    const RowSums& beside) = 0;
 };
 
 /// How a sweep is cut and shared. Blocks are parts of the definition of its bits; threads are not.
@@ -30,6 +31,11 @@ struct Sweep {
   std::int64_t rows = 192, keys = 96;                 ///< of a block; keys: a multiple of 32
   std::int64_t threads = 1;                           ///< 0: all of the machine
   Instructions instructions = Instructions::fastest;  ///< no part of the definition either
+  /// Which of the formula's sums are made, a bit each.
+  std::uint32_t wanted = ~std::uint32_t{0};
+  /// Rows come in parts of so many, whose sums a kernel rounds by themselves: no block has rows of
+  /// two parts, and `Element::partials` is filled. 0: they do not.
+  std::int64_t rows_of_part = 0;
 };
 
 /// One head, cut into blocks. Every pair of a row and a key that `index` counts is read once, in
@@ -42,6 +48,9 @@ struct Sweep {
 ///     size(c)                               the usual largest |coefficient c|, which sets scales
 ///     side(k, row, first, numbers)          fills number k of pairs of the row, from a key on
 ///     units()                               of the kernel
+///     drifts(), has_constants(), errs(k)    whether stores drift, A13 is asked for, symbol k has
+///                                           an error: what is not so is not summed
+///     weights(sum, kind)                    of the operand's rows, for `RowSums`; null: none
 ///     row_numbers(on, row)                  what a row computes: an array of `symbols` numbers
 ///     pair(on, row, numbers, dots, sides)   an array of Coefficient
 ///     read(instructions, block)             read_pairs, compiled for them
@@ -59,7 +68,9 @@ class BlockSweep {
         rows_(formula.left(0).rows),
         keys_(formula.right(0).rows),
         key_blocks_((keys_ + shape.keys - 1) / shape.keys),
-        row_blocks_((rows_ + shape.rows - 1) / shape.rows),
+        row_ranges_(row_ranges(rows_, shape)),
+        row_blocks_(std::ssize(row_ranges_)),
+        taken_(Streams::taken(formula)),
         streams_(static_cast<double>(std::max(shape.rows + row_blocks_, shape.keys + key_blocks_))),
         turns_(key_blocks_) {}
 
@@ -81,19 +92,51 @@ class BlockSweep {
     std::array<std::vector<double>, Streams::doubles> in_double;
     std::array<std::vector<float>, Streams::floats_of_sum> in_float;
     std::vector<double> terms;
+    std::vector<RowSums> beside;
+    std::vector<double> before, partials;  ///< values when the last part ended; sums of |part|
 
-    Accumulators(std::int64_t rows, std::int64_t dim, std::size_t doubles) : columns(padded(dim)) {
+    Accumulators(std::int64_t rows, std::int64_t dim, std::size_t doubles,
+                 const std::array<bool, Streams::doubles>& taken, bool in_parts)
+        : columns(padded(dim)) {
       const auto count = static_cast<std::size_t>(rows * columns);
-      for (std::size_t s = 0; s < doubles; ++s) in_double[s].resize(count);
+      for (std::size_t s = 0; s < doubles; ++s)
+        if (taken[s]) in_double[s].resize(count);
       for (auto& stream : in_float) stream.resize(count);
       terms.resize(static_cast<std::size_t>(rows));
+      beside.resize(static_cast<std::size_t>(rows));
+      for (auto* values : {&before, &partials})
+        if (in_parts) values->resize(count);
     }
     void clear() {
       for (auto& stream : in_double) std::ranges::fill(stream, 0.0);
       for (auto& stream : in_float) std::ranges::fill(stream, 0.0F);
       std::ranges::fill(terms, 0.0);
+      std::ranges::fill(beside, RowSums{});
+    }
+    /// Ends a part of the rows, for these keys.
+    void end_part(Range keys) {
+      for (std::int64_t k = keys.first * columns; k < keys.last * columns; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        partials[at] += std::abs(in_double[0][at] - before[at]);
+        before[at] = in_double[0][at];
+      }
     }
   };
+
+  static std::vector<Range> row_ranges(std::int64_t rows, const Sweep& shape) {
+    const std::int64_t part = shape.rows_of_part > 0 ? shape.rows_of_part : rows;
+    std::vector<Range> ranges;
+    for (std::int64_t first = 0; first < rows;) {
+      const std::int64_t end = std::min(rows, (first / part + 1) * part);
+      ranges.push_back({first, std::min(end, first + shape.rows)});
+      first = ranges.back().last;
+    }
+    return ranges;
+  }
+  bool is_wanted(std::size_t sum) const { return (shape_.wanted >> sum & 1) != 0; }
+  bool is_wanted(std::size_t sum, bool within) const {
+    return Formula::sums[sum].within == within && is_wanted(sum);
+  }
 
   /// A block of keys: right operands of dot products, transposed, and of sums within rows.
   struct KeyBlock {
@@ -116,8 +159,9 @@ class BlockSweep {
     for (std::size_t c = 0; c < Formula::coefficients; ++c)
       coefficient_scales_[c] = coefficient_scales_of(formula_.size(c));
     for (std::size_t s = 0; s < sums; ++s)
-      if (!Formula::sums[s].within)
-        over_[s].emplace(keys_, operand_of(s).dim, Streams::doubles_over);
+      if (is_wanted(s, false))
+        over_[s].emplace(keys_, operand_of(s).dim, Streams::doubles_over, taken_,
+                         shape_.rows_of_part > 0);
     key_blocks_data_.resize(static_cast<std::size_t>(key_blocks_));
     parallel::for_each(
         key_blocks_, [this](std::int64_t k) { prepare_keys(k); }, shape_.threads);
@@ -140,17 +184,19 @@ class BlockSweep {
   class Worker {
    public:
     explicit Worker(BlockSweep& of)
-        : of_(of), tile_(of.shape_.rows, of.shape_.keys, of.shape_.instructions) {
+        : of_(of),
+          tile_(std::min(of.shape_.rows, of.rows_), std::min(of.shape_.keys, of.keys_), of.taken_,
+                of.shape_.instructions) {
       for (std::size_t s = 0; s < sums; ++s)
-        if (Formula::sums[s].within)
-          within_[s].emplace(of.shape_.rows, of.operand_of(s).dim, Streams::doubles_within);
+        if (of.is_wanted(s, true))
+          within_[s].emplace(std::min(of.shape_.rows, of.rows_), of.operand_of(s).dim,
+                             Streams::doubles_within, of.taken_, false);
     }
 
     /// One block of rows, against all keys.
     void operator()(std::int64_t row_block) {
       TurnsOfBlock turns(of_.turns_, row_block);
-      const std::int64_t first = row_block * of_.shape_.rows;
-      const Range rows = {first, std::min(of_.rows_, first + of_.shape_.rows)};
+      const Range rows = of_.row_ranges_[static_cast<std::size_t>(row_block)];
       begin(rows);
       Range reach = {of_.keys_, 0};
       for (std::int64_t i = rows.first; i < rows.last; ++i) {
@@ -160,13 +206,16 @@ class BlockSweep {
       }
       for (std::int64_t k = 0; k < of_.key_blocks_; ++k) {
         const Range keys = of_.keys_of(k);
-        if (keys.first >= reach.last || keys.last <= reach.first) {
-          turns.take([] {});
-          continue;
+        const bool met = keys.first < reach.last && keys.last > reach.first &&
+                         tile_.count_pairs(of_.index_, rows, keys);
+        if (met) {
+          fill(rows, keys, of_.key_blocks_data_[static_cast<std::size_t>(k)]);
+          add_within(rows, keys, of_.key_blocks_data_[static_cast<std::size_t>(k)]);
         }
-        fill(rows, keys, of_.key_blocks_data_[static_cast<std::size_t>(k)]);
-        add_within(rows, keys, of_.key_blocks_data_[static_cast<std::size_t>(k)]);
-        turns.take([&] { add_over(rows, keys); });
+        turns.take([&] {
+          if (met) add_over(rows, keys);
+          if (ends_part(rows)) end_part(keys);
+        });
       }
       finish(rows);
     }
@@ -206,31 +255,41 @@ class BlockSweep {
         const double squares = of_.left_scales_[d].square * of_.right_scales_[d].square;
         tile_.set_dot_scales(d, left.dim, unscaled, squares);
       }
-      tile_.count_pairs(of_.formula_, of_.index_, rows, keys);
       tile_.fill(of_.formula_, of_.streams_, of_.coefficient_scales_, rows, keys);
     }
 
     void add_within(Range rows, Range keys, const KeyBlock& block) {
       for (std::size_t s = 0; s < sums; ++s) {
-        if (!Formula::sums[s].within) continue;
+        if (!within_[s]) continue;
         tile_.add(Formula::sums[s], rows.last - rows.first, keys.last - keys.first,
                   block.plain[Formula::sums[s].operand], *within_[s], 0);
         tile_.add_terms_of_rows(within_[s]->terms);
+        if constexpr (Streams::takes_sides) tile_.add_sides_of_rows(s, within_[s]->beside);
       }
     }
 
     void add_over(Range rows, Range keys) {
       for (std::size_t s = 0; s < sums; ++s) {
-        if (Formula::sums[s].within) continue;
+        if (!of_.over_[s]) continue;
         tile_.add(Formula::sums[s], rows.last - rows.first, keys.last - keys.first,
                   panels_[Formula::sums[s].operand], *of_.over_[s], keys.first);
         tile_.add_terms_of_keys(of_.over_[s]->terms, keys);
+        if constexpr (Streams::takes_sides) tile_.add_sides_of_keys(s, of_.over_[s]->beside, keys);
       }
+    }
+
+    bool ends_part(Range rows) const {
+      const std::int64_t part = of_.shape_.rows_of_part;
+      return part > 0 && (rows.last % part == 0 || rows.last == of_.rows_);
+    }
+    void end_part(Range keys) {
+      for (auto& sum : of_.over_)
+        if (sum) sum->end_part(keys);
     }
 
     void finish(Range rows) {
       for (std::size_t s = 0; s < sums; ++s)
-        if (Formula::sums[s].within)
+        if (within_[s])
           for (std::int64_t r = 0; r < rows.last - rows.first; ++r)
             of_.finish_row(s, *within_[s], r, rows.first + r,
                            tile_.rows[static_cast<std::size_t>(r)].symbols_of);
@@ -272,13 +331,14 @@ class BlockSweep {
       elements[d] = of.within
                         ? Streams::element_within(in_double.data(), in_float.data(), terms, of_row)
                         : Streams::element_of(in_double.data(), in_float.data(), terms);
+      if (!sum.partials.empty()) elements[d].partials = sum.partials[at];
     }
-    sink_.take(s, row, elements);
+    sink_.take(s, row, elements, sum.beside[static_cast<std::size_t>(r)]);
   }
 
   void finish_keys() {
     for (std::size_t s = 0; s < sums; ++s)
-      if (!Formula::sums[s].within)
+      if (over_[s])
         parallel::for_each(
             keys_, [&](std::int64_t j) { finish_row(s, *over_[s], j, j, {}); }, shape_.threads);
   }
@@ -287,7 +347,10 @@ class BlockSweep {
   const IndexSet& index_;
   Sweep shape_;
   Sink& sink_;
-  std::int64_t rows_, keys_, key_blocks_, row_blocks_;
+  std::int64_t rows_, keys_, key_blocks_;
+  std::vector<Range> row_ranges_;
+  std::int64_t row_blocks_;
+  std::array<bool, Streams::doubles> taken_;
   Streams streams_;
   Turns turns_;
   std::array<Scales, Formula::dots> left_scales_, right_scales_;

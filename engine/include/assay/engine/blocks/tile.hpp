@@ -27,7 +27,9 @@ inline CoefficientScales coefficient_scales_of(double size) {
 template <class Streams, class Formula>
 class Tile {
  public:
-  Tile(std::int64_t most_rows, std::int64_t most_keys, Instructions instructions)
+  /// `taken`: those matrices in double that are made at all.
+  Tile(std::int64_t most_rows, std::int64_t most_keys,
+       const std::array<bool, Streams::doubles>& taken, Instructions instructions)
       : pitch_(padded(most_keys) + 16), instructions_(instructions) {
     const auto count = static_cast<std::size_t>(most_rows * pitch_);
     for (auto& dot : dots_) {
@@ -38,9 +40,11 @@ class Tile {
     for (auto& side : sides_) side.resize(count);
     times_.resize(count);
     for (std::size_t c = 0; c < Formula::coefficients; ++c) {
-      for (auto& stream : coefficients_[c].in_double) stream.resize(count);
+      for (std::size_t s = 0; s < Streams::doubles; ++s)
+        if (taken[s]) coefficients_[c].in_double[s].resize(count);
       for (auto& stream : coefficients_[c].in_float) stream.resize(count);
     }
+    for (auto& side : side_sums_) side.resize(pitch_);
   }
 
   std::vector<TileRow<Formula::symbols>> rows;
@@ -64,21 +68,23 @@ class Tile {
     dots_[d].scaled.lost_square = count * 0x1p-148 / square;
   }
 
-  void count_pairs(const Formula& formula, const IndexSet& index, Range of, Range keys) {
+  /// Returns whether there are any.
+  bool count_pairs(const IndexSet& index, Range of, Range keys) {
     const auto count = static_cast<std::size_t>(keys.last - keys.first);
     for (std::int64_t i = of.first; i < of.last; ++i) {
-      const auto at = static_cast<std::size_t>((i - of.first) * pitch_);
-      std::fill_n(times_.begin() + static_cast<std::ptrdiff_t>(at), pitch_, 0.0);
-      index.counts(i, keys.first, {times_.data() + at, count});
-      for (std::size_t k = 0; k < Formula::sides; ++k)
-        formula.side(k, i, keys.first, {sides_[k].data() + at, count});
+      const std::size_t place = at((i - of.first) * pitch_);
+      std::fill_n(times_.begin() + static_cast<std::ptrdiff_t>(place), pitch_, 0.0);
+      index.counts(i, keys.first, {times_.data() + place, count});
     }
+    const auto last = times_.begin() + (of.last - of.first) * pitch_;
+    return std::any_of(times_.begin(), last, [](double times) { return times != 0; });
   }
 
   /// Reads all pairs.
   void fill(const Formula& formula, const Streams& streams,
             const std::array<CoefficientScales, Formula::coefficients>& scales, Range of,
             Range keys) {
+    fill_sides(formula, of, keys);
     PairBlock<Streams, Formula> block = {.formula = formula,
                                          .streams = streams,
                                          .first_row = of.first,
@@ -97,11 +103,32 @@ class Tile {
     for (std::size_t k = 0; k < Formula::sides; ++k) block.sides[k] = sides_[k].data();
     for (std::size_t c = 0; c < Formula::coefficients; ++c) {
       for (std::size_t s = 0; s < Streams::doubles; ++s)
-        block.coefficients[c].in_double[s] = coefficients_[c].in_double[s].data();
+        block.coefficients[c].in_double[s] =
+            coefficients_[c].in_double[s].empty() ? nullptr : coefficients_[c].in_double[s].data();
       for (std::size_t s = 0; s < Streams::floats; ++s)
         block.coefficients[c].in_float[s] = coefficients_[c].in_float[s].data();
     }
+    if constexpr (Streams::takes_sides)
+      for (std::size_t s = 0; s < Formula::sums.size(); ++s)
+        side_sums_[s].begin(formula, s, of, keys, block.side_sums[s]);
     Formula::read(instructions_, block);
+  }
+
+  /// What the rows, resp. the keys, of the block have summed beside their elements.
+  void add_sides_of_rows(std::size_t sum, std::vector<RowSums>& to) const {
+    for (std::size_t r = 0; r < rows.size(); ++r) add(side_sums_[sum].of_rows[r], to[r]);
+  }
+  void add_sides_of_keys(std::size_t sum, std::vector<RowSums>& to, Range keys) const {
+    const auto& side = side_sums_[sum];
+    for (std::int64_t j = keys.first; j < keys.last; ++j) {
+      const std::size_t k = at(j - keys.first);
+      RowSums one = {.size = side.sizes[k], .overflow = side.overflows[k]};
+      for (std::size_t w = 0; w < kinds_of_weights; ++w) {
+        one.spread[w] = side.spreads[w][k];
+        one.spread_squares[w] = side.spread_squares[w][k];
+      }
+      add(one, to[at(j)]);
+    }
   }
 
   /// Adds this block's share of a sum to accumulators, from row `at` of theirs on.
@@ -112,7 +139,7 @@ class Tile {
     const std::size_t doubles = sum.within ? Streams::doubles_within : Streams::doubles_over;
     const Cut cut = {sum.within, count, keys, operand.columns, at};
     for (std::size_t s = 0; s < doubles; ++s)
-      add_stream(cut, c.in_double[s], operand.value, to.in_double[s]);
+      if (!c.in_double[s].empty()) add_stream(cut, c.in_double[s], operand.value, to.in_double[s]);
     for (std::size_t s = 0; s < Streams::floats_of_sum; ++s) {
       const std::size_t stream = sum.within ? Streams::floats_within[s] : Streams::floats_over[s];
       add_stream(cut, c.in_float[stream],
@@ -140,12 +167,65 @@ class Tile {
     std::array<std::vector<double>, Streams::doubles> in_double;
     std::array<std::vector<float>, Streams::floats> in_float;
   };
+  /// `RowSums` of a block, of one sum.
+  struct Sides {
+    std::array<std::vector<double>, kinds_of_weights> weights;  ///< of the keys of a block
+    std::vector<RowSums> of_rows;
+    std::vector<double> sizes, overflows;
+    std::array<std::vector<double>, kinds_of_weights> spreads, spread_squares;
+
+    void resize(std::int64_t pitch) {
+      const auto count = static_cast<std::size_t>(pitch);
+      for (auto* all : {&weights, &spreads, &spread_squares})
+        for (auto& one : *all) one.resize(count);
+      sizes.resize(count);
+      overflows.resize(count);
+    }
+    void begin(const Formula& formula, std::size_t s, Range rows, Range keys, SideSums& to) {
+      const bool within = Formula::sums[s].within;
+      if (within) {
+        of_rows.assign(static_cast<std::size_t>(rows.last - rows.first), {});
+        to.of_rows = of_rows.data();
+      } else {
+        std::ranges::fill(sizes, 0.0);
+        std::ranges::fill(overflows, 0.0);
+        to.sizes = sizes.data();
+        to.overflows = overflows.data();
+      }
+      for (std::size_t k = 0; k < kinds_of_weights; ++k) {
+        const double* weight = formula.weights(s, k);
+        std::ranges::fill(spreads[k], 0.0);
+        std::ranges::fill(spread_squares[k], 0.0);
+        to.spreads[k] = spreads[k].data();
+        to.spread_squares[k] = spread_squares[k].data();
+        if (weight == nullptr) continue;
+        if (within) std::copy(weight + keys.first, weight + keys.last, weights[k].begin());
+        to.weights[k] = within ? weights[k].data() : weight + rows.first;
+      }
+    }
+  };
   struct Cut {
     bool within;
     std::int64_t rows, keys, columns, at;
   };
 
   static std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
+
+  static void add(const RowSums& one, RowSums& to) {
+    to.size += one.size;
+    to.overflow += one.overflow;
+    for (std::size_t w = 0; w < kinds_of_weights; ++w) {
+      to.spread[w] += one.spread[w];
+      to.spread_squares[w] += one.spread_squares[w];
+    }
+  }
+
+  void fill_sides(const Formula& formula, Range of, Range keys) {
+    const auto count = static_cast<std::size_t>(keys.last - keys.first);
+    for (std::int64_t i = of.first; i < of.last; ++i)
+      for (std::size_t k = 0; k < Formula::sides; ++k)
+        formula.side(k, i, keys.first, {sides_[k].data() + at((i - of.first) * pitch_), count});
+  }
 
   template <class T>
   void multiply_rows(const T* left, const std::vector<T>& right, std::vector<T>& to,
@@ -187,6 +267,7 @@ class Tile {
   std::array<std::vector<double>, Formula::sides> sides_;
   std::vector<double> times_;
   std::array<Matrices, Formula::coefficients> coefficients_;
+  std::array<Sides, Formula::sums.size()> side_sums_;
 };
 
 }  // namespace assay::engine

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "assay/engine/blocks/operand.hpp"
+#include "assay/engine/blocks/pairs.hpp"
+#include "attention/formula/pair.hpp"
+
+namespace assay::conformance::attention {
+
+/// What a query row is given, and what is known of it where the kernel makes it itself.
+struct GivenRow {
+  double max = 0, sum = 1, delta = 0;
+  engine::Symbol max_error, delta_error;
+};
+
+/// Fills what pairs have beside their products; called from several threads.
+class PairSides {
+ public:
+  virtual ~PairSides() = default;
+  /// Of the pairs of a row with keys first, first + 1, ...
+  virtual void fill_kappa(std::int64_t row, std::int64_t first, std::span<double> kappa) const = 0;
+  virtual void fill_bias(std::int64_t row, std::int64_t first, std::span<double> bias) const = 0;
+};
+
+/// The squared norms of rows that weigh the spread of a pair: one kind for each part of the rows
+/// that is an output of its own (its rope part is the second).
+using Norms = std::array<std::vector<double>, engine::kinds_of_weights>;
+
+/// Some queries of a key head and some of its keys; refers to their rows.
+struct Head {
+  engine::Rows query, key, dy, value;
+  std::vector<GivenRow> rows;  ///< of the queries
+  Call call;
+  const PairSides* sides = nullptr;
+  Norms query_norms, key_norms, dy_norms;
+  double largest_dscore = 1;  ///< what |dS| is at most, but for a power of two or twenty
+};
+
+/// A head as a sweep over blocks asks for it; refers to the head.
+class HeadFormula {
+ public:
+  static constexpr std::size_t symbols = attention::symbols, dots = 2, sides = 2, coefficients = 2;
+  /// Numbers of `sums`.
+  enum Sum : std::size_t { dq, dk, dv };
+  static constexpr std::array<engine::SumOf, 3> sums = {
+      {{.coefficient = 0, .within = true, .operand = 0},
+       {.coefficient = 0, .within = false, .operand = 0},
+       {.coefficient = 1, .within = false, .operand = 1}}};
+
+  explicit HeadFormula(const Head& head) : head_(head) {}
+
+  engine::Rows left(std::size_t d) const { return d == 0 ? head_.query : head_.dy; }
+  engine::Rows right(std::size_t d) const { return d == 0 ? head_.key : head_.value; }
+  const Units& units() const { return head_.call.units; }
+  bool drifts() const { return head_.call.stage.drifts(); }
+  bool has_constants() const { return head_.call.watches_constants; }
+  bool errs(std::size_t symbol) const;
+  double size(std::size_t coefficient) const {
+    return coefficient == 0 ? head_.largest_dscore : head_.call.kappa;
+  }
+  const double* weights(std::size_t sum, std::size_t kind) const;
+  void side(std::size_t k, std::int64_t row, std::int64_t first, std::span<double> numbers) const;
+
+  template <class On>
+  std::array<typename On::Number, symbols> row_numbers(On& on, std::int64_t row) const {
+    const GivenRow& given = head_.rows[static_cast<std::size_t>(row)];
+    return {on.given(given.delta, given.delta_error), on.given(given.max, given.max_error)};
+  }
+
+  template <class On>
+  [[gnu::always_inline]] auto pair(On& on, std::int64_t row,
+                                   const std::array<double, symbols>& numbers,
+                                   const std::array<Products<engine::Lanes>, dots>& products,
+                                   const std::array<engine::Lanes, sides>& beside) const {
+    const GivenRow& given = head_.rows[static_cast<std::size_t>(row)];
+    const Row<double> of_row = {given.max, given.sum, numbers[0]};
+    const Pair<engine::Lanes> pair = {products[0], products[1], beside[0], beside[1]};
+    return pair_terms(on, head_.call, of_row, pair);
+  }
+
+  static void read(engine::Instructions with,
+                   const engine::PairBlock<engine::ToleranceStreams<symbols>, HeadFormula>& block);
+
+ private:
+  const Head& head_;
+};
+
+using TolerancePairs = engine::PairBlock<engine::ToleranceStreams<symbols>, HeadFormula>;
+
+template <engine::Instructions instructions>
+void read_head(engine::CompiledFor<instructions>, const TolerancePairs& block);
+
+inline void HeadFormula::read(engine::Instructions with, const TolerancePairs& block) {
+  engine::read_with(with, [&](auto compiled) { read_head(compiled, block); });
+}
+
+}  // namespace assay::conformance::attention

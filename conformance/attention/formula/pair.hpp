@@ -1,0 +1,116 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "assay/engine/algebra/reading.hpp"
+#include "assay/engine/algebra/store.hpp"
+#include "assay/engine/lanes.hpp"
+
+/// What a kernel of attention computes of a pair of a query and a key, and how it rounds: the one
+/// text from which the reference, its radius and its tolerances are read (engine/README.md).
+namespace assay::conformance::attention {
+
+using engine::Level;
+using engine::magnitude_of;
+using engine::Products;
+using engine::Store;
+using engine::Units;
+
+/// What all pairs of a call have in common.
+struct Call {
+  double scale = 1, kappa = 1;  ///< kappa: 1 / keep_prob
+  double dim = 0, dim_v = 0;    ///< terms of the dot products
+  double exp_error = 0x1p-22, floor = 0;
+  double underflow = 0;   ///< what an operand that is scaled in advance loses of a score at most
+  bool fused = false;     ///< exp2(fma(S, c, -m c)): the constants are rounded once
+  bool lse_form = false;  ///< exp(S - (m + ln z)): the sum is rounded once a row
+  bool biased = false;    ///< scores have a position bias
+  bool watches_constants = false;  ///< A13 of those of the fused form is asked for
+  Units units;
+  Store score, prob, dprob;
+  Store stage, stage_prob;  ///< of dS and of kappa P
+};
+
+/// What a row is given: the statistics of its softmax; and its row term, as `row_term` gives it.
+template <class V>
+struct Row {
+  double max = 0, sum = 1;
+  V delta{};
+};
+
+/// A pair: its two dot products, what dropout leaves of it (0, or 1 / keep_prob), and what the
+/// position bias adds to its scaled score.
+template <class V>
+struct Pair {
+  Products<V> score, dprob;
+  V kappa{}, bias{};
+};
+
+/// Roundings that enter pairs through their row: that of the row term, and that of statistics where
+/// the kernel makes its own, as an error of their maximum.
+inline constexpr std::size_t symbols = 2;
+
+/// delta = sum of dy attention_in, one number of the row.
+template <class On, class V>
+[[gnu::always_inline]] inline auto row_term(On& on, const Call& call, const Products<V>& of) {
+  const auto delta = on.dot(of, call.dim_v);
+  return on.rounded(delta, on.magnitude(delta), 2, Level::row);
+}
+
+/// E12. The scaled score with its bias: products, sums and the difference of the exponent, in any
+/// order.
+template <class On, class V, class Given>
+[[gnu::always_inline]] inline auto score(On& on, const Call& call, const Row<Given>& row,
+                                         const Pair<V>& pair) {
+  const V m = magnitude_of(V{} + row.max), b = magnitude_of(pair.bias);
+  auto x = on.dot(pair.score, call.dim) * (V{} + call.scale);
+  if (call.underflow > 0) x = on.residue(x, call.underflow);
+  // A kernel that stores scores stores them before and after the bias.
+  if (call.biased) {
+    const V before = magnitude_of(V{} + call.scale) * pair.score.magnitudes + b;
+    x = on.stored(x, call.score, b == 0.0 ? V{} : before) + on.exact(pair.bias);
+  }
+  const V s = on.magnitude(x);
+  if (call.fused) x = on.rounded(x, s + m, 2, Level::row);
+  if (call.lse_form) x = on.rounded(x, m + std::abs(std::log(row.sum)), 1, Level::row);
+  return on.rounded(x, s + b + m + 4.0 / 3, 3, Level::pair, 2.0 * s * s + b * b + m * m + 4.0);
+}
+
+/// E13. dP = kappa dy.v.
+template <class On, class V>
+[[gnu::always_inline]] inline auto dprob(On& on, const Call& call, const Pair<V>& pair) {
+  auto dp = on.dot(pair.dprob, call.dim_v) * pair.kappa;
+  if (call.kappa != 1) dp = on.rounded(dp, on.magnitude(dp), 1, Level::call);
+  return dp;
+}
+
+/// E14. What a pair adds: dS, which dq and dk sum, and kappa P, which dv sums.
+template <class On, class V, class Given>
+[[gnu::always_inline]] inline auto pair_terms(On& on, const Call& call, const Row<Given>& row,
+                                              const Pair<V>& pair) {
+  const auto s = on.stored(score(on, call, row, pair), call.score);
+  const auto x = s - on.symbol(1, V{} + row.max);
+  // The division, and what is left of the exponential's own argument.
+  const double error = call.exp_error + 4 * call.units.u;
+  const auto exact_p = on.exponential(x, V{} + row.sum, error);
+  const auto p = on.stored(on.residue(exact_p, call.floor), call.prob);
+  const auto unstored = dprob(on, call, pair);
+  const auto dp = on.stored(unstored, call.dprob);
+  const auto delta = on.symbol(0, V{} + row.delta);
+  const auto t = on.rounded(dp - delta, on.magnitude(dp) + on.magnitude(delta), 2, Level::pair);
+  const auto product = p * t;
+  const auto ds = on.rounded(product, on.magnitude(product), 2, Level::pair);
+  const auto scaled = p * pair.kappa;
+  const auto kept = on.rounded(scaled, on.magnitude(scaled), 1, Level::call);
+  std::array terms = {on.staged(ds, call.stage), on.staged(kept, call.stage_prob)};
+  terms[0].overflow = terms[0].overflow + on.overflows(unstored, call.dprob);
+  for (auto& term : terms) {
+    term.by_constant[0] = 2 * call.units.u * on.value(s);
+    term.by_constant[1] = V{} + call.units.u * row.max;
+  }
+  return terms;
+}
+
+}  // namespace assay::conformance::attention
