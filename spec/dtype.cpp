@@ -105,8 +105,11 @@ double from_bits(std::uint32_t bits, FloatFormat format) {
   if (exponent_field == format.max_exponent - format.min_exponent + 2)
     return fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
                          : sign * std::numeric_limits<double>::infinity();
-  if (exponent_field == 0) return sign * std::ldexp(fraction, format.min_exponent - fraction_bits);
-  // Assembled, since most of the time of a small case would go into scaling them.
+  // Powers of two are assembled, since most of the time of a small case would go into scaling.
+  if (exponent_field == 0) {
+    const auto power = static_cast<std::uint64_t>(format.min_exponent - fraction_bits + 1023);
+    return sign * fraction * std::bit_cast<double>(power << 52);
+  }
   const auto biased = static_cast<std::uint64_t>(exponent_field - 1 + format.min_exponent + 1023);
   return sign * std::bit_cast<double>(biased << 52 | static_cast<std::uint64_t>(fraction)
                                                          << (52 - fraction_bits));

@@ -1,6 +1,11 @@
 #include "assay/spec/tensor.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -85,6 +90,42 @@ std::vector<std::int64_t> viewed_elements(const Tensor& tensor) {
   return elements;
 }
 
+namespace {
+
+/// Fills the row with elements first, first + step, ..., of a type whose numbers value(bits) gives.
+template <class Bits, class Value>
+void load_each(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row,
+               const Value& value) {
+  const std::byte* element = tensor.bytes.data() + first * std::int64_t{sizeof(Bits)};
+  for (double& x : row) {
+    Bits bits;
+    std::memcpy(&bits, element, sizeof bits);
+    x = value(bits);
+    element += step * std::int64_t{sizeof(Bits)};
+  }
+}
+
+/// The type is looked at once a row: element by element that took a tenth of a sweep.
+void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row) {
+  switch (tensor.dtype) {
+    case DType::fp32:
+      return load_each<float>(tensor, first, step, row, [](float x) { return x; });
+    case DType::bf16:
+      return load_each<std::uint16_t>(tensor, first, step, row, [](std::uint16_t bits) {
+        return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+      });
+    case DType::fp16:
+      return load_each<std::uint16_t>(tensor, first, step, row, [](std::uint16_t bits) {
+        return from_bits(bits, fp16_format);
+      });
+    default:
+      for (std::size_t d = 0; d < row.size(); ++d)
+        row[d] = tensor.load(first + static_cast<std::int64_t>(d) * step);
+  }
+}
+
+}  // namespace
+
 HeadIndex::HeadIndex(const Tensor& tensor, Layout layout, const Extents& extents)
     : extents_(extents), offset_(tensor.offset) {
   if (tensor.shape != shape_of(layout, extents))
@@ -112,8 +153,10 @@ HeadIndex::HeadIndex(const Tensor& tensor, Layout layout, const Extents& extents
 
 void HeadView::read_row(std::int64_t b, std::int64_t n, std::int64_t s,
                         std::span<double> row) const {
-  for (std::size_t d = 0; d < row.size(); ++d)
-    row[d] = (*this)(b, n, s, static_cast<std::int64_t>(d));
+  if (row.empty()) return;
+  const std::int64_t first = index_(b, n, s, 0);
+  const std::int64_t step = row.size() > 1 ? index_(b, n, s, 1) - first : 0;
+  load_row(*tensor_, first, step, row);
 }
 
 }  // namespace assay::spec

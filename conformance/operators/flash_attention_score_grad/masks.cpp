@@ -85,14 +85,33 @@ class Cells {
   template <class Excluded>
   void fill(std::int64_t b, std::int64_t n, Excluded&& excluded) {
     const spec::Shape& stride = mask_.strides;
-    const std::int64_t first = mask_.offset + (rank_ == 2 ? 0 : b * stride[0] + n * stride[1]);
+    const std::int64_t first = place(b, n);
     for (std::int64_t i = 0; i < mask_.shape[rank_ - 2]; ++i)
       for (std::int64_t j = 0; j < mask_.shape[rank_ - 1]; ++j)
         mask_.bytes[static_cast<std::size_t>(first + i * stride[rank_ - 2] +
                                              j * stride[rank_ - 1])] = std::byte{excluded(i, j)};
   }
 
+  /// Of every row i the cells from `closed(i)` on are excluded, those before it are not.
+  template <class Closed>
+  void fill_ends(std::int64_t b, std::int64_t n, const Closed& closed) {
+    const std::int64_t columns = mask_.shape[rank_ - 1];
+    if (mask_.strides[rank_ - 1] != 1)
+      return fill(b, n, [&](std::int64_t i, std::int64_t j) { return j >= closed(i); });
+    for (std::int64_t i = 0; i < mask_.shape[rank_ - 2]; ++i) {
+      std::byte* row = mask_.bytes.data() + place(b, n) + i * mask_.strides[rank_ - 2];
+      const std::int64_t open = std::clamp<std::int64_t>(closed(i), 0, columns);
+      std::fill(row, row + open, std::byte{0});
+      std::fill(row + open, row + columns, std::byte{1});
+    }
+  }
+
  private:
+  std::int64_t place(std::int64_t b, std::int64_t n) const {
+    const spec::Shape& stride = mask_.strides;
+    return mask_.offset + (rank_ == 2 ? 0 : b * stride[0] + n * stride[1]);
+  }
+
   spec::Tensor& mask_;
   std::size_t rank_;
 };
@@ -121,8 +140,7 @@ void fill_pattern(Cells& cells, std::int64_t b, std::int64_t n, const Case<Op>& 
 void fill_prefix(Cells& cells, std::int64_t b, std::int64_t n, const Op::Problem& p) {
   const std::int64_t visible = p.prefix[static_cast<std::size_t>(b)];
   const std::int64_t diagonal = p.length_kv(b) - p.length_q(b);
-  cells.fill(b, n,
-             [&](std::int64_t i, std::int64_t j) { return j >= visible && j > i + diagonal; });
+  cells.fill_ends(b, n, [&](std::int64_t i) { return std::max(visible, i + diagonal + 1); });
 }
 
 /// Columns that the rows of the prefix leave open.
@@ -130,9 +148,8 @@ constexpr std::int64_t open_columns = 1024;
 
 /// The triangle of the sparse modes, and below it the rows that the prefix of mode 6 adds.
 void fill_compressed(Cells& cells, std::int64_t b, std::int64_t n) {
-  cells.fill(b, n, [](std::int64_t i, std::int64_t j) {
-    return i < spec::compressed_mask_edge ? j > i : j >= open_columns;
-  });
+  cells.fill_ends(
+      b, n, [](std::int64_t i) { return i < spec::compressed_mask_edge ? i + 1 : open_columns; });
 }
 
 }  // namespace
