@@ -142,8 +142,6 @@ void draw_lengths(Op::Problem& p, const Categories& k, double budget, Draws& dra
 }  // namespace
 
 SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
-  constexpr double all_judged = 1e4;
-  constexpr std::int64_t all_keys_judged = 1500, some_rows = 8;
   Draws draws(seed);
   SelectedCase c{.product = k.product,
                  .inputs = k.inputs,
@@ -163,14 +161,11 @@ SelectedCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   draw_lengths(p, k, budget, draws);
   c.seed = static_cast<std::uint64_t>(draws.integer(1, 999999));
   p.scale_value = k.track == Track::bound ? scale_of(k.scale, p.head_dim) : exact_scale(p, c.seed);
-  // On the exact case what is due follows from few keys a row: all rows are judged.
-  if (k.track != Track::bound) return c;
-  if (entries(p) > all_judged || key_extents(p).rows() > all_keys_judged) c.rows = some_rows;
   return c;
 }
 
 std::vector<SelectedCase> many_tokens_cases(std::uint64_t seed) {
-  SelectedCase c{.rows = 1, .seed = seed + 56, .note = "more tokens than 16 bits count"};
+  SelectedCase c{.seed = seed + 56, .note = "more tokens than 16 bits count"};
   Draws draws(c.seed);
   const std::int64_t batch = draws.integer(1'200, 2'000);
   c.problem = {.batch = batch,
