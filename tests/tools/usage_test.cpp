@@ -264,6 +264,8 @@ TEST(FormerWords, AreTakenByListAndByRun) {
   expect_usage(line + "--surface=g9", {"g9", "entry_point"});
   const Answer only = answer(registry, words("list --coverage --random=0 --only=--track=phase1"));
   EXPECT_EQ(only.code, 0) << only.err;
+  // What is taken for a while is not offered, not even without its name.
+  expect_usage(line + "--no_such_flag", {"--entry_point, --product"});
 }
 
 TEST(Explain, EveryRelationIsListedAndItsLinesParse) {

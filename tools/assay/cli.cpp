@@ -35,7 +35,9 @@ std::string choices(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands(nullptr))
     if (!sub->get_group().empty()) names.push_back(sub->get_name());
-  for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
+  // Former words are taken, but not offered.
+  for (const CLI::Option* option : app.get_options())
+    if (!option->get_group().empty()) names.push_back(option->get_name());
   return joined(names);
 }
 

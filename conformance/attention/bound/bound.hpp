@@ -24,7 +24,7 @@ struct Part {
 std::vector<Part> parts_of(const Op::Problem& problem, const std::string& name);
 
 /// Reference, tolerances and moments of dq, dk, dv and, with rope, dq_rope, dk_rope.
-/// Cost: about 30 fused multiply-adds a channel and pair of a judged row, in double, on all cores.
+/// Cost: about 20 products of a block, most in float, and 10 numbers a pair (engine/README.md).
 std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arithmetic,
                                       const AllRowTerms& rows, const JudgedRows& judged);
 
