@@ -347,7 +347,7 @@ def print_pairs():
     for name, (n, is_dropped) in PAIRS.items():
         print(name)
         for y, known in terms_of(n, -0.5, numbers(3.0, 5.0, 7.0) + (12,), numbers(-2.0, 6.0, 10.0) + (9,), rows,
-                                 *((0.75, 1.25, 1.25) if is_dropped else ()), underflow=n.eta_k * 8):
+                                 *((0.75, 1.25, 1.25) if is_dropped else ()), underflow=n.eta_k * 2.0**120):
             all_of = [y.value, y.rigorous, y.beside, y.squares, y.moment, y.shared, *y.by, known]
             print("  {" + ", ".join(f"{float(np.ravel(x)[0]):.15g}" for x in all_of) + "}")
 
