@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
+
+#include "assay/device/cost.hpp"
 
 namespace {
 
@@ -51,6 +54,28 @@ TEST(Spec, ListsTheSmaller910B4WithItsOwnMemories) {
   EXPECT_EQ(spec.rates.hbm_bandwidth.value, 0.8e12);
   EXPECT_EQ(bytes_of(spec.memories.l2).count, 96 * 1024 * 1024);
   EXPECT_LT(spec.rates.l2_bandwidth.value, device::a2().rates.l2_bandwidth.value);
+}
+
+/// Device facts, section 1.1: cores, clock and the rates of 16-bit and fp32 products.
+TEST(Spec, OfEveryDieHasThePublishedRates) {
+  struct Published {
+    const char* name;
+    double cores, half, single;
+  };
+  for (const Published& of : {Published{"b1", 24, 363.7, 90.9}, Published{"a2", 24, 353.9, 88.5},
+                              Published{"b3", 20, 294.9, 73.7}, Published{"b4", 20, 245.8, 61.4},
+                              Published{"a3", 24, 353.9, 88.5}}) {
+    const auto all = device::devices();
+    const auto spec = std::find_if(all.begin(), all.end(),
+                                   [&](const device::Spec& s) { return s.name == of.name; });
+    ASSERT_NE(spec, all.end()) << of.name;
+    const double cores = spec->cores.cube.value;
+    EXPECT_EQ(cores, of.cores) << of.name;
+    EXPECT_EQ(spec->cores.vector.value, 2 * cores) << of.name;
+    const double tera = 2e-12 * cores * spec->cores.clock.value;
+    EXPECT_NEAR(tera * device::peak_rate(*spec, {2}), of.half, 0.1) << of.name;
+    EXPECT_NEAR(tera * device::peak_rate(*spec, {4}), of.single, 0.1) << of.name;
+  }
 }
 
 }  // namespace
