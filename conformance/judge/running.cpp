@@ -28,6 +28,8 @@ Answer answer_of(const std::function<void()>& ask) {
     return {.refusal = refusal};
   } catch (const spec::ImplementationFault& seen) {
     return {.failure = decision_of(seen, "phase 1: ")};
+  } catch (const spec::NotAsked&) {
+    throw;
   } catch (const std::exception& failure) {
     return threw(std::string(": ") + failure.what());
   } catch (...) {

@@ -12,6 +12,7 @@
 #include "assay/conformance/report/report.hpp"
 #include "assay/conformance/suite.hpp"
 #include "assay/spec/implementation.hpp"
+#include "assay/spec/not_asked.hpp"
 #include "assay/spec/tensor.hpp"
 
 /// Running a kernel so that nothing it does can spoil the judgement.
@@ -37,7 +38,7 @@ struct Answer {
   std::optional<Decision> failure = {};  ///< where anything else escaped from it
 };
 
-/// What `ask`, which asks phase 1, ends in.
+/// What `ask`, which asks phase 1, ends in. Errors: spec::NotAsked.
 Answer answer_of(const std::function<void()>& ask);
 
 /// What is decided where the kernel does not offer a call, for `reason`.
@@ -52,7 +53,7 @@ Decision refusal_of(const std::string& question, const std::string& evidence);
 
 /// What `ask`, a question to the kernel about itself, answers; whatever escapes from it is the
 /// kernel's doing.
-/// Errors: spec::ImplementationFault.
+/// Errors: spec::ImplementationFault, spec::NotAsked.
 template <class Ask>
 auto asked(const char* question, Ask&& ask) -> decltype(ask()) {
   const auto threw = [&](const std::string& what) {
@@ -62,6 +63,8 @@ auto asked(const char* question, Ask&& ask) -> decltype(ask()) {
   try {
     return ask();
   } catch (const spec::ImplementationFault&) {
+    throw;
+  } catch (const spec::NotAsked&) {
     throw;
   } catch (const std::exception& failure) {
     throw threw(std::string("\"") + failure.what() + '"');
@@ -151,6 +154,8 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
     fail(not_offered(reason.what()));
   } catch (const spec::ImplementationFault& seen) {
     fail(decision_of(seen));
+  } catch (const spec::NotAsked&) {
+    throw;
   } catch (const std::exception& failure) {
     misbehaved(Verdict::crash, std::string("phase 2 threw: ") + failure.what());
   } catch (...) {

@@ -1,10 +1,13 @@
 #include "assay/adapters/isolated.hpp"
 
+#include <new>
 #include <stdexcept>
+#include <system_error>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "assay/spec/not_asked.hpp"
 #include "assay/spec/operators.hpp"
 #include "isolated/messages.hpp"
 #include "isolated/shared_tensors.hpp"
@@ -38,7 +41,20 @@ void require_done(Unpacker& answer) {
   }
   const auto text = answer.take<std::string>();
   if (kind == Answer::unsupported) throw spec::Unsupported(text);
+  if (kind == Answer::not_asked) throw spec::NotAsked(text);
   throw Failed(text);
+}
+
+/// What the judge needs to ask. Errors: spec::NotAsked where the system has no more of it.
+template <class Needed, class... From>
+std::unique_ptr<Needed> needed(From&&... from) {
+  try {
+    return std::make_unique<Needed>(std::forward<From>(from)...);
+  } catch (const std::system_error& shortage) {
+    throw spec::NotAsked(shortage.what());
+  } catch (const std::bad_alloc&) {
+    throw spec::NotAsked("the judge has no memory left");
+  }
 }
 
 template <class Tensors>
@@ -138,8 +154,8 @@ class Isolated final : public spec::Implementation<Op> {
     packer.add(outlines_of(inputs));
     std::vector<SharedTensor> lent;
     add_lent(inputs, lent);
-    SharedTensors shared(std::move(lent));
-    answer_on(packer, shared, 0, inputs);
+    const auto shared = needed<SharedTensors>(std::move(lent));
+    answer_on(packer, *shared, 0, inputs);
   }
   void settle() override {
     if (!worker_ || worker_->is_dead()) return;
@@ -159,7 +175,7 @@ class Isolated final : public spec::Implementation<Op> {
   WorkerProcess& worker() const {
     if (worker_ && !worker_->is_dead()) return *worker_;
     const bool is_first = worker_ == nullptr;
-    worker_ = std::make_unique<WorkerProcess>(program_, limits_);
+    worker_ = needed<WorkerProcess>(program_, limits_);
     Unpacker greeting(worker_->greeting());
     try {
       understood([&] {
@@ -224,11 +240,11 @@ class Isolated final : public spec::Implementation<Op> {
     add_lent(inputs, lent);
     const std::size_t number_of_inputs = lent.size();
     add_lent(outputs, lent);
-    SharedTensors shared(std::move(lent));
+    const auto shared = needed<SharedTensors>(std::move(lent));
     try {
-      answer_on(packer, shared, number_of_inputs, outputs);
+      answer_on(packer, *shared, number_of_inputs, outputs);
     } catch (...) {
-      return_all(shared, number_of_inputs, outputs);
+      return_all(*shared, number_of_inputs, outputs);
       throw;
     }
   }

@@ -25,13 +25,14 @@ enum class Request : std::uint8_t {
   settle
 };
 
-/// How a request, or the making of the implementation, ended.
-enum class Answer : std::uint8_t { done, rejected, unsupported, fault, failed };
+/// How a request, or the making of the implementation, ended. not_asked: not even begun, for want
+/// of something of the judge's.
+enum class Answer : std::uint8_t { done, rejected, unsupported, fault, failed, not_asked };
 
 template <>
 inline constexpr auto last_of<Request> = Request::settle;
 template <>
-inline constexpr auto last_of<Answer> = Answer::failed;
+inline constexpr auto last_of<Answer> = Answer::not_asked;
 template <>
 inline constexpr auto last_of<spec::ImplementationFault::Kind> =
     spec::ImplementationFault::Kind::mode_changed;

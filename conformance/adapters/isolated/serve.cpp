@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <fstream>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 #include <tuple>
 
 #include "assay/spec/operators.hpp"
@@ -17,20 +19,6 @@
 
 namespace assay::adapters {
 namespace {
-
-/// Where foreign code is unlikely to look for a descriptor, and what it starts does not inherit it.
-Descriptor own_end() {
-  struct stat connection = {}, lifeline = {};
-  if (fstat(channel_number, &connection) != 0 || !S_ISSOCK(connection.st_mode) ||
-      fstat(lifeline_number, &lifeline) != 0 || !S_ISFIFO(lifeline.st_mode))
-    throw std::runtime_error("this command is started by the judge, as its worker");
-  contain(lifeline_number);
-  Descriptor end(fcntl(channel_number, F_DUPFD_CLOEXEC, 400));
-  if (!end) end = Descriptor(fcntl(channel_number, F_DUPFD_CLOEXEC, channel_number + 1));
-  if (!end) throw std::runtime_error("the worker has no descriptor left for its connection");
-  close(channel_number);
-  return end;
-}
 
 /// The first to go where memory runs out.
 void prepare_to_crash() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
@@ -49,6 +37,32 @@ std::string told(Answer answer, const std::string& text) {
   packer.add(answer);
   packer.add(text);
   return packer.text();
+}
+
+/// Contains this process; where there is no process for that, the judge is told. Errors: as
+/// `contain`.
+void contain_or_tell() {
+  try {
+    contain(lifeline_number);
+  } catch (const std::system_error& failure) {
+    Channel channel(Descriptor(channel_number), Channel::Files::refused);
+    send(channel, told(Answer::not_asked, failure.what()));
+    throw;
+  }
+}
+
+/// Where foreign code is unlikely to look for a descriptor, and what it starts does not inherit it.
+Descriptor own_end() {
+  struct stat connection = {}, lifeline = {};
+  if (fstat(channel_number, &connection) != 0 || !S_ISSOCK(connection.st_mode) ||
+      fstat(lifeline_number, &lifeline) != 0 || !S_ISFIFO(lifeline.st_mode))
+    throw std::runtime_error("this command is started by the judge, as its worker");
+  contain_or_tell();
+  Descriptor end(fcntl(channel_number, F_DUPFD_CLOEXEC, 400));
+  if (!end) end = Descriptor(fcntl(channel_number, F_DUPFD_CLOEXEC, channel_number + 1));
+  if (!end) throw std::runtime_error("the worker has no descriptor left for its connection");
+  close(channel_number);
+  return end;
 }
 
 /// What `act` added to an answer, or what it threw.

@@ -24,6 +24,8 @@
 #include <system_error>
 #include <vector>
 
+#include "process/launch.hpp"
+
 namespace assay::adapters {
 namespace {
 
@@ -34,6 +36,7 @@ Contained contained = Contained::no;
 /// for.
 constexpr int granted = -1;
 constexpr const char* shared_folder = "/dev/shm";
+constexpr const char* worker_process = "the process that a kernel runs in";
 
 /// No other descriptor stays open: whoever waits for the end of a pipe waits for the worker alone.
 void close_all_but(int a, int b) {
@@ -126,7 +129,8 @@ bool tell(int pipe, int number) { return write(pipe, &number, sizeof number) == 
 bool hear(int pipe, int& number) { return read(pipe, &number, sizeof number) == sizeof number; }
 
 /// The parent of the worker, and of all that loses its own: waits for the worker's end, tells it,
-/// and takes the others along. Returns in the worker.
+/// and takes the others along. Returns in the worker. Errors: std::system_error where there is no
+/// process for that.
 void be_init(unsigned long namespaces, bool own_shared_folder, Pipe told, uid_t user, gid_t group) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   close(told.read_end);
@@ -137,6 +141,7 @@ void be_init(unsigned long namespaces, bool own_shared_folder, Pipe told, uid_t 
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (!tell(told.write_end, granted)) _exit(0);
   const pid_t worker = fork();
+  if (worker < 0) cannot_start(worker_process, errno);
   if (worker == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(told.write_end);
@@ -195,11 +200,13 @@ void contain(int lifeline) {
   const bool own_shared_folder = !needs_shared_folder();
   const uid_t user = geteuid();
   const gid_t group = getegid();
+  int error = ECHILD;
   for (const unsigned long namespaces : {all, all | CLONE_NEWUSER, 0ul}) {
     if (!wanted && namespaces != 0) continue;
     int ends[2] = {-1, -1};
-    if (pipe2(ends, O_CLOEXEC) != 0) _exit(EXIT_FAILURE);
+    if (pipe2(ends, O_CLOEXEC) != 0) cannot_start(worker_process, errno);
     const pid_t init = fork_into(namespaces);
+    error = init < 0 ? errno : ECHILD;
     if (init == 0) {
       be_init(namespaces, own_shared_folder, {ends[0], ends[1]}, user, group);
       close(lifeline);
@@ -209,7 +216,7 @@ void contain(int lifeline) {
     if (init > 0) guard(init, lifeline, ends[0]);
     close(ends[0]);
   }
-  _exit(EXIT_FAILURE);  // no process can be started at all
+  cannot_start(worker_process, error);
 }
 
 void end_descendants() {

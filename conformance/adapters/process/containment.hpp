@@ -5,7 +5,8 @@ namespace assay::adapters {
 /// Returns in a child of a child of this process, out of which nothing gets that it starts: once it
 /// ends, all of that is ended, in whatever session or group; so it is when `lifeline`, the end of a
 /// pipe, closes, or when this process dies. This process stays behind, ends as the child does (the
-/// same exit code or signal), and never returns.
+/// same exit code or signal), and never returns. Errors: std::system_error where no such child can
+/// be started, in this process or in the child that did not get one.
 ///
 /// Where the kernel grants namespaces (as root, or within a namespace of users), child and
 /// descendants live in one of processes, with a /proc of their own, of System V memory and

@@ -59,6 +59,11 @@ Ends make_connection() {
   return moved_up(numbers);
 }
 
+void cannot_start(const std::string& what, int error) {
+  const std::string text = what + " cannot be started" + (error == EAGAIN ? most_processes() : "");
+  throw std::system_error(error, std::generic_category(), text);
+}
+
 Launch::Launch() {
   posix_spawn_file_actions_init(&actions_);
   posix_spawnattr_init(&attributes_);
@@ -90,7 +95,7 @@ pid_t Launch::start(const std::string& program, std::vector<std::string> words,
   pid_t pid = -1;
   const int error = posix_spawnp(&pid, program.c_str(), &actions_, &attributes_,
                                  pointers(words).data(), pointers(environment).data());
-  require(error, "'" + program + "' cannot be started" + (error == EAGAIN ? most_processes() : ""));
+  if (error != 0) cannot_start("'" + program + "'", error);
   return pid;
 }
 

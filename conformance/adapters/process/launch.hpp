@@ -23,6 +23,10 @@ Ends make_pipe();
 /// A connection in both directions.
 Ends make_connection();
 
+/// Errors: always std::system_error, of that number, "WHAT cannot be started"; where the system
+/// lacks processes it says how many this user may have.
+[[noreturn]] void cannot_start(const std::string& what, int error);
+
 /// How a child process begins: it leads a process group, and no signal is blocked or ignored.
 class Launch {
  public:

@@ -91,6 +91,8 @@ CaseReport related(const Case<Op>& c, spec::Implementation<Op>& kernel, Judge&& 
           std::string("a run of the relation was refused: ") + answer.what()});
   } catch (const spec::ImplementationFault& seen) {
     fail(decision_of(seen, "a run of the relation: "));
+  } catch (const spec::NotAsked&) {
+    throw;
   } catch (const std::exception& failure) {
     fail({Verdict::crash, Rule::conduct,
           std::string("a run of the relation threw: ") + failure.what()});

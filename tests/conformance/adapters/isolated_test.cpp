@@ -1,6 +1,7 @@
 #include "assay/adapters/isolated.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <thread>
 
 #include "assay/adapters/serve.hpp"
+#include "assay/spec/not_asked.hpp"
 #include "leftovers.hpp"
 #include "worker_kernels.hpp"
 
@@ -221,7 +223,63 @@ TEST(Isolated, AnImplementationThatCannotBeMadeIsRefused) {
   }
   EXPECT_THROW(watched("dies at the start"), spec::ImplementationFault);
   EXPECT_THROW(adapters::isolated<Compress>({.path = "/no/such/program", .words = {}}),
-               std::system_error);
+               spec::NotAsked);
+}
+
+/// Who may do everything cannot be kept from starting processes. Returns in a child.
+template <class Body>
+int status_of_nobody(Body&& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr uid_t nobody = 65534;
+    const bool is_nobody = geteuid() != 0 || (setgid(nobody) == 0 && setuid(nobody) == 0);
+    _exit(is_nobody && access("/proc/self/exe", X_OK) == 0 ? body() : 126);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// What a run says that could not be begun, since `most` processes are all that may be.
+std::string refusal_with_processes(spec::Implementation<Compress>& kernel, rlim_t most) {
+  const rlimit limit{most, most};
+  setrlimit(RLIMIT_NPROC, &limit);
+  Trial trial;
+  try {
+    kernel.run(trial.problem, trial.inputs, trial.outputs);
+    ADD_FAILURE() << most << ": a run";
+  } catch (const spec::NotAsked& refusal) {
+    return refusal.what();
+  } catch (const std::exception& other) {
+    ADD_FAILURE() << most << ": " << other.what();
+  }
+  return "";
+}
+
+/// A worker is three processes: one that guards, one that adopts, and the kernel's.
+TEST(Isolated, AWorkerThatCannotBeReplacedIsNoFaultOfTheKernel) {
+  const int status = status_of_nobody([] {
+    const auto kernel = watched("crashes");
+    expect_fault(*kernel, Kind::crash, {"SIGABRT"});
+    for (const rlim_t most : {3, 2, 1, 0})
+      EXPECT_PRED2(has, refusal_with_processes(*kernel, most),
+                   "cannot be started; this user may have " + std::to_string(most) + " processes");
+    return testing::Test::HasFailure() ? 1 : 0;
+  });
+  if (status == 126) GTEST_SKIP() << "nobody may not execute this program here";
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Isolated, MissingDescriptorsAreNoFaultOfTheKernel) {
+  const auto kernel = watched("good");
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{3, before.rlim_max};
+  Trial trial;
+  setrlimit(RLIMIT_NOFILE, &none);
+  EXPECT_THROW(kernel->run(trial.problem, trial.inputs, trial.outputs), spec::NotAsked);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_NO_THROW(kernel->run(trial.problem, trial.inputs, trial.outputs));
 }
 
 TEST(Serve, IsNothingForAProcessThatNobodyStarted) {

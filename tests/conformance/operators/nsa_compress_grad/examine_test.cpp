@@ -11,6 +11,7 @@
 #include "assay/conformance/case/record.hpp"
 #include "assay/conformance/case/shrink.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
+#include "assay/spec/not_asked.hpp"
 #include "kernel.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
 #include "plan/hand_made_cases.hpp"
@@ -284,6 +285,45 @@ TEST(CompressExamination, WhateverEscapesIsACrash) {
   }
   Escaping kernel(true);
   EXPECT_EQ(examine(violation_of("NSAC-C16"), kernel).verdict, Verdict::crash);
+}
+
+/// The judge cannot ask it any more, from one question on.
+class OutOfReach final : public spec::Implementation<CompressOp> {
+ public:
+  enum class From { check, numerics, run };
+  explicit OutOfReach(From from) : from_(from) {}
+  std::string name() const override { return "out of reach"; }
+  void check(const spec::Call<CompressOp>&) const override { miss(From::check); }
+  spec::Numerics numerics(const Problem&) const override {
+    miss(From::numerics);
+    return {};
+  }
+  void run(const Problem&, const CompressOp::Inputs&, CompressOp::Outputs&) override {
+    miss(From::run);
+  }
+
+ private:
+  void miss(From at) const {
+    if (at == from_) throw spec::NotAsked("no process is left");
+  }
+  From from_;
+};
+
+TEST(CompressExamination, WhatCannotBeAskedIsNotAccused) {
+  using enum OutOfReach::From;
+  const CompressCase relation = hand_made_cases<CompressOp>("relations").front(),
+                     legal = case_of(small_case);
+  for (const auto from : {check, numerics, run}) {
+    OutOfReach kernel(from);
+    for (const CompressCase& c : {legal, relation}) {
+      const CaseReport report = examine(c, kernel);
+      EXPECT_EQ(report.verdict, Verdict::tool_failure) << told(report);
+      EXPECT_NE(told(report).find("the judge failed: no process is left"), std::string::npos)
+          << told(report);
+    }
+  }
+  OutOfReach kernel(check);
+  EXPECT_EQ(examine(violation_of("NSAC-C16"), kernel).verdict, Verdict::tool_failure);
 }
 
 TEST(CompressExamination, AViolationOfNoRowIsNoFaultOfTheKernel) {

@@ -29,9 +29,10 @@ struct WorkerLimits {
 /// the next call.
 /// Errors: of this function, std::invalid_argument with what `serve` says of the implementation,
 ///         ImplementationFault if the worker dies before, spec::Unsupported for an operator that is
-///         not offered, std::system_error where no process can be started. Of every call,
-///         spec::ImplementationFault where the worker ended without an answer, was slower or
-///         larger than the limits, or where an input or a byte beside a tensor was written.
+///         not offered. Of every call, spec::ImplementationFault where the worker ended without an
+///         answer, was slower or larger than the limits, or where an input or a byte beside a
+///         tensor was written. Of both, spec::NotAsked where the system has no process, descriptor
+///         or memory for that.
 template <class Op>
 std::unique_ptr<spec::Implementation<Op>> isolated(WorkerProgram program, WorkerLimits limits = {});
 
