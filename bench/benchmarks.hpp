@@ -28,6 +28,11 @@ void judge_speed(Recorder& recorder, std::size_t runs);
 void modelled_time(Recorder& recorder);
 void compress_modelled_time(Recorder& recorder);
 
+/// Every row of the validation table of the device facts, predicted beside published: one JSON
+/// object a line, with the lowest and highest prediction while each assumed number moves across its
+/// range. Behind the rows what they are read for, and which numbers change that.
+void validation(std::ostream& out);
+
 /// Moves each assumed number of the device to both ends of its range and reports how the time
 /// changes and whether another pipe becomes the busiest.
 void sensitivity(Recorder& recorder);

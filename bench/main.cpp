@@ -26,6 +26,7 @@ void run(const Choice& choice, Recorder& recorder) {
     }
     if (group == "selected") selected_speed(recorder, choice.runs);
     if (group == "judge") judge_speed(recorder, choice.runs);
+    if (group == "validation") validation(std::cout);
     if (group == "modelled") {
       modelled_time(recorder);
       compress_modelled_time(recorder);
@@ -38,8 +39,9 @@ void run(const Choice& choice, Recorder& recorder) {
 int main(int argc, char** argv) {
   Choice choice;
   CLI::App app("Host speed and modelled time of Assay, one JSON object a line.", "assay_bench");
-  app.add_option("groups", choice.groups, "what to measure, all by default")
-      ->check(CLI::IsMember({"reference", "optimized", "selected", "judge", "modelled"}));
+  app.add_option("groups", choice.groups, "what to measure, all but validation by default")
+      ->check(
+          CLI::IsMember({"reference", "optimized", "selected", "judge", "modelled", "validation"}));
   app.add_option("--runs", choice.runs, "timed runs of each work")->check(CLI::Range(7, 1000));
   app.add_flag("--table", choice.table, "a table for people instead of JSON");
   app.add_flag("--sensitivity", choice.sensitivity,

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 
@@ -7,6 +5,7 @@
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
 #include "benchmarks.hpp"
+#include "device_numbers.hpp"
 #include "shapes.hpp"
 
 namespace assay::bench {
@@ -31,24 +30,6 @@ std::string busiest(const optimized::Estimate& estimate) {
   return std::string(pipes[at - estimate.busy.begin()]);
 }
 
-/// Every assumed number of the device, in the order of visit_quantities.
-std::vector<std::size_t> assumed(const device::Spec& spec) {
-  std::vector<std::size_t> positions;
-  const auto all = device::quantities(spec);
-  for (std::size_t k = 0; k < all.size(); ++k)
-    if (all[k].assumed && all[k].low < all[k].high) positions.push_back(k);
-  return positions;
-}
-
-/// The device with number `position` at one end of its range.
-device::Spec moved(device::Spec spec, std::size_t position, double device::Quantity::*end) {
-  std::size_t k = 0;
-  device::visit_quantities(spec, [&](device::Quantity& quantity) {
-    if (k++ == position) quantity.value = quantity.*end;
-  });
-  return spec;
-}
-
 void record(Recorder& recorder, const std::string& problem, const optimized::Estimate& estimate) {
   const Subject subject{"modelled.a2", problem};
   recorder.modelled(subject, {"makespan", "cycle"}, estimate.makespan.count);
@@ -71,22 +52,18 @@ void modelled_time(Recorder& recorder) {
 
 void sensitivity(Recorder& recorder) {
   const device::Spec device = device::a2();
-  const auto numbers = device::quantities(device);
   for (const auto& p : long_shapes(device_heads)) {
     const optimized::Estimate nominal = estimate_of(p, device);
     const Subject subject{"sensitivity.a2", name_of(p) + ", busiest " + busiest(nominal)};
     recorder.modelled(subject, {"time", "us"}, nominal.seconds * 1e6);
-    for (const std::size_t position : assumed(device))
-      for (const auto end : {&device::Quantity::low, &device::Quantity::high}) {
-        const device::Quantity& number = numbers[position];
-        if (number.*end == number.value) continue;
-        const optimized::Estimate other = estimate_of(p, moved(device, position, end));
-        std::string what =
-            fmt::format("{} {:g} -> {:g} {}", number.name, number.value, number.*end, number.unit);
-        if (busiest(other) != busiest(nominal)) what += ", busiest " + busiest(other);
-        recorder.modelled(subject, {what, "% of time"},
-                          100 * (other.seconds / nominal.seconds - 1));
-      }
+    for (const Move& move : moves(device)) {
+      device::Spec moved = device;
+      move.adjust(moved);
+      const optimized::Estimate other = estimate_of(p, moved);
+      std::string what = move.what;
+      if (busiest(other) != busiest(nominal)) what += ", busiest " + busiest(other);
+      recorder.modelled(subject, {what, "% of time"}, 100 * (other.seconds / nominal.seconds - 1));
+    }
   }
 }
 

@@ -51,8 +51,8 @@ Rates rates() {
       .cube_step_16bit = known("cube_step_16bit", 1, "cycle", ini),
       .cube_step_fp32 = known("cube_step_fp32", 2, "cycle", gemm_model),
       .cube_start = guess("cube_start", 6, "cycle", {6, 20}, "PTO (issue), PYP (latency)"),
-      .gm_to_l1 = guess("gm_to_l1", 88, "B/cycle", {64, 110}, "rows G1..G4, G6; NN-CM; INI"),
-      .package = guess("package", 5.8, "cycle", {3, 8}, "rows G1..G4, G6; NN-CM"),
+      .gm_to_l1 = guess("gm_to_l1", 88, "B/cycle", {64, 110}, "calibrated on row G3; NN-CM; INI"),
+      .package = guess("package", 3, "cycle", {3, 8}, "calibrated on row G6; NN-CM"),
       .gm_to_l1_start = known("gm_to_l1_start", 210, "cycle", gemm_model),
       .l1_to_l0a = guess("l1_to_l0a", 256, "B/cycle", {256, 512}, "NN-CM, PTO, PYP; INI"),
       .l1_to_l0b = guess("l1_to_l0b", 128, "B/cycle", {128, 256}, "NN-CM, PTO, PYP; INI"),
@@ -61,13 +61,17 @@ Rates rates() {
       .fixpipe_write = known("fixpipe_write", 128, "B/cycle", gemm_model),
       .atomic_collision =
           guess("atomic_collision", 1.0, "factor", {1.0, 1.2}, "ADK practice cases"),
+      .atomic_traffic =
+          guess("atomic_traffic", 2, "factor", {1, 2}, "no public figure: L2 reads and writes"),
       .gm_to_ub = guess("gm_to_ub", 64, "B/cycle", {58, 95}, "INI; PTO; PYP"),
       .gm_to_ub_start = guess("gm_to_ub_start", 300, "cycle", {300, 1400}, "PYP"),
       .ub_to_gm = guess("ub_to_gm", 80, "B/cycle", {64, 109}, "INI; PYP; PTO"),
       .ub_to_gm_start = guess("ub_to_gm_start", 150, "cycle", {150, 300}, "PYP"),
-      .l2_bandwidth = guess("l2_bandwidth", 5.5e12, "B/s", {4.8e12, 7e12}, "ADK; OPT; INI"),
+      .l2_bandwidth = guess("l2_bandwidth", 6.3e12, "B/s", {4.8e12, 7e12},
+                            "calibrated on row F5 at 32K; ADK; OPT"),
       .hbm_bandwidth = known("hbm_bandwidth", 1.6e12, "B/s", "MSM; CM384"),
-      .hbm_efficiency = guess("hbm_efficiency", 0.85, "factor", {0.84, 0.93}, "CM384; row M1"),
+      .hbm_efficiency =
+          guess("hbm_efficiency", 0.93, "factor", {0.84, 0.93}, "calibrated on row M1; CM384"),
   };
 }
 
@@ -98,6 +102,7 @@ Overheads overheads() {
   return {
       .handover = guess("handover", 1000, "cycle", {450, 1000}, "PTO fitted model; PYP"),
       .launch = guess("launch", 6e-6, "s", {3e-6, 20e-6}, "PTO fitted model; CAT"),
+      .launch_cube = guess("launch_cube", 3.2e-6, "s", {2.4e-6, 3.6e-6}, "MatMulV2 on 910B4"),
       .sync_all = guess("sync_all", 1.5e-6, "s", {0.5e-6, 5e-6}, "no public figure"),
   };
 }
@@ -124,8 +129,11 @@ Spec ascend(std::string name, std::string sku, double cube_cores, Quantity clock
 Spec a2() { return ascend("a2", "910B2", 24, known("clock", 1.8e9, "Hz", ini)); }
 
 Spec a3() {
-  return ascend("a3", "910C die", 24,
-                guess("clock", 1.8e9, "Hz", {1.8e9, 1.85e9}, "MSM, AMLA, PTO; INI says 1.85"));
+  Spec spec = ascend("a3", "910C die", 24,
+                     guess("clock", 1.8e9, "Hz", {1.8e9, 1.85e9}, "MSM, AMLA, PTO; INI says 1.85"));
+  spec.overheads.launch_cube =
+      guess("launch_cube", 7.6e-6, "s", {2.4e-6, 7.6e-6}, "MatMulV2 on 910C; on 910B4");
+  return spec;
 }
 
 Spec ascend_910b1() { return ascend("b1", "910B1", 24, known("clock", 1.85e9, "Hz", ini)); }

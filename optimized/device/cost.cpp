@@ -55,7 +55,11 @@ Cycles gm_to_l1(const Spec& spec, const Region& region) {
 }
 
 Cycles fixpipe(const Spec& spec, Bytes fp32, Drain drain) {
-  const double plain = over(fp32, spec.rates.l0c_read) + over(fp32, spec.rates.fixpipe_write);
+  return fixpipe(spec, fp32, fp32, drain);
+}
+
+Cycles fixpipe(const Spec& spec, Bytes fp32, Bytes written, Drain drain) {
+  const double plain = over(fp32, spec.rates.l0c_read) + over(written, spec.rates.fixpipe_write);
   return {drain == Drain::store ? plain : plain * spec.rates.atomic_collision.value};
 }
 

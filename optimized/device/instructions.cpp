@@ -36,10 +36,17 @@ TaskId Instructions::multiply(const Mmad& step, After after) {
 }
 
 TaskId Instructions::drain(Bytes fp32, Drain drain, After after) {
-  return program_.add({.pipe = Pipe::fixpipe,
-                       .cycles = fixpipe(*spec_, fp32, drain),
-                       .l2 = drain == Drain::store ? fp32 : 2 * fp32},
-                      after);
+  return program_.add(
+      {.pipe = Pipe::fixpipe,
+       .cycles = fixpipe(*spec_, fp32, drain),
+       .l2 = drain == Drain::store ? fp32 : part(spec_->rates.atomic_traffic.value, fp32)},
+      after);
+}
+
+TaskId Instructions::drain_as(Bytes fp32, Bytes stored, After after) {
+  return program_.add(
+      {.pipe = Pipe::fixpipe, .cycles = fixpipe(*spec_, fp32, stored, Drain::store), .l2 = stored},
+      after);
 }
 
 TaskId Instructions::vector_load(Bytes size, After after, double missing) {

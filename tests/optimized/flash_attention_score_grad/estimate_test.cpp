@@ -49,7 +49,7 @@ TEST(Estimate, OfACausalProblemIsAboutHalf) {
 
 TEST(Estimate, OfShortRowsIsLongerOnceTheyBoundTheLoads) {
   device::Spec spec = device::a2();
-  spec.rates.l2_bandwidth.value = 1e14;
+  spec.rates.l2_bandwidth.value = 1e14, spec.rates.package.value = 5.8;
   const double adjacent = estimated(long_sequence(spec::Layout::bnsd), spec).makespan.count;
   const double strided = estimated(long_sequence(spec::Layout::bsnd), spec).makespan.count;
   EXPECT_GT(strided / adjacent, 1.2);

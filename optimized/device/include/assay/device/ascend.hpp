@@ -35,7 +35,7 @@ struct Rates {
   Quantity cube_step_16bit, cube_step_fp32, cube_start;
   Quantity gm_to_l1, package, gm_to_l1_start;
   Quantity l1_to_l0a, l1_to_l0b, l1_to_l0_start;
-  Quantity l0c_read, fixpipe_write, atomic_collision;
+  Quantity l0c_read, fixpipe_write, atomic_collision, atomic_traffic;
   Quantity gm_to_ub, gm_to_ub_start, ub_to_gm, ub_to_gm_start;
   Quantity l2_bandwidth, hbm_bandwidth, hbm_efficiency;
 };
@@ -53,7 +53,8 @@ struct VectorCosts {
 
 /// What a kernel pays once, or per hand-over between cube and vector cores.
 struct Overheads {
-  Quantity handover, launch, sync_all;
+  Quantity handover, launch, launch_cube,
+      sync_all;  ///< launch_cube: of a kernel without vector cores
 };
 
 /// A device as data: every number has a source or a range.
@@ -91,12 +92,13 @@ void visit_quantities(AnySpec& spec, Visitor&& visit) {
   auto& r = spec.rates;
   each(r.cube_step_16bit, r.cube_step_fp32, r.cube_start, r.gm_to_l1, r.package, r.gm_to_l1_start,
        r.l1_to_l0a, r.l1_to_l0b, r.l1_to_l0_start, r.l0c_read, r.fixpipe_write, r.atomic_collision,
-       r.gm_to_ub, r.gm_to_ub_start, r.ub_to_gm, r.ub_to_gm_start, r.l2_bandwidth, r.hbm_bandwidth,
-       r.hbm_efficiency);
+       r.atomic_traffic, r.gm_to_ub, r.gm_to_ub_start, r.ub_to_gm, r.ub_to_gm_start, r.l2_bandwidth,
+       r.hbm_bandwidth, r.hbm_efficiency);
   auto& v = spec.vector;
   costs(v.muls, v.add, v.sub, v.mul, v.div, v.exp, v.sqrt, v.select, v.cast_to_16bit,
         v.cast_to_fp32, v.row_sum);
-  each(v.barrier, spec.overheads.handover, spec.overheads.launch, spec.overheads.sync_all);
+  each(v.barrier, spec.overheads.handover, spec.overheads.launch, spec.overheads.launch_cube,
+       spec.overheads.sync_all);
 }
 
 /// The numbers of a specification as a table.

@@ -38,6 +38,8 @@ Cycles gm_to_l1(const Spec& spec, const Region& region);
 /// A transfer is what a move costs beside its start, which queued moves hide.
 Cycles gm_to_l1_transfer(const Spec& spec, const Region& region);
 Cycles fixpipe(const Spec& spec, Bytes fp32, Drain drain);
+/// The same where other numbers than fp32 are written.
+Cycles fixpipe(const Spec& spec, Bytes fp32, Bytes written, Drain drain);
 Cycles gm_to_ub(const Spec& spec, Bytes size);
 Cycles gm_to_ub_transfer(const Spec& spec, Bytes size);
 Cycles ub_to_gm(const Spec& spec, Bytes size);

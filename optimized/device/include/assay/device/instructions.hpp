@@ -19,8 +19,10 @@ class Instructions {
   TaskId load_l0a(Bytes size, After after);
   TaskId load_l0b(Bytes size, After after);
   TaskId multiply(const Mmad& step, After after);
-  /// From L0C to global memory. An atomic addition is read and written in L2.
+  /// From L0C to global memory. An atomic addition reads in L2 what it adds to.
   TaskId drain(Bytes fp32, Drain drain, After after);
+  /// The same where other numbers than fp32 are stored.
+  TaskId drain_as(Bytes fp32, Bytes stored, After after);
   /// From global memory to the unified buffer and back: bytes of each of the two vector cores.
   TaskId vector_load(Bytes size, After after, double missing = 0);
   TaskId compute(Cycles cycles, After after);

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "assay/device/instructions.hpp"
+
+namespace assay::optimized::schedules {
+
+/// A sum of products in L0C: what it had to wait for, and the last product in it.
+struct Accumulator {
+  device::TaskId freed_by = device::none, summed = device::none;
+};
+
+/// Extents of a product: m x k by k x n.
+struct Extents {
+  std::int64_t m, n, k;
+};
+
+/// Products of operands in L1: pieces of them through two buffers each of L0A and L0B, summed in
+/// one of the buffers of L0C, drained from there.
+class CubeUnit {
+ public:
+  /// Pieces are as deep as half of L0A and of L0B holds.
+  CubeUnit(device::Instructions& code, device::Bytes element, std::size_t accumulators)
+      : code_(code), element_(element), l0a_(2), l0b_(2), l0c_(accumulators) {}
+
+  /// Takes a buffer of L0C. Errors: device::DeviceFault if none is left that will be drained.
+  Accumulator open() { return {.freed_by = l0c_.take()}; }
+  /// Adds a product of operands that two loads bring; returns the last instruction that reads L1.
+  device::TaskId multiply(Accumulator& sum, const Extents& of, device::TaskId left,
+                          device::TaskId right);
+  /// Moves `fp32` bytes of it to global memory and frees its buffer.
+  device::TaskId drain(const Accumulator& sum, device::Bytes fp32, device::Drain drain);
+  /// The same where other numbers than fp32 are stored.
+  device::TaskId drain_as(const Accumulator& sum, device::Bytes fp32, device::Bytes stored);
+
+ private:
+  std::int64_t depth(const Extents& of) const;
+
+  device::Instructions& code_;
+  device::Bytes element_;
+  device::Ring l0a_, l0b_, l0c_;
+};
+
+}  // namespace assay::optimized::schedules

@@ -1,0 +1,267 @@
+#include "assay/optimized/schedules/gradient.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "assay/device/scratchpad.hpp"
+#include "schedules/cube_unit.hpp"
+#include "schedules/vector_unit.hpp"
+
+namespace assay::optimized::schedules {
+namespace {
+
+using device::Bytes;
+using device::ceil_divide;
+using device::Drain;
+using device::Pipe;
+using device::Region;
+using device::TaskId;
+
+constexpr std::int64_t edge = 128, fp32_bytes = 4;
+constexpr Bytes half = {2};
+
+std::size_t count(std::int64_t buffers) { return static_cast<std::size_t>(buffers); }
+
+/// The instructions of one core: rounds of equal work.
+class Writing {
+ public:
+  Writing(const Attention& attention, const Round& round, device::Instructions& code)
+      : a_(attention),
+        r_(round),
+        code_(code),
+        cube_(code, half, 2),
+        vector_(code, count(round.vector_buffers), round.vector_tile),
+        rows_(count(round.row_buffers)),
+        columns_(count(round.column_buffers)),
+        scores_(count(round.score_buffers)) {}
+
+  void write(std::int64_t rounds) {
+    TaskId staged = device::none;
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      const TaskId scores = code_.hand_over(Pipe::fixpipe, {scores_and_dprob()});
+      if (round > 0) gradients(staged);
+      // Each of two vector cores has half of the rows of every tile.
+      const std::int64_t tiles = r_.rows * r_.columns;
+      staged = code_.hand_over(Pipe::mte3, {vector_.gradient(tiles * edge * edge / 2, scores)});
+    }
+    gradients(staged);
+  }
+
+ private:
+  /// A tile in L1: who brings it and who reads it last.
+  struct Held {
+    TaskId loaded, read = device::none;
+  };
+
+  Held hold(device::Ring& ring) { return {.loaded = code_.load(operand(), {ring.take()})}; }
+
+  std::vector<Held> hold(device::Ring& ring, std::int64_t tiles) {
+    std::vector<Held> all;
+    for (std::int64_t tile = 0; tile < tiles; ++tile) all.push_back(hold(ring));
+    return all;
+  }
+
+  static void release(device::Ring& ring, const std::vector<Held>& tiles) {
+    for (const Held& tile : tiles) ring.give(tile.read);
+  }
+
+  Region operand() const {
+    return {.rows = edge, .row = a_.head_dim * half, .contiguous = a_.contiguous};
+  }
+
+  Held score_tile(TaskId ready) {
+    return {.loaded = code_.load({.rows = 1, .row = edge * edge * half}, {scores_.take(), ready})};
+  }
+
+  TaskId scores_and_dprob() {
+    score_product();
+    return score_product();
+  }
+
+  /// query key^T, or dy value^T: a group of rows stays while the columns pass.
+  TaskId score_product() {
+    TaskId drained = device::none;
+    for (std::int64_t first = 0; first < r_.rows; first += r_.group) {
+      std::vector<Held> rows = hold(rows_, std::min(r_.group, r_.rows - first));
+      for (std::int64_t c = 0; c < r_.columns; ++c) {
+        Held column = hold(columns_);
+        for (Held& row : rows) {
+          Accumulator sum = cube_.open();
+          row.read = column.read =
+              cube_.multiply(sum, {edge, edge, a_.head_dim}, row.loaded, column.loaded);
+          drained = cube_.drain(sum, {edge * edge * fp32_bytes}, Drain::store);
+        }
+        columns_.give(column.read);
+      }
+      release(rows_, rows);
+    }
+    return drained;
+  }
+
+  void gradients(TaskId staged) {
+    if (r_.dscore_columns > 0)
+      dq_and_dk_of_held_dscore(staged);
+    else {
+      dq(staged);
+      column_gradient(staged);
+    }
+    column_gradient(staged);
+  }
+
+  void drain_sum(const Accumulator& sum) {
+    cube_.drain(sum, {edge * a_.head_dim * fp32_bytes}, Drain::atomic_add);
+  }
+
+  /// dq of two rows at a time, the keys read again for each two of them, or kept.
+  void dq(TaskId staged) {
+    std::vector<Held> keys;
+    if (r_.keys_stay) keys = hold(columns_, r_.columns);
+    const std::int64_t together = r_.keys_stay ? 1 : 2;
+    for (std::int64_t first = 0; first < r_.rows; first += together) {
+      std::vector<Accumulator> sums;
+      for (std::int64_t r = first; r < std::min(first + together, r_.rows); ++r)
+        sums.push_back(cube_.open());
+      for (std::int64_t c = 0; c < r_.columns; ++c) {
+        Held key = r_.keys_stay ? keys[count(c)] : hold(columns_);
+        for (Accumulator& sum : sums) {
+          const Held dscore = score_tile(staged);
+          key.read = cube_.multiply(sum, {edge, a_.head_dim, edge}, dscore.loaded, key.loaded);
+          scores_.give(key.read);
+        }
+        if (r_.keys_stay)
+          keys[count(c)] = key;
+        else
+          columns_.give(key.read);
+      }
+      for (const Accumulator& sum : sums) drain_sum(sum);
+    }
+    release(columns_, keys);
+  }
+
+  /// dk or dv: query or dy of all rows stay while tiles of dS or P pass, column by column.
+  void column_gradient(TaskId staged) {
+    std::vector<Held> rows = hold(rows_, r_.rows);
+    for (std::int64_t c = 0; c < r_.columns; ++c) {
+      Accumulator sum = cube_.open();
+      for (Held& row : rows) {
+        const Held tile = score_tile(staged);
+        row.read = cube_.multiply(sum, {edge, a_.head_dim, edge}, tile.loaded, row.loaded);
+        scores_.give(row.read);
+      }
+      drain_sum(sum);
+    }
+    release(rows_, rows);
+  }
+
+  /// Both from one reading of dS: some columns of it stay in L1, and dq is added once for these.
+  void dq_and_dk_of_held_dscore(TaskId staged) {
+    std::vector<Held> rows = hold(rows_, r_.rows);
+    for (std::int64_t first = 0; first < r_.columns; first += r_.dscore_columns) {
+      const std::int64_t columns = std::min(r_.dscore_columns, r_.columns - first);
+      std::vector<Held> keys = hold(columns_, columns), dscore;
+      for (std::int64_t r = 0; r < r_.rows; ++r) {
+        Accumulator sum = cube_.open();
+        for (Held& key : keys) {
+          dscore.push_back(score_tile(staged));
+          key.read =
+              cube_.multiply(sum, {edge, a_.head_dim, edge}, dscore.back().loaded, key.loaded);
+        }
+        drain_sum(sum);
+      }
+      release(columns_, keys);
+      for (std::int64_t c = 0; c < columns; ++c) {
+        Accumulator sum = cube_.open();
+        for (std::int64_t r = 0; r < r_.rows; ++r) {
+          Held& tile = dscore[count(r * columns + c)];
+          tile.read = rows[count(r)].read =
+              cube_.multiply(sum, {edge, a_.head_dim, edge}, tile.loaded, rows[count(r)].loaded);
+        }
+        drain_sum(sum);
+      }
+      release(scores_, dscore);
+    }
+    release(rows_, rows);
+  }
+
+  const Attention& a_;
+  const Round& r_;
+  device::Instructions& code_;
+  CubeUnit cube_;
+  VectorUnit vector_;
+  device::Ring rows_, columns_, scores_;
+};
+
+Bytes tile_of(const Attention& a, std::int64_t channels) {
+  return edge * device::round_up(channels == 0 ? edge : a.head_dim, 16) * half;
+}
+
+/// Legality apart from time: what a round keeps has to fit.
+void check_capacity(const Attention& a, const Round& r, const device::Spec& device) {
+  device::Scratchpad l1("L1", bytes_of(device.memories.l1), bytes_of(device.memories.l1_alignment));
+  l1.allocate(r.row_buffers * tile_of(a, 1), "row tiles");
+  l1.allocate(r.column_buffers * tile_of(a, 1), "column tiles");
+  l1.allocate(r.score_buffers * tile_of(a, 0), "tiles of P and dS");
+  device::Scratchpad ub("UB", bytes_of(device.memories.ub), bytes_of(device.memories.ub_alignment));
+  const std::int64_t tile = r.vector_tile * fp32_bytes;
+  for (const char* kind : {"scores", "dP"}) ub.allocate({r.vector_buffers * tile}, kind);
+  for (const char* kind : {"P", "dS"}) ub.allocate({r.vector_buffers * tile / 2}, kind);
+}
+
+struct TensorBytes {
+  Bytes inputs, outputs, sums, row_inputs;
+};
+
+TensorBytes tensors_of(const Attention& a) {
+  const std::int64_t q = a.heads * a.seq_q * a.head_dim, kv = a.heads_kv * a.seq_kv * a.head_dim;
+  return {.inputs = (3 * q + 2 * kv) * half,
+          .outputs = (q + 2 * kv) * half,
+          .sums = {(q + 2 * kv) * fp32_bytes},
+          .row_inputs = 2 * q * half};
+}
+
+Bytes beyond_l2(Bytes size, const device::Spec& device) {
+  return {std::max<std::int64_t>(0, size.count - bytes_of(device.memories.l2).count)};
+}
+
+double pass_time(const TensorBytes& t, const Round& r, const device::Spec& device) {
+  const Bytes missing = beyond_l2(t.sums, device);
+  double seconds = pass_seconds(device, t.row_inputs, {}, t.row_inputs);  // rowsum(dy * attention)
+  if (r.clears_sums) seconds += pass_seconds(device, {}, t.sums, missing);
+  return seconds + pass_seconds(device, t.sums, t.outputs, missing + t.outputs);
+}
+
+}  // namespace
+
+Round basic() { return {.group = 2}; }
+
+Round same_ab() {
+  return {
+      .group = 4, .dscore_columns = 2, .row_buffers = 4, .column_buffers = 4, .score_buffers = 8};
+}
+
+std::string Round::to_text() const {
+  return std::to_string(rows) + "x" + std::to_string(columns) + " group " + std::to_string(group) +
+         (keys_stay ? " keys stay" : "") +
+         (dscore_columns > 0 ? " dS of " + std::to_string(dscore_columns) + " columns stays" : "") +
+         ", L1 " + std::to_string(row_buffers) + "+" + std::to_string(column_buffers) + "+" +
+         std::to_string(score_buffers) + " tiles, UB " + std::to_string(vector_buffers);
+}
+
+Modelled model(const Attention& a, const Round& r, const device::Spec& device) {
+  check_capacity(a, r, device);
+  const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
+  const std::int64_t all_rounds = ceil_divide(a.blocks(), r.rows * r.columns);
+  const device::Share share = share_of(device, std::min(cores, all_rounds));
+  const Rounds rounds = run_rounds(
+      device, share, ceil_divide(all_rounds, cores), 8,
+      [&](device::Instructions& code, std::int64_t count) { Writing(a, r, code).write(count); });
+  const TensorBytes tensors = tensors_of(a);
+  const double waiting = std::max(0.0, seconds_of(device, hbm_time(device, tensors.inputs)) -
+                                           seconds_of(device, rounds.makespan));
+  const double steps =
+      5.0 * static_cast<double>(a.blocks() * edge * edge * a.head_dim) / peak_rate(device, half);
+  return finished(rounds, waiting + device.overheads.launch.value + pass_time(tensors, r, device),
+                  share, steps, device);
+}
+
+}  // namespace assay::optimized::schedules

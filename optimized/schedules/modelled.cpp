@@ -1,0 +1,64 @@
+#include "assay/optimized/schedules/modelled.hpp"
+
+#include <algorithm>
+
+namespace assay::optimized::schedules {
+namespace {
+
+using device::Bytes;
+using device::Cycles;
+
+double l2_bytes(const device::Program& program) {
+  double bytes = 0;
+  for (std::size_t id = 0; id < program.size(); ++id)
+    bytes += static_cast<double>(program.task(static_cast<device::TaskId>(id)).l2.count);
+  return bytes;
+}
+
+Rounds run_all(const device::Spec& device, const device::Share& share, std::int64_t rounds,
+               const Writer& write) {
+  device::Instructions code(device);
+  write(code, rounds);
+  const device::Trace trace = run(code.program(), share);
+  return {.makespan = trace.makespan, .busy = trace.busy, .l2_bytes = l2_bytes(code.program())};
+}
+
+}  // namespace
+
+Rounds run_rounds(const device::Spec& device, const device::Share& share, std::int64_t rounds,
+                  std::int64_t most, const Writer& write) {
+  if (rounds <= most) return run_all(device, share, rounds, write);
+  const std::int64_t half = most / 2;
+  const Rounds some = run_all(device, share, half, write),
+               more = run_all(device, share, most, write);
+  const double times = static_cast<double>(rounds - most) / static_cast<double>(most - half);
+  Rounds all = more;
+  all.makespan += times * (more.makespan - some.makespan);
+  for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
+    all.busy[pipe] += times * (more.busy[pipe] - some.busy[pipe]);
+  all.l2_bytes += times * (more.l2_bytes - some.l2_bytes);
+  return all;
+}
+
+Modelled finished(const Rounds& rounds, double more, const device::Share& share, double steps,
+                  const device::Spec& device) {
+  Modelled result;
+  result.seconds = seconds_of(device, rounds.makespan) + more;
+  const double cycles = cycles_of(device, result.seconds).count;
+  for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
+    result.busy[pipe] = rounds.busy[pipe].count / cycles;
+  result.l2_share = rounds.l2_bytes / (share.l2 * cycles);
+  result.cube_utilisation = steps / (cycles * device.cores.cube.value);
+  return result;
+}
+
+double pass_seconds(const device::Spec& device, Bytes read, Bytes written, Bytes missing) {
+  const auto cores = static_cast<std::int64_t>(device.cores.vector.value);
+  const Bytes in = {device::ceil_divide(read.count, cores)};
+  const Bytes out = {device::ceil_divide(written.count, cores)};
+  const Cycles longest = std::max({gm_to_ub(device, in), ub_to_gm(device, out),
+                                   l2_time(device, read + written), hbm_time(device, missing)});
+  return seconds_of(device, longest) + device.overheads.sync_all.value;
+}
+
+}  // namespace assay::optimized::schedules

@@ -1,0 +1,64 @@
+#include "schedules/vector_unit.hpp"
+
+#include <algorithm>
+
+namespace assay::optimized::schedules {
+namespace {
+
+using device::Bytes;
+using device::Cycles;
+using device::TaskId;
+
+constexpr std::int64_t fp32_bytes = 4, half_bytes = 2, repeat_bytes = 256;
+
+double repeats(std::int64_t numbers) {
+  return static_cast<double>(device::ceil_divide(numbers * fp32_bytes, repeat_bytes));
+}
+
+Cycles cycles_of(const device::Spec& spec, std::initializer_list<const device::VectorCost*> all,
+                 std::int64_t numbers) {
+  Cycles sum;
+  for (const auto* operation : all) sum += vector(spec, *operation, {numbers * fp32_bytes});
+  return sum;
+}
+
+}  // namespace
+
+TaskId VectorUnit::pass(device::Ring& buffers, std::int64_t scores, Cycles cycles, TaskId ready) {
+  const TaskId loaded = code_.vector_load({scores * fp32_bytes}, {buffers.take(), ready});
+  const TaskId computed = code_.compute(cycles, {loaded});
+  const TaskId stored = code_.vector_store({scores * half_bytes}, {computed});
+  buffers.give(stored);
+  return stored;
+}
+
+TaskId VectorUnit::forward_softmax(std::int64_t scores, TaskId ready) {
+  TaskId stored = device::none;
+  for (std::int64_t at = 0; at < scores; at += tile_) {
+    const std::int64_t numbers = std::min(tile_, scores - at);
+    stored = pass(left_, numbers, {softmax_slope * repeats(numbers)}, ready);
+  }
+  return stored;
+}
+
+void VectorUnit::rescale(std::int64_t numbers, TaskId ready) {
+  const TaskId loaded = code_.vector_load({numbers * fp32_bytes}, {right_.take(), ready});
+  right_.give(code_.compute({rescale_slope * repeats(numbers)}, {loaded}));
+}
+
+TaskId VectorUnit::gradient(std::int64_t scores, TaskId ready) {
+  const auto& spec = code_.spec();
+  const auto& v = spec.vector;
+  TaskId stored = device::none;
+  for (std::int64_t at = 0; at < scores; at += tile_) {
+    const std::int64_t numbers = std::min(tile_, scores - at);
+    const Cycles prob =
+        cycles_of(spec, {&v.muls, &v.sub, &v.exp, &v.div, &v.cast_to_16bit}, numbers);
+    const Cycles dscore = cycles_of(spec, {&v.sub, &v.mul, &v.cast_to_16bit}, numbers);
+    pass(left_, numbers, prob, ready);
+    stored = pass(right_, numbers, dscore, ready);
+  }
+  return stored;
+}
+
+}  // namespace assay::optimized::schedules

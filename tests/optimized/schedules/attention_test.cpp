@@ -1,0 +1,116 @@
+#include "assay/optimized/schedules/attention.hpp"
+
+#include <gtest/gtest.h>
+
+#include "assay/device/scratchpad.hpp"
+#include "assay/optimized/schedules/gradient.hpp"
+
+namespace {
+
+using namespace assay;
+using namespace assay::optimized::schedules;
+using device::Pipe;
+
+device::Spec boundless_memories() {
+  device::Spec spec = device::a2();
+  spec.rates.l2_bandwidth.value = spec.rates.hbm_bandwidth.value = 1e18;
+  return spec;
+}
+
+double cycles(const Modelled& modelled, Pipe pipe) {
+  return modelled.share(pipe) * modelled.seconds * 1.8e9;
+}
+
+/// So many rounds of 4 x 4 tiles on every core.
+Attention rounds(std::int64_t count) {
+  return {.heads = 24 * count, .heads_kv = 24 * count, .seq_q = 512, .seq_kv = 512};
+}
+
+/// Cycles of one queue for a tile of 128 x 128 scores, from one round more.
+double of_tile(const Round& round, Pipe pipe) {
+  const device::Spec spec = boundless_memories();
+  return (cycles(model(rounds(18), round, spec), pipe) -
+          cycles(model(rounds(17), round, spec), pipe)) /
+         16;
+}
+
+TEST(Attention, CountsBlocksThatHoldAPair) {
+  EXPECT_EQ((Attention{.heads = 3, .seq_q = 256, .seq_kv = 384}.blocks()), 3 * 6);
+  EXPECT_EQ((Attention{.seq_q = 4096, .seq_kv = 4096, .causal = true}.blocks()), 32 * 33 / 2);
+  // Query 0 sees keys 0 to 128, which are two blocks; query 255 all 384.
+  EXPECT_EQ((Attention{.seq_q = 256, .seq_kv = 384, .causal = true}.blocks()), 2 + 3);
+  EXPECT_EQ((Attention{.seq_q = 384, .seq_kv = 128, .causal = true}.blocks()), 0 + 0 + 1);
+}
+
+/// Device facts, section 4.3: 176 KiB read, 176 KiB drained, five products.
+TEST(Gradient, OfTheBasicFamilyMovesThePublishedBytesOfABlock) {
+  EXPECT_NEAR(of_tile(basic(), Pipe::cube_mte2), 176 * 1024.0 / 88, 0.01);
+  EXPECT_NEAR(of_tile(basic(), Pipe::fixpipe), 176 * 1024.0 * 3 / 256, 0.01);
+  EXPECT_NEAR(of_tile(basic(), Pipe::cube), 5 * 518, 0.01);
+  EXPECT_NEAR(of_tile(basic(), Pipe::vector_mte2), 64 * 1024.0 / 64, 0.01);
+  EXPECT_NEAR(of_tile(basic(), Pipe::mte3), 32 * 1024.0 / 80, 0.01);
+}
+
+/// Device facts, section 4.4: 120 KiB read, 192 KiB drained.
+TEST(Gradient, OfTheSameAbFamilyMovesThePublishedBytesOfABlock) {
+  EXPECT_NEAR(of_tile(same_ab(), Pipe::cube_mte2), 120 * 1024.0 / 88, 0.01);
+  EXPECT_NEAR(of_tile(same_ab(), Pipe::fixpipe), 192 * 1024.0 * 3 / 256, 0.01);
+  EXPECT_NEAR(of_tile(same_ab(), Pipe::cube), 5 * 518, 0.01);
+}
+
+/// Device facts, section 6.3: about 2280 cycles of each vector core.
+TEST(Gradient, OfABlockTakesThePublishedVectorCycles) {
+  EXPECT_NEAR(of_tile(same_ab(), Pipe::vector), 2280, 25);
+}
+
+/// Section 4.4: the buffers of the 512 x 512 round fill L1 to the last byte.
+TEST(Gradient, FaultsWhereARoundDoesNotFitByOneByte) {
+  device::Spec spec = device::a2();
+  EXPECT_NO_THROW(model(rounds(1), same_ab(), spec));
+  spec.memories.l1.value -= 1;
+  EXPECT_THROW(model(rounds(1), same_ab(), spec), device::DeviceFault);
+  spec = device::a2();
+  spec.memories.ub.value = 96 * 1024 - 1;
+  EXPECT_THROW(model(rounds(1), same_ab(), spec), device::DeviceFault);
+}
+
+TEST(Gradient, IsHeldUpBySharedMemoryAndByItsHandOvers) {
+  const device::Spec usual = device::a2();
+  device::Spec narrow = usual, far = usual;
+  narrow.rates.l2_bandwidth.value /= 2;
+  far.overheads.handover.value += 10000;
+  const auto seconds = [](const device::Spec& spec) {
+    return model(rounds(4), same_ab(), spec).seconds;
+  };
+  EXPECT_GT(seconds(narrow), 1.5 * seconds(usual));
+  EXPECT_GT(seconds(far), seconds(usual) + 2 * 10000 / 1.8e9 - 1e-9);
+}
+
+TEST(Forward, ReadsKeysValuesAndProbabilitiesOfEveryTile) {
+  // 17 and 18 tiles of 128 x 1024 on a core: query, and keys, values and P of eight blocks.
+  const auto read = [](std::int64_t tiles) {
+    const Attention attention = {.heads = 24, .seq_q = 128, .seq_kv = tiles * 1024};
+    return cycles(model(attention, Forward{}, boundless_memories()), Pipe::cube_mte2);
+  };
+  EXPECT_NEAR(read(1), (1 + 3 * 8) * 32768.0 / 88, 0.01);
+  EXPECT_NEAR(read(18) - read(17), (1 + 3 * 8) * 32768.0 / 88, 0.01);
+}
+
+/// Row F11 says how long softmax and sums take.
+TEST(Forward, TakesTheFittedVectorCycles) {
+  const auto vector = [](std::int64_t tiles) {
+    const Attention attention = {.heads = 24, .seq_q = 128, .seq_kv = tiles * 256};
+    return cycles(model(attention, Forward{.columns = 256}, boundless_memories()), Pipe::vector);
+  };
+  EXPECT_NEAR(vector(18) - vector(17), 2488.9 + 833.7, 0.01);
+}
+
+TEST(Forward, HidesHandOversBehindScoresAhead) {
+  const Attention attention = {.heads = 24, .seq_q = 128, .seq_kv = 8192};
+  device::Spec spec = device::a2();
+  spec.overheads.handover.value = 5000;
+  EXPECT_LT(model(attention, Forward{.columns = 256, .ahead = 2}, spec).seconds,
+            0.8 * model(attention, Forward{.columns = 256, .ahead = 1}, spec).seconds);
+}
+
+}  // namespace
