@@ -53,8 +53,8 @@ struct VectorCosts {
 
 /// What a kernel pays once, or per hand-over between cube and vector cores.
 struct Overheads {
-  Quantity handover, launch, launch_cube,
-      sync_all;  ///< launch_cube: of a kernel without vector cores
+  Quantity handover, sync_all;
+  Quantity launch, launch_cube;  ///< of a kernel of both kinds of core, of one of cube cores alone
 };
 
 /// A device as data: every number has a source or a range.

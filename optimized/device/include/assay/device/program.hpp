@@ -56,6 +56,7 @@ struct Share {
 /// When each instruction had its queue, how long each queue worked or was held up in the middle of
 /// a move, and when everything was seen.
 struct Trace {
+  /// From when to when an instruction had its queue.
   struct Turn {
     Cycles start, end;
   };
