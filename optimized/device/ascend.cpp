@@ -101,9 +101,9 @@ VectorCosts vector_costs() {
 Overheads overheads() {
   return {
       .handover = guess("handover", 1000, "cycle", {450, 1000}, "PTO fitted model; PYP"),
+      .sync_all = guess("sync_all", 1.5e-6, "s", {0.5e-6, 5e-6}, "no public figure"),
       .launch = guess("launch", 6e-6, "s", {3e-6, 20e-6}, "PTO fitted model; CAT"),
       .launch_cube = guess("launch_cube", 3.2e-6, "s", {2.4e-6, 3.6e-6}, "MatMulV2 on 910B4"),
-      .sync_all = guess("sync_all", 1.5e-6, "s", {0.5e-6, 5e-6}, "no public figure"),
   };
 }
 
