@@ -1,15 +1,21 @@
 #include "process/folder.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <memory>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace assay::adapters {
 namespace {
@@ -21,6 +27,8 @@ constexpr const char* mark_name = ".assay-folder";
 constexpr std::string_view mark_text =
     "assay made this folder for the calls of one program; it removes it, and all that lies in "
     "it.\n";
+/// How long a folder is emptied into which something may still write.
+constexpr std::chrono::minutes patience{1};
 
 [[noreturn]] void fail(const fs::path& folder, const std::string& what) {
   throw std::system_error(errno, std::generic_category(), "the folder " + folder.string() + what);
@@ -50,13 +58,71 @@ bool is_marked(const Descriptor& folder) {
              mark_text;
 }
 
+/// A folder below that one, which its owner may enter from now on.
+Descriptor entered(int folder, const char* name) {
+  if (fchmodat(folder, name, S_IRWXU, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  return Descriptor(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+/// Some of the names in a folder: all, where they are few.
+std::vector<std::string> some_names_in(int folder) {
+  constexpr std::size_t most = 10'000;
+  std::vector<std::string> names;
+  const int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(again < 0 ? nullptr : fdopendir(again),
+                                                    closedir);
+  if (!entries) return names;
+  for (const dirent* entry = nullptr; names.size() < most && (entry = readdir(entries.get()));)
+    if (const std::string name = entry->d_name; name != "." && name != "..") names.push_back(name);
+  return names;
+}
+
+/// Empties a folder in which foreign code was at work: folders that nobody may enter, and any
+/// number of folders in each other, for which neither descriptors nor the stack would do.
+class Emptying {
+ public:
+  explicit Emptying(const Descriptor& folder) : folder_(folder.number()) {
+    if (fchmod(folder_, S_IRWXU) != 0) return;
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    for (bool some = true; some && std::chrono::steady_clock::now() < deadline;) {
+      some = false;
+      for (const std::string& name : some_names_in(folder_)) some |= remove(name.c_str());
+    }
+  }
+
+ private:
+  /// Whether anything is less.
+  bool remove(const char* name) {
+    if (unlinkat(folder_, name, 0) == 0) return true;
+    bool some = false;
+    if (const Descriptor inner = entered(folder_, name))
+      for (const std::string& its : some_names_in(inner.number()))
+        some |=
+            unlinkat(inner.number(), its.c_str(), 0) == 0 || move_up(inner.number(), its.c_str());
+    return unlinkat(folder_, name, AT_REMOVEDIR) == 0 || some;
+  }
+
+  /// So that no folder lies deeper than in one other.
+  bool move_up(int inner, const char* name) {
+    const std::string above = ".assay-moved-" + std::to_string(++moved_);
+    return entered(inner, name) && renameat(inner, name, folder_, above.c_str()) == 0;
+  }
+
+  int folder_;
+  std::int64_t moved_ = 0;
+};
+
+void remove(const Descriptor& folder, const fs::path& path) {
+  if (folder) Emptying{folder};
+  rmdir(path.c_str());
+}
+
 /// The lock is ours until the folder is gone.
 void remove_if_abandoned(const fs::path& path) {
   const Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  std::error_code ignored;
   if (folder && is_own(folder.number(), S_IFDIR) &&
       flock(folder.number(), LOCK_EX | LOCK_NB) == 0 && is_marked(folder))
-    fs::remove_all(path, ignored);
+    remove(folder, path);
 }
 
 void remove_abandoned(const fs::path& below) {
@@ -87,15 +153,11 @@ Folder::Folder() {
     if (!lock_ || flock(lock_.number(), LOCK_EX) != 0) fail(path_, " cannot be locked");
     mark(lock_, path_);
   } catch (...) {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    remove(lock_, path_);
     throw;
   }
 }
 
-Folder::~Folder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
+Folder::~Folder() { remove(lock_, path_); }
 
 }  // namespace assay::adapters

@@ -1,0 +1,95 @@
+#include "process/folder.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+/// What a kernel leaves in its folder for temporary files goes with the folder.
+namespace assay::adapters {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What lies where temporary files are made once a child, which may do no more than anybody, has
+/// had a folder there and done this in it.
+std::vector<fs::path> left_behind(const std::function<void(const Folder&)>& act) {
+  std::string below = (fs::temp_directory_path() / "assay-XXXXXX").string();
+  EXPECT_NE(mkdtemp(below.data()), nullptr);
+  fs::permissions(below, fs::perms(0777));
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr uid_t nobody = 65534;  // who may do everything may enter every folder
+    setenv("TMPDIR", below.c_str(), 1);
+    if (geteuid() == 0 && (setgid(nobody) != 0 || setuid(nobody) != 0)) _exit(1);
+    act(Folder());
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  const auto denied = fs::directory_options::skip_permission_denied;
+  const std::vector<fs::path> left{fs::recursive_directory_iterator(below, denied), {}};
+  fs::remove_all(below);
+  return left;
+}
+
+TEST(Folder, GoesWithFoldersThatNobodyMayEnter) {
+  const auto left = left_behind([](const Folder& folder) {
+    fs::create_directories(folder / "outer/inner");
+    std::ofstream(folder / "outer/inner/file") << "text";
+    for (const char* name : {"outer/inner", "outer", ""}) chmod((folder / name).c_str(), 0);
+  });
+  EXPECT_TRUE(left.empty()) << left.front();
+}
+
+/// Deeper than descriptors reach.
+TEST(Folder, GoesHoweverDeepItIs) {
+  const auto left = left_behind([](const Folder& folder) {
+    const rlimit few{40, 40};
+    setrlimit(RLIMIT_NOFILE, &few);
+    if (chdir((folder / "").c_str()) != 0) _exit(1);
+    for (int k = 0; k < 200; ++k) {
+      std::ofstream("file") << k;
+      if (mkdir("folder", 0700) != 0 || chdir("folder") != 0) _exit(1);
+    }
+  });
+  EXPECT_TRUE(left.empty()) << left.front();
+}
+
+TEST(Folder, GoesWithManyFilesAndFoldersOfOneName) {
+  const auto left = left_behind([](const Folder& folder) {
+    for (int k = 0; k < 100; ++k) {
+      const std::string name = "folder" + std::to_string(k);
+      fs::create_directories(folder / name / "same/same");
+      std::ofstream(folder / name / "file") << k;
+    }
+  });
+  EXPECT_TRUE(left.empty()) << left.front();
+}
+
+TEST(Folder, FollowsNoLink) {
+  const auto left = left_behind([](const Folder& folder) {
+    const fs::path other = fs::temp_directory_path() / "other";
+    fs::create_directory(other);
+    std::ofstream(other / "file") << "text";
+    fs::create_directory(folder / "inner");
+    fs::create_symlink(other, folder / "inner/link");
+    fs::create_symlink(other, folder / "link");
+    fs::create_hard_link(other / "file", folder / "file");
+  });
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_EQ(left.front().filename(), "other");
+  EXPECT_EQ(left.back().filename(), "file");
+}
+
+}  // namespace
+}  // namespace assay::adapters
