@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -142,6 +144,10 @@ TEST(Usage, LinesOfOnesOwnAreNamedByFileLineAndWord) {
   expect("[some plan]", {"mine.txt:2: 'some plan'", "[full plan]"});
   expect("# only a note", {"--cases", "no line of a case"});
   expect_usage("sweep --cases=" + (folder / "absent.txt"), {"--cases", "absent.txt"});
+  expect_usage("sweep --cases=/dev/zero", {"--cases", "/dev/zero", "larger than 67108864 bytes"});
+  std::filesystem::create_directory(folder / "pipes");
+  ASSERT_EQ(mkfifo((folder / "pipes/that_nobody_writes.txt").c_str(), 0600), 0);
+  expect_usage("sweep --cases=" + (folder / "pipes"), {"--cases", "holds no line of a case"});
   expect_usage("list --coverage --cases=" + (folder / "absent.txt"), {"--cases", "absent.txt"});
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -22,17 +21,24 @@ std::vector<std::string> text_files(const std::string& path) {
   if (!std::filesystem::is_directory(path, error)) return {path};
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
-    if (entry.path().extension() == ".txt") files.push_back(entry.path().string());
+    if (entry.is_regular_file() && entry.path().extension() == ".txt")
+      files.push_back(entry.path().string());
   std::ranges::sort(files);
   return files;
 }
 
-/// A pipe may stand for a file.
+/// A pipe may stand for a file, and a device may never end.
 conformance::CaseText read_text(std::string_view flag, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file || file.peek() == std::ifstream::traits_type::eof())
     throw UsageError(fmt::format("{} is '{}', which cannot be read", flag, path));
-  std::string text(std::istreambuf_iterator<char>(file), {});
+  constexpr std::size_t most = 64 << 20, together = 1 << 16;
+  std::string text;
+  for (std::string part(together, '\0'); file.read(part.data(), together), file.gcount() > 0;) {
+    text.append(part, 0, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most)
+      throw UsageError(fmt::format("{} is '{}', which is larger than {} bytes", flag, path, most));
+  }
   return {.name = path, .text = std::move(text)};
 }
 
