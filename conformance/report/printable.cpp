@@ -71,23 +71,39 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string excerpt(std::string_view text, std::size_t most) {
+  std::string beginning = printable(text.substr(0, most + 1));
+  if (beginning.size() <= most) return beginning;
+  const std::string rest = " ... (" + std::to_string(text.size()) + " bytes)";
+  std::size_t end = most - rest.size();
+  while ((static_cast<unsigned char>(beginning[end]) & 0xc0) == 0x80) --end;
+  return beginning.substr(0, end) + rest;
+}
+
 CaseReport printable(CaseReport report) {
   const auto make = [](std::string& text) { text = printable(std::string_view(text)); };
+  const auto shorten = [](std::string& text) { text = excerpt(text); };
   make(report.id);
   make(report.operator_name);
   make(report.command_line);
   make(report.note);
-  make(report.implementation);
-  make(report.verdict.evidence);
+  shorten(report.implementation);
+  shorten(report.verdict.evidence);
   for (Finding& finding : report.findings) {
     make(finding.rule);
     make(finding.tensor);
-    make(finding.text);
+    shorten(finding.text);
   }
   for (TensorReport& tensor : report.tensors) make(tensor.name);
+  constexpr std::size_t most_metrics = 100;
+  if (const std::size_t count = report.metrics.size(); count > most_metrics) {
+    report.metrics.resize(most_metrics);
+    const std::string all = std::to_string(count);
+    report.findings.push_back({.rule = "note", .text = "100 of " + all + " metrics are told"});
+  }
   for (spec::Metric& metric : report.metrics) {
-    make(metric.name);
-    make(metric.unit);
+    shorten(metric.name);
+    shorten(metric.unit);
   }
   return report;
 }

@@ -46,6 +46,19 @@ TEST(Printable, WhatIsNoUtf8IsSpeltOutByteByByte) {
   EXPECT_EQ(bytes("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond the last one";
 }
 
+TEST(Printable, AnExcerptIsNoLongerThanItMayBe) {
+  using conformance::excerpt;
+  const std::string hundred(100, 'x');
+  EXPECT_EQ(excerpt(hundred, 100), hundred);
+  EXPECT_EQ(excerpt(hundred + "y", 100), hundred.substr(0, 84) + " ... (101 bytes)");
+  EXPECT_EQ(excerpt(std::string(50, '\x1b'), 100).size(), 100u) << "grown by being spelt out";
+  std::string letters;
+  for (int k = 0; k < 60; ++k) letters += "\xc3\xa9";
+  const std::string half = excerpt(letters, 101);
+  EXPECT_EQ(half, letters.substr(0, 84) + " ... (120 bytes)");
+  EXPECT_EQ(excerpt(half, 101), half);
+}
+
 /// Everything that a text can hold which is more than text.
 const std::string loud = std::string("\x1b]0;title\a\x1b[2J\r\b") + '\0' +
                          "\xc2\x9b"
@@ -66,14 +79,39 @@ class Shouting final : public spec::Implementation<Compress> {
   }
 };
 
-cli::Registry shouting() {
+/// Never comes to an end.
+class Garrulous : public spec::Implementation<Compress> {
+ public:
+  std::string name() const override { return tale; }
+  void check(const spec::Call<Compress>&) const override {
+    throw spec::Rejected(spec::Status::param_invalid, tale);
+  }
+  void run(const Compress::Problem&, const Compress::Inputs&, Compress::Outputs&) override {}
+  std::vector<spec::Metric> metrics() const override {
+    return std::vector<spec::Metric>(10'000,
+                                     {.name = tale.substr(0, 100), .value = 1, .unit = "u"});
+  }
+
+ private:
+  std::string tale = std::string(1'000'000, 'a');
+};
+
+/// Measures without end.
+class Measuring final : public Garrulous {
+  void check(const spec::Call<Compress>&) const override {}
+};
+
+template <class Kernel>
+cli::Registry registry_of(const std::string& name) {
   cli::Registry registry;
-  registry.add<Compress>({.name = "shouting",
-                          .summary = "shouts",
-                          .make = [] { return std::make_unique<Shouting>(); },
+  registry.add<Compress>({.name = name,
+                          .summary = "says much",
+                          .make = [] { return std::make_unique<Kernel>(); },
                           .in_process = true});
   return registry;
 }
+
+cli::Registry shouting() { return registry_of<Shouting>("shouting"); }
 
 /// Nothing but text, and the lines of it.
 void expect_quiet(const std::string& text, const std::string& what) {
@@ -100,6 +138,22 @@ TEST(Printable, AKernelThatShoutsIsQuoted) {
   expect_quiet(run.out + run.err, "run");
   const Answer again = answer(shouting(), {"report", folder / "r.json"});
   expect_quiet(again.out + again.err, "report");
+}
+
+TEST(Printable, AKernelWithoutEndIsCutShort) {
+  const Folder folder;
+  const cli::Registry kernels = registry_of<Garrulous>("garrulous");
+  const Answer sweep = answer(
+      kernels, {"sweep", "--only=--violate=NSAC-C02:", "--random=0", "--report", folder / "r.json",
+                "--html", folder / "p.html", "--junit", folder / "j.xml"});
+  EXPECT_EQ(sweep.code, 1);
+  EXPECT_LT(sweep.out.size() + sweep.err.size(), 100'000u);
+  for (const char* name : {"r.json", "p.html", "j.xml"})
+    EXPECT_LT(text_of(folder / name).size(), 1'000'000u) << name;
+  EXPECT_PRED2(has, text_of(folder / "r.json"), std::string("aaa ... (10000"));
+  const Answer run = answer(registry_of<Measuring>("measuring"), {"run", "nsa_compress_grad"});
+  EXPECT_LT(run.out.size() + run.err.size(), 100'000u);
+  EXPECT_PRED2(has, run.out, std::string("100 of 10000 metrics are told"));
 }
 
 TEST(Printable, AReportOfSomebodyElseIsQuoted) {

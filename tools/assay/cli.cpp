@@ -145,18 +145,23 @@ std::string program_name(int argc, char** argv) {
   return name.empty() ? "assay" : name;
 }
 
+/// A kernel may have chosen its text.
+std::string told(const std::exception& error) {
+  return conformance::excerpt(error.what(), 1 << 16);
+}
+
 }  // namespace
 
 ExitCode execute(std::vector<std::string> words, const Context& context) {
   try {
     return dispatch(std::move(words), context);
   } catch (const UsageError& error) {
-    context.err << "assay: " << conformance::printable(error.what()) << '\n';
+    context.err << "assay: " << told(error) << '\n';
     return ExitCode::usage;
   } catch (const std::bad_alloc&) {
     return refuse_for_memory(context.err);
   } catch (const std::exception& error) {
-    context.err << "assay: " << conformance::printable(error.what()) << '\n';
+    context.err << "assay: " << told(error) << '\n';
     return ExitCode::not_conclusive;
   }
 }

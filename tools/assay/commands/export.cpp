@@ -158,7 +158,7 @@ std::int64_t write_cases(const Options& options, const std::vector<conformance::
         add_actual(*record, c, *implementation);
       } catch (const std::exception& failure) {
         context.err << fmt::format("{} made nothing of {}: {}\n", implementation->name(),
-                                   record->command, conformance::printable(failure.what()));
+                                   record->command, conformance::excerpt(failure.what()));
       }
     writer.write(*record);
     progress.show(fmt::format("{} of {} cases of {}", ++written, cases.size(), Op::name));

@@ -8,12 +8,16 @@
 namespace assay::conformance {
 
 /// What a kernel or a file says, as text that is nothing but text on a terminal, in XML 1.0, JSON
-/// and
-/// HTML: control characters but line feeds and tabs, what turns the direction of writing or marks
-/// none, and bytes that are no UTF-8 are written as "\x1b" or "\u202e".
+/// and HTML: control characters but line feeds and tabs, what turns the direction of writing or
+/// marks none, and bytes that are no UTF-8 are written as "\x1b" or "\u202e".
 std::string printable(std::string_view text);
 
-/// The same of all texts of a report that a kernel or a file chose.
+/// The same in at most so many bytes, 100 or more: the beginning of a longer text, and how many it
+/// has.
+std::string excerpt(std::string_view text, std::size_t most = 4096);
+
+/// The same of all texts of a report that a kernel or a file chose: excerpts of what the kernel
+/// says, and the first hundred metrics that it names.
 CaseReport printable(CaseReport report);
 
 }  // namespace assay::conformance
