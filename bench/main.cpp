@@ -36,7 +36,7 @@ void run(const Choice& choice, Recorder& recorder) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   Choice choice;
   CLI::App app("Host speed and modelled time of Assay, one JSON object a line.", "assay_bench");
   app.add_option("groups", choice.groups, "what to measure, all but validation by default")
@@ -51,13 +51,11 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  try {
-    Recorder recorder(std::cout,
-                      choice.table ? Recorder::Format::table : Recorder::Format::json_lines);
-    run(choice, recorder);
-  } catch (const std::exception& error) {
-    std::cerr << "assay_bench: " << error.what() << '\n';
-    return 3;
-  }
+  Recorder recorder(std::cout,
+                    choice.table ? Recorder::Format::table : Recorder::Format::json_lines);
+  run(choice, recorder);
   return 0;
+} catch (const std::exception& error) {
+  std::cerr << "assay_bench: " << error.what() << '\n';
+  return 3;
 }
