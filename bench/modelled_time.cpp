@@ -4,6 +4,7 @@
 #include "assay/optimized/flash_attention_score_grad/estimate.hpp"
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
+#include "assay/optimized/schedules/planner.hpp"
 #include "benchmarks.hpp"
 #include "device_numbers.hpp"
 #include "shapes.hpp"
@@ -41,11 +42,33 @@ void record(Recorder& recorder, const std::string& problem, const optimized::Est
   recorder.modelled(subject, {"cube_utilisation", "%"}, 100 * estimate.cube_utilisation);
 }
 
+/// Ours and the vendor's families in the event model, eight heads of BNSD, S = 8,192.
+void record_schedules(Recorder& recorder, bool causal) {
+  using namespace optimized::schedules;
+  const Attention attention = {
+      .heads = 8, .heads_kv = 8, .seq_q = 8192, .seq_kv = 8192, .causal = causal};
+  std::vector<Plan> all = vendor_plans(attention, device::a2());
+  all.push_back(plans(attention, device::a2()).front());
+  all.back().name = "ours: " + all.back().to_text();
+  for (const Plan& plan : all) {
+    const Modelled& modelled = plan.modelled;
+    const Subject subject{"schedules.a2", std::string("bf16 BNSD B1 N8 S8192 D128 ") +
+                                              (causal ? "causal, " : "dense, ") + plan.name};
+    recorder.modelled(subject, {"time", "us"}, 1e6 * modelled.seconds);
+    recorder.modelled(subject, {"cube_utilisation", "%"}, 100 * modelled.cube_utilisation);
+    recorder.modelled(subject, {"l2_share", "%"}, 100 * modelled.l2_share);
+    for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
+      recorder.modelled(subject, {std::string(pipes[pipe]) + "_share", "%"},
+                        100 * modelled.busy[pipe]);
+  }
+}
+
 }  // namespace
 
 void modelled_time(Recorder& recorder) {
   for (const auto& p : long_shapes(device_heads))
     record(recorder, name_of(p), estimate_of(p, device::a2()));
+  for (const bool causal : {false, true}) record_schedules(recorder, causal);
   for (const auto& p : selected_shapes(4, 16384))
     record(recorder, name_of(p), estimate_of(p, device::a2()));
 }

@@ -32,15 +32,16 @@ TaskId CubeUnit::multiply(Accumulator& sum, const Extents& of, TaskId left, Task
   return read;
 }
 
-TaskId CubeUnit::drain(const Accumulator& sum, device::Bytes fp32, device::Drain drain) {
-  const TaskId drained = code_.drain(fp32, drain, {sum.summed});
-  l0c_.give(drained);
+TaskId CubeUnit::drain(const Accumulator& sum, device::Bytes fp32, device::Drain drain,
+                       TaskId room) {
+  const TaskId drained = code_.drain(fp32, drain, {sum.summed, room});
+  sum.buffers->give(drained);
   return drained;
 }
 
 TaskId CubeUnit::drain_as(const Accumulator& sum, device::Bytes fp32, device::Bytes stored) {
   const TaskId drained = code_.drain_as(fp32, stored, {sum.summed});
-  l0c_.give(drained);
+  sum.buffers->give(drained);
   return drained;
 }
 

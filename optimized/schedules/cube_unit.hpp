@@ -6,6 +6,7 @@ namespace assay::optimized::schedules {
 
 /// A sum of products in L0C: what it had to wait for, and the last product in it.
 struct Accumulator {
+  device::Ring* buffers;
   device::TaskId freed_by = device::none, summed = device::none;
 };
 
@@ -18,17 +19,21 @@ struct Extents {
 /// one of the buffers of L0C, drained from there.
 class CubeUnit {
  public:
-  /// Pieces are as deep as half of L0A and of L0B holds.
-  CubeUnit(device::Instructions& code, device::Bytes element, std::size_t accumulators)
-      : code_(code), element_(element), l0a_(2), l0b_(2), l0c_(accumulators) {}
+  /// Pieces are as deep as half of L0A and of L0B holds. Beside so many accumulators there may be
+  /// narrow ones, which do not wait for these.
+  CubeUnit(device::Instructions& code, device::Bytes element, std::size_t accumulators,
+           std::size_t narrow = 0)
+      : code_(code), element_(element), l0a_(2), l0b_(2), l0c_(accumulators), narrow_(narrow) {}
 
   /// Takes a buffer of L0C. Errors: device::DeviceFault if none is left that will be drained.
-  Accumulator open() { return {.freed_by = l0c_.take()}; }
+  Accumulator open() { return {.buffers = &l0c_, .freed_by = l0c_.take()}; }
+  Accumulator open_narrow() { return {.buffers = &narrow_, .freed_by = narrow_.take()}; }
   /// Adds a product of operands that two loads bring; returns the last instruction that reads L1.
   device::TaskId multiply(Accumulator& sum, const Extents& of, device::TaskId left,
                           device::TaskId right);
-  /// Moves `fp32` bytes of it to global memory and frees its buffer.
-  device::TaskId drain(const Accumulator& sum, device::Bytes fp32, device::Drain drain);
+  /// Moves `fp32` bytes of it to global memory, once there is `room`, and frees its buffer.
+  device::TaskId drain(const Accumulator& sum, device::Bytes fp32, device::Drain drain,
+                       device::TaskId room = device::none);
   /// The same where other numbers than fp32 are stored.
   device::TaskId drain_as(const Accumulator& sum, device::Bytes fp32, device::Bytes stored);
 
@@ -37,7 +42,7 @@ class CubeUnit {
 
   device::Instructions& code_;
   device::Bytes element_;
-  device::Ring l0a_, l0b_, l0c_;
+  device::Ring l0a_, l0b_, l0c_, narrow_;
 };
 
 }  // namespace assay::optimized::schedules

@@ -5,6 +5,7 @@
 
 #include "assay/device/scratchpad.hpp"
 #include "schedules/cube_unit.hpp"
+#include "schedules/gradient_time.hpp"
 #include "schedules/vector_unit.hpp"
 
 namespace assay::optimized::schedules {
@@ -205,63 +206,41 @@ void check_capacity(const Attention& a, const Round& r, const device::Spec& devi
   const std::int64_t tile = r.vector_tile * fp32_bytes;
   for (const char* kind : {"scores", "dP"}) ub.allocate({r.vector_buffers * tile}, kind);
   for (const char* kind : {"P", "dS"}) ub.allocate({r.vector_buffers * tile / 2}, kind);
-}
-
-struct TensorBytes {
-  Bytes inputs, outputs, sums, row_inputs;
-};
-
-TensorBytes tensors_of(const Attention& a) {
-  const std::int64_t q = a.heads * a.seq_q * a.head_dim, kv = a.heads_kv * a.seq_kv * a.head_dim;
-  return {.inputs = (3 * q + 2 * kv) * half,
-          .outputs = (q + 2 * kv) * half,
-          .sums = {(q + 2 * kv) * fp32_bytes},
-          .row_inputs = 2 * q * half};
-}
-
-Bytes beyond_l2(Bytes size, const device::Spec& device) {
-  return {std::max<std::int64_t>(0, size.count - bytes_of(device.memories.l2).count)};
-}
-
-double pass_time(const TensorBytes& t, const Round& r, const device::Spec& device) {
-  const Bytes missing = beyond_l2(t.sums, device);
-  double seconds = pass_seconds(device, t.row_inputs, {}, t.row_inputs);  // rowsum(dy * attention)
-  if (r.clears_sums) seconds += pass_seconds(device, {}, t.sums, missing);
-  return seconds + pass_seconds(device, t.sums, t.outputs, missing + t.outputs);
+  // P and dS overlay scores and dP, of two rounds of every core.
+  device::Scratchpad l2("L2", bytes_of(device.memories.l2), {512});
+  const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
+  l2.allocate({cores * 2 * r.rows * r.columns * edge * edge * 2 * fp32_bytes}, "scores and dP");
 }
 
 }  // namespace
 
-Round basic() { return {.group = 2}; }
+Round basic() { return {.group = 2, .masked = Masked::stream}; }
 
 Round same_ab() {
-  return {
-      .group = 4, .dscore_columns = 2, .row_buffers = 4, .column_buffers = 4, .score_buffers = 8};
+  return {.group = 4,
+          .dscore_columns = 2,
+          .row_buffers = 4,
+          .column_buffers = 4,
+          .score_buffers = 8,
+          .masked = Masked::whole};
 }
 
 std::string Round::to_text() const {
-  return std::to_string(rows) + "x" + std::to_string(columns) + " group " + std::to_string(group) +
-         (keys_stay ? " keys stay" : "") +
-         (dscore_columns > 0 ? " dS of " + std::to_string(dscore_columns) + " columns stays" : "") +
-         ", L1 " + std::to_string(row_buffers) + "+" + std::to_string(column_buffers) + "+" +
-         std::to_string(score_buffers) + " tiles, UB " + std::to_string(vector_buffers);
+  return "rounds of " + std::to_string(rows) + " x " + std::to_string(columns) + " tiles, " +
+         std::to_string(group) + " rows loaded at once" + (keys_stay ? ", keys stay in L1" : "") +
+         (dscore_columns > 0 ? ", dS of " + std::to_string(dscore_columns) + " columns stays"
+                             : "") +
+         "; L1: " + std::to_string(row_buffers) + " tiles of rows, " +
+         std::to_string(column_buffers) + " of columns, " + std::to_string(score_buffers) +
+         " of P and dS; UB: " + std::to_string(vector_buffers) + " x " +
+         std::to_string(vector_tile) + " numbers";
 }
 
 Modelled model(const Attention& a, const Round& r, const device::Spec& device) {
   check_capacity(a, r, device);
-  const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
-  const std::int64_t all_rounds = ceil_divide(a.blocks(), r.rows * r.columns);
-  const device::Share share = share_of(device, std::min(cores, all_rounds));
-  const Rounds rounds = run_rounds(
-      device, share, ceil_divide(all_rounds, cores), 8,
+  return gradient_of(
+      a, deal(a, r.rows, r.columns, r.masked, device), device,
       [&](device::Instructions& code, std::int64_t count) { Writing(a, r, code).write(count); });
-  const TensorBytes tensors = tensors_of(a);
-  const double waiting = std::max(0.0, seconds_of(device, hbm_time(device, tensors.inputs)) -
-                                           seconds_of(device, rounds.makespan));
-  const double steps =
-      5.0 * static_cast<double>(a.blocks() * edge * edge * a.head_dim) / peak_rate(device, half);
-  return finished(rounds, waiting + device.overheads.launch.value + pass_time(tensors, r, device),
-                  share, steps, device);
 }
 
 }  // namespace assay::optimized::schedules

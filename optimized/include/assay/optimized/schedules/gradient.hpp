@@ -1,10 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "assay/optimized/schedules/attention.hpp"
 
 namespace assay::optimized::schedules {
+
+/// What is computed of a round on the edge of a causal mask: all of it, or its tiles with a pair
+/// that is kept; or rounds are cut from the stream of such tiles.
+enum class Masked { whole, tiles, stream };
 
 /// How a gradient cuts its work. A round of rows x columns tiles of 128 x 128 scores is what a cube
 /// core and its vector cores exchange at a time: the cube core computes scores and dP of a round,
@@ -16,7 +21,7 @@ struct Round {
   std::int64_t dscore_columns = 0;  ///< columns whose dS stays in L1 for dq and dk; 0: read twice
   std::int64_t row_buffers = 4, column_buffers = 4, score_buffers = 4;  ///< tiles in L1
   std::int64_t vector_buffers = 1, vector_tile = 8192;  ///< of each kind, and numbers in one
-  bool clears_sums = true;  ///< a pass sets the sums to zero before all of them are added to
+  Masked masked = Masked::tiles;
 
   std::string to_text() const;
 };
@@ -29,5 +34,24 @@ Round same_ab();
 /// is a gradient's has any part in it.
 /// Errors: device::DeviceFault, naming the buffer and its limit, if a round does not fit.
 Modelled model(const Attention& attention, const Round& round, const device::Spec& device);
+
+/// Our own order: the products of scores and dP of a round stand between those of dq, dk and dv of
+/// the round before, so that drains of the one kind run beside products of the other; vector cores
+/// follow a step of a column behind. Sums keep one buffer of L0C, scores have two of half the
+/// width.
+struct Woven {
+  std::int64_t rows = 4, columns = 4;  ///< tiles of a round
+  std::int64_t group = 2;              ///< rows whose query and dy stay in L1 while columns pass
+  std::int64_t score_buffers = 2;      ///< tiles of P and dS in L1
+  std::int64_t steps = 4;              ///< of scores and dP that global memory holds at a time
+  std::int64_t vector_buffers = 1, vector_tile = 8192;
+
+  /// Tiles in L1 that stay while dq, dk or dv of a round is computed.
+  std::int64_t stay() const { return std::max(rows, columns); }
+  std::string to_text() const;
+};
+
+/// Errors: device::DeviceFault, naming the buffer and its limit, if it does not fit.
+Modelled model(const Attention& attention, const Woven& woven, const device::Spec& device);
 
 }  // namespace assay::optimized::schedules

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "assay/optimized/schedules/gradient.hpp"
+
+namespace assay::optimized::schedules {
+
+/// A schedule of a gradient and what the model says of it.
+struct Plan {
+  std::string name;  ///< "basic" and "sameAB" are the vendor's
+  std::variant<Round, Woven> schedule;
+  Modelled modelled;
+
+  std::string to_text() const;
+};
+
+/// The vendor's families where they fit, in the order of their templates.
+std::vector<Plan> vendor_plans(const Attention& attention, const device::Spec& device);
+
+/// Every schedule of ours that fits, the fastest first: rounds of other extents, one phase after
+/// the other or woven. Our own may be the vendor's where nothing is faster.
+/// Cost: well below a second.
+std::vector<Plan> plans(const Attention& attention, const device::Spec& device);
+
+/// What a schedule is held up by most: the share of the time that it is busy, and its name.
+struct Bound {
+  std::string name;
+  double share;
+};
+Bound bound_of(const Modelled& modelled);
+
+}  // namespace assay::optimized::schedules

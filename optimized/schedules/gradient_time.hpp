@@ -1,0 +1,22 @@
+#pragma once
+
+#include "assay/optimized/schedules/gradient.hpp"
+
+namespace assay::optimized::schedules {
+
+/// How a gradient is dealt out: rounds of the busiest core, counted in whole ones, and cores at
+/// work.
+struct Deal {
+  std::int64_t rounds, cores;
+};
+
+/// Rounds of rows x columns tiles are dealt out evenly. Sequences are cut into as even extents as
+/// they allow, so that a round may hold less than a whole one.
+Deal deal(const Attention& attention, std::int64_t rows, std::int64_t columns, Masked masked,
+          const device::Spec& device);
+
+/// Time of a gradient with launch and passes.
+Modelled gradient_of(const Attention& attention, const Deal& deal, const device::Spec& device,
+                     const Writer& write);
+
+}  // namespace assay::optimized::schedules

@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "assay/device/scratchpad.hpp"
+#include "assay/optimized/schedules/gradient.hpp"
+#include "schedules/cube_unit.hpp"
+#include "schedules/gradient_time.hpp"
+#include "schedules/vector_unit.hpp"
+
+namespace assay::optimized::schedules {
+namespace {
+
+using device::Bytes;
+using device::Drain;
+using device::Pipe;
+using device::TaskId;
+
+constexpr std::int64_t edge = 128, fp32_bytes = 4;
+constexpr Bytes half = {2};
+
+std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
+
+/// A tile in L1: who brings it and who reads it last.
+struct Held {
+  TaskId loaded, read = device::none;
+};
+
+/// The instructions of one core.
+class Weaving {
+ public:
+  Weaving(const Attention& attention, const Woven& woven, device::Instructions& code)
+      : a_(attention),
+        w_(woven),
+        code_(code),
+        cube_(code, half, 1, 2),
+        vector_(code, index(woven.vector_buffers), woven.vector_tile),
+        rows_(index(2 * woven.group)),
+        columns_(2),
+        stay_(index(woven.stay())),
+        scores_(index(woven.score_buffers)),
+        room_(index(woven.steps)) {}
+
+  void write(std::int64_t rounds) {
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      std::vector<TaskId> staged;
+      scores_and_dprob(staged);
+      add_products(due_.size());
+      due_ = gradients_of(staged);
+      done_ = 0;
+    }
+    add_products(due_.size());
+  }
+
+ private:
+  /// Products of the round before that are due beside the scores of so many tiles.
+  void add_products(std::size_t until) {
+    for (; done_ < std::min(until, due_.size()); ++done_) due_[done_]();
+  }
+
+  /// Steps of scores and dP of a round, and between them products of the round before.
+  void scores_and_dprob(std::vector<TaskId>& staged) {
+    halves_ = 0;
+    for (std::int64_t first = 0; first < w_.rows; first += w_.group) {
+      const std::int64_t rows = std::min(w_.group, w_.rows - first);
+      std::vector<Held> operands;  // query and dy of each row
+      for (std::int64_t tile = 0; tile < 2 * rows; ++tile) operands.push_back(hold(rows_));
+      TaskId stored = device::none;
+      for (std::int64_t c = 0; c < w_.columns; ++c) stored = step(operands, rows);
+      for (const Held& operand : operands) rows_.give(operand.read);
+      const TaskId seen = code_.hand_over(Pipe::mte3, {stored});
+      staged.insert(staged.end(), index(rows), seen);
+    }
+  }
+
+  /// Scores and dP of one column for the rows of a group, and P and dS of them.
+  TaskId step(std::vector<Held>& operands, std::int64_t rows) {
+    Held key = hold(columns_), value = hold(columns_);
+    const TaskId room = room_.take();
+    TaskId drained = device::none;
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (auto [left, right] : {std::pair{&operands[index(2 * r)], &key},
+                                 std::pair{&operands[index(2 * r + 1)], &value}})
+        for (int part = 0; part < 2; ++part) {
+          drained = narrow_product(*left, *right, room);
+          add_products(index(++halves_ * 3 / 4));
+        }
+    columns_.give(key.read), columns_.give(value.read);
+    const TaskId seen = code_.hand_over(Pipe::fixpipe, {drained});
+    const TaskId stored = vector_.gradient(rows * edge * edge / 2, seen);
+    room_.give(stored);
+    return stored;
+  }
+
+  TaskId narrow_product(Held& left, Held& right, TaskId room) {
+    Accumulator sum = cube_.open_narrow();
+    left.read = right.read =
+        cube_.multiply(sum, {edge, edge / 2, a_.head_dim}, left.loaded, right.loaded);
+    return cube_.drain(sum, {edge * edge / 2 * fp32_bytes}, Drain::store, room);
+  }
+
+  /// dq row by row with the keys kept, dk and dv column by column with query and dy kept.
+  std::vector<std::function<void()>> gradients_of(const std::vector<TaskId>& staged) {
+    std::vector<std::function<void()>> products;
+    for (int pass = 0; pass < 3; ++pass) {
+      const bool of_rows = pass == 0;
+      const std::int64_t sums = of_rows ? w_.rows : w_.columns;
+      const std::int64_t terms = of_rows ? w_.columns : w_.rows;
+      for (std::int64_t sum = 0; sum < sums; ++sum)
+        for (std::int64_t term = 0; term < terms; ++term) {
+          const TaskId ready = of_rows ? staged[index(sum)] : staged.back();
+          products.push_back([=, this] { add(sum, sums, term, terms, ready); });
+        }
+    }
+    return products;
+  }
+
+  /// One product of a pass; operands that stay are loaded by its first sum and freed by its last.
+  void add(std::int64_t sum, std::int64_t sums, std::int64_t term, std::int64_t terms,
+           TaskId ready) {
+    if (sum == 0 && term == 0) kept_.clear();
+    if (sum == 0) kept_.push_back(hold(stay_));
+    if (term == 0) open_.push_back(cube_.open());
+    Held& operand = kept_[index(term)];
+    const TaskId tile = code_.load({.rows = 1, .row = edge * edge * half}, {scores_.take(), ready});
+    operand.read = cube_.multiply(open_.back(), {edge, a_.head_dim, edge}, tile, operand.loaded);
+    scores_.give(operand.read);
+    if (sum == sums - 1) stay_.give(operand.read);
+    if (term < terms - 1) return;
+    cube_.drain(open_.back(), {edge * a_.head_dim * fp32_bytes}, Drain::atomic_add);
+    open_.pop_back();
+  }
+
+  Held hold(device::Ring& ring) {
+    return {.loaded =
+                code_.load({.rows = edge, .row = a_.head_dim * half, .contiguous = a_.contiguous},
+                           {ring.take()})};
+  }
+
+  const Attention& a_;
+  const Woven& w_;
+  device::Instructions& code_;
+  CubeUnit cube_;
+  VectorUnit vector_;
+  device::Ring rows_, columns_, stay_, scores_, room_;
+  std::vector<std::function<void()>> due_;
+  std::size_t done_ = 0;
+  std::int64_t halves_ = 0;
+  std::vector<Held> kept_;
+  std::vector<Accumulator> open_;
+};
+
+/// Legality apart from time: every buffer, and what all cores exchange through L2.
+void check_capacity(const Attention& a, const Woven& w, const device::Spec& device) {
+  const auto& m = device.memories;
+  const Bytes operand = edge * device::round_up(a.head_dim, 16) * half;
+  device::Scratchpad l1("L1", bytes_of(m.l1), bytes_of(m.l1_alignment));
+  l1.allocate(2 * w.group * operand, "query and dy of a group");
+  l1.allocate(2 * operand, "key and value of a column");
+  l1.allocate(w.stay() * operand, "operands of a gradient");
+  l1.allocate(w.score_buffers * (edge * edge * half), "tiles of P and dS");
+  device::Scratchpad l0c("L0C", bytes_of(m.l0c), bytes_of(m.l0c_alignment));
+  l0c.allocate({edge * a.head_dim * fp32_bytes}, "sum of a gradient");
+  for (const char* turn : {"ping", "pong"})
+    l0c.allocate({edge * edge / 2 * fp32_bytes}, std::string("scores ") + turn);
+  device::Scratchpad ub("UB", bytes_of(m.ub), bytes_of(m.ub_alignment));
+  const Bytes tile = {w.vector_tile * fp32_bytes};
+  for (const char* kind : {"scores", "dP"}) ub.allocate(w.vector_buffers * tile, kind);
+  for (const char* kind : {"P", "dS"}) ub.allocate({w.vector_buffers * tile.count / 2}, kind);
+  device::Scratchpad l2("L2", bytes_of(m.l2), {512});
+  const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
+  l2.allocate({cores * w.steps * w.group * edge * edge * 2 * fp32_bytes}, "scores and dP");
+  l2.allocate(cores * 2 * w.rows * w.columns * edge * edge * 2 * half, "P and dS of two rounds");
+}
+
+}  // namespace
+
+std::string Woven::to_text() const {
+  return "rounds of " + std::to_string(rows) + " x " + std::to_string(columns) +
+         " tiles, woven; L1: query and dy of " + std::to_string(group) + " rows, " +
+         std::to_string(stay()) + " tiles that stay, " + std::to_string(score_buffers) +
+         " of P and dS; L2: " + std::to_string(steps) +
+         " steps of scores and dP; UB: " + std::to_string(vector_buffers) + " x " +
+         std::to_string(vector_tile) + " numbers";
+}
+
+Modelled model(const Attention& a, const Woven& w, const device::Spec& device) {
+  check_capacity(a, w, device);
+  return gradient_of(
+      a, deal(a, w.rows, w.columns, Masked::tiles, device), device,
+      [&](device::Instructions& code, std::int64_t count) { Weaving(a, w, code).write(count); });
+}
+
+}  // namespace assay::optimized::schedules
