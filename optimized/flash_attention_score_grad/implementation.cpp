@@ -3,9 +3,11 @@
 #include "assay/optimized/flash_attention_score_grad.hpp"
 #include "assay/optimized/flash_attention_score_grad/estimate.hpp"
 #include "assay/optimized/flash_attention_score_grad/tiling.hpp"
+#include "assay/optimized/schedules/planner.hpp"
 #include "flash_attention_score_grad/checks/checks.hpp"
 #include "flash_attention_score_grad/forward.hpp"
 #include "flash_attention_score_grad/kernel.hpp"
+#include "flash_attention_score_grad/schedules.hpp"
 #include "host/threads.hpp"
 #include "model/schedule.hpp"
 #include "operands/fill.hpp"
@@ -90,7 +92,20 @@ std::unique_ptr<spec::Implementation<Op>> flash_attention_score_grad(const devic
 std::string Tiled<spec::FlashAttentionScoreGrad>::plan(
     const spec::FlashAttentionScoreGrad::Problem& problem, const device::Spec& device) {
   if (spec::score_count(problem) == 0) throw NothingToCut("no query meets a key");
-  return to_text(optimized::plan(problem, device));
+  const Tiling tiling = optimized::plan(problem, device);
+  const auto attention = attention_of(problem);
+  const auto* modelled = std::get_if<schedules::Attention>(&attention);
+  return to_text(tiling) + to_text(estimate(problem, tiling, device), device) +
+         (modelled != nullptr ? schedules::report(*modelled, device)
+                              : "no other schedule: " + std::get<std::string>(attention) + "\n");
+}
+
+std::string Tiled<spec::FlashAttentionScoreGrad>::trace(
+    const spec::FlashAttentionScoreGrad::Problem& problem, const device::Spec& device) {
+  if (spec::score_count(problem) == 0) throw NothingToCut("no query meets a key");
+  const auto attention = attention_of(problem);
+  if (const auto* reason = std::get_if<std::string>(&attention)) throw NothingToCut(*reason);
+  return schedules::trace(std::get<schedules::Attention>(attention), device);
 }
 
 }  // namespace assay::optimized

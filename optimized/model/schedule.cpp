@@ -1,6 +1,9 @@
 #include "model/schedule.hpp"
 
 #include <algorithm>
+#include <iomanip>
+#include <sstream>
+#include <utility>
 
 namespace assay::optimized {
 namespace {
@@ -150,6 +153,24 @@ std::vector<spec::Metric> metrics_of(const BlockPlan& plan, const Estimate& esti
           {"l0c_peak", bytes(plan.l0c), "B"},
           {"ub_peak", bytes(plan.ub), "B"},
           {"cube_utilisation", 100 * estimate.cube_utilisation, "%"}};
+}
+
+std::string to_text(const Estimate& e, const device::Spec& device, std::string_view utilised) {
+  constexpr const char* names[device::pipe_count] = {"cube MTE2",   "MTE1",   "cube", "FixPipe",
+                                                     "vector MTE2", "vector", "MTE3"};
+  const double l2 = l2_time(device, e.read + e.written).count / e.makespan.count;
+  std::pair<const char*, double> bound = {"L2", l2};
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << "as tiled: " << 1e6 * e.seconds << " us, "
+       << 100 * e.cube_utilisation << " % of the " << utilised << ", " << e.read.count
+       << " B read, " << e.written.count << " B written\n  busy:";
+  for (std::size_t pipe = 0; pipe < e.busy.size(); ++pipe) {
+    const double share = e.busy[pipe].count / e.makespan.count;
+    if (share > bound.second) bound = {names[pipe], share};
+    text << ' ' << names[pipe] << ' ' << 100 * share << " %,";
+  }
+  text << " L2 " << 100 * l2 << " %; held up most by " << bound.first << '\n';
+  return text.str();
 }
 
 }  // namespace assay::optimized

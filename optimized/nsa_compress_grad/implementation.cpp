@@ -1,3 +1,4 @@
+#include "assay/optimized/estimate.hpp"
 #include "assay/optimized/nsa_compress_grad.hpp"
 #include "assay/optimized/nsa_compress_grad/estimate.hpp"
 #include "assay/optimized/nsa_compress_grad/tiling.hpp"
@@ -95,7 +96,15 @@ std::unique_ptr<spec::Implementation<Op>> nsa_compress_grad(const device::Spec& 
 std::string Tiled<spec::NsaCompressGrad>::plan(const spec::NsaCompressGrad::Problem& problem,
                                                const device::Spec& device) {
   if (compress::Windows(problem).all_tokens() == 0) throw NothingToCut("there is no token");
-  return to_text(compress::plan(problem, device));
+  const compress::Tiling tiling = compress::plan(problem, device);
+  const auto e = compress::estimate(problem, tiling, device);
+  const optimized::Estimate whole = {.busy = e.busy,
+                                     .makespan = e.makespan,
+                                     .seconds = e.seconds,
+                                     .read = e.read,
+                                     .written = e.written,
+                                     .cube_utilisation = e.vector_utilisation};
+  return to_text(tiling) + to_text(whole, device, "vector cores");
 }
 
 }  // namespace assay::optimized

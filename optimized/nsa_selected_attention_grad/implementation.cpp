@@ -71,7 +71,10 @@ std::unique_ptr<spec::Implementation<Op>> nsa_selected_attention_grad(const devi
 
 std::string Tiled<spec::NsaSelectedAttentionGrad>::plan(
     const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device) {
-  return to_text(selected::plan(problem, device));
+  const selected::Tiling tiling = selected::plan(problem, device);
+  return to_text(tiling) +
+         to_text(selected::estimate(problem, tiling, selected::even_demand(problem), device),
+                 device);
 }
 
 }  // namespace assay::optimized

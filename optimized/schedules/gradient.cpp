@@ -192,26 +192,6 @@ class Writing {
   device::Ring rows_, columns_, scores_;
 };
 
-Bytes tile_of(const Attention& a, std::int64_t channels) {
-  return edge * device::round_up(channels == 0 ? edge : a.head_dim, 16) * half;
-}
-
-/// Legality apart from time: what a round keeps has to fit.
-void check_capacity(const Attention& a, const Round& r, const device::Spec& device) {
-  device::Scratchpad l1("L1", bytes_of(device.memories.l1), bytes_of(device.memories.l1_alignment));
-  l1.allocate(r.row_buffers * tile_of(a, 1), "row tiles");
-  l1.allocate(r.column_buffers * tile_of(a, 1), "column tiles");
-  l1.allocate(r.score_buffers * tile_of(a, 0), "tiles of P and dS");
-  device::Scratchpad ub("UB", bytes_of(device.memories.ub), bytes_of(device.memories.ub_alignment));
-  const std::int64_t tile = r.vector_tile * fp32_bytes;
-  for (const char* kind : {"scores", "dP"}) ub.allocate({r.vector_buffers * tile}, kind);
-  for (const char* kind : {"P", "dS"}) ub.allocate({r.vector_buffers * tile / 2}, kind);
-  // P and dS overlay scores and dP, of two rounds of every core.
-  device::Scratchpad l2("L2", bytes_of(device.memories.l2), {512});
-  const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
-  l2.allocate({cores * 2 * r.rows * r.columns * edge * edge * 2 * fp32_bytes}, "scores and dP");
-}
-
 }  // namespace
 
 Round basic() { return {.group = 2, .masked = Masked::stream}; }
@@ -236,8 +216,32 @@ std::string Round::to_text() const {
          std::to_string(vector_tile) + " numbers";
 }
 
+std::vector<Buffer> buffers_of(const Attention& a, const Round& r, const device::Spec& device) {
+  const auto& m = device.memories;
+  device::Scratchpad l1("L1", bytes_of(m.l1), bytes_of(m.l1_alignment));
+  l1.allocate(r.row_buffers * operand_tile(a), "row tiles");
+  l1.allocate(r.column_buffers * operand_tile(a), "column tiles");
+  l1.allocate(r.score_buffers * (edge * edge * half), "tiles of P and dS");
+  device::Scratchpad l0c("L0C", bytes_of(m.l0c), bytes_of(m.l0c_alignment));
+  // Sums of more than 128 channels are made one slice after the other.
+  for (const char* turn : {"ping", "pong"})
+    l0c.allocate({edge * edge * fp32_bytes}, std::string("sum ") + turn);
+  // P and dS overlay scores and dP, of two rounds of every core.
+  device::Scratchpad l2("L2", bytes_of(m.l2), {512});
+  const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
+  l2.allocate({cores * 2 * r.rows * r.columns * edge * edge * 2 * fp32_bytes}, "scores and dP");
+  return listed({l1, l0c, vector_buffers(r.vector_buffers, r.vector_tile, device), l2});
+}
+
+device::Program program_of(const Attention& a, const Round& r, const device::Spec& device,
+                           std::int64_t rounds) {
+  device::Instructions code(device);
+  Writing(a, r, code).write(rounds);
+  return code.program();
+}
+
 Modelled model(const Attention& a, const Round& r, const device::Spec& device) {
-  check_capacity(a, r, device);
+  buffers_of(a, r, device);
   return gradient_of(
       a, deal(a, r.rows, r.columns, r.masked, device), device,
       [&](device::Instructions& code, std::int64_t count) { Writing(a, r, code).write(count); });

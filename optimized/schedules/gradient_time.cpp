@@ -75,4 +75,22 @@ Modelled gradient_of(const Attention& a, const Deal& dealt, const device::Spec& 
                   share, steps, device);
 }
 
+Bytes operand_tile(const Attention& a) { return edge * device::round_up(a.head_dim, 16) * half; }
+
+device::Scratchpad vector_buffers(std::int64_t buffers, std::int64_t numbers,
+                                  const device::Spec& device) {
+  device::Scratchpad ub("UB", bytes_of(device.memories.ub), bytes_of(device.memories.ub_alignment));
+  for (const char* kind : {"scores", "dP"}) ub.allocate({buffers * numbers * fp32_bytes}, kind);
+  for (const char* kind : {"P", "dS"}) ub.allocate(buffers * numbers * half, kind);
+  return ub;
+}
+
+std::vector<Buffer> listed(const std::vector<device::Scratchpad>& memories) {
+  std::vector<Buffer> all;
+  for (const device::Scratchpad& memory : memories)
+    for (const auto& tile : memory.tiles())
+      all.push_back({memory.name(), tile.what, tile.offset, tile.size});
+  return all;
+}
+
 }  // namespace assay::optimized::schedules

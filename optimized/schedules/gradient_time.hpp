@@ -1,5 +1,8 @@
 #pragma once
 
+#include <vector>
+
+#include "assay/device/scratchpad.hpp"
 #include "assay/optimized/schedules/gradient.hpp"
 
 namespace assay::optimized::schedules {
@@ -18,5 +21,15 @@ Deal deal(const Attention& attention, std::int64_t rows, std::int64_t columns, M
 /// Time of a gradient with launch and passes.
 Modelled gradient_of(const Attention& attention, const Deal& deal, const device::Spec& device,
                      const Writer& write);
+
+/// A tile of 128 rows of one head.
+device::Bytes operand_tile(const Attention& attention);
+
+/// Buffers of scores, dP, P and dS in a vector core, each with so many numbers.
+device::Scratchpad vector_buffers(std::int64_t buffers, std::int64_t numbers,
+                                  const device::Spec& device);
+
+/// The tiles of all memories.
+std::vector<Buffer> listed(const std::vector<device::Scratchpad>& memories);
 
 }  // namespace assay::optimized::schedules

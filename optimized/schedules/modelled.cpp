@@ -47,6 +47,7 @@ Modelled finished(const Rounds& rounds, double more, const device::Share& share,
   const double cycles = cycles_of(device, result.seconds).count;
   for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
     result.busy[pipe] = rounds.busy[pipe].count / cycles;
+  result.l2_bytes = rounds.l2_bytes;
   result.l2_share = rounds.l2_bytes / (share.l2 * cycles);
   result.cube_utilisation = steps / (cycles * device.cores.cube.value);
   return result;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <iomanip>
 #include <optional>
+#include <sstream>
 #include <type_traits>
 
 #include "assay/device/scratchpad.hpp"
@@ -13,6 +15,29 @@ namespace {
 using device::ceil_divide;
 
 constexpr std::int64_t edge = 128, half_bytes = 2;
+
+constexpr const char* pipe_names[device::pipe_count] = {"cube MTE2",   "MTE1",   "cube", "FixPipe",
+                                                        "vector MTE2", "vector", "MTE3"};
+
+std::string fixed(double value, int digits) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << value;
+  return text.str();
+}
+
+/// "3126.5 us, 62.1 % of the cube, held up most by L2 (94.4 %)".
+std::string figures(const Modelled& modelled) {
+  const Bound bound = bound_of(modelled);
+  return fixed(1e6 * modelled.seconds, 1) + " us, " + fixed(100 * modelled.cube_utilisation, 1) +
+         " % of the cube, held up most by " + bound.name + " (" + fixed(100 * bound.share, 1) +
+         " %)";
+}
+
+std::vector<Buffer> buffers_of_plan(const Attention& attention, const Plan& plan,
+                                    const device::Spec& device) {
+  return std::visit([&](const auto& of) { return buffers_of(attention, of, device); },
+                    plan.schedule);
+}
 
 /// The plan of a schedule, where it fits.
 template <class Schedule>
@@ -109,12 +134,62 @@ std::vector<Plan> plans(const Attention& attention, const device::Spec& device) 
   return all;
 }
 
+std::string report(const Attention& attention, const device::Spec& device) {
+  const std::vector<Plan> all = plans(attention, device);
+  if (all.empty()) return "no schedule fits\n";
+  const Plan& best = all.front();
+  std::ostringstream text;
+  text << "fastest schedule: " << best.name << ", " << figures(best.modelled) << '\n'
+       << "  " << best.to_text() << "\n  busy:";
+  for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
+    text << ' ' << pipe_names[pipe] << ' ' << fixed(100 * best.modelled.busy[pipe], 1) << " %,";
+  text << " L2 " << fixed(100 * best.modelled.l2_share, 1) << " %\n";
+  text << "  through L2: " << fixed(best.modelled.l2_bytes, 0) << " B of the busiest core\n";
+  for (const Buffer& buffer : buffers_of_plan(attention, best, device))
+    text << "  " << buffer.memory << ' ' << buffer.what << ": " << buffer.size.count << " B at "
+         << buffer.offset.count << '\n';
+  if (all.size() > 1)
+    text << "next: " << all[1].name << ", " << figures(all[1].modelled) << "\n  "
+         << all[1].to_text() << '\n';
+  for (const Plan& vendor : vendor_plans(attention, device))
+    text << "vendor's " << vendor.name << ": " << figures(vendor.modelled) << ", "
+         << fixed(vendor.modelled.seconds / best.modelled.seconds, 2) << " times as long\n";
+  return text.str();
+}
+
+std::string trace(const Attention& attention, const device::Spec& device) {
+  const std::vector<Plan> all = plans(attention, device);
+  if (all.empty()) return {};
+  constexpr std::int64_t rounds = 4;
+  const device::Program program =
+      std::visit([&](const auto& of) { return program_of(attention, of, device, rounds); },
+                 all.front().schedule);
+  const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
+  const device::Trace turns = run(program, share_of(device, cores));
+  std::ostringstream json;
+  json << "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [";
+  for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
+    json << (pipe > 0 ? ",\n" : "\n") << R"({"ph": "M", "name": "thread_name", "pid": 0, "tid": )"
+         << pipe << R"(, "args": {"name": ")" << pipe_names[pipe] << "\"}}";
+  for (std::size_t id = 0; id < program.size(); ++id) {
+    const device::Task& task = program.task(static_cast<device::TaskId>(id));
+    const auto& turn = turns.turns[id];
+    if (turn.end == turn.start) continue;  // a flag
+    const double micro = 1e6 / device.cores.clock.value;
+    json << ",\n"
+         << R"({"ph": "X", "pid": 0, "tid": )" << static_cast<int>(task.pipe) << R"(, "name": ")"
+         << pipe_names[static_cast<std::size_t>(task.pipe)] << R"(", "ts": )"
+         << micro * turn.start.count << R"(, "dur": )" << micro * (turn.end - turn.start).count
+         << R"(, "args": {"l2_bytes": )" << task.l2.count << "}}";
+  }
+  json << "\n]}\n";
+  return json.str();
+}
+
 Bound bound_of(const Modelled& modelled) {
-  constexpr const char* names[device::pipe_count] = {"cube MTE2",   "MTE1",   "cube", "FixPipe",
-                                                     "vector MTE2", "vector", "MTE3"};
   Bound bound = {"L2", modelled.l2_share};
   for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
-    if (modelled.busy[pipe] > bound.share) bound = {names[pipe], modelled.busy[pipe]};
+    if (modelled.busy[pipe] > bound.share) bound = {pipe_names[pipe], modelled.busy[pipe]};
   return bound;
 }
 

@@ -150,29 +150,6 @@ class Weaving {
   std::vector<Accumulator> open_;
 };
 
-/// Legality apart from time: every buffer, and what all cores exchange through L2.
-void check_capacity(const Attention& a, const Woven& w, const device::Spec& device) {
-  const auto& m = device.memories;
-  const Bytes operand = edge * device::round_up(a.head_dim, 16) * half;
-  device::Scratchpad l1("L1", bytes_of(m.l1), bytes_of(m.l1_alignment));
-  l1.allocate(2 * w.group * operand, "query and dy of a group");
-  l1.allocate(2 * operand, "key and value of a column");
-  l1.allocate(w.stay() * operand, "operands of a gradient");
-  l1.allocate(w.score_buffers * (edge * edge * half), "tiles of P and dS");
-  device::Scratchpad l0c("L0C", bytes_of(m.l0c), bytes_of(m.l0c_alignment));
-  l0c.allocate({edge * a.head_dim * fp32_bytes}, "sum of a gradient");
-  for (const char* turn : {"ping", "pong"})
-    l0c.allocate({edge * edge / 2 * fp32_bytes}, std::string("scores ") + turn);
-  device::Scratchpad ub("UB", bytes_of(m.ub), bytes_of(m.ub_alignment));
-  const Bytes tile = {w.vector_tile * fp32_bytes};
-  for (const char* kind : {"scores", "dP"}) ub.allocate(w.vector_buffers * tile, kind);
-  for (const char* kind : {"P", "dS"}) ub.allocate({w.vector_buffers * tile.count / 2}, kind);
-  device::Scratchpad l2("L2", bytes_of(m.l2), {512});
-  const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
-  l2.allocate({cores * w.steps * w.group * edge * edge * 2 * fp32_bytes}, "scores and dP");
-  l2.allocate(cores * 2 * w.rows * w.columns * edge * edge * 2 * half, "P and dS of two rounds");
-}
-
 }  // namespace
 
 std::string Woven::to_text() const {
@@ -184,8 +161,34 @@ std::string Woven::to_text() const {
          std::to_string(vector_tile) + " numbers";
 }
 
+std::vector<Buffer> buffers_of(const Attention& a, const Woven& w, const device::Spec& device) {
+  const auto& m = device.memories;
+  const Bytes operand = operand_tile(a);
+  device::Scratchpad l1("L1", bytes_of(m.l1), bytes_of(m.l1_alignment));
+  l1.allocate(2 * w.group * operand, "query and dy of a group");
+  l1.allocate(2 * operand, "key and value of a column");
+  l1.allocate(w.stay() * operand, "operands of a gradient");
+  l1.allocate(w.score_buffers * (edge * edge * half), "tiles of P and dS");
+  device::Scratchpad l0c("L0C", bytes_of(m.l0c), bytes_of(m.l0c_alignment));
+  l0c.allocate({edge * a.head_dim * fp32_bytes}, "sum of a gradient");
+  for (const char* turn : {"ping", "pong"})
+    l0c.allocate({edge * edge / 2 * fp32_bytes}, std::string("scores ") + turn);
+  device::Scratchpad l2("L2", bytes_of(m.l2), {512});
+  const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
+  l2.allocate({cores * w.steps * w.group * edge * edge * 2 * fp32_bytes}, "scores and dP");
+  l2.allocate(cores * 2 * w.rows * w.columns * edge * edge * 2 * half, "P and dS of two rounds");
+  return listed({l1, l0c, vector_buffers(w.vector_buffers, w.vector_tile, device), l2});
+}
+
+device::Program program_of(const Attention& a, const Woven& w, const device::Spec& device,
+                           std::int64_t rounds) {
+  device::Instructions code(device);
+  Weaving(a, w, code).write(rounds);
+  return code.program();
+}
+
 Modelled model(const Attention& a, const Woven& w, const device::Spec& device) {
-  check_capacity(a, w, device);
+  buffers_of(a, w, device);
   return gradient_of(
       a, deal(a, w.rows, w.columns, Masked::tiles, device), device,
       [&](device::Instructions& code, std::int64_t count) { Weaving(a, w, code).write(count); });

@@ -117,6 +117,47 @@ TEST(Planner, ChoosesAnotherScheduleWhereACapacityShrinksByOneByte) {
   EXPECT_TRUE(plans(square(8192), spec).empty());
 }
 
+TEST(Buffers, OfAScheduleAreListedWithTheirPlaces) {
+  const Woven woven = {.rows = 6, .columns = 6, .score_buffers = 4};
+  const auto all = buffers_of(square(1024), woven, device::a2());
+  const auto end = [&](const std::string& memory) {
+    std::int64_t last = 0;
+    for (const auto& buffer : all)
+      if (buffer.memory == memory) last = buffer.offset.count + buffer.size.count;
+    return last;
+  };
+  EXPECT_EQ(end("L1"), 512 * 1024);
+  EXPECT_EQ(end("L0C"), 128 * 1024);
+  EXPECT_EQ(end("UB"), 96 * 1024);
+  // 4 steps of 2 tiles of 128 KiB, and 36 tiles of 64 KiB of two rounds, of 24 cores.
+  EXPECT_EQ(end("L2"), 24 * (8 * 128 + 72 * 64) * 1024);
+}
+
+TEST(Report, NamesTheFastestTheNextAndTheVendors) {
+  const std::string text = report(square(8192), device::a2());
+  for (const char* part : {"fastest schedule: woven", "held up most by L2", "next: ",
+                           "vendor's basic", "vendor's sameAB", " times as long", "  UB dS: "})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+}
+
+TEST(Trace, HasAnEventForEveryInstructionThatTakesTime) {
+  const device::Spec spec = device::a2();
+  const Attention attention = square(512);
+  const auto best = plans(attention, spec).front();
+  const device::Program program =
+      std::visit([&](const auto& of) { return program_of(attention, of, spec, 4); }, best.schedule);
+  std::size_t expected = 0;
+  for (std::size_t id = 0; id < program.size(); ++id)
+    expected += program.task(static_cast<device::TaskId>(id)).cycles.count > 0;
+  const std::string json = trace(attention, spec);
+  std::size_t events = 0;
+  for (std::size_t at = json.find("\"ph\": \"X\""); at != std::string::npos;
+       at = json.find("\"ph\": \"X\"", at + 1))
+    ++events;
+  EXPECT_EQ(events, expected);
+  EXPECT_GT(events, 100U);
+}
+
 TEST(Bound, IsWhatIsBusyLongest) {
   Modelled modelled;
   modelled.l2_share = 0.5;

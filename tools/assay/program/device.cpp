@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "assay/device/ascend.hpp"
@@ -60,8 +61,30 @@ ExitCode print_device(const Options& options, const Context& context) {
   return ExitCode::conformant;
 }
 
+struct PlanOptions {
+  std::string device = "a2", trace;
+};
+
 template <class Op>
-ExitCode print_plan(const CaseFlags& fields, const std::string& device, const CLI::App& app,
+concept Traceable = requires(const typename Op::Problem& problem, const device::Spec& device) {
+  optimized::Tiled<Op>::trace(problem, device);
+};
+
+template <class Op>
+void write_trace(const typename Op::Problem& problem, const device::Spec& device,
+                 const std::string& path) {
+  if constexpr (Traceable<Op>) {
+    const std::string events = optimized::Tiled<Op>::trace(problem, device);
+    std::ofstream file(path, std::ios::binary);
+    if (!(file << events << std::flush))
+      throw UsageError(fmt::format("--trace: cannot write {} B to '{}'", events.size(), path));
+  } else {
+    throw UsageError(fmt::format("--trace: no schedule of {} is modelled", Op::name));
+  }
+}
+
+template <class Op>
+ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const CLI::App& app,
                     const Context& context) {
   const auto c = fields.parsed<Op>(app);
   for (const auto* broken : spec::violations(Op::requirements(), conformance::call_of(c)))
@@ -70,7 +93,9 @@ ExitCode print_plan(const CaseFlags& fields, const std::string& device, const CL
           fmt::format("no plan: the problem breaks {}: {}", broken->id, broken->statement));
   if constexpr (optimized::IsTiled<Op>) {
     try {
-      context.out << optimized::Tiled<Op>::plan(c.problem, chosen_device(device));
+      const device::Spec device = chosen_device(options.device);
+      if (!options.trace.empty()) write_trace<Op>(c.problem, device, options.trace);
+      context.out << optimized::Tiled<Op>::plan(c.problem, device);
     } catch (const optimized::NothingToCut& empty) {
       throw UsageError(fmt::format("no plan: {}, so there is nothing to cut", empty.what()));
     }
@@ -85,11 +110,12 @@ Action declare_plan(CLI::App& app) {
   for_each_operator([&]<class Op> {
     CLI::App& sub = *app.add_subcommand(std::string(Op::name), "a problem of this operator");
     const auto fields = std::make_shared<CaseFlags>();
-    const auto device = std::make_shared<std::string>("a2");
+    const auto options = std::make_shared<PlanOptions>();
     fields->declare<Op>(sub);
-    sub.add_option("--device", *device, "device for which it is cut [a2]");
+    sub.add_option("--device", options->device, "device for which it is cut [a2]");
+    sub.add_option("--trace", options->trace, "file for the turns of its queues, for Perfetto");
     actions.emplace_back(Op::name, [=, &sub](const Context& context) {
-      return print_plan<Op>(*fields, *device, sub, context);
+      return print_plan<Op>(*fields, *options, sub, context);
     });
   });
   return [actions, &app](const Context& context) {

@@ -38,6 +38,10 @@ struct Tiled<spec::FlashAttentionScoreGrad> {
   static constexpr auto make = flash_attention_score_grad;
   static std::string plan(const spec::FlashAttentionScoreGrad::Problem& problem,
                           const device::Spec& device);
+  /// The first rounds of the fastest schedule on one core, in the JSON that Perfetto opens.
+  /// Errors: NothingToCut, also where no schedule is modelled.
+  static std::string trace(const spec::FlashAttentionScoreGrad::Problem& problem,
+                           const device::Spec& device);
 };
 
 }  // namespace assay::optimized

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
+#include "assay/optimized/buffer.hpp"
 #include "assay/optimized/schedules/attention.hpp"
 
 namespace assay::optimized::schedules {
@@ -53,5 +55,18 @@ struct Woven {
 
 /// Errors: device::DeviceFault, naming the buffer and its limit, if it does not fit.
 Modelled model(const Attention& attention, const Woven& woven, const device::Spec& device);
+
+/// What each memory holds, of each core or, in L2, of all of them.
+/// Errors: device::DeviceFault, naming the buffer and its limit, if it does not fit.
+std::vector<Buffer> buffers_of(const Attention& attention, const Round& round,
+                               const device::Spec& device);
+std::vector<Buffer> buffers_of(const Attention& attention, const Woven& woven,
+                               const device::Spec& device);
+
+/// The instructions of so many rounds on one core.
+device::Program program_of(const Attention& attention, const Round& round,
+                           const device::Spec& device, std::int64_t rounds);
+device::Program program_of(const Attention& attention, const Woven& woven,
+                           const device::Spec& device, std::int64_t rounds);
 
 }  // namespace assay::optimized::schedules

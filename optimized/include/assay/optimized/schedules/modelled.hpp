@@ -13,6 +13,7 @@ struct Modelled {
   double seconds = 0;
   std::array<double, device::pipe_count> busy = {};  ///< of the busiest core, over the whole time
   double l2_share = 0;                               ///< of what L2 could have moved meanwhile
+  double l2_bytes = 0;                               ///< of the busiest core
   double cube_utilisation = 0;  ///< useful matrix steps of all cores over those they had time for
 
   double share(device::Pipe pipe) const { return busy[static_cast<std::size_t>(pipe)]; }

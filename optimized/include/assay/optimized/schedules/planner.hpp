@@ -20,10 +20,18 @@ struct Plan {
 /// The vendor's families where they fit, in the order of their templates.
 std::vector<Plan> vendor_plans(const Attention& attention, const device::Spec& device);
 
-/// Every schedule of ours that fits, the fastest first: rounds of other extents, one phase after
-/// the other or woven. Our own may be the vendor's where nothing is faster.
+/// Every schedule that fits, the fastest first: rounds of all extents, one phase after the other or
+/// woven, and the vendor's.
 /// Cost: well below a second.
 std::vector<Plan> plans(const Attention& attention, const device::Spec& device);
+
+/// The fastest schedule of a problem with its buffers and what occupies it, the next one, and the
+/// vendor's beside them, for people.
+std::string report(const Attention& attention, const device::Spec& device);
+
+/// The first rounds of the fastest schedule on one core, an event for each instruction, in the JSON
+/// that Perfetto opens. Empty where nothing fits.
+std::string trace(const Attention& attention, const device::Spec& device);
 
 /// What a schedule is held up by most: the share of the time that it is busy, and its name.
 struct Bound {
