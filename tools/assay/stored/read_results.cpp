@@ -1,7 +1,9 @@
 #include "stored/read_results.hpp"
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <stdexcept>
 
 #include "assay/cli/command.hpp"
@@ -28,7 +30,9 @@ conformance::Results read_results(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
     throw UsageError(path + " is a folder, wanted report.json of a sweep");
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
+  if (!file && errno == ENOMEM) throw std::bad_alloc();
   if (!file) throw UsageError(path + " cannot be opened for reading");
   const std::string text = read_text(file, path);
   if (file.bad()) throw UsageError(path + " cannot be read");
