@@ -107,7 +107,7 @@ Modelled model(const Attention& a, const Forward& s, const device::Spec& device)
                : ceil_divide(row_blocks, cores) * ceil_divide(a.seq_kv, s.columns);
   const device::Share share = share_of(device, active);
   const Rounds rounds = run_rounds(
-      device, share, tiles, 16,
+      device, share, static_cast<double>(tiles), 16,
       [&](device::Instructions& code, std::int64_t count) { Writing(a, s, code).write(count); });
   const double steps =
       2.0 * static_cast<double>(a.blocks() * edge * edge * a.head_dim) / peak_rate(device, half);

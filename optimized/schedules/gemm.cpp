@@ -80,10 +80,11 @@ void check_capacity(const Gemm& g, const device::Spec& device) {
 Modelled model(const Gemm& g, const device::Spec& device) {
   check_capacity(g, device);
   const Tiles tiles = tiles_of(g);
-  const Rounds rounds = run_rounds(device, share_of(device, tiles.active), tiles.of_core, 16,
-                                   [&](device::Instructions& code, std::int64_t count) {
-                                     Writing(g, code, tiles).write(count);
-                                   });
+  const Rounds rounds =
+      run_rounds(device, share_of(device, tiles.active), static_cast<double>(tiles.of_core), 16,
+                 [&](device::Instructions& code, std::int64_t count) {
+                   Writing(g, code, tiles).write(count);
+                 });
   const double steps = static_cast<double>(g.m) * static_cast<double>(g.n) *
                        static_cast<double>(g.k) / peak_rate(device, g.element);
   return finished(rounds, device.overheads.launch_cube.value, share_of(device, tiles.active), steps,

@@ -243,7 +243,7 @@ device::Program program_of(const Attention& a, const Round& r, const device::Spe
 Modelled model(const Attention& a, const Round& r, const device::Spec& device) {
   buffers_of(a, r, device);
   return gradient_of(
-      a, deal(a, r.rows, r.columns, r.masked, device), device,
+      a, deal(a, r.rows, r.columns, r.masked, device), Passes::apart, device,
       [&](device::Instructions& code, std::int64_t count) { Writing(a, r, code).write(count); });
 }
 

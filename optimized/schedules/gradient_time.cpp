@@ -28,11 +28,13 @@ Bytes beyond_l2(Bytes size, const device::Spec& device) {
 }
 
 /// Sums are cleared, rows of dy * attention added up, and sums scaled and stored as outputs.
-double pass_time(const TensorBytes& t, const device::Spec& device) {
+double pass_time(const TensorBytes& t, Passes passes, const device::Spec& device) {
   const Bytes missing = beyond_l2(t.sums, device);
-  return pass_seconds(device, {}, t.sums, missing) +
-         pass_seconds(device, t.row_inputs, {}, t.row_inputs) +
-         pass_seconds(device, t.sums, t.outputs, missing + t.outputs);
+  const double before = passes == Passes::joined
+                            ? pass_seconds(device, t.row_inputs, t.sums, t.row_inputs + missing)
+                            : pass_seconds(device, {}, t.sums, missing) +
+                                  pass_seconds(device, t.row_inputs, {}, t.row_inputs);
+  return before + pass_seconds(device, t.sums, t.outputs, missing + t.outputs);
 }
 
 /// Rounds of one head that hold a pair which is kept.
@@ -58,12 +60,13 @@ Deal deal(const Attention& a, std::int64_t rows, std::int64_t columns, Masked ma
       in_stream ? ceil_divide(a.blocks(), rows * columns) : a.heads * kept_rounds(a, rows, columns);
   const std::int64_t whole = all * rows * columns;
   const std::int64_t tiles = a.causal && masked == Masked::whole ? whole : a.blocks();
-  return {.rounds = ceil_divide(ceil_divide(all, cores) * tiles, whole),
+  const auto busiest = static_cast<double>(ceil_divide(all, cores));
+  return {.rounds = busiest * static_cast<double>(tiles) / static_cast<double>(whole),
           .cores = std::min(cores, all)};
 }
 
-Modelled gradient_of(const Attention& a, const Deal& dealt, const device::Spec& device,
-                     const Writer& write) {
+Modelled gradient_of(const Attention& a, const Deal& dealt, Passes passes,
+                     const device::Spec& device, const Writer& write) {
   const device::Share share = share_of(device, dealt.cores);
   const Rounds rounds = run_rounds(device, share, dealt.rounds, 8, write);
   const TensorBytes tensors = tensors_of(a);
@@ -71,7 +74,8 @@ Modelled gradient_of(const Attention& a, const Deal& dealt, const device::Spec& 
                                            seconds_of(device, rounds.makespan));
   const double steps =
       5.0 * static_cast<double>(a.blocks() * edge * edge * a.head_dim) / peak_rate(device, half);
-  return finished(rounds, waiting + device.overheads.launch.value + pass_time(tensors, device),
+  return finished(rounds,
+                  waiting + device.overheads.launch.value + pass_time(tensors, passes, device),
                   share, steps, device);
 }
 

@@ -7,10 +7,11 @@
 
 namespace assay::optimized::schedules {
 
-/// How a gradient is dealt out: rounds of the busiest core, counted in whole ones, and cores at
-/// work.
+/// How a gradient is dealt out: rounds of the busiest core, of which some may hold less than a
+/// whole one, and cores at work.
 struct Deal {
-  std::int64_t rounds, cores;
+  double rounds;
+  std::int64_t cores;
 };
 
 /// Rounds of rows x columns tiles are dealt out evenly. Sequences are cut into as even extents as
@@ -18,9 +19,13 @@ struct Deal {
 Deal deal(const Attention& attention, std::int64_t rows, std::int64_t columns, Masked masked,
           const device::Spec& device);
 
+/// Passes before the rounds: one that clears the sums and one that adds up rows of dy * attention,
+/// or both at once.
+enum class Passes { apart, joined };
+
 /// Time of a gradient with launch and passes.
-Modelled gradient_of(const Attention& attention, const Deal& deal, const device::Spec& device,
-                     const Writer& write);
+Modelled gradient_of(const Attention& attention, const Deal& deal, Passes passes,
+                     const device::Spec& device, const Writer& write);
 
 /// A tile of 128 rows of one head.
 device::Bytes operand_tile(const Attention& attention);

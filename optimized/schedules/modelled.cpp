@@ -1,6 +1,7 @@
 #include "assay/optimized/schedules/modelled.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace assay::optimized::schedules {
 namespace {
@@ -25,13 +26,16 @@ Rounds run_all(const device::Spec& device, const device::Share& share, std::int6
 
 }  // namespace
 
-Rounds run_rounds(const device::Spec& device, const device::Share& share, std::int64_t rounds,
+Rounds run_rounds(const device::Spec& device, const device::Share& share, double rounds,
                   std::int64_t most, const Writer& write) {
-  if (rounds <= most) return run_all(device, share, rounds, write);
-  const std::int64_t half = most / 2;
-  const Rounds some = run_all(device, share, half, write),
-               more = run_all(device, share, most, write);
-  const double times = static_cast<double>(rounds - most) / static_cast<double>(most - half);
+  const auto whole = static_cast<std::int64_t>(std::ceil(rounds));
+  if (whole == 1 || (whole <= most && static_cast<double>(whole) == rounds))
+    return run_all(device, share, whole, write);
+  const std::int64_t upper = std::min(whole, most);
+  const std::int64_t lower = whole <= most ? upper - 1 : most / 2;
+  const Rounds some = run_all(device, share, lower, write),
+               more = run_all(device, share, upper, write);
+  const double times = (rounds - static_cast<double>(upper)) / static_cast<double>(upper - lower);
   Rounds all = more;
   all.makespan += times * (more.makespan - some.makespan);
   for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)

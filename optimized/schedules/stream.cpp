@@ -33,13 +33,14 @@ Modelled model(const Stream& stream, const device::Spec& device) {
   const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
   const std::int64_t of_round = cores * (by_cube ? cube_piece : 2 * vector_piece);
   const device::Share share = share_of(device, cores);
-  const Rounds rounds = run_rounds(device, share, device::ceil_divide(stream.read.count, of_round),
-                                   16, [&](device::Instructions& code, std::int64_t pieces) {
-                                     if (by_cube)
-                                       read_by_cube(code, pieces);
-                                     else
-                                       change_by_vector(code, stream, pieces);
-                                   });
+  const Rounds rounds = run_rounds(
+      device, share, static_cast<double>(device::ceil_divide(stream.read.count, of_round)), 16,
+      [&](device::Instructions& code, std::int64_t pieces) {
+        if (by_cube)
+          read_by_cube(code, pieces);
+        else
+          change_by_vector(code, stream, pieces);
+      });
   return finished(rounds, device.overheads.launch_cube.value, share, 0, device);
 }
 

@@ -58,38 +58,47 @@ class Weaving {
     for (; done_ < std::min(until, due_.size()); ++done_) due_[done_]();
   }
 
-  /// Steps of scores and dP of a round, and between them products of the round before.
+  /// Scores and dP of a round, and between them products of the round before.
   void scores_and_dprob(std::vector<TaskId>& staged) {
     halves_ = 0;
     for (std::int64_t first = 0; first < w_.rows; first += w_.group) {
       const std::int64_t rows = std::min(w_.group, w_.rows - first);
-      std::vector<Held> operands;  // query and dy of each row
-      for (std::int64_t tile = 0; tile < 2 * rows; ++tile) operands.push_back(hold(rows_));
-      TaskId stored = device::none;
-      for (std::int64_t c = 0; c < w_.columns; ++c) stored = step(operands, rows);
-      for (const Held& operand : operands) rows_.give(operand.read);
+      const TaskId stored = group_of(rows);
       const TaskId seen = code_.hand_over(Pipe::mte3, {stored});
       staged.insert(staged.end(), index(rows), seen);
     }
   }
 
-  /// Scores and dP of one column for the rows of a group, and P and dS of them.
-  TaskId step(std::vector<Held>& operands, std::int64_t rows) {
-    Held key = hold(columns_), value = hold(columns_);
-    const TaskId room = room_.take();
-    TaskId drained = device::none;
-    for (std::int64_t r = 0; r < rows; ++r)
-      for (auto [left, right] : {std::pair{&operands[index(2 * r)], &key},
-                                 std::pair{&operands[index(2 * r + 1)], &value}})
-        for (int part = 0; part < 2; ++part) {
-          drained = narrow_product(*left, *right, room);
-          add_products(index(++halves_ * 3 / 4));
-        }
-    columns_.give(key.read), columns_.give(value.read);
-    const TaskId seen = code_.hand_over(Pipe::fixpipe, {drained});
-    const TaskId stored = vector_.gradient(rows * edge * edge / 2, seen);
-    room_.give(stored);
+  /// Scores and dP of each column behind each other, and what the vector cores make of them.
+  TaskId group_of(std::int64_t rows) {
+    std::vector<Held> query = hold(rows_, rows), dy = hold(rows_, rows);
+    TaskId stored = device::none;
+    for (std::int64_t c = 0; c < w_.columns; ++c) {
+      Held key = hold(columns_), value = hold(columns_);
+      const TaskId room = room_.take();
+      products(query, key, room);
+      stored = stage(rows, products(dy, value, room));
+      room_.give(stored);
+      columns_.give(key.read), columns_.give(value.read);
+    }
+    release(query), release(dy);
     return stored;
+  }
+
+  /// Products of some rows with a column; returns the last drain.
+  TaskId products(std::vector<Held>& rows, Held& column, TaskId room) {
+    TaskId drained = device::none;
+    for (Held& row : rows)
+      for (int part = 0; part < 2; ++part) {
+        drained = narrow_product(row, column, room);
+        add_products(index(++halves_ * 3 / 4));
+      }
+    return drained;
+  }
+
+  /// P and dS of a tile of each row.
+  TaskId stage(std::int64_t rows, TaskId drained) {
+    return vector_.gradient(rows * edge * edge / 2, code_.hand_over(Pipe::fixpipe, {drained}));
   }
 
   TaskId narrow_product(Held& left, Held& right, TaskId room) {
@@ -137,6 +146,16 @@ class Weaving {
                            {ring.take()})};
   }
 
+  std::vector<Held> hold(device::Ring& ring, std::int64_t tiles) {
+    std::vector<Held> all;
+    for (std::int64_t tile = 0; tile < tiles; ++tile) all.push_back(hold(ring));
+    return all;
+  }
+
+  void release(const std::vector<Held>& rows) {
+    for (const Held& row : rows) rows_.give(row.read);
+  }
+
   const Attention& a_;
   const Woven& w_;
   device::Instructions& code_;
@@ -166,7 +185,7 @@ std::vector<Buffer> buffers_of(const Attention& a, const Woven& w, const device:
   const Bytes operand = operand_tile(a);
   device::Scratchpad l1("L1", bytes_of(m.l1), bytes_of(m.l1_alignment));
   l1.allocate(2 * w.group * operand, "query and dy of a group");
-  l1.allocate(2 * operand, "key and value of a column");
+  l1.allocate(2 * operand, "key and value");
   l1.allocate(w.stay() * operand, "operands of a gradient");
   l1.allocate(w.score_buffers * (edge * edge * half), "tiles of P and dS");
   device::Scratchpad l0c("L0C", bytes_of(m.l0c), bytes_of(m.l0c_alignment));
@@ -190,7 +209,7 @@ device::Program program_of(const Attention& a, const Woven& w, const device::Spe
 Modelled model(const Attention& a, const Woven& w, const device::Spec& device) {
   buffers_of(a, w, device);
   return gradient_of(
-      a, deal(a, w.rows, w.columns, Masked::tiles, device), device,
+      a, deal(a, w.rows, w.columns, Masked::tiles, device), Passes::joined, device,
       [&](device::Instructions& code, std::int64_t count) { Weaving(a, w, code).write(count); });
 }
 

@@ -9,6 +9,7 @@ namespace {
 
 using namespace assay;
 using namespace assay::optimized::schedules;
+using device::Cycles;
 using device::Pipe;
 
 device::Spec boundless_memories() {
@@ -91,6 +92,11 @@ TEST(Rounds, BeyondTheMostAreAddedAtTheSteadyPace) {
   EXPECT_NEAR(some.makespan.count, all.makespan.count, 1e-6);
   EXPECT_NEAR(some.l2_bytes, all.l2_bytes, 1e-6);
   EXPECT_NEAR(some.busy[0].count, all.busy[0].count, 1e-6);
+  // Half of a round more takes half of its time: 100 cycles of a load that nothing hides.
+  for (const double whole : {5.0, 100.0}) {
+    const Cycles part = run_rounds(spec, share, whole + 0.5, 8, write).makespan;
+    EXPECT_NEAR((part - run_rounds(spec, share, whole, 8, write).makespan).count, 259, 1e-6);
+  }
 }
 
 }  // namespace

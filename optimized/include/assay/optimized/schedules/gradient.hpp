@@ -45,7 +45,7 @@ struct Woven {
   std::int64_t rows = 4, columns = 4;  ///< tiles of a round
   std::int64_t group = 2;              ///< rows whose query and dy stay in L1 while columns pass
   std::int64_t score_buffers = 2;      ///< tiles of P and dS in L1
-  std::int64_t steps = 4;              ///< of scores and dP that global memory holds at a time
+  std::int64_t steps = 4;  ///< columns of scores and of dP that global memory holds at a time
   std::int64_t vector_buffers = 1, vector_tile = 8192;
 
   /// Tiles in L1 that stay while dq, dk or dv of a round is computed.

@@ -30,8 +30,8 @@ struct Rounds {
 using Writer = std::function<void(device::Instructions& code, std::int64_t rounds)>;
 
 /// Runs some rounds in the event model; beyond `most` the time of a round in the steady state is
-/// added for each of the others.
-Rounds run_rounds(const device::Spec& device, const device::Share& share, std::int64_t rounds,
+/// added for each of the others, and for a part of one its part of the time.
+Rounds run_rounds(const device::Spec& device, const device::Share& share, double rounds,
                   std::int64_t most, const Writer& write);
 
 /// The rounds of the busiest core with `more` seconds beside them; `steps` are the useful cycles of
