@@ -85,22 +85,23 @@ class Search {
     round.row_buffers = std::max(rows, round.group);
     round.column_buffers = std::max<std::int64_t>(columns, 2);
     round.score_buffers = score_tiles_(round.row_buffers + round.column_buffers);
-    add_both_tiles(round);
+    add_vector_tiles(round);
   }
 
   void add_woven(std::int64_t rows, std::int64_t columns, std::int64_t group) {
     if (group > rows) return;
     Woven woven = {.rows = rows, .columns = columns, .group = group};
     woven.score_buffers = score_tiles_(2 * group + 2 + woven.stay());
-    add_both_tiles(woven);
+    add_vector_tiles(woven);
   }
 
+  /// With few large tiles in the unified buffer, and with more small ones.
   template <class Schedule>
-  void add_both_tiles(Schedule schedule) {
+  void add_vector_tiles(Schedule schedule) {
     if (schedule.score_buffers < 1) return;
-    for (const auto& [buffers, tile] : {std::pair{1, 8192}, {2, 4096}}) {
-      schedule.vector_buffers = buffers, schedule.vector_tile = tile;
-      constexpr bool woven = std::is_same_v<Schedule, Woven>;
+    constexpr bool woven = std::is_same_v<Schedule, Woven>;
+    for (const std::int64_t buffers : {woven ? 4 : 1, 2}) {
+      schedule.vector_buffers = buffers, schedule.vector_tile = 8192 / buffers;
       if (auto plan = plan_of(woven ? "woven" : "rounds", a_, schedule, device_))
         found_.push_back(std::move(*plan));
     }

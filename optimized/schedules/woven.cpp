@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "assay/device/scratchpad.hpp"
@@ -63,23 +65,27 @@ class Weaving {
     halves_ = 0;
     for (std::int64_t first = 0; first < w_.rows; first += w_.group) {
       const std::int64_t rows = std::min(w_.group, w_.rows - first);
-      const TaskId stored = group_of(rows);
+      const TaskId stored = group_of(rows, /*last=*/first + rows == w_.rows);
       const TaskId seen = code_.hand_over(Pipe::mte3, {stored});
       staged.insert(staged.end(), index(rows), seen);
     }
   }
 
-  /// Scores and dP of each column behind each other, and what the vector cores make of them.
-  TaskId group_of(std::int64_t rows) {
+  /// Scores and dP of each column behind each other, and what the vector cores make of them. Groups
+  /// take the columns back and forth: the last one of a group is there for the next.
+  TaskId group_of(std::int64_t rows, bool last) {
     std::vector<Held> query = hold(rows_, rows), dy = hold(rows_, rows);
     TaskId stored = device::none;
     for (std::int64_t c = 0; c < w_.columns; ++c) {
-      Held key = hold(columns_), value = hold(columns_);
+      if (!column_) column_ = {hold(columns_), hold(columns_)};
+      auto& [key, value] = *column_;
       const TaskId room = room_.take();
       products(query, key, room);
       stored = stage(rows, products(dy, value, room));
       room_.give(stored);
+      if (c == w_.columns - 1 && !last) continue;
       columns_.give(key.read), columns_.give(value.read);
+      column_.reset();
     }
     release(query), release(dy);
     return stored;
@@ -162,6 +168,7 @@ class Weaving {
   CubeUnit cube_;
   VectorUnit vector_;
   device::Ring rows_, columns_, stay_, scores_, room_;
+  std::optional<std::pair<Held, Held>> column_;  // key and value
   std::vector<std::function<void()>> due_;
   std::size_t done_ = 0;
   std::int64_t halves_ = 0;
