@@ -34,9 +34,15 @@ struct Statistics {
 /// Grade of one element.
 enum class Grade : std::uint8_t { within, statistical, proven, structural };
 
-/// E27.
-Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic) {
-  if (!std::isfinite(e.radius[k])) return Grade::within;  // the reference knows nothing of it
+Grade grade_of_error(const Expectation& e, std::size_t k, double x) {
+  const double error = std::abs(x - e.value[k]);
+  if (error <= e.tau[k] + e.radius[k]) return Grade::within;
+  return error <= e.tau_det[k] + e.radius[k] ? Grade::statistical : Grade::proven;
+}
+
+/// E27, where an infinity is due or may be, or is what came.
+Grade grade_near_overflow(const Expectation& e, std::size_t k, double x,
+                          const Arithmetic& arithmetic) {
   const double threshold = overflow_threshold(arithmetic.io), ref = e.value[k];
   const bool must_be_finite = std::abs(ref) + e.tau_det[k] < threshold;
   const bool must_overflow = std::abs(ref) - e.tau_det[k] >= threshold;
@@ -52,9 +58,15 @@ Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& ari
   if (!must_be_finite && saturates && right_sign && std::abs(x) == largest_finite(arithmetic.io))
     return Grade::within;
   if (must_overflow) return Grade::structural;
-  const double error = std::abs(x - ref);
-  if (error <= e.tau[k] + e.radius[k]) return Grade::within;
-  return error <= e.tau_det[k] + e.radius[k] ? Grade::statistical : Grade::proven;
+  return grade_of_error(e, k, x);
+}
+
+/// E27.
+Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic) {
+  if (!std::isfinite(e.radius[k])) return Grade::within;  // the reference knows nothing of it
+  // Half the threshold of fp16 is the least that any type has; what lies below is the usual case.
+  const bool is_usual = std::isfinite(x) && std::abs(e.value[k]) + e.tau_det[k] < 0x1p15;
+  return is_usual ? grade_of_error(e, k, x) : grade_near_overflow(e, k, x, arithmetic);
 }
 
 /// E29. The chi-square tail of Laurent and Massart.
@@ -313,6 +325,7 @@ void add_heads(const Expectation& e, const Arithmetic& arithmetic,
       due = true;
       seen |= grade(e, k, 0, arithmetic) != Grade::within;
       negation |= grade(e, k, -e.value[k], arithmetic) != Grade::within;
+      if (seen && negation) break;
     }
     if (!due) continue;
     if (heads.empty() || heads.back().b != row.b || heads.back().n != row.n)
@@ -389,6 +402,7 @@ Decision compare(const Expectation& e, const RowReader& actual_of, const Arithme
       if (g > worst) gravest = element_finding(part, k, actual[k], g).text;
       worst = std::max(worst, g);
     }
+    report.certainty += part.certainty;
     distances.add(part, actual);
     yardsticks.add(part, actual);
     moments.add(part, actual, arithmetic);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -12,6 +14,7 @@
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/suite.hpp"
 #include "judge/basis.hpp"
+#include "judge/certainty.hpp"
 #include "judge/judging.hpp"
 #include "judge/running.hpp"
 
@@ -34,7 +37,8 @@ struct Examination<Op>::State {
   Case<Op> examined;
   std::optional<typename Op::Inputs> inputs;  ///< track bound: the same for all numerics
   bool certifies = true;
-  std::optional<Certificate> certificate;
+  double seconds = 0;                    ///< for making and preparing it
+  std::shared_ptr<Certifier> certifier;  ///< of track bound
   std::list<Prepared<Op>> prepared;
 
   Prepared<Op>& prepare(const spec::Numerics& numerics);
@@ -44,8 +48,10 @@ struct Examination<Op>::State {
 
 template <class Op>
 Examination<Op>::Examination(Case<Op> c) : state_(std::make_unique<State>()) {
+  const auto start = std::chrono::steady_clock::now();
   state_->examined = std::move(c);
   if (state_->examined.track == Track::bound) state_->inputs = make_inputs(state_->examined);
+  state_->seconds = seconds_since(start);
 }
 template <class Op>
 Examination<Op>::Examination(Case<Op> c, typename Op::Inputs inputs)
@@ -65,6 +71,17 @@ const Case<Op>& Examination<Op>::examined() const {
 }
 
 template <class Op>
+void Examination<Op>::prepare(const spec::Numerics& numerics) {
+  const auto start = std::chrono::steady_clock::now();
+  state_->prepare(numerics);
+  state_->seconds += seconds_since(start);
+}
+template <class Op>
+double Examination<Op>::seconds() const {
+  return state_->seconds;
+}
+
+template <class Op>
 Prepared<Op>& Examination<Op>::State::prepare(const spec::Numerics& numerics) {
   for (Prepared<Op>& entry : prepared)
     if (entry.numerics == numerics) return entry;
@@ -77,6 +94,7 @@ Prepared<Op>& Examination<Op>::State::prepare(const spec::Numerics& numerics) {
       prepare_bound(entry);
   } catch (...) {
     prepared.pop_back();
+    if (prepared.empty()) certifier = nullptr;  // it may refer to that basis
     throw;
   }
   return entry;
@@ -88,12 +106,26 @@ void Examination<Op>::State::prepare_exact_case(Prepared<Op>& entry) {
   entry.basis.emplace(examined, entry.exact_case->inputs, entry.arithmetic);
 }
 
+/// What the definition may cost beside a judgement, about a tenth of a second in 113 bits; and
+/// where its casts are wanted.
+constexpr std::int64_t affordable_products = 300'000, affordable_casts = 10'000'000;
+
+/// Null where the operator has no definition to ask.
+template <class Basis>
+std::shared_ptr<Certifier> make_certifier(const Basis& basis) {
+  auto definition = basis.definition();
+  return definition ? std::make_shared<Certifier>(std::move(definition)) : nullptr;
+}
+
 template <class Op>
 void Examination<Op>::State::prepare_bound(Prepared<Op>& entry) {
   entry.basis.emplace(examined, *inputs, entry.arithmetic);
   entry.expectations = entry.basis->expectations();
-  if (certifies && !certificate) certificate = entry.basis->certify();
-  if (certificate && entry.basis->is_certifiable()) certificate->apply(entry.expectations);
+  if (certifies && !certifier) certifier = make_certifier(*entry.basis);
+  const auto own = entry.basis->is_certifiable() ? certifier : nullptr;
+  if (own) own->require_agreement(entry.expectations);
+  if (own) own->allow(affordable_products);
+  for (Expectation& e : entry.expectations) Certifier::certify(own, entry.arithmetic, e);
   for (const Expectation& e : entry.expectations)
     entry.controls.push_back(judge_controls(e, entry.arithmetic));
 }
@@ -107,16 +139,19 @@ const typename Op::Inputs& Examination<Op>::inputs(const spec::Numerics& numeric
 template <class Op>
 std::vector<Expected> Examination<Op>::expected(const spec::Numerics& numerics) {
   std::vector<Expected> result;
-  const Prepared<Op>& entry = state_->prepare(numerics);
+  Prepared<Op>& entry = state_->prepare(numerics);
   if (entry.exact_case) {
     for (const ExactTensor& tensor :
          Suite<Op>::exact_tensors(*entry.exact_case, state_->examined.problem))
       result.push_back(expected_of(tensor));
     return result;
   }
+  const bool asks = state_->certifier && entry.basis->is_certifiable();
+  if (asks) state_->certifier->allow(affordable_casts);
   for (const Expectation& e : entry.expectations) {
     Expected& whole = result.emplace_back(Expected{.name = e.name, .rows = e.rows, .dim = e.dim()});
-    each_part(e, [&](const Expectation& part) {
+    each_part(e, [&](Expectation part) {
+      if (asks) state_->certifier->settle_casts(entry.arithmetic, part);
       whole.value.insert(whole.value.end(), part.value.begin(), part.value.end());
       whole.radius.insert(whole.radius.end(), part.radius.begin(), part.radius.end());
       whole.tau.insert(whole.tau.end(), part.tau.begin(), part.tau.end());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -299,20 +300,22 @@ CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& kerne
 }
 
 template <class Op>
-CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel) {
+CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& kernel,
+                   std::unique_ptr<Examination<Op>> made) {
   const auto start = std::chrono::steady_clock::now();
+  const double ahead = made ? made->seconds() : 0;
   const auto examined = [&] {
     if (auto skipped = detail::without_argument_checks(c, kernel)) return std::move(*skipped);
     if (!c.violate.empty()) return detail::examine_violation(c, kernel);
     if (c.track == Track::relation) return Suite<Op>::examine_relation(c, kernel);
-    Examination<Op> examination(c);
-    return examine(examination, kernel);
+    if (!made) made = std::make_unique<Examination<Op>>(c);
+    return examine(*made, kernel);
   };
   try {
     CaseReport report = examined();
     settle(report, [&] { kernel.settle(); });
     report = printable(std::move(report));
-    report.seconds_total = seconds_since(start);
+    report.seconds_total = ahead + seconds_since(start);
     return report;
   } catch (const std::exception& failure) {
     CaseReport report = blank_report(c);

@@ -137,59 +137,6 @@ std::vector<std::int64_t> judged_of(const spec::Extents& extents, std::int64_t w
   return rows;
 }
 
-/// E30.
-void require_agreement(const Expectation& e, const std::vector<Certificate::Row>& rows) {
-  for (const Certificate::Row& row : rows) {
-    const auto position =
-        std::lower_bound(e.rows.begin(), e.rows.end(), row.number) - e.rows.begin();
-    for (std::int64_t d = 0; d < e.dim(); ++d) {
-      const auto k = static_cast<std::size_t>(position * e.dim() + d);
-      const double exact = row.value[static_cast<std::size_t>(d)];
-      if (std::abs(exact - e.value[k]) <= e.radius[k] + 0x1p-52 * std::abs(exact)) continue;
-      const Finding place = locate(e, static_cast<std::int64_t>(k));
-      std::ostringstream text;
-      text.precision(17);
-      text << "reference " << e.name << '(' << place.b << ',' << place.n << ',' << place.s << ','
-           << d << ") is " << e.value[k] << " in double, " << exact
-           << " in 113 bits; the proven radius is " << e.radius[k];
-      throw std::logic_error(text.str());
-    }
-  }
-}
-
-namespace {
-
-/// Value and radius of those rows that are among the expectation's.
-void replace(Expectation& e, const std::vector<Certificate::Row>& rows) {
-  for (const Certificate::Row& row : rows) {
-    const auto found = std::ranges::lower_bound(e.rows, row.number);
-    if (found == e.rows.end() || *found != row.number) continue;
-    for (std::int64_t d = 0; d < e.dim(); ++d) {
-      const auto k = static_cast<std::size_t>((found - e.rows.begin()) * e.dim() + d);
-      e.value[k] = row.value[static_cast<std::size_t>(d)];
-      e.radius[k] = 0x1p-52 * std::abs(e.value[k]);
-    }
-  }
-}
-
-}  // namespace
-
-void Certificate::apply(std::vector<Expectation>& expectations) const {
-  for (Expectation& e : expectations) {
-    const auto own = rows.find(e.name);
-    if (own == rows.end()) continue;
-    if (!e.part) {
-      replace(e, own->second);
-      continue;
-    }
-    e.part = [make = std::move(e.part), certified = own->second](auto part_rows) {
-      Expectation part = make(part_rows);
-      replace(part, certified);
-      return part;
-    };
-  }
-}
-
 std::vector<double> row_values(const RowsOf& rows, const spec::Tensor& tensor,
                                spec::Layout layout) {
   const spec::HeadView view(tensor, layout, rows.extents);

@@ -141,7 +141,7 @@ bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
               bits_at(*subject.output, subject.element(row, d)));
     ++result_.rows_judged;
   }
-  result_.elements_judged = static_cast<std::int64_t>(next);
+  result_.elements_judged = result_.certainty.exact = static_cast<std::int64_t>(next);
   report.tensors.push_back(result_);
   if (differing_->count() > 1)
     report.findings.push_back({.rule = "exact_case",

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <stdexcept>
-#include <string>
+#include <memory>
 #include <vector>
 
 #include "assay/conformance/inputs/inputs.hpp"
@@ -35,7 +34,7 @@ class PlainBasis {
     return findings;
   }
   bool consistent() const { return true; }
-  Certificate certify() const { return {}; }
+  std::unique_ptr<Definition> definition() const { return nullptr; }
   bool is_certifiable() const { return false; }
   std::vector<TileSums> tile_sums(bool /*averages*/) const { return {}; }
   std::vector<double> values(const RowsOf& rows, const Outputs& outputs) const {

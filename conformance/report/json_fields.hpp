@@ -16,8 +16,8 @@ concept MaybeConst = std::same_as<std::remove_const_t<T>, Plain>;
 
 /// Whether reports of earlier versions lack the member.
 inline bool is_added(std::string_view name) {
-  constexpr std::string_view added[] = {"rows_summed", "worst_tile", "rows_due",
-                                        "rows_blind",  "decided_by", "evidence"};
+  constexpr std::string_view added[] = {"rows_summed", "worst_tile", "rows_due", "rows_blind",
+                                        "decided_by",  "evidence",   "certainty"};
   return std::ranges::find(added, name) != std::end(added);
 }
 
@@ -33,6 +33,16 @@ void visit_members(T& f, Visitor&& visit) {
   visit("expected", f.expected);
   visit("tolerance", f.tolerance);
   visit("text", f.text);
+}
+
+template <MaybeConst<Certainty> T, class Visitor>
+void visit_members(T& c, Visitor&& visit) {
+  visit("exact", c.exact);
+  visit("radius", c.by_radius);
+  visit("definition", c.by_definition);
+  visit("ties", c.ties);
+  visit("open", c.open);
+  visit("largest_radius_over_tau", c.largest_radius);
 }
 
 template <MaybeConst<TensorReport> T, class Visitor>
@@ -58,6 +68,7 @@ void visit_members(T& t, Visitor&& visit) {
   visit("rows_due", t.rows_due);
   visit("rows_blind", t.rows_blind);
   visit("yardsticks", t.yardsticks);
+  visit("certainty", t.certainty);
 }
 
 template <MaybeConst<spec::Metric> T, class Visitor>

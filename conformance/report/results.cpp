@@ -37,6 +37,15 @@ Json json_of(const Environment& environment, double seconds) {
   return object;
 }
 
+Json certified(const Certainty& certainty) {
+  Json rungs = detail::json_of(certainty);
+  Json largest = rungs["largest_radius_over_tau"];
+  rungs.erase("largest_radius_over_tau");
+  return {{"share", certainty.share()},
+          {"rungs", std::move(rungs)},
+          {"largest_radius_over_tau", std::move(largest)}};
+}
+
 Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
   Json verdicts = Json::object();
   for (const auto& [verdict, count] : summary.verdicts)
@@ -44,6 +53,9 @@ Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
   return {{"cases", summary.cases},
           {"planned", summary.planned},
           {"value_cases", summary.value_cases},
+          {"seconds", summary.seconds},
+          {"rows_judged", {{"judged", summary.rows_judged}, {"of", summary.rows_total}}},
+          {"certified", certified(summary.certainty)},
           {"interrupted", summary.interrupted},
           {"exit_code", static_cast<int>(summary.exit_code())},
           {"verdicts", std::move(verdicts)},
@@ -186,6 +198,7 @@ Results results_from_json(const std::string& text) {
   complete(results.summary.requirements);
   results.summary.pairs = pair_coverage_of(results.summary.requirements);
   for (const CaseReport& report : results.cases) {
+    count_tensors(results.summary, report);
     take_ways(results.summary.requirements, report);
     if (report.verdict == Verdict::conforms && report.value_case)
       cover(results.summary.pairs, report);

@@ -44,10 +44,33 @@ void take_ways(RequirementCoverage& coverage, const CaseReport& report) {
     coverage.take(field(report, "violate"));
 }
 
+Certainty& Certainty::operator+=(const Certainty& other) {
+  exact += other.exact;
+  by_radius += other.by_radius;
+  by_definition += other.by_definition;
+  ties += other.ties;
+  open += other.open;
+  largest_radius = std::max(largest_radius, other.largest_radius);
+  return *this;
+}
+
+double Certainty::share() const {
+  return elements() > 0 ? 1 - static_cast<double>(open) / static_cast<double>(elements()) : 1;
+}
+
+void count_tensors(Summary& summary, const CaseReport& report) {
+  for (const TensorReport& tensor : report.tensors) {
+    summary.rows_judged += tensor.rows_judged;
+    summary.rows_total += tensor.rows_total;
+    summary.certainty += tensor.certainty;
+  }
+}
+
 void count(Summary& summary, const CaseReport& report) {
   ++summary.cases;
   if (report.value_case) ++summary.value_cases;
   ++summary.verdicts[report.verdict];
+  count_tensors(summary, report);
   if (report.verdict == Verdict::conforms)
     for (const std::string& id : report.accepted_requirements)
       exercise(summary.requirements, id, &RequirementCoverage::Requirement::accepted);

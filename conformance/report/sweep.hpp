@@ -47,7 +47,8 @@ std::string unsteadiness(const Case<Op>& c, const Case<Op>* before, const MakeFr
 
 template <class Op>
 void Sweep::run(std::span<const Case<Op>> cases, std::size_t first, std::size_t count,
-                spec::Implementation<Op>& implementation, const MakeFresh<Op>& fresh) {
+                spec::Implementation<Op>& implementation, const MakeFresh<Op>& fresh,
+                const Ready<Op>& ready) {
   for (std::size_t place = first; place < first + count; ++place) {
     if (is_over()) return;
     const Case<Op>& c = cases[place];
@@ -61,7 +62,7 @@ void Sweep::run(std::span<const Case<Op>> cases, std::size_t first, std::size_t 
       add(*earlier);
       continue;
     }
-    CaseReport report = examine(c, implementation);
+    CaseReport report = examine(c, implementation, ready ? ready(place) : nullptr);
     if (fresh) repeat(cases, place, fresh, report);
     add(report);
   }

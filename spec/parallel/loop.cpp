@@ -7,8 +7,18 @@
 
 namespace assay::parallel {
 
+namespace {
+
+thread_local bool is_alone = false;
+
+}  // namespace
+
+Alone::Alone() : before_(std::exchange(is_alone, true)) {}
+Alone::~Alone() { is_alone = before_; }
+
 std::int64_t thread_count(std::int64_t asked) {
   if (asked > 0) return asked;
+  if (is_alone) return 1;
   return std::max<std::int64_t>(1, std::thread::hardware_concurrency());
 }
 

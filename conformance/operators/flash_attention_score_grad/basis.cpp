@@ -1,8 +1,8 @@
 #include "operators/flash_attention_score_grad/basis.hpp"
 
-#include "attention/certificate.hpp"
 #include "attention/structure.hpp"
 #include "judge/judging.hpp"
+#include "operators/flash_attention_score_grad/definition.hpp"
 
 namespace assay::conformance::flash {
 
@@ -17,7 +17,9 @@ std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
   return flash::check_structure(dense(), arithmetic(), outputs, make_outputs(case_));
 }
 
-Certificate Basis::certify() const { return flash::certify(dense(), inputs_, judged()); }
+std::unique_ptr<Definition> Basis::definition() const {
+  return definition_of(case_.problem, inputs_);
+}
 
 std::vector<double> Basis::values(const RowsOf& rows, const Op::Outputs& outputs) const {
   return values_of(rows, outputs, case_.problem.input_layout);

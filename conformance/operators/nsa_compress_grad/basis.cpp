@@ -1,7 +1,7 @@
 #include "operators/nsa_compress_grad/basis.hpp"
 
 #include "judge/judging.hpp"
-#include "operators/nsa_compress_grad/certificate.hpp"
+#include "operators/nsa_compress_grad/definition.hpp"
 #include "operators/nsa_compress_grad/structure.hpp"
 #include "operators/nsa_compress_grad/tiles.hpp"
 
@@ -25,7 +25,7 @@ std::vector<Expectation> Basis::expectations() const {
   return compress::expectations_in_parts(dense_, arithmetic_, judged_);
 }
 
-Certificate Basis::certify() const { return compress::certify(dense_, inputs_, judged_); }
+std::unique_ptr<Definition> Basis::definition() const { return definition_of(dense_); }
 
 std::vector<TileSums> Basis::tile_sums(bool) {
   return tiles::tile_sums(dense_, arithmetic_, judged_, case_.seed);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
@@ -20,7 +21,7 @@ class Basis {
   std::vector<Expectation> expectations() const;
   std::vector<TileSums> tile_sums(bool averages);
   bool consistent() const { return true; }  ///< no input is the result of another one
-  Certificate certify() const;
+  std::unique_ptr<Definition> definition() const;
   bool is_certifiable() const { return true; }
   std::vector<double> values(const RowsOf& rows, const Op::Outputs& outputs) const;
 

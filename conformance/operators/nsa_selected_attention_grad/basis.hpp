@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
@@ -15,7 +16,7 @@ class Basis : public AttentionBasis {
   Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic);
 
   std::vector<Finding> check_structure(const Op::Outputs& outputs) const;
-  Certificate certify() const;
+  std::unique_ptr<Definition> definition() const;
   std::vector<double> values(const RowsOf& rows, const Op::Outputs& outputs) const;
 
  private:

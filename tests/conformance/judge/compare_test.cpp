@@ -395,21 +395,6 @@ TEST(Judging, ACaseIsInconclusiveFromMoreThanOneExemptElementInAHundredOn) {
   EXPECT_EQ(report.findings.size(), 1u);
 }
 
-/// E30.
-TEST(Judging, ACertifiedRowReplacesValueAndRadiusAndMustAgree) {
-  Pencil p(3, 2);
-  std::ranges::fill(p.e.radius, 0.5);
-  const Certificate certificate{.rows = {{"dk", {{1, {8.25, 8.5}}}}}};
-  require_agreement(p.e, certificate.rows.at("dk"));
-  EXPECT_THROW(require_agreement(p.e, {{1, {8.25, 8.51}}}), std::logic_error);
-  EXPECT_THROW(require_agreement(p.e, {{1, {7.49, 8}}}), std::logic_error);
-  std::vector<Expectation> all = {p.e};
-  certificate.apply(all);
-  EXPECT_EQ(all[0].value, (std::vector<double>{8, 8, 8.25, 8.5, 8, 8}));
-  EXPECT_EQ(all[0].radius[3], 8.5 * 0x1p-52);
-  EXPECT_EQ(all[0].radius[4], 0.5);
-}
-
 /// E43.
 TEST(Judging, RunsOfARelationMayDifferByTheirTolerancesAndProofsStayProofs) {
   const std::vector<double> tau = {1, 1, infinity}, tau_det = {2, 2, infinity};

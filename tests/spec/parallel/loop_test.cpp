@@ -168,5 +168,20 @@ TEST(Loop, ThatCannotEquipAThreadForAnotherReasonFails) {
   EXPECT_THROW(work_off(numbers(1000), make, 2), std::runtime_error);
 }
 
+TEST(Loop, WhoWorksAloneHasOneThread) {
+  const std::int64_t all = thread_count(0);
+  {
+    const Alone alone;
+    EXPECT_EQ(thread_count(0), 1);
+    EXPECT_EQ(thread_count(3), 3);
+    { const Alone again; }
+    EXPECT_EQ(thread_count(0), 1);
+    std::int64_t elsewhere = 0;
+    std::jthread([&] { elsewhere = thread_count(0); }).join();
+    EXPECT_EQ(elsewhere, all);
+  }
+  EXPECT_EQ(thread_count(0), all);
+}
+
 }  // namespace
 }  // namespace assay::parallel

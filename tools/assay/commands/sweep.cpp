@@ -12,6 +12,7 @@
 #include "assay/cli/main.hpp"
 #include "assay/conformance/report/listeners.hpp"
 #include "build_facts.hpp"
+#include "commands/ahead.hpp"
 #include "commands/commands.hpp"
 #include "commands/sweep_part.hpp"
 #include "dashboard.hpp"
@@ -52,12 +53,13 @@ std::int64_t case_count(const Parts& parts) {
   return count;
 }
 
-/// Cases of one part that run one after the other, and what each is expected to cost.
-struct Stretch {
-  std::size_t part, first, count;
+/// A case of a part.
+struct Turn {
+  std::size_t part, place;
 };
+/// The cases in the order in which they run, and what each is expected to cost.
 struct Order {
-  std::vector<Stretch> stretches;
+  std::vector<Turn> turns;
   std::vector<conformance::ExpectedCost> costs;
 };
 
@@ -75,9 +77,7 @@ Order order_of(const Parts& parts) {
           (cheapest == parts.size() ||
            costs[k][next[k]].seconds < costs[cheapest][next[cheapest]].seconds))
         cheapest = k;
-    if (order.stretches.empty() || order.stretches.back().part != cheapest)
-      order.stretches.push_back({cheapest, next[cheapest], 0});
-    ++order.stretches.back().count;
+    order.turns.push_back({cheapest, next[cheapest]});
     order.costs.push_back(costs[cheapest][next[cheapest]++]);
   }
   return order;
@@ -320,7 +320,19 @@ ExitCode sweep(const Options& options, const Context& context) {
   conformance::Sweep run(listeners, control);
   for (const auto& part : parts) part->append_coverage(run.summary());
   run.start(case_count(parts), implementations(parts));
-  for (const auto& [part, first, count] : order.stretches) parts[part]->run(run, first, count);
+  {
+    const auto prepare = [&](std::size_t turn) {
+      const auto [part, place] = order.turns[turn];
+      if (earlier.empty() || !earlier.contains(parts[part]->id(place))) parts[part]->prepare(place);
+    };
+    // With --in-process nothing else shall go on in this process.
+    Ahead ahead(order.turns.size(), options.implementation.in_process ? 0 : threads_ahead(),
+                prepare);
+    for (std::size_t turn = 0; turn < order.turns.size(); ++turn) {
+      ahead.judging(turn);
+      parts[order.turns[turn].part]->run(run, order.turns[turn].place);
+    }
+  }
   const Summary& summary = run.finish();
   conformance::Results results = json.results();
   results.shrunk = shrunk_failures(results.cases, shrink, parts, context);

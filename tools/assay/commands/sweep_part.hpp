@@ -8,6 +8,7 @@
 
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/sweep.hpp"
+#include "commands/ahead.hpp"
 #include "commands/shrinking.hpp"
 #include "flags/choose.hpp"
 #include "flags/plan_flags.hpp"
@@ -20,6 +21,10 @@ namespace assay::cli {
 /// many such cases of an operator.
 inline constexpr std::int64_t evidence_elements = 1 << 20;
 inline constexpr int evidence_cases = 8;
+
+/// Largest number of such elements of a case that is prepared while another one is judged: several
+/// larger ones take too much memory.
+inline constexpr std::int64_t elements_ahead = 1 << 23;
 
 /// The cases of one operator in a sweep, and the implementation that is judged on them.
 class SweepPart {
@@ -34,8 +39,13 @@ class SweepPart {
   /// "operator dtype" and the profile declared for it, as JSON.
   virtual std::vector<std::pair<std::string, std::string>> numerics() const = 0;
   virtual void append_coverage(conformance::Summary& summary) const = 0;
-  /// `count` of its cases from `first` on.
-  virtual void run(conformance::Sweep& sweep, std::size_t first, std::size_t count) = 0;
+  /// Case id of the case at a place.
+  virtual std::string id(std::size_t place) const = 0;
+  /// The case at a place.
+  virtual void run(conformance::Sweep& sweep, std::size_t place) = 0;
+  /// Does ahead what can be done before the kernel runs the case; on any thread, one case after the
+  /// other or several at once.
+  virtual void prepare(std::size_t place) = 0;
   /// What is stored of a case of this operator that has just been judged.
   virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;
   virtual conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
@@ -93,8 +103,27 @@ class SweepPartOf final : public SweepPart {
     append(summary.pairs, conformance::pair_coverage<Op>());
   }
 
-  void run(conformance::Sweep& sweep, std::size_t first, std::size_t count) override {
-    sweep.run<Op>(planned_.cases, first, count, recorder_, fresh_);
+  std::string id(std::size_t place) const override {
+    return conformance::case_id(conformance::command_line(planned_.cases[place]));
+  }
+
+  void run(conformance::Sweep& sweep, std::size_t place) override {
+    sweep.run<Op>(planned_.cases, place, 1, recorder_, fresh_,
+                  [this](std::size_t at) { return made_ahead_.take(at); });
+  }
+
+  void prepare(std::size_t place) override {
+    const conformance::Case<Op>& c = planned_.cases[place];
+    if (!c.violate.empty() || c.track == conformance::Track::arguments ||
+        c.track == conformance::Track::relation ||
+        conformance::Suite<Op>::tensor_elements(c.problem) > elements_ahead)
+      return;
+    made_ahead_.make(place, [&] {
+      auto made = std::make_unique<conformance::Examination<Op>>(c);
+      // What it says for this case is asked when it is its turn.
+      if (const auto likely = recorder_.said_of(c.problem.dtype)) made->prepare(*likely);
+      return made;
+    });
   }
 
   fixtures::CaseRecord record(const conformance::CaseReport& report) override {
@@ -139,6 +168,7 @@ class SweepPartOf final : public SweepPart {
   std::unique_ptr<spec::Implementation<Op>> implementation_;
   Recorder<Op> recorder_;
   int evidence_left_ = evidence_cases;
+  MadeAhead<conformance::Examination<Op>> made_ahead_;
 };
 
 /// The part of a sweep that is about Op; nothing where the implementation that the flags name does

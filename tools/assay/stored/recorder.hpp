@@ -1,6 +1,8 @@
 #pragma once
 
 #include <exception>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,7 +35,15 @@ class Recorder final : public spec::Implementation<Op> {
     return inner_.unsupported(call);
   }
   spec::Numerics numerics(const typename Op::Problem& problem) const override {
-    return inner_.numerics(problem);
+    spec::Numerics said = inner_.numerics(problem);
+    const std::scoped_lock lock(mutex_);
+    return said_[problem.dtype] = std::move(said);
+  }
+  /// What it said last for tensors of this type; from any thread.
+  std::optional<spec::Numerics> said_of(spec::DType dtype) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = said_.find(dtype);
+    return found == said_.end() ? std::nullopt : std::optional(found->second);
   }
   bool checks_arguments() const override { return inner_.checks_arguments(); }
   void check(const spec::Call<Op>& call) const override { inner_.check(call); }
@@ -79,6 +89,8 @@ class Recorder final : public spec::Implementation<Op> {
   spec::Implementation<Op>& inner_;
   std::string name_;
   std::optional<Run> run_;
+  mutable std::mutex mutex_;
+  mutable std::map<spec::DType, spec::Numerics> said_;
 };
 
 }  // namespace assay::cli

@@ -4,13 +4,15 @@
 
 #include <array>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <span>
 
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/conformance/report/results.hpp"
-#include "judge/basis.hpp"
+#include "judge/certainty.hpp"
 #include "kernel.hpp"
+#include "operators/nsa_compress_grad/definition.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -402,9 +404,11 @@ TEST(CompressBound, PartsAreJudgedAsTheWhole) {
   ASSERT_TRUE(parts[0].part);
   const CompressGradients g =
       testing::run_kernel(trial.dense.problem, trial.inputs, {.cast = testing::to_bf16});
-  const Certificate certificate{.rows = {{"input_grad", {{700, std::vector<double>(96, 0.25)}}}}};
-  certificate.apply(trial.expected);
-  certificate.apply(parts);
+  for (std::vector<Expectation>* all : {&trial.expected, &parts}) {
+    const auto certifier = std::make_shared<Certifier>(compress::definition_of(trial.dense));
+    certifier->require_agreement(*all);
+    for (Expectation& e : *all) Certifier::certify(certifier, trial.arithmetic, e);
+  }
   for (const bool has_zeros : {false, true}) {
     std::vector<double> actual(g.input_grad.begin(), g.input_grad.end());
     if (has_zeros) std::fill_n(actual.begin() + 690 * 96, 960, 0.0);

@@ -34,6 +34,10 @@ class Examination {
   Examination(Examination&&) noexcept;
 
   const Case<Op>& examined() const;
+  /// Does ahead what judging outputs of a kernel with these numerics needs. Errors: as `judge`.
+  void prepare(const spec::Numerics& numerics);
+  /// Seconds that making it and `prepare` took.
+  double seconds() const;
   /// Inputs of exact cases depend on the numerics (staged types, fp16 accumulation ...).
   const typename Op::Inputs& inputs(const spec::Numerics& numerics);
 
@@ -52,9 +56,11 @@ template <class Op>
 CaseReport blank_report(const Case<Op>& c);
 
 /// Runs `implementation` on the case and judges it: unsupported, phase 1, phase 2, guards,
-/// determinism as declared, confirmation of statistical failures on fresh seeds.
+/// determinism as declared, confirmation of statistical failures on fresh seeds. `made`, if there
+/// is one, was made of this case ahead, and its time counts as the case's.
 template <class Op>
-CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& implementation);
+CaseReport examine(const Case<Op>& c, spec::Implementation<Op>& implementation,
+                   std::unique_ptr<Examination<Op>> made = nullptr);
 /// The same with an examination made before (its case is examined).
 template <class Op>
 CaseReport examine(Examination<Op>& examination, spec::Implementation<Op>& implementation);

@@ -33,6 +33,8 @@ struct Expectation {
   bool biasable =
       true;  ///< false where all pairs share their roundings, so that a mean says nothing
 
+  Certainty certainty;  ///< of `value`, where it was certified
+
   /// Of consecutive judged rows; empty where the entries are kept.
   std::function<Expectation(std::span<const std::int64_t> rows)> part;
 

@@ -20,9 +20,26 @@ struct Finding {
   std::string text;  ///< a sentence: subject, fact, numbers, limit
 };
 
+/// How the references of elements are known: each of them within 2^-20 of its tolerance, and
+/// correctly rounded but for those that are `open`.
+struct Certainty {
+  std::int64_t exact = 0;          ///< all bits, by integer arithmetic
+  std::int64_t by_radius = 0;      ///< in double, within a proven radius that is cast alike
+  std::int64_t by_definition = 0;  ///< in 113 bits
+  std::int64_t ties = 0;  ///< on a tie of the cast, as far as 113 bits see: both sides are golden
+  std::int64_t open = 0;  ///< within their radius, which is wider, or holds a tie
+  double largest_radius = 0;  ///< largest radius / tau, of the gradient beyond its floor
+
+  std::int64_t elements() const { return exact + by_radius + by_definition + ties + open; }
+  /// Of the elements those that are not open.
+  double share() const;
+  Certainty& operator+=(const Certainty& other);
+};
+
 /// What the judge measured on one output tensor.
 struct TensorReport {
   std::string name;
+  Certainty certainty;  ///< of the references of the judged elements
   std::int64_t rows_judged = 0, rows_total = 0, elements_judged = 0;
   double worst = 0;  ///< largest |error| / tau
   Finding worst_at;  ///< where; its tolerance is tau

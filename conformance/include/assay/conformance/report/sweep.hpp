@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
+#include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/plan/coverage.hpp"
 #include "assay/conformance/report/report.hpp"
 #include "assay/spec/implementation.hpp"
@@ -23,6 +24,8 @@ struct Summary {
   std::int64_t planned = 0;  ///< cases that the sweep was given
   std::int64_t cases = 0, value_cases = 0;
   std::map<Verdict, std::int64_t> verdicts;
+  std::int64_t rows_judged = 0, rows_total = 0;  ///< of output tensors
+  Certainty certainty;                           ///< of all references
   RequirementCoverage requirements;
   PairCoverage pairs;
   double seconds = 0;
@@ -38,6 +41,8 @@ struct Summary {
 /// names, one that was rejected as it should be the reject side of its row; weak and inapplicable
 /// cases exercise nothing. Pairs are covered by cases that conform and whose numbers were judged.
 void count(Summary& summary, const CaseReport& report);
+/// Of that the rows and how their references are known.
+void count_tensors(Summary& summary, const CaseReport& report);
 
 /// Who is told of a sweep: that it starts, every case in the order of its judging, that it ends.
 class SweepListener {
@@ -66,6 +71,10 @@ struct SweepControl {
 template <class Op>
 using MakeFresh = std::function<std::unique_ptr<spec::Implementation<Op>>()>;
 
+/// What was made ahead of the case at a place; null where nothing was.
+template <class Op>
+using Ready = std::function<std::unique_ptr<Examination<Op>>(std::size_t place)>;
+
 /// Cases of one operator behind those of another, as one sweep with one summary.
 class Sweep {
  public:
@@ -80,7 +89,8 @@ class Sweep {
   /// which other case.
   template <class Op>
   void run(std::span<const Case<Op>> cases, std::size_t first, std::size_t count,
-           spec::Implementation<Op>& implementation, const MakeFresh<Op>& fresh = {});
+           spec::Implementation<Op>& implementation, const MakeFresh<Op>& fresh = {},
+           const Ready<Op>& ready = {});
   /// Tells the listeners.
   const Summary& finish();
 

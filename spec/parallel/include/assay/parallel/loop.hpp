@@ -25,6 +25,19 @@ namespace assay::parallel {
 /// Threads that `asked` means: so many, or as many as the machine has where it is 0.
 std::int64_t thread_count(std::int64_t asked);
 
+/// While it lives, 0 means one thread to the loops of the thread that made it: of work of which
+/// other threads have enough themselves.
+class Alone {
+ public:
+  Alone();
+  ~Alone();
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  bool before_;
+};
+
 /// Threads that do the work of one loop, and the first exception of one of them.
 class Team {
  public:

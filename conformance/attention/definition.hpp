@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "assay/spec/layout.hpp"
+#include "judge/definition.hpp"
+
+namespace assay::conformance {
+
+/// The definition of an operator of attention: dq and dq_rope are made of a query, the others of a
+/// key.
+class AttentionDefinition : public Definition {
+ public:
+  DefinedRows row(const std::string& tensor, std::int64_t number) final;
+  std::int64_t products(const std::string& tensor) const final;
+
+ protected:
+  /// Rows of queries and keys, and multiplications that one of each takes.
+  AttentionDefinition(spec::Extents queries, spec::Extents keys, std::int64_t query_products,
+                      std::int64_t key_products);
+
+ private:
+  virtual DefinedRows query(const spec::RowPosition& at) = 0;
+  virtual DefinedRows key(const spec::RowPosition& at) = 0;
+
+  spec::Extents queries_, keys_;
+  std::int64_t query_products_, key_products_;
+};
+
+}  // namespace assay::conformance

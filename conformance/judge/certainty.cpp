@@ -1,0 +1,219 @@
+#include "judge/certainty.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+
+#include "assay/parallel/loop.hpp"
+
+namespace assay::conformance {
+namespace {
+
+constexpr double wanted_share = 0x1p-20;  // radius of the reference wanted beside tau
+/// Radius of the definition in that of double: its units are 2^-60 of double's, and what computes
+/// its exponentials is good to 2^-110.
+constexpr double defined_share = 0x1p-59;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+bool is_narrow(const Expectation& e, std::size_t k) {
+  return e.radius[k] <= wanted_share * e.tau[k] ||
+         (e.tau[k] <= e.floor[k] && std::isfinite(e.radius[k]));
+}
+
+std::int64_t row_of(const Expectation& e, std::size_t k) { return e.rows[k / at(e.dim())]; }
+bool is_exempt(const Expectation& e, std::size_t k) { return e.exempt[k / at(e.dim())] != 0; }
+
+/// The rows of some elements, each once.
+std::vector<std::int64_t> rows_of(const Expectation& e, const std::vector<std::size_t>& elements) {
+  std::vector<std::int64_t> rows;
+  for (const std::size_t k : elements)
+    if (rows.empty() || rows.back() != row_of(e, k)) rows.push_back(row_of(e, k));
+  return rows;
+}
+
+/// Puts what the definition says of an element in the place of what double says. Returns whether
+/// its cast is known; else it lies on a tie, as far as 113 bits can see.
+bool replace(const CastSteps& steps, const DefinedRow& row, std::size_t d, Expectation& e,
+             std::size_t k) {
+  double value = row.value[d];
+  const double rest = row.rest[d], radius = defined_share * e.radius[k];
+  const double offset = steps.offset(value);
+  const bool decided = radius == 0 || !std::isfinite(radius) || std::abs(offset + rest) > radius;
+  // What double has as a tie and is none is put on its side of it.
+  if (decided && offset == 0 && rest != 0)
+    value = std::nextafter(value, std::copysign(std::numeric_limits<double>::infinity(), rest));
+  e.value[k] = value;
+  e.radius[k] = 0x1p-52 * std::abs(value);
+  return decided;
+}
+
+}  // namespace
+
+/// Elements that are not exempt: of which double's radius is too wide, or holds a change of the
+/// cast; and the number of the others.
+struct Certifier::Doubts {
+  std::vector<std::size_t> wide, undecided;
+  std::int64_t none = 0;
+};
+
+Certifier::Doubts Certifier::doubts_of(const Expectation& e, const Arithmetic& arithmetic) {
+  const CastSteps steps(arithmetic.io, arithmetic.numerics.round_out);
+  Doubts doubts;
+  for (std::size_t k = 0; k < e.value.size(); ++k) {
+    if (is_exempt(e, k)) continue;
+    if (!is_narrow(e, k))
+      doubts.wide.push_back(k);
+    else if (!steps.decides(e.value[k], e.radius[k]))
+      doubts.undecided.push_back(k);
+    else
+      ++doubts.none;
+  }
+  return doubts;
+}
+
+DefinedRow defined_row(const std::vector<reference::Quad>& row) {
+  DefinedRow defined;
+  for (const reference::Quad& x : row) {
+    defined.value.push_back(static_cast<double>(x));
+    defined.rest.push_back(static_cast<double>(reference::Quad(x - defined.value.back())));
+  }
+  return defined;
+}
+
+CastSteps::CastSteps(spec::DType type, spec::Rounding rounding)
+    : relative_step_(std::ldexp(1.0, 1 - spec::format_of(type).significand_bits)),
+      least_normal_(std::ldexp(1.0, spec::format_of(type).min_exponent)),
+      least_step_(least_normal_ * relative_step_),
+      is_nearest_(rounding != spec::Rounding::rtz),
+      is_function_(rounding != spec::Rounding::stochastic &&
+                   rounding != spec::Rounding::unknown_any) {}
+
+double CastSteps::offset(double value) const {
+  if (!std::isfinite(value)) return 0;
+  const double size = std::abs(value);
+  const bool is_normal = size >= least_normal_;
+  const auto bits = std::bit_cast<std::uint64_t>(size);
+  // The power of two below, and what neighbours of the output's type differ by above it.
+  const double power = is_normal ? std::bit_cast<double>(bits & (std::uint64_t{0x7ff} << 52)) : 0.0;
+  const double step = is_normal ? power * relative_step_ : least_step_;
+  const double beyond = size - power;
+  const double within =
+      beyond - step * static_cast<double>(static_cast<std::int64_t>(beyond / step));
+  double offset = within - step / 2;
+  if (!is_nearest_) {
+    offset = within <= step / 2 ? within : within - step;
+    // Zero is no step: what is cut to it comes from both sides.
+    if (!is_normal && size < step) offset = size - step;
+  } else if (is_normal && beyond + step / 4 < std::abs(offset)) {
+    offset = beyond + step / 4;  // below a power of two steps are half as wide
+  }
+  return std::copysign(1.0, value) * offset;
+}
+
+bool CastSteps::decides(double value, double radius) const {
+  return !is_function_ || radius == 0 || radius < std::abs(offset(value));
+}
+
+Certifier::Certifier(std::unique_ptr<Definition> definition) : definition_(std::move(definition)) {}
+
+const DefinedRow* Certifier::find(const std::string& tensor, std::int64_t row) const {
+  const auto found = rows_.find({tensor, row});
+  return found == rows_.end() ? nullptr : &found->second;
+}
+
+void Certifier::make(const std::string& tensor, const std::vector<std::int64_t>& rows) {
+  const std::int64_t price = std::max<std::int64_t>(1, definition_->products(tensor));
+  std::vector<std::int64_t> missing;
+  for (const std::int64_t row : rows) {
+    if (find(tensor, row) != nullptr || left_ < price) continue;
+    missing.push_back(row);
+    left_ -= price;
+  }
+  std::vector<DefinedRows> made(missing.size());
+  parallel::for_each(std::ssize(missing), [&](std::int64_t k) {
+    made[at(k)] = definition_->row(tensor, missing[at(k)]);
+  });
+  for (std::size_t k = 0; k < made.size(); ++k)
+    for (auto& [name, row] : made[k]) rows_.insert_or_assign(Key(name, missing[k]), std::move(row));
+}
+
+/// E30.
+void Certifier::certify(const std::shared_ptr<Certifier>& certifier, const Arithmetic& arithmetic,
+                        Expectation& e) {
+  const auto certify_part = [certifier, &arithmetic](Expectation& part) {
+    const Doubts doubts = doubts_of(part, arithmetic);
+    if (certifier) certifier->make(part.name, rows_of(part, doubts.wide));
+    settle(certifier.get(), arithmetic, doubts, part);
+  };
+  if (!e.part) return certify_part(e);
+  e.part = [make = std::move(e.part), certify_part](auto rows) {
+    Expectation part = make(rows);
+    certify_part(part);
+    return part;
+  };
+}
+
+void Certifier::settle_casts(const Arithmetic& arithmetic, Expectation& part) {
+  const Doubts doubts = doubts_of(part, arithmetic);
+  make(part.name, rows_of(part, doubts.wide));
+  make(part.name, rows_of(part, doubts.undecided));
+  settle(this, arithmetic, doubts, part);
+}
+
+/// Takes what the definition says of doubtful elements where it was asked, and counts.
+void Certifier::settle(const Certifier* certifier, const Arithmetic& arithmetic,
+                       const Doubts& doubts, Expectation& e) {
+  const CastSteps steps(arithmetic.io, arithmetic.numerics.round_out);
+  Certainty& counts = e.certainty;
+  counts = {.by_radius = doubts.none};
+  const auto settle_all = [&](const std::vector<std::size_t>& elements, std::int64_t& left) {
+    for (const std::size_t k : elements) {
+      const DefinedRow* row =
+          certifier == nullptr ? nullptr : certifier->find(e.name, row_of(e, k));
+      if (row == nullptr)
+        ++left;
+      else
+        ++(replace(steps, *row, k % at(e.dim()), e, k) ? counts.by_definition : counts.ties);
+    }
+  };
+  settle_all(doubts.wide, counts.open);
+  settle_all(doubts.undecided, counts.ties);
+  for (std::size_t k = 0; k < e.value.size(); ++k)
+    if (!is_exempt(e, k) && e.tau[k] > e.floor[k] && std::isfinite(e.tau[k]))
+      counts.largest_radius = std::max(counts.largest_radius, e.radius[k] / e.tau[k]);
+}
+
+void Certifier::require_agreement(const std::vector<Expectation>& expectations) {
+  for (const Expectation& e : expectations) {
+    if (e.rows.empty()) continue;
+    const std::int64_t middle = e.rows[e.rows.size() / 2];
+    if (find(e.name, middle) == nullptr)
+      for (auto& [name, row] : definition_->row(e.name, middle))
+        rows_.insert_or_assign(Key(name, middle), std::move(row));
+    conformance::require_agreement(e.part ? e.part({&middle, 1}) : e, middle,
+                                   *find(e.name, middle));
+  }
+}
+
+/// E30.
+void require_agreement(const Expectation& e, std::int64_t number, const DefinedRow& row) {
+  const auto position = std::ranges::lower_bound(e.rows, number) - e.rows.begin();
+  for (std::int64_t d = 0; d < e.dim(); ++d) {
+    const std::size_t k = at(position * e.dim() + d);
+    const double exact = row.value[at(d)];
+    if (std::abs(exact - e.value[k]) <= e.radius[k] + 0x1p-52 * std::abs(exact)) continue;
+    const Finding place = locate(e, static_cast<std::int64_t>(k));
+    std::ostringstream text;
+    text.precision(17);
+    text << "reference " << e.name << '(' << place.b << ',' << place.n << ',' << place.s << ',' << d
+         << ") is " << e.value[k] << " in double, " << exact
+         << " in 113 bits; the proven radius is " << e.radius[k];
+    throw std::logic_error(text.str());
+  }
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/judge/arithmetic.hpp"
+#include "assay/conformance/judge/expectation.hpp"
+#include "judge/definition.hpp"
+
+namespace assay::conformance {
+
+/// Where a cast changes its result: half way between neighbours, or at them where it cuts.
+class CastSteps {
+ public:
+  CastSteps(spec::DType type, spec::Rounding rounding);
+
+  /// `value` less the nearest number where the cast changes, in double without error.
+  double offset(double value) const;
+  /// Whether all numbers within `radius` of `value` are cast alike.
+  bool decides(double value, double radius) const;
+
+ private:
+  double relative_step_, least_normal_, least_step_;
+  bool is_nearest_, is_function_;
+};
+
+/// E30. Makes the references of a case certain: double is believed where its proven radius is below
+/// 2^-20 tau, rows with other elements are asked of the definition. For any number of numerics,
+/// which share the rows.
+class Certifier {
+ public:
+  explicit Certifier(std::unique_ptr<Definition> definition);
+
+  /// Rows are asked for until they have taken so many multiplications more.
+  void allow(std::int64_t products) { left_ = products; }
+
+  /// Replaces value and radius where the definition is asked, and counts, now or, where the
+  /// expectation comes in parts, whenever one is made. `certifier` may be null: then nothing is
+  /// asked, as where the numerics has another reference than the definition.
+  static void certify(const std::shared_ptr<Certifier>& certifier, const Arithmetic& arithmetic,
+                      Expectation& expectation);
+  /// Asks as well for rows with elements of which the radius does not tell what they are cast to,
+  /// for who needs the cast; of a part, or of what is kept.
+  void settle_casts(const Arithmetic& arithmetic, Expectation& part);
+
+  /// Asks the definition for one row of every group of tensors.
+  /// Errors: std::logic_error naming the first element that is further away from the expectation
+  /// than its proven radius.
+  void require_agreement(const std::vector<Expectation>& expectations);
+
+ private:
+  using Key = std::pair<std::string, std::int64_t>;
+  struct Doubts;
+
+  static Doubts doubts_of(const Expectation& expectation, const Arithmetic& arithmetic);
+  static void settle(const Certifier* certifier, const Arithmetic& arithmetic, const Doubts& doubts,
+                     Expectation& expectation);
+  /// Those of the rows that can be afforded, or were made before.
+  void make(const std::string& tensor, const std::vector<std::int64_t>& rows);
+  const DefinedRow* find(const std::string& tensor, std::int64_t row) const;
+
+  std::unique_ptr<Definition> definition_;
+  std::int64_t left_ = 0;
+  std::map<Key, DefinedRow> rows_;
+};
+
+/// Errors: std::logic_error naming the first element of row `number` of the expectation that is
+/// further away from the definition than its proven radius.
+void require_agreement(const Expectation& expectation, std::int64_t number, const DefinedRow& row);
+
+}  // namespace assay::conformance

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/reference/real.hpp"
+
+namespace assay::conformance {
+
+/// A row of an output by its definition in 113 bits: in double, and what double leaves of it.
+struct DefinedRow {
+  std::vector<double> value, rest;
+};
+DefinedRow defined_row(const std::vector<reference::Quad>& row);
+
+/// By the names of their tensors.
+using DefinedRows = std::vector<std::pair<std::string, DefinedRow>>;
+
+/// What the outputs of a case are by definition, in 113 bits and one row at a time. Rows may be
+/// asked for from several threads.
+class Definition {
+ public:
+  virtual ~Definition() = default;
+  /// Row `number`, as of Extents::row, of `tensor`, and of the tensors that are computed with it.
+  virtual DefinedRows row(const std::string& tensor, std::int64_t number) = 0;
+  /// Multiplications that such a row takes, roughly.
+  virtual std::int64_t products(const std::string& tensor) const = 0;
+};
+
+}  // namespace assay::conformance

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "judge/definition.hpp"
+
+namespace assay::conformance::flash {
+
+/// The definition of the operator; refers to its arguments.
+std::unique_ptr<Definition> definition_of(const spec::FlashAttentionScoreGrad::Problem& problem,
+                                          const spec::FlashAttentionScoreGrad::Inputs& inputs);
+
+}  // namespace assay::conformance::flash

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
+#include "judge/definition.hpp"
+
+namespace assay::conformance::selected {
+
+/// The definition of the operator; refers to its arguments.
+std::unique_ptr<Definition> definition_of(const spec::NsaSelectedAttentionGrad::Problem& problem,
+                                          const spec::NsaSelectedAttentionGrad::Inputs& inputs);
+
+}  // namespace assay::conformance::selected

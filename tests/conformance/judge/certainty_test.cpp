@@ -1,0 +1,217 @@
+#include "judge/certainty.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "assay/conformance/judge/exact.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using spec::DType;
+using spec::Rounding;
+
+/// By hand: bf16 has 8 bits, so neighbours above 1 differ by 2^-7, below by 2^-8.
+TEST(Certainty, ACastChangesHalfWayBetweenNeighbours) {
+  const CastSteps steps(DType::bf16, Rounding::rne);
+  EXPECT_EQ(steps.offset(1 + 0x1p-8), 0);
+  EXPECT_EQ(steps.offset(1 + 0x1p-8 + 0x1p-40), 0x1p-40);
+  EXPECT_EQ(steps.offset(-(1 + 0x1p-8 + 0x1p-40)), -0x1p-40);
+  EXPECT_EQ(steps.offset(1.5), -0x1p-8);
+  EXPECT_EQ(steps.offset(1), 0x1p-9);    // 1 - 2^-9 lies half way to the neighbour below
+  EXPECT_EQ(steps.offset(0x1p-134), 0);  // half the least subnormal
+  EXPECT_EQ(steps.offset(0), -0x1p-134);
+  EXPECT_TRUE(steps.decides(1.5, 0x1p-9));
+  EXPECT_FALSE(steps.decides(1.5, 0x1p-8));
+  EXPECT_TRUE(steps.decides(1 + 0x1p-8, 0));  // a tie without doubt goes to even
+  EXPECT_FALSE(steps.decides(1 + 0x1p-8, 0x1p-60));
+}
+
+TEST(Certainty, WhatIsCutChangesAtTheNeighboursThemselves) {
+  const CastSteps steps(DType::fp16, Rounding::rtz);  // 11 bits
+  EXPECT_EQ(steps.offset(1 + 0x1p-10), 0);
+  EXPECT_EQ(steps.offset(1 + 0x1p-10 + 0x1p-30), 0x1p-30);
+  EXPECT_EQ(steps.offset(1 + 0x1p-10 - 0x1p-30), -0x1p-30);
+  EXPECT_EQ(steps.offset(0), -0x1p-24);  // from both sides of zero to zero
+  EXPECT_FALSE(steps.decides(0, 0x1p-24));
+  EXPECT_TRUE(steps.decides(0, 0x1p-25));
+}
+
+TEST(Certainty, OfStochasticCastsNothingIsAsked) {
+  EXPECT_TRUE(CastSteps(DType::fp16, Rounding::stochastic).decides(1 + 0x1p-11, 0x1p-11));
+}
+
+/// Against the cast itself: what is decided is cast alike at both ends of the radius, and a radius
+/// beyond the offset reaches a number that is cast to something else.
+TEST(Certainty, WhatIsDecidedIsCastAlike) {
+  std::mt19937_64 random(20);
+  std::uniform_real_distribution<double> mantissa(1, 2);
+  std::uniform_int_distribution<int> exponent(-160, 14), smaller(1, 30);
+  std::int64_t decided = 0, undecided = 0;
+  for (const DType type : {DType::bf16, DType::fp16, DType::fp32})
+    for (const Rounding rounding : {Rounding::rne, Rounding::rna, Rounding::rtz}) {
+      const CastSteps steps(type, rounding);
+      const auto cast = [&](double x) {
+        const auto bits = round_dyadic(dyadic_of(x), type, rounding, spec::Overflow::inf);
+        return spec::from_bits(bits, spec::format_of(type));
+      };
+      for (int k = 0; k < 4000; ++k) {
+        const double value = std::ldexp(mantissa(random), exponent(random) / (k % 8 + 1));
+        const double radius = std::ldexp(value, -smaller(random));
+        if (steps.decides(value, radius)) {
+          ++decided;
+          EXPECT_EQ(cast(value - radius), cast(value + radius)) << value << ' ' << radius;
+        } else {
+          ++undecided;
+        }
+        const double offset = steps.offset(value);
+        if (std::abs(offset) < 0x1p-40 * value) continue;  // doubles end there
+        EXPECT_NE(cast(value - 1.0001 * offset), cast(value - 0.9999 * offset))
+            << value << ' ' << offset;
+      }
+    }
+  EXPECT_GT(decided, 5000);
+  EXPECT_GT(undecided, 5000);
+}
+
+/// Every element of a row is the same; counts how often it was asked.
+class Constant : public Definition {
+ public:
+  Constant(reference::Quad value, std::size_t dim, std::int64_t* asked)
+      : row_(dim, value), asked_(asked) {}
+  DefinedRows row(const std::string& tensor, std::int64_t) override {
+    ++*asked_;
+    return {{tensor, defined_row(row_)}};
+  }
+  std::int64_t products(const std::string&) const override { return 100; }
+
+ private:
+  std::vector<reference::Quad> row_;
+  std::int64_t* asked_;
+};
+
+/// Three rows of two bf16 elements, known to be 8 within 2^-30, with tau 1/4.
+struct Rows {
+  Rows() {
+    e.name = "dk";
+    e.extents = {.batch = 1, .heads = 1, .seq = 3, .dim = 2};
+    e.rows = {0, 1, 2};
+    e.resize(3);
+    for (std::size_t k = 0; k < 6; ++k) e.value[k] = 8, e.radius[k] = 0x1p-30, e.tau[k] = 0.25;
+  }
+  std::shared_ptr<Certifier> certifier(reference::Quad value, std::int64_t affordable) {
+    auto made = std::make_shared<Certifier>(std::make_unique<Constant>(value, 2, &asked));
+    made->allow(affordable);
+    return made;
+  }
+
+  Arithmetic arithmetic{{}, DType::bf16};
+  Expectation e;
+  std::int64_t asked = 0;
+};
+
+TEST(Certainty, DoubleIsBelievedWithinItsRadius) {
+  Rows rows;
+  Certifier::certify(rows.certifier(8, 1000), rows.arithmetic, rows.e);
+  EXPECT_EQ(rows.e.certainty.by_radius, 6);
+  EXPECT_EQ(rows.e.certainty.elements(), 6);
+  EXPECT_EQ(rows.e.certainty.largest_radius, 0x1p-28);
+  EXPECT_EQ(rows.asked, 0);
+}
+
+/// E30.
+TEST(Certainty, RowsWithWideRadiiAreAskedOfTheDefinitionAsFarAsTheyCanBeAfforded) {
+  Rows rows;
+  rows.e.radius[1] = rows.e.radius[2] = 0x1p-20;  // of rows 0 and 1
+  const auto certifier = rows.certifier(reference::Quad(8) + 0x1p-21, 150);
+  Certifier::certify(certifier, rows.arithmetic, rows.e);
+  EXPECT_EQ(rows.asked, 1);
+  EXPECT_EQ(rows.e.value[1], 8 + 0x1p-21);
+  EXPECT_EQ(rows.e.radius[1], 0x1p-52 * (8 + 0x1p-21));
+  EXPECT_EQ(rows.e.value[2], 8);
+  EXPECT_EQ(rows.e.certainty.by_radius, 4);
+  EXPECT_EQ(rows.e.certainty.by_definition, 1);
+  EXPECT_EQ(rows.e.certainty.open, 1);
+  EXPECT_DOUBLE_EQ(rows.e.certainty.share(), 5.0 / 6);
+  // Made once; other numerics have the rows that were made.
+  Rows again;
+  again.e.radius[0] = 0x1p-20;
+  Certifier::certify(certifier, again.arithmetic, again.e);
+  EXPECT_EQ(rows.asked, 1);
+  EXPECT_EQ(again.e.value[0], 8 + 0x1p-21);
+}
+
+TEST(Certainty, WithoutADefinitionWideRadiiStayOpen) {
+  Rows rows;
+  rows.e.radius[3] = HUGE_VAL;
+  Certifier::certify(nullptr, rows.arithmetic, rows.e);
+  EXPECT_EQ(rows.e.certainty.by_radius, 5);
+  EXPECT_EQ(rows.e.certainty.open, 1);
+}
+
+TEST(Certainty, ExemptElementsAreNotCounted) {
+  Rows rows;
+  rows.e.exempt[1] = 1;
+  Certifier::certify(nullptr, rows.arithmetic, rows.e);
+  EXPECT_EQ(rows.e.certainty.elements(), 4);
+}
+
+/// 8 + 2^-5 is half way between neighbours of bf16, which differ by 2^-4.
+TEST(Certainty, WhatLiesOnATieInDoubleIsPutOnItsSideOfItWhereTheCastIsWanted) {
+  for (const double side : {-1.0, 0.0, 1.0}) {
+    Rows rows;
+    rows.e.value[4] = 8 + 0x1p-5;
+    const auto certifier =
+        rows.certifier(reference::Quad(8 + 0x1p-5) + side * reference::Quad(0x1p-70), 1000);
+    Certifier::certify(certifier, rows.arithmetic, rows.e);
+    EXPECT_EQ(rows.asked, 0);  // no judgement needs it
+    EXPECT_EQ(rows.e.certainty.ties, 1);
+    certifier->settle_casts(rows.arithmetic, rows.e);
+    EXPECT_EQ(rows.asked, 1);
+    EXPECT_EQ(rows.e.certainty.ties, side == 0 ? 1 : 0);
+    EXPECT_EQ(rows.e.certainty.by_definition, side == 0 ? 0 : 1);
+    EXPECT_EQ(rows.e.value[4],
+              side == 0 ? 8 + 0x1p-5 : std::nextafter(8 + 0x1p-5, side * HUGE_VAL));
+  }
+}
+
+TEST(Certainty, PartsAreCertifiedWhenTheyAreMade) {
+  Rows rows;
+  rows.e.radius[5] = 0x1p-20;
+  Expectation parts = rows.e;
+  parts.resize(0);
+  parts.part = [whole = rows.e](std::span<const std::int64_t> of) {
+    Expectation part = whole;
+    part.rows = {of.begin(), of.end()};
+    return part;
+  };
+  Certifier::certify(rows.certifier(reference::Quad(8) + 0x1p-21, 1000), rows.arithmetic, parts);
+  EXPECT_EQ(rows.asked, 0);
+  std::int64_t visited = 0;
+  each_part(parts, [&](const Expectation& part) {
+    ++visited;
+    EXPECT_EQ(part.value[5], 8 + 0x1p-21);
+    EXPECT_EQ(part.certainty.by_definition, 1);
+  });
+  EXPECT_EQ(visited, 1);
+}
+
+/// E30.
+TEST(Certainty, TheDefinitionMustLieWithinTheRadius) {
+  Rows rows;
+  const auto agree = [&](reference::Quad value) {
+    rows.certifier(value, 0)->require_agreement({rows.e});
+  };
+  agree(8);
+  agree(reference::Quad(8) + 0x1p-30);
+  EXPECT_EQ(rows.asked, 2);  // one row, whatever may be afforded
+  EXPECT_THROW(agree(reference::Quad(8) + 0x1p-29), std::logic_error);
+  EXPECT_THROW(agree(reference::Quad(8) - 0x1p-29), std::logic_error);
+}
+
+}  // namespace
+}  // namespace assay::conformance

@@ -1,0 +1,118 @@
+#include "commands/ahead.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include "assay/parallel/loop.hpp"
+
+namespace assay::cli {
+namespace {
+
+/// Waits until `holds`, for half a minute at most.
+template <class Holds>
+bool comes_true(const Holds& holds) {
+  for (int k = 0; k < 30'000; ++k) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+/// Turns that were prepared.
+struct Prepared {
+  void operator()(std::size_t turn) {
+    const std::scoped_lock lock(mutex);
+    twice = twice || !turns.insert(turn).second;
+    one_thread = one_thread && parallel::thread_count(0) == 1;
+  }
+  std::set<std::size_t> all() {
+    const std::scoped_lock lock(mutex);
+    return turns;
+  }
+  std::mutex mutex;
+  std::set<std::size_t> turns;
+  bool twice = false, one_thread = true;
+};
+
+TEST(Ahead, PreparesTheTurnsBehindTheOneThatGoesOnAndNoFurther) {
+  Prepared prepared;
+  Ahead ahead(9, 2, std::ref(prepared));
+  ahead.judging(0);
+  EXPECT_TRUE(comes_true([&] { return prepared.all() == std::set<std::size_t>{1, 2, 3, 4}; }));
+  ahead.judging(3);
+  EXPECT_TRUE(
+      comes_true([&] { return prepared.all() == std::set<std::size_t>{1, 2, 3, 4, 5, 6, 7}; }));
+  ahead.judging(8);  // nothing behind it
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(prepared.all().size(), 7u);
+  EXPECT_FALSE(prepared.twice);
+  EXPECT_TRUE(prepared.one_thread);
+}
+
+TEST(Ahead, LeavesOutTurnsThatHaveBegun) {
+  Prepared prepared;
+  std::atomic<bool> goes_on = false;
+  Ahead ahead(20, 1, [&](std::size_t turn) {
+    prepared(turn);
+    while (!goes_on) std::this_thread::yield();
+  });
+  ahead.judging(0);
+  EXPECT_TRUE(comes_true([&] { return prepared.all() == std::set<std::size_t>{1}; }));
+  ahead.judging(7);
+  goes_on = true;
+  EXPECT_TRUE(comes_true([&] { return prepared.all() == std::set<std::size_t>{1, 8, 9}; }));
+}
+
+TEST(Ahead, WithoutThreadsNothingIsPrepared) {
+  Ahead ahead(3, 0, [](std::size_t) { ADD_FAILURE(); });
+  ahead.judging(0);
+  ahead.judging(1);
+}
+
+TEST(Ahead, ItsEndWaitsForWhatIsBeingPrepared) {
+  std::atomic<bool> begun = false, ended = false;
+  {
+    Ahead ahead(3, 1, [&](std::size_t) {
+      begun = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      ended = true;
+    });
+    ahead.judging(0);
+    EXPECT_TRUE(comes_true([&] { return begun.load(); }));
+  }
+  EXPECT_TRUE(ended);
+}
+
+TEST(MadeAhead, IsTakenOnceAndWaitedFor) {
+  MadeAhead<int> made;
+  EXPECT_EQ(made.take(1), nullptr);
+  made.make(1, []() -> std::unique_ptr<int> { throw std::logic_error("it was taken"); });
+  std::atomic<bool> begun = false;
+  std::jthread maker([&] {
+    made.make(2, [&] {
+      begun = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      return std::make_unique<int>(7);
+    });
+  });
+  EXPECT_TRUE(comes_true([&] { return begun.load(); }));
+  const auto taken = made.take(2);
+  ASSERT_NE(taken, nullptr);
+  EXPECT_EQ(*taken, 7);
+  EXPECT_EQ(made.take(2), nullptr);
+}
+
+TEST(MadeAhead, WhatFailsIsLeftToWhoNeedsIt) {
+  MadeAhead<int> made;
+  made.make(3, []() -> std::unique_ptr<int> { throw std::bad_alloc(); });
+  EXPECT_EQ(made.take(3), nullptr);
+}
+
+}  // namespace
+}  // namespace assay::cli
