@@ -187,15 +187,19 @@ void Certifier::settle(const Certifier* certifier, const Arithmetic& arithmetic,
       counts.largest_radius = std::max(counts.largest_radius, e.radius[k] / e.tau[k]);
 }
 
-void Certifier::require_agreement(const std::vector<Expectation>& expectations) {
+void Certifier::require_agreement(const std::vector<Expectation>& expectations,
+                                  std::int64_t most_products) {
   for (const Expectation& e : expectations) {
-    if (e.rows.empty()) continue;
+    if (e.rows.empty() || definition_->products(e.name) > most_products) continue;
     const std::int64_t middle = e.rows[e.rows.size() / 2];
     if (find(e.name, middle) == nullptr)
       for (auto& [name, row] : definition_->row(e.name, middle))
         rows_.insert_or_assign(Key(name, middle), std::move(row));
-    conformance::require_agreement(e.part ? e.part({&middle, 1}) : e, middle,
-                                   *find(e.name, middle));
+    const DefinedRow& row = *find(e.name, middle);
+    if (e.part)
+      conformance::require_agreement(e.part({&middle, 1}), middle, row);
+    else
+      conformance::require_agreement(e, middle, row);
   }
 }
 

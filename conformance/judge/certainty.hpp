@@ -47,10 +47,11 @@ class Certifier {
   /// for who needs the cast; of a part, or of what is kept.
   void settle_casts(const Arithmetic& arithmetic, Expectation& part);
 
-  /// Asks the definition for one row of every group of tensors.
+  /// Asks the definition for one row of every group of tensors, if it takes so many multiplications
+  /// at most.
   /// Errors: std::logic_error naming the first element that is further away from the expectation
   /// than its proven radius.
-  void require_agreement(const std::vector<Expectation>& expectations);
+  void require_agreement(const std::vector<Expectation>& expectations, std::int64_t most_products);
 
  private:
   using Key = std::pair<std::string, std::int64_t>;

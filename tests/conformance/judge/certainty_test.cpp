@@ -204,13 +204,14 @@ TEST(Certainty, PartsAreCertifiedWhenTheyAreMade) {
 TEST(Certainty, TheDefinitionMustLieWithinTheRadius) {
   Rows rows;
   const auto agree = [&](reference::Quad value) {
-    rows.certifier(value, 0)->require_agreement({rows.e});
+    rows.certifier(value, 0)->require_agreement({rows.e}, 100);
   };
   agree(8);
   agree(reference::Quad(8) + 0x1p-30);
   EXPECT_EQ(rows.asked, 2);  // one row, whatever may be afforded
   EXPECT_THROW(agree(reference::Quad(8) + 0x1p-29), std::logic_error);
   EXPECT_THROW(agree(reference::Quad(8) - 0x1p-29), std::logic_error);
+  rows.certifier(reference::Quad(9), 0)->require_agreement({rows.e}, 99);  // a row takes 100
 }
 
 }  // namespace
