@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "assay/conformance/judge/exact.hpp"
 
@@ -23,6 +24,25 @@ spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
     rounded.store(k, cast);
   }
   return rounded;
+}
+
+std::vector<fixtures::ExpectedTensor> stored_expected(std::vector<Expected> all, spec::DType dtype,
+                                                      const spec::Numerics& numerics,
+                                                      const std::string& profile_name) {
+  std::vector<fixtures::ExpectedTensor> stored;
+  for (Expected& expected : all) {
+    spec::Tensor rounded = rounded_rows(expected, dtype, numerics);
+    stored.push_back({.name = std::move(expected.name),
+                      .profile = profile_name,
+                      .value = std::move(expected.value),
+                      .radius = std::move(expected.radius),
+                      .tau = std::move(expected.tau),
+                      .rounded = std::move(rounded),
+                      .rows = std::move(expected.rows),
+                      .dim = expected.dim,
+                      .dtype = dtype});
+  }
+  return stored;
 }
 
 std::vector<std::string> case_words(const std::string& command_line,

@@ -46,25 +46,4 @@ typename Op::Outputs outputs_from(const Case<Op>& c,
   return outputs;
 }
 
-template <class Op>
-std::vector<fixtures::ExpectedTensor> stored_expected(Examination<Op>& examination,
-                                                      const spec::Numerics& numerics,
-                                                      const std::string& profile_name) {
-  std::vector<fixtures::ExpectedTensor> stored;
-  const spec::DType dtype = examination.examined().problem.dtype;
-  for (auto& expected : examination.expected(numerics)) {
-    spec::Tensor rounded = rounded_rows(expected, dtype, numerics);
-    stored.push_back({.name = std::move(expected.name),
-                      .profile = profile_name,
-                      .value = std::move(expected.value),
-                      .radius = std::move(expected.radius),
-                      .tau = std::move(expected.tau),
-                      .rounded = std::move(rounded),
-                      .rows = std::move(expected.rows),
-                      .dim = expected.dim,
-                      .dtype = dtype});
-  }
-  return stored;
-}
-
 }  // namespace assay::conformance

@@ -19,9 +19,14 @@ constexpr double defined_share = 0x1p-59;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
+/// 2^floor(log2 size) of a normal number.
+double power_below(double size) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(size) & (std::uint64_t{0x7ff} << 52));
+}
+
 bool is_narrow(const Expectation& e, std::size_t k) {
-  return e.radius[k] <= wanted_share * e.tau[k] ||
-         (e.tau[k] <= e.floor[k] && std::isfinite(e.radius[k]));
+  return std::isfinite(e.radius[k]) &&
+         (e.radius[k] <= wanted_share * e.tau[k] || e.tau[k] <= e.floor[k]);
 }
 
 std::int64_t row_of(const Expectation& e, std::size_t k) { return e.rows[k / at(e.dim())]; }
@@ -35,10 +40,11 @@ std::vector<std::int64_t> rows_of(const Expectation& e, const std::vector<std::s
   return rows;
 }
 
-/// Puts what the definition says of an element in the place of what double says. Returns whether
-/// its cast is known; else it lies on a tie, as far as 113 bits can see.
-bool replace(const CastSteps& steps, const DefinedRow& row, std::size_t d, Expectation& e,
-             std::size_t k) {
+/// Puts what the definition says of an element in the place of what double says; returns how well
+/// that is known.
+std::int64_t& replace(const CastSteps& steps, const DefinedRow& row, std::size_t d, Expectation& e,
+                      std::size_t k) {
+  Certainty& counts = e.certainty;
   double value = row.value[d];
   const double rest = row.rest[d], radius = defined_share * e.radius[k];
   const double offset = steps.offset(value);
@@ -48,15 +54,17 @@ bool replace(const CastSteps& steps, const DefinedRow& row, std::size_t d, Expec
     value = std::nextafter(value, std::copysign(std::numeric_limits<double>::infinity(), rest));
   e.value[k] = value;
   e.radius[k] = 0x1p-52 * std::abs(value);
-  return decided;
+  return decided                          ? counts.by_definition
+         : 4 * radius < steps.step(value) ? counts.ties
+                                          : counts.enclosed;
 }
 
 }  // namespace
 
-/// Elements that are not exempt: of which double's radius is too wide, or holds a change of the
-/// cast; and the number of the others.
+/// Elements that are not exempt: of which double's radius is too wide beside tau; or else holds
+/// several numbers of the output's type; or two. And the number of the others.
 struct Certifier::Doubts {
-  std::vector<std::size_t> wide, undecided;
+  std::vector<std::size_t> wide, vague, ties;
   std::int64_t none = 0;
 };
 
@@ -65,12 +73,13 @@ Certifier::Doubts Certifier::doubts_of(const Expectation& e, const Arithmetic& a
   Doubts doubts;
   for (std::size_t k = 0; k < e.value.size(); ++k) {
     if (is_exempt(e, k)) continue;
+    const bool is_decided = steps.decides(e.value[k], e.radius[k]);
     if (!is_narrow(e, k))
       doubts.wide.push_back(k);
-    else if (!steps.decides(e.value[k], e.radius[k]))
-      doubts.undecided.push_back(k);
-    else
+    else if (is_decided)
       ++doubts.none;
+    else
+      (4 * e.radius[k] < steps.step(e.value[k]) ? doubts.ties : doubts.vague).push_back(k);
   }
   return doubts;
 }
@@ -92,14 +101,16 @@ CastSteps::CastSteps(spec::DType type, spec::Rounding rounding)
       is_function_(rounding != spec::Rounding::stochastic &&
                    rounding != spec::Rounding::unknown_any) {}
 
+double CastSteps::step(double value) const {
+  const double size = std::abs(value);
+  return size >= least_normal_ ? power_below(size) * relative_step_ : least_step_;
+}
+
 double CastSteps::offset(double value) const {
   if (!std::isfinite(value)) return 0;
-  const double size = std::abs(value);
+  const double size = std::abs(value), step = this->step(value);
   const bool is_normal = size >= least_normal_;
-  const auto bits = std::bit_cast<std::uint64_t>(size);
-  // The power of two below, and what neighbours of the output's type differ by above it.
-  const double power = is_normal ? std::bit_cast<double>(bits & (std::uint64_t{0x7ff} << 52)) : 0.0;
-  const double step = is_normal ? power * relative_step_ : least_step_;
+  const double power = is_normal ? power_below(size) : 0.0;
   const double beyond = size - power;
   const double within =
       beyond - step * static_cast<double>(static_cast<std::int64_t>(beyond / step));
@@ -160,7 +171,8 @@ void Certifier::certify(const std::shared_ptr<Certifier>& certifier, const Arith
 void Certifier::settle_casts(const Arithmetic& arithmetic, Expectation& part) {
   const Doubts doubts = doubts_of(part, arithmetic);
   make(part.name, rows_of(part, doubts.wide));
-  make(part.name, rows_of(part, doubts.undecided));
+  make(part.name, rows_of(part, doubts.ties));
+  make(part.name, rows_of(part, doubts.vague));
   settle(this, arithmetic, doubts, part);
 }
 
@@ -177,11 +189,12 @@ void Certifier::settle(const Certifier* certifier, const Arithmetic& arithmetic,
       if (row == nullptr)
         ++left;
       else
-        ++(replace(steps, *row, k % at(e.dim()), e, k) ? counts.by_definition : counts.ties);
+        ++replace(steps, *row, k % at(e.dim()), e, k);
     }
   };
   settle_all(doubts.wide, counts.open);
-  settle_all(doubts.undecided, counts.ties);
+  settle_all(doubts.ties, counts.ties);
+  settle_all(doubts.vague, counts.enclosed);
   for (std::size_t k = 0; k < e.value.size(); ++k)
     if (!is_exempt(e, k) && e.tau[k] > e.floor[k] && std::isfinite(e.tau[k]))
       counts.largest_radius = std::max(counts.largest_radius, e.radius[k] / e.tau[k]);

@@ -18,6 +18,8 @@ class CastSteps {
  public:
   CastSteps(spec::DType type, spec::Rounding rounding);
 
+  /// What neighbours around `value` differ by.
+  double step(double value) const;
   /// `value` less the nearest number where the cast changes, in double without error.
   double offset(double value) const;
   /// Whether all numbers within `radius` of `value` are cast alike.
@@ -43,8 +45,8 @@ class Certifier {
   /// asked, as where the numerics has another reference than the definition.
   static void certify(const std::shared_ptr<Certifier>& certifier, const Arithmetic& arithmetic,
                       Expectation& expectation);
-  /// Asks as well for rows with elements of which the radius does not tell what they are cast to,
-  /// for who needs the cast; of a part, or of what is kept.
+  /// Asks as well for rows with elements whose radius does not tell what they are cast to, for who
+  /// needs the cast; of a part, or of what is kept.
   void settle_casts(const Arithmetic& arithmetic, Expectation& part);
 
   /// Asks the definition for one row of every group of tensors, if it takes so many multiplications

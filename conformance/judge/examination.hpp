@@ -160,6 +160,7 @@ std::vector<Expected> Examination<Op>::expected(const spec::Numerics& numerics) 
     Expected& whole = result.emplace_back(Expected{.name = e.name, .rows = e.rows, .dim = e.dim()});
     each_part(e, [&](Expectation part) {
       if (asks) state_->certifier->settle_casts(entry.arithmetic, part);
+      whole.certainty += part.certainty;
       whole.value.insert(whole.value.end(), part.value.begin(), part.value.end());
       whole.radius.insert(whole.radius.end(), part.radius.begin(), part.radius.end());
       whole.tau.insert(whole.tau.end(), part.tau.begin(), part.tau.end());

@@ -108,6 +108,7 @@ Expected expected_of(const ExactTensor& tensor) {
              .dim = tensor.dim};
   for (const Dyadic& x : tensor.exact)
     e.value.push_back(std::ldexp(static_cast<double>(x.numerator), x.exponent));
+  e.certainty.exact = std::ssize(tensor.exact);
   e.radius.assign(tensor.exact.size(), 0.0);
   e.tau.assign(tensor.exact.size(), 0.0f);
   return e;

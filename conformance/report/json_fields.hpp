@@ -41,6 +41,7 @@ void visit_members(T& c, Visitor&& visit) {
   visit("radius", c.by_radius);
   visit("definition", c.by_definition);
   visit("ties", c.ties);
+  visit("enclosed", c.enclosed);
   visit("open", c.open);
   visit("largest_radius_over_tau", c.largest_radius);
 }

@@ -49,13 +49,14 @@ Certainty& Certainty::operator+=(const Certainty& other) {
   by_radius += other.by_radius;
   by_definition += other.by_definition;
   ties += other.ties;
+  enclosed += other.enclosed;
   open += other.open;
   largest_radius = std::max(largest_radius, other.largest_radius);
   return *this;
 }
 
 double Certainty::share() const {
-  return elements() > 0 ? 1 - static_cast<double>(open) / static_cast<double>(elements()) : 1;
+  return elements() > 0 ? static_cast<double>(certified()) / static_cast<double>(elements()) : 1;
 }
 
 void count_tensors(Summary& summary, const CaseReport& report) {

@@ -61,6 +61,43 @@ TEST(Offline, ARecipeHoldsDigestsOnly) {
   EXPECT_EQ(record.digests.size(), 7u);
 }
 
+/// The same file, and what is known of it.
+TEST(Offline, AGoldenFileSaysHowItsReferencesAreKnown) {
+  const Folder folder;
+  const std::string file = folder / "golden.h5";
+  std::vector<std::string> line = {"golden", file};
+  line.insert(line.end(), one_case.begin(), one_case.end());
+  const Answer result = answer(registry_of({}), line);
+  EXPECT_EQ(result.code, 0) << result.err;
+  // dq: 2 x 6 x 10, dk and dv: 2 x 9 x 10
+  EXPECT_NE(result.out.find("480 elements, 480 of them certified"), std::string::npos)
+      << result.out;
+  EXPECT_NE(result.out.find("; 0 enclosed, 0 open"), std::string::npos) << result.out;
+  const fixtures::Reader reader(file);
+  EXPECT_EQ(reader.read(reader.ids().front()).expected.size(), 3u);
+}
+
+/// A row term of the kernel's own makes another reference than the definition's, and scores of this
+/// size leave double no proof.
+TEST(Offline, AGoldenFileWithOpenElementsIsNotConclusive) {
+  const Folder folder;
+  std::vector<std::string> line = {"golden", folder / "open.h5", "--numerics=torch_fp32"};
+  line.insert(line.end(), one_case.begin(), one_case.end());
+  line.insert(line.end(), {"--dtype=fp32", "--scale_value=1e6"});
+  const Answer result = answer(registry_of({}), line);
+  EXPECT_EQ(result.code, 3) << result.err;
+  EXPECT_EQ(result.out.find(" 0 open"), std::string::npos) << result.out;
+}
+
+TEST(Offline, AGoldenFileHoldsReferencesAlone) {
+  const Folder folder;
+  for (const std::string flag : {"--recipe-only", "--implementation=fixed_order"}) {
+    const Answer result = answer(registry_of({"fixed_order"}), {"golden", folder / "g.h5", flag});
+    EXPECT_NE(result.code, 0);
+    EXPECT_NE(result.err.find(flag), std::string::npos) << result.err;
+  }
+}
+
 /// What an export of a plan answers: its limits leave few and small cases.
 Answer export_plan(const std::string& file, const std::vector<std::string>& flags) {
   std::vector<std::string> line = {"export", file, "--random=0", "--only=--dtype=fp32"};

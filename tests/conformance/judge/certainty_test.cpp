@@ -145,9 +145,36 @@ TEST(Certainty, RowsWithWideRadiiAreAskedOfTheDefinitionAsFarAsTheyCanBeAfforded
   EXPECT_EQ(again.e.value[0], 8 + 0x1p-21);
 }
 
+TEST(Certainty, ARadiusThatHoldsSeveralNumbersOfTheOutputEncloses) {
+  Rows rows;
+  rows.e.tau.assign(6, 0x1p30);
+  rows.e.radius[0] = 0x1p-4;  // as wide as a step of bf16 at 8
+  rows.e.radius[2] = 0x1p-7;  // next to no tie
+  const auto certifier = rows.certifier(8, 1000);
+  Certifier::certify(certifier, rows.arithmetic, rows.e);
+  EXPECT_EQ(rows.asked, 0);
+  EXPECT_EQ(rows.e.certainty.enclosed, 1);
+  EXPECT_EQ(rows.e.certainty.by_radius, 5);
+  EXPECT_DOUBLE_EQ(rows.e.certainty.share(), 5.0 / 6);
+  certifier->settle_casts(rows.arithmetic, rows.e);
+  EXPECT_EQ(rows.asked, 1);
+  EXPECT_EQ(rows.e.certainty.by_definition, 1);
+  EXPECT_EQ(rows.e.certainty.share(), 1);
+}
+
+/// Beside 0, where numbers are closest, 113 bits may hold several, too.
+TEST(Certainty, WhatCancelsToZeroStaysEnclosed) {
+  Rows rows;
+  rows.e.value[0] = 0, rows.e.radius[0] = 0x1p-30;
+  const auto certifier = rows.certifier(0, 1000);
+  certifier->settle_casts(rows.arithmetic, rows.e);
+  EXPECT_EQ(rows.e.certainty.enclosed, 1);
+  EXPECT_EQ(rows.e.value[0], 0);
+}
+
 TEST(Certainty, WithoutADefinitionWideRadiiStayOpen) {
   Rows rows;
-  rows.e.radius[3] = HUGE_VAL;
+  rows.e.radius[3] = rows.e.tau[3] = HUGE_VAL;
   Certifier::certify(nullptr, rows.arithmetic, rows.e);
   EXPECT_EQ(rows.e.certainty.by_radius, 5);
   EXPECT_EQ(rows.e.certainty.open, 1);

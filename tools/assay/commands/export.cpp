@@ -28,6 +28,7 @@ namespace {
 struct Options {
   std::string file, lines, numerics = "ascend_a2", largest, implementation;
   bool recipe_only = false;
+  bool is_golden = false;  ///< says how the references are known, and fails where one is not
   PlanFlags plan;
 
   /// A file of tensors has a limit of its own; recipes have none that is not said.
@@ -49,6 +50,12 @@ template <class Op>
 struct Chosen {
   std::vector<conformance::Case<Op>> cases;
   std::int64_t large = 0, calls = 0, relations = 0, only = 0;
+};
+
+/// Cases written, and how the references in them are known.
+struct Golden {
+  std::int64_t cases = 0;
+  conformance::Certainty certainty;
 };
 
 struct Written {
@@ -83,13 +90,14 @@ enum class Inexact { left_out, recipe, refused };
 template <class Op>
 std::optional<fixtures::CaseRecord> record_of(const Options& options,
                                               const conformance::Case<Op>& c,
-                                              const Recorder<Op>* implementation, Inexact inexact) {
+                                              const Recorder<Op>* implementation, Inexact inexact,
+                                              conformance::Certainty& certainty) {
   try {
     return stored_case(c,
                        implementation ? implementation->numerics(c.problem)
                                       : numerics_of<Op>(options, c.problem.dtype),
                        implementation ? implementation->name() : options.numerics,
-                       options.contents());
+                       options.contents(), &certainty);
   } catch (const conformance::NoExactCase& reason) {
     if (inexact == Inexact::left_out) return std::nullopt;
     if (inexact == Inexact::recipe) return conformance::recipe(c);
@@ -136,10 +144,11 @@ void tell_size(std::int64_t cases, const ExportSize& size, std::ostream& out) {
   out << fmt::format("{} cases, about {}\n", cases, size_text(size.bytes())) << std::flush;
 }
 
-/// Writes the cases, with what the named implementation makes of them; returns their number.
+/// Writes the cases, with what the named implementation makes of them, and adds them to `golden`.
 template <class Op>
-std::int64_t write_cases(const Options& options, const std::vector<conformance::Case<Op>>& cases,
-                         fixtures::Writer& writer, Inexact inexact, const Context& context) {
+void write_cases(const Options& options, const std::vector<conformance::Case<Op>>& cases,
+                 fixtures::Writer& writer, Inexact inexact, const Context& context,
+                 Golden& golden) {
   std::unique_ptr<spec::Implementation<Op>> own;
   std::optional<Recorder<Op>> implementation;
   if (const ImplementationFlags flags{.name = options.implementation, .threads = {}};
@@ -151,7 +160,8 @@ std::int64_t write_cases(const Options& options, const std::vector<conformance::
   std::int64_t written = 0;
   for (const auto& c : cases) {
     if (context.stop) throw Stopped(options.file);
-    auto record = record_of(options, c, implementation ? &*implementation : nullptr, inexact);
+    auto record = record_of(options, c, implementation ? &*implementation : nullptr, inexact,
+                            golden.certainty);
     if (!record) continue;
     const bool has_inputs = !record->digests.empty();
     if (implementation && has_inputs && !implementation->unsupported(conformance::call_of(c))) try {
@@ -163,7 +173,7 @@ std::int64_t write_cases(const Options& options, const std::vector<conformance::
     writer.write(*record);
     progress.show(fmt::format("{} of {} cases of {}", ++written, cases.size(), Op::name));
   }
-  return written;
+  golden.cases += written;
 }
 
 void print_written(const Options& options, std::int64_t cases, std::ostream& out) {
@@ -171,10 +181,25 @@ void print_written(const Options& options, std::int64_t cases, std::ostream& out
                      options.recipe_only ? "recipes without tensors" : "inputs and reference");
 }
 
+/// Of a golden file how its references are known.
+ExitCode conclude(const Options& options, const Golden& golden, std::ostream& out) {
+  if (!options.is_golden) return ExitCode::conformant;
+  const conformance::Certainty& c = golden.certainty;
+  out << fmt::format(
+      "{} elements, {} of them certified: {} exact, {} within their radius in double, {} by the "
+      "definition in 113 bits, {} on ties, of which both neighbours are golden; {} enclosed, {} "
+      "open\n"
+      "largest radius: {:.2g} tau\n",
+      c.elements(), c.certified(), c.exact, c.by_radius, c.by_definition, c.ties, c.enclosed,
+      c.open, c.largest_radius);
+  return c.certified() == c.elements() ? ExitCode::conformant : ExitCode::not_conclusive;
+}
+
 ExitCode export_plan(const Options& options, const Context& context) {
   Written sum;
   ExportSize size(options.contents(), !options.implementation.empty());
-  std::vector<std::function<std::int64_t(fixtures::Writer&)>> parts;
+  Golden golden;
+  std::vector<std::function<void(fixtures::Writer&)>> parts;
   for_each_operator([&]<class Op> {
     if (!options.implementation.empty() &&
         !is_registered<Op>(context.registry, options.implementation) &&
@@ -186,8 +211,8 @@ ExitCode export_plan(const Options& options, const Context& context) {
     if (!chosen->cases.empty() && options.implementation.empty())  // throws before a size is told
       numerics_of<Op>(options, chosen->cases.front().problem.dtype);
     for (const auto& c : chosen->cases) size.add(c);
-    parts.push_back([&options, &context, chosen](fixtures::Writer& writer) {
-      return write_cases<Op>(options, chosen->cases, writer, Inexact::left_out, context);
+    parts.push_back([&options, &context, &golden, chosen](fixtures::Writer& writer) {
+      write_cases<Op>(options, chosen->cases, writer, Inexact::left_out, context, golden);
     });
   });
   if (parts.empty()) throw unknown_implementation(context.registry, options.implementation);
@@ -201,18 +226,17 @@ ExitCode export_plan(const Options& options, const Context& context) {
         sum.calls, sum.relations, sum.large, options.limit()));
   tell_size(sum.cases, size, context.err);
   fixtures::Writer writer(options.file);
-  std::int64_t written = 0;
-  for (const auto& write : parts) written += write(writer);
+  for (const auto& write : parts) write(writer);
   writer.close();
-  print_written(options, written, context.out);
+  print_written(options, golden.cases, context.out);
   const std::string limit = options.limit();
   context.out << fmt::format(
       "left out: {} cases that only check arguments, {} that compare several runs, {} {}, {} "
       "without "
       "exact inputs for the profile\n",
       sum.calls, sum.relations, sum.large,
-      limit.empty() ? "as too large" : "larger than --largest=" + limit, sum.cases - written);
-  return ExitCode::conformant;
+      limit.empty() ? "as too large" : "larger than --largest=" + limit, sum.cases - golden.cases);
+  return conclude(options, golden, context.out);
 }
 
 template <class Op>
@@ -220,10 +244,11 @@ ExitCode export_one(const Options& options, const conformance::Case<Op>& c,
                     const Context& context) {
   if (const auto reason = without_tensors(c)) throw UsageError(*reason);
   fixtures::Writer writer(options.file);
-  const auto written = write_cases<Op>(options, std::vector{c}, writer, Inexact::refused, context);
+  Golden golden;
+  write_cases<Op>(options, std::vector{c}, writer, Inexact::refused, context, golden);
   writer.close();
-  print_written(options, written, context.out);
-  return ExitCode::conformant;
+  print_written(options, golden.cases, context.out);
+  return conclude(options, golden, context.out);
 }
 
 /// The case of a replay line. Errors: UsageError naming the line.
@@ -243,16 +268,17 @@ ExitCode export_lines(const Options& options, const Context& context) {
   const auto texts = case_texts("--lines", options.lines);
   fixtures::Writer writer(options.file);
   std::set<std::string> stored;
+  Golden golden;
   for (const conformance::CaseText& text : texts)
     for (const conformance::CaseLine& line : conformance::case_lines(text))
       with_operators(line.words.front(), [&]<class Op> {
         const auto c = case_with_tensors<Op>(line);
         if (stored.insert(conformance::command_line(c)).second)
-          write_cases<Op>(options, {c}, writer, Inexact::recipe, context);
+          write_cases<Op>(options, {c}, writer, Inexact::recipe, context, golden);
       });
   writer.close();
   print_written(options, std::ssize(stored), context.out);
-  return ExitCode::conformant;
+  return conclude(options, golden, context.out);
 }
 
 /// Errors: UsageError for a flag of a plan, of which lines have no need.
@@ -266,22 +292,25 @@ void require_no_plan(const CLI::App& app) {
                       flag));
 }
 
-Action declare(CLI::App& app, const Registry&) {
+Action declare(CLI::App& app, bool is_golden) {
   const auto options = std::make_shared<Options>();
+  options->is_golden = is_golden;
   app.add_option("file", options->file, "HDF5 file that is written")->required();
   app.add_option(
       "--lines", options->lines,
       "text file with the replay lines of the cases, one a line, instead of a plan, or a folder of "
       ".txt files; a line without exact inputs for the profile becomes a recipe");
-  app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
+  if (!is_golden)
+    app.add_flag("--recipe-only", options->recipe_only, "replay lines and digests, no tensors");
   app.add_option(
       "--numerics", options->numerics,
       "profile whose tolerances are stored: a preset of 'list presets', or PRESET,field=value");
-  app.add_option("--implementation", options->implementation,
-                 "also store what this implementation makes of the cases");
-  app.add_option(
-      "--largest", options->largest,
-      "largest number of query and key elements of a case; 1048576, with --recipe-only none");
+  if (!is_golden)
+    app.add_option("--implementation", options->implementation,
+                   "also store what this implementation makes of the cases");
+  app.add_option("--largest", options->largest,
+                 std::string("largest number of query and key elements of a case; 1048576") +
+                     (is_golden ? "" : ", with --recipe-only none"));
   options->plan.declare(app);
   std::vector<std::pair<std::string, Action>> actions;
   for_each_operator([&]<class Op> {
@@ -309,7 +338,13 @@ Action declare(CLI::App& app, const Registry&) {
 Command export_command() {
   return {.name = "export",
           .summary = "write cases to an HDF5 file, to be run on another machine",
-          .declare = declare};
+          .declare = [](CLI::App& app, const Registry&) { return declare(app, false); }};
+}
+
+Command golden_command() {
+  return {.name = "golden",
+          .summary = "write cases with references of which every element is certified",
+          .declare = [](CLI::App& app, const Registry&) { return declare(app, true); }};
 }
 
 }  // namespace assay::cli

@@ -25,16 +25,21 @@ std::optional<std::string> without_tensors(const conformance::Case<Op>& c) {
 }
 
 /// A case for a file: digests of its inputs, and with `tensors` the inputs themselves and the
-/// reference of the profile.
+/// reference of the profile. `certainty`, if asked for, grows by how that is known.
 template <class Op>
 fixtures::CaseRecord stored_case(const conformance::Case<Op>& c, const spec::Numerics& numerics,
-                                 const std::string& profile_name, Contents contents) {
+                                 const std::string& profile_name, Contents contents,
+                                 conformance::Certainty* certainty = nullptr) {
   fixtures::CaseRecord record = conformance::recipe(c);
   conformance::Examination<Op> examination(c);
   auto inputs = conformance::named_tensors(examination.inputs(numerics));
   for (const auto& [name, tensor] : inputs) record.digests[name] = fixtures::digest(tensor);
   if (contents == Contents::recipe) return record;
-  record.expected = conformance::stored_expected(examination, numerics, profile_name);
+  auto expected = examination.expected(numerics);
+  for (const conformance::Expected& tensor : expected)
+    if (certainty != nullptr) *certainty += tensor.certainty;
+  record.expected =
+      conformance::stored_expected(std::move(expected), c.problem.dtype, numerics, profile_name);
   record.inputs = std::move(inputs);
   return record;
 }

@@ -30,9 +30,9 @@ typename Op::Outputs outputs_from(const Case<Op>& c,
 spec::Tensor rounded_rows(const Expected& expected, spec::DType dtype,
                           const spec::Numerics& numerics);
 
-/// The reference of an examination as it is stored.
-template <class Op>
-std::vector<fixtures::ExpectedTensor> stored_expected(Examination<Op>& examination,
+/// References of outputs of type `dtype` as they are stored.
+std::vector<fixtures::ExpectedTensor> stored_expected(std::vector<Expected> expected,
+                                                      spec::DType dtype,
                                                       const spec::Numerics& numerics,
                                                       const std::string& profile_name);
 

@@ -19,6 +19,7 @@ struct Expected {
   std::vector<float> tau;
   std::vector<std::int64_t> rows;  ///< ascending numbers of `spec::Extents::row`
   std::int64_t dim = 0;
+  Certainty certainty = {};  ///< of its elements; exempt ones are not counted
 };
 
 /// Everything that judging one value case needs and that no implementation influences. Made once,

@@ -20,19 +20,25 @@ struct Finding {
   std::string text;  ///< a sentence: subject, fact, numbers, limit
 };
 
-/// How the references of elements are known: each of them within 2^-20 of its tolerance, and
-/// correctly rounded but for those that are `open`.
+/// How the references of elements are known. All but the `open` ones are known to 2^-20 of their
+/// tolerance; all but those and the `enclosed` ones are certified: it is known what they are cast
+/// to.
 struct Certainty {
   std::int64_t exact = 0;          ///< all bits, by integer arithmetic
-  std::int64_t by_radius = 0;      ///< in double, within a proven radius that is cast alike
+  std::int64_t by_radius = 0;      ///< in double: all of the proven radius is cast alike
   std::int64_t by_definition = 0;  ///< in 113 bits
-  std::int64_t ties = 0;  ///< on a tie of the cast, as far as 113 bits see: both sides are golden
-  std::int64_t open = 0;  ///< within their radius, which is wider, or holds a tie
+  /// So close to where the cast changes that double, or 113 bits if they were asked, do not tell
+  /// the side: both are golden.
+  std::int64_t ties = 0;
+  std::int64_t enclosed = 0;  ///< the radius holds several numbers, as where 0 is what cancels
+  std::int64_t open = 0;      ///< the radius is wider, or none is proven
   double largest_radius = 0;  ///< largest radius / tau, of the gradient beyond its floor
 
-  std::int64_t elements() const { return exact + by_radius + by_definition + ties + open; }
-  /// Of the elements those that are not open.
-  double share() const;
+  std::int64_t elements() const {
+    return exact + by_radius + by_definition + ties + enclosed + open;
+  }
+  std::int64_t certified() const { return elements() - enclosed - open; }
+  double share() const;  ///< of the elements those that are certified
   Certainty& operator+=(const Certainty& other);
 };
 
