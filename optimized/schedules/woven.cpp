@@ -124,7 +124,7 @@ class Weaving {
       for (std::int64_t sum = 0; sum < sums; ++sum)
         for (std::int64_t term = 0; term < terms; ++term) {
           const TaskId ready = of_rows ? staged[index(sum)] : staged.back();
-          products.push_back([=, this] { add(sum, sums, term, terms, ready); });
+          products.emplace_back([=, this] { add(sum, sums, term, terms, ready); });
         }
     }
     return products;

@@ -94,7 +94,7 @@ std::optional<std::int64_t> Bias::depth(std::int64_t b, std::int64_t n,
   const std::int64_t slope = steepness(b, n);
   if (plan_->problem.pse_type != 3) return slope * distance;
   const auto exact = static_cast<double>(distance);
-  const auto root = static_cast<std::int64_t>(std::sqrt(exact) + 0.5);
+  const std::int64_t root = std::llround(std::sqrt(exact));
   const double gap = static_cast<double>(slope) * (std::sqrt(exact + 1) - std::sqrt(exact));
   if (root * root != distance || gap < lowered) return std::nullopt;
   return slope * root;
