@@ -35,9 +35,9 @@ class Recorder final : public spec::Implementation<Op> {
     return inner_.unsupported(call);
   }
   spec::Numerics numerics(const typename Op::Problem& problem) const override {
-    spec::Numerics said = inner_.numerics(problem);
+    const spec::Numerics said = inner_.numerics(problem);
     const std::scoped_lock lock(mutex_);
-    return said_[problem.dtype] = std::move(said);
+    return said_[problem.dtype] = said;
   }
   /// What it said last for tensors of this type; from any thread.
   std::optional<spec::Numerics> said_of(spec::DType dtype) const {
