@@ -271,14 +271,15 @@ TEST(Isolated, AWorkerThatCannotBeReplacedIsNoFaultOfTheKernel) {
 }
 
 TEST(Isolated, MissingDescriptorsAreNoFaultOfTheKernel) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP()
+      << "sanitizers look at objects that they do not know yet by descriptors of their own";
+#endif
   const auto kernel = watched("good");
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit none{3, before.rlim_max};
   Trial trial;
-  // Once before: sanitizers look at an object that they do not know yet by descriptors of their
-  // own.
-  kernel->run(trial.problem, trial.inputs, trial.outputs);
   setrlimit(RLIMIT_NOFILE, &none);
   EXPECT_THROW(kernel->run(trial.problem, trial.inputs, trial.outputs), spec::NotAsked);
   setrlimit(RLIMIT_NOFILE, &before);
