@@ -6,7 +6,6 @@
 #include <chrono>
 #include <mutex>
 #include <set>
-#include <stdexcept>
 #include <thread>
 
 #include "assay/parallel/loop.hpp"
@@ -14,14 +13,22 @@
 namespace assay::cli {
 namespace {
 
-/// Waits until `holds`, for half a minute at most.
+/// Waits until `holds`, for ten seconds at most.
 template <class Holds>
 bool comes_true(const Holds& holds) {
-  for (int k = 0; k < 30'000; ++k) {
+  for (int k = 0; k < 10'000; ++k) {
     if (holds()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return false;
+}
+
+/// Whether that comes true and stays so for a while.
+template <class Holds>
+bool settles(const Holds& holds) {
+  if (!comes_true(holds)) return false;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return holds();
 }
 
 /// Turns that were prepared.
@@ -44,7 +51,7 @@ TEST(Ahead, PreparesTheTurnsBehindTheOneThatGoesOnAndNoFurther) {
   Prepared prepared;
   Ahead ahead(9, 2, std::ref(prepared));
   ahead.judging(0);
-  EXPECT_TRUE(comes_true([&] { return prepared.all() == std::set<std::size_t>{1, 2, 3, 4}; }));
+  EXPECT_TRUE(settles([&] { return prepared.all() == std::set<std::size_t>{1, 2, 3, 4}; }));
   ahead.judging(3);
   EXPECT_TRUE(
       comes_true([&] { return prepared.all() == std::set<std::size_t>{1, 2, 3, 4, 5, 6, 7}; }));
@@ -66,7 +73,7 @@ TEST(Ahead, LeavesOutTurnsThatHaveBegun) {
   EXPECT_TRUE(comes_true([&] { return prepared.all() == std::set<std::size_t>{1}; }));
   ahead.judging(7);
   goes_on = true;
-  EXPECT_TRUE(comes_true([&] { return prepared.all() == std::set<std::size_t>{1, 8, 9}; }));
+  EXPECT_TRUE(settles([&] { return prepared.all() == std::set<std::size_t>{1, 8, 9}; }));
 }
 
 TEST(Ahead, WithoutThreadsNothingIsPrepared) {
@@ -92,7 +99,12 @@ TEST(Ahead, ItsEndWaitsForWhatIsBeingPrepared) {
 TEST(MadeAhead, IsTakenOnceAndWaitedFor) {
   MadeAhead<int> made;
   EXPECT_EQ(made.take(1), nullptr);
-  made.make(1, []() -> std::unique_ptr<int> { throw std::logic_error("it was taken"); });
+  bool is_made = false;
+  made.make(1, [&] {
+    is_made = true;
+    return std::make_unique<int>(1);
+  });
+  EXPECT_FALSE(is_made);
   std::atomic<bool> begun = false;
   std::jthread maker([&] {
     made.make(2, [&] {
