@@ -12,6 +12,9 @@
 namespace assay::adapters {
 namespace {
 
+/// Of a file that is kept from run to run: nearly all cases of an ordinary plan need less.
+constexpr std::int64_t most_kept_bytes = std::int64_t{64} << 20;
+
 constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::int64_t page_bytes() {
@@ -106,37 +109,51 @@ std::string GuardDamage::text(const std::string& tensor) const {
   return text + ", at distances of " + std::to_string(nearest) + " to " + std::to_string(farthest);
 }
 
-SharedMemory::SharedMemory(const std::vector<std::int64_t>& sizes)
-    : regions_(regions_of(sizes)),
-      file_(memfd_create("assay-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-  const std::int64_t end = regions_.empty() ? page_bytes() : regions_.back().end;
-  const std::string what = std::to_string(end) + " bytes of shared memory";
-  // Sealed: a worker that cut the file would kill the judge.
-  if (!file_ || ftruncate(file_.number(), end) != 0 ||
-      fcntl(file_.number(), F_ADD_SEALS, F_SEAL_SHRINK) != 0)
+LendableFile::LendableFile(std::int64_t bytes)
+    : file_(memfd_create("assay-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes_(bytes) {
+  const std::string what = std::to_string(bytes) + " bytes of shared memory";
+  // Sealed: a worker that cut the file would kill the judge. Nor may it add seals of its own.
+  if (!file_ || ftruncate(file_.number(), bytes) != 0 ||
+      fcntl(file_.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
     fail(what);
   void* const mapped =
-      mmap(nullptr, at(end), PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
+      mmap(nullptr, at(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
   if (mapped == MAP_FAILED) fail(what);
   memory_ = static_cast<std::byte*>(mapped);
+}
+
+LendableFile::~LendableFile() { munmap(memory_, at(bytes_)); }
+
+LendableFile& KeptFile::with_room_for(std::int64_t bytes) {
+  if (file_ && file_->bytes() < bytes) file_.reset();  // before there are both
+  if (!file_) file_ = std::make_unique<LendableFile>(bytes);
+  return *file_;
+}
+
+void KeptFile::release() {
+  if (file_ && file_->bytes() > most_kept_bytes) file_.reset();
+}
+
+SharedMemory::SharedMemory(KeptFile& kept, const std::vector<std::int64_t>& sizes)
+    : regions_(regions_of(sizes)), kept_(kept), file_(kept.with_room_for(bytes())) {
   for (const Region& r : regions_) {
-    fill_guard(memory_, r.begin, r.storage);
-    fill_guard(memory_, r.storage + r.size, r.end);
+    fill_guard(file_.data(), r.begin, r.storage);
+    fill_guard(file_.data(), r.storage + r.size, r.end);
   }
 }
 
-SharedMemory::~SharedMemory() {
-  munmap(memory_, at(regions_.empty() ? page_bytes() : regions_.back().end));
+std::int64_t SharedMemory::bytes() const {
+  return regions_.empty() ? page_bytes() : regions_.back().end;
 }
 
 std::span<std::byte> SharedMemory::storage(std::size_t index) {
-  return {memory_ + regions_[index].storage, at(regions_[index].size)};
+  return {file_.data() + regions_[index].storage, at(regions_[index].size)};
 }
 
 std::optional<GuardDamage> SharedMemory::damage(std::size_t index) const {
   const Region& r = regions_[index];
-  const GuardDamage before = changed(memory_, r.begin, r.storage, false);
-  const GuardDamage behind = changed(memory_, r.storage + r.size, r.end, true);
+  const GuardDamage before = changed(file_.data(), r.begin, r.storage, false);
+  const GuardDamage behind = changed(file_.data(), r.storage + r.size, r.end, true);
   if (before.bytes == 0 && behind.bytes == 0) return std::nullopt;
   if (before.bytes == 0 || behind.bytes == 0) return before.bytes == 0 ? behind : before;
   return before.nearest < behind.nearest ? before : behind;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,25 +34,62 @@ struct GuardDamage {
   std::string text(const std::string& tensor) const;  ///< "1 byte behind dq, ..."
 };
 
-/// The judge's side.
+/// A file in memory that can be lent, with its bytes.
+class LendableFile {
+ public:
+  /// Zeros. Errors: std::system_error where there is no such amount of memory.
+  explicit LendableFile(std::int64_t bytes);
+  ~LendableFile();
+  LendableFile(const LendableFile&) = delete;
+  LendableFile& operator=(const LendableFile&) = delete;
+
+  int number() const { return file_.number(); }
+  std::byte* data() { return memory_; }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  Descriptor file_;
+  std::int64_t bytes_ = 0;
+  std::byte* memory_ = nullptr;
+};
+
+/// What one worker is lent, a run after the other: pages that the kernel of the system would have
+/// to find, clear and map anew for each run cost a tenth of a sweep.
+class KeptFile {
+ public:
+  /// A file of at least so many bytes, with whatever the last run left in it. Errors:
+  /// std::system_error.
+  LendableFile& with_room_for(std::int64_t bytes);
+  /// The run is over: what is too large to be kept is let go.
+  void release();
+  /// What the worker's successor is lent is nothing that this one may still write to.
+  void forget() { file_.reset(); }
+
+ private:
+  std::unique_ptr<LendableFile> file_;
+};
+
+/// The judge's side of one run.
 class SharedMemory {
  public:
-  /// Guards are filled, storages are zero. Errors: std::system_error where there is no such amount
-  /// of memory.
-  explicit SharedMemory(const std::vector<std::int64_t>& sizes);
-  ~SharedMemory();
+  /// Guards are filled, storages hold anything. Errors: std::system_error where there is no such
+  /// amount of memory.
+  SharedMemory(KeptFile& kept, const std::vector<std::int64_t>& sizes);
+  ~SharedMemory() { kept_.release(); }
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
   int file() const { return file_.number(); }
+  /// Of the file's bytes this run has so many, guards and all.
+  std::int64_t bytes() const;
   std::span<std::byte> storage(std::size_t index);
   /// What was written beside the storage, the side with the nearest byte if both.
   std::optional<GuardDamage> damage(std::size_t index) const;
 
  private:
   std::vector<Region> regions_;
-  Descriptor file_;
-  std::byte* memory_ = nullptr;
+  KeptFile& kept_;
+  LendableFile& file_;
 };
 
 /// The worker's side: the same storages, each region at an address of its own.

@@ -154,7 +154,7 @@ class Isolated final : public spec::Implementation<Op> {
     packer.add(outlines_of(inputs));
     std::vector<SharedTensor> lent;
     add_lent(inputs, lent);
-    const auto shared = needed<SharedTensors>(std::move(lent));
+    const auto shared = lend(std::move(lent));
     answer_on(packer, *shared, 0, inputs);
   }
   void settle() override {
@@ -175,6 +175,7 @@ class Isolated final : public spec::Implementation<Op> {
   WorkerProcess& worker() const {
     if (worker_ && !worker_->is_dead()) return *worker_;
     const bool is_first = worker_ == nullptr;
+    lendable_.forget();
     worker_ = needed<WorkerProcess>(program_, limits_);
     Unpacker greeting(worker_->greeting());
     try {
@@ -193,6 +194,12 @@ class Isolated final : public spec::Implementation<Op> {
       throw;
     }
     return *worker_;
+  }
+
+  /// Tensors for the worker's next answer.
+  std::unique_ptr<SharedTensors> lend(std::vector<SharedTensor> tensors) const {
+    worker();  // a new one is lent another file
+    return needed<SharedTensors>(lendable_, std::move(tensors));
   }
 
   /// What `take` makes of an answer. Errors: those of `take`; ImplementationFault where the answer
@@ -240,7 +247,7 @@ class Isolated final : public spec::Implementation<Op> {
     add_lent(inputs, lent);
     const std::size_t number_of_inputs = lent.size();
     add_lent(outputs, lent);
-    const auto shared = needed<SharedTensors>(std::move(lent));
+    const auto shared = lend(std::move(lent));
     try {
       answer_on(packer, *shared, number_of_inputs, outputs);
     } catch (...) {
@@ -257,7 +264,7 @@ class Isolated final : public spec::Implementation<Op> {
     metrics_.clear();
     std::string text;
     try {
-      text = worker().ask(packer.text(), shared.file());
+      text = worker_->ask(packer.text(), shared.file(), shared.bytes());
     } catch (const ImplementationFault& death) {
       const std::string traces = shared.guard_damage();
       if (traces.empty()) throw;
@@ -284,6 +291,7 @@ class Isolated final : public spec::Implementation<Op> {
   WorkerProgram program_;
   WorkerLimits limits_;
   mutable std::unique_ptr<WorkerProcess> worker_;
+  mutable KeptFile lendable_;
   mutable Greeting greeting_;
   std::vector<spec::Metric> metrics_;
 };

@@ -19,8 +19,8 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t size) {
 
 }  // namespace
 
-SharedTensors::SharedTensors(std::vector<SharedTensor> tensors)
-    : tensors_(std::move(tensors)), memory_(sizes_of(tensors_)) {
+SharedTensors::SharedTensors(KeptFile& kept, std::vector<SharedTensor> tensors)
+    : tensors_(std::move(tensors)), memory_(kept, sizes_of(tensors_)) {
   for (std::size_t k = 0; k < tensors_.size(); ++k) {
     const spec::Storage& bytes = tensors_[k].tensor->bytes;
     copy_bytes(memory_.storage(k).data(), bytes.data(), bytes.size());

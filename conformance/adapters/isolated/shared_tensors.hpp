@@ -18,9 +18,10 @@ struct SharedTensor {
 /// Copies of tensors in memory that is shared with a worker, and what the worker did to it.
 class SharedTensors {
  public:
-  explicit SharedTensors(std::vector<SharedTensor> tensors);
+  SharedTensors(KeptFile& kept, std::vector<SharedTensor> tensors);
 
   int file() const { return memory_.file(); }
+  std::int64_t bytes() const { return memory_.bytes(); }
   /// What was written beside the storages, in words; empty: nothing.
   std::string guard_damage() const;
   /// Which of the first `count` tensors differ from what was lent, in words; empty: none.

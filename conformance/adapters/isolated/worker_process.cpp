@@ -132,12 +132,12 @@ int WorkerProcess::reap() {
   return status;
 }
 
-std::string WorkerProcess::ask(const std::string& request, int file) {
+std::string WorkerProcess::ask(const std::string& request, int file, std::int64_t lent_bytes) {
   require_quiet();
   words_->listen();
   words_->forget();
   was_asked_ = true;
-  lent_ = lent_memory(file);
+  lent_ = {.inode = inode_of(file), .bytes = lent_bytes};
   channel_->post(request, file);
   return answer();
 }

@@ -35,8 +35,9 @@ class WorkerProcess {
 
   /// Sends a request and waits for the answer. Errors: ImplementationFault where the process ends
   /// or writes what is no message (crash), is slower (timeout) or uses more memory (out_of_memory)
-  /// than the limits allow; it is dead then.
-  std::string ask(const std::string& request, int file = -1);
+  /// than the limits allow; it is dead then. `file`: what it is lent, `lent_bytes` of it for this
+  /// request.
+  std::string ask(const std::string& request, int file = -1, std::int64_t lent_bytes = 0);
   /// Waits a moment for what its last answers may have left behind: the first time in any case,
   /// later if more threads or processes live in it than ever before. Then sends a request and gives
   /// the answer; nothing where it was not asked since the last time. Errors: as of `ask`.

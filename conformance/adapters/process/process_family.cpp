@@ -139,10 +139,9 @@ std::size_t threads_of(const std::vector<pid_t>& processes) {
   return threads;
 }
 
-LentMemory lent_memory(int file) {
+ino_t inode_of(int file) {
   struct stat status = {};
-  if (file < 0 || fstat(file, &status) != 0) return {};
-  return {.inode = status.st_ino, .bytes = static_cast<std::int64_t>(status.st_blocks) * 512};
+  return file >= 0 && fstat(file, &status) == 0 ? status.st_ino : 0;
 }
 
 std::int64_t own_bytes(const std::vector<pid_t>& processes) {

@@ -14,12 +14,13 @@ std::vector<pid_t> family_of(pid_t process);
 /// How many threads these processes have.
 std::size_t threads_of(const std::vector<pid_t>& processes);
 
-/// The memory file that a call's tensors lie in: its inode, and what it takes.
+/// The memory file that a call's tensors lie in: its inode, and how much of it they take.
 struct LentMemory {
   ino_t inode = 0;
   std::int64_t bytes = 0;
 };
-LentMemory lent_memory(int file);
+/// 0 where there is no file.
+ino_t inode_of(int file);
 
 /// Memory of these processes in bytes. Pages of their own:
 std::int64_t own_bytes(const std::vector<pid_t>& processes);

@@ -154,6 +154,22 @@ TEST(Isolated, MemoryEndsAtTheLimit) {
                {.seconds = 20, .bytes = 200 << 20});
 }
 
+TEST(Isolated, WhatEarlierTensorsTookIsNotLentToLaterCalls) {
+  const auto kernel = watched("takes 230 MiB the second time", {.seconds = 20, .bytes = 200 << 20});
+  Trial large;
+  large.inputs.input = spec::contiguous_tensor(spec::DType::fp32, {15 << 20});
+  kernel->run(large.problem, large.inputs, large.outputs);
+  expect_fault(*kernel, Kind::out_of_memory, {"the limit is 200 MiB"});
+}
+
+TEST(Isolated, OutputsOfOneCallAreNotSeenInTheNext) {
+  const auto kernel = watched("writes nothing the second time");
+  Trial first, second;
+  kernel->run(first.problem, first.inputs, first.outputs);
+  kernel->run(second.problem, second.inputs, second.outputs);
+  expect_same(second.outputs, Trial().outputs);
+}
+
 TEST(Isolated, BytesBesideAStorageAreFoundWithTensorSideAndDistance) {
   expect_fault("writes behind", Kind::wrote_outside,
                {"1 byte behind the storage of input_grad, at a distance of 1"});

@@ -1,0 +1,65 @@
+#include "isolated/guarded_memory.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace assay::adapters {
+namespace {
+
+constexpr std::int64_t mebibyte = 1 << 20;
+
+/// Of the file that a run with one storage of this size is lent.
+struct stat lent_for(KeptFile& kept, std::int64_t size) {
+  const SharedMemory memory(kept, {size});
+  struct stat status = {};
+  EXPECT_EQ(fstat(memory.file(), &status), 0);
+  return status;
+}
+
+TEST(KeptFile, IsLentAgainWhereTheNextRunHasRoomInIt) {
+  KeptFile kept;
+  const auto first = lent_for(kept, 5 * mebibyte);
+  EXPECT_EQ(lent_for(kept, 1).st_ino, first.st_ino);
+  EXPECT_EQ(lent_for(kept, 5 * mebibyte).st_ino, first.st_ino);
+  EXPECT_GT(lent_for(kept, 6 * mebibyte).st_size, 6 * mebibyte);
+}
+
+TEST(KeptFile, IsNotKeptWhereItIsLarge) {
+  KeptFile kept;
+  EXPECT_GT(lent_for(kept, 65 * mebibyte).st_size, 65 * mebibyte);
+  EXPECT_LT(lent_for(kept, 1).st_size, mebibyte);
+}
+
+TEST(KeptFile, IsAnotherOnceItIsForgotten) {
+  KeptFile kept;
+  const Descriptor still_open(dup(SharedMemory(kept, {1}).file()));  // its number is not given anew
+  struct stat before = {};
+  ASSERT_EQ(fstat(still_open.number(), &before), 0);
+  kept.forget();
+  EXPECT_NE(lent_for(kept, 1).st_ino, before.st_ino);
+}
+
+TEST(SharedMemory, OfARunTakesWhatTheRunNeedsOfTheFile) {
+  KeptFile kept;
+  lent_for(kept, 5 * mebibyte);
+  EXPECT_LT(SharedMemory(kept, {1, 2}).bytes(), mebibyte);
+  EXPECT_GT(SharedMemory(kept, {mebibyte, mebibyte}).bytes(), 2 * mebibyte);
+}
+
+TEST(SharedMemory, HasWholeGuardsWhateverTheLastRunLeftInThem) {
+  KeptFile kept;
+  {
+    SharedMemory first(kept, {5 * mebibyte});
+    const auto all = first.storage(0);
+    std::fill(all.begin() - guard_bytes, all.end() + guard_bytes, std::byte{1});
+    EXPECT_TRUE(first.damage(0));
+  }
+  const SharedMemory second(kept, {100, 5000, 70000});
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_FALSE(second.damage(k)) << k;
+}
+
+}  // namespace
+}  // namespace assay::adapters
