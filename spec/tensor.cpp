@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace assay::spec {
 
@@ -92,20 +93,48 @@ std::vector<std::int64_t> viewed_elements(const Tensor& tensor) {
 
 namespace {
 
-/// Fills the row with elements first, first + step, ..., of a type whose numbers value(bits) gives.
+/// Calls visit(pointer, number) for storage elements first, first + step, ... and the numbers of a
+/// row. Numbers that lie side by side have a loop of their own, which is made of wide instructions.
+template <class Bits, class Byte, class Number, class Visit>
+void each_of_row(Byte* bytes, std::int64_t first, std::int64_t step, std::span<Number> row,
+                 const Visit& visit) {
+  const auto each = [&](auto distance) {
+    Byte* element = bytes + first * std::int64_t{sizeof(Bits)};
+    for (Number& x : row) {
+      visit(element, x);
+      element += distance * std::int64_t{sizeof(Bits)};
+    }
+  };
+  if (step == 1)
+    each(std::integral_constant<std::int64_t, 1>());
+  else
+    each(step);
+}
+
+/// Fills the row with numbers of a type; value(bits) is the number.
 template <class Bits, class Value>
 void load_each(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row,
                const Value& value) {
-  const std::byte* element = tensor.bytes.data() + first * std::int64_t{sizeof(Bits)};
-  for (double& x : row) {
+  each_of_row<Bits>(tensor.bytes.data(), first, step, row, [&](const std::byte* element, double& x) {
     Bits bits;
     std::memcpy(&bits, element, sizeof bits);
     x = value(bits);
-    element += step * std::int64_t{sizeof(Bits)};
-  }
+  });
 }
 
-/// The type is looked at once a row: element by element that took a tenth of a sweep.
+/// Stores bits(x) of every number of the row.
+template <class Bits, class Value>
+void store_each(Tensor& tensor, std::int64_t first, std::int64_t step, std::span<const double> row,
+                const Value& bits) {
+  each_of_row<Bits>(tensor.bytes.data(), first, step, row, [&](std::byte* element, double x) {
+    const auto of_x = static_cast<Bits>(bits(x));
+    std::memcpy(element, &of_x, sizeof of_x);
+  });
+}
+
+}  // namespace
+
+// The type is looked at once a row: element by element that took a tenth of a sweep.
 void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row) {
   switch (tensor.dtype) {
     case DType::fp32:
@@ -124,7 +153,22 @@ void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::
   }
 }
 
-}  // namespace
+void store_row(Tensor& tensor, std::int64_t first, std::int64_t step, std::span<const double> row) {
+  switch (tensor.dtype) {
+    case DType::fp32:
+      return store_each<std::uint32_t>(tensor, first, step, row,
+                                       [](double x) { return round_to_bits(x, fp32_format); });
+    case DType::bf16:
+      return store_each<std::uint16_t>(tensor, first, step, row,
+                                       [](double x) { return round_to_bits(x, bf16_format); });
+    case DType::fp16:
+      return store_each<std::uint16_t>(tensor, first, step, row,
+                                       [](double x) { return round_to_bits(x, fp16_format); });
+    default:
+      for (std::size_t d = 0; d < row.size(); ++d)
+        tensor.store(first + static_cast<std::int64_t>(d) * step, row[d]);
+  }
+}
 
 HeadIndex::HeadIndex(const Tensor& tensor, Layout layout, const Extents& extents)
     : extents_(extents), offset_(tensor.offset) {
@@ -153,10 +197,7 @@ HeadIndex::HeadIndex(const Tensor& tensor, Layout layout, const Extents& extents
 
 void HeadView::read_row(std::int64_t b, std::int64_t n, std::int64_t s,
                         std::span<double> row) const {
-  if (row.empty()) return;
-  const std::int64_t first = index_(b, n, s, 0);
-  const std::int64_t step = row.size() > 1 ? index_(b, n, s, 1) - first : 0;
-  load_row(*tensor_, first, step, row);
+  if (!row.empty()) load_row(*tensor_, index_(b, n, s, 0), index_.step(), row);
 }
 
 }  // namespace assay::spec

@@ -18,9 +18,9 @@ DueZeros due_zeros(const Dense& dense);
 
 /// What every element of every output is checked for, judged or not: storage outside the view
 /// untouched, viewed elements written, finite where no overflow is possible, zero (up to the floor)
-/// where zero is due. `poisoned` is what the outputs were before. Returns the findings, at most a
+/// where zero is due. Returns the findings, at most a
 /// few per rule and tensor, each rule with its count.
 std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
-                                     const Op::Outputs& outputs, const Op::Outputs& poisoned);
+                                     const Op::Outputs& outputs);
 
 }  // namespace assay::conformance::flash

@@ -19,11 +19,16 @@ void repeat(spec::Storage& bytes, Bits pattern) {
     std::memcpy(bytes.data() + at, &pattern, sizeof pattern);
 }
 
-/// A NaN whose payload ends in `mark`, throughout the storage.
-void fill_with_nan(Tensor& tensor, std::uint8_t mark) {
-  if (tensor.dtype == DType::fp32) return repeat(tensor.bytes, std::uint32_t{0x7fda3c00u | mark});
-  const std::uint32_t nan = tensor.dtype == DType::bf16 ? 0x7fc0u : 0x7e00u;
-  repeat(tensor.bytes, static_cast<std::uint16_t>(nan | mark));
+/// A NaN whose payload ends in `mark`.
+std::uint32_t marked_nan(DType dtype, std::uint32_t mark) {
+  if (dtype == DType::fp32) return 0x7fda3c00u | mark;
+  return (dtype == DType::bf16 ? 0x7fc0u : 0x7e00u) | mark;
+}
+
+/// Throughout the storage.
+void fill_with(Tensor& tensor, std::uint32_t bits) {
+  if (tensor.dtype == DType::fp32) return repeat(tensor.bytes, bits);
+  repeat(tensor.bytes, static_cast<std::uint16_t>(bits));
 }
 
 Tensor unfilled(const spec::Parameter& parameter) {
@@ -42,15 +47,17 @@ Tensor unfilled(const spec::Parameter& parameter) {
 Tensor guarded_tensor(const spec::Parameter& parameter) {
   Tensor tensor = unfilled(parameter);
   if (spec::is_fp16_bf16_fp32(tensor.dtype))
-    fill_with_nan(tensor, 0x1a);
+    fill_with(tensor, marked_nan(tensor.dtype, 0x1a));
   else
     std::ranges::fill(tensor.bytes, std::byte{0xa5});
   return tensor;
 }
 
+std::uint32_t poison_of(DType dtype) { return marked_nan(dtype, 0x25); }
+
 Tensor poisoned_tensor(const spec::Parameter& parameter) {
   Tensor tensor = unfilled(parameter);
-  fill_with_nan(tensor, 0x25);
+  fill_with(tensor, poison_of(tensor.dtype));
   return tensor;
 }
 
@@ -69,10 +76,12 @@ Tensor filled_tensor(const spec::Parameter& parameter, spec::Layout layout, cons
                 .head = places.head(b, n),
                 .rows = length,
                 .dim = e.dim};
+    std::vector<double> row(static_cast<std::size_t>(e.dim));
     for (place.s = 0; place.s < length; ++place.s) {
       place.row = places.row(b, n, place.s);
       for (place.d = 0; place.d < e.dim; ++place.d)
-        tensor.store(at(b, n, place.s, place.d), filling.factor * filling.value(place));
+        row[static_cast<std::size_t>(place.d)] = filling.factor * filling.value(place);
+      spec::store_row(tensor, at(b, n, place.s, 0), at.step(), row);
     }
   });
   return tensor;

@@ -1,9 +1,7 @@
 #include "assay/conformance/judge/arithmetic.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdint>
 
 namespace assay::conformance {
 namespace {
@@ -13,11 +11,6 @@ using spec::Rounding;
 
 bool nearest(Rounding rounding) {
   return rounding == Rounding::rne || rounding == Rounding::rna || rounding == Rounding::unknown;
-}
-
-/// 2^floor(log2 x) for a positive normal x.
-double leading_power(double x) {
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7ff0000000000000u);
 }
 
 double accumulator_unit(spec::Accumulator accumulator) {
@@ -56,7 +49,12 @@ Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
       u_k(declared.operand_scaled ? (narrow(io_type) ? unit_roundoff(io_type) : 0x1p-24) : 0),
       eta_k(declared.operand_scaled ? underflow_of(io_type) : 0),
       eps_x(declared.exp_error),
-      phi(declared.floor) {
+      phi(declared.floor),
+      of_stage(declared.stage, declared.round_stage),
+      of_out(io_type, declared.round_out),
+      of_score(declared.store_s, Rounding::rne),
+      of_prob(declared.store_p, Rounding::rne),
+      of_dprob(declared.store_dp, Rounding::rne) {
   truncating_sums = declared.accumulator == spec::Accumulator::fp32_truncating;
   const bool staged_nearest = !narrow(declared.stage) || nearest(declared.round_stage);
   const bool cast_nearest = !narrow(io) || nearest(declared.round_out);
@@ -68,12 +66,10 @@ Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
 }
 
 /// E1.
-double Arithmetic::half_ulp(double x, DType type, Rounding rounding) {
-  if (!narrow(type) || !(x > 0)) return 0;
-  const double c = nearest(rounding) ? 1 : 2;
-  const double error = c * std::max(unit_roundoff(type) * leading_power(x), underflow_of(type));
-  return rounding == Rounding::stochastic ? error : std::min(x, error);
-}
+RoundingError::RoundingError(DType type, Rounding rounding)
+    : relative((nearest(rounding) ? 1 : 2) * unit_roundoff(type)),
+      least((nearest(rounding) ? 1 : 2) * underflow_of(type)),
+      is_capped(rounding != Rounding::stochastic) {}
 
 namespace {
 
@@ -81,7 +77,8 @@ namespace {
 double spacing(double x, DType type) {
   const double smallest = 2 * underflow_of(type);
   return x == 0 ? smallest
-                : std::max(2 * unit_roundoff(type) * leading_power(std::abs(x)), smallest);
+                : std::max(2 * unit_roundoff(type) * RoundingError::leading_power(std::abs(x)),
+                           smallest);
 }
 
 /// A number of steps to nearest.

@@ -30,7 +30,15 @@ bool is_narrow(const Expectation& e, std::size_t k) {
 }
 
 std::int64_t row_of(const Expectation& e, std::size_t k) { return e.rows[k / at(e.dim())]; }
-bool is_exempt(const Expectation& e, std::size_t k) { return e.exempt[k / at(e.dim())] != 0; }
+
+/// Calls visit(k) with every element that is not exempt.
+template <class Visit>
+void each_judged(const Expectation& e, const Visit& visit) {
+  const std::size_t dim = at(e.dim());
+  for (std::size_t r = 0; r < e.rows.size(); ++r)
+    if (e.exempt[r] == 0)
+      for (std::size_t k = r * dim; k < (r + 1) * dim; ++k) visit(k);
+}
 
 /// The rows of some elements, each once.
 std::vector<std::int64_t> rows_of(const Expectation& e, const std::vector<std::size_t>& elements) {
@@ -71,8 +79,7 @@ struct Certifier::Doubts {
 Certifier::Doubts Certifier::doubts_of(const Expectation& e, const Arithmetic& arithmetic) {
   const CastSteps steps(arithmetic.io, arithmetic.numerics.round_out);
   Doubts doubts;
-  for (std::size_t k = 0; k < e.value.size(); ++k) {
-    if (is_exempt(e, k)) continue;
+  each_judged(e, [&](std::size_t k) {
     const bool is_decided = steps.decides(e.value[k], e.radius[k]);
     if (!is_narrow(e, k))
       doubts.wide.push_back(k);
@@ -80,7 +87,7 @@ Certifier::Doubts Certifier::doubts_of(const Expectation& e, const Arithmetic& a
       ++doubts.none;
     else
       (4 * e.radius[k] < steps.step(e.value[k]) ? doubts.ties : doubts.vague).push_back(k);
-  }
+  });
   return doubts;
 }
 
@@ -195,9 +202,10 @@ void Certifier::settle(const Certifier* certifier, const Arithmetic& arithmetic,
   settle_all(doubts.wide, counts.open);
   settle_all(doubts.ties, counts.ties);
   settle_all(doubts.vague, counts.enclosed);
-  for (std::size_t k = 0; k < e.value.size(); ++k)
-    if (!is_exempt(e, k) && e.tau[k] > e.floor[k] && std::isfinite(e.tau[k]))
+  each_judged(e, [&](std::size_t k) {
+    if (e.tau[k] > e.floor[k] && std::isfinite(e.tau[k]))
       counts.largest_radius = std::max(counts.largest_radius, e.radius[k] / e.tau[k]);
+  });
 }
 
 void Certifier::require_agreement(const std::vector<Expectation>& expectations,

@@ -83,10 +83,23 @@ bool is_telling(const Expectation& e, std::size_t k, double actual, const Arithm
          !arithmetic.cast_is_coarse(e.value[k]);
 }
 
+/// A judged row: the number of its entries' row in an expectation, and values in its place.
+struct JudgedRow {
+  const Expectation& e;
+  std::int64_t r;
+  std::span<const double> values;
+
+  std::size_t first() const { return at(r * e.dim()); }
+  std::size_t last() const { return at((r + 1) * e.dim()); }
+  bool is_exempt() const { return e.exempt[at(r)] != 0; }
+  /// Of the entry k of the expectation.
+  double value(std::size_t k) const { return values[k - first()]; }
+};
+
 /// Sums over the rows of a tensor of which R and b are made.
 class Moments {
  public:
-  void add(const Expectation& e, const std::vector<double>& actual, const Arithmetic& arithmetic);
+  void add(const JudgedRow& row, const Arithmetic& arithmetic);
   Statistics statistics(const Arithmetic& arithmetic) const;
 
  private:
@@ -95,33 +108,32 @@ class Moments {
   bool biasable_ = true;
 };
 
-void Moments::add(const Expectation& e, const std::vector<double>& actual,
-                  const Arithmetic& arithmetic) {
+void Moments::add(const JudgedRow& row, const Arithmetic& arithmetic) {
   if (!arithmetic.mean_free || arithmetic.truncating_sums) return;
+  const Expectation& e = row.e;
   dim_ = e.dim(), biasable_ = e.biasable;
-  for (std::int64_t r = 0; r < e.row_count(); ++r) {
-    if (e.exempt[at(r)] != 0 || !(e.share[at(r)] > 0)) continue;
-    double signed_sum = 0;
-    std::int64_t in_row = 0;
-    for (std::int64_t d = 0; d < e.dim(); ++d) {
-      const std::size_t k = at(r * e.dim() + d);
-      if (!is_telling(e, k, actual[k], arithmetic)) continue;
-      const double error = (actual[k] - e.value[k] - e.drift[k]) / e.sigma[k];
-      const double of_cast = arithmetic.cast_error(e.value[k] + e.drift[k]) / e.sigma[k];
-      squares_ += error * error, of_casts_ += of_cast * of_cast;
-      shares_ += e.share[at(r)];
-      ++elements_;
-      if (arithmetic.cast_is_biased(e.value[k] + e.drift[k])) continue;
-      // The cast that is known leans where rows are alike: it is one, however many they are.
-      const double beyond_cast = error - of_cast;
-      signed_sum += e.value[k] < 0 ? -beyond_cast : beyond_cast;
-      ++in_row;
-    }
-    if (in_row == 0) continue;
-    const double mean = signed_sum / static_cast<double>(in_row);
-    row_sum_ += mean, row_squares_ += mean * mean;
-    ++rows_;
+  const double share = e.share[at(row.r)];
+  if (row.is_exempt() || !(share > 0)) return;
+  double signed_sum = 0;
+  std::int64_t in_row = 0;
+  for (std::size_t k = row.first(); k < row.last(); ++k) {
+    const double actual = row.value(k);
+    if (!is_telling(e, k, actual, arithmetic)) continue;
+    const double error = (actual - e.value[k] - e.drift[k]) / e.sigma[k];
+    const double of_cast = arithmetic.cast_error(e.value[k] + e.drift[k]) / e.sigma[k];
+    squares_ += error * error, of_casts_ += of_cast * of_cast;
+    shares_ += share;
+    ++elements_;
+    if (arithmetic.cast_is_biased(e.value[k] + e.drift[k])) continue;
+    // The cast that is known leans where rows are alike: it is one, however many they are.
+    const double beyond_cast = error - of_cast;
+    signed_sum += e.value[k] < 0 ? -beyond_cast : beyond_cast;
+    ++in_row;
   }
+  if (in_row == 0) return;
+  const double mean = signed_sum / static_cast<double>(in_row);
+  row_sum_ += mean, row_squares_ += mean * mean;
+  ++rows_;
 }
 
 /// E29.
@@ -145,11 +157,10 @@ Statistics Moments::statistics(const Arithmetic& arithmetic) const {
 }
 
 /// Whether all elements pass the element rule.
-bool all_within(const Expectation& e, const std::vector<double>& actual,
-                const Arithmetic& arithmetic) {
-  for (std::size_t k = 0; k < actual.size(); ++k)
-    if (e.exempt[k / at(e.dim())] == 0 && grade(e, k, actual[k], arithmetic) != Grade::within)
-      return false;
+bool all_within(const JudgedRow& row, const Arithmetic& arithmetic) {
+  if (row.is_exempt()) return true;
+  for (std::size_t k = row.first(); k < row.last(); ++k)
+    if (grade(row.e, k, row.value(k), arithmetic) != Grade::within) return false;
   return true;
 }
 
@@ -213,7 +224,7 @@ class Distances {
       : arithmetic_(arithmetic), report_(report) {
     ratios_.reserve(at(whole.row_count() * whole.dim()));
   }
-  void add(const Expectation& e, const std::vector<double>& actual);
+  void add(const JudgedRow& row);
   void finish();
 
  private:
@@ -225,20 +236,21 @@ class Distances {
   std::array<std::int64_t, 11> bins_{};
 };
 
-void Distances::add(const Expectation& e, const std::vector<double>& actual) {
+void Distances::add(const JudgedRow& row) {
+  const Expectation& e = row.e;
+  if (row.is_exempt()) {
+    report_.exempt += e.dim();
+    return;
+  }
   std::optional<std::size_t> worst;
-  for (std::size_t k = 0; k < actual.size(); ++k) {
-    if (e.exempt[k / at(e.dim())] != 0) {
-      ++report_.exempt;
-      continue;
-    }
+  for (std::size_t k = row.first(); k < row.last(); ++k) {
     ++report_.elements_judged;
-    const double ratio = relative_to_tau(e, k, actual[k], arithmetic_);
+    const double ratio = relative_to_tau(e, k, row.value(k), arithmetic_);
     if (ratio > report_.worst || report_.elements_judged == 1) report_.worst = ratio, worst = k;
     ++bins_[ratio >= 1 ? 10 : static_cast<std::size_t>(ratio * 10)];
     if (std::abs(e.value[k]) > e.floor[k]) ratios_.push_back(e.tau[k] / std::abs(e.value[k]));
   }
-  if (worst) describe_worst(e, *worst, actual[*worst]);
+  if (worst) describe_worst(e, *worst, row.value(*worst));
 }
 
 void Distances::describe_worst(const Expectation& e, std::size_t worst, double actual) {
@@ -271,17 +283,18 @@ void Distances::finish() {
 /// Rules of other stacks, emitted beside the verdict, which none of them decides.
 class Yardsticks {
  public:
-  void add(const Expectation& e, const std::vector<double>& actual);
+  void add(const JudgedRow& row);
   void finish(const Arithmetic& arithmetic, TensorReport& report) const;
 
  private:
   double count_ = 0, worst_ = 0, sum_ = 0, squares_ = 0, beyond_plugin_ = 0, beyond_bench_ = 0;
 };
 
-void Yardsticks::add(const Expectation& e, const std::vector<double>& actual) {
-  count_ += static_cast<double>(actual.size());
-  for (std::size_t k = 0; k < actual.size(); ++k) {
-    const double error = std::abs(actual[k] - e.value[k]), magnitude = std::abs(e.value[k]);
+void Yardsticks::add(const JudgedRow& row) {
+  count_ += static_cast<double>(row.values.size());
+  for (std::size_t k = row.first(); k < row.last(); ++k) {
+    const double reference = row.e.value[k];
+    const double error = std::abs(row.value(k) - reference), magnitude = std::abs(reference);
     const double relative = error / (magnitude + 1e-7);
     worst_ = std::max(worst_, relative), sum_ += relative, squares_ += error * error;
     beyond_plugin_ += error > 0.005 + 0.005 * magnitude ? 1 : 0;
@@ -312,6 +325,14 @@ struct HeadControls {
   bool negation = false;           ///< seen in some element
   bool last = false;               ///< whether the last row that is due is seen
 };
+
+/// Whether an element of the row exceeds its tolerance.
+bool exceeds_tolerance(const Expectation& e, std::int64_t r) {
+  if (e.exempt[at(r)] != 0) return false;
+  for (std::size_t k = at(r * e.dim()); k < at((r + 1) * e.dim()); ++k)
+    if (std::abs(e.value[k]) > e.tau[k]) return true;
+  return false;
+}
 
 /// Judged rows of one head follow each other.
 void add_heads(const Expectation& e, const Arithmetic& arithmetic,
@@ -348,13 +369,36 @@ std::string blind_text(const Expectation& e, const std::vector<HeadControls>& he
          std::to_string(first->n) + "): its gradient does not exceed its tolerance";
 }
 
+/// Calls judge(row) with every row of a part. Rows are read a few at a time: each of them is looked
+/// at several times, and stays near the processor meanwhile.
+template <class Judge>
+void each_row(const Expectation& part, const RowReader& actual_of, const Judge& judge) {
+  constexpr std::int64_t elements = 1 << 12;
+  const std::int64_t step = std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, part.dim()));
+  for (std::int64_t first = 0; first < part.row_count(); first += step) {
+    const std::int64_t count = std::min(step, part.row_count() - first);
+    const std::vector<double> actual =
+        actual_of(std::span(part.rows).subspan(at(first), at(count)));
+    for (std::int64_t r = 0; r < count; ++r)
+      judge(JudgedRow{part, first + r,
+                      std::span(actual).subspan(at(r * part.dim()), at(part.dim()))});
+  }
+}
+
 }  // namespace
 
 void Expectation::resize(std::int64_t count) {
+  make_room(count);
+  for (auto* field : {&value, &radius, &tau, &tau_det, &sigma, &floor, &drift})
+    std::ranges::fill(*field, 0.0);
+  for (auto* field : {&core, &accumulation, &extra}) std::ranges::fill(*field, 0.0F);
+}
+
+void Expectation::make_room(std::int64_t count) {
   const std::size_t size = at(count * dim());
   for (auto* field : {&value, &radius, &tau, &tau_det, &sigma, &floor, &drift})
-    field->assign(size, 0.0);
-  for (auto* field : {&core, &accumulation, &extra}) field->assign(size, 0.0f);
+    field->resize(size);
+  for (auto* field : {&core, &accumulation, &extra}) field->resize(size);
   share.assign(at(count), 0.0);
   exempt.assign(at(count), 0);
 }
@@ -385,27 +429,32 @@ Decision compare(const Expectation& e, const RowReader& actual_of, const Arithme
   Distances distances(e, arithmetic, report);
   Yardsticks yardsticks;
   Moments moments;
-  each_part(e, [&](const Expectation& part) {
-    const std::vector<double> actual = actual_of(part.rows);
-    for (std::size_t k = 0; k < actual.size(); ++k) {
-      if (part.exempt[k / at(part.dim())] != 0) continue;
+  const auto grade_row = [&](const JudgedRow& row) {
+    const Expectation& part = row.e;
+    for (std::size_t k = row.first(); k < row.last(); ++k) {
       if (!std::isfinite(part.radius[k]) ||
           (part.tau[k] > part.floor[k] && part.radius[k] > certified_share * part.tau[k]))
         ++uncertified;
-      const Grade g = grade(part, k, actual[k], arithmetic);
+      const double actual = row.value(k);
+      const Grade g = grade(part, k, actual, arithmetic);
       if (g == Grade::within) continue;
       Finding finding = locate(part, static_cast<std::int64_t>(k));
-      finding.actual = actual[k], finding.expected = part.value[k];
+      finding.actual = actual, finding.expected = part.value[k];
       failing.add(finding);
       if (elements.size() < findings_per_tensor)
-        elements.push_back(element_finding(part, k, actual[k], g));
-      if (g > worst) gravest = element_finding(part, k, actual[k], g).text;
+        elements.push_back(element_finding(part, k, actual, g));
+      if (g > worst) gravest = element_finding(part, k, actual, g).text;
       worst = std::max(worst, g);
     }
+  };
+  each_part(e, [&](const Expectation& part) {
     report.certainty += part.certainty;
-    distances.add(part, actual);
-    yardsticks.add(part, actual);
-    moments.add(part, actual, arithmetic);
+    each_row(part, actual_of, [&](const JudgedRow& row) {
+      if (!row.is_exempt()) grade_row(row);
+      distances.add(row);
+      yardsticks.add(row);
+      moments.add(row, arithmetic);
+    });
   });
   distances.finish();
   yardsticks.finish(arithmetic, report);
@@ -443,8 +492,11 @@ Decision compare(const Expectation& e, const RowReader& actual_of, const Arithme
 Decision compare(const Expectation& e, const std::vector<double>& actual,
                  const Arithmetic& arithmetic, TensorReport& report,
                  std::vector<Finding>& findings) {
-  const auto all = [&](std::span<const std::int64_t>) { return actual; };
-  return compare(e, all, arithmetic, report, findings);
+  const auto of_rows = [&](std::span<const std::int64_t> rows) {
+    const auto first = actual.begin() + (rows.data() - e.rows.data()) * e.dim();
+    return std::vector<double>(first, first + std::ssize(rows) * e.dim());
+  };
+  return compare(e, of_rows, arithmetic, report, findings);
 }
 
 /// E39.
@@ -455,13 +507,16 @@ ControlResult judge_controls(const Expectation& e, const Arithmetic& arithmetic)
   Moments of_scaled;
   each_part(e, [&](const Expectation& part) {
     add_heads(part, arithmetic, heads);
-    for (std::size_t k = 0; k < part.value.size(); ++k)
-      applicable |= part.exempt[k / at(part.dim())] == 0 && std::abs(part.value[k]) > part.tau[k];
-    if (!scaled_within) return;
-    std::vector<double> scaled = part.value;
-    for (double& value : scaled) value *= 1.02;
-    scaled_within = all_within(part, scaled, arithmetic);
-    if (scaled_within) of_scaled.add(part, scaled, arithmetic);
+    for (std::int64_t r = 0; r < part.row_count() && !applicable; ++r)
+      applicable = exceeds_tolerance(part, r);
+    std::vector<double> scaled(at(part.dim()));
+    for (std::int64_t r = 0; r < part.row_count() && scaled_within; ++r) {
+      for (std::size_t d = 0; d < scaled.size(); ++d)
+        scaled[d] = part.value[at(r * part.dim()) + d] * 1.02;
+      const JudgedRow row{part, r, scaled};
+      scaled_within = all_within(row, arithmetic);
+      of_scaled.add(row, arithmetic);
+    }
   });
   if (heads.empty()) {
     result.letters = "Z.N.L.S.W.";

@@ -28,8 +28,8 @@ class StructureFindings {
 };
 
 /// What every output is checked for: viewed elements written, storage outside the view untouched.
-/// `poisoned` is what the kernel was given.
+/// The kernel was given poison throughout (`poisoned_tensor`).
 void check_storage(const std::string& name, const spec::Tensor& tensor,
-                   const spec::Tensor& poisoned, std::vector<Finding>& findings);
+                   std::vector<Finding>& findings);
 
 }  // namespace assay::conformance

@@ -32,7 +32,7 @@ struct Tensor {
     e.name = part.name;
     e.extents = std::move(extents);
     e.rows = judged;
-    e.resize(e.row_count());
+    e.make_room(e.row_count());
     e.biasable = biasable;
   }
 

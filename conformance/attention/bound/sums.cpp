@@ -4,7 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "assay/conformance/judge/vector_loops.hpp"
+#include "assay/engine/blocks/operand.hpp"
+#include "assay/engine/blocks/product.hpp"
 #include "judge/tolerance.hpp"
 
 namespace assay::conformance::flash {
@@ -20,18 +21,29 @@ double effective_channels(std::span<const double* const> rows, std::int64_t dim)
   constexpr std::int64_t most_rows = 512;
   const std::int64_t step = std::max<std::int64_t>(1, std::ssize(rows) / most_rows);
   const std::int64_t count = (std::ssize(rows) + step - 1) / step;
+  std::vector<double> chosen;
+  for (std::int64_t k = 0; k < count; ++k)
+    chosen.insert(chosen.end(), rows[at(k * step)], rows[at(k * step)] + dim);
+  const engine::Rows matrix{chosen.data(), count, dim};
   const bool by_rows = count < dim;
-  const std::int64_t lines = by_rows ? dim : count, width = by_rows ? count : dim;
-  std::vector<double> gram(at(width * width), 0.0), line(at(width));
-  for (std::int64_t k = 0; k < lines; ++k) {
-    for (std::int64_t i = 0; i < width; ++i)
-      line[at(i)] = by_rows ? rows[at(i * step)][k] : rows[at(k * step)][i];
-    for (std::int64_t i = 0; i < width; ++i)
-      add_scaled(line[at(i)], line.data(), width, gram.data() + i * width);
-  }
+  const std::int64_t width = by_rows ? count : dim, columns = engine::padded(width);
+  const engine::Panels right =
+      by_rows ? engine::transposed_panels_of(matrix, 0, count, columns, engine::Scales())
+              : engine::panels_of(matrix, 0, count, engine::Scales());
+  std::vector<double> gram(at(width * columns));
+  engine::multiply(engine::Product<double>{.a = chosen.data(),
+                                           .a_row = by_rows ? dim : 1,
+                                           .a_depth = by_rows ? 1 : dim,
+                                           .b = right.value.data(),
+                                           .b_depth = right.depth,
+                                           .c = gram.data(),
+                                           .c_row = columns,
+                                           .rows = width,
+                                           .columns = columns,
+                                           .depth = right.depth});
   double trace = 0;
-  for (std::int64_t i = 0; i < width; ++i) trace += gram[at(i * width + i)];
-  const double squares = norm_squared(gram.data(), width * width);
+  for (std::int64_t i = 0; i < width; ++i) trace += gram[at(i * columns + i)];
+  const double squares = norm_squared(gram.data(), width * columns);
   return squares > 0 ? square(trace) / squares : 1;
 }
 

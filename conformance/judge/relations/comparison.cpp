@@ -69,12 +69,13 @@ Decision compare_numbers(const Compared& c, std::string_view sentence, CaseRepor
 }
 
 /// E43.
-std::vector<double> with_radius(std::vector<double> tau, const Expectation& e) {
+std::vector<double> with_radius(const Entries<double>& tau, const Expectation& e) {
+  std::vector<double> wider(tau.size());
   for (std::size_t k = 0; k < tau.size(); ++k) {
     const bool exempt = e.exempt[k / static_cast<std::size_t>(e.dim())] != 0;
-    tau[k] = exempt ? std::numeric_limits<double>::infinity() : tau[k] + e.radius[k];
+    wider[k] = exempt ? std::numeric_limits<double>::infinity() : tau[k] + e.radius[k];
   }
-  return tau;
+  return wider;
 }
 
 Decision decision_of(const AgreeingRuns& runs, CaseReport& report) {

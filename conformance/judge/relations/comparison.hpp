@@ -39,7 +39,7 @@ inline bool are_zero(const Gradients& gradients) {
 
 /// Tolerances of one run beside any other: `tau` with the radius of its reference; without limit
 /// where the row is exempt.
-std::vector<double> with_radius(std::vector<double> tau, const Expectation& e);
+std::vector<double> with_radius(const Entries<double>& tau, const Expectation& e);
 
 /// What is known of runs that agree.
 struct AgreeingRuns {

@@ -14,7 +14,7 @@ Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arit
       inputs_(inputs) {}
 
 std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
-  return flash::check_structure(dense(), arithmetic(), outputs, make_outputs(case_));
+  return flash::check_structure(dense(), arithmetic(), outputs);
 }
 
 std::unique_ptr<Definition> Basis::definition() const {

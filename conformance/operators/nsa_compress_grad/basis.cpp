@@ -18,7 +18,7 @@ Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arit
               judged_of(compress::weight_extents(c.problem), c.rows, c.seed + 1)} {}
 
 std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
-  return compress::check_structure(case_, dense_, arithmetic_, outputs);
+  return compress::check_structure(dense_, arithmetic_, outputs);
 }
 
 std::vector<Expectation> Basis::expectations() const {

@@ -29,9 +29,9 @@ struct Sums {
 /// What rounding products and contributions of windows makes of the sums.
 class Staging {
  public:
-  explicit Staging(const Arithmetic& arithmetic) : arithmetic_(arithmetic), partials_(arithmetic) {
-    partials_.numerics.stage = arithmetic.numerics.partials;
-  }
+  explicit Staging(const Arithmetic& arithmetic)
+      : arithmetic_(arithmetic),
+        of_partial_(arithmetic.numerics.partials, arithmetic.numerics.round_stage) {}
 
   bool rounds_products() const { return is_narrow(arithmetic_.numerics.stage); }
   bool rounds_contributions() const { return is_narrow(arithmetic_.numerics.partials); }
@@ -50,15 +50,15 @@ class Staging {
   }
   /// `absolute`: up to what the contribution of a window may have grown.
   void contribution(Sums& sums, double value, double absolute) const {
-    sums.rounded += partials_.stage_error(absolute);
-    const double h = partials_.stage_error(std::abs(value));
+    sums.rounded += of_partial_(absolute);
+    const double h = of_partial_(std::abs(value));
     sums.rounded_squares += h * h;
     sums.random_squares += h * h;
   }
 
  private:
   const Arithmetic& arithmetic_;
-  Arithmetic partials_;  ///< stages what is partial
+  RoundingError of_partial_;
 };
 
 /// How a tensor's elements become sums of products.
@@ -127,7 +127,7 @@ class Writer {
 /// All elements round on their own: a row has as many degrees of freedom as elements.
 Expectation blank(const char* name, const spec::Extents& extents, Rows rows) {
   Expectation e{.name = name, .extents = extents, .rows = {rows.begin(), rows.end()}};
-  e.resize(static_cast<std::int64_t>(rows.size()));
+  e.make_room(static_cast<std::int64_t>(rows.size()));
   std::ranges::fill(e.share, 1 / static_cast<double>(e.dim()));
   return e;
 }

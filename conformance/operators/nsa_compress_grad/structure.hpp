@@ -13,7 +13,7 @@ namespace assay::conformance::compress {
 /// untouched, viewed elements written, finite where nothing can overflow, exactly zero where no
 /// window reaches. Returns the findings, at most a few per rule and tensor, each rule with its
 /// count.
-std::vector<Finding> check_structure(const Case<Op>& c, const Dense& dense,
-                                     const Arithmetic& arithmetic, const Op::Outputs& outputs);
+std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
+                                     const Op::Outputs& outputs);
 
 }  // namespace assay::conformance::compress

@@ -14,8 +14,7 @@ Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arit
       inputs_(inputs) {}
 
 std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
-  return flash::check_structure(dense(), arithmetic(), dense_outputs(outputs),
-                                dense_outputs(make_outputs(case_)));
+  return flash::check_structure(dense(), arithmetic(), dense_outputs(outputs));
 }
 
 std::unique_ptr<Definition> Basis::definition() const {

@@ -102,15 +102,15 @@ Exact exact_forward(const Op::Problem& p, const Op::Inputs& inputs) {
 }
 
 /// An expectation of every row, rigorous alone.
-Expectation expectation_of(const char* name, spec::Extents extents, std::vector<double> value,
-                           std::vector<double> tau) {
+Expectation expectation_of(const char* name, spec::Extents extents,
+                           const std::vector<double>& value, const std::vector<double>& tau) {
   Expectation e;
   e.name = name;
   e.extents = std::move(extents);
   e.rows = ascending(0, e.extents.rows());
   e.resize(e.row_count());
-  e.value = std::move(value);
-  e.tau = e.tau_det = std::move(tau);
+  std::ranges::copy(value, e.value.begin());
+  for (auto* field : {&e.tau, &e.tau_det}) std::ranges::copy(tau, field->begin());
   e.biasable = false;
   return e;
 }

@@ -41,6 +41,12 @@ std::int64_t storage_elements(const Shape& shape, const Shape& strides, std::int
 /// The storage elements of a view, in row-major order of the view.
 std::vector<std::int64_t> viewed_elements(const Tensor& tensor);
 
+/// Copies storage elements first, first + step, ... into `row`, each exact.
+/// Errors: std::invalid_argument for an 8-bit floating type.
+void load_row(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row);
+/// Stores `row` into them, each number rounded once, ties to even. Errors: as `load_row`.
+void store_row(Tensor& tensor, std::int64_t first, std::int64_t step, std::span<const double> row);
+
 /// Where (batch, head, seq, dim) lies in the storage of an attention tensor, whatever its layout
 /// and strides.
 class HeadIndex {
@@ -52,6 +58,8 @@ class HeadIndex {
     const std::int64_t first = extents_.ends.empty() ? b * batch_ : extents_.start(b) * seq_;
     return offset_ + first + n * head_ + s * seq_ + d * dim_;
   }
+  /// How far the channels of a row lie apart.
+  std::int64_t step() const { return dim_; }
   const Extents& extents() const { return extents_; }
 
  private:

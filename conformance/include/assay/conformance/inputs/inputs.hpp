@@ -21,8 +21,10 @@ struct InputProfile {
 /// NaN for floats.
 spec::Tensor guarded_tensor(const spec::Parameter& parameter);
 
-/// A tensor as `parameter` describes it, viewed elements included filled with a pattern that no
-/// kernel computes.
+/// The bits of poison: a NaN of the type that no kernel computes.
+std::uint32_t poison_of(spec::DType dtype);
+
+/// A tensor as `parameter` describes it, viewed elements included filled with poison.
 spec::Tensor poisoned_tensor(const spec::Parameter& parameter);
 
 /// Calls visit(name, tensor) for every tensor of inputs or outputs that is present, by its

@@ -1,8 +1,31 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
 #include "assay/spec/numerics.hpp"
 
 namespace assay::conformance {
+
+/// E1. Largest error of rounding to a type; none where nothing is rounded to it.
+struct RoundingError {
+  RoundingError(spec::DType type, spec::Rounding rounding);
+
+  /// Of a value of magnitude up to x.
+  double operator()(double x) const {
+    if (relative == 0 || !(x > 0)) return 0;
+    const double error = std::max(relative * leading_power(x), least);
+    return is_capped ? std::min(x, error) : error;
+  }
+  /// 2^floor(log2 x) for a positive normal x.
+  static double leading_power(double x) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7ff0000000000000u);
+  }
+
+  double relative, least;  ///< of the leading power, and of whatever is smaller
+  bool is_capped;          ///< by the value: a rounding that is no matter of chance gives 0 at most
+};
 
 /// Numerics as the numbers that the bounds are made of, for operators whose tensors are
 /// of type `io`. Symbols in comments are those of the derivation in
@@ -24,7 +47,7 @@ struct Arithmetic {
   bool row_coherent;     ///< roundings shared along a row: no bias test
 
   /// Largest error of rounding a value of magnitude up to x when it is staged.
-  double stage_error(double x) const { return half_ulp(x, numerics.stage, numerics.round_stage); }
+  double stage_error(double x) const { return of_stage(x); }
   /// What rounding `value` when it is staged adds to it, where a kernel's value within `noise` of
   /// it is rounded alike; else, and for roundings that are not to nearest, 0.
   double stage_drift(double value, double noise) const;
@@ -36,19 +59,13 @@ struct Arithmetic {
   /// Whether the final cast of `value` gives one of the few smallest numbers, so that its error is
   /// no matter of chance.
   bool cast_is_coarse(double value) const;
-  double out_error(double x) const { return half_ulp(x, io, numerics.round_out); }
-  double store_s_error(double x) const {
-    return half_ulp(x, numerics.store_s, spec::Rounding::rne);
-  }
-  double store_p_error(double x) const {
-    return half_ulp(x, numerics.store_p, spec::Rounding::rne);
-  }
-  double store_dp_error(double x) const {
-    return half_ulp(x, numerics.store_dp, spec::Rounding::rne);
-  }
+  double out_error(double x) const { return of_out(x); }
+  double store_s_error(double x) const { return of_score(x); }
+  double store_p_error(double x) const { return of_prob(x); }
+  double store_dp_error(double x) const { return of_dprob(x); }
 
  private:
-  static double half_ulp(double x, spec::DType type, spec::Rounding rounding);
+  RoundingError of_stage, of_out, of_score, of_prob, of_dprob;
 };
 
 /// Unit roundoff of fp16 or bf16; 0 for fp32, which is never narrowed to.

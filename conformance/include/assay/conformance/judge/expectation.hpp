@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <new>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assay/conformance/judge/arithmetic.hpp"
@@ -11,6 +14,25 @@
 #include "assay/spec/layout.hpp"
 
 namespace assay::conformance {
+
+/// Elements that are made without a value where none is given: of a large tensor, filling them with
+/// zeros takes as long as computing them.
+template <class T>
+struct Unset : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Unset<U>;
+  };
+  template <class U, class... Given>
+  void construct(U* place, Given&&... given) {
+    if constexpr (sizeof...(Given) == 0)
+      ::new (static_cast<void*>(place)) U;
+    else
+      std::construct_at(place, std::forward<Given>(given)...);
+  }
+};
+template <class T>
+using Entries = std::vector<T, Unset<T>>;
 
 /// What the judge knows of one output tensor before it sees an output: for every judged element the
 /// reference, the proven radius of the reference, the tolerances and the deviation of healthy
@@ -22,11 +44,10 @@ struct Expectation {
   std::vector<std::int64_t> rows;  ///< judged rows by their number in Extents::row, ascending
 
   // One entry per judged element, (rows, dim) row-major.
-  std::vector<double> value, radius, tau, tau_det, sigma, floor;
-  std::vector<double>
-      drift;  ///< what the declared staging is known to add: R and b look at the rest
-  std::vector<float> core, accumulation, extra;  ///< the terms of tau before the final cast
-  std::vector<std::uint8_t> exempt;              ///< per row: a staged value may overflow
+  Entries<double> value, radius, tau, tau_det, sigma, floor;
+  Entries<double> drift;  ///< what the declared staging is known to add: R and b look at the rest
+  Entries<float> core, accumulation, extra;  ///< the terms of tau before the final cast
+  std::vector<std::uint8_t> exempt;          ///< per row: a staged value may overflow
 
   std::vector<double> share;  ///< per row: 1 / effective degrees of freedom of its errors; 0: they
                               ///< have no deviation
@@ -41,7 +62,10 @@ struct Expectation {
   std::int64_t dim() const { return extents.dim; }
   std::int64_t elements() const { return static_cast<std::int64_t>(value.size()); }
   std::int64_t row_count() const { return static_cast<std::int64_t>(rows.size()); }
+  /// So many rows of zeros.
   void resize(std::int64_t row_count);
+  /// So many rows; the entries of their elements have no values yet.
+  void make_room(std::int64_t row_count);
 };
 
 /// Elements of a part: enough for all cores, few beside the tensors of a case.
