@@ -48,6 +48,8 @@ Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
       u_x(operand_unit(declared.product)),
       u_k(declared.operand_scaled ? (narrow(io_type) ? unit_roundoff(io_type) : 0x1p-24) : 0),
       eta_k(declared.operand_scaled ? underflow_of(io_type) : 0),
+      u_out(unit_roundoff(io_type)),
+      eta_out(underflow_of(io_type)),
       eps_x(declared.exp_error),
       phi(declared.floor),
       of_stage(declared.stage, declared.round_stage),

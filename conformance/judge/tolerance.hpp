@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 
 #include "assay/conformance/judge/arithmetic.hpp"
+#include "assay/engine/lanes.hpp"
 
 /// The equations of tolerances that all operators share; E1, E2 ... are numbers of
 /// conformance/README.md, "Formula sheet".
@@ -19,15 +21,22 @@ inline double azuma_factor(std::int64_t sums) {
   return std::sqrt(2 * std::log(2 * count / false_alarm));
 }
 
+/// One number, or eight side by side: the equations below are of both.
+template <class V>
+concept Numbers = std::same_as<V, double> || std::same_as<V, engine::Lanes>;
+
 /// E19. Returns what errors amount to with high probability: what staging is known to add, lambda
 /// roots of the squares of what is mean-free, and what has a sign.
-inline double probable_error(double drift, double lambda, double squares, double linear) {
-  return std::abs(drift) + lambda * std::sqrt(squares) + linear;
+template <Numbers V>
+[[gnu::always_inline]] inline V probable_error(const V& drift, double lambda, const V& squares,
+                                               const V& linear) {
+  return engine::magnitude_of(drift) + lambda * engine::root_of(squares) + linear;
 }
 
 /// E20. Returns the smaller of both where roundings average out, else the worst case.
-inline double core_error(double rigorous, double probable, bool averages) {
-  return averages ? std::min(rigorous, probable) : rigorous;
+template <Numbers V>
+[[gnu::always_inline]] inline V core_error(const V& rigorous, const V& probable, bool averages) {
+  return averages ? (probable < rigorous ? probable : rigorous) : rigorous;
 }
 
 /// E21. Returns how many units of magnitude a sum of `terms` summands accumulates at most.
@@ -40,15 +49,18 @@ inline double probable_chain(double worst, double terms, double lambda) {
 
 /// E24. Returns tau: core, accumulation and what is beside them, and the final cast of all that and
 /// of `magnitude`, the size of the reference.
-inline double tolerance_of(const Arithmetic& n, double magnitude, double core, double accumulation,
-                           double extra) {
-  return core + accumulation + extra + n.out_error(magnitude + extra + core + accumulation);
+template <Numbers V>
+[[gnu::always_inline]] inline V tolerance_of(const Arithmetic& n, const V& magnitude, const V& core,
+                                             const V& accumulation, const V& extra) {
+  const V written = magnitude + extra + core + accumulation;
+  return core + accumulation + extra + n.of_out.of(written, engine::leading_power(written));
 }
 
 /// E25. Returns the radius of a reference in double whose rigorous terms are these. Every one of
 /// them is convex in the unit roundoffs and 0 at 0: with double's units, at least 2^27 times
 /// smaller, the same formula bounds the error by that share.
-inline double reference_radius(double rigorous, double accumulation) {
+template <Numbers V>
+[[gnu::always_inline]] inline V reference_radius(const V& rigorous, const V& accumulation) {
   return 0x1p-27 * (rigorous + accumulation);
 }
 

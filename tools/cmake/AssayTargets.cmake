@@ -198,10 +198,10 @@ function(assay_add_library layer)
   endif()
 endfunction()
 
-# assay_add_pairs(<target> <source>): adds a source of the target that reads the engine's pairs, compiled once for each
-# kind of instructions, whose name ASSAY_INSTRUCTIONS is. It may define functions of that kind alone: whatever else it
-# has is merged with that of other files, by its name.
-function(assay_add_pairs target source)
+# assay_add_pairs(<target> <source>...): adds sources of the target that work on the engine's lanes, compiled once for
+# each kind of instructions, whose name ASSAY_INSTRUCTIONS is. They may define functions of that kind alone: whatever else they
+# have is merged with that of other files, by its name.
+function(assay_add_pairs target)
   set(kinds portable)
   set(flags_portable "")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
@@ -211,7 +211,7 @@ function(assay_add_pairs target source)
   endif()
   foreach(kind IN LISTS kinds)
     set(object ${target}_${kind})
-    add_library(${object} OBJECT ${source})
+    add_library(${object} OBJECT ${ARGN})
     target_compile_definitions(${object} PRIVATE ASSAY_INSTRUCTIONS=${kind})
     target_include_directories(${object} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
     target_link_libraries(${object} PRIVATE assay::engine)

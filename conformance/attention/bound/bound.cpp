@@ -8,6 +8,7 @@
 #include "assay/conformance/judge/vector_loops.hpp"
 #include "assay/engine/blocks/sweep.hpp"
 #include "assay/parallel/loop.hpp"
+#include "attention/bound/finish.hpp"
 #include "attention/bound/head_pairs.hpp"
 #include "attention/bound/sums.hpp"
 
@@ -23,10 +24,10 @@ bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
 
 /// One output tensor while it is made.
 struct Tensor {
-  Tensor(const Dense& dense, const Arithmetic& arithmetic, Part tensor_part, spec::Extents extents,
+  Tensor(const Dense& dense, Part tensor_part, spec::Extents extents,
          const std::vector<std::int64_t>& judged, bool biasable)
       : part(std::move(tensor_part)),
-        finisher(arithmetic, extents.rows() * part.dim),
+        lambda(azuma_factor(extents.rows() * part.dim)),
         channels(at(dense.problem.batch * dense.problem.heads_kv)) {
     extents.dim = part.dim;
     e.name = part.name;
@@ -43,7 +44,7 @@ struct Tensor {
 
   Part part;
   Expectation e;
-  Finisher finisher;
+  double lambda;                 ///< all elements share the probability of a false alarm
   std::vector<double> channels;  ///< (b, kv): effective channels of the rows that are summed
 };
 
@@ -106,20 +107,19 @@ Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std:
   return slice;
 }
 
-/// E15.
-ElementSums sums_of(const engine::Element& x, double factor) {
-  const double size = std::abs(factor), squared = square(factor);
-  return {.ref = factor * x.value,
-          .magnitude = size * x.magnitude,
-          .rig = size * x.rigorous,
-          .azuma = squared * x.squares,
-          .linear = size * x.shared,
-          .squares = squared * x.value_squares,
-          .core = squared * x.moment,
-          .drift = factor * x.drift,
-          .terms = 0,
-          .constants = size * (std::abs(x.by_constant[0]) + std::abs(x.by_constant[1])),
-          .partials = size * x.partials};
+/// The entries of judged row k.
+RowEntries entries_of(Expectation& e, std::int64_t k) {
+  const std::int64_t first = k * e.dim();
+  return {.value = e.value.data() + first,
+          .radius = e.radius.data() + first,
+          .tau = e.tau.data() + first,
+          .tau_det = e.tau_det.data() + first,
+          .sigma = e.sigma.data() + first,
+          .floor = e.floor.data() + first,
+          .drift = e.drift.data() + first,
+          .core = e.core.data() + first,
+          .accumulation = e.accumulation.data() + first,
+          .extra = e.extra.data() + first};
 }
 
 /// Finishes the rows of one key head as the engine hands them out.
@@ -159,15 +159,18 @@ class HeadSink : public engine::Sink {
     const Arithmetic& n = pass_.arithmetic;
     Tensor& tensor = of_queries_[kind];
     const std::int64_t first = tensor.part.first, dim = tensor.part.dim;
-    const double scale = pass_.dense.scale;
     const spec::RowPosition place = pass_.dense.queries.position(tensor.e.rows[at(k)]);
-    for (std::int64_t d = 0; d < dim; ++d) {
-      ElementSums sums = sums_of(elements[at(first + d)], scale);
-      sums.terms = static_cast<double>(pass_.dense.key_pattern->entries_of_query(place.b));
-      sums.scaled_operand = 2 * (n.u_k * sums.magnitude + n.eta_k * beside.size);
-      sums.floor = n.phi * pass_.floor.dq(pass_.dense, place, first + d);
-      tensor.finisher.finish(sums, tensor.e, at(k * dim + d));
-    }
+    std::vector<double> floor(at(dim));
+    for (std::int64_t d = 0; d < dim; ++d)
+      floor[at(d)] = n.phi * pass_.floor.dq(pass_.dense, place, first + d);
+    finish(k, tensor,
+           {.elements = elements.data() + first,
+            .count = dim,
+            .factor = pass_.dense.scale,
+            .terms = static_cast<double>(pass_.dense.key_pattern->entries_of_query(place.b)),
+            .operand = n.u_k,
+            .lost = n.eta_k * beside.size,
+            .floor = floor.data()});
     end_row(k, beside, kind, tensor);
   }
 
@@ -182,14 +185,22 @@ class HeadSink : public engine::Sink {
         dense.key_pattern->entries_of_key(tensor.e.extents.position(tensor.e.rows[at(k)]));
     // A key that no query can attend to has no residues.
     const double residue = entries == 0 ? 0 : pass_.arithmetic.phi;
-    for (std::int64_t d = 0; d < dim; ++d) {
-      ElementSums sums = sums_of(elements[at(first + d)], is_dv ? 1 : dense.scale);
-      sums.terms = static_cast<double>(entries);
-      sums.heads = static_cast<double>(dense.problem.group());
-      sums.floor = residue * floor[d];
-      tensor.finisher.finish(sums, tensor.e, at(k * dim + d));
-    }
+    std::vector<double> residues(floor, floor + dim);
+    for (double& one : residues) one *= residue;
+    finish(k, tensor,
+           {.elements = elements.data() + first,
+            .count = dim,
+            .factor = is_dv ? 1 : dense.scale,
+            .terms = static_cast<double>(entries),
+            .heads = static_cast<double>(dense.problem.group()),
+            .floor = residues.data()});
     end_row(k, beside, kind, tensor);
+  }
+
+  void finish(std::int64_t k, Tensor& tensor, const SummedRow& row) {
+    engine::read_with(engine::Instructions::fastest, [&](auto compiled) {
+      finish_row(compiled, pass_.arithmetic, tensor.lambda, row, entries_of(tensor.e, k));
+    });
   }
 
   void end_row(std::int64_t k, const engine::RowSums& beside, std::size_t kind, Tensor& tensor) {
@@ -273,7 +284,7 @@ std::vector<Tensor> query_tensors(const Pass& pass, const JudgedRows& judged, bo
   const Dense& dense = pass.dense;
   std::vector<Tensor> tensors;
   for (const Part& part : parts_of(dense.problem, "dq")) {
-    tensors.emplace_back(dense, pass.arithmetic, part, dense.queries, judged.query, biasable);
+    tensors.emplace_back(dense, part, dense.queries, judged.query, biasable);
     fill_channels(dense, tensors.back(), [&](auto b, auto kv) { return keys_of(dense, b, kv); });
   }
   return tensors;
@@ -284,13 +295,13 @@ std::vector<Tensor> key_tensors(const Pass& pass, const JudgedRows& judged, bool
   const Dense& dense = pass.dense;
   std::vector<Tensor> tensors;
   for (const Part& part : parts_of(dense.problem, "dk")) {
-    tensors.emplace_back(dense, pass.arithmetic, part, dense.keys, judged.key, biasable);
+    tensors.emplace_back(dense, part, dense.keys, judged.key, biasable);
     fill_channels(dense, tensors.back(), [&](auto b, auto kv) {
       return group_rows(dense, b, kv, [&](auto... row) { return dense.query(row...); });
     });
   }
-  tensors.emplace_back(dense, pass.arithmetic, Part{"dv", 0, dense.problem.head_dim_v}, dense.keys,
-                       judged.key, biasable);
+  tensors.emplace_back(dense, Part{"dv", 0, dense.problem.head_dim_v}, dense.keys, judged.key,
+                       biasable);
   fill_channels(dense, tensors.back(), [&](auto b, auto kv) {
     return group_rows(dense, b, kv, [&](auto... row) { return dense.dy(row...); });
   });

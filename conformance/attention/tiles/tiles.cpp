@@ -42,7 +42,7 @@ class Finisher {
     const bool averages = averages_ && n_.mean_free;
     const double lambda = sums.lambda, total = s.magnitude + s.rigorous;
     const double probable =
-        probable_error(0, lambda, s.squares + beside.independent, s.linear) + beside.shared;
+        probable_error(0.0, lambda, s.squares + beside.independent, s.linear) + beside.shared;
     const double core = core_error(s.rigorous, probable, averages);
     const double worst_length = worst_chain(beside.terms);
     const double length = averages && !n_.truncating_sums

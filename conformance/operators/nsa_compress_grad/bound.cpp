@@ -78,7 +78,7 @@ class Writer {
   void write(std::int64_t row, std::int64_t channel, const Sums& s, const Summation& summation) {
     const auto k = static_cast<std::size_t>(row * e_.dim() + channel);
     const double core_det = s.rounded;
-    const double core_prob = probable_error(s.drift, lambda_, s.rounded_squares, 0);
+    const double core_prob = probable_error(s.drift, lambda_, s.rounded_squares, 0.0);
     const double core = core_error(core_det, core_prob, a_.mean_free);
     const double magnitude = a_.u_a * (s.absolute + core_det);
     const double acc_det = summation.additions * (magnitude + accumulator_step());

@@ -286,10 +286,7 @@ TEST(PairsByHand, AStoredProbabilityIsRoundedWithItsResidue) {
 
 TEST(Expectations, ScoresWhoseErrorsOverflowLeaveNothingToJudge) {
   const Arithmetic n({.fused = false}, fp32);
-  Expectation e;
-  e.extents = {.batch = 1, .heads = 1, .seq = 1, .dim = 1};
-  e.resize(1);
-  flash::Finisher(n, 1).finish({.ref = 1,
+  const flash::ElementSums sums{.ref = 1,
                                 .magnitude = 1,
                                 .rig = std::nan(""),
                                 .azuma = 0,
@@ -297,9 +294,9 @@ TEST(Expectations, ScoresWhoseErrorsOverflowLeaveNothingToJudge) {
                                 .squares = 1,
                                 .core = 0,
                                 .drift = 0,
-                                .terms = 1},
-                               e, 0);
-  for (const double limit : {e.tau[0], e.tau_det[0], e.radius[0]})
+                                .terms = 1};
+  const auto x = flash::finished(n, azuma_factor(1), sums);
+  for (const double limit : {x.tau, x.tau_det, x.radius})
     EXPECT_EQ(limit, std::numeric_limits<double>::infinity());
 }
 

@@ -54,10 +54,10 @@ TEST(Equations, LambdaGrowsWithTheRootOfALogarithm) {
 
 /// E19, E20. 1 + 5 * 3 + 2 = 18: the rigorous 17 is less, 19 is not; without averages it decides.
 TEST(Equations, TheCoreIsTheSmallerError) {
-  EXPECT_EQ(probable_error(-1, 5, 9, 2), 18);
-  EXPECT_EQ(core_error(17, 18, true), 17);
-  EXPECT_EQ(core_error(19, 18, true), 18);
-  EXPECT_EQ(core_error(19, 18, false), 19);
+  EXPECT_EQ(probable_error(-1.0, 5, 9.0, 2.0), 18);
+  EXPECT_EQ(core_error(17.0, 18.0, true), 17);
+  EXPECT_EQ(core_error(19.0, 18.0, true), 18);
+  EXPECT_EQ(core_error(19.0, 18.0, false), 19);
 }
 
 /// E21. A hundred terms under lambda 7, and four, whose root saves nothing.
@@ -81,7 +81,7 @@ TEST(Equations, PartsOf16BitsAreRoundedAHeadAndInTheirSum) {
                                 .partials = 5,
                                 .heads = 2};
   const auto error = [&](DType io, DType partials) {
-    return flash::partial_error(Arithmetic({.partials = partials}, io), sums, 1);
+    return flash::partial_error(Arithmetic({.partials = partials}, io), sums, 1.0);
   };
   EXPECT_EQ(error(DType::fp32, DType::fp32), 0);
   EXPECT_EQ(error(DType::bf16, DType::bf16), 13 * 0x1p-8 + 4 * 0x1p-134);
@@ -91,7 +91,7 @@ TEST(Equations, PartsOf16BitsAreRoundedAHeadAndInTheirSum) {
 /// E24. The cast sees reference, core, accumulation and the rest: 1 + 1/2 + 1/4 + 1/4 = 2, whose
 /// unit is twice that of 1.
 TEST(Equations, TauIsAllErrorsAndTheirCast) {
-  const auto tau = [](DType io) { return tolerance_of(Arithmetic({}, io), 1, 0.5, 0.25, 0.25); };
+  const auto tau = [](DType io) { return tolerance_of(Arithmetic({}, io), 1.0, 0.5, 0.25, 0.25); };
   EXPECT_EQ(tau(DType::fp32), 1);
   EXPECT_EQ(tau(DType::bf16), 1 + 2 * 0x1p-8);
   EXPECT_EQ(tau(DType::fp16), 1 + 2 * 0x1p-11);
@@ -99,8 +99,8 @@ TEST(Equations, TauIsAllErrorsAndTheirCast) {
 
 /// E25.
 TEST(Equations, AReferenceInDoubleIs2To27TimesAsAccurate) {
-  EXPECT_EQ(reference_radius(3, 1), 0x1p-25);
-  EXPECT_EQ(reference_radius(0, 0), 0);
+  EXPECT_EQ(reference_radius(3.0, 1.0), 0x1p-25);
+  EXPECT_EQ(reference_radius(0.0, 0.0), 0);
 }
 
 /// E26. Casts, staging and accumulation, one at a time: thirds of the squares of their largest.
@@ -115,7 +115,7 @@ TEST(Equations, TheVarianceIsThatOfEveryRounding) {
                           .drift = 0,
                           .terms = 0};
   const auto variance = [&](DType io) {
-    return flash::element_variance(Arithmetic({}, io), sums, 0);
+    return flash::element_variance(Arithmetic({}, io), sums, 0.0);
   };
   const double of_bias = 4 * 0x1p-48 / 3;
   EXPECT_DOUBLE_EQ(variance(DType::fp32), of_bias);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -13,10 +12,15 @@ struct RoundingError {
   RoundingError(spec::DType type, spec::Rounding rounding);
 
   /// Of a value of magnitude up to x.
-  double operator()(double x) const {
-    if (relative == 0 || !(x > 0)) return 0;
-    const double error = std::max(relative * leading_power(x), least);
-    return is_capped ? std::min(x, error) : error;
+  double operator()(double x) const { return of(x, leading_power(x)); }
+  /// The same of one number or of several side by side, whose leading powers are known.
+  template <class V>
+  [[gnu::always_inline]] V of(const V& x, const V& power) const {
+    if (relative == 0) return V{};
+    const V scaled = relative * power, above = V{} + least;
+    const V error = scaled < above ? above : scaled;
+    const V capped = is_capped ? (error < x ? error : x) : error;
+    return x > 0.0 ? capped : V{};
   }
   /// 2^floor(log2 x) for a positive normal x.
   static double leading_power(double x) {
@@ -40,6 +44,8 @@ struct Arithmetic {
   double u_x;            ///< of the operands of the matrix unit
   double u_k;            ///< of a pre-scaled operand, 0 without
   double eta_k;          ///< what such an operand loses at most where it underflows
+  double u_out;          ///< unit roundoff of `io`, and half its smallest number; 0 for fp32
+  double eta_out;
   double eps_x;          ///< relative error of exp
   double phi;            ///< size of residues that count as 0
   bool truncating_sums;  ///< accumulation errors have a mean
@@ -64,7 +70,6 @@ struct Arithmetic {
   double store_p_error(double x) const { return of_prob(x); }
   double store_dp_error(double x) const { return of_dprob(x); }
 
- private:
   RoundingError of_stage, of_out, of_score, of_prob, of_dprob;
 };
 
