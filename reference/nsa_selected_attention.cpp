@@ -8,8 +8,8 @@ namespace assay::reference {
 
 using Problem = spec::NsaSelectedAttentionGrad::Problem;
 
-template <class Real>
-SelectedGiven<Real>::SelectedGiven(const Problem& of, SelectedOperands<Real> rows)
+template <class Real, class Stored>
+SelectedGiven<Real, Stored>::SelectedGiven(const Problem& of, SelectedOperands<Stored> rows)
     : problem(of),
       operands(std::move(rows)),
       selection(problem, operands.topk_indices),
@@ -60,6 +60,7 @@ SelectedForward<Real> forward(const Problem& p, const SelectedOperands<Real>& op
 
 template struct SelectedGiven<double>;
 template struct SelectedGiven<Quad>;
+template struct SelectedGiven<Quad, float>;
 template struct SelectedGiven<Fifty>;
 template class NsaSelectedAttention<double>;
 template class NsaSelectedAttention<Quad>;

@@ -39,36 +39,36 @@ SelectedOperands<Real> operands_of(const Problem& p, const Inputs& inputs) {
       .topk_indices = dense<std::int64_t>(inputs.topk_indices, spec::Layout::tnd, topk_extents(p))};
 }
 
-template <class Real>
-NsaSelectedAttentionGrad<Real> NsaSelectedAttentionGrad<Real>::from(const Problem& problem,
+template <class Real, class Stored>
+NsaSelectedAttentionGrad<Real, Stored> NsaSelectedAttentionGrad<Real, Stored>::from(const Problem& problem,
                                                                     const Inputs& inputs) {
-  return {problem, operands_of<Real>(problem, inputs)};
+  return {problem, operands_of<Stored>(problem, inputs)};
 }
 
-template <class Real>
-typename NsaSelectedAttentionGrad<Real>::QuerySide NsaSelectedAttentionGrad<Real>::query_side(
+template <class Real, class Stored>
+typename NsaSelectedAttentionGrad<Real, Stored>::QuerySide NsaSelectedAttentionGrad<Real, Stored>::query_side(
     std::int64_t b, std::int64_t n, std::int64_t i) const {
-  const SelectedOperands<Real>& operands = given_.operands;
+  const SelectedOperands<Stored>& operands = given_.operands;
   const std::int64_t index = given_.queries.row(b, n, i), dim_v = given_.problem.head_dim_v;
-  const auto gradient = row_of(operands.attention_out_grad, index, dim_v);
-  const auto out = row_of(operands.attention_out, index, dim_v);
-  return {.query = row_of(operands.query, index, given_.problem.head_dim),
+  const auto gradient = row<Real>(operands.attention_out_grad, index, dim_v);
+  const auto out = row<Real>(operands.attention_out, index, dim_v);
+  return {.query = row<Real>(operands.query, index, given_.problem.head_dim),
           .attention_out_grad = gradient,
-          .softmax_max = operands.softmax_max[static_cast<std::size_t>(index)],
-          .softmax_sum = operands.softmax_sum[static_cast<std::size_t>(index)],
+          .softmax_max = Real(operands.softmax_max[static_cast<std::size_t>(index)]),
+          .softmax_sum = Real(operands.softmax_sum[static_cast<std::size_t>(index)]),
           .row_term = dot(gradient, out)};
 }
 
-template <class Real>
-typename NsaSelectedAttentionGrad<Real>::KeySide NsaSelectedAttentionGrad<Real>::key_side(
+template <class Real, class Stored>
+typename NsaSelectedAttentionGrad<Real, Stored>::KeySide NsaSelectedAttentionGrad<Real, Stored>::key_side(
     std::int64_t b, std::int64_t kv, std::int64_t j) const {
   const std::int64_t index = given_.keys.row(b, kv, j);
-  return {.key = row_of(given_.operands.key, index, given_.problem.head_dim),
-          .value = row_of(given_.operands.value, index, given_.problem.head_dim_v)};
+  return {.key = row<Real>(given_.operands.key, index, given_.problem.head_dim),
+          .value = row<Real>(given_.operands.value, index, given_.problem.head_dim_v)};
 }
 
-template <class Real>
-SelectedPair<Real> NsaSelectedAttentionGrad<Real>::seen_pair(const QuerySide& query,
+template <class Real, class Stored>
+SelectedPair<Real> NsaSelectedAttentionGrad<Real, Stored>::seen_pair(const QuerySide& query,
                                                              const KeySide& key) const {
   const Real score = given_.scale * dot(query.query, key.key);
   const Real prob = exp(Real(score - query.softmax_max)) / query.softmax_sum;
@@ -76,8 +76,8 @@ SelectedPair<Real> NsaSelectedAttentionGrad<Real>::seen_pair(const QuerySide& qu
   return {.score = score, .prob = prob, .dprob = dprob, .dscore = prob * (dprob - query.row_term)};
 }
 
-template <class Real>
-SelectedPair<Real> NsaSelectedAttentionGrad<Real>::pair(std::int64_t b, std::int64_t n,
+template <class Real, class Stored>
+SelectedPair<Real> NsaSelectedAttentionGrad<Real, Stored>::pair(std::int64_t b, std::int64_t n,
                                                         std::int64_t i, std::int64_t j) const {
   SelectedPair<Real> result =
       seen_pair(query_side(b, n, i), key_side(b, n / given_.problem.group(), j));
@@ -85,8 +85,8 @@ SelectedPair<Real> NsaSelectedAttentionGrad<Real>::pair(std::int64_t b, std::int
   return result;
 }
 
-template <class Real>
-std::vector<Real> NsaSelectedAttentionGrad<Real>::dq_row(std::int64_t b, std::int64_t n,
+template <class Real, class Stored>
+std::vector<Real> NsaSelectedAttentionGrad<Real, Stored>::dq_row(std::int64_t b, std::int64_t n,
                                                          std::int64_t i) const {
   const std::int64_t kv = n / given_.problem.group();
   const QuerySide query = query_side(b, n, i);
@@ -100,8 +100,8 @@ std::vector<Real> NsaSelectedAttentionGrad<Real>::dq_row(std::int64_t b, std::in
   return dq;
 }
 
-template <class Real>
-SelectedKeyRow<Real> NsaSelectedAttentionGrad<Real>::dkv_row(std::int64_t b, std::int64_t kv,
+template <class Real, class Stored>
+SelectedKeyRow<Real> NsaSelectedAttentionGrad<Real, Stored>::dkv_row(std::int64_t b, std::int64_t kv,
                                                              std::int64_t j) const {
   const KeySide key = key_side(b, kv, j);
   SelectedKeyRow<Real> sum{.dk = zeros<Real>(given_.problem.head_dim),
@@ -121,10 +121,12 @@ SelectedKeyRow<Real> NsaSelectedAttentionGrad<Real>::dkv_row(std::int64_t b, std
 }
 
 template SelectedOperands<double> operands_of(const Problem&, const Inputs&);
+template SelectedOperands<float> operands_of(const Problem&, const Inputs&);
 template SelectedOperands<Quad> operands_of(const Problem&, const Inputs&);
 template SelectedOperands<Fifty> operands_of(const Problem&, const Inputs&);
 template class NsaSelectedAttentionGrad<double>;
 template class NsaSelectedAttentionGrad<Quad>;
+template class NsaSelectedAttentionGrad<Quad, float>;
 template class NsaSelectedAttentionGrad<Fifty>;
 
 }  // namespace assay::reference

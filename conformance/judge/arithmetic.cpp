@@ -77,16 +77,15 @@ namespace {
 
 /// Distance of neighbours of `type` around x.
 double spacing(double x, DType type) {
-  const double smallest = 2 * underflow_of(type);
-  return x == 0 ? smallest
-                : std::max(2 * unit_roundoff(type) * RoundingError::leading_power(std::abs(x)),
-                           smallest);
+  return std::max(2 * unit_roundoff(type) * RoundingError::leading_power(std::abs(x)),
+                  2 * underflow_of(type));
 }
 
-/// A number of steps to nearest.
+/// A number of steps to nearest, of which there are fewer than 2^50.
 double whole(double steps, Rounding rounding) {
+  constexpr double to_integer = 0x1.8p52;
   return rounding == Rounding::rna ? std::copysign(std::floor(std::abs(steps) + 0.5), steps)
-                                   : std::nearbyint(steps);
+                                   : (steps + to_integer) - to_integer;
 }
 
 }  // namespace
@@ -109,15 +108,16 @@ double Arithmetic::cast_error(double value) const {
 
 bool Arithmetic::cast_is_biased(double value) const {
   if (!narrow(io)) return false;
+  // Twice the smallest unit there is, over that of 1: the smallest normal number.
+  if (std::abs(value) < eta_out / u_out) return true;
+  if (numerics.round_out != Rounding::rna) return false;
   const double steps = std::abs(value) / spacing(value, io);
-  const bool tie = std::abs(steps - std::floor(steps) - 0.5) < 0x1p-7;
-  return (tie && numerics.round_out == Rounding::rna) ||
-         std::abs(value) < std::ldexp(1.0, spec::format_of(io).min_exponent);
+  return std::abs(steps - std::floor(steps) - 0.5) < 0x1p-7;
 }
 
 bool Arithmetic::cast_is_coarse(double value) const {
   constexpr double few = 16;
-  return narrow(io) && std::abs(value) < few * spacing(0, io);
+  return std::abs(value) < few * 2 * eta_out;
 }
 
 double unit_roundoff(DType type) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "assay/parallel/loop.hpp"
 
@@ -47,9 +48,14 @@ struct Prepared {
   bool twice = false, one_thread = true;
 };
 
+/// Turns of which no more than two a thread are prepared.
+std::vector<std::int64_t> large(std::size_t turns) {
+  return std::vector<std::int64_t>(turns, Ahead::most_weight);
+}
+
 TEST(Ahead, PreparesTheTurnsBehindTheOneThatGoesOnAndNoFurther) {
   Prepared prepared;
-  Ahead ahead(9, 2, std::ref(prepared));
+  Ahead ahead(large(9), 2, std::ref(prepared));
   ahead.judging(0);
   EXPECT_TRUE(settles([&] { return prepared.all() == std::set<std::size_t>{1, 2, 3, 4}; }));
   ahead.judging(3);
@@ -62,10 +68,26 @@ TEST(Ahead, PreparesTheTurnsBehindTheOneThatGoesOnAndNoFurther) {
   EXPECT_TRUE(prepared.one_thread);
 }
 
+TEST(Ahead, OfSmallTurnsPreparesAsManyAsWeighLittleTogether) {
+  Prepared prepared;
+  Ahead ahead(std::vector<std::int64_t>(50, Ahead::most_weight / 10), 2, std::ref(prepared));
+  ahead.judging(0);
+  EXPECT_TRUE(settles([&] { return prepared.all().size() == 10 && prepared.all().contains(10); }));
+  ahead.judging(1);
+  EXPECT_TRUE(settles([&] { return prepared.all().size() == 11; }));
+}
+
+TEST(Ahead, PreparesNoMoreThanItsMostOfTurnsThatWeighNothing) {
+  Prepared prepared;
+  Ahead ahead(std::vector<std::int64_t>(100, 0), 1, std::ref(prepared));
+  ahead.judging(0);
+  EXPECT_TRUE(settles([&] { return prepared.all().size() == Ahead::most_turns; }));
+}
+
 TEST(Ahead, LeavesOutTurnsThatHaveBegun) {
   Prepared prepared;
   std::atomic<bool> goes_on = false;
-  Ahead ahead(20, 1, [&](std::size_t turn) {
+  Ahead ahead(large(20), 1, [&](std::size_t turn) {
     prepared(turn);
     while (!goes_on) std::this_thread::yield();
   });
@@ -77,7 +99,7 @@ TEST(Ahead, LeavesOutTurnsThatHaveBegun) {
 }
 
 TEST(Ahead, WithoutThreadsNothingIsPrepared) {
-  Ahead ahead(3, 0, [](std::size_t) { ADD_FAILURE(); });
+  Ahead ahead(large(3), 0, [](std::size_t) { ADD_FAILURE(); });
   ahead.judging(0);
   ahead.judging(1);
 }
@@ -85,7 +107,7 @@ TEST(Ahead, WithoutThreadsNothingIsPrepared) {
 TEST(Ahead, ItsEndWaitsForWhatIsBeingPrepared) {
   std::atomic<bool> begun = false, ended = false;
   {
-    Ahead ahead(3, 1, [&](std::size_t) {
+    Ahead ahead(large(3), 1, [&](std::size_t) {
       begun = true;
       std::this_thread::sleep_for(std::chrono::milliseconds(30));
       ended = true;

@@ -29,7 +29,7 @@ class InQuad : public AttentionDefinition {
         oracles_(made_.size()) {}
 
  private:
-  using Oracle = reference::NsaSelectedAttentionGrad<Quad>;
+  using Oracle = reference::NsaSelectedAttentionGrad<Quad, float>;
 
   /// Queries that list a key, on an average.
   static std::int64_t entries_of_key(const Op::Problem& p) {
@@ -40,7 +40,7 @@ class InQuad : public AttentionDefinition {
     const auto k = static_cast<std::size_t>(b * problem_.heads_kv + kv);
     std::call_once(made_[k], [&] {
       const Heads heads{b, kv * problem_.group(), problem_.group()};
-      oracles_[k].emplace(problem_of(problem_, heads), operands_of<Quad>(problem_, inputs_, heads));
+      oracles_[k].emplace(problem_of(problem_, heads), operands_of<float>(problem_, inputs_, heads));
     });
     return *oracles_[k];
   }

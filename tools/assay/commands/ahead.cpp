@@ -19,8 +19,9 @@ std::size_t threads_ahead() {
   return cores == 1 ? 0 : std::min(cores, most_threads);
 }
 
-Ahead::Ahead(std::size_t turns, std::size_t threads, std::function<void(std::size_t)> prepare)
-    : turns_(turns), distance_(2 * threads), prepare_(std::move(prepare)) {
+Ahead::Ahead(std::vector<std::int64_t> weights, std::size_t threads,
+             std::function<void(std::size_t)> prepare)
+    : weights_(std::move(weights)), wanted_(threads), prepare_(std::move(prepare)) {
   try {
     for (std::size_t k = 0; k < threads; ++k) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error&) {  // the others do it, or nobody
@@ -39,9 +40,20 @@ void Ahead::judging(std::size_t turn) {
   {
     const std::scoped_lock lock(mutex_);
     next_ = std::max(next_, turn + 1);
-    reach_ = std::min(turns_, turn + 1 + distance_);
+    reach_ = reach_of(turn);
   }
   moved_.notify_all();
+}
+
+std::size_t Ahead::reach_of(std::size_t turn) const {
+  std::int64_t weight = 0;
+  std::size_t reach = turn + 1;
+  for (; reach < weights_.size(); ++reach) {
+    const std::size_t ahead = reach - turn;
+    weight += weights_[reach];
+    if (ahead > 2 * wanted_ && (weight > most_weight || ahead > most_turns * wanted_)) break;
+  }
+  return reach;
 }
 
 void Ahead::work() {

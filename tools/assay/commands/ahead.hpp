@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,13 +15,20 @@ namespace assay::cli {
 /// Threads that prepare cases of a sweep on this machine.
 std::size_t threads_ahead();
 
-/// Prepares the turns of a long work on threads of its own, in their order, a few turns ahead of
-/// the one that goes on.
+/// Prepares the turns of a long work on threads of its own, in their order, ahead of the one that
+/// goes on: two for each thread, and more while they are small, so that no thread waits where turns
+/// differ in length.
 class Ahead {
  public:
-  /// `prepare` is called once at most for every turn, never for one that has begun. No thread: it
-  /// is not called.
-  Ahead(std::size_t turns, std::size_t threads, std::function<void(std::size_t turn)> prepare);
+  /// All that is ahead and small may weigh so much together.
+  static constexpr std::int64_t most_weight = std::int64_t{1} << 22;
+  /// And may be so many for each thread.
+  static constexpr std::size_t most_turns = 32;
+
+  /// `prepare` is called once at most for every turn, never for one that has begun. `weights` says
+  /// how much each turn keeps when it is prepared. No thread: it is not called.
+  Ahead(std::vector<std::int64_t> weights, std::size_t threads,
+        std::function<void(std::size_t turn)> prepare);
   /// Waits for what is being prepared.
   ~Ahead();
 
@@ -29,8 +37,11 @@ class Ahead {
 
  private:
   void work();
+  /// The first turn that is too far ahead of this one.
+  std::size_t reach_of(std::size_t turn) const;
 
-  const std::size_t turns_, distance_;
+  const std::vector<std::int64_t> weights_;
+  const std::size_t wanted_;  ///< threads
   const std::function<void(std::size_t)> prepare_;
   std::mutex mutex_;
   std::condition_variable moved_;

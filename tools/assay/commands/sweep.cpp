@@ -326,7 +326,9 @@ ExitCode sweep(const Options& options, const Context& context) {
       if (earlier.empty() || !earlier.contains(parts[part]->id(place))) parts[part]->prepare(place);
     };
     // With --in-process nothing else shall go on in this process.
-    Ahead ahead(order.turns.size(), options.implementation.in_process ? 0 : threads_ahead(),
+    std::vector<std::int64_t> weights;
+    for (const auto& [part, place] : order.turns) weights.push_back(parts[part]->elements(place));
+    Ahead ahead(std::move(weights), options.implementation.in_process ? 0 : threads_ahead(),
                 prepare);
     for (std::size_t turn = 0; turn < order.turns.size(); ++turn) {
       ahead.judging(turn);

@@ -46,6 +46,8 @@ class SweepPart {
   /// Does ahead what can be done before the kernel runs the case; on any thread, one case after the
   /// other or several at once.
   virtual void prepare(std::size_t place) = 0;
+  /// Elements of the tensors that are prepared; 0 where nothing is.
+  virtual std::int64_t elements(std::size_t place) const = 0;
   /// What is stored of a case of this operator that has just been judged.
   virtual fixtures::CaseRecord record(const conformance::CaseReport& report) = 0;
   virtual conformance::ShrunkCase shrink(const conformance::CaseReport& failing,
@@ -112,12 +114,18 @@ class SweepPartOf final : public SweepPart {
                   [this](std::size_t at) { return made_ahead_.take(at); });
   }
 
-  void prepare(std::size_t place) override {
+  std::int64_t elements(std::size_t place) const override {
     const conformance::Case<Op>& c = planned_.cases[place];
     if (!c.violate.empty() || c.track == conformance::Track::arguments ||
-        c.track == conformance::Track::relation ||
-        conformance::Suite<Op>::tensor_elements(c.problem) > elements_ahead)
-      return;
+        c.track == conformance::Track::relation)
+      return 0;
+    const auto elements = conformance::Suite<Op>::tensor_elements(c.problem);
+    return elements > elements_ahead ? 0 : static_cast<std::int64_t>(elements);
+  }
+
+  void prepare(std::size_t place) override {
+    if (elements(place) == 0) return;
+    const conformance::Case<Op>& c = planned_.cases[place];
     made_ahead_.make(place, [&] {
       auto made = std::make_unique<conformance::Examination<Op>>(c);
       // What it says for this case is asked when it is its turn.

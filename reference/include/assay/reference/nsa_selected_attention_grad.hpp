@@ -58,15 +58,15 @@ class Selection {
   std::vector<std::int64_t> topk_indices_;
 };
 
-/// What the forward and its gradient are computed from.
-template <class Real>
+/// What the forward and its gradient are computed from; operands are kept as Stored.
+template <class Real, class Stored = Real>
 struct SelectedGiven {
   /// Errors: std::invalid_argument where Selection says so.
   SelectedGiven(const spec::NsaSelectedAttentionGrad::Problem& problem,
-                SelectedOperands<Real> operands);
+                SelectedOperands<Stored> operands);
 
   spec::NsaSelectedAttentionGrad::Problem problem;
-  SelectedOperands<Real> operands;
+  SelectedOperands<Stored> operands;
   Selection selection;
   spec::Extents queries, keys;
   Real scale;  ///< of the scores
@@ -121,7 +121,8 @@ struct SelectedKeyRow {
 };
 
 /// Gradient of block-selected attention, computed from the definition in arithmetic of type Real
-/// (double, Quad, Fifty).
+/// (double, Quad, Fifty). Operands are kept as Stored: the operator's own tensors are exact as
+/// float, and converted where they are used.
 ///
 /// With k running over the entries of a query's list, K and V the keys and values that they name,
 /// and S = scale_value * query K^T, P = exp(S - softmax_max) / softmax_sum where the query sees the
@@ -143,14 +144,14 @@ struct SelectedKeyRow {
 /// Errors: a non-finite input is no error: it spreads as IEEE 754 says, but an unseen score is
 ///         replaced, not multiplied.
 /// Source: aclnnNsaSelectedAttentionGrad.md (formulas).
-template <class Real>
+template <class Real, class Stored = Real>
 class NsaSelectedAttentionGrad {
  public:
   using Problem = spec::NsaSelectedAttentionGrad::Problem;
   using Inputs = spec::NsaSelectedAttentionGrad::Inputs;
 
   /// Errors: std::invalid_argument where Selection says so.
-  NsaSelectedAttentionGrad(const Problem& problem, SelectedOperands<Real> operands)
+  NsaSelectedAttentionGrad(const Problem& problem, SelectedOperands<Stored> operands)
       : given_(problem, std::move(operands)) {}
   /// The operator's own tensors, exact. Errors: std::invalid_argument for a tensor of another
   /// shape.
@@ -165,19 +166,19 @@ class NsaSelectedAttentionGrad {
   /// All that the formulas take from query (b, n, i); row_term is the dot product of
   /// attention_out_grad and attention_out.
   struct QuerySide {
-    std::span<const Real> query, attention_out_grad;
+    std::vector<Real> query, attention_out_grad;
     Real softmax_max, softmax_sum, row_term;
   };
   /// All that they take from key (b, kv, j).
   struct KeySide {
-    std::span<const Real> key, value;
+    std::vector<Real> key, value;
   };
 
   QuerySide query_side(std::int64_t b, std::int64_t n, std::int64_t i) const;
   KeySide key_side(std::int64_t b, std::int64_t kv, std::int64_t j) const;
   SelectedPair<Real> seen_pair(const QuerySide& query, const KeySide& key) const;
 
-  SelectedGiven<Real> given_;
+  SelectedGiven<Real, Stored> given_;
 };
 
 }  // namespace assay::reference
