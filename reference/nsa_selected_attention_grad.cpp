@@ -40,14 +40,15 @@ SelectedOperands<Real> operands_of(const Problem& p, const Inputs& inputs) {
 }
 
 template <class Real, class Stored>
-NsaSelectedAttentionGrad<Real, Stored> NsaSelectedAttentionGrad<Real, Stored>::from(const Problem& problem,
-                                                                    const Inputs& inputs) {
+NsaSelectedAttentionGrad<Real, Stored> NsaSelectedAttentionGrad<Real, Stored>::from(
+    const Problem& problem, const Inputs& inputs) {
   return {problem, operands_of<Stored>(problem, inputs)};
 }
 
 template <class Real, class Stored>
-typename NsaSelectedAttentionGrad<Real, Stored>::QuerySide NsaSelectedAttentionGrad<Real, Stored>::query_side(
-    std::int64_t b, std::int64_t n, std::int64_t i) const {
+typename NsaSelectedAttentionGrad<Real, Stored>::QuerySide
+NsaSelectedAttentionGrad<Real, Stored>::query_side(std::int64_t b, std::int64_t n,
+                                                   std::int64_t i) const {
   const SelectedOperands<Stored>& operands = given_.operands;
   const std::int64_t index = given_.queries.row(b, n, i), dim_v = given_.problem.head_dim_v;
   const auto gradient = row<Real>(operands.attention_out_grad, index, dim_v);
@@ -60,8 +61,9 @@ typename NsaSelectedAttentionGrad<Real, Stored>::QuerySide NsaSelectedAttentionG
 }
 
 template <class Real, class Stored>
-typename NsaSelectedAttentionGrad<Real, Stored>::KeySide NsaSelectedAttentionGrad<Real, Stored>::key_side(
-    std::int64_t b, std::int64_t kv, std::int64_t j) const {
+typename NsaSelectedAttentionGrad<Real, Stored>::KeySide
+NsaSelectedAttentionGrad<Real, Stored>::key_side(std::int64_t b, std::int64_t kv,
+                                                 std::int64_t j) const {
   const std::int64_t index = given_.keys.row(b, kv, j);
   return {.key = row<Real>(given_.operands.key, index, given_.problem.head_dim),
           .value = row<Real>(given_.operands.value, index, given_.problem.head_dim_v)};
@@ -69,7 +71,7 @@ typename NsaSelectedAttentionGrad<Real, Stored>::KeySide NsaSelectedAttentionGra
 
 template <class Real, class Stored>
 SelectedPair<Real> NsaSelectedAttentionGrad<Real, Stored>::seen_pair(const QuerySide& query,
-                                                             const KeySide& key) const {
+                                                                     const KeySide& key) const {
   const Real score = given_.scale * dot(query.query, key.key);
   const Real prob = exp(Real(score - query.softmax_max)) / query.softmax_sum;
   const Real dprob = dot(query.attention_out_grad, key.value);
@@ -78,7 +80,8 @@ SelectedPair<Real> NsaSelectedAttentionGrad<Real, Stored>::seen_pair(const Query
 
 template <class Real, class Stored>
 SelectedPair<Real> NsaSelectedAttentionGrad<Real, Stored>::pair(std::int64_t b, std::int64_t n,
-                                                        std::int64_t i, std::int64_t j) const {
+                                                                std::int64_t i,
+                                                                std::int64_t j) const {
   SelectedPair<Real> result =
       seen_pair(query_side(b, n, i), key_side(b, n / given_.problem.group(), j));
   if (!given_.selection.sees(i, j)) result.prob = result.dscore = Real(0);
@@ -87,7 +90,7 @@ SelectedPair<Real> NsaSelectedAttentionGrad<Real, Stored>::pair(std::int64_t b, 
 
 template <class Real, class Stored>
 std::vector<Real> NsaSelectedAttentionGrad<Real, Stored>::dq_row(std::int64_t b, std::int64_t n,
-                                                         std::int64_t i) const {
+                                                                 std::int64_t i) const {
   const std::int64_t kv = n / given_.problem.group();
   const QuerySide query = query_side(b, n, i);
   auto dq = zeros<Real>(given_.problem.head_dim);
@@ -101,8 +104,9 @@ std::vector<Real> NsaSelectedAttentionGrad<Real, Stored>::dq_row(std::int64_t b,
 }
 
 template <class Real, class Stored>
-SelectedKeyRow<Real> NsaSelectedAttentionGrad<Real, Stored>::dkv_row(std::int64_t b, std::int64_t kv,
-                                                             std::int64_t j) const {
+SelectedKeyRow<Real> NsaSelectedAttentionGrad<Real, Stored>::dkv_row(std::int64_t b,
+                                                                     std::int64_t kv,
+                                                                     std::int64_t j) const {
   const KeySide key = key_side(b, kv, j);
   SelectedKeyRow<Real> sum{.dk = zeros<Real>(given_.problem.head_dim),
                            .dv = zeros<Real>(given_.problem.head_dim_v)};

@@ -117,9 +117,9 @@ double half_value(std::uint16_t bits) {
   const std::uint64_t magnitude = bits & 0x7fffu, sign = std::uint64_t{bits & 0x8000u} << 48;
   const auto subnormal = std::bit_cast<std::uint64_t>(static_cast<double>(magnitude) * 0x1p-24);
   const std::uint64_t normal = (magnitude << 42) + (std::uint64_t{1008} << 52);
-  const std::uint64_t special = std::bit_cast<std::uint64_t>(
-      magnitude == 0x7c00 ? std::numeric_limits<double>::infinity()
-                          : std::numeric_limits<double>::quiet_NaN());
+  const std::uint64_t special =
+      std::bit_cast<std::uint64_t>(magnitude == 0x7c00 ? std::numeric_limits<double>::infinity()
+                                                       : std::numeric_limits<double>::quiet_NaN());
   const std::uint64_t finite = magnitude < 0x400 ? subnormal : normal;
   return std::bit_cast<double>(sign | (magnitude < 0x7c00 ? finite : special));
 }
@@ -128,11 +128,12 @@ double half_value(std::uint16_t bits) {
 template <class Bits, class Value>
 void load_each(const Tensor& tensor, std::int64_t first, std::int64_t step, std::span<double> row,
                const Value& value) {
-  each_of_row<Bits>(tensor.bytes.data(), first, step, row, [&](const std::byte* element, double& x) {
-    Bits bits;
-    std::memcpy(&bits, element, sizeof bits);
-    x = value(bits);
-  });
+  each_of_row<Bits>(tensor.bytes.data(), first, step, row,
+                    [&](const std::byte* element, double& x) {
+                      Bits bits;
+                      std::memcpy(&bits, element, sizeof bits);
+                      x = value(bits);
+                    });
 }
 
 /// Stores bits(x) of every number of the row.

@@ -88,9 +88,8 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
   const bool staging_overflows = arithmetic.numerics.stage == spec::DType::fp16 &&
                                  2 * largest_staged >= overflow_threshold(spec::DType::fp16);
   std::vector<Finding> findings;
-  const auto check = [&](const char* name, const spec::Tensor& tensor,
-                         const spec::Extents& extents, const std::vector<std::uint8_t>& due,
-                         auto&& unit_floor) {
+  const auto check = [&](const char* name, const spec::Tensor& tensor, const spec::Extents& extents,
+                         const std::vector<std::uint8_t>& due, auto&& unit_floor) {
     check_storage(name, tensor, findings);
     const Checked checked{name, tensor, extents, due, staging_overflows};
     check_values(checked, p, arithmetic, unit_floor, findings);
@@ -108,15 +107,13 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
     };
   };
   check("dq", outputs.dq, query_extents(p), zeros.query_row, of_query(0));
-  check("dk", outputs.dk, key_extents(p), zeros.key_row,
-        of_key(floor.dk, dense.width(), 0));
-  check("dv", outputs.dv, value_extents(p), zeros.key_row,
-        of_key(floor.dv, p.head_dim_v, 0));
+  check("dk", outputs.dk, key_extents(p), zeros.key_row, of_key(floor.dk, dense.width(), 0));
+  check("dv", outputs.dv, value_extents(p), zeros.key_row, of_key(floor.dv, p.head_dim_v, 0));
   if (p.head_dim_rope == 0) return findings;
-  check("dq_rope", outputs.dq_rope.value(), query_rope_extents(p),
-        zeros.query_row, of_query(p.head_dim));
-  check("dk_rope", outputs.dk_rope.value(), key_rope_extents(p),
-        zeros.key_row, of_key(floor.dk, dense.width(), p.head_dim));
+  check("dq_rope", outputs.dq_rope.value(), query_rope_extents(p), zeros.query_row,
+        of_query(p.head_dim));
+  check("dk_rope", outputs.dk_rope.value(), key_rope_extents(p), zeros.key_row,
+        of_key(floor.dk, dense.width(), p.head_dim));
   return findings;
 }
 

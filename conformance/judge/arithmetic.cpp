@@ -67,7 +67,6 @@ Arithmetic::Arithmetic(const spec::Numerics& declared, DType io_type)
   row_coherent = u_k > 0 || u_x > 0 || narrow(declared.store_s) || shifts_rows;
 }
 
-/// E1.
 RoundingError::RoundingError(DType type, Rounding rounding)
     : relative((nearest(rounding) ? 1 : 2) * unit_roundoff(type)),
       least((nearest(rounding) ? 1 : 2) * underflow_of(type)),

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "judge/failure_pattern.hpp"
+#include "judge/elements/failure_pattern.hpp"
 #include "judge/judging.hpp"
 
 namespace assay::conformance {

@@ -59,8 +59,8 @@ void check_storage(const std::string& name, const spec::Tensor& tensor,
                    std::vector<Finding>& findings) {
   const std::int64_t width = spec::size_of(tensor.dtype);
   const auto elements = static_cast<std::int64_t>(tensor.bytes.size()) / width;
-  const std::vector<std::int64_t> poisoned =
-      width == 4 ? poisoned_elements<std::uint32_t>(tensor) : poisoned_elements<std::uint16_t>(tensor);
+  const std::vector<std::int64_t> poisoned = width == 4 ? poisoned_elements<std::uint32_t>(tensor)
+                                                        : poisoned_elements<std::uint16_t>(tensor);
   // All elements belong to the view, and all were written: nothing to look for.
   if (poisoned.empty() && spec::element_count(tensor.shape) == elements) return;
   std::vector<std::uint8_t> viewed(at(elements), 0), same(at(elements), 0);

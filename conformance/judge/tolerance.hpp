@@ -53,7 +53,7 @@ template <Numbers V>
 [[gnu::always_inline]] inline V tolerance_of(const Arithmetic& n, const V& magnitude, const V& core,
                                              const V& accumulation, const V& extra) {
   const V written = magnitude + extra + core + accumulation;
-  return core + accumulation + extra + n.of_out.of(written, engine::leading_power(written));
+  return core + accumulation + extra + n.of_out.half_ulp(written, engine::leading_power(written));
 }
 
 /// E25. Returns the radius of a reference in double whose rigorous terms are these. Every one of

@@ -139,7 +139,7 @@ Decision compared(double (*error)(std::size_t), double radius = 0) {
   std::ranges::fill(e.sigma, 1);
   std::ranges::fill(e.share, 0.25);
   std::ranges::fill(e.radius, radius);
-  std::vector<double> actual = e.value;
+  std::vector<double> actual(e.value.begin(), e.value.end());
   for (std::size_t k = 0; k < actual.size(); ++k) actual[k] += error(k);
   const conformance::Arithmetic arithmetic({.fused = false}, spec::DType::fp32);
   TensorReport report;

@@ -8,6 +8,7 @@
 #include "assay/conformance/judge/vector_loops.hpp"
 #include "assay/engine/blocks/sweep.hpp"
 #include "assay/parallel/loop.hpp"
+#include "attention/bound/cancellation.hpp"
 #include "attention/bound/finish.hpp"
 #include "attention/bound/head_pairs.hpp"
 #include "attention/bound/sums.hpp"
@@ -308,6 +309,14 @@ std::vector<Tensor> key_tensors(const Pass& pass, const JudgedRows& judged, bool
   return tensors;
 }
 
+/// The references of rows that cancel are exact.
+void set_zeros(const std::vector<std::uint8_t>& cancelling, Expectation& e) {
+  for (std::int64_t k = 0; k < e.row_count(); ++k)
+    if (cancelling[at(e.rows[at(k)])] != 0)
+      for (Entries<double>* field : {&e.value, &e.radius})
+        std::fill_n(field->begin() + k * e.dim(), e.dim(), 0.0);
+}
+
 }  // namespace
 
 /// E29.
@@ -344,6 +353,10 @@ std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arit
   std::vector<Tensor> of_queries = query_tensors(pass, judged, biasable);
   std::vector<Tensor> of_keys = key_tensors(pass, judged, biasable);
   HeadSweeps(pass, judged, of_queries, of_keys).run();
+  const CancellingRows cancelling = cancelling_rows(dense, arithmetic, rows);
+  for (Tensor& tensor : of_queries) set_zeros(cancelling.query, tensor.e);
+  for (std::size_t part = 0; part + 1 < of_keys.size(); ++part)
+    set_zeros(cancelling.key, of_keys[part].e);
   std::vector<Expectation> all;
   all.push_back(std::move(of_queries[0].e));
   all.push_back(std::move(of_keys.front().e));

@@ -25,8 +25,8 @@ template <class Member>
   const double size = engine::magnitude_of(row.factor), squared = engine::square(row.factor);
   const auto all = [&](auto member) { return gathered(elements, member); };
   const Lanes magnitude = size * all([](const Element& x) { return x.magnitude; });
-  const Lanes first = all([](const Element& x) { return x.by_constant[0]; }),
-              second = all([](const Element& x) { return x.by_constant[1]; });
+  const Lanes first = all([](const Element&x) { return x.by_constant[0]; }),
+              second = all([](const Element&x) { return x.by_constant[1]; });
   return {.ref = row.factor * all([](const Element& x) { return x.value; }),
           .magnitude = magnitude,
           .rig = size * all([](const Element& x) { return x.rigorous; }),

@@ -12,11 +12,11 @@ namespace assay::conformance::flash {
 struct SummedRow {
   const engine::Element* elements = nullptr;
   std::int64_t count = 0;
-  double factor = 1;           ///< of the gradient
-  double terms = 0;            ///< length of the last sum
-  double heads = 0;            ///< of the group whose parts are added
-  double operand = 0;          ///< u_k, where an operand was scaled beforehand
-  double lost = 0;             ///< eta_k times the sum of |coefficient|: what such an operand lost
+  double factor = 1;   ///< of the gradient
+  double terms = 0;    ///< length of the last sum
+  double heads = 0;    ///< of the group whose parts are added
+  double operand = 0;  ///< u_k, where an operand was scaled beforehand
+  double lost = 0;     ///< eta_k times the sum of |coefficient|: what such an operand lost
   const double* floor = nullptr;  ///< Phi of each element
 };
 

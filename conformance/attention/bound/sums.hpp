@@ -24,12 +24,12 @@ double effective_channels(std::span<const double* const> rows, std::int64_t dim)
 template <Numbers V>
 struct SumsOf {
   V ref, magnitude, rig, azuma, linear, squares, core, drift;
-  double terms;          ///< n, length of the last sum
-  V constants = {};      ///< what roundings that all pairs share add, at most
-  V scaled_operand = {}; ///< 2 u_k |scale| sum s|K| + 2 eta_k sum s, dq only
-  V partials = {};       ///< sum over heads |partial| with 16-bit partials
-  double heads = 0;      ///< their number
-  V floor = {};          ///< Phi
+  double terms;           ///< n, length of the last sum
+  V constants = {};       ///< what roundings that all pairs share add, at most
+  V scaled_operand = {};  ///< 2 u_k |scale| sum s|K| + 2 eta_k sum s, dq only
+  V partials = {};        ///< sum over heads |partial| with 16-bit partials
+  double heads = 0;       ///< their number
+  V floor = {};           ///< Phi
 };
 using ElementSums = SumsOf<double>;
 
@@ -55,13 +55,13 @@ template <Numbers V>
                                                  const V& part) {
   using engine::square;
   const V size = engine::magnitude_of(s.ref);
-  const V h_o = n.of_out.of(size, engine::leading_power(size));
+  const V h_o = n.of_out.half_ulp(size, engine::leading_power(size));
   // Residues of masked pairs are as large as the floor; they matter where |ref| is barely larger.
   // What all pairs share is one error, no matter of chance: it is taken at its largest.
   return s.core / 3.0 + square(s.linear) / 81.0 + square(s.constants) +
          square(n.u_a) * (s.terms / 3.0) * (square(s.ref) + s.squares) + h_o * h_o / 3.0 +
-         2.0 * square(n.u_x) * s.squares / 3.0 + part * part / 6.0 + square(s.scaled_operand / 2.0) / 3.0 +
-         4.0 * square(n.u * s.ref) / 3.0 + square(s.floor);
+         2.0 * square(n.u_x) * s.squares / 3.0 + part * part / 6.0 +
+         square(s.scaled_operand / 2.0) / 3.0 + 4.0 * square(n.u * s.ref) / 3.0 + square(s.floor);
 }
 
 /// E19 to E26 of an element, `lambda` for the whole tensor.
@@ -73,9 +73,8 @@ template <Numbers V>
   const V core = core_error(s.rig, prob, n.mean_free), size = engine::magnitude_of(s.ref);
   const V total = s.magnitude + s.rig;
   const double worst = worst_chain(s.terms);
-  const double likely = n.mean_free && !n.truncating_sums
-                            ? probable_chain(worst, s.terms, lambda)
-                            : worst;
+  const double likely =
+      n.mean_free && !n.truncating_sums ? probable_chain(worst, s.terms, lambda) : worst;
   const V acc_det = worst * n.u_a * total, acc = likely * n.u_a * total;
   const V part = partial_error(n, s, core);
   const V extra = 2.0 * n.u_x * total + s.scaled_operand + 2.0 * n.u * size + part + s.floor;

@@ -40,7 +40,8 @@ class InQuad : public AttentionDefinition {
     const auto k = static_cast<std::size_t>(b * problem_.heads_kv + kv);
     std::call_once(made_[k], [&] {
       const Heads heads{b, kv * problem_.group(), problem_.group()};
-      oracles_[k].emplace(problem_of(problem_, heads), operands_of<float>(problem_, inputs_, heads));
+      oracles_[k].emplace(problem_of(problem_, heads),
+                          operands_of<float>(problem_, inputs_, heads));
     });
     return *oracles_[k];
   }

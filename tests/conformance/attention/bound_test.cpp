@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "judge/certainty.hpp"
@@ -261,6 +262,53 @@ TEST(Bound, ControlsAreNotApplicableWithOneKey) {
   Trial trial(p, spec::numerics_preset("ascend_a2", p.dtype), 7);
   EXPECT_EQ(judge_controls(trial.expected[0], trial.arithmetic).letters, "Z.N.L.S.W.");
   EXPECT_EQ(judge_controls(trial.expected[2], trial.arithmetic).letters, "Z+N+L+S+W+");
+}
+
+/// The rows of dq or dk that are known to be 0, radius included.
+std::vector<std::int64_t> known_zeros(const Expectation& e) {
+  std::vector<std::int64_t> rows;
+  for (std::int64_t r = 0; r < e.row_count(); ++r) {
+    const auto is_zero = [&](const Entries<double>& x) {
+      return std::all_of(x.begin() + r * e.dim(), x.begin() + (r + 1) * e.dim(),
+                         [](double number) { return number == 0; });
+    };
+    if (is_zero(e.value) && is_zero(e.radius)) rows.push_back(r);
+  }
+  return rows;
+}
+
+/// Expectations where all keys have the same value, and query 2 has so many times that as its
+/// output.
+std::vector<Expectation> with_equal_values(double factor) {
+  Op::Problem p = problem_of(spec::DType::bf16);
+  p.heads_q = p.heads_kv = 1;
+  Op::Inputs inputs = testing::normal_inputs(p, 5);
+  const std::int64_t dim = p.head_dim_v;
+  for (std::int64_t e = 0; e < p.seq_kv * dim; ++e)
+    inputs.value.store(e, inputs.value.load(e % dim));
+  for (std::int64_t d = 0; d < dim; ++d)
+    inputs.attention_in.store(2 * dim + d, factor * inputs.value.load(d));
+  const flash::Dense dense(p, inputs);
+  const Arithmetic arithmetic({}, p.dtype);
+  const flash::JudgedRows judged{all_rows(p.seq_q), all_rows(p.seq_kv)};
+  return flash::expectations(dense, arithmetic, flash::row_terms(dense, arithmetic), judged);
+}
+
+TEST(Bound, ARowWhoseValuesAreItsOutputHasNoGradientAtAll) {
+  using Rows = std::vector<std::int64_t>;
+  const auto equal = with_equal_values(1);
+  EXPECT_EQ(known_zeros(equal[0]), Rows{2});
+  EXPECT_EQ(known_zeros(equal[1]), Rows());  // other queries attend to all keys
+  EXPECT_EQ(known_zeros(with_equal_values(2)[0]), Rows());
+  Op::Problem p = problem_of(spec::DType::fp32);
+  p.seq_kv = 1;
+  const Trial of_one_key(p, {}, 7);
+  EXPECT_EQ(known_zeros(of_one_key.expected[0]), all_rows(4 * p.seq_q));
+  EXPECT_EQ(known_zeros(of_one_key.expected[1]), all_rows(2));
+  EXPECT_EQ(known_zeros(of_one_key.expected[2]), Rows());
+  // The row term of a kernel's own is another sum.
+  const Trial of_own(p, {.delta = spec::Origin::own}, 7);
+  EXPECT_EQ(known_zeros(of_own.expected[0]), Rows());
 }
 
 TEST(Bound, DoubleEngineAgreesWithTheDefinitionIn113Bits) {

@@ -36,7 +36,7 @@ struct Pencil {
       e.tau[k] = 4, e.tau_det[k] = 6, e.sigma[k] = 1;
     }
     std::ranges::fill(e.share, 1 / static_cast<double>(dim));
-    actual = e.value;
+    actual.assign(e.value.begin(), e.value.end());
   }
 
   Decision judge() { return compare(e, actual, arithmetic, report = {}, findings = {}); }

@@ -18,12 +18,12 @@ using Op = spec::FlashAttentionScoreGrad;
 const Arithmetic plain(spec::numerics_preset("fp32_staging", spec::DType::fp32), spec::DType::fp32);
 
 /// Two heads of three rows of one channel, each with the tolerance 0.1.
-Expectation two_heads(std::vector<double> values) {
+Expectation two_heads(const std::vector<double>& values) {
   Expectation e{.name = "dq", .extents = {.batch = 1, .heads = 2, .seq = 3, .dim = 1}};
   e.rows.resize(values.size());
   std::iota(e.rows.begin(), e.rows.end(), 0);
   e.resize(e.row_count());
-  e.value = std::move(values);
+  std::ranges::copy(values, e.value.begin());
   e.tau.assign(e.value.size(), 0.1);
   e.tau_det = e.tau;
   return e;

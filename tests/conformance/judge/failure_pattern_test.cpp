@@ -1,4 +1,4 @@
-#include "judge/failure_pattern.hpp"
+#include "judge/elements/failure_pattern.hpp"
 
 #include <gtest/gtest.h>
 

@@ -52,7 +52,7 @@ struct Both {
 
 /// One field of a tile's rows, with their signs or all positive.
 double over_rows(const TileSums& sums, const Tile& tile, const Expectation& e,
-                 const std::vector<double>& field, std::int64_t d, bool is_signed) {
+                 const Entries<double>& field, std::int64_t d, bool is_signed) {
   double sum = 0;
   for (std::int64_t r = 0; r < tile.count; ++r) {
     const std::int64_t row = sums.extents.row(tile.b, tile.n, tile.first + r);

@@ -300,7 +300,7 @@ void fill_pattern(spec::Tensor& tensor, std::int64_t seed, double offset) {
 }
 
 /// sum over k of k times the k-th number, from 1: no number can move alone.
-double weighed(const std::vector<double>& numbers) {
+double weighed(const Entries<double>& numbers) {
   double sum = 0, weight = 0;
   for (const double x : numbers) sum += ++weight * x;
   return sum;
@@ -364,8 +364,8 @@ TEST(CompressBound, ToleranceAndDeviationByHand) {
     const Trial trial(p, numerics, inputs);
     for (std::size_t t = 0; t < 2; ++t) {
       const Expectation& e = trial.expected[t];
-      const std::vector<double>* found[] = {&e.value, &e.tau,   &e.tau_det, &e.sigma,
-                                            &e.floor, &e.drift, &e.radius};
+      const Entries<double>* found[] = {&e.value, &e.tau,   &e.tau_det, &e.sigma,
+                                        &e.floor, &e.drift, &e.radius};
       for (std::size_t k = 0; k < 7; ++k)
         EXPECT_NEAR(weighed(*found[k]), tensors[t][k], 1e-12 * std::abs(tensors[t][k]))
             << e.name << ' ' << k;

@@ -7,15 +7,15 @@
 
 namespace assay::conformance {
 
-/// E1. Largest error of rounding to a type; none where nothing is rounded to it.
+/// Largest error of rounding to a type; none where nothing is rounded to it.
 struct RoundingError {
   RoundingError(spec::DType type, spec::Rounding rounding);
 
   /// Of a value of magnitude up to x.
-  double operator()(double x) const { return of(x, leading_power(x)); }
-  /// The same of one number or of several side by side, whose leading powers are known.
+  double operator()(double x) const { return half_ulp(x, leading_power(x)); }
+  /// E1. Of one magnitude or of several side by side, whose leading powers are known.
   template <class V>
-  [[gnu::always_inline]] V of(const V& x, const V& power) const {
+  [[gnu::always_inline]] V half_ulp(const V& x, const V& power) const {
     if (relative == 0) return V{};
     const V scaled = relative * power, above = V{} + least;
     const V error = scaled < above ? above : scaled;
@@ -39,12 +39,12 @@ struct Arithmetic {
 
   spec::Numerics numerics;
   spec::DType io;
-  double u = 0x1p-24;    ///< unit roundoff of fp32
-  double u_a;            ///< of the accumulator
-  double u_x;            ///< of the operands of the matrix unit
-  double u_k;            ///< of a pre-scaled operand, 0 without
-  double eta_k;          ///< what such an operand loses at most where it underflows
-  double u_out;          ///< unit roundoff of `io`, and half its smallest number; 0 for fp32
+  double u = 0x1p-24;  ///< unit roundoff of fp32
+  double u_a;          ///< of the accumulator
+  double u_x;          ///< of the operands of the matrix unit
+  double u_k;          ///< of a pre-scaled operand, 0 without
+  double eta_k;        ///< what such an operand loses at most where it underflows
+  double u_out;        ///< unit roundoff of `io`, and half its smallest number; 0 for fp32
   double eta_out;
   double eps_x;          ///< relative error of exp
   double phi;            ///< size of residues that count as 0

@@ -19,10 +19,7 @@ namespace assay::conformance {
 /// zeros takes as long as computing them.
 template <class T>
 struct Unset : std::allocator<T> {
-  template <class U>
-  struct rebind {
-    using other = Unset<U>;
-  };
+  /// Makes a U of what is given, or without a value.
   template <class U, class... Given>
   void construct(U* place, Given&&... given) {
     if constexpr (sizeof...(Given) == 0)

@@ -7,7 +7,8 @@
 #include <sstream>
 
 #include "assay/conformance/judge/expectation.hpp"
-#include "judge/failure_pattern.hpp"
+#include "judge/elements/distances.hpp"
+#include "judge/elements/failure_pattern.hpp"
 #include "judge/judging.hpp"
 #include "judge/tolerance.hpp"
 
@@ -31,44 +32,6 @@ struct Statistics {
   bool rms_fails = false, bias_fails = false;
 };
 
-/// Grade of one element.
-enum class Grade : std::uint8_t { within, statistical, proven, structural };
-
-Grade grade_of_error(const Expectation& e, std::size_t k, double x) {
-  const double error = std::abs(x - e.value[k]);
-  if (error <= e.tau[k] + e.radius[k]) return Grade::within;
-  return error <= e.tau_det[k] + e.radius[k] ? Grade::statistical : Grade::proven;
-}
-
-/// E27, where an infinity is due or may be, or is what came.
-Grade grade_near_overflow(const Expectation& e, std::size_t k, double x,
-                          const Arithmetic& arithmetic) {
-  const double threshold = overflow_threshold(arithmetic.io), ref = e.value[k];
-  const bool must_be_finite = std::abs(ref) + e.tau_det[k] < threshold;
-  const bool must_overflow = std::abs(ref) - e.tau_det[k] >= threshold;
-  const bool right_sign = std::signbit(x) == std::signbit(ref);
-  if (std::isnan(x)) return std::isnan(ref) ? Grade::within : Grade::structural;
-  const bool saturates = arithmetic.numerics.overflow != spec::Overflow::inf ||
-                         arithmetic.numerics.round_out == spec::Rounding::rtz;
-  if (std::isinf(x)) {
-    const bool may = arithmetic.numerics.overflow != spec::Overflow::saturate &&
-                     arithmetic.numerics.round_out != spec::Rounding::rtz;
-    return !must_be_finite && right_sign && may ? Grade::within : Grade::structural;
-  }
-  if (!must_be_finite && saturates && right_sign && std::abs(x) == largest_finite(arithmetic.io))
-    return Grade::within;
-  if (must_overflow) return Grade::structural;
-  return grade_of_error(e, k, x);
-}
-
-/// E27.
-Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic) {
-  if (!std::isfinite(e.radius[k])) return Grade::within;  // the reference knows nothing of it
-  // Half the threshold of fp16 is the least that any type has; what lies below is the usual case.
-  const bool is_usual = std::isfinite(x) && std::abs(e.value[k]) + e.tau_det[k] < 0x1p15;
-  return is_usual ? grade_of_error(e, k, x) : grade_near_overflow(e, k, x, arithmetic);
-}
-
 /// E29. The chi-square tail of Laurent and Massart.
 double rms_limit(double nu) {
   const double x = -std::log(false_alarm);
@@ -82,19 +45,6 @@ bool is_telling(const Expectation& e, std::size_t k, double actual, const Arithm
   return std::abs(e.value[k]) > e.tau[k] && e.sigma[k] > 0 && std::isfinite(actual) &&
          !arithmetic.cast_is_coarse(e.value[k]);
 }
-
-/// A judged row: the number of its entries' row in an expectation, and values in its place.
-struct JudgedRow {
-  const Expectation& e;
-  std::int64_t r;
-  std::span<const double> values;
-
-  std::size_t first() const { return at(r * e.dim()); }
-  std::size_t last() const { return at((r + 1) * e.dim()); }
-  bool is_exempt() const { return e.exempt[at(r)] != 0; }
-  /// Of the entry k of the expectation.
-  double value(std::size_t k) const { return values[k - first()]; }
-};
 
 /// Sums over the rows of a tensor of which R and b are made.
 class Moments {
@@ -164,16 +114,6 @@ bool all_within(const JudgedRow& row, const Arithmetic& arithmetic) {
   return true;
 }
 
-/// What the error of one element can be compared with.
-double relative_to_tau(const Expectation& e, std::size_t k, double x,
-                       const Arithmetic& arithmetic) {
-  const double error = std::abs(x - e.value[k]), limit = e.tau[k] + e.radius[k];
-  if (error == 0) return 0;
-  if (!std::isfinite(error))  // an overflow that is due, or may be, has no distance
-    return grade(e, k, x, arithmetic) == Grade::within ? 0 : HUGE_VAL;
-  return limit > 0 ? error / limit : HUGE_VAL;
-}
-
 std::string sentence(const Finding& f, const std::string& why) {
   std::ostringstream text;
   text.precision(9);
@@ -215,107 +155,6 @@ Decision decision_of(Grade grade, const std::string& evidence) {
       return {Verdict::nonconformant_structural, Rule::structure, evidence};
   }
   return no_objection("the elements");
-}
-
-/// How far off the elements are, and which is the worst.
-class Distances {
- public:
-  Distances(const Expectation& whole, const Arithmetic& arithmetic, TensorReport& report)
-      : arithmetic_(arithmetic), report_(report) {
-    ratios_.reserve(at(whole.row_count() * whole.dim()));
-  }
-  void add(const JudgedRow& row);
-  void finish();
-
- private:
-  void describe_worst(const Expectation& e, std::size_t worst, double actual);
-
-  const Arithmetic& arithmetic_;
-  TensorReport& report_;
-  std::vector<double> ratios_;  ///< tau/|ref|: their median needs them all
-  std::array<std::int64_t, 11> bins_{};
-};
-
-void Distances::add(const JudgedRow& row) {
-  const Expectation& e = row.e;
-  if (row.is_exempt()) {
-    report_.exempt += e.dim();
-    return;
-  }
-  std::optional<std::size_t> worst;
-  for (std::size_t k = row.first(); k < row.last(); ++k) {
-    ++report_.elements_judged;
-    const double ratio = relative_to_tau(e, k, row.value(k), arithmetic_);
-    if (ratio > report_.worst || report_.elements_judged == 1) report_.worst = ratio, worst = k;
-    ++bins_[ratio >= 1 ? 10 : static_cast<std::size_t>(ratio * 10)];
-    if (std::abs(e.value[k]) > e.floor[k]) ratios_.push_back(e.tau[k] / std::abs(e.value[k]));
-  }
-  if (worst) describe_worst(e, *worst, row.value(*worst));
-}
-
-void Distances::describe_worst(const Expectation& e, std::size_t worst, double actual) {
-  report_.worst_at = locate(e, static_cast<std::int64_t>(worst));
-  report_.worst_at.actual = actual;
-  report_.worst_at.expected = e.value[worst];
-  report_.worst_at.tolerance = e.tau[worst] + e.radius[worst];
-  report_.terms.clear();
-  if (const double tau = e.tau[worst]; tau > 0) {
-    const double core = e.core[worst], sums = e.accumulation[worst], extra = e.extra[worst];
-    report_.terms = {{"staging and probabilities", core / tau},
-                     {"accumulation", sums / tau},
-                     {"operands, partials, floor", extra / tau},
-                     {"final cast", std::max(0.0, 1 - (core + sums + extra) / tau)}};
-  }
-}
-
-void Distances::finish() {
-  report_.histogram.assign(bins_.size(), 0.0);
-  if (report_.elements_judged == 0) return;
-  for (std::size_t b = 0; b < bins_.size(); ++b)
-    report_.histogram[b] =
-        static_cast<double>(bins_[b]) / static_cast<double>(report_.elements_judged);
-  if (ratios_.empty()) return;
-  const auto middle = ratios_.begin() + static_cast<std::ptrdiff_t>(ratios_.size() / 2);
-  std::nth_element(ratios_.begin(), middle, ratios_.end());
-  report_.median_tau_over_ref = *middle;
-}
-
-/// Rules of other stacks, emitted beside the verdict, which none of them decides.
-class Yardsticks {
- public:
-  void add(const JudgedRow& row);
-  void finish(const Arithmetic& arithmetic, TensorReport& report) const;
-
- private:
-  double count_ = 0, worst_ = 0, sum_ = 0, squares_ = 0, beyond_plugin_ = 0, beyond_bench_ = 0;
-};
-
-void Yardsticks::add(const JudgedRow& row) {
-  count_ += static_cast<double>(row.values.size());
-  for (std::size_t k = row.first(); k < row.last(); ++k) {
-    const double reference = row.e.value[k];
-    const double error = std::abs(row.value(k) - reference), magnitude = std::abs(reference);
-    const double relative = error / (magnitude + 1e-7);
-    worst_ = std::max(worst_, relative), sum_ += relative, squares_ += error * error;
-    beyond_plugin_ += error > 0.005 + 0.005 * magnitude ? 1 : 0;
-    beyond_bench_ += error > 1e-2 + 1e-2 * magnitude ? 1 : 0;
-  }
-}
-
-void Yardsticks::finish(const Arithmetic& arithmetic, TensorReport& report) const {
-  if (count_ == 0) return;
-  const double threshold = arithmetic.io == spec::DType::bf16   ? 0x1p-7
-                           : arithmetic.io == spec::DType::fp16 ? 0x1p-10
-                                                                : 0x1p-13;
-  const double mean = sum_ / count_;
-  report.yardsticks = {
-      {"MARE", worst_},
-      {"MERE", mean},
-      {"RMSE", std::sqrt(squares_ / count_)},
-      {"passes_ascend_single_benchmark", mean < threshold && worst_ < 10 * threshold ? 1 : 0},
-      {"share_beyond_op_plugin_0.005", beyond_plugin_ / count_},
-      {"share_beyond_kernelbench_1e-2", beyond_bench_ / count_},
-  };
 }
 
 /// What corruptions of the rows of one head would show.
@@ -374,7 +213,8 @@ std::string blind_text(const Expectation& e, const std::vector<HeadControls>& he
 template <class Judge>
 void each_row(const Expectation& part, const RowReader& actual_of, const Judge& judge) {
   constexpr std::int64_t elements = 1 << 12;
-  const std::int64_t step = std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, part.dim()));
+  const std::int64_t step =
+      std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, part.dim()));
   for (std::int64_t first = 0; first < part.row_count(); first += step) {
     const std::int64_t count = std::min(step, part.row_count() - first);
     const std::vector<double> actual =
@@ -396,8 +236,7 @@ void Expectation::resize(std::int64_t count) {
 
 void Expectation::make_room(std::int64_t count) {
   const std::size_t size = at(count * dim());
-  for (auto* field : {&value, &radius, &tau, &tau_det, &sigma, &floor, &drift})
-    field->resize(size);
+  for (auto* field : {&value, &radius, &tau, &tau_det, &sigma, &floor, &drift}) field->resize(size);
   for (auto* field : {&core, &accumulation, &extra}) field->resize(size);
   share.assign(at(count), 0.0);
   exempt.assign(at(count), 0);

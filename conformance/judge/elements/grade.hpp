@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "assay/conformance/judge/expectation.hpp"
+
+namespace assay::conformance {
+
+/// Grade of one element.
+enum class Grade : std::uint8_t { within, statistical, proven, structural };
+
+/// Of an error that is a number.
+inline Grade grade_of_error(const Expectation& e, std::size_t k, double x) {
+  const double error = std::abs(x - e.value[k]);
+  if (error <= e.tau[k] + e.radius[k]) return Grade::within;
+  return error <= e.tau_det[k] + e.radius[k] ? Grade::statistical : Grade::proven;
+}
+
+/// E27, where an infinity is due or may be, or is what came.
+Grade grade_near_overflow(const Expectation& e, std::size_t k, double x,
+                          const Arithmetic& arithmetic);
+
+/// E27.
+inline Grade grade(const Expectation& e, std::size_t k, double x, const Arithmetic& arithmetic) {
+  if (!std::isfinite(e.radius[k])) return Grade::within;  // the reference knows nothing of it
+  // Half the threshold of fp16 is the least that any type has; what lies below is the usual case.
+  const bool is_usual = std::isfinite(x) && std::abs(e.value[k]) + e.tau_det[k] < 0x1p15;
+  return is_usual ? grade_of_error(e, k, x) : grade_near_overflow(e, k, x, arithmetic);
+}
+
+/// A judged row: the number of its entries' row in an expectation, and values in its place.
+struct JudgedRow {
+  const Expectation& e;
+  std::int64_t r;
+  std::span<const double> values;
+
+  std::size_t first() const { return static_cast<std::size_t>(r * e.dim()); }
+  std::size_t last() const { return static_cast<std::size_t>((r + 1) * e.dim()); }
+  bool is_exempt() const { return e.exempt[static_cast<std::size_t>(r)] != 0; }
+  /// Of the entry k of the expectation.
+  double value(std::size_t k) const { return values[k - first()]; }
+};
+
+}  // namespace assay::conformance
