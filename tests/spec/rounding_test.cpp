@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "assay/spec/dtype.hpp"
+#include "assay/spec/tensor.hpp"
 
 namespace assay::spec {
 namespace {
@@ -79,6 +80,51 @@ TEST_P(NarrowFormat, ReadsEveryPattern) {
         ASSERT_EQ(std::bit_cast<std::uint64_t>(actual), std::bit_cast<std::uint64_t>(expected))
             << bits;
       }
+    }
+  }
+}
+
+/// A tensor of every pattern, `step` elements apart.
+Tensor every_pattern(DType dtype, std::int64_t step) {
+  Tensor tensor = contiguous_tensor(dtype, {0x10000 * step});
+  for (std::uint32_t bits = 0; bits < 0x10000u; ++bits) {
+    const auto stored = static_cast<std::uint16_t>(bits);
+    std::memcpy(tensor.bytes.data() + 2 * step * bits, &stored, 2);
+  }
+  return tensor;
+}
+
+TEST_P(NarrowFormat, ReadsEveryPatternOfARow) {
+  for (const std::int64_t step : {1, 3}) {
+    const Tensor tensor = every_pattern(GetParam(), step);
+    std::vector<double> row(0x10000);
+    load_row(tensor, 0, step, row);
+    for (std::uint32_t bits = 0; bits < 0x10000u; ++bits) {
+      const double expected = value_of(bits, format());
+      if (std::isnan(expected)) {
+        ASSERT_TRUE(std::isnan(row[bits])) << bits;
+      } else {
+        ASSERT_EQ(std::bit_cast<std::uint64_t>(row[bits]), std::bit_cast<std::uint64_t>(expected))
+            << bits << ' ' << step;
+      }
+    }
+  }
+}
+
+TEST_P(NarrowFormat, WritesARowAsItWritesItsElements) {
+  std::vector<double> row;
+  for (std::uint32_t bits = 0; bits < 0x10000u; bits += 7)
+    for (const double x : around(value_of(bits, format()))) row.push_back(x);
+  for (const std::int64_t step : {1, 3}) {
+    Tensor tensor = contiguous_tensor(GetParam(), {std::ssize(row) * step});
+    store_row(tensor, 0, step, row);
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      std::array<std::byte, 2> element;
+      store(GetParam(), row[k], element.data());
+      ASSERT_EQ(std::memcmp(tensor.bytes.data() + 2 * step * static_cast<std::int64_t>(k),
+                            element.data(), 2),
+                0)
+          << std::hexfloat << row[k];
     }
   }
 }
