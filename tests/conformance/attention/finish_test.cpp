@@ -1,0 +1,139 @@
+#include "attention/bound/finish.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "assay/conformance/inputs/random.hpp"
+#include "assay/conformance/judge/expectation.hpp"
+#include "attention/bound/sums.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+using Numbers = std::vector<double>;
+
+/// The entries of a row, one vector each.
+struct Row {
+  explicit Row(std::size_t count) : doubles(7, Numbers(count, -1)), floats(3) {
+    for (auto& field : floats) field.assign(count, -1);
+  }
+  RowEntries entries() {
+    return {doubles[0].data(), doubles[1].data(), doubles[2].data(), doubles[3].data(),
+            doubles[4].data(), doubles[5].data(), doubles[6].data(), floats[0].data(),
+            floats[1].data(),  floats[2].data()};
+  }
+  std::vector<Numbers> doubles;
+  std::vector<std::vector<float>> floats;
+};
+
+/// What the equations say of one element.
+Row by_hand(const Arithmetic& n, double lambda, const SummedRow& row) {
+  Row all(static_cast<std::size_t>(row.count));
+  const double size = std::abs(row.factor), squared = row.factor * row.factor;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(row.count); ++k) {
+    const engine::Element& x = row.elements[k];
+    const ElementSums sums{
+        .ref = row.factor * x.value,
+        .magnitude = size * x.magnitude,
+        .rig = size * x.rigorous,
+        .azuma = squared * x.squares,
+        .linear = size * x.shared,
+        .squares = squared * x.value_squares,
+        .core = squared * x.moment,
+        .drift = row.factor * x.drift,
+        .terms = row.terms,
+        .constants = size * (std::abs(x.by_constant[0]) + std::abs(x.by_constant[1])),
+        .scaled_operand = 2 * (row.operand * (size * x.magnitude) + row.lost),
+        .partials = size * x.partials,
+        .heads = row.heads,
+        .floor = row.floor[k]};
+    const Finished<double> one = finished(n, lambda, sums);
+    const double doubles[] = {one.value, one.radius, one.tau,  one.tau_det,
+                              one.sigma, one.floor,  one.drift};
+    const double floats[] = {one.core, one.accumulation, one.extra};
+    for (std::size_t field = 0; field < 7; ++field) all.doubles[field][k] = doubles[field];
+    for (std::size_t field = 0; field < 3; ++field)
+      all.floats[field][k] = static_cast<float>(floats[field]);
+  }
+  return all;
+}
+
+/// Numbers of all sizes, some of them 0, and one that is none.
+std::vector<engine::Element> elements(std::int64_t count) {
+  const Random random(7, 1);
+  std::uint64_t next = 0;
+  const auto number = [&] {
+    const double x = random.normal(next++);
+    return std::abs(x) < 0.25 ? 0.0
+                              : std::ldexp(x, static_cast<int>(random.bits(next++) % 40) - 30);
+  };
+  std::vector<engine::Element> all(static_cast<std::size_t>(count));
+  for (engine::Element& x : all)
+    x = {.value = number(),
+         .magnitude = std::abs(number()),
+         .rigorous = std::abs(number()),
+         .squares = std::abs(number()),
+         .shared = std::abs(number()),
+         .moment = std::abs(number()),
+         .drift = number(),
+         .value_squares = std::abs(number()),
+         .partials = std::abs(number()),
+         .by_constant = {number(), number()}};
+  all.back().rigorous = std::numeric_limits<double>::quiet_NaN();
+  return all;
+}
+
+template <class Number>
+void expect_same(const std::vector<Number>& a, const std::vector<Number>& b) {
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    if (std::isnan(a[k]) && std::isnan(b[k])) continue;
+    EXPECT_EQ(a[k], b[k]) << "element " << k;
+  }
+}
+
+/// Eight at a time, with whatever instructions: the bits of one element, and nothing behind the
+/// row.
+TEST(FinishRow, GivesEveryElementTheBitsThatTheEquationsGiveIt) {
+  const spec::Numerics kinds[] = {{},
+                                  {.partials = spec::DType::bf16},
+                                  {.round_out = spec::Rounding::stochastic},
+                                  {.accumulator = spec::Accumulator::fp32_truncating}};
+  for (const spec::DType io : {spec::DType::bf16, spec::DType::fp16, spec::DType::fp32})
+    for (const spec::Numerics& numerics : kinds)
+      for (const std::int64_t count : {1, 8, 21}) {
+        const Arithmetic n(numerics, io);
+        const auto sums = elements(count);
+        const Numbers floor(static_cast<std::size_t>(count), 0x1p-20);
+        const SummedRow row{.elements = sums.data(),
+                            .count = count,
+                            .factor = -0.1875,
+                            .terms = 77,
+                            .heads = 3,
+                            .operand = 0x1p-9,
+                            .lost = 0x1p-30,
+                            .floor = floor.data()};
+        const Row expected = by_hand(n, 7.5, row);
+        for (const engine::Instructions one : engine::available_instructions()) {
+          Row actual(static_cast<std::size_t>(count) + 1);
+          engine::read_with(
+              one, [&](auto compiled) { finish_row(compiled, n, 7.5, row, actual.entries()); });
+          for (std::size_t field = 0; field < 7; ++field) {
+            EXPECT_EQ(actual.doubles[field].back(), -1);
+            actual.doubles[field].pop_back();
+            expect_same(actual.doubles[field], expected.doubles[field]);
+          }
+          for (std::size_t field = 0; field < 3; ++field) {
+            EXPECT_EQ(actual.floats[field].back(), -1);
+            actual.floats[field].pop_back();
+            expect_same(actual.floats[field], expected.floats[field]);
+          }
+        }
+      }
+}
+
+}  // namespace
+}  // namespace assay::conformance::flash
