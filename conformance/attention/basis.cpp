@@ -20,6 +20,15 @@ std::vector<Expectation> AttentionBasis::expectations() {
   return flash::expectations(dense_, arithmetic_, row_terms(), judged_);
 }
 
+std::vector<Expectation> AttentionBasis::frames() {
+  row_terms();  // they tell whether the inputs are consistent
+  return flash::frames(dense_, arithmetic_, judged_);
+}
+
+void AttentionBasis::each_part(const TakePart& take) {
+  flash::each_part(dense_, arithmetic_, row_terms(), judged_, take);
+}
+
 std::vector<TileSums> AttentionBasis::tile_sums(bool averages) {
   const auto terms = [this]() -> const flash::AllRowTerms& { return row_terms(); };
   return tiles::tile_sums_beside(judged_, dense_, arithmetic_, terms, seed_, averages);

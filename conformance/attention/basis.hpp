@@ -20,6 +20,9 @@ class AttentionBasis {
                  std::uint64_t seed);
 
   std::vector<Expectation> expectations();
+  /// The same without their entries, and these in parts.
+  std::vector<Expectation> frames();
+  void each_part(const TakePart& take);
   std::vector<TileSums> tile_sums(bool averages);
   bool consistent() const { return !row_terms_ || row_terms_->consistent; }
   bool is_certifiable() const { return arithmetic_.numerics.delta == spec::Origin::given; }

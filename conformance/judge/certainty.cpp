@@ -143,6 +143,10 @@ const DefinedRow* Certifier::find(const std::string& tensor, std::int64_t row) c
   return found == rows_.end() ? nullptr : &found->second;
 }
 
+bool Certifier::affords_row(const std::string& tensor) const {
+  return left_ >= std::max<std::int64_t>(1, definition_->products(tensor));
+}
+
 void Certifier::make(const std::string& tensor, const std::vector<std::int64_t>& rows) {
   const std::int64_t price = std::max<std::int64_t>(1, definition_->products(tensor));
   std::vector<std::int64_t> missing;

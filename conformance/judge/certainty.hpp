@@ -40,6 +40,9 @@ class Certifier {
   /// Rows are asked for until they have taken so many multiplications more.
   void allow(std::int64_t products) { left_ = products; }
 
+  /// Whether one more row of the tensor can be asked for.
+  bool affords_row(const std::string& tensor) const;
+
   /// Replaces value and radius where the definition is asked, and counts, now or, where the
   /// expectation comes in parts, whenever one is made. `certifier` may be null: then nothing is
   /// asked, as where the numerics has another reference than the definition.

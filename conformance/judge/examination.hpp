@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <concepts>
 #include <list>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "judge/basis.hpp"
 #include "judge/certainty.hpp"
 #include "judge/judging.hpp"
+#include "judge/parts_judge.hpp"
 #include "judge/running.hpp"
 
 namespace assay::conformance {
@@ -28,6 +30,7 @@ struct Prepared {
   std::optional<typename Suite<Op>::Exact> exact_case;  ///< tracks exact, exact_staged
   std::optional<typename Suite<Op>::Basis> basis;       ///< of the inputs of these numerics
   std::vector<Expectation> expectations;
+  bool is_kept = true;  ///< else expectations are made anew, in parts, whenever outputs are judged
   std::optional<std::vector<TileSums>> tile_sums;  ///< made when the first outputs are judged
   std::vector<ControlResult> controls;
 };
@@ -44,6 +47,23 @@ struct Examination<Op>::State {
   Prepared<Op>& prepare(const spec::Numerics& numerics);
   void prepare_exact_case(Prepared<Op>& entry);
   void prepare_bound(Prepared<Op>& entry);
+  /// Makes the expectations and keeps them.
+  void keep(Prepared<Op>& entry);
+  std::shared_ptr<Certifier> certifier_of(const Prepared<Op>& entry) const {
+    return entry.basis->is_certifiable() ? certifier : nullptr;
+  }
+  Decision judge_parts(Prepared<Op>& entry, const typename Op::Outputs& outputs,
+                       CaseReport& report);
+};
+
+/// Elements of outputs beyond which expectations are not kept.
+inline constexpr std::int64_t kept_elements = std::int64_t{1} << 22;
+
+/// A basis that hands out expectations in parts.
+template <class Basis>
+concept MadeInParts = requires(Basis& basis, const TakePart& take) {
+  { basis.frames() } -> std::same_as<std::vector<Expectation>>;
+  basis.each_part(take);
 };
 
 template <class Op>
@@ -85,8 +105,8 @@ template <class Op>
 Prepared<Op>& Examination<Op>::State::prepare(const spec::Numerics& numerics) {
   for (Prepared<Op>& entry : prepared)
     if (entry.numerics == numerics) return entry;
-  Prepared<Op>& entry = prepared.emplace_back(
-      Prepared<Op>{numerics, Arithmetic(numerics, examined.problem.dtype), {}, {}, {}, {}});
+  Prepared<Op>& entry = prepared.emplace_back(Prepared<Op>{
+      numerics, Arithmetic(numerics, examined.problem.dtype), {}, {}, {}, true, {}, {}});
   try {
     if (examined.track == Track::exact || examined.track == Track::exact_staged)
       prepare_exact_case(entry);
@@ -128,14 +148,43 @@ std::shared_ptr<Certifier> make_certifier(const Basis& basis) {
 template <class Op>
 void Examination<Op>::State::prepare_bound(Prepared<Op>& entry) {
   entry.basis.emplace(examined, *inputs, entry.arithmetic);
-  entry.expectations = entry.basis->expectations();
   if (certifies && !certifier) certifier = make_certifier(*entry.basis);
-  const auto own = entry.basis->is_certifiable() ? certifier : nullptr;
+  if constexpr (MadeInParts<typename Suite<Op>::Basis>) {
+    entry.expectations = entry.basis->frames();
+    std::int64_t elements = 0;
+    for (const Expectation& e : entry.expectations) elements += e.row_count() * e.dim();
+    entry.is_kept = elements <= kept_elements;
+  }
+  if (entry.is_kept) keep(entry);
+}
+
+template <class Op>
+void Examination<Op>::State::keep(Prepared<Op>& entry) {
+  entry.is_kept = true;
+  entry.expectations = entry.basis->expectations();
+  const auto own = certifier_of(entry);
   if (own) own->require_agreement(entry.expectations, affordable_row(examined));
   if (own) own->allow(affordable_products);
   for (Expectation& e : entry.expectations) Certifier::certify(own, entry.arithmetic, e);
   for (const Expectation& e : entry.expectations)
     entry.controls.push_back(judge_controls(e, entry.arithmetic));
+}
+
+/// Judges the outputs while the expectations are made.
+template <class Op>
+Decision Examination<Op>::State::judge_parts(Prepared<Op>& entry,
+                                             const typename Op::Outputs& outputs,
+                                             CaseReport& report) {
+  const auto own = certifier_of(entry);
+  if (own) own->allow(affordable_products);
+  const auto rows = [&](const Expectation& of, std::span<const std::int64_t> numbers) {
+    return entry.basis->values({of.name, of.extents, numbers}, outputs);
+  };
+  PartsJudge judge(entry.expectations, rows, entry.arithmetic, own);
+  if constexpr (MadeInParts<typename Suite<Op>::Basis>)
+    entry.basis->each_part([&](Expectation& part) { judge.take(part); });
+  entry.controls.clear();
+  return judge.finish(affordable_row(examined), report, entry.controls);
 }
 
 template <class Op>
@@ -154,6 +203,7 @@ std::vector<Expected> Examination<Op>::expected(const spec::Numerics& numerics) 
       result.push_back(expected_of(tensor));
     return result;
   }
+  if (!entry.is_kept) state_->keep(entry);
   const bool asks = state_->certifier && entry.basis->is_certifiable();
   if (asks) state_->certifier->allow(affordable_casts);
   for (const Expectation& e : entry.expectations) {
@@ -215,7 +265,9 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
            "note");
     return report;
   }
+  if (!entry.is_kept) consider(state_->judge_parts(entry, outputs, report));
   for (const Expectation& e : entry.expectations) {
+    if (!entry.is_kept) break;
     const auto rows = [&](std::span<const std::int64_t> numbers) {
       return entry.basis->values({e.name, e.extents, numbers}, outputs);
     };

@@ -1,6 +1,7 @@
 #include "block_problem.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "formulas/attention_head.hpp"
 
@@ -18,15 +19,26 @@ class Kept : public Sink {
     all_.dk.resize(at(h.keys * h.dim));
     all_.dv.resize(at(h.keys * h.dim_v));
   }
-  void take(std::size_t sum, std::int64_t row, std::span<const Element> elements,
-            const RowSums&) override {
-    std::vector<T>& to = sum == 0 ? all_.dq : sum == 1 ? all_.dk : all_.dv;
-    for (std::size_t d = 0; d < elements.size(); ++d)
-      to[at(row) * elements.size() + d] = finish_(sum, to.size(), elements[d]);
+  std::unique_ptr<RowSink> open(std::size_t sum, Range) override {
+    return std::make_unique<Rows>(*this, sum, sum == 0 ? all_.dq : sum == 1 ? all_.dk : all_.dv);
   }
   const Gradients<T>& all() const { return all_; }
 
  private:
+  class Rows : public RowSink {
+   public:
+    Rows(const Kept& of, std::size_t sum, std::vector<T>& to) : of_(of), sum_(sum), to_(to) {}
+    void take(std::int64_t row, std::span<const Element> elements, const RowSums&) override {
+      for (std::size_t d = 0; d < elements.size(); ++d)
+        to_[at(row) * elements.size() + d] = of_.finish_(sum_, to_.size(), elements[d]);
+    }
+
+   private:
+    const Kept& of_;
+    std::size_t sum_;
+    std::vector<T>& to_;
+  };
+
   const Finish& finish_;
   Gradients<T> all_;
 };

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <utility>
 
 #include "assay/conformance/judge/vector_loops.hpp"
 #include "assay/engine/blocks/sweep.hpp"
 #include "assay/parallel/loop.hpp"
 #include "attention/bound/cancellation.hpp"
-#include "attention/bound/finish.hpp"
 #include "attention/bound/head_pairs.hpp"
+#include "attention/bound/parts.hpp"
 #include "attention/bound/sums.hpp"
 
 namespace assay::conformance::flash {
@@ -23,47 +22,14 @@ bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
          static_cast<double>(static_cast<float>(dense.largest_kappa)) != dense.largest_kappa;
 }
 
-/// One output tensor while it is made.
-struct Tensor {
-  Tensor(const Dense& dense, Part tensor_part, spec::Extents extents,
-         const std::vector<std::int64_t>& judged, bool biasable)
-      : part(std::move(tensor_part)),
-        lambda(azuma_factor(extents.rows() * part.dim)),
-        channels(at(dense.problem.batch * dense.problem.heads_kv)) {
-    extents.dim = part.dim;
-    e.name = part.name;
-    e.extents = std::move(extents);
-    e.rows = judged;
-    e.make_room(e.row_count());
-    e.biasable = biasable;
-  }
-
-  /// E16. Of the judged row k, whose keys are those of a kv head.
-  void set_share(std::int64_t k, std::int64_t head, double concentration) {
-    if (concentration > 0) e.share[at(k)] = 1 / channels[at(head)] + concentration;
-  }
-
-  Part part;
-  Expectation e;
-  double lambda;                 ///< all elements share the probability of a false alarm
-  std::vector<double> channels;  ///< (b, kv): effective channels of the rows that are summed
-};
-
-/// All that the passes share.
-struct Pass {
-  const Dense& dense;
-  const Arithmetic& arithmetic;
-  const AllRowTerms& rows;
-  const Floor& floor;
-};
-
 /// Effective channels, per kv head with a judged row, of the rows that `part` of a gradient sums.
 template <class RowsOfHead>
 void fill_channels(const Dense& dense, Tensor& tensor, RowsOfHead&& rows_of_head) {
-  const std::int64_t rows_per_head = tensor.e.extents.heads / dense.problem.heads_kv;
+  const spec::Extents& extents = tensor.frame.extents;
+  const std::int64_t rows_per_head = extents.heads / dense.problem.heads_kv;
   std::vector<std::uint8_t> judged(tensor.channels.size(), 0);
-  for (const std::int64_t row : tensor.e.rows) {
-    const spec::RowPosition place = tensor.e.extents.position(row);
+  for (const std::int64_t row : tensor.judged) {
+    const spec::RowPosition place = extents.position(row);
     judged[at(place.b * dense.problem.heads_kv + place.n / rows_per_head)] = 1;
   }
   parallel::for_each(std::ssize(judged), [&](std::int64_t head) {
@@ -92,13 +58,6 @@ std::vector<const double*> group_rows(const Dense& dense, std::int64_t b, std::i
   return rows;
 }
 
-/// Entries [first, first + rows.size()) of the judged rows of a tensor: those of one key head, by
-/// their places among the head's rows.
-struct Slice {
-  std::int64_t first = 0;
-  std::vector<std::int64_t> rows;
-};
-
 /// Of rows [begin, begin + count) in the order of Extents::row.
 Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std::int64_t count) {
   const auto from = std::ranges::lower_bound(judged, begin);
@@ -108,113 +67,6 @@ Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std:
   return slice;
 }
 
-/// The entries of judged row k.
-RowEntries entries_of(Expectation& e, std::int64_t k) {
-  const std::int64_t first = k * e.dim();
-  return {.value = e.value.data() + first,
-          .radius = e.radius.data() + first,
-          .tau = e.tau.data() + first,
-          .tau_det = e.tau_det.data() + first,
-          .sigma = e.sigma.data() + first,
-          .floor = e.floor.data() + first,
-          .drift = e.drift.data() + first,
-          .core = e.core.data() + first,
-          .accumulation = e.accumulation.data() + first,
-          .extra = e.extra.data() + first};
-}
-
-/// Finishes the rows of one key head as the engine hands them out.
-class HeadSink : public engine::Sink {
- public:
-  HeadSink(const Pass& pass, const spec::RowPosition& key_head, const Slice& queries,
-           const Slice& keys, std::vector<Tensor>& of_queries, std::vector<Tensor>& of_keys)
-      : pass_(pass),
-        head_(key_head.b * pass.dense.problem.heads_kv + key_head.n),
-        queries_(queries),
-        keys_(keys),
-        of_queries_(of_queries),
-        of_keys_(of_keys) {}
-
-  void take(std::size_t sum, std::int64_t row, std::span<const engine::Element> elements,
-            const engine::RowSums& beside) override {
-    using Formula = attention::HeadFormula;
-    if (sum == Formula::dq)
-      for (std::size_t kind = 0; kind < of_queries_.size(); ++kind)
-        finish_query(queries_.first + row, elements, beside, kind);
-    else if (sum == Formula::dk)
-      for (std::size_t kind = 0; kind + 1 < of_keys_.size(); ++kind)
-        finish_key(keys_.first + row, elements, beside, kind, of_keys_[kind]);
-    else
-      finish_key(keys_.first + row, elements, beside, 0, of_keys_.back());
-  }
-
- private:
-  /// E16. sum q^2 / (sum q)^2: 1 / number of pairs that matter.
-  static double concentration(const engine::RowSums& beside, std::size_t kind) {
-    const double sum = beside.spread[kind];
-    return sum > 0 ? beside.spread_squares[kind] / square(sum) : 0;
-  }
-
-  void finish_query(std::int64_t k, std::span<const engine::Element> elements,
-                    const engine::RowSums& beside, std::size_t kind) {
-    const Arithmetic& n = pass_.arithmetic;
-    Tensor& tensor = of_queries_[kind];
-    const std::int64_t first = tensor.part.first, dim = tensor.part.dim;
-    const spec::RowPosition place = pass_.dense.queries.position(tensor.e.rows[at(k)]);
-    std::vector<double> floor(at(dim));
-    for (std::int64_t d = 0; d < dim; ++d)
-      floor[at(d)] = n.phi * pass_.floor.dq(pass_.dense, place, first + d);
-    finish(k, tensor,
-           {.elements = elements.data() + first,
-            .count = dim,
-            .factor = pass_.dense.scale,
-            .terms = static_cast<double>(pass_.dense.key_pattern->entries_of_query(place.b)),
-            .operand = n.u_k,
-            .lost = n.eta_k * beside.size,
-            .floor = floor.data()});
-    end_row(k, beside, kind, tensor);
-  }
-
-  void finish_key(std::int64_t k, std::span<const engine::Element> elements,
-                  const engine::RowSums& beside, std::size_t kind, Tensor& tensor) {
-    const bool is_dv = &tensor == &of_keys_.back();
-    const Dense& dense = pass_.dense;
-    const std::int64_t first = tensor.part.first, dim = tensor.part.dim;
-    const double* floor = is_dv ? pass_.floor.dv.data() + head_ * dim
-                                : pass_.floor.dk.data() + head_ * dense.width() + first;
-    const std::int64_t entries =
-        dense.key_pattern->entries_of_key(tensor.e.extents.position(tensor.e.rows[at(k)]));
-    // A key that no query can attend to has no residues.
-    const double residue = entries == 0 ? 0 : pass_.arithmetic.phi;
-    std::vector<double> residues(floor, floor + dim);
-    for (double& one : residues) one *= residue;
-    finish(k, tensor,
-           {.elements = elements.data() + first,
-            .count = dim,
-            .factor = is_dv ? 1 : dense.scale,
-            .terms = static_cast<double>(entries),
-            .heads = static_cast<double>(dense.problem.group()),
-            .floor = residues.data()});
-    end_row(k, beside, kind, tensor);
-  }
-
-  void finish(std::int64_t k, Tensor& tensor, const SummedRow& row) {
-    engine::read_with(engine::Instructions::fastest, [&](auto compiled) {
-      finish_row(compiled, pass_.arithmetic, tensor.lambda, row, entries_of(tensor.e, k));
-    });
-  }
-
-  void end_row(std::int64_t k, const engine::RowSums& beside, std::size_t kind, Tensor& tensor) {
-    tensor.e.exempt[at(k)] = beside.overflow > 0 ? 1 : 0;
-    tensor.set_share(k, head_, concentration(beside, kind));
-  }
-
-  const Pass& pass_;
-  std::int64_t head_;
-  const Slice &queries_, &keys_;
-  std::vector<Tensor>&of_queries_, &of_keys_;
-};
-
 /// Pairs of a head beyond which its blocks are shared by threads, and heads come one after the
 /// other.
 constexpr std::int64_t pairs_of_large_head = std::int64_t{1} << 22;
@@ -222,8 +74,7 @@ constexpr std::int64_t pairs_of_large_head = std::int64_t{1} << 22;
 /// Makes the judged rows of all heads.
 class HeadSweeps {
  public:
-  HeadSweeps(const Pass& pass, const JudgedRows& judged, std::vector<Tensor>& of_queries,
-             std::vector<Tensor>& of_keys)
+  HeadSweeps(const Pass& pass, const JudgedRows& judged, Tensors& of_queries, Tensors& of_keys)
       : pass_(pass), judged_(judged), of_queries_(of_queries), of_keys_(of_keys) {}
 
   void run() {
@@ -277,44 +128,42 @@ class HeadSweeps {
 
   const Pass& pass_;
   const JudgedRows& judged_;
-  std::vector<Tensor>&of_queries_, &of_keys_;
+  Tensors &of_queries_, &of_keys_;
   std::int64_t threads_ = 1;
 };
 
-std::vector<Tensor> query_tensors(const Pass& pass, const JudgedRows& judged, bool biasable) {
-  const Dense& dense = pass.dense;
-  std::vector<Tensor> tensors;
-  for (const Part& part : parts_of(dense.problem, "dq")) {
+/// Whether a mean over errors says something.
+bool is_biasable(const Dense& dense, const Arithmetic& arithmetic) {
+  return scores_vary(dense) && !shares_kappa_error(dense, arithmetic);
+}
+
+/// dq and its parts.
+Tensors query_tensors(const Dense& dense, const JudgedRows& judged, bool biasable) {
+  Tensors tensors;
+  for (const Part& part : parts_of(dense.problem, "dq"))
     tensors.emplace_back(dense, part, dense.queries, judged.query, biasable);
-    fill_channels(dense, tensors.back(), [&](auto b, auto kv) { return keys_of(dense, b, kv); });
-  }
   return tensors;
 }
 
 /// The parts of dk, then dv.
-std::vector<Tensor> key_tensors(const Pass& pass, const JudgedRows& judged, bool biasable) {
-  const Dense& dense = pass.dense;
-  std::vector<Tensor> tensors;
-  for (const Part& part : parts_of(dense.problem, "dk")) {
+Tensors key_tensors(const Dense& dense, const JudgedRows& judged, bool biasable) {
+  Tensors tensors;
+  for (const Part& part : parts_of(dense.problem, "dk"))
     tensors.emplace_back(dense, part, dense.keys, judged.key, biasable);
-    fill_channels(dense, tensors.back(), [&](auto b, auto kv) {
-      return group_rows(dense, b, kv, [&](auto... row) { return dense.query(row...); });
-    });
-  }
   tensors.emplace_back(dense, Part{"dv", 0, dense.problem.head_dim_v}, dense.keys, judged.key,
                        biasable);
-  fill_channels(dense, tensors.back(), [&](auto b, auto kv) {
-    return group_rows(dense, b, kv, [&](auto... row) { return dense.dy(row...); });
-  });
   return tensors;
 }
 
-/// The references of rows that cancel are exact.
-void set_zeros(const std::vector<std::uint8_t>& cancelling, Expectation& e) {
-  for (std::int64_t k = 0; k < e.row_count(); ++k)
-    if (cancelling[at(e.rows[at(k)])] != 0)
-      for (Entries<double>* field : {&e.value, &e.radius})
-        std::fill_n(field->begin() + k * e.dim(), e.dim(), 0.0);
+void fill_channels(const Dense& dense, Tensors& of_queries, Tensors& of_keys) {
+  for (Tensor& tensor : of_queries)
+    fill_channels(dense, tensor, [&](auto b, auto kv) { return keys_of(dense, b, kv); });
+  for (Tensor& tensor : of_keys)
+    fill_channels(dense, tensor, [&](auto b, auto kv) {
+      return &tensor == &of_keys.back()
+                 ? group_rows(dense, b, kv, [&](auto... row) { return dense.dy(row...); })
+                 : group_rows(dense, b, kv, [&](auto... row) { return dense.query(row...); });
+    });
 }
 
 }  // namespace
@@ -344,31 +193,39 @@ std::vector<Part> parts_of(const Op::Problem& p, const std::string& name) {
   return parts;
 }
 
+std::vector<Expectation> frames(const Dense& dense, const Arithmetic& arithmetic,
+                                const JudgedRows& judged) {
+  const bool biasable = is_biasable(dense, arithmetic);
+  Tensors of_queries = query_tensors(dense, judged, biasable),
+          of_keys = key_tensors(dense, judged, biasable);
+  std::vector<Expectation> all;
+  const auto add = [&](Tensor& tensor) {
+    tensor.frame.rows = tensor.judged;
+    all.push_back(std::move(tensor.frame));
+  };
+  add(of_queries.front()), add(of_keys.front()), add(of_keys.back());
+  if (of_queries.size() > 1) add(of_queries[1]), add(of_keys[1]);
+  return all;
+}
+
+void each_part(const Dense& dense, const Arithmetic& arithmetic, const AllRowTerms& rows,
+               const JudgedRows& judged, const TakePart& take) {
+  const Floor floor = floor_of(dense);
+  const CancellingRows cancelling = cancelling_rows(dense, arithmetic, rows);
+  // Where all P are alike, so is the rounding of a stored one: nothing is left to count for R.
+  const bool counts_shares = scores_vary(dense) || arithmetic.numerics.store_p == spec::DType::fp32;
+  const Pass pass{dense, arithmetic, rows, floor, cancelling, counts_shares, take};
+  const bool biasable = is_biasable(dense, arithmetic);
+  Tensors of_queries = query_tensors(dense, judged, biasable),
+          of_keys = key_tensors(dense, judged, biasable);
+  fill_channels(dense, of_queries, of_keys);
+  HeadSweeps(pass, judged, of_queries, of_keys).run();
+}
+
 std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arithmetic,
                                       const AllRowTerms& rows, const JudgedRows& judged) {
-  const Floor floor = floor_of(dense);
-  const Pass pass{dense, arithmetic, rows, floor};
-  const bool vary = scores_vary(dense);
-  const bool biasable = vary && !shares_kappa_error(dense, arithmetic);
-  std::vector<Tensor> of_queries = query_tensors(pass, judged, biasable);
-  std::vector<Tensor> of_keys = key_tensors(pass, judged, biasable);
-  HeadSweeps(pass, judged, of_queries, of_keys).run();
-  const CancellingRows cancelling = cancelling_rows(dense, arithmetic, rows);
-  for (Tensor& tensor : of_queries) set_zeros(cancelling.query, tensor.e);
-  for (std::size_t part = 0; part + 1 < of_keys.size(); ++part)
-    set_zeros(cancelling.key, of_keys[part].e);
-  std::vector<Expectation> all;
-  all.push_back(std::move(of_queries[0].e));
-  all.push_back(std::move(of_keys.front().e));
-  all.push_back(std::move(of_keys.back().e));
-  if (of_queries.size() > 1) {
-    all.push_back(std::move(of_queries[1].e));
-    all.push_back(std::move(of_keys[1].e));
-  }
-  // Where all P are alike, so is the rounding of a stored one: nothing is left to count for R.
-  if (!vary && arithmetic.numerics.store_p != spec::DType::fp32)
-    for (Expectation& e : all) std::ranges::fill(e.share, 0.0);
-  return all;
+  return collected(frames(dense, arithmetic, judged),
+                   [&](const TakePart& take) { each_part(dense, arithmetic, rows, judged, take); });
 }
 
 }  // namespace assay::conformance::flash

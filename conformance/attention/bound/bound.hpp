@@ -23,8 +23,16 @@ struct Part {
 /// dq or dk, and behind it the rope part where there is one.
 std::vector<Part> parts_of(const Op::Problem& problem, const std::string& name);
 
-/// Reference, tolerances and moments of dq, dk, dv and, with rope, dq_rope, dk_rope.
+/// The expectations of dq, dk, dv and, with rope, dq_rope, dk_rope without their entries.
+std::vector<Expectation> frames(const Dense& dense, const Arithmetic& arithmetic,
+                                const JudgedRows& judged);
+
+/// Makes their entries: reference, tolerances and moments.
 /// Cost: about 20 products of a block, most in float, and 10 numbers a pair (engine/README.md).
+void each_part(const Dense& dense, const Arithmetic& arithmetic, const AllRowTerms& rows,
+               const JudgedRows& judged, const TakePart& take);
+
+/// All of them.
 std::vector<Expectation> expectations(const Dense& dense, const Arithmetic& arithmetic,
                                       const AllRowTerms& rows, const JudgedRows& judged);
 

@@ -7,6 +7,8 @@
 namespace assay::conformance {
 namespace {
 
+constexpr std::int64_t most_ratios = std::int64_t{1} << 22;  // kept of one tensor
+
 /// What the error of one element can be compared with.
 double relative_to_tau(const Expectation& e, std::size_t k, double x,
                        const Arithmetic& arithmetic) {
@@ -19,48 +21,63 @@ double relative_to_tau(const Expectation& e, std::size_t k, double x,
 
 }  // namespace
 
-void Distances::add(const JudgedRow& row) {
+Distances::Distances(const Expectation& whole)
+    : rows_of_ratio_(1 + whole.row_count() * whole.dim() / most_ratios) {}
+
+void Distances::add(const JudgedRow& row, const Arithmetic& arithmetic) {
   const Expectation& e = row.e;
   if (row.is_exempt()) {
-    report_.exempt += e.dim();
+    exempt_ += e.dim();
     return;
   }
+  const bool gives_ratios = e.rows[static_cast<std::size_t>(row.r)] % rows_of_ratio_ == 0;
   std::optional<std::size_t> worst;
   for (std::size_t k = row.first(); k < row.last(); ++k) {
-    ++report_.elements_judged;
-    const double ratio = relative_to_tau(e, k, row.value(k), arithmetic_);
-    if (ratio > report_.worst || report_.elements_judged == 1) report_.worst = ratio, worst = k;
+    ++elements_;
+    const double ratio = relative_to_tau(e, k, row.value(k), arithmetic);
+    if (ratio > worst_ || elements_ == 1) worst_ = ratio, worst = k;
     ++bins_[ratio >= 1 ? 10 : static_cast<std::size_t>(ratio * 10)];
-    if (std::abs(e.value[k]) > e.floor[k]) ratios_.push_back(e.tau[k] / std::abs(e.value[k]));
+    if (gives_ratios && std::abs(e.value[k]) > e.floor[k])
+      ratios_.push_back(e.tau[k] / std::abs(e.value[k]));
   }
   if (worst) describe_worst(e, *worst, row.value(*worst));
 }
 
 void Distances::describe_worst(const Expectation& e, std::size_t worst, double actual) {
-  report_.worst_at = locate(e, static_cast<std::int64_t>(worst));
-  report_.worst_at.actual = actual;
-  report_.worst_at.expected = e.value[worst];
-  report_.worst_at.tolerance = e.tau[worst] + e.radius[worst];
-  report_.terms.clear();
+  worst_at_ = locate(e, static_cast<std::int64_t>(worst));
+  worst_at_.actual = actual;
+  worst_at_.expected = e.value[worst];
+  worst_at_.tolerance = e.tau[worst] + e.radius[worst];
+  terms_.clear();
   if (const double tau = e.tau[worst]; tau > 0) {
     const double core = e.core[worst], sums = e.accumulation[worst], extra = e.extra[worst];
-    report_.terms = {{"staging and probabilities", core / tau},
-                     {"accumulation", sums / tau},
-                     {"operands, partials, floor", extra / tau},
-                     {"final cast", std::max(0.0, 1 - (core + sums + extra) / tau)}};
+    terms_ = {{"staging and probabilities", core / tau},
+              {"accumulation", sums / tau},
+              {"operands, partials, floor", extra / tau},
+              {"final cast", std::max(0.0, 1 - (core + sums + extra) / tau)}};
   }
 }
 
-void Distances::finish() {
-  report_.histogram.assign(bins_.size(), 0.0);
-  if (report_.elements_judged == 0) return;
+void Distances::append(const Distances& later) {
+  if (later.elements_ > 0 && (later.worst_ > worst_ || elements_ == 0))
+    worst_ = later.worst_, worst_at_ = later.worst_at_, terms_ = later.terms_;
+  elements_ += later.elements_, exempt_ += later.exempt_;
+  ratios_.insert(ratios_.end(), later.ratios_.begin(), later.ratios_.end());
+  for (std::size_t b = 0; b < bins_.size(); ++b) bins_[b] += later.bins_[b];
+}
+
+void Distances::finish(TensorReport& report) {
+  report.elements_judged = elements_, report.exempt = exempt_;
+  report.histogram.assign(bins_.size(), 0.0);
+  if (elements_ == 0) return;
+  report.worst = worst_, report.worst_at = worst_at_;
+  report.terms = {terms_.begin(), terms_.end()};
   for (std::size_t b = 0; b < bins_.size(); ++b)
-    report_.histogram[b] =
-        static_cast<double>(bins_[b]) / static_cast<double>(report_.elements_judged);
+    report.histogram[b] = static_cast<double>(bins_[b]) / static_cast<double>(elements_);
   if (ratios_.empty()) return;
   const auto middle = ratios_.begin() + static_cast<std::ptrdiff_t>(ratios_.size() / 2);
   std::nth_element(ratios_.begin(), middle, ratios_.end());
-  report_.median_tau_over_ref = *middle;
+  report.median_tau_over_ref = *middle;
 }
 
 void Yardsticks::add(const JudgedRow& row) {
@@ -73,6 +90,12 @@ void Yardsticks::add(const JudgedRow& row) {
     beyond_plugin_ += error > 0.005 + 0.005 * magnitude ? 1 : 0;
     beyond_bench_ += error > 1e-2 + 1e-2 * magnitude ? 1 : 0;
   }
+}
+
+void Yardsticks::append(const Yardsticks& later) {
+  count_ += later.count_, worst_ = std::max(worst_, later.worst_);
+  sum_ += later.sum_, squares_ += later.squares_;
+  beyond_plugin_ += later.beyond_plugin_, beyond_bench_ += later.beyond_bench_;
 }
 
 void Yardsticks::finish(const Arithmetic& arithmetic, TensorReport& report) const {

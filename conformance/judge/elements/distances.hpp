@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "judge/elements/grade.hpp"
@@ -11,18 +13,21 @@ namespace assay::conformance {
 /// How far off the elements are, and which is the worst.
 class Distances {
  public:
-  Distances(const Expectation& whole, const Arithmetic& arithmetic, TensorReport& report)
-      : arithmetic_(arithmetic), report_(report) {
-    ratios_.reserve(static_cast<std::size_t>(whole.row_count() * whole.dim()));
-  }
-  void add(const JudgedRow& row);
-  void finish();
+  /// Of the rows of this tensor.
+  explicit Distances(const Expectation& whole);
+  void add(const JudgedRow& row, const Arithmetic& arithmetic);
+  /// Those of rows behind these.
+  void append(const Distances& later);
+  void finish(TensorReport& report);
 
  private:
   void describe_worst(const Expectation& e, std::size_t worst, double actual);
 
-  const Arithmetic& arithmetic_;
-  TensorReport& report_;
+  std::int64_t rows_of_ratio_;  ///< one row of so many gives ratios
+  double worst_ = 0;
+  Finding worst_at_;
+  std::vector<std::pair<std::string, double>> terms_;  ///< of the worst one's tolerance
+  std::int64_t elements_ = 0, exempt_ = 0;
   std::vector<double> ratios_;  ///< tau/|ref|: their median needs them all
   std::array<std::int64_t, 11> bins_{};
 };
@@ -31,6 +36,8 @@ class Distances {
 class Yardsticks {
  public:
   void add(const JudgedRow& row);
+  /// Those of other rows.
+  void append(const Yardsticks& later);
   void finish(const Arithmetic& arithmetic, TensorReport& report) const;
 
  private:

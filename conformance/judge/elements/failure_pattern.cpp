@@ -34,6 +34,21 @@ void FailurePattern::add(const Finding& failing) {
   comparable_ &= std::isfinite(factor);
 }
 
+void FailurePattern::append(const FailurePattern& others) {
+  if (others.count_ == 0) return;
+  for (std::size_t k = 0; k < ranges_.size(); ++k) {
+    const Range& more = others.ranges_[k];
+    Range& range = ranges_[k];
+    range = count_ == 0 ? more
+                        : Range{std::min(range.least, more.least), std::max(range.most, more.most)};
+  }
+  count_ += others.count_;
+  not_a_number_ &= others.not_a_number_, zero_ &= others.zero_;
+  least_factor_ = std::min(least_factor_, others.least_factor_);
+  most_factor_ = std::max(most_factor_, others.most_factor_);
+  comparable_ &= others.comparable_;
+}
+
 std::string FailurePattern::place() const {
   const std::array<const char*, 4> names = {"b", "n", "s", "d"};
   const std::array<std::int64_t, 4> extents = {extents_->batch, extents_->heads, extents_->seq,

@@ -19,6 +19,8 @@ class FailurePattern {
 
   /// One more, with its place, `actual` and `expected`.
   void add(const Finding& failing);
+  /// Those of others.
+  void append(const FailurePattern& others);
   std::int64_t count() const { return count_; }
 
   /// ", all at s = 64, where the output is 0"; empty if nothing is alike.

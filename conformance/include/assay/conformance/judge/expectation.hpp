@@ -63,7 +63,24 @@ struct Expectation {
   void resize(std::int64_t row_count);
   /// So many rows; the entries of their elements have no values yet.
   void make_room(std::int64_t row_count);
+  /// Keeps the first rows.
+  void truncate(std::int64_t row_count);
 };
+
+/// Takes some rows of a tensor that follow each other in the order of the judged ones, with their
+/// entries, which it may change but not keep; from several threads, a row once.
+using TakePart = std::function<void(Expectation& part)>;
+/// Elements of such a part: they stay near the processor while they are made and judged.
+inline constexpr std::int64_t elements_of_piece = 1 << 12;
+
+/// The expectations of which `frames` has names, extents and rows and `each_part` makes the entries
+/// in parts.
+std::vector<Expectation> collected(std::vector<Expectation> frames,
+                                   const std::function<void(const TakePart&)>& each_part);
+
+/// Some of its rows, whose entries are kept.
+Expectation slice_of(const Expectation& expectation, std::int64_t first_row,
+                     std::int64_t row_count);
 
 /// Elements of a part: enough for all cores, few beside the tensors of a case.
 inline constexpr std::int64_t elements_of_part = 1 << 16;

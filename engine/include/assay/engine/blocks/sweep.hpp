@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,13 +18,22 @@
 
 namespace assay::engine {
 
-/// Takes the elements of outputs, row by row; from several threads, a row once.
+/// Takes some rows of one output, ascending, from one thread.
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  /// `beside` is 0 in readings without spread.
+  virtual void take(std::int64_t row, std::span<const Element> elements, const RowSums& beside) = 0;
+  /// All of them were taken.
+  virtual void close() {}
+};
+
+/// Takes the outputs; from several threads, a row once.
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Row `row` of the formula's sum number `sum`; `beside` is 0 in readings without spread.
-  virtual void take(std::size_t sum, std::int64_t row, std::span<const Element> elements,
-                    const RowSums& beside) = 0;
+  /// What takes these rows of the formula's sum number `sum`.
+  virtual std::unique_ptr<RowSink> open(std::size_t sum, Range rows) = 0;
 };
 
 /// How a sweep is cut and shared. Blocks are parts of the definition of its bits; threads are not.
@@ -288,11 +298,14 @@ class BlockSweep {
     }
 
     void finish(Range rows) {
-      for (std::size_t s = 0; s < sums; ++s)
-        if (within_[s])
-          for (std::int64_t r = 0; r < rows.last - rows.first; ++r)
-            of_.finish_row(s, *within_[s], r, rows.first + r,
-                           tile_.rows[static_cast<std::size_t>(r)].symbols_of);
+      for (std::size_t s = 0; s < sums; ++s) {
+        if (!within_[s]) continue;
+        const auto sink = of_.sink_.open(s, rows);
+        for (std::int64_t r = 0; r < rows.last - rows.first; ++r)
+          of_.finish_row(s, *within_[s], r, rows.first + r,
+                         tile_.rows[static_cast<std::size_t>(r)].symbols_of, *sink);
+        sink->close();
+      }
     }
 
     BlockSweep& of_;
@@ -304,7 +317,7 @@ class BlockSweep {
 
   /// B1. Hands out one row of an output; r is its place in the accumulators.
   void finish_row(std::size_t s, const Accumulators& sum, std::int64_t r, std::int64_t row,
-                  const RowSymbols& of_row) {
+                  const RowSymbols& of_row, RowSink& sink) {
     const SumOf& of = Formula::sums[s];
     const Scales& operand = of.within ? right_scales_[of.operand] : left_scales_[of.operand];
     const CoefficientScales& scales = coefficient_scales_[of.coefficient];
@@ -333,14 +346,23 @@ class BlockSweep {
                         : Streams::element_of(in_double.data(), in_float.data(), terms);
       if (!sum.partials.empty()) elements[d].partials = sum.partials[at];
     }
-    sink_.take(s, row, elements, sum.beside[static_cast<std::size_t>(r)]);
+    sink.take(row, elements, sum.beside[static_cast<std::size_t>(r)]);
   }
 
   void finish_keys() {
-    for (std::size_t s = 0; s < sums; ++s)
-      if (over_[s])
-        parallel::for_each(
-            keys_, [&](std::int64_t j) { finish_row(s, *over_[s], j, j, {}); }, shape_.threads);
+    for (std::size_t s = 0; s < sums; ++s) {
+      if (!over_[s]) continue;
+      parallel::for_each(
+          key_blocks_,
+          [&](std::int64_t k) {
+            const Range keys = keys_of(k);
+            const auto sink = sink_.open(s, keys);
+            for (std::int64_t j = keys.first; j < keys.last; ++j)
+              finish_row(s, *over_[s], j, j, {}, *sink);
+            sink->close();
+          },
+          shape_.threads);
+    }
   }
 
   const Formula& formula_;

@@ -1,0 +1,245 @@
+#include "attention/bound/parts.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "attention/bound/finish.hpp"
+#include "attention/bound/sums.hpp"
+#include "attention/formula/head.hpp"
+#include "judge/tolerance.hpp"
+
+namespace assay::conformance::flash {
+namespace {
+
+/// The first rows of a part that is being made.
+class Growing {
+ public:
+  Growing(Tensor& tensor, const TakePart& take)
+      : tensor_(&tensor),
+        take_(&take),
+        most_(std::max<std::int64_t>(
+            1, elements_of_piece / std::max<std::int64_t>(1, tensor.part.dim))),
+        e_(tensor.empty()) {
+    e_.rows.clear();
+    e_.make_room(most_);
+  }
+  Growing(Growing&&) = default;
+
+  /// Begins with the judged row k, whose entries are at the place that is returned.
+  std::int64_t begin_row(std::int64_t k) {
+    if (e_.row_count() == most_) hand_out();
+    e_.rows.push_back(tensor_->judged[at(k)]);
+    return e_.row_count() - 1;
+  }
+  void close() {
+    if (!e_.rows.empty()) hand_out();
+    tensor_->give_back(std::move(e_));
+  }
+  Tensor& tensor() { return *tensor_; }
+  Expectation& part() { return e_; }
+
+ private:
+  void hand_out() {
+    e_.truncate(e_.row_count());
+    (*take_)(e_);
+    e_.rows.clear();
+    e_.certainty = {};
+    e_.make_room(most_);
+  }
+
+  Tensor* tensor_;
+  const TakePart* take_;
+  std::int64_t most_;
+  Expectation e_;
+};
+
+/// The entries of judged row k.
+RowEntries entries_of(Expectation& e, std::int64_t k) {
+  const std::int64_t first = k * e.dim();
+  return {.value = e.value.data() + first,
+          .radius = e.radius.data() + first,
+          .tau = e.tau.data() + first,
+          .tau_det = e.tau_det.data() + first,
+          .sigma = e.sigma.data() + first,
+          .floor = e.floor.data() + first,
+          .drift = e.drift.data() + first,
+          .core = e.core.data() + first,
+          .accumulation = e.accumulation.data() + first,
+          .extra = e.extra.data() + first};
+}
+
+/// Takes rows of one key head, of dq: those of its queries, else of its keys.
+class RowsOfHead : public engine::RowSink {
+ public:
+  RowsOfHead(const Pass& pass, std::int64_t head, std::int64_t first, std::vector<Growing> parts)
+      : pass_(pass), head_(head), first_(first), parts_(std::move(parts)) {}
+
+  void close() override {
+    for (Growing& part : parts_) part.close();
+  }
+
+ protected:
+  void finish(Growing& part, std::int64_t r, const SummedRow& row) {
+    engine::read_with(engine::Instructions::fastest, [&](auto compiled) {
+      finish_row(compiled, pass_.arithmetic, part.tensor().lambda, row, entries_of(part.part(), r));
+    });
+  }
+
+  void end_row(Growing& part, std::int64_t r, const engine::RowSums& beside, std::size_t kind,
+               bool cancels) {
+    Expectation& e = part.part();
+    e.exempt[at(r)] = beside.overflow > 0 ? 1 : 0;
+    set_share(e, r, pass_.counts_shares ? concentration(beside, kind) : 0,
+              part.tensor().channels[at(head_)]);
+    if (!cancels) return;
+    for (Entries<double>* field : {&e.value, &e.radius})
+      std::fill_n(field->begin() + r * e.dim(), e.dim(), 0.0);
+  }
+
+  /// E16. sum q^2 / (sum q)^2: 1 / number of pairs that matter.
+  static double concentration(const engine::RowSums& beside, std::size_t kind) {
+    const double sum = beside.spread[kind];
+    return sum > 0 ? beside.spread_squares[kind] / square(sum) : 0;
+  }
+
+  /// E16. Of a row whose pairs are so concentrated, and of the channels that it sums.
+  static void set_share(Expectation& e, std::int64_t r, double concentration, double channels) {
+    e.share[at(r)] = concentration > 0 ? 1 / channels + concentration : 0;
+  }
+
+  const Pass& pass_;
+  std::int64_t head_;   ///< b * heads_kv + kv
+  std::int64_t first_;  ///< the judged row that is the head's row 0
+  std::vector<Growing> parts_;
+};
+
+class QueryRows final : public RowsOfHead {
+ public:
+  using RowsOfHead::RowsOfHead;
+
+  void take(std::int64_t row, std::span<const engine::Element> elements,
+            const engine::RowSums& beside) override {
+    for (std::size_t kind = 0; kind < parts_.size(); ++kind) take(row, elements, beside, kind);
+  }
+
+ private:
+  void take(std::int64_t row, std::span<const engine::Element> elements,
+            const engine::RowSums& beside, std::size_t kind) {
+    const Arithmetic& n = pass_.arithmetic;
+    Growing& growing = parts_[kind];
+    const std::int64_t number = growing.tensor().judged[at(first_ + row)];
+    const std::int64_t r = growing.begin_row(first_ + row);
+    const auto [name, first, dim] = growing.tensor().part;
+    const spec::RowPosition place = pass_.dense.queries.position(number);
+    std::vector<double> floor(at(dim));
+    for (std::int64_t d = 0; d < dim; ++d)
+      floor[at(d)] = n.phi * pass_.floor.dq(pass_.dense, place, first + d);
+    finish(growing, r,
+           {.elements = elements.data() + first,
+            .count = dim,
+            .factor = pass_.dense.scale,
+            .terms = static_cast<double>(pass_.dense.key_pattern->entries_of_query(place.b)),
+            .operand = n.u_k,
+            .lost = n.eta_k * beside.size,
+            .floor = floor.data()});
+    end_row(growing, r, beside, kind, pass_.cancelling.query[at(number)] != 0);
+  }
+};
+
+class KeyRows final : public RowsOfHead {
+ public:
+  KeyRows(const Pass& pass, std::int64_t head, std::int64_t first, std::vector<Growing> parts,
+          bool is_dv)
+      : RowsOfHead(pass, head, first, std::move(parts)), is_dv_(is_dv) {}
+
+  void take(std::int64_t row, std::span<const engine::Element> elements,
+            const engine::RowSums& beside) override {
+    for (std::size_t kind = 0; kind < parts_.size(); ++kind) take(row, elements, beside, kind);
+  }
+
+ private:
+  void take(std::int64_t row, std::span<const engine::Element> elements,
+            const engine::RowSums& beside, std::size_t kind) {
+    const Dense& dense = pass_.dense;
+    Growing& growing = parts_[kind];
+    const std::int64_t number = growing.tensor().judged[at(first_ + row)];
+    const std::int64_t r = growing.begin_row(first_ + row);
+    const auto [name, first, dim] = growing.tensor().part;
+    const double* floor = is_dv_ ? pass_.floor.dv.data() + head_ * dim
+                                 : pass_.floor.dk.data() + head_ * dense.width() + first;
+    const std::int64_t entries = dense.key_pattern->entries_of_key(dense.keys.position(number));
+    // A key that no query can attend to has no residues.
+    const double residue = entries == 0 ? 0 : pass_.arithmetic.phi;
+    std::vector<double> residues(floor, floor + dim);
+    for (double& one : residues) one *= residue;
+    finish(growing, r,
+           {.elements = elements.data() + first,
+            .count = dim,
+            .factor = is_dv_ ? 1 : dense.scale,
+            .terms = static_cast<double>(entries),
+            .heads = static_cast<double>(dense.problem.group()),
+            .floor = residues.data()});
+    end_row(growing, r, beside, kind, !is_dv_ && pass_.cancelling.key[at(number)] != 0);
+  }
+
+  bool is_dv_;
+};
+
+std::vector<Growing> growing(Tensors& tensors, std::size_t first, std::size_t last,
+                             const TakePart& take) {
+  std::vector<Growing> parts;
+  for (std::size_t k = first; k < last; ++k) parts.emplace_back(tensors[k], take);
+  return parts;
+}
+
+}  // namespace
+
+Tensor::Tensor(const Dense& dense, Part tensor_part, const spec::Extents& extents,
+               const std::vector<std::int64_t>& judged_rows, bool is_biasable)
+    : part(std::move(tensor_part)),
+      judged(judged_rows),
+      lambda(azuma_factor(extents.rows() * part.dim)),
+      channels(at(dense.problem.batch * dense.problem.heads_kv)) {
+  frame.name = part.name;
+  frame.extents = extents;
+  frame.extents.dim = part.dim;
+  frame.biasable = is_biasable;
+}
+
+Expectation Tensor::empty() {
+  const std::scoped_lock lock(mutex_);
+  if (spare_.empty()) return frame;
+  Expectation e = std::move(spare_.back());
+  spare_.pop_back();
+  return e;
+}
+
+void Tensor::give_back(Expectation e) {
+  const std::scoped_lock lock(mutex_);
+  spare_.push_back(std::move(e));
+}
+
+HeadSink::HeadSink(const Pass& pass, const spec::RowPosition& key_head, const Slice& queries,
+                   const Slice& keys, Tensors& of_queries, Tensors& of_keys)
+    : pass_(pass),
+      head_(key_head.b * pass.dense.problem.heads_kv + key_head.n),
+      queries_(queries),
+      keys_(keys),
+      of_queries_(of_queries),
+      of_keys_(of_keys) {}
+
+std::unique_ptr<engine::RowSink> HeadSink::open(std::size_t sum, engine::Range /*rows*/) {
+  using Formula = attention::HeadFormula;
+  const auto dv = of_keys_.size() - 1;
+  if (sum == Formula::dq)
+    return std::make_unique<QueryRows>(pass_, head_, queries_.first,
+                                       growing(of_queries_, 0, of_queries_.size(), pass_.take));
+  if (sum == Formula::dk)
+    return std::make_unique<KeyRows>(pass_, head_, keys_.first,
+                                     growing(of_keys_, 0, dv, pass_.take), false);
+  return std::make_unique<KeyRows>(pass_, head_, keys_.first,
+                                   growing(of_keys_, dv, dv + 1, pass_.take), true);
+}
+
+}  // namespace assay::conformance::flash

@@ -1,0 +1,181 @@
+#include "judge/elements/tally.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+#include "judge/judging.hpp"
+
+namespace assay::conformance {
+namespace {
+
+constexpr std::size_t findings_per_tensor = 8;
+constexpr double certified_share = 0x1p-10;  // radius of the reference allowed beside tau
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+std::string sentence(const Finding& f, const std::string& why) {
+  std::ostringstream text;
+  text.precision(9);
+  text << f.tensor << '(' << f.b << ',' << f.n << ',' << f.s << ',' << f.d << ") is " << f.actual
+       << ", reference " << f.expected << ", tau " << f.tolerance << ": " << why;
+  return text.str();
+}
+
+Finding element_finding(const Expectation& e, std::size_t k, double x, Grade grade) {
+  Finding f = locate(e, static_cast<std::int64_t>(k));
+  f.actual = x, f.expected = e.value[k], f.tolerance = e.tau[k] + e.radius[k];
+  switch (grade) {
+    case Grade::structural:
+      f.rule = "structure";
+      f.text = sentence(f, "an infinity or NaN, or a finite value where one is due");
+      break;
+    case Grade::proven:
+      f.rule = "bound";
+      f.text =
+          sentence(f, "beyond the rigorous bound; no kernel of the declared numerics does that");
+      break;
+    default:
+      f.rule = "bound";
+      f.text = sentence(f, "beyond the probabilistic bound");
+  }
+  return f;
+}
+
+/// What the gravest element of a tensor decides, with its finding as evidence.
+Decision decision_of(Grade grade, const std::string& evidence) {
+  switch (grade) {
+    case Grade::within:
+      break;
+    case Grade::statistical:
+      return {Verdict::statistical_unconfirmed, Rule::bound, evidence};
+    case Grade::proven:
+      return {Verdict::nonconformant_proven, Rule::bound, evidence};
+    case Grade::structural:
+      return {Verdict::nonconformant_structural, Rule::structure, evidence};
+  }
+  return no_objection("the elements");
+}
+
+/// Calls judge(row) with every row of a part. Rows are read a few at a time: each of them is looked
+/// at several times, and stays near the processor meanwhile.
+template <class Judge>
+void each_row(const Expectation& part, const RowReader& actual_of, const Judge& judge) {
+  constexpr std::int64_t elements = 1 << 12;
+  const std::int64_t step =
+      std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, part.dim()));
+  for (std::int64_t first = 0; first < part.row_count(); first += step) {
+    const std::int64_t count = std::min(step, part.row_count() - first);
+    const std::vector<double> actual =
+        actual_of(std::span(part.rows).subspan(at(first), at(count)));
+    for (std::int64_t r = 0; r < count; ++r)
+      judge(JudgedRow{part, first + r,
+                      std::span(actual).subspan(at(r * part.dim()), at(part.dim()))});
+  }
+}
+
+}  // namespace
+
+Tally::Tally(const Expectation& whole, const Arithmetic& arithmetic)
+    : whole_(whole), arithmetic_(arithmetic), failing_(whole.extents), distances_(whole) {}
+
+void Tally::add_row(const JudgedRow& row) {
+  const Expectation& part = row.e;
+  for (std::size_t k = row.first(); k < row.last(); ++k) {
+    if (!std::isfinite(part.radius[k]) ||
+        (part.tau[k] > part.floor[k] && part.radius[k] > certified_share * part.tau[k]))
+      ++uncertified_;
+    const double actual = row.value(k);
+    const Grade g = grade(part, k, actual, arithmetic_);
+    if (g == Grade::within) continue;
+    Finding finding = locate(part, static_cast<std::int64_t>(k));
+    finding.actual = actual, finding.expected = part.value[k];
+    failing_.add(finding);
+    if (elements_.size() < findings_per_tensor)
+      elements_.push_back(element_finding(part, k, actual, g));
+    if (g > worst_) gravest_ = element_finding(part, k, actual, g).text;
+    worst_ = std::max(worst_, g);
+  }
+}
+
+void Tally::add(const Expectation& part, const RowReader& actual) {
+  certainty_ += part.certainty;
+  each_row(part, actual, [&](const JudgedRow& row) {
+    if (!row.is_exempt()) add_row(row);
+    distances_.add(row, arithmetic_);
+    yardsticks_.add(row);
+    moments_.add(row, arithmetic_);
+  });
+}
+
+void Tally::append(Tally&& later) {
+  if (later.worst_ > worst_) worst_ = later.worst_, gravest_ = std::move(later.gravest_);
+  uncertified_ += later.uncertified_;
+  failing_.append(later.failing_);
+  std::ranges::move(later.elements_, std::back_inserter(elements_));
+  elements_.resize(std::min(elements_.size(), findings_per_tensor));
+  certainty_ += later.certainty_;
+  distances_.append(later.distances_);
+  yardsticks_.append(later.yardsticks_);
+  moments_.append(later.moments_);
+}
+
+Decision Tally::finish(TensorReport& report, std::vector<Finding>& findings) {
+  const std::string& name = whole_.name;
+  report.name = name;
+  report.rows_judged = whole_.row_count();
+  report.rows_total = whole_.extents.rows();
+  report.certainty += certainty_;
+  distances_.finish(report);
+  yardsticks_.finish(arithmetic_, report);
+  const auto note = [&](const std::string& rule, const std::string& text) {
+    findings.push_back({.rule = rule, .tensor = name, .text = text});
+  };
+  if (failing_.count() > 1)
+    note("bound", std::to_string(failing_.count()) + " of " +
+                      std::to_string(report.elements_judged) + " judged elements of " + name +
+                      " fail" + failing_.text());
+  std::ranges::move(elements_, std::back_inserter(findings));
+  const Statistics s = moments_.statistics(arithmetic_);
+  report.rms = s.rms, report.rms_limit = std::isfinite(s.rms_limit) ? s.rms_limit : 0;
+  report.bias = s.bias, report.bias_t = s.bias_t, report.nu = s.nu;
+  Decision decision = decision_of(worst_, gravest_);
+  const auto object = [&](bool fails, Verdict verdict, Rule rule, const std::string& finding,
+                          const std::string& text) {
+    if (!fails) return;
+    note(finding, text);
+    decision = graver(std::move(decision), {verdict, rule, text});
+  };
+  object(s.rms_fails, Verdict::statistical_unconfirmed, Rule::rms, "rms",
+         "errors of " + name + " have R = " + std::to_string(s.rms) + ", limit " +
+             std::to_string(s.rms_limit));
+  object(s.bias_fails, Verdict::statistical_unconfirmed, Rule::bias, "bias",
+         "errors of " + name + " have mean " + std::to_string(s.bias) +
+             " sigma along the sign of the reference (t = " + std::to_string(s.bias_t) +
+             "), limit 0.08");
+  object(uncertified_ > 0, Verdict::inconclusive, Rule::certificate, "note",
+         std::to_string(uncertified_) + " elements of " + name +
+             " have a reference whose radius exceeds 2^-10 tau");
+  return decision;
+}
+
+Decision compare(const Expectation& e, const RowReader& actual, const Arithmetic& arithmetic,
+                 TensorReport& report, std::vector<Finding>& findings) {
+  Tally tally(e, arithmetic);
+  each_part(e, [&](const Expectation& part) { tally.add(part, actual); });
+  return tally.finish(report, findings);
+}
+
+Decision compare(const Expectation& e, const std::vector<double>& actual,
+                 const Arithmetic& arithmetic, TensorReport& report,
+                 std::vector<Finding>& findings) {
+  const auto of_rows = [&](std::span<const std::int64_t> rows) {
+    const auto first = actual.begin() + (rows.data() - e.rows.data()) * e.dim();
+    return std::vector<double>(first, first + std::ssize(rows) * e.dim());
+  };
+  return compare(e, of_rows, arithmetic, report, findings);
+}
+
+}  // namespace assay::conformance

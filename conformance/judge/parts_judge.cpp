@@ -1,0 +1,88 @@
+#include "judge/parts_judge.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "judge/judging.hpp"
+
+namespace assay::conformance {
+
+PartsJudge::PartsJudge(const std::vector<Expectation>& frames, ReadRows read,
+                       const Arithmetic& arithmetic, std::shared_ptr<Certifier> certifier)
+    : read_(std::move(read)), arithmetic_(arithmetic), certifier_(std::move(certifier)) {
+  for (const Expectation& frame : frames)
+    tensors_.push_back({.whole = &frame, .parts = {}, .deferred = {}, .middle = {}});
+}
+
+PartsJudge::OfTensor& PartsJudge::of(const Expectation& part) {
+  const auto found = std::ranges::find_if(
+      tensors_, [&](const OfTensor& tensor) { return tensor.whole->name == part.name; });
+  if (found == tensors_.end()) throw std::logic_error("no expectation of " + part.name);
+  return *found;
+}
+
+void PartsJudge::take(Expectation& part) {
+  OfTensor& tensor = of(part);
+  Judged judged{Tally(*tensor.whole, arithmetic_), {}};
+  Certifier::certify(nullptr, arithmetic_, part);
+  keep_middle(tensor, part);
+  if (part.certainty.open > 0 && certifier_ && certifier_->affords_row(part.name))
+    add_certain(tensor, part, judged);
+  else
+    add(tensor, part, judged);
+  const std::scoped_lock lock(mutex_);
+  tensor.parts.emplace(part.rows.front(), std::move(judged));
+}
+
+void PartsJudge::add(const OfTensor& tensor, const Expectation& part, Judged& judged) const {
+  judged.tally.add(part,
+                   [&](std::span<const std::int64_t> rows) { return read_(*tensor.whole, rows); });
+  judged.controls.add(part, arithmetic_);
+}
+
+void PartsJudge::add_certain(OfTensor& tensor, const Expectation& part, Judged& judged) {
+  for (std::int64_t r = 0; r < part.row_count(); ++r) {
+    Expectation row = slice_of(part, r, 1);
+    Certifier::certify(nullptr, arithmetic_, row);
+    if (row.certainty.open == 0) {
+      add(tensor, row, judged);
+      continue;
+    }
+    const std::scoped_lock lock(mutex_);
+    tensor.deferred.emplace(row.rows.front(), std::move(row));
+  }
+}
+
+void PartsJudge::keep_middle(OfTensor& tensor, const Expectation& part) {
+  const std::vector<std::int64_t>& rows = tensor.whole->rows;
+  const auto middle = std::ranges::lower_bound(part.rows, rows[rows.size() / 2]);
+  if (!certifier_ || middle == part.rows.end() || *middle != rows[rows.size() / 2]) return;
+  Expectation row = slice_of(part, middle - part.rows.begin(), 1);
+  const std::scoped_lock lock(mutex_);
+  tensor.middle.push_back(std::move(row));
+}
+
+Decision PartsJudge::finish(std::int64_t most_products, CaseReport& report,
+                            std::vector<ControlResult>& controls) {
+  Decision decision = no_objection("the elements");
+  for (const OfTensor& tensor : tensors_)
+    if (certifier_) certifier_->require_agreement(tensor.middle, most_products);
+  for (OfTensor& tensor : tensors_) {
+    Judged whole{Tally(*tensor.whole, arithmetic_), {}};
+    for (auto& [first, judged] : tensor.parts) {
+      whole.tally.append(std::move(judged.tally));
+      whole.controls.append(judged.controls);
+    }
+    for (auto& [number, row] : tensor.deferred) {
+      Certifier::certify(certifier_, arithmetic_, row);
+      add(tensor, row, whole);
+    }
+    decision = graver(std::move(decision),
+                      whole.tally.finish(report.tensors.emplace_back(), report.findings));
+    controls.push_back(whole.controls.result(tensor.whole->name, arithmetic_));
+  }
+  return decision;
+}
+
+}  // namespace assay::conformance
