@@ -49,4 +49,16 @@ flash::JudgedRows judged_rows_of(const CaseType& c) {
           judged_of(key_extents(c.problem), c.rows, c.seed + 1)};
 }
 
+/// Which rows the judge of such a case holds: of a large one that is judged whole, those of a few
+/// heads at a time.
+template <class Problem>
+flash::Held held_of(const flash::JudgedRows& judged, const Problem& p) {
+  const spec::Extents queries = query_extents(p), keys = key_extents(p);
+  const bool whole =
+      std::ssize(judged.query) == queries.rows() && std::ssize(judged.key) == keys.rows();
+  const std::int64_t elements =
+      queries.rows() * queries.dim + keys.rows() * (keys.dim + p.head_dim_v);
+  return whole && elements > kept_elements ? flash::Held::visited : flash::Held::all;
+}
+
 }  // namespace assay::conformance

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "assay/conformance/judge/vector_loops.hpp"
+#include "assay/parallel/loop.hpp"
 #include "attention/mask_pattern.hpp"
 
 namespace assay::conformance::flash {
@@ -17,35 +18,67 @@ const spec::Tensor* pointer(const std::optional<spec::Tensor>& tensor) {
   return tensor ? &*tensor : nullptr;
 }
 
-/// Copies a tensor into channels [first, first + extents.dim) of rows of `width` channels.
-void copy_rows(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& e,
-               std::int64_t width, std::int64_t first, std::vector<double>& rows) {
-  rows.resize(static_cast<std::size_t>(e.rows() * width));
-  const spec::HeadView view(tensor, layout, e);
-  double* row = rows.data() + first;
-  for (std::int64_t b = 0; b < e.batch; ++b)
-    for (std::int64_t n = 0; n < e.heads; ++n)
-      for (std::int64_t s = 0; s < e.length(b); ++s, row += width)
-        view.read_row(b, n, s, {row, static_cast<std::size_t>(e.dim)});
-}
+/// A tensor, with its rope part, if it has one, behind its own channels.
+class Source {
+ public:
+  Source(const spec::Tensor& tensor, spec::Layout layout, const spec::Extents& extents)
+      : extents_(extents), views_{{tensor, layout, extents}} {}
+  void append(const spec::Tensor& rope, spec::Layout layout, std::int64_t rope_dim) {
+    spec::Extents extents = extents_;
+    extents.dim = rope_dim;
+    views_.emplace_back(rope, layout, extents);
+    dims_.push_back(rope_dim);
+  }
 
-std::vector<double> rows_of(const spec::Tensor& tensor, spec::Layout layout,
-                            const spec::Extents& e) {
-  std::vector<double> rows;
-  copy_rows(tensor, layout, e, e.dim, 0, rows);
-  return rows;
-}
+  /// Of sequence b and `count` heads from n on.
+  std::vector<double> rows(std::int64_t b, std::int64_t n, std::int64_t count) const {
+    const std::int64_t width = std::accumulate(dims_.begin(), dims_.end(), std::int64_t{0});
+    std::vector<double> rows(static_cast<std::size_t>(count * extents_.length(b) * width));
+    double* channels = rows.data();
+    for (const std::int64_t end = n + count; n < end; ++n)
+      for (std::int64_t s = 0; s < extents_.length(b); ++s)
+        for (std::size_t k = 0; k < views_.size(); channels += dims_[k++])
+          views_[k].read_row(b, n, s, {channels, static_cast<std::size_t>(dims_[k])});
+    return rows;
+  }
 
-/// A tensor with its rope part, if it has one, behind its own channels.
-std::vector<double> roped_rows(const spec::Tensor& tensor, const std::optional<spec::Tensor>& rope,
-                               spec::Layout layout, spec::Extents extents, std::int64_t rope_dim) {
-  const std::int64_t width = extents.dim + rope_dim;
-  std::vector<double> rows;
-  copy_rows(tensor, layout, extents, width, 0, rows);
-  const std::int64_t first = std::exchange(extents.dim, rope_dim);
-  if (rope_dim > 0) copy_rows(rope.value(), layout, extents, width, first, rows);
-  return rows;
-}
+ private:
+  spec::Extents extents_;
+  std::vector<spec::HeadView> views_;
+  std::vector<std::int64_t> dims_ = {extents_.dim};
+};
+
+/// Reads the rows of key heads.
+class Reader {
+ public:
+  Reader(const Op::Problem& p, const Operands& operands)
+      : p_(p),
+        query_(*operands.query, p.input_layout, query_extents(p)),
+        key_(*operands.key, p.input_layout, key_extents(p)),
+        value_(*operands.value, p.input_layout, value_extents(p)),
+        dy_(*operands.dy, p.input_layout, dy_extents(p)),
+        attention_in_(*operands.attention_in, p.input_layout, dy_extents(p)) {
+    if (p.head_dim_rope == 0) return;
+    query_.append(*operands.query_rope, p.input_layout, p.head_dim_rope);
+    key_.append(*operands.key_rope, p.input_layout, p.head_dim_rope);
+  }
+
+  HeadRows operator()(std::int64_t head) const {
+    const std::int64_t b = head / p_.heads_kv, kv = head % p_.heads_kv, group = p_.group();
+    return {.query = query_.rows(b, kv * group, group),
+            .key = key_.rows(b, kv, 1),
+            .value = value_.rows(b, kv, 1),
+            .dy = dy_.rows(b, kv * group, group),
+            .attention_in = attention_in_.rows(b, kv * group, group)};
+  }
+
+ private:
+  const Op::Problem& p_;
+  Source query_, key_, value_, dy_, attention_in_;
+};
+
+/// Elements of queries and keys that are held at once where not all are.
+constexpr std::int64_t elements_of_chunk = std::int64_t{1} << 20;
 
 /// Replica 0 of the statistics in the order of the rows. A packed tensor of TND has that order
 /// itself.
@@ -78,6 +111,14 @@ double largest_sum(const std::vector<double>& rows, std::int64_t dim) {
   return largest;
 }
 
+/// Largest sum of squares of a row.
+double largest_norm(const std::vector<double>& rows, std::int64_t dim) {
+  double largest = 0;
+  for (std::size_t first = 0; first < rows.size(); first += static_cast<std::size_t>(dim))
+    largest = std::max(largest, norm_squared(rows.data() + first, dim));
+  return largest;
+}
+
 spec::Extents widened(spec::Extents extents, std::int64_t by) {
   extents.dim += by;
   return extents;
@@ -85,29 +126,81 @@ spec::Extents widened(spec::Extents extents, std::int64_t by) {
 
 }  // namespace
 
-Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs)
-    : Dense(p, inputs, std::make_shared<MaskPattern>(p, pointer(inputs.atten_mask))) {}
+double norm_squared(const double* x, std::int64_t dim) {
+  double sum = 0;
+  for (std::int64_t d = 0; d < dim; ++d) sum += x[d] * x[d];
+  return sum;
+}
 
-Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs,
-             std::shared_ptr<const KeyPattern> attends)
+Operands operands_of(const Op::Inputs& inputs) {
+  return {.query = &inputs.query,
+          .key = &inputs.key,
+          .value = &inputs.value,
+          .dy = &inputs.dy,
+          .attention_in = &inputs.attention_in,
+          .softmax_max = &inputs.softmax_max,
+          .softmax_sum = &inputs.softmax_sum,
+          .query_rope = pointer(inputs.query_rope),
+          .key_rope = pointer(inputs.key_rope),
+          .pse_shift = pointer(inputs.pse_shift),
+          .drop_mask = pointer(inputs.drop_mask)};
+}
+
+GradientTensors gradient_tensors(const Op::Outputs& outputs) {
+  return {.dq = &outputs.dq,
+          .dk = &outputs.dk,
+          .dv = &outputs.dv,
+          .dq_rope = pointer(outputs.dq_rope),
+          .dk_rope = pointer(outputs.dk_rope)};
+}
+
+Dense::Dense(const Op::Problem& p, const Op::Inputs& inputs, Held held)
+    : Dense(p, operands_of(inputs), std::make_shared<MaskPattern>(p, pointer(inputs.atten_mask)),
+            held) {}
+
+Dense::Dense(const Op::Problem& p, const Operands& operands,
+             std::shared_ptr<const KeyPattern> attends, Held held)
     : problem(p),
       queries(widened(query_extents(p), p.head_dim_rope)),
       keys(widened(key_extents(p), p.head_dim_rope)),
       scale(static_cast<double>(static_cast<float>(p.scale_value))),
       largest_kappa(p.has_dropout() ? 1 / static_cast<double>(static_cast<float>(p.keep_prob)) : 1),
       key_pattern(std::move(attends)),
-      position_bias(p, pointer(inputs.pse_shift)),
-      dropout(p, pointer(inputs.drop_mask)),
-      query_(roped_rows(inputs.query, inputs.query_rope, p.input_layout, query_extents(p),
-                        p.head_dim_rope)),
-      key_(
-          roped_rows(inputs.key, inputs.key_rope, p.input_layout, key_extents(p), p.head_dim_rope)),
-      value_(rows_of(inputs.value, p.input_layout, value_extents(p))),
-      dy_(rows_of(inputs.dy, p.input_layout, dy_extents(p))),
-      attention_in_(rows_of(inputs.attention_in, p.input_layout, dy_extents(p))),
-      softmax_max_(first_replicas(inputs.softmax_max, p, queries)),
-      softmax_sum_(first_replicas(inputs.softmax_sum, p, queries)) {
-  largest_row = std::max(largest_sum(query_, width()), largest_sum(key_, width()));
+      position_bias(p, operands.pse_shift),
+      dropout(p, operands.drop_mask),
+      operands_(operands),
+      held_(held),
+      heads_(static_cast<std::size_t>(p.batch * p.heads_kv)),
+      softmax_max_(first_replicas(*operands.softmax_max, p, queries)),
+      softmax_sum_(first_replicas(*operands.softmax_sum, p, queries)) {
+  const Reader read(problem, operands_);
+  for (std::size_t k = 0; k < heads_.size(); ++k) {
+    HeadRows head = read(static_cast<std::int64_t>(k));
+    for (const auto* rows : {&head.query, &head.key})
+      largest_row = std::max(largest_row, largest_sum(*rows, width()));
+    largest_query = std::max(largest_query, largest_norm(head.query, width()));
+    largest_key = std::max(largest_key, largest_norm(head.key, width()));
+    if (held_ == Held::all) heads_[k] = std::move(head);
+  }
+}
+
+void Dense::each_chunk(
+    const std::function<void(std::int64_t first, std::int64_t last)>& visit) const {
+  const std::int64_t heads = std::ssize(heads_);
+  if (held_ == Held::all) return visit(0, heads);
+  const Reader read(problem, operands_);
+  const auto at = [this](std::int64_t k) -> HeadRows& {
+    return heads_[static_cast<std::size_t>(k)];
+  };
+  for (std::int64_t first = 0, last = 0; first < heads; first = last) {
+    for (std::int64_t elements = 0; last < heads && elements < elements_of_chunk; ++last) {
+      const std::int64_t b = last / problem.heads_kv;
+      elements += (problem.group() * queries.length(b) + keys.length(b)) * width();
+    }
+    parallel::for_each(last - first, [&](std::int64_t k) { at(first + k) = read(first + k); });
+    visit(first, last);
+    for (std::int64_t k = first; k < last; ++k) at(k) = {};
+  }
 }
 
 Columns::Columns(const Dense& dense, std::int64_t b, std::int64_t kv,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -14,32 +15,64 @@ namespace assay::conformance::flash {
 
 using Op = spec::FlashAttentionScoreGrad;
 
+/// |x|^2 of `dim` channels.
+double norm_squared(const double* x, std::int64_t dim);
+
+/// The tensors that a case's formulas read; null where there is none.
+struct Operands {
+  const spec::Tensor *query, *key, *value, *dy, *attention_in, *softmax_max, *softmax_sum;
+  const spec::Tensor *query_rope = nullptr, *key_rope = nullptr, *pse_shift = nullptr,
+                     *drop_mask = nullptr;
+};
+/// Of these inputs, to which it refers.
+Operands operands_of(const Op::Inputs& inputs);
+
+/// The gradients of a case, alike.
+struct GradientTensors {
+  const spec::Tensor *dq, *dk, *dv;
+  const spec::Tensor *dq_rope = nullptr, *dk_rope = nullptr;
+};
+GradientTensors gradient_tensors(const Op::Outputs& outputs);
+
+/// Rows in double of a key head and of the queries of its group, by n - kv * group and then by
+/// position.
+struct HeadRows {
+  std::vector<double> query, key, value, dy, attention_in;
+};
+
+/// Which rows a `Dense` holds: all, or those that are visited.
+enum class Held : std::uint8_t { all, visited };
+
 /// Dense copies in double of a case's tensors, rows in the order of Extents::row. A query or key
 /// row holds its rope part behind its own channels, since every formula sums over both. Refers to
-/// mask, pse and drop mask of `inputs`.
+/// mask, pse and drop mask of `inputs`, and to all of them where it does not hold all rows.
 class Dense {
  public:
-  Dense(const Op::Problem& problem, const Op::Inputs& inputs);
+  Dense(const Op::Problem& problem, const Op::Inputs& inputs, Held held = Held::all);
   /// Queries attend to what `attends` says instead of the mask.
-  Dense(const Op::Problem& problem, const Op::Inputs& inputs,
-        std::shared_ptr<const KeyPattern> attends);
+  Dense(const Op::Problem& problem, const Operands& operands,
+        std::shared_ptr<const KeyPattern> attends, Held held = Held::all);
+
+  /// Calls visit(first, last) with key heads, by b * heads_kv + kv, until all were visited; rows of
+  /// these and of their groups' queries are held meanwhile. Not from several threads at once.
+  void each_chunk(const std::function<void(std::int64_t first, std::int64_t last)>& visit) const;
 
   /// Channels of a query or key row: head_dim + head_dim_rope.
   std::int64_t width() const { return queries.dim; }
   const double* query(std::int64_t b, std::int64_t n, std::int64_t i) const {
-    return query_.data() + queries.row(b, n, i) * width();
+    return head_of_query(b, n).query.data() + place(b, n, i) * width();
   }
   const double* dy(std::int64_t b, std::int64_t n, std::int64_t i) const {
-    return dy_.data() + queries.row(b, n, i) * problem.head_dim_v;
+    return head_of_query(b, n).dy.data() + place(b, n, i) * problem.head_dim_v;
   }
   const double* attention_in(std::int64_t b, std::int64_t n, std::int64_t i) const {
-    return attention_in_.data() + queries.row(b, n, i) * problem.head_dim_v;
+    return head_of_query(b, n).attention_in.data() + place(b, n, i) * problem.head_dim_v;
   }
   const double* key(std::int64_t b, std::int64_t kv, std::int64_t j) const {
-    return key_.data() + keys.row(b, kv, j) * width();
+    return head(b, kv).key.data() + j * width();
   }
   const double* value(std::int64_t b, std::int64_t kv, std::int64_t j) const {
-    return value_.data() + keys.row(b, kv, j) * problem.head_dim_v;
+    return head(b, kv).value.data() + j * problem.head_dim_v;
   }
   /// Statistics of a query row, by its number.
   double softmax_max(std::int64_t row) const { return softmax_max_[static_cast<std::size_t>(row)]; }
@@ -59,14 +92,28 @@ class Dense {
   Op::Problem problem;
   spec::Extents queries, keys;  ///< dim: `width()`
   double scale;                 ///< as the operator uses it: rounded to fp32
-  double largest_row;           ///< largest sum of magnitudes of a row of query or key
-  double largest_kappa;         ///< 1 / keep_prob, rounded to fp32 before the division
+  double largest_row = 0;       ///< largest sum of magnitudes of a row of query or key
+  double largest_query = 0, largest_key = 0;  ///< largest sums of squares of a row
+  double largest_kappa;  ///< 1 / keep_prob, rounded to fp32 before the division
   std::shared_ptr<const KeyPattern> key_pattern;
   reference::PositionBias position_bias;
   reference::Dropout dropout;
 
  private:
-  std::vector<double> query_, key_, value_, dy_, attention_in_, softmax_max_, softmax_sum_;
+  const HeadRows& head(std::int64_t b, std::int64_t kv) const {
+    return heads_[static_cast<std::size_t>(b * problem.heads_kv + kv)];
+  }
+  const HeadRows& head_of_query(std::int64_t b, std::int64_t n) const {
+    return head(b, n / problem.group());
+  }
+  std::int64_t place(std::int64_t b, std::int64_t n, std::int64_t i) const {
+    return n % problem.group() * queries.length(b) + i;
+  }
+
+  Operands operands_;
+  Held held_;
+  mutable std::vector<HeadRows> heads_;  ///< (b, kv)
+  std::vector<double> softmax_max_, softmax_sum_;
 };
 
 /// Sums over the channels that one query makes with some keys, one entry a key.

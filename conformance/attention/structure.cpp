@@ -78,7 +78,7 @@ DueZeros due_zeros(const Dense& dense) {
 }
 
 std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
-                                     const Op::Outputs& outputs) {
+                                     const GradientTensors& outputs) {
   const Op::Problem& p = dense.problem;
   const DueZeros zeros = due_zeros(dense);
   const Floor floor = floor_of(dense);
@@ -106,13 +106,12 @@ std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arith
       return sums[at((row.b * p.heads_kv + row.n) * width + first + d)];
     };
   };
-  check("dq", outputs.dq, query_extents(p), zeros.query_row, of_query(0));
-  check("dk", outputs.dk, key_extents(p), zeros.key_row, of_key(floor.dk, dense.width(), 0));
-  check("dv", outputs.dv, value_extents(p), zeros.key_row, of_key(floor.dv, p.head_dim_v, 0));
+  check("dq", *outputs.dq, query_extents(p), zeros.query_row, of_query(0));
+  check("dk", *outputs.dk, key_extents(p), zeros.key_row, of_key(floor.dk, dense.width(), 0));
+  check("dv", *outputs.dv, value_extents(p), zeros.key_row, of_key(floor.dv, p.head_dim_v, 0));
   if (p.head_dim_rope == 0) return findings;
-  check("dq_rope", outputs.dq_rope.value(), query_rope_extents(p), zeros.query_row,
-        of_query(p.head_dim));
-  check("dk_rope", outputs.dk_rope.value(), key_rope_extents(p), zeros.key_row,
+  check("dq_rope", *outputs.dq_rope, query_rope_extents(p), zeros.query_row, of_query(p.head_dim));
+  check("dk_rope", *outputs.dk_rope, key_rope_extents(p), zeros.key_row,
         of_key(floor.dk, dense.width(), p.head_dim));
   return findings;
 }

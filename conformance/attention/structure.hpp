@@ -21,6 +21,6 @@ DueZeros due_zeros(const Dense& dense);
 /// where zero is due. Returns the findings, at most a
 /// few per rule and tensor, each rule with its count.
 std::vector<Finding> check_structure(const Dense& dense, const Arithmetic& arithmetic,
-                                     const Op::Outputs& outputs);
+                                     const GradientTensors& outputs);
 
 }  // namespace assay::conformance::flash

@@ -56,9 +56,6 @@ struct Examination<Op>::State {
                        CaseReport& report);
 };
 
-/// Elements of outputs beyond which expectations are not kept.
-inline constexpr std::int64_t kept_elements = std::int64_t{1} << 22;
-
 /// A basis that hands out expectations in parts.
 template <class Basis>
 concept MadeInParts = requires(Basis& basis, const TakePart& take) {
@@ -147,6 +144,9 @@ std::shared_ptr<Certifier> make_certifier(const Basis& basis) {
 
 template <class Op>
 void Examination<Op>::State::prepare_bound(Prepared<Op>& entry) {
+  if (!inputs)
+    throw std::logic_error("a case of track " + std::string(spec::to_string(examined.track)) +
+                           " has no inputs of its own to be examined");
   entry.basis.emplace(examined, *inputs, entry.arithmetic);
   if (certifies && !certifier) certifier = make_certifier(*entry.basis);
   if constexpr (MadeInParts<typename Suite<Op>::Basis>) {
@@ -191,6 +191,26 @@ template <class Op>
 const typename Op::Inputs& Examination<Op>::inputs(const spec::Numerics& numerics) {
   if (state_->inputs) return *state_->inputs;
   return state_->prepare(numerics).exact_case->inputs;
+}
+
+/// Bytes of inputs of which no copy is made.
+constexpr std::size_t largest_copy = std::size_t{1} << 25;
+
+template <class Op>
+Lending Examination<Op>::lending() const {
+  if (!state_->certifies) return Lending::copy;
+  const typename Op::Inputs* inputs =
+      state_->inputs ? &*state_->inputs : &state_->prepared.front().exact_case->inputs;
+  std::size_t bytes = 0;
+  for (const TensorOf& input : all_tensors(*inputs)) bytes += input.tensor->bytes.size();
+  return bytes > largest_copy ? Lending::themselves : Lending::copy;
+}
+template <class Op>
+void Examination<Op>::make_again() {
+  if (lending() == Lending::copy) return;
+  state_->prepared.clear();
+  state_->certifier = nullptr;
+  if (state_->inputs) state_->inputs = make_inputs(state_->examined);
 }
 
 template <class Op>

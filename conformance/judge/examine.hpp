@@ -159,7 +159,8 @@ CaseReport examine_values(Examination<Op>& examination, spec::Implementation<Op>
   const Case<Op>& c = examination.examined();
   const spec::Numerics numerics = numerics_of(kernel, c.problem);
   const typename Op::Inputs& inputs = examination.inputs(numerics);
-  Run<Op> run = run_once(c, inputs, kernel);
+  Run<Op> run = run_once(c, inputs, kernel, examination.lending());
+  if (run.changed_inputs) examination.make_again();
   CaseReport report = run.failure ? blank_report(c) : examination.judge(run.outputs, numerics);
   report.value_case = run.failure != Verdict::not_applicable;
   report.seconds_implementation = run.seconds;

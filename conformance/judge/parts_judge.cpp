@@ -12,7 +12,11 @@ PartsJudge::PartsJudge(const std::vector<Expectation>& frames, ReadRows read,
                        const Arithmetic& arithmetic, std::shared_ptr<Certifier> certifier)
     : read_(std::move(read)), arithmetic_(arithmetic), certifier_(std::move(certifier)) {
   for (const Expectation& frame : frames)
-    tensors_.push_back({.whole = &frame, .parts = {}, .deferred = {}, .middle = {}});
+    tensors_.push_back({.whole = &frame,
+                        .judged = {Tally(frame, arithmetic)},
+                        .ahead = {},
+                        .deferred = {},
+                        .middle = {}});
 }
 
 PartsJudge::OfTensor& PartsJudge::of(const Expectation& part) {
@@ -24,15 +28,28 @@ PartsJudge::OfTensor& PartsJudge::of(const Expectation& part) {
 
 void PartsJudge::take(Expectation& part) {
   OfTensor& tensor = of(part);
-  Judged judged{Tally(*tensor.whole, arithmetic_), {}};
+  Judged judged{.tally = Tally(*tensor.whole, arithmetic_), .rows = part.row_count()};
   Certifier::certify(nullptr, arithmetic_, part);
   keep_middle(tensor, part);
   if (part.certainty.open > 0 && certifier_ && certifier_->affords_row(part.name))
     add_certain(tensor, part, judged);
   else
     add(tensor, part, judged);
+  const std::vector<std::int64_t>& rows = tensor.whole->rows;
+  append(tensor, std::ranges::lower_bound(rows, part.rows.front()) - rows.begin(),
+         std::move(judged));
+}
+
+void PartsJudge::append(OfTensor& tensor, std::int64_t place, Judged&& judged) {
   const std::scoped_lock lock(mutex_);
-  tensor.parts.emplace(part.rows.front(), std::move(judged));
+  tensor.ahead.emplace(place, std::move(judged));
+  for (auto next = tensor.ahead.begin();
+       next != tensor.ahead.end() && next->first == tensor.judged.rows;
+       next = tensor.ahead.erase(next)) {
+    tensor.judged.tally.append(std::move(next->second.tally));
+    tensor.judged.controls.append(next->second.controls);
+    tensor.judged.rows += next->second.rows;
+  }
 }
 
 void PartsJudge::add(const OfTensor& tensor, const Expectation& part, Judged& judged) const {
@@ -69,11 +86,10 @@ Decision PartsJudge::finish(std::int64_t most_products, CaseReport& report,
   for (const OfTensor& tensor : tensors_)
     if (certifier_) certifier_->require_agreement(tensor.middle, most_products);
   for (OfTensor& tensor : tensors_) {
-    Judged whole{Tally(*tensor.whole, arithmetic_), {}};
-    for (auto& [first, judged] : tensor.parts) {
-      whole.tally.append(std::move(judged.tally));
-      whole.controls.append(judged.controls);
-    }
+    Judged& whole = tensor.judged;
+    if (whole.rows != tensor.whole->row_count())
+      throw std::logic_error("of " + tensor.whole->name + " " + std::to_string(whole.rows) +
+                             " rows were judged, not " + std::to_string(tensor.whole->row_count()));
     for (auto& [number, row] : tensor.deferred) {
       Certifier::certify(certifier_, arithmetic_, row);
       add(tensor, row, whole);

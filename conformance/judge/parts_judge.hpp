@@ -36,19 +36,21 @@ class PartsJudge {
   /// All parts were taken. The definition is asked for a row of every tensor, if that takes
   /// `most_products` multiplications at most, and for rows that are not known well enough.
   /// Completes the reports of the tensors and adds their findings and controls.
-  /// Errors: as of Certifier::require_agreement.
+  /// Errors: as of Certifier::require_agreement; std::logic_error where rows are missing.
   Decision finish(std::int64_t most_products, CaseReport& report,
                   std::vector<ControlResult>& controls);
 
  private:
-  /// Consecutive rows.
+  /// Consecutive judged rows.
   struct Judged {
     Tally tally;
-    Controls controls;
+    Controls controls = {};
+    std::int64_t rows = 0;
   };
   struct OfTensor {
     const Expectation* whole;
-    std::map<std::int64_t, Judged> parts;          ///< by the number of their first row
+    Judged judged;                                 ///< the first rows
+    std::map<std::int64_t, Judged> ahead;          ///< by the place of their first row: others
     std::map<std::int64_t, Expectation> deferred;  ///< rows of which the definition is asked
     std::vector<Expectation> middle;               ///< the row that has to agree with it
   };
@@ -57,6 +59,8 @@ class PartsJudge {
   void add(const OfTensor& tensor, const Expectation& part, Judged& judged) const;
   /// Adds the rows that need no definition and puts aside the others.
   void add_certain(OfTensor& tensor, const Expectation& part, Judged& judged);
+  /// What is next to what was judged of the tensor is put together with it.
+  void append(OfTensor& tensor, std::int64_t place, Judged&& judged);
   void keep_middle(OfTensor& tensor, const Expectation& part);
 
   ReadRows read_;

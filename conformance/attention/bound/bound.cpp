@@ -22,9 +22,8 @@ bool shares_kappa_error(const Dense& dense, const Arithmetic& arithmetic) {
          static_cast<double>(static_cast<float>(dense.largest_kappa)) != dense.largest_kappa;
 }
 
-/// Effective channels, per kv head with a judged row, of the rows that `part` of a gradient sums.
-template <class RowsOfHead>
-void fill_channels(const Dense& dense, Tensor& tensor, RowsOfHead&& rows_of_head) {
+/// By kv head, whether a row of it is judged.
+std::vector<std::uint8_t> judged_heads(const Dense& dense, const Tensor& tensor) {
   const spec::Extents& extents = tensor.frame.extents;
   const std::int64_t rows_per_head = extents.heads / dense.problem.heads_kv;
   std::vector<std::uint8_t> judged(tensor.channels.size(), 0);
@@ -32,12 +31,22 @@ void fill_channels(const Dense& dense, Tensor& tensor, RowsOfHead&& rows_of_head
     const spec::RowPosition place = extents.position(row);
     judged[at(place.b * dense.problem.heads_kv + place.n / rows_per_head)] = 1;
   }
-  parallel::for_each(std::ssize(judged), [&](std::int64_t head) {
-    if (judged[at(head)] == 0) return;
-    std::vector<const double*> rows =
-        rows_of_head(head / dense.problem.heads_kv, head % dense.problem.heads_kv);
-    for (const double*& row : rows) row += tensor.part.first;
-    tensor.channels[at(head)] = effective_channels(rows, tensor.part.dim);
+  return judged;
+}
+
+/// Effective channels, per kv head with a judged row, of the rows that `part` of a gradient sums.
+template <class RowsOfHead>
+void fill_channels(const Dense& dense, Tensor& tensor, RowsOfHead&& rows_of_head) {
+  const std::vector<std::uint8_t> judged = judged_heads(dense, tensor);
+  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
+    parallel::for_each(last - first, [&](std::int64_t k) {
+      const std::int64_t head = first + k;
+      if (judged[at(head)] == 0) return;
+      std::vector<const double*> rows =
+          rows_of_head(head / dense.problem.heads_kv, head % dense.problem.heads_kv);
+      for (const double*& row : rows) row += tensor.part.first;
+      tensor.channels[at(head)] = effective_channels(rows, tensor.part.dim);
+    });
   });
 }
 
@@ -70,6 +79,9 @@ Slice slice_of(const std::vector<std::int64_t>& judged, std::int64_t begin, std:
 /// Pairs of a head beyond which its blocks are shared by threads, and heads come one after the
 /// other.
 constexpr std::int64_t pairs_of_large_head = std::int64_t{1} << 22;
+/// Elements of dk and dv beyond which those of a head are not made at once, and beside dq: their
+/// sums take about 60 bytes an element. Of a block, keys are so many.
+constexpr std::int64_t elements_over = std::int64_t{1} << 20, key_rows = engine::Sweep().keys;
 
 /// Makes the judged rows of all heads.
 class HeadSweeps {
@@ -84,12 +96,15 @@ class HeadSweeps {
       most = std::max(most, p.group() * p.length_q(b) * p.length_kv(b));
     const bool large = most > pairs_of_large_head;
     threads_ = large ? 0 : 1;
-    parallel::for_each(
-        p.batch * p.heads_kv,
-        [&](std::int64_t head) {
-          sweep({head / p.heads_kv, head % p.heads_kv, 0});
-        },
-        large ? 1 : 0);
+    pass_.dense.each_chunk([&](std::int64_t first, std::int64_t last) {
+      parallel::for_each(
+          last - first,
+          [&](std::int64_t k) {
+            const std::int64_t head = first + k;
+            sweep({head / p.heads_kv, head % p.heads_kv, 0});
+          },
+          large ? 1 : 0);
+    });
   }
 
  private:
@@ -106,10 +121,20 @@ class HeadSweeps {
     HeadSink sink(pass_, key_head, of_queries, of_keys, of_queries_, of_keys_);
     const auto all_queries = ascending(0, queries), all_keys = ascending(0, keys);
     const std::uint32_t within = bit(Formula::dq), over = bit(Formula::dk) | bit(Formula::dv);
-    if (of_queries.rows == all_queries && of_keys.rows == all_keys)
+    const bool is_long = keys * (dense.width() + dense.problem.head_dim_v) > elements_over;
+    if (of_queries.rows == all_queries && of_keys.rows == all_keys && !is_long)
       return sweep(key_head, all_queries, all_keys, within | over, sink);
     if (!of_queries.rows.empty()) sweep(key_head, of_queries.rows, all_keys, within, sink);
-    if (!of_keys.rows.empty()) sweep(key_head, all_queries, of_keys.rows, over, sink);
+    // Sums over all queries are kept for so many keys at a time.
+    const std::int64_t most = std::max(
+        key_rows, elements_over / (dense.width() + dense.problem.head_dim_v) / key_rows * key_rows);
+    for (std::int64_t first = 0; first < std::ssize(of_keys.rows); first += most) {
+      Slice some = {of_keys.first + first, {}};
+      const auto begin = of_keys.rows.begin() + first;
+      some.rows.assign(begin, begin + std::min(most, std::ssize(of_keys.rows) - first));
+      HeadSink to(pass_, key_head, of_queries, some, of_queries_, of_keys_);
+      sweep(key_head, all_queries, some.rows, over, to);
+    }
   }
 
   void sweep(const spec::RowPosition& key_head, const std::vector<std::int64_t>& queries,
@@ -173,18 +198,7 @@ bool scores_vary(const Dense& dense) {
   constexpr double least = 0x1p-6;
   // Slopes repeat along diagonals, and what pseType 1 adds is scaled like the rest.
   if (dense.position_bias.present() && dense.problem.pse_type == 0) return true;
-  double query = 0, key = 0;
-  const auto largest = [&](const spec::Extents& e, auto row, double& norm) {
-    for (std::int64_t b = 0; b < e.batch; ++b)
-      for (std::int64_t n = 0; n < e.heads; ++n)
-        for (std::int64_t s = 0; s < e.length(b); ++s)
-          norm = std::max(norm, norm_squared(row(b, n, s), e.dim));
-  };
-  largest(
-      dense.queries, [&](auto b, auto n, auto i) { return dense.query(b, n, i); }, query);
-  largest(
-      dense.keys, [&](auto b, auto n, auto j) { return dense.key(b, n, j); }, key);
-  return std::abs(dense.scale) * std::sqrt(query * key) > least;
+  return std::abs(dense.scale) * std::sqrt(dense.largest_query * dense.largest_key) > least;
 }
 
 std::vector<Part> parts_of(const Op::Problem& p, const std::string& name) {

@@ -54,7 +54,7 @@ CancellingRows cancelling_rows(const Dense& dense, const Arithmetic& arithmetic,
   if (!is_power_of_two(dense.largest_kappa) || arithmetic.numerics.delta != spec::Origin::given)
     return cancelling;
   const std::int64_t heads = dense.problem.heads_kv, group = dense.problem.group();
-  parallel::for_each(dense.problem.batch * heads, [&](std::int64_t head) {
+  const auto mark = [&](std::int64_t head) {
     const std::int64_t b = head / heads, kv = head % heads;
     bool some = false;
     for (std::int64_t n = kv * group; n < (kv + 1) * group; ++n)
@@ -66,6 +66,9 @@ CancellingRows cancelling_rows(const Dense& dense, const Arithmetic& arithmetic,
     for (std::int64_t j = 0; some && j < dense.keys.length(b); ++j)
       cancelling.key[at(dense.keys.row(b, kv, j))] =
           key_cancels(dense, rows, cancelling.query, {b, kv, j}) ? 1 : 0;
+  };
+  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
+    parallel::for_each(last - first, [&](std::int64_t k) { mark(first + k); });
   });
   return cancelling;
 }

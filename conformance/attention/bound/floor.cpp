@@ -40,7 +40,7 @@ Floor floor_of(const Dense& dense) {
               .dk = std::vector<double>(at(heads * width), 0.0),
               .dv = std::vector<double>(at(heads * p.head_dim_v), 0.0)};
   const double scale = static_cast<double>(dense.key_pattern->most_times()) * std::abs(dense.scale);
-  parallel::for_each(heads, [&](std::int64_t head) {
+  const auto add = [&](std::int64_t head) {
     const std::int64_t b = head / p.heads_kv, kv = head % p.heads_kv;
     double largest_value = 0;
     for (std::int64_t j = 0; j < p.length_kv(b); ++j) {
@@ -48,6 +48,9 @@ Floor floor_of(const Dense& dense) {
       add_scaled_abs(scale, dense.key(b, kv, j), width, floor.key_sum.data() + head * width);
     }
     add_group(dense, b, kv, largest_value, floor);
+  };
+  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
+    parallel::for_each(last - first, [&](std::int64_t k) { add(first + k); });
   });
   return floor;
 }

@@ -140,7 +140,7 @@ AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
   all.rows.resize(static_cast<std::size_t>(dense.queries.rows()));
   std::vector<std::uint8_t> inconsistent(static_cast<std::size_t>(p.batch * p.heads_q), 0);
   const bool own = n.numerics.stats == spec::Origin::own || n.numerics.delta == spec::Origin::own;
-  parallel::for_each(p.batch * p.heads_q, [&](std::int64_t task) {
+  const auto make = [&](std::int64_t task) {
     const std::int64_t b = task / p.heads_q, head = task % p.heads_q;
     for (std::int64_t i = 0; i < p.length_q(b); ++i) {
       const std::int64_t number = dense.queries.row(b, head, i);
@@ -152,6 +152,10 @@ AllRowTerms row_terms(const Dense& dense, const Arithmetic& n) {
       given_delta(dense, b, head, i, n.u, row);
     }
     if (own && !own_terms(dense, n, b, head, all)) inconsistent[static_cast<std::size_t>(task)] = 1;
+  };
+  dense.each_chunk([&](std::int64_t first, std::int64_t last) {
+    const std::int64_t group = p.group();
+    parallel::for_each((last - first) * group, [&](std::int64_t k) { make(first * group + k); });
   });
   all.consistent = std::count(inconsistent.begin(), inconsistent.end(), 1) == 0;
   return all;

@@ -5,14 +5,9 @@
 
 #include "assay/engine/blocks/operand.hpp"
 #include "assay/engine/blocks/product.hpp"
+#include "attention/dense.hpp"
 
 namespace assay::conformance::flash {
-
-double norm_squared(const double* x, std::int64_t dim) {
-  double sum = 0;
-  for (std::int64_t d = 0; d < dim; ++d) sum += x[d] * x[d];
-  return sum;
-}
 
 /// E16. C = X^T X and X X^T have the same traces, and the smaller one is made.
 double effective_channels(std::span<const double* const> rows, std::int64_t dim) {

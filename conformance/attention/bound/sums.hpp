@@ -12,9 +12,6 @@ namespace assay::conformance::flash {
 
 inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// |x|^2 of `dim` channels.
-double norm_squared(const double* x, std::int64_t dim);
-
 /// E16. Effective number of independent channels: (tr C)^2 / tr(C^2) of C = X^T X, from at most 512
 /// evenly spaced rows.
 double effective_channels(std::span<const double* const> rows, std::int64_t dim);

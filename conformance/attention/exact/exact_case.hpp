@@ -3,6 +3,7 @@
 #include "assay/conformance/attention/exact_case.hpp"
 #include "assay/conformance/report/report.hpp"
 #include "assay/spec/numerics.hpp"
+#include "attention/dense.hpp"
 #include "attention/key_pattern.hpp"
 
 namespace assay::conformance::exact {
@@ -19,6 +20,7 @@ std::vector<ExactTensor> exact_tensors(const AttentionExactCase& exact_case, con
 /// Compares every element of the judged rows with the exact gradients, as `judge_exact` does.
 /// Errors: std::invalid_argument if the outputs do not have the problem's shapes.
 void compare_exact(const AttentionExactCase& exact_case, const Op::Problem& problem,
-                   const Op::Outputs& outputs, const spec::Numerics& numerics, CaseReport& report);
+                   const flash::GradientTensors& outputs, const spec::Numerics& numerics,
+                   CaseReport& report);
 
 }  // namespace assay::conformance::exact

@@ -20,15 +20,15 @@ struct Place {
 };
 
 /// In the order of `exact_tensors`.
-std::vector<Place> places_of(const Op::Problem& p, const Op::Outputs& outputs) {
-  std::vector<Place> places = {{&outputs.dq, query_extents(p), Side::query},
-                               {&outputs.dk, key_extents(p), Side::key},
-                               {&outputs.dv, value_extents(p), Side::value}};
+std::vector<Place> places_of(const Op::Problem& p, const flash::GradientTensors& outputs) {
+  std::vector<Place> places = {{outputs.dq, query_extents(p), Side::query},
+                               {outputs.dk, key_extents(p), Side::key},
+                               {outputs.dv, value_extents(p), Side::value}};
   if (p.head_dim_rope == 0) return places;
-  if (!outputs.dq_rope || !outputs.dk_rope)
+  if (outputs.dq_rope == nullptr || outputs.dk_rope == nullptr)
     throw std::invalid_argument("compare_exact: the outputs have no rope gradients");
-  places.push_back({&*outputs.dq_rope, query_rope_extents(p), Side::query, p.head_dim});
-  places.push_back({&*outputs.dk_rope, key_rope_extents(p), Side::key, p.head_dim});
+  places.push_back({outputs.dq_rope, query_rope_extents(p), Side::query, p.head_dim});
+  places.push_back({outputs.dk_rope, key_rope_extents(p), Side::key, p.head_dim});
   return places;
 }
 
@@ -91,7 +91,8 @@ std::vector<ExactTensor> exact_tensors(const AttentionExactCase& exact_case, con
 }
 
 void compare_exact(const AttentionExactCase& exact_case, const Op::Problem& problem,
-                   const Op::Outputs& outputs, const spec::Numerics& numerics, CaseReport& report) {
+                   const flash::GradientTensors& outputs, const spec::Numerics& numerics,
+                   CaseReport& report) {
   const Residues residues(problem, exact_case.inputs, numerics);
   const std::vector<ExactTensor> tensors = exact_tensors(exact_case, problem);
   const std::vector<Place> places = places_of(problem, outputs);

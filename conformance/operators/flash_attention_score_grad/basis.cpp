@@ -9,12 +9,13 @@ namespace assay::conformance::flash {
 using Op = spec::FlashAttentionScoreGrad;
 
 Basis::Basis(const Case<Op>& c, const Op::Inputs& inputs, const Arithmetic& arithmetic)
-    : AttentionBasis({c.problem, inputs}, judged_rows_of(c), arithmetic, c.seed),
+    : AttentionBasis({c.problem, inputs, held_of(judged_rows_of(c), c.problem)}, judged_rows_of(c),
+                     arithmetic, c.seed),
       case_(c),
       inputs_(inputs) {}
 
 std::vector<Finding> Basis::check_structure(const Op::Outputs& outputs) const {
-  return flash::check_structure(dense(), arithmetic(), outputs);
+  return flash::check_structure(dense(), arithmetic(), gradient_tensors(outputs));
 }
 
 std::unique_ptr<Definition> Basis::definition() const {

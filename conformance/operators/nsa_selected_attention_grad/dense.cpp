@@ -33,24 +33,19 @@ AttentionCase dense_case(const Case<Op>& c) {
           .seed = c.seed};
 }
 
-Flash::Inputs dense_inputs(const Op::Inputs& inputs) {
-  return {.query = inputs.query,
-          .key = inputs.key,
-          .value = inputs.value,
-          .dy = inputs.attention_out_grad,
-          .softmax_max = inputs.softmax_max,
-          .softmax_sum = inputs.softmax_sum,
-          .attention_in = inputs.attention_out};
+flash::GradientTensors gradient_tensors(const Op::Outputs& outputs) {
+  return {.dq = &outputs.dq, .dk = &outputs.dk, .dv = &outputs.dv};
 }
 
-Flash::Outputs dense_outputs(const Op::Outputs& outputs) {
-  return {.dq = outputs.dq, .dk = outputs.dk, .dv = outputs.dv};
-}
-
-flash::Dense dense_of(const Op::Problem& p, const Op::Inputs& inputs) {
-  // Neither mask, bias nor dropout is among the tensors, to which the copies would refer.
-  return {dense_problem(p), dense_inputs(inputs),
-          std::make_shared<ListPattern>(p, inputs.topk_indices)};
+flash::Dense dense_of(const Op::Problem& p, const Op::Inputs& inputs, flash::Held held) {
+  const flash::Operands operands = {.query = &inputs.query,
+                                    .key = &inputs.key,
+                                    .value = &inputs.value,
+                                    .dy = &inputs.attention_out_grad,
+                                    .attention_in = &inputs.attention_out,
+                                    .softmax_max = &inputs.softmax_max,
+                                    .softmax_sum = &inputs.softmax_sum};
+  return {dense_problem(p), operands, std::make_shared<ListPattern>(p, inputs.topk_indices), held};
 }
 
 }  // namespace assay::conformance::selected

@@ -13,11 +13,11 @@ using Op = spec::NsaSelectedAttentionGrad;
 spec::FlashAttentionScoreGrad::Problem dense_problem(const Op::Problem& problem);
 AttentionCase dense_case(const Case<Op>& c);
 
-/// Its tensors: the same bytes under other names.
-spec::FlashAttentionScoreGrad::Inputs dense_inputs(const Op::Inputs& inputs);
-spec::FlashAttentionScoreGrad::Outputs dense_outputs(const Op::Outputs& outputs);
+/// Its tensors under other names.
+flash::GradientTensors gradient_tensors(const Op::Outputs& outputs);
 
 /// Dense copies with the key pattern of the lists. Errors: as ListPattern.
-flash::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs);
+flash::Dense dense_of(const Op::Problem& problem, const Op::Inputs& inputs,
+                      flash::Held held = flash::Held::all);
 
 }  // namespace assay::conformance::selected

@@ -36,7 +36,7 @@ void Suite<Op>::compare_exact(const SelectedExactCase& exact_case, const Op::Pro
                               const Op::Outputs& outputs, const spec::Numerics& numerics,
                               CaseReport& report) {
   exact::compare_exact(exact_case.dense, selected::dense_problem(p),
-                       selected::dense_outputs(outputs), numerics, report);
+                       selected::gradient_tensors(outputs), numerics, report);
 }
 
 }  // namespace assay::conformance

@@ -3,6 +3,7 @@
 #include "allocation_counter.hpp"
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
 
@@ -68,6 +69,38 @@ TEST(Memory, OfTheJudgeOfCompressedWindowsIsThatOfOneCopyAndOneRatio) {
   EXPECT_EQ(report.verdict, conformance::Verdict::conforms);
   EXPECT_EQ(report.tensors[0].elements_judged, 1 << 20);
   EXPECT_LE(static_cast<double>(testing::peak_bytes() - before) / (1 << 20), 32);
+}
+
+/// Of a case whose expectations would take 70 bytes an element of the outputs, were they kept: that
+/// of a few heads and of the definition's operands, in bytes an element. Nothing of the outputs is
+/// right, and all of it is told.
+TEST(Memory, OfTheJudgeOfManyHeadsIsThatOfAFew) {
+  using Op = spec::FlashAttentionScoreGrad;
+  conformance::Case<Op> c;
+  c.problem = {.input_layout = spec::Layout::bnsd,
+               .dtype = spec::DType::bf16,
+               .heads_q = 256,
+               .heads_kv = 256,
+               .seq_q = 256,
+               .seq_kv = 32,
+               .head_dim = 128,
+               .head_dim_v = 128,
+               .scale_value = 0.0625};
+  const spec::Numerics numerics = spec::numerics_preset("ascend_a2", spec::DType::bf16);
+  conformance::Examination<Op> examination(c);
+  Op::Outputs outputs = make_outputs(c);
+  for (spec::Tensor* tensor : {&outputs.dq, &outputs.dk, &outputs.dv})
+    for (std::int64_t element = 0; element < spec::element_count(tensor->shape); ++element)
+      tensor->store(element, 0.0);
+  const std::int64_t before = testing::bytes_held();
+  testing::forget_peak();
+  const conformance::CaseReport report = examination.judge(outputs, numerics);
+  EXPECT_EQ(report.verdict, conformance::Verdict::nonconformant_proven);
+  std::int64_t elements = 0;
+  for (const auto& tensor : report.tensors) elements += tensor.elements_judged;
+  EXPECT_EQ(elements, std::int64_t{256} * (256 + 2 * 32) * 128);
+  EXPECT_LE(static_cast<double>(testing::peak_bytes() - before) / static_cast<double>(elements),
+            14);
 }
 
 }  // namespace

@@ -195,5 +195,15 @@ TEST(PartsJudge, AReferenceThatTheDefinitionContradictsIsNone) {
   EXPECT_THROW(judge.finish(1000, subject.report, subject.controls), std::logic_error);
 }
 
+TEST(PartsJudge, MissesRowsThatNobodyHandedOut) {
+  Subject subject;
+  const std::vector<Expectation> frames = {subject.e};
+  const auto reader = [&](const Expectation&, auto rows) { return subject.read(rows); };
+  PartsJudge judge(frames, reader, subject.arithmetic, nullptr);
+  Expectation some = slice_of(subject.e, 0, 40), others = slice_of(subject.e, 41, row_count - 41);
+  judge.take(others), judge.take(some);
+  EXPECT_THROW(judge.finish(0, subject.report, subject.controls), std::logic_error);
+}
+
 }  // namespace
 }  // namespace assay::conformance

@@ -22,6 +22,10 @@ struct Expected {
   Certainty certainty = {};  ///< of its elements; exempt ones are not counted
 };
 
+/// What a kernel is given: a copy of the inputs, so that one that writes into it spoils no later
+/// one's examination; or, where they are large and can be made again, the inputs themselves.
+enum class Lending : std::uint8_t { copy, themselves };
+
 /// Everything that judging one value case needs and that no implementation influences. Made once,
 /// it judges any number of outputs.
 template <class Op>
@@ -41,6 +45,12 @@ class Examination {
   double seconds() const;
   /// Inputs of exact cases depend on the numerics (staged types, fp16 accumulation ...).
   const typename Op::Inputs& inputs(const spec::Numerics& numerics);
+
+  /// How a kernel is given them.
+  Lending lending() const;
+  /// Makes them again after a kernel changed them. Where they came from elsewhere it was given a
+  /// copy.
+  void make_again();
 
   std::vector<Expected> expected(const spec::Numerics& numerics);
 

@@ -73,6 +73,10 @@ using TakePart = std::function<void(Expectation& part)>;
 /// Elements of such a part: they stay near the processor while they are made and judged.
 inline constexpr std::int64_t elements_of_piece = 1 << 12;
 
+/// Elements of all outputs of a case beyond which expectations are not kept but made in parts
+/// whenever outputs are judged.
+inline constexpr std::int64_t kept_elements = std::int64_t{1} << 22;
+
 /// The expectations of which `frames` has names, extents and rows and `each_part` makes the entries
 /// in parts.
 std::vector<Expectation> collected(std::vector<Expectation> frames,

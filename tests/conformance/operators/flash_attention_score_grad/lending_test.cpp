@@ -1,0 +1,68 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "assay/conformance/judge/examination.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/device/ascend.hpp"
+#include "assay/optimized/flash_attention_score_grad.hpp"
+
+namespace assay::conformance {
+namespace {
+
+using Op = spec::FlashAttentionScoreGrad;
+
+/// The optimized kernel, which may change an element of the keys first.
+class Meddler final : public spec::Implementation<Op> {
+ public:
+  explicit Meddler(bool meddles) : meddles_(meddles) {}
+  std::string name() const override { return "meddler"; }
+  bool checks_arguments() const override { return false; }
+  std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
+    return healthy_->unsupported(call);
+  }
+  spec::Numerics numerics(const Op::Problem& problem) const override {
+    return healthy_->numerics(problem);
+  }
+  void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
+    if (meddles_) const_cast<std::byte*>(inputs.key.bytes.data())[1] ^= std::byte{1};
+    healthy_->run(problem, inputs, outputs);
+  }
+
+ private:
+  bool meddles_;
+  std::unique_ptr<spec::Implementation<Op>> healthy_ =
+      optimized::flash_attention_score_grad(device::a2());
+};
+
+/// Of `batch` sequences, each 3 MiB of keys and values.
+Case<Op> case_of(std::int64_t batch, Track track) {
+  Case<Op> c{.track = track};
+  c.problem = {.input_layout = spec::Layout::bnsd,
+               .dtype = spec::DType::bf16,
+               .batch = batch,
+               .heads_q = 64,
+               .heads_kv = 64,
+               .seq_q = 1,
+               .seq_kv = 16,
+               .head_dim = 768,
+               .head_dim_v = 768,
+               .scale_value = 0.03125};
+  return c;
+}
+
+/// Small inputs are lent as a copy, large ones themselves, and are made again.
+TEST(Lending, WhatAKernelDoesToInputsSpoilsNoLaterKernelsExamination) {
+  for (const std::int64_t batch : {1, 12})
+    for (const Track track : {Track::bound, Track::exact}) {
+      Examination<Op> examination(case_of(batch, track));
+      Meddler meddling(true), healthy(false);
+      const CaseReport report = examine(examination, meddling);
+      EXPECT_EQ(report.verdict, Verdict::nonconformant_structural);
+      EXPECT_EQ(report.verdict.evidence, "the input key was modified");
+      EXPECT_EQ(examine(examination, healthy).verdict, Verdict::conforms) << batch;
+    }
+}
+
+}  // namespace
+}  // namespace assay::conformance
