@@ -28,7 +28,11 @@ class Kernel final : public spec::Implementation<Op> {
     if (manner_ == "throws for a name") throw 5;
     return "hostile";
   }
-  bool checks_arguments() const override { return false; }
+  bool checks_arguments() const override { return manner_ == "throws when it checks"; }
+  void check(const spec::Call<Op>& call) const override {
+    if (checks_arguments() && call.parameters.query.shape[0] == 2)
+      throw std::domain_error("not today");
+  }
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     if (manner_ == "throws when asked for support" && call.parameters.query.shape[0] == 2)
       throw std::domain_error("not today");
@@ -47,12 +51,16 @@ class Kernel final : public spec::Implementation<Op> {
   void run(const Op::Problem& problem, const Op::Inputs& inputs, Op::Outputs& outputs) override {
     if (problem.batch == 2) {
       act(manner_);
+      if (manner_ == "refuses what is legal")
+        throw spec::Rejected(spec::Status::param_invalid, "not today");
+      if (manner_ == "writes nothing") return;
       if (manner_ == "writes beside an output") outputs.dq.bytes.end()[0] ^= std::byte{1};
       if (manner_ == "changes an input")
         const_cast<std::byte*>(inputs.key.bytes.data())[0] ^= std::byte{1};
     }
     healthy_->run(problem, inputs, outputs);
     if (problem.batch == 2 && manner_ == "drops an output") outputs.dv = spec::Tensor();
+    if (problem.batch == 2 && manner_ == "turns an output") outputs.dk.strides.back() = -1;
   }
 
  private:
@@ -101,6 +109,10 @@ const std::vector<Expected> manners = {
     {"writes beside an output", structural, "1 byte behind the storage of dq"},
     {"changes an input", structural, "modified the input key"},
     {"drops an output", structural, "dv"},
+    {"throws when it checks", crash, "phase 1 threw: not today"},
+    {"refuses what is legal", Verdict::rejected_wrongly, "phase 2 refused a legal call"},
+    {"writes nothing", structural, "was never written"},
+    {"turns an output", structural, "the output dk was replaced"},
 };
 
 class KernelInCpp : public testing::TestWithParam<Expected> {};
@@ -138,6 +150,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"flushes results", structural, "flushed to zero"},
                     Expected{"changes an input", structural, "the input key was modified"},
                     Expected{"drops an output", structural, "dv was replaced"},
+                    Expected{"throws when it checks", crash, "phase 1 threw: not today"},
+                    Expected{"refuses what is legal", Verdict::rejected_wrongly,
+                             "phase 2 refused a legal call"},
+                    Expected{"writes nothing", structural, "was never written"},
+                    Expected{"turns an output", structural, "the output dk was replaced"},
                     Expected{"moves elsewhere", conforms, ""}),
     test_name);
 
