@@ -7,7 +7,7 @@
 namespace assay::conformance {
 namespace {
 
-constexpr std::int64_t most_ratios = std::int64_t{1} << 18;  // kept of one tensor
+constexpr std::int64_t most_ratios = std::int64_t{1} << 20;  // kept of one tensor
 
 /// What the error of one element can be compared with.
 double relative_to_tau(const Expectation& e, std::size_t k, double x,

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
+#include "attention/mask_ends.hpp"
 #include "attention/profiles.hpp"
 
 namespace assay::conformance {
@@ -95,15 +97,11 @@ class Cells {
   /// Of every row i the cells from `closed(i)` on are excluded, those before it are not.
   template <class Closed>
   void fill_ends(std::int64_t b, std::int64_t n, const Closed& closed) {
-    const std::int64_t columns = mask_.shape[rank_ - 1];
-    if (mask_.strides[rank_ - 1] != 1)
-      return fill(b, n, [&](std::int64_t i, std::int64_t j) { return j >= closed(i); });
-    for (std::int64_t i = 0; i < mask_.shape[rank_ - 2]; ++i) {
-      std::byte* row = mask_.bytes.data() + place(b, n) + i * mask_.strides[rank_ - 2];
-      const std::int64_t open = std::clamp<std::int64_t>(closed(i), 0, columns);
-      std::fill(row, row + open, std::byte{0});
-      std::fill(row + open, row + columns, std::byte{1});
-    }
+    std::vector<std::int64_t> ends;
+    for (std::int64_t i = 0; i < mask_.shape[rank_ - 2]; ++i) ends.push_back(closed(i));
+    conformance::fill_ends({mask_.bytes.data() + place(b, n), mask_.shape[rank_ - 1],
+                            mask_.strides[rank_ - 2], mask_.strides[rank_ - 1]},
+                           ends);
   }
 
  private:

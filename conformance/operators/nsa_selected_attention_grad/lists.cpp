@@ -4,6 +4,7 @@
 
 #include "assay/conformance/operators/nsa_selected_attention_grad.hpp"
 #include "assay/parallel/loop.hpp"
+#include "attention/mask_ends.hpp"
 #include "inputs/input_profiles.hpp"
 
 namespace assay::conformance {
@@ -219,20 +220,11 @@ std::optional<spec::Tensor> make_mask(const Case<Op>& c) {
   if (c.problem.atten_mask == spec::SelectedMask::absent) return std::nullopt;
   const auto call = spec::call_of(c.problem, c.entry_point, c.product, c.inputs, c.outputs);
   spec::Tensor mask = guarded_tensor(call.parameters.atten_mask);
-  // Of one byte each, whose millions a store through the type would dominate the cost of a small
-  // case.
   const bool causal = c.problem.sparse_mode == 2;
-  const std::int64_t edge = mask.shape[1], step = mask.strides[1];
-  for (std::int64_t i = 0; i < mask.shape[0]; ++i) {
-    std::byte* row = mask.bytes.data() + mask.offset + i * mask.strides[0];
-    const std::int64_t seen = causal ? i + 1 : edge;
-    if (step == 1) {
-      std::fill(row, row + seen, std::byte{0});
-      std::fill(row + seen, row + edge, std::byte{1});
-    } else {
-      for (std::int64_t j = 0; j < edge; ++j) row[j * step] = std::byte{j >= seen};
-    }
-  }
+  const std::int64_t edge = mask.shape[1];
+  std::vector<std::int64_t> seen;
+  for (std::int64_t i = 0; i < mask.shape[0]; ++i) seen.push_back(causal ? i + 1 : edge);
+  fill_ends({mask.bytes.data() + mask.offset, edge, mask.strides[0], mask.strides[1]}, seen);
   return mask;
 }
 
