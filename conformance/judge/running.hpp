@@ -16,6 +16,7 @@
 #include "assay/fixtures/record.hpp"
 #include "assay/spec/implementation.hpp"
 #include "assay/spec/not_asked.hpp"
+#include "assay/spec/runs_elsewhere.hpp"
 #include "assay/spec/tensor.hpp"
 
 /// Running a kernel so that nothing it does can spoil the judgement.
@@ -134,9 +135,11 @@ struct ViewOf {
 template <class Inputs>
 class Lent {
  public:
-  /// Refers to the inputs.
-  Lent(const Inputs& inputs, Lending lending) : inputs_(inputs) {
-    if (lending == Lending::copy) {
+  /// Refers to the inputs. Nothing for `lending`: the kernel cannot reach them.
+  Lent(const Inputs& inputs, std::optional<Lending> lending)
+      : inputs_(inputs), is_watched_(lending.has_value()) {
+    if (!is_watched_) return;
+    if (*lending == Lending::copy) {
       copy_ = inputs;
       return;
     }
@@ -147,6 +150,7 @@ class Lent {
 
   /// Names of the inputs that were changed.
   std::vector<std::string> changed() const {
+    if (!is_watched_) return {};
     std::vector<std::string> names;
     const auto before = all_tensors(inputs_), after = all_tensors(get());
     for (std::size_t k = 0; k < after.size(); ++k) {
@@ -160,6 +164,7 @@ class Lent {
 
  private:
   const Inputs& inputs_;
+  bool is_watched_;
   std::optional<Inputs> copy_;
   std::vector<std::string> digests_;  ///< where there is no copy
 };
@@ -180,7 +185,9 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   Run<Op> run{.outputs = make_outputs(c), .failure = {}, .findings = {}};
   std::vector<ViewOf> given;
   for (const TensorOf& output : all_tensors(run.outputs)) given.emplace_back(*output.tensor);
-  const Lent<typename Op::Inputs> lent(inputs, lending);
+  const bool is_elsewhere = dynamic_cast<const spec::RunsElsewhere*>(&kernel) != nullptr;
+  const Lent<typename Op::Inputs> lent(inputs,
+                                       is_elsewhere ? std::nullopt : std::optional(lending));
   const auto fail = [&](Decision decision) {
     run.findings.push_back({.rule = "structure", .text = decision.evidence});
     run.failure = std::move(decision);

@@ -9,6 +9,7 @@
 
 #include "assay/spec/not_asked.hpp"
 #include "assay/spec/operators.hpp"
+#include "assay/spec/runs_elsewhere.hpp"
 #include "isolated/messages.hpp"
 #include "isolated/shared_tensors.hpp"
 #include "isolated/worker_process.hpp"
@@ -110,7 +111,7 @@ void return_all(SharedTensors& shared, std::size_t index, Tensors& tensors) {
 }
 
 template <class Op>
-class Isolated final : public spec::Implementation<Op> {
+class Isolated final : public spec::Implementation<Op>, public spec::RunsElsewhere {
  public:
   using Problem = typename Op::Problem;
   using Inputs = typename Op::Inputs;

@@ -6,6 +6,7 @@
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/conformance/operators/nsa_compress_grad.hpp"
 #include "assay/reference/nsa_selected_attention_grad.hpp"
+#include "assay/spec/runs_elsewhere.hpp"
 
 namespace assay {
 namespace {
@@ -43,6 +44,35 @@ std::int64_t allocations_of_a_row(std::int64_t blocks) {
 /// Vectors that grow allocate when they double; nothing is allocated for a key.
 TEST(Memory, OfTheForwardOfSelectedBlocksIsNotTakenKeyByKey) {
   EXPECT_LE(allocations_of_a_row(16), allocations_of_a_row(4) + 8);
+}
+
+/// Notes what memory is held while it runs.
+class Weighing : public spec::Implementation<spec::NsaCompressGrad> {
+ public:
+  using Op = spec::NsaCompressGrad;
+  std::string name() const override { return "weighing"; }
+  void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {
+    held = testing::bytes_held();
+    throw spec::Unsupported("what was weighed");
+  }
+  std::int64_t held = 0;
+};
+class WeighingElsewhere final : public Weighing, public spec::RunsElsewhere {};
+
+/// A kernel in another process has a copy of its own: the inputs are copied for others alone.
+TEST(Memory, OfInputsIsTakenOnceMoreForKernelsInThisProcessAlone) {
+  conformance::Case<spec::NsaCompressGrad> c;
+  c.problem = {.heads = 1, .seq = 1 << 13, .head_dim = 128};
+  Weighing here;
+  WeighingElsewhere there;
+  conformance::examine(c, here);
+  conformance::examine(c, there);
+  std::int64_t bytes = 0;
+  const auto inputs = make_inputs(c);
+  conformance::visit_tensors(inputs, [&](const char*, const spec::Tensor& tensor) {
+    bytes += static_cast<std::int64_t>(tensor.bytes.size());
+  });
+  EXPECT_NEAR(static_cast<double>(here.held - there.held), static_cast<double>(bytes), 4096);
 }
 
 /// Of one head in bf16, whose gradient is as the judge expects it, in bytes an element of input.
