@@ -7,7 +7,7 @@ if(NOT ROOT)
 endif()
 
 file(GLOB files LIST_DIRECTORIES false RELATIVE ${ROOT} ${ROOT}/*)
-foreach(folder .ci bench cases conformance engine fixtures mutants optimized reference spec tests tools)
+foreach(folder .ci bench cases conformance docs engine fixtures mutants optimized reference spec tests tools)
   file(GLOB_RECURSE found LIST_DIRECTORIES false RELATIVE ${ROOT} ${ROOT}/${folder}/*)
   list(APPEND files ${found})
 endforeach()

@@ -13,13 +13,15 @@ Command sweep_command();
 Command shrink_command();
 Command export_command();
 Command golden_command();
+Command pack_command();
 Command check_command();
 Command report_command();
 Command worker_command();
 
 inline std::vector<Command> built_in_commands() {
-  return {list_command(),   explain_command(), run_command(),   sweep_command(),  shrink_command(),
-          export_command(), golden_command(),  check_command(), report_command(), worker_command()};
+  return {list_command(),   explain_command(), run_command(),    sweep_command(),
+          shrink_command(), export_command(),  golden_command(), pack_command(),
+          check_command(),  report_command(),  worker_command()};
 }
 
 }  // namespace assay::cli

@@ -2,6 +2,7 @@
 
 #include "inputs/packed_rows.hpp"
 #include "judge/relations/examination.hpp"
+#include "judge/relations/places.hpp"
 #include "operators/flash_attention_score_grad/basis.hpp"
 #include "operators/flash_attention_score_grad/relations/cascade.hpp"
 
@@ -127,6 +128,8 @@ bool operator==(const PairTensors& a, const PairTensors& b) {
 }  // namespace flash
 
 template std::vector<RelationText> relation_texts<Op>();
+template std::vector<std::int64_t> places_of(const Case<Op>&, const Expected&);
+template std::optional<spec::Extents> extents_of_input<Op>(const Op::Problem&, std::string_view);
 template class RelationExamination<Op>;
 
 std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }

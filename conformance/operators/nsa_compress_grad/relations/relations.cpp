@@ -4,6 +4,7 @@
 #include "inputs/packed_rows.hpp"
 #include "judge/judging.hpp"
 #include "judge/relations/examination.hpp"
+#include "judge/relations/places.hpp"
 #include "operators/nsa_compress_grad/basis.hpp"
 #include "operators/nsa_compress_grad/dense.hpp"
 
@@ -73,6 +74,8 @@ Trial<Op> Parts::rearranged(const conformance::Trial<Op>& base, const Op::Proble
 }
 
 template std::vector<RelationText> relation_texts<Op>();
+template std::vector<std::int64_t> places_of(const Case<Op>&, const Expected&);
+template std::optional<spec::Extents> extents_of_input<Op>(const Op::Problem&, std::string_view);
 
 std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }
 

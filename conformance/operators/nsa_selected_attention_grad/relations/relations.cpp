@@ -2,6 +2,7 @@
 
 #include "inputs/packed_rows.hpp"
 #include "judge/relations/examination.hpp"
+#include "judge/relations/places.hpp"
 #include "operators/nsa_selected_attention_grad/basis.hpp"
 #include "operators/nsa_selected_attention_grad/dense.hpp"
 
@@ -87,6 +88,8 @@ double Parts::cost_of_bounds(const Op::Problem& problem) {
 }
 
 template std::vector<RelationText> relation_texts<Op>();
+template std::vector<std::int64_t> places_of(const Case<Op>&, const Expected&);
+template std::optional<spec::Extents> extents_of_input<Op>(const Op::Problem&, std::string_view);
 
 std::vector<RelationText> Suite<Op>::relations() { return relation_texts<Op>(); }
 

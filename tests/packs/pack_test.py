@@ -1,0 +1,202 @@
+"""Packs as somebody uses them who has no Assay: with h5py, numpy and docs/packs.md, whose code is run as it stands.
+
+Usage: pack_test.py PROGRAM READER docs/packs.md
+"""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+PROGRAM, READER, PAGE = sys.argv[1:4]
+page = {"np": np}
+for block in re.findall(r"```python\n(.*?)```", Path(PAGE).read_text(encoding="utf-8"), re.S):
+    exec(block, page)  # noqa: S102
+
+
+def assay(*words):
+    return subprocess.run([PROGRAM, "pack", *map(str, words)], capture_output=True, text=True, check=False)
+
+
+class Packs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.smoke, cls.again, cls.whole, cls.profiles = (Path(cls.folder.name) / n for n in ("s", "a", "w", "p"))
+        for words in (("smoke", "--to", cls.smoke), ("smoke", "--to", cls.again),
+                      ("smoke", "--to", cls.whole, "--whole"), ("profiles", "--to", cls.profiles)):
+            done = assay(*words)
+            assert done.returncode == 0, done.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def whole_outputs(self, case):
+        """Every output as the numerics round it; all of its elements are judged in this pack."""
+        recipe = page["recipes"](self.whole)[case]
+        with h5py.File(self.whole / "goldens.h5") as goldens:
+            outputs = {}
+            for name, output in recipe["outputs"].items():
+                golden = goldens[case][name][()]
+                self.assertEqual(sorted(golden["place"]), list(range(int(np.prod(output["shape"])))), (case, name))
+                outputs[name] = golden["rounded"][np.argsort(golden["place"])].reshape(output["shape"])
+            return outputs
+
+    def test_a_manifest_has_the_digests_of_its_files(self):
+        manifest = json.loads((self.smoke / "manifest.json").read_text())
+        self.assertEqual(manifest["cases"], len(page["recipes"](self.smoke)))
+        self.assertEqual(sorted(manifest["files"]), ["goldens.h5", "inputs.h5", "recipes.jsonl"])
+        for name, file in manifest["files"].items():
+            data = (self.smoke / name).read_bytes()
+            self.assertEqual((file["bytes"], file["sha256"]), (len(data), hashlib.sha256(data).hexdigest()), name)
+
+    def test_the_same_pack_has_the_same_bytes(self):
+        for name in ("manifest.json", "recipes.jsonl", "goldens.h5", "inputs.h5"):
+            self.assertEqual((self.smoke / name).read_bytes(), (self.again / name).read_bytes(), name)
+
+    def test_a_recipe_has_at_most_2_kb_and_its_goldens_100_kb(self):
+        lines = (self.profiles / "recipes.jsonl").read_bytes().splitlines()
+        self.assertGreater(len(lines), 50)
+        self.assertLessEqual(max(map(len, lines)), 2048)
+        with h5py.File(self.profiles / "goldens.h5") as goldens:
+            for case in goldens.values():
+                self.assertLessEqual(sum(output.id.get_storage_size() for output in case.values()), 100_000)
+
+    def test_every_input_is_drawn_or_stored_with_its_digest(self):
+        drawn, dtypes = set(), set()
+        for recipe in page["recipes"](self.profiles).values():
+            inputs = page["inputs"](self.profiles, recipe)
+            for name, tensor in recipe["inputs"].items():
+                self.assertEqual(page["digest"](tensor, inputs[name]), tensor["sha256"], (recipe["command"], name))
+                if "drawn" in tensor:
+                    drawn.add((recipe["command"].split()[0], tensor["dtype"], recipe["profile"]))
+                    dtypes.add(tensor["dtype"])
+        self.assertEqual({profile for _, _, profile in drawn}, set(page["PROFILES"]))
+        self.assertEqual(dtypes, {"fp16", "bf16", "fp32"})
+        self.assertGreater(len(drawn), 60)
+
+    def test_the_whole_pack_stores_the_inputs_that_others_draw(self):
+        for recipe in page["recipes"](self.whole).values():
+            for name, tensor in recipe["inputs"].items():
+                self.assertEqual(page["digest"](tensor, page["stored"](self.whole, tensor)), tensor["sha256"], name)
+
+    def test_the_judge_of_the_page_passes_what_is_rounded_rightly_and_sees_one_wrong_element(self):
+        exact = 0
+        for case, recipe in page["recipes"](self.smoke).items():
+            outputs = self.whole_outputs(case)
+            judged = page["judge"](self.smoke, case, outputs)
+            self.assertEqual(judged, dict.fromkeys(outputs, 0), recipe["command"])
+            with h5py.File(self.smoke / "goldens.h5") as goldens:
+                for name, output in outputs.items():
+                    golden = goldens[case][name][()]
+                    finite = golden[np.isfinite(golden["tau"])]
+                    if not finite.size:
+                        continue
+                    exact += int(not finite["tau"].any() and not finite["radius"].any())
+                    for wrong in (np.nan, 2 * (np.abs(finite["value"][0]) + finite["tau"][0]) + 1):
+                        changed = output.copy().astype(np.float64)
+                        changed.reshape(-1)[finite["place"][0]] = wrong
+                        self.assertEqual(page["judge"](self.smoke, case, outputs | {name: changed})[name], 1)
+        self.assertGreater(exact, 4)  # tau and radius are zero there
+
+    def test_a_kernel_of_every_layout_is_judged_at_the_right_places(self):
+        recipes = page["recipes"](self.profiles)
+        lines, file = Path(self.folder.name) / "lines.txt", Path(self.folder.name) / "cases.h5"
+        lines.write_text("".join(recipe["command"] + "\n" for recipe in recipes.values()))
+        done = subprocess.run([PROGRAM, "export", str(file), "--lines", str(lines), "--implementation=optimized-a2"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        layouts = set()
+        with h5py.File(file) as cases:
+            for case, group in cases["cases"].items():
+                if "actual/optimized-a2" not in group:
+                    continue  # what it does not offer
+                actual = group["actual/optimized-a2"]
+                outputs = {name: actual[name][()] for name in recipes[case]["outputs"]}
+                for name, output in recipes[case]["outputs"].items():
+                    self.assertEqual(list(outputs[name].shape), output["shape"])
+                judged = page["judge"](self.profiles, case, outputs)
+                with self.subTest(recipes[case]["command"]):
+                    self.assertEqual(judged, dict.fromkeys(outputs, 0))
+                layouts.add(recipes[case]["layout"])
+        self.assertEqual(layouts, {"BNSD", "BSND", "BSH", "SBH", "TND"})
+
+    def test_c_reads_what_h5py_reads(self):
+        def read(file, path):
+            return subprocess.run([READER, file, path], capture_output=True, text=True, check=True).stdout.split()
+
+        with h5py.File(self.smoke / "goldens.h5") as goldens:
+            for case, output in ((c, o) for c in goldens for o in goldens[c]):
+                golden = goldens[case][output][()]
+                total = 0.0
+                for value in golden["value"]:
+                    total += float(value)
+                count, values, places = read(self.smoke / "goldens.h5", f"/{case}/{output}")
+                self.assertEqual((int(count), float.fromhex(values), int(places)),
+                                 (golden.size, total, int(golden["place"].sum())))
+        tensors = {t["sha256"]: t for r in page["recipes"](self.whole).values() for t in r["inputs"].values()}
+        for tensor in tensors.values():
+            values = page["stored"](self.whole, tensor)
+            if tensor["dtype"] == "bf16":
+                values = (values.view(np.uint32) >> 16).astype(np.uint16)
+            data = np.frombuffer(values.tobytes(), np.uint8)
+            self.assertEqual(list(map(int, read(self.whole / "inputs.h5", "/" + tensor["sha256"]))),
+                             [data.size, int(data.sum())])
+
+    def test_a_changed_digest_or_file_is_named(self):
+        self.assertEqual(assay("--verify", self.again).returncode, 0)
+        recipes = self.again / "manifest.json"
+        text = recipes.read_text()
+        first = re.search(r'"query": "(.)', text)
+        digit = "0" if first[1] != "0" else "1"
+        recipes.write_text(text[: first.start(1)] + digit + text[first.end(1):])
+        try:
+            done = assay("--verify", self.again)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stdout, r"recipes.jsonl:\d+: query is made anew with another digest")
+            self.assertIn("1 digests differ", done.stdout)
+        finally:
+            recipes.write_text(text)
+        goldens = self.again / "goldens.h5"
+        data = goldens.read_bytes()
+        goldens.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+        try:
+            done = assay("--verify", self.again)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("goldens.h5: the digest is ", done.stdout)
+        finally:
+            goldens.write_bytes(data)
+
+    def test_wrong_use_is_named(self):
+        other = Path(self.folder.name) / "other"
+        other.mkdir()
+        (other / "mine.txt").write_text("mine")
+        for words, part in ((("smok", "--to", self.smoke), "no set 'smok'"), (("smoke",), "needs --to"), ((), "one of"),
+                            (("smoke", "--to", other), "only an empty folder or an older pack"),
+                            (("smoke", "--to", other / "mine.txt"), "which is no folder"),
+                            (("--list", "--verify", self.smoke), "one of"),
+                            (("--verify", other), "manifest.json cannot be read"),
+                            (("smoke", "--to", self.smoke, "--numerics", "odd"), "--numerics is 'odd'")):
+            done = assay(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn(part, done.stderr)
+        self.assertEqual((other / "mine.txt").read_text(), "mine")
+
+    def test_the_sets_are_listed(self):
+        names = [line.split()[0] for line in assay("--list").stdout.splitlines()]
+        self.assertEqual(names[:3], ["smoke", "profiles", "tier-1"])
+        for name in ("flash_attention_score_grad", "nsa_compress_grad", "model-bert-base"):
+            self.assertIn(name, names)
+        self.assertEqual(len(names), len(set(names)))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

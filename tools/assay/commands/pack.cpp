@@ -1,0 +1,268 @@
+#include "assay/fixtures/pack.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "assay/conformance/judge/exact.hpp"
+#include "assay/fixtures/destination.hpp"
+#include "build_facts.hpp"
+#include "commands/commands.hpp"
+#include "flags/choose.hpp"
+#include "packs/goldens.hpp"
+#include "packs/recipe.hpp"
+#include "packs/sets.hpp"
+#include "signals.hpp"
+
+namespace assay::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr const char* pack_schema = "assay-pack-1";
+constexpr const char* manifest_name = "manifest.json";
+constexpr std::size_t longest_recipe = 2048;
+
+struct Options {
+  std::string set, to, verified, numerics = "ascend_a2";
+  bool list = false, whole = false;
+};
+
+/// What a pack grows to.
+struct Pack {
+  fixtures::PackWriter& writer;
+  std::string recipes = {};
+  Json digests = Json::object();  ///< of every input, by case and name
+  std::int64_t cases = 0, inexact = 0, long_recipes = 0;
+};
+
+template <class Op>
+spec::Numerics numerics_of(const std::string& text, spec::DType io) {
+  try {
+    return spec::numerics_from_text(text, io, Op::name);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--numerics is '{}': {}", text, error.what()));
+  }
+}
+
+template <class Op>
+void add_case(const Options& options, const conformance::Case<Op>& c, Pack& pack) {
+  const spec::Numerics numerics = numerics_of<Op>(options.numerics, c.problem.dtype);
+  conformance::Examination<Op> examination(c);
+  fixtures::CaseRecord record = conformance::recipe(c);
+  const auto inputs = conformance::named_tensors(examination.inputs(numerics));
+  for (const auto& [name, tensor] : inputs) record.digests[name] = fixtures::digest(tensor);
+  Json line = recipe_line(c, record, inputs);
+  auto contiguous = c;
+  contiguous.outputs = spec::Striding::contiguous;
+  for (const auto& [name, tensor] :
+       conformance::named_tensors(conformance::make_outputs(contiguous)))
+    line["outputs"][name] = described_tensor(tensor);
+  if (line.dump().size() > longest_recipe) {
+    ++pack.long_recipes;
+    return;
+  }
+  pack.digests[record.id] = record.digests;
+  for (const auto& [name, tensor] : inputs)
+    if (options.whole || !line["inputs"][name].contains("drawn"))
+      pack.writer.write_input(tensor, record.digests[name]);
+  for (const conformance::Expected& expected : examination.expected(numerics)) {
+    const auto goldens =
+        goldens_of(expected, conformance::rounded_rows(expected, c.problem.dtype, numerics),
+                   conformance::places_of(c, expected), c.seed, options.whole);
+    pack.writer.write_golden(record.id, expected.name, goldens);
+  }
+  pack.recipes += line.dump() + '\n';
+  ++pack.cases;
+}
+
+template <class Op>
+void add_cases(const Options& options, Pack& pack, const Context& context) {
+  for (const auto& c : cases_of_set<Op>(options.set)) {
+    if (context.stop) throw std::runtime_error(options.to + ": stopped; there is no whole pack");
+    try {
+      add_case(options, c, pack);
+    } catch (const conformance::NoExactCase&) {
+      ++pack.inexact;
+    }
+  }
+}
+
+/// A folder is made, or is a pack, or is empty: nothing else is written into.
+void require_folder(const std::string& folder) {
+  const fs::path path(folder);
+  if (fs::exists(path) && !fs::is_directory(path))
+    throw UsageError("--to is '" + folder + "', which is no folder");
+  if (fs::exists(path) && !fs::is_empty(path) && !fs::exists(path / manifest_name))
+    throw UsageError("--to is '" + folder + "', a folder with files and without " + manifest_name +
+                     ": only an empty folder or an older pack is written into");
+  std::error_code failure;
+  fs::create_directories(path, failure);
+  if (failure)
+    throw UsageError("--to is '" + folder + "', which cannot be made: " + failure.message());
+  fs::remove(path / manifest_name);  // until the new one is whole there is no pack
+}
+
+ExitCode write_pack(const Options& options, const Context& context) {
+  const auto sets = pack_sets();
+  if (std::ranges::find(sets, options.set, &PackSet::name) == sets.end())
+    throw UsageError("no set '" + options.set + "'; 'assay pack --list' has them");
+  for_each_operator([&]<class Op> { numerics_of<Op>(options.numerics, spec::DType::bf16); });
+  require_folder(options.to);
+  stop_on_signals();
+  fixtures::PackWriter writer(options.to);
+  Pack pack{.writer = writer};
+  for_each_operator([&]<class Op> { add_cases<Op>(options, pack, context); });
+  writer.close();
+  fixtures::replace_file(fs::path(options.to) / "recipes.jsonl", pack.recipes);
+  Json manifest = {{"schema", pack_schema},
+                   {"set", options.set},
+                   {"tool", build_facts().version},
+                   {"numerics", options.numerics},
+                   {"goldens", options.whole ? "whole" : "sampled"},
+                   {"cases", pack.cases},
+                   {"files", Json::object()},
+                   {"inputs", pack.digests}};
+  std::int64_t bytes = 0;
+  for (const char* const name : {"recipes.jsonl", "goldens.h5", "inputs.h5"}) {
+    const fixtures::PackFile file = fixtures::pack_file(options.to, name);
+    manifest["files"][name] = {{"bytes", file.bytes}, {"sha256", file.sha256}};
+    bytes += file.bytes;
+  }
+  fixtures::replace_file(fs::path(options.to) / manifest_name, manifest.dump(1) + '\n');
+  context.out << fmt::format(
+      "{}: {} cases, {:.1f} MB; left out: {} without exact inputs for {}, "
+      "{} with a recipe of more than {} B\n",
+      options.to, pack.cases, static_cast<double>(bytes) / 1e6, pack.inexact, options.numerics,
+      pack.long_recipes, longest_recipe);
+  return ExitCode::conformant;
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UsageError(path.string() + " cannot be read");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Json parsed(const std::string& text, const std::string& where) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::exception& error) {
+    throw UsageError(where + ": " + error.what());
+  }
+}
+
+/// What a pack's member says, or why it cannot be taken.
+template <class Value>
+Value member(const Json& object, const char* name, const std::string& where) {
+  try {
+    return object.at(name).get<Value>();
+  } catch (const Json::exception&) {
+    throw UsageError(where + ": no member '" + name + "' of the schema " + pack_schema);
+  }
+}
+
+/// The inputs of a recipe that, made anew, have not the digests that are due.
+template <class Op>
+std::vector<std::string> changed_inputs(const Json& line, const Json& due,
+                                        const std::string& numerics, const std::string& where) {
+  conformance::CaseLine words{.place = where, .words = {}, .note = {}};
+  std::istringstream command(member<std::string>(line, "command", where));
+  for (std::string word; command >> word;) words.words.push_back(word);
+  std::vector<std::string> changed;
+  const Json digests = member<Json>(due, member<std::string>(line, "id", where).c_str(), where);
+  try {
+    conformance::Examination<Op> examination(conformance::case_of<Op>(words));
+    const auto& problem = examination.examined().problem;
+    for (const auto& [name, tensor] :
+         conformance::named_tensors(examination.inputs(numerics_of<Op>(numerics, problem.dtype))))
+      if (member<std::string>(digests, name.c_str(), where) != fixtures::digest(tensor))
+        changed.push_back(name);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+  return changed;
+}
+
+ExitCode verify_pack(const Options& options, const Context& context) {
+  const fs::path folder(options.verified);
+  const std::string where = (folder / manifest_name).string();
+  const Json manifest = parsed(text_of(where), where);
+  if (const auto schema = member<std::string>(manifest, "schema", where); schema != pack_schema)
+    throw UsageError(where + ": the schema is '" + schema + "', wanted '" + pack_schema + "'");
+  std::int64_t faults = 0, cases = 0, inputs = 0;
+  for (const char* const name : {"recipes.jsonl", "goldens.h5", "inputs.h5"}) {
+    const Json due = member<Json>(member<Json>(manifest, "files", where), name, where);
+    const auto file = fixtures::pack_file(folder, name);
+    if (file.sha256 == member<std::string>(due, "sha256", where)) continue;
+    ++faults;
+    context.out << fmt::format("{}: the digest is {}, wanted {}\n", (folder / name).string(),
+                               file.sha256, member<std::string>(due, "sha256", where));
+  }
+  const auto numerics = member<std::string>(manifest, "numerics", where);
+  const Json digests = member<Json>(manifest, "inputs", where);
+  std::istringstream recipes(text_of(folder / "recipes.jsonl"));
+  for (std::string text; std::getline(recipes, text);) {
+    if (context.stop) throw std::runtime_error(options.verified + ": stopped");
+    const std::string place = fmt::format("{}:{}", (folder / "recipes.jsonl").string(), ++cases);
+    const Json line = parsed(text, place);
+    inputs += std::ssize(member<Json>(line, "inputs", place));
+    const auto command = member<std::string>(line, "command", place);
+    with_operators(command.substr(0, command.find(' ')), [&]<class Op> {
+      for (const std::string& name : changed_inputs<Op>(line, digests, numerics, place)) {
+        ++faults;
+        context.out << fmt::format("{}: {} is made anew with another digest\n", place, name);
+      }
+    });
+  }
+  context.out << fmt::format("{}: {} cases, {} inputs made anew, {} digests differ\n",
+                             options.verified, cases, inputs, faults);
+  return faults == 0 ? ExitCode::conformant : ExitCode::usage;
+}
+
+ExitCode run_pack(const Options& options, const Context& context) {
+  const bool writes = !options.set.empty() || !options.to.empty();
+  if (int{options.list} + int{!options.verified.empty()} + int{writes} != 1)
+    throw UsageError("pack takes one of: --list, SET --to FOLDER, --verify FOLDER");
+  if (!options.verified.empty()) return verify_pack(options, context);
+  if (options.list) {
+    for (const PackSet& set : pack_sets())
+      context.out << fmt::format("{:<40} {}\n", set.name, set.sentence);
+    return ExitCode::conformant;
+  }
+  if (options.set.empty()) throw UsageError("pack needs a set; 'assay pack --list' has them");
+  if (options.to.empty()) throw UsageError("pack " + options.set + " needs --to FOLDER");
+  return write_pack(options, context);
+}
+
+Action declare(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("set", options->set, "named set of cases");
+  app.add_option("--to", options->to, "folder that is written: made, empty, or an older pack");
+  app.add_flag("--list", options->list, "the named sets");
+  app.add_flag("--whole", options->whole,
+               "every judged element and every input, instead of samples and recipes");
+  app.add_option("--numerics", options->numerics,
+                 "profile whose tolerances are stored: a preset of 'list presets', or "
+                 "PRESET,field=value");
+  app.add_option("--verify", options->verified,
+                 "a pack's folder: compares digests of its files, and of all inputs made anew");
+  return [options](const Context& context) { return run_pack(*options, context); };
+}
+
+}  // namespace
+
+Command pack_command() {
+  return {.name = "pack",
+          .summary = "write a folder of recipes and goldens that needs no Assay to be used",
+          .declare = [](CLI::App& app, const Registry&) { return declare(app); }};
+}
+
+}  // namespace assay::cli

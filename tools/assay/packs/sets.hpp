@@ -1,0 +1,88 @@
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/plan/case_lines.hpp"
+#include "assay/conformance/plan/sampling.hpp"
+#include "stored/stored_case.hpp"
+
+namespace assay::cli {
+
+/// Cases of a pack have at most so many elements in their large tensors.
+inline constexpr std::int64_t elements_of_smoke = 1 << 13, elements_of_tier_1 = 1 << 15,
+                              elements_of_operator = 1 << 17;
+
+/// A named set of cases.
+struct PackSet {
+  std::string name, sentence;
+};
+
+/// "model-bert-base" of the note "BERT-base: batch 1, ..."; empty for a note without a colon.
+std::string model_name(const std::string& note);
+
+/// All sets, in the order in which they are listed.
+std::vector<PackSet> pack_sets();
+
+/// In these rows a staged value may overflow: the judge exempts them, and goldens cannot say so.
+inline constexpr std::string_view profile_with_exempt_rows = "overflow_fp16";
+
+/// The cases of the ordinary plan that have tensors, none larger than `largest` and none with
+/// exempt rows, cheapest first.
+template <class Op>
+std::vector<conformance::Case<Op>> planned_up_to(std::int64_t largest) {
+  std::vector<conformance::Case<Op>> cases = conformance::sample<Op>({});
+  std::erase_if(cases, [&](const auto& c) {
+    return without_tensors(c) || c.profile == profile_with_exempt_rows ||
+           conformance::Suite<Op>::tensor_elements(c.problem) > largest;
+  });
+  return cases;
+}
+
+/// The first case of every kind that `kind_of` tells.
+template <class Op>
+std::vector<conformance::Case<Op>> first_of_each(
+    std::vector<conformance::Case<Op>> cases,
+    const std::function<std::string(const conformance::Case<Op>&)>& kind_of) {
+  std::set<std::string> seen;
+  std::erase_if(cases, [&](const auto& c) { return !seen.insert(kind_of(c)).second; });
+  return cases;
+}
+
+/// The shipped cases of published models, as the ordinary plan has them.
+template <class Op>
+std::vector<conformance::Case<Op>> cases_of_model(const std::string& model) {
+  std::vector<conformance::Case<Op>> cases;
+  for (const conformance::CaseText& text : conformance::shipped_case_texts())
+    if (text.name.ends_with("/models.txt"))
+      for (const conformance::CaseLine& line : conformance::case_lines(text))
+        if (line.words.front() == Op::name && line.in_ordinary_plan &&
+            model_name(line.note) == model)
+          cases.push_back(conformance::case_of<Op>(line));
+  return cases;
+}
+
+template <class Op>
+std::vector<conformance::Case<Op>> cases_of_set(const std::string& set) {
+  using conformance::Case;
+  const auto kind = [](const Case<Op>& c) {
+    return std::string(to_string(c.problem.dtype)) + ' ' +
+           std::to_string(static_cast<int>(c.track));
+  };
+  if (set == "smoke") return first_of_each<Op>(planned_up_to<Op>(elements_of_smoke), kind);
+  if (set == "profiles")
+    return first_of_each<Op>(planned_up_to<Op>(elements_of_operator),
+                             [&](const Case<Op>& c) { return kind(c) + ' ' + c.profile; });
+  if (set == "tier-1") return planned_up_to<Op>(elements_of_tier_1);
+  if (set == Op::name) return planned_up_to<Op>(elements_of_operator);
+  return cases_of_model<Op>(set);
+}
+
+}  // namespace assay::cli
