@@ -185,9 +185,8 @@ Run<Op> run_once(const Case<Op>& c, const typename Op::Inputs& inputs,
   Run<Op> run{.outputs = make_outputs(c), .failure = {}, .findings = {}};
   std::vector<ViewOf> given;
   for (const TensorOf& output : all_tensors(run.outputs)) given.emplace_back(*output.tensor);
-  const bool is_elsewhere = dynamic_cast<const spec::RunsElsewhere*>(&kernel) != nullptr;
-  const Lent<typename Op::Inputs> lent(inputs,
-                                       is_elsewhere ? std::nullopt : std::optional(lending));
+  const Lent<typename Op::Inputs> lent(
+      inputs, spec::runs_elsewhere(kernel) ? std::nullopt : std::optional(lending));
   const auto fail = [&](Decision decision) {
     run.findings.push_back({.rule = "structure", .text = decision.evidence});
     run.failure = std::move(decision);

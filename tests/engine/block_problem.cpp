@@ -28,7 +28,7 @@ class Kept : public Sink {
   class Rows : public RowSink {
    public:
     Rows(const Kept& of, std::size_t sum, std::vector<T>& to) : of_(of), sum_(sum), to_(to) {}
-    void take(std::int64_t row, std::span<const Element> elements, const RowSums&) override {
+    void take(std::int64_t row, const ElementRow& elements, const RowSums&) override {
       for (std::size_t d = 0; d < elements.size(); ++d)
         to_[at(row) * elements.size() + d] = of_.finish_(sum_, to_.size(), elements[d]);
     }

@@ -3,20 +3,20 @@
 #include <cstdint>
 
 #include "assay/conformance/judge/arithmetic.hpp"
-#include "assay/engine/algebra/sum.hpp"
+#include "assay/engine/algebra/element_row.hpp"
 #include "assay/engine/blocks/pairs.hpp"
 
 namespace assay::conformance::flash {
 
 /// Elements of a row as the engine hands them out, and what they are to become.
 struct SummedRow {
-  const engine::Element* elements = nullptr;
-  std::int64_t count = 0;
-  double factor = 1;   ///< of the gradient
-  double terms = 0;    ///< length of the last sum
-  double heads = 0;    ///< of the group whose parts are added
-  double operand = 0;  ///< u_k, where an operand was scaled beforehand
-  double lost = 0;     ///< eta_k times the sum of |coefficient|: what such an operand lost
+  const engine::ElementRow* elements = nullptr;
+  std::int64_t first = 0, count = 0;  ///< which of them
+  double factor = 1;                  ///< of the gradient
+  double terms = 0;                   ///< length of the last sum
+  double heads = 0;                   ///< of the group whose parts are added
+  double operand = 0;                 ///< u_k, where an operand was scaled beforehand
+  double lost = 0;  ///< eta_k times the sum of |coefficient|: what such an operand lost
   const double* floor = nullptr;  ///< Phi of each element
 };
 

@@ -1,7 +1,6 @@
 #include "attention/bound/parts.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "attention/bound/finish.hpp"
@@ -118,14 +117,14 @@ class QueryRows final : public RowsOfHead {
  public:
   using RowsOfHead::RowsOfHead;
 
-  void take(std::int64_t row, std::span<const engine::Element> elements,
+  void take(std::int64_t row, const engine::ElementRow& elements,
             const engine::RowSums& beside) override {
     for (std::size_t kind = 0; kind < parts_.size(); ++kind) take(row, elements, beside, kind);
   }
 
  private:
-  void take(std::int64_t row, std::span<const engine::Element> elements,
-            const engine::RowSums& beside, std::size_t kind) {
+  void take(std::int64_t row, const engine::ElementRow& elements, const engine::RowSums& beside,
+            std::size_t kind) {
     const Arithmetic& n = pass_.arithmetic;
     Growing& growing = parts_[kind];
     const std::int64_t number = growing.tensor().judged[at(first_ + row)];
@@ -136,7 +135,8 @@ class QueryRows final : public RowsOfHead {
     for (std::int64_t d = 0; d < dim; ++d)
       floor[at(d)] = n.phi * pass_.floor.dq(pass_.dense, place, first + d);
     finish(growing, r,
-           {.elements = elements.data() + first,
+           {.elements = &elements,
+            .first = first,
             .count = dim,
             .factor = pass_.dense.scale,
             .terms = static_cast<double>(pass_.dense.key_pattern->entries_of_query(place.b)),
@@ -153,14 +153,14 @@ class KeyRows final : public RowsOfHead {
           bool is_dv)
       : RowsOfHead(pass, head, first, std::move(parts)), is_dv_(is_dv) {}
 
-  void take(std::int64_t row, std::span<const engine::Element> elements,
+  void take(std::int64_t row, const engine::ElementRow& elements,
             const engine::RowSums& beside) override {
     for (std::size_t kind = 0; kind < parts_.size(); ++kind) take(row, elements, beside, kind);
   }
 
  private:
-  void take(std::int64_t row, std::span<const engine::Element> elements,
-            const engine::RowSums& beside, std::size_t kind) {
+  void take(std::int64_t row, const engine::ElementRow& elements, const engine::RowSums& beside,
+            std::size_t kind) {
     const Dense& dense = pass_.dense;
     Growing& growing = parts_[kind];
     const std::int64_t number = growing.tensor().judged[at(first_ + row)];
@@ -174,7 +174,8 @@ class KeyRows final : public RowsOfHead {
     std::vector<double> residues(floor, floor + dim);
     for (double& one : residues) one *= residue;
     finish(growing, r,
-           {.elements = elements.data() + first,
+           {.elements = &elements,
+            .first = first,
             .count = dim,
             .factor = is_dv_ ? 1 : dense.scale,
             .terms = static_cast<double>(entries),

@@ -35,7 +35,7 @@ Row by_hand(const Arithmetic& n, double lambda, const SummedRow& row) {
   Row all(static_cast<std::size_t>(row.count));
   const double size = std::abs(row.factor), squared = row.factor * row.factor;
   for (std::size_t k = 0; k < static_cast<std::size_t>(row.count); ++k) {
-    const engine::Element& x = row.elements[k];
+    const engine::Element x = (*row.elements)[static_cast<std::size_t>(row.first) + k];
     const ElementSums sums{
         .ref = row.factor * x.value,
         .magnitude = size * x.magnitude,
@@ -63,7 +63,7 @@ Row by_hand(const Arithmetic& n, double lambda, const SummedRow& row) {
 }
 
 /// Numbers of all sizes, some of them 0, and one that is none.
-std::vector<engine::Element> elements(std::int64_t count) {
+engine::ElementRow elements(std::size_t count) {
   const Random random(7, 1);
   std::uint64_t next = 0;
   const auto number = [&] {
@@ -71,19 +71,21 @@ std::vector<engine::Element> elements(std::int64_t count) {
     return std::abs(x) < 0.25 ? 0.0
                               : std::ldexp(x, static_cast<int>(random.bits(next++) % 40) - 30);
   };
-  std::vector<engine::Element> all(static_cast<std::size_t>(count));
-  for (engine::Element& x : all)
-    x = {.value = number(),
-         .magnitude = std::abs(number()),
-         .rigorous = std::abs(number()),
-         .squares = std::abs(number()),
-         .shared = std::abs(number()),
-         .moment = std::abs(number()),
-         .drift = number(),
-         .value_squares = std::abs(number()),
-         .partials = std::abs(number()),
-         .by_constant = {number(), number()}};
-  all.back().rigorous = std::numeric_limits<double>::quiet_NaN();
+  engine::ElementRow all(count);
+  for (std::size_t d = 0; d < count; ++d) {
+    engine::Element x = {.value = number(),
+                         .magnitude = std::abs(number()),
+                         .rigorous = std::abs(number()),
+                         .squares = std::abs(number()),
+                         .shared = std::abs(number()),
+                         .moment = std::abs(number()),
+                         .drift = number(),
+                         .value_squares = std::abs(number()),
+                         .partials = std::abs(number()),
+                         .by_constant = {number(), number()}};
+    if (d + 1 == count) x.rigorous = std::numeric_limits<double>::quiet_NaN();
+    all.put(d, x);
+  }
   return all;
 }
 
@@ -106,9 +108,11 @@ TEST(FinishRow, GivesEveryElementTheBitsThatTheEquationsGiveIt) {
     for (const spec::Numerics& numerics : kinds)
       for (const std::int64_t count : {1, 8, 21}) {
         const Arithmetic n(numerics, io);
-        const auto sums = elements(count);
+        constexpr std::int64_t first = 3;
+        const auto sums = elements(static_cast<std::size_t>(first + count));
         const Numbers floor(static_cast<std::size_t>(count), 0x1p-20);
-        const SummedRow row{.elements = sums.data(),
+        const SummedRow row{.elements = &sums,
+                            .first = first,
                             .count = count,
                             .factor = -0.1875,
                             .terms = 77,

@@ -12,13 +12,14 @@
 #include "assay/conformance/report/printable.hpp"
 #include "assay/fixtures/record.hpp"
 #include "assay/spec/implementation.hpp"
+#include "assay/spec/runs_elsewhere.hpp"
 
 namespace assay::cli {
 
 /// Passes everything on to an implementation and remembers digests of its first
 /// run since `take`.
 template <class Op>
-class Recorder final : public spec::Implementation<Op> {
+class Recorder final : public spec::Implementation<Op>, public spec::RunsElsewhere {
  public:
   using Digests = std::vector<std::pair<std::string, std::string>>;  ///< tensor and digest
 
@@ -31,6 +32,7 @@ class Recorder final : public spec::Implementation<Op> {
       : inner_(inner), name_(conformance::printable(name)) {}
 
   std::string name() const override { return name_; }
+  bool runs_elsewhere() const override { return spec::runs_elsewhere(inner_); }
   std::optional<std::string> unsupported(const spec::Call<Op>& call) const override {
     return inner_.unsupported(call);
   }

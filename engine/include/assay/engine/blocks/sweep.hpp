@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
+#include "assay/engine/algebra/element_row.hpp"
 #include "assay/engine/blocks/index_set.hpp"
 #include "assay/engine/blocks/operand.hpp"
 #include "assay/engine/blocks/tile.hpp"
@@ -23,7 +23,7 @@ class RowSink {
  public:
   virtual ~RowSink() = default;
   /// `beside` is 0 in readings without spread.
-  virtual void take(std::int64_t row, std::span<const Element> elements, const RowSums& beside) = 0;
+  virtual void take(std::int64_t row, const ElementRow& elements, const RowSums& beside) = 0;
   /// All of them were taken.
   virtual void close() {}
 };
@@ -301,9 +301,10 @@ class BlockSweep {
       for (std::size_t s = 0; s < sums; ++s) {
         if (!within_[s]) continue;
         const auto sink = of_.sink_.open(s, rows);
+        ElementRow elements(static_cast<std::size_t>(of_.operand_of(s).dim));
         for (std::int64_t r = 0; r < rows.last - rows.first; ++r)
           of_.finish_row(s, *within_[s], r, rows.first + r,
-                         tile_.rows[static_cast<std::size_t>(r)].symbols_of, *sink);
+                         tile_.rows[static_cast<std::size_t>(r)].symbols_of, elements, *sink);
         sink->close();
       }
     }
@@ -315,9 +316,9 @@ class BlockSweep {
     std::array<std::optional<Accumulators>, sums> within_;
   };
 
-  /// B1. Hands out one row of an output; r is its place in the accumulators.
+  /// B1. Hands out one row of an output, by way of `elements`; r is its place in the accumulators.
   void finish_row(std::size_t s, const Accumulators& sum, std::int64_t r, std::int64_t row,
-                  const RowSymbols& of_row, RowSink& sink) {
+                  const RowSymbols& of_row, ElementRow& elements, RowSink& sink) {
     const SumOf& of = Formula::sums[s];
     const Scales& operand = of.within ? right_scales_[of.operand] : left_scales_[of.operand];
     const CoefficientScales& scales = coefficient_scales_[of.coefficient];
@@ -328,7 +329,6 @@ class BlockSweep {
     const double slack = 1 + (chain + 8) * 0x1p-24;
     const double terms = sum.terms[static_cast<std::size_t>(r)];
     const double lost = terms == 0 ? 0 : static_cast<double>(of.within ? keys_ : rows_) * 0x1p-148;
-    std::vector<Element> elements(static_cast<std::size_t>(operand_of(s).dim));
     for (std::size_t d = 0; d < elements.size(); ++d) {
       const std::size_t at = static_cast<std::size_t>(r * sum.columns) + d;
       std::array<double, Streams::doubles> in_double{};
@@ -341,10 +341,11 @@ class BlockSweep {
                                                       : scales.linear * operand.magnitude;
         in_float[k] = (slack * static_cast<double>(sum.in_float[k][at]) + lost) / scale;
       }
-      elements[d] = of.within
-                        ? Streams::element_within(in_double.data(), in_float.data(), terms, of_row)
-                        : Streams::element_of(in_double.data(), in_float.data(), terms);
-      if (!sum.partials.empty()) elements[d].partials = sum.partials[at];
+      Element element =
+          of.within ? Streams::element_within(in_double.data(), in_float.data(), terms, of_row)
+                    : Streams::element_of(in_double.data(), in_float.data(), terms);
+      if (!sum.partials.empty()) element.partials = sum.partials[at];
+      elements.put(d, element);
     }
     sink.take(row, elements, sum.beside[static_cast<std::size_t>(r)]);
   }
@@ -357,8 +358,9 @@ class BlockSweep {
           [&](std::int64_t k) {
             const Range keys = keys_of(k);
             const auto sink = sink_.open(s, keys);
+            ElementRow elements(static_cast<std::size_t>(operand_of(s).dim));
             for (std::int64_t j = keys.first; j < keys.last; ++j)
-              finish_row(s, *over_[s], j, j, {}, *sink);
+              finish_row(s, *over_[s], j, j, {}, elements, *sink);
             sink->close();
           },
           shape_.threads);
