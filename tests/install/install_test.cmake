@@ -64,7 +64,7 @@ if(status EQUAL 0 OR NOT output MATCHES "nonconformant_")
 endif()
 execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --output-on-failure -R plain_is_hardly_judged
                 RESULT_VARIABLE status OUTPUT_VARIABLE output)
-if(status EQUAL 0 OR NOT output MATCHES "only [0-9]+ of [0-9]+ cases were judged by numbers; --least-judged is 100"
+if(status EQUAL 0 OR NOT output MATCHES "only [0-9]+ of [0-9]+ cases were judged by numbers; --require-judged is 100"
    OR NOT output MATCHES "does not offer this: only padded layouts")
   message(FATAL_ERROR "a test that judges hardly anything must fail, and say why:\n${output}")
 endif()

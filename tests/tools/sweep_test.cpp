@@ -192,10 +192,37 @@ TEST(Report, ReadsItselfAndComparesWithAnother) {
   const Answer result = answer(
       registry_of({"no_checks"}),
       {"report", folder / "bad.json", folder / "good.json", "--html", folder / "changes.html"});
-  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.code, 1) << result.err;
   EXPECT_PRED2(has, result.out, std::string("compared with argument_checks"));
   EXPECT_PRED2(has, result.out, std::string("0 only now, 0 only before"));
   EXPECT_GT(text_of(folder / "changes.html").size(), text_of(folder / "bad.json").size());
+}
+
+TEST(Report, EndsWithOneWhereAVerdictBecameWorse) {
+  const Folder folder;
+  answer(registry_of({"argument_checks"}), {"sweep", quick, "--report", folder / "good.json"});
+  answer(registry_of({"no_checks"}), {"sweep", quick, "--report", folder / "bad.json"});
+  const auto compared = [&](const char* now, const char* before) {
+    const Answer result = answer(registry_of({"no_checks"}),
+                                 {"report", folder / now, folder / before, "--json", "-"});
+    const auto json = nlohmann::json::parse(result.out);
+    EXPECT_EQ(result.code, json["regressions"] > 0 ? 1 : 0) << result.err;
+    EXPECT_EQ(json["cases"].size(), json["regressions"].get<std::size_t>() +
+                                        json["improvements"].get<std::size_t>() +
+                                        json["others"].get<std::size_t>());
+    return json;
+  };
+  const auto worse = compared("bad.json", "good.json");
+  EXPECT_GT(worse["regressions"], 0);
+  EXPECT_EQ(worse["cases"][0]["change"], "regression");
+  EXPECT_EQ(worse["cases"][0]["now"], "accepted_wrongly");
+  const auto better = compared("good.json", "bad.json");
+  EXPECT_EQ(better["regressions"], 0);
+  EXPECT_EQ(better["improvements"], worse["regressions"]);
+  EXPECT_TRUE(compared("good.json", "good.json")["cases"].empty());
+  const Answer alone = answer(registry_of({}), {"report", folder / "bad.json", "--json", "-"});
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_PRED2(has, alone.err, std::string("no earlier report is named"));
 }
 
 TEST(Page, RefersToNothingOutside) {

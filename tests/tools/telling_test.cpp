@@ -127,7 +127,7 @@ TEST(Sweep, OfTooFewCasesJudgedIsNotConclusive) {
   more.emplace_back("--least-judged=100");
   const Answer few = answer(registry, more);
   EXPECT_EQ(few.code, 3);
-  EXPECT_PRED2(has, few.out, std::string("cases were judged by numbers; --least-judged is 100"));
+  EXPECT_PRED2(has, few.out, std::string("cases were judged by numbers; --require-judged is 100"));
   more.back() = "--least-judged=many";
   EXPECT_EQ(answer(registry, more).code, 2);
 }

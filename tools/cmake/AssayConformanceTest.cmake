@@ -41,7 +41,7 @@ function(assay_add_conformance_test)
   file(MAKE_DIRECTORY ${reports})
   add_test(NAME ${arg_NAME}
     COMMAND ${arg_COMMAND} sweep ${arg_OPERATOR} --budget ${arg_BUDGET}
-            --least-judged ${arg_LEAST_JUDGED}
+            --require-judged ${arg_LEAST_JUDGED}
             --report ${reports}/${arg_NAME}.json --html ${reports}/${arg_NAME}.html ${arg_ARGS})
   list(APPEND arg_LABELS conformance)
   set_tests_properties(${arg_NAME} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})

@@ -165,7 +165,7 @@ void print_files(const Options& options, std::ostream& out) {
 }
 
 std::int64_t least_judged(const Options& options) {
-  return integer_value("--least-judged", options.least, 0, 1'000'000);
+  return integer_value("--require-judged", options.least, 0, 1'000'000);
 }
 
 /// Exit code and last words of a sweep that ended, was stopped or ran out of its budget.
@@ -184,7 +184,7 @@ ExitCode conclude(const Summary& summary, const Options& options, const Context&
   const ExitCode code = summary.exit_code();
   const std::int64_t least = least_judged(options);
   if (summary.value_cases >= least) return code;
-  context.out << fmt::format("only {} of {} cases were judged by numbers; --least-judged is {}\n",
+  context.out << fmt::format("only {} of {} cases were judged by numbers; --require-judged is {}\n",
                              summary.value_cases, summary.planned, least);
   return code == ExitCode::conformant ? ExitCode::not_conclusive : code;
 }
@@ -360,7 +360,7 @@ Command sweep_command() {
             app.add_option("--budget", options->budget, "no case starts later, e.g. 60s, 5min");
             app.add_option("--shrink", options->shrink,
                            "how many faults are reduced to their smallest neighbour");
-            app.add_option("--least-judged", options->least,
+            app.add_option("--require-judged,--least-judged", options->least,
                            "fewer cases judged by numbers are not conclusive (exit code 3)");
             app.add_option("--store", options->store,
                            "HDF5 file of the cases; an interrupted sweep is taken up from it");
