@@ -36,6 +36,9 @@ std::int64_t number(const Json& report, const char* field) {
 }
 
 TEST(Shrink, APrefixOffByOneNeedsOneSequenceAndFewKeys) {
+#ifdef ASSAY_EMULATED
+  GTEST_SKIP() << "an emulator does not reach the smallest case within the time of a shrinking";
+#endif
   const Json json = shrunk("prefix_one_more", std::string("flash_attention_score_grad ") + packed);
   const Json& smallest = json["shrunk"];
   EXPECT_EQ(json["end"], "smallest");
