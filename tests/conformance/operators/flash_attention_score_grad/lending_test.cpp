@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators.hpp"
 #include "assay/device/ascend.hpp"
+#include "assay/fixtures/record.hpp"
 #include "assay/optimized/flash_attention_score_grad.hpp"
 
 namespace assay::conformance {
@@ -57,9 +59,12 @@ TEST(Lending, WhatAKernelDoesToInputsSpoilsNoLaterKernelsExamination) {
     for (const Track track : {Track::bound, Track::exact}) {
       Examination<Op> examination(case_of(batch, track));
       Meddler meddling(true), healthy(false);
+      const spec::Numerics numerics = healthy.numerics(examination.examined().problem);
+      const std::string drawn = fixtures::digest(examination.inputs(numerics).key);
       const CaseReport report = examine(examination, meddling);
       EXPECT_EQ(report.verdict, Verdict::nonconformant_structural);
       EXPECT_EQ(report.verdict.evidence, "the input key was modified");
+      EXPECT_EQ(fixtures::digest(examination.inputs(numerics).key), drawn) << batch;
       EXPECT_EQ(examine(examination, healthy).verdict, Verdict::conforms) << batch;
     }
 }
