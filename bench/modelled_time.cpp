@@ -42,25 +42,56 @@ void record(Recorder& recorder, const std::string& problem, const optimized::Est
   recorder.modelled(subject, {"cube_utilisation", "%"}, 100 * estimate.cube_utilisation);
 }
 
+/// How often our fastest schedule fits into the time of each of the vendor's, and how often any of
+/// them would if L2, which binds, never stood idle: what no schedule of these can surpass.
+void record_limit(Recorder& recorder, const std::string& problem,
+                  const std::vector<optimized::schedules::Plan>& found,
+                  const std::vector<optimized::schedules::Plan>& vendors) {
+  const auto floor = floor_of(found);
+  const Subject subject{"schedules.a2", problem + "least of " + std::to_string(found.size()) +
+                                            " schedules, L2 never idle"};
+  recorder.modelled(subject, {"l2_bytes", "B"}, floor.l2_bytes);
+  recorder.modelled(subject, {"time", "us"}, 1e6 * floor.seconds);
+  for (const auto& vendor : vendors) {
+    const double seconds = vendor.modelled.seconds;
+    recorder.modelled({"schedules.a2", problem + "ours beside " + vendor.name}, {"gain", "times"},
+                      seconds / found.front().modelled.seconds);
+    recorder.modelled({"schedules.a2", problem + "limit beside " + vendor.name}, {"gain", "times"},
+                      seconds / floor.seconds);
+  }
+}
+
 /// Ours and the vendor's families in the event model, eight heads of BNSD, S = 8,192.
 void record_schedules(Recorder& recorder, bool causal) {
   using namespace optimized::schedules;
   const Attention attention = {
       .heads = 8, .heads_kv = 8, .seq_q = 8192, .seq_kv = 8192, .causal = causal};
-  std::vector<Plan> all = vendor_plans(attention, device::a2());
-  all.push_back(plans(attention, device::a2()).front());
+  const std::vector<Plan> found = plans(attention, device::a2());
+  const std::vector<Plan> vendors = vendor_plans(attention, device::a2());
+  std::vector<Plan> all = vendors;
+  all.push_back(found.front());
   all.back().name = "ours: " + all.back().to_text();
+  const std::string problem =
+      std::string("bf16 BNSD B1 N8 S8192 D128 ") + (causal ? "causal, " : "dense, ");
   for (const Plan& plan : all) {
     const Modelled& modelled = plan.modelled;
-    const Subject subject{"schedules.a2", std::string("bf16 BNSD B1 N8 S8192 D128 ") +
-                                              (causal ? "causal, " : "dense, ") + plan.name};
+    const Subject subject{"schedules.a2", problem + plan.name};
     recorder.modelled(subject, {"time", "us"}, 1e6 * modelled.seconds);
     recorder.modelled(subject, {"cube_utilisation", "%"}, 100 * modelled.cube_utilisation);
     recorder.modelled(subject, {"l2_share", "%"}, 100 * modelled.l2_share);
     for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
       recorder.modelled(subject, {std::string(pipes[pipe]) + "_share", "%"},
                         100 * modelled.busy[pipe]);
+    recorder.modelled(subject, {"l2_bytes", "B"}, modelled.l2_bytes);
+    const Roofline roofline = roofline_of(attention, modelled, device::a2());
+    recorder.modelled(subject, {"rate", "TFLOP/s"}, 1e-12 * roofline.reached);
+    for (const Roof& roof : {roofline.l2, roofline.hbm}) {
+      recorder.modelled(subject, {roof.name + "_intensity", "FLOP/B"}, roof.intensity);
+      recorder.modelled(subject, {roof.name + "_roof", "TFLOP/s"}, 1e-12 * roof.roof);
+    }
+    recorder.modelled(subject, {"launch_and_passes", "us"}, 1e6 * modelled.beside);
   }
+  record_limit(recorder, problem, found, vendors);
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include "case/case.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <sstream>
+#include <string_view>
 
-#include "assay/conformance/inputs/random.hpp"
+#include "assay/conformance/case/shell_word.hpp"
 
 namespace assay::conformance {
 namespace detail {
@@ -32,18 +35,64 @@ std::string list_text(const std::vector<std::int64_t>& values) {
   return text;
 }
 
-std::string replay_command(const std::string& command_line, const std::string& implementation) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,=@%";
-  std::string word = implementation;
-  if (implementation.find_first_not_of(plain) != std::string::npos) {
-    word = "'";
-    for (const char letter : implementation)
-      word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    word += '\'';
+namespace {
+
+/// Characters that mean themselves in every shell.
+constexpr std::string_view plain =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,=@%";
+
+/// Whether the text is plain, or quoted as `shell_word` does it.
+bool means_itself(std::string_view text, bool with_blanks) {
+  bool quoted = false;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const char letter = text[k];
+    if (letter == '\'')
+      quoted = !quoted;
+    else if (!quoted && letter == '\\' && text.substr(k + 1).starts_with('\''))
+      ++k;
+    else if (!quoted && !(with_blanks && letter == ' ') && plain.find(letter) == plain.npos)
+      return false;
   }
-  return "assay run " + command_line + " --implementation=" + word;
+  return !quoted;
 }
+
+}  // namespace
+
+std::string shell_word(const std::string& text) {
+  if (text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char letter : text)
+    word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return word + '\'';
+}
+
+std::string pasteable_word(const std::string& text) {
+  return means_itself(text, false) ? text : shell_word(text);
+}
+
+std::string pasteable_words(const std::string& text) {
+  if (means_itself(text, true)) return text;
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + pasteable_word(word);
+  return line;
+}
+
+std::string replay_command(const std::string& command_line, const std::string& implementation) {
+  return "assay run " + command_line + " --implementation=" + shell_word(implementation);
+}
+
+namespace {
+
+/// A step of SplitMix64: every bit of the result depends on every bit of x.
+constexpr std::uint64_t spread(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
 
 std::string case_id(std::string_view command_line) {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
@@ -51,7 +100,7 @@ std::string case_id(std::string_view command_line) {
     hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
   constexpr std::string_view digits = "0123456789abcdef";
   std::string id;
-  for (std::uint64_t bits = Random(hash, 0).bits(0); id.size() < 12; bits >>= 4)
+  for (std::uint64_t bits = spread(spread(hash)); id.size() < 12; bits >>= 4)
     id += digits[bits & 0xf];
   return id;
 }

@@ -31,23 +31,20 @@ struct Place {
 /// The numbers of one tensor of a case: of the head (b, n), and of its row s.
 class Places {
  public:
-  Places(std::uint64_t seed, Stream which) : random_(stream(seed, which)), which_(which) {}
+  Places(std::uint64_t seed, Stream which) : random_(stream(seed, which)) {}
 
-  Random head(std::int64_t b, std::int64_t n) const { return substream(index(b, n)); }
+  Random head(std::int64_t b, std::int64_t n) const {
+    return random_.at({0, number(n), number(b)});
+  }
   Random row(std::int64_t b, std::int64_t n, std::int64_t s) const {
-    return substream(index(b, n) | static_cast<std::uint64_t>(s + 1));
+    return random_.at({number(s), number(n), number(b)});
   }
 
  private:
-  static std::uint64_t index(std::int64_t b, std::int64_t n) {
-    return static_cast<std::uint64_t>(b * 256 + n) << 32;
-  }
-  Random substream(std::uint64_t index) const {
-    return {random_.bits(index), static_cast<std::uint64_t>(which_)};
-  }
+  /// From 1: 0 stands for all of them.
+  static std::uint64_t number(std::int64_t index) { return static_cast<std::uint64_t>(index) + 1; }
 
   Random random_;
-  Stream which_;
 };
 
 /// The value that an input profile gives to a place.
@@ -55,7 +52,8 @@ using ProfileValue = double (*)(const Place& place);
 
 /// A fraction of rows or elements that owes nothing to the values drawn for them.
 inline bool chosen(const Random& random, std::int64_t index, std::uint64_t one_in) {
-  return random.bits(~static_cast<std::uint64_t>(index)) % one_in == 0;
+  constexpr std::uint64_t beyond_every_element = std::uint64_t{1} << 63;
+  return random.bits(beyond_every_element + static_cast<std::uint64_t>(index)) % one_in == 0;
 }
 
 /// Values of the profiles that every operator has. dy is the gradient that an operator is given.

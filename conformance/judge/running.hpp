@@ -124,11 +124,17 @@ std::vector<TensorOf> all_tensors(const Tensors& tensors) {
 /// What of a tensor no kernel may change.
 struct ViewOf {
   explicit ViewOf(const spec::Tensor& tensor)
-      : bytes(tensor.bytes.size()), strides(tensor.strides) {}
+      : dtype(tensor.dtype),
+        bytes(tensor.bytes.size()),
+        offset(tensor.offset),
+        shape(tensor.shape),
+        strides(tensor.strides) {}
   friend bool operator==(const ViewOf&, const ViewOf&) = default;
 
+  spec::DType dtype;
   std::size_t bytes;
-  spec::Shape strides;
+  std::int64_t offset;
+  spec::Shape shape, strides;
 };
 
 /// Inputs while a kernel has them.

@@ -23,8 +23,10 @@ struct Drawn {
   Case<Op> (*draw)(const K& chosen, double budget, std::uint64_t lot);
   /// In turn.
   std::vector<double> cover_budgets, random_budgets, completing_budgets;
-  /// What cases that complete a plan have, besides the missing pairs.
+  /// What cases that complete a plan have, besides the missing pairs; and among which choices, if
+  /// not all, they are found.
   Choice completing;
+  const ChoiceSpace* completing_space = nullptr;
   /// Whether the pairs of a bound case count: controls will be caught in it.
   bool (*counts)(const Case<Op>&);
 
@@ -43,7 +45,8 @@ struct Drawn {
     for (const Case<Op>& c : plan)
       if (c.track == Track::bound && counts(c)) known.push_back(factors.read(c));
     const CoverGoal goal{.factors = factors.axes().size(), .fixed = completing, .known = known};
-    return each(pairwise_cover(space, lots, goal), completing_budgets, lots);
+    const ChoiceSpace& among = completing_space != nullptr ? *completing_space : space;
+    return each(pairwise_cover(among, lots, goal), completing_budgets, lots);
   }
   /// `count` cases of choices made at random.
   std::vector<Case<Op>> random(std::uint64_t seed, std::int64_t count) const {

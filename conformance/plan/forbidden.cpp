@@ -13,7 +13,7 @@ namespace {
 using Ids = std::vector<std::string_view>;
 
 /// Calls that speak for all, and as many as must agree where few of them hold a combination.
-constexpr std::uint64_t representatives = 600, enough = 24;
+constexpr std::uint64_t representatives = 600, enough = 48;
 
 /// The combinations of the values of a few factors, numbered.
 struct Grid {

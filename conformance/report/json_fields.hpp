@@ -121,6 +121,20 @@ void visit_members(T& s, Visitor&& visit) {
   visit("failed_again", s.failed_again);
 }
 
+template <MaybeConst<Shard> T, class Visitor>
+void visit_members(T& s, Visitor&& visit) {
+  visit("number", s.number);
+  visit("of", s.of);
+  visit("program", s.program);
+  visit("plan", s.plan);
+  visit("operators", s.operators);
+  visit("upstream", s.upstream);
+  visit("shrink", s.shrink);
+  visit("planned", s.planned);
+  visit("places", s.places);
+  visit("ids", s.ids);
+}
+
 template <MaybeConst<Environment> T, class Visitor>
 void visit_members(T& e, Visitor&& visit) {
   visit("tool_version", e.tool_version);

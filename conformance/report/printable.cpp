@@ -87,14 +87,25 @@ CaseReport printable(CaseReport report) {
   make(report.operator_name);
   make(report.command_line);
   make(report.note);
+  make(report.violated_requirement);
+  for (std::string& requirement : report.accepted_requirements) make(requirement);
+  for (auto* texts : {&report.fields, &report.digests})
+    for (auto& [name, value] : *texts) make(name), make(value);
   shorten(report.implementation);
   shorten(report.verdict.evidence);
-  for (Finding& finding : report.findings) {
+  const auto tell = [&](Finding& finding) {
     make(finding.rule);
     make(finding.tensor);
     shorten(finding.text);
+  };
+  for (Finding& finding : report.findings) tell(finding);
+  for (TensorReport& tensor : report.tensors) {
+    make(tensor.name);
+    make(tensor.controls);
+    tell(tensor.worst_at);
+    for (auto* numbers : {&tensor.terms, &tensor.yardsticks})
+      for (auto& [name, value] : *numbers) make(name);
   }
-  for (TensorReport& tensor : report.tensors) make(tensor.name);
   constexpr std::size_t most_metrics = 100;
   if (const std::size_t count = report.metrics.size(); count > most_metrics) {
     report.metrics.resize(most_metrics);

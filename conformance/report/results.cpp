@@ -4,8 +4,10 @@
 #include <cmath>
 #include <concepts>
 #include <iterator>
+#include <set>
 #include <utility>
 
+#include "assay/conformance/case/shell_word.hpp"
 #include "assay/conformance/report/printable.hpp"
 #include "assay/spec/numerics_limits.hpp"
 #include "report/former_report.hpp"
@@ -74,6 +76,16 @@ Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
           {"worst", json_of(worst_errors(cases))}};
 }
 
+/// Lines that replay a case are made to be pasted.
+void make_pasteable(Results& results) {
+  std::string& program = results.environment.program;
+  program = pasteable_word(program);
+  for (ShrunkCase& one : results.shrunk)
+    for (std::string* line : {&one.command_line, &one.shrunk}) *line = pasteable_words(*line);
+  for (CaseReport& report : results.cases)
+    report.command_line = pasteable_words(report.command_line);
+}
+
 /// The file may be anybody's.
 void make_printable(Results& results) {
   Environment& environment = results.environment;
@@ -82,8 +94,14 @@ void make_printable(Results& results) {
                                      &environment.program,      &environment.started};
   for (ShrunkCase& one : results.shrunk)
     texts.insert(texts.end(), {&one.id, &one.command_line, &one.shrunk});
+  if (results.shard) {
+    texts.insert(texts.end(), {&results.shard->program, &results.shard->plan});
+    for (std::string& name : results.shard->operators) texts.push_back(&name);
+    for (std::string& id : results.shard->ids) texts.push_back(&id);
+  }
   for (std::string* text : texts) *text = printable(*text);
   for (CaseReport& report : results.cases) report = printable(std::move(report));
+  make_pasteable(results);
 }
 
 Summary summary_from(const Json& json, const std::string& where) {
@@ -103,6 +121,11 @@ Summary summary_from(const Json& json, const std::string& where) {
     throw std::invalid_argument(where + " has no member 'requirements'");
   detail::read_member(json["requirements"], where + ".requirements", "requirements",
                       summary.requirements.requirements);
+  for (auto& requirement : summary.requirements.requirements) {
+    requirement.id = printable(requirement.id);
+    requirement.reason = printable(requirement.reason);
+    for (auto& way : requirement.ways) way.name = printable(way.name);
+  }
   return summary;
 }
 
@@ -132,6 +155,20 @@ std::string fault_of(const CaseReport& report) {
   return fault;
 }
 
+std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases,
+                                            std::int64_t most) {
+  std::vector<const CaseReport*> first;
+  std::set<std::string> faults;
+  for (const CaseReport& report : cases) {
+    if (std::ssize(first) >= most) break;
+    if (contribution(report.verdict) == ExitCode::nonconformant &&
+        report.violated_requirement.empty() && !report.findings.empty() &&
+        report.findings.front().rule != "repeat" && faults.insert(fault_of(report)).second)
+      first.push_back(&report);
+  }
+  return first;
+}
+
 std::string replay_command(const CaseReport& report, const std::string& program) {
   constexpr std::string_view own = "assay";
   return program + replay_command(report.command_line, report.implementation).substr(own.size());
@@ -144,10 +181,11 @@ std::string to_json(const spec::Numerics& numerics) {
 }
 
 std::string to_json(const Results& results) {
-  const Json head = {{"schema", report_schema},
-                     {"environment", json_of(results.environment, results.summary.seconds)},
-                     {"summary", json_of(results.summary, results.cases)},
-                     {"shrunk", detail::json_of(results.shrunk)}};
+  Json head = {{"schema", report_schema},
+               {"environment", json_of(results.environment, results.summary.seconds)},
+               {"summary", json_of(results.summary, results.cases)},
+               {"shrunk", detail::json_of(results.shrunk)}};
+  if (results.shard) head["shard"] = detail::json_of(*results.shard);
   std::string text = detail::text_of(head, 1);
   text.resize(text.rfind('}'));  // the object stays open for the cases
   text.resize(text.find_last_not_of('\n') + 1);
@@ -161,7 +199,9 @@ std::string to_json(const Results& results) {
 CaseReport report_from_json(const std::string& json) {
   CaseReport report;
   detail::read(detail::parse(json, "report of a case"), "case", report);
-  return printable(std::move(report));
+  report = printable(std::move(report));
+  report.command_line = pasteable_words(report.command_line);
+  return report;
 }
 
 Results results_from_json(const std::string& text) {
@@ -189,6 +229,7 @@ Results results_from_json(const std::string& text) {
       if (one.is_object()) one.emplace("again", 0), one.emplace("failed_again", 0);
     detail::read(shrunk, "report.shrunk", results.shrunk);
   }
+  if (json.contains("shard")) detail::read(json["shard"], "report.shard", results.shard.emplace());
   make_printable(results);
   if (!json.contains("summary")) throw std::invalid_argument("report has no member 'summary'");
   const double seconds = results.summary.seconds;

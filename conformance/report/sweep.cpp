@@ -18,7 +18,7 @@ void Sweep::start(std::int64_t planned, const std::string& implementation) {
 
 bool Sweep::is_over() {
   if (control_.stop != nullptr && *control_.stop) summary_.interrupted = true;
-  return summary_.interrupted ||
+  return summary_.interrupted || ended_ ||
          (control_.budget_seconds > 0 && seconds_since(start_) >= control_.budget_seconds);
 }
 
@@ -26,6 +26,7 @@ void Sweep::add(const CaseReport& report) {
   const std::int64_t index = summary_.cases;
   count(summary_, report);
   for (SweepListener* listener : listeners_) listener->on_case(report, index);
+  if (control_.ends_behind && control_.ends_behind(report)) ended_ = true;
 }
 
 void Sweep::skip(const CaseReport& report) {

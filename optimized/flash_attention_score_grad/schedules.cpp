@@ -1,22 +1,44 @@
 #include "flash_attention_score_grad/schedules.hpp"
 
+#include <algorithm>
+
+#include "flash_attention_score_grad/window.hpp"
+
 namespace assay::optimized {
 namespace {
 
 using Problem = spec::FlashAttentionScoreGrad::Problem;
+using schedules::Sequences;
 
 /// Why not, or nothing.
 std::string what_is_not_modelled(const Problem& p) {
-  if (p.dtype == spec::DType::fp32) return "operands of fp32 are not modelled";
-  if (p.head_dim_rope > 0) return "rope is not modelled";
-  if (p.head_dim != p.head_dim_v)
-    return "head sizes of query and value that differ are not modelled";
-  if (!p.lengths_q.empty() || !p.lengths_kv.empty()) return "packed sequences are not modelled";
   if (p.pse_shift != spec::PseShape::absent) return "a position bias is not modelled";
   if (p.has_dropout()) return "dropout is not modelled";
-  if (p.atten_mask == spec::MaskShape::absent || p.sparse_mode == 3) return {};
-  if (p.sparse_mode == 2 && p.seq_q == p.seq_kv) return {};
-  return "of masks only causal ones from the lower right corner are modelled";
+  return {};
+}
+
+bool alike(const Sequences& x, const Sequences& y) {
+  return x.seq_q == y.seq_q && x.seq_kv == y.seq_kv && x.before == y.before && x.after == y.after &&
+         x.prefix == y.prefix;
+}
+
+/// Those that are alike behind each other are listed once. Where the mask alone says what is seen,
+/// every block is computed.
+std::vector<Sequences> sequences_of(const Problem& p) {
+  std::vector<Sequences> all;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    const Window window = window_of(p, b);
+    const Sequences one = {.seq_q = p.length_q(b),
+                           .seq_kv = p.length_kv(b),
+                           .before = window.before,
+                           .after = window.after,
+                           .prefix = window.prefix};
+    if (!all.empty() && alike(all.back(), one))
+      ++all.back().count;
+    else
+      all.push_back(one);
+  }
+  return all;
 }
 
 }  // namespace
@@ -24,13 +46,18 @@ std::string what_is_not_modelled(const Problem& p) {
 std::variant<schedules::Attention, std::string> attention_of(const Problem& p) {
   if (std::string reason = what_is_not_modelled(p); !reason.empty()) return reason;
   const bool single = p.heads_q == 1 && (p.input_layout != spec::Layout::sbh || p.batch == 1);
-  return schedules::Attention{.heads = p.batch * p.heads_q,
-                              .heads_kv = p.batch * p.heads_kv,
-                              .seq_q = p.seq_q,
-                              .seq_kv = p.seq_kv,
-                              .head_dim = p.head_dim,
-                              .causal = p.atten_mask != spec::MaskShape::absent,
-                              .contiguous = p.input_layout == spec::Layout::bnsd || single};
+  schedules::Attention attention = {.heads = p.heads_q,
+                                    .heads_kv = p.heads_kv,
+                                    .seq_q = p.seq_q,
+                                    .seq_kv = p.seq_kv,
+                                    .head_dim = p.head_dim,
+                                    .contiguous = p.input_layout == spec::Layout::bnsd || single,
+                                    .head_dim_v = p.head_dim_v,
+                                    .head_dim_rope = p.head_dim_rope,
+                                    .element = {spec::size_of(p.dtype)},
+                                    .listed = sequences_of(p)};
+  if (attention.blocks() == 0) return "no query sees a key";
+  return attention;
 }
 
 }  // namespace assay::optimized

@@ -1,8 +1,10 @@
+#include "assay/device/scratchpad.hpp"
 #include "assay/optimized/estimate.hpp"
 #include "assay/optimized/nsa_compress_grad.hpp"
 #include "assay/optimized/nsa_compress_grad/estimate.hpp"
 #include "assay/optimized/nsa_compress_grad/tiling.hpp"
 #include "host/threads.hpp"
+#include "model/alternatives.hpp"
 #include "nsa_compress_grad/checks.hpp"
 #include "nsa_compress_grad/kernel.hpp"
 #include "operands/fill.hpp"
@@ -86,6 +88,31 @@ class NsaCompressGrad final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics_;
 };
 
+optimized::Estimate whole(const Op::Problem& problem, const Tiling& tiling,
+                          const device::Spec& device) {
+  const auto e = compress::estimate(problem, tiling, device);
+  return {.busy = e.busy,
+          .makespan = e.makespan,
+          .seconds = e.seconds,
+          .read = e.read,
+          .written = e.written,
+          .cube_utilisation = e.vector_utilisation};
+}
+
+std::vector<Alternative> alternatives(const Op::Problem& problem, const device::Spec& device) {
+  const Tiling running = compress::plan(problem, device);
+  std::vector<Alternative> all = {{extents_text(running), whole(problem, running, device)}};
+  for (const auto& [tokens, channels] : compress::tile_extents(problem)) {
+    try {
+      const Tiling tiling = compress::tiling_of(problem, device, tokens, channels);
+      all.push_back({extents_text(tiling), whole(problem, tiling, device)});
+    } catch (const device::DeviceFault&) {
+      continue;  // The unified buffer says no: smaller tiles may fit.
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::unique_ptr<spec::Implementation<Op>> nsa_compress_grad(const device::Spec& device,
@@ -97,14 +124,9 @@ std::string Tiled<spec::NsaCompressGrad>::plan(const spec::NsaCompressGrad::Prob
                                                const device::Spec& device) {
   if (compress::Windows(problem).all_tokens() == 0) throw NothingToCut("there is no token");
   const compress::Tiling tiling = compress::plan(problem, device);
-  const auto e = compress::estimate(problem, tiling, device);
-  const optimized::Estimate whole = {.busy = e.busy,
-                                     .makespan = e.makespan,
-                                     .seconds = e.seconds,
-                                     .read = e.read,
-                                     .written = e.written,
-                                     .cube_utilisation = e.vector_utilisation};
-  return to_text(tiling) + to_text(whole, device, "vector cores");
+  constexpr std::string_view cores = "vector cores";
+  return to_text(tiling) + to_text(whole(problem, tiling, device), device, cores) +
+         to_text(alternatives(problem, device), device, cores);
 }
 
 }  // namespace assay::optimized

@@ -49,6 +49,14 @@ std::int64_t most_windows_over(const Windows& windows, std::int64_t tokens) {
   return std::min(most, (tokens + windows.size() - 2) / windows.stride() + 1);
 }
 
+/// Tokens of the longest sequence, in whole granules.
+std::int64_t longest_of(const Windows& windows) {
+  std::int64_t tokens = 1;
+  for (std::int64_t b = 0; b < windows.sequences(); ++b)
+    tokens = std::max(tokens, windows.tokens(b));
+  return round_up(tokens, granule);
+}
+
 class Planner {
  public:
   Planner(const Problem& problem, const device::Spec& device, Tiling& tiling)
@@ -85,6 +93,13 @@ class Planner {
     while (share_of_busiest(tiling_.parts) > tolerated_imbalance * best) ++tiling_.parts;
   }
 
+  /// Tiles of given extents, whether they fit or not.
+  void take(std::int64_t tokens, std::int64_t channels) {
+    tiling_.channels = channels;
+    tiling_.slices = ceil_divide(round_up(problem_.head_dim, granule), channels);
+    set_tokens(tokens);
+  }
+
   void place() {
     device::VectorCore core(device_);
     for (const auto& [what, size] : pieces(tiling_, element_)) core.ub.allocate(size, what);
@@ -94,12 +109,7 @@ class Planner {
   }
 
  private:
-  std::int64_t longest() const {
-    std::int64_t tokens = 1;
-    for (std::int64_t b = 0; b < tiling_.windows.sequences(); ++b)
-      tokens = std::max(tokens, tiling_.windows.tokens(b));
-    return round_up(tokens, granule);
-  }
+  std::int64_t longest() const { return longest_of(tiling_.windows); }
 
   void set_tokens(std::int64_t tokens) {
     tiling_.tokens = tokens;
@@ -169,11 +179,40 @@ Tiling plan(const Problem& problem, const device::Spec& device) {
   return tiling;
 }
 
-std::string to_text(const Tiling& t) {
+Tiling tiling_of(const Problem& problem, const device::Spec& device, std::int64_t tokens,
+                 std::int64_t channels) {
+  Tiling tiling{.windows = Windows(problem), .buffers = {}};
+  Planner planner(problem, device, tiling);
+  planner.take(tokens, channels);
+  planner.share();
+  planner.place();
+  return tiling;
+}
+
+std::vector<TileExtents> tile_extents(const Problem& problem) {
+  const std::int64_t longest = longest_of(Windows(problem));
+  const std::int64_t channels = round_up(problem.head_dim, granule);
+  std::vector<TileExtents> all;
+  for (std::int64_t slice = channels, last = 0; slice >= granule;
+       last = slice, slice = round_up(slice / 2, granule)) {
+    if (slice == last) break;
+    for (std::int64_t tokens = granule; tokens <= std::min(most_tokens, longest); tokens *= 2)
+      all.push_back({tokens, slice});
+  }
+  return all;
+}
+
+std::string extents_text(const Tiling& t) {
   std::ostringstream text;
   text << "tile " << t.tokens << " tokens x " << t.channels << " channels under at most "
        << t.most_windows << " windows, " << t.slices << " slices of a head, " << t.parts
        << " parts of " << t.windows.all_tokens() << " tokens\n";
+  return text.str();
+}
+
+std::string to_text(const Tiling& t) {
+  std::ostringstream text;
+  text << extents_text(t);
   for (const Buffer& buffer : t.buffers)
     text << buffer.memory << ' ' << buffer.what << ": " << buffer.size.count << " B at "
          << buffer.offset.count << '\n';

@@ -1,6 +1,8 @@
+#include "assay/device/scratchpad.hpp"
 #include "assay/optimized/nsa_selected_attention_grad.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
 #include "host/threads.hpp"
+#include "model/alternatives.hpp"
 #include "model/schedule.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
 #include "nsa_selected_attention_grad/forward.hpp"
@@ -62,6 +64,23 @@ class NsaSelectedAttentionGrad final : public spec::Implementation<Op> {
   std::vector<spec::Metric> metrics_;
 };
 
+/// Row tiles of one token, and of twice as many each, up to the largest.
+std::vector<Alternative> alternatives(const Op::Problem& problem, const device::Spec& device) {
+  std::vector<Alternative> all;
+  const selected::Demand demand = selected::even_demand(problem);
+  const std::int64_t most = selected::most_tokens(problem, device);
+  for (std::int64_t tokens = 1; tokens > 0;
+       tokens = tokens < most ? std::min(2 * tokens, most) : 0) {
+    try {
+      const selected::Tiling tiling = selected::tiling_of(problem, device, tokens);
+      all.push_back({extents_text(tiling), selected::estimate(problem, tiling, demand, device)});
+    } catch (const device::DeviceFault&) {
+      break;  // A capacity says no, and larger ones do not fit either.
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::unique_ptr<spec::Implementation<Op>> nsa_selected_attention_grad(const device::Spec& device,
@@ -74,7 +93,8 @@ std::string Tiled<spec::NsaSelectedAttentionGrad>::plan(
   const selected::Tiling tiling = selected::plan(problem, device);
   return to_text(tiling) +
          to_text(selected::estimate(problem, tiling, selected::even_demand(problem), device),
-                 device);
+                 device) +
+         to_text(alternatives(problem, device), device, "cube");
 }
 
 }  // namespace assay::optimized

@@ -15,11 +15,17 @@ bool is_causal(const Problem& p) {
 }
 
 /// A row tile holds whole tokens: at least one, and no more than query has.
+std::int64_t most_tokens(const Problem& p, const device::Spec& device) {
+  const std::int64_t most_rows = std::max(block_edge(device), p.group());
+  return std::min(most_rows / p.group(), p.seq_q);
+}
+
 Tiling plan(const Problem& p, const device::Spec& device) {
-  const std::int64_t group = p.group();
-  const std::int64_t most_rows = std::max(block_edge(device), group);
-  const std::int64_t tokens = std::min(most_rows / group, p.seq_q);
-  const BlockNeeds needs = {.rows = round_up(tokens * group, fractal),
+  return tiling_of(p, device, most_tokens(p, device));
+}
+
+Tiling tiling_of(const Problem& p, const device::Spec& device, std::int64_t tokens) {
+  const BlockNeeds needs = {.rows = round_up(tokens * p.group(), fractal),
                             .columns = p.selected_block_size,
                             .head_dim = p.head_dim,
                             .head_dim_rope = 0,
@@ -33,11 +39,15 @@ Tiling plan(const Problem& p, const device::Spec& device) {
   return {plan_block(needs, device), tokens};
 }
 
-std::string to_text(const Tiling& t) {
+std::string extents_text(const Tiling& t) {
   std::ostringstream text;
   text << "block " << t.rows << " x " << t.columns << ", " << t.tokens
        << " query tokens that list a key block\n";
-  return text.str() + to_text(static_cast<const BlockPlan&>(t));
+  return text.str();
+}
+
+std::string to_text(const Tiling& t) {
+  return extents_text(t) + to_text(static_cast<const BlockPlan&>(t));
 }
 
 }  // namespace assay::optimized::selected

@@ -22,7 +22,11 @@ constexpr Bytes half = {2};
 class Writing {
  public:
   Writing(const Attention& attention, const Forward& schedule, device::Instructions& code)
-      : a_(attention), s_(schedule), code_(code), cube_(code, half, 2), vector_(code, 2, 8192) {}
+      : a_(attention),
+        s_(schedule),
+        code_(code),
+        cube_(code, half, 2),
+        vector_(code, 2, 8192, half) {}
 
   void write(std::int64_t tiles) {
     std::vector<TaskId> probs;
@@ -85,17 +89,6 @@ class Writing {
 };
 
 }  // namespace
-
-std::int64_t Attention::blocks() const {
-  const std::int64_t rows = ceil_divide(seq_q, edge), columns = ceil_divide(seq_kv, edge);
-  if (!causal) return heads * rows * columns;
-  std::int64_t kept = 0;  // key j of query i is kept where j <= i + seq_kv - seq_q
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t last = std::min((r + 1) * edge, seq_q) + seq_kv - seq_q;
-    kept += std::clamp<std::int64_t>(ceil_divide(last, edge), 0, columns);
-  }
-  return heads * kept;
-}
 
 Modelled model(const Attention& a, const Forward& s, const device::Spec& device) {
   const auto cores = static_cast<std::int64_t>(device.cores.cube.value);

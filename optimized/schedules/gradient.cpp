@@ -11,15 +11,12 @@
 namespace assay::optimized::schedules {
 namespace {
 
-using device::Bytes;
 using device::ceil_divide;
 using device::Drain;
 using device::Pipe;
-using device::Region;
 using device::TaskId;
 
 constexpr std::int64_t edge = 128, fp32_bytes = 4;
-constexpr Bytes half = {2};
 
 std::size_t count(std::int64_t buffers) { return static_cast<std::size_t>(buffers); }
 
@@ -30,8 +27,8 @@ class Writing {
       : a_(attention),
         r_(round),
         code_(code),
-        cube_(code, half, 2),
-        vector_(code, count(round.vector_buffers), round.vector_tile),
+        cube_(code, attention.element, 2),
+        vector_(code, count(round.vector_buffers), round.vector_tile, attention.element),
         rows_(count(round.row_buffers)),
         columns_(count(round.column_buffers)),
         scores_(count(round.score_buffers)) {}
@@ -43,7 +40,7 @@ class Writing {
       if (round > 0) gradients(staged);
       // Each of two vector cores has half of the rows of every tile.
       const std::int64_t tiles = r_.rows * r_.columns;
-      staged = code_.hand_over(Pipe::mte3, {vector_.gradient(tiles * edge * edge / 2, scores)});
+      staged = code_.hand_over(Pipe::mte3, {vector_.gradient(tiles * edge * edge / 2, scores, {})});
     }
     gradients(staged);
   }
@@ -54,11 +51,13 @@ class Writing {
     TaskId loaded, read = device::none;
   };
 
-  Held hold(device::Ring& ring) { return {.loaded = code_.load(operand(), {ring.take()})}; }
+  Held hold(device::Ring& ring, Tile of) {
+    return {.loaded = load_tile(code_, a_, of, ring.take())};
+  }
 
-  std::vector<Held> hold(device::Ring& ring, std::int64_t tiles) {
+  std::vector<Held> hold(device::Ring& ring, Tile of, std::int64_t tiles) {
     std::vector<Held> all;
-    for (std::int64_t tile = 0; tile < tiles; ++tile) all.push_back(hold(ring));
+    for (std::int64_t tile = 0; tile < tiles; ++tile) all.push_back(hold(ring, of));
     return all;
   }
 
@@ -66,30 +65,29 @@ class Writing {
     for (const Held& tile : tiles) ring.give(tile.read);
   }
 
-  Region operand() const {
-    return {.rows = edge, .row = a_.head_dim * half, .contiguous = a_.contiguous};
-  }
+  std::int64_t channels(Tile of) const { return of == Tile::key ? a_.channels() : a_.channels_v(); }
 
   Held score_tile(TaskId ready) {
-    return {.loaded = code_.load({.rows = 1, .row = edge * edge * half}, {scores_.take(), ready})};
+    return {.loaded =
+                code_.load({.rows = 1, .row = edge * edge * a_.element}, {scores_.take(), ready})};
   }
 
   TaskId scores_and_dprob() {
-    score_product();
-    return score_product();
+    score_product(Tile::key);
+    return score_product(Tile::value);
   }
 
   /// query key^T, or dy value^T: a group of rows stays while the columns pass.
-  TaskId score_product() {
+  TaskId score_product(Tile of) {
     TaskId drained = device::none;
     for (std::int64_t first = 0; first < r_.rows; first += r_.group) {
-      std::vector<Held> rows = hold(rows_, std::min(r_.group, r_.rows - first));
+      std::vector<Held> rows = hold(rows_, of, std::min(r_.group, r_.rows - first));
       for (std::int64_t c = 0; c < r_.columns; ++c) {
-        Held column = hold(columns_);
+        Held column = hold(columns_, of);
         for (Held& row : rows) {
           Accumulator sum = cube_.open();
           row.read = column.read =
-              cube_.multiply(sum, {edge, edge, a_.head_dim}, row.loaded, column.loaded);
+              cube_.multiply(sum, {edge, edge, channels(of)}, row.loaded, column.loaded);
           drained = cube_.drain(sum, {edge * edge * fp32_bytes}, Drain::store);
         }
         columns_.give(column.read);
@@ -104,29 +102,29 @@ class Writing {
       dq_and_dk_of_held_dscore(staged);
     else {
       dq(staged);
-      column_gradient(staged);
+      column_gradient(staged, Tile::key);
     }
-    column_gradient(staged);
+    column_gradient(staged, Tile::value);
   }
 
-  void drain_sum(const Accumulator& sum) {
-    cube_.drain(sum, {edge * a_.head_dim * fp32_bytes}, Drain::atomic_add);
+  void drain_sum(const Accumulator& sum, Tile of = Tile::key) {
+    cube_.drain(sum, {edge * channels(of) * fp32_bytes}, Drain::atomic_add);
   }
 
   /// dq of two rows at a time, the keys read again for each two of them, or kept.
   void dq(TaskId staged) {
     std::vector<Held> keys;
-    if (r_.keys_stay) keys = hold(columns_, r_.columns);
+    if (r_.keys_stay) keys = hold(columns_, Tile::key, r_.columns);
     const std::int64_t together = r_.keys_stay ? 1 : 2;
     for (std::int64_t first = 0; first < r_.rows; first += together) {
       std::vector<Accumulator> sums;
       for (std::int64_t r = first; r < std::min(first + together, r_.rows); ++r)
         sums.push_back(cube_.open());
       for (std::int64_t c = 0; c < r_.columns; ++c) {
-        Held key = r_.keys_stay ? keys[count(c)] : hold(columns_);
+        Held key = r_.keys_stay ? keys[count(c)] : hold(columns_, Tile::key);
         for (Accumulator& sum : sums) {
           const Held dscore = score_tile(staged);
-          key.read = cube_.multiply(sum, {edge, a_.head_dim, edge}, dscore.loaded, key.loaded);
+          key.read = cube_.multiply(sum, {edge, a_.channels(), edge}, dscore.loaded, key.loaded);
           scores_.give(key.read);
         }
         if (r_.keys_stay)
@@ -140,32 +138,32 @@ class Writing {
   }
 
   /// dk or dv: query or dy of all rows stay while tiles of dS or P pass, column by column.
-  void column_gradient(TaskId staged) {
-    std::vector<Held> rows = hold(rows_, r_.rows);
+  void column_gradient(TaskId staged, Tile of) {
+    std::vector<Held> rows = hold(rows_, of, r_.rows);
     for (std::int64_t c = 0; c < r_.columns; ++c) {
       Accumulator sum = cube_.open();
       for (Held& row : rows) {
         const Held tile = score_tile(staged);
-        row.read = cube_.multiply(sum, {edge, a_.head_dim, edge}, tile.loaded, row.loaded);
+        row.read = cube_.multiply(sum, {edge, channels(of), edge}, tile.loaded, row.loaded);
         scores_.give(row.read);
       }
-      drain_sum(sum);
+      drain_sum(sum, of);
     }
     release(rows_, rows);
   }
 
   /// Both from one reading of dS: some columns of it stay in L1, and dq is added once for these.
   void dq_and_dk_of_held_dscore(TaskId staged) {
-    std::vector<Held> rows = hold(rows_, r_.rows);
+    std::vector<Held> rows = hold(rows_, Tile::key, r_.rows);
     for (std::int64_t first = 0; first < r_.columns; first += r_.dscore_columns) {
       const std::int64_t columns = std::min(r_.dscore_columns, r_.columns - first);
-      std::vector<Held> keys = hold(columns_, columns), dscore;
+      std::vector<Held> keys = hold(columns_, Tile::key, columns), dscore;
       for (std::int64_t r = 0; r < r_.rows; ++r) {
         Accumulator sum = cube_.open();
         for (Held& key : keys) {
           dscore.push_back(score_tile(staged));
           key.read =
-              cube_.multiply(sum, {edge, a_.head_dim, edge}, dscore.back().loaded, key.loaded);
+              cube_.multiply(sum, {edge, a_.channels(), edge}, dscore.back().loaded, key.loaded);
         }
         drain_sum(sum);
       }
@@ -175,7 +173,7 @@ class Writing {
         for (std::int64_t r = 0; r < r_.rows; ++r) {
           Held& tile = dscore[count(r * columns + c)];
           tile.read = rows[count(r)].read =
-              cube_.multiply(sum, {edge, a_.head_dim, edge}, tile.loaded, rows[count(r)].loaded);
+              cube_.multiply(sum, {edge, a_.channels(), edge}, tile.loaded, rows[count(r)].loaded);
         }
         drain_sum(sum);
       }
@@ -221,7 +219,7 @@ std::vector<Buffer> buffers_of(const Attention& a, const Round& r, const device:
   device::Scratchpad l1("L1", bytes_of(m.l1), bytes_of(m.l1_alignment));
   l1.allocate(r.row_buffers * operand_tile(a), "row tiles");
   l1.allocate(r.column_buffers * operand_tile(a), "column tiles");
-  l1.allocate(r.score_buffers * (edge * edge * half), "tiles of P and dS");
+  l1.allocate(r.score_buffers * (edge * edge * a.element), "tiles of P and dS");
   device::Scratchpad l0c("L0C", bytes_of(m.l0c), bytes_of(m.l0c_alignment));
   // Sums of more than 128 channels are made one slice after the other.
   for (const char* turn : {"ping", "pong"})
@@ -230,7 +228,7 @@ std::vector<Buffer> buffers_of(const Attention& a, const Round& r, const device:
   device::Scratchpad l2("L2", bytes_of(m.l2), {512});
   const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
   l2.allocate({cores * 2 * r.rows * r.columns * edge * edge * 2 * fp32_bytes}, "scores and dP");
-  return listed({l1, l0c, vector_buffers(r.vector_buffers, r.vector_tile, device), l2});
+  return listed({l1, l0c, vector_buffers(a, r.vector_buffers, r.vector_tile, device), l2});
 }
 
 device::Program program_of(const Attention& a, const Round& r, const device::Spec& device,

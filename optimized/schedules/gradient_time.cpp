@@ -9,18 +9,23 @@ using device::Bytes;
 using device::ceil_divide;
 
 constexpr std::int64_t edge = 128, fp32_bytes = 4;
-constexpr Bytes half = {2};
 
 struct TensorBytes {
   Bytes inputs, outputs, sums, row_inputs;
 };
 
 TensorBytes tensors_of(const Attention& a) {
-  const std::int64_t q = a.heads * a.seq_q * a.head_dim, kv = a.heads_kv * a.seq_kv * a.head_dim;
-  return {.inputs = (3 * q + 2 * kv) * half,
-          .outputs = (q + 2 * kv) * half,
-          .sums = {(q + 2 * kv) * fp32_bytes},
-          .row_inputs = 2 * q * half};
+  std::int64_t queries = 0, keys = 0;
+  for (const Sequences& s : a.sequences()) {
+    queries += a.heads * s.count * s.seq_q;
+    keys += a.heads_kv * s.count * s.seq_kv;
+  }
+  const std::int64_t gradients = (queries + keys) * a.channels() + keys * a.channels_v();
+  const std::int64_t rows = 2 * queries * a.channels_v();
+  return {.inputs = (gradients + rows) * a.element,
+          .outputs = gradients * a.element,
+          .sums = {gradients * fp32_bytes},
+          .row_inputs = rows * a.element};
 }
 
 Bytes beyond_l2(Bytes size, const device::Spec& device) {
@@ -37,32 +42,31 @@ double pass_time(const TensorBytes& t, Passes passes, const device::Spec& device
   return before + pass_seconds(device, t.sums, t.outputs, missing + t.outputs);
 }
 
-/// Rounds of one head that hold a pair which is kept.
-std::int64_t kept_rounds(const Attention& a, std::int64_t rows, std::int64_t columns) {
-  const std::int64_t bands = ceil_divide(a.seq_q, edge * rows);
-  const std::int64_t across = ceil_divide(a.seq_kv, edge * columns);
-  if (!a.causal) return bands * across;
-  std::int64_t kept = 0;
-  for (std::int64_t band = 1; band <= bands; ++band) {
-    const std::int64_t last = std::min(band * rows * edge, a.seq_q) + a.seq_kv - a.seq_q;
-    kept += std::clamp<std::int64_t>(ceil_divide(last, edge * columns), 0, across);
-  }
-  return kept;
-}
-
 }  // namespace
 
 Deal deal(const Attention& a, std::int64_t rows, std::int64_t columns, Masked masked,
           const device::Spec& device) {
   const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
-  const bool in_stream = a.causal && masked == Masked::stream;
+  const bool in_stream = a.masked() && masked == Masked::stream;
   const std::int64_t all =
-      in_stream ? ceil_divide(a.blocks(), rows * columns) : a.heads * kept_rounds(a, rows, columns);
+      in_stream ? ceil_divide(a.blocks(), rows * columns) : a.kept(rows, columns);
   const std::int64_t whole = all * rows * columns;
-  const std::int64_t tiles = a.causal && masked == Masked::whole ? whole : a.blocks();
+  const std::int64_t tiles = a.masked() && masked == Masked::whole ? whole : a.blocks();
   const auto busiest = static_cast<double>(ceil_divide(all, cores));
   return {.rounds = busiest * static_cast<double>(tiles) / static_cast<double>(whole),
           .cores = std::min(cores, all)};
+}
+
+Deal deal_with_rest(const Attention& a, std::int64_t rows, std::int64_t columns,
+                    const device::Spec& device) {
+  Deal dealt = deal(a, rows, columns, Masked::tiles, device);
+  const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
+  const std::int64_t all = a.kept(rows, columns);
+  const std::int64_t turns = all / cores, left = all % cores;
+  if (turns == 0 || left == 0 || cores / left < 2) return dealt;
+  dealt.rounds *= static_cast<double>(turns) / static_cast<double>(turns + 1);
+  dealt.rest = ceil_divide(columns, cores / left);
+  return dealt;
 }
 
 Modelled gradient_of(const Attention& a, const Deal& dealt, Passes passes,
@@ -72,20 +76,41 @@ Modelled gradient_of(const Attention& a, const Deal& dealt, Passes passes,
   const TensorBytes tensors = tensors_of(a);
   const double waiting = std::max(0.0, seconds_of(device, hbm_time(device, tensors.inputs)) -
                                            seconds_of(device, rounds.makespan));
-  const double steps =
-      5.0 * static_cast<double>(a.blocks() * edge * edge * a.head_dim) / peak_rate(device, half);
+  const double steps = multiply_adds(a) / peak_rate(device, a.element);
   return finished(rounds,
                   waiting + device.overheads.launch.value + pass_time(tensors, passes, device),
                   share, steps, device);
 }
 
-Bytes operand_tile(const Attention& a) { return edge * device::round_up(a.head_dim, 16) * half; }
+double multiply_adds(const Attention& a) {
+  return static_cast<double>(a.blocks() * edge * edge * (3 * a.channels() + 2 * a.channels_v()));
+}
 
-device::Scratchpad vector_buffers(std::int64_t buffers, std::int64_t numbers,
+Bytes compulsory_bytes(const Attention& a) {
+  const TensorBytes tensors = tensors_of(a);
+  return tensors.inputs + tensors.outputs;
+}
+
+Bytes operand_tile(const Attention& a) {
+  return edge * device::round_up(a.channels(), 16) * a.element;
+}
+
+device::TaskId load_tile(device::Instructions& code, const Attention& a, Tile tile,
+                         device::TaskId after) {
+  const auto rows = [&](std::int64_t channels) {
+    return code.load({.rows = edge, .row = channels * a.element, .contiguous = a.contiguous},
+                     {after});
+  };
+  if (tile == Tile::value) return rows(a.channels_v());
+  const device::TaskId loaded = rows(a.head_dim);
+  return a.head_dim_rope == 0 ? loaded : rows(a.head_dim_rope);
+}
+
+device::Scratchpad vector_buffers(const Attention& a, std::int64_t buffers, std::int64_t numbers,
                                   const device::Spec& device) {
   device::Scratchpad ub("UB", bytes_of(device.memories.ub), bytes_of(device.memories.ub_alignment));
   for (const char* kind : {"scores", "dP"}) ub.allocate({buffers * numbers * fp32_bytes}, kind);
-  for (const char* kind : {"P", "dS"}) ub.allocate(buffers * numbers * half, kind);
+  for (const char* kind : {"P", "dS"}) ub.allocate(buffers * numbers * a.element, kind);
   return ub;
 }
 

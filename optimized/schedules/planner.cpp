@@ -3,18 +3,20 @@
 #include <algorithm>
 #include <functional>
 #include <iomanip>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <type_traits>
 
 #include "assay/device/scratchpad.hpp"
+#include "schedules/gradient_time.hpp"
 
 namespace assay::optimized::schedules {
 namespace {
 
 using device::ceil_divide;
 
-constexpr std::int64_t edge = 128, half_bytes = 2;
+constexpr std::int64_t edge = 128;
 
 constexpr const char* pipe_names[device::pipe_count] = {"cube MTE2",   "MTE1",   "cube", "FixPipe",
                                                         "vector MTE2", "vector", "MTE3"};
@@ -53,8 +55,8 @@ std::optional<Plan> plan_of(const std::string& name, const Attention& attention,
 class Search {
  public:
   Search(const Attention& attention, const device::Spec& device) : a_(attention), device_(device) {
-    const std::int64_t operand = edge * device::round_up(a_.head_dim, 16) * half_bytes;
-    const std::int64_t scores = edge * edge * half_bytes;
+    const std::int64_t operand = operand_tile(a_).count;
+    const std::int64_t scores = edge * edge * a_.element.count;
     score_tiles_ = [=, l1 = bytes_of(device.memories.l1).count](std::int64_t held) {
       return std::clamp<std::int64_t>((l1 - held * operand) / scores, 0, 6);
     };
@@ -95,15 +97,20 @@ class Search {
     add_vector_tiles(woven);
   }
 
-  /// With few large tiles in the unified buffer, and with more small ones.
+  /// With few large tiles in the unified buffer, and with more small ones; other tiles do not bring
+  /// back what is a tenth slower than the fastest so far.
   template <class Schedule>
   void add_vector_tiles(Schedule schedule) {
     if (schedule.score_buffers < 1) return;
     constexpr bool woven = std::is_same_v<Schedule, Woven>;
     for (const std::int64_t buffers : {woven ? 4 : 1, 2}) {
       schedule.vector_buffers = buffers, schedule.vector_tile = 8192 / buffers;
-      if (auto plan = plan_of(woven ? "woven" : "rounds", a_, schedule, device_))
-        found_.push_back(std::move(*plan));
+      auto plan = plan_of(woven ? "woven" : "rounds", a_, schedule, device_);
+      if (!plan) continue;
+      const double seconds = plan->modelled.seconds;
+      found_.push_back(std::move(*plan));
+      fastest_ = std::min(fastest_, seconds);
+      if (seconds > 1.1 * fastest_) return;
     }
   }
 
@@ -111,6 +118,7 @@ class Search {
   const device::Spec& device_;
   std::function<std::int64_t(std::int64_t)> score_tiles_;
   std::vector<Plan> found_;
+  double fastest_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
@@ -146,12 +154,23 @@ std::string report(const Attention& attention, const device::Spec& device) {
     text << ' ' << pipe_names[pipe] << ' ' << fixed(100 * best.modelled.busy[pipe], 1) << " %,";
   text << " L2 " << fixed(100 * best.modelled.l2_share, 1) << " %\n";
   text << "  through L2: " << fixed(best.modelled.l2_bytes, 0) << " B of the busiest core\n";
+  const Roofline roofline = roofline_of(attention, best.modelled, device);
+  text << "  roofline: " << fixed(1e-12 * roofline.reached, 1) << " of "
+       << fixed(1e-12 * roofline.cube, 1) << " TFLOP/s";
+  for (const Roof& roof : {roofline.l2, roofline.hbm})
+    text << "; " << roof.name << " at " << fixed(roof.intensity, 1) << " FLOP/B allows "
+         << fixed(1e-12 * roof.roof, 1);
+  text << '\n';
   for (const Buffer& buffer : buffers_of_plan(attention, best, device))
     text << "  " << buffer.memory << ' ' << buffer.what << ": " << buffer.size.count << " B at "
          << buffer.offset.count << '\n';
   if (all.size() > 1)
     text << "next: " << all[1].name << ", " << figures(all[1].modelled) << "\n  "
          << all[1].to_text() << '\n';
+  const Floor floor = floor_of(all);
+  text << "none of " << all.size() << " schedules moves fewer than " << fixed(floor.l2_bytes, 0)
+       << " B through L2 on a core: " << fixed(1e6 * floor.seconds, 1)
+       << " us if L2 never stood idle\n";
   for (const Plan& vendor : vendor_plans(attention, device))
     text << "vendor's " << vendor.name << ": " << figures(vendor.modelled) << ", "
          << fixed(vendor.modelled.seconds / best.modelled.seconds, 2) << " times as long\n";
@@ -185,6 +204,31 @@ std::string trace(const Attention& attention, const device::Spec& device) {
   }
   json << "\n]}\n";
   return json.str();
+}
+
+Floor floor_of(const std::vector<Plan>& plans) {
+  Floor least = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  for (const Plan& plan : plans) {
+    const Modelled& m = plan.modelled;
+    least.l2_bytes = std::min(least.l2_bytes, m.l2_bytes);
+    least.seconds = std::min(least.seconds, m.l2_share * m.seconds + m.beside);
+  }
+  return least;
+}
+
+Roofline roofline_of(const Attention& a, const Modelled& m, const device::Spec& device) {
+  const double flop = 2 * multiply_adds(a);
+  const double cube =
+      2 * peak_rate(device, a.element) * device.cores.cube.value * device.cores.clock.value;
+  const auto roof = [&](const char* name, double bytes, double bandwidth) -> Roof {
+    return {name, flop / bytes, std::min(cube, flop / bytes * bandwidth)};
+  };
+  const double l2 = device.rates.l2_bandwidth.value;
+  const double hbm = device.rates.hbm_bandwidth.value * device.rates.hbm_efficiency.value;
+  return {.cube = cube,
+          .reached = flop / m.seconds,
+          .l2 = roof("L2", m.l2_share * m.seconds * l2, l2),
+          .hbm = roof("HBM", static_cast<double>(compulsory_bytes(a).count), hbm)};
 }
 
 Bound bound_of(const Modelled& modelled) {

@@ -9,7 +9,7 @@ using device::Bytes;
 using device::Cycles;
 using device::TaskId;
 
-constexpr std::int64_t fp32_bytes = 4, half_bytes = 2, repeat_bytes = 256;
+constexpr std::int64_t fp32_bytes = 4, repeat_bytes = 256;
 
 double repeats(std::int64_t numbers) {
   return static_cast<double>(device::ceil_divide(numbers * fp32_bytes, repeat_bytes));
@@ -24,10 +24,11 @@ Cycles cycles_of(const device::Spec& spec, std::initializer_list<const device::V
 
 }  // namespace
 
-TaskId VectorUnit::pass(device::Ring& buffers, std::int64_t scores, Cycles cycles, TaskId ready) {
+TaskId VectorUnit::pass(device::Ring& buffers, std::int64_t scores, Cycles cycles, TaskId ready,
+                        TaskId place) {
   const TaskId loaded = code_.vector_load({scores * fp32_bytes}, {buffers.take(), ready});
   const TaskId computed = code_.compute(cycles, {loaded});
-  const TaskId stored = code_.vector_store({scores * half_bytes}, {computed});
+  const TaskId stored = code_.vector_store(scores * element_, {computed, place});
   buffers.give(stored);
   return stored;
 }
@@ -46,17 +47,19 @@ void VectorUnit::rescale(std::int64_t numbers, TaskId ready) {
   right_.give(code_.compute({rescale_slope * repeats(numbers)}, {loaded}));
 }
 
-TaskId VectorUnit::gradient(std::int64_t scores, TaskId ready) {
+TaskId VectorUnit::gradient(std::int64_t scores, TaskId ready, const Places& places) {
   const auto& spec = code_.spec();
   const auto& v = spec.vector;
   TaskId stored = device::none;
   for (std::int64_t at = 0; at < scores; at += tile_) {
     const std::int64_t numbers = std::min(tile_, scores - at);
-    const Cycles prob =
-        cycles_of(spec, {&v.muls, &v.sub, &v.exp, &v.div, &v.cast_to_16bit}, numbers);
-    const Cycles dscore = cycles_of(spec, {&v.sub, &v.mul, &v.cast_to_16bit}, numbers);
-    pass(left_, numbers, prob, ready);
-    stored = pass(right_, numbers, dscore, ready);
+    // Numbers of fp32 are stored as they are.
+    const Cycles cast =
+        element_.count == fp32_bytes ? Cycles{} : cycles_of(spec, {&v.cast_to_16bit}, numbers);
+    const Cycles prob = cast + cycles_of(spec, {&v.muls, &v.sub, &v.exp, &v.div}, numbers);
+    const Cycles dscore = cast + cycles_of(spec, {&v.sub, &v.mul}, numbers);
+    pass(left_, numbers, prob, ready, places.prob);
+    stored = pass(right_, numbers, dscore, ready, places.dscore);
   }
   return stored;
 }

@@ -19,7 +19,6 @@ using device::Pipe;
 using device::TaskId;
 
 constexpr std::int64_t edge = 128, fp32_bytes = 4;
-constexpr Bytes half = {2};
 
 std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
 
@@ -28,6 +27,45 @@ struct Held {
   TaskId loaded, read = device::none;
 };
 
+/// Gradients in the order in which a round adds them up: behind dv its P is no longer needed, and
+/// behind dk its dS.
+enum class Pass : std::uint8_t { dq, dv, dk };
+
+/// A term of one of the sums of a pass.
+struct Place {
+  std::int64_t sum, sums, term, terms;
+};
+
+/// How many products of the round before stand before the next half of so many of scores and dP.
+std::size_t products_due(std::int64_t halves, std::int64_t tiles, std::size_t products) {
+  return products * index(halves) / index(4 * tiles);
+}
+
+/// Tiles of P and of dS that lie in global memory at once.
+struct Exchanged {
+  std::int64_t probs, dscores;
+};
+
+/// The most that a round stores before the one before it has read as many.
+Exchanged exchanged(const Woven& w) {
+  const std::int64_t tiles = w.rows * w.columns;
+  Exchanged most = {0, 0};
+  for (std::int64_t first = 0; first < w.rows; first += w.group) {
+    const std::int64_t rows = std::min(w.group, w.rows - first);
+    for (std::int64_t c = 1; c <= w.columns; ++c) {
+      const std::int64_t stored = first * w.columns + rows * c;
+      const auto read = static_cast<std::int64_t>(
+          products_due(4 * stored, tiles, index(static_cast<std::int64_t>(3) * tiles)));
+      const auto read_of = [&](std::int64_t pass) {
+        return std::clamp<std::int64_t>(read - pass * tiles, 0, tiles);
+      };
+      most.probs = std::max(most.probs, tiles + stored - read_of(1));
+      most.dscores = std::max(most.dscores, tiles + stored - read_of(2));
+    }
+  }
+  return most;
+}
+
 /// The instructions of one core.
 class Weaving {
  public:
@@ -35,26 +73,33 @@ class Weaving {
       : a_(attention),
         w_(woven),
         code_(code),
-        cube_(code, half, 1, 2),
-        vector_(code, index(woven.vector_buffers), woven.vector_tile),
+        cube_(code, attention.element, 1, 2),
+        vector_(code, index(woven.vector_buffers), woven.vector_tile, attention.element),
         rows_(index(2 * woven.group)),
         columns_(2),
         stay_(index(woven.stay())),
-        scores_(index(woven.score_buffers)),
-        room_(index(woven.steps)) {}
+        scores_(index(2 * woven.score_buffers)),
+        room_(index(woven.steps)),
+        probs_(index(exchanged(woven).probs)),
+        dscores_(index(exchanged(woven).dscores)) {}
 
-  void write(std::int64_t rounds) {
-    for (std::int64_t round = 0; round < rounds; ++round) {
-      std::vector<TaskId> staged;
-      scores_and_dprob(staged);
-      add_products(due_.size());
-      due_ = gradients_of(staged);
-      done_ = 0;
-    }
+  /// So many rounds, and behind them one of `rest` columns if there are any.
+  void write(std::int64_t rounds, std::int64_t rest) {
+    for (std::int64_t round = 0; round < rounds; ++round) write_round(w_.columns);
+    if (rest > 0) write_round(rest);
     add_products(due_.size());
   }
 
  private:
+  void write_round(std::int64_t columns) {
+    of_round_ = columns;
+    std::vector<TaskId> staged;
+    scores_and_dprob(staged);
+    add_products(due_.size());
+    due_ = gradients_of(staged);
+    done_ = 0;
+  }
+
   /// Products of the round before that are due beside the scores of so many tiles.
   void add_products(std::size_t until) {
     for (; done_ < std::min(until, due_.size()); ++done_) due_[done_]();
@@ -74,16 +119,16 @@ class Weaving {
   /// Scores and dP of each column behind each other, and what the vector cores make of them. Groups
   /// take the columns back and forth: the last one of a group is there for the next.
   TaskId group_of(std::int64_t rows, bool last) {
-    std::vector<Held> query = hold(rows_, rows), dy = hold(rows_, rows);
+    std::vector<Held> query = hold(rows_, Tile::key, rows), dy = hold(rows_, Tile::value, rows);
     TaskId stored = device::none;
-    for (std::int64_t c = 0; c < w_.columns; ++c) {
-      if (!column_) column_ = {hold(columns_), hold(columns_)};
+    for (std::int64_t c = 0; c < of_round_; ++c) {
+      if (!column_) column_ = {hold(columns_, Tile::key), hold(columns_, Tile::value)};
       auto& [key, value] = *column_;
       const TaskId room = room_.take();
-      products(query, key, room);
-      stored = stage(rows, products(dy, value, room));
+      products(query, key, a_.channels(), room);
+      stored = stage(rows, products(dy, value, a_.channels_v(), room));
       room_.give(stored);
-      if (c == w_.columns - 1 && !last) continue;
+      if (c == of_round_ - 1 && !last) continue;
       columns_.give(key.read), columns_.give(value.read);
       column_.reset();
     }
@@ -92,69 +137,80 @@ class Weaving {
   }
 
   /// Products of some rows with a column; returns the last drain.
-  TaskId products(std::vector<Held>& rows, Held& column, TaskId room) {
+  TaskId products(std::vector<Held>& rows, Held& column, std::int64_t channels, TaskId room) {
     TaskId drained = device::none;
     for (Held& row : rows)
       for (int part = 0; part < 2; ++part) {
-        drained = narrow_product(row, column, room);
-        add_products(index(++halves_ * 3 / 4));
+        drained = narrow_product(row, column, channels, room);
+        add_products(products_due(++halves_, w_.rows * of_round_, due_.size()));
       }
     return drained;
   }
 
   /// P and dS of a tile of each row.
   TaskId stage(std::int64_t rows, TaskId drained) {
-    return vector_.gradient(rows * edge * edge / 2, code_.hand_over(Pipe::fixpipe, {drained}));
+    const TaskId scores = code_.hand_over(Pipe::fixpipe, {drained});
+    TaskId stored = device::none;
+    for (std::int64_t row = 0; row < rows; ++row)
+      stored = vector_.gradient(edge * edge / 2, scores, {probs_.take(), dscores_.take()});
+    return stored;
   }
 
-  TaskId narrow_product(Held& left, Held& right, TaskId room) {
+  TaskId narrow_product(Held& left, Held& right, std::int64_t channels, TaskId room) {
     Accumulator sum = cube_.open_narrow();
     left.read = right.read =
-        cube_.multiply(sum, {edge, edge / 2, a_.head_dim}, left.loaded, right.loaded);
+        cube_.multiply(sum, {edge, edge / 2, channels}, left.loaded, right.loaded);
     return cube_.drain(sum, {edge * edge / 2 * fp32_bytes}, Drain::store, room);
   }
 
-  /// dq row by row with the keys kept, dk and dv column by column with query and dy kept.
+  /// dq row by row with the keys kept, dv and dk column by column with dy and query kept.
   std::vector<std::function<void()>> gradients_of(const std::vector<TaskId>& staged) {
     std::vector<std::function<void()>> products;
-    for (int pass = 0; pass < 3; ++pass) {
-      const bool of_rows = pass == 0;
-      const std::int64_t sums = of_rows ? w_.rows : w_.columns;
-      const std::int64_t terms = of_rows ? w_.columns : w_.rows;
+    for (const Pass pass : {Pass::dq, Pass::dv, Pass::dk}) {
+      const bool of_rows = pass == Pass::dq;
+      const std::int64_t sums = of_rows ? w_.rows : of_round_;
+      const std::int64_t terms = of_rows ? of_round_ : w_.rows;
       for (std::int64_t sum = 0; sum < sums; ++sum)
         for (std::int64_t term = 0; term < terms; ++term) {
           const TaskId ready = of_rows ? staged[index(sum)] : staged.back();
-          products.emplace_back([=, this] { add(sum, sums, term, terms, ready); });
+          products.emplace_back([=, this] { add(pass, {sum, sums, term, terms}, ready); });
         }
     }
     return products;
   }
 
-  /// One product of a pass; operands that stay are loaded by its first sum and freed by its last.
-  void add(std::int64_t sum, std::int64_t sums, std::int64_t term, std::int64_t terms,
-           TaskId ready) {
+  /// One product of a pass, its tile of P or dS in halves, so that the next ones come while a half
+  /// is multiplied; operands that stay are loaded by its first sum and freed by its last.
+  void add(Pass pass, const Place& at, TaskId ready) {
+    const auto& [sum, sums, term, terms] = at;
+    const Tile of = pass == Pass::dv ? Tile::value : Tile::key;
+    const std::int64_t channels = pass == Pass::dv ? a_.channels_v() : a_.channels();
     if (sum == 0 && term == 0) kept_.clear();
-    if (sum == 0) kept_.push_back(hold(stay_));
+    if (sum == 0) kept_.push_back(hold(stay_, of));
     if (term == 0) open_.push_back(cube_.open());
     Held& operand = kept_[index(term)];
-    const TaskId tile = code_.load({.rows = 1, .row = edge * edge * half}, {scores_.take(), ready});
-    operand.read = cube_.multiply(open_.back(), {edge, a_.head_dim, edge}, tile, operand.loaded);
-    scores_.give(operand.read);
+    TaskId tile = device::none;
+    for (int part = 0; part < 2; ++part) {
+      tile = code_.load({.rows = 1, .row = edge * edge / 2 * a_.element}, {scores_.take(), ready});
+      operand.read = cube_.multiply(open_.back(), {edge, channels, edge / 2}, tile, operand.loaded);
+      scores_.give(operand.read);
+    }
+    // P is read once; dS for dq first, and then for dk.
+    if (pass == Pass::dv) probs_.give(tile);
+    if (pass == Pass::dk) dscores_.give(tile);
     if (sum == sums - 1) stay_.give(operand.read);
     if (term < terms - 1) return;
-    cube_.drain(open_.back(), {edge * a_.head_dim * fp32_bytes}, Drain::atomic_add);
+    cube_.drain(open_.back(), {edge * channels * fp32_bytes}, Drain::atomic_add);
     open_.pop_back();
   }
 
-  Held hold(device::Ring& ring) {
-    return {.loaded =
-                code_.load({.rows = edge, .row = a_.head_dim * half, .contiguous = a_.contiguous},
-                           {ring.take()})};
+  Held hold(device::Ring& ring, Tile of) {
+    return {.loaded = load_tile(code_, a_, of, ring.take())};
   }
 
-  std::vector<Held> hold(device::Ring& ring, std::int64_t tiles) {
+  std::vector<Held> hold(device::Ring& ring, Tile of, std::int64_t tiles) {
     std::vector<Held> all;
-    for (std::int64_t tile = 0; tile < tiles; ++tile) all.push_back(hold(ring));
+    for (std::int64_t tile = 0; tile < tiles; ++tile) all.push_back(hold(ring, of));
     return all;
   }
 
@@ -167,7 +223,8 @@ class Weaving {
   device::Instructions& code_;
   CubeUnit cube_;
   VectorUnit vector_;
-  device::Ring rows_, columns_, stay_, scores_, room_;
+  device::Ring rows_, columns_, stay_, scores_, room_, probs_, dscores_;
+  std::int64_t of_round_ = 0;                    // columns
   std::optional<std::pair<Held, Held>> column_;  // key and value
   std::vector<std::function<void()>> due_;
   std::size_t done_ = 0;
@@ -194,30 +251,34 @@ std::vector<Buffer> buffers_of(const Attention& a, const Woven& w, const device:
   l1.allocate(2 * w.group * operand, "query and dy of a group");
   l1.allocate(2 * operand, "key and value");
   l1.allocate(w.stay() * operand, "operands of a gradient");
-  l1.allocate(w.score_buffers * (edge * edge * half), "tiles of P and dS");
+  l1.allocate(w.score_buffers * (edge * edge * a.element), "tiles of P and dS");
   device::Scratchpad l0c("L0C", bytes_of(m.l0c), bytes_of(m.l0c_alignment));
-  l0c.allocate({edge * a.head_dim * fp32_bytes}, "sum of a gradient");
+  l0c.allocate({edge * a.channels() * fp32_bytes}, "sum of a gradient");
   for (const char* turn : {"ping", "pong"})
     l0c.allocate({edge * edge / 2 * fp32_bytes}, std::string("scores ") + turn);
   device::Scratchpad l2("L2", bytes_of(m.l2), {512});
   const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
   l2.allocate({cores * w.steps * w.group * edge * edge * 2 * fp32_bytes}, "scores and dP");
-  l2.allocate(cores * 2 * w.rows * w.columns * edge * edge * 2 * half, "P and dS of two rounds");
-  return listed({l1, l0c, vector_buffers(w.vector_buffers, w.vector_tile, device), l2});
+  const Exchanged tiles = exchanged(w);
+  l2.allocate(cores * tiles.probs * edge * edge * a.element, "P until dv is added");
+  l2.allocate(cores * tiles.dscores * edge * edge * a.element, "dS until dk is added");
+  return listed({l1, l0c, vector_buffers(a, w.vector_buffers, w.vector_tile, device), l2});
 }
 
 device::Program program_of(const Attention& a, const Woven& w, const device::Spec& device,
                            std::int64_t rounds) {
   device::Instructions code(device);
-  Weaving(a, w, code).write(rounds);
+  Weaving(a, w, code).write(rounds, 0);
   return code.program();
 }
 
 Modelled model(const Attention& a, const Woven& w, const device::Spec& device) {
   buffers_of(a, w, device);
-  return gradient_of(
-      a, deal(a, w.rows, w.columns, Masked::tiles, device), Passes::joined, device,
-      [&](device::Instructions& code, std::int64_t count) { Weaving(a, w, code).write(count); });
+  const Deal dealt = deal_with_rest(a, w.rows, w.columns, device);
+  return gradient_of(a, dealt, Passes::joined, device,
+                     [&](device::Instructions& code, std::int64_t count) {
+                       Weaving(a, w, code).write(count, dealt.rest);
+                     });
 }
 
 }  // namespace assay::optimized::schedules

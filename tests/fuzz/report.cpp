@@ -1,14 +1,33 @@
+#include <sstream>
 #include <stdexcept>
 
+#include "assay/conformance/report/listeners.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "fuzz.hpp"
+#include "printing/print_case.hpp"
 
-/// A text is a report, which is written as a report again, or std::invalid_argument.
+namespace {
+
+/// As `assay report` tells it.
+void tell(const assay::conformance::Results& results) {
+  std::ostringstream told;
+  assay::cli::print_results(results, results.environment.program, told);
+  assay::conformance::JunitListener junit([](std::string_view) {}, results.environment.program);
+  for (std::size_t k = 0; k < results.cases.size(); ++k)
+    junit.on_case(results.cases[k], static_cast<std::int64_t>(k));
+  junit.on_end(results.summary);
+}
+
+}  // namespace
+
+/// A text is a report, which is told and written as a report again, or std::invalid_argument.
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace assay::conformance;
   const std::string text(reinterpret_cast<const char*>(bytes), size);
   try {
-    results_from_json(to_json(results_from_json(text)));
+    const Results results = results_from_json(text);
+    tell(results);
+    results_from_json(to_json(results));
   } catch (const std::invalid_argument&) {
   }
   try {

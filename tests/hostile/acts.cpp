@@ -365,7 +365,13 @@ Acts litter() {
          umask(0777);
        }},
       {"kills its parent", [] { kill(getppid(), SIGKILL); }},
+      {"stops its parent", [] { kill(getppid(), SIGSTOP); }},
       {"empties its environment", [] { clearenv(); }},
+      {"makes holes in the tensors",
+       [] {
+         for (int descriptor = 3; descriptor < 1024; ++descriptor)
+           fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 1 << 20);
+       }},
       {"cuts the tensors",
        [] {
          for (int descriptor = 3; descriptor < 1024; ++descriptor)

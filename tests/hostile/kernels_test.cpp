@@ -61,9 +61,13 @@ class Kernel final : public spec::Implementation<Op> {
     healthy_->run(problem, inputs, outputs);
     if (problem.batch == 2 && manner_ == "drops an output") outputs.dv = spec::Tensor();
     if (problem.batch == 2 && manner_ == "turns an output") outputs.dk.strides.back() = -1;
+    if (problem.batch == 2 && manner_ == "shifts an output") outputs.dk.offset = far;
+    if (problem.batch == 2 && manner_ == "stretches an output") outputs.dk.shape.front() = far;
+    if (problem.batch == 2 && manner_ == "retypes an output") outputs.dk.dtype = spec::DType::bf16;
   }
 
  private:
+  static constexpr std::int64_t far = std::int64_t{1} << 40;  // where nothing is
   std::string manner_ = manner();
   std::unique_ptr<spec::Implementation<Op>> healthy_ =
       adapters::open_plugin<Op>(ASSAY_NAIVE_PLUGIN);
@@ -113,6 +117,9 @@ const std::vector<Expected> manners = {
     {"refuses what is legal", Verdict::rejected_wrongly, "phase 2 refused a legal call"},
     {"writes nothing", structural, "was never written"},
     {"turns an output", structural, "the output dk was replaced"},
+    {"shifts an output", structural, "the output dk was replaced"},
+    {"stretches an output", structural, "the output dk was replaced"},
+    {"retypes an output", structural, "the output dk was replaced"},
 };
 
 class KernelInCpp : public testing::TestWithParam<Expected> {};
@@ -155,6 +162,9 @@ INSTANTIATE_TEST_SUITE_P(
                              "phase 2 refused a legal call"},
                     Expected{"writes nothing", structural, "was never written"},
                     Expected{"turns an output", structural, "the output dk was replaced"},
+                    Expected{"shifts an output", structural, "the output dk was replaced"},
+                    Expected{"stretches an output", structural, "the output dk was replaced"},
+                    Expected{"retypes an output", structural, "the output dk was replaced"},
                     Expected{"moves elsewhere", conforms, ""}),
     test_name);
 

@@ -106,6 +106,7 @@ const std::vector<Expected> thefts = {
     {"takes shared memory in pieces", crash, "the limit is 200 MiB"},
     {"takes a file in memory that nobody maps", crash, "the limit is"},
     {"takes a file in memory that hides itself", crash, "the limit is"},
+    {"takes memory in the tensors' file", conforms, ""},
     {"takes a file that has lost its name", crash, "the limit is 200 MiB"},
     {"takes System V memory", crash, "the limit is 200 MiB"},
     {"takes more than there is", crash, "no memory is left"},
@@ -122,6 +123,7 @@ const std::vector<Expected> litter = {
     {"lets nobody write files", conforms, ""},
     {"empties its environment", conforms, ""},
     {"cuts the tensors", conforms, ""},
+    {"stops its parent", conforms, ""},
 };
 
 const std::vector<Expected> arithmetics = {
@@ -149,6 +151,7 @@ const std::vector<Expected> answers = {
     {"writes far behind an output", crash, "SIGSEGV"},
     {"takes an output away", conforms, ""},
     {"changes an input", structural, "modified the input key in 1 byte"},
+    {"makes holes in the tensors", structural, "behind the storage of query"},
     {"crashes when asked for support", crash, "SIGSEGV"},
     {"offers a reason that is nowhere", crash, "SIGSEGV"},
     {"exits when asked for support", crash, "exit code 0"},

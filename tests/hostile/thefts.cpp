@@ -87,6 +87,13 @@ Acts thefts() {
          fill(memfd_create("hidden", 0));
          hold();
        }},
+      {"takes memory in the tensors' file",
+       [] {
+         bool grown = false;
+         for (int descriptor = 3; descriptor < 1024; ++descriptor)
+           grown |= fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, too_much) == 0;
+         if (grown) hold();
+       }},
       {"takes a file in memory that hides itself",
        [] {
          prctl(PR_SET_DUMPABLE, 0);

@@ -1,4 +1,4 @@
-# The equations of conformance/README.md, "Formula sheet", are those of code and tests: every number in a comment is in the
+# The equations of docs/formula_sheet.md are those of code and tests: every number in a comment is in the
 # sheet, every function of the sheet stands behind a comment with its number, every number is named by a test.
 # Usage: cmake [-D ROOT=<folder>] -P equations.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -31,7 +31,7 @@ endfunction()
 
 comments_of(code conformance)
 comments_of(tests tests)
-file(STRINGS ${ROOT}/conformance/README.md sheet REGEX "^\\| E[0-9]+ \\|")
+file(STRINGS ${ROOT}/docs/formula_sheet.md sheet REGEX "^\\| E[0-9]+ \\|")
 set(numbers "")
 foreach(line IN LISTS sheet)
   string(REGEX MATCH "^\\| (E[0-9]+) \\|" unused "${line}")
@@ -53,7 +53,7 @@ foreach(line IN LISTS sheet)
 endforeach()
 list(LENGTH numbers number_of_equations)
 if(number_of_equations EQUAL 0)
-  report("conformance/README.md has no equation")
+  report("docs/formula_sheet.md has no equation")
 endif()
 
 string(REGEX MATCHALL "//[^\n]*[ ,(]E[0-9]+[^0-9a-zA-Z]" comments "${code}${tests}")

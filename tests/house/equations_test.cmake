@@ -2,7 +2,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE ${FOLDER})
-file(WRITE ${FOLDER}/conformance/README.md
+file(WRITE ${FOLDER}/docs/formula_sheet.md
      "| E1 | tau | `tau_of` |\n| E2 | h | `h_of` |\n| E3 | R | `rms_of` |\n| E4 | b |  |\n")
 file(WRITE ${FOLDER}/conformance/judge.cpp
      "/// E1. Tau.\ndouble tau_of(double x)\;\n/// Half a unit.\ndouble h_of(double x)\;\n/// E3.\ndouble rms_of()\;\n// By E9.\n")

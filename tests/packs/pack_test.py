@@ -1,6 +1,6 @@
 """Packs as somebody uses them who has no Assay: with h5py, numpy and docs/packs.md, whose code is run as it stands.
 
-Usage: pack_test.py PROGRAM READER docs/packs.md
+Usage: pack_test.py PROGRAM READER docs/packs.md docs/packs_judging.md
 """
 
 import hashlib
@@ -15,10 +15,11 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-PROGRAM, READER, PAGE = sys.argv[1:4]
+PROGRAM, READER, *PAGES = sys.argv[1:5]
 page = {"np": np}
-for block in re.findall(r"```python\n(.*?)```", Path(PAGE).read_text(encoding="utf-8"), re.S):
-    exec(block, page)  # noqa: S102
+for block in re.findall(r"```python\n(.*?)```", "".join(Path(name).read_text(encoding="utf-8") for name in PAGES), re.S):
+    if "\ndef " in block or block.startswith("def "):
+        exec(block, page)  # noqa: S102
 
 
 def assay(*words):
@@ -181,9 +182,9 @@ class Packs(unittest.TestCase):
         (other / "mine.txt").write_text("mine")
         for words, part in ((("smok", "--to", self.smoke), "no set 'smok'"), (("smoke",), "needs --to"), ((), "one of"),
                             (("smoke", "--to", other), "only an empty folder or an older pack"),
-                            (("smoke", "--to", other / "mine.txt"), "which is no folder"),
+                            (("smoke", "--to", other / "mine.txt"), "mine.txt is no folder"),
                             (("--list", "--verify", self.smoke), "one of"),
-                            (("--verify", other), "manifest.json cannot be read"),
+                            (("--verify", other), "manifest.json cannot be opened: No such file"),
                             (("smoke", "--to", self.smoke, "--numerics", "odd"), "--numerics is 'odd'")):
             done = assay(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)

@@ -22,6 +22,7 @@
 #include "judge/tile_sums.hpp"
 #include "operators/nsa_compress_grad/plan/sampling.hpp"
 #include "operators/nsa_compress_grad/relations/relations.hpp"
+#include "page_report.hpp"
 #include "session.hpp"
 #include "wrapped.hpp"
 
@@ -382,12 +383,12 @@ std::string row_of(Verdict verdict, const std::string& page) {
   return {};
 }
 
-TEST(Decisions, TheReadmeNamesTheRulesOfEveryVerdict) {
-  const std::string readme = tests::text_of(ASSAY_SOURCE_DIR "/README.md");
+TEST(Decisions, TheHandbookNamesTheRulesOfEveryVerdict) {
+  const std::string handbook = tests::text_of(ASSAY_SOURCE_DIR "/docs/verdicts.md");
   for (const Reached& reached : table) {
     if (reached.rule == Rule::unstated) continue;
     const std::string word = "`" + std::string(spec::to_string(reached.rule)) + "`";
-    const std::string row = row_of(reached.verdict, readme);
+    const std::string row = row_of(reached.verdict, handbook);
     EXPECT_TRUE(has(row, word)) << word << " in " << row;
   }
 }
@@ -427,7 +428,8 @@ TEST(Decisions, RunAndExplainPrintTheReason) {
   const std::string id = fixtures::Reader(folder / "s.h5").ids().front();
   const Answer explained = answer(registry, {"explain", id, "--store", folder / "s.h5"});
   EXPECT_PRED2(has, explained.out, std::string("\n  decided by "));
-  EXPECT_PRED2(has, tests::text_of(folder / "r.html"), std::string("\"decided_by\":"));
+  EXPECT_PRED2(has, report_of_page(tests::text_of(folder / "r.html")),
+               std::string("\"decided_by\":"));
 }
 
 TEST(Decisions, AHostileReasonIsPrintable) {

@@ -4,6 +4,7 @@
 
 #include <boost/property_tree/ptree.hpp>
 #include <boost/property_tree/xml_parser.hpp>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "session.hpp"
@@ -164,11 +165,41 @@ TEST(Printable, AReportOfSomebodyElseIsQuoted) {
   for (auto& one : report["cases"]) {
     one["findings"][0]["text"] = "\x1b[2J\xe2\x80\xae";
     one["command_line"] = "nsa_compress_grad \x1b[2J";
+    for (auto& field : one["fields"]) field = "\x1b[2J";
+    one["accepted_requirements"] = {"\x1b[2J"};
   }
+  report["summary"]["requirements"]["requirements"][0]["id"] = "\x1b[2J";
   report["environment"]["implementation"] = "\x1b[2J";
   std::ofstream(folder / "loud.json") << report;
   const Answer told = answer(shouting(), {"report", folder / "loud.json"});
   expect_quiet(told.out + told.err, "report");
+}
+
+/// What a shell makes of the lines that a report of somebody else tells: words, and no command of
+/// its own.
+TEST(Printable, AReportOfSomebodyElseCanBePasted) {
+  const Folder folder;
+  answer(shouting(),
+         {"sweep", "--only=--violate=NSAC-C02:", "--random=0", "--report", folder / "r.json"});
+  const auto report = nlohmann::json::parse(text_of(folder / "r.json"));
+  const std::string mine = folder / "mine";
+  for (const std::string& command :
+       {"; touch " + mine, "\n touch " + mine, "$(touch " + mine + ")", "`touch " + mine + "`",
+        "'; touch " + mine + "; '", "\\'; touch " + mine, "& touch " + mine, "> " + mine}) {
+    auto other = report;
+    other["environment"]["program"] = "true" + command;
+    other["summary"]["verdicts"] = {{"conforms", 1}};
+    for (auto& one : other["cases"])
+      one["verdict"] = "crash", one["command_line"] = "nsa_compress_grad " + command;
+    std::ofstream(folder / "other.json") << other;
+    const Answer told = answer(shouting(), {"report", folder / "other.json"});
+    EXPECT_PRED2(has, told.out, std::string(" run nsa_compress_grad ")) << told.err;
+    std::istringstream lines(told.out);
+    for (std::string line; std::getline(lines, line);)
+      if (has(line, " run nsa_compress_grad ")) [[maybe_unused]]
+        const int code = std::system((line + " 2> /dev/null").c_str());
+    EXPECT_FALSE(std::filesystem::exists(mine)) << command;
+  }
 }
 
 TEST(Printable, WhatIsRefusedIsQuoted) {

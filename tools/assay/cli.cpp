@@ -9,9 +9,12 @@
 #include <iostream>
 #include <map>
 #include <new>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "assay/cli/main.hpp"
+#include "assay/conformance/case/shell_word.hpp"
 #include "assay/conformance/report/printable.hpp"
 #include "assay/conformance/report/results.hpp"
 #include "assay/fixtures/file.hpp"
@@ -20,6 +23,8 @@
 #include "commands/commands.hpp"
 #include "flags/choose.hpp"
 #include "flags/values.hpp"
+#include "guide/guide.hpp"
+#include "printing/coloured.hpp"
 #include "signals.hpp"
 
 namespace assay::cli {
@@ -30,16 +35,7 @@ std::string full_name(const CLI::App& app) {
                                      : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-/// Everything that the deepest command could have taken.
-std::string choices(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands(nullptr))
-    if (!sub->get_group().empty()) names.push_back(sub->get_name());
-  // Former words are taken, but not offered.
-  for (const CLI::Option* option : app.get_options())
-    if (!option->get_group().empty()) names.push_back(option->get_name());
-  return joined(names);
-}
+std::string choices(const CLI::App& app) { return joined(accepted(app)); }
 
 /// Words that no flag, positional or subcommand took, at any level.
 void refuse_extras(const CLI::App& app) {
@@ -49,7 +45,8 @@ void refuse_extras(const CLI::App& app) {
                                    [](const std::string& word) { return word.starts_with("-"); });
     const std::string& culprit = flag == extras.end() ? extras.front() : *flag;
     throw UsageError(std::string(flag == extras.end() ? "unexpected word" : "unknown flag") + " '" +
-                     culprit + "'; '" + full_name(app) + "' takes " + choices(app));
+                     culprit + "'; '" + full_name(app) + "' takes " + choices(app) +
+                     meant(culprit, accepted(app)));
   }
   for (const CLI::App* sub : app.get_subcommands()) refuse_extras(*sub);
 }
@@ -71,6 +68,90 @@ void refuse_empty_values(const std::vector<std::string>& words) {
   }
 }
 
+/// What every command takes.
+struct Loudness {
+  bool quiet = false, verbose = false;
+
+  void declare(CLI::App& app) {
+    app.add_flag("-q,--quiet", quiet, "no progress: errors alone go to standard error");
+    app.add_flag("-v,--verbose", verbose, "tell each case as it is judged");
+    for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) declare(*sub);
+  }
+};
+
+/// What `assay help` shows of which command.
+struct Asked {
+  std::vector<std::string> words;
+  std::string as = "text";
+
+  void declare(CLI::App& app) {
+    app.add_option("command", words, "the command, with its subcommand; without one the program");
+    app.add_option("--as", as, "text, or for programs man, bash, zsh, markdown, commands");
+  }
+};
+
+const CLI::App& app_of(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* at = &app;
+  for (const std::string& word : words) {
+    const auto subcommands =
+        at->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
+    if (subcommands.empty())
+      throw UsageError("no command '" + word + "'; '" + full_name(*at) + "' takes " + choices(*at) +
+                       meant(word, accepted(*at)));
+    at = subcommands.front();
+  }
+  return *at;
+}
+
+/// Every command that has a page, a line each.
+std::string command_lines(const std::vector<CommandGuide>& all) {
+  std::string lines;
+  for (const CommandGuide& guide : all) {
+    for (std::size_t k = 0; k < guide.words.size(); ++k)
+      lines += (k == 0 ? "" : " ") + guide.words[k];
+    if (!guide.words.empty()) lines += '\n';
+  }
+  return lines;
+}
+
+std::string help_text(const CLI::App& app, const Asked& asked) {
+  const CLI::App& target = app_of(app, asked.words);
+  const std::vector<CommandGuide> all = guides(app);
+  if (asked.as == "text") {
+    const std::string name = full_name(target);
+    return target.get_formatter()->make_help(&target, name, CLI::AppFormatMode::Normal);
+  }
+  if (asked.as == "markdown")
+    return markdown_page(all, *std::ranges::find(all, asked.words, &CommandGuide::words));
+  if (asked.as == "man") return man_page(all, build_facts().version);
+  if (asked.as == "bash") return bash_completion(all);
+  if (asked.as == "zsh") return zsh_completion(all);
+  if (asked.as == "commands") return command_lines(all);
+  throw UsageError("--as is '" + asked.as +
+                   "'; it must be text, man, bash, zsh, markdown or commands");
+}
+
+/// A stream that takes everything and keeps nothing.
+std::ostream& silence() {
+  static std::ostream none(nullptr);
+  return none;
+}
+
+/// The context as the user wants to hear of it.
+Context heard(const Context& context, const Loudness& loudness) {
+  if (loudness.quiet && loudness.verbose)
+    throw UsageError("--quiet and --verbose exclude each other");
+  return {.registry = context.registry,
+          .out = context.out,
+          .err = loudness.quiet ? silence() : context.err,
+          .stop = context.stop,
+          .terminal = context.terminal,
+          .command_line = context.command_line,
+          .program = context.program,
+          .typed = context.typed,
+          .verbose = loudness.verbose};
+}
+
 /// Parses the words and runs the command that they name.
 ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   CLI::App app("Says whether an implementation of an attention gradient conforms to its documents.",
@@ -83,6 +164,11 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   };
   for (const Command& command : built_in_commands()) declare(command);
   for (const Command& command : context.registry.commands()) declare(command);
+  app.require_subcommand(0, 1);  // the word behind a command is none, least of all behind help
+  Asked asked;
+  asked.declare(*app.add_subcommand("help", "print what a command takes"));
+  Loudness loudness;
+  loudness.declare(app);
   allow_extras(app);
   if (words.empty()) {
     context.err << app.help();
@@ -101,7 +187,11 @@ ExitCode dispatch(std::vector<std::string> words, const Context& context) {
   refuse_extras(app);
   const auto commands = app.get_subcommands();
   if (commands.empty()) throw UsageError("no command; 'assay' takes " + choices(app));
-  return actions.at(commands.front()->get_name())(context);
+  if (commands.front()->get_name() == "help") {
+    context.out << help_text(app, asked);
+    return ExitCode::conformant;
+  }
+  return actions.at(commands.front()->get_name())(heard(context, loudness));
 }
 
 /// Whether a command is at work whose exit code is yet to be found.
@@ -139,10 +229,15 @@ ExitCode refuse_for_memory(std::ostream& err) {
   return ExitCode::not_conclusive;
 }
 
-/// How the user calls this program, without its folder.
+/// The name of this program, without its folder.
 std::string program_name(int argc, char** argv) {
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
   return name.empty() ? "assay" : name;
+}
+
+/// How the user calls it: what a shell has to be told to call it again.
+std::string typed_program(int argc, char** argv) {
+  return argc > 0 && *argv[0] != '\0' ? conformance::shell_word(argv[0]) : "assay";
 }
 
 /// A kernel may have chosen its text.
@@ -177,13 +272,17 @@ int main(int argc, char** argv, const Registry& registry) {
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   std::string line;
   for (int k = 0; k < argc; ++k) line += (k == 0 ? "" : " ") + std::string(argv[k]);
+  std::optional<ColouredLines> colours;
+  if (wants_colour(isatty(STDOUT_FILENO) == 1)) colours.emplace(std::cout);
+  std::ostream out(colours ? static_cast<std::streambuf*>(&*colours) : std::cout.rdbuf());
   const Context context{.registry = registry,
-                        .out = std::cout,
+                        .out = out,
                         .err = std::cerr,
                         .stop = stop_requested(),
                         .terminal = isatty(STDERR_FILENO) == 1,
                         .command_line = line,
-                        .program = program_name(argc, argv)};
+                        .program = program_name(argc, argv),
+                        .typed = typed_program(argc, argv)};
   if (!keep_reserve()) return static_cast<int>(refuse_for_memory(std::cerr));
   std::atexit(refuse_exit);
   std::at_quick_exit(refuse_exit);
@@ -191,8 +290,9 @@ int main(int argc, char** argv, const Registry& registry) {
                words.front() != worker_command_name;  // a worker's exit is told by its judge
   const ExitCode code = execute(words, context);
   is_at_work = false;
+  out.flush();
   std::cout.flush();
-  if (!std::cout) {
+  if (!out || !std::cout) {
     std::cerr << "assay: cannot write to standard output\n";
     return static_cast<int>(ExitCode::not_conclusive);
   }

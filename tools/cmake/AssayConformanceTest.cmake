@@ -1,18 +1,20 @@
 # assay_add_conformance_test(NAME <name> (TARGET <target> | COMMAND <program> [word ...])
 # [OPERATOR <operator>] [IMPLEMENTATION <name>] [BUDGET <time>] [LEAST_JUDGED <cases>] [ARGS <flag>
 # ...]
-#   [LABELS <label> ...] [TIMEOUT <seconds>])
+#   [GROUPS <group>=<filter> ...] [LABELS <label> ...] [TIMEOUT <seconds>])
 #
 # Registers a sweep of a user's implementation as the CTest test <name>. TARGET or COMMAND is a
 # binary that calls assay::cli::main with a registry of its own; ARGS are further flags of its
 # command sweep. The test passes if the implementation conforms: a sweep that is not conclusive
 # fails too. Reports: <binary folder>/conformance/<name>.json, .html. BUDGET (default 60s) stops
-# starting new cases, the cheapest of which come first; fewer than LEAST_JUDGED (default 100) cases
-# judged by numbers are a failure, which says why the others were not. TIMEOUT (default 1500) is
-# CTest's.
+# starting new cases, the cheapest of which come first; fewer than LEAST_JUDGED (default 100, of a
+# group 1) cases judged by numbers are a failure, which says why the others were not. TIMEOUT
+# (default 1500) is CTest's. With GROUPS there is one test for each, <name>.<group>, of the cases
+# that its filter takes, as --only does: "bf16=--dtype=bf16 & !--track=relation"; ctest -j runs
+# them side by side.
 function(assay_add_conformance_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg ""
-    "NAME;TARGET;OPERATOR;IMPLEMENTATION;BUDGET;LEAST_JUDGED;TIMEOUT" "COMMAND;ARGS;LABELS")
+    "NAME;TARGET;OPERATOR;IMPLEMENTATION;BUDGET;LEAST_JUDGED;TIMEOUT" "COMMAND;ARGS;LABELS;GROUPS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "assay_add_conformance_test: '${arg_UNPARSED_ARGUMENTS}' belongs to no keyword")
   endif()
@@ -28,7 +30,9 @@ function(assay_add_conformance_test)
   if(NOT arg_BUDGET)
     set(arg_BUDGET 60s)
   endif()
-  if(NOT DEFINED arg_LEAST_JUDGED)
+  if(NOT DEFINED arg_LEAST_JUDGED AND arg_GROUPS)
+    set(arg_LEAST_JUDGED 1)
+  elseif(NOT DEFINED arg_LEAST_JUDGED)
     set(arg_LEAST_JUDGED 100)
   endif()
   if(NOT arg_TIMEOUT)
@@ -39,10 +43,21 @@ function(assay_add_conformance_test)
   endif()
   set(reports ${CMAKE_CURRENT_BINARY_DIR}/conformance)
   file(MAKE_DIRECTORY ${reports})
-  add_test(NAME ${arg_NAME}
-    COMMAND ${arg_COMMAND} sweep ${arg_OPERATOR} --budget ${arg_BUDGET}
-            --require-judged ${arg_LEAST_JUDGED}
-            --report ${reports}/${arg_NAME}.json --html ${reports}/${arg_NAME}.html ${arg_ARGS})
   list(APPEND arg_LABELS conformance)
-  set_tests_properties(${arg_NAME} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+  set(command ${arg_COMMAND} sweep ${arg_OPERATOR} --budget ${arg_BUDGET} --require-judged ${arg_LEAST_JUDGED} ${arg_ARGS})
+  if(NOT arg_GROUPS)
+    assay_add_sweep(${arg_NAME} "${arg_LABELS}" ${arg_TIMEOUT} ${reports} ${command})
+  endif()
+  foreach(group IN LISTS arg_GROUPS)
+    if(NOT group MATCHES "^([A-Za-z0-9_.-]+)=(.+)$")
+      message(FATAL_ERROR "assay_add_conformance_test(NAME ${arg_NAME}): GROUPS has '${group}', wanted <group>=<filter>")
+    endif()
+    assay_add_sweep(${arg_NAME}.${CMAKE_MATCH_1} "${arg_LABELS}" ${arg_TIMEOUT} ${reports} ${command} "--only=${CMAKE_MATCH_2}")
+  endforeach()
+endfunction()
+
+# assay_add_sweep(<name> <labels> <timeout> <folder> <command> ...): the test, with its reports in the folder.
+function(assay_add_sweep name labels timeout folder)
+  add_test(NAME ${name} COMMAND ${ARGN} --report ${folder}/${name}.json --html ${folder}/${name}.html)
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
 endfunction()

@@ -5,9 +5,8 @@
 /// Parts of the page, embedded when the program is built.
 namespace assay::cli::assets {
 
-std::string_view page();  ///< HTML with the marks @STYLE@, @REPORT@, @BEFORE@, @CHART@, @SCRIPT@
+std::string_view page();  ///< HTML with the marks @STYLE@, @REPORTS@, @SCRIPT@
 std::string_view style();
-std::string_view script();
-std::string_view chart();  ///< Chart.js
+std::string_view script();  ///< what tools/dashboard/build makes
 
 }  // namespace assay::cli::assets

@@ -1,36 +1,87 @@
+#include <fmt/format.h>
+#include <nettle/base64.h>
+#include <zlib.h>
+
 #include <map>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
+#include "assay/spec/operators.hpp"
 #include "assets.hpp"
 #include "dashboard.hpp"
 
 namespace assay::cli {
 namespace {
 
-/// What the page shows of a report. `<` is escaped so that no text of a report can end the script
-/// element.
-std::string embedded(const conformance::Results& results) {
-  auto json = nlohmann::ordered_json::parse(conformance::to_json(results));
-  for (auto& report : json["cases"]) {
-    report.erase("accepted_requirements");
-    for (auto& tensor : report["tensors"]) tensor.erase("yardsticks");
-  }
-  std::string text;
-  for (const char c : json.dump()) {
-    if (c == '<')
-      text += "\\u003c";
-    else
-      text += c;
-  }
-  return text;
+using Json = nlohmann::ordered_json;
+
+/// To as many digits as the page shows. A share or a statistic decides nothing there.
+void shorten(Json& value, int digits) {
+  if (value.is_number_float())
+    value = std::stod(fmt::format("{:.{}g}", value.get<double>(), digits));
+  if (value.is_structured())
+    for (Json& part : value) shorten(part, digits);
 }
 
-std::string page(std::string_view report, std::string_view before) {
-  const std::map<std::string_view, std::string_view> parts = {{"STYLE", assets::style()},
-                                                              {"REPORT", report},
-                                                              {"BEFORE", before},
-                                                              {"CHART", assets::chart()},
-                                                              {"SCRIPT", assets::script()}};
+/// Leaves out what the page does not show. Errors and elements keep their digits: what is a hair
+/// below the bound stays below it.
+void shorten_tensor(Json& tensor) {
+  for (const char* hidden :
+       {"yardsticks", "certainty", "median_tau_over_ref", "nu", "bias_t", "worst_tile"})
+    tensor.erase(hidden);
+  for (const char* share : {"terms", "histogram"}) shorten(tensor[share], 3);
+  for (const char* statistic : {"rms", "rms_limit", "bias"}) shorten(tensor[statistic], 4);
+}
+
+/// The documents' sentence for each requirement of the report.
+Json statements_of(const Json& requirements) {
+  Json known = Json::object();
+  spec::for_each_operator([&]<class Op> {
+    for (const auto& requirement : Op::requirements())
+      known[std::string(requirement.id)] = std::string(requirement.statement);
+  });
+  Json statements = Json::object();
+  for (const Json& requirement : requirements)
+    if (const auto id = requirement.at("id").get<std::string>(); known.contains(id))
+      statements[id] = known[id];
+  return statements;
+}
+
+/// What the page shows of a report.
+std::string shown(const conformance::Results& results) {
+  Json json = Json::parse(conformance::to_json(results));
+  for (Json& report : json["cases"]) {
+    for (Json& tensor : report["tensors"]) shorten_tensor(tensor);
+    for (const char* time : {"seconds_implementation", "seconds_total"}) shorten(report[time], 4);
+    shorten(report["metrics"], 5);
+  }
+  json["statements"] = statements_of(json["summary"]["requirements"]["requirements"]);
+  return json.dump();
+}
+
+/// zlib's format in base64: of 20,000 cases a few megabytes, and no text of a report can end the
+/// element that holds it.
+std::string packed(const std::string& text) {
+  uLongf size = compressBound(static_cast<uLong>(text.size()));
+  std::string bytes(size, '\0');
+  const int status =
+      compress2(reinterpret_cast<Bytef*>(bytes.data()), &size,
+                reinterpret_cast<const Bytef*>(text.data()), static_cast<uLong>(text.size()), 9);
+  if (status != Z_OK)
+    throw std::runtime_error(
+        fmt::format("zlib: {} bytes of a report: status {}", text.size(), status));
+  std::string letters(BASE64_ENCODE_RAW_LENGTH(size), '\0');
+  base64_encode_raw(letters.data(), size, reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  return letters;
+}
+
+}  // namespace
+
+std::string dashboard_page(const std::vector<const conformance::Results*>& runs) {
+  std::string reports;
+  for (const conformance::Results* run : runs) reports += packed(shown(*run)) + '\n';
+  const std::map<std::string_view, std::string_view> parts = {
+      {"STYLE", assets::style()}, {"REPORTS", reports}, {"SCRIPT", assets::script()}};
   std::string html;
   std::string_view rest = assets::page();
   for (std::size_t mark = rest.find('@'); mark != std::string_view::npos; mark = rest.find('@')) {
@@ -43,15 +94,8 @@ std::string page(std::string_view report, std::string_view before) {
   return html.append(rest);
 }
 
-}  // namespace
-
 std::string dashboard_page(const conformance::Results& results) {
-  return page(embedded(results), "null");
-}
-
-std::string dashboard_page(const conformance::Results& results,
-                           const conformance::Results& before) {
-  return page(embedded(results), embedded(before));
+  return dashboard_page(std::vector{&results});
 }
 
 }  // namespace assay::cli

@@ -1,118 +1,284 @@
-"use strict";
+/*! This script contains the packages d3-array, d3-color, d3-format, d3-interpolate, d3-scale, d3-time, d3-time-format and internmap.
+Copyright 2010-2023 Mike Bostock
 
-function put(id, ...children) {
-  document.getElementById(id).replaceChildren(...children);
-}
+Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted,
+provided that the above copyright notice and this permission notice appear in all copies.
 
-function tile(value, what) {
-  return element("div", {class: "tile"}, element("b", {}, value), element("span", {}, what));
-}
-
-function conclusion(summary) {
-  const count = (weight) => VERDICTS.reduce((sum, [name, , w]) => sum + (w === weight ? summary.verdicts[name] || 0 : 0), 0);
-  if (summary.interrupted) return ["unclear", "Stopped after " + summary.cases + " of " + summary.planned + " cases"];
-  if (count(1) > 0) return ["bad", "Does not conform: " + count(1) + " of " + summary.cases + " cases"];
-  if (count(2) > 0 || summary.cases === 0) return ["unclear", "Not conclusive: " + count(2) + " of " + summary.cases + " cases"];
-  return ["good", "Conforms: nothing found in " + summary.cases + " cases"];
-}
-
-function showHead(report) {
-  const {environment, summary} = report;
-  document.title = "Assay: " + environment.implementation;
-  put("implementation", environment.implementation);
-  const [kind, text] = conclusion(summary);
-  put("conclusion", element("span", {class: kind}, text));
-  const skipped = !summary.interrupted && summary.planned > summary.cases ?
-      ", " + (summary.planned - summary.cases) + " more were beyond the budget" : "";
-  put("circumstances", [environment.started, short(environment.seconds) + " s", "seed " + environment.seed + skipped,
-      "assay " + environment.tool_version, environment.compiler].filter((x) => x !== "").join(" \u00b7 "));
-  const worst = Object.entries(summary.worst).map(([name, at]) => tile(short(number(at.ratio)), "worst error / bound of " + name));
-  put("tiles", tile(String(summary.cases), "cases"), tile(String(summary.value_cases), "judged by their numbers"),
-      tile(summary.requirements.accepted + " + " + summary.requirements.rejected, "requirements accepted + rejected, of " + summary.requirements.total),
-      ...(summary.pairs && summary.pairs.admissible ? [tile(summary.pairs.covered + " / " + summary.pairs.admissible, "pairs of values covered")] : []),
-      ...worst);
-  put("footer", environment.command_line);
-}
-
-function showRequirements(requirements) {
-  document.getElementById("requirements-section").hidden = requirements.total === 0;
-  put("requirements-summary", "Accept side of " + requirements.accepted + " and reject side of " + requirements.rejected + " requirements exercised; " +
-      (requirements.unexercised.length ? "with a side, a variant or a violation that no case exercised: " + requirements.unexercised.length + "." : "no side was left out."));
-  const open = new Set(requirements.unexercised);
-  put("requirements", ...requirements.requirements.map((row) => {
-    const nothing = !row.has_accept && !row.has_reject;
-    const kind = open.has(row.id) ? "row open" : nothing ? "row none" : "row";
-    const title = nothing ? "nothing to exercise" : "accepted in " + row.accepted + " cases, rejected in " + row.rejected;
-    return element("span", {class: kind, title}, row.id + (open.has(row.id) ? " !" : ""));
-  }));
-}
-
-function showNumerics(numerics) {
-  const dtypes = Object.keys(numerics);
-  if (dtypes.length === 0) {
-    put("numerics", "none recorded");
-    return;
-  }
-  const cell = (value) => (typeof value === "number" ? short(value) : String(value));
-  put("numerics", table(["field"].concat(dtypes), Object.keys(numerics[dtypes[0]]).map((field) =>
-      [field].concat(dtypes.map((dtype) => cell(numerics[dtype][field]))))));
-}
-
-function showMetrics(report) {
-  const names = metricNames(report.cases);
-  document.getElementById("metrics-section").hidden = names.size === 0;
-  if (names.size === 0) return () => {};
-  const all = ["multiply-adds", ...names.keys()];
-  const wanted = {"metric-x": "multiply-adds", "metric-y": all.find((n) => /utili[sz]ation/.test(n)) || all[1]};
-  const redraw = () => drawMetrics(report, document.getElementById("metric-x").value, document.getElementById("metric-y").value);
-  for (const [id, value] of Object.entries(wanted)) {
-    const select = document.getElementById(id);
-    select.append(...all.map((n) => element("option", {value: n}, names.get(n) ? n + " (" + names.get(n) + ")" : n)));
-    select.value = value;
-    select.addEventListener("input", redraw);
-  }
-  return redraw;
-}
-
-/** How a case changed, largest change first. */
-function changes(both) {
-  const change = (p) => (p.now.verdict !== p.before.verdict ? Infinity :
-      p.now.worst > 0 && p.before.worst > 0 ? Math.abs(Math.log(p.now.worst / p.before.worst)) : 0);
-  return both.map((p) => ({...p, change: change(p)})).filter((p) => p.change > 1e-9)
-      .sort((a, b) => (b.change === a.change ? 0 : b.change - a.change));
-}
-
-function showComparison(report, before) {
-  document.getElementById("comparison").hidden = before === null;
-  if (before === null) return () => {};
-  const both = pairs(report, before);
-  const changed = changes(both);
-  const verdicts = changed.filter((p) => p.now.verdict !== p.before.verdict).length;
-  put("comparison-summary", "Compared with " + before.environment.implementation + " of " + before.environment.started + ": " +
-      both.length + " cases in both, " + (report.cases.length - both.length) + " only now, " +
-      (before.cases.length - both.length) + " only before. Changed verdicts: " + verdicts + "; changed worst errors: " +
-      (changed.length - verdicts) + ".");
-  const ratio = (c) => (c.worst < 0 ? "-" : short(c.worst));
-  const step = (x, y) => (x === y ? x : x + " \u2192 " + y);
-  put("changes", changed.length === 0 ? "Nothing changed." : table(["case", "verdict", "error / bound"],
-      changed.slice(0, 12).map((p) => [p.now.id, step(p.before.verdict, p.now.verdict), step(ratio(p.before), ratio(p.now))])));
-  return () => drawBeforeNow(both);
-}
-
-function show() {
-  const report = readReport(document.getElementById("report").textContent);
-  const before = readReport(document.getElementById("before").textContent);
-  showHead(report);
-  showRequirements(report.summary.requirements);
-  showNumerics(report.environment.numerics);
-  put("verdict-legend", ...VERDICTS.filter(([name]) => report.summary.verdicts[name])
-      .map(([name]) => element("span", {}, badge(name), " " + report.summary.verdicts[name])));
-  new CaseList(report.cases).show();
-  const redraws = [showMetrics(report), showComparison(report, before), () => drawHistogram(report), () => drawWorst(report)]
-      .concat(["entry_point", "dtype", "sparse_mode"].map((field) => () => drawVerdicts(report, field)));
-  const redraw = () => redraws.forEach((f) => f());
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  redraw();
-}
-
-show();
+THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH REGARD TO THIS SOFTWARE INCLUDING ALL IMPLIED
+WARRANTIES OF MERCHANTABILITY AND FITNESS. IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY SPECIAL, DIRECT, INDIRECT, OR
+CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS OF USE, DATA OR PROFITS, WHETHER IN AN ACTION OF CONTRACT,
+NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE. */
+"use strict";(()=>{function N(e){return e===void 0||e==="nan"?NaN:e==="inf"?1/0:e==="-inf"?-1/0:e}var pn=[["conforms","#009e73","conforms"],["conforms_weak","#7fcfb6","conforms"],["rejected_as_specified","#0072b2","conforms"],["rejected_other_code","#56b4e9",
+"conforms"],["not_applicable","#a7b0ba","conforms"],["nonconformant_structural","#d55e00","fails"],["nonconformant_proven","#b03a00","fails"],["nonconformant_statistical","#f08a4b","fails"],["statistical_unconfirmed","#f6b48a","fails"],["no\
+ndeterministic","#cc79a7","fails"],["rejected_wrongly","#a0457c","fails"],["accepted_wrongly","#7b2d5e","fails"],["crash","#6b1d1d","fails"],["timeout","#8c5a5a","fails"],["inconclusive","#e0b400","unclear"],["vacuous","#efdc82","unclear"],
+["usage_error","#777777","unclear"],["tool_failure","#444444","unclear"]],Re=pn.map(([e])=>e),Vr=new Map(pn.map(([e,n])=>[e,n])),Wr=new Map(pn.map(([e,,n])=>[e,n])),ze=e=>Vr.get(e)??"#777777",A=e=>Wr.get(e)??"unclear";function Xr(e){let n=-1;
+for(let t of e.tensors){let r=N(t.worst);t.elements_judged>0&&(n=Math.max(n,Number.isNaN(r)?1/0:r))}return n}var Kr=new Set(["note","tool","repeat"]);function Ur(e){if(A(e.verdict)!=="fails")return[];let n=e.findings.filter(t=>t.tensor!==""&&
+!Kr.has(t.rule)).map(t=>t.tensor);return n.length>0?[...new Set(n)]:[""]}function Yr(e){return Math.max(...["seq","seq_q","seq_kv"].map(n=>Number(e.fields[n]??0)))}function Qr(e){let n=new Map((e.shrunk??[]).map(t=>[t.id,t]));for(let t of e.
+cases)t.program=e.environment.program??"assay",t.error=Xr(t),t.failed=Ur(t),t.exact_case=t.fields.track==="exact"||t.fields.track==="exact_staged",t.length=Yr(t),t.shrunk=n.get(t.id),t.causes=[],t.before=void 0,t.text=[t.id,t.command_line,t.
+note,t.verdict,t.decided_by,t.evidence??""].join(" ").toLowerCase();return e}async function Fn(e){let n=atob(e),t=new Uint8Array(n.length);for(let i=0;i<n.length;i+=1)t[i]=n.charCodeAt(i);let r=new Blob([t]).stream().pipeThrough(new DecompressionStream(
+"deflate"));return Qr(JSON.parse(await new Response(r).text()))}function Zr(e){let n=Math.pow(2,Math.floor(Math.log2(Math.max(1,e))));return`${n}..${2*n-1}`}var Pn={id:e=>[e.id],operator:e=>[e.operator],implementation:e=>[e.implementation],verdict:e=>[e.verdict],kind:e=>[A(e.verdict)],rule:e=>[e.decided_by],
+error:e=>e.error<0?[]:[e.error],failed:e=>e.failed,tensor:e=>e.tensors.map(n=>n.name),length:e=>[e.length],length_group:e=>[Zr(e.length)],cause:e=>e.causes,accepted:e=>e.accepted_requirements??[],violated:e=>e.violated_requirement?[e.violated_requirement]:
+[],tenth:e=>e.exact_case?[]:e.tensors.flatMap(n=>n.histogram.flatMap((t,r)=>N(t)>0?[n.name+":"+r]:[])),judged:e=>[e.value_case?"yes":"no"],changed:e=>[e.before!==void 0&&e.before!==e.verdict?"yes":"no"],before:e=>e.before===void 0?[]:[e.before],
+seconds:e=>[N(e.seconds_total)]};function zn(e){let n=new Set(Object.keys(Pn));for(let t of e){for(let r of Object.keys(t.fields))n.add(r);for(let r of t.metrics)n.add(r.name);for(let r of t.tensors)n.add("error."+r.name)}return n}function Y(e,n){
+let t=Pn[n];if(t!==void 0)return t(e);let r=e.fields[n];if(r!==void 0)return[r];if(n.startsWith("error.")){let i=e.tensors.find(s=>s.name===n.slice(6)&&s.elements_judged>0),o=N(i?.worst);return i===void 0?[]:[Number.isNaN(o)?1/0:o]}return e.
+metrics.filter(i=>i.name===n).map(i=>N(i.value))}function Ge(e){return e.match(/(?:[^\s"]|"[^"]*"?)+/g)??[]}var Dn=e=>e.replaceAll('"',"");function Jr(e){let n=e.length>1&&e.startsWith("-")&&!e.startsWith("--"),t=n?e.slice(1):e,r=/^([A-Za-z_][\w.]*)(<=|>=|=|<|>)(.*)$/.
+exec(t);return r===null?{text:e,negated:n,field:"",comparison:"=",values:[Dn(t).toLowerCase()]}:{text:e,negated:n,field:r[1],comparison:r[2],values:Dn(r[3]).toLowerCase().split("|")}}var Gn=e=>e==="inf"?1/0:Number(e);function ei(e,n,t){switch(n){case"\
+<":return e<t;case"<=":return e<=t;case">":return e>t;case">=":return e>=t;case"=":return e===t}}function ni(e,n){return typeof e=="number"?e===Gn(n):e.toLowerCase()===n}function ti(e,n){if(e.field==="")return n.text.includes(e.values[0]);let t=Y(
+n,e.field);if(e.comparison==="=")return t.length===0?e.values.includes(""):t.some(i=>e.values.some(o=>ni(i,o)));let r=Gn(e.values[0]);return t.some(i=>i!==""&&ei(Number(i),e.comparison,r))}function Bn(e,n){let t=Ge(e).map(Jr),r=t.find(i=>i.
+field!==""&&!n.has(i.field));return{matches:i=>t.every(o=>ti(o,i)!==o.negated),complaint:r===void 0?"":`No case has a field ${r.field}; known: ${[...n].sort().join(", ")}.`}}function D(e,n){let t=String(n);return e+"="+(/[\s"]/.test(t)?`"${t}\
+"`:t)}var _e=(e,n)=>{let t=Ge(e);return n.every(r=>t.includes(r))};function Vn(e,n){let t=Ge(e);if(_e(e,n))return t.filter(o=>!n.includes(o)).join(" ");let r=o=>/^-?[\w.]+(?:<|>|=)/.exec(o)?.[0]??o,i=new Set(n.map(r));return[...t.filter(o=>!i.
+has(r(o))),...n].join(" ")}function Wn(e){let n=e-(e>>>1&1431655765);return n=(n&858993459)+(n>>>2&858993459),Math.imul(n+(n>>>4)&252645135,16843009)>>>24}var te=class e{constructor(n){this.words=n}words;static of(n,t){let r=new Int32Array(n.length+31>>5);return n.forEach(
+(i,o)=>{t(i)&&(r[o>>5]|=1<<(o&31))}),new e(r)}has(n){return(this.words[n>>5]>>>(n&31)&1)===1}and(n){return new e(this.words.map((t,r)=>t&n.words[r]))}without(n){return new e(this.words.map((t,r)=>t&~n.words[r]))}size(){let n=0;for(let t of this.
+words)n+=Wn(t);return n}common(n){let t=0;for(let r=0;r<this.words.length;r+=1)t+=Wn(this.words[r]&n.words[r]);return t}key(){return this.words.join(",")}};function S(e){return Number.isNaN(e)?"nan":Number.isFinite(e)?e!==0&&(Math.abs(e)<.001||Math.abs(e)>=1e5)?e.toExponential(2).replace(/\.?0*e\+?/,"e"):String(Number(e.toPrecision(4))):e>0?"inf":"-inf"}function Xn(e,n,t){for(let[r,i]of Object.
+entries(n))typeof i=="string"?e.setAttribute(r,i):e.addEventListener(r,i);return e.append(...t.filter(r=>r!==null)),e}function h(e,n={},...t){return Xn(document.createElement(e),n,t)}function x(e,n={},...t){return Xn(document.createElementNS(
+"http://www.w3.org/2000/svg",e),n,t)}function $(e){let n=document.getElementById(e);if(n===null)throw new Error("the page has no element "+e);return n}function k(e,...n){$(e).replaceChildren(...n.filter(t=>t!==null))}function Q(e,n,t){let r=a=>n.
+length>0&&n.every(u=>typeof u[a]=="string"&&/^[-+0-9.e]*(inf|nan)?$/.test(u[a])),i=e.map((a,u)=>u>0&&r(u)?{class:"number"}:{}),o=e.map((a,u)=>h("th",{scope:"col",...i[u]},a)),s=n.map(a=>h("tr",{},...a.map((u,c)=>h("td",i[c],u))));return h("\
+div",{class:"table",tabindex:"0",role:"region","aria-label":t},h("table",{},h("thead",{},h("tr",{},...o)),h("tbody",{},...s)))}function fe(e){let n=h("span",{class:"swatch"});return n.style.background=ze(e),h("span",{class:"badge"},n,e)}function bn(e){
+return/^[-\w+./:,=@%]*$/.test(e)?e:"'"+e.replaceAll("'","'\\''")+"'"}var Kn=e=>`${bn(e.program)} explain ${e.command_line}`;function Te(e,n=e.command_line){return`${bn(e.program)} run ${n} --implementation=${bn(e.implementation)}`}async function ri(e,n){
+try{await navigator.clipboard.writeText(e)}catch{let t=h("textarea");t.value=e,document.body.append(t),t.select(),document.execCommand("copy"),t.remove()}n.textContent="Copied",setTimeout(()=>{n.textContent="Copy"},1200)}function de(e){let n=h(
+"button",{type:"button",class:"copy",click:()=>{ri(e,n)}},"Copy");return h("div",{class:"replay"},h("code",{},e),n)}function Z(e){return["b","n","s","d"].filter(n=>e[n]>=0).map(n=>n+"="+e[n]).join(" ")||"-"}function H(e,n){return`${e} ${n}${e===
+1?"":"s"}`}var ii=new Set(["seed","rows","relation","upstream"]),oi=3,si=64,Un=2500,ai=6;function ui(e){let n=new Set(e.flatMap(s=>Object.keys(s.fields)).filter(s=>!ii.has(s))),t=[],r=new Set,i=(s,a)=>{let u=te.of(e,a),c=u.size();c===0||c===e.length||
+r.has(u.key())||(r.add(u.key()),t.push({text:s,test:a,mask:u}))},o=new Set(e.map(s=>s.operator));for(let s of o)i("operator="+s,a=>a.operator===s);for(let s of n){let a=[...new Set(e.map(l=>l.fields[s]).filter(l=>l!==void 0&&l!==""))],u=a.every(
+l=>Number.isFinite(Number(l)));if(a.length<=24)for(let l of a)i(D(s,l),m=>m.fields[s]===l);if(!u||a.length<3)continue;let c=a.map(Number).sort((l,m)=>l-m),d=Math.max(1,Math.floor(c.length/si)),f=c.filter((l,m)=>m>0&&m%d===0);for(let l of f)
+i(`${s}<${l}`,m=>m.fields[s]!==void 0&&Number(m.fields[s])<l);for(let l of f.reverse())i(`${s}>=${l}`,m=>m.fields[s]!==void 0&&Number(m.fields[s])>=l)}return t}var Qn=e=>e.hit/(e.hit+e.missed+.5),Zn=(e,n)=>e.hit/n.total,ci=.15;function Be(e,n){
+return Qn(e)**2*Zn(e,n)**.25-ci*e.terms.length}var Jn=(e,n)=>Qn(e)*Zn(e,n),Ve=5;function We(e,n,t){return e.map(r=>({rule:r,value:t(r)})).sort((r,i)=>i.value-r.value).slice(0,n).map(r=>r.rule)}function li(e,n,t){let r=[],[i,o]=[e.mask.and(t.
+open),e.mask.and(t.passed)];for(let s of n){let a=i.common(s.mask),u=o.common(s.mask);a>0&&u<e.missed&&r.push({terms:[...e.terms,s],mask:s.mask,hit:a,missed:u})}return We(r,Ve,s=>Be(s,t)).concat(We(r,Ve,s=>Jn(s,t))).map(s=>({...s,mask:s.mask.
+and(e.mask)}))}function fi(e,n,t){let r=[{terms:[],mask:n,hit:t.total,missed:t.passed.size()}],i=r[0];for(let o=0;o<oi;o+=1){let s=r.filter(a=>a.missed>0).flatMap(a=>li(a,e,t));r=We(s,Ve,a=>Be(a,t)).concat(We(s,Ve,a=>Jn(a,t)));for(let a of r)
+Be(a,t)>Be(i,t)+1e-9&&(i=a)}return i}function di(e,n,t,r){let i=te.of(t,()=>!0),o=te.of(t,e.passes),s=te.of(t,e.fails),a=n.filter(e.fails),u=[];for(;a.length>0;){let c=u.length===ai-1||s.size()===0,{terms:d,mask:f}=c?{terms:[],mask:i}:fi(r,
+i,{open:s,passed:o,total:s.size()}),l=m=>d.every(g=>g.test(m));u.push({way:e.name,terms:d.map(m=>m.text),cases:a.filter(l),others:n.filter(m=>e.passes(m)&&l(m)).length}),a=a.filter(m=>!l(m)),s=s.without(f)}return u}function Yn(e,n){let t=Math.
+max(1,e.length/n);return Array.from({length:Math.min(n,e.length)},(r,i)=>e[Math.floor(i*t)])}function mi(e,n){let t=new Set(e.cases.map(i=>i.id)),r=n.cases.filter(i=>t.has(i.id)).length;return r/(t.size+n.cases.length-r)}function hi(e){let n=[];
+for(let t of[...e].sort((r,i)=>i.cases.length-r.cases.length)){let r=n.find(i=>mi(i[0],t)>.6||gi(i[0],t));r===void 0?n.push([t]):r.push(t)}return n}var gi=(e,n)=>e.terms.length>0&&e.terms.length===n.terms.length&&e.terms.every(t=>n.terms.includes(
+t));function pi(e,n){let t=e.flatMap(o=>o.tensors.filter(s=>n.includes(s.name)).map(s=>N(s.worst))).map(o=>Number.isNaN(o)?1/0:o).filter(o=>o>1).sort((o,s)=>o-s);if(t.length===0)return"";let[r,i]=[S(t[0]),S(t[t.length-1])];return", error "+
+(r===i?r:r+" to "+i)+" times the bound"}function yn(e){let n=new Map;for(let t of e)n.set(t,(n.get(t)??0)+1);return[...n].sort((t,r)=>r[1]-t[1])[0]?.[0]??""}function bi(e,n){let t=e.map(s=>s.way).filter(s=>!s.startsWith("!")),r=yn(n.map(s=>s.
+verdict)),i=yn(n.map(s=>s.decided_by));return(t.length>0?t.sort().join(", ")+": ":"")+r+(i&&i!=="unstated"?" by "+i:"")+pi(n,t)+yi(n,t)}function yi(e,n){let t=e.flatMap(r=>r.findings.filter(i=>n.includes(i.tensor))).flatMap(r=>/the output is [^,;]*$/.
+exec(r.text)?.[0]??[]);return t.length*3<e.length?"":"; mostly "+yn(t)}function xi(e){let n=t=>(t.shrunk?0:1e6)+(t.shrunk?.shrunk??t.command_line).length;return[...e].sort((t,r)=>n(t)-n(r))[0]}function wi(e){let n=[...new Set(e.flatMap(t=>t.
+cases))];return{number:0,pattern:bi(e,n),fields:e[0].terms,cases:n,others:e[0].others,example:xi(n)}}function Mi(e){let n=new Set(e.flatMap(r=>r.failed).filter(r=>r!=="")),t=new Set(e.filter(r=>r.failed.includes("")).map(r=>r.verdict));return[
+...[...n].map(r=>({name:r,fails:i=>i.failed.includes(r),passes:i=>i.value_case&&!i.failed.includes(r)&&i.tensors.some(o=>o.name===r)})),...[...t].map(r=>({name:"!"+r,fails:i=>i.verdict===r&&i.failed.includes(""),passes:i=>i.verdict!==r}))]}
+function et(e){let n=e.filter(a=>A(a.verdict)==="fails");if(n.length===0)return[];let t=e.filter(a=>A(a.verdict)!=="fails"),r=[...Yn(n,Un),...Yn(t,Un)],i=ui(r),o=Mi(n).flatMap(a=>di(a,e,r,i)),s=hi(o).map(wi).sort((a,u)=>u.cases.length-a.cases.
+length);return s.forEach((a,u)=>{a.number=u+1;for(let c of a.cases)c.causes.push(u+1)}),s}var nt="urgency";function T(){let e=new URLSearchParams(location.hash.slice(1));return{q:e.get("q")??"",sort:e.get("sort")??nt,case:e.get("case")??""}}function B(e){let n=new URLSearchParams;return e.case!==""&&n.set("case",e.case),e.q!==""&&
+n.set("q",e.q),e.sort!==nt&&n.set("sort",e.sort),"#"+n.toString()}var tt=()=>{};function rt(e){tt=e,addEventListener("hashchange",e)}function V(e,n=!1){let t=B({...T(),...e});if(!(t===location.hash||t==="#"&&location.hash==="")){if(!n){location.
+hash=t;return}history.replaceState(null,"",t),tt()}}var L=e=>V({q:Vn(T().q,e),case:""});function qe(e,n){return e==null||n==null?NaN:e<n?-1:e>n?1:e>=n?0:NaN}function vi(e,n){return e==null||n==null?NaN:n<e?-1:n>e?1:n>=e?0:NaN}function ot(e){let n,t,r;e.length!==2?(n=qe,t=(a,u)=>qe(e(a),u),r=(a,u)=>e(a)-u):(n=e===qe||e===vi?e:Si,
+t=e,r=e);function i(a,u,c=0,d=a.length){if(c<d){if(n(u,u)!==0)return d;do{let f=c+d>>>1;t(a[f],u)<0?c=f+1:d=f}while(c<d)}return c}function o(a,u,c=0,d=a.length){if(c<d){if(n(u,u)!==0)return d;do{let f=c+d>>>1;t(a[f],u)<=0?c=f+1:d=f}while(c<
+d)}return c}function s(a,u,c=0,d=a.length){let f=i(a,u,c,d-1);return f>c&&r(a[f-1],u)>-r(a[f],u)?f-1:f}return{left:i,center:s,right:o}}function Si(){return 0}function $i(e){return e===null?NaN:+e}var st=ot(qe),at=st.right,Rs=st.left,_s=ot($i).center;var Ts=ut(ct),qs=ut(ki);function ut(e){return function(n,t,r=t){if(!((t=+t)>=0))throw new RangeError("invalid rx");if(!((r=+r)>=0))throw new RangeError("invalid ry");let{data:i,width:o,height:s}=n;if(!((o=Math.floor(o))>=0))throw new RangeError(
+"invalid width");if(!((s=Math.floor(s!==void 0?s:i.length/o))>=0))throw new RangeError("invalid height");if(!o||!s||!t&&!r)return n;let a=t&&e(t),u=r&&e(r),c=i.slice();return a&&u?(me(a,c,i,o,s),me(a,i,c,o,s),me(a,c,i,o,s),he(u,i,c,o,s),he(
+u,c,i,o,s),he(u,i,c,o,s)):a?(me(a,i,c,o,s),me(a,c,i,o,s),me(a,i,c,o,s)):u&&(he(u,i,c,o,s),he(u,c,i,o,s),he(u,i,c,o,s)),n}}function me(e,n,t,r,i){for(let o=0,s=r*i;o<s;)e(n,t,o,o+=r,1)}function he(e,n,t,r,i){for(let o=0,s=r*i;o<r;++o)e(n,t,o,
+o+s,r)}function ki(e){let n=ct(e);return(t,r,i,o,s)=>{i<<=2,o<<=2,s<<=2,n(t,r,i+0,o+0,s),n(t,r,i+1,o+1,s),n(t,r,i+2,o+2,s),n(t,r,i+3,o+3,s)}}function ct(e){let n=Math.floor(e);if(n===e)return Ni(e);let t=e-n,r=2*e+1;return(i,o,s,a,u)=>{if(!((a-=
+u)>=s))return;let c=n*o[s],d=u*n,f=d+u;for(let l=s,m=s+d;l<m;l+=u)c+=o[Math.min(a,l)];for(let l=s,m=a;l<=m;l+=u)c+=o[Math.min(a,l+d)],i[l]=(c+t*(o[Math.max(s,l-f)]+o[Math.min(a,l+f)]))/r,c-=o[Math.max(s,l-d)]}}function Ni(e){let n=2*e+1;return(t,r,i,o,s)=>{
+if(!((o-=s)>=i))return;let a=e*r[i],u=s*e;for(let c=i,d=i+u;c<d;c+=s)a+=r[Math.min(o,c)];for(let c=i,d=o;c<=d;c+=s)a+=r[Math.min(o,c+u)],t[c]=a/n,a-=r[Math.max(i,c-u)]}}var Ae=class extends Map{constructor(n,t=Ri){if(super(),Object.defineProperties(this,{_intern:{value:new Map},_key:{value:t}}),n!=null)for(let[r,i]of n)this.set(r,i)}get(n){return super.get(it(this,n))}has(n){return super.has(it(this,n))}set(n,t){
+return super.set(Ci(this,n),t)}delete(n){return super.delete(Ei(this,n))}};function it({_intern:e,_key:n},t){let r=n(t);return e.has(r)?e.get(r):t}function Ci({_intern:e,_key:n},t){let r=n(t);return e.has(r)?e.get(r):(e.set(r,t),t)}function Ei({_intern:e,_key:n},t){let r=n(t);return e.has(r)&&(t=e.get(r),e.delete(
+r)),t}function Ri(e){return e!==null&&typeof e=="object"?e.valueOf():e}var _i=Array.prototype,As=_i.slice;var Ti=Math.sqrt(50),qi=Math.sqrt(10),Ai=Math.sqrt(2);function Xe(e,n,t){let r=(n-e)/Math.max(0,t),i=Math.floor(Math.log10(r)),o=r/Math.pow(10,i),s=o>=Ti?10:o>=qi?5:o>=Ai?2:1,a,u,c;return i<0?(c=Math.pow(10,-i)/s,a=Math.round(e*c),u=Math.round(
+n*c),a/c<e&&++a,u/c>n&&--u,c=-c):(c=Math.pow(10,i)*s,a=Math.round(e/c),u=Math.round(n/c),a*c<e&&++a,u*c>n&&--u),u<a&&.5<=t&&t<2?Xe(e,n,t*2):[a,u,c]}function Ue(e,n,t){if(n=+n,e=+e,t=+t,!(t>0))return[];if(e===n)return[e];let r=n<e,[i,o,s]=r?
+Xe(n,e,t):Xe(e,n,t);if(!(o>=i))return[];let a=o-i+1,u=new Array(a);if(r)if(s<0)for(let c=0;c<a;++c)u[c]=(o-c)/-s;else for(let c=0;c<a;++c)u[c]=(o-c)*s;else if(s<0)for(let c=0;c<a;++c)u[c]=(i+c)/-s;else for(let c=0;c<a;++c)u[c]=(i+c)*s;return u}
+function Ke(e,n,t){return n=+n,e=+e,t=+t,Xe(e,n,t)[2]}function lt(e,n,t){n=+n,e=+e,t=+t;let r=n<e,i=r?Ke(n,e,t):Ke(e,n,t);return(r?-1:1)*(i<0?1/-i:i)}function ft(e,n,t){e=+e,n=+n,t=(i=arguments.length)<2?(n=e,e=0,1):i<3?1:+t;for(var r=-1,i=Math.max(0,Math.ceil((n-e)/t))|0,o=new Array(i);++r<i;)o[r]=e+r*t;return o}var Ls=Li(Math.random);function Li(e){return function(t,r=0,i=t.length){let o=i-(r=+r);for(;o;){let s=e()*o--|0,a=t[o+r];t[o+r]=t[s+r],t[s+r]=a}return t}}function ye(e,n,t){e.prototype=n.prototype=t,t.constructor=e}function Ie(e,n){var t=Object.create(e.prototype);for(var r in n)t[r]=n[r];return t}function J(){}var se=.7,be=1/se,ge="\\s*([+-]?\\d+)\\s*",Le="\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\
+\\d+)?)\\s*",W="\\s*([+-]?(?:\\d*\\.)?\\d+(?:[eE][+-]?\\d+)?)%\\s*",Oi=/^#([0-9a-f]{3,8})$/,Ii=new RegExp(`^rgb\\(${ge},${ge},${ge}\\)$`),ji=new RegExp(`^rgb\\(${W},${W},${W}\\)$`),Hi=new RegExp(`^rgba\\(${ge},${ge},${ge},${Le}\\)$`),Fi=new RegExp(
+`^rgba\\(${W},${W},${W},${Le}\\)$`),Di=new RegExp(`^hsl\\(${Le},${W},${W}\\)$`),Pi=new RegExp(`^hsla\\(${Le},${W},${W},${Le}\\)$`),dt={aliceblue:15792383,antiquewhite:16444375,aqua:65535,aquamarine:8388564,azure:15794175,beige:16119260,bisque:16770244,
+black:0,blanchedalmond:16772045,blue:255,blueviolet:9055202,brown:10824234,burlywood:14596231,cadetblue:6266528,chartreuse:8388352,chocolate:13789470,coral:16744272,cornflowerblue:6591981,cornsilk:16775388,crimson:14423100,cyan:65535,darkblue:139,
+darkcyan:35723,darkgoldenrod:12092939,darkgray:11119017,darkgreen:25600,darkgrey:11119017,darkkhaki:12433259,darkmagenta:9109643,darkolivegreen:5597999,darkorange:16747520,darkorchid:10040012,darkred:9109504,darksalmon:15308410,darkseagreen:9419919,
+darkslateblue:4734347,darkslategray:3100495,darkslategrey:3100495,darkturquoise:52945,darkviolet:9699539,deeppink:16716947,deepskyblue:49151,dimgray:6908265,dimgrey:6908265,dodgerblue:2003199,firebrick:11674146,floralwhite:16775920,forestgreen:2263842,
+fuchsia:16711935,gainsboro:14474460,ghostwhite:16316671,gold:16766720,goldenrod:14329120,gray:8421504,green:32768,greenyellow:11403055,grey:8421504,honeydew:15794160,hotpink:16738740,indianred:13458524,indigo:4915330,ivory:16777200,khaki:15787660,
+lavender:15132410,lavenderblush:16773365,lawngreen:8190976,lemonchiffon:16775885,lightblue:11393254,lightcoral:15761536,lightcyan:14745599,lightgoldenrodyellow:16448210,lightgray:13882323,lightgreen:9498256,lightgrey:13882323,lightpink:16758465,
+lightsalmon:16752762,lightseagreen:2142890,lightskyblue:8900346,lightslategray:7833753,lightslategrey:7833753,lightsteelblue:11584734,lightyellow:16777184,lime:65280,limegreen:3329330,linen:16445670,magenta:16711935,maroon:8388608,mediumaquamarine:6737322,
+mediumblue:205,mediumorchid:12211667,mediumpurple:9662683,mediumseagreen:3978097,mediumslateblue:8087790,mediumspringgreen:64154,mediumturquoise:4772300,mediumvioletred:13047173,midnightblue:1644912,mintcream:16121850,mistyrose:16770273,moccasin:16770229,
+navajowhite:16768685,navy:128,oldlace:16643558,olive:8421376,olivedrab:7048739,orange:16753920,orangered:16729344,orchid:14315734,palegoldenrod:15657130,palegreen:10025880,paleturquoise:11529966,palevioletred:14381203,papayawhip:16773077,peachpuff:16767673,
+peru:13468991,pink:16761035,plum:14524637,powderblue:11591910,purple:8388736,rebeccapurple:6697881,red:16711680,rosybrown:12357519,royalblue:4286945,saddlebrown:9127187,salmon:16416882,sandybrown:16032864,seagreen:3050327,seashell:16774638,
+sienna:10506797,silver:12632256,skyblue:8900331,slateblue:6970061,slategray:7372944,slategrey:7372944,snow:16775930,springgreen:65407,steelblue:4620980,tan:13808780,teal:32896,thistle:14204888,tomato:16737095,turquoise:4251856,violet:15631086,
+wheat:16113331,white:16777215,whitesmoke:16119285,yellow:16776960,yellowgreen:10145074};ye(J,xe,{copy(e){return Object.assign(new this.constructor,this,e)},displayable(){return this.rgb().displayable()},hex:mt,formatHex:mt,formatHex8:zi,formatHsl:Gi,
+formatRgb:ht,toString:ht});function mt(){return this.rgb().formatHex()}function zi(){return this.rgb().formatHex8()}function Gi(){return St(this).formatHsl()}function ht(){return this.rgb().formatRgb()}function xe(e){var n,t;return e=(e+"").
+trim().toLowerCase(),(n=Oi.exec(e))?(t=n[1].length,n=parseInt(n[1],16),t===6?gt(n):t===3?new q(n>>8&15|n>>4&240,n>>4&15|n&240,(n&15)<<4|n&15,1):t===8?Ye(n>>24&255,n>>16&255,n>>8&255,(n&255)/255):t===4?Ye(n>>12&15|n>>8&240,n>>8&15|n>>4&240,n>>
+4&15|n&240,((n&15)<<4|n&15)/255):null):(n=Ii.exec(e))?new q(n[1],n[2],n[3],1):(n=ji.exec(e))?new q(n[1]*255/100,n[2]*255/100,n[3]*255/100,1):(n=Hi.exec(e))?Ye(n[1],n[2],n[3],n[4]):(n=Fi.exec(e))?Ye(n[1]*255/100,n[2]*255/100,n[3]*255/100,n[4]):
+(n=Di.exec(e))?yt(n[1],n[2]/100,n[3]/100,1):(n=Pi.exec(e))?yt(n[1],n[2]/100,n[3]/100,n[4]):dt.hasOwnProperty(e)?gt(dt[e]):e==="transparent"?new q(NaN,NaN,NaN,0):null}function gt(e){return new q(e>>16&255,e>>8&255,e&255,1)}function Ye(e,n,t,r){
+return r<=0&&(e=n=t=NaN),new q(e,n,t,r)}function $n(e){return e instanceof J||(e=xe(e)),e?(e=e.rgb(),new q(e.r,e.g,e.b,e.opacity)):new q}function je(e,n,t,r){return arguments.length===1?$n(e):new q(e,n,t,r??1)}function q(e,n,t,r){this.r=+e,
+this.g=+n,this.b=+t,this.opacity=+r}ye(q,je,Ie(J,{brighter(e){return e=e==null?be:Math.pow(be,e),new q(this.r*e,this.g*e,this.b*e,this.opacity)},darker(e){return e=e==null?se:Math.pow(se,e),new q(this.r*e,this.g*e,this.b*e,this.opacity)},rgb(){
+return this},clamp(){return new q(ie(this.r),ie(this.g),ie(this.b),Ze(this.opacity))},displayable(){return-.5<=this.r&&this.r<255.5&&-.5<=this.g&&this.g<255.5&&-.5<=this.b&&this.b<255.5&&0<=this.opacity&&this.opacity<=1},hex:pt,formatHex:pt,
+formatHex8:Bi,formatRgb:bt,toString:bt}));function pt(){return`#${re(this.r)}${re(this.g)}${re(this.b)}`}function Bi(){return`#${re(this.r)}${re(this.g)}${re(this.b)}${re((isNaN(this.opacity)?1:this.opacity)*255)}`}function bt(){let e=Ze(this.
+opacity);return`${e===1?"rgb(":"rgba("}${ie(this.r)}, ${ie(this.g)}, ${ie(this.b)}${e===1?")":`, ${e})`}`}function Ze(e){return isNaN(e)?1:Math.max(0,Math.min(1,e))}function ie(e){return Math.max(0,Math.min(255,Math.round(e)||0))}function re(e){
+return e=ie(e),(e<16?"0":"")+e.toString(16)}function yt(e,n,t,r){return r<=0?e=n=t=NaN:t<=0||t>=1?e=n=NaN:n<=0&&(e=NaN),new P(e,n,t,r)}function St(e){if(e instanceof P)return new P(e.h,e.s,e.l,e.opacity);if(e instanceof J||(e=xe(e)),!e)return new P;
+if(e instanceof P)return e;e=e.rgb();var n=e.r/255,t=e.g/255,r=e.b/255,i=Math.min(n,t,r),o=Math.max(n,t,r),s=NaN,a=o-i,u=(o+i)/2;return a?(n===o?s=(t-r)/a+(t<r)*6:t===o?s=(r-n)/a+2:s=(n-t)/a+4,a/=u<.5?o+i:2-o-i,s*=60):a=u>0&&u<1?0:s,new P(s,
+a,u,e.opacity)}function en(e,n,t,r){return arguments.length===1?St(e):new P(e,n,t,r??1)}function P(e,n,t,r){this.h=+e,this.s=+n,this.l=+t,this.opacity=+r}ye(P,en,Ie(J,{brighter(e){return e=e==null?be:Math.pow(be,e),new P(this.h,this.s,this.
+l*e,this.opacity)},darker(e){return e=e==null?se:Math.pow(se,e),new P(this.h,this.s,this.l*e,this.opacity)},rgb(){var e=this.h%360+(this.h<0)*360,n=isNaN(e)||isNaN(this.s)?0:this.s,t=this.l,r=t+(t<.5?t:1-t)*n,i=2*t-r;return new q(xn(e>=240?
+e-240:e+120,i,r),xn(e,i,r),xn(e<120?e+240:e-120,i,r),this.opacity)},clamp(){return new P(xt(this.h),Qe(this.s),Qe(this.l),Ze(this.opacity))},displayable(){return(0<=this.s&&this.s<=1||isNaN(this.s))&&0<=this.l&&this.l<=1&&0<=this.opacity&&this.
+opacity<=1},formatHsl(){let e=Ze(this.opacity);return`${e===1?"hsl(":"hsla("}${xt(this.h)}, ${Qe(this.s)*100}%, ${Qe(this.l)*100}%${e===1?")":`, ${e})`}`}}));function xt(e){return e=(e||0)%360,e<0?e+360:e}function Qe(e){return Math.max(0,Math.
+min(1,e||0))}function xn(e,n,t){return(e<60?n+(t-n)*e/60:e<180?t:e<240?n+(t-n)*(240-e)/60:n)*255}var $t=Math.PI/180,kt=180/Math.PI,Je=18,Nt=.96422,Ct=1,Et=.82521,Rt=4/29,pe=6/29,_t=3*pe*pe,Vi=pe*pe*pe;function Tt(e){if(e instanceof X)return new X(
+e.l,e.a,e.b,e.opacity);if(e instanceof U)return At(e);e instanceof q||(e=$n(e));var n=Sn(e.r),t=Sn(e.g),r=Sn(e.b),i=wn((.2225045*n+.7168786*t+.0606169*r)/Ct),o,s;return n===t&&t===r?o=s=i:(o=wn((.4360747*n+.3850649*t+.1430804*r)/Nt),s=wn((.0139322*
+n+.0971045*t+.7141733*r)/Et)),new X(116*i-16,500*(o-i),200*(i-s),e.opacity)}function qt(e,n,t,r){return arguments.length===1?Tt(e):new X(e,n,t,r??1)}function X(e,n,t,r){this.l=+e,this.a=+n,this.b=+t,this.opacity=+r}ye(X,qt,Ie(J,{brighter(e){return new X(this.l+Je*(e??1),this.a,this.b,this.opacity)},darker(e){return new X(
+this.l-Je*(e??1),this.a,this.b,this.opacity)},rgb(){var e=(this.l+16)/116,n=isNaN(this.a)?e:e+this.a/500,t=isNaN(this.b)?e:e-this.b/200;return n=Nt*Mn(n),e=Ct*Mn(e),t=Et*Mn(t),new q(vn(3.1338561*n-1.6168667*e-.4906146*t),vn(-.9787684*n+1.9161415*
+e+.033454*t),vn(.0719453*n-.2289914*e+1.4052427*t),this.opacity)}}));function wn(e){return e>Vi?Math.pow(e,1/3):e/_t+Rt}function Mn(e){return e>pe?e*e*e:_t*(e-Rt)}function vn(e){return 255*(e<=.0031308?12.92*e:1.055*Math.pow(e,1/2.4)-.055)}
+function Sn(e){return(e/=255)<=.04045?e/12.92:Math.pow((e+.055)/1.055,2.4)}function Wi(e){if(e instanceof U)return new U(e.h,e.c,e.l,e.opacity);if(e instanceof X||(e=Tt(e)),e.a===0&&e.b===0)return new U(NaN,0<e.l&&e.l<100?0:NaN,e.l,e.opacity);
+var n=Math.atan2(e.b,e.a)*kt;return new U(n<0?n+360:n,Math.sqrt(e.a*e.a+e.b*e.b),e.l,e.opacity)}function nn(e,n,t,r){return arguments.length===1?Wi(e):new U(e,n,t,r??1)}function U(e,n,t,r){this.h=+e,this.c=+n,this.l=+t,this.opacity=+r}function At(e){if(isNaN(e.h))return new X(e.l,0,0,e.opacity);var n=e.h*$t;return new X(e.l,Math.cos(n)*
+e.c,Math.sin(n)*e.c,e.opacity)}ye(U,nn,Ie(J,{brighter(e){return new U(this.h,this.c,this.l+Je*(e??1),this.opacity)},darker(e){return new U(this.h,this.c,this.l-Je*(e??1),this.opacity)},rgb(){return At(this).rgb()}}));var Lt=-.14861,kn=1.78277,
+Nn=-.29227,tn=-.90649,Oe=1.97294,wt=Oe*tn,Mt=Oe*kn,vt=kn*Nn-tn*Lt;function Xi(e){if(e instanceof oe)return new oe(e.h,e.s,e.l,e.opacity);e instanceof q||(e=$n(e));var n=e.r/255,t=e.g/255,r=e.b/255,i=(vt*r+wt*n-Mt*t)/(vt+wt-Mt),o=r-i,s=(Oe*(t-
+i)-Nn*o)/tn,a=Math.sqrt(s*s+o*o)/(Oe*i*(1-i)),u=a?Math.atan2(s,o)*kt-120:NaN;return new oe(u<0?u+360:u,a,i,e.opacity)}function rn(e,n,t,r){return arguments.length===1?Xi(e):new oe(e,n,t,r??1)}function oe(e,n,t,r){this.h=+e,this.s=+n,this.l=
++t,this.opacity=+r}ye(oe,rn,Ie(J,{brighter(e){return e=e==null?be:Math.pow(be,e),new oe(this.h,this.s,this.l*e,this.opacity)},darker(e){return e=e==null?se:Math.pow(se,e),new oe(this.h,this.s,this.l*e,this.opacity)},rgb(){var e=isNaN(this.h)?
+0:(this.h+120)*$t,n=+this.l,t=isNaN(this.s)?0:this.s*n*(1-n),r=Math.cos(e),i=Math.sin(e);return new q(255*(n+t*(Lt*r+kn*i)),255*(n+t*(Nn*r+tn*i)),255*(n+t*(Oe*r)),this.opacity)}}));function Ht(e,n,t,r,i){var o=e*e,s=o*e;return((1-3*e+3*o-s)*n+(4-6*o+3*s)*t+(1+3*e+3*o-3*s)*r+s*i)/6}function Ki(e){var n=e.length-1;return function(t){var r=t<=0?t=0:t>=1?(t=1,n-1):Math.floor(t*n),i=e[r],o=e[r+1],s=r>0?e[r-1]:2*i-o,a=r<n-1?
+e[r+2]:2*o-i;return Ht((t-r/n)*n,s,i,o,a)}}function Ui(e){var n=e.length;return function(t){var r=Math.floor(((t%=1)<0?++t:t)*n),i=e[(r+n-1)%n],o=e[r%n],s=e[(r+1)%n],a=e[(r+2)%n];return Ht((t-r/n)*n,i,o,s,a)}}var sn=e=>()=>e;function Ft(e,n){
+return function(t){return e+t*n}}function Yi(e,n,t){return e=Math.pow(e,t),n=Math.pow(n,t)-e,t=1/t,function(r){return Math.pow(e+r*n,t)}}function _n(e,n){var t=n-e;return t?Ft(e,t>180||t<-180?t-360*Math.round(t/360):t):sn(isNaN(e)?n:e)}function Qi(e){
+return(e=+e)==1?I:function(n,t){return t-n?Yi(n,t,e):sn(isNaN(n)?t:n)}}function I(e,n){var t=n-e;return t?Ft(e,t):sn(isNaN(e)?n:e)}var Ot=(function e(n){var t=Qi(n);function r(i,o){var s=t((i=je(i)).r,(o=je(o)).r),a=t(i.g,o.g),u=t(i.b,o.b),
+c=I(i.opacity,o.opacity);return function(d){return i.r=s(d),i.g=a(d),i.b=u(d),i.opacity=c(d),i+""}}return r.gamma=e,r})(1);function Dt(e){return function(n){var t=n.length,r=new Array(t),i=new Array(t),o=new Array(t),s,a;for(s=0;s<t;++s)a=je(
+n[s]),r[s]=a.r||0,i[s]=a.g||0,o[s]=a.b||0;return r=e(r),i=e(i),o=e(o),a.opacity=1,function(u){return a.r=r(u),a.g=i(u),a.b=o(u),a+""}}}var Hs=Dt(Ki),Fs=Dt(Ui);function Zi(e,n){n||(n=[]);var t=e?Math.min(n.length,e.length):0,r=n.slice(),i;return function(o){
+for(i=0;i<t;++i)r[i]=e[i]*(1-o)+n[i]*o;return r}}function Ji(e){return ArrayBuffer.isView(e)&&!(e instanceof DataView)}function eo(e,n){var t=n?n.length:0,r=e?Math.min(t,e.length):0,i=new Array(r),o=new Array(t),s;for(s=0;s<r;++s)i[s]=an(e[s],n[s]);for(;s<t;++s)o[s]=n[s];return function(a){for(s=0;s<r;++s)o[s]=i[s](a);return o}}function no(e,n){var t=new Date;
+return e=+e,n=+n,function(r){return t.setTime(e*(1-r)+n*r),t}}function z(e,n){return e=+e,n=+n,function(t){return e*(1-t)+n*t}}function to(e,n){var t={},r={},i;(e===null||typeof e!="object")&&(e={}),(n===null||typeof n!="object")&&(n={});for(i in n)
+i in e?t[i]=an(e[i],n[i]):r[i]=n[i];return function(o){for(i in t)r[i]=t[i](o);return r}}var En=/[-+]?(?:\d+\.?\d*|\.?\d+)(?:[eE][-+]?\d+)?/g,Cn=new RegExp(En.source,"g");function ro(e){return function(){return e}}function io(e){return function(n){
+return e(n)+""}}function oo(e,n){var t=En.lastIndex=Cn.lastIndex=0,r,i,o,s=-1,a=[],u=[];for(e=e+"",n=n+"";(r=En.exec(e))&&(i=Cn.exec(n));)(o=i.index)>t&&(o=n.slice(t,o),a[s]?a[s]+=o:a[++s]=o),(r=r[0])===(i=i[0])?a[s]?a[s]+=i:a[++s]=i:(a[++s]=
+null,u.push({i:s,x:z(r,i)})),t=Cn.lastIndex;return t<n.length&&(o=n.slice(t),a[s]?a[s]+=o:a[++s]=o),a.length<2?u[0]?io(u[0].x):ro(n):(n=u.length,function(c){for(var d=0,f;d<n;++d)a[(f=u[d]).i]=f.x(c);return a.join("")})}function an(e,n){var t=typeof n,
+r;return n==null||t==="boolean"?sn(n):(t==="number"?z:t==="string"?(r=xe(n))?(n=r,Ot):oo:n instanceof xe?Ot:n instanceof Date?no:Ji(n)?Zi:Array.isArray(n)?eo:typeof n.valueOf!="function"&&typeof n.toString!="function"||isNaN(n)?to:z)(e,n)}function Pt(e,n){return e=+e,n=+n,function(t){return Math.round(e*(1-t)+n*t)}}var It=180/Math.PI,Rn={translateX:0,translateY:0,rotate:0,skewX:0,scaleX:1,scaleY:1};function zt(e,n,t,r,i,o){var s,a,u;return(s=Math.sqrt(e*e+n*n))&&(e/=s,n/=s),
+(u=e*t+n*r)&&(t-=e*u,r-=n*u),(a=Math.sqrt(t*t+r*r))&&(t/=a,r/=a,u/=a),e*r<n*t&&(e=-e,n=-n,u=-u,s=-s),{translateX:i,translateY:o,rotate:Math.atan2(n,e)*It,skewX:Math.atan(u)*It,scaleX:s,scaleY:a}}var on;function so(e){let n=new(typeof DOMMatrix==
+"function"?DOMMatrix:WebKitCSSMatrix)(e+"");return n.isIdentity?Rn:zt(n.a,n.b,n.c,n.d,n.e,n.f)}function ao(e){return e==null||(on||(on=document.createElementNS("http://www.w3.org/2000/svg","g")),on.setAttribute("transform",e),!(e=on.transform.
+baseVal.consolidate()))?Rn:(e=e.matrix,zt(e.a,e.b,e.c,e.d,e.e,e.f))}function Gt(e,n,t,r){function i(c){return c.length?c.pop()+" ":""}function o(c,d,f,l,m,g){if(c!==f||d!==l){var p=m.push("translate(",null,n,null,t);g.push({i:p-4,x:z(c,f)},
+{i:p-2,x:z(d,l)})}else(f||l)&&m.push("translate("+f+n+l+t)}function s(c,d,f,l){c!==d?(c-d>180?d+=360:d-c>180&&(c+=360),l.push({i:f.push(i(f)+"rotate(",null,r)-2,x:z(c,d)})):d&&f.push(i(f)+"rotate("+d+r)}function a(c,d,f,l){c!==d?l.push({i:f.
+push(i(f)+"skewX(",null,r)-2,x:z(c,d)}):d&&f.push(i(f)+"skewX("+d+r)}function u(c,d,f,l,m,g){if(c!==f||d!==l){var p=m.push(i(m)+"scale(",null,",",null,")");g.push({i:p-4,x:z(c,f)},{i:p-2,x:z(d,l)})}else(f!==1||l!==1)&&m.push(i(m)+"scale("+f+
+","+l+")")}return function(c,d){var f=[],l=[];return c=e(c),d=e(d),o(c.translateX,c.translateY,d.translateX,d.translateY,f,l),s(c.rotate,d.rotate,f,l),a(c.skewX,d.skewX,f,l),u(c.scaleX,c.scaleY,d.scaleX,d.scaleY,f,l),c=d=null,function(m){for(var g=-1,
+p=l.length,b;++g<p;)f[(b=l[g]).i]=b.x(m);return f.join("")}}}var Ds=Gt(so,"px, ","px)","deg)"),Ps=Gt(ao,", ",")",")"),uo=1e-12;function jt(e){return((e=Math.exp(e))+1/e)/2}function co(e){return((e=Math.exp(e))-1/e)/2}function lo(e){return((e=
+Math.exp(2*e))-1)/(e+1)}var zs=(function e(n,t,r){function i(o,s){var a=o[0],u=o[1],c=o[2],d=s[0],f=s[1],l=s[2],m=d-a,g=f-u,p=m*m+g*g,b,w;if(p<uo)w=Math.log(l/c)/n,b=function(C){return[a+C*m,u+C*g,c*Math.exp(n*C*w)]};else{var _=Math.sqrt(p),
+y=(l*l-c*c+r*p)/(2*c*t*_),M=(l*l-c*c-r*p)/(2*l*t*_),R=Math.log(Math.sqrt(y*y+1)-y),E=Math.log(Math.sqrt(M*M+1)-M);w=(E-R)/n,b=function(C){var F=C*w,O=jt(R),G=c/(t*_)*(O*lo(n*F+R)-co(R));return[a+G*m,u+G*g,c*O/jt(n*F+R)]}}return b.duration=Math.
+abs(w)*1e3*n/Math.SQRT2,b}return i.rho=function(o){var s=Math.max(.001,+o),a=s*s,u=a*a;return e(s,a,u)},i})(Math.SQRT2,2,4);function Bt(e){return function(n,t){var r=e((n=en(n)).h,(t=en(t)).h),i=I(n.s,t.s),o=I(n.l,t.l),s=I(n.opacity,t.opacity);
+return function(a){return n.h=r(a),n.s=i(a),n.l=o(a),n.opacity=s(a),n+""}}}var Gs=Bt(_n),Bs=Bt(I);function Vt(e){return function(n,t){var r=e((n=nn(n)).h,(t=nn(t)).h),i=I(n.c,t.c),o=I(n.l,t.l),s=I(n.opacity,t.opacity);return function(a){return n.h=r(a),n.c=i(a),n.l=o(a),n.opacity=s(a),n+""}}}var Vs=Vt(_n),Ws=Vt(I);function Wt(e){return(function n(t){
+t=+t;function r(i,o){var s=e((i=rn(i)).h,(o=rn(o)).h),a=I(i.s,o.s),u=I(i.l,o.l),c=I(i.opacity,o.opacity);return function(d){return i.h=s(d),i.s=a(d),i.l=u(Math.pow(d,t)),i.opacity=c(d),i+""}}return r.gamma=n,r})(1)}var Xs=Wt(_n),Ks=Wt(I);function fo(e){return Math.abs(e=Math.round(e))>=1e21?e.toLocaleString("en").replace(/,/g,""):e.toString(10)}function cn(e,n){if(!isFinite(e)||e===0)return null;var t=(e=n?e.toExponential(n-1):e.toExponential()).indexOf("e"),r=e.slice(0,t);
+return[r.length>1?r[0]+r.slice(2):r,+e.slice(t+1)]}function we(e){return e=cn(Math.abs(e)),e?e[1]:NaN}function mo(e,n){return function(t,r){for(var i=t.length,o=[],s=0,a=e[0],u=0;i>0&&a>0&&(u+a+1>r&&(a=Math.max(1,r-u)),o.push(t.substring(i-=
+a,i+a)),!((u+=a+1)>r));)a=e[s=(s+1)%e.length];return o.reverse().join(n)}}function ho(e){return function(n){return n.replace(/[0-9]/g,function(t){return e[+t]})}}var go=/^(?:(.)?([<>=^]))?([+\-( ])?([$#])?(0)?(\d+)?(,)?(\.\d+)?(~)?([a-z%])?$/i;
+function Me(e){if(!(n=go.exec(e)))throw new Error("invalid format: "+e);var n;return new Tn({fill:n[1],align:n[2],sign:n[3],symbol:n[4],zero:n[5],width:n[6],comma:n[7],precision:n[8]&&n[8].slice(1),trim:n[9],type:n[10]})}Me.prototype=Tn.prototype;
+function Tn(e){this.fill=e.fill===void 0?" ":e.fill+"",this.align=e.align===void 0?">":e.align+"",this.sign=e.sign===void 0?"-":e.sign+"",this.symbol=e.symbol===void 0?"":e.symbol+"",this.zero=!!e.zero,this.width=e.width===void 0?void 0:+e.
+width,this.comma=!!e.comma,this.precision=e.precision===void 0?void 0:+e.precision,this.trim=!!e.trim,this.type=e.type===void 0?"":e.type+""}Tn.prototype.toString=function(){return this.fill+this.align+this.sign+this.symbol+(this.zero?"0":"")+
+(this.width===void 0?"":Math.max(1,this.width|0))+(this.comma?",":"")+(this.precision===void 0?"":"."+Math.max(0,this.precision|0))+(this.trim?"~":"")+this.type};function po(e){e:for(var n=e.length,t=1,r=-1,i;t<n;++t)switch(e[t]){case".":r=
+i=t;break;case"0":r===0&&(r=t),i=t;break;default:if(!+e[t])break e;r>0&&(r=0);break}return r>0?e.slice(0,r)+e.slice(i+1):e}var ln;function bo(e,n){var t=cn(e,n);if(!t)return ln=void 0,e.toPrecision(n);var r=t[0],i=t[1],o=i-(ln=Math.max(-8,Math.
+min(8,Math.floor(i/3)))*3)+1,s=r.length;return o===s?r:o>s?r+new Array(o-s+1).join("0"):o>0?r.slice(0,o)+"."+r.slice(o):"0."+new Array(1-o).join("0")+cn(e,Math.max(0,n+o-1))[0]}function Xt(e,n){var t=cn(e,n);if(!t)return e+"";var r=t[0],i=t[1];
+return i<0?"0."+new Array(-i).join("0")+r:r.length>i+1?r.slice(0,i+1)+"."+r.slice(i+1):r+new Array(i-r.length+2).join("0")}var Kt={"%":(e,n)=>(e*100).toFixed(n),b:e=>Math.round(e).toString(2),c:e=>e+"",d:fo,e:(e,n)=>e.toExponential(n),f:(e,n)=>e.
+toFixed(n),g:(e,n)=>e.toPrecision(n),o:e=>Math.round(e).toString(8),p:(e,n)=>Xt(e*100,n),r:Xt,s:bo,X:e=>Math.round(e).toString(16).toUpperCase(),x:e=>Math.round(e).toString(16)};function Ut(e){return e}var Yt=Array.prototype.map,Qt=["y","z",
+"a","f","p","n","\xB5","m","","k","M","G","T","P","E","Z","Y"];function yo(e){var n=e.grouping===void 0||e.thousands===void 0?Ut:mo(Yt.call(e.grouping,Number),e.thousands+""),t=e.currency===void 0?"":e.currency[0]+"",r=e.currency===void 0?"":
+e.currency[1]+"",i=e.decimal===void 0?".":e.decimal+"",o=e.numerals===void 0?Ut:ho(Yt.call(e.numerals,String)),s=e.percent===void 0?"%":e.percent+"",a=e.minus===void 0?"\u2212":e.minus+"",u=e.nan===void 0?"NaN":e.nan+"";function c(f,l){f=Me(
+f);var m=f.fill,g=f.align,p=f.sign,b=f.symbol,w=f.zero,_=f.width,y=f.comma,M=f.precision,R=f.trim,E=f.type;E==="n"?(y=!0,E="g"):Kt[E]||(M===void 0&&(M=12),R=!0,E="g"),(w||m==="0"&&g==="=")&&(w=!0,m="0",g="=");var C=(l&&l.prefix!==void 0?l.prefix:
+"")+(b==="$"?t:b==="#"&&/[boxX]/.test(E)?"0"+E.toLowerCase():""),F=(b==="$"?r:/[%p]/.test(E)?s:"")+(l&&l.suffix!==void 0?l.suffix:""),O=Kt[E],G=/[defgprs%]/.test(E);M=M===void 0?6:/[gprs]/.test(E)?Math.max(1,Math.min(21,M)):Math.max(0,Math.
+min(20,M));function ce(v){var ne=C,j=F,le,Hn,Fe;if(E==="c")j=O(v)+j,v="";else{v=+v;var De=v<0||1/v<0;if(v=isNaN(v)?u:O(Math.abs(v),M),R&&(v=po(v)),De&&+v==0&&p!=="+"&&(De=!1),ne=(De?p==="("?p:a:p==="-"||p==="("?"":p)+ne,j=(E==="s"&&!isNaN(v)&&
+ln!==void 0?Qt[8+ln/3]:"")+j+(De&&p==="("?")":""),G){for(le=-1,Hn=v.length;++le<Hn;)if(Fe=v.charCodeAt(le),48>Fe||Fe>57){j=(Fe===46?i+v.slice(le+1):v.slice(le))+j,v=v.slice(0,le);break}}}y&&!w&&(v=n(v,1/0));var Pe=ne.length+v.length+j.length,
+K=Pe<_?new Array(_-Pe+1).join(m):"";switch(y&&w&&(v=n(K+v,K.length?_-j.length:1/0),K=""),g){case"<":v=ne+v+j+K;break;case"=":v=ne+K+v+j;break;case"^":v=K.slice(0,Pe=K.length>>1)+ne+v+j+K.slice(Pe);break;default:v=K+ne+v+j;break}return o(v)}
+return ce.toString=function(){return f+""},ce}function d(f,l){var m=Math.max(-8,Math.min(8,Math.floor(we(l)/3)))*3,g=Math.pow(10,-m),p=c((f=Me(f),f.type="f",f),{suffix:Qt[8+m/3]});return function(b){return p(g*b)}}return{format:c,formatPrefix:d}}
+var un,fn,qn;xo({thousands:",",grouping:[3],currency:["$",""]});function xo(e){return un=yo(e),fn=un.format,qn=un.formatPrefix,un}function Zt(e){return Math.max(0,-we(Math.abs(e)))}function Jt(e,n){return Math.max(0,Math.max(-8,Math.min(8,Math.
+floor(we(n)/3)))*3-we(Math.abs(e)))}function er(e,n){return e=Math.abs(e),n=Math.abs(n)-e,Math.max(0,we(n)-we(e))+1}function dn(e,n){switch(arguments.length){case 0:break;case 1:this.range(e);break;default:this.range(n).domain(e);break}return this}var nr=Symbol("implicit");function sr(){var e=new Ae,n=[],t=[],r=nr;function i(o){let s=e.get(o);if(s===void 0){if(r!==nr)return r;e.set(o,s=n.push(o)-1)}return t[s%t.length]}return i.domain=function(o){if(!arguments.length)return n.slice();
+n=[],e=new Ae;for(let s of o)e.has(s)||e.set(s,n.push(s)-1);return i},i.range=function(o){return arguments.length?(t=Array.from(o),i):t.slice()},i.unknown=function(o){return arguments.length?(r=o,i):r},i.copy=function(){return sr(n,t).unknown(
+r)},dn.apply(i,arguments),i}function Se(){var e=sr().unknown(void 0),n=e.domain,t=e.range,r=0,i=1,o,s,a=!1,u=0,c=0,d=.5;delete e.unknown;function f(){var l=n().length,m=i<r,g=m?i:r,p=m?r:i;o=(p-g)/Math.max(1,l-u+c*2),a&&(o=Math.floor(o)),g+=
+(p-g-o*(l-u))*d,s=o*(1-u),a&&(g=Math.round(g),s=Math.round(s));var b=ft(l).map(function(w){return g+o*w});return t(m?b.reverse():b)}return e.domain=function(l){return arguments.length?(n(l),f()):n()},e.range=function(l){return arguments.length?
+([r,i]=l,r=+r,i=+i,f()):[r,i]},e.rangeRound=function(l){return[r,i]=l,r=+r,i=+i,a=!0,f()},e.bandwidth=function(){return s},e.step=function(){return o},e.round=function(l){return arguments.length?(a=!!l,f()):a},e.padding=function(l){return arguments.
+length?(u=Math.min(1,c=+l),f()):u},e.paddingInner=function(l){return arguments.length?(u=Math.min(1,l),f()):u},e.paddingOuter=function(l){return arguments.length?(c=+l,f()):c},e.align=function(l){return arguments.length?(d=Math.max(0,Math.min(
+1,l)),f()):d},e.copy=function(){return Se(n(),[r,i]).round(a).paddingInner(u).paddingOuter(c).align(d)},dn.apply(f(),arguments)}function ar(e){var n=e.copy;return e.padding=e.paddingOuter,delete e.paddingInner,delete e.paddingOuter,e.copy=function(){
+return ar(n())},e}function ur(){return ar(Se.apply(null,arguments).paddingInner(1))}function wo(e){return function(){return e}}function Mo(e){return+e}var tr=[0,1];function ve(e){return e}function An(e,n){return(n-=e=+e)?function(t){return(t-
+e)/n}:wo(isNaN(n)?NaN:.5)}function vo(e,n){var t;return e>n&&(t=e,e=n,n=t),function(r){return Math.max(e,Math.min(n,r))}}function So(e,n,t){var r=e[0],i=e[1],o=n[0],s=n[1];return i<r?(r=An(i,r),o=t(s,o)):(r=An(r,i),o=t(o,s)),function(a){return o(
+r(a))}}function $o(e,n,t){var r=Math.min(e.length,n.length)-1,i=new Array(r),o=new Array(r),s=-1;for(e[r]<e[0]&&(e=e.slice().reverse(),n=n.slice().reverse());++s<r;)i[s]=An(e[s],e[s+1]),o[s]=t(n[s],n[s+1]);return function(a){var u=at(e,a,1,
+r)-1;return o[u](i[u](a))}}function cr(e,n){return n.domain(e.domain()).range(e.range()).interpolate(e.interpolate()).clamp(e.clamp()).unknown(e.unknown())}function lr(){var e=tr,n=tr,t=an,r,i,o,s=ve,a,u,c;function d(){var l=Math.min(e.length,
+n.length);return s!==ve&&(s=vo(e[0],e[l-1])),a=l>2?$o:So,u=c=null,f}function f(l){return l==null||isNaN(l=+l)?o:(u||(u=a(e.map(r),n,t)))(r(s(l)))}return f.invert=function(l){return s(i((c||(c=a(n,e.map(r),z)))(l)))},f.domain=function(l){return arguments.
+length?(e=Array.from(l,Mo),d()):e.slice()},f.range=function(l){return arguments.length?(n=Array.from(l),d()):n.slice()},f.rangeRound=function(l){return n=Array.from(l),t=Pt,d()},f.clamp=function(l){return arguments.length?(s=l?!0:ve,d()):s!==
+ve},f.interpolate=function(l){return arguments.length?(t=l,d()):t},f.unknown=function(l){return arguments.length?(o=l,f):o},function(l,m){return r=l,i=m,d()}}function ko(){return lr()(ve,ve)}function No(e,n,t,r){var i=lt(e,n,t),o;switch(r=Me(
+r??",f"),r.type){case"s":{var s=Math.max(Math.abs(e),Math.abs(n));return r.precision==null&&!isNaN(o=Jt(i,s))&&(r.precision=o),qn(r,s)}case"":case"e":case"g":case"p":case"r":{r.precision==null&&!isNaN(o=er(i,Math.max(Math.abs(e),Math.abs(n))))&&
+(r.precision=o-(r.type==="e"));break}case"f":case"%":{r.precision==null&&!isNaN(o=Zt(i))&&(r.precision=o-(r.type==="%")*2);break}}return fn(r)}function Co(e){var n=e.domain;return e.ticks=function(t){var r=n();return Ue(r[0],r[r.length-1],t??
+10)},e.tickFormat=function(t,r){var i=n();return No(i[0],i[i.length-1],t??10,r)},e.nice=function(t){t==null&&(t=10);var r=n(),i=0,o=r.length-1,s=r[i],a=r[o],u,c,d=10;for(a<s&&(c=s,s=a,a=c,c=i,i=o,o=c);d-- >0;){if(c=Ke(s,a,t),c===u)return r[i]=
+s,r[o]=a,n(r);if(c>0)s=Math.floor(s/c)*c,a=Math.ceil(a/c)*c;else if(c<0)s=Math.ceil(s*c)/c,a=Math.floor(a*c)/c;else break;u=c}return e},e}function $e(){var e=ko();return e.copy=function(){return cr(e,$e())},dn.apply(e,arguments),Co(e)}function Eo(e,n){e=e.slice();var t=0,r=e.length-1,i=e[t],o=e[r],s;return o<i&&(s=t,t=r,r=s,s=i,i=o,o=s),e[t]=n.floor(i),e[r]=n.ceil(o),e}function rr(e){return Math.log(e)}function ir(e){return Math.exp(e)}function Ro(e){return-Math.log(-e)}
+function _o(e){return-Math.exp(-e)}function To(e){return isFinite(e)?+("1e"+e):e<0?0:e}function qo(e){return e===10?To:e===Math.E?Math.exp:n=>Math.pow(e,n)}function Ao(e){return e===Math.E?Math.log:e===10&&Math.log10||e===2&&Math.log2||(e=Math.
+log(e),n=>Math.log(n)/e)}function or(e){return(n,t)=>-e(-n,t)}function Lo(e){let n=e(rr,ir),t=n.domain,r=10,i,o;function s(){return i=Ao(r),o=qo(r),t()[0]<0?(i=or(i),o=or(o),e(Ro,_o)):e(rr,ir),n}return n.base=function(a){return arguments.length?
+(r=+a,s()):r},n.domain=function(a){return arguments.length?(t(a),s()):t()},n.ticks=a=>{let u=t(),c=u[0],d=u[u.length-1],f=d<c;f&&([c,d]=[d,c]);let l=i(c),m=i(d),g,p,b=a==null?10:+a,w=[];if(!(r%1)&&m-l<b){if(l=Math.floor(l),m=Math.ceil(m),c>
+0){for(;l<=m;++l)for(g=1;g<r;++g)if(p=l<0?g/o(-l):g*o(l),!(p<c)){if(p>d)break;w.push(p)}}else for(;l<=m;++l)for(g=r-1;g>=1;--g)if(p=l>0?g/o(-l):g*o(l),!(p<c)){if(p>d)break;w.push(p)}w.length*2<b&&(w=Ue(c,d,b))}else w=Ue(l,m,Math.min(m-l,b)).
+map(o);return f?w.reverse():w},n.tickFormat=(a,u)=>{if(a==null&&(a=10),u==null&&(u=r===10?"s":","),typeof u!="function"&&(!(r%1)&&(u=Me(u)).precision==null&&(u.trim=!0),u=fn(u)),a===1/0)return u;let c=Math.max(1,r*a/n.ticks().length);return d=>{
+let f=d/o(Math.round(i(d)));return f*r<r-.5&&(f*=r),f<=c?u(d):""}},n.nice=()=>t(Eo(t(),{floor:a=>o(Math.floor(i(a))),ceil:a=>o(Math.ceil(i(a)))})),n}function ae(){let e=Lo(lr()).domain([1,10]);return e.copy=()=>cr(e,ae()).base(e.base()),dn.
+apply(e,arguments),e}function fr(e,n){let t=new Map;n.elements_judged>0&&n.worst_at.s>=0&&t.set(Z(n.worst_at),n.worst_at);for(let r of e.findings)r.tensor===n.name&&r.s>=0&&r.d>=0&&!t.has(Z(r))&&t.set(Z(r),r);return[...t.values()]}function Oo(e){let[n,t]=[Math.
+abs(N(e.actual)-N(e.expected)),N(e.tolerance)];return Number.isNaN(n)?1/0:t>0?n/t:n>0?1/0:0}function Io(e,n){let t=(...o)=>Math.max(0,...o.map(s=>Number(e.fields[s]??0))),r=Math.max(...n.map(o=>o.s+1),e.length),i=Math.max(...n.map(o=>o.d+1),
+t("head_dim","head_dim_v"));return[r,i]}var Ln=16;function jo(e,n,t,r){let i=[],o=s=>Ln*Math.max(1,Math.ceil(s/Ln/32));for(let s=0;s<=n;s+=o(n))i.push(x("line",{class:"grid",x1:String(t(s)),x2:String(t(s)),y1:String(r(0)),y2:String(r(e))}));
+for(let s=0;s<=e;s+=o(e))i.push(x("line",{class:"grid",x1:String(t(0)),x2:String(t(n)),y1:String(r(s)),y2:String(r(s))}));return i}function dr(e,n,t){let[r,i]=Io(e,t),o=560,s=260,a=46,u=36,c=8,d=$e([0,i],[a,o-10]),f=$e([0,r],[c,s-u]),l=x("s\
+vg",{viewBox:`0 0 ${o} ${s}`,role:"img","aria-label":`Elements of ${n.name} over ${r} rows and ${i} channels`},...jo(r,i,d,f)),m=g=>Math.max(5,Math.abs(g(1)-g(0)));for(let g of t){let p=Oo(g),b=Math.min(1,Math.log10(1+p)/3);l.append(x("rect",
+{class:p>1?"cell beyond":"cell",x:String(d(g.d)),y:String(f(g.s)),width:String(m(d)),height:String(m(f)),"fill-opacity":String(.35+.65*b)},x("title",{},`${Z(g)}: error / tau ${S(p)}`)))}return l.append(x("text",{x:String(a),y:String(s-18)},
+"0"),x("text",{x:String(o-10),y:String(s-18),"text-anchor":"end"},String(i)),x("text",{x:String(a-6),y:String(c+10),"text-anchor":"end"},"0"),x("text",{x:String(a-6),y:String(s-u),"text-anchor":"end"},String(r)),x("text",{x:String(a),y:String(
+s-4)},`across: channel, down: row; lines every ${Ln} or a multiple; orange: beyond tau`)),l}var mr=e=>(100*e).toFixed(0)+"%",Ho="Controls: would the judge have noticed zeros (Z), the negated gradient (N), a missing last row (L), a factor of 1.02 (S), one row of zeros (W)? + noticed, in every head, - missed in one, . only zeros are\
+ due.";function Fo(e){let n=e.rows_summed?`, sums of ${e.rows_summed}`:"",t=e.rows_blind?`, zeros would pass in ${e.rows_blind}`:"";return`${e.rows_judged} of ${e.rows_total}${n}${t}`}function Do(e){let n=e.tensors.map(t=>[t.name,Fo(t),S(N(
+t.worst)),Z(t.worst_at),`${S(N(t.rms))} / ${S(N(t.rms_limit))}`,S(N(t.bias)),t.controls,Object.entries(t.terms).sort((r,i)=>N(i[1])-N(r[1])).slice(0,4).map(([r,i])=>`${r} ${mr(N(i))}`).join(", ")]);return Q(["tensor","rows judged","worst er\
+ror/bound","at","R / R_max","bias","controls","bound consists of"],n,"Tensors")}function ke(e,...n){let t=n.filter(r=>r!==null);return t.length===0?null:h("section",{},h("h2",{},e),...t)}function Po(e){if(e.shrunk===void 0||e.shrunk.shrunk===
+e.command_line)return null;let n=e.shrunk.end==="smallest"?"no smaller one fails":"the search ended early: "+e.shrunk.end;return h("div",{},h("h3",{},"Smallest failing neighbour"),h("p",{class:"quiet"},`Shrunk in ${e.shrunk.runs} runs (${n}\
+), ${e.shrunk.verdict}:`),de(Te(e,e.shrunk.shrunk)))}function zo(e,n){let{environment:t}=n,r=`Made by assay ${t.tool_version}, ${t.compiler}, seed ${t.seed}: `;return ke("Reproduce it",de(Te(e)),Po(e),h("p",{class:"quiet"},"What the case as\
+ks for, and what is due:"),de(Kn(e)),h("p",{class:"quiet"},r),h("code",{class:"sweep-line"},t.command_line))}function Go(e,n){let t=r=>1e6*(+(r.b!==e.b)+ +(r.n!==e.n))+Math.hypot(r.s-e.s,r.d-e.d);return[...n].sort((r,i)=>t(r)-t(i)).slice(0,
+24)}function Bo(e,n){let t=Go(e.worst_at,n).map(r=>{let[i,o,s]=[N(r.actual),N(r.expected),N(r.tolerance)],a=Math.abs(i-o);return[Z(r),r===e.worst_at?"worst":r.rule,S(i),S(o),S(a),S(s),s>0?S(a/s):a>0?"inf":"0"]});return Q(["element","rule","\
+actual","expected","error","tau","error / tau"],t,"Elements of "+e.name)}function Vo(e,n){let t=fr(e,n);if(t.length===0)return null;let r=t.length===1?"the element with the largest error":`${t.length} elements`;return h("div",{class:"places"},
+h("h3",{},n.name),h("p",{class:"quiet"},`The report holds ${r} of ${n.elements_judged} judged ones; all others are not drawn.`),dr(e,n,t),Bo(n,t))}function Wo(e){let n=Object.entries(e.fields).filter(([,t])=>t!=="").map(([t,r])=>[t,r]);return h(
+"details",{},h("summary",{},H(n.length,"field")),Q(["field","value"],n,"Fields"))}function Xo(e){let n=N(e.metrics.find(r=>r.name==="makespan")?.value),t=e.metrics.filter(r=>r.name.endsWith("_busy"));return!(n>0)||t.length===0?null:h("div",
+{class:"pipes"},...t.map(r=>{let i=N(r.value)/n,o=h("span",{class:"part"});return o.style.width=Math.min(100,100*i)+"%",h("div",{class:"verdict-row"},h("span",{class:"row-name"},r.name.replace(/_busy$/,"")),h("span",{class:"bar"},o),h("span",
+{class:"count"},mr(i)))}))}function Ko(e){return e.metrics.length===0?null:Q(["metric","value","unit"],e.metrics.map(n=>[n.name,S(N(n.value)),n.unit]),"Metrics")}function hr(e,n,t){let r=t.indexOf(e),i=(s,a)=>s===void 0?null:h("a",{href:B({
+...T(),case:s.id})},a),o=e.findings.map(s=>h("li",{},s.rule+(s.tensor?" "+s.tensor:"")+": "+s.text));k("case-page",h("nav",{class:"steps","aria-label":"Cases"},h("a",{href:B({...T(),case:""}),id:"back"},"All cases"),i(t[r-1],"Previous"),r<0?
+null:i(t[r+1],"Next")),h("h2",{id:"case-title",tabindex:"-1"},"Case "+e.id),h("p",{},fe(e.verdict)),e.evidence?h("p",{class:"reason"},`Decided by ${e.decided_by}: ${e.evidence}`):null,e.before!==void 0&&e.before!==e.verdict?h("p",{class:"re\
+ason"},`Before: ${e.before}`):null,e.note?h("p",{class:"quiet"},"Note: "+e.note):null,zo(e,n),ke("Findings",o.length>0?h("ul",{class:"findings"},...o):null),ke("Tensors",e.tensors.length>0?Do(e):null,e.tensors.some(s=>s.controls)?h("p",{class:"\
+quiet"},Ho):null),ke("Where the errors lie",...e.tensors.map(s=>Vo(e,s))),ke("Modelled device",Xo(e),Ko(e)),ke("What it asks for",Wo(e),h("p",{class:"quiet"},`${S(N(e.seconds_implementation))} s in the implementation, ${S(N(e.seconds_total))}\
+ s in all`))),$("case-title").focus()}var gr=e=>({fails:2,unclear:1,conforms:0})[A(e.verdict)],Uo=e=>(n,t)=>e(n).localeCompare(e(t),"en",{numeric:!0}),pr=(e,n)=>e.error===n.error?0:n.error-e.error,Ne={urgency:["what does not conform first, then by error",(e,n)=>gr(n)-gr(e)||pr(
+e,n)],error:["largest error / bound first",pr],length:["shortest sequence first",(e,n)=>e.length-n.length],line:["shortest replay line first",(e,n)=>e.command_line.length-n.command_line.length],verdict:["by verdict",Uo(e=>e.verdict)],slowest:[
+"slowest implementation first",(e,n)=>Number(n.seconds_implementation)-Number(e.seconds_implementation)],run:["as they ran",()=>0]},On=25,ue=On;function br(e){return h("li",{},h("a",{class:"case",href:B({...T(),case:e.id})},fe(e.verdict),h(
+"span",{class:"rule"},e.decided_by==="unstated"?"":e.decided_by),h("span",{class:"ratio"},e.error<0?"":S(e.error)),h("code",{class:"line"},e.command_line)))}function yr(e,n){return[...e].sort((Ne[n]??Ne.urgency)[1])}function xr(e,n){ue=On,k(
+"cases",...e.slice(0,ue).map(br)),$("filter-count").textContent=`${e.length} of ${n} cases`,$("more").hidden=e.length<=ue,$("more").onclick=()=>{let t=e.slice(ue,ue+4*On);ue+=t.length,$("cases").append(...t.map(br)),$("more").hidden=e.length<=
+ue}}function Yo(e){let n=T().q,t=e.fields.length===0?[h("em",{},"whatever the fields")]:e.fields.map(s=>h("code",{class:"field"},s)),r=h("button",{type:"button",class:"only","aria-pressed":String(_e(n,["cause="+e.number])),click:()=>L(["cause="+
+e.number])},`Show its ${H(e.cases.length,"case")}`),i=e.example.shrunk?.shrunk??e.example.command_line,o=e.others===0?"no other case has these fields":`${H(e.others,"other case")} with these fields ${e.others===1?"does":"do"} not fail so`;return h(
+"li",{class:"cause"},h("p",{},h("strong",{},e.pattern)," where ",...t.flatMap((s,a)=>a===0?[s]:[" and ",s]),h("span",{class:"quiet"},` (${o})`)),de(Te(e.example,i)),h("p",{class:"actions"},r,h("a",{href:B({...T(),case:e.example.id})},"Open \
+case "+e.example.id)))}function wr(e){$("causes-section").hidden=e.length===0,k("causes-summary",e.length===1?"One cause explains every failing case.":`${e.length} causes explain the failing cases, derived from the fields that failing and c\
+onforming cases have.`),k("causes",...e.map(Yo))}function He(e,n,t){let r=[h("b",{},e),h("span",{},n)];return t===void 0?h("div",{class:"tile"},...r):h("button",{class:"tile",type:"button",click:t},...r)}function Qo({summary:e}){let n=t=>Object.entries(e.verdicts).reduce((r,[i,o])=>r+(A(i)===
+t?o:0),0);return e.interrupted?["unclear",`Stopped after ${e.cases} of ${e.planned} cases`]:n("fails")>0?["bad",`Does not conform: ${n("fails")} of ${e.cases} cases`]:n("unclear")>0||e.cases===0?["unclear",`Not conclusive: ${n("unclear")} o\
+f ${e.cases} cases`]:["good",`Conforms: nothing found in ${e.cases} cases`]}function Zo(e){let n=new Map;for(let t of e)if(!t.exact_case)for(let r of t.tensors){if(r.elements_judged===0)continue;let i=n.get(r.name)??{finite:0,endless:0};typeof r.
+worst=="number"?i.finite=Math.max(i.finite,r.worst):i.endless+=1,n.set(r.name,i)}return[...n].map(([t,{finite:r,endless:i}])=>He(S(r),`largest error / bound of ${t}`+(i>0?`, beside ${i} without end`:""),()=>L([`error.${t}>=${Number((r*.999).
+toPrecision(4))}`])))}function Mr(e){let{environment:n,summary:t}=e;document.title="Assay: "+n.implementation,k("implementation",n.implementation);let[r,i]=Qo(e);k("conclusion",h("span",{class:r},i));let o=!t.interrupted&&t.planned>t.cases?
+`, ${t.planned-t.cases} more were beyond the budget`:"";k("circumstances",[n.started,S(n.seconds)+" s",`seed ${n.seed}${o}`,"assay "+n.tool_version,n.compiler].filter(u=>u!=="").join(" | "));let{requirements:s,pairs:a}=t;k("tiles",He(String(
+t.cases),"cases"),He(String(t.value_cases),"judged by their numbers",()=>L(["judged=yes"])),He(`${s.accepted} + ${s.rejected}`,`requirements accepted + rejected, of ${s.total}`),a?.admissible?He(`${a.covered} / ${a.admissible}`,"pairs of va\
+lues covered"):null,...Zo(e.cases)),k("footer",n.command_line)}function hn(e,n,t){e.setAttribute("role","button"),e.setAttribute("tabindex","0"),e.setAttribute("aria-label",t+", filter"),e.setAttribute("aria-pressed",String(_e(T().q,n))),e.append(e instanceof SVGElement?x("title",{},t):""),e instanceof
+HTMLElement&&(e.title=t),e.addEventListener("click",()=>L(n)),e.addEventListener("keydown",r=>{let i=r.key;i!=="Enter"&&i!==" "||(r.preventDefault(),L(n))})}var Jo=(e,n)=>e.localeCompare(n,"en",{numeric:!0});function Nr(e,n,t,r){let i=new Map;
+for(let a of e)for(let u of Y(a,t))i.has(String(u))||i.set(String(u),new Map);if(i.size===0)return null;for(let a of n)for(let u of Y(a,t)){let c=i.get(String(u));c.set(a.verdict,(c.get(a.verdict)??0)+1)}let o=Math.max(1,...[...i.values()].
+map(a=>[...a.values()].reduce((u,c)=>u+c,0))),s=[...i].sort((a,u)=>Jo(a[0],u[0])).map(([a,u])=>es(t,a,u,o));return h("figure",{class:"rows-of-verdicts"},h("figcaption",{},r),...s)}function es(e,n,t,r){let i=[...t.values()].reduce((d,f)=>d+f,
+0),o=[...t].reduce((d,[f,l])=>d+(A(f)==="fails"?l:0),0),s=h("button",{type:"button",class:"row-label"},n===""?"(empty)":n),a=`${e} ${n}: ${H(i,"case")}, ${o} failing`;hn(s,[D(e,n)],a),s.removeAttribute("role");let u=h("span",{class:"bar"});
+for(let d of Re.filter(f=>t.has(f))){let f=h("span",{class:"part",title:`${n}, ${d}: ${t.get(d)}`,click:()=>L([D(e,n),D("verdict",d)])});f.style.width=100*t.get(d)/r+"%",f.style.background=ze(d),u.append(f)}let c=h("span",{class:"count"},o>
+0?`${o} / ${i}`:String(i));return h("div",{class:"verdict-row"},s,u,c)}var mn=4,vr=e=>Number.isFinite(e)?Math.ceil(Math.log10(e)*mn-1e-9)-1:1/0,ee=e=>Number(Math.pow(10,e/mn).toPrecision(4)),ns=.001;function ts(e,n,t,r){let i=n===""?[]:[n];
+return t===1/0?[...i,`${e}>=inf`]:(t>r&&i.push(`${e}>${ee(t)}`),[...i,`${e}<=${ee(t+1)}`])}function Cr(e,n,t,r,i){if(e.length===0)return h("p",{class:"quiet"},"No case of a tolerance is left.");let o=vr(ns),s=new Map,a=0;for(let y of e){let M=Math.
+max(o,vr(y.y));M!==1/0&&(a=Math.max(a,M));let R=y.x+`
+`+M;s.set(R,(s.get(R)??0)+1)}let u=560,c=58,d=44,f=30,l=330,m=Se(n,[c,u-8]).paddingInner(.06),g=ae([ee(o),ee(a+1)],[l-d,f]),p=Math.max(...s.values()),b=x("svg",{viewBox:`0 0 ${u} ${l}`,role:"group","aria-label":i});for(let y=Math.ceil(o/mn);y<=
+(a+1)/mn;y+=1){let M=g(Math.pow(10,y));b.append(x("line",{class:"grid",x1:String(c),x2:String(u-8),y1:String(M),y2:String(M)}),x("text",{x:String(c-6),y:String(M+4),"text-anchor":"end"},S(Math.pow(10,y))))}b.append(x("text",{x:String(c-6),y:"\
+18","text-anchor":"end"},"no end"));for(let[y,M]of s){let[R,E]=y.split(`
+`),C=Number(E),F=C===1/0?6:g(ee(C+1)),O=x("rect",{class:C>=0?"cell beyond":"cell",x:String(m(R)),width:String(m.bandwidth()),y:String(F),height:String(C===1/0?16:g(ee(C))-F-.5),"fill-opacity":String(Er(M,p))}),G=`${R}: ${M} with error / bou\
+nd `+(C===1/0?"without end":`above ${C===o?0:ee(C)}, to ${ee(C+1)}`);hn(O,ts(t(R),r(R),C,o),G),b.append(O)}let w=g(1);b.append(x("line",{class:"bound",x1:String(c),x2:String(u-8),y1:String(w),y2:String(w)}));let _=Math.max(1,Math.ceil(n.length/
+14));return n.forEach((y,M)=>{M%_===0&&b.append(x("text",{x:String(m(y)+m.bandwidth()/2),y:String(l-d+16),"text-anchor":"middle"},y.length>12?y.slice(0,11)+".":y))}),b.append(x("text",{x:String(c),y:String(l-6)},"Darker: more. Dashed: the b\
+ound.")),b}var Er=(e,n)=>.25+.75*Math.log(1+e)/Math.log(1+n);function Rr(e,n){let u=Math.max(0,...[...e.values()].map(m=>m.length));if(u===0)return h("p",{class:"quiet"},"No case of a tolerance is left.");let c=Se(Array.from({length:u},(m,g)=>g),
+[58,552]).paddingInner(.15),d=Se([...e.keys()],[0,c.bandwidth()]),f=ae([1e-7,1],[286,10]).clamp(!0),l=x("svg",{viewBox:"0 0 560 330",role:"group","aria-label":"Share of elements in each tenth of the bound"});for(let m=-7;m<=0;m+=1){let g=f(
+Math.pow(10,m));l.append(x("line",{class:"grid",x1:String(58),x2:String(552),y1:String(g),y2:String(g)}),x("text",{x:String(52),y:String(g+4),"text-anchor":"end"},S(Math.pow(10,m))))}[...e].forEach(([m,g],p)=>g.forEach((b,w)=>{if(b<=0)return;
+let _=x("rect",{x:String(c(w)+d(m)),width:String(d.bandwidth()),y:String(f(b)),height:String(Math.max(1,f(1e-7)-f(b))),fill:n[p%n.length]}),y=w===u-1?"above the bound":`from ${w/10} to ${(w+1)/10} of the bound`;hn(_,[D("tenth",m+":"+w)],`${m}\
+: ${S(100*b)}% of elements ${y}`),l.append(_)}));for(let m=0;m<u;m+=1)l.append(x("text",{x:String(c(m)+c.bandwidth()/2),y:String(302),"text-anchor":"middle"},m===u-1?">1":(m/10).toFixed(1)));return l}function _r(e,n,t){let r=e.filter(y=>Number.
+isFinite(y.x)&&Number.isFinite(y.y));if(r.length===0)return h("p",{class:"quiet"},"No case that is left has both figures.");let i=720,o=360,s=70,a=42,u=10,c=48,d=28,f=(y,M,R)=>{let[E,C]=y.reduce(([G,ce],v)=>[Math.min(G,v),Math.max(ce,v)],[1/0,
+-1/0]),F=E>0&&C>50*E,O=C>E?[E,C]:[E-.5,E+.5];return F?ae(O,[M,R]):$e(O,[M,R])},l=f(r.map(y=>y.x),s,i-12),m=f(r.map(y=>y.y),o-a,u),[g,p]=[(i-12-s)/c,(o-a-u)/d],b=new Map;for(let y of r){let M=Math.min(c-1,Math.floor((l(y.x)-s)/g)),R=Math.min(
+d-1,Math.floor((m(y.y)-u)/p));b.set(M+","+R,(b.get(M+","+R)??0)+1)}let w=Math.max(...b.values()),_=x("svg",{viewBox:`0 0 ${i} ${o}`,role:"group","aria-label":`${t} against ${n}`});for(let y of l.ticks(6).filter(M=>kr(M,l)))_.append(x("text",
+{x:String(l(y)),y:String(o-a+16),"text-anchor":"middle"},S(y)));for(let y of m.ticks(6).filter(M=>kr(M,m)))_.append(x("text",{x:String(s-6),y:String(m(y)+4),"text-anchor":"end"},S(y)));for(let[y,M]of b){let[R,E]=y.split(",").map(Number),C=(G,ce)=>G.
+invert(ce).toPrecision(6),F=[`${n}>=${Sr(C(l,s+R*g))}`,`${n}<=${$r(C(l,s+(R+1)*g))}`,`${t}>=${Sr(C(m,u+(E+1)*p))}`,`${t}<=${$r(C(m,u+E*p))}`],O=x("rect",{class:"cell",x:String(s+R*g),y:String(u+E*p),width:String(g-.5),height:String(p-.5),"f\
+ill-opacity":String(Er(M,w))});hn(O,F,`${H(M,"case")} near ${n} ${S(Number(C(l,s+(R+.5)*g)))}, ${t} ${S(Number(C(m,u+(E+.5)*p)))}`),_.append(O)}return _.append(x("text",{x:String(s),y:String(o-6)},`across: ${n}, up: ${t}`)),_}var Sr=e=>String(
+Number((Number(e)-Math.abs(Number(e))*1e-5).toPrecision(6))),$r=e=>String(Number((Number(e)+Math.abs(Number(e))*1e-5).toPrecision(6)));function kr(e,n){return"base"in n?Math.abs(Math.log10(e)-Math.round(Math.log10(e)))<1e-9:!0}function Ce(e,n,t,r){
+let i=$(e);i.replaceChildren(...n.map(o=>h("option",{value:o},o))),i.value=t,i.addEventListener("input",r)}var gn=e=>$(e).value;var Ee=["#0072b2","#e69f00","#009e73","#cc79a7","#56b4e9","#d55e00","#8c6bb1","#b8a100","#5b7f95","#a0522d"],rs=[["operator","by operator"],["entry_point","by entry point"],["product","by product"],["dtype","by element type"],["sparse_mode",
+"by sparse mode"],["layout","by layout"],["rule","by rule that decided"]];function Tr(e,n){let t=new Map;for(let i of n)t.set(i.verdict,(t.get(i.verdict)??0)+1);let r=[...Re,...Object.keys(e.summary.verdicts).filter(i=>!Re.includes(i))];k("\
+verdict-legend",...r.filter(i=>e.summary.verdicts[i]).map(i=>h("button",{type:"button",class:"chip","aria-pressed":String(T().q.includes(D("verdict",i))),click:()=>L([D("verdict",i)])},fe(i),` ${t.get(i)??0}`))),k("verdicts",...rs.map(([i,o])=>Nr(
+e.cases,n,i,o)))}var is=["tensor","head_dim","length_group","dtype","operator","entry_point","sparse_mode","profile"];function os(e){let n=gn("error-by"),t=e.filter(o=>!o.exact_case&&o.error>=0),r=n==="tensor"?t.flatMap(o=>o.tensors.filter(
+s=>s.elements_judged>0).map(s=>({x:s.name,y:ss(N(s.worst))}))):t.flatMap(o=>Y(o,n).map(s=>({x:String(s),y:o.error}))),i=[...new Set(r.map(o=>o.x))].sort((o,s)=>o.localeCompare(s,"en",{numeric:!0}));k("chart-errors",Cr(r,i,o=>n==="tensor"?"e\
+rror."+o:"error",o=>n==="tensor"?"":D(n,o),"Worst error over bound of each case by "+n))}var ss=e=>Number.isNaN(e)?1/0:e;function as(e){let n=new Map;for(let t of e)if(!t.exact_case)for(let r of t.tensors){if(r.elements_judged===0||r.histogram.
+length===0)continue;let i=n.get(r.name)??{total:0,bins:r.histogram.map(()=>0)};i.total+=r.elements_judged,r.histogram.forEach((o,s)=>{i.bins[s]+=N(o)*r.elements_judged}),n.set(r.name,i)}return new Map([...n].map(([t,{total:r,bins:i}])=>[t,i.
+map(o=>o/r)]))}function qr(e){os(e);let n=as(e);k("chart-tenths",Rr(n,Ee)),k("tensor-legend",...[...n.keys()].map((t,r)=>{let i=h("span",{class:"swatch"});return i.style.background=Ee[r%Ee.length],h("span",{class:"badge"},i,t)}))}function Ar(e,n){
+let t=is.filter(r=>e.cases.some(i=>Y(i,r).length>0));Ce("error-by",t,t[0]??"dtype",n)}function Lr(e,n){let t=[...new Set(e.cases.flatMap(r=>r.metrics.map(i=>i.name)))];$("device-section").hidden=t.length===0,t.length!==0&&(Ce("metric-x",["l\
+ength",...t],t.find(r=>r==="makespan")??"length",n),Ce("metric-y",t,t.find(r=>/utili[sz]ation/.test(r))??t[0],n))}function Or(e){if($("device-section").hidden)return;let[n,t]=[gn("metric-x"),gn("metric-y")],r=(i,o)=>Number(Y(i,o)[0]??NaN);k(
+"chart-metrics",_r(e.map(i=>({x:r(i,n),y:r(i,t)})),n,t))}function Ir(e,n,t,r,i){return n?e===0?h("span",{class:"none"},"not exercised"):h("button",{type:"button",class:"only","aria-label":`${e} cases ${t}: ${i}`,click:()=>L([`${r}=${i}`])},String(e)):h("span",{class:"none"},"-")}function us(e,n){
+return h("tr",{},h("th",{scope:"row"},e.id),h("td",{},n),h("td",{class:"number"},Ir(e.accepted,e.has_accept,"that accept it","accepted",e.id)),h("td",{class:"number"},Ir(e.rejected,e.has_reject,"that break it","violated",e.id)))}function jr(e){
+let{requirements:n}=e.summary;$("requirements-section").hidden=n.total===0;let t=n.unexercised;k("requirements-summary",`Accept side of ${n.accepted} and reject side of ${n.rejected} of ${n.total} requirements exercised. `+(t.length>0?`Not \
+exercised: ${t.join(", ")}.`:"No side was left out."));let r=["requirement","sentence","accepted in","rejected in"].map(i=>h("th",{scope:"col"},i));k("requirements",h("table",{},h("thead",{},h("tr",{},...r)),h("tbody",{},...n.requirements.map(
+i=>us(i,e.statements?.[i.id]??"")))))}function Hr(e){let{numerics:n}=e.environment,t=Object.keys(n);if(t[0]===void 0){k("numerics","none recorded");return}let i=[...new Set(t.flatMap(a=>Object.keys(n[a])))],o=["field",...t].map(a=>h("th",{scope:"\
+col"},a)),s=i.map(a=>h("tr",{},h("th",{scope:"row"},a),...t.map(u=>h("td",{},String(n[u][a]??"-")))));k("numerics",h("table",{},h("thead",{},h("tr",{},...o)),h("tbody",{},...s)))}var cs={conforms:0,unclear:1,fails:2};function jn(e,n){let t=new Map(n.cases.map(i=>[i.id,i])),r=i=>cs[A(i.verdict)];return e.cases.flatMap(i=>{let o=t.get(i.id);return o===void 0||o.verdict===i.verdict?[]:[{now:i,before:o,worse:r(i)-r(o)}]}).
+sort((i,o)=>o.worse-i.worse)}var Fr=e=>e.environment.implementation+(e.environment.started?", "+e.environment.started:"");function In(e,n){return e.cases.filter(t=>A(t.verdict)===n).length}function Dr(e){let n=new Map;for(let t of e.cases)if(!t.
+exact_case)for(let r of t.tensors)r.elements_judged>0&&typeof r.worst=="number"&&n.set(r.name,Math.max(n.get(r.name)??0,r.worst));return n}function ls(e){let n=e.map(Dr),t=[...new Set(n.flatMap(i=>[...i.keys()]))],r=(i,o)=>[i,...e.map(o)];return Q(
+["",...e.map(Fr)],[r("cases",i=>String(i.cases.length)),r("conform",i=>String(In(i,"conforms"))),r("fail",i=>String(In(i,"fails"))),r("unclear",i=>String(In(i,"unclear"))),r("became worse than in the next column",(i,o)=>{let s=e[o+1];return s===
+void 0?"-":String(jn(i,s).filter(a=>a.worse>0).length)}),...t.map(i=>r(`largest error / bound of ${i}`,(o,s)=>S(n[s].get(i)??NaN))),r("seconds",i=>S(i.environment.seconds))],"Reports side by side")}function fs(e){let n=[...e].reverse(),t=n.
+map(Dr),r=[...new Set(t.flatMap(m=>[...m.keys()]))],i=t.flatMap(m=>[...m.values()]).filter(m=>m>0),o=720,s=280,a=60,u=56,c=26,d=ur(n.map((m,g)=>g),[a,o-20]).padding(.3),f=ae([Math.min(.5,...i),Math.max(2,...i)],[s-u,c]).nice(),l=x("svg",{viewBox:`\
+0 0 ${o} ${s}`,role:"group","aria-label":"Largest error over bound of each run"});for(let m of f.ticks(5).filter(g=>Number.isInteger(Math.round(Math.log10(g)*1e9)/1e9)))l.append(x("line",{class:"grid",x1:String(a),x2:String(o-20),y1:String(
+f(m)),y2:String(f(m))}),x("text",{x:String(a-6),y:String(f(m)+4),"text-anchor":"end"},S(m)));return l.append(x("line",{class:"bound",x1:String(a),x2:String(o-20),y1:String(f(1)),y2:String(f(1))})),r.forEach((m,g)=>{let p=t.flatMap((w,_)=>w.
+has(m)&&w.get(m)>0?[[d(_),f(w.get(m))]]:[]),b=Ee[g%Ee.length];l.append(x("polyline",{points:p.map(w=>w.join(",")).join(" "),stroke:b,class:"trend"}),...p.map(([w,_])=>x("circle",{cx:String(w),cy:String(_),r:"4",fill:b},x("title",{},m)))),l.
+append(x("rect",{x:String(a+110*g),y:"5",width:"10",height:"10",fill:b}),x("text",{x:String(a+14+110*g),y:"14"},m))}),n.forEach((m,g)=>{let p=g===0?0:jn(m,n[g-1]).filter(b=>b.worse>0).length;l.append(x("text",{x:String(d(g)),y:String(s-u+18),
+"text-anchor":"middle"},m.environment.started.slice(5,16).replace("T"," ")||`run ${g+1}`)),p>0&&l.append(x("text",{x:String(d(g)),y:String(s-u+36),"text-anchor":"middle",class:"regression"},`${p} worse`))}),l}function Pr(e){$("runs-section").
+hidden=e.length<2;let[n,t]=e;if(n===void 0||t===void 0)return;let r=jn(n,t),i=new Map(t.cases.map(u=>[u.id,u]));for(let u of n.cases)u.before=i.get(u.id)?.verdict;let o=r.filter(u=>u.worse>0).length,s=r.filter(u=>u.worse<0).length,a=n.cases.
+filter(u=>u.before!==void 0).length;k("runs-summary",`Compared with ${Fr(t)}: ${a} cases in both, ${n.cases.length-a} only now, ${t.cases.length-a} only before; ${H(o,"regression")}, ${H(s,"improvement")}. `,r.length>0?h("button",{type:"but\
+ton",class:"only",click:()=>L(["changed=yes"])},`Show the ${H(r.length,"case")} with another verdict`):null),k("runs-table",ls(e)),k("runs-trend",fs(e)),k("changes",r.length===0?h("p",{class:"quiet"},"No verdict changed."):Q(["case","change",
+"before","now"],r.slice(0,20).map(u=>[h("a",{href:B({...T(),case:u.now.id})},u.now.id),u.worse>0?"regression":u.worse<0?"improvement":"other",u.before.verdict,u.now.verdict]),"What changed"))}function zr(e,n){let t=T();if(t.case!==""){let o=e[e.findIndex(s=>s.id===t.case)+n];o!==void 0&&V({case:o.id});return}let r=[...document.querySelectorAll("a.case")],i=r.findIndex(o=>o===document.activeElement);r[Math.max(0,Math.min(r.length-
+1,i+n))]?.focus()}function ds(e){document.activeElement===e?e.blur():T().case!==""?V({case:""}):V({q:""})}function Gr(e){let n=$("filter-text"),t={"/":()=>{V({case:""}),$("overview").hidden=!1,n.focus()},j:()=>zr(e(),1),k:()=>zr(e(),-1),c:()=>document.
+querySelector("#case-page .copy")?.click(),"?":()=>{let r=$("keys");r.open=!r.open}};addEventListener("keydown",r=>{if(r.ctrlKey||r.metaKey||r.altKey)return;if(r.key==="Escape"){ds(n);return}let i=r.target instanceof HTMLElement&&/^(INPUT|SELECT|TEXTAREA)$/.
+test(r.target.tagName),o=t[r.key];i||o===void 0||(r.preventDefault(),o())})}function ms(e){wr(e.causes),Tr(e.report,e.list),qr(e.list),Or(e.list),xr(e.list,e.report.cases.length)}function Br(e){let n=T(),t=Bn(n.q,e.names);e.list=yr(e.report.cases.filter(o=>t.matches(o)),n.sort);let r=$("filter-text");document.activeElement!==
+r&&(r.value=n.q),$("sort").value=n.sort in Ne?n.sort:"urgency",$("clear").hidden=n.q==="",k("filter-complaint",t.complaint);let i=e.report.cases.find(o=>o.id===n.case);$("overview").hidden=i!==void 0,$("case-page").hidden=i===void 0,k("lost\
+-case",n.case!==""&&i===void 0?`The report has no case ${n.case}.`:""),i!==void 0?hr(i,e.report,e.list):ms(e),document.body.dataset.shown=location.hash}function hs(e){let n=()=>Br(e),t=$("filter-text"),r=0;t.addEventListener("input",()=>{clearTimeout(
+r),r=setTimeout(()=>V({q:t.value.trim(),case:""},!0),120)}),$("clear").addEventListener("click",()=>{t.value="",V({q:""})});let i=$("sort");Ce("sort",Object.keys(Ne),"urgency",()=>V({sort:i.value}));for(let o of i.options)o.textContent=Ne[o.
+value][0];Ar(e.report,n),Lr(e.report,n),Gr(()=>e.list),rt(n)}async function gs(){let e=$("reports").textContent.split(`
+`).filter(i=>i!==""),n=await Promise.all(e.map(Fn)),t=n[0];if(t===void 0)throw new Error("the page holds no report");let r={report:t,causes:et(t.cases),names:zn(t.cases),list:[]};Mr(t),Pr(n),jr(t),Hr(t),hs(r),Br(r),document.body.dataset.ready=
+"yes"}gs().catch(e=>k("conclusion","This page could not be shown: "+String(e)));})();

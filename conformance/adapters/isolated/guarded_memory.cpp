@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -27,6 +28,17 @@ std::int64_t gap_bytes() { return 16 * page_bytes(); }
 
 std::int64_t whole_pages(std::int64_t bytes) {
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+}
+
+/// The size of a file in the place of one that was too small. Runs need a little more from case to
+/// case, and what was not touched of a file takes no memory.
+std::int64_t with_reserve(std::int64_t bytes, std::int64_t before) {
+  constexpr std::int64_t factor = 8;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return bytes;
+  const auto most =
+      static_cast<std::int64_t>(std::min(limit.rlim_cur, static_cast<rlim_t>(most_kept_bytes)));
+  return std::max(bytes, std::min(factor * before, most));
 }
 
 [[noreturn]] void fail(const std::string& what) {
@@ -112,9 +124,10 @@ std::string GuardDamage::text(const std::string& tensor) const {
 LendableFile::LendableFile(std::int64_t bytes)
     : file_(memfd_create("assay-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING)), bytes_(bytes) {
   const std::string what = std::to_string(bytes) + " bytes of shared memory";
-  // Sealed: a worker that cut the file would kill the judge. Nor may it add seals of its own.
+  // Sealed: a worker that cut the file would kill the judge, and what it let the file grow by would
+  // pass for tensors. Nor may it add seals of its own.
   if (!file_ || ftruncate(file_.number(), bytes) != 0 ||
-      fcntl(file_.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+      fcntl(file_.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     fail(what);
   void* const mapped =
       mmap(nullptr, at(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
@@ -125,8 +138,9 @@ LendableFile::LendableFile(std::int64_t bytes)
 LendableFile::~LendableFile() { munmap(memory_, at(bytes_)); }
 
 LendableFile& KeptFile::with_room_for(std::int64_t bytes) {
-  if (file_ && file_->bytes() < bytes) file_.reset();  // before there are both
-  if (!file_) file_ = std::make_unique<LendableFile>(bytes);
+  const std::int64_t before = file_ ? file_->bytes() : 0;
+  if (before < bytes) file_.reset();  // before there are both
+  if (!file_) file_ = std::make_unique<LendableFile>(with_reserve(bytes, before));
   return *file_;
 }
 

@@ -2,8 +2,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,10 +60,33 @@ bool is_marked(const Descriptor& folder) {
              mark_text;
 }
 
+/// Takes from a file or folder what keeps even the administrator, who set it, from removing it.
+void make_mutable(int opened) {
+  int attributes = 0;
+  constexpr int fixed = FS_IMMUTABLE_FL | FS_APPEND_FL;
+  if (opened < 0 || ioctl(opened, FS_IOC_GETFLAGS, &attributes) != 0 || (attributes & fixed) == 0)
+    return;
+  attributes &= ~fixed;
+  ioctl(opened, FS_IOC_SETFLAGS, &attributes);
+}
+
+bool removed(int folder, const char* name) {
+  if (unlinkat(folder, name, 0) == 0) return true;
+  if (errno != EPERM) return false;
+  constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  make_mutable(Descriptor(openat(folder, name, flags)).number());
+  return unlinkat(folder, name, 0) == 0;
+}
+
 /// A folder below that one, which its owner may enter from now on.
 Descriptor entered(int folder, const char* name) {
-  if (fchmodat(folder, name, S_IRWXU, AT_SYMLINK_NOFOLLOW) != 0) return {};
-  return Descriptor(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  const auto opened = [&] { return Descriptor(openat(folder, name, flags)); };
+  if (fchmodat(folder, name, S_IRWXU, AT_SYMLINK_NOFOLLOW) != 0) {
+    make_mutable(opened().number());
+    if (fchmodat(folder, name, S_IRWXU, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  }
+  return opened();
 }
 
 /// Some of the names in a folder: all, where they are few.
@@ -82,6 +107,7 @@ std::vector<std::string> some_names_in(int folder) {
 class Emptying {
  public:
   explicit Emptying(const Descriptor& folder) : folder_(folder.number()) {
+    make_mutable(folder_);
     if (fchmod(folder_, S_IRWXU) != 0) return;
     const auto deadline = std::chrono::steady_clock::now() + patience;
     for (bool some = true; some && std::chrono::steady_clock::now() < deadline;) {
@@ -93,12 +119,11 @@ class Emptying {
  private:
   /// Whether anything is less.
   bool remove(const char* name) {
-    if (unlinkat(folder_, name, 0) == 0) return true;
+    if (removed(folder_, name)) return true;
     bool some = false;
     if (const Descriptor inner = entered(folder_, name))
       for (const std::string& its : some_names_in(inner.number()))
-        some |=
-            unlinkat(inner.number(), its.c_str(), 0) == 0 || move_up(inner.number(), its.c_str());
+        some |= removed(inner.number(), its.c_str()) || move_up(inner.number(), its.c_str());
     return unlinkat(folder_, name, AT_REMOVEDIR) == 0 || some;
   }
 

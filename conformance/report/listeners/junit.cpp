@@ -68,7 +68,11 @@ std::string outcome(const CaseReport& report, std::string_view element,
 void JunitListener::on_case(const CaseReport& report, std::int64_t) {
   std::string inner;
   const ExitCode code = contribution(report.verdict);
-  if (report.verdict == Verdict::not_applicable) {
+  const std::string excuse = excuse_ ? excuse_(report) : std::string();
+  if (!excuse.empty()) {
+    ++skipped_;
+    inner = fmt::format("<skipped message=\"{}\"/>", escaped(excuse));
+  } else if (report.verdict == Verdict::not_applicable) {
     ++skipped_;
     inner = fmt::format("<skipped message=\"{}\"/>", escaped(message_of(report)));
   } else if (code == ExitCode::nonconformant) {

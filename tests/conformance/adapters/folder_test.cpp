@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,7 +23,8 @@ namespace fs = std::filesystem;
 
 /// What lies where temporary files are made once a child, which may do no more than anybody, has
 /// had a folder there and done this in it.
-std::vector<fs::path> left_behind(const std::function<void(const Folder&)>& act) {
+std::vector<fs::path> left_behind(const std::function<void(const Folder&)>& act,
+                                  bool may_do_everything = false) {
   std::string below = (fs::temp_directory_path() / "assay-XXXXXX").string();
   EXPECT_NE(mkdtemp(below.data()), nullptr);
   fs::permissions(below, fs::perms(0777));
@@ -29,7 +32,8 @@ std::vector<fs::path> left_behind(const std::function<void(const Folder&)>& act)
   if (child == 0) {
     constexpr uid_t nobody = 65534;  // who may do everything may enter every folder
     setenv("TMPDIR", below.c_str(), 1);
-    if (geteuid() == 0 && (setgid(nobody) != 0 || setuid(nobody) != 0)) _exit(1);
+    if (!may_do_everything && geteuid() == 0 && (setgid(nobody) != 0 || setuid(nobody) != 0))
+      _exit(1);
     act(Folder());
     _exit(0);
   }
@@ -89,6 +93,33 @@ TEST(Folder, FollowsNoLink) {
   ASSERT_EQ(left.size(), 2u);
   EXPECT_EQ(left.front().filename(), "other");
   EXPECT_EQ(left.back().filename(), "file");
+}
+
+bool is_fixed(const fs::path& path, int attribute) {
+  const int file = open(path.c_str(), O_RDONLY);
+  const bool done = ioctl(file, FS_IOC_SETFLAGS, &attribute) == 0;
+  close(file);
+  return done;
+}
+
+/// As the administrator may wish, whom nothing else keeps from it.
+TEST(Folder, GoesWithFilesThatNobodyMayChange) {
+  {
+    const Folder folder;
+    std::ofstream(folder / "file") << "text";
+    if (!is_fixed(folder / "file", FS_APPEND_FL)) GTEST_SKIP() << "nobody may fix a file here";
+  }
+  const auto left = left_behind(
+      [](const Folder& folder) {
+        fs::create_directories(folder / "outer/inner");
+        for (const char* name : {"file", "outer/file", "outer/inner/file"})
+          std::ofstream(folder / name) << "text";
+        for (const char* name : {"file", "outer/file", "outer/inner/file", "outer/inner", "outer"})
+          if (!is_fixed(folder / name, FS_IMMUTABLE_FL)) _exit(1);
+        if (!is_fixed(folder / "", FS_APPEND_FL)) _exit(1);
+      },
+      true);
+  EXPECT_TRUE(left.empty()) << left.front();
 }
 
 }  // namespace

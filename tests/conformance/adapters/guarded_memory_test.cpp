@@ -1,6 +1,7 @@
 #include "isolated/guarded_memory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,28 @@ TEST(KeptFile, IsLentAgainWhereTheNextRunHasRoomInIt) {
   EXPECT_EQ(lent_for(kept, 1).st_ino, first.st_ino);
   EXPECT_EQ(lent_for(kept, 5 * mebibyte).st_ino, first.st_ino);
   EXPECT_GT(lent_for(kept, 6 * mebibyte).st_size, 6 * mebibyte);
+}
+
+TEST(KeptFile, IsReplacedByOneWithReserve) {
+  KeptFile kept;
+  const auto first = lent_for(kept, mebibyte);
+  const auto second = lent_for(kept, 2 * mebibyte);
+  EXPECT_NE(second.st_ino, first.st_ino);
+  EXPECT_EQ(lent_for(kept, 6 * mebibyte).st_ino, second.st_ino);
+  const auto third = lent_for(kept, 30 * mebibyte);
+  EXPECT_LE(third.st_size, 64 * mebibyte) << "more is not kept";
+  EXPECT_EQ(lent_for(kept, 60 * mebibyte).st_ino, third.st_ino);
+}
+
+TEST(KeptFile, HasNoReserveBeyondTheLimitOfAFile) {
+  rlimit before = {};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit limit = {3 * mebibyte, before.rlim_max};
+  KeptFile kept;
+  lent_for(kept, mebibyte);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_EQ(lent_for(kept, 2 * mebibyte).st_size, 3 * mebibyte);
+  setrlimit(RLIMIT_FSIZE, &before);
 }
 
 TEST(KeptFile, IsNotKeptWhereItIsLarge) {

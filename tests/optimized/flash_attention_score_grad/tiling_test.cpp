@@ -49,6 +49,41 @@ bool is_legal(const Problem& p, const device::Spec& spec) {
   return test::has_legal_buffers(plan(p, spec), spec);
 }
 
+/// A problem for each thing that changes what the memories hold.
+std::vector<Problem> modes() {
+  const Problem dense = {.seq_q = 2000, .seq_kv = 1500, .head_dim = 128, .head_dim_v = 128};
+  std::vector<Problem> all = {dense};
+  const auto add = [&](const auto& change) { change(all.emplace_back(dense)); };
+  add([](Problem& p) { p.dtype = spec::DType::fp32; });
+  add([](Problem& p) { p.head_dim = 192; });
+  add([](Problem& p) { p.sparse_mode = 3, p.atten_mask = spec::MaskShape::compressed; });
+  add([](Problem& p) { p.pse_shift = spec::PseShape::bnss; });
+  add([](Problem& p) { p.keep_prob = 0.5; });
+  add([](Problem& p) {
+    p.input_layout = spec::Layout::tnd, p.head_dim_rope = 64;
+    p.lengths_q = {2000}, p.lengths_kv = {1500};
+  });
+  return all;
+}
+
+TEST(Tiling, GivesWayInEveryModeWhereACapacityIsOneByteTooSmall) {
+  const device::Spec usual = device::a2();
+  for (const Problem& p : modes()) {
+    const Tiling before = plan(p, usual);
+    for (const auto& [capacity, peak] : {std::pair{&device::Memories::l1, &Tiling::l1},
+                                         {&device::Memories::l0a, &Tiling::l0a},
+                                         {&device::Memories::l0b, &Tiling::l0b},
+                                         {&device::Memories::l0c, &Tiling::l0c},
+                                         {&device::Memories::ub, &Tiling::ub}}) {
+      device::Spec tight = usual;
+      device::Quantity& limit = tight.memories.*capacity;
+      limit.value = static_cast<double>((before.*peak).count - 1);
+      const Tiling after = plan(p, tight);
+      EXPECT_LT(after.*peak, before.*peak) << limit.name;
+    }
+  }
+}
+
 RC_GTEST_PROP(Tiling, FitsEveryBufferOfEveryDevice, ()) {
   const Problem p = random_problem();
   for (const device::Spec& spec : device::devices()) RC_ASSERT(is_legal(p, spec));

@@ -56,6 +56,32 @@ RC_GTEST_PROP(CompressTiling, FitsTheUnifiedBufferOfEveryDevice, ()) {
   for (const device::Spec& spec : device::devices()) RC_ASSERT(is_legal(p, spec));
 }
 
+TEST(CompressTiling, GivesWayWhereTheUnifiedBufferIsOneByteTooSmall) {
+  Problem p = problem_of({3000, 70}, 32, 16);
+  p.heads = 4, p.head_dim = 192;
+  const device::Spec usual = device::a2();
+  std::size_t fitting = 0;
+  for (const auto& [tokens, channels] : tile_extents(p)) {
+    device::Spec exact = usual;
+    exact.memories.ub.value = 1e9;
+    const Tiling tiling = tiling_of(p, exact, tokens, channels);
+    EXPECT_EQ(tiling.tokens, tokens);
+    EXPECT_EQ(tiling.channels, channels);
+    fitting += tiling.ub <= bytes_of(usual.memories.ub);
+    exact.memories.ub.value = static_cast<double>(tiling.ub.count);
+    EXPECT_EQ(tiling_of(p, exact, tokens, channels).ub, tiling.ub);
+    exact.memories.ub.value -= 1;
+    EXPECT_THROW(tiling_of(p, exact, tokens, channels), device::DeviceFault) << tokens;
+  }
+  EXPECT_GT(fitting, 10U);
+  device::Spec tight = usual;
+  const Tiling before = plan(p, usual);
+  tight.memories.ub.value = static_cast<double>(before.ub.count - 1);
+  EXPECT_LT(plan(p, tight).ub, before.ub);
+  tight.memories.ub.value = 1000;
+  EXPECT_THROW(plan(p, tight), device::DeviceFault);
+}
+
 TEST(CompressTiling, IsLegalForEverySizeOfHeadsAndEveryWindow) {
   for (std::int64_t head_dim = 1; head_dim <= 1024; head_dim += head_dim < 64 ? 1 : 15)
     for (std::int64_t size = 32; size <= 1024; size *= 2)

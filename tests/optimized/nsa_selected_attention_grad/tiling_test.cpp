@@ -60,6 +60,36 @@ RC_GTEST_PROP(SelectedTiling, FitsEveryBufferOfEveryDevice, ()) {
   for (const device::Spec& spec : device::devices()) RC_ASSERT(is_legal(p, spec));
 }
 
+TEST(SelectedTiling, GivesWayWhereACapacityIsOneByteTooSmall) {
+  const Problem p{.heads_q = 16,
+                  .heads_kv = 4,
+                  .seq_q = 4096,
+                  .seq_kv = 4096,
+                  .head_dim = 192,
+                  .head_dim_v = 128,
+                  .selected_block_size = 64,
+                  .selected_block_count = 16};
+  const device::Spec usual = device::a2();
+  for (std::int64_t tokens = 1; tokens <= most_tokens(p, usual); tokens *= 2) {
+    const Tiling before = tiling_of(p, usual, tokens);
+    EXPECT_EQ(before.tokens, tokens);
+    for (const auto& [capacity, peak] : {std::pair{&device::Memories::l1, &Tiling::l1},
+                                         {&device::Memories::l0a, &Tiling::l0a},
+                                         {&device::Memories::l0b, &Tiling::l0b},
+                                         {&device::Memories::l0c, &Tiling::l0c},
+                                         {&device::Memories::ub, &Tiling::ub}}) {
+      device::Spec tight = usual;
+      device::Quantity& limit = tight.memories.*capacity;
+      limit.value = static_cast<double>((before.*peak).count - 1);
+      try {
+        EXPECT_LT(tiling_of(p, tight, tokens).*peak, before.*peak) << limit.name;
+      } catch (const device::DeviceFault& fault) {
+        EXPECT_NE(std::string(fault.what()).find("overflow"), std::string::npos) << fault.what();
+      }
+    }
+  }
+}
+
 TEST(SelectedTiling, IsLegalForEveryGroupSizeAndBlockSize) {
   for (std::int64_t group = 1; group <= 32; ++group)
     for (std::int64_t size = 16; size <= 128; size += 16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 import subprocess
@@ -49,6 +50,15 @@ def test_replay_lines_start_with_the_program_that_judged(tmp_path: Path) -> None
         assert report.replay == f"my_kernels run {report.command}"
         assert f"my_kernels run {report.command}" in report.explanation()
         assert len(assay.judge(kernel, report.replay, program=program)) == 1
+
+
+def test_replay_lines_of_somebody_else_are_words_and_no_commands(tmp_path: Path) -> None:
+    report = assay.judge(kernels.right, kernels.SMALL_LINES[0])[0]
+    mine = tmp_path / "mine"
+    for command in (f"; touch {mine}", f"$(touch {mine})", f"`touch {mine}`", f"\ntouch {mine}", f"'; touch {mine}; '"):
+        other = dataclasses.replace(report, program=f"true{command}", command=report.command + " " + command)
+        subprocess.run(["sh", "-c", other.replay], stderr=subprocess.DEVNULL, check=False)
+        assert not mine.exists(), other.replay
 
 
 def test_cases_may_be_given_in_many_ways(exported: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,27 @@ def test_nothing(assay_case):
     result = pytester.runpytest("-q", "-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*SKIPPED*mine: *only on Sundays*"])
+
+
+def test_what_a_kernel_raises_is_the_cause_and_reaches_the_debugger(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        SUITE.split("@pytest")[0]
+        + """
+@assay.implementation(name="mine")
+def raising(case):
+    seen_by_the_debugger = case.problem["seq_q"]
+    raise ZeroDivisionError("in the kernel")
+
+@pytest.mark.assay(cases=kernels.SMALL_LINES[:1])
+def test_raising(assay_case):
+    assay.assert_conforms(raising, assay_case)
+"""
+    )
+    result = pytester.runpytest_subprocess("-q")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*ZeroDivisionError: in the kernel", "*AssertionError: mine does not conform*"])
+    debugged = pytester.run(sys.executable, "-m", "pytest", "-q", "--pdb", stdin=b"p seen_by_the_debugger * 1000\nq\n")
+    debugged.stdout.fnmatch_lines(["*entering PDB*", "*(Pdb) 3000*"])
 
 
 @pytest.mark.parametrize(

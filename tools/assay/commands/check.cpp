@@ -291,7 +291,7 @@ ExitCode check(const Options& options, const Context& context) {
     if (report.verdict == Verdict::usage_error)
       context.err << fmt::format("assay: {}\n", report.findings.front().text);
   write_reports(options, verdicts.results, context);
-  print_results(verdicts.results, told.out);
+  print_results(verdicts.results, context.typed, told.out);
   told.out << "\nnot confirmed by a file alone:\n";
   for (const auto& [item, count] : verdicts.unconfirmed)
     told.out << fmt::format("  {} ({} cases)\n", item, count);

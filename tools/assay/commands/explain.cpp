@@ -62,7 +62,7 @@ void print(const spec::Requirement<Op>& requirement, const Context& context) {
   print_ways("met by --variant", requirement.id, requirement.variants, use.met_on, out);
   print_ways("broken by --violate", requirement.id, requirement.violations, use.broken_on, out);
   for (const std::string& line : {use.met_line, use.broken_line})
-    if (!line.empty()) out << fmt::format("  try: {} run {}\n", context.program, line);
+    if (!line.empty()) out << fmt::format("  try: {} run {}\n", context.typed, line);
 }
 
 bool explain_row(const std::string& id, const Context& context) {
@@ -100,7 +100,7 @@ bool explain_relation(const std::string& name, const Context& context) {
               : "within the sum of the tolerances of the runs");
       for (const auto& c : planned<Op>())
         if (c.relation == name)
-          out << fmt::format("  {} run {}\n", context.program, conformance::command_line(c));
+          out << fmt::format("  {} run {}\n", context.typed, conformance::command_line(c));
     }
   });
   return found;
@@ -115,14 +115,14 @@ ExitCode explain_stored(const Options& options, const Context& context) {
                                  options.id, ids.size()));
   const fixtures::CaseRecord record = reading([&] { return reader.read(options.id); });
   context.out << fmt::format(
-      "case {}\n  {} run {}\n  {}\n", record.id, context.program, record.command,
+      "case {}\n  {} run {}\n  {}\n", record.id, context.typed, record.command,
       record.inputs.empty() ? "stored as a recipe: inputs are rebuilt from the line"
                             : fmt::format("stored with {} inputs, {} outputs of the reference",
                                           record.inputs.size(), record.expected.size()));
   for (const auto& [implementation, json] : record.verdicts) {
     context.out << '\n';
     try {
-      print_case(conformance::report_from_json(json), context.program, context.out);
+      print_case(conformance::report_from_json(json), context.typed, context.out);
     } catch (const std::invalid_argument& error) {
       throw UsageError(fmt::format("{}:/cases/{}/verdicts/{}: {}", options.store, record.id,
                                    implementation, error.what()));

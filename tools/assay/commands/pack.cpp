@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "assay/conformance/judge/exact.hpp"
+#include "assay/conformance/report/printable.hpp"
 #include "assay/fixtures/destination.hpp"
 #include "build_facts.hpp"
 #include "commands/commands.hpp"
@@ -19,6 +20,7 @@
 #include "packs/recipe.hpp"
 #include "packs/sets.hpp"
 #include "signals.hpp"
+#include "stored/reading.hpp"
 
 namespace assay::cli {
 namespace {
@@ -27,13 +29,31 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr const char* pack_schema = "assay-pack-1";
+constexpr const char* schema_family = "assay-pack-";
 constexpr const char* manifest_name = "manifest.json";
-constexpr std::size_t longest_recipe = 2048;
+constexpr const char* recipes_name = "recipes.jsonl";
+constexpr std::size_t longest_recipe = 2048, longest_excerpt = 100;
+/// What is read of a pack from elsewhere; a set of all cases needs a fifth of that.
+constexpr std::int64_t most_manifest = 1 << 24, most_recipes = 1 << 26;
 
 struct Options {
-  std::string set, to, verified, numerics = "ascend_a2";
+  std::string set, to, verified, numerics = "ascend_a2", format = "hdf5";
   bool list = false, whole = false;
 };
+
+/// The files of a pack beside its manifest.
+std::array<std::string, 3> file_names(fixtures::PackFormat format) {
+  const auto [goldens, inputs] = fixtures::array_files(format);
+  return {recipes_name, goldens, inputs};
+}
+
+/// Nothing for a word that names none.
+std::optional<fixtures::PackFormat> format_of(const std::string& word) {
+  if (word == "hdf5") return fixtures::PackFormat::hdf5;
+  if (word == "npz") return fixtures::PackFormat::npz;
+  if (word == "safetensors") return fixtures::PackFormat::safetensors;
+  return std::nullopt;
+}
 
 /// What a pack grows to.
 struct Pack {
@@ -95,19 +115,32 @@ void add_cases(const Options& options, Pack& pack, const Context& context) {
   }
 }
 
-/// A folder is made, or is a pack, or is empty: nothing else is written into.
-void require_folder(const std::string& folder) {
-  const fs::path path(folder);
-  if (fs::exists(path) && !fs::is_directory(path))
-    throw UsageError("--to is '" + folder + "', which is no folder");
-  if (fs::exists(path) && !fs::is_empty(path) && !fs::exists(path / manifest_name))
-    throw UsageError("--to is '" + folder + "', a folder with files and without " + manifest_name +
-                     ": only an empty folder or an older pack is written into");
-  std::error_code failure;
-  fs::create_directories(path, failure);
-  if (failure)
-    throw UsageError("--to is '" + folder + "', which cannot be made: " + failure.message());
-  fs::remove(path / manifest_name);  // until the new one is whole there is no pack
+/// Errors: UsageError; a text of brackets alone would take fifty times its size.
+Json parsed(const std::string& text, const std::string& where) {
+  constexpr int deepest = 16;
+  const auto is_shallow = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth <= deepest) return true;
+    throw UsageError(fmt::format("{} nests deeper than {} levels", where, deepest));
+  };
+  try {
+    return Json::parse(text, is_shallow);
+  } catch (const Json::exception& error) {
+    throw UsageError(where + ": " + error.what());
+  }
+}
+
+bool is_manifest(const std::string& text) {
+  const Json manifest = parsed(text, manifest_name);
+  return manifest.is_object() && manifest.contains("schema") && manifest["schema"].is_string() &&
+         manifest["schema"].get<std::string>().starts_with(schema_family);
+}
+
+fixtures::PackFolder folder_for_pack(const std::string& folder) {
+  try {
+    return reading([&] { return fixtures::PackFolder(folder, is_manifest); });
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--to is '{}': {}", folder, error.what()));
+  }
 }
 
 ExitCode write_pack(const Options& options, const Context& context) {
@@ -115,28 +148,29 @@ ExitCode write_pack(const Options& options, const Context& context) {
   if (std::ranges::find(sets, options.set, &PackSet::name) == sets.end())
     throw UsageError("no set '" + options.set + "'; 'assay pack --list' has them");
   for_each_operator([&]<class Op> { numerics_of<Op>(options.numerics, spec::DType::bf16); });
-  require_folder(options.to);
+  const auto format = format_of(options.format);
+  if (!format)
+    throw UsageError("--format is '" + options.format + "'; it must be hdf5, npz or safetensors");
   stop_on_signals();
-  fixtures::PackWriter writer(options.to);
+  fixtures::PackFolder folder = folder_for_pack(options.to);
+  fixtures::PackWriter writer(options.to, *format);
   Pack pack{.writer = writer};
   for_each_operator([&]<class Op> { add_cases<Op>(options, pack, context); });
   writer.close();
-  fixtures::replace_file(fs::path(options.to) / "recipes.jsonl", pack.recipes);
-  Json manifest = {{"schema", pack_schema},
-                   {"set", options.set},
-                   {"tool", build_facts().version},
-                   {"numerics", options.numerics},
-                   {"goldens", options.whole ? "whole" : "sampled"},
-                   {"cases", pack.cases},
-                   {"files", Json::object()},
-                   {"inputs", pack.digests}};
+  fixtures::replace_file(fs::path(options.to) / recipes_name, pack.recipes);
+  Json manifest = {
+      {"schema", pack_schema},         {"set", options.set},
+      {"tool", build_facts().version}, {"format", options.format},
+      {"numerics", options.numerics},  {"goldens", options.whole ? "whole" : "sampled"},
+      {"cases", pack.cases},           {"files", Json::object()},
+      {"inputs", pack.digests}};
   std::int64_t bytes = 0;
-  for (const char* const name : {"recipes.jsonl", "goldens.h5", "inputs.h5"}) {
-    const fixtures::PackFile file = fixtures::pack_file(options.to, name);
+  for (const std::string& name : file_names(*format)) {
+    const fixtures::PackFile file = fixtures::PackMember(options.to, name).facts();
     manifest["files"][name] = {{"bytes", file.bytes}, {"sha256", file.sha256}};
     bytes += file.bytes;
   }
-  fixtures::replace_file(fs::path(options.to) / manifest_name, manifest.dump(1) + '\n');
+  folder.finish(manifest.dump(1) + '\n');
   context.out << fmt::format(
       "{}: {} cases, {:.1f} MB; left out: {} without exact inputs for {}, "
       "{} with a recipe of more than {} B\n",
@@ -145,18 +179,9 @@ ExitCode write_pack(const Options& options, const Context& context) {
   return ExitCode::conformant;
 }
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw UsageError(path.string() + " cannot be read");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-Json parsed(const std::string& text, const std::string& where) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::exception& error) {
-    throw UsageError(where + ": " + error.what());
-  }
+/// What a file of a pack says. Errors: UsageError, fixtures::OutOfResources.
+std::string text_of(const fs::path& folder, const char* name, std::int64_t most) {
+  return reading([&] { return fixtures::PackMember(folder, name).text(most); });
 }
 
 /// What a pack's member says, or why it cannot be taken.
@@ -191,36 +216,76 @@ std::vector<std::string> changed_inputs(const Json& line, const Json& due,
   return changed;
 }
 
+/// What is not as the manifest has it of a file; nothing where it is as it was written.
+std::optional<std::string> changed_file(const fs::path& folder, const char* name, const Json& due,
+                                        const std::string& where) {
+  return reading([&]() -> std::optional<std::string> {
+    const fixtures::PackMember file(folder, name);
+    const std::string path = (folder / name).string();
+    if (const auto bytes = member<std::int64_t>(due, "bytes", where); file.bytes() != bytes)
+      return fmt::format("{}: it has {} bytes, wanted {}", path, file.bytes(), bytes);
+    const auto wanted = member<std::string>(due, "sha256", where);
+    const std::string digest = file.facts().sha256;
+    if (digest == wanted) return std::nullopt;
+    return fmt::format("{}: the digest is {}, wanted {}", path, digest,
+                       conformance::excerpt(wanted, longest_excerpt));
+  });
+}
+
+Json read_manifest(const fs::path& folder, const std::string& where) {
+  if (fixtures::is_unfinished(folder))
+    throw UsageError(folder.string() + " is no whole pack: its writer was stopped, or is at work");
+  const Json manifest = parsed(text_of(folder, manifest_name, most_manifest), where);
+  if (const auto schema = member<std::string>(manifest, "schema", where); schema != pack_schema)
+    throw UsageError(where + ": the schema is '" + conformance::excerpt(schema, longest_excerpt) +
+                     "', wanted '" + pack_schema + "'");
+  return manifest;
+}
+
+/// What the recipe's inputs are, made anew; what is not as it was is told, and counted.
+std::int64_t verify_recipe(const std::string& text, const std::string& place, const Json& digests,
+                           const std::string& numerics, std::int64_t& inputs, std::ostream& out) {
+  if (text.size() > longest_recipe)
+    throw UsageError(fmt::format("{} has {} bytes; a recipe has at most {}", place, text.size(),
+                                 longest_recipe));
+  const Json line = parsed(text, place);
+  inputs += std::ssize(member<Json>(line, "inputs", place));
+  const auto command = member<std::string>(line, "command", place);
+  std::int64_t faults = 0;
+  with_operators(command.substr(0, command.find(' ')), [&]<class Op> {
+    for (const std::string& name : changed_inputs<Op>(line, digests, numerics, place)) {
+      ++faults;
+      out << fmt::format("{}: {} is made anew with another digest\n", place, name);
+    }
+  });
+  return faults;
+}
+
 ExitCode verify_pack(const Options& options, const Context& context) {
   const fs::path folder(options.verified);
   const std::string where = (folder / manifest_name).string();
-  const Json manifest = parsed(text_of(where), where);
-  if (const auto schema = member<std::string>(manifest, "schema", where); schema != pack_schema)
-    throw UsageError(where + ": the schema is '" + schema + "', wanted '" + pack_schema + "'");
+  const Json manifest = read_manifest(folder, where);
   std::int64_t faults = 0, cases = 0, inputs = 0;
-  for (const char* const name : {"recipes.jsonl", "goldens.h5", "inputs.h5"}) {
-    const Json due = member<Json>(member<Json>(manifest, "files", where), name, where);
-    const auto file = fixtures::pack_file(folder, name);
-    if (file.sha256 == member<std::string>(due, "sha256", where)) continue;
-    ++faults;
-    context.out << fmt::format("{}: the digest is {}, wanted {}\n", (folder / name).string(),
-                               file.sha256, member<std::string>(due, "sha256", where));
-  }
+  const Json files = member<Json>(manifest, "files", where);
+  const auto word = manifest.contains("format") ? member<std::string>(manifest, "format", where)
+                                                : Options().format;  // older packs had one
+  const auto format = format_of(word);
+  if (!format)
+    throw UsageError(where + ": the format is '" + conformance::excerpt(word, longest_excerpt) +
+                     "'; it must be hdf5, npz or safetensors");
+  for (const std::string& name : file_names(*format))
+    if (const auto fault =
+            changed_file(folder, name.c_str(), member<Json>(files, name.c_str(), where), where)) {
+      ++faults;
+      context.out << *fault << '\n';
+    }
   const auto numerics = member<std::string>(manifest, "numerics", where);
   const Json digests = member<Json>(manifest, "inputs", where);
-  std::istringstream recipes(text_of(folder / "recipes.jsonl"));
+  std::istringstream recipes(text_of(folder, recipes_name, most_recipes));
   for (std::string text; std::getline(recipes, text);) {
     if (context.stop) throw std::runtime_error(options.verified + ": stopped");
-    const std::string place = fmt::format("{}:{}", (folder / "recipes.jsonl").string(), ++cases);
-    const Json line = parsed(text, place);
-    inputs += std::ssize(member<Json>(line, "inputs", place));
-    const auto command = member<std::string>(line, "command", place);
-    with_operators(command.substr(0, command.find(' ')), [&]<class Op> {
-      for (const std::string& name : changed_inputs<Op>(line, digests, numerics, place)) {
-        ++faults;
-        context.out << fmt::format("{}: {} is made anew with another digest\n", place, name);
-      }
-    });
+    const std::string place = fmt::format("{}:{}", (folder / recipes_name).string(), ++cases);
+    faults += verify_recipe(text, place, digests, numerics, inputs, context.out);
   }
   context.out << fmt::format("{}: {} cases, {} inputs made anew, {} digests differ\n",
                              options.verified, cases, inputs, faults);
@@ -249,6 +314,8 @@ Action declare(CLI::App& app) {
   app.add_flag("--list", options->list, "the named sets");
   app.add_flag("--whole", options->whole,
                "every judged element and every input, instead of samples and recipes");
+  app.add_option("--format", options->format,
+                 "files of goldens and inputs: hdf5, npz or safetensors [hdf5]");
   app.add_option("--numerics", options->numerics,
                  "profile whose tolerances are stored: a preset of 'list presets', or "
                  "PRESET,field=value");

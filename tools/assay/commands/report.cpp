@@ -17,17 +17,18 @@ namespace {
 using conformance::Results;
 
 struct Options {
-  std::string report, before, html, json;
+  std::string report, html, json;
+  std::vector<std::string> before;  ///< the first is compared; all are on the page
 };
 
-void print_changes(const Changes& changes, const Results& results, const Results& before,
+void print_changes(const Changes& changes, const Results& before, const std::string& program,
                    std::ostream& out) {
   Table table({"change", "before", "now", "replay"});
   for (const auto& [change, then, now] : changes.cases)
     table.add({std::string(spec::to_string(change)),
                std::string(spec::to_string(then->verdict.value)),
                std::string(spec::to_string(now->verdict.value)),
-               conformance::replay_command(*now, results.environment.program)});
+               conformance::replay_command(*now, program)});
   out << fmt::format("\ncompared with {} of {}: {} cases in both, {} only now, {} only before\n",
                      before.environment.implementation, before.environment.started, changes.common,
                      changes.only_now, changes.only_before);
@@ -40,13 +41,12 @@ void print_changes(const Changes& changes, const Results& results, const Results
                      changes.count(Change::improvement));
 }
 
-/// Shows what changed; the exit code says whether something became worse.
-ExitCode compare(const Options& options, const Results& results, std::ostream& out,
-                 const Context& context) {
-  const Results before = read_results(options.before);
+/// Shows what changed since the first earlier report; the exit code says whether something became
+/// worse.
+ExitCode compare(const Options& options, const Results& results, const Results& before,
+                 std::ostream& out, const Context& context) {
   const Changes changes = changes_between(results, before);
-  print_changes(changes, results, before, out);
-  if (const auto write = sink(options.html, context)) write(dashboard_page(results, before));
+  print_changes(changes, before, replay_program(results, context), out);
   if (const auto write = sink(options.json, context)) write(to_json(changes, results, before));
   return changes.count(Change::regression) > 0 ? ExitCode::nonconformant : ExitCode::conformant;
 }
@@ -56,16 +56,19 @@ ExitCode report(const Options& options, const Context& context) {
     throw UsageError("--json: says what changed, and no earlier report is named");
   const std::vector<Destination> written = {{"--html", options.html}, {"--json", options.json}};
   require_writable(written, {{"report", options.report}});
-  require_writable(written, {{"before", options.before}});
+  for (const std::string& before : options.before) require_writable(written, {{"before", before}});
   const Context told = beside(written, context);
-  const Results results = read_results(options.report);
-  print_results(results, told.out);
-  ExitCode code = ExitCode::conformant;
-  if (!options.before.empty())
-    code = compare(options, results, told.out, context);
-  else if (const auto write = sink(options.html, context))
-    write(dashboard_page(results));
-  if (!options.html.empty()) told.out << "\npage: " << options.html << '\n';
+  std::vector<Results> runs = {read_results(options.report)};
+  for (const std::string& before : options.before) runs.push_back(read_results(before));
+  print_results(runs[0], replay_program(runs[0], context), told.out);
+  const ExitCode code = runs.size() == 1 ? ExitCode::conformant
+                                         : compare(options, runs[0], runs[1], told.out, context);
+  if (const auto write = sink(options.html, context)) {
+    std::vector<const Results*> shown;
+    for (const Results& run : runs) shown.push_back(&run);
+    write(dashboard_page(shown));
+    told.out << "\npage: " << options.html << '\n';
+  }
   return code;
 }
 
@@ -78,7 +81,8 @@ Command report_command() {
       .declare = [](CLI::App& app, const Registry&) -> Action {
         const auto options = std::make_shared<Options>();
         app.add_option("report", options->report, "report.json of a sweep")->required();
-        app.add_option("before", options->before, "report.json to compare it with");
+        app.add_option("before", options->before,
+                       "report.json to compare it with; more of them are on the page, too");
         app.add_option("--html", options->html, "write one page with pictures");
         app.add_option("--json", options->json, "write what changed, for programs");
         return [options](const Context& context) { return report(*options, context); };

@@ -26,7 +26,7 @@ ExitCode run(const OneCaseOptions& options, const CLI::App& app, const Context& 
     for (const auto& [name, digest] : recorder.take().outputs) json["digests"][name] = digest;
     context.out << json.dump(1) << '\n';
   } else {
-    print_case(report, context.program, context.out);
+    print_case(report, context.typed, context.out);
     for (const auto& [name, digest] : recorder.take().outputs)
       context.out << fmt::format("  digest of {} = {}\n", name, digest);
   }

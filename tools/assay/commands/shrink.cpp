@@ -19,13 +19,13 @@ void print(const CaseReport& failing, const ShrunkCase& shrunk, const CaseReport
            const Context& context) {
   std::ostream& out = context.out;
   out << fmt::format("{}: {}\n", spec::to_string(failing.verdict.value),
-                     conformance::replay_command(failing, context.program));
+                     conformance::replay_command(failing, context.typed));
   if (shrunk.shrunk == shrunk.command_line)
     out << end_text(shrunk)
         << (shrunk.end == conformance::ShrinkEnd::unsteady ? "\n" : "; it is the smallest found\n");
   else
     out << fmt::format("{}:\n\n", end_text(shrunk));
-  if (shrunk.shrunk != shrunk.command_line) print_case(smallest, context.program, out);
+  if (shrunk.shrunk != shrunk.command_line) print_case(smallest, context.typed, out);
 }
 
 template <class Op>
@@ -44,7 +44,7 @@ ExitCode shrink(const OneCaseOptions& options, const CLI::App& app, const Contex
     if (options.json)
       context.out << nlohmann::ordered_json::parse(conformance::to_json(report)).dump(1) << '\n';
     else
-      print_case(report, context.program, context.out);
+      print_case(report, context.typed, context.out);
     return conformance::contribution(report.verdict);
   }
   stop_on_signals();

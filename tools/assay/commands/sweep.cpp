@@ -8,17 +8,23 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "assay/cli/main.hpp"
+#include "assay/conformance/case/shell_word.hpp"
 #include "assay/conformance/report/listeners.hpp"
 #include "build_facts.hpp"
 #include "commands/ahead.hpp"
 #include "commands/commands.hpp"
+#include "commands/result_files.hpp"
+#include "commands/sweep_order.hpp"
 #include "commands/sweep_part.hpp"
 #include "dashboard.hpp"
 #include "flags/destinations.hpp"
+#include "printing/case_teller.hpp"
 #include "printing/print_case.hpp"
 #include "signals.hpp"
+#include "stored/read_results.hpp"
 
 namespace assay::cli {
 namespace {
@@ -27,83 +33,25 @@ using conformance::CaseReport;
 using conformance::Summary;
 
 struct Options {
-  std::string operator_name, budget, store, report, html, junit, shrink = "3", least = "0";
+  std::string operator_name, budget, shard, shrink = "3";
   ImplementationFlags implementation;
   PlanFlags plan;
-  bool resume = false;
+  ResultFiles files;
+  ExitFlags exit;
+  std::string lines, last_failed;
+  bool resume = false, fail_fast = false;
+  std::string asked;  ///< the command line but for where results go, see `asked_line`
 };
 
 /// Time for shrinking all the failures of a sweep that are shrunk.
 constexpr double shrink_seconds = 20;
-
-using Parts = std::vector<std::unique_ptr<SweepPart>>;
-
-/// The implementations' names, each once.
-std::string implementations(const Parts& parts) {
-  std::vector<std::string> names;
-  for (const auto& part : parts)
-    if (std::ranges::find(names, part->implementation()) == names.end())
-      names.push_back(part->implementation());
-  return joined(names);
-}
-
-std::int64_t case_count(const Parts& parts) {
-  std::int64_t count = 0;
-  for (const auto& part : parts) count += part->cases();
-  return count;
-}
-
-/// A case of a part.
-struct Turn {
-  std::size_t part, place;
-};
-/// The cases in the order in which they run, and what each is expected to cost.
-struct Order {
-  std::vector<Turn> turns;
-  std::vector<conformance::ExpectedCost> costs;
-};
-
-/// Of the cases that are next in their parts always the cheapest, so that a budget is not spent on
-/// the first operator.
-Order order_of(const Parts& parts) {
-  Order order;
-  std::vector<std::vector<conformance::ExpectedCost>> costs;
-  for (const auto& part : parts) costs.push_back(part->costs());
-  std::vector<std::size_t> next(parts.size(), 0);
-  for (std::int64_t left = case_count(parts); left > 0; --left) {
-    std::size_t cheapest = parts.size();
-    for (std::size_t k = 0; k < parts.size(); ++k)
-      if (next[k] < costs[k].size() &&
-          (cheapest == parts.size() ||
-           costs[k][next[k]].seconds < costs[cheapest][next[cheapest]].seconds))
-        cheapest = k;
-    order.turns.push_back({cheapest, next[cheapest]});
-    order.costs.push_back(costs[cheapest][next[cheapest]++]);
-  }
-  return order;
-}
-
-/// Changes with everything that could change a result: cases, implementation and its files, limits,
-/// tool, the program itself.
-std::string plan_text(const Parts& parts, const ImplementationFlags& flags) {
-  std::string lines;
-  for (const auto& part : parts) lines += part->lines();
-  std::error_code ignored;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  const auto written =
-      std::filesystem::last_write_time(program, ignored).time_since_epoch().count();
-  return fmt::format("{} {}{} {} {} isolated {} {} cases {} program {}", build_facts().version,
-                     implementations(parts), fingerprint(flags.name), flags.time_limit,
-                     flags.memory_limit, flags.isolated, case_count(parts),
-                     conformance::case_id(lines), written);
-}
 
 conformance::Environment environment(const Options& options, const Parts& parts,
                                      const Context& context) {
   conformance::Environment result{
       .tool_version = build_facts().version,
       .compiler = build_facts().compiler,
-      .command_line = context.command_line,
+      .command_line = context.program + options.asked,
       .implementation = implementations(parts),
       .program = context.program,
       .started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
@@ -126,71 +74,45 @@ SweepPart& part_of(const Parts& parts, const CaseReport& report) {
                              [](const auto& part) { return part->operator_name(); });
 }
 
-/// The first failures of `wanted` faults with their smallest failing neighbours. A call that breaks
-/// a row on purpose is one violation of a small call already, and what does not fail each time has
-/// no smaller neighbour: they are left alone.
+/// The first failures of `wanted` faults with their smallest failing neighbours.
 std::vector<conformance::ShrunkCase> shrunk_failures(const std::vector<CaseReport>& reports,
                                                      std::int64_t wanted, const Parts& parts,
                                                      const Context& context) {
   std::vector<conformance::ShrunkCase> result;
-  std::set<std::string> faults;
   const auto start = std::chrono::steady_clock::now();
-  for (const CaseReport& report : reports) {
-    const auto left = wanted - std::ssize(result);
-    if (left <= 0 || context.stop) break;
-    if (conformance::contribution(report.verdict) != ExitCode::nonconformant ||
-        !report.violated_requirement.empty() || report.findings.empty() ||
-        report.findings.front().rule == "repeat" ||
-        !faults.insert(conformance::fault_of(report)).second)
-      continue;
+  for (const CaseReport* report : conformance::first_faults(reports, wanted)) {
+    if (context.stop) break;
     if (result.empty()) context.err << "shrinking the first failures\n" << std::flush;
     const double spent =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const auto left = static_cast<double>(wanted - std::ssize(result));
     result.push_back(
-        part_of(parts, report)
-            .shrink(report, {.seconds = (shrink_seconds - spent) / static_cast<double>(left),
-                             .stop = &context.stop}));
+        part_of(parts, *report)
+            .shrink(*report, {.seconds = (shrink_seconds - spent) / left, .stop = &context.stop}));
   }
   return result;
 }
 
-void print_files(const Options& options, std::ostream& out) {
-  const std::pair<const char*, const std::string&> files[] = {
-      {"report, to look at", options.html},
-      {"report, for programs", options.report},
-      {"JUnit", options.junit},
-      {"cases", options.store}};
-  for (const auto& [what, path] : files)
-    if (!path.empty()) out << fmt::format("{}: {}\n", what, path);
-}
-
-std::int64_t least_judged(const Options& options) {
-  return integer_value("--require-judged", options.least, 0, 1'000'000);
-}
-
 /// Exit code and last words of a sweep that ended, was stopped or ran out of its budget.
-ExitCode conclude(const Summary& summary, const Options& options, const Context& context) {
+ExitCode conclude(const conformance::Results& results, const Options& options,
+                  const Baseline& baseline, const Context& context) {
+  const Summary& summary = results.summary;
   if (summary.interrupted) {
     context.err << fmt::format("stopped after {} of {} cases; {}\n", summary.cases, summary.planned,
-                               options.store.empty()
+                               options.files.store.empty()
                                    ? "without --store nothing can be taken up again"
                                    : "the same command takes up the rest");
     return ExitCode::not_conclusive;
   }
-  if (summary.cases < summary.planned)
-    context.out << fmt::format("budget of {} spent: {} of {} cases were not run{}\n",
-                               options.budget, summary.planned - summary.cases, summary.planned,
-                               options.store.empty() ? "" : "; the same command takes them up");
-  const ExitCode code = summary.exit_code();
-  const std::int64_t least = least_judged(options);
-  if (summary.value_cases >= least) return code;
-  context.out << fmt::format("only {} of {} cases were judged by numbers; --require-judged is {}\n",
-                             summary.value_cases, summary.planned, least);
-  return code == ExitCode::conformant ? ExitCode::not_conclusive : code;
-}
-
-std::vector<Destination> texts(const Options& options) {
-  return {{"--report", options.report}, {"--html", options.html}, {"--junit", options.junit}};
+  const ExitCode code = options.exit.code_of(results, baseline, context.out);
+  if (summary.cases == summary.planned) return code;
+  const bool failed = options.fail_fast && code == ExitCode::nonconformant;
+  context.out << fmt::format(
+      "{}: {} of {} cases were not run{}\n",
+      failed ? "ended behind the first failure" : "budget of " + options.budget + " spent",
+      summary.planned - summary.cases, summary.planned,
+      options.files.store.empty() || failed ? "" : "; the same command takes them up");
+  return code;
 }
 
 /// Where the results go. They are settled before a kernel runs, which may go to another folder.
@@ -202,13 +124,22 @@ struct Sinks {
 /// cannot be replaced: it is written here alone.
 void publish(const conformance::Results& results, const Options& options, const Sinks& sinks,
              const Context& context) {
-  const Context told = beside(texts(options), context);
-  print_results(results, told.out);
-  if (!results.shrunk.empty() || is_standard_output(options.report))
+  const Context told = beside(options.files.texts(), context);
+  print_results(results, context.typed, told.out);
+  if (!results.shrunk.empty() || results.shard || is_standard_output(options.files.report))
     if (sinks.report) sinks.report(conformance::to_json(results));
   if (sinks.html) sinks.html(dashboard_page(results));
   told.out << '\n';
-  print_files(options, told.out);
+  options.files.print(told.out);
+}
+
+/// What the store of one part says beside its cases: its report, without the cases that it holds.
+std::string description(conformance::Results results, const fixtures::Store& store) {
+  std::erase_if(results.cases,
+                [&](const CaseReport& report) { return store.finished().contains(report.id); });
+  std::string text = conformance::to_json(results);
+  std::ranges::replace(text, '\n', ' ');  // a text in a file of ours is one line
+  return text;
 }
 
 /// The store of the sweep, with what an earlier start of it left. Errors: UsageError where
@@ -219,17 +150,17 @@ fixtures::Store opened_store(const Options& options, const std::filesystem::path
   const Leftover leftover = fixtures::Store::leftover(path, plan);
   if (options.resume && leftover == Leftover::none)
     throw UsageError(
-        fmt::format("--resume: no interrupted sweep lies beside {}{}", options.store,
-                    std::filesystem::exists(options.store) ? ", which is complete" : ""));
+        fmt::format("--resume: no interrupted sweep lies beside {}{}", options.files.store,
+                    std::filesystem::exists(options.files.store) ? ", which is complete" : ""));
   const std::string another = fmt::format(
       "the sweep beside {} is another one: its cases, its implementation, its limits "
       "or this program differ",
-      options.store);
+      options.files.store);
   if (options.resume && leftover == Leftover::other_plan)
     throw UsageError("--resume: " + another + "; without --resume it is discarded");
   if (leftover == Leftover::other_plan) context.err << another << "; it is discarded\n";
-  const std::string damaged =
-      fmt::format("the journal of the sweep beside {} is damaged from end to end", options.store);
+  const std::string damaged = fmt::format(
+      "the journal of the sweep beside {} is damaged from end to end", options.files.store);
   if (options.resume && leftover == Leftover::damaged)
     throw UsageError("--resume: " + damaged + "; without --resume the sweep starts anew");
   if (leftover == Leftover::damaged) context.err << damaged << "; the sweep starts anew\n";
@@ -239,7 +170,7 @@ fixtures::Store opened_store(const Options& options, const std::filesystem::path
     context.err << fmt::format(
         "{} records and {} parts of the sweep beside {} are damaged; what "
         "they held is run again\n",
-        records, parts, options.store);
+        records, parts, options.files.store);
   return store;
 }
 
@@ -262,45 +193,121 @@ bool is_stored(fixtures::Store& store, const Summary& summary, const Options& op
   context.err << fmt::format(
       "{} lacks {} cases, the first is {}: what was kept of them was changed "
       "by somebody else; the same command runs them again\n",
-      options.store, left_out.size(), left_out.front());
+      options.files.store, left_out.size(), left_out.front());
+  return false;
+}
+
+/// Errors: UsageError for flags that do not go together, or whose values are none.
+void require_usable(const Options& options) {
+  if (options.resume && options.files.store.empty())
+    throw UsageError("--resume needs --store, the file of the sweep that was interrupted");
+  if (!options.shard.empty() && options.exit.least_judged() > 0)
+    throw UsageError("--require-judged is about all cases: give it to 'merge', not with --shard");
+  if (!options.shard.empty()) shard_value(options.shard);
+  options.files.require_writable();
+}
+
+/// What is run, what the store knows the sweep by, and of which whole sweep it is a part.
+struct Plan {
+  Order order;
+  std::string text;
+  std::optional<conformance::Shard> shard;
+};
+
+/// Errors: UsageError.
+Plan plan_of(const Parts& parts, const Options& options) {
+  Plan plan{.order = order_of(parts), .text = {}, .shard = {}};
+  if (options.shard.empty() && options.files.store.empty()) return plan;
+  plan.text = plan_text(parts, options.implementation);
+  if (options.shard.empty()) return plan;
+  conformance::Shard shard = take_shard(plan.order, shard_value(options.shard), parts);
+  shard.plan = fixtures::digest(std::as_bytes(std::span(plan.text)));
+  shard.upstream = upstream_value(options.plan);
+  shard.shrink = integer_value("--shrink", options.shrink, 0, 1000);
+  plan.text += " shard " + options.shard;
+  plan.shard = std::move(shard);
+  return plan;
+}
+
+/// The cases that failed, or were not conclusive, in a report, as a text of lines.
+conformance::CaseText failed_lines(const std::string& path) {
+  conformance::CaseText failed{.name = path, .text = {}};
+  for (const CaseReport& report : read_results(path).cases)
+    if (conformance::contribution(report.verdict) != ExitCode::conformant)
+      failed.text += report.command_line + '\n';
+  return failed;
+}
+
+/// Flags for cases that are named instead of planned.
+void declare_lines(CLI::App& app, Options& options) {
+  app.add_option("--lines", options.lines,
+                 "instead of a plan, the cases of these replay lines: a file, or a folder of .txt");
+  app.add_option("--last-failed", options.last_failed,
+                 "instead of a plan, the cases that failed in this report.json");
+}
+
+/// Errors: UsageError for a flag beside one that names the cases.
+void require_one_choice(const CLI::App& app) {
+  const char* const all[] = {"--lines",   "--last-failed", "--seed", "--random",
+                             "--product", "--cases",       "--full"};
+  for (std::size_t named = 0; named < 2; ++named)
+    for (std::size_t other = named + 1; other < std::size(all); ++other)
+      if (app.count(all[named]) > 0 && app.count(all[other]) > 0)
+        throw UsageError(fmt::format("{} names the cases, so that {} has nothing to choose",
+                                     all[named], all[other]));
+}
+
+/// Settles which cases are meant; false where there are none to run again.
+bool choose_lines(const CLI::App& app, Options& options, std::ostream& out) {
+  require_one_choice(app);
+  options.plan.lines = case_texts("--lines", options.lines);
+  if (options.last_failed.empty()) return true;
+  options.plan.lines = {failed_lines(options.last_failed)};
+  if (!options.plan.lines.front().text.empty()) return true;
+  out << "no case of " << options.last_failed << " failed\n";
   return false;
 }
 
 ExitCode sweep(const Options& options, const Context& context) {
-  if (options.resume && options.store.empty())
-    throw UsageError("--resume needs --store, the file of the sweep that was interrupted");
-  const Destination kept = {"--store", options.store};
-  require_case_file(kept, fixtures::CaseFileKind::store);
-  require_writable(texts(options), {kept});
+  require_usable(options);
   const std::int64_t shrink = integer_value("--shrink", options.shrink, 0, 1000);
-  least_judged(options);
+  const Baseline baseline = options.exit.baseline();
   tell_in_process(options.implementation, context.err);
-  const Sinks sinks = {.report = sink(options.report, context),
-                       .html = sink(options.html, context),
-                       .junit = sink(options.junit, context)};
-  const std::filesystem::path store_path =
-      options.store.empty() ? std::filesystem::path() : std::filesystem::absolute(options.store);
+  const Sinks sinks = {.report = sink(options.files.report, context),
+                       .html = sink(options.files.html, context),
+                       .junit = sink(options.files.junit, context)};
+  const std::filesystem::path store_path = options.files.store.empty()
+                                               ? std::filesystem::path()
+                                               : std::filesystem::absolute(options.files.store);
   const Parts parts = sweep_parts(options.operator_name, context.registry, options.implementation,
                                   options.plan, context.err);
-  Order order = order_of(parts);
+  auto [order, plan, shard] = plan_of(parts, options);
 
-  conformance::ConsoleListener console(
-      context.err, context.terminal ? conformance::Progress::bar : conformance::Progress::lines,
-      std::move(order.costs));
+  conformance::ConsoleListener console(context.err,
+                                       context.terminal && !context.verbose
+                                           ? conformance::Progress::bar
+                                           : conformance::Progress::lines,
+                                       std::move(order.costs));
   conformance::JsonListener json(
-      is_standard_output(options.report) ? conformance::Sink() : sinks.report,
+      is_standard_output(options.files.report) ? conformance::Sink() : sinks.report,
       environment(options, parts, context));
-  conformance::JunitListener junit(sinks.junit, context.program);
+  conformance::JunitListener junit(
+      sinks.junit, context.program,
+      [&baseline](const CaseReport& report) { return baseline.excuse(report); });
   std::vector<conformance::SweepListener*> listeners = {&console};
   conformance::SweepControl control{.stop = &context.stop};
+  if (options.fail_fast)
+    control.ends_behind = [&baseline](const CaseReport& report) {
+      return conformance::contribution(report.verdict) == ExitCode::nonconformant &&
+             baseline.excuse(report).empty();
+    };
   if (!options.budget.empty()) control.budget_seconds = seconds_value("--budget", options.budget);
 
   std::optional<fixtures::Store> store;
   std::optional<conformance::StoreListener> storing;
   std::map<std::string, CaseReport> earlier;
-  if (!options.store.empty()) {
-    store.emplace(
-        own_store(options, store_path, plan_text(parts, options.implementation), context));
+  if (!options.files.store.empty()) {
+    store.emplace(own_store(options, store_path, plan, context));
     earlier = taken_up(*store);
     if (!earlier.empty())
       context.err << fmt::format("taking up {} finished cases of an interrupted sweep\n",
@@ -313,13 +320,15 @@ ExitCode sweep(const Options& options, const Context& context) {
       return part_of(parts, report).record(report);
     }));
   }
+  CaseTeller teller(context.err);
+  if (context.verbose) listeners.push_back(&teller);
   listeners.push_back(&json);
-  if (!options.junit.empty()) listeners.push_back(&junit);
+  if (!options.files.junit.empty()) listeners.push_back(&junit);
 
   stop_on_signals();
   conformance::Sweep run(listeners, control);
   for (const auto& part : parts) part->append_coverage(run.summary());
-  run.start(case_count(parts), implementations(parts));
+  run.start(std::ssize(order.turns), implementations(parts));
   {
     const auto prepare = [&](std::size_t turn) {
       const auto [part, place] = order.turns[turn];
@@ -338,12 +347,33 @@ ExitCode sweep(const Options& options, const Context& context) {
   const Summary& summary = run.finish();
   conformance::Results results = json.results();
   results.shrunk = shrunk_failures(results.cases, shrink, parts, context);
+  results.shard = std::move(shard);
   publish(results, options, sinks, context);
   // Last: after a kill before this line the next start takes everything up. What a stop or a budget
   // left out is taken up as well.
+  if (store && results.shard) store->describe(description(results, *store));
   const bool stored = !store || is_stored(*store, summary, options, context);
-  const ExitCode code = conclude(summary, options, beside(texts(options), context));
+  const ExitCode code =
+      conclude(results, options, baseline, beside(options.files.texts(), context));
   return code == ExitCode::conformant && !stored ? ExitCode::not_conclusive : code;
+}
+
+/// The words of the command but for those that say where results go, and which part of them: parts
+/// of a sweep that were joined have the line of the whole one.
+std::string asked_line(const CLI::App& app) {
+  const std::set<std::string> elsewhere = {"store",   "report",  "html",           "junit",
+                                           "resume",  "shard",   "require-judged", "quiet",
+                                           "verbose", "baseline"};
+  std::string line = ' ' + app.get_name();
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0) continue;
+    const bool is_flag = option->get_expected_max() == 0, is_named = !option->get_lnames().empty();
+    if (is_named && elsewhere.contains(option->get_lnames().front())) continue;
+    line += ' ';
+    if (is_named) line += "--" + option->get_lnames().front() + (is_flag ? "" : "=");
+    if (!is_flag) line += conformance::shell_word(joined(option->results()));
+  }
+  return line;
 }
 
 }  // namespace
@@ -360,16 +390,20 @@ Command sweep_command() {
             app.add_option("--budget", options->budget, "no case starts later, e.g. 60s, 5min");
             app.add_option("--shrink", options->shrink,
                            "how many faults are reduced to their smallest neighbour");
-            app.add_option("--require-judged,--least-judged", options->least,
-                           "fewer cases judged by numbers are not conclusive (exit code 3)");
-            app.add_option("--store", options->store,
-                           "HDF5 file of the cases; an interrupted sweep is taken up from it");
+            options->exit.declare(app);
+            app.add_option("--shard", options->shard,
+                           "only part i of n, e.g. 1/3; 'merge' joins the parts");
+            options->files.declare(
+                app, "HDF5 file of the cases; an interrupted sweep is taken up from it");
             app.add_flag("--resume", options->resume,
                          "refuse to start anew: go on with the sweep that --store has begun");
-            app.add_option("--report", options->report, "report as JSON");
-            app.add_option("--html", options->html, "report as one page with pictures");
-            app.add_option("--junit", options->junit, "report as JUnit XML");
-            return [options](const Context& context) { return sweep(*options, context); };
+            app.add_flag("--fail-fast", options->fail_fast, "end behind the first failing case");
+            declare_lines(app, *options);
+            return [options, &app](const Context& context) {
+              options->asked = asked_line(app);
+              if (!choose_lines(app, *options, context.out)) return ExitCode::conformant;
+              return sweep(*options, context);
+            };
           }};
 }
 

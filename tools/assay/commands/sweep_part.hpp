@@ -8,6 +8,7 @@
 
 #include "assay/conformance/operators.hpp"
 #include "assay/conformance/report/sweep.hpp"
+#include "assay/conformance/report/time_left.hpp"
 #include "commands/ahead.hpp"
 #include "commands/shrinking.hpp"
 #include "flags/choose.hpp"

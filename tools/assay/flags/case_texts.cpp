@@ -27,19 +27,11 @@ std::vector<std::string> text_files(const std::string& path) {
   return files;
 }
 
-/// A pipe may stand for a file, and a device may never end.
 conformance::CaseText read_text(std::string_view flag, const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || file.peek() == std::ifstream::traits_type::eof())
+  conformance::CaseText text{.name = path, .text = text_of_file(flag, path)};
+  if (text.text.empty())
     throw UsageError(fmt::format("{} is '{}', which cannot be read", flag, path));
-  constexpr std::size_t most = 64 << 20, together = 1 << 16;
-  std::string text;
-  for (std::string part(together, '\0'); file.read(part.data(), together), file.gcount() > 0;) {
-    text.append(part, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most)
-      throw UsageError(fmt::format("{} is '{}', which is larger than {} bytes", flag, path, most));
-  }
-  return {.name = path, .text = std::move(text)};
+  return text;
 }
 
 /// Errors: UsageError for a line that is no case of any operator, whichever of them are swept.
@@ -58,6 +50,24 @@ std::size_t checked_lines(const conformance::CaseText& text) try {
 }
 
 }  // namespace
+
+std::string text_of_file(std::string_view flag, const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("{} is '{}', which {}", flag, path, why));
+  };
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) refuse("is a folder");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) refuse("cannot be read");
+  constexpr std::size_t most = 64 << 20, together = 1 << 16;
+  std::string text;
+  for (std::string part(together, '\0'); file.read(part.data(), together), file.gcount() > 0;) {
+    text.append(part, 0, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most) refuse(fmt::format("is larger than {} bytes", most));
+  }
+  if (file.bad()) refuse("cannot be read");
+  return text;
+}
 
 std::vector<conformance::CaseText> case_texts(std::string_view flag, const std::string& path) try {
   std::vector<conformance::CaseText> texts;

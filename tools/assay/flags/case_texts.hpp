@@ -14,4 +14,8 @@ namespace assay::cli {
 /// operator's.
 std::vector<conformance::CaseText> case_texts(std::string_view flag, const std::string& path);
 
+/// The text of the file that a flag names: a pipe may stand for it, and a device may never end.
+/// Errors: UsageError naming the flag, the path and what is in the way.
+std::string text_of_file(std::string_view flag, const std::string& path);
+
 }  // namespace assay::cli

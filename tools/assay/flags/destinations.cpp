@@ -114,7 +114,10 @@ Context beside(const std::vector<Destination>& texts, const Context& context) {
           .err = context.err,
           .stop = context.stop,
           .terminal = context.terminal,
-          .command_line = context.command_line};
+          .command_line = context.command_line,
+          .program = context.program,
+          .typed = context.typed,
+          .verbose = context.verbose};
 }
 
 }  // namespace assay::cli

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
 #include <vector>
 
+#include "assay/fixtures/record.hpp"
 #include "flags/values.hpp"
 
 namespace assay::cli {
@@ -28,6 +32,13 @@ void require_scheme(const Foreign& foreign) {
                   foreign.scheme, foreign.rest, joined(schemes)));
 }
 
+std::string content_digest(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw UsageError(path.string() + " cannot be read, to tell it from others");
+  return fixtures::digest(std::as_bytes(std::span(bytes)));
+}
+
 std::string fingerprint(const std::string& name) {
   const auto known = foreign(name);
   if (!known) return "";
@@ -37,8 +48,7 @@ std::string fingerprint(const std::string& name) {
     const std::filesystem::path path = known->rest.substr(from, end - from);
     std::error_code none;
     if (std::filesystem::is_regular_file(path, none))
-      text += fmt::format(" {} {} {}", path.string(), std::filesystem::file_size(path, none),
-                          std::filesystem::last_write_time(path, none).time_since_epoch().count());
+      text += fmt::format(" {} {}", path.string(), content_digest(path));
     from = end + 1;
   }
   return text;

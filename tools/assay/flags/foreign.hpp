@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,7 +25,10 @@ std::optional<Foreign> foreign(const std::string& name);
 /// Errors: UsageError naming the schemes there are.
 void require_scheme(const Foreign& foreign);
 
-/// Changes with every file that the name mentions; empty for a name without a scheme.
+/// SHA-256 of the bytes of a file. Errors: UsageError where it cannot be read.
+std::string content_digest(const std::filesystem::path& path);
+
+/// Changes with the bytes of every file that the name mentions; empty for a name without a scheme.
 std::string fingerprint(const std::string& name);
 
 /// The judge ends a worker that takes longer than --time-limit: a program needs no limit of its

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "assay/conformance/case/case.hpp"
-#include "assay/conformance/case/former_words.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "flags/case_texts.hpp"
+#include "flags/filter.hpp"
 #include "flags/values.hpp"
 
 namespace assay::cli {
@@ -19,13 +19,17 @@ namespace assay::cli {
 struct PlanFlags {
   std::string seed = "1", random = "60", product, only, upstream = "on", cases;
   bool full = false;
+  /// Instead of a plan: the lines of these texts, as they stand.
+  std::vector<conformance::CaseText> lines;
 
   void declare(CLI::App& app) {
     app.add_option("--seed", seed, "seed of the sampled cases");
     app.add_option("--random", random, "number of random cases");
     app.add_option("--product", product, "only calls on this product: a2 or a3");
-    app.add_option("--only", only,
-                   "cases whose replay line (defaults written out) or note holds this text");
+    app.add_option(
+        "--only", only,
+        "cases whose replay line (defaults written out) or note holds this text; 'A & !B "
+        "| C': A and not B, or C");
     app.add_option("--cases", cases,
                    "cases of your own beside the planned ones: a file of replay lines as "
                    "cases/README.md describes it, or a folder of .txt files");
@@ -66,6 +70,8 @@ std::string searchable(const conformance::Case<Op>& c) {
 
 /// Errors: UsageError where --only leaves no case of any operator: `left_out` of them.
 inline void require_cases(std::int64_t cases, std::int64_t left_out, const PlanFlags& flags) {
+  if (cases == 0 && left_out == 0 && !flags.lines.empty())
+    throw UsageError(flags.lines.front().name + " holds no line of the chosen operators");
   if (cases == 0 && left_out == 0)
     throw UsageError(
         "--product is '" + flags.product +
@@ -85,6 +91,23 @@ std::vector<conformance::Case<Op>> sampled(const conformance::SamplingPlan& plan
   }
 }
 
+/// The cases of lines that were given instead of a plan, each once, the cheapest first.
+template <class Op>
+std::vector<conformance::Case<Op>> cases_of_lines(const std::vector<conformance::CaseText>& texts) {
+  std::vector<conformance::Case<Op>> cases;
+  for (const conformance::CaseText& text : texts)
+    for (const conformance::CaseLine& line : conformance::case_lines(text)) {
+      if (line.words.front() != Op::name) continue;
+      auto c = conformance::case_of<Op>(line);
+      if (std::ranges::find(cases, conformance::command_line(c), [](const auto& other) {
+            return conformance::command_line(other);
+          }) == cases.end())
+        cases.push_back(std::move(c));
+    }
+  std::ranges::stable_sort(cases, {}, conformance::Suite<Op>::expected_cost);
+  return cases;
+}
+
 /// The cases of one operator; none where --only leaves none. Errors: UsageError for a value that is
 /// not accepted.
 template <class Op>
@@ -101,14 +124,12 @@ Planned<Op> planned_cases(const PlanFlags& flags) {
       throw UsageError("--product is '" + flags.product + "', wanted one of " + products.choices());
   }
   plan.own_cases = case_texts("--cases", flags.cases);
-  const auto all = sampled<Op>(plan);
+  const auto all = flags.lines.empty() ? sampled<Op>(plan) : cases_of_lines<Op>(flags.lines);
   Planned<Op> planned;
   auto& cases = planned.cases;
-  const std::string wanted = conformance::spelt_today(flags.only);
-  std::copy_if(all.begin(), all.end(), std::back_inserter(cases),
-               [&](const conformance::Case<Op>& c) {
-                 return searchable(c).find(wanted) != std::string::npos;
-               });
+  const Filter filter("--only", flags.only);
+  std::ranges::copy_if(all, std::back_inserter(cases),
+                       [&](const conformance::Case<Op>& c) { return filter.holds(searchable(c)); });
   planned.left_out = std::ssize(all) - std::ssize(cases);
   return planned;
 }

@@ -3,6 +3,7 @@
 #include <ostream>
 #include <string>
 
+#include "assay/cli/command.hpp"
 #include "assay/conformance/report/report.hpp"
 #include "assay/conformance/report/results.hpp"
 
@@ -13,10 +14,18 @@ namespace assay::cli {
 void print_case(const conformance::CaseReport& report, const std::string& program,
                 std::ostream& out);
 
+/// With what replay lines of results start on this terminal: as this program was typed, if it was
+/// the one that wrote them.
+inline std::string replay_program(const conformance::Results& results, const Context& context) {
+  const std::string& program = results.environment.program;
+  return program == context.program ? context.typed : program;
+}
+
 /// Verdicts by entry point and dtype, why cases were not applicable, rows exercised, worst error of
 /// each tensor, each fault with the replay line of its first case, and the smallest failing
 /// neighbours.
-void print_results(const conformance::Results& results, std::ostream& out);
+void print_results(const conformance::Results& results, const std::string& program,
+                   std::ostream& out);
 
 /// How a search for a smaller case ended: "after 34 runs nothing smaller fails in the same way",
 /// and how often what it found fails where that is not always.

@@ -18,11 +18,11 @@ using conformance::Verdict;
 
 constexpr std::size_t faults_shown = 20, reasons_shown = 8;
 
-std::string replay(const Results& results, const std::string& line, const std::string& name) {
+std::string replay(const std::string& program, const std::string& line, const std::string& name) {
   CaseReport report;
   report.command_line = line;
   report.implementation = name;
-  return conformance::replay_command(report, results.environment.program);
+  return conformance::replay_command(report, program);
 }
 
 std::string field(const CaseReport& report, std::string_view name) {
@@ -33,11 +33,13 @@ std::string field(const CaseReport& report, std::string_view name) {
 
 void print_verdicts(const Results& results, std::ostream& out) {
   std::map<Verdict, std::map<std::string, std::int64_t>> counts;
+  std::map<Verdict, std::int64_t> cases;  // a report of somebody else may sum up others
   std::set<std::string> entry_points, dtypes;
   for (const CaseReport& report : results.cases) {
     const std::string entry_point = field(report, "entry_point"), dtype = field(report, "dtype");
     entry_points.insert(entry_point);
     dtypes.insert(dtype);
+    ++cases[report.verdict];
     auto& row = counts[report.verdict];
     ++row["entry_point " + entry_point];
     ++row["dtype " + dtype];
@@ -52,7 +54,7 @@ void print_verdicts(const Results& results, std::ostream& out) {
   Table table(head);
   for (auto& [verdict, row] : counts) {
     std::vector<std::string> cells = {std::string(spec::to_string(verdict)),
-                                      std::to_string(results.summary.verdicts.at(verdict))};
+                                      std::to_string(cases[verdict])};
     for (const std::string& key : keys) cells.push_back(std::to_string(row[key]));
     table.add(std::move(cells));
   }
@@ -96,20 +98,20 @@ std::string shortened(const std::string& line) {
                      line.size());
 }
 
-void print_worst(const Results& results, std::ostream& out) {
+void print_worst(const Results& results, const std::string& program, std::ostream& out) {
   const auto worst = conformance::worst_errors(results.cases);
   if (worst.empty()) return;
   out << '\n';
   Table table({"tensor", "worst error/tau", "case", "replay"});
   for (const auto& error : worst)
     table.add({error.tensor, fmt::format("{:.4g}", error.ratio), error.case_id,
-               shortened(replay(results, error.command_line, error.implementation))});
+               shortened(replay(program, error.command_line, error.implementation))});
   table.print(out);
 }
 
 /// The failures whose smallest failing neighbour was looked for, with both lines; a neighbour of
 /// several once.
-void print_shrunk(const Results& results, std::ostream& out) {
+void print_shrunk(const Results& results, const std::string& program, std::ostream& out) {
   if (results.shrunk.empty()) return;
   out << "\nfailures and their smallest failing neighbours:\n";
   std::map<std::string, std::string> told;  // line of a neighbour -> case
@@ -117,19 +119,19 @@ void print_shrunk(const Results& results, std::ostream& out) {
     const auto report = std::ranges::find(results.cases, shrunk.id, &CaseReport::id);
     const std::string& name =
         report == results.cases.end() ? results.summary.implementation : report->implementation;
-    out << fmt::format("  {}: {}\n", shrunk.id, replay(results, shrunk.command_line, name));
+    out << fmt::format("  {}: {}\n", shrunk.id, replay(program, shrunk.command_line, name));
     const auto [first, is_new] = told.emplace(shrunk.shrunk, shrunk.id);
     if (!is_new)
       out << fmt::format("    has the neighbour of {}\n", first->second);
     else if (shrunk.shrunk != shrunk.command_line)
       out << fmt::format("    {}: {}\n", spec::to_string(shrunk.verdict),
-                         replay(results, shrunk.shrunk, name));
+                         replay(program, shrunk.shrunk, name));
     if (is_new) out << "    " << end_text(shrunk) << '\n';
   }
 }
 
 /// Cases that failed alike are told once, by the first of them, which is the cheapest.
-void print_failures(const Results& results, std::ostream& out) {
+void print_failures(const Results& results, const std::string& program, std::ostream& out) {
   std::vector<std::pair<const CaseReport*, std::int64_t>> faults;
   std::map<std::string, std::size_t> positions;
   for (const CaseReport& report : results.cases) {
@@ -152,7 +154,7 @@ void print_failures(const Results& results, std::ostream& out) {
                          report->id);
     else
       out << fmt::format("  {}{}: {}\n", spec::to_string(report->verdict.value), like_it,
-                         conformance::replay_command(*report, results.environment.program));
+                         conformance::replay_command(*report, program));
     for (const std::string& line : conformance::told_first(*report)) out << "    " << line << '\n';
   }
   if (left_out > 0)
@@ -186,7 +188,7 @@ void print_reasons(const Results& results, std::ostream& out) {
 
 }  // namespace
 
-void print_results(const Results& results, std::ostream& out) {
+void print_results(const Results& results, const std::string& program, std::ostream& out) {
   const auto& summary = results.summary;
   out << fmt::format("{}: {} cases, {} of them judged by numbers, {:.1f} s\n\n",
                      summary.implementation, summary.cases, summary.value_cases, summary.seconds);
@@ -194,9 +196,9 @@ void print_results(const Results& results, std::ostream& out) {
   print_reasons(results, out);
   print_requirements(summary.requirements, out);
   print_pairs(summary.pairs, out);
-  print_worst(results, out);
-  print_failures(results, out);
-  print_shrunk(results, out);
+  print_worst(results, program, out);
+  print_failures(results, program, out);
+  print_shrunk(results, program, out);
 }
 
 }  // namespace assay::cli

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/operators.hpp"
 #include "flags/case_flags.hpp"
 #include "flags/choose.hpp"
+#include "flags/destinations.hpp"
 #include "flags/values.hpp"
 #include "printing/table.hpp"
 
@@ -72,12 +72,10 @@ concept Traceable = requires(const typename Op::Problem& problem, const device::
 
 template <class Op>
 void write_trace(const typename Op::Problem& problem, const device::Spec& device,
-                 const std::string& path) {
+                 const std::string& path, const Context& context) {
   if constexpr (Traceable<Op>) {
-    const std::string events = optimized::Tiled<Op>::trace(problem, device);
-    std::ofstream file(path, std::ios::binary);
-    if (!(file << events << std::flush))
-      throw UsageError(fmt::format("--trace: cannot write {} B to '{}'", events.size(), path));
+    require_writable({{"--trace", path}});
+    sink(path, context)(optimized::Tiled<Op>::trace(problem, device));
   } else {
     throw UsageError(fmt::format("--trace: no schedule of {} is modelled", Op::name));
   }
@@ -94,7 +92,7 @@ ExitCode print_plan(const CaseFlags& fields, const PlanOptions& options, const C
   if constexpr (optimized::IsTiled<Op>) {
     try {
       const device::Spec device = chosen_device(options.device);
-      if (!options.trace.empty()) write_trace<Op>(c.problem, device, options.trace);
+      if (!options.trace.empty()) write_trace<Op>(c.problem, device, options.trace, context);
       context.out << optimized::Tiled<Op>::plan(c.problem, device);
     } catch (const optimized::NothingToCut& empty) {
       throw UsageError(fmt::format("no plan: {}, so there is nothing to cut", empty.what()));

@@ -104,7 +104,10 @@ void draw_dropout(Op::Problem& p, const Categories& k, Draws& draws) {
 void draw_pse(Op::Problem& p, const Categories& k, Draws& draws) {
   p.pse_shift = k.pse_shape;
   if (k.pse != Pse::absent) p.pse_type = static_cast<std::int64_t>(k.pse) - 1;
-  const std::int64_t start = draws.integer(1, 40), ahead = draws.integer(1, 30);
+  // Start indices that make up for a difference of lengths by chance would speak for no others.
+  const std::int64_t difference = std::abs(p.length_kv(0) - p.length_q(0));
+  const auto other = [&](std::int64_t index) { return index == difference ? index + 1 : index; };
+  const std::int64_t start = other(draws.integer(1, 40)), ahead = other(draws.integer(1, 30));
   switch (k.start) {
     case Start::absent:
       break;
@@ -158,11 +161,23 @@ FlashCase draw_case(const Categories& k, double budget, std::uint64_t seed) {
   return c;
 }
 
-/// Nor where dq and dk are nothing but the rounding of 1/keepProb.
+/// Nor where dq and dk may be nothing but the rounding of 1/keepProb: of rows that keep one key, or
+/// all of whose keys are kept.
 bool is_surely_tight(const FlashCase& c) {
   int exponent = 0;
-  if (c.problem.seq_kv == 1 && std::frexp(c.problem.keep_prob, &exponent) != 0.5) return false;
+  const bool is_rounded = std::frexp(c.problem.keep_prob, &exponent) != 0.5;
+  if (is_rounded && (c.problem.seq_kv == 1 || c.patterns.drop != "random")) return false;
   return attention::is_surely_tight(c);
+}
+
+/// Choices whose cases are surely tight with the profile and the scale of completing ones.
+const ChoiceSpace& tight_choices() {
+  static const ChoiceSpace space(
+      choice_space(), {factors().rule({Why::fruitless, "1/keepProb may be all that is left."},
+                                      {"keep"}, [](const Categories& k) {
+                                        return k.keep == Keep::most || k.keep == Keep::tiny;
+                                      })});
+  return space;
 }
 
 }  // namespace
@@ -206,6 +221,7 @@ const Drawn<Op, Categories>& drawn() {
       .completing_budgets = {2e5},
       .completing =
           factors().choice({{"track", "bound"}, {"profile", "normal"}, {"scale", "ordinary"}}),
+      .completing_space = &tight_choices(),
       .counts = is_surely_tight};
   return cases;
 }

@@ -96,7 +96,10 @@ std::int64_t batch_of(const Categories& k, Draws& draws) {
   const bool one_mask = k.mask == spec::MaskShape::ss || k.mask == spec::MaskShape::one_one_ss;
   // In mode 5 the mask holds every sequence's prefix.
   if (k.sparse_mode == 5 && one_mask) return 1;
-  const std::int64_t least = k.mask == spec::MaskShape::b_one_ss ? 2 : 1;
+  // A bias of one axis for one key alone has the shape of slopes.
+  const bool one_axis =
+      k.pse_shape == spec::PseShape::packed_bn1s || k.pse_shape == spec::PseShape::packed_bnss;
+  const std::int64_t least = one_axis || k.mask == spec::MaskShape::b_one_ss ? 2 : 1;
   return draws.one_of<std::int64_t>({least, least, 2, draws.integer(3, 12)});
 }
 

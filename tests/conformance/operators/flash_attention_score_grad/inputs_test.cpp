@@ -186,13 +186,17 @@ TEST(Profiles, StayFarFromTheOverflowOfFp16UnlessTheyAreNamedForIt) {
   }
 }
 
+/// Of the corner that has this profile: whether its row overflows is a matter of its seed.
 TEST(Profiles, OverflowExceedsFp16InOneRowOnly) {
-  const FlashCase c = profile_case("overflow_fp16", DType::fp16, 320);
+  constexpr std::int64_t seq_q = 512, seq_kv = 384;
+  FlashCase c = profile_case("overflow_fp16", DType::fp16, seq_q);
+  c.problem.seq_kv = seq_kv;
+  c.seed = 77;
   const auto inputs = make_inputs(c);
   const auto gradient = reference::FlashAttentionScoreGrad<double>::from(c.problem, inputs);
   std::int64_t beyond = 0;
-  for (std::int64_t i = 0; i < 320; ++i)
-    for (std::int64_t j = 0; j < 320; ++j) {
+  for (std::int64_t i = 0; i < seq_q; ++i)
+    for (std::int64_t j = 0; j < seq_kv; ++j) {
       const bool overflows = std::abs(gradient.pair(0, 0, i, j).dscore) >= 65520;
       beyond += overflows ? 1 : 0;
       EXPECT_TRUE(!overflows || i == 300) << i;

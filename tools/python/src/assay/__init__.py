@@ -1,11 +1,13 @@
-"""Have a Python function judged as an implementation of an operator: README.md of the project, "In Python"."""
+"""Have a Python function judged as an implementation of an operator: docs/kernel_python.md of the project."""
 
 from assay.cases import Case, CaseFileError, Expected, read_cases, write_cases, write_outputs
 from assay.implementation import Implementation, Rejected, Unsupported, implementation
-from assay.judging import NotApplicable, Plan, assert_conforms, command_of, export_lines, export_plan, judge, sweep
+from assay.judging import NotApplicable, Plan, assert_conforms, command_of, export_lines, export_plan, judge
+from assay.packs import PackCase, PackError, read_pack
 from assay.program import AssayError, find_program
 from assay.reports import Finding, Report, Reports, read_reports
 from assay.serving import serve
+from assay.sweeping import sweep
 
 __all__ = [
     "AssayError",
@@ -15,6 +17,8 @@ __all__ = [
     "Finding",
     "Implementation",
     "NotApplicable",
+    "PackCase",
+    "PackError",
     "Plan",
     "Rejected",
     "Report",
@@ -28,6 +32,7 @@ __all__ = [
     "implementation",
     "judge",
     "read_cases",
+    "read_pack",
     "read_reports",
     "serve",
     "sweep",

@@ -18,6 +18,9 @@ from assay.program import Program, find_program
 from assay.reports import Finding, Report, Reports, read_reports, report_from
 
 Cases = str | os.PathLike[str] | Case | Iterable[Case | str]
+# Whether what a function raises ends the judging, so that a debugger stops where it was raised; otherwise it is a verdict.
+exceptions_pass = False
+
 Progress = Callable[[int, int], None]
 
 
@@ -139,9 +142,11 @@ class _Judge:
         except WrongType as failure:
             return self._report(case, "usage_error", "stored_case", "note", str(failure))
         except Exception as failure:
+            if exceptions_pass:
+                raise
             where = traceback.extract_tb(failure.__traceback__)[-1]
             text = f"{type(failure).__name__}: {failure} ({where.filename}:{where.lineno})"
-            return self._report(case, "crash", "conduct", "structure", text)
+            return replace(self._report(case, "crash", "conduct", "structure", text), exception=failure)
         return None
 
     def _report(self, case: Case, verdict: str, decided_by: str, rule: str, text: str) -> Report:
@@ -186,13 +191,14 @@ def assert_conforms(
     program: str | os.PathLike[str] | None = None,
 ) -> Reports:
     """Judges, and raises AssertionError with the first failures and their replay lines: NotApplicable where no case was for
-    this implementation, which the plug-in of pytest makes a skipped test."""
+    this implementation, which the plug-in of pytest makes a skipped test. Its cause is what the function raised, if it did."""
     reports = judge(function, cases, program=program)
     if not reports.conforms:
         name = as_implementation(function).name
         if reports and all(report.verdict == "not_applicable" for report in reports):
             raise NotApplicable(f"{name}: {reports[0].findings[0]}\n{reports.summary()}")
-        raise AssertionError(f"{name} does not conform, or was not judged\n{reports.summary()}")
+        raised = next((report.exception for report in reports if report.exception is not None), None)
+        raise AssertionError(f"{name} does not conform, or was not judged\n{reports.summary()}") from raised
     return reports
 
 
@@ -200,19 +206,3 @@ def command_of(function: Function | Implementation) -> str:
     """What stands behind --implementation so that `assay` itself runs a function at the top level of a file."""
     words = [sys.executable, "-m", "assay", "serve", as_implementation(function).location()]
     return "command:" + shlex.join(words)
-
-
-def sweep(
-    function: Function | Implementation,
-    *flags: str,
-    program: str | os.PathLike[str] | None = None,
-) -> Reports:
-    """Has `assay sweep` drive a function at the top level of a file, live: exact cases for its own numerics, fresh seeds,
-    relations between runs. `flags` are those of `assay sweep`."""
-    tool = Program(find_program(program))
-    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
-        report = Path(folder) / "report.json"
-        implementation = f"--implementation={command_of(function)}"
-        words = ["sweep", *flags, implementation, f"--report={report}"]
-        tool.run(words, accepted=(0, 1, 3), leaves=report)
-        return read_reports(report)

@@ -6,6 +6,7 @@
 
 The marker takes the fields of assay.Plan, `cases` (a file that `assay export` wrote, or replay lines) and `numerics` (what
 exact cases are made for); the options --assay-* override it: one that chooses cases of a plan replaces `cases`, too. A test whose cases are not for its implementation is skipped.
+With --pdb an exception of the kernel is not made a verdict, so that the debugger stops in the kernel.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from assay import judging
 from assay.cases import Case, CaseFileError, read_cases
 from assay.judging import NotApplicable, Plan, export_lines, export_plan
 from assay.program import AssayError, Program, find_program
@@ -44,6 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.stash[_files] = {}
     config.stash[_misuse] = []
+    judging.exceptions_pass = bool(config.getoption("usepdb", default=False))
     if binary := config.getoption("--assay-binary"):
         try:
             os.environ["ASSAY"] = str(find_program(binary))
@@ -52,6 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    judging.exceptions_pass = False
     if _folder in config.stash:
         config.stash[_folder].cleanup()
 

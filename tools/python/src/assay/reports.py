@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-# What verdicts amount to: README.md, "Verdicts".
+# What verdicts amount to: docs/verdicts.md.
 CONFORMANT = frozenset(
     ("conforms", "conforms_weak", "rejected_as_specified", "rejected_other_code", "not_applicable")
 )
 NOT_CONCLUSIVE = frozenset(("inconclusive", "vacuous", "tool_failure"))
+
+
+def _words(text: str, only_one: bool = False) -> str:
+    """A text of somebody else, such that a shell takes it for words and for nothing else."""
+    try:
+        words = shlex.split(text)
+    except ValueError:  # a quotation without end
+        words = [text]
+    return shlex.join([text] if only_one and len(words) != 1 else words)
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,7 @@ class Report:
     program: str = "assay"  # that judged, or a binary with a registry of its own
     decided_by: str = "unstated"  # the rule: conformance/README.md, "Rules"; old reports do not state it
     evidence: str = ""  # what that rule saw
+    exception: BaseException | None = field(default=None, repr=False, compare=False)  # that a function raised here
 
     @property
     def conforms(self) -> bool:
@@ -68,7 +79,7 @@ class Report:
     @property
     def replay(self) -> str:
         """The line that repeats the case."""
-        return f"{self.program} run {self.command}"
+        return f"{_words(self.program, only_one=True)} run {_words(self.command)}"
 
     @property
     def worst(self) -> dict[str, float]:

@@ -1,20 +1,41 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace assay::conformance {
 
-/// A counter-based generator: every value is a pure function of (seed, stream, index), without libm
-/// and without state, so that it does not depend on threads, order, layout or machine.
+/// Philox4x64-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011)
+/// with the key (seed, stream): block i of a place is the cipher of the counter (i + 1, place), as
+/// numpy's Philox(key, counter=[0, *place]) gives it. Every value is a pure function of these, so
+/// that it depends on no thread, order, layout or machine.
 class Random {
  public:
-  constexpr Random(std::uint64_t seed, std::uint64_t stream)
-      : key_(mix(seed + 0x9e3779b97f4a7c15u * (stream + 1))) {}
+  using Block = std::array<std::uint64_t, 4>;
+  /// The three upper words of the counter.
+  using Place = std::array<std::uint64_t, 3>;
 
-  constexpr std::uint64_t bits(std::uint64_t index) const {
-    return mix(key_ + 0x9e3779b97f4a7c15u * (index + 1));
+  constexpr Random(std::uint64_t seed, std::uint64_t stream, Place place = {})
+      : key_{seed, stream}, place_(place) {}
+
+  /// Numbers of the same key that no other place shares.
+  constexpr Random at(Place place) const { return {key_[0], key_[1], place}; }
+
+  constexpr Block block(std::uint64_t index) const {
+    Block x = {index + 1, place_[0], place_[1], place_[2]};
+    std::uint64_t k0 = key_[0], k1 = key_[1];
+    for (int round = 0; round < 10; ++round) {
+      const Product a = product(0xd2e7470ee14c6c93u, x[0]), b = product(0xca5a826395121157u, x[2]);
+      x = {b.high ^ x[1] ^ k0, b.low, a.high ^ x[3] ^ k1, a.low};
+      k0 += 0x9e3779b97f4a7c15u;
+      k1 += 0xbb67ae8584caa73bu;
+    }
+    return x;
   }
+  /// The first word of the block.
+  constexpr std::uint64_t bits(std::uint64_t index) const { return block(index)[0]; }
   /// Uniform in [0, 1), a multiple of 2^-53.
   constexpr double uniform(std::uint64_t index) const {
     return static_cast<double>(bits(index) >> 11) * 0x1p-53;
@@ -24,23 +45,29 @@ class Random {
     const auto span = static_cast<std::uint64_t>(last - first) + 1;
     return first + static_cast<std::int64_t>(bits(index) % span);
   }
-  /// Close to normal (mean 0, deviation 1): the centred sum of twelve 16-bit uniforms; a multiple
-  /// of 2^-16.
+  /// Close to normal (mean 0, deviation 1): the centred sum of the twelve 16-bit uniforms in the
+  /// first three words of the block; a multiple of 2^-16.
   constexpr double normal(std::uint64_t index) const {
+    const Block words = block(index);
     std::int64_t sum = 0;
-    for (std::uint64_t word = 0; word < 3; ++word)
-      for (std::uint64_t b = bits(3 * index + word), k = 0; k < 4; ++k, b >>= 16)
-        sum += static_cast<std::int64_t>(b & 0xffff);
+    for (std::size_t word = 0; word < 3; ++word)
+      for (int shift = 0; shift < 64; shift += 16)
+        sum += static_cast<std::int64_t>(words[word] >> shift & 0xffff);
     return static_cast<double>(sum - 12 * 32768 + 6) * 0x1p-16;
   }
 
  private:
-  static constexpr std::uint64_t mix(std::uint64_t x) {  // splitmix64's finaliser
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
+  struct Product {
+    std::uint64_t high, low;
+  };
+  static constexpr Product product(std::uint64_t a, std::uint64_t b) {
+    __extension__ using Wide = unsigned __int128;
+    const Wide both = static_cast<Wide>(a) * b;
+    return {static_cast<std::uint64_t>(both >> 64), static_cast<std::uint64_t>(both)};
   }
-  std::uint64_t key_;
+
+  std::array<std::uint64_t, 2> key_;
+  Place place_;
 };
 
 /// Streams of the tensors: the same in every profile.

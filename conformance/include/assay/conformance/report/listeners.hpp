@@ -69,9 +69,12 @@ class JsonListener final : public SweepListener {
 /// line, a skipped case its reason.
 class JunitListener final : public SweepListener {
  public:
-  /// `program`: with which replay lines start.
-  JunitListener(Sink sink, std::string program)
-      : sink_(std::move(sink)), program_(std::move(program)) {}
+  using Excuse = std::function<std::string(const CaseReport& report)>;
+
+  /// `program`: with which replay lines start. `excuse`: why a failure does not count and is
+  /// skipped; empty where it does.
+  JunitListener(Sink sink, std::string program, Excuse excuse = {})
+      : sink_(std::move(sink)), program_(std::move(program)), excuse_(std::move(excuse)) {}
 
   void on_case(const CaseReport& report, std::int64_t index) override;
   void on_end(const Summary& summary) override;
@@ -79,6 +82,7 @@ class JunitListener final : public SweepListener {
  private:
   Sink sink_;
   std::string program_;
+  Excuse excuse_;
   std::string cases_;
   std::int64_t failures_ = 0, errors_ = 0, skipped_ = 0;
 };

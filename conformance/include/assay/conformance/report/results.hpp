@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "assay/conformance/case/shrink.hpp"
 #include "assay/conformance/report/report.hpp"
+#include "assay/conformance/report/shard.hpp"
 #include "assay/conformance/report/sweep.hpp"
 #include "assay/spec/numerics.hpp"
 
@@ -38,6 +40,12 @@ struct ShrunkCase {
 /// What failed, in the same words for cases that failed alike: verdict, rule, tensor, row.
 std::string fault_of(const CaseReport& report);
 
+/// The first failing case of each of the first `most` faults that can be reduced. A call that
+/// breaks a row on purpose is one violation of a small call already, and what does not fail each
+/// time has no smaller neighbour: they are left alone.
+std::vector<const CaseReport*> first_faults(const std::vector<CaseReport>& cases,
+                                            std::int64_t most);
+
 /// "PROGRAM run LINE --implementation=NAME", as a shell takes it.
 std::string replay_command(const CaseReport& report, const std::string& program);
 
@@ -47,6 +55,7 @@ struct Results {
   Summary summary;
   std::vector<CaseReport> cases;
   std::vector<ShrunkCase> shrunk = {};
+  std::optional<Shard> shard = {};  ///< nothing: they are of a whole sweep
 };
 
 /// The largest |error| / tau of one output over all cases.

@@ -60,6 +60,8 @@ struct SweepControl {
   const std::atomic<bool>* stop =
       nullptr;                ///< checked between cases; the summary says `interrupted`
   double budget_seconds = 0;  ///< no case starts later; 0: no limit
+  /// Whether the sweep ends behind this case; nothing: never.
+  std::function<bool(const CaseReport& report)> ends_behind;
   /// A report of an earlier, interrupted sweep for this case id, or nothing: such a case is not run
   /// again.
   std::function<const CaseReport*(const std::string& id)> finished;
@@ -109,6 +111,7 @@ class Sweep {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Summary summary_;
   double repeat_seconds_ = 0;  ///< spent
+  bool ended_ = false;         ///< behind a case
 };
 
 /// A sweep of one operator.

@@ -103,6 +103,19 @@ class PartTiles {
 /// Errors: device::DeviceFault, naming buffer, tile and limit, if not even the smallest tiles fit.
 Tiling plan(const spec::NsaCompressGrad::Problem& problem, const device::Spec& device);
 
+/// The tiling of so many tokens and channels in a tile, with as many parts as `plan` would take.
+/// Errors: device::DeviceFault, naming buffer, tile and limit, if it does not fit.
+Tiling tiling_of(const spec::NsaCompressGrad::Problem& problem, const device::Spec& device,
+                 std::int64_t tokens, std::int64_t channels);
+
+/// Extents of a tile that schedules may have, whether they fit or not: the first widest.
+struct TileExtents {
+  std::int64_t tokens, channels;
+};
+std::vector<TileExtents> tile_extents(const spec::NsaCompressGrad::Problem& problem);
+
+/// The extents for people, one line.
+std::string extents_text(const Tiling& tiling);
 /// The plan for people: extents, then one line per buffer.
 std::string to_text(const Tiling& tiling);
 

@@ -19,6 +19,15 @@ struct Tiling : BlockPlan {
 /// Errors: device::DeviceFault, naming buffer, tile and limit, if not even the smallest tiles fit.
 Tiling plan(const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device);
 
+/// The tiling with so many tokens in a row tile. Errors: as of `plan`.
+Tiling tiling_of(const spec::NsaSelectedAttentionGrad::Problem& problem, const device::Spec& device,
+                 std::int64_t tokens);
+/// Tokens that the largest row tile has.
+std::int64_t most_tokens(const spec::NsaSelectedAttentionGrad::Problem& problem,
+                         const device::Spec& device);
+
+/// The extents for people, one line.
+std::string extents_text(const Tiling& tiling);
 /// The plan for people: extents, then one line per buffer.
 std::string to_text(const Tiling& tiling);
 

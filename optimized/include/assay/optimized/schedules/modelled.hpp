@@ -11,6 +11,7 @@ namespace assay::optimized::schedules {
 /// What the model says of a kernel.
 struct Modelled {
   double seconds = 0;
+  double beside = 0;  ///< of these, launch and passes before and behind the rounds
   std::array<double, device::pipe_count> busy = {};  ///< of the busiest core, over the whole time
   double l2_share = 0;                               ///< of what L2 could have moved meanwhile
   double l2_bytes = 0;                               ///< of the busiest core

@@ -33,6 +33,29 @@ std::string report(const Attention& attention, const device::Spec& device);
 /// that Perfetto opens. Empty where nothing fits.
 std::string trace(const Attention& attention, const device::Spec& device);
 
+/// What no schedule of these can be faster than: the fewest bytes that one of them moves through L2
+/// on its busiest core, in the time they take if L2 never stands idle, with launch and passes.
+struct Floor {
+  double l2_bytes, seconds;
+};
+Floor floor_of(const std::vector<Plan>& plans);
+
+/// What memory allows, in a picture of rate over intensity: at so many FLOP for each byte no more
+/// than the roof in FLOP/s, which ends at that of the cube.
+struct Roof {
+  std::string name;
+  double intensity, roof;
+};
+
+/// Rates of a schedule in FLOP/s: of the cube, reached, and under each roof. Bytes through L2 are
+/// those of its rounds, bytes through HBM those of all inputs and outputs, once.
+struct Roofline {
+  double cube, reached;
+  Roof l2, hbm;
+};
+Roofline roofline_of(const Attention& attention, const Modelled& modelled,
+                     const device::Spec& device);
+
 /// What a schedule is held up by most: the share of the time that it is busy, and its name.
 struct Bound {
   std::string name;

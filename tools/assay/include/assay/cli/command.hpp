@@ -33,7 +33,9 @@ struct Context {
   const std::atomic<bool>& stop;  ///< set by the first SIGINT or SIGTERM
   bool terminal = false;          ///< `err` is a terminal
   std::string command_line;       ///< as typed
-  std::string program = "assay";  ///< with which replay lines start
+  std::string program = "assay";  ///< with which replay lines start in reports
+  std::string typed = "assay";    ///< with which they start on the terminal: argv[0], as a word
+  bool verbose = false;           ///< tell what is otherwise summed up
 };
 
 using Action = std::function<ExitCode(const Context&)>;

@@ -1,0 +1,85 @@
+// A browser for the tests: pages from the file system, no network, and what a person does with them.
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateSync, inflateSync } from "node:zlib";
+
+import { chromium, type Browser, type Page } from "playwright-core";
+
+export const FOLDER = process.env["FOLDER"]!;
+export const PROGRAM = process.env["PROGRAM"]!;
+
+export interface Case {
+  id: string;
+  command_line: string;
+  verdict: string;
+  value_case: boolean;
+  fields: Record<string, string>;
+  findings: { rule: string; tensor: string }[];
+  tensors: { name: string; worst: number | string; elements_judged: number; histogram: number[] }[];
+  metrics: { name: string; value: number }[];
+}
+
+export interface Report {
+  environment: { implementation: string; started: string };
+  summary: { cases: number; verdicts: Record<string, number> };
+  cases: Case[];
+}
+
+export const report = (): Report => JSON.parse(readFileSync(join(FOLDER, "two_faults.json"), "utf8")) as Report;
+
+const ELEMENT = /(<script type="application\/octet-stream" id="reports">)([^<]*)/;
+
+/** The first report that the page holds. */
+export function embedded(): Report {
+  const line = ELEMENT.exec(readFileSync(join(FOLDER, "two_faults.html"), "utf8"))![2]!.split("\n")[0]!;
+  return JSON.parse(inflateSync(Buffer.from(line, "base64")).toString()) as Report;
+}
+
+/** A page that the program wrote, with other reports in it. Returns its size in bytes. */
+export function writePage(name: string, reports: Report[]): number {
+  const page = readFileSync(join(FOLDER, "two_faults.html"), "utf8");
+  const packed = reports.map((one) => deflateSync(JSON.stringify(one), { level: 9 }).toString("base64") + "\n").join("");
+  const made = page.replace(ELEMENT, (_, element: string) => element + packed);
+  writeFileSync(join(FOLDER, name), made);
+  return made.length;
+}
+
+export interface Look {
+  width?: number;
+  scheme?: "light" | "dark";
+  hash?: string;
+}
+
+export const launch = (): Promise<Browser> =>
+  chromium.launch({ executablePath: process.env["CHROMIUM"]!, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+
+/** Opens a page of the folder; whatever it asks of a network, and every error of its script, fails the test. */
+export async function open(browser: Browser, name: string, look: Look = {}): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: { width: look.width ?? 1440, height: 900 }, colorScheme: look.scheme ?? "light",
+  });
+  const page = await context.newPage();
+  page.on("pageerror", (error) => assert.fail(`error of the page: ${error.message}`));
+  page.on("request", (request) => assert.match(request.url(), /^(file|data):/, "the page asks a network"));
+  await page.goto("file://" + join(FOLDER, name) + (look.hash ?? ""));
+  await page.waitForSelector("body[data-ready]");
+  return page;
+}
+
+/** How many cases the search leaves, as the page says once it shows what its address asks for. */
+export async function left(page: Page): Promise<number> {
+  await page.waitForFunction(() => document.body.dataset["shown"] === location.hash);
+  return Number(/^(\d+) of /.exec((await page.textContent("#filter-count")) ?? "")?.[1]);
+}
+
+/** Types a search, and waits until the page shows what it leaves. */
+export async function search(page: Page, query: string): Promise<number> {
+  await page.fill("#filter-text", query);
+  await page.waitForFunction((wanted) => (new URLSearchParams(location.hash.slice(1)).get("q") ?? "") === wanted, query);
+  return left(page);
+}
+
+export const queryOf = (page: Page): Promise<string> =>
+  page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("q") ?? "");

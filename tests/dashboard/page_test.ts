@@ -1,0 +1,256 @@
+// What a person does with the page of a kernel with two planted bugs.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+
+import type { Browser, Page } from "playwright-core";
+
+import { embedded, FOLDER, launch, left, open, PROGRAM, queryOf, report, search, writePage } from "./browsing";
+
+let browser: Browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser.close(); });
+
+const PAGE = "two_faults.html";
+
+const causes = (page: Page): Promise<string[]> =>
+  page.$$eval(".cause p:first-child", (lines) => lines.map((line) => line.textContent ?? ""));
+
+/** Runs a replay line as it stands; the program is found by the name that the line gives. */
+function verdictOf(line: string): string {
+  const words = line.split(" ");
+  const result = spawnSync("bash", ["-c", line], {
+    encoding: "utf8", env: { ...process.env, PATH: `${dirname(PROGRAM)}:${process.env["PATH"]}` }, cwd: dirname(PROGRAM),
+  });
+  assert.equal(result.error, undefined, words[0]);
+  return result.stdout + result.stderr;
+}
+
+test("both causes are found, one is opened, its line is copied, and gives the same verdict", async () => {
+  const page = await open(browser, PAGE);
+  const found = await causes(page);
+  assert.equal(found.length, 2, found.join("\n"));
+  const dq = found.findIndex((line) => line.startsWith("dq:"));
+  const dv = found.findIndex((line) => line.startsWith("dv:"));
+  assert.match(found[dq] ?? "", /sparse_mode=3/);
+  assert.doesNotMatch(found[dq] ?? "", /dtype/);
+  assert.match(found[dv] ?? "", /dtype=fp16/);
+  assert.match(found[dv] ?? "", /head_dim_v>=/);
+
+  await page.locator(".cause").nth(dq).locator(".only").click();
+  const failing = report().cases.filter((c) => c.findings.some((f) => f.tensor === "dq" && f.rule !== "note") && c.verdict.startsWith("nonconformant"));
+  await page.waitForFunction(() => document.body.dataset["shown"] === location.hash && location.hash.includes("cause"));
+  assert.equal(await left(page), failing.length);
+  for (const line of await page.$$eval("#cases .line", (lines) => lines.map((l) => l.textContent ?? "")))
+    assert.match(line, /--sparse_mode=3/);
+
+  await page.locator("#cases a.case").first().click();
+  await page.waitForSelector("#case-page .replay");
+  const id = await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("case"));
+  const shown = failing.find((c) => c.id === id);
+  assert.ok(shown, `case ${id}`);
+  await page.locator("#case-page .copy").first().click();
+  await page.waitForFunction(() => document.querySelector("#case-page .copy")!.textContent === "Copied");
+  await page.click("#back");
+  // Pasted where a person would see it.
+  await page.fill("#filter-text", "");
+  await page.focus("#filter-text");
+  await page.keyboard.press("Control+v");
+  const line = await page.inputValue("#filter-text");
+  assert.ok(line.includes(shown.command_line), line);
+  assert.match(verdictOf(line), new RegExp(`\\b${shown.verdict}\\b`));
+});
+
+test("a search takes words, phrases, fields, comparisons and negation", async () => {
+  const page = await open(browser, PAGE);
+  const all = embedded().cases;
+  const expected = (holds: (c: (typeof all)[number]) => boolean): number => all.filter(holds).length;
+  const both = (c: (typeof all)[number]): boolean => c.fields["dtype"] === "fp16" && c.fields["sparse_mode"] === "3";
+  assert.ok(expected(both) > 0);
+  assert.equal(await search(page, "sparse_mode=3 dtype=fp16"), expected(both));
+  assert.equal(await search(page, "dtype=fp16 -sparse_mode=3"), expected((c) => c.fields["dtype"] === "fp16") - expected(both));
+  assert.equal(await search(page, "dtype=fp16|bf16"), expected((c) => ["fp16", "bf16"].includes(c.fields["dtype"]!)));
+  assert.equal(await search(page, "head_dim>=64"), expected((c) => Number(c.fields["head_dim"]) >= 64));
+  assert.equal(await search(page, "--layout=tnd -dtype=fp16"),
+    expected((c) => c.command_line.includes("--layout=TND") && c.fields["dtype"] !== "fp16"));
+  assert.equal(await search(page, '"--layout=TND --dtype=fp16"'), expected((c) => c.command_line.includes("--layout=TND --dtype=fp16")));
+  assert.equal(await search(page, all[5]!.id), 1);
+  assert.equal(await search(page, "no_such_word_at_all"), 0);
+  await search(page, "colour=red");
+  assert.match((await page.textContent("#filter-complaint")) ?? "", /no case has a field colour/i);
+  await page.click("#clear");
+  assert.equal(await left(page), all.length);
+});
+
+test("every chart filters, and a second click takes the filter away", async () => {
+  const page = await open(browser, PAGE);
+  const all = await left(page);
+  const marks = ["#verdict-legend button", "#verdicts .row-label[aria-label^=dtype]", "#chart-errors [role=button]", "#chart-tenths [role=button]"];
+  for (const mark of marks) {
+    const first = page.locator(mark).first();
+    assert.ok((await first.getAttribute("aria-label")) || (await first.textContent()), mark);
+    await first.focus();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.body.dataset["shown"] === location.hash && location.hash.includes("q="));
+    const some = await left(page);
+    assert.ok(some > 0 && some < all, `${mark} leaves ${some} of ${all} cases`);
+    await page.locator(`${mark}[aria-pressed=true]`).first().click();
+    await page.waitForFunction(() => document.body.dataset["shown"] === location.hash && !location.hash.includes("q="));
+    assert.equal(await left(page), all, mark);
+  }
+  await page.locator("#verdicts .part").first().click();
+  await page.waitForFunction(() => document.body.dataset["shown"] === location.hash && location.hash.includes("verdict"));
+  assert.ok((await left(page)) < all);
+});
+
+test("a cell of errors leaves as many cases as it says", async () => {
+  const page = await open(browser, PAGE);
+  await page.selectOption("#error-by", "dtype");
+  const cells = await page.$$eval("#chart-errors [role=button]", (all) => all.map((c) => c.getAttribute("aria-label")!));
+  assert.ok(cells.length >= 6, cells.join("\n"));
+  for (const cell of cells) {
+    await page.locator(`#chart-errors [aria-label="${cell}"]`).first().click();
+    await page.waitForFunction(() => document.body.dataset["shown"] === location.hash && location.hash.includes("q="));
+    // The chart counts tolerance cases; the search those of exact cases, too.
+    const said = Number(/: (\d+) with/.exec(cell)![1]);
+    await search(page, (await queryOf(page)) + " -track=exact -track=exact_staged");
+    assert.equal(await left(page), said, cell);
+    await page.click("#clear");
+    await left(page);
+  }
+});
+
+test("at the bound, at 2.1 and without end are apart, and not exercised is no fault", async () => {
+  const made = embedded();
+  const judged = made.cases.filter((c) => c.tensors.length > 0 && !c.fields["track"]!.startsWith("exact"));
+  for (const c of judged) for (const t of c.tensors) t.worst = 1;
+  judged[0]!.tensors[0]!.worst = 2.1;
+  judged[1]!.tensors[0]!.worst = "inf";
+  writePage("errors.html", [made]);
+  const page = await open(browser, "errors.html");
+  await page.selectOption("#error-by", "dtype");
+  const cells = await page.$$eval("#chart-errors [role=button]", (all) => all.map((c) => c.getAttribute("aria-label")!));
+  const said = new Set(cells.map((cell) => /with error \/ bound (.*)$/.exec(cell)![1]!.replace(", filter", "")));
+  assert.deepEqual([...said].sort(), ["above 0.5623, to 1", "above 1.778, to 3.162", "without end"]);
+  const colours = await page.$$eval(".none", (marks) => [...new Set(marks.map((m) => getComputedStyle(m).color))]);
+  const quiet = await page.$eval("#circumstances", (node) => getComputedStyle(node).color);
+  assert.deepEqual(colours, [quiet]);
+});
+
+test("the address holds search, order and case", async () => {
+  const page = await open(browser, PAGE);
+  await search(page, "dtype=bf16");
+  await page.selectOption("#sort", "line");
+  await page.waitForFunction(() => document.body.dataset["shown"] === location.hash && location.hash.includes("sort=line"));
+  const first = await page.locator("#cases .line").first().textContent();
+  const address = await page.evaluate(() => location.hash);
+  const other = await open(browser, PAGE, { hash: address });
+  assert.equal(await left(other), await left(page));
+  assert.equal(await other.locator("#cases .line").first().textContent(), first);
+  await other.locator("#cases a.case").first().click();
+  await other.waitForSelector("#case-page:not([hidden])");
+  await other.goBack();
+  await other.waitForSelector("#overview:not([hidden])");
+  assert.equal(await other.inputValue("#filter-text"), "dtype=bf16");
+  const lost = await open(browser, PAGE, { hash: "#case=000000000000" });
+  assert.match((await lost.textContent("#lost-case")) ?? "", /no case 000000000000/);
+});
+
+test("keys lead from the search through the list into a case and back", async () => {
+  const page = await open(browser, PAGE);
+  await page.keyboard.press("/");
+  assert.equal(await page.evaluate(() => document.activeElement!.id), "filter-text");
+  await page.keyboard.type("dtype=fp32");
+  await page.waitForFunction(() => document.body.dataset["shown"] === location.hash && location.hash.includes("fp32"));
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#case-page:not([hidden])");
+  const second = await page.evaluate(() => location.hash);
+  await page.keyboard.press("k");
+  await page.waitForFunction((before) => location.hash !== before && document.body.dataset["shown"] === location.hash, second);
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("#overview:not([hidden])");
+  assert.equal(await queryOf(page), "dtype=fp32");
+});
+
+test("two reports side by side say what became worse", async () => {
+  const [now, then] = [embedded(), embedded()];
+  then.environment.implementation = "healthy";
+  then.environment.started = "2026-01-01T00:00:00Z";
+  const failing = then.cases.filter((c) => c.verdict.startsWith("nonconformant"));
+  for (const c of failing) c.verdict = "conforms";
+  writePage("runs.html", [now, then]);
+  const page = await open(browser, "runs.html");
+  assert.match((await page.textContent("#runs-summary")) ?? "", new RegExp(`\\b${failing.length} regressions, 0 improvements`));
+  assert.equal(await page.textContent("#runs-trend .regression"), `${failing.length} worse`);
+  await page.click("#runs-summary button");
+  await page.waitForFunction(() => document.body.dataset["shown"] === location.hash && location.hash.includes("changed"));
+  assert.equal(await left(page), failing.length);
+});
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+async function complaints(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
+    }).axe.run();
+    return violations.flatMap((v) => v.nodes.slice(0, 3).map((n) => `${v.id}: ${n.html.slice(0, 160)}: ${n.failureSummary}`));
+  });
+}
+
+for (const scheme of ["light", "dark"] as const)
+  for (const width of [1440, 390])
+    test(`axe finds nothing at ${width} px, ${scheme}, and nothing is wider than the page`, async () => {
+      const page = await open(browser, PAGE, { width, scheme });
+      await page.screenshot({ path: join(FOLDER, `page_${width}_${scheme}.png`) });
+      await page.$$eval("details", (all) => all.forEach((d) => { d.open = true; }));
+      assert.deepEqual(await complaints(page), []);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+      await page.locator("#cases a.case").first().click();
+      await page.waitForSelector("#case-page:not([hidden])");
+      await page.screenshot({ path: join(FOLDER, `case_${width}_${scheme}.png`) });
+      await page.$$eval("details", (all) => all.forEach((d) => { d.open = true; }));
+      assert.deepEqual(await complaints(page), []);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+    });
+
+test("20,000 cases are at most 8 MB and shown within 2 seconds", async () => {
+  const made = embedded();
+  const some = made.cases;
+  let state = 1;
+  const random = (): number => { state = (state * 48271) % 2147483647; return state / 2147483647; };
+  // Figures of their own, so that the page is not smaller than that of so many true cases.
+  made.cases = Array.from({ length: 20000 }, (_, k) => {
+    const c = structuredClone(some[k % some.length]!);
+    c.id = Math.floor(random() * 2 ** 47).toString(16).padStart(12, "0");
+    c.command_line += ` --seed=${k}`;
+    for (const t of c.tensors) {
+      if (typeof t.worst === "number") t.worst *= 0.98 + 0.02 * random();
+      t.histogram = t.histogram.map((x) => Number((x * random()).toPrecision(3)));
+    }
+    return c;
+  });
+  const size = writePage("many.html", [made]);
+  assert.ok(size <= 8e6, `${size} bytes`);
+  const page = await open(browser, "many.html");
+  assert.equal(await left(page), 20000);
+  // Others compute on the machine, too: what counts is the time of the page's own thread.
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  const spent = async (): Promise<number> =>
+    (await session.send("Performance.getMetrics")).metrics.find((m) => m.name === "ThreadTime")!.value;
+  const start = await spent();
+  await page.reload();
+  await page.waitForSelector("body[data-ready]");
+  const seconds = (await spent()) - start;
+  console.log(`20,000 cases: ${(size / 1e6).toFixed(1)} MB, ${seconds.toFixed(2)} s`);
+  assert.ok(seconds > 0.05 && seconds <= 2, `${seconds} s`);
+});

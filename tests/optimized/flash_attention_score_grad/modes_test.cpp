@@ -1,0 +1,85 @@
+#include <gtest/gtest.h>
+
+#include "flash_attention_score_grad/schedules.hpp"
+#include "flash_attention_score_grad/window.hpp"
+
+namespace {
+
+using namespace assay;
+using namespace assay::optimized;
+using Problem = spec::FlashAttentionScoreGrad::Problem;
+
+constexpr std::int64_t edge = 128;
+
+bool sees(const Window& window, std::int64_t i, std::int64_t j) {
+  return j < window.prefix || (i - window.before <= j && j <= i + window.after);
+}
+
+/// Blocks of 128 x 128 with a pair that the window keeps, pair by pair.
+std::int64_t counted_blocks(const Problem& p) {
+  std::int64_t blocks = 0;
+  for (std::int64_t b = 0; b < p.batch; ++b)
+    for (std::int64_t r = 0; r < p.length_q(b); r += edge)
+      for (std::int64_t c = 0; c < p.length_kv(b); c += edge) {
+        bool kept = false;
+        for (std::int64_t i = r; i < std::min(r + edge, p.length_q(b)) && !kept; ++i)
+          for (std::int64_t j = c; j < std::min(c + edge, p.length_kv(b)) && !kept; ++j)
+            kept = sees(window_of(p, b), i, j);
+        blocks += kept;
+      }
+  return p.heads_q * blocks;
+}
+
+Problem masked(std::int64_t sparse_mode) {
+  Problem p = {.batch = 2, .heads_q = 4, .heads_kv = 2, .seq_q = 700, .seq_kv = 900};
+  p.sparse_mode = sparse_mode;
+  p.atten_mask = spec::MaskShape::ss;
+  return p;
+}
+
+std::int64_t modelled_blocks(const Problem& p) {
+  return std::get<schedules::Attention>(attention_of(p)).blocks();
+}
+
+TEST(Schedules, ComputeTheBlocksThatEachMaskKeeps) {
+  Problem band = masked(4), left = masked(0), prefix = masked(6);
+  band.pre_tokens = 200, band.next_tokens = 100;
+  left.pre_tokens = 130, left.next_tokens = -3;
+  prefix.prefix = {0, 450};
+  for (const Problem& p : {masked(1), masked(2), masked(3), band, left, prefix})
+    EXPECT_EQ(modelled_blocks(p), counted_blocks(p)) << p.sparse_mode;
+  EXPECT_LT(modelled_blocks(band), modelled_blocks(masked(3)));
+  EXPECT_LT(modelled_blocks(masked(3)), modelled_blocks(masked(1)));
+}
+
+TEST(Schedules, ComputeTheBlocksOfPackedSequences) {
+  for (const std::int64_t mode : {3, 7, 8}) {
+    Problem p = masked(mode);
+    p.input_layout = spec::Layout::tnd;
+    p.batch = 4, p.lengths_q = {300, 300, 0, 129}, p.lengths_kv = {400, 400, 7, 128};
+    p.seq_q = 300, p.seq_kv = 400, p.pre_tokens = 100, p.next_tokens = 20;
+    EXPECT_EQ(modelled_blocks(p), counted_blocks(p)) << mode;
+  }
+}
+
+TEST(Schedules, SayWhatIsNotModelled) {
+  Problem bias = masked(1), dropped = masked(1), hidden = masked(4);
+  bias.pse_shift = spec::PseShape::bnss;
+  dropped.keep_prob = 0.5;
+  hidden.pre_tokens = -2000, hidden.next_tokens = 3000;
+  EXPECT_EQ(std::get<std::string>(attention_of(bias)), "a position bias is not modelled");
+  EXPECT_EQ(std::get<std::string>(attention_of(dropped)), "dropout is not modelled");
+  EXPECT_EQ(std::get<std::string>(attention_of(hidden)), "no query sees a key");
+}
+
+TEST(Schedules, KnowChannelsAndElements) {
+  Problem p = masked(3);
+  p.dtype = spec::DType::fp32;
+  p.head_dim = 128, p.head_dim_v = 64, p.head_dim_rope = 32;
+  const auto attention = std::get<schedules::Attention>(attention_of(p));
+  EXPECT_EQ(attention.channels(), 160);
+  EXPECT_EQ(attention.channels_v(), 64);
+  EXPECT_EQ(attention.element.count, 4);
+}
+
+}  // namespace

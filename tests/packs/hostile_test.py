@@ -1,0 +1,191 @@
+"""Packs that somebody wrote to harm the judge, writers that are killed, and several of them at once.
+
+Usage: hostile_test.py PROGRAM; ASSAY_HOSTILE_ROUNDS: how often a writer is killed, 5 times unless told
+"""
+
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+PROGRAM = sys.argv[1]
+ROUNDS = int(os.environ.get("ASSAY_HOSTILE_ROUNDS", "5"))
+MEMBERS = ["goldens.h5", "inputs.h5", "manifest.json", "recipes.jsonl"]
+MEMORY = 1 << 30
+SECONDS = 60  # of waiting
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def assay(*words):
+    return subprocess.run([PROGRAM, "pack", *map(str, words)], capture_output=True, text=True, check=False,
+                          timeout=SECONDS, preexec_fn=limited)
+
+
+def begin(folder):
+    return subprocess.Popen([PROGRAM, "pack", "smoke", "--to", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def made_a_fifo(path):
+    os.mkfifo(path)
+
+
+def made_a_socket(path):
+    # The path of a socket is short.
+    here = os.getcwd()
+    os.chdir(path.parent)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path.name)
+    os.chdir(here)
+
+
+def grown(path):
+    with open(path, "wb") as file:
+        file.truncate(1 << 40)
+
+
+NO_FILES = [
+    (made_a_fifo, "is a FIFO"), (made_a_socket, "is a socket"), (Path.mkdir, "is a folder"), (grown, "are stored"),
+    (lambda path: path.symlink_to("/dev/zero"), "is a device"), (lambda path: path.symlink_to(path.name), "symbolic links"),
+    (lambda path: None, "No such file"),
+]
+
+
+class HostilePacks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="assay-packs-")
+        cls.path = Path(cls.folder.name)
+        cls.whole = cls.path / "whole"
+        done = assay("smoke", "--to", cls.whole)
+        assert done.returncode == 0, done.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def copy(self):
+        pack = self.path / "pack"
+        shutil.rmtree(pack, ignore_errors=True)
+        shutil.copytree(self.whole, pack)
+        return pack
+
+    def assert_refused(self, pack, reason):
+        done = assay("--verify", pack)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn(reason, done.stdout + done.stderr)
+        self.assertIsNone(re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", done.stdout + done.stderr), done)
+
+    def assert_whole(self, pack):
+        done = assay("--verify", pack)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(os.listdir(pack)), MEMBERS)
+
+    def test_what_is_no_file_is_named(self):
+        for name in MEMBERS:
+            for make, reason in NO_FILES:
+                with self.subTest(f"{name} {reason}"):
+                    pack = self.copy()
+                    (pack / name).unlink()
+                    make(pack / name)
+                    self.assert_refused(pack, reason)
+
+    def test_texts_that_blow_up_are_named(self):
+        for name, text, reason in [
+                ("manifest.json", "[" * (1 << 23), "nests deeper than"), ("manifest.json", '{"a":' * 100_000, "nests deeper than"),
+                ("manifest.json", " " * ((1 << 24) + 1), "at most 16777216 are read"),
+                ("recipes.jsonl", "[" * (1 << 22), "a recipe has at most 2048"), ("recipes.jsonl", "[" * 2000, "nests deeper than"),
+                ("recipes.jsonl", "\n" * ((1 << 26) + 1), "at most 67108864 are read"), ("recipes.jsonl", "\n", "recipes.jsonl:1: "),
+                ("manifest.json", "7", "no member 'schema'"), ("manifest.json", '{"schema":"\\u001b[2J"}', "the schema is '\\x1b[2J'"),
+                ("manifest.json", '{"schema":"' + "x" * (1 << 20) + '"}', "the schema is 'xxx"), ("recipes.jsonl", "\0\x1b[2J", "recipes.jsonl:1: ")]:
+            with self.subTest(name + " " + text[:20]):
+                pack = self.copy()
+                (pack / name).write_text(text)
+                self.assert_refused(pack, reason)
+
+    def test_digests_that_act_on_a_terminal_are_quoted(self):
+        pack = self.copy()
+        manifest = json.loads((pack / "manifest.json").read_text())
+        manifest["files"]["goldens.h5"]["sha256"] = "\x1b[2J" + "x" * (1 << 20)
+        (pack / "manifest.json").write_text(json.dumps(manifest))
+        self.assert_refused(pack, "wanted \\x1b[2Jxxx")
+        self.assertLess(len(assay("--verify", pack).stdout), 1000)
+
+    def test_cases_that_are_too_large_are_named(self):
+        for fields, reason in [("--seq_q=1500000000", "accepted: "), ("--seq_q=15000 --batch=60000", "the limit is")]:
+            pack = self.copy()
+            recipes = (pack / "recipes.jsonl").read_text()
+            (pack / "recipes.jsonl").write_text(re.sub(r"--seq_q=\d+", fields, recipes))
+            self.assert_refused(pack, reason)
+
+    def test_a_writer_goes_through_no_link(self):
+        victim = self.path / "victim"
+        victim.write_text("mine")
+        for name in MEMBERS:
+            pack = self.copy()
+            (pack / name).unlink()
+            (pack / name).symlink_to(victim)
+            done = assay("smoke", "--to", pack)
+            self.assertEqual(done.returncode, 2, done)
+            # A manifest is read first, through the link: this one is none.
+            self.assertIn("parse error" if name == "manifest.json" else f"{name} is a link", done.stderr)
+            self.assertEqual(victim.read_text(), "mine")
+
+    def test_a_manifest_of_something_else_stays(self):
+        for text in ('{"name": "mine"}', '{"schema": "mine-1"}', '{"schema": 7}', "[]"):
+            other = self.path / "other"
+            other.mkdir(exist_ok=True)
+            (other / "manifest.json").write_text(text)
+            done = assay("smoke", "--to", other)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("without the manifest.json of a pack", done.stderr)
+            self.assertEqual(((other / "manifest.json").read_text(), os.listdir(other)), (text, ["manifest.json"]))
+
+    def test_what_a_killed_writer_left_becomes_a_pack(self):
+        pack = self.path / "killed"
+        start = time.monotonic()
+        begin(pack).communicate()
+        longest = time.monotonic() - start
+        draw, unfinished = random.Random(1), 0
+        for _ in range(ROUNDS):
+            writer = begin(pack)
+            time.sleep(draw.uniform(0, longest))
+            writer.kill()
+            writer.communicate()
+            if (pack / ".unfinished-pack").exists():
+                unfinished += 1
+                self.assert_refused(pack, "is no whole pack: its writer was stopped, or is at work")
+            else:
+                self.assert_whole(pack)
+        self.assertGreater(unfinished, 0, "no kill came while a pack was written")
+        self.assertEqual(assay("smoke", "--to", pack).returncode, 0)
+        self.assert_whole(pack)
+
+    def test_three_writers_at_once_leave_one_pack(self):
+        pack = self.path / "three"
+        writers = [begin(pack) for _ in range(3)]
+        codes = []
+        for writer in writers:
+            _, said = writer.communicate(timeout=SECONDS)
+            codes.append(writer.returncode)
+            if writer.returncode != 0:
+                self.assertIn(f"{pack} is in use by another process", said)
+        # One may have come when another was done.
+        self.assertIn(0, codes)
+        self.assertTrue(set(codes) <= {0, 2}, codes)
+        self.assert_whole(pack)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,234 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "flags/filter.hpp"
+#include "session.hpp"
+
+namespace assay::tests {
+namespace {
+
+using nlohmann::json;
+
+/// Calls that are to be refused: a kernel without checks accepts all of them.
+const std::string quick = "--only=--violate=FAG-C0";
+const char* const buggy = "no_checks";
+
+json report_at(const std::string& path) { return json::parse(text_of(path)); }
+
+std::vector<std::string> lines_of(const json& report) {
+  std::vector<std::string> lines;
+  for (const json& one : report["cases"]) lines.push_back(one["command_line"]);
+  return lines;
+}
+
+Answer sweep(const std::string& kernel, std::vector<std::string> more) {
+  more.insert(more.begin(), {"sweep", "--shrink=0"});
+  return answer(registry_of({kernel}), more);
+}
+
+TEST(Filter, HoldsWhatItsTermsSay) {
+  const std::string text = "op --dtype=bf16 --seq_q=3 --track=exact a & b";
+  for (const auto& [value, holds] : std::initializer_list<std::pair<const char*, bool>>{
+           {"--seq_q=3", true},
+           {"--seq_q=3 ", true},
+           {"--seq_q=3  ", false},
+           {"", true},
+           {"!--seq_q=3", false},
+           {"! --seq_q=4", true},
+           {"--dtype=bf16 & --seq_q=3", true},
+           {"--dtype=bf16 & --seq_q=4", false},
+           {"--dtype=bf16 & !--seq_q=4", true},
+           {"--dtype=fp16 | --seq_q=3", true},
+           {"--dtype=fp16|--seq_q=4", false},
+           {"--seq_q=4 | --dtype=bf16 & !--track=exact", false},
+           {"--dtype=bf16 & !--track=exact | --seq_q=3", true},
+           {"\"a & b\"", true},
+           {"\"a & c\"", false},
+           {"!\"a & b\"", false},
+           {"\"--seq_q=3 \" & op", true},
+       })
+    EXPECT_EQ(cli::Filter("--only", value).holds(text), holds) << value;
+}
+
+TEST(Filter, NamesWhatIsWrong) {
+  for (const auto& [value, said] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"a &", "a term is empty"},
+           {"| a", "a term is empty"},
+           {"a && b", "a term is empty"},
+           {"!", "a term is empty"},
+           {"\"a", "a quote is open"},
+           {"\"\"", "a term is empty"},
+           {"\"a\" b", "no & or | stands between two terms"},
+       }) {
+    const Answer result = sweep(buggy, {std::string("--only=") + value});
+    EXPECT_EQ(result.code, 2) << value;
+    EXPECT_PRED2(has, result.err, "--only is '" + std::string(value) + "': ");
+    EXPECT_PRED2(has, result.err, std::string(said));
+  }
+}
+
+TEST(Sweep, LeavesOutWhatAFilterExcludes) {
+  const Folder folder;
+  sweep(buggy, {quick + " & !--violate=FAG-C01", "--report", folder / "r.json"});
+  const auto lines = lines_of(report_at(folder / "r.json"));
+  EXPECT_GT(lines.size(), 10u);
+  for (const std::string& line : lines) {
+    EXPECT_PRED2(has, line, std::string("--violate=FAG-C0"));
+    EXPECT_FALSE(has(line, "--violate=FAG-C01")) << line;
+  }
+}
+
+TEST(Sweep, JudgesTheLinesOfAFileAsTheyStand) {
+  const Folder folder;
+  const std::string op = "flash_attention_score_grad", sizes = " --head_dim=8 --head_dim_v=8";
+  std::ofstream(folder / "lines.txt") << "# larger first\n"
+                                      << op << " --seq_q=70 --seq_kv=90" << sizes << '\n'
+                                      << op << " --seq_q=3 --seq_kv=5" << sizes << " --seed=4\n"
+                                      << op << " --seq_q=3 --seq_kv=5" << sizes << " --seed=4\n";
+  const Answer result =
+      sweep("flash_like", {"--lines", folder / "lines.txt", "--report", folder / "r.json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(lines_of(report_at(folder / "r.json")),
+            (std::vector<std::string>{op + " --seq_q=3 --seq_kv=5" + sizes + " --seed=4",
+                                      op + " --seq_q=70 --seq_kv=90" + sizes}));
+  const Answer both = sweep("flash_like", {"--lines", folder / "lines.txt", "--random=3"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_PRED2(has, both.err,
+               std::string("--lines names the cases, so that --random has nothing to choose"));
+  const Answer twice = sweep("flash_like", {"--lines=a", "--last-failed=b"});
+  EXPECT_PRED2(has, twice.err, std::string("so that --last-failed has nothing to choose"));
+  const Answer other = answer(registry_of({"flash_like"}),
+                              {"sweep", "nsa_compress_grad", "--lines", folder / "lines.txt"});
+  EXPECT_EQ(other.code, 2);
+}
+
+TEST(Sweep, RunsAgainWhatFailedLast) {
+  const Folder folder;
+  sweep("mask_ignored", {"--only=--heads_kv=2 --seq_q=5", "--report", folder / "all.json"});
+  const json all = report_at(folder / "all.json");
+  std::vector<std::string> failed;
+  for (const json& one : all["cases"])
+    if (one["verdict"].get<std::string>().starts_with("nonconformant"))
+      failed.push_back(one["command_line"]);
+  ASSERT_FALSE(failed.empty());
+  ASSERT_LT(failed.size(), all["cases"].size());
+  const Answer again =
+      sweep("flash_like", {"--last-failed", folder / "all.json", "--report", folder / "all.json"});
+  EXPECT_EQ(again.code, 0) << again.out;
+  std::vector<std::string> run = lines_of(report_at(folder / "all.json"));
+  std::ranges::sort(run), std::ranges::sort(failed);
+  EXPECT_EQ(run, failed);
+  const Answer none = sweep("flash_like", {"--last-failed", folder / "all.json"});
+  EXPECT_EQ(none.code, 0);
+  EXPECT_EQ(none.out, "no case of " + folder / "all.json" + " failed\n");
+}
+
+TEST(Sweep, EndsBehindTheFirstFailure) {
+  const Folder folder;
+  const Answer result = sweep(buggy, {quick, "--fail-fast", "--report", folder / "r.json"});
+  EXPECT_EQ(result.code, 1);
+  const json report = report_at(folder / "r.json");
+  EXPECT_EQ(report["cases"].back()["verdict"], "accepted_wrongly");
+  EXPECT_EQ(report["summary"]["verdicts"]["accepted_wrongly"], 1);
+  EXPECT_LT(report["summary"]["cases"], report["summary"]["planned"]);
+  EXPECT_PRED2(has, result.out, std::string("ended behind the first failure: "));
+}
+
+/// A sweep of three failing cases, and a baseline that says of them what a test wants.
+class KnownFailures : public testing::Test {
+ protected:
+  KnownFailures() {
+    sweep(buggy, {quick, "--report", folder_ / "r.json"});
+    for (const std::string& line : lines_of(report_at(folder_ / "r.json")))
+      if (lines_.size() < 3) lines_.push_back(line);
+    std::ofstream(folder_ / "lines.txt") << lines_[0] << '\n' << lines_[1] << '\n' << lines_[2];
+  }
+  Answer swept(const std::string& baseline, std::vector<std::string> more = {},
+               const std::string& kernel = buggy) {
+    std::ofstream(folder_ / "known.txt") << baseline;
+    more.insert(more.begin(),
+                {"--lines", folder_ / "lines.txt", "--baseline", folder_ / "known.txt"});
+    return sweep(kernel, more);
+  }
+  std::string known(std::size_t k, const std::string& day = "2999-12-31",
+                    const std::string& verdict = "accepted_wrongly") const {
+    return day + " " + verdict + " " + lines_[k] + "\n";
+  }
+
+  Folder folder_;
+  std::vector<std::string> lines_;
+};
+
+TEST_F(KnownFailures, DoNotCount) {
+  const Answer result = swept("# ticket 7,\n# of May\n" + known(0) + known(1) + known(2),
+                              {"--junit", folder_ / "j.xml", "--report", folder_ / "r.json"});
+  EXPECT_EQ(report_at(folder_ / "r.json")["summary"]["verdicts"]["accepted_wrongly"], 3);
+  EXPECT_EQ(result.code, 0);
+  EXPECT_PRED2(has, result.out, std::string("3 known failures do not count, 0 of its cases were "));
+  EXPECT_PRED2(has, text_of(folder_ / "j.xml"),
+               std::string("<skipped message=\"known until 2999-12-31: ticket 7, of May\"/>"));
+  EXPECT_PRED2(has, text_of(folder_ / "j.xml"), std::string("failures=\"0\""));
+}
+
+TEST_F(KnownFailures, CountAgainBehindTheirDay) {
+  const Answer result = swept(known(0) + known(1, "2020-02-29") + known(2));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_PRED2(has, result.out, "expired on 2020-02-29: " + lines_[1]);
+  EXPECT_PRED2(has, result.out, std::string("2 known failures do not count"));
+}
+
+TEST_F(KnownFailures, CountWhereTheyFailOtherwise) {
+  const Answer result = swept(known(0, "2999-12-31", "crash") + known(1) + known(2));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_PRED2(has, result.out, "accepted_wrongly, and not crash as it says: " + lines_[0]);
+}
+
+TEST_F(KnownFailures, ThatAreRepairedAreToBeRemoved) {
+  lines_ = {"flash_attention_score_grad --seq_q=3 --seq_kv=5 --head_dim=8 --head_dim_v=8"};
+  std::ofstream(folder_ / "lines.txt") << lines_[0];
+  const Answer result = swept(known(0, "2999-12-31", "nonconformant_proven"), {}, "flash_like");
+  EXPECT_EQ(result.code, 0) << result.out;
+  EXPECT_PRED2(has, result.out, "fails no more, remove it: " + lines_[0]);
+}
+
+TEST_F(KnownFailures, DoNotEndASweepThatFailsFast) {
+  const Answer result = swept(known(0) + known(2), {"--fail-fast", "--report", folder_ / "r.json"});
+  EXPECT_EQ(result.code, 1);
+  const json verdicts = report_at(folder_ / "r.json")["summary"]["verdicts"];
+  EXPECT_GE(verdicts["accepted_wrongly"], 1);
+  EXPECT_EQ(lines_of(report_at(folder_ / "r.json")).back(), lines_[1]);
+}
+
+TEST_F(KnownFailures, OfAFileThatIsWrongAreNamed) {
+  for (const auto& [text, said] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"tomorrow crash " + lines_[0], "known.txt:1: 'tomorrow', wanted a day"},
+           {"\n2999-01-01 sad " + lines_[0], "known.txt:2: 'sad', wanted one of "},
+           {"2999-01-01 crash no_operator", "known.txt:1: no operator 'no_operator'"},
+           {known(0) + known(0), "known.txt:2: the case of '" + lines_[0] + "' is there twice"}}) {
+    const Answer result = swept(text);
+    EXPECT_EQ(result.code, 2) << text;
+    EXPECT_PRED2(has, result.err, said);
+  }
+  for (const auto& [path, why] : std::initializer_list<std::pair<std::string, std::string>>{
+           {folder_ / "none.txt", "which cannot be read"},
+           {folder_ / "", "which is a folder"},
+           {"/dev/zero", "which is larger than 67108864 bytes"}}) {
+    const Answer refused = sweep(buggy, {quick, "--baseline", path});
+    EXPECT_EQ(refused.code, 2) << path;
+    EXPECT_PRED2(has, refused.err, "--baseline is '" + path + "', " + why);
+  }
+}
+
+TEST_F(KnownFailures, HaveReasonsThatAreText) {
+  const Answer result =
+      swept("# \x1b[2J" + std::string(100'000, 'x') + "\n" + known(0) + known(1) + known(2),
+            {"--junit", folder_ / "j.xml"});
+  EXPECT_EQ(result.code, 0);
+  const std::string junit = text_of(folder_ / "j.xml");
+  EXPECT_PRED2(has, junit, std::string("known until 2999-12-31: \\x1b[2Jxxx"));
+  EXPECT_LT(junit.size(), 50'000u);
+}
+
+}  // namespace
+}  // namespace assay::tests

@@ -1,0 +1,284 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+
+#include "assay/conformance/report/shard.hpp"
+#include "assay/fixtures/file.hpp"
+#include "session.hpp"
+
+namespace assay::tests {
+namespace {
+
+using json = nlohmann::ordered_json;  // a report that is changed keeps its order
+
+/// A sweep as words: a kernel and its cases.
+struct Job {
+  std::string kernel, cases;
+};
+/// Failures, and cases that conform.
+const Job numbers = {"mask_ignored", "--only=--heads_kv=2 --seq_q=5"};
+/// More failures than tensors are kept of, of several faults.
+const Job failures = {"mask_ignored", "--only=--next_tokens=4"};
+/// Calls that are to be refused: many, and quick.
+const Job refusals = {"no_checks", "--only=--violate=FAG-C0"};
+
+Answer sweep(const Job& job, std::vector<std::string> more) {
+  std::vector<std::string> all = {"sweep", job.cases, "--random=0", "--shrink=2"};
+  all.insert(all.end(), more.begin(), more.end());
+  return answer(registry_of({job.kernel}), all);
+}
+
+/// A report without what a clock said.
+json timeless(json report) {
+  for (json* seconds : {&report["environment"], &report["summary"]}) seconds->erase("seconds");
+  report["environment"].erase("started");
+  for (json& one : report["cases"]) one.erase("seconds_total"), one.erase("seconds_implementation");
+  return report;
+}
+
+json report_at(const std::string& path) { return json::parse(text_of(path)); }
+
+/// All that a case of a store says but times and elements, which have digests.
+json told(const fixtures::CaseRecord& record) {
+  json facts = {{"id", record.id}, {"command", record.command}, {"digests", record.digests}};
+  for (const auto& input : record.inputs)
+    facts["inputs"][input.name] = fixtures::digest(input.tensor);
+  for (const auto& expected : record.expected)
+    facts["expected"][expected.name] = fixtures::digest(expected);
+  for (const auto& [name, actual] : record.actual)
+    for (const auto& output : actual.outputs)
+      facts["actual"][name][output.name] = fixtures::digest(output.tensor);
+  for (const auto& [name, verdict] : record.verdicts) {
+    facts["verdicts"][name] = json::parse(verdict);
+    facts["verdicts"][name].erase("seconds_total");
+    facts["verdicts"][name].erase("seconds_implementation");
+  }
+  return facts;
+}
+
+json cases_of(const std::string& store) {
+  const fixtures::Reader reader(store);
+  json cases = json::array();
+  for (const std::string& id : reader.ids()) cases.push_back(told(reader.read(id)));
+  return cases;
+}
+
+/// The sweep in three parts: N.h5, N.json.
+void sweep_in_parts(const Job& job, const Folder& folder) {
+  for (const std::string part : {"1", "2", "3"})
+    sweep(job, {"--shard", part + "/3", "--store", folder / (part + ".h5"), "--report",
+                folder / (part + ".json")});
+}
+
+Answer merge(std::vector<std::string> all) {
+  all.insert(all.begin(), "merge");
+  return answer(registry_of({numbers.kernel}), all);
+}
+
+class Whole : public testing::TestWithParam<Job> {};
+
+TEST_P(Whole, SweepIsWhatItsPartsAreJoinedToButForTimes) {
+  const Folder folder;
+  sweep_in_parts(GetParam(), folder);
+  const int code =
+      sweep(GetParam(), {"--store", folder / "whole.h5", "--report", folder / "whole.json"}).code;
+  const Answer stores = merge({folder / "2.h5", folder / "3.h5", folder / "1.h5", "--store",
+                               folder / "all.h5", "--report", folder / "all.json"});
+  EXPECT_EQ(stores.err, "");
+  EXPECT_EQ(stores.code, code);
+  const json whole = report_at(folder / "whole.json");
+  EXPECT_EQ(timeless(whole).dump(), timeless(report_at(folder / "all.json")).dump());
+  EXPECT_EQ(cases_of(folder / "whole.h5"), cases_of(folder / "all.h5"));
+  const Answer reports = merge({folder / "1.json", folder / "3.h5", folder / "2.json", "--report",
+                                folder / "reports.json", "--junit", folder / "all.xml"});
+  EXPECT_EQ(reports.code, code) << reports.err;
+  EXPECT_EQ(timeless(whole).dump(), timeless(report_at(folder / "reports.json")).dump());
+  EXPECT_PRED2(has, text_of(folder / "all.xml"),
+               "tests=\"" + std::to_string(whole["cases"].size()) + '"');
+  for (const std::string part : {"1", "2", "3"}) {
+    const json report = report_at(folder / (part + ".json"));
+    EXPECT_EQ(report["shard"]["number"].dump(), part);
+    EXPECT_GE(report["cases"].size(), 1u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Merge, Whole, testing::Values(numbers, failures, refusals),
+                         [](const auto& test) { return "sweep" + std::to_string(test.index); });
+
+/// That there is something to get wrong: shrunk cases, pairs that are covered, tensors that are
+/// kept of some failing cases alone.
+TEST(Merge, OfTheseSweepsIsNotTrivial) {
+  const Folder folder;
+  sweep(numbers, {"--report", folder / "numbers.json"});
+  const json summary = report_at(folder / "numbers.json")["summary"];
+  EXPECT_GE(summary["verdicts"]["conforms"], 1);
+  EXPECT_GE(summary["pairs"]["covered"], 1);
+  sweep(failures, {"--store", folder / "failures.h5", "--report", folder / "failures.json"});
+  EXPECT_EQ(report_at(folder / "failures.json")["shrunk"].size(), 2u);
+  const json cases = cases_of(folder / "failures.h5");
+  EXPECT_GE(cases.size(), 10u);
+  EXPECT_EQ(std::ranges::count_if(cases, [](const json& one) { return one.contains("actual"); }),
+            8);
+}
+
+/// Computes nothing and checks nothing.
+class Unchecking final : public spec::Implementation<Op> {
+ public:
+  std::string name() const override { return "unchecking"; }
+  bool checks_arguments() const override { return false; }
+  void run(const Op::Problem&, const Op::Inputs&, Op::Outputs&) override {}
+};
+
+/// Stores keep nothing of such cases: their reports lie in what the store says of all cases.
+TEST(Merge, StoresHoldWhatDoesNotApply) {
+  const Folder folder;
+  cli::Registry registry;
+  registry.add<Op>({.name = "unchecking",
+                    .summary = "",
+                    .make = [] { return std::make_unique<Unchecking>(); },
+                    .in_process = true});
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"sweep", "--only=--violate=FAG-C0", "--random=0"});
+    return answer(registry, more).code;
+  };
+  const int code = run({"--report", folder / "whole.json"});
+  for (const std::string part : {"1/2", "2/2"})
+    EXPECT_EQ(run({"--shard", part, "--store", folder / part.substr(0, 1)}), code);
+  const Answer joined = answer(registry, {"merge", folder / "1", folder / "2", "--report",
+                                          folder / "all.json", "--store", folder / "all.h5"});
+  EXPECT_EQ(joined.code, code) << joined.err;
+  const json whole = report_at(folder / "whole.json");
+  EXPECT_EQ(timeless(whole).dump(), timeless(report_at(folder / "all.json")).dump());
+  EXPECT_EQ(whole["summary"]["verdicts"]["not_applicable"], whole["cases"].size());
+  EXPECT_TRUE(fixtures::Reader(folder / "all.h5").ids().empty());
+}
+
+/// The first part with one member of its report changed, and what is said of it beside the others.
+struct Refusal {
+  const char* what;
+  std::function<void(json& report)> change;
+  const char* said;
+};
+
+const Refusal changed[] = {
+    Refusal{"program", [](json& r) { r["shard"]["program"] = "feed"; },
+            "its program is feed, that of "},
+    Refusal{"seed", [](json& r) { r["environment"]["seed"] = 7; }, "its seed is 7, that of "},
+    Refusal{"implementation", [](json& r) { r["environment"]["implementation"] = "mine"; },
+            "its implementation is mine, that of "},
+    Refusal{"plan", [](json& r) { r["shard"]["plan"] = "beef"; }, "its plan (cases, "},
+    Refusal{"numerics",
+            [](json& r) {
+              r["environment"]["numerics"]["flash_attention_score_grad bf16"]["weak"] = true;
+            },
+            "declare other numerics for flash_attention_score_grad bf16"},
+    Refusal{"parts", [](json& r) { r["shard"]["of"] = 4; }, "its number of parts is 4, "},
+    Refusal{"number", [](json& r) { r["shard"]["number"] = 4; },
+            "is part 4/3, wanted i/n with i from 1 to n"},
+    Refusal{"whole", [](json& r) { r.erase("shard"); }, "is no part of a sweep"},
+    Refusal{"twice", [](json& r) { r["shard"]["number"] = 3; }, "overlap: both are part 3/3"},
+    Refusal{"unfinished", [](json& r) { r["cases"].erase(r["cases"].size() - 1); }, " lacks case "},
+    Refusal{"stranger",
+            [](json& r) {
+              r["cases"].push_back(r["cases"][0]);
+              r["cases"].back()["id"] = "cafe";
+            },
+            "holds case cafe, which is not of part 2/3"},
+    Refusal{"place", [](json& r) { r["shard"]["places"][0] = -1; }, "at place -1 of "},
+    Refusal{"shared place", [](json& r) { r["shard"]["places"][1] = r["shard"]["places"][0]; },
+            "another part holds one of the two as well"}};
+
+TEST(Merge, PartsOfAnotherSweepAreNamedWithWhatDiffers) {
+  const Folder all;
+  sweep_in_parts(refusals, all);
+  for (const auto& [what, change, said] : changed) {
+    const Folder folder;
+    json report = report_at(all / "2.json");
+    change(report);
+    std::ofstream(folder / "changed.json") << report.dump();
+    const Answer result =
+        merge({all / "1.json", folder / "changed.json", all / "3.json", "--report", folder / "r"});
+    EXPECT_EQ(result.code, 2) << what;
+    EXPECT_PRED2(has, result.err, folder / "changed.json");
+    EXPECT_PRED2(has, result.err, std::string(said));
+    EXPECT_FALSE(std::filesystem::exists(folder / "r"));
+  }
+}
+
+TEST(Merge, WhatCannotBeJoinedOrWrittenIsNamed) {
+  const Folder folder;
+  sweep_in_parts(refusals, folder);
+  sweep(refusals, {"--store", folder / "whole.h5"});
+  sweep(refusals, {"--shard=1/3", "--seed=2", "--report", folder / "other.json"});
+  const auto at = [&](const std::string& name) { return folder / name; };
+  const std::pair<std::vector<std::string>, std::string> refused[] = {
+      {{at("3.h5")}, "there is a gap: no file holds part 1/3, 2/3\n"},
+      {{at("whole.h5"), at("2.h5"), at("3.h5")}, at("whole.h5") + " is no part of a sweep: "},
+      {{at("other.json"), at("2.json"), at("3.json")},
+       at("2.json") + " is of another sweep: its seed is 1, that of " + at("other.json") +
+           " is 2\n"},
+      {{at("1.h5"), at("2.h5"), at("3.h5"), "--store", at("3.h5")}, "needs a file of its own"},
+      {{at("1.json"), at("2.json"), at("3.json"), "--store", at("s.h5")},
+       "--store: " + at("1.json") + " is a report"},
+      {{at("1.h5"), at("1.json"), at("2.h5"), at("3.h5")},
+       at("1.h5") + " and " + at("1.json") + " overlap: both are part 1/3"}};
+  for (const auto& [words, said] : refused) {
+    const Answer result = merge(words);
+    EXPECT_EQ(result.code, 2) << said;
+    EXPECT_PRED2(has, result.err, said);
+  }
+}
+
+TEST(Merge, TooFewJudgedCasesOfAllAreNotConclusive) {
+  const Folder folder;
+  for (const std::string part : {"1", "2"})
+    EXPECT_EQ(sweep({"flash_like", "--only=--next_tokens=4"},
+                    {"--shard", part + "/2", "--report", folder / part})
+                  .code,
+              0);
+  const Answer enough = merge({folder / "1", folder / "2", "--require-judged=2"});
+  EXPECT_EQ(enough.code, 0) << enough.err;
+  const Answer few = merge({folder / "1", folder / "2", "--require-judged=1000"});
+  EXPECT_EQ(few.code, 3);
+  EXPECT_PRED2(has, few.out, std::string("--require-judged is 1000"));
+  const Answer part = sweep(refusals, {"--shard=1/2", "--require-judged=1"});
+  EXPECT_EQ(part.code, 2);
+  EXPECT_PRED2(has, part.err, std::string("give it to 'merge'"));
+}
+
+TEST(Shard, WrongOnesAreNamed) {
+  for (const auto& [value, said] : {std::pair{"4/3", "i is '4', wanted an integer in 1..3"},
+                                    {"0/3", "i is '0'"},
+                                    {"1/0", "n is '0'"},
+                                    {"3", "is '3', wanted i/n"},
+                                    {"1/x", "n is 'x'"}}) {
+    const Answer result = sweep(refusals, {std::string("--shard=") + value});
+    EXPECT_EQ(result.code, 2) << value;
+    EXPECT_PRED2(has, result.err, std::string(said));
+  }
+}
+
+TEST(Shard, EveryPlaceIsInOnePartAndThePartsCostTheSame) {
+  std::vector<double> costs;
+  for (int k = 0; k < 1000; ++k) costs.push_back(k < 500 ? 1e-4 : k % 8 == 0 ? 50 : 1);
+  const double all = std::accumulate(costs.begin(), costs.end(), 0.0);
+  for (const std::int64_t of : {1, 3, 8}) {
+    std::set<std::int64_t> places;
+    for (std::int64_t number = 1; number <= of; ++number) {
+      double load = 0;
+      const auto mine = conformance::shard_places(costs, number, of);
+      EXPECT_TRUE(std::ranges::is_sorted(mine));
+      for (const std::int64_t place : mine) {
+        EXPECT_TRUE(places.insert(place).second) << place;
+        load += costs[static_cast<std::size_t>(place)];
+      }
+      EXPECT_NEAR(load, all / static_cast<double>(of), 2) << number << "/" << of;
+    }
+    EXPECT_EQ(std::ssize(places), 1000);
+  }
+}
+
+}  // namespace
+}  // namespace assay::tests

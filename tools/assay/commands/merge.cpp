@@ -1,0 +1,193 @@
+#include "assay/conformance/report/merge.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "assay/conformance/report/listeners.hpp"
+#include "assay/fixtures/file.hpp"
+#include "commands/commands.hpp"
+#include "commands/result_files.hpp"
+#include "commands/sweep_part.hpp"
+#include "dashboard.hpp"
+#include "printing/print_case.hpp"
+#include "stored/read_results.hpp"
+#include "stored/reading.hpp"
+
+namespace assay::cli {
+namespace {
+
+using conformance::CaseReport;
+using conformance::Results;
+using conformance::SweepShard;
+
+struct Options {
+  std::vector<std::string> parts;
+  ResultFiles files;
+  ExitFlags exit;
+};
+
+/// A pipe is none: what is read of it is gone, and it may have nobody who writes.
+bool is_hdf5(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  constexpr std::array<char, 8> signature = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+  std::array<char, 8> beginning = {};
+  std::ifstream(path, std::ios::binary).read(beginning.data(), beginning.size());
+  return beginning == signature;
+}
+
+/// The verdict that the sweep gave, among those that others may have added.
+const std::string& verdict_of_sweep(const fixtures::CaseRecord& record, const Results& results,
+                                    const std::string& where) {
+  if (record.verdicts.size() == 1) return record.verdicts.begin()->second;
+  const auto found = record.verdicts.find(results.environment.implementation);
+  if (found != record.verdicts.end()) return found->second;
+  throw UsageError(fmt::format("{}: case {} has {} verdicts, none of {}", where, record.id,
+                               record.verdicts.size(), results.environment.implementation));
+}
+
+/// The results that a store holds: its description, and the reports of its cases, in the order in
+/// which they ran.
+Results read_store(const fixtures::Reader& reader, const std::string& path) {
+  const std::string description = reading([&] { return reader.description(); });
+  if (description.empty())
+    throw UsageError(path + " is no part of a sweep: it was written without --shard");
+  Results results = conformance::results_from_json(description);
+  std::map<std::string, CaseReport> by_id;
+  for (CaseReport& report : results.cases) by_id[report.id] = std::move(report);
+  for (const std::string& id : reading([&] { return reader.ids(); })) {
+    const fixtures::CaseRecord record = reading([&] { return reader.read(id); });
+    by_id[id] = conformance::report_from_json(verdict_of_sweep(record, results, path));
+  }
+  results.cases.clear();
+  if (!results.shard) throw UsageError(path + " says not which part of a sweep it is");
+  for (const std::string& id : results.shard->ids)
+    if (const auto found = by_id.find(id); found != by_id.end())
+      results.cases.push_back(std::move(found->second));
+  return results;
+}
+
+/// A part that was named, and where its cases lie; no reader where it is a report alone.
+struct Given {
+  SweepShard shard;
+  std::unique_ptr<fixtures::Reader> reader;
+};
+
+/// Parts come from other machines: they are read as what somebody else has written.
+Given given(const std::string& path) {
+  Given part{.shard = {.name = path, .results = {}}, .reader = nullptr};
+  if (!is_hdf5(path)) {
+    part.shard.results = read_results(path);
+    return part;
+  }
+  part.reader =
+      reading([&] { return std::make_unique<fixtures::Reader>(path, fixtures::Origin::foreign); });
+  try {
+    part.shard.results = read_store(*part.reader, path);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(path + ": " + error.what());
+  }
+  return part;
+}
+
+/// One process keeps the tensors of the first failing cases of an operator; each part kept as many.
+class Evidence {
+ public:
+  void limit(fixtures::CaseRecord& record) {
+    if (record.inputs.empty() || ++kept_[record.operator_name] <= evidence_cases) return;
+    record.inputs.clear();
+    record.expected.clear();
+    record.actual.clear();
+  }
+
+ private:
+  std::map<std::string, int> kept_;
+};
+
+/// Writes the cases of all parts in the order of the whole sweep.
+void write_store(const std::string& path, const Results& results, const std::vector<Given>& parts) {
+  std::map<std::string, const fixtures::Reader*> reader_of;
+  for (const Given& part : parts)
+    for (const std::string& id : reading([&] { return part.reader->ids(); }))
+      reader_of[id] = part.reader.get();
+  fixtures::Writer writer(path, parts.front().shard.results.shard->plan);
+  Evidence evidence;
+  for (const CaseReport& report : results.cases) {
+    const auto reader = reader_of.find(report.id);
+    if (reader == reader_of.end()) continue;  // what does not apply leaves nothing to keep
+    fixtures::CaseRecord record = reading([&] { return reader->second->read(report.id); });
+    evidence.limit(record);
+    writer.write(record);
+  }
+  writer.close();
+}
+
+void write_texts(const Options& options, const Results& results, const Baseline& baseline,
+                 const Context& context) {
+  if (const auto write = sink(options.files.report, context)) write(conformance::to_json(results));
+  if (const auto write = sink(options.files.html, context)) write(dashboard_page(results));
+  if (const auto write = sink(options.files.junit, context)) {
+    conformance::JunitListener junit(
+        write, results.environment.program,
+        [&baseline](const CaseReport& report) { return baseline.excuse(report); });
+    for (std::size_t k = 0; k < results.cases.size(); ++k)
+      junit.on_case(results.cases[k], static_cast<std::int64_t>(k));
+    junit.on_end(results.summary);
+  }
+}
+
+ExitCode merge(const Options& options, const Context& context) {
+  std::vector<Destination> inputs;
+  for (const std::string& path : options.parts) inputs.push_back({"a part", path});
+  options.files.require_writable(inputs);
+  options.exit.least_judged();
+  const Baseline baseline = options.exit.baseline();
+  std::vector<Given> parts;
+  std::vector<SweepShard> shards;
+  for (const std::string& path : options.parts) {
+    parts.push_back(given(path));
+    shards.push_back(parts.back().shard);
+    if (!options.files.store.empty() && !parts.back().reader)
+      throw UsageError("--store: " + path +
+                       " is a report, which lacks what a store keeps of cases");
+  }
+  Results results;
+  try {
+    results = conformance::merged(shards);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+  const Context told = beside(options.files.texts(), context);
+  print_results(results, replay_program(results, context), told.out);
+  if (!options.files.store.empty()) write_store(options.files.store, results, parts);
+  write_texts(options, results, baseline, context);
+  told.out << '\n';
+  options.files.print(told.out);
+  return options.exit.code_of(results, baseline, told.out);
+}
+
+}  // namespace
+
+Command merge_command() {
+  return {.name = "merge",
+          .summary = "join the parts of a sweep that ran with --shard",
+          .declare = [](CLI::App& app, const Registry&) -> Action {
+            const auto options = std::make_shared<Options>();
+            app.add_option("part", options->parts,
+                           "all parts in any order: what --store wrote of each, or --report")
+                ->required();
+            options->files.declare(app, "HDF5 file of the cases of all parts");
+            options->exit.declare(app);
+            return [options](const Context& context) { return merge(*options, context); };
+          }};
+}
+
+}  // namespace assay::cli

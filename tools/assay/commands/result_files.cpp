@@ -1,0 +1,64 @@
+#include "commands/result_files.hpp"
+
+#include <fmt/format.h>
+
+#include "flags/values.hpp"
+
+namespace assay::cli {
+
+void ResultFiles::declare(CLI::App& app, const std::string& store_text) {
+  app.add_option("--store", store, store_text);
+  app.add_option("--report", report, "report as JSON");
+  app.add_option("--html", html, "report as one page with pictures");
+  app.add_option("--junit", junit, "report as JUnit XML");
+}
+
+std::vector<Destination> ResultFiles::texts() const {
+  return {{"--report", report}, {"--html", html}, {"--junit", junit}};
+}
+
+void ResultFiles::require_writable(const std::vector<Destination>& inputs) const {
+  const Destination kept = {"--store", store};
+  require_case_file(kept, fixtures::CaseFileKind::store);
+  cli::require_writable(texts(), {kept});
+  for (const Destination& input : inputs) {
+    cli::require_writable(texts(), {input});
+    cli::require_writable({}, {kept, input});
+  }
+}
+
+void ResultFiles::print(std::ostream& out) const {
+  const std::pair<const char*, const std::string&> files[] = {{"report, to look at", html},
+                                                              {"report, for programs", report},
+                                                              {"JUnit", junit},
+                                                              {"cases", store}};
+  for (const auto& [what, path] : files)
+    if (!path.empty()) out << fmt::format("{}: {}\n", what, path);
+}
+
+void ExitFlags::declare(CLI::App& app) {
+  app.add_option("--require-judged,--least-judged", least,
+                 "fewer cases judged by numbers are not conclusive (exit code 3)");
+  app.add_option("--baseline", baseline_path,
+                 "file of known failures, each until a day, which do not count: lines of day, "
+                 "verdict, replay line");
+}
+
+std::int64_t ExitFlags::least_judged() const {
+  return integer_value("--require-judged", least, 0, 1'000'000);
+}
+
+Baseline ExitFlags::baseline() const {
+  return baseline_path.empty() ? Baseline() : Baseline(baseline_path);
+}
+
+ExitCode ExitFlags::code_of(const conformance::Results& results, const Baseline& baseline,
+                            std::ostream& out) const {
+  const ExitCode code = baseline.apply(results, out);
+  if (results.summary.value_cases >= least_judged()) return code;
+  out << fmt::format("only {} of {} cases were judged by numbers; --require-judged is {}\n",
+                     results.summary.value_cases, results.summary.planned, least_judged());
+  return code == ExitCode::conformant ? ExitCode::not_conclusive : code;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,87 @@
+#include "commands/sweep_order.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "build_facts.hpp"
+#include "flags/values.hpp"
+
+namespace assay::cli {
+namespace {
+
+constexpr std::int64_t most_shards = 100'000;
+
+template <class T>
+std::vector<T> at(const std::vector<T>& values, const std::vector<std::int64_t>& places) {
+  std::vector<T> chosen;
+  for (const std::int64_t place : places) chosen.push_back(values[static_cast<std::size_t>(place)]);
+  return chosen;
+}
+
+}  // namespace
+
+std::string implementations(const Parts& parts) {
+  std::vector<std::string> names;
+  for (const auto& part : parts)
+    if (std::ranges::find(names, part->implementation()) == names.end())
+      names.push_back(part->implementation());
+  return joined(names);
+}
+
+Order order_of(const Parts& parts) {
+  Order order;
+  std::vector<std::vector<conformance::ExpectedCost>> costs;
+  std::int64_t left = 0;
+  for (const auto& part : parts) costs.push_back(part->costs()), left += part->cases();
+  std::vector<std::size_t> next(parts.size(), 0);
+  for (; left > 0; --left) {
+    std::size_t cheapest = parts.size();
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      if (next[k] < costs[k].size() &&
+          (cheapest == parts.size() ||
+           costs[k][next[k]].seconds < costs[cheapest][next[cheapest]].seconds))
+        cheapest = k;
+    order.turns.push_back({cheapest, next[cheapest]});
+    order.costs.push_back(costs[cheapest][next[cheapest]++]);
+  }
+  return order;
+}
+
+ShardValue shard_value(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos)
+    throw UsageError("--shard is '" + text + "', wanted i/n, e.g. 1/3 for the first of three");
+  const std::int64_t of = integer_value("--shard: n", text.substr(slash + 1), 1, most_shards);
+  return {.number = integer_value("--shard: i", text.substr(0, slash), 1, of), .of = of};
+}
+
+conformance::Shard take_shard(Order& order, const ShardValue& value, const Parts& parts) {
+  conformance::Shard shard{.number = value.number, .of = value.of};
+  shard.program = program_digest();
+  for (const auto& part : parts) shard.operators.emplace_back(part->operator_name());
+  shard.planned = std::ssize(order.turns);
+  std::vector<double> costs;
+  for (const conformance::ExpectedCost& cost : order.costs) costs.push_back(cost.seconds);
+  shard.places = conformance::shard_places(costs, value.number, value.of);
+  order = {.turns = at(order.turns, shard.places), .costs = at(order.costs, shard.places)};
+  for (const auto& [part, place] : order.turns) shard.ids.push_back(parts[part]->id(place));
+  return shard;
+}
+
+std::string plan_text(const Parts& parts, const ImplementationFlags& flags) {
+  std::string lines;
+  std::int64_t cases = 0;
+  for (const auto& part : parts) lines += part->lines(), cases += part->cases();
+  return fmt::format("{} {}{} {} {} isolated {} {} cases {} program {}", build_facts().version,
+                     implementations(parts), fingerprint(flags.name), flags.time_limit,
+                     flags.memory_limit, flags.isolated, cases, conformance::case_id(lines),
+                     program_digest());
+}
+
+const std::string& program_digest() {
+  static const std::string digest = content_digest("/proc/self/exe");
+  return digest;
+}
+
+}  // namespace assay::cli

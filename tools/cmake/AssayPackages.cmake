@@ -1,0 +1,18 @@
+# What tools/release makes of an installation: a package of Debian and a tarball. Included last: CPack reads what is set.
+set(CPACK_PACKAGE_NAME assay)
+set(CPACK_PACKAGE_VENDOR "Assay")
+set(CPACK_PACKAGE_CONTACT "The maintainers of Assay <maintainers@users.noreply.example>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "judges implementations of attention gradients by what their documents promise")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGE_CHECKSUM SHA256)
+
+# Programs and libraries say themselves what they need; whoever builds against the headers needs more.
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS
+    "libboost-dev, libcli11-dev, libfmt-dev, libhdf5-dev, nettle-dev, nlohmann-json3-dev, zlib1g-dev")
+include(CPack)

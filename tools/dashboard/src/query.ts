@@ -1,0 +1,155 @@
+// What a person types into the search, and what a click on a chart adds to it: words and terms that all must hold.
+//   tile bf16            both words are in the replay line, note, verdict, rule or evidence
+//   dtype=fp16|bf16      the field has one of the values
+//   head_dim>=128        as numbers: <, <=, >, >=
+//   -sparse_mode=3       not; before a word, too
+//   "two words"          one phrase
+
+import { type Case, figure, kindOf } from "./report";
+
+type Comparison = "=" | "<" | "<=" | ">" | ">=";
+
+interface Term {
+  text: string;
+  negated: boolean;
+  field: string;
+  comparison: Comparison;
+  values: string[];
+}
+
+/** Lengths are many: they are grouped by powers of two. */
+export function lengthGroup(length: number): string {
+  const least = Math.pow(2, Math.floor(Math.log2(Math.max(1, length))));
+  return `${least}..${2 * least - 1}`;
+}
+
+const derived: Record<string, (c: Case) => (string | number)[]> = {
+  id: (c) => [c.id],
+  operator: (c) => [c.operator],
+  implementation: (c) => [c.implementation],
+  verdict: (c) => [c.verdict],
+  kind: (c) => [kindOf(c.verdict)],
+  rule: (c) => [c.decided_by],
+  error: (c) => (c.error < 0 ? [] : [c.error]),
+  failed: (c) => c.failed,
+  tensor: (c) => c.tensors.map((t) => t.name),
+  length: (c) => [c.length],
+  length_group: (c) => [lengthGroup(c.length)],
+  cause: (c) => c.causes,
+  accepted: (c) => c.accepted_requirements ?? [],
+  violated: (c) => (c.violated_requirement ? [c.violated_requirement] : []),
+  tenth: (c) => (c.exact_case ? [] : c.tensors.flatMap((t) =>
+    t.histogram.flatMap((share, k) => (figure(share) > 0 ? [t.name + ":" + k] : [])))),
+  judged: (c) => [c.value_case ? "yes" : "no"],
+  changed: (c) => [c.before !== undefined && c.before !== c.verdict ? "yes" : "no"],
+  before: (c) => (c.before === undefined ? [] : [c.before]),
+  seconds: (c) => [figure(c.seconds_total)],
+};
+
+/** Every name that a term may use. */
+export function fieldNames(cases: Case[]): Set<string> {
+  const names = new Set(Object.keys(derived));
+  for (const c of cases) {
+    for (const name of Object.keys(c.fields)) names.add(name);
+    for (const metric of c.metrics) names.add(metric.name);
+    for (const tensor of c.tensors) names.add("error." + tensor.name);
+  }
+  return names;
+}
+
+/** Values of a field of a case; none where the case has no such field. */
+export function valuesOf(c: Case, field: string): (string | number)[] {
+  const own = derived[field];
+  if (own !== undefined) return own(c);
+  const text = c.fields[field];
+  if (text !== undefined) return [text];
+  if (field.startsWith("error.")) {
+    const tensor = c.tensors.find((t) => t.name === field.slice(6) && t.elements_judged > 0);
+    const ratio = figure(tensor?.worst);
+    return tensor === undefined ? [] : [Number.isNaN(ratio) ? Infinity : ratio];
+  }
+  return c.metrics.filter((m) => m.name === field).map((m) => figure(m.value));
+}
+
+/** Splits at spaces outside double quotes. */
+export function words(query: string): string[] {
+  return query.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? [];
+}
+
+const plain = (text: string): string => text.replaceAll('"', "");
+
+function parse(text: string): Term {
+  const negated = text.length > 1 && text.startsWith("-") && !text.startsWith("--");
+  const rest = negated ? text.slice(1) : text;
+  const parts = /^([A-Za-z_][\w.]*)(<=|>=|=|<|>)(.*)$/.exec(rest);
+  if (parts === null)
+    return { text, negated, field: "", comparison: "=", values: [plain(rest).toLowerCase()] };
+  return {
+    text, negated, field: parts[1]!, comparison: parts[2] as Comparison,
+    values: plain(parts[3]!).toLowerCase().split("|"),
+  };
+}
+
+const number = (text: string): number => (text === "inf" ? Infinity : Number(text));
+
+function compares(value: number, comparison: Comparison, limit: number): boolean {
+  switch (comparison) {
+    case "<": return value < limit;
+    case "<=": return value <= limit;
+    case ">": return value > limit;
+    case ">=": return value >= limit;
+    case "=": return value === limit;
+  }
+}
+
+function equals(value: string | number, wanted: string): boolean {
+  if (typeof value === "number") return value === number(wanted);
+  return value.toLowerCase() === wanted;
+}
+
+function holds(term: Term, c: Case): boolean {
+  if (term.field === "") return c.text.includes(term.values[0]!);
+  const values = valuesOf(c, term.field);
+  if (term.comparison === "=") {
+    if (values.length === 0) return term.values.includes("");
+    return values.some((value) => term.values.some((wanted) => equals(value, wanted)));
+  }
+  const limit = number(term.values[0]!);
+  return values.some((value) => value !== "" && compares(Number(value), term.comparison, limit));
+}
+
+export interface Query {
+  matches(c: Case): boolean;
+  /** What is wrong with it, as a sentence; empty if nothing is. */
+  complaint: string;
+}
+
+export function compile(query: string, names: Set<string>): Query {
+  const terms = words(query).map(parse);
+  const unknown = terms.find((term) => term.field !== "" && !names.has(term.field));
+  return {
+    matches: (c) => terms.every((term) => holds(term, c) !== term.negated),
+    complaint: unknown === undefined ? "" :
+      `No case has a field ${unknown.field}; known: ${[...names].sort().join(", ")}.`,
+  };
+}
+
+/** A term of a field and a value, quoted where the value asks for it. */
+export function term(field: string, value: string | number): string {
+  const text = String(value);
+  return field + "=" + (/[\s"]/.test(text) ? `"${text}"` : text);
+}
+
+export const has = (query: string, terms: string[]): boolean => {
+  const present = words(query);
+  return terms.every((t) => present.includes(t));
+};
+
+/** Adds the terms, or takes them away where all are there. A new value of a field replaces its old one. */
+export function toggle(query: string, terms: string[]): string {
+  const present = words(query);
+  if (has(query, terms)) return present.filter((t) => !terms.includes(t)).join(" ");
+  const head = (t: string): string => /^-?[\w.]+(?:<|>|=)/.exec(t)?.[0] ?? t;
+  const heads = new Set(terms.map(head));
+  return [...present.filter((t) => !heads.has(head(t))), ...terms].join(" ");
+}

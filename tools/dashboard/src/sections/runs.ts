@@ -1,0 +1,120 @@
+// Several reports: runs of one kernel over time, or kernels side by side. The first is the one that the page shows.
+
+import { scaleLog, scalePoint } from "d3-scale";
+
+import { kindOf, type Case, type Kind, type Report } from "../report";
+import { address, read, toggleTerms } from "../state";
+import { byId, element, plural, put, short, svg, table } from "../text";
+import { TENSOR_COLOURS } from "./overview";
+
+/** Grave verdicts are behind light ones. */
+const GRAVITY: Record<Kind, number> = { conforms: 0, unclear: 1, fails: 2 };
+
+export interface Change {
+  now: Case;
+  before: Case;
+  /** Above 0: worse than before. */
+  worse: number;
+}
+
+/** Cases with another verdict in the two reports, those that became worse first. */
+export function changes(now: Report, before: Report): Change[] {
+  const earlier = new Map(before.cases.map((c) => [c.id, c]));
+  const gravity = (c: Case): number => GRAVITY[kindOf(c.verdict)];
+  return now.cases.flatMap((c) => {
+    const then = earlier.get(c.id);
+    return then === undefined || then.verdict === c.verdict ? [] : [{ now: c, before: then, worse: gravity(c) - gravity(then) }];
+  }).sort((a, b) => b.worse - a.worse);
+}
+
+const nameOf = (report: Report): string =>
+  report.environment.implementation + (report.environment.started ? ", " + report.environment.started : "");
+
+function count(report: Report, kind: Kind): number {
+  return report.cases.filter((c) => kindOf(c.verdict) === kind).length;
+}
+
+/** The largest finite error / bound of each tensor, of tolerance cases. */
+function worst(report: Report): Map<string, number> {
+  const result = new Map<string, number>();
+  for (const c of report.cases) {
+    if (c.exact_case) continue;
+    for (const t of c.tensors)
+      if (t.elements_judged > 0 && typeof t.worst === "number")
+        result.set(t.name, Math.max(result.get(t.name) ?? 0, t.worst));
+  }
+  return result;
+}
+
+function sideBySide(runs: Report[]): HTMLElement {
+  const errors = runs.map(worst);
+  const tensors = [...new Set(errors.flatMap((e) => [...e.keys()]))];
+  const row = (name: string, of: (report: Report, k: number) => string): string[] => [name, ...runs.map(of)];
+  return table(["", ...runs.map(nameOf)], [
+    row("cases", (r) => String(r.cases.length)),
+    row("conform", (r) => String(count(r, "conforms"))),
+    row("fail", (r) => String(count(r, "fails"))),
+    row("unclear", (r) => String(count(r, "unclear"))),
+    row("became worse than in the next column", (r, k) => {
+      const next = runs[k + 1];
+      return next === undefined ? "-" : String(changes(r, next).filter((c) => c.worse > 0).length);
+    }),
+    ...tensors.map((name) => row(`largest error / bound of ${name}`, (_, k) => short(errors[k]!.get(name) ?? NaN))),
+    row("seconds", (r) => short(r.environment.seconds)),
+  ], "Reports side by side");
+}
+
+/** Largest error of each tensor over the runs, oldest first; where cases became worse a mark says how many. */
+function trend(newestFirst: Report[]): SVGElement {
+  const runs = [...newestFirst].reverse();
+  const errors = runs.map(worst);
+  const tensors = [...new Set(errors.flatMap((e) => [...e.keys()]))];
+  const values = errors.flatMap((e) => [...e.values()]).filter((v) => v > 0);
+  const width = 720, height = 280, left = 60, bottom = 56, top = 26;
+  const x = scalePoint(runs.map((_, k) => k), [left, width - 20]).padding(0.3);
+  const y = scaleLog([Math.min(0.5, ...values), Math.max(2, ...values)], [height - bottom, top]).nice();
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Largest error over bound of each run" });
+  for (const tick of y.ticks(5).filter((t) => Number.isInteger(Math.round(Math.log10(t) * 1e9) / 1e9)))
+    picture.append(svg("line", { class: "grid", x1: String(left), x2: String(width - 20), y1: String(y(tick)), y2: String(y(tick)) }),
+      svg("text", { x: String(left - 6), y: String(y(tick) + 4), "text-anchor": "end" }, short(tick)));
+  picture.append(svg("line", { class: "bound", x1: String(left), x2: String(width - 20), y1: String(y(1)), y2: String(y(1)) }));
+  tensors.forEach((name, k) => {
+    const points = errors.flatMap((e, run) => (e.has(name) && e.get(name)! > 0 ? [[x(run)!, y(e.get(name)!)] as const] : []));
+    const colour = TENSOR_COLOURS[k % TENSOR_COLOURS.length]!;
+    picture.append(svg("polyline", { points: points.map((p) => p.join(",")).join(" "), stroke: colour, class: "trend" }),
+      ...points.map(([px, py]) => svg("circle", { cx: String(px), cy: String(py), r: "4", fill: colour }, svg("title", {}, name))));
+    picture.append(svg("rect", { x: String(left + 110 * k), y: "5", width: "10", height: "10", fill: colour }),
+      svg("text", { x: String(left + 14 + 110 * k), y: "14" }, name));
+  });
+  runs.forEach((run, k) => {
+    const worse = k === 0 ? 0 : changes(run, runs[k - 1]!).filter((c) => c.worse > 0).length;
+    picture.append(svg("text", { x: String(x(k)), y: String(height - bottom + 18), "text-anchor": "middle" },
+      run.environment.started.slice(5, 16).replace("T", " ") || `run ${k + 1}`));
+    if (worse > 0)
+      picture.append(svg("text", { x: String(x(k)), y: String(height - bottom + 36), "text-anchor": "middle", class: "regression" },
+        `${worse} worse`));
+  });
+  return picture;
+}
+
+export function showRuns(runs: Report[]): void {
+  byId("runs-section").hidden = runs.length < 2;
+  const [now, before] = runs;
+  if (now === undefined || before === undefined) return;
+  const changed = changes(now, before);
+  const earlier = new Map(before.cases.map((c) => [c.id, c]));
+  for (const c of now.cases) c.before = earlier.get(c.id)?.verdict;
+  const worse = changed.filter((c) => c.worse > 0).length;
+  const better = changed.filter((c) => c.worse < 0).length;
+  const common = now.cases.filter((c) => c.before !== undefined).length;
+  put("runs-summary", `Compared with ${nameOf(before)}: ${common} cases in both, ${now.cases.length - common} only now, ` +
+    `${before.cases.length - common} only before; ${plural(worse, "regression")}, ${plural(better, "improvement")}. `,
+    changed.length > 0 ? element("button", { type: "button", class: "only", click: () => toggleTerms(["changed=yes"]) },
+      `Show the ${plural(changed.length, "case")} with another verdict`) : null);
+  put("runs-table", sideBySide(runs));
+  put("runs-trend", trend(runs));
+  put("changes", changed.length === 0 ? element("p", { class: "quiet" }, "No verdict changed.") :
+    table(["case", "change", "before", "now"], changed.slice(0, 20).map((c) => [
+      element("a", { href: address({ ...read(), case: c.now.id }) }, c.now.id),
+      c.worse > 0 ? "regression" : c.worse < 0 ? "improvement" : "other", c.before.verdict, c.now.verdict]), "What changed"));
+}

@@ -1,0 +1,46 @@
+// The state of the page is in its URL, so that a link shows what its sender saw: #q=...&sort=...&case=...
+
+import { toggle } from "./query";
+
+export interface State {
+  q: string;
+  sort: string;
+  case: string;
+}
+
+export const DEFAULT_SORT = "urgency";
+
+export function read(): State {
+  const hash = new URLSearchParams(location.hash.slice(1));
+  return { q: hash.get("q") ?? "", sort: hash.get("sort") ?? DEFAULT_SORT, case: hash.get("case") ?? "" };
+}
+
+/** The address of a state, without what is at its default. */
+export function address(state: State): string {
+  const hash = new URLSearchParams();
+  if (state.case !== "") hash.set("case", state.case);
+  if (state.q !== "") hash.set("q", state.q);
+  if (state.sort !== DEFAULT_SORT) hash.set("sort", state.sort);
+  return "#" + hash.toString();
+}
+
+let listener: () => void = () => undefined;
+
+export function onChange(changed: () => void): void {
+  listener = changed;
+  addEventListener("hashchange", changed);
+}
+
+/** Typing replaces the entry of the history, a click makes a new one. */
+export function change(part: Partial<State>, replace = false): void {
+  const next = address({ ...read(), ...part });
+  if (next === location.hash || (next === "#" && location.hash === "")) return;
+  if (!replace) {
+    location.hash = next;
+    return;
+  }
+  history.replaceState(null, "", next);
+  listener();
+}
+
+export const toggleTerms = (terms: string[]): void => change({ q: toggle(read().q, terms), case: "" });

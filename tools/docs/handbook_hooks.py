@@ -1,0 +1,121 @@
+"""What MkDocs does not do by itself: links from a page into the repository, anchors, and the size of a page.
+
+A link that leaves docs/ brings its target into the site, a page as a page and any other file as it is. What is
+wrong is a warning, and with --strict, as tools/docs/handbook builds, an error.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from pathlib import Path
+
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+# Of all others 10,000. The changelog is looked things up in; the engine's derivations are one argument.
+MOST_BYTES = {"README.md": 12_000, "CHANGELOG.md": 100_000, "engine/README.md": 14_000}
+MOST_BYTES_OF_A_PAGE = 10_000
+
+log = logging.getLogger("mkdocs.handbook")
+LINK = re.compile(r"(!?\[[^\]\n]*\]\()([^)\s#]+)(#[^)\s]*)?(\))")
+FENCED = re.compile(r"^```.*?^```$", re.S | re.M)
+
+ids: dict[str, set[str]] = {}
+asked: list[tuple[str, str, str]] = []
+
+
+def is_elsewhere(target: str) -> bool:
+    return re.match(r"[a-z]+:", target) is not None
+
+
+def links_of(text: str) -> list[str]:
+    return [found[2] for found in LINK.finditer(FENCED.sub("", text)) if not is_elsewhere(found[2])]
+
+
+def place(target: str, page: str) -> str:
+    """Where a link of a page leads: a path from the root of the repository."""
+    return os.path.normpath(os.path.join(os.path.dirname(page), target))
+
+
+def source_of(page: File, config) -> str:
+    return os.path.relpath(page.abs_src_path, root_of(config))
+
+
+def root_of(config) -> Path:
+    return Path(config["config_file_path"]).parent
+
+
+def site_path(path: str) -> str:
+    """Where a file of the repository lies in the site."""
+    return path[len("docs/"):] if path.startswith("docs/") else "repository/" + path
+
+
+def on_files(files: Files, config) -> Files:
+    """Takes in what pages link to, and what that links to."""
+    root = root_of(config)
+    ids.clear(), asked.clear()
+    check_size(root, "README.md", MOST_BYTES["README.md"])
+    open_pages = [source_of(page, config) for page in files.documentation_pages()]
+    for path in open_pages:
+        check_size(root, path, MOST_BYTES_OF_A_PAGE)
+    known = set(open_pages)
+    while open_pages:
+        page = open_pages.pop()
+        for target in links_of((root / page).read_text(encoding="utf-8")):
+            path = place(target, page)
+            if path in known or path.startswith("docs/") or not (root / path).is_file():
+                continue
+            known.add(path)
+            file = File(path, str(root), config["site_dir"], config["use_directory_urls"])
+            file.src_uri = site_path(path)
+            file.dest_uri = re.sub(r"\.md$", ".html", site_path(path))
+            file.url = file.dest_uri
+            file.abs_dest_path = os.path.join(config["site_dir"], file.dest_uri)
+            files.append(file)
+            if path.endswith(".md"):
+                check_size(root, path, MOST_BYTES.get(path, MOST_BYTES_OF_A_PAGE))
+                open_pages.append(path)
+    return files
+
+
+def check_size(root: Path, path: str, most: int) -> None:
+    size = (root / path).stat().st_size
+    if size > most:
+        log.warning("%s has %d bytes; at most %d", path, size, most)
+
+
+def on_page_markdown(markdown: str, page: Page, config, files: Files) -> str:
+    """Leads links to where their targets lie in the site."""
+    source = source_of(page.file, config)
+    here = os.path.dirname(page.file.src_uri)
+
+    def lead(found: re.Match[str]) -> str:
+        if is_elsewhere(found[2]):
+            return found[0]
+        path = place(found[2], source)
+        if not (root_of(config) / path).is_file():
+            log.warning("%s links to %s, which is no file", source, found[2])
+        return found[1] + os.path.relpath(site_path(path), here or ".") + (found[3] or "") + found[4]
+
+    fences = FENCED.findall(markdown)
+    between = FENCED.split(markdown)
+    led = [LINK.sub(lead, text) for text in between]
+    return "".join(text + fence for text, fence in zip(led, fences + [""]))
+
+
+def on_page_content(html: str, page: Page, config, files: Files) -> str:
+    """Notes anchors, and which are asked for."""
+    source = page.file.dest_uri
+    ids[source] = set(re.findall(r'\bid="([^"]+)"', html))
+    for target, anchor in re.findall(r'href="([^"#:]*)#([^"]+)"', html):
+        path = os.path.normpath(os.path.join(os.path.dirname(source), target)) if target else source
+        asked.append((page.file.src_uri, path, anchor))
+    return html
+
+
+def on_post_build(config) -> None:
+    for source, path, anchor in asked:
+        if anchor not in ids.get(path, {anchor}):
+            log.warning("%s links to #%s, which %s has not", source, anchor, path)
