@@ -92,6 +92,9 @@ void record_schedules(Recorder& recorder, bool causal) {
     recorder.modelled(subject, {"launch_and_passes", "us"}, 1e6 * modelled.beside);
   }
   record_limit(recorder, problem, found, vendors);
+  const auto search = [&attention] { plans(attention, device::a2()); };
+  recorder.samples({"planner.a2", problem + std::to_string(found.size()) + " schedules"},
+                   {"search", "s"}, measure_in_turns({search}, 3).front());
 }
 
 }  // namespace

@@ -22,10 +22,10 @@ bool Sweep::is_over() {
          (control_.budget_seconds > 0 && seconds_since(start_) >= control_.budget_seconds);
 }
 
-void Sweep::add(const CaseReport& report) {
+void Sweep::add(const CaseReport& report, Told told) {
   const std::int64_t index = summary_.cases;
   count(summary_, report);
-  for (SweepListener* listener : listeners_) listener->on_case(report, index);
+  for (SweepListener* listener : listeners_) (listener->*told)(report, index);
   if (control_.ends_behind && control_.ends_behind(report)) ended_ = true;
 }
 

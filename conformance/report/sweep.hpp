@@ -59,7 +59,7 @@ void Sweep::run(std::span<const Case<Op>> cases, std::size_t first, std::size_t 
     const CaseReport* earlier =
         control_.finished ? control_.finished(case_id(command_line(c))) : nullptr;
     if (earlier != nullptr) {
-      add(*earlier);
+      add(*earlier, &SweepListener::on_resumed);
       continue;
     }
     CaseReport report = examine(c, implementation, ready ? ready(place) : nullptr);

@@ -176,7 +176,7 @@ TEST(ReplayLines, StartWithTheNameOfTheBinary) {
   EXPECT_PRED2(has, answer_of("my_kernels", words("run " + line)), "my_kernels run " + line);
   EXPECT_PRED2(has, answer_of("my_kernels", words("shrink " + line)), "my_kernels run " + line);
   const std::string swept = answer_of(
-      "my_kernels", {"sweep", "--random=0", "--only=--track=exact", "--budget=0.2s", "--report",
+      "my_kernels", {"sweep", "--random=0", "--only=--track=exact", "--fail-fast", "--report",
                      folder / "r.json", "--junit", folder / "j.xml", "--html", folder / "r.html"});
   EXPECT_PRED2(has, swept, std::string("my_kernels run flash_attention_score_grad"));
   EXPECT_PRED2(has, text_of(folder / "j.xml"), std::string("replay: my_kernels run "));

@@ -38,6 +38,18 @@ void ConsoleListener::on_start(std::int64_t cases, const std::string& implementa
 }
 
 void ConsoleListener::on_case(const CaseReport& report, std::int64_t index) {
+  const double now = clock_();
+  own_ += report.seconds_total, passed_ += now - last_;
+  last_ = now;
+  tell(report, index);
+}
+
+void ConsoleListener::on_resumed(const CaseReport& report, std::int64_t index) {
+  last_ = clock_();
+  tell(report, index);
+}
+
+void ConsoleListener::tell(const CaseReport& report, std::int64_t index) {
   if (contribution(report.verdict) != ExitCode::conformant) {
     ++failed_;
     if (faults_.size() < most_faults && faults_.insert(fault_of(report)).second) {
@@ -46,12 +58,9 @@ void ConsoleListener::on_case(const CaseReport& report, std::int64_t index) {
       for (const std::string& line : told_first(report)) out_ << "  " << line << '\n';
     }
   }
-  const double now = clock_();
-  // A case that took longer than the time since the one before it was run by an earlier sweep.
-  time_left_.took(static_cast<std::size_t>(index), std::max(now - last_, report.seconds_total));
-  last_ = now;
+  time_left_.took(static_cast<std::size_t>(index), report.seconds_total);
   const double interval = progress_ == Progress::bar ? bar_interval : line_interval;
-  const bool due = now - drawn_ >= interval;
+  const bool due = last_ - drawn_ >= interval;
   if (index == 0 || due || (progress_ == Progress::bar && index + 1 == cases_)) draw(index + 1);
 }
 
@@ -67,7 +76,7 @@ void ConsoleListener::draw(std::int64_t finished) {
   const std::optional<double> left = time_left_.seconds();
   const std::string text =
       fmt::format("{} of {} cases, {} not conforming, {}", finished, cases_, failed_,
-                  left ? fmt::format("about {} left", duration(*left))
+                  left ? fmt::format("about {} left", duration(pace() * *left))
                        : std::string("estimating the time left"));
   if (progress_ == Progress::lines) {
     out_ << text << '\n' << std::flush;

@@ -97,8 +97,9 @@ TEST(TimeLeft, OfAFinishedPlanIsNothing) {
   EXPECT_EQ(left.share_done(), 1.0);
 }
 
-/// The last line of progress at each of some moments of a simulated clock.
-std::vector<std::string> told(double second_of_a_case) {
+/// The last line of progress at each of some moments of a simulated clock. A case takes so many
+/// times the seconds that pass from one to the next: they overlap.
+std::vector<std::string> told(double second_of_a_case, double own_times = 1) {
   double now = 0;
   std::ostringstream out;
   ConsoleListener console(out, Progress::lines, std::vector<ExpectedCost>(100, {"kind", 1}),
@@ -106,7 +107,9 @@ std::vector<std::string> told(double second_of_a_case) {
   console.on_start(100, "kernel");
   for (int k = 0; k < 100; ++k) {
     now += second_of_a_case;
-    console.on_case({.verdict = testing::decided(Verdict::conforms)}, k);
+    console.on_case({.verdict = testing::decided(Verdict::conforms),
+                     .seconds_total = own_times * second_of_a_case},
+                    k);
   }
   std::vector<std::string> lines;
   std::istringstream text(out.str());
@@ -123,6 +126,11 @@ TEST(Console, SaysThatItIsEstimatingUntilItKnows) {
   EXPECT_EQ(lines[4], "10 of 100 cases, 0 not conforming, about 6 min 00 s left");
 }
 
+TEST(Console, CountsCasesThatOverlapOnce) {
+  EXPECT_EQ(told(4, 1.75), told(4));
+  EXPECT_EQ(told(4, 0.5), told(4));
+}
+
 TEST(Console, TakesUpWhatAnEarlierSweepLearned) {
   double now = 0;
   std::ostringstream out;
@@ -130,9 +138,9 @@ TEST(Console, TakesUpWhatAnEarlierSweepLearned) {
                           [&now] { return now; });
   console.on_start(100, "kernel");
   for (int k = 0; k < 50; ++k)
-    console.on_case({.verdict = testing::decided(Verdict::conforms), .seconds_total = 4}, k);
+    console.on_resumed({.verdict = testing::decided(Verdict::conforms), .seconds_total = 4}, k);
   now = 11;
-  console.on_case({.verdict = testing::decided(Verdict::conforms), .seconds_total = 4}, 50);
+  console.on_case({.verdict = testing::decided(Verdict::conforms), .seconds_total = 11}, 50);
   const std::string text = out.str();
   EXPECT_NE(text.find("51 of 100 cases, 0 not conforming, about 3 min"), text.npos) << text;
 }

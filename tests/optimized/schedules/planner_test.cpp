@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <ctime>
-
 #include "assay/device/scratchpad.hpp"
 
 namespace {
@@ -185,11 +183,10 @@ TEST(Planner, BeatsTheVendorOnLongSequences) {
   }
 }
 
-TEST(Planner, TakesLittleOfAProcessorsTime) {
-  const std::clock_t start = std::clock();
-  plans(square(8192), device::a2());
-  // Sanitizers are slower than the program that people wait for.
-  EXPECT_LT(std::clock() - start, 10 * CLOCKS_PER_SEC);
+/// What a search costs, in what does not depend on the machine; `assay_bench modelled` has seconds.
+TEST(Planner, AsksTheModelForFewSchedulesOfALongProblem) {
+  for (const std::int64_t seq : {8192, 16384})
+    EXPECT_LE(plans(square(seq), device::a2()).size(), 300u) << seq;
 }
 
 TEST(Planner, ChoosesAnotherScheduleWhereACapacityShrinksByOneByte) {

@@ -33,9 +33,13 @@ class ConsoleListener final : public SweepListener {
 
   void on_start(std::int64_t cases, const std::string& implementation) override;
   void on_case(const CaseReport& report, std::int64_t index) override;
+  void on_resumed(const CaseReport& report, std::int64_t index) override;
   void on_end(const Summary& summary) override;
 
  private:
+  void tell(const CaseReport& report, std::int64_t index);
+  /// Seconds that pass for each second of cases: below 1 where one is prepared while another runs.
+  double pace() const { return own_ > 0 ? passed_ / own_ : 1; }
   void draw(std::int64_t finished);
   void clear();
 
@@ -46,6 +50,7 @@ class ConsoleListener final : public SweepListener {
   std::set<std::string> faults_;  ///< those told
   std::int64_t cases_ = 0, failed_ = 0;
   double drawn_ = 0, last_ = 0;
+  double own_ = 0, passed_ = 0;  ///< seconds of the cases run here, and that passed over them
 };
 
 /// Takes the text of a result, whole.

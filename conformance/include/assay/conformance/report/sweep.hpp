@@ -52,6 +52,8 @@ class SweepListener {
   virtual void on_case(const CaseReport& report, std::int64_t index) = 0;
   /// A case that was known not to apply before anything was run or asked.
   virtual void on_skipped(const CaseReport& report, std::int64_t index) { on_case(report, index); }
+  /// A case that an earlier, interrupted sweep judged.
+  virtual void on_resumed(const CaseReport& report, std::int64_t index) { on_case(report, index); }
   virtual void on_end(const Summary&) {}
 };
 
@@ -100,7 +102,8 @@ class Sweep {
 
  private:
   bool is_over();
-  void add(const CaseReport& report);
+  using Told = void (SweepListener::*)(const CaseReport& report, std::int64_t index);
+  void add(const CaseReport& report, Told told = &SweepListener::on_case);
   void skip(const CaseReport& report);
   template <class Op>
   void repeat(std::span<const Case<Op>> cases, std::size_t failing, const MakeFresh<Op>& fresh,
