@@ -165,7 +165,8 @@ std::string answer_of(const std::string& program, std::vector<std::string> words
                              .err = err,
                              .stop = never_stop,
                              .command_line = "test",
-                             .program = program};
+                             .program = program,
+                             .typed = program};
   cli::execute(std::move(words), context);
   return out.str();
 }

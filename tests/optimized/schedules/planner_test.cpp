@@ -186,7 +186,7 @@ TEST(Planner, BeatsTheVendorOnLongSequences) {
 /// What a search costs, in what does not depend on the machine; `assay_bench modelled` has seconds.
 TEST(Planner, AsksTheModelForFewSchedulesOfALongProblem) {
   for (const std::int64_t seq : {8192, 16384})
-    EXPECT_LE(plans(square(seq), device::a2()).size(), 300u) << seq;
+    EXPECT_LE(plans(square(seq), device::a2()).size(), 450u) << seq;
 }
 
 TEST(Planner, ChoosesAnotherScheduleWhereACapacityShrinksByOneByte) {
