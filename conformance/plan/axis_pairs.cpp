@@ -1,6 +1,10 @@
 #include "plan/axis_pairs.hpp"
 
+#include <algorithm>
 #include <string>
+#include <utility>
+
+#include "plan/triples.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -43,6 +47,9 @@ PairCoverage blank_coverage(const Axes& axes) {
     explain(cell, axes.space.blamed(pair));
     coverage.cells.push_back(std::move(cell));
   });
+  std::vector<bool> open = admissible_triples(axes.space, axes.all.size());
+  const std::int64_t admissible = std::ranges::count(open, true);
+  coverage.triples.push_back({std::string(axes.operator_name), admissible, std::move(open)});
   return coverage;
 }
 
@@ -53,6 +60,11 @@ void cover(PairCoverage& coverage, const Axes& axes, const Choice& values) {
     if (values[f] == v && values[g] == w) ++coverage.cells.at(index).cases;
     ++index;
   });
+  const auto of_operator = std::ranges::find(coverage.triples, axes.operator_name,
+                                             &PairCoverage::Triples::operator_name);
+  if (of_operator == coverage.triples.end()) return;
+  const Triples triples(axes.space.sizes().first(axes.all.size()));
+  triples.visit_held(values, [&](std::size_t number) { of_operator->open[number] = false; });
 }
 
 }  // namespace assay::conformance

@@ -22,11 +22,11 @@ struct Axes {
   const std::vector<Axis>& all;
 };
 
-/// Every pair of values of two axes, nothing covered.
+/// Every pair of values of two axes and the triples, nothing covered.
 PairCoverage blank_coverage(const Axes& axes);
 
-/// Counts a case that has `values` on the axes in each of its pairs, if the coverage has cells of
-/// the operator.
+/// Counts a case that has `values` on the axes in each of its pairs and triples, if the coverage
+/// has cells of the operator.
 void cover(PairCoverage& coverage, const Axes& axes, const Choice& values);
 
 }  // namespace assay::conformance

@@ -40,6 +40,10 @@ void RequirementCoverage::take(std::string_view way) {
   if (found != requirement->ways.end()) ++found->cases;
 }
 
+std::int64_t PairCoverage::Triples::covered() const {
+  return admissible - std::ranges::count(open, true);
+}
+
 std::int64_t PairCoverage::admissible() const {
   return std::ranges::count_if(cells, &Cell::is_asked);
 }
@@ -55,6 +59,18 @@ std::int64_t PairCoverage::unreachable() const {
 
 std::int64_t PairCoverage::forbidden() const {
   return std::ranges::count_if(cells, [](const Cell& cell) { return !cell.forbidden_by.empty(); });
+}
+
+std::int64_t PairCoverage::admissible_triples() const {
+  std::int64_t count = 0;
+  for (const Triples& of_operator : triples) count += of_operator.admissible;
+  return count;
+}
+
+std::int64_t PairCoverage::covered_triples() const {
+  std::int64_t count = 0;
+  for (const Triples& of_operator : triples) count += of_operator.covered();
+  return count;
 }
 
 std::vector<std::string> PairCoverage::uncovered() const {
@@ -76,6 +92,7 @@ void append(RequirementCoverage& coverage, RequirementCoverage other) {
 
 void append(PairCoverage& coverage, PairCoverage other) {
   std::ranges::move(other.cells, std::back_inserter(coverage.cells));
+  std::ranges::move(other.triples, std::back_inserter(coverage.triples));
 }
 
 void complete(RequirementCoverage& coverage) {

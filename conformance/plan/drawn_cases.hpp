@@ -9,6 +9,7 @@
 #include "assay/conformance/inputs/random.hpp"
 #include "plan/factors.hpp"
 #include "plan/pairwise.hpp"
+#include "plan/triples.hpp"
 
 /// Cases drawn from choices of categories, whatever the operator: each kind has a stream of lots of
 /// its own.
@@ -40,13 +41,12 @@ struct Drawn {
   /// Small bound cases for the pairs of values on the axes of coverage that no case of `plan` with
   /// numbers holds.
   std::vector<Case<Op>> completion(std::uint64_t seed, std::span<const Case<Op>> plan) const {
-    const std::uint64_t lots = stream(seed, Stream::sampling).bits(2);
-    std::vector<Choice> known;
-    for (const Case<Op>& c : plan)
-      if (c.track == Track::bound && counts(c)) known.push_back(factors.read(c));
-    const CoverGoal goal{.factors = factors.axes().size(), .fixed = completing, .known = known};
-    const ChoiceSpace& among = completing_space != nullptr ? *completing_space : space;
-    return each(pairwise_cover(among, lots, goal), completing_budgets, lots);
+    return completion(plan, stream(seed, Stream::sampling).bits(2), &pairwise_cover);
+  }
+  /// As above, for triples of values.
+  std::vector<Case<Op>> completion_of_triples(std::uint64_t seed,
+                                              std::span<const Case<Op>> plan) const {
+    return completion(plan, stream(seed, Stream::sampling).bits(3), &triple_cover);
   }
   /// `count` cases of choices made at random.
   std::vector<Case<Op>> random(std::uint64_t seed, std::int64_t count) const {
@@ -58,6 +58,18 @@ struct Drawn {
   }
 
  private:
+  using Cover = std::vector<Choice> (*)(const ChoiceSpace&, std::uint64_t seed, const CoverGoal&);
+
+  std::vector<Case<Op>> completion(std::span<const Case<Op>> plan, std::uint64_t lots,
+                                   Cover cover_of) const {
+    std::vector<Choice> known;
+    for (const Case<Op>& c : plan)
+      if (c.track == Track::bound && counts(c)) known.push_back(factors.read(c));
+    const CoverGoal goal{.factors = factors.axes().size(), .fixed = completing, .known = known};
+    const ChoiceSpace& among = completing_space != nullptr ? *completing_space : space;
+    return each(cover_of(among, lots, goal), completing_budgets, lots);
+  }
+
   std::vector<Case<Op>> each(const std::vector<Choice>& choices, const std::vector<double>& budgets,
                              std::uint64_t lots) const {
     std::vector<Case<Op>> cases;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "assay/conformance/inputs/random.hpp"
+#include "plan/greedy.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -58,51 +58,10 @@ class OpenPairs {
   std::vector<std::uint8_t> open_;
 };
 
-/// Sorts values by lot, or by descending gain and then by lot.
-struct ByLot {
-  const OpenPairs* open;  ///< null: by lot alone
-  Random random;
-
-  void operator()(const Choice& choice, std::size_t factor,
-                  std::vector<std::size_t>& values) const {
-    struct Candidate {
-      int gain;
-      std::uint64_t lot;
-      std::size_t value;
-    };
-    std::vector<Candidate> candidates;
-    candidates.reserve(values.size());
-    for (const std::size_t v : values)
-      candidates.push_back({open != nullptr ? open->gain(choice, factor, v) : 0,
-                            random.bits((factor + 1) << 16 | v), v});
-    std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
-      return a.gain != b.gain ? a.gain > b.gain : a.lot < b.lot;
-    });
-    std::ranges::transform(candidates, values.begin(), &Candidate::value);
-  }
-};
-
-/// The best of a few complete choices around `pair`; its admissibility is known.
-Choice best_around(const ChoiceSpace& space, const OpenPairs& open, const Choice& pair,
-                   std::uint64_t first_lot) {
-  constexpr std::uint64_t attempts = 20;
-  Choice best;
-  int most = -1;
-  for (std::uint64_t lot = first_lot; lot < first_lot + attempts; ++lot) {
-    Choice choice = pair;
-    if (!space.complete(choice, lot, ByLot{&open, stream(lot, Stream::sampling)}))
-      throw std::logic_error("pairwise_cover: a feasible pair cannot be completed");
-    const int gain = open.gain(choice);
-    if (gain > most) most = gain, best = std::move(choice);
-  }
-  return best;
-}
-
 }  // namespace
 
 std::vector<Choice> pairwise_cover(const ChoiceSpace& space, std::uint64_t seed,
                                    const CoverGoal& goal) {
-  constexpr std::uint64_t lots_per_choice = 64;
   const auto sizes = space.sizes();
   const std::size_t factors = std::min(goal.factors, sizes.size());
   OpenPairs open(sizes, factors);
@@ -117,8 +76,7 @@ std::vector<Choice> pairwise_cover(const ChoiceSpace& space, std::uint64_t seed,
           pair[f] = v;
           pair[g] = w;
           if (!space.feasible(pair)) continue;
-          choices.push_back(
-              best_around(space, open, pair, seed + choices.size() * lots_per_choice));
+          choices.push_back(best_around(space, open, pair, lot_of(seed, choices.size())));
           open.close_all_of(choices.back());
         }
   return choices;
@@ -126,7 +84,7 @@ std::vector<Choice> pairwise_cover(const ChoiceSpace& space, std::uint64_t seed,
 
 std::optional<Choice> random_completion(const ChoiceSpace& space, Choice choice,
                                         std::uint64_t seed) {
-  if (!space.complete(choice, seed, ByLot{nullptr, stream(seed, Stream::sampling)}))
+  if (!space.complete(choice, seed, ByLot<OpenPairs>{nullptr, stream(seed, Stream::sampling)}))
     return std::nullopt;
   return choice;
 }

@@ -73,6 +73,9 @@ Json json_of(const Summary& summary, const std::vector<CaseReport>& cases) {
             {"covered", summary.pairs.covered()},
             {"unreachable", summary.pairs.unreachable()},
             {"uncovered", summary.pairs.uncovered()}}},
+          {"triples",
+           {{"admissible", summary.pairs.admissible_triples()},
+            {"covered", summary.pairs.covered_triples()}}},
           {"worst", json_of(worst_errors(cases))}};
 }
 

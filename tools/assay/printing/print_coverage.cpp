@@ -83,20 +83,27 @@ Json sizes_json(const std::vector<conformance::SizeCoverage>& sizes) {
   return all;
 }
 
+double percent(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
 }  // namespace
 
 void print_coverage(const Coverage& coverage, std::ostream& out) {
   print_requirements(coverage.requirements, out);
   const PairCoverage& pairs = coverage.pairs;
-  const double share = pairs.admissible() == 0 ? 0
-                                               : 100.0 * static_cast<double>(pairs.covered()) /
-                                                     static_cast<double>(pairs.admissible());
   const std::int64_t forbidden = pairs.forbidden(), left_out = pairs.unreachable() - forbidden;
   out << fmt::format(
       "pairs of values on the axes: {}; requirements forbid {}, {} are left out for other reasons, "
       "{} of the {} that are asked for are covered ({:.1f} %)\n",
-      pairs.cells.size(), forbidden, left_out, pairs.covered(), pairs.admissible(), share);
+      pairs.cells.size(), forbidden, left_out, pairs.covered(), pairs.admissible(),
+      percent(pairs.covered(), pairs.admissible()));
   print_uncovered(pairs, out);
+  for (const PairCoverage::Triples& triples : pairs.triples)
+    out << fmt::format(
+        "triples of values of {}: {} of the {} that go together are covered ({:.1f} %)\n",
+        triples.operator_name, triples.covered(), triples.admissible,
+        percent(triples.covered(), triples.admissible));
   out << '\n';
   Table table({"forbidden by, or left out as", "pairs", "for example"});
   for (const auto& [reason, texts] : unreachable_by_reason(pairs))
@@ -126,6 +133,9 @@ Json coverage_json(const Coverage& coverage) {
             {"covered", coverage.pairs.covered()},
             {"uncovered", coverage.pairs.uncovered()},
             {"unreachable", std::move(unreachable)}}},
+          {"triples",
+           {{"admissible", coverage.pairs.admissible_triples()},
+            {"covered", coverage.pairs.covered_triples()}}},
           {"sizes", sizes_json(coverage.sizes)}};
 }
 

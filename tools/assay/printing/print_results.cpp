@@ -86,8 +86,9 @@ void print_pairs(const conformance::PairCoverage& pairs, std::ostream& out) {
   if (pairs.cells.empty()) return;
   out << fmt::format(
       "pairs of values: {} of the {} that are asked for are covered; the others, and why: assay "
-      "list --coverage\n",
-      pairs.covered(), pairs.admissible());
+      "list --coverage\n"
+      "triples of values: {} of the {} that go together are covered\n",
+      pairs.covered(), pairs.admissible(), pairs.covered_triples(), pairs.admissible_triples());
 }
 
 /// A replay line of thousands of sequences would fill screens; the report has it whole.

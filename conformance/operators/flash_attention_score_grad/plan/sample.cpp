@@ -30,6 +30,7 @@ void Suite<spec::FlashAttentionScoreGrad>::collect(const SamplingPlan& plan,
   cases.add(hand_made_cases<Op>("relations", plan));
   cases.add(flash::drawn().random(plan.seed, plan.wanted_random_cases()));
   cases.add(flash::drawn().completion(plan.seed, cases.cases()));
+  if (plan.full) cases.add(flash::drawn().completion_of_triples(plan.seed, cases.cases()));
   cases.add(flash::large_cases(plan.seed));
   cases.add(flash::large_relation_cases(plan.seed));
 }

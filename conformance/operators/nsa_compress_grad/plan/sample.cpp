@@ -15,6 +15,7 @@ void Suite<spec::NsaCompressGrad>::collect(const SamplingPlan& plan, CaseCollect
   cases.add(hand_made_cases<Op>("relations", plan));
   cases.add(compress::drawn().random(plan.seed, plan.wanted_random_cases()));
   cases.add(compress::drawn().completion(plan.seed, cases.cases()));
+  if (plan.full) cases.add(compress::drawn().completion_of_triples(plan.seed, cases.cases()));
 }
 
 }  // namespace assay::conformance

@@ -29,6 +29,7 @@ void Suite<spec::NsaSelectedAttentionGrad>::collect(const SamplingPlan& plan,
   cases.add(hand_made_cases<Op>("relations", plan));
   cases.add(selected::drawn().random(plan.seed, plan.wanted_random_cases()));
   cases.add(selected::drawn().completion(plan.seed, cases.cases()));
+  if (plan.full) cases.add(selected::drawn().completion_of_triples(plan.seed, cases.cases()));
 }
 
 }  // namespace assay::conformance

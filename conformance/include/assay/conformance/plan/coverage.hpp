@@ -51,7 +51,8 @@ void take_ways(RequirementCoverage& coverage, const CaseReport& report);
 /// taken, and reasons.
 void complete(RequirementCoverage& coverage);
 
-/// Pairs of values on the axes on which cases differ, and the cases with numbers that hold them.
+/// Pairs of values on the axes on which cases differ, and the cases with numbers that hold them; of
+/// triples of values only their number.
 struct PairCoverage {
   /// A pair of values of two axes of an operator.
   struct Cell {
@@ -65,11 +66,21 @@ struct PairCoverage {
     bool is_asked() const { return forbidden_by.empty() && left_out.empty(); }
   };
   std::vector<Cell> cells;
+  /// The triples of values of three axes of an operator that go together.
+  struct Triples {
+    std::string operator_name;
+    std::int64_t admissible = 0;
+    std::vector<bool> open = {};  ///< by number, those that no case holds
+    std::int64_t covered() const;
+  };
+  std::vector<Triples> triples;
 
   std::int64_t admissible() const;
   std::int64_t covered() const;      ///< admissible ones that some case holds
   std::int64_t unreachable() const;  ///< not asked for
   std::int64_t forbidden() const;    ///< of these, by requirements
+  std::int64_t admissible_triples() const;
+  std::int64_t covered_triples() const;  ///< of these
   /// Admissible pairs that no case holds, as text.
   std::vector<std::string> uncovered() const;
 };

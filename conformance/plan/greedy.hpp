@@ -1,0 +1,66 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/inputs/random.hpp"
+#include "plan/pairwise.hpp"
+
+/// What covers of any strength share: a choice is completed so that it closes many open cells.
+/// `Open` has gain(choice, factor, value), the open cells of a value with what is decided, and
+/// gain(choice), those of a complete choice.
+namespace assay::conformance {
+
+/// Sorts values by lot, or by descending gain and then by lot.
+template <class Open>
+struct ByLot {
+  const Open* open;  ///< null: by lot alone
+  Random random;
+
+  void operator()(const Choice& choice, std::size_t factor,
+                  std::vector<std::size_t>& values) const {
+    struct Candidate {
+      int gain;
+      std::uint64_t lot;
+      std::size_t value;
+    };
+    std::vector<Candidate> candidates;
+    candidates.reserve(values.size());
+    for (const std::size_t v : values)
+      candidates.push_back({open != nullptr ? open->gain(choice, factor, v) : 0,
+                            random.bits((factor + 1) << 16 | v), v});
+    std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
+      return a.gain != b.gain ? a.gain > b.gain : a.lot < b.lot;
+    });
+    std::ranges::transform(candidates, values.begin(), &Candidate::value);
+  }
+};
+
+/// The first of the lots of a cover's choice.
+inline std::uint64_t lot_of(std::uint64_t seed, std::size_t choice) {
+  constexpr std::uint64_t lots_per_choice = 64;
+  return seed + choice * lots_per_choice;
+}
+
+/// The best of a few complete choices around `decided`; its admissibility is known.
+template <class Open>
+Choice best_around(const ChoiceSpace& space, const Open& open, const Choice& decided,
+                   std::uint64_t first_lot) {
+  constexpr std::uint64_t attempts = 20;
+  Choice best;
+  int most = -1;
+  for (std::uint64_t lot = first_lot; lot < first_lot + attempts; ++lot) {
+    Choice choice = decided;
+    if (!space.complete(choice, lot, ByLot<Open>{&open, stream(lot, Stream::sampling)}))
+      throw std::logic_error("a cover: what is feasible cannot be completed");
+    const int gain = open.gain(choice);
+    if (gain > most) most = gain, best = std::move(choice);
+  }
+  return best;
+}
+
+}  // namespace assay::conformance

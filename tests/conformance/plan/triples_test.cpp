@@ -1,0 +1,119 @@
+#include "plan/triples.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/plan/coverage.hpp"
+#include "assay/conformance/plan/sampling.hpp"
+#include "assay/spec/operators.hpp"
+
+namespace assay::conformance {
+namespace {
+
+/// Of five factors: some exclusions of two and three, which together forbid more than each says.
+ChoiceSpace crooked() {
+  const auto forbids = [](std::string_view id) { return Reason{Why::forbidden, id}; };
+  return {{3, 2, 3, 2, 2},
+          {{forbids("A"), {0, 3}, [](const Choice& c) { return c[0] == 1 && c[3] == 0; }},
+           {forbids("B"), {1, 3}, [](const Choice& c) { return c[3] == 1 && c[1] == 0; }},
+           {forbids("C"), {0, 2, 4}, [](const Choice& c) {
+              return c[0] == 2 && c[2] != 1 && c[4] == 1;
+            }}}};
+}
+
+/// Every complete choice, asked one by one.
+std::vector<Choice> admitted(const ChoiceSpace& space) {
+  std::vector<Choice> all;
+  Choice choice(space.sizes().size(), 0);
+  for (;;) {
+    if (space.admits(choice)) all.push_back(choice);
+    std::size_t f = 0;
+    while (f < choice.size() && ++choice[f] == space.sizes()[f]) choice[f++] = 0;
+    if (f == choice.size()) return all;
+  }
+}
+
+std::vector<bool> held_by(const std::vector<Choice>& choices, const Triples& triples) {
+  std::vector<bool> held(triples.count());
+  for (const Choice& choice : choices)
+    triples.visit_held(choice, [&](std::size_t number) { held[number] = true; });
+  return held;
+}
+
+TEST(Triples, HaveNumbersOfTheirOwn) {
+  const ChoiceSpace space = crooked();
+  const Triples triples(space.sizes());
+  std::set<std::size_t> numbers;
+  std::size_t visited = 0;
+  triples.visit_all(space.open_choice(), [&](std::size_t number, const Choice& triple) {
+    EXPECT_LT(number, triples.count());
+    EXPECT_EQ(std::ranges::count(triple, undecided), 2);
+    triples.visit_held(triple, [&](std::size_t held) { EXPECT_EQ(held, number); });
+    numbers.insert(number);
+    ++visited;
+  });
+  EXPECT_EQ(visited, 134u) << "of ten threes of factors";
+  EXPECT_EQ(numbers.size(), visited);
+  EXPECT_EQ(Triples::number_in_any_order(7, 2, 5), Triples::number(2, 5, 7));
+  EXPECT_EQ(Triples::number_in_any_order(5, 7, 2), Triples::number(2, 5, 7));
+}
+
+TEST(Triples, AreAdmissibleWhereACompleteChoiceHoldsThem) {
+  const ChoiceSpace space = crooked();
+  EXPECT_EQ(admissible_triples(space, 5), held_by(admitted(space), Triples(space.sizes())));
+}
+
+TEST(TripleCover, HoldsEveryAdmissibleTriple) {
+  const ChoiceSpace space = crooked();
+  const Triples triples(space.sizes());
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const auto choices = triple_cover(space, seed, {});
+    EXPECT_EQ(held_by(choices, triples), held_by(admitted(space), triples));
+    EXPECT_LT(2 * choices.size(), 3 * 18u) << "half as many again as the largest three has values";
+    for (const Choice& choice : choices) EXPECT_TRUE(space.admits(choice));
+  }
+}
+
+TEST(TripleCover, AddsOnlyWhatIsNotKnownAndHoldsWhatIsFixed) {
+  const ChoiceSpace space = crooked();
+  const auto all = triple_cover(space, 1, {});
+  EXPECT_TRUE(triple_cover(space, 2, {.known = all}).empty());
+  const Choice fixed = {undecided, undecided, undecided, undecided, 1};
+  const auto some = triple_cover(space, 1, {.factors = 4, .fixed = fixed});
+  EXPECT_FALSE(some.empty());
+  for (const Choice& choice : some) EXPECT_EQ(choice[4], 1u);
+}
+
+/// Of the planned cases; which of them conform, a sweep says.
+template <class Op>
+PairCoverage planned(const SamplingPlan& plan) {
+  PairCoverage coverage = pair_coverage<Op>();
+  for (const Case<Op>& c : sample<Op>(plan)) cover(coverage, c);
+  return coverage;
+}
+
+TEST(FullPlan, HoldsEveryAdmissibleTriple) {
+  for (const std::uint64_t seed : {1, 7}) {
+    const SamplingPlan plan = {.seed = seed, .full = true};
+    spec::for_each_operator([&]<class Op> {
+      const PairCoverage coverage = planned<Op>(plan);
+      EXPECT_GT(coverage.admissible_triples(), 1000) << Op::name;
+      EXPECT_EQ(coverage.covered_triples(), coverage.admissible_triples())
+          << Op::name << " with seed " << seed;
+    });
+  }
+}
+
+TEST(DefaultPlan, HoldsMostTriples) {
+  spec::for_each_operator([&]<class Op> {
+    const PairCoverage coverage = planned<Op>({});
+    EXPECT_GE(100 * coverage.covered_triples(), 85 * coverage.admissible_triples()) << Op::name;
+    EXPECT_LT(coverage.covered_triples(), coverage.admissible_triples()) << Op::name;
+  });
+}
+
+}  // namespace
+}  // namespace assay::conformance
