@@ -138,6 +138,7 @@ nlohmann::json to_json(const KillTable& table) {
 template <class Op>
 std::vector<mutants::MutantOf<Op>> chosen_mutants(const std::string& only) {
   std::vector<mutants::MutantOf<Op>> chosen = mutants::mutants<Op>();
+  std::ranges::move(mutants::grown_mutants<Op>(), std::back_inserter(chosen));
   std::erase_if(chosen,
                 [&](const auto& mutant) { return mutant.name.find(only) == std::string::npos; });
   return chosen;

@@ -42,6 +42,11 @@ using Mutant = MutantOf<spec::FlashAttentionScoreGrad>;
 template <class Op>
 std::vector<MutantOf<Op>> mutants();
 
+/// Bugs that nobody thought of: each step of the plain kernel of Op with each change of its number
+/// at each of some places. Their names begin with "grown_".
+template <class Op>
+std::vector<MutantOf<Op>> grown_mutants();
+
 /// Healthy kernels that do what each numerics preset declares, and others with statistics of their
 /// own. They are not among `mutants`: some presets are too loose for the kill table.
 std::vector<Mutant> preset_kernels();

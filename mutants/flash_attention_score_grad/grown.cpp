@@ -1,0 +1,128 @@
+#include "grown.hpp"
+
+#include "flash_attention_score_grad/families.hpp"
+
+namespace assay::mutants {
+
+/// The last three are places: the row that a gradient collects.
+enum class Step : std::uint8_t {
+  product,
+  probability,
+  dropped,
+  dprobability,
+  dscore,
+  softmax_max,
+  softmax_sum,
+  row_term,
+  key_of_dq,
+  query_of_dk,
+  dy_of_dv
+};
+
+}  // namespace assay::mutants
+
+namespace assay::spec {
+
+template <>
+inline constexpr auto spellings_of<mutants::Step> = Spellings<mutants::Step, 11>{{{
+    {mutants::Step::product, "product"},
+    {mutants::Step::probability, "probability"},
+    {mutants::Step::dropped, "dropped"},
+    {mutants::Step::dprobability, "dprobability"},
+    {mutants::Step::dscore, "dscore"},
+    {mutants::Step::softmax_max, "softmax_max"},
+    {mutants::Step::softmax_sum, "softmax_sum"},
+    {mutants::Step::row_term, "row_term"},
+    {mutants::Step::key_of_dq, "key_of_dq"},
+    {mutants::Step::query_of_dk, "query_of_dk"},
+    {mutants::Step::dy_of_dv, "dy_of_dv"},
+}}};
+
+}  // namespace assay::spec
+
+namespace assay::mutants {
+namespace {
+
+Spot spot_of(const Work& w, Query q, std::int64_t j) {
+  return {.b = q.b,
+          .n = q.n,
+          .i = q.i,
+          .j = j,
+          .heads = w.problem.heads_q,
+          .rows = w.problem.length_q(q.b),
+          .keys = w.problem.length_kv(q.b)};
+}
+
+Query query_of(const Spot& spot) { return {spot.b, spot.n, spot.i}; }
+
+/// The plain kernel with a grown bug.
+class Grown : public Kernel {
+ public:
+  Grown(std::string name, const Plan& plan, const GrownBug<Step>& bug)
+      : Kernel(std::move(name), plan), growth_(bug) {}
+
+ protected:
+  float product(const Work& w, Query q, std::int64_t j) const override {
+    return growth_(Step::product, spot_of(w, q, j),
+                   [&](const Spot& at) { return Kernel::product(w, query_of(at), at.j); });
+  }
+  float probability(const Work& w, Query q, std::int64_t j, const RowState& row) const override {
+    return growth_(Step::probability, spot_of(w, q, j),
+                   [&](const Spot& at) { return Kernel::probability(w, query_of(at), at.j, row); });
+  }
+  float dropped(const Work& w, Query q, std::int64_t j, float prob) const override {
+    return growth_(Step::dropped, spot_of(w, q, j),
+                   [&](const Spot& at) { return Kernel::dropped(w, query_of(at), at.j, prob); });
+  }
+  float dprobability(const Work& w, Query q, std::int64_t j) const override {
+    return growth_(Step::dprobability, spot_of(w, q, j),
+                   [&](const Spot& at) { return Kernel::dprobability(w, query_of(at), at.j); });
+  }
+  float dscore(const Work& w, Query q, std::int64_t j, float prob,
+               const RowState& row) const override {
+    return growth_(Step::dscore, spot_of(w, q, j), [&](const Spot& at) {
+      return Kernel::dscore(w, query_of(at), at.j, prob, row);
+    });
+  }
+  RowState row_state(const Work& w, Query q) const override {
+    const auto part = [&](Step step, float RowState::*member) {
+      return growth_(step, spot_of(w, q, 0),
+                     [&](const Spot& at) { return Kernel::row_state(w, query_of(at)).*member; });
+    };
+    return {.softmax_max = part(Step::softmax_max, &RowState::softmax_max),
+            .softmax_sum = part(Step::softmax_sum, &RowState::softmax_sum),
+            .row_term = part(Step::row_term, &RowState::row_term)};
+  }
+  std::span<const float> collected(const Work& w, Gradient which, Query q,
+                                   std::int64_t j) const override {
+    const Step step = which == Gradient::dq   ? Step::key_of_dq
+                      : which == Gradient::dk ? Step::query_of_dk
+                                              : Step::dy_of_dv;
+    if (which == Gradient::dq_rope || which == Gradient::dk_rope)
+      return Kernel::collected(w, which, q, j);
+    const Spot at = growth_.place(step, spot_of(w, q, j));
+    return Kernel::collected(w, which, query_of(at), at.j);
+  }
+
+ private:
+  Growth<Step> growth_;
+};
+
+}  // namespace
+
+template <>
+std::vector<Mutant> grown_mutants() {
+  std::vector<GrownBug<Step>> bugs =
+      grown({Step::product, Step::probability, Step::dropped, Step::dprobability, Step::dscore},
+            every_change, places_of_pairs);
+  append(bugs,
+         grown({Step::product, Step::probability, Step::dscore}, every_change, {Where::rarely}));
+  append(bugs, grown({Step::softmax_max, Step::softmax_sum, Step::row_term}, changes_of_rows,
+                     places_of_rows));
+  append(bugs, grown({Step::key_of_dq}, {Change::of_neighbour}, places_of_pairs));
+  append(bugs, grown({Step::query_of_dk, Step::dy_of_dv},
+                     {Change::of_row_above, Change::of_other_head}, places_of_pairs));
+  return planted_by_turns<Op, Grown>("", bugs, {flash_like, ascend_like});
+}
+
+}  // namespace assay::mutants

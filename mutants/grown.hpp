@@ -1,0 +1,180 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "assay/mutants/mutant.hpp"
+#include "assay/spec/text_enum.hpp"
+
+/// Bugs that are grown, not thought of: a step of a kernel, what happens to its number, and where.
+namespace assay::mutants {
+
+/// What happens to a number: of_* takes that of another place, stale the one of the step before,
+/// coarse keeps three bits.
+enum class Change : std::uint8_t {
+  negated,
+  lost,
+  doubled,
+  coarse,
+  stale,
+  of_neighbour,
+  of_row_above,
+  of_other_head
+};
+
+/// Where it happens.
+enum class Where : std::uint8_t {
+  last_key,
+  tile_edge,
+  last_row,
+  last_head,
+  later_sequences,
+  seldom,
+  rarely
+};
+
+}  // namespace assay::mutants
+
+namespace assay::spec {
+
+template <>
+inline constexpr auto spellings_of<mutants::Change> = Spellings<mutants::Change, 8>{{{
+    {mutants::Change::negated, "negated"},
+    {mutants::Change::lost, "lost"},
+    {mutants::Change::doubled, "doubled"},
+    {mutants::Change::coarse, "coarse"},
+    {mutants::Change::stale, "stale"},
+    {mutants::Change::of_neighbour, "of_neighbour"},
+    {mutants::Change::of_row_above, "of_row_above"},
+    {mutants::Change::of_other_head, "of_other_head"},
+}}};
+
+template <>
+inline constexpr auto spellings_of<mutants::Where> = Spellings<mutants::Where, 7>{{{
+    {mutants::Where::last_key, "at_last_key"},
+    {mutants::Where::tile_edge, "at_edges_of_tiles"},
+    {mutants::Where::last_row, "in_last_row"},
+    {mutants::Where::last_head, "in_last_head"},
+    {mutants::Where::later_sequences, "behind_first_sequence"},
+    {mutants::Where::seldom, "seldom"},
+    {mutants::Where::rarely, "rarely"},
+}}};
+
+}  // namespace assay::spec
+
+namespace assay::mutants {
+
+/// The place of a step: sequence, head, row and key, and how many of them there are.
+struct Spot {
+  std::int64_t b, n, i, j;
+  std::int64_t heads, rows, keys;
+};
+
+/// Whether it happens there. A tile has 16 keys; seldom is once in 97 pairs, rarely
+/// once in 2,003, wherever they are.
+bool happens(Where where, const Spot& spot);
+/// The place whose number is taken; the same one if there is no other.
+Spot taken_from(Change change, Spot spot);
+/// What is made of the number of the step itself.
+float changed(Change change, float number);
+
+/// A bug in a step of a kernel that numbers its steps so.
+template <class Step>
+struct GrownBug {
+  Step step;
+  Change change;
+  Where where;
+
+  /// "dscore_negated_at_last_key".
+  std::string name() const {
+    return std::string(spec::to_string(step)) + "_" + std::string(spec::to_string(change)) + "_" +
+           std::string(spec::to_string(where));
+  }
+  std::string sentence() const {
+    return std::string(spec::to_string(step)) + " is " + std::string(spec::to_string(change)) +
+           ", " + std::string(spec::to_string(where));
+  }
+};
+
+/// Each of these changes in each of these steps at each of these places.
+template <class Step>
+std::vector<GrownBug<Step>> grown(std::initializer_list<Step> steps,
+                                  std::initializer_list<Change> changes,
+                                  std::initializer_list<Where> places) {
+  std::vector<GrownBug<Step>> all;
+  for (const Step step : steps)
+    for (const Change change : changes)
+      for (const Where where : places) all.push_back({step, change, where});
+  return all;
+}
+
+template <class Step>
+void append(std::vector<GrownBug<Step>>& bugs, const std::vector<GrownBug<Step>>& more) {
+  bugs.insert(bugs.end(), more.begin(), more.end());
+}
+
+/// A kernel of class Grown for each bug, "grown_" and so on. The plans take turns: what one kind of
+/// kernel leaves out, another computes.
+template <class Op, class Grown, class Step, class Plan>
+std::vector<MutantOf<Op>> planted_by_turns(const std::string& family,
+                                           const std::vector<GrownBug<Step>>& bugs,
+                                           std::initializer_list<Plan> plans) {
+  std::vector<MutantOf<Op>> all;
+  for (const GrownBug<Step>& bug : bugs) {
+    const Plan& plan = *(plans.begin() + all.size() % plans.size());
+    const std::string name = "grown_" + family + bug.name();
+    all.push_back({.name = name,
+                   .bug = bug.sentence(),
+                   .healthy = false,
+                   .subject = Subject::numbers,
+                   .make = [=] { return std::make_unique<Grown>(name, plan, bug); }});
+  }
+  return all;
+}
+
+inline constexpr auto every_change = {
+    Change::negated, Change::lost,         Change::doubled,      Change::coarse,
+    Change::stale,   Change::of_neighbour, Change::of_row_above, Change::of_other_head};
+/// A row has no neighbour beside the one above.
+inline constexpr auto changes_of_rows = {Change::negated,      Change::lost,
+                                         Change::doubled,      Change::stale,
+                                         Change::of_row_above, Change::of_other_head};
+inline constexpr auto places_of_pairs = {Where::last_key,  Where::tile_edge,       Where::last_row,
+                                         Where::last_head, Where::later_sequences, Where::seldom};
+inline constexpr auto places_of_rows = {Where::last_row, Where::last_head, Where::later_sequences,
+                                        Where::seldom};
+
+/// A kernel's bug at work. Not for several threads.
+template <class Step>
+class Growth {
+ public:
+  explicit Growth(const GrownBug<Step>& bug) : bug_(bug) {}
+
+  /// What the step gives at `spot`, where `sound(spot)` would be right.
+  template <class Sound>
+  float operator()(Step step, const Spot& spot, Sound&& sound) const {
+    if (step != bug_.step) return sound(spot);
+    if (bug_.change == Change::stale) {
+      const float before = std::exchange(last_, sound(spot));
+      return happens(bug_.where, spot) ? before : last_;
+    }
+    if (!happens(bug_.where, spot)) return sound(spot);
+    return changed(bug_.change, sound(taken_from(bug_.change, spot)));
+  }
+  /// The place at which the step works instead of `spot`.
+  Spot place(Step step, const Spot& spot) const {
+    const bool moves = step == bug_.step && happens(bug_.where, spot);
+    return moves ? taken_from(bug_.change, spot) : spot;
+  }
+
+ private:
+  GrownBug<Step> bug_;
+  mutable float last_ = 0;
+};
+
+}  // namespace assay::mutants

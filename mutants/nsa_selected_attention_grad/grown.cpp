@@ -1,0 +1,121 @@
+#include "grown.hpp"
+
+#include "nsa_selected_attention_grad/families.hpp"
+
+namespace assay::mutants::selected {
+
+/// The last one is a place: the row of key and value whose gradients collect a pair.
+enum class Step : std::uint8_t {
+  product,
+  probability,
+  dprobability,
+  dscore,
+  softmax_max,
+  softmax_sum,
+  row_term,
+  collecting_key
+};
+
+}  // namespace assay::mutants::selected
+
+namespace assay::spec {
+
+template <>
+inline constexpr auto spellings_of<mutants::selected::Step> =
+    Spellings<mutants::selected::Step, 8>{{{
+        {mutants::selected::Step::product, "product"},
+        {mutants::selected::Step::probability, "probability"},
+        {mutants::selected::Step::dprobability, "dprobability"},
+        {mutants::selected::Step::dscore, "dscore"},
+        {mutants::selected::Step::softmax_max, "softmax_max"},
+        {mutants::selected::Step::softmax_sum, "softmax_sum"},
+        {mutants::selected::Step::row_term, "row_term"},
+        {mutants::selected::Step::collecting_key, "collecting_key"},
+    }}};
+
+}  // namespace assay::spec
+
+namespace assay::mutants::selected {
+namespace {
+
+/// Keys are numbered through the blocks of the list, one behind the other.
+Spot spot_of(const Work& w, const Pair& pair) {
+  const std::int64_t size = w.problem.selected_block_size;
+  return {.b = pair.q.b,
+          .n = pair.q.n,
+          .i = pair.q.i,
+          .j = pair.slot * size + pair.j,
+          .heads = w.problem.heads_q,
+          .rows = w.problem.length_q(pair.q.b),
+          .keys = w.problem.selected_block_count * size};
+}
+
+Pair pair_of(const Work& w, const Spot& spot) {
+  const std::int64_t size = w.problem.selected_block_size;
+  return {{spot.b, spot.n, spot.i}, spot.j / size, spot.j % size};
+}
+
+/// The plain kernel with a grown bug.
+class Grown : public Kernel {
+ public:
+  Grown(std::string name, const Plan& plan, const GrownBug<Step>& bug)
+      : Kernel(std::move(name), plan), growth_(bug) {}
+
+ protected:
+  float product(const Work& w, const Pair& pair) const override {
+    return growth_(Step::product, spot_of(w, pair),
+                   [&](const Spot& at) { return Kernel::product(w, pair_of(w, at)); });
+  }
+  float probability(const Work& w, const Pair& pair, const RowState& row) const override {
+    return growth_(Step::probability, spot_of(w, pair),
+                   [&](const Spot& at) { return Kernel::probability(w, pair_of(w, at), row); });
+  }
+  float dprobability(const Work& w, const Pair& pair) const override {
+    return growth_(Step::dprobability, spot_of(w, pair),
+                   [&](const Spot& at) { return Kernel::dprobability(w, pair_of(w, at)); });
+  }
+  float dscore(const Work& w, const Pair& pair, float prob, const RowState& row) const override {
+    return growth_(Step::dscore, spot_of(w, pair),
+                   [&](const Spot& at) { return Kernel::dscore(w, pair_of(w, at), prob, row); });
+  }
+  RowState row_state(const Work& w, Query q) const override {
+    const auto part = [&](Step step, float RowState::*member) {
+      return growth_(step, spot_of(w, {q, 0, 0}), [&](const Spot& at) {
+        return Kernel::row_state(w, {at.b, at.n, at.i}).*member;
+      });
+    };
+    return {.softmax_max = part(Step::softmax_max, &RowState::softmax_max),
+            .softmax_sum = part(Step::softmax_sum, &RowState::softmax_sum),
+            .row_term = part(Step::row_term, &RowState::row_term)};
+  }
+  spec::RowPosition scattered_row(const Work& w, const Pair& pair) const override {
+    return Kernel::scattered_row(w,
+                                 pair_of(w, growth_.place(Step::collecting_key, spot_of(w, pair))));
+  }
+
+ private:
+  Growth<Step> growth_;
+};
+
+}  // namespace
+}  // namespace assay::mutants::selected
+
+namespace assay::mutants {
+
+template <>
+std::vector<selected::Mutant> grown_mutants<selected::Op>() {
+  using selected::Step;
+  std::vector<GrownBug<Step>> bugs =
+      grown({Step::product, Step::probability, Step::dprobability, Step::dscore}, every_change,
+            places_of_pairs);
+  append(bugs,
+         grown({Step::product, Step::probability, Step::dscore}, every_change, {Where::rarely}));
+  append(bugs, grown({Step::softmax_max, Step::softmax_sum, Step::row_term}, changes_of_rows,
+                     places_of_rows));
+  append(bugs, grown({Step::collecting_key}, {Change::of_neighbour, Change::of_row_above},
+                     places_of_pairs));
+  return planted_by_turns<selected::Op, selected::Grown>("selected_", bugs,
+                                                         {flash_like, ascend_like});
+}
+
+}  // namespace assay::mutants

@@ -1,0 +1,121 @@
+#include "grown.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "assay/mutants/kill_table.hpp"
+#include "assay/spec/operators.hpp"
+#include "kill_tables.hpp"
+
+namespace assay::mutants {
+
+enum class TestStep : std::uint8_t { one, two };
+
+}  // namespace assay::mutants
+
+namespace assay::spec {
+
+template <>
+inline constexpr auto spellings_of<mutants::TestStep> = Spellings<mutants::TestStep, 2>{{{
+    {mutants::TestStep::one, "one"},
+    {mutants::TestStep::two, "two"},
+}}};
+
+}  // namespace assay::spec
+
+namespace assay::mutants {
+namespace {
+
+std::vector<Spot> spots() {
+  std::vector<Spot> all;
+  for (std::int64_t b = 0; b < 2; ++b)
+    for (std::int64_t n = 0; n < 4; ++n)
+      for (std::int64_t i = 0; i < 30; ++i)
+        for (std::int64_t j = 0; j < 50; ++j)
+          all.push_back({.b = b, .n = n, .i = i, .j = j, .heads = 4, .rows = 30, .keys = 50});
+  return all;
+}
+
+std::int64_t happenings(Where where) {
+  return std::ranges::count_if(spots(), [&](const Spot& spot) { return happens(where, spot); });
+}
+
+TEST(Grown, HappensAtItsPlacesAlone) {
+  EXPECT_EQ(happenings(Where::last_key), 2 * 4 * 30);
+  EXPECT_EQ(happenings(Where::tile_edge), 2 * 4 * 30 * 3);
+  EXPECT_EQ(happenings(Where::last_row), 2 * 4 * 50);
+  EXPECT_EQ(happenings(Where::last_head), 2 * 30 * 50);
+  EXPECT_EQ(happenings(Where::later_sequences), 4 * 30 * 50);
+  EXPECT_NEAR(static_cast<double>(happenings(Where::seldom)), 12000 / 97.0, 45);
+  EXPECT_NEAR(static_cast<double>(happenings(Where::rarely)), 12000 / 2003.0, 6);
+  EXPECT_GT(happenings(Where::rarely), 0);
+}
+
+TEST(Grown, TakesTheNumberOfAnotherPlaceWhereThereIsOne) {
+  const Spot spot = {.b = 0, .n = 1, .i = 0, .j = 7, .heads = 2, .rows = 3, .keys = 8};
+  EXPECT_EQ(taken_from(Change::of_neighbour, spot).j, 6);
+  EXPECT_EQ(taken_from(Change::of_row_above, spot).i, 1) << "the first row has none above";
+  EXPECT_EQ(taken_from(Change::of_other_head, spot).n, 0);
+  EXPECT_EQ(taken_from(Change::negated, spot).j, 7);
+  const Spot alone = {.b = 0, .n = 0, .i = 0, .j = 0, .heads = 1, .rows = 1, .keys = 1};
+  for (const Change change : every_change) {
+    const Spot other = taken_from(change, alone);
+    EXPECT_EQ(other.n + other.i + other.j, 0);
+  }
+}
+
+TEST(Grown, ChangesNumbers) {
+  EXPECT_EQ(changed(Change::negated, 1.5f), -1.5f);
+  EXPECT_EQ(changed(Change::lost, 1.5f), 0);
+  EXPECT_EQ(changed(Change::doubled, 1.5f), 3);
+  EXPECT_EQ(changed(Change::coarse, 1.1875f), 1.25f) << "three bits are left";
+  EXPECT_EQ(changed(Change::of_neighbour, 1.5f), 1.5f);
+}
+
+TEST(Grown, IsSoundBesideItsStepAndItsPlaces) {
+  const auto sound = [](const Spot& at) { return static_cast<float>(10 * at.i + at.j); };
+  const Growth<TestStep> bug({TestStep::one, Change::of_neighbour, Where::last_key});
+  const Spot middle = {.b = 0, .n = 0, .i = 2, .j = 3, .heads = 1, .rows = 4, .keys = 5};
+  Spot last = middle;
+  last.j = 4;
+  EXPECT_EQ(bug(TestStep::one, middle, sound), 23);
+  EXPECT_EQ(bug(TestStep::one, last, sound), 23);
+  EXPECT_EQ(bug(TestStep::two, last, sound), 24);
+  const Growth<TestStep> stale({TestStep::one, Change::stale, Where::last_key});
+  EXPECT_EQ(stale(TestStep::one, middle, sound), 23);
+  EXPECT_EQ(stale(TestStep::one, last, sound), 23);
+  EXPECT_EQ(stale(TestStep::one, middle, sound), 23);
+}
+
+TEST(Grown, HaveNamesOfTheirOwnAndAreMany) {
+  std::set<std::string> names;
+  std::size_t planted = 0;
+  spec::for_each_operator([&]<class Op> {
+    for (const auto& one : grown_mutants<Op>()) {
+      EXPECT_TRUE(names.insert(one.name).second) << one.name;
+      EXPECT_FALSE(one.healthy);
+      ++planted;
+    }
+    planted +=
+        static_cast<std::size_t>(std::ranges::count(mutants<Op>(), false, &MutantOf<Op>::healthy));
+  });
+  EXPECT_GE(planted, 1000u);
+}
+
+/// Every so many of an operator's: each step and each place is among them.
+constexpr std::size_t sample = ASSAY_GROWN_SAMPLE;
+
+TEST(GrownMutants, AreCaught) {
+  spec::for_each_operator([&]<class Op> {
+    std::vector<MutantOf<Op>> chosen;
+    const auto all = grown_mutants<Op>();
+    for (std::size_t k = 0; k < all.size(); k += sample) chosen.push_back(all[k]);
+    const KillTable table = kill_table(chosen, kill_cases<Op>());
+    expect_each_told_apart(table, {.planted = static_cast<std::int64_t>(chosen.size())});
+  });
+}
+
+}  // namespace
+}  // namespace assay::mutants
