@@ -12,6 +12,7 @@
 #include "assay/conformance/operators.hpp"
 #include "assay/parallel/loop.hpp"
 #include "assay/spec/operators.hpp"
+#include "yardsticks.hpp"
 
 namespace assay::mutants {
 namespace {
@@ -27,24 +28,38 @@ Subject subject_of(const Case<Op>& c) {
   return c.track == Track::relation ? Subject::forward : Subject::numbers;
 }
 
-/// Reports of one case, in the order of the mutants; nothing where the subject is another.
-template <class Op>
-std::vector<std::optional<CaseReport>> judge_all(const Case<Op>& c,
-                                                 const std::vector<MutantOf<Op>>& mutants) {
-  std::vector<std::optional<CaseReport>> reports(mutants.size());
-  std::optional<conformance::Examination<Op>> examination;
-  if (subject_of(c) == Subject::numbers) examination.emplace(c);
-  for (std::size_t k = 0; k < mutants.size(); ++k) {
-    if (mutants[k].subject != subject_of(c)) continue;
-    const auto implementation = mutants[k].make();
-    reports[k] = examination ? conformance::examine(*examination, *implementation)
-                             : conformance::examine(c, *implementation);
-  }
-  return reports;
-}
-
 bool is_judged(const CaseReport& report) {
   return report.verdict != conformance::Verdict::not_applicable;
+}
+
+/// A report of one case, and what rules of other stacks say of it.
+struct Judged {
+  CaseReport report;
+  std::vector<bool> accused;  ///< empty where they are not asked
+};
+
+/// Of one case, in the order of the mutants; nothing where the subject is another.
+template <class Op>
+std::vector<std::optional<Judged>> judge_all(const Case<Op>& c,
+                                             const std::vector<MutantOf<Op>>& mutants,
+                                             const MutantOf<Op>* plain) {
+  std::vector<std::optional<Judged>> all(mutants.size());
+  std::optional<conformance::Examination<Op>> examination;
+  if (subject_of(c) == Subject::numbers) examination.emplace(c);
+  const auto report_of = [&](const MutantOf<Op>& mutant) {
+    const auto implementation = mutant.make();
+    return examination ? conformance::examine(*examination, *implementation)
+                       : conformance::examine(c, *implementation);
+  };
+  std::optional<CaseReport> of_plain;
+  if (plain != nullptr && c.track == Track::bound) of_plain = report_of(*plain);
+  for (std::size_t k = 0; k < mutants.size(); ++k) {
+    if (mutants[k].subject != subject_of(c)) continue;
+    all[k].emplace(Judged{report_of(mutants[k]), {}});
+    if (of_plain && is_judged(all[k]->report))
+      all[k]->accused = accused_by(all[k]->report, *of_plain);
+  }
+  return all;
 }
 
 void count_failure(KillRow& row, const CaseReport& report) {
@@ -58,6 +73,11 @@ void count_failure(KillRow& row, const CaseReport& report) {
   row.replay = report.command_line;
   for (const conformance::Finding& finding : report.findings)
     if (row.text.empty() && finding.rule != "note") row.text = finding.text;
+}
+
+void count_accused(KillRow& row, const std::vector<bool>& accused) {
+  row.accused.resize(std::max(row.accused.size(), accused.size()));
+  for (std::size_t k = 0; k < accused.size(); ++k) row.accused[k] = row.accused[k] || accused[k];
 }
 
 void count(KillRow& row, const CaseReport& report) {
@@ -75,7 +95,13 @@ class Jury {
  public:
   Jury(const std::vector<MutantOf<Op>>& mutants, const std::vector<Case<Op>>& cases,
        const KillControl& control)
-      : mutants_(mutants), cases_(cases), control_(control), reports_(cases.size()) {}
+      : mutants_(mutants), cases_(cases), control_(control), reports_(cases.size()) {
+    const auto all = mutants::mutants<Op>();
+    const auto plain = std::ranges::find_if(all, [](const MutantOf<Op>& one) {
+      return one.healthy && one.subject == Subject::numbers;
+    });
+    if (plain != all.end()) plain_ = *plain;
+  }
 
   /// Errors: what judging a case threw, rethrown.
   void work(std::int64_t threads) {
@@ -83,13 +109,13 @@ class Jury {
         std::ssize(cases_), [this](std::int64_t k) { judge(static_cast<std::size_t>(k)); },
         threads);
   }
-  const std::vector<std::vector<std::optional<CaseReport>>>& reports() const { return reports_; }
+  const std::vector<std::vector<std::optional<Judged>>>& reports() const { return reports_; }
   bool interrupted() const { return done_ < static_cast<std::int64_t>(cases_.size()); }
 
  private:
   void judge(std::size_t k) {
     if (stopped()) return;
-    reports_[k] = judge_all(cases_[k], mutants_);
+    reports_[k] = judge_all(cases_[k], mutants_, plain_ ? &*plain_ : nullptr);
     const std::scoped_lock lock(mutex_);
     ++done_;
     if (control_.progress) control_.progress(done_, std::ssize(cases_));
@@ -99,7 +125,8 @@ class Jury {
   const std::vector<MutantOf<Op>>& mutants_;
   const std::vector<Case<Op>>& cases_;
   const KillControl& control_;
-  std::vector<std::vector<std::optional<CaseReport>>> reports_;
+  std::optional<MutantOf<Op>> plain_;
+  std::vector<std::vector<std::optional<Judged>>> reports_;
   std::mutex mutex_;
   std::int64_t done_ = 0;
 };
@@ -118,6 +145,19 @@ bool KillTable::as_expected() const {
   return !interrupted && !rows.empty() && std::ranges::all_of(rows, &KillRow::as_expected);
 }
 
+std::vector<YardstickRow> KillTable::yardsticks() const {
+  std::vector<YardstickRow> all;
+  for (const std::string& name : yardstick_names()) all.push_back({.name = name});
+  for (const KillRow& row : rows) {
+    if (row.accused.empty()) continue;
+    for (std::size_t k = 0; k < row.accused.size(); ++k) {
+      ++(row.mutant.healthy ? all[k].healthy_asked : all[k].planted_asked);
+      if (row.accused[k]) ++(row.mutant.healthy ? all[k].healthy_accused : all[k].planted_accused);
+    }
+  }
+  return all;
+}
+
 template <class Op>
 KillTable kill_table(const std::vector<MutantOf<Op>>& mutants, const std::vector<Case<Op>>& cases,
                      const KillControl& control) {
@@ -130,7 +170,10 @@ KillTable kill_table(const std::vector<MutantOf<Op>>& mutants, const std::vector
   for (std::size_t k = 0; k < mutants.size(); ++k) {
     KillRow row = {.mutant = mutants[k].facts()};
     for (const auto& reports : jury.reports())
-      if (!reports.empty() && reports[k]) count(row, *reports[k]);
+      if (!reports.empty() && reports[k]) {
+        count(row, reports[k]->report);
+        count_accused(row, reports[k]->accused);
+      }
     table.rows.push_back(std::move(row));
   }
   table.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -35,13 +35,14 @@ class Distances {
 /// Rules of other stacks, emitted beside the verdict, which none of them decides.
 class Yardsticks {
  public:
-  void add(const JudgedRow& row);
+  void add(const JudgedRow& row, spec::DType io);
   /// Those of other rows.
   void append(const Yardsticks& later);
   void finish(const Arithmetic& arithmetic, TensorReport& report) const;
 
  private:
-  double count_ = 0, worst_ = 0, sum_ = 0, squares_ = 0, beyond_plugin_ = 0, beyond_bench_ = 0;
+  double count_ = 0, worst_ = 0, sum_ = 0, squares_ = 0, largest_ = 0;
+  double beyond_plugin_ = 0, beyond_bench_ = 0, beyond_torch_ = 0;
 };
 
 }  // namespace assay::conformance

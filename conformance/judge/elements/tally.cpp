@@ -105,7 +105,7 @@ void Tally::add(const Expectation& part, const RowReader& actual) {
   each_row(part, actual, [&](const JudgedRow& row) {
     if (!row.is_exempt()) add_row(row);
     distances_.add(row, arithmetic_);
-    yardsticks_.add(row);
+    yardsticks_.add(row, arithmetic_.io);
     moments_.add(row, arithmetic_);
   });
 }

@@ -91,6 +91,19 @@ void print_unexpected(const KillTable& table, std::ostream& out) {
   }
 }
 
+/// What other stacks' rules say of the same runs of ordinary numbers.
+void print_yardsticks(const KillTable& table, std::ostream& out) {
+  Table text({"rule, on the same cases of ordinary numbers", "planted bugs that it notices",
+              "healthy variants that it accuses"});
+  for (const mutants::YardstickRow& row : table.yardsticks())
+    if (row.planted_asked + row.healthy_asked > 0)
+      text.add({row.name, fmt::format("{} of {}", row.planted_accused, row.planted_asked),
+                fmt::format("{} of {}", row.healthy_accused, row.healthy_asked)});
+  if (text.empty()) return;
+  text.print(out);
+  out << '\n';
+}
+
 void print(const KillTable& table, std::ostream& out) {
   const auto healthy = [](const KillRow& row) { return row.mutant.healthy; };
   const auto all_healthy = std::ranges::count_if(table.rows, healthy);
@@ -101,6 +114,7 @@ void print(const KillTable& table, std::ostream& out) {
   out << '\n';
   print_healthy(table, out);
   out << '\n';
+  print_yardsticks(table, out);
   print_unexpected(table, out);
   out << fmt::format("{} of {} planted bugs caught, {} of {} healthy variants conform", caught,
                      std::ssize(table.rows) - all_healthy, expected - caught, all_healthy)
@@ -129,9 +143,20 @@ nlohmann::json to_json(const KillRow& row) {
 nlohmann::json to_json(const KillTable& table) {
   nlohmann::json rows = nlohmann::json::array();
   for (const KillRow& row : table.rows) rows.push_back(to_json(row));
-  return {{"cases", table.cases},     {"threads", table.threads},
-          {"seconds", table.seconds}, {"interrupted", table.interrupted},
-          {"rows", std::move(rows)},  {"as_expected", table.as_expected()}};
+  nlohmann::json yardsticks = nlohmann::json::array();
+  for (const mutants::YardstickRow& row : table.yardsticks())
+    yardsticks.push_back({{"rule", row.name},
+                          {"planted_accused", row.planted_accused},
+                          {"planted_asked", row.planted_asked},
+                          {"healthy_accused", row.healthy_accused},
+                          {"healthy_asked", row.healthy_asked}});
+  return {{"cases", table.cases},
+          {"threads", table.threads},
+          {"seconds", table.seconds},
+          {"interrupted", table.interrupted},
+          {"rows", std::move(rows)},
+          {"yardsticks", std::move(yardsticks)},
+          {"as_expected", table.as_expected()}};
 }
 
 /// Those whose name holds `only`.

@@ -28,9 +28,19 @@ struct KillRow {
       caught_by;     ///< rule to the failed cases that it alone decides; "several" to the others
   double worst = 0;  ///< largest |error| / tau
   std::string replay, text;  ///< of the first failed case: its line and its first finding
+  /// Of our rules and of each of another stack's whether they accuse the mutant in a case of
+  /// ordinary numbers; empty where there was none.
+  std::vector<bool> accused = {};
 
   /// Caught if a bug is planted, spotless if not; never without a case.
   bool as_expected() const;
+};
+
+/// What a rule of another stack says of the same runs: accused are a planted bug that it notices
+/// and a healthy variant that it convicts. `asked` are those with a case of ordinary numbers.
+struct YardstickRow {
+  std::string name;
+  std::int64_t planted_accused = 0, planted_asked = 0, healthy_accused = 0, healthy_asked = 0;
 };
 
 struct KillTable {
@@ -40,6 +50,8 @@ struct KillTable {
   bool interrupted = false;
 
   bool as_expected() const;
+  /// Our own rules first.
+  std::vector<YardstickRow> yardsticks() const;
 };
 
 struct KillControl {
