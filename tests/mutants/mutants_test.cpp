@@ -24,6 +24,20 @@ std::int64_t caught_by(const KillTable& table, const std::string& name, const st
   return 0;
 }
 
+/// Ours accuses no healthy variant; who notices more on the same runs accuses some.
+void expect_no_better_yardstick(const KillTable& table) {
+  const auto all = table.yardsticks();
+  ASSERT_EQ(all.size(), 8U);
+  EXPECT_EQ(all[0].name, "Assay");
+  EXPECT_EQ(all[0].healthy_accused, 0);
+  for (const mutants::YardstickRow& row : all) {
+    EXPECT_GE(row.healthy_asked, 17) << row.name;
+    EXPECT_GE(row.planted_asked, 80) << row.name;
+    EXPECT_TRUE(row.healthy_accused > 0 || row.planted_accused <= all[0].planted_accused)
+        << row.name;
+  }
+}
+
 TEST(Mutants, EachIsCaughtByTheRulesMadeForItAndNoHealthyVariantFails) {
   const KillTable table = mutants::kill_table(mutants::mutants<spec::FlashAttentionScoreGrad>(),
                                               mutants::kill_cases<spec::FlashAttentionScoreGrad>());
@@ -63,6 +77,7 @@ TEST(Mutants, EachIsCaughtByTheRulesMadeForItAndNoHealthyVariantFails) {
                                                           {"without_FAG-C75", "status"}};
   for (const auto& [name, rule] : expected)
     EXPECT_GT(caught_by(table, name, rule), 0) << name << " by " << rule;
+  expect_no_better_yardstick(table);
 }
 
 TEST(Mutants, NamesAreUnique) {
