@@ -16,6 +16,7 @@
 #include "assay/conformance/suite.hpp"
 #include "judge/basis.hpp"
 #include "judge/certainty.hpp"
+#include "judge/elements/likeness.hpp"
 #include "judge/judging.hpp"
 #include "judge/parts_judge.hpp"
 #include "judge/running.hpp"
@@ -275,6 +276,7 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
     consider(report.verdict);
     consider(
         exact_control_decision(Suite<Op>::exact_tensors(*entry.exact_case, c.problem), report));
+    name_factors(report);
     report.verdict = summed_up(std::move(decision), report);
     return report;
   }
@@ -291,8 +293,12 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
     const auto rows = [&](std::span<const std::int64_t> numbers) {
       return entry.basis->values({e.name, e.extents, numbers}, outputs);
     };
-    consider(compare(e, rows, entry.arithmetic, report.tensors.emplace_back(), report.findings));
+    const Decision of_elements =
+        compare(e, rows, entry.arithmetic, report.tensors.emplace_back(), report.findings);
+    if (of_elements > Verdict::not_applicable) tell_likeness(e, rows, report.findings);
+    consider(of_elements);
   }
+  name_factors(report);
   consider(judge_tiles(entry, outputs, report));
   consider(control_decision(entry.controls, report));
   consider(exemption_decision(report));

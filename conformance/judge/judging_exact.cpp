@@ -149,7 +149,8 @@ bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
                                .text = std::to_string(differing_->count()) + " of " +
                                        std::to_string(result_.elements_judged) +
                                        " judged elements of " + subject.tensor.name + " differ" +
-                                       differing_->text()});
+                                       differing_->text(),
+                               .factor = differing_->factor().value_or(0)});
   for (Finding& finding : findings_) report.findings.push_back(std::move(finding));
   return differing_->count() == 0;
 }

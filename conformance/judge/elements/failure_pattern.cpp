@@ -20,11 +20,7 @@ std::string number(double value) {
 
 void FailurePattern::add(const Finding& failing) {
   const std::array<std::int64_t, 4> at = {failing.b, failing.n, failing.s, failing.d};
-  for (std::size_t k = 0; k < at.size(); ++k) {
-    Range& range = ranges_[k];
-    range = count_ == 0 ? Range{at[k], at[k]}
-                        : Range{std::min(range.least, at[k]), std::max(range.most, at[k])};
-  }
+  for (std::size_t k = 0; k < at.size(); ++k) places_[k].add(at[k]);
   ++count_;
   not_a_number_ &= std::isnan(failing.actual);
   zero_ &= failing.actual == 0;
@@ -36,12 +32,7 @@ void FailurePattern::add(const Finding& failing) {
 
 void FailurePattern::append(const FailurePattern& others) {
   if (others.count_ == 0) return;
-  for (std::size_t k = 0; k < ranges_.size(); ++k) {
-    const Range& more = others.ranges_[k];
-    Range& range = ranges_[k];
-    range = count_ == 0 ? more
-                        : Range{std::min(range.least, more.least), std::max(range.most, more.most)};
-  }
+  for (std::size_t k = 0; k < places_.size(); ++k) places_[k].append(others.places_[k]);
   count_ += others.count_;
   not_a_number_ &= others.not_a_number_, zero_ &= others.zero_;
   least_factor_ = std::min(least_factor_, others.least_factor_);
@@ -50,28 +41,27 @@ void FailurePattern::append(const FailurePattern& others) {
 }
 
 std::string FailurePattern::place() const {
-  const std::array<const char*, 4> names = {"b", "n", "s", "d"};
-  const std::array<std::int64_t, 4> extents = {extents_->batch, extents_->heads, extents_->seq,
-                                               extents_->dim};
-  std::string text;
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    const auto [least, most] = ranges_[k];
-    if (2 * (most - least + 1) > extents[k]) continue;  // says nothing
-    text += text.empty() ? "" : ", ";
-    text += names[k] + (least == most
-                            ? " = " + std::to_string(least)
-                            : " from " + std::to_string(least) + " to " + std::to_string(most));
-  }
-  return text;
+  constexpr std::array names = {"b", "n", "s", "d"};
+  std::string all;
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (const std::string one = places_[k].text(names[k], count_, all_rows_ || k == 3);
+        !one.empty())
+      all += (all.empty() ? "" : ", ") + one;
+  return all;
+}
+
+std::optional<double> FailurePattern::factor() const {
+  if (not_a_number_ || zero_ || count_ < fewest_for_a_factor || !comparable_) return {};
+  const double factor = (least_factor_ + most_factor_) / 2;
+  if (most_factor_ - least_factor_ > unexplained * std::abs(factor - 1)) return {};
+  return factor;
 }
 
 std::string FailurePattern::relation() const {
   if (not_a_number_) return "NaN";
   if (zero_) return "0";
-  if (count_ < fewest_for_a_factor || !comparable_) return {};
-  const double factor = (least_factor_ + most_factor_) / 2;
-  if (most_factor_ - least_factor_ > unexplained * std::abs(factor - 1)) return {};
-  return "about " + number(factor) + " times what is due";
+  const std::optional<double> same = factor();
+  return same ? "about " + number(*same) + " times what is due" : "";
 }
 
 std::string FailurePattern::text() const {

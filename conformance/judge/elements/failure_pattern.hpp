@@ -3,10 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "assay/conformance/report/report.hpp"
 #include "assay/spec/layout.hpp"
+#include "judge/elements/index_set.hpp"
 
 namespace assay::conformance {
 
@@ -14,8 +16,11 @@ namespace assay::conformance {
 /// what is due.
 class FailurePattern {
  public:
-  /// It refers to the extents.
-  explicit FailurePattern(const spec::Extents& extents) : extents_(&extents) {}
+  /// Of a tensor whose rows are all judged, or some.
+  explicit FailurePattern(const spec::Extents& extents, bool all_rows = true)
+      : all_rows_(all_rows),
+        places_{IndexSet(extents.batch), IndexSet(extents.heads), IndexSet(extents.seq),
+                IndexSet(extents.dim)} {}
 
   /// One more, with its place, `actual` and `expected`.
   void add(const Finding& failing);
@@ -25,18 +30,17 @@ class FailurePattern {
 
   /// ", all at s = 64, where the output is 0"; empty if nothing is alike.
   std::string text() const;
+  /// Of the output over what is due, where all failing elements have about the same, other than 0;
+  /// else nothing.
+  std::optional<double> factor() const;
 
  private:
-  struct Range {
-    std::int64_t least = 0, most = 0;
-  };
-
   std::string place() const;
   std::string relation() const;
 
-  const spec::Extents* extents_;
   std::int64_t count_ = 0;
-  std::array<Range, 4> ranges_;                                    ///< of b, n, s and d
+  bool all_rows_;
+  std::array<IndexSet, 4> places_;                                 ///< of b, n, s and d
   double least_factor_ = std::numeric_limits<double>::infinity();  ///< of actual over expected
   double most_factor_ = -std::numeric_limits<double>::infinity();
   bool not_a_number_ = true, zero_ = true, comparable_ = true;

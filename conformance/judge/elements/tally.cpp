@@ -79,7 +79,10 @@ void each_row(const Expectation& part, const RowReader& actual_of, const Judge& 
 }  // namespace
 
 Tally::Tally(const Expectation& whole, const Arithmetic& arithmetic)
-    : whole_(whole), arithmetic_(arithmetic), failing_(whole.extents), distances_(whole) {}
+    : whole_(whole),
+      arithmetic_(arithmetic),
+      failing_(whole.extents, whole.row_count() == whole.extents.rows()),
+      distances_(whole) {}
 
 void Tally::add_row(const JudgedRow& row) {
   const Expectation& part = row.e;
@@ -133,10 +136,12 @@ Decision Tally::finish(TensorReport& report, std::vector<Finding>& findings) {
   const auto note = [&](const std::string& rule, const std::string& text) {
     findings.push_back({.rule = rule, .tensor = name, .text = text});
   };
-  if (failing_.count() > 1)
+  if (failing_.count() > 1) {
     note("bound", std::to_string(failing_.count()) + " of " +
                       std::to_string(report.elements_judged) + " judged elements of " + name +
                       " fail" + failing_.text());
+    findings.back().factor = failing_.factor().value_or(0);
+  }
   std::ranges::move(elements_, std::back_inserter(findings));
   const Statistics s = moments_.statistics(arithmetic_);
   report.rms = s.rms, report.rms_limit = std::isfinite(s.rms_limit) ? s.rms_limit : 0;

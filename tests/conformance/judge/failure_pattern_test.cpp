@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <string>
 
 namespace assay::conformance {
 namespace {
@@ -39,11 +41,40 @@ TEST(FailurePattern, NamesPlaceAndFactor) {
   EXPECT_EQ(pattern(last_row, [](double, std::int64_t) { return 0.0; }),
             ", all at s = 63, where the output is 0");
   EXPECT_EQ(pattern(one_head_late, [](double x, std::int64_t) { return -x; }),
-            ", all at n = 2, s from 48 to 63, where the output is about -1 times what is due");
+            ", all at n = 2, s from 48 to the end, where the output is about -1 times what is due");
   EXPECT_EQ(pattern(all, [](double x, std::int64_t) { return 1.02 * x; }),
             ", where the output is about 1.02 times what is due");
   EXPECT_EQ(pattern(all, [](double, std::int64_t) { return std::nan(""); }),
             ", where the output is NaN");
+}
+
+/// Of the heads, or rows, that `fails` names.
+std::string place(const std::function<bool(std::int64_t n, std::int64_t s)>& fails) {
+  return pattern(fails, [](double x, std::int64_t k) { return x + (k % 2 == 0 ? 1 : -1); });
+}
+
+TEST(FailurePattern, KnowsSetsStepsAndPeriods) {
+  EXPECT_EQ(place([](auto n, auto) { return n == 1 || n == 3; }), ", all at n = 1 and 3");
+  EXPECT_EQ(place([](auto n, auto) { return n == 0 || n == 3; }), ", all at n = 0 and 3");
+  EXPECT_EQ(place([](auto, auto s) { return s == 5 || s == 9 || s == 50; }),
+            ", all at s = 5, 9 and 50");
+  EXPECT_EQ(place([](auto, auto s) { return s >= 14; }), ", all at s from 14 to the end");
+  EXPECT_EQ(place([](auto, auto s) { return s <= 20; }), ", all at s from 0 to 20");
+  EXPECT_EQ(place([](auto, auto s) { return s % 16 == 15; }), ", all at every 16th s from 15");
+  EXPECT_EQ(place([](auto, auto s) { return s % 16 >= 12; }), ", all at s mod 16 from 12 to 15");
+}
+
+TEST(FailurePattern, SaysOfSomeRowsOnlyWhereTheyLieTogether) {
+  const spec::Extents extents{.batch = 1, .heads = 1, .seq = 64, .dim = 2};
+  const auto text = [&](std::int64_t step, bool all_rows) {
+    FailurePattern failing(extents, all_rows);
+    for (std::int64_t s = 0; s < 64; s += step)
+      for (std::int64_t d = 0; d < 2; ++d)
+        failing.add({.b = 0, .n = 0, .s = s, .d = d, .actual = 1.0 + double(s % 3), .expected = 1});
+    return failing.text();
+  };
+  EXPECT_EQ(text(16, true), ", all at every 16th s from 0");
+  EXPECT_EQ(text(16, false), "");
 }
 
 TEST(FailurePattern, SaysNothingWhereNothingIsAlike) {

@@ -1,0 +1,231 @@
+#include "judge/elements/likeness.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <numbers>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace assay::conformance {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// So many failing rows are looked at, evenly drawn.
+constexpr std::int64_t most_rows = 64;
+/// Of these so many must be alike, and so large a share.
+constexpr std::size_t fewest_rows = 2;
+constexpr double share_alike = 0.9;
+/// Elements of expectations that a search along one axis may read.
+constexpr std::int64_t most_read = std::int64_t{1} << 24;
+
+struct Row {
+  std::int64_t number;
+  spec::RowPosition at;
+  std::vector<double> actual;
+};
+
+class Slices {
+ public:
+  Slices(const Expectation& e, const RowReader& actual);
+
+  std::string text() const;
+
+ private:
+  /// Whether the row has what is due in the row `other`, shifted by `shift` channels.
+  bool has(const Row& row, std::int64_t other, std::int64_t shift = 0) const;
+  bool is_due(std::int64_t row) const;
+  template <class Other>
+  bool all_have(const Other& other, std::int64_t shift = 0) const;
+
+  std::string head_elsewhere() const;
+  std::string row_elsewhere() const;
+  std::string channel_elsewhere() const;
+
+  const Expectation& e_;
+  std::vector<Row> rows_;  ///< that fail, and whose gradient is due
+};
+
+bool fails(const Expectation& e, std::int64_t row, std::span<const double> actual) {
+  for (std::int64_t d = 0; d < e.dim(); ++d) {
+    const std::size_t k = at(row * e.dim() + d);
+    if (!(std::abs(actual[at(d)] - e.value[k]) <= e.tau[k] + e.radius[k])) return true;
+  }
+  return false;
+}
+
+Slices::Slices(const Expectation& e, const RowReader& actual) : e_(e) {
+  std::vector<std::int64_t> failing;
+  const std::vector<double> all = actual(e.rows);
+  const auto row_of = [&](std::int64_t r) {
+    return std::span(all).subspan(at(r * e.dim()), at(e.dim()));
+  };
+  for (std::int64_t r = 0; r < e.row_count(); ++r)
+    if (fails(e, r, row_of(r)) && std::ranges::any_of(row_of(r), [](double x) { return x != 0; }))
+      failing.push_back(r);
+  const std::int64_t step = std::max<std::int64_t>(1, std::ssize(failing) / most_rows);
+  for (std::int64_t k = 0; k < std::ssize(failing); k += step) {
+    const std::int64_t r = failing[at(k)];
+    const auto values = row_of(r);
+    rows_.push_back({r, e.extents.position(r), {values.begin(), values.end()}});
+  }
+}
+
+/// A row in which zeros would pass is like every such row.
+bool Slices::is_due(std::int64_t row) const {
+  for (std::int64_t d = 0; d < e_.dim(); ++d) {
+    const std::size_t k = at(row * e_.dim() + d);
+    if (std::abs(e_.value[k]) > 4 * e_.tau[k]) return true;
+  }
+  return false;
+}
+
+bool Slices::has(const Row& row, std::int64_t other, std::int64_t shift) const {
+  for (std::int64_t d = 0; d < e_.dim(); ++d) {
+    if (d + shift < 0 || d + shift >= e_.dim()) continue;
+    const std::size_t k = at(other * e_.dim() + d + shift);
+    if (!(std::abs(row.actual[at(d)] - e_.value[k]) <= 2 * (e_.tau[k] + e_.radius[k])))
+      return false;
+  }
+  return is_due(other);
+}
+
+/// `other` gives the number of the row whose gradient a row would have; -1: there is none.
+template <class Other>
+bool Slices::all_have(const Other& other, std::int64_t shift) const {
+  std::size_t asked = 0, alike = 0;
+  for (const Row& row : rows_) {
+    const std::int64_t number = other(row);
+    if (number < 0 || (shift == 0 && number == row.number)) continue;
+    ++asked;
+    alike += has(row, number, shift) ? 1 : 0;
+  }
+  return alike >= fewest_rows &&
+         static_cast<double>(alike) >= share_alike * static_cast<double>(asked) &&
+         2 * asked >= rows_.size();
+}
+
+std::string Slices::head_elsewhere() const {
+  std::string text;
+  std::map<std::int64_t, std::vector<const Row*>> by_head;
+  for (const Row& row : rows_) by_head[row.at.n].push_back(&row);
+  for (const auto& [head, rows] : by_head) {
+    std::optional<std::int64_t> found;
+    for (std::int64_t n = 0; n < e_.extents.heads && !found; ++n) {
+      const auto like = std::ranges::count_if(rows, [&](const Row* row) {
+        return n != head && has(*row, e_.extents.row(row->at.b, n, row->at.s));
+      });
+      if (static_cast<double>(like) >= share_alike * static_cast<double>(rows.size()) &&
+          static_cast<std::size_t>(like) >= fewest_rows)
+        found = n;
+    }
+    if (!found) return {};
+    text +=
+        fmt::format("{}n = {} has what is due at n = {}", text.empty() ? "" : ", ", head, *found);
+  }
+  return by_head.size() > 4 ? "heads have what is due in others" : text;
+}
+
+std::string Slices::row_elsewhere() const {
+  // The first row says which shifts are worth a look.
+  const Row& first = rows_.front();
+  for (std::int64_t s = 0; s < e_.extents.length(first.at.b); ++s) {
+    const std::int64_t shift = s - first.at.s;
+    if (shift == 0 || !has(first, e_.extents.row(first.at.b, first.at.n, s))) continue;
+    const auto shifted = [&](const Row& row) {
+      const std::int64_t other = row.at.s + shift;
+      return other < 0 || other >= e_.extents.length(row.at.b)
+                 ? -1
+                 : e_.extents.row(row.at.b, row.at.n, other);
+    };
+    if (all_have(shifted))
+      return fmt::format("it has what is due at s {} {}", shift < 0 ? '-' : '+', std::abs(shift));
+  }
+  return {};
+}
+
+std::string Slices::channel_elsewhere() const {
+  const auto same = [](const Row& row) { return row.number; };
+  for (std::int64_t shift = 1; 2 * shift <= e_.dim(); ++shift)
+    for (const std::int64_t signed_shift : {shift, -shift})
+      if (all_have(same, signed_shift))
+        return fmt::format("it has what is due at d {} {}", signed_shift < 0 ? '-' : '+', shift);
+  return {};
+}
+
+std::string Slices::text() const {
+  if (rows_.size() < fewest_rows) return {};
+  const std::int64_t a_row = std::ssize(rows_) * e_.dim();
+  if (e_.extents.heads > 1 && a_row * e_.extents.heads <= most_read)
+    if (std::string found = head_elsewhere(); !found.empty()) return found;
+  if (std::string found = row_elsewhere(); !found.empty()) return found;
+  return a_row * e_.dim() <= most_read ? channel_elsewhere() : "";
+}
+
+/// What a factor may be: a field, or one over another.
+struct Quantity {
+  std::string_view name, numerator, denominator;
+};
+
+constexpr std::array quantities = {
+    Quantity{"scale_value", "scale_value", ""},
+    Quantity{"keep_prob", "keep_prob", ""},
+    Quantity{"heads_q / heads_kv", "heads_q", "heads_kv"},
+};
+
+std::optional<double> field(const CaseReport& report, std::string_view name) {
+  if (name.empty()) return 1;
+  for (const auto& [own, text] : report.fields)
+    if (own == name && !text.empty()) return std::strtod(text.c_str(), nullptr);
+  return {};
+}
+
+bool is_about(double factor, double value) {
+  return std::isfinite(value) && std::abs(value - 1) > 1e-2 &&
+         std::abs(factor - value) <= 2e-2 * std::abs(value) &&
+         std::abs(factor - value) <= 0.1 * std::abs(value - 1);
+}
+
+std::string name_of(double factor, const CaseReport& report) {
+  for (const Quantity& one : quantities) {
+    const auto above = field(report, one.numerator), below = field(report, one.denominator);
+    if (!above || !below || *below == 0) continue;
+    const double value = *above / *below;
+    if (is_about(factor, value)) return std::string(one.name);
+    if (is_about(factor, 1 / value))
+      return one.denominator.empty() ? fmt::format("1 / {}", one.name)
+                                     : fmt::format("{} / {}", one.denominator, one.numerator);
+    if (is_about(factor, value * value)) return fmt::format("({})^2", one.name);
+  }
+  if (is_about(factor, std::numbers::log2e)) return "log2(e)";
+  return is_about(factor, std::numbers::ln2) ? "ln(2)" : "";
+}
+
+}  // namespace
+
+std::string likeness(const Expectation& e, const RowReader& actual) {
+  if (e.row_count() != e.extents.rows() || e.elements() != e.row_count() * e.dim()) return {};
+  return Slices(e, actual).text();
+}
+
+void tell_likeness(const Expectation& e, const RowReader& actual, std::vector<Finding>& findings) {
+  // The count comes first of the tensor's findings.
+  const auto count = std::ranges::find(findings, e.name, &Finding::tensor);
+  if (count == findings.end() || count->factor != 0) return;
+  if (const std::string found = likeness(e, actual); !found.empty()) count->text += "; " + found;
+}
+
+void name_factors(CaseReport& report) {
+  for (Finding& finding : report.findings)
+    if (finding.factor != 0)
+      if (const std::string name = name_of(finding.factor, report); !name.empty())
+        finding.text += ": " + name;
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,84 @@
+#include "judge/elements/likeness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace assay::conformance {
+namespace {
+
+constexpr std::int64_t heads = 3, rows = 8, channels = 6;
+
+/// What no two elements share.
+double due(std::int64_t n, std::int64_t s, std::int64_t d) {
+  return 1 + static_cast<double>((n * rows + s) * channels + d) * 1.25;
+}
+
+Expectation expectation() {
+  Expectation e{.name = "dk",
+                .extents = {.batch = 1, .heads = heads, .seq = rows, .dim = channels}};
+  e.rows.resize(static_cast<std::size_t>(heads * rows));
+  e.resize(heads * rows);
+  for (std::int64_t r = 0; r < heads * rows; ++r) {
+    e.rows[static_cast<std::size_t>(r)] = r;
+    for (std::int64_t d = 0; d < channels; ++d) {
+      const auto k = static_cast<std::size_t>(r * channels + d);
+      e.value[k] = due(r / rows, r % rows, d);
+      e.tau[k] = 1e-3;
+    }
+  }
+  return e;
+}
+
+/// Of outputs in which `output` stands at (n, s, d).
+std::string likeness_of(
+    const std::function<double(std::int64_t, std::int64_t, std::int64_t)>& output) {
+  const Expectation e = expectation();
+  return likeness(e, [&](std::span<const std::int64_t> numbers) {
+    std::vector<double> values;
+    for (const std::int64_t r : numbers)
+      for (std::int64_t d = 0; d < channels; ++d) values.push_back(output(r / rows, r % rows, d));
+    return values;
+  });
+}
+
+TEST(Likeness, NamesTheHeadTheRowAndTheChannelWhoseGradientItIs) {
+  EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n == 1 ? 0 : n, s, d); }),
+            "n = 1 has what is due at n = 0");
+  EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n < 2 ? 1 - n : n, s, d); }),
+            "n = 0 has what is due at n = 1, n = 1 has what is due at n = 0");
+  EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n, s < 7 ? s + 1 : 0, d); }),
+            "it has what is due at s + 1");
+  EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return due(n, s, d > 0 ? d - 1 : 5); }),
+            "it has what is due at d - 1");
+}
+
+TEST(Likeness, SaysNothingOfWhatIsDueNowhere) {
+  EXPECT_EQ(likeness_of(due), "");
+  EXPECT_EQ(likeness_of([](auto n, auto s, auto d) { return 1.01 * due(n, s, d) + 0.3; }), "");
+  EXPECT_EQ(likeness_of([](auto, auto, auto) { return 0.0; }), "");
+}
+
+CaseReport with_factor(double factor) {
+  CaseReport report;
+  report.fields = {{"scale_value", "0.125"}, {"heads_q", "6"}, {"heads_kv", "2"}};
+  report.findings = {{.text = "all fail", .factor = factor}};
+  name_factors(report);
+  return report;
+}
+
+TEST(Likeness, NamesAFactorByTheParametersOfTheCase) {
+  EXPECT_EQ(with_factor(8).findings[0].text, "all fail: 1 / scale_value");
+  EXPECT_EQ(with_factor(0.1251).findings[0].text, "all fail: scale_value");
+  EXPECT_EQ(with_factor(3).findings[0].text, "all fail: heads_q / heads_kv");
+  EXPECT_EQ(with_factor(1.0 / 3).findings[0].text, "all fail: heads_kv / heads_q");
+  EXPECT_EQ(with_factor(1.4427).findings[0].text, "all fail: log2(e)");
+  EXPECT_EQ(with_factor(5).findings[0].text, "all fail");
+  EXPECT_EQ(with_factor(0).findings[0].text, "all fail");
+}
+
+}  // namespace
+}  // namespace assay::conformance
