@@ -236,7 +236,8 @@ function(assay_build_unoptimized name)
 endfunction()
 
 # assay_add_test(<name> SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): a GoogleTest program, one CTest test per
-# TEST. Programs with the label sanitize are also what the target assay_sanitized_tests builds.
+# TEST. Programs with the label sanitize are also what the target assay_sanitize_tests builds, which is run under
+# sanitizers for every change; those with sanitize_slow, which compute, at night.
 function(assay_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINKS;LABELS")
   add_executable(${name} ${arg_SOURCES})
@@ -260,10 +261,12 @@ endif()
 ")
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
   endif()
-  if("sanitize" IN_LIST arg_LABELS)
-    if(NOT TARGET assay_sanitized_tests)
-      add_custom_target(assay_sanitized_tests)
+  foreach(label sanitize sanitize_slow)
+    if(label IN_LIST arg_LABELS)
+      if(NOT TARGET assay_${label}_tests)
+        add_custom_target(assay_${label}_tests)
+      endif()
+      add_dependencies(assay_${label}_tests ${name})
     endif()
-    add_dependencies(assay_sanitized_tests ${name})
-  endif()
+  endforeach()
 endfunction()
