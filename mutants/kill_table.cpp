@@ -80,10 +80,21 @@ void count_accused(KillRow& row, const std::vector<bool>& accused) {
   for (std::size_t k = 0; k < accused.size(); ++k) row.accused[k] = row.accused[k] || accused[k];
 }
 
-void count(KillRow& row, const CaseReport& report) {
+/// Of a judged case, before it is counted as one that failed.
+void count_way_to_kill(KillRow& row, const CaseReport& report) {
+  if (row.failed > 0) return;
+  row.seconds_to_kill += report.seconds_total;
+  if (contribution(report.verdict) == ExitCode::nonconformant) row.cases_to_kill = row.cases;
+}
+
+void count(KillRow& row, const CaseReport& report, Track track) {
   ++row.verdicts[report.verdict];
   if (!is_judged(report)) return;
   ++row.cases;
+  count_way_to_kill(row, report);
+  TrackCount& of_track = row.by_track[std::string(spec::to_string(track))];
+  ++of_track.cases;
+  of_track.failed += contribution(report.verdict) == ExitCode::nonconformant ? 1 : 0;
   for (const conformance::TensorReport& tensor : report.tensors)
     row.worst = std::max(row.worst, tensor.worst);
   if (contribution(report.verdict) == ExitCode::nonconformant) count_failure(row, report);
@@ -169,11 +180,13 @@ KillTable kill_table(const std::vector<MutantOf<Op>>& mutants, const std::vector
   table.interrupted = jury.interrupted();
   for (std::size_t k = 0; k < mutants.size(); ++k) {
     KillRow row = {.mutant = mutants[k].facts()};
-    for (const auto& reports : jury.reports())
-      if (!reports.empty() && reports[k]) {
-        count(row, reports[k]->report);
-        count_accused(row, reports[k]->accused);
-      }
+    for (std::size_t c = 0; c < cases.size(); ++c) {
+      const auto& reports = jury.reports()[c];
+      if (reports.empty() || !reports[k]) continue;
+      count(row, reports[k]->report, cases[c].track);
+      count_accused(row, reports[k]->accused);
+    }
+    if (row.failed == 0) row.seconds_to_kill = 0;
     table.rows.push_back(std::move(row));
   }
   table.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
 
@@ -83,3 +84,16 @@ export async function search(page: Page, query: string): Promise<number> {
 
 export const queryOf = (page: Page): Promise<string> =>
   page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("q") ?? "");
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe-core finds wrong with the page as it stands. */
+export async function complaints(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
+    }).axe.run();
+    return violations.flatMap((v) => v.nodes.slice(0, 3).map((n) => `${v.id}: ${n.html.slice(0, 160)}: ${n.failureSummary}`));
+  });
+}

@@ -2,14 +2,12 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 
 import type { Browser, Page } from "playwright-core";
 
-import { embedded, FOLDER, launch, left, open, PROGRAM, queryOf, report, search, writePage } from "./browsing";
+import { complaints, embedded, FOLDER, launch, left, open, PROGRAM, queryOf, report, search, writePage } from "./browsing";
 
 let browser: Browser;
 before(async () => { browser = await launch(); });
@@ -193,18 +191,6 @@ test("two reports side by side say what became worse", async () => {
   await page.waitForFunction(() => document.body.dataset["shown"] === location.hash && location.hash.includes("changed"));
   assert.equal(await left(page), failing.length);
 });
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-async function complaints(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
-    }).axe.run();
-    return violations.flatMap((v) => v.nodes.slice(0, 3).map((n) => `${v.id}: ${n.html.slice(0, 160)}: ${n.failureSummary}`));
-  });
-}
 
 for (const scheme of ["light", "dark"] as const)
   for (const width of [1440, 390])

@@ -98,7 +98,31 @@ TEST(Mutants, TheTableDoesNotDependOnThreads) {
     EXPECT_EQ(one.rows[k].verdicts, three.rows[k].verdicts) << mutants[k].name;
     EXPECT_EQ(one.rows[k].caught_by, three.rows[k].caught_by) << mutants[k].name;
     EXPECT_EQ(one.rows[k].worst, three.rows[k].worst) << mutants[k].name;
+    EXPECT_EQ(one.rows[k].cases_to_kill, three.rows[k].cases_to_kill) << mutants[k].name;
   }
+}
+
+TEST(Mutants, TracksAddUpToAllCasesAndTheFirstThatFailsIsCounted) {
+  // A few of each kind: those of one kind follow each other.
+  const auto all_cases = mutants::kill_cases<spec::FlashAttentionScoreGrad>();
+  std::vector<conformance::Case<spec::FlashAttentionScoreGrad>> cases;
+  for (std::size_t k = 0; k < all_cases.size(); k += 40) cases.push_back(all_cases[k]);
+  const auto all_mutants = mutants::mutants<spec::FlashAttentionScoreGrad>();
+  std::vector<mutants::Mutant> mutants;
+  for (std::size_t k = 0; k < all_mutants.size(); k += 5) mutants.push_back(all_mutants[k]);
+  std::int64_t caught = 0;
+  for (const KillRow& row : mutants::kill_table(mutants, cases).rows) {
+    mutants::TrackCount all;
+    for (const auto& [track, count] : row.by_track)
+      all.cases += count.cases, all.failed += count.failed;
+    EXPECT_EQ(all.cases, row.cases) << row.mutant.name;
+    EXPECT_EQ(all.failed, row.failed) << row.mutant.name;
+    EXPECT_EQ(row.cases_to_kill > 0, row.failed > 0) << row.mutant.name;
+    EXPECT_EQ(row.seconds_to_kill > 0, row.failed > 0) << row.mutant.name;
+    EXPECT_LE(row.cases_to_kill, row.cases - row.failed + 1) << row.mutant.name;
+    caught += row.failed > 0 ? 1 : 0;
+  }
+  EXPECT_GT(caught, 0);
 }
 
 TEST(Mutants, AMutantThatMeetsNoCaseIsNotAsExpected) {

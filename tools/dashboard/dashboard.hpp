@@ -1,15 +1,15 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "assay/conformance/report/results.hpp"
+#include "stored/read_results.hpp"
 
 namespace assay::cli {
 
 /// One page of HTML with everything inside: reports, script, style. It needs no network.
 std::string dashboard_page(const conformance::Results& results);
-/// The same of several: earlier runs or other kernels beside the first.
-std::string dashboard_page(const std::vector<const conformance::Results*>& runs);
+/// The same of several, earlier runs or other kernels beside the first, and of a kill table.
+std::string dashboard_page(const Shown& shown);
 
 }  // namespace assay::cli

@@ -48,7 +48,7 @@ Json statements_of(const Json& requirements) {
 }
 
 /// What the page shows of a report.
-std::string shown(const conformance::Results& results) {
+std::string text_of(const conformance::Results& results) {
   Json json = Json::parse(conformance::to_json(results));
   for (Json& report : json["cases"]) {
     for (Json& tensor : report["tensors"]) shorten_tensor(tensor);
@@ -75,13 +75,12 @@ std::string packed(const std::string& text) {
   return letters;
 }
 
-}  // namespace
-
-std::string dashboard_page(const std::vector<const conformance::Results*>& runs) {
-  std::string reports;
-  for (const conformance::Results* run : runs) reports += packed(shown(*run)) + '\n';
-  const std::map<std::string_view, std::string_view> parts = {
-      {"STYLE", assets::style()}, {"REPORTS", reports}, {"SCRIPT", assets::script()}};
+/// `reports` are packed, one a line; so is the kill table.
+std::string page_of(const std::string& reports, const std::string& kills) {
+  const std::map<std::string_view, std::string_view> parts = {{"STYLE", assets::style()},
+                                                              {"REPORTS", reports},
+                                                              {"KILLS", kills},
+                                                              {"SCRIPT", assets::script()}};
   std::string html;
   std::string_view rest = assets::page();
   for (std::size_t mark = rest.find('@'); mark != std::string_view::npos; mark = rest.find('@')) {
@@ -94,8 +93,16 @@ std::string dashboard_page(const std::vector<const conformance::Results*>& runs)
   return html.append(rest);
 }
 
+}  // namespace
+
+std::string dashboard_page(const Shown& shown) {
+  std::string reports;
+  for (const conformance::Results& run : shown.runs) reports += packed(text_of(run)) + '\n';
+  return page_of(reports, shown.kills ? packed(to_json(*shown.kills)) : "");
+}
+
 std::string dashboard_page(const conformance::Results& results) {
-  return dashboard_page(std::vector{&results});
+  return page_of(packed(text_of(results)) + '\n', "");
 }
 
 }  // namespace assay::cli

@@ -7,6 +7,7 @@
 #include "dashboard.hpp"
 #include "flags/destinations.hpp"
 #include "printing/print_case.hpp"
+#include "printing/print_kills.hpp"
 #include "printing/table.hpp"
 #include "stored/changes.hpp"
 #include "stored/read_results.hpp"
@@ -18,7 +19,8 @@ using conformance::Results;
 
 struct Options {
   std::string report, html, json;
-  std::vector<std::string> before;  ///< the first is compared; all are on the page
+  /// The first report of them is compared; all are on the page, and a kill table.
+  std::vector<std::string> before;
 };
 
 void print_changes(const Changes& changes, const Results& before, const std::string& program,
@@ -52,20 +54,21 @@ ExitCode compare(const Options& options, const Results& results, const Results& 
 }
 
 ExitCode report(const Options& options, const Context& context) {
-  if (!options.json.empty() && options.before.empty())
-    throw UsageError("--json: says what changed, and no earlier report is named");
   const std::vector<Destination> written = {{"--html", options.html}, {"--json", options.json}};
   require_writable(written, {{"report", options.report}});
   for (const std::string& before : options.before) require_writable(written, {{"before", before}});
   const Context told = beside(written, context);
-  std::vector<Results> runs = {read_results(options.report)};
-  for (const std::string& before : options.before) runs.push_back(read_results(before));
-  print_results(runs[0], replay_program(runs[0], context), told.out);
-  const ExitCode code = runs.size() == 1 ? ExitCode::conformant
-                                         : compare(options, runs[0], runs[1], told.out, context);
+  Shown shown;
+  read_shown(options.report, shown);
+  for (const std::string& before : options.before) read_shown(before, shown);
+  const std::vector<Results>& runs = shown.runs;
+  if (!options.json.empty() && runs.size() < 2)
+    throw UsageError("--json: says what changed, and no earlier report is named");
+  if (!runs.empty()) print_results(runs[0], replay_program(runs[0], context), told.out);
+  if (shown.kills) print_kills(*shown.kills, told.out);
+  const ExitCode code = runs.size() < 2 ? ExitCode::conformant
+                                        : compare(options, runs[0], runs[1], told.out, context);
   if (const auto write = sink(options.html, context)) {
-    std::vector<const Results*> shown;
-    for (const Results& run : runs) shown.push_back(&run);
     write(dashboard_page(shown));
     told.out << "\npage: " << options.html << '\n';
   }
@@ -80,9 +83,12 @@ Command report_command() {
       .summary = "show a report, or compare it with an earlier one: exit code 1 on a regression",
       .declare = [](CLI::App& app, const Registry&) -> Action {
         const auto options = std::make_shared<Options>();
-        app.add_option("report", options->report, "report.json of a sweep")->required();
+        app.add_option("report", options->report,
+                       "report.json of a sweep, or a table of 'assay mutants'")
+            ->required();
         app.add_option("before", options->before,
-                       "report.json to compare it with; more of them are on the page, too");
+                       "report.json to compare it with; more of them are on the page, too, "
+                       "and a table of 'assay mutants'");
         app.add_option("--html", options->html, "write one page with pictures");
         app.add_option("--json", options->json, "write what changed, for programs");
         return [options](const Context& context) { return report(*options, context); };

@@ -14,9 +14,11 @@
 #include "assay/cli/registry.hpp"
 #include "assay/mutants/kill_table.hpp"
 #include "assay/mutants/mutant.hpp"
+#include "flags/destinations.hpp"
 #include "flags/values.hpp"
 #include "printing/table.hpp"
 #include "signals.hpp"
+#include "stored/kills.hpp"
 
 namespace assay::cli {
 namespace {
@@ -25,7 +27,7 @@ using mutants::KillRow;
 using mutants::KillTable;
 
 struct Flags {
-  std::string only, threads;
+  std::string only, threads, report;
   bool json = false;
 };
 
@@ -127,6 +129,9 @@ nlohmann::json to_json(const KillRow& row) {
   nlohmann::json verdict_counts = nlohmann::json::object();
   for (const auto& [verdict, count] : row.verdicts)
     verdict_counts[std::string(spec::to_string(verdict))] = count;
+  nlohmann::json tracks = nlohmann::json::object();
+  for (const auto& [track, count] : row.by_track)
+    tracks[track] = {{"cases", count.cases}, {"failed", count.failed}};
   return {{"name", row.mutant.name},
           {"bug", row.mutant.bug},
           {"healthy", row.mutant.healthy},
@@ -134,6 +139,9 @@ nlohmann::json to_json(const KillRow& row) {
           {"failed", row.failed},
           {"verdicts", std::move(verdict_counts)},
           {"caught_by", row.caught_by},
+          {"tracks", std::move(tracks)},
+          {"cases_to_kill", row.cases_to_kill},
+          {"seconds_to_kill", row.seconds_to_kill},
           {"worst", row.worst},
           {"replay", row.replay},
           {"finding", row.text},
@@ -150,7 +158,8 @@ nlohmann::json to_json(const KillTable& table) {
                           {"planted_asked", row.planted_asked},
                           {"healthy_accused", row.healthy_accused},
                           {"healthy_asked", row.healthy_asked}});
-  return {{"cases", table.cases},
+  return {{"schema", kills_schema},
+          {"cases", table.cases},
           {"threads", table.threads},
           {"seconds", table.seconds},
           {"interrupted", table.interrupted},
@@ -179,6 +188,8 @@ void append(KillTable& table, KillTable other) {
 }
 
 ExitCode judge(const Flags& flags, const Context& context) {
+  require_writable({{"--report", flags.report}});
+  const Context told = beside({{"--report", flags.report}}, context);
   stop_on_signals();
   mutants::KillControl control = {.stop = &context.stop};
   if (!flags.threads.empty()) control.threads = integer_value("--threads", flags.threads, 1, 1024);
@@ -196,9 +207,10 @@ ExitCode judge(const Flags& flags, const Context& context) {
   if (table.rows.empty() && !context.stop)
     throw UsageError(fmt::format("--only is '{}', which no name of a mutant holds", flags.only));
   if (flags.json)
-    context.out << to_json(table).dump(2) << '\n';
+    told.out << to_json(table).dump(2) << '\n';
   else
-    print(table, context.out);
+    print(table, told.out);
+  if (const auto write = sink(flags.report, context)) write(to_json(table).dump(1) + '\n');
   if (table.interrupted) return ExitCode::not_conclusive;
   return table.as_expected() ? ExitCode::conformant : ExitCode::nonconformant;
 }
@@ -212,6 +224,8 @@ Command mutants_command() {
             const auto flags = std::make_shared<Flags>();
             app.add_option("--only", flags->only, "mutants whose name holds this text");
             app.add_option("--threads", flags->threads, "host threads that judge cases");
+            app.add_option("--report", flags->report,
+                           "write the table as JSON, which 'assay report' shows");
             app.add_flag("--json", flags->json, "print the table as JSON");
             return [flags](const Context& context) { return judge(*flags, context); };
           }};

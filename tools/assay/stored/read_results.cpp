@@ -24,9 +24,8 @@ std::string read_text(std::istream& file, const std::string& path) {
   return text;
 }
 
-}  // namespace
-
-conformance::Results read_results(const std::string& path) {
+/// Errors: UsageError naming the file.
+std::string read_file(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
     throw UsageError(path + " is a folder, wanted report.json of a sweep");
@@ -34,13 +33,35 @@ conformance::Results read_results(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file && errno == ENOMEM) throw std::bad_alloc();
   if (!file) throw UsageError(path + " cannot be opened for reading");
-  const std::string text = read_text(file, path);
+  std::string text = read_text(file, path);
   if (file.bad()) throw UsageError(path + " cannot be read");
+  return text;
+}
+
+/// What `parse` makes of the text. Errors: UsageError naming the file.
+template <class Parse>
+auto parsed(const std::string& path, const std::string& text, const Parse& parse) {
   try {
-    return conformance::results_from_json(text);
+    return parse(text);
   } catch (const std::invalid_argument& error) {
     throw UsageError(path + ": " + error.what());
   }
+}
+
+}  // namespace
+
+conformance::Results read_results(const std::string& path) {
+  return parsed(path, read_file(path), conformance::results_from_json);
+}
+
+void read_shown(const std::string& path, Shown& shown) {
+  const std::string text = read_file(path);
+  if (!holds_kills(text)) {
+    shown.runs.push_back(parsed(path, text, conformance::results_from_json));
+    return;
+  }
+  if (shown.kills) throw UsageError(path + " is a second kill table, and a page shows one");
+  shown.kills = parsed(path, text, kills_from_json);
 }
 
 }  // namespace assay::cli

@@ -1,12 +1,25 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "assay/conformance/report/results.hpp"
+#include "stored/kills.hpp"
 
 namespace assay::cli {
 
 /// A report file. Errors: UsageError naming the file and what is wrong with it.
 conformance::Results read_results(const std::string& path);
+
+/// What files say that `assay report` shows.
+struct Shown {
+  std::vector<conformance::Results> runs;
+  std::optional<Kills> kills;
+};
+
+/// Reads a report, or a kill table, whichever the file is, into `shown`. Errors: UsageError naming
+/// the file and what is wrong with it, or that it is a second kill table.
+void read_shown(const std::string& path, Shown& shown);
 
 }  // namespace assay::cli

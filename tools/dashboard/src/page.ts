@@ -5,6 +5,7 @@ import { compile, fieldNames } from "./query";
 import { unpack, type Case, type Report } from "./report";
 import { showCase } from "./sections/case_page";
 import { ORDERS, showCases, sorted } from "./sections/cases";
+import { prepareKills, showKills, unpackKills, type Kills } from "./sections/kills";
 import { showCauses } from "./sections/causes";
 import { showHead } from "./sections/head";
 import { prepareAccuracy, prepareDevice, showAccuracy, showDevice, showVerdicts } from "./sections/overview";
@@ -17,6 +18,7 @@ import { byId, put } from "./text";
 
 interface Page {
   report: Report;
+  kills: Kills | undefined;
   causes: Cause[];
   names: Set<string>;
   /** Cases that the search leaves, in the order of the list. */
@@ -28,6 +30,7 @@ function showList(page: Page): void {
   showVerdicts(page.report, page.list);
   showAccuracy(page.list);
   showDevice(page.list);
+  showKills(page.kills);
   showCases(page.list, page.report.cases.length);
 }
 
@@ -68,16 +71,38 @@ function listen(page: Page): void {
   for (const option of sort.options) option.textContent = ORDERS[option.value]![0];
   prepareAccuracy(page.report, redraw);
   prepareDevice(page.report, redraw);
+  prepareKills(page.kills);
   listenToKeys(() => page.list);
   onChange(redraw);
+}
+
+/** Of a page without a report: nothing else has anything to show. */
+function showKillsAlone(kills: Kills): void {
+  for (const part of byId("overview").children) (part as HTMLElement).hidden = true;
+  document.title = "Assay: planted bugs";
+  put("implementation", "Planted bugs and healthy variants");
+  put("conclusion");
+  prepareKills(kills);
+  const redraw = (): void => {
+    showKills(kills);
+    document.body.dataset["shown"] = location.hash;
+  };
+  onChange(redraw);
+  redraw();
+  document.body.dataset["ready"] = "yes";
 }
 
 async function show(): Promise<void> {
   const packed = byId("reports").textContent!.split("\n").filter((line) => line !== "");
   const runs = await Promise.all(packed.map(unpack));
+  const kills = await unpackKills();
   const report = runs[0];
-  if (report === undefined) throw new Error("the page holds no report");
-  const page: Page = { report, causes: causesOf(report.cases), names: fieldNames(report.cases), list: [] };
+  if (report === undefined) {
+    if (kills === undefined) throw new Error("the page holds no report");
+    showKillsAlone(kills);
+    return;
+  }
+  const page: Page = { report, kills, causes: causesOf(report.cases), names: fieldNames(report.cases), list: [] };
   showHead(report);
   showRuns(runs);
   showRequirements(report);

@@ -119,6 +119,7 @@ export interface Summary {
     requirements: Requirement[];
   };
   pairs?: { admissible: number; covered: number };
+  triples?: { admissible: number; covered: number };
 }
 
 export interface Report {
@@ -200,11 +201,13 @@ export function derive(report: Report): Report {
   return report;
 }
 
-/** Unpacks what the program embedded: base64 of a JSON text that zlib compressed. */
-export async function unpack(base64: string): Promise<Report> {
+/** Unpacks what the program embedded: base64 of a text that zlib compressed. */
+export async function unpackText(base64: string): Promise<string> {
   const letters = atob(base64);
   const bytes = new Uint8Array(letters.length);
   for (let k = 0; k < letters.length; k += 1) bytes[k] = letters.charCodeAt(k);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return derive(JSON.parse(await new Response(stream).text()) as Report);
+  return new Response(stream).text();
 }
+
+export const unpack = async (base64: string): Promise<Report> => derive(JSON.parse(await unpackText(base64)) as Report);

@@ -6,13 +6,16 @@ export interface State {
   q: string;
   sort: string;
   case: string;
+  /** Words for the list of planted bugs. */
+  bugs: string;
 }
 
 export const DEFAULT_SORT = "urgency";
 
 export function read(): State {
   const hash = new URLSearchParams(location.hash.slice(1));
-  return { q: hash.get("q") ?? "", sort: hash.get("sort") ?? DEFAULT_SORT, case: hash.get("case") ?? "" };
+  return { q: hash.get("q") ?? "", sort: hash.get("sort") ?? DEFAULT_SORT, case: hash.get("case") ?? "",
+    bugs: hash.get("bugs") ?? "" };
 }
 
 /** The address of a state, without what is at its default. */
@@ -21,6 +24,7 @@ export function address(state: State): string {
   if (state.case !== "") hash.set("case", state.case);
   if (state.q !== "") hash.set("q", state.q);
   if (state.sort !== DEFAULT_SORT) hash.set("sort", state.sort);
+  if (state.bugs !== "") hash.set("bugs", state.bugs);
   return "#" + hash.toString();
 }
 

@@ -18,6 +18,11 @@ namespace assay::mutants {
 template <class Op>
 std::vector<conformance::Case<Op>> kill_cases();
 
+/// Cases of one track on which a mutant was judged, and those of them that failed.
+struct TrackCount {
+  std::int64_t cases = 0, failed = 0;
+};
+
 /// What the judge said of one mutant.
 struct KillRow {
   MutantFacts mutant;
@@ -25,9 +30,12 @@ struct KillRow {
   std::int64_t failed = 0;  ///< with a verdict of nonconformance
   std::map<conformance::Verdict, std::int64_t> verdicts;
   std::map<std::string, std::int64_t>
-      caught_by;     ///< rule to the failed cases that it alone decides; "several" to the others
-  double worst = 0;  ///< largest |error| / tau
-  std::string replay, text;  ///< of the first failed case: its line and its first finding
+      caught_by;  ///< rule to the failed cases that it alone decides; "several" to the others
+  std::map<std::string, TrackCount> by_track;  ///< name of the track to its cases
+  std::int64_t cases_to_kill = 0;  ///< judged until the first failed, that one too; 0: none failed
+  double seconds_to_kill = 0;      ///< judging those took; what mutants share is not in it
+  double worst = 0;                ///< largest |error| / tau
+  std::string replay, text;        ///< of the first failed case: its line and its first finding
   /// Of our rules and of each of another stack's whether they accuse the mutant in a case of
   /// ordinary numbers; empty where there was none.
   std::vector<bool> accused = {};

@@ -48,11 +48,12 @@ export function showHead(report: Report): void {
     `, ${summary.planned - summary.cases} more were beyond the budget` : "";
   put("circumstances", [environment.started, short(environment.seconds) + " s", `seed ${environment.seed}${skipped}`,
     "assay " + environment.tool_version, environment.compiler].filter((x) => x !== "").join(" | "));
-  const { requirements, pairs } = summary;
+  const { requirements, pairs, triples } = summary;
   put("tiles", tile(String(summary.cases), "cases"),
     tile(String(summary.value_cases), "judged by their numbers", () => toggleTerms(["judged=yes"])),
     tile(`${requirements.accepted} + ${requirements.rejected}`, `requirements accepted + rejected, of ${requirements.total}`),
     pairs?.admissible ? tile(`${pairs.covered} / ${pairs.admissible}`, "pairs of values covered") : null,
+    triples?.admissible ? tile(`${triples.covered} / ${triples.admissible}`, "triples of values covered") : null,
     ...worstTiles(report.cases));
   put("footer", environment.command_line);
 }

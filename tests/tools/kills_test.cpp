@@ -1,0 +1,93 @@
+#include "stored/kills.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "session.hpp"
+
+namespace assay::tests {
+namespace {
+
+using nlohmann::json;
+
+json example() {
+  const json row = {{"name", "late_scale"},
+                    {"bug", "scales dq twice"},
+                    {"healthy", false},
+                    {"as_expected", true},
+                    {"cases", 7},
+                    {"failed", 2},
+                    {"cases_to_kill", 3},
+                    {"seconds_to_kill", 0.5},
+                    {"tracks", {{"bound", {{"cases", 4}, {"failed", 2}}}}},
+                    {"replay", "assay run op --a=1"}};
+  json healthy = row;
+  healthy.update({{"name", "plain"}, {"healthy", true}, {"as_expected", false}, {"bug", "none"}});
+  const json rule = {{"rule", "torch"},
+                     {"planted_accused", 1},
+                     {"planted_asked", 5},
+                     {"healthy_accused", 0},
+                     {"healthy_asked", 6}};
+  return {{"schema", "assay-kills-1"},
+          {"cases", 9},
+          {"threads", 2},
+          {"seconds", 1.5},
+          {"interrupted", false},
+          {"rows", json::array({row, healthy})},
+          {"yardsticks", json::array({rule})}};
+}
+
+/// What `assay report` makes of it.
+Answer shown(const json& kills) {
+  const Folder folder;
+  std::ofstream(folder / "kills.json") << kills.dump(1);
+  return answer(registry_of({}), {"report", folder / "kills.json"});
+}
+
+TEST(KillTable, SurvivesItsJson) {
+  const cli::Kills kills = cli::kills_from_json(example().dump());
+  EXPECT_EQ(json::parse(cli::to_json(kills)), example());
+}
+
+TEST(KillTable, IsToldByTracksAndNamesWhatIsNotToldApart) {
+  const Answer told = shown(example());
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_PRED2(has, told.out, std::string("1 of 1 planted bugs caught, 0 of 1 healthy variants"));
+  EXPECT_PRED2(has, told.out, std::string("plain is accused: none"));
+  EXPECT_PRED2(has, told.out, std::string("1 of 5"));
+}
+
+TEST(KillTable, IsOnThePageWithoutAReport) {
+  const Folder folder;
+  std::ofstream(folder / "kills.json") << example().dump(1);
+  const Answer told =
+      answer(registry_of({}), {"report", folder / "kills.json", "--html", folder / "kills.html"});
+  EXPECT_EQ(told.code, 0) << told.err;
+  const std::string page = text_of(folder / "kills.html");
+  EXPECT_PRED2(has, page, std::string("id=\"reports\"></script>"));
+  EXPECT_FALSE(has(page, "id=\"kills-data\"></script>"));
+}
+
+TEST(KillTable, ASecondOneAndAWrongOneAreRefused) {
+  const Folder folder;
+  std::ofstream(folder / "kills.json") << example().dump(1);
+  const Answer twice =
+      answer(registry_of({}), {"report", folder / "kills.json", folder / "kills.json"});
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_PRED2(has, twice.err, std::string("second kill table"));
+  for (const char* member : {"cases", "rows", "yardsticks"}) {
+    json wrong = example();
+    wrong.erase(member);
+    const Answer told = shown(wrong);
+    EXPECT_EQ(told.code, 2) << member;
+    EXPECT_PRED2(has, told.err, std::string(member));
+  }
+  EXPECT_THROW(cli::kills_from_json(std::string(1000, '[')), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace assay::tests

@@ -1,0 +1,119 @@
+#include "stored/kills.hpp"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "assay/conformance/case/shell_word.hpp"
+#include "assay/conformance/report/printable.hpp"
+
+namespace assay::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A file may be anybody's: a text of brackets alone would take 50 times its size.
+bool is_shallow(int depth, Json::parse_event_t, Json&) {
+  constexpr int deepest = 16;
+  if (depth > deepest) throw std::invalid_argument("kill table nests deeper than 16 levels");
+  return true;
+}
+
+template <class T>
+T member(const Json& object, const char* name) {
+  return object.at(name).get<T>();
+}
+
+std::string text(const Json& object, const char* name) {
+  return conformance::printable(member<std::string>(object, name));
+}
+
+Kills::Row row_from(const Json& json) {
+  Kills::Row row = {.name = text(json, "name"),
+                    .bug = text(json, "bug"),
+                    .healthy = member<bool>(json, "healthy"),
+                    .as_expected = member<bool>(json, "as_expected"),
+                    .cases = member<std::int64_t>(json, "cases"),
+                    .failed = member<std::int64_t>(json, "failed"),
+                    .cases_to_kill = member<std::int64_t>(json, "cases_to_kill"),
+                    .seconds_to_kill = member<double>(json, "seconds_to_kill"),
+                    .tracks = {},
+                    .replay = conformance::pasteable_words(text(json, "replay"))};
+  for (const auto& [track, count] : json.at("tracks").items())
+    row.tracks[conformance::printable(track)] = {member<std::int64_t>(count, "cases"),
+                                                 member<std::int64_t>(count, "failed")};
+  return row;
+}
+
+Kills::Yardstick yardstick_from(const Json& json) {
+  return {.rule = text(json, "rule"),
+          .planted_accused = member<std::int64_t>(json, "planted_accused"),
+          .planted_asked = member<std::int64_t>(json, "planted_asked"),
+          .healthy_accused = member<std::int64_t>(json, "healthy_accused"),
+          .healthy_asked = member<std::int64_t>(json, "healthy_asked")};
+}
+
+Json json_of(const Kills::Row& row) {
+  Json tracks = Json::object();
+  for (const auto& [track, count] : row.tracks)
+    tracks[track] = {{"cases", count.cases}, {"failed", count.failed}};
+  return {{"name", row.name},
+          {"bug", row.bug},
+          {"healthy", row.healthy},
+          {"as_expected", row.as_expected},
+          {"cases", row.cases},
+          {"failed", row.failed},
+          {"cases_to_kill", row.cases_to_kill},
+          {"seconds_to_kill", row.seconds_to_kill},
+          {"tracks", std::move(tracks)},
+          {"replay", row.replay}};
+}
+
+Json json_of(const Kills::Yardstick& yardstick) {
+  return {{"rule", yardstick.rule},
+          {"planted_accused", yardstick.planted_accused},
+          {"planted_asked", yardstick.planted_asked},
+          {"healthy_accused", yardstick.healthy_accused},
+          {"healthy_asked", yardstick.healthy_asked}};
+}
+
+}  // namespace
+
+bool holds_kills(const std::string& text) {
+  // A report names its own schema in its first line; the strings of a report that quote this one
+  // have its quotation marks escaped.
+  const std::string member = "\"schema\": \"" + std::string(kills_schema) + '"';
+  return text.find(member) != std::string::npos;
+}
+
+Kills kills_from_json(const std::string& text) {
+  try {
+    const Json json = Json::parse(text, is_shallow);
+    Kills kills = {.cases = member<std::int64_t>(json, "cases"),
+                   .threads = member<std::int64_t>(json, "threads"),
+                   .seconds = member<double>(json, "seconds"),
+                   .interrupted = member<bool>(json, "interrupted"),
+                   .rows = {},
+                   .yardsticks = {}};
+    for (const Json& row : json.at("rows")) kills.rows.push_back(row_from(row));
+    for (const Json& rule : json.at("yardsticks")) kills.yardsticks.push_back(yardstick_from(rule));
+    return kills;
+  } catch (const Json::exception& error) {
+    throw std::invalid_argument(std::string("kill table: ") + error.what());
+  }
+}
+
+std::string to_json(const Kills& kills) {
+  Json rows = Json::array(), yardsticks = Json::array();
+  for (const Kills::Row& row : kills.rows) rows.push_back(json_of(row));
+  for (const Kills::Yardstick& rule : kills.yardsticks) yardsticks.push_back(json_of(rule));
+  return Json{{"schema", kills_schema},
+              {"cases", kills.cases},
+              {"threads", kills.threads},
+              {"seconds", kills.seconds},
+              {"interrupted", kills.interrupted},
+              {"rows", std::move(rows)},
+              {"yardsticks", std::move(yardsticks)}}
+      .dump();
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::cli {
+
+inline constexpr std::string_view kills_schema = "assay-kills-1";
+
+/// A table of `assay mutants` as its file holds it: tools/report_schema.md, "Kill table".
+struct Kills {
+  struct Track {
+    std::int64_t cases = 0, failed = 0;
+  };
+  struct Row {
+    std::string name, bug;
+    bool healthy = false, as_expected = false;
+    std::int64_t cases = 0, failed = 0, cases_to_kill = 0;
+    double seconds_to_kill = 0;
+    std::map<std::string, Track> tracks;
+    std::string replay;  ///< of the first failed case
+  };
+  struct Yardstick {
+    std::string rule;
+    std::int64_t planted_accused = 0, planted_asked = 0, healthy_accused = 0, healthy_asked = 0;
+  };
+  std::int64_t cases = 0, threads = 0;
+  double seconds = 0;
+  bool interrupted = false;
+  std::vector<Row> rows;
+  std::vector<Yardstick> yardsticks;
+};
+
+/// Whether the text is that of a kill table, by its schema; a text of another kind, or none, is no
+/// error.
+bool holds_kills(const std::string& text);
+
+/// Errors: std::invalid_argument naming the member that is missing or of a wrong type.
+Kills kills_from_json(const std::string& text);
+
+/// What the page shows of it.
+std::string to_json(const Kills& kills);
+
+}  // namespace assay::cli
