@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "assay/conformance/case/shell_word.hpp"
+#include "assay/conformance/report/causes.hpp"
 #include "assay/conformance/report/printable.hpp"
 #include "assay/spec/numerics_limits.hpp"
 #include "report/former_report.hpp"
@@ -26,6 +27,18 @@ Json json_of(const std::vector<WorstError>& worst) {
                             {"command_line", error.command_line},
                             {"where", detail::json_of(error.where)}};
   return object;
+}
+
+Json json_of(const std::vector<Cause>& causes) {
+  Json list = Json::array();
+  for (const Cause& cause : causes)
+    list.push_back({{"pattern", cause.pattern},
+                    {"fields", cause.fields},
+                    {"others", cause.others},
+                    {"example", cause.example},
+                    {"line", cause.line},
+                    {"cases", cause.cases}});
+  return list;
 }
 
 Json json_of(const Environment& environment, double seconds) {
@@ -187,7 +200,8 @@ std::string to_json(const Results& results) {
   Json head = {{"schema", report_schema},
                {"environment", json_of(results.environment, results.summary.seconds)},
                {"summary", json_of(results.summary, results.cases)},
-               {"shrunk", detail::json_of(results.shrunk)}};
+               {"shrunk", detail::json_of(results.shrunk)},
+               {"causes", json_of(causes_of(results.cases, results.shrunk))}};
   if (results.shard) head["shard"] = detail::json_of(*results.shard);
   std::string text = detail::text_of(head, 1);
   text.resize(text.rfind('}'));  // the object stays open for the cases

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "assay/conformance/report/causes.hpp"
 #include "flags/values.hpp"
 #include "printing/print_case.hpp"
 #include "printing/table.hpp"
@@ -187,6 +188,25 @@ void print_reasons(const Results& results, std::ostream& out) {
                        reasons.size() - reasons_shown);
 }
 
+/// What separates what fails from what conforms, last: it is what is read first.
+void print_causes(const Results& results, const std::string& program, std::ostream& out) {
+  constexpr std::size_t most_causes = 8;
+  const std::vector<conformance::Cause> causes =
+      conformance::causes_of(results.cases, results.shrunk);
+  if (causes.empty()) return;
+  out << fmt::format("\ncauses: {}\n", causes.size() == 1 ? "one explains every failing case"
+                                                          : "the most frequent first");
+  for (std::size_t k = 0; k < std::min(causes.size(), most_causes); ++k) {
+    const conformance::Cause& cause = causes[k];
+    const auto report = std::ranges::find(results.cases, cause.example, &CaseReport::id);
+    out << fmt::format("  {}. {}\n     {}\n     {} case{}: {}\n", k + 1, cause.pattern,
+                       where_text(cause), cause.cases.size(), cause.cases.size() == 1 ? "" : "s",
+                       replay(program, cause.line, report->implementation));
+  }
+  if (causes.size() > most_causes)
+    out << fmt::format("  and {} more, which the report has\n", causes.size() - most_causes);
+}
+
 }  // namespace
 
 void print_results(const Results& results, const std::string& program, std::ostream& out) {
@@ -200,6 +220,7 @@ void print_results(const Results& results, const std::string& program, std::ostr
   print_worst(results, program, out);
   print_failures(results, program, out);
   print_shrunk(results, program, out);
+  print_causes(results, program, out);
 }
 
 }  // namespace assay::cli

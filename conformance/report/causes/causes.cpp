@@ -1,0 +1,310 @@
+#include "assay/conformance/report/causes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "report/causes/rules.hpp"
+
+namespace assay::conformance {
+namespace {
+
+/// Conditions are learnt from at most about so many cases that fail, and as many others; they are
+/// told of all.
+constexpr std::size_t most_learnt = 2500;
+constexpr std::size_t most_groups = 6;
+/// Groups with so large a share of their cases in common are one cause.
+constexpr double alike = 0.6;
+
+using Members = std::set<std::size_t>;  ///< of the list of all cases
+
+bool fails(const CaseReport& report) {
+  return contribution(report.verdict) == ExitCode::nonconformant;
+}
+
+/// One way of failing: a tensor that breaks a limit, or a verdict about the whole call.
+struct Way {
+  std::string tensor;
+  Verdict verdict = Verdict::conforms;  ///< where there is no tensor
+};
+
+struct Fact {
+  const CaseReport* report;
+  std::vector<std::string> failed;  ///< tensors; empty where it does not fail
+
+  bool fails_so(const Way& way) const {
+    return std::ranges::find(failed, way.tensor) != failed.end() &&
+           (!way.tensor.empty() || report->verdict == way.verdict);
+  }
+  /// Whether the case counts against a rule for `way`.
+  bool passes(const Way& way) const {
+    if (way.tensor.empty()) return report->verdict != way.verdict;
+    return report->value_case && !fails_so(way) &&
+           std::ranges::find(report->tensors, way.tensor, &TensorReport::name) !=
+               report->tensors.end();
+  }
+};
+
+struct Group {
+  Way way;
+  std::vector<std::string> fields;
+  Members cases;
+  std::int64_t others = 0;
+};
+
+/// At most so many of them, evenly.
+std::vector<std::size_t> some(const std::vector<std::size_t>& all) {
+  if (all.size() <= most_learnt) return all;
+  std::vector<std::size_t> chosen;
+  for (std::size_t k = 0; k < most_learnt; ++k) chosen.push_back(all[k * all.size() / most_learnt]);
+  return chosen;
+}
+
+class Grouping {
+ public:
+  explicit Grouping(const std::vector<CaseReport>& cases);
+
+  std::vector<Way> ways() const;
+  std::vector<Group> of(const Way& way) const;
+
+ private:
+  CaseSet learnt_that(const std::function<bool(const Fact&)>& is) const;
+  Group explained(const Way& way, const std::vector<const Condition*>& terms, Members& left) const;
+
+  std::vector<Fact> facts_;
+  std::vector<std::size_t> learnt_;
+  std::vector<Condition> conditions_;  ///< on the learnt cases
+};
+
+Grouping::Grouping(const std::vector<CaseReport>& cases) {
+  std::vector<std::size_t> failing, others;
+  for (std::size_t k = 0; k < cases.size(); ++k) {
+    facts_.push_back({&cases[k], failed_tensors(cases[k])});
+    (facts_.back().failed.empty() ? others : failing).push_back(k);
+  }
+  learnt_ = some(failing);
+  std::ranges::copy(some(others), std::back_inserter(learnt_));
+  std::vector<const CaseReport*> learnt;
+  for (const std::size_t k : learnt_) learnt.push_back(&cases[k]);
+  conditions_ = conditions_on(learnt);
+}
+
+CaseSet Grouping::learnt_that(const std::function<bool(const Fact&)>& is) const {
+  CaseSet chosen(learnt_.size());
+  for (std::size_t k = 0; k < learnt_.size(); ++k)
+    if (is(facts_[learnt_[k]])) chosen.add(k);
+  return chosen;
+}
+
+std::vector<Way> Grouping::ways() const {
+  std::vector<Way> all;
+  std::set<std::pair<std::string, Verdict>> seen;
+  for (const Fact& fact : facts_)
+    for (const std::string& tensor : fact.failed) {
+      const Way way = {tensor, tensor.empty() ? fact.report->verdict.value : Verdict::conforms};
+      if (seen.emplace(way.tensor, way.verdict).second) all.push_back(way);
+    }
+  return all;
+}
+
+/// Takes those of `left` that meet the terms away.
+Group Grouping::explained(const Way& way, const std::vector<const Condition*>& terms,
+                          Members& left) const {
+  Group group{.way = way};
+  for (const Condition* term : terms) group.fields.push_back(term->text);
+  for (std::size_t k = 0; k < facts_.size(); ++k) {
+    if (!std::ranges::all_of(terms, [&](const Condition* t) { return t->test(*facts_[k].report); }))
+      continue;
+    if (left.erase(k) > 0) group.cases.insert(k);
+    if (facts_[k].passes(way)) ++group.others;
+  }
+  return group;
+}
+
+std::vector<Group> Grouping::of(const Way& way) const {
+  const CaseSet all = learnt_that([](const Fact&) { return true; });
+  Sample sample{learnt_that([&](const Fact& fact) { return fact.fails_so(way); }),
+                learnt_that([&](const Fact& fact) { return fact.passes(way); })};
+  Members left;
+  for (std::size_t k = 0; k < facts_.size(); ++k)
+    if (facts_[k].fails_so(way)) left.insert(k);
+  std::vector<Group> groups;
+  while (!left.empty()) {
+    // The last group takes what is left, so that no failing case is without a cause.
+    const bool is_last = groups.size() + 1 == most_groups || sample.open.size() == 0;
+    const SeparatingRule rule = is_last ? SeparatingRule{{}, all} : learn(conditions_, all, sample);
+    groups.push_back(explained(way, rule.terms, left));
+    sample.open = sample.open.without(rule.cases);
+  }
+  return groups;
+}
+
+bool are_alike(const Group& a, const Group& b) {
+  const auto both = std::ranges::count_if(b.cases, [&](auto k) { return a.cases.contains(k); });
+  const auto either = a.cases.size() + b.cases.size() - static_cast<std::size_t>(both);
+  if (static_cast<double>(both) > alike * static_cast<double>(either)) return true;
+  return !a.fields.empty() && std::ranges::is_permutation(a.fields, b.fields);
+}
+
+std::vector<std::vector<Group>> merged(std::vector<Group> groups) {
+  std::ranges::stable_sort(
+      groups, [](const auto& a, const auto& b) { return a.cases.size() > b.cases.size(); });
+  std::vector<std::vector<Group>> all;
+  for (Group& group : groups) {
+    const auto near = std::ranges::find_if(
+        all, [&](const std::vector<Group>& others) { return are_alike(others[0], group); });
+    if (near == all.end())
+      all.push_back({std::move(group)});
+    else
+      near->push_back(std::move(group));
+  }
+  return all;
+}
+
+/// The first of those that are met most often; empty where there are none.
+std::string most_frequent(const std::vector<std::string>& texts) {
+  std::map<std::string, std::int64_t> counts;
+  std::string best;
+  for (const std::string& text : texts) ++counts[text];
+  for (const std::string& text : texts)
+    if (best.empty() || counts[text] > counts[best]) best = text;
+  return best;
+}
+
+std::string range_of(std::vector<double> errors) {
+  std::erase_if(errors, [](double x) { return !(x > 1); });
+  if (errors.empty()) return {};
+  const auto [least, most] = std::ranges::minmax(errors);
+  return least == most ? fmt::format(", error {:.4g} times the bound", least)
+                       : fmt::format(", error {:.4g} to {:.4g} times the bound", least, most);
+}
+
+/// What the finding that counts failing elements says that they have in common.
+std::string in_common(const Finding& finding) {
+  if (finding.text.find(" judged elements of ") == std::string::npos) return {};
+  for (const std::string_view verb : {" fail", " differ"}) {
+    const std::size_t at = finding.text.find(finding.tensor + std::string(verb));
+    if (at == std::string::npos) continue;
+    const std::string text = finding.text.substr(at + finding.tensor.size() + verb.size());
+    return text.substr(std::min(text.size(), text.find_first_not_of(",; ")));
+  }
+  return {};
+}
+
+class Telling {
+ public:
+  Telling(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk)
+      : cases_(cases) {
+    for (const ShrunkCase& one : shrunk) shrunk_.emplace(one.id, one.shrunk);
+  }
+
+  Cause cause(const std::vector<Group>& groups) const;
+
+ private:
+  std::string pattern(const Members& members, const std::vector<std::string>& tensors) const;
+  /// Shrunk ones first, then the shortest line: what a person reads first.
+  const CaseReport& example(const Members& members) const;
+  const std::string& line_of(const CaseReport& report) const {
+    const auto entry = shrunk_.find(report.id);
+    return entry == shrunk_.end() ? report.command_line : entry->second;
+  }
+
+  const std::vector<CaseReport>& cases_;
+  std::map<std::string, std::string> shrunk_;  ///< by the id of the case
+};
+
+std::string Telling::pattern(const Members& members,
+                             const std::vector<std::string>& tensors) const {
+  std::vector<std::string> verdicts, rules, common;
+  std::vector<double> errors;
+  for (const std::size_t k : members) {
+    const CaseReport& report = cases_[k];
+    verdicts.emplace_back(spec::to_string(report.verdict.value));
+    if (report.verdict.rule != Rule::unstated)
+      rules.push_back(" by " + std::string(spec::to_string(report.verdict.rule)));
+    for (const TensorReport& tensor : report.tensors)
+      if (std::ranges::find(tensors, tensor.name) != tensors.end())
+        errors.push_back(std::isnan(tensor.worst) ? HUGE_VAL : tensor.worst);
+    for (const Finding& finding : report.findings)
+      if (std::ranges::find(tensors, finding.tensor) != tensors.end())
+        if (std::string text = in_common(finding); !text.empty()) common.push_back(std::move(text));
+  }
+  std::string text = tensors.empty() ? "" : fmt::format("{}: ", fmt::join(tensors, ", "));
+  text += most_frequent(verdicts) + most_frequent(rules) + range_of(std::move(errors));
+  const std::string told = most_frequent(common);
+  const auto times = std::ranges::count(common, told);
+  // What is said of few of them is no pattern.
+  return told.empty() || times * 3 < std::ssize(members) ? text : text + "; mostly " + told;
+}
+
+const CaseReport& Telling::example(const Members& members) const {
+  const auto cost = [&](std::size_t k) {
+    const bool is_shrunk = shrunk_.contains(cases_[k].id);
+    return std::pair(!is_shrunk, line_of(cases_[k]).size());
+  };
+  return cases_[*std::ranges::min_element(members, {}, cost)];
+}
+
+Cause Telling::cause(const std::vector<Group>& groups) const {
+  Cause cause{.fields = groups[0].fields, .others = groups[0].others};
+  Members members;
+  std::set<std::string> tensors;
+  for (const Group& group : groups) {
+    members.insert(group.cases.begin(), group.cases.end());
+    if (!group.way.tensor.empty()) tensors.insert(group.way.tensor);
+  }
+  cause.pattern = pattern(members, {tensors.begin(), tensors.end()});
+  for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
+  const CaseReport& first = example(members);
+  cause.example = first.id;
+  cause.line = line_of(first);
+  return cause;
+}
+
+}  // namespace
+
+std::vector<std::string> failed_tensors(const CaseReport& report) {
+  // Rules that break no limit: they say what happened.
+  static const std::set<std::string_view> remarks = {"note", "tool", "repeat"};
+  if (!fails(report)) return {};
+  std::vector<std::string> tensors;
+  for (const Finding& finding : report.findings)
+    if (!finding.tensor.empty() && !remarks.contains(finding.rule) &&
+        std::ranges::find(tensors, finding.tensor) == tensors.end())
+      tensors.push_back(finding.tensor);
+  return tensors.empty() ? std::vector<std::string>{""} : tensors;
+}
+
+std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
+                             const std::vector<ShrunkCase>& shrunk) {
+  if (std::ranges::none_of(cases, fails)) return {};
+  const Grouping grouping(cases);
+  std::vector<Group> groups;
+  for (const Way& way : grouping.ways())
+    for (Group& group : grouping.of(way)) groups.push_back(std::move(group));
+  const Telling telling(cases, shrunk);
+  std::vector<Cause> causes;
+  for (const std::vector<Group>& of_one : merged(std::move(groups)))
+    causes.push_back(telling.cause(of_one));
+  std::ranges::stable_sort(
+      causes, [](const Cause& a, const Cause& b) { return a.cases.size() > b.cases.size(); });
+  return causes;
+}
+
+std::string where_text(const Cause& cause) {
+  const std::string fields = cause.fields.empty()
+                                 ? "whatever the fields"
+                                 : fmt::format("where {}", fmt::join(cause.fields, " and "));
+  if (cause.others == 0) return fields + " (no other case has these fields)";
+  return fields + fmt::format(" ({} other case{} with these fields {} not fail so)", cause.others,
+                              cause.others == 1 ? "" : "s", cause.others == 1 ? "does" : "do");
+}
+
+}  // namespace assay::conformance

@@ -1,0 +1,87 @@
+#include "report/causes/rules.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace assay::conformance {
+namespace {
+
+constexpr std::size_t most_terms = 3;
+/// How many rules are grown at once: the surest, and as many of the most promising.
+constexpr std::size_t beam = 5;
+/// What a further term has to be worth.
+constexpr double doubt = 0.15;
+
+/// A rule with the open and passed cases that meet it.
+struct Grown {
+  SeparatingRule rule;
+  double hit, missed, total;  ///< total: open cases
+
+  /// With a doubt of half a case.
+  double precision() const { return hit / (hit + missed + 0.5); }
+  double share() const { return hit / total; }
+  /// Sure of what it says, and about many.
+  double worth() const {
+    return precision() * precision() * std::pow(share(), 0.25) -
+           doubt * static_cast<double>(rule.terms.size());
+  }
+  /// What it may become with more terms: about many first, sure later.
+  double promise() const { return precision() * share(); }
+};
+
+/// The surest of them, then the most promising.
+std::vector<Grown> best(const std::vector<Grown>& rules) {
+  std::vector<Grown> chosen;
+  const auto take = [&](double (Grown::*value)() const) {
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t k = 0; k < rules.size(); ++k) order.emplace_back((rules[k].*value)(), k);
+    std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (std::size_t k = 0; k < std::min(beam, order.size()); ++k)
+      chosen.push_back(rules[order[k].second]);
+  };
+  take(&Grown::worth);
+  take(&Grown::promise);
+  return chosen;
+}
+
+std::vector<Grown> grown(const Grown& parent, const std::vector<Condition>& conditions,
+                         const Sample& sample) {
+  const CaseSet open = parent.rule.cases & sample.open, passed = parent.rule.cases & sample.passed;
+  std::vector<Grown> children;
+  for (const Condition& condition : conditions) {
+    const auto hit = static_cast<double>(open.common(condition.cases));
+    const auto missed = static_cast<double>(passed.common(condition.cases));
+    // A term that takes away no passing case says nothing.
+    if (hit == 0 || missed >= parent.missed) continue;
+    Grown child{{parent.rule.terms, parent.rule.cases}, hit, missed, parent.total};
+    child.rule.terms.push_back(&condition);
+    children.push_back(std::move(child));
+  }
+  children = best(children);
+  for (Grown& child : children)
+    child.rule.cases = child.rule.cases & child.rule.terms.back()->cases;
+  return children;
+}
+
+}  // namespace
+
+SeparatingRule learn(const std::vector<Condition>& conditions, const CaseSet& all,
+                     const Sample& sample) {
+  const auto total = static_cast<double>(sample.open.size());
+  Grown found{{{}, all}, total, static_cast<double>(sample.passed.size()), total};
+  std::vector<Grown> kept = {found};
+  for (std::size_t length = 0; length < most_terms; ++length) {
+    std::vector<Grown> next;
+    for (const Grown& rule : kept)
+      if (rule.missed > 0)
+        for (Grown& child : grown(rule, conditions, sample)) next.push_back(std::move(child));
+    kept = best(next);
+    for (const Grown& rule : kept)
+      if (rule.worth() > found.worth() + 1e-9) found = rule;
+  }
+  return found.rule;
+}
+
+}  // namespace assay::conformance
