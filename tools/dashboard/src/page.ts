@@ -102,7 +102,7 @@ async function show(): Promise<void> {
     showKillsAlone(kills);
     return;
   }
-  const page: Page = { report, kills, causes: causesOf(report.cases), names: fieldNames(report.cases), list: [] };
+  const page: Page = { report, kills, causes: causesOf(report), names: fieldNames(report.cases), list: [] };
   showHead(report);
   showRuns(runs);
   showRequirements(report);

@@ -122,10 +122,21 @@ export interface Summary {
   triples?: { admissible: number; covered: number };
 }
 
+/** A cause as the program writes it: cases by their ids. */
+export interface StoredCause {
+  pattern: string;
+  fields: string[];
+  others: number;
+  example: string;
+  line: string;
+  cases: string[];
+}
+
 export interface Report {
   environment: Environment;
   summary: Summary;
   shrunk?: Shrunk[];
+  causes: StoredCause[];
   cases: Case[];
   /** Sentence of each requirement, by its id. */
   statements?: Record<string, string>;

@@ -11,13 +11,12 @@ function causeLine(cause: Cause): HTMLElement {
     cause.fields.map((field) => element("code", { class: "field" }, field));
   const only = element("button", { type: "button", class: "only", "aria-pressed": String(has(q, ["cause=" + cause.number])),
     click: () => toggleTerms(["cause=" + cause.number]) }, `Show its ${plural(cause.cases.length, "case")}`);
-  const line = cause.example.shrunk?.shrunk ?? cause.example.command_line;
   const others = cause.others === 0 ? "no other case has these fields" :
     `${plural(cause.others, "other case")} with these fields ${cause.others === 1 ? "does" : "do"} not fail so`;
   return element("li", { class: "cause" },
     element("p", {}, element("strong", {}, cause.pattern), " where ", ...fields.flatMap((f, k) => (k === 0 ? [f] : [" and ", f])),
       element("span", { class: "quiet" }, ` (${others})`)),
-    copyLine(runLine(cause.example, line)),
+    copyLine(runLine(cause.example, cause.line)),
     element("p", { class: "actions" }, only,
       element("a", { href: address({ ...read(), case: cause.example.id }) }, "Open case " + cause.example.id)));
 }

@@ -1,0 +1,130 @@
+#include "assay/conformance/report/causes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace assay::conformance {
+namespace {
+
+/// Of a case with these fields, whose tensors `failed` are beyond their bounds.
+CaseReport report(const std::string& dtype, int seq, int mode, std::vector<std::string> failed) {
+  CaseReport one;
+  one.operator_name = "toy";
+  one.command_line = "toy --dtype=" + dtype + " --seq_q=" + std::to_string(seq) +
+                     " --sparse_mode=" + std::to_string(mode);
+  one.id = "id of " + one.command_line;
+  one.fields = {{"dtype", dtype},
+                {"seq_q", std::to_string(seq)},
+                {"sparse_mode", std::to_string(mode)},
+                {"seed", std::to_string(seq * 7 + mode)}};
+  one.value_case = true;
+  one.verdict = no_objection("the elements");
+  for (const char* name : {"dq", "dk", "dv"}) {
+    one.tensors.emplace_back();
+    one.tensors.back().name = name;
+  }
+  for (const std::string& name : failed) {
+    one.verdict = {Verdict::nonconformant_proven, Rule::bound, "too far"};
+    one.findings.push_back(
+        {.rule = "bound",
+         .tensor = name,
+         .text = "4 of 8 judged elements of " + name + " fail, all at s from 4 to the end"});
+    std::ranges::find(one.tensors, name, &TensorReport::name)->worst = 2 + mode;
+  }
+  return one;
+}
+
+/// All of 2 types, 12 lengths and 4 modes, with the tensors that `failed` names.
+template <class Failed>
+std::vector<CaseReport> reports(const Failed& failed) {
+  std::vector<CaseReport> all;
+  for (const char* dtype : {"bf16", "fp32"})
+    for (int seq = 1; seq <= 12; ++seq)
+      for (int mode = 0; mode < 4; ++mode)
+        all.push_back(report(dtype, seq, mode, failed(dtype, seq, mode)));
+  return all;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Causes, AreTheFieldsThatSeparateWhatFailsFromWhatConforms) {
+  const auto all = reports([](const std::string& dtype, int seq, int mode) {
+    Names failed;
+    if (mode == 3 && seq >= 5) failed.push_back("dq");
+    if (dtype == "fp32" && mode == 1) failed.push_back("dv");
+    return failed;
+  });
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_EQ(causes[0].fields, (Names{"sparse_mode=3", "seq_q>=5"}));
+  EXPECT_EQ(causes[0].cases.size(), 16U);
+  EXPECT_EQ(causes[0].others, 0);
+  EXPECT_EQ(causes[0].pattern,
+            "dq: nonconformant_proven by bound, error 5 times the bound; mostly all at s from 4 to "
+            "the end");
+  EXPECT_EQ(causes[0].line, "toy --dtype=bf16 --seq_q=5 --sparse_mode=3");
+  EXPECT_EQ(causes[1].fields, (Names{"sparse_mode=1", "dtype=fp32"}));
+  EXPECT_EQ(causes[1].cases.size(), 12U);
+  EXPECT_EQ(where_text(causes[1]),
+            "where sparse_mode=1 and dtype=fp32 (no other case has these fields)");
+}
+
+TEST(Causes, OfTensorsThatFailTogetherAreOne) {
+  const auto causes = causes_of(reports([](const std::string&, int, int mode) {
+                                  return mode == 2 ? Names{"dk", "dv"} : Names{};
+                                }),
+                                {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_TRUE(causes[0].pattern.starts_with("dk, dv: ")) << causes[0].pattern;
+  EXPECT_EQ(causes[0].fields, Names{"sparse_mode=2"});
+}
+
+TEST(Causes, WhateverTheFieldsWhereEverythingFails) {
+  const auto all = reports([](const std::string&, int, int) { return Names{"dq"}; });
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].fields, Names{});
+  EXPECT_EQ(causes[0].cases.size(), all.size());
+}
+
+TEST(Causes, EveryFailingCaseHasOne) {
+  // By chance: nothing separates them.
+  const auto all = reports([](const std::string&, int seq, int mode) {
+    return (seq * 31 + mode * 17) % 5 == 0 ? Names{"dv"} : Names{};
+  });
+  std::size_t explained = 0;
+  for (const Cause& cause : causes_of(all, {})) explained += cause.cases.size();
+  EXPECT_EQ(static_cast<std::ptrdiff_t>(explained), std::ranges::count_if(all, [](const auto& one) {
+              return contribution(one.verdict) == ExitCode::nonconformant;
+            }));
+}
+
+TEST(Causes, ShowWhatACaseWasShrunkTo) {
+  const auto all =
+      reports([](const std::string&, int, int mode) { return mode == 3 ? Names{"dq"} : Names{}; });
+  const std::string& id = all[7].id;  // of mode 3
+  const auto causes = causes_of(all, {{.id = id, .shrunk = "toy --small"}});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].example, id);
+  EXPECT_EQ(causes[0].line, "toy --small");
+}
+
+TEST(Causes, AVerdictAboutTheCallIsAWayOfFailing) {
+  auto all = reports([](const std::string&, int, int) { return Names{}; });
+  for (CaseReport& one : all)
+    if (one.fields[0].second == "fp32") one.verdict = {Verdict::crash, Rule::conduct, "signal 11"};
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].pattern, "crash by conduct");
+  EXPECT_EQ(causes[0].fields, Names{"dtype=fp32"});
+}
+
+TEST(Causes, AreNoneWhereNothingFails) {
+  EXPECT_TRUE(causes_of(reports([](const std::string&, int, int) { return Names{}; }), {}).empty());
+  EXPECT_TRUE(causes_of({}, {}).empty());
+}
+
+}  // namespace
+}  // namespace assay::conformance
