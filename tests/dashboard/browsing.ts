@@ -25,6 +25,7 @@ export interface Case {
 export interface Report {
   environment: { implementation: string; started: string };
   summary: { cases: number; verdicts: Record<string, number> };
+  causes: { cases: string[]; example: string }[];
   cases: Case[];
 }
 

@@ -32,7 +32,7 @@ struct Changes {
 /// Cases are the same where their ids are. Refers to both.
 Changes changes_between(const conformance::Results& now, const conformance::Results& before);
 
-/// For programs; its members are described in tools/report_schema.md, "Changes".
+/// For programs; its members are described in tools/changes_schema.md.
 std::string to_json(const Changes& changes, const conformance::Results& now,
                     const conformance::Results& before);
 

@@ -10,7 +10,7 @@ namespace assay::cli {
 
 inline constexpr std::string_view kills_schema = "assay-kills-1";
 
-/// A table of `assay mutants` as its file holds it: tools/report_schema.md, "Kill table".
+/// A table of `assay mutants` as its file holds it: tools/kills_schema.md.
 struct Kills {
   struct Track {
     std::int64_t cases = 0, failed = 0;

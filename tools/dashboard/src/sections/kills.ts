@@ -6,7 +6,7 @@ import { unpackText } from "../report";
 import { change, read } from "../state";
 import { byId, copyLine, element, plural, put, short, svg, table } from "../text";
 
-/** As tools/report_schema.md, "Kill table", describes it. */
+/** As tools/kills_schema.md describes it. */
 interface Bug {
   name: string;
   bug: string;
