@@ -277,7 +277,7 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
     consider(
         exact_control_decision(Suite<Op>::exact_tensors(*entry.exact_case, c.problem), report));
     name_factors(report);
-    report.verdict = summed_up(std::move(decision), report);
+    conclude(report, std::move(decision));
     return report;
   }
   if (!entry.basis->consistent()) {
@@ -305,7 +305,7 @@ CaseReport Examination<Op>::judge(const typename Op::Outputs& outputs,
   if (numerics.weak)
     consider({Verdict::conforms_weak, Rule::weak_numerics,
               "the declared numerics are weak by design: their bound tells little"});
-  report.verdict = summed_up(std::move(decision), report);
+  conclude(report, std::move(decision));
   return report;
 }
 

@@ -51,6 +51,12 @@ Decision summed_up(Decision decision, const CaseReport& report) {
   return {Verdict::conforms, decision.rule, text.str()};
 }
 
+void conclude(CaseReport& report, Decision decision) {
+  report.verdict = summed_up(std::move(decision), report);
+  if (contribution(report.verdict) != ExitCode::conformant) return;
+  for (TensorReport& tensor : report.tensors) tensor.errors.reset();
+}
+
 Decision structure_decision(const std::vector<Finding>& findings) {
   if (findings.empty()) return no_objection("the structure of the outputs");
   return {Verdict::nonconformant_structural, Rule::structure, findings.front().text};

@@ -27,6 +27,10 @@ Decision graver(Decision a, Decision b);
 /// objects.
 Decision summed_up(Decision decision, const CaseReport& report);
 
+/// Writes the decision into the report, as `summed_up` says it. Where the errors lie is kept of
+/// cases that do not conform.
+void conclude(CaseReport& report, Decision decision);
+
 /// What the findings on the structure of the outputs decide.
 Decision structure_decision(const std::vector<Finding>& findings);
 

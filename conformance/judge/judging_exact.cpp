@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/elements/error_map.hpp"
 #include "judge/elements/failure_pattern.hpp"
 #include "judge/judging.hpp"
 
@@ -60,9 +61,12 @@ class TensorJudge {
   bool judge(const ExactOutput& subject, CaseReport& report);
 
  private:
-  void compare(const ExactOutput& subject, const Element& e, Dyadic exact, std::uint32_t bits);
+  /// Returns the error as a share of what is allowed, 0 of an element that is right.
+  double compare(const ExactOutput& subject, const Element& e, Dyadic exact, std::uint32_t bits);
+  /// Adds to the map the judged elements around the worst one.
+  void look_around(const ExactOutput& subject, ErrorMap& map) const;
   void differ(const ExactOutput& subject, Finding finding, Dyadic exact, AcceptableBits wanted);
-  void measure(const Finding& finding, double error, double tolerance);
+  double measure(const Finding& finding, double error, double tolerance);
 
   const spec::Numerics& numerics_;
   TensorReport result_;
@@ -70,12 +74,14 @@ class TensorJudge {
   std::optional<FailurePattern> differing_;
 };
 
-void TensorJudge::measure(const Finding& finding, double error, double tolerance) {
+double TensorJudge::measure(const Finding& finding, double error, double tolerance) {
   double share = tolerance > 0 ? error / tolerance : std::numeric_limits<double>::max();
   if (!std::isfinite(share)) share = std::numeric_limits<double>::max();
-  if (share <= result_.worst) return;
-  result_.worst = share;
-  result_.worst_at = finding;
+  if (share > result_.worst) {
+    result_.worst = share;
+    result_.worst_at = finding;
+  }
+  return share;
 }
 
 void TensorJudge::differ(const ExactOutput& subject, Finding finding, Dyadic exact,
@@ -101,12 +107,12 @@ void TensorJudge::differ(const ExactOutput& subject, Finding finding, Dyadic exa
   findings_.push_back(std::move(finding));
 }
 
-void TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic exact,
-                          std::uint32_t bits) {
+double TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic exact,
+                            std::uint32_t bits) {
   const spec::DType dtype = subject.output->dtype;
   const AcceptableBits wanted =
       acceptable_bits(exact, dtype, numerics_.round_out, numerics_.overflow);
-  if (bits == wanted.first || bits == wanted.second) return;
+  if (bits == wanted.first || bits == wanted.second) return 0;
   const spec::FloatFormat format = spec::format_of(dtype);
   Finding finding{.rule = "exact_case",
                   .tensor = subject.tensor.name,
@@ -118,30 +124,55 @@ void TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic e
                   .expected = spec::from_bits(wanted.first, format)};
   // Zeros are equal whatever their sign, and residues below the floor are zeros.
   const double second = spec::from_bits(wanted.second, format);
-  if (finding.actual == finding.expected || finding.actual == second) return;
+  if (finding.actual == finding.expected || finding.actual == second) return 0;
   const double error = std::abs(finding.actual - value_of(exact));
   if (exact.numerator == 0) {
     finding.tolerance = subject.floor(e.row, e.d);
-    measure(finding, error, finding.tolerance);
-    if (error <= finding.tolerance) return;
-  } else {
-    measure(finding, error, half_step(value_of(exact), format));
+    const double share = measure(finding, error, finding.tolerance);
+    if (error > finding.tolerance) differ(subject, finding, exact, wanted);
+    return share;
   }
+  const double share = measure(finding, error, half_step(value_of(exact), format));
   differ(subject, finding, exact, wanted);
+  return share;
+}
+
+void TensorJudge::look_around(const ExactOutput& subject, ErrorMap& map) const {
+  const Finding& worst = result_.worst_at;
+  const spec::FloatFormat format = spec::format_of(subject.output->dtype);
+  const std::int64_t dim = subject.extents.dim;
+  map.near_channel = std::max<std::int64_t>(0, worst.d - 2);
+  const std::int64_t end = std::min(dim, worst.d + 3);
+  for (std::size_t r = 0; r < subject.tensor.rows.size(); ++r) {
+    const spec::RowPosition row = subject.extents.position(subject.tensor.rows[r]);
+    if (row.b != worst.b || row.n != worst.n || std::abs(row.s - worst.s) > 2) continue;
+    map.near_rows.push_back(row.s);
+    for (std::int64_t d = map.near_channel; d < end; ++d) {
+      const Dyadic exact =
+          subject.tensor.exact[r * static_cast<std::size_t>(dim) + static_cast<std::size_t>(d)];
+      add_near(map, spec::from_bits(bits_at(*subject.output, subject.element(row, d)), format),
+               value_of(exact),
+               exact.numerator == 0 ? subject.floor(row, d) : half_step(value_of(exact), format));
+    }
+  }
 }
 
 bool TensorJudge::judge(const ExactOutput& subject, CaseReport& report) {
   result_ = {.name = subject.tensor.name, .rows_total = subject.extents.rows()};
   differing_.emplace(subject.extents);
+  ErrorGrid grid(subject.extents);
   std::size_t next = 0;
   for (const std::int64_t flat : subject.tensor.rows) {
     const spec::RowPosition row = subject.extents.position(flat);
+    ErrorGrid::Row cells = grid.row(row);
     for (std::int64_t d = 0; d < subject.extents.dim; ++d)
-      compare(subject, {row, d}, subject.tensor.exact[next++],
-              bits_at(*subject.output, subject.element(row, d)));
+      cells.add(d, compare(subject, {row, d}, subject.tensor.exact[next++],
+                           bits_at(*subject.output, subject.element(row, d))));
     ++result_.rows_judged;
   }
   result_.elements_judged = result_.certainty.exact = static_cast<std::int64_t>(next);
+  if (next > 0) result_.errors = grid.map();
+  if (result_.worst > 0) look_around(subject, *result_.errors);
   report.tensors.push_back(result_);
   if (differing_->count() > 1)
     report.findings.push_back({.rule = "exact_case",

@@ -16,8 +16,8 @@ concept MaybeConst = std::same_as<std::remove_const_t<T>, Plain>;
 
 /// Whether reports of earlier versions lack the member.
 inline bool is_added(std::string_view name) {
-  constexpr std::string_view added[] = {"rows_summed", "worst_tile", "rows_due", "rows_blind",
-                                        "decided_by",  "evidence",   "certainty"};
+  constexpr std::string_view added[] = {"rows_summed", "worst_tile", "rows_due",  "rows_blind",
+                                        "decided_by",  "evidence",   "certainty", "errors"};
   return std::ranges::find(added, name) != std::end(added);
 }
 
@@ -46,6 +46,24 @@ void visit_members(T& c, Visitor&& visit) {
   visit("largest_radius_over_tau", c.largest_radius);
 }
 
+template <MaybeConst<ErrorMap> T, class Visitor>
+void visit_members(T& m, Visitor&& visit) {
+  visit("batch", m.batch);
+  visit("heads", m.heads);
+  visit("rows", m.rows);
+  visit("channels", m.channels);
+  visit("row_step", m.row_step);
+  visit("channel_step", m.channel_step);
+  visit("head_step", m.head_step);
+  visit("cells", m.cells);
+  visit("by_head", m.by_head);
+  visit("near_channel", m.near_channel);
+  visit("near_rows", m.near_rows);
+  visit("actual", m.actual);
+  visit("expected", m.expected);
+  visit("tolerance", m.tolerance);
+}
+
 template <MaybeConst<TensorReport> T, class Visitor>
 void visit_members(T& t, Visitor&& visit) {
   visit("name", t.name);
@@ -70,6 +88,7 @@ void visit_members(T& t, Visitor&& visit) {
   visit("rows_blind", t.rows_blind);
   visit("yardsticks", t.yardsticks);
   visit("certainty", t.certainty);
+  visit("errors", t.errors);
 }
 
 template <MaybeConst<spec::Metric> T, class Visitor>

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -50,11 +51,24 @@ Json json_of(const std::vector<T>& values) {
   for (const T& value : values) array.push_back(json_of(value));
   return array;
 }
+template <class T>
+Json json_of(const std::optional<T>& value) {
+  return json_of(*value);
+}
+template <class T>
+bool is_absent(const T&) {
+  return false;
+}
+template <class T>
+bool is_absent(const std::optional<T>& value) {
+  return !value;
+}
 template <Listed T>
 Json json_of(const T& value) {
   Json object = Json::object();
-  visit_members(value,
-                [&](const char* name, const auto& member) { object[name] = json_of(member); });
+  visit_members(value, [&](const char* name, const auto& member) {
+    if (!is_absent(member)) object[name] = json_of(member);
+  });
   return object;
 }
 
@@ -111,6 +125,10 @@ void read(const Json& json, const std::string& where, std::vector<T>& values) {
   values.clear();
   for (const Json& element : json)
     read(element, where + "[" + std::to_string(values.size()) + "]", values.emplace_back());
+}
+template <class T>
+void read(const Json& json, const std::string& where, std::optional<T>& value) {
+  read(json, where, value.emplace());
 }
 /// Reads the member `name`; one that was added later keeps its default. Errors:
 /// std::invalid_argument where another one is absent, and for one of another kind.

@@ -103,6 +103,7 @@ CaseReport printable(CaseReport report) {
     make(tensor.name);
     make(tensor.controls);
     tell(tensor.worst_at);
+    if (tensor.errors) shorten(tensor.errors->cells), shorten(tensor.errors->by_head);
     for (auto* numbers : {&tensor.terms, &tensor.yardsticks})
       for (auto& [name, value] : *numbers) make(name);
   }

@@ -11,6 +11,15 @@ import { chromium, type Browser, type Page } from "playwright-core";
 export const FOLDER = process.env["FOLDER"]!;
 export const PROGRAM = process.env["PROGRAM"]!;
 
+export interface Tensor {
+  name: string;
+  worst: number | string;
+  worst_at: { s: number; d: number; actual: number };
+  elements_judged: number;
+  histogram: number[];
+  errors?: { rows: number; channels: number; row_step: number; channel_step: number; cells: string; by_head: string; near_rows: number[]; actual: number[] };
+}
+
 export interface Case {
   id: string;
   command_line: string;
@@ -18,7 +27,7 @@ export interface Case {
   value_case: boolean;
   fields: Record<string, string>;
   findings: { rule: string; tensor: string }[];
-  tensors: { name: string; worst: number | string; elements_judged: number; histogram: number[] }[];
+  tensors: Tensor[];
   metrics: { name: string; value: number }[];
 }
 

@@ -53,7 +53,18 @@ CaseReport example() {
                      .rows_due = 5,
                      .rows_blind = 1,
                      .rows_summed = 6,
-                     .worst_tile = 0.25}};
+                     .worst_tile = 0.25,
+                     .errors = conformance::ErrorMap{.batch = 1,
+                                                     .heads = 2,
+                                                     .rows = 40,
+                                                     .channels = 1,
+                                                     .row_step = 2,
+                                                     .cells = "0OQ.*",
+                                                     .by_head = "0Q",
+                                                     .near_rows = {3},
+                                                     .actual = {0.5},
+                                                     .expected = {0.25},
+                                                     .tolerance = {0.125}}}};
   report.metrics = {{"makespan", 12800, "cycle"}};
   return report;
 }

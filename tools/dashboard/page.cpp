@@ -2,6 +2,7 @@
 #include <nettle/base64.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -47,11 +48,35 @@ Json statements_of(const Json& requirements) {
   return statements;
 }
 
+/// Says of which cases the page shows where the errors lie: of the first of each fault, so that
+/// thousands of failing cases stay within a few megabytes.
+class Mapped {
+ public:
+  bool takes(const conformance::CaseReport& report) {
+    constexpr int of_a_fault = 4, of_all = 60;
+    const auto has_map = [](const conformance::TensorReport& t) { return t.errors.has_value(); };
+    if (std::ranges::none_of(report.tensors, has_map)) return false;
+    if (all_ >= of_all || ++of_fault_[conformance::fault_of(report)] > of_a_fault) return false;
+    ++all_;
+    return true;
+  }
+
+ private:
+  std::map<std::string, int> of_fault_;
+  int all_ = 0;
+};
+
 /// What the page shows of a report.
 std::string text_of(const conformance::Results& results) {
   Json json = Json::parse(conformance::to_json(results));
-  for (Json& report : json["cases"]) {
-    for (Json& tensor : report["tensors"]) shorten_tensor(tensor);
+  Mapped mapped;
+  for (std::size_t k = 0; k < results.cases.size(); ++k) {
+    Json& report = json["cases"][k];
+    const bool has_maps = mapped.takes(results.cases[k]);
+    for (Json& tensor : report["tensors"]) {
+      shorten_tensor(tensor);
+      if (!has_maps) tensor.erase("errors");
+    }
     for (const char* time : {"seconds_implementation", "seconds_total"}) shorten(report[time], 4);
     shorten(report["metrics"], 5);
   }

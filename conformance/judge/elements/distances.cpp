@@ -40,7 +40,7 @@ bool is_drawn(std::int64_t row, std::int64_t of) {
 }  // namespace
 
 Distances::Distances(const Expectation& whole)
-    : rows_of_ratio_(1 + whole.row_count() * whole.dim() / most_ratios) {}
+    : rows_of_ratio_(1 + whole.row_count() * whole.dim() / most_ratios), grid_(whole.extents) {}
 
 void Distances::add(const JudgedRow& row, const Arithmetic& arithmetic) {
   const Expectation& e = row.e;
@@ -49,16 +49,33 @@ void Distances::add(const JudgedRow& row, const Arithmetic& arithmetic) {
     return;
   }
   const bool gives_ratios = is_drawn(e.rows[static_cast<std::size_t>(row.r)], rows_of_ratio_);
+  const spec::RowPosition at = e.extents.position(e.rows[static_cast<std::size_t>(row.r)]);
+  ErrorGrid::Row cells = grid_.row(at);
   std::optional<std::size_t> worst;
   for (std::size_t k = row.first(); k < row.last(); ++k) {
     ++elements_;
     const double ratio = relative_to_tau(e, k, row.value(k), arithmetic);
     if (ratio > worst_ || elements_ == 1) worst_ = ratio, worst = k;
+    cells.add(static_cast<std::int64_t>(k - row.first()), ratio);
     ++bins_[ratio >= 1 ? 10 : static_cast<std::size_t>(ratio * 10)];
     if (gives_ratios && std::abs(e.value[k]) > e.floor[k])
       ratios_.push_back(e.tau[k] / std::abs(e.value[k]));
   }
   if (worst) describe_worst(e, *worst, row.value(*worst));
+  keep_near(row, at, worst);
+}
+
+void Distances::keep_near(const JudgedRow& row, const spec::RowPosition& at,
+                          std::optional<std::size_t> worst) {
+  const Expectation& e = row.e;
+  row_.at = at;
+  row_.actual.assign(row.values.begin(), row.values.end());
+  row_.expected.assign(e.value.begin() + static_cast<std::ptrdiff_t>(row.first()),
+                       e.value.begin() + static_cast<std::ptrdiff_t>(row.last()));
+  row_.tolerance.resize(row_.expected.size());
+  for (std::size_t k = row.first(); k < row.last(); ++k)
+    row_.tolerance[k - row.first()] = e.tau[k] + e.radius[k];
+  near_.add(row_, worst ? static_cast<std::int64_t>(*worst - row.first()) : -1);
 }
 
 void Distances::describe_worst(const Expectation& e, std::size_t worst, double actual) {
@@ -77,8 +94,10 @@ void Distances::describe_worst(const Expectation& e, std::size_t worst, double a
 }
 
 void Distances::append(const Distances& later) {
-  if (later.elements_ > 0 && (later.worst_ > worst_ || elements_ == 0))
-    worst_ = later.worst_, worst_at_ = later.worst_at_, terms_ = later.terms_;
+  const bool worse = later.elements_ > 0 && (later.worst_ > worst_ || elements_ == 0);
+  if (worse) worst_ = later.worst_, worst_at_ = later.worst_at_, terms_ = later.terms_;
+  grid_.append(later.grid_);
+  near_.append(later.near_, worse);
   elements_ += later.elements_, exempt_ += later.exempt_;
   ratios_.insert(ratios_.end(), later.ratios_.begin(), later.ratios_.end());
   for (std::size_t b = 0; b < bins_.size(); ++b) bins_[b] += later.bins_[b];
@@ -89,6 +108,7 @@ void Distances::finish(TensorReport& report) {
   report.histogram.assign(bins_.size(), 0.0);
   if (elements_ == 0) return;
   report.worst = worst_, report.worst_at = worst_at_;
+  near_.finish(report.errors.emplace(grid_.map()));
   report.terms = {terms_.begin(), terms_.end()};
   for (std::size_t b = 0; b < bins_.size(); ++b)
     report.histogram[b] = static_cast<double>(bins_[b]) / static_cast<double>(elements_);

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "judge/elements/error_map.hpp"
 #include "judge/elements/grade.hpp"
 
 namespace assay::conformance {
@@ -21,6 +23,9 @@ class Distances {
   void finish(TensorReport& report);
 
  private:
+  /// `worst`: the entry of the row that is the worst so far.
+  void keep_near(const JudgedRow& row, const spec::RowPosition& at,
+                 std::optional<std::size_t> worst);
   void describe_worst(const Expectation& e, std::size_t worst, double actual);
 
   std::int64_t rows_of_ratio_;  ///< one row of so many gives ratios
@@ -30,6 +35,9 @@ class Distances {
   std::int64_t elements_ = 0, exempt_ = 0;
   std::vector<double> ratios_;  ///< tau/|ref|: their median needs them all
   std::array<std::int64_t, 11> bins_{};
+  ErrorGrid grid_;
+  Neighbourhood near_;
+  Neighbourhood::Row row_;  ///< where a row is put before it is added
 };
 
 /// Rules of other stacks, emitted beside the verdict, which none of them decides.

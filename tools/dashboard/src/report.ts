@@ -16,6 +16,24 @@ export interface Finding {
   text: string;
 }
 
+/** Where the errors of a tensor lie; letters as tools/errors_schema.md says. */
+export interface ErrorMap {
+  batch: number;
+  heads: number;
+  rows: number;
+  channels: number;
+  row_step: number;
+  channel_step: number;
+  head_step: number;
+  cells: string;
+  by_head: string;
+  near_channel: number;
+  near_rows: number[];
+  actual: Figure[];
+  expected: Figure[];
+  tolerance: Figure[];
+}
+
 export interface Tensor {
   name: string;
   rows_judged: number;
@@ -31,6 +49,7 @@ export interface Tensor {
   bias: Figure;
   histogram: Figure[];
   controls: string;
+  errors?: ErrorMap;
 }
 
 export interface Metric {

@@ -1,8 +1,9 @@
 // One case: what it found, everything to reproduce it, where its errors lie, and all of its fields.
 
-import { figure, type Case, type Finding, type Report, type Tensor } from "../report";
+import { figure, kindOf, type Case, type Finding, type Report, type Tensor } from "../report";
 import { address, read } from "../state";
 import { badge, byId, copyLine, element, place, plural, put, explainLine, runLine, short, table } from "../text";
+import { errorMap } from "./errors";
 import { placesOf, placesPicture } from "./places";
 
 const percent = (x: number): string => (100 * x).toFixed(0) + "%";
@@ -68,11 +69,13 @@ function elementsTable(t: Tensor, points: Finding[]): HTMLElement {
 }
 
 function tensorPlaces(c: Case, t: Tensor): HTMLElement | null {
+  if (t.errors !== undefined) return errorMap(c, t, t.errors);
   const points = placesOf(c, t);
   if (points.length === 0) return null;
   const said = points.length === 1 ? "the element with the largest error" : `${points.length} elements`;
   return element("div", { class: "places" }, element("h3", {}, t.name),
-    element("p", { class: "quiet" }, `The report holds ${said} of ${t.elements_judged} judged ones; all others are not drawn.`),
+    element("p", { class: "quiet" }, `The page holds ${said} of ${t.elements_judged} judged ones` +
+      (kindOf(c.verdict) === "conforms" ? "" : ", and a map of errors of the first cases of each fault") + "; all others are not drawn."),
     placesPicture(c, t, points), elementsTable(t, points));
 }
 

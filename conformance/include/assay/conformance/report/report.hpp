@@ -43,6 +43,20 @@ struct Certainty {
   Certainty& operator+=(const Certainty& other);
 };
 
+/// Where the errors of one tensor lie, in about 2 kB: for each cell of a coarse grid the largest
+/// |error| / tau, and the numbers around the worst element. The cells are letters:
+/// tools/report_schema.md, "tensors[].errors".
+struct ErrorMap {
+  std::int64_t batch = 0, heads = 0, rows = 0, channels = 0;  ///< of the tensor
+  std::int64_t row_step = 1, channel_step = 1;                ///< what a cell spans
+  std::int64_t head_step = 1;           ///< heads, counted batch by batch, of a letter of `by_head`
+  std::string cells;                    ///< (rows, channels) row-major, of all heads
+  std::string by_head;                  ///< of all rows and channels
+  std::int64_t near_channel = 0;        ///< first channel around the worst element
+  std::vector<std::int64_t> near_rows;  ///< judged rows of its head around it
+  std::vector<double> actual, expected, tolerance;  ///< (near_rows, channels) row-major
+};
+
 /// What the judge measured on one output tensor.
 struct TensorReport {
   std::string name;
@@ -66,7 +80,8 @@ struct TensorReport {
                                  ///< whose sums were judged and would have shown zeros
   double worst_tile = 0;         ///< largest |error| / tolerance of such a sum
   std::vector<std::pair<std::string, double>>
-      yardsticks;  ///< rules of other stacks; they decide nothing
+      yardsticks;                  ///< rules of other stacks; they decide nothing
+  std::optional<ErrorMap> errors;  ///< of cases that do not conform
 };
 
 /// What happened to one case.
