@@ -14,8 +14,8 @@ from pathlib import Path
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-# Of all others 10,000. The changelog is looked things up in; the engine's derivations are one argument.
-MOST_BYTES = {"README.md": 12_000, "CHANGELOG.md": 100_000, "engine/README.md": 14_000}
+# Of all others 10,000. The changelog is looked things up in.
+MOST_BYTES = {"README.md": 12_000, "CHANGELOG.md": 100_000}
 MOST_BYTES_OF_A_PAGE = 10_000
 
 log = logging.getLogger("mkdocs.handbook")

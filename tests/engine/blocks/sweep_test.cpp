@@ -10,7 +10,7 @@
 
 #include "block_problem.hpp"
 
-/// Blocks beside the reading of single pairs (B1 to B4 of engine/README.md).
+/// Blocks beside the reading of single pairs (B1 to B4 of engine/blocks/README.md).
 namespace assay::engine::attention {
 namespace {
 
