@@ -10,6 +10,7 @@
 
 #include "assay/conformance/judge/examination.hpp"
 #include "assay/conformance/operators.hpp"
+#include "assay/conformance/report/causes.hpp"
 #include "assay/parallel/loop.hpp"
 #include "assay/spec/operators.hpp"
 #include "yardsticks.hpp"
@@ -180,12 +181,16 @@ KillTable kill_table(const std::vector<MutantOf<Op>>& mutants, const std::vector
   table.interrupted = jury.interrupted();
   for (std::size_t k = 0; k < mutants.size(); ++k) {
     KillRow row = {.mutant = mutants[k].facts()};
+    std::vector<CaseReport> judged;
     for (std::size_t c = 0; c < cases.size(); ++c) {
       const auto& reports = jury.reports()[c];
       if (reports.empty() || !reports[k]) continue;
       count(row, reports[k]->report, cases[c].track);
       count_accused(row, reports[k]->accused);
+      judged.push_back(reports[k]->report);
     }
+    if (const auto causes = conformance::causes_of(judged, {}); !causes.empty())
+      row.cause = causes[0].pattern + ' ' + where_text(causes[0]);
     if (row.failed == 0) row.seconds_to_kill = 0;
     table.rows.push_back(std::move(row));
   }

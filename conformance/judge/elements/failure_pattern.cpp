@@ -21,6 +21,7 @@ std::string number(double value) {
 void FailurePattern::add(const Finding& failing) {
   const std::array<std::int64_t, 4> at = {failing.b, failing.n, failing.s, failing.d};
   for (std::size_t k = 0; k < at.size(); ++k) places_[k].add(at[k]);
+  last_rows_ &= failing.s == extents_->length(failing.b) - 1;
   ++count_;
   not_a_number_ &= std::isnan(failing.actual);
   zero_ &= failing.actual == 0;
@@ -34,6 +35,7 @@ void FailurePattern::append(const FailurePattern& others) {
   if (others.count_ == 0) return;
   for (std::size_t k = 0; k < places_.size(); ++k) places_[k].append(others.places_[k]);
   count_ += others.count_;
+  last_rows_ &= others.last_rows_;
   not_a_number_ &= others.not_a_number_, zero_ &= others.zero_;
   least_factor_ = std::min(least_factor_, others.least_factor_);
   most_factor_ = std::max(most_factor_, others.most_factor_);
@@ -43,10 +45,12 @@ void FailurePattern::append(const FailurePattern& others) {
 std::string FailurePattern::place() const {
   constexpr std::array names = {"b", "n", "s", "d"};
   std::string all;
-  for (std::size_t k = 0; k < names.size(); ++k)
-    if (const std::string one = places_[k].text(names[k], count_, all_rows_ || k == 3);
-        !one.empty())
-      all += (all.empty() ? "" : ", ") + one;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const bool is_end = k == 2 && last_rows_ && extents_->seq > 1;
+    const std::string one =
+        is_end ? "the last s" : places_[k].text(names[k], count_, all_rows_ || k == 3);
+    if (!one.empty()) all += (all.empty() ? "" : ", ") + one;
+  }
   return all;
 }
 

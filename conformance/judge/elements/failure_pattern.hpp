@@ -16,9 +16,10 @@ namespace assay::conformance {
 /// what is due.
 class FailurePattern {
  public:
-  /// Of a tensor whose rows are all judged, or some.
+  /// Of a tensor whose rows are all judged, or some. It refers to the extents.
   explicit FailurePattern(const spec::Extents& extents, bool all_rows = true)
-      : all_rows_(all_rows),
+      : extents_(&extents),
+        all_rows_(all_rows),
         places_{IndexSet(extents.batch), IndexSet(extents.heads), IndexSet(extents.seq),
                 IndexSet(extents.dim)} {}
 
@@ -38,8 +39,9 @@ class FailurePattern {
   std::string place() const;
   std::string relation() const;
 
+  const spec::Extents* extents_;
   std::int64_t count_ = 0;
-  bool all_rows_;
+  bool all_rows_, last_rows_ = true;                               ///< last: of their sequences
   std::array<IndexSet, 4> places_;                                 ///< of b, n, s and d
   double least_factor_ = std::numeric_limits<double>::infinity();  ///< of actual over expected
   double most_factor_ = -std::numeric_limits<double>::infinity();

@@ -96,8 +96,11 @@ std::string IndexSet::text(std::string_view name, std::int64_t sightings,
   const bool is_half = 2 * count <= extent_;
   // More than half: by design only where each index would have been seen.
   if (!is_half && sightings < sightings_of_each * extent_) return {};
+  if (count == 1 && all[0] == extent_ - 1) return "the last " + axis;
   if (is_half && all.size() <= most_named) {
-    if (all.size() == most_named)
+    // Two may lie so by chance where they are near each other.
+    const bool is_pattern = all.size() == most_named || (all.size() == 2 && all[1] - all[0] >= 8);
+    if (is_pattern)
       if (auto text = steps(axis, all, extent_)) return *text;
     return named(axis, all);
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -181,6 +182,9 @@ std::string most_frequent(const std::vector<std::string>& texts) {
 std::string range_of(std::vector<double> errors) {
   std::erase_if(errors, [](double x) { return !(x > 1); });
   if (errors.empty()) return {};
+  // What is beyond a bound of 0 is beyond it by the largest number.
+  for (double& error : errors)
+    if (error >= std::numeric_limits<double>::max()) error = HUGE_VAL;
   const auto [least, most] = std::ranges::minmax(errors);
   return least == most ? fmt::format(", error {:.4g} times the bound", least)
                        : fmt::format(", error {:.4g} to {:.4g} times the bound", least, most);

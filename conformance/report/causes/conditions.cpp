@@ -20,6 +20,9 @@ constexpr std::size_t most_values = 24;
 /// Limits of a field of numbers that are tried.
 constexpr std::size_t most_limits = 64;
 
+/// The requirement that a case breaks on purpose, as the page's search calls it.
+constexpr const char* violated = "violated";
+
 using Cases = std::vector<const CaseReport*>;
 
 std::optional<double> number(const std::string& text) {
@@ -43,9 +46,10 @@ std::vector<Column> columns_of(const Cases& cases) {
     if (is_new) columns.push_back({name, std::vector<const std::string*>(cases.size())});
     if (!value.empty()) columns[place->second].values[k] = &value;
   };
-  static const std::string operator_field = "operator";
+  static const std::string operator_field = "operator", violated_field = violated;
   for (std::size_t k = 0; k < cases.size(); ++k) {
     set(k, operator_field, cases[k]->operator_name);
+    set(k, violated_field, cases[k]->violated_requirement);
     for (const auto& [name, value] : cases[k]->fields)
       if (!names_of_cases.contains(name)) set(k, name, value);
   }
@@ -54,6 +58,7 @@ std::vector<Column> columns_of(const Cases& cases) {
 
 const std::string* value_of(const CaseReport& report, std::string_view name) {
   if (name == "operator") return &report.operator_name;
+  if (name == violated) return &report.violated_requirement;
   for (const auto& [own, value] : report.fields)
     if (own == name && !value.empty()) return &value;
   return nullptr;
@@ -97,7 +102,7 @@ void Collector::add(const Column& column) {
   std::set<std::string_view> seen;
   for (const std::string* value : column.values)
     if (value != nullptr && seen.insert(*value).second) values.push_back(*value);
-  if (values.size() <= most_values)
+  if (values.size() <= most_values || column.name == violated)
     for (const std::string& value : values)
       add(fmt::format("{}={}", column.name, word(value)), column,
           [value](const std::string& text) { return text == value; });

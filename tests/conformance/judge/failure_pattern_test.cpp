@@ -39,7 +39,7 @@ constexpr auto one_head_late = [](std::int64_t n, std::int64_t s) { return n == 
 
 TEST(FailurePattern, NamesPlaceAndFactor) {
   EXPECT_EQ(pattern(last_row, [](double, std::int64_t) { return 0.0; }),
-            ", all at s = 63, where the output is 0");
+            ", all at the last s, where the output is 0");
   EXPECT_EQ(pattern(one_head_late, [](double x, std::int64_t) { return -x; }),
             ", all at n = 2, s from 48 to the end, where the output is about -1 times what is due");
   EXPECT_EQ(pattern(all, [](double x, std::int64_t) { return 1.02 * x; }),
@@ -55,6 +55,9 @@ std::string place(const std::function<bool(std::int64_t n, std::int64_t s)>& fai
 
 TEST(FailurePattern, KnowsSetsStepsAndPeriods) {
   EXPECT_EQ(place([](auto n, auto) { return n == 1 || n == 3; }), ", all at n = 1 and 3");
+  EXPECT_EQ(place([](auto n, auto) { return n == 3; }), ", all at the last n");
+  EXPECT_EQ(place([](auto, auto s) { return s == 31 || s == 63; }),
+            ", all at every 32nd s from 31");
   EXPECT_EQ(place([](auto n, auto) { return n == 0 || n == 3; }), ", all at n = 0 and 3");
   EXPECT_EQ(place([](auto, auto s) { return s == 5 || s == 9 || s == 50; }),
             ", all at s = 5, 9 and 50");
@@ -62,6 +65,15 @@ TEST(FailurePattern, KnowsSetsStepsAndPeriods) {
   EXPECT_EQ(place([](auto, auto s) { return s <= 20; }), ", all at s from 0 to 20");
   EXPECT_EQ(place([](auto, auto s) { return s % 16 == 15; }), ", all at every 16th s from 15");
   EXPECT_EQ(place([](auto, auto s) { return s % 16 >= 12; }), ", all at s mod 16 from 12 to 15");
+}
+
+TEST(FailurePattern, KnowsTheLastRowOfEverySequence) {
+  const spec::Extents extents{.batch = 2, .heads = 1, .seq = 9, .dim = 4, .ends = {5, 14}};
+  FailurePattern failing(extents);
+  for (std::int64_t b = 0; b < 2; ++b)
+    for (std::int64_t d = 0; d < 4; ++d)
+      failing.add({.b = b, .n = 0, .s = b == 0 ? 4 : 8, .d = d, .actual = 0, .expected = 1});
+  EXPECT_EQ(failing.text(), ", all at the last s, where the output is 0");
 }
 
 TEST(FailurePattern, SaysOfSomeRowsOnlyWhereTheyLieTogether) {

@@ -145,6 +145,7 @@ nlohmann::json to_json(const KillRow& row) {
           {"worst", row.worst},
           {"replay", row.replay},
           {"finding", row.text},
+          {"cause", row.cause},
           {"as_expected", row.as_expected()}};
 }
 

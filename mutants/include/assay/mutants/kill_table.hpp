@@ -36,6 +36,7 @@ struct KillRow {
   double seconds_to_kill = 0;      ///< judging those took; what mutants share is not in it
   double worst = 0;                ///< largest |error| / tau
   std::string replay, text;        ///< of the first failed case: its line and its first finding
+  std::string cause;               ///< the first that is derived from its cases: pattern, fields
   /// Of our rules and of each of another stack's whether they accuse the mutant in a case of
   /// ordinary numbers; empty where there was none.
   std::vector<bool> accused = {};
