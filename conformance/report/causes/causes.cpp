@@ -190,17 +190,56 @@ std::string range_of(std::vector<double> errors) {
                        : fmt::format(", error {:.4g} to {:.4g} times the bound", least, most);
 }
 
-/// What the finding that counts failing elements says that they have in common.
-std::string in_common(const Finding& finding) {
+/// What the finding that counts failing elements says that they have in common: their place, and
+/// how they relate to what is due.
+struct InCommon {
+  std::string place, relation;
+};
+
+InCommon in_common(const Finding& finding) {
   if (finding.text.find(" judged elements of ") == std::string::npos) return {};
   for (const std::string_view verb : {" fail", " differ"}) {
     const std::size_t at = finding.text.find(finding.tensor + std::string(verb));
     if (at == std::string::npos) continue;
     const std::string text = finding.text.substr(at + finding.tensor.size() + verb.size());
-    return text.substr(std::min(text.size(), text.find_first_not_of(",; ")));
+    const std::size_t relation = std::min(text.find(", where "), text.find("; "));
+    const auto told = [](const std::string& part) {
+      return part.substr(std::min(part.size(), part.find_first_not_of(",; ")));
+    };
+    return {told(text.substr(0, relation)),
+            relation == std::string::npos ? "" : told(text.substr(relation))};
   }
   return {};
 }
+
+/// Texts, and the tensors of which each is said in how many cases.
+class Sayings {
+ public:
+  void add(const std::string& text, const std::string& tensor, std::size_t case_number) {
+    if (text.empty()) return;
+    if (!said_.contains(text)) order_.push_back(text);
+    said_[text].tensors.insert(tensor);
+    said_[text].cases.insert(case_number);
+  }
+  /// "; mostly TEXT (dq)" of the text that is said of most cases, where these are a third of
+  /// `cases`: what is said of few is no pattern.
+  std::string most_frequent(std::size_t cases, std::size_t tensors) const {
+    const auto best = std::ranges::max_element(
+        order_, {}, [&](const std::string& text) { return said_.at(text).cases.size(); });
+    if (best == order_.end() || 3 * said_.at(*best).cases.size() < cases) return {};
+    const std::set<std::string>& of = said_.at(*best).tensors;
+    return "; mostly " + *best +
+           (of.size() < tensors ? fmt::format(" ({})", fmt::join(of, ", ")) : "");
+  }
+
+ private:
+  struct Said {
+    std::set<std::string> tensors;
+    Members cases;
+  };
+  std::map<std::string, Said> said_;
+  std::vector<std::string> order_;  ///< in which they came
+};
 
 class Telling {
  public:
@@ -226,7 +265,8 @@ class Telling {
 
 std::string Telling::pattern(const Members& members,
                              const std::vector<std::string>& tensors) const {
-  std::vector<std::string> verdicts, rules, common;
+  std::vector<std::string> verdicts, rules;
+  Sayings places, relations;
   std::vector<double> errors;
   for (const std::size_t k : members) {
     const CaseReport& report = cases_[k];
@@ -237,15 +277,16 @@ std::string Telling::pattern(const Members& members,
       if (std::ranges::find(tensors, tensor.name) != tensors.end())
         errors.push_back(std::isnan(tensor.worst) ? HUGE_VAL : tensor.worst);
     for (const Finding& finding : report.findings)
-      if (std::ranges::find(tensors, finding.tensor) != tensors.end())
-        if (std::string text = in_common(finding); !text.empty()) common.push_back(std::move(text));
+      if (std::ranges::find(tensors, finding.tensor) != tensors.end()) {
+        const InCommon common = in_common(finding);
+        places.add(common.place, finding.tensor, k);
+        relations.add(common.relation, finding.tensor, k);
+      }
   }
   std::string text = tensors.empty() ? "" : fmt::format("{}: ", fmt::join(tensors, ", "));
-  text += most_frequent(verdicts) + most_frequent(rules) + range_of(std::move(errors));
-  const std::string told = most_frequent(common);
-  const auto times = std::ranges::count(common, told);
-  // What is said of few of them is no pattern.
-  return told.empty() || times * 3 < std::ssize(members) ? text : text + "; mostly " + told;
+  return text + most_frequent(verdicts) + most_frequent(rules) + range_of(std::move(errors)) +
+         places.most_frequent(members.size(), tensors.size()) +
+         relations.most_frequent(members.size(), tensors.size());
 }
 
 const CaseReport& Telling::example(const Members& members) const {
