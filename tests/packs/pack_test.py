@@ -1,6 +1,6 @@
 """Packs as somebody uses them who has no Assay: with h5py, numpy and docs/packs.md, whose code is run as it stands.
 
-Usage: pack_test.py PROGRAM READER docs/packs.md docs/packs_judging.md
+Usage: pack_test.py PROGRAM READER EXAMPLE docs/packs.md docs/packs_judging.md
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-PROGRAM, READER, *PAGES = sys.argv[1:5]
+PROGRAM, READER, EXAMPLE, *PAGES = sys.argv[1:6]
 page = {"np": np}
 for block in re.findall(r"```python\n(.*?)```", "".join(Path(name).read_text(encoding="utf-8") for name in PAGES), re.S):
     if "\ndef " in block or block.startswith("def "):
@@ -151,6 +151,29 @@ class Packs(unittest.TestCase):
             data = np.frombuffer(values.tobytes(), np.uint8)
             self.assertEqual(list(map(int, read(self.whole / "inputs.h5", "/" + tensor["sha256"]))),
                              [data.size, int(data.sum())])
+
+    def test_the_example_in_cpp_judges_as_the_page_does(self):
+        def judge(*words):
+            return subprocess.run([EXAMPLE, *map(str, words)], capture_output=True, text=True, check=False)
+
+        recipes, file = page["recipes"](self.smoke), Path(self.folder.name) / "output"
+        self.assertEqual(judge(self.smoke).stdout.split(), sorted(recipes))
+        with h5py.File(self.smoke / "goldens.h5") as goldens:
+            for case in recipes:
+                for name, output in self.whole_outputs(case).items():
+                    count = goldens[case][name].size
+                    for values in (output, output * 1.5 + 1, np.full_like(output, np.nan)):
+                        values.astype(np.float64).tofile(file)
+                        off = page["judge"](self.smoke, case, {name: values} | {
+                            other: np.zeros(recipes[case]["outputs"][other]["shape"]) for other in goldens[case] if other != name})[name]
+                        done = judge(self.smoke, case, name, file)
+                        self.assertEqual((done.stdout, done.returncode), (f"{off} of {count} are off\n", int(off != 0)), (case, name))
+        file.write_bytes(b"")
+        for words, part in (((self.smoke, case, "dz", file), "has no output dz"), ((self.smoke, "0", name, file), "0 is missing"),
+                            ((self.smoke, case, name, file), "has no element"), ((file,), "cannot be opened as HDF5"), ((), "usage")):
+            done = judge(*words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(part, done.stderr)
 
     def test_a_changed_digest_or_file_is_named(self):
         self.assertEqual(assay("--verify", self.again).returncode, 0)
