@@ -177,6 +177,28 @@ std::string report(const Attention& attention, const device::Spec& device) {
   return text.str();
 }
 
+namespace {
+
+/// What a page draws beside the queues.
+std::string roofline_json(const Attention& attention, const Plan& plan,
+                          const device::Spec& device) {
+  const Roofline roofline = roofline_of(attention, plan.modelled, device);
+  const double bandwidths[] = {
+      device.rates.l2_bandwidth.value,
+      device.rates.hbm_bandwidth.value * device.rates.hbm_efficiency.value};
+  std::ostringstream json;
+  json << R"({"schedule": ")" << plan.name << ": " << plan.to_text() << R"(", "cube_flops": )"
+       << roofline.cube << R"(, "reached_flops": )" << roofline.reached << R"(, "roofs": [)";
+  const Roof* const roofs[] = {&roofline.l2, &roofline.hbm};
+  for (std::size_t k = 0; k < std::size(roofs); ++k)
+    json << (k > 0 ? ", " : "") << R"({"name": ")" << roofs[k]->name << R"(", "intensity": )"
+         << roofs[k]->intensity << R"(, "bandwidth": )" << bandwidths[k] << '}';
+  json << "]}";
+  return json.str();
+}
+
+}  // namespace
+
 std::string trace(const Attention& attention, const device::Spec& device) {
   const std::vector<Plan> all = plans(attention, device);
   if (all.empty()) return {};
@@ -187,7 +209,8 @@ std::string trace(const Attention& attention, const device::Spec& device) {
   const auto cores = static_cast<std::int64_t>(device.cores.cube.value);
   const device::Trace turns = run(program, share_of(device, cores));
   std::ostringstream json;
-  json << "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [";
+  json << "{\"displayTimeUnit\": \"ns\", \"otherData\": "
+       << roofline_json(attention, all.front(), device) << ",\n\"traceEvents\": [";
   for (std::size_t pipe = 0; pipe < device::pipe_count; ++pipe)
     json << (pipe > 0 ? ",\n" : "\n") << R"({"ph": "M", "name": "thread_name", "pid": 0, "tid": )"
          << pipe << R"(, "args": {"name": ")" << pipe_names[pipe] << "\"}}";

@@ -9,7 +9,7 @@ namespace assay::cli {
 
 /// One page of HTML with everything inside: reports, script, style. It needs no network.
 std::string dashboard_page(const conformance::Results& results);
-/// The same of several, earlier runs or other kernels beside the first, and of a kill table.
+/// The same of several, earlier runs or other kernels beside it, of a kill table and a trace.
 std::string dashboard_page(const Shown& shown);
 
 }  // namespace assay::cli

@@ -100,11 +100,12 @@ std::string packed(const std::string& text) {
   return letters;
 }
 
-/// `reports` are packed, one a line; so is the kill table.
-std::string page_of(const std::string& reports, const std::string& kills) {
+/// `reports` are packed, one a line; so are the kill table and the plan.
+std::string page_of(const std::string& reports, const std::string& kills, const std::string& plan) {
   const std::map<std::string_view, std::string_view> parts = {{"STYLE", assets::style()},
                                                               {"REPORTS", reports},
                                                               {"KILLS", kills},
+                                                              {"PLAN", plan},
                                                               {"SCRIPT", assets::script()}};
   std::string html;
   std::string_view rest = assets::page();
@@ -123,11 +124,12 @@ std::string page_of(const std::string& reports, const std::string& kills) {
 std::string dashboard_page(const Shown& shown) {
   std::string reports;
   for (const conformance::Results& run : shown.runs) reports += packed(text_of(run)) + '\n';
-  return page_of(reports, shown.kills ? packed(to_json(*shown.kills)) : "");
+  return page_of(reports, shown.kills ? packed(to_json(*shown.kills)) : "",
+                 shown.timeline ? packed(to_json(*shown.timeline)) : "");
 }
 
 std::string dashboard_page(const conformance::Results& results) {
-  return page_of(packed(text_of(results)) + '\n', "");
+  return page_of(packed(text_of(results)) + '\n', "", "");
 }
 
 }  // namespace assay::cli

@@ -8,6 +8,7 @@
 #include "flags/destinations.hpp"
 #include "printing/print_case.hpp"
 #include "printing/print_kills.hpp"
+#include "printing/print_timeline.hpp"
 #include "printing/table.hpp"
 #include "stored/changes.hpp"
 #include "stored/read_results.hpp"
@@ -19,7 +20,7 @@ using conformance::Results;
 
 struct Options {
   std::string report, html, json;
-  /// The first report of them is compared; all are on the page, and a kill table.
+  /// The first report of them is compared; all are on the page, a kill table and a trace.
   std::vector<std::string> before;
 };
 
@@ -66,6 +67,7 @@ ExitCode report(const Options& options, const Context& context) {
     throw UsageError("--json: says what changed, and no earlier report is named");
   if (!runs.empty()) print_results(runs[0], replay_program(runs[0], context), told.out);
   if (shown.kills) print_kills(*shown.kills, told.out);
+  if (shown.timeline) print_timeline(*shown.timeline, told.out);
   const ExitCode code = runs.size() < 2 ? ExitCode::conformant
                                         : compare(options, runs[0], runs[1], told.out, context);
   if (const auto write = sink(options.html, context)) {
@@ -84,11 +86,12 @@ Command report_command() {
       .declare = [](CLI::App& app, const Registry&) -> Action {
         const auto options = std::make_shared<Options>();
         app.add_option("report", options->report,
-                       "report.json of a sweep, or a table of 'assay mutants'")
+                       "report.json of a sweep, a table of 'assay mutants', or a trace of 'assay "
+                       "device plan'")
             ->required();
         app.add_option("before", options->before,
                        "report.json to compare it with; more of them are on the page, too, "
-                       "and a table of 'assay mutants'");
+                       "and a table of 'assay mutants' and a trace of 'assay device plan'");
         app.add_option("--html", options->html, "write one page with pictures");
         app.add_option("--json", options->json, "write what changed, for programs");
         return [options](const Context& context) { return report(*options, context); };

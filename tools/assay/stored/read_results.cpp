@@ -56,12 +56,15 @@ conformance::Results read_results(const std::string& path) {
 
 void read_shown(const std::string& path, Shown& shown) {
   const std::string text = read_file(path);
-  if (!holds_kills(text)) {
+  if (holds_kills(text)) {
+    if (shown.kills) throw UsageError(path + " is a second kill table, and a page shows one");
+    shown.kills = parsed(path, text, kills_from_json);
+  } else if (holds_timeline(text)) {
+    if (shown.timeline) throw UsageError(path + " is a second trace, and a page shows one");
+    shown.timeline = parsed(path, text, timeline_from_json);
+  } else {
     shown.runs.push_back(parsed(path, text, conformance::results_from_json));
-    return;
   }
-  if (shown.kills) throw UsageError(path + " is a second kill table, and a page shows one");
-  shown.kills = parsed(path, text, kills_from_json);
 }
 
 }  // namespace assay::cli

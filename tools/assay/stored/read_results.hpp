@@ -6,6 +6,7 @@
 
 #include "assay/conformance/report/results.hpp"
 #include "stored/kills.hpp"
+#include "stored/timeline.hpp"
 
 namespace assay::cli {
 
@@ -16,10 +17,12 @@ conformance::Results read_results(const std::string& path);
 struct Shown {
   std::vector<conformance::Results> runs;
   std::optional<Kills> kills;
+  std::optional<Timeline> timeline;
 };
 
-/// Reads a report, or a kill table, whichever the file is, into `shown`. Errors: UsageError naming
-/// the file and what is wrong with it, or that it is a second kill table.
+/// Reads a report, a kill table or the trace of a plan, whichever the file is, into `shown`.
+/// Errors: UsageError naming the file and what is wrong with it, or that it is a second kill table
+/// or trace.
 void read_shown(const std::string& path, Shown& shown);
 
 }  // namespace assay::cli

@@ -11,6 +11,7 @@ import { showHead } from "./sections/head";
 import { prepareAccuracy, prepareDevice, showAccuracy, showDevice, showVerdicts } from "./sections/overview";
 import { showNumerics, showRequirements } from "./sections/requirements";
 import { showRuns } from "./sections/runs";
+import { showTimeline, unpackTimeline, type Timeline } from "./sections/timeline";
 import { choice } from "./charts";
 import { listenToKeys } from "./keyboard";
 import { change, onChange, read } from "./state";
@@ -77,11 +78,13 @@ function listen(page: Page): void {
 }
 
 /** Of a page without a report: nothing else has anything to show. */
-function showKillsAlone(kills: Kills): void {
+function showWithoutReport(kills: Kills | undefined, timeline: Timeline | undefined): void {
   for (const part of byId("overview").children) (part as HTMLElement).hidden = true;
-  document.title = "Assay: planted bugs";
-  put("implementation", "Planted bugs and healthy variants");
+  const what = [kills === undefined ? [] : ["Planted bugs and healthy variants"], timeline === undefined ? [] : ["A plan on the modelled device"]].flat();
+  document.title = "Assay: " + what.join(", ");
+  put("implementation", what.join(", "));
   put("conclusion");
+  showTimeline(timeline);
   prepareKills(kills);
   const redraw = (): void => {
     showKills(kills);
@@ -96,16 +99,18 @@ async function show(): Promise<void> {
   const packed = byId("reports").textContent!.split("\n").filter((line) => line !== "");
   const runs = await Promise.all(packed.map(unpack));
   const kills = await unpackKills();
+  const timeline = await unpackTimeline();
   const report = runs[0];
   if (report === undefined) {
-    if (kills === undefined) throw new Error("the page holds no report");
-    showKillsAlone(kills);
+    if (kills === undefined && timeline === undefined) throw new Error("the page holds no report");
+    showWithoutReport(kills, timeline);
     return;
   }
   const page: Page = { report, kills, causes: causesOf(report), names: fieldNames(report.cases), list: [] };
   showHead(report);
   showRuns(runs);
   showRequirements(report);
+  showTimeline(timeline);
   showNumerics(report);
   listen(page);
   render(page);
