@@ -129,7 +129,8 @@ double TensorJudge::compare(const ExactOutput& subject, const Element& e, Dyadic
   if (exact.numerator == 0) {
     finding.tolerance = subject.floor(e.row, e.d);
     const double share = measure(finding, error, finding.tolerance);
-    if (error > finding.tolerance) differ(subject, finding, exact, wanted);
+    // Not the other way round: NaN is no residue.
+    if (!(error <= finding.tolerance)) differ(subject, finding, exact, wanted);
     return share;
   }
   const double share = measure(finding, error, half_step(value_of(exact), format));

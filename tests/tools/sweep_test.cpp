@@ -256,7 +256,11 @@ TEST(Report, EndsWithOneWhereAVerdictBecameWorse) {
 TEST(Page, RefersToNothingOutside) {
   const Folder folder;
   answer(registry_of({"no_checks"}), {"sweep", quick, "--html", folder / "r.html"});
-  const std::string page = text_of(folder / "r.html");
+  std::string page = text_of(folder / "r.html");
+  // Hatches of a picture are in the page itself.
+  const std::string inside = "url(#";
+  for (std::size_t at = page.find(inside); at != std::string::npos; at = page.find(inside))
+    page.erase(at, inside.size());
   EXPECT_PRED2(has, page, std::string("default-src 'none'"));
   EXPECT_PRED2(has, page, std::string("Mike Bostock"));
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));

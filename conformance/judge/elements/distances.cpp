@@ -122,8 +122,11 @@ void Yardsticks::add(const JudgedRow& row, spec::DType io) {
   const double torch_relative = torch_relative_tolerance(io);
   count_ += static_cast<double>(row.values.size());
   for (std::size_t k = row.first(); k < row.last(); ++k) {
-    const double reference = row.e.value[k];
-    const double error = std::abs(row.value(k) - reference), magnitude = std::abs(reference);
+    const double reference = row.e.value[k], actual = row.value(k);
+    // What is no number is as far away as can be.
+    const double distance = actual == reference ? 0 : std::abs(actual - reference);
+    const double error = std::isnan(distance) ? HUGE_VAL : distance;
+    const double magnitude = std::abs(reference);
     const double relative = error / (magnitude + 1e-7);
     worst_ = std::max(worst_, relative), sum_ += relative, squares_ += error * error;
     largest_ = std::max(largest_, error);
