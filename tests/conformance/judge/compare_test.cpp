@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -7,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/conformance/judge/expectation.hpp"
@@ -56,6 +58,25 @@ struct Pencil {
 };
 
 using Rules = std::set<std::string>;
+
+TEST(Compare, WhatIsNoNumberIsBeyondEveryYardstick) {
+  Pencil pencil(4, 16);
+  const auto beyond = [&](std::string_view name) {
+    pencil.judge();
+    return std::ranges::find(
+               pencil.report.yardsticks, name,
+               [](const auto& one) -> const auto& { return one.first; })
+        ->second;
+  };
+  for (const char* name : {"share_beyond_torch_assert_close", "share_beyond_op_plugin_0.005",
+                           "share_beyond_kernelbench_1e-2", "largest_error"})
+    EXPECT_EQ(beyond(name), 0) << name;
+  pencil.actual[5] = std::nan("");
+  for (const char* name : {"share_beyond_torch_assert_close", "share_beyond_op_plugin_0.005",
+                           "share_beyond_kernelbench_1e-2"})
+    EXPECT_EQ(beyond(name), 1.0 / 64) << name;
+  EXPECT_EQ(beyond("largest_error"), infinity);
+}
 
 /// Errors of two deviations with alternating signs: no bias, and no element is off by more than
 /// tau.
