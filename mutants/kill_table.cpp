@@ -190,7 +190,8 @@ KillTable kill_table(const std::vector<MutantOf<Op>>& mutants, const std::vector
       judged.push_back(reports[k]->report);
     }
     if (const auto causes = conformance::causes_of(judged, {}); !causes.empty())
-      row.cause = causes[0].pattern + ' ' + where_text(causes[0]);
+      row.cause = causes[0].pattern + ' ' + where_text(causes[0]) +
+                  (causes[0].stage.empty() ? "" : "; stage: " + causes[0].stage);
     if (row.failed == 0) row.seconds_to_kill = 0;
     table.rows.push_back(std::move(row));
   }

@@ -33,6 +33,7 @@ Json json_of(const std::vector<Cause>& causes) {
   Json list = Json::array();
   for (const Cause& cause : causes)
     list.push_back({{"pattern", cause.pattern},
+                    {"stage", cause.stage},
                     {"fields", cause.fields},
                     {"others", cause.others},
                     {"example", cause.example},

@@ -38,6 +38,8 @@ test("both causes are found, one is opened, its line is copied, and gives the sa
   assert.doesNotMatch(found[dq] ?? "", /dtype/);
   assert.match(found[dv] ?? "", /dtype=fp16/);
   assert.match(found[dv] ?? "", /head_dim_v>=/);
+  const stages = await page.$$eval(".cause .stage", (lines) => lines.map((line) => line.textContent));
+  assert.equal(stages[dq], "Stage: the sum over keys that gives dq");
 
   await page.locator(".cause").nth(dq).locator(".only").click();
   const failing = report().cases.filter((c) => c.findings.some((f) => f.tensor === "dq" && f.rule !== "note") && c.verdict.startsWith("nonconformant"));

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "assay/mutants/kill_table.hpp"
 #include "assay/spec/operators.hpp"
@@ -107,13 +110,54 @@ TEST(Grown, HaveNamesOfTheirOwnAndAreMany) {
 /// Every so many of an operator's: each step and each place is among them.
 constexpr std::size_t sample = ASSAY_GROWN_SAMPLE;
 
-TEST(GrownMutants, AreCaught) {
+/// What the stage says in which a step is, by how the mutant's name begins.
+std::string_view stage_of(std::string_view mutant) {
+  constexpr std::pair<std::string_view, std::string_view> stages[] = {
+      {"grown_compress_channel_sum_", "the sums over channels and windows"},
+      {"grown_compress_weight_", "weight as input_grad takes it"},
+      {"grown_dropped_", "P with its dropout as dv takes it"},
+      {"grown_dy_of_dv_", "the sum over queries that gives dv"},
+      {"grown_key_of_dq_", "the sum over keys that gives dq"},
+      {"grown_query_of_dk_", "the sum over queries that gives dk"},
+      {"_dprobability_", "dP, the row term or dS"},
+      {"_dscore_", "dP, the row term or dS"},
+      {"_row_term_", "dP, the row term or dS"},
+      {"_probability_", "P: the scores"},
+      {"_product_", "P: the scores"},
+      {"_softmax_max_", "P: the scores"},
+      {"_softmax_sum_", "P: the scores"},
+  };
+  for (const auto& [part, stage] : stages)
+    if (mutant.find(part) != std::string_view::npos) return stage;
+  return {};  // the key that every gradient of a selected pair collects is in no stage
+}
+
+/// The first cause of nearly every bug names the stage in which it was planted.
+void expect_stages_named(const KillTable& table) {
+  std::int64_t asked = 0, named = 0;
+  std::string others;
+  for (const KillRow& row : table.rows) {
+    const std::string_view stage = stage_of(row.mutant.name);
+    if (stage.empty()) continue;
+    const std::size_t at = row.cause.find("; stage: ");
+    ++asked;
+    if (at != std::string::npos && row.cause.find(stage, at) != std::string::npos)
+      ++named;
+    else
+      others += row.mutant.name + ": " + row.cause + '\n';
+  }
+  EXPECT_GE(static_cast<double>(named), 0.95 * static_cast<double>(asked)) << others;
+  EXPECT_GT(asked, 0);
+}
+
+TEST(GrownMutants, AreCaughtAndTheirStagesNamed) {
   spec::for_each_operator([&]<class Op> {
     std::vector<MutantOf<Op>> chosen;
     const auto all = grown_mutants<Op>();
     for (std::size_t k = 0; k < all.size(); k += sample) chosen.push_back(all[k]);
     const KillTable table = kill_table(chosen, kill_cases<Op>());
     expect_each_told_apart(table, {.planted = static_cast<std::int64_t>(chosen.size())});
+    expect_stages_named(table);
   });
 }
 

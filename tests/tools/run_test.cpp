@@ -1,6 +1,11 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "session.hpp"
 
@@ -73,6 +78,68 @@ TEST(Run, ABrokenCallThatIsAcceptedIsNonconformant) {
   const Answer accepted = answer(registry_of({"no_checks"}), words(line));
   EXPECT_EQ(accepted.code, 1);
   EXPECT_TRUE(accepted.out.starts_with("accepted_wrongly")) << accepted.out;
+}
+
+const char* const dump_of_few = "dump flash_attention_score_grad --seq_q=3 --seq_kv=5 --npy ";
+
+class Dump : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))
+      if (entry.is_regular_file())
+        names.insert(std::filesystem::relative(entry.path(), folder_).string());
+    return names;
+  }
+  Answer dump(const std::string& line) const {
+    return answer(registry_of({"flash_like"}), words(line + folder_.string()));
+  }
+
+  std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / ("dump_" + std::to_string(::getpid()));
+};
+
+TEST_F(Dump, WritesAFileForEachArrayAndTellsIt) {
+  const Answer result = dump(dump_of_few);
+  EXPECT_EQ(result.code, 0) << result.err;
+  const std::set<std::string> all = files();
+  for (const char* name :
+       {"inputs/query.npy", "inputs/softmax_sum.npy", "actual/dk.npy", "expected/dk.npy",
+        "radius/dk.npy", "tau/dk.npy", "stages/S.npy", "stages/P.npy", "stages/dP.npy",
+        "stages/dS.npy", "stages/row_term.npy"}) {
+    EXPECT_TRUE(all.contains(name)) << name;
+    EXPECT_PRED2(has, result.out, std::string(name));
+  }
+  EXPECT_FALSE(all.contains("stages/P_dropped.npy")) << "there is no dropout";
+  EXPECT_PRED2(has, result.out, std::string("stages/S.npy (1, 1, 3, 5)"));
+}
+
+TEST_F(Dump, SaysWhyThereAreNoStages) {
+  const Answer result = answer(registry_of({"flash_like"}),
+                               words("dump flash_attention_score_grad --seq_q=1025 --seq_kv=1024 "
+                                     "--npy " +
+                                     folder_.string()));
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_PRED2(has, result.out, std::string("no stages: 1049600 pairs of query and key; at most"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "stages"));
+}
+
+TEST_F(Dump, RefusesWhatHasNoArrays) {
+  const Answer relation =
+      dump("dump flash_attention_score_grad --track=relation --relation=permute_keys --npy ");
+  EXPECT_EQ(relation.code, 2);
+  EXPECT_PRED2(has, relation.err, std::string("--track is 'relation'"));
+}
+
+TEST_F(Dump, NamesAFolderThatCannotBeMade) {
+  std::filesystem::create_directories(folder_);
+  const std::string below = (folder_ / "file" / "x").string();
+  std::ofstream(folder_ / "file") << "in the way";
+  const Answer result = answer(registry_of({"flash_like"}), words(dump_of_few + below));
+  EXPECT_EQ(result.code, 2);
+  EXPECT_PRED2(has, result.err, "--npy is '" + below + "': no such folder can be made");
 }
 
 }  // namespace

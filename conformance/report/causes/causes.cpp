@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "assay/spec/stage.hpp"
 #include "report/causes/rules.hpp"
 
 namespace assay::conformance {
@@ -23,6 +24,8 @@ constexpr std::size_t most_learnt = 2500;
 constexpr std::size_t most_groups = 6;
 /// Groups with so large a share of their cases in common are one cause.
 constexpr double alike = 0.6;
+/// The outputs that fail in so large a share of a cause's cases say in which stage it is.
+constexpr double nearly_all = 0.95;
 
 using Members = std::set<std::size_t>;  ///< of the list of all cases
 
@@ -252,6 +255,7 @@ class Telling {
 
  private:
   std::string pattern(const Members& members, const std::vector<std::string>& tensors) const;
+  std::string stage(const Members& members) const;
   /// Shrunk ones first, then the shortest line: what a person reads first.
   const CaseReport& example(const Members& members) const;
   const std::string& line_of(const CaseReport& report) const {
@@ -289,6 +293,21 @@ std::string Telling::pattern(const Members& members,
          relations.most_frequent(members.size(), tensors.size());
 }
 
+/// Nearly all: another bug may add what fails in a case or two.
+std::string Telling::stage(const Members& members) const {
+  const auto covers = [&](const spec::Stage& stage) {
+    const auto within = std::ranges::count_if(members, [&](std::size_t k) {
+      return std::ranges::all_of(failed_tensors(cases_[k]), [&](const std::string& tensor) {
+        return std::ranges::find(stage.outputs, tensor) != stage.outputs.end();
+      });
+    });
+    return static_cast<double>(within) >= nearly_all * static_cast<double>(members.size());
+  };
+  const auto stages = spec::stages_of(cases_[*members.begin()].operator_name);
+  const auto first = std::ranges::find_if(stages, covers);
+  return first == stages.end() ? "" : std::string(first->what);
+}
+
 const CaseReport& Telling::example(const Members& members) const {
   const auto cost = [&](std::size_t k) {
     const bool is_shrunk = shrunk_.contains(cases_[k].id);
@@ -306,6 +325,7 @@ Cause Telling::cause(const std::vector<Group>& groups) const {
     if (!group.way.tensor.empty()) tensors.insert(group.way.tensor);
   }
   cause.pattern = pattern(members, {tensors.begin(), tensors.end()});
+  if (!tensors.empty()) cause.stage = stage(members);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
   const CaseReport& first = example(members);
   cause.example = first.id;

@@ -121,6 +121,31 @@ TEST(Causes, AVerdictAboutTheCallIsAWayOfFailing) {
   EXPECT_EQ(causes[0].fields, Names{"dtype=fp32"});
 }
 
+std::string stage_where(const Names& failed, const char* operator_name) {
+  auto all =
+      reports([&](const std::string&, int, int mode) { return mode == 2 ? failed : Names{}; });
+  for (CaseReport& one : all) one.operator_name = operator_name;
+  return causes_of(all, {}).at(0).stage;
+}
+
+TEST(Causes, StageIsTheOneWhoseOutputsFail) {
+  const char* attention = "flash_attention_score_grad";
+  EXPECT_EQ(stage_where({"dk"}, attention), "the sum over queries that gives dk");
+  EXPECT_EQ(stage_where({"dq", "dk"}, attention), "dP, the row term or dS");
+  EXPECT_EQ(stage_where({"dk", "dk_rope"}, attention), "dS as dk and dk_rope take it");
+  EXPECT_EQ(stage_where({"dv", "dq"}, attention),
+            "P: the scores, their mask or the softmax statistics");
+  EXPECT_EQ(stage_where({"dk"}, "toy"), "") << "an operator that names no stages";
+}
+
+TEST(Causes, StageIsNotTakenFromWhatFailsInFewCases) {
+  auto all = reports([](const std::string&, int seq, int mode) {
+    return mode == 3 && seq == 7 ? Names{"dk", "dv"} : Names{"dk"};
+  });
+  for (CaseReport& one : all) one.operator_name = "flash_attention_score_grad";
+  EXPECT_EQ(causes_of(all, {}).at(0).stage, "the sum over queries that gives dk");
+}
+
 TEST(Causes, AreNoneWhereNothingFails) {
   EXPECT_TRUE(causes_of(reports([](const std::string&, int, int) { return Names{}; }), {}).empty());
   EXPECT_TRUE(causes_of({}, {}).empty());

@@ -9,6 +9,7 @@ namespace assay::cli {
 Command list_command();
 Command explain_command();
 Command run_command();
+Command dump_command();
 Command sweep_command();
 Command merge_command();
 Command shrink_command();
@@ -20,9 +21,9 @@ Command report_command();
 Command worker_command();
 
 inline std::vector<Command> built_in_commands() {
-  return {list_command(),  explain_command(), run_command(),    sweep_command(),
-          merge_command(), shrink_command(),  export_command(), golden_command(),
-          pack_command(),  check_command(),   report_command(), worker_command()};
+  return {list_command(),  explain_command(), run_command(),    dump_command(),   sweep_command(),
+          merge_command(), shrink_command(),  export_command(), golden_command(), pack_command(),
+          check_command(), report_command(),  worker_command()};
 }
 
 }  // namespace assay::cli

@@ -12,20 +12,24 @@ struct OneCaseOptions {
   CaseFlags fields;
   ImplementationFlags implementation;
   bool json = false;
+
+  void declare(CLI::App& sub) {
+    implementation.declare(sub);
+    sub.add_flag("--json", json, "print JSON");
+  }
 };
 
 /// A command with a subcommand for each operator, which takes the words of a replay line. `use` is
 /// called as use.template operator()<Op>(options, app, context).
-template <class Use>
+template <class Options = OneCaseOptions, class Use>
 Command one_case_command(const std::string& name, const std::string& summary, Use use) {
   const auto declare = [name, use](CLI::App& app, const Registry&) -> Action {
     std::vector<std::pair<std::string, Action>> actions;
     for_each_operator([&]<class Op> {
       CLI::App& sub = *app.add_subcommand(std::string(Op::name), "one case of this operator");
-      const auto options = std::make_shared<OneCaseOptions>();
-      options->fields.declare<Op>(sub);
-      options->implementation.declare(sub);
-      sub.add_flag("--json", options->json, "print JSON");
+      const auto options = std::make_shared<Options>();
+      options->fields.template declare<Op>(sub);
+      options->declare(sub);
       actions.emplace_back(Op::name, [options, use, &sub](const Context& context) {
         return use.template operator()<Op>(*options, sub, context);
       });

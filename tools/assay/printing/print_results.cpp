@@ -198,9 +198,11 @@ void print_causes(const Results& results, const std::string& program, std::ostre
                                                           : "the most frequent first");
   for (std::size_t k = 0; k < std::min(causes.size(), most_causes); ++k) {
     const conformance::Cause& cause = causes[k];
+    const std::string stage = cause.stage.empty() ? "" : "stage: " + cause.stage + "\n     ";
     const auto report = std::ranges::find(results.cases, cause.example, &CaseReport::id);
-    out << fmt::format("  {}. {}\n     {}\n     {} case{}: {}\n", k + 1, cause.pattern,
-                       where_text(cause), cause.cases.size(), cause.cases.size() == 1 ? "" : "s",
+    out << fmt::format("  {}. {}\n     {}\n     {}{} case{}: {}\n", k + 1, cause.pattern,
+                       where_text(cause), stage, cause.cases.size(),
+                       cause.cases.size() == 1 ? "" : "s",
                        replay(program, cause.line, report->implementation));
   }
   if (causes.size() > most_causes)

@@ -6,6 +6,8 @@ export interface Cause {
   number: number;
   /** One line: what fails and how. */
   pattern: string;
+  /** The stage of the computation whose outputs are those that fail; empty where none is known. */
+  stage: string;
   /** Terms of a query that separate its cases from those that conform; none: everything fails. */
   fields: string[];
   cases: Case[];

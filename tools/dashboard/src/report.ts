@@ -144,6 +144,7 @@ export interface Summary {
 /** A cause as the program writes it: cases by their ids. */
 export interface StoredCause {
   pattern: string;
+  stage: string;
   fields: string[];
   others: number;
   example: string;

@@ -14,6 +14,7 @@
 #include "assay/conformance/inputs/inputs.hpp"
 #include "assay/conformance/judge/arithmetic.hpp"
 #include "assay/conformance/judge/exact.hpp"
+#include "assay/conformance/judge/intermediates.hpp"
 #include "assay/conformance/judge/relations.hpp"
 #include "assay/conformance/plan/sampling.hpp"
 #include "assay/conformance/plan/sizes.hpp"
@@ -109,6 +110,11 @@ struct SuiteDefaults {
   /// Errors: std::invalid_argument if the outputs do not have the problem's shapes.
   static void compare_exact(const Exact&, const Problem&, const Outputs&, const spec::Numerics&,
                             CaseReport&) {}
+
+  /// What the definition computes between these inputs and the outputs.
+  static Intermediates intermediates(const Problem&, const typename Op::Inputs&) {
+    return {.arrays = {}, .left_out = "there is nothing between inputs and sums"};
+  }
 
   // Relations between runs, track relation.
 

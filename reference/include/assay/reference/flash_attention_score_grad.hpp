@@ -73,6 +73,10 @@ class FlashAttentionScoreGrad {
   static FlashAttentionScoreGrad from(const Problem& problem, const Inputs& inputs);
 
   Pair<Real> pair(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
+  /// rowsum(dy * attention_in) of a query.
+  Real row_term(std::int64_t b, std::int64_t n, std::int64_t i) const {
+    return query_side(b, n, i).row_term;
+  }
   QueryRow<Real> dq_row(std::int64_t b, std::int64_t n, std::int64_t i) const;
   KeyRow<Real> dkv_row(std::int64_t b, std::int64_t kv, std::int64_t j) const;
   const Mask& mask() const { return mask_; }

@@ -158,6 +158,10 @@ class NsaSelectedAttentionGrad {
   static NsaSelectedAttentionGrad from(const Problem& problem, const Inputs& inputs);
 
   SelectedPair<Real> pair(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j) const;
+  /// rowsum(attention_out_grad * attention_out) of a query.
+  Real row_term(std::int64_t b, std::int64_t n, std::int64_t i) const {
+    return query_side(b, n, i).row_term;
+  }
   std::vector<Real> dq_row(std::int64_t b, std::int64_t n, std::int64_t i) const;
   SelectedKeyRow<Real> dkv_row(std::int64_t b, std::int64_t kv, std::int64_t j) const;
   const Selection& selection() const { return given_.selection; }

@@ -16,6 +16,7 @@ function causeLine(cause: Cause): HTMLElement {
   return element("li", { class: "cause" },
     element("p", {}, element("strong", {}, cause.pattern), " where ", ...fields.flatMap((f, k) => (k === 0 ? [f] : [" and ", f])),
       element("span", { class: "quiet" }, ` (${others})`)),
+    ...(cause.stage === "" ? [] : [element("p", { class: "stage" }, "Stage: ", cause.stage)]),
     copyLine(runLine(cause.example, cause.line)),
     element("p", { class: "actions" }, only,
       element("a", { href: address({ ...read(), case: cause.example.id }) }, "Open case " + cause.example.id)));

@@ -7,12 +7,14 @@ from assay.packs import PackCase, PackError, read_pack
 from assay.program import AssayError, find_program
 from assay.reports import Finding, Report, Reports, read_reports
 from assay.serving import serve
+from assay.stages import Deviation, first_deviation, stages
 from assay.sweeping import sweep
 
 __all__ = [
     "AssayError",
     "Case",
     "CaseFileError",
+    "Deviation",
     "Expected",
     "Finding",
     "Implementation",
@@ -29,12 +31,14 @@ __all__ = [
     "export_lines",
     "export_plan",
     "find_program",
+    "first_deviation",
     "implementation",
     "judge",
     "read_cases",
     "read_pack",
     "read_reports",
     "serve",
+    "stages",
     "sweep",
     "write_cases",
     "write_outputs",

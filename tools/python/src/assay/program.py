@@ -5,17 +5,31 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 
 class AssayError(RuntimeError):
     """The program assay is not to be found, or says that it was used wrongly."""
 
 
-def _build_folders() -> Iterator[Path]:
+def _starts_it(path: Path) -> bool:
+    """Whether it is the script that pip makes of `main`, which is no program of its own."""
+    with path.open("rb") as file:
+        return b"assay.program" in file.read(1000)
+
+
+def _at_hand() -> Iterator[Path]:
+    """The wheel's program, those on PATH, then those of build folders above here."""
+    yield Path(__file__).resolve().parent / "bin" / "assay"
+    for listed in os.get_exec_path():
+        found = shutil.which("assay", path=listed)
+        if found and not _starts_it(Path(found)):
+            yield Path(found)
     for start in (Path.cwd(), Path(__file__).resolve().parent):
         for folder in (start, *start.parents):
             for preset in ("release", "dev"):
@@ -33,23 +47,31 @@ def _is_assay(program: str) -> bool:
 
 
 def find_program(path: str | os.PathLike[str] | None = None) -> Path:
-    """The program: as given, else of the environment's ASSAY, else on PATH, else in a build folder above here."""
-    for source, candidate in (("given", path), ("the environment's ASSAY", os.environ.get("ASSAY"))):
-        if candidate:
-            if not (found := shutil.which(candidate)):
-                raise AssayError(f"'{candidate}' ({source}) is no program")
+    """The program: as given, else of the environment's ASSAY, else the wheel's, else on PATH, else in a build folder above
+    here."""
+    for source, named in (("given", path), ("the environment's ASSAY", os.environ.get("ASSAY"))):
+        if named:
+            if not (found := shutil.which(named)):
+                raise AssayError(f"'{named}' ({source}) is no program")
             if not _is_assay(found):
-                raise AssayError(f"'{candidate}' ({source}) is not the program assay")
+                raise AssayError(f"'{named}' ({source}) is not the program assay")
             return Path(found).resolve()
-    if found := shutil.which("assay"):
-        return Path(found)
-    for built in _build_folders():
-        if os.access(built, os.X_OK):
-            return built
+    for candidate in _at_hand():
+        if os.access(candidate, os.X_OK):
+            return candidate
     raise AssayError(
         "the program assay is not on PATH and not in a folder build/release/bin above this one; "
         "build it with tools/sweep, and give its path, or set ASSAY to it"
     )
+
+
+def main() -> NoReturn:
+    """The command `assay` of an environment: the program takes the place of this process."""
+    try:
+        program = next(path for path in _at_hand() if os.access(path, os.X_OK))
+    except StopIteration:
+        sys.exit("assay: the package assay has no program here: install the wheel of a release, or build one with tools/sweep")
+    os.execv(program, [sys.argv[0], *sys.argv[1:]])
 
 
 @dataclass(frozen=True)

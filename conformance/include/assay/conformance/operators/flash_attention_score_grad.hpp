@@ -91,6 +91,8 @@ struct Suite<spec::FlashAttentionScoreGrad> : SuiteDefaults<spec::FlashAttention
                             const Op::Outputs& outputs, const spec::Numerics& numerics,
                             CaseReport& report);
 
+  static Intermediates intermediates(const Op::Problem& problem, const Op::Inputs& inputs);
+
   static std::vector<RelationText> relations();
   static CaseReport examine_relation(const Case<Op>& c, spec::Implementation<Op>& kernel);
 };

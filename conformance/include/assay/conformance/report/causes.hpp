@@ -12,6 +12,8 @@ namespace assay::conformance {
 /// What failing cases have in common, and conforming ones have not.
 struct Cause {
   std::string pattern;              ///< one line: what fails, and how
+  std::string stage;                ///< the stage whose outputs are those that fail: "dP, the row
+                                    ///< term or dS"; empty where none is known
   std::vector<std::string> fields;  ///< terms that separate its cases: "sparse_mode=3",
                                     ///< "seq_q>=64"; none: whatever the fields
   std::vector<std::string> cases;   ///< ids, in the order of the cases

@@ -12,6 +12,7 @@
 #include "assay/spec/call.hpp"
 #include "assay/spec/layout.hpp"
 #include "assay/spec/requirement.hpp"
+#include "assay/spec/stage.hpp"
 #include "assay/spec/striding.hpp"
 #include "assay/spec/tensor.hpp"
 #include "assay/spec/text_enum.hpp"
@@ -237,6 +238,7 @@ struct FlashAttentionScoreGrad {
 
   /// Requirements FAG-C*, FAG-P*, TND-* and API-* that speak about the entry points above.
   static std::span<const Requirement<FlashAttentionScoreGrad>> requirements();
+  static constexpr std::span<const Stage> stages() { return attention_stages; }
 };
 
 /// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking

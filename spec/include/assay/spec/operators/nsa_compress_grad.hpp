@@ -1,16 +1,19 @@
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "assay/spec/call.hpp"
 #include "assay/spec/layout.hpp"
 #include "assay/spec/requirement.hpp"
+#include "assay/spec/stage.hpp"
 #include "assay/spec/striding.hpp"
 #include "assay/spec/tensor.hpp"
 #include "assay/spec/text_enum.hpp"
@@ -28,6 +31,19 @@ inline constexpr auto spellings_of<CompressEntryPoint> =
 /// so.
 bool supports(CompressEntryPoint entry_point, Product product);
 std::string_view product_requirement(CompressEntryPoint entry_point, Product product);
+
+namespace detail {
+inline constexpr auto input_grad_alone = std::to_array<std::string_view>({"input_grad"});
+inline constexpr auto weight_grad_alone = std::to_array<std::string_view>({"weight_grad"});
+inline constexpr auto of_windows = std::to_array<std::string_view>({"input_grad", "weight_grad"});
+}  // namespace detail
+
+/// Stages of NsaCompressGrad.
+inline constexpr auto compress_stages = std::to_array<Stage>({
+    {"weight as input_grad takes it, or the sum over windows", detail::input_grad_alone},
+    {"the sums over channels and windows that give weight_grad", detail::weight_grad_alone},
+    {"output_grad, or which windows hold a token", detail::of_windows},
+});
 
 /// Gradient of the weighted sums over sliding windows that shorten a key or value tensor; the
 /// documents' names, in snake_case, without Optional and Out.
@@ -81,6 +97,7 @@ struct NsaCompressGrad {
 
   /// Requirements NSAC-C*.
   static std::span<const Requirement<NsaCompressGrad>> requirements();
+  static constexpr std::span<const Stage> stages() { return compress_stages; }
 };
 
 /// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking

@@ -12,6 +12,7 @@
 #include "assay/spec/call.hpp"
 #include "assay/spec/layout.hpp"
 #include "assay/spec/requirement.hpp"
+#include "assay/spec/stage.hpp"
 #include "assay/spec/striding.hpp"
 #include "assay/spec/tensor.hpp"
 #include "assay/spec/text_enum.hpp"
@@ -110,6 +111,7 @@ struct NsaSelectedAttentionGrad {
 
   /// Requirements NSAS-C*.
   static std::span<const Requirement<NsaSelectedAttentionGrad>> requirements();
+  static constexpr std::span<const Stage> stages() { return attention_stages; }
 };
 
 /// Calls visit(name, member, meaning) for every field of a problem: flags, JSON, HDF5 and shrinking

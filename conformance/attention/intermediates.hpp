@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "assay/conformance/judge/intermediates.hpp"
+#include "assay/spec/layout.hpp"
+
+namespace assay::conformance {
+
+/// Of a query and a key that it keeps: score, probability, that after dropout, and the gradients of
+/// probability and score.
+struct PairNumbers {
+  double score, prob, dropped, dprob, dscore;
+};
+
+/// How attention's definition is asked for them.
+struct PairSource {
+  spec::Extents queries, keys;
+  bool has_dropout = false;
+  std::function<bool(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j)> keeps;
+  std::function<PairNumbers(std::int64_t b, std::int64_t n, std::int64_t i, std::int64_t j)> pair;
+  std::function<double(std::int64_t b, std::int64_t n, std::int64_t i)> row_term;
+};
+
+/// S, P, P_dropped where there is dropout, dP and dS of shape (batch, heads_q, seq_q, seq_kv), and
+/// row_term (batch, heads_q, seq_q). Where a query does not keep a key, P and dS are 0, and S and
+/// dP, which kernels may leave out, NaN; everything is NaN beyond the end of a shorter sequence.
+/// Left out beyond 2^20 pairs: each is computed on its own, in high precision.
+Intermediates intermediates_of(const PairSource& source);
+
+}  // namespace assay::conformance

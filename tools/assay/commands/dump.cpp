@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <ostream>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "assay/conformance/case/places.hpp"
+#include "assay/conformance/operators.hpp"
+#include "assay/conformance/suite.hpp"
+#include "assay/fixtures/npy.hpp"
+#include "commands/commands.hpp"
+#include "flags/one_case.hpp"
+#include "stored/recorder.hpp"
+#include "stored/stored_case.hpp"
+
+namespace assay::cli {
+namespace {
+
+struct DumpOptions : OneCaseOptions {
+  std::string folder;
+
+  void declare(CLI::App& sub) {
+    implementation.declare(sub);
+    sub.add_option("--npy", folder, "folder for the arrays, one .npy file each; made if missing")
+        ->required();
+  }
+};
+
+/// Files below a folder, each told when it is written.
+class Dump {
+ public:
+  Dump(std::filesystem::path folder, std::ostream& out) : folder_(std::move(folder)), out_(out) {}
+
+  void add(const std::string& name, const spec::Tensor& tensor) {
+    const std::filesystem::path file = file_of(name);
+    fixtures::write_npy(file, tensor);
+    tell_of(file, tensor.shape);
+  }
+  void add(const std::string& name, const spec::Shape& shape, std::span<const double> values) {
+    const std::filesystem::path file = file_of(name);
+    fixtures::write_npy(file, shape, values);
+    tell_of(file, shape);
+  }
+
+ private:
+  std::filesystem::path file_of(const std::string& name) const {
+    std::filesystem::path file = folder_ / (name + ".npy");
+    std::filesystem::create_directories(file.parent_path());
+    return file;
+  }
+  void tell_of(const std::filesystem::path& file, const spec::Shape& shape) {
+    out_ << fmt::format("{} ({})\n", file.string(), fmt::join(shape, ", "));
+  }
+
+  std::filesystem::path folder_;
+  std::ostream& out_;
+};
+
+/// The judged elements in the output's own shape; NaN where none is judged.
+template <class Op>
+void add_expected(const conformance::Case<Op>& c, const conformance::Expected& expected,
+                  const spec::Shape& shape, Dump& dump) {
+  const std::vector<std::int64_t> places = conformance::places_of(c, expected);
+  const auto placed = [&](const std::string& name, const auto& numbers) {
+    std::vector<double> values(static_cast<std::size_t>(spec::element_count(shape)), std::nan(""));
+    for (std::size_t k = 0; k < places.size(); ++k)
+      values[static_cast<std::size_t>(places[k])] = numbers[k];
+    dump.add(name + "/" + expected.name, shape, values);
+  };
+  placed("expected", expected.value);
+  placed("radius", expected.radius);
+  placed("tau", expected.tau);
+}
+
+template <class Op>
+ExitCode dump_case(const DumpOptions& options, const CLI::App& app, const Context& context) {
+  const conformance::Case<Op> c = options.fields.parsed<Op>(app);
+  if (const auto reason = without_tensors(c)) throw UsageError(*reason);
+  std::error_code failure;
+  std::filesystem::create_directories(options.folder, failure);
+  if (failure)
+    throw UsageError(fmt::format("--npy is '{}': no such folder can be made: {}", options.folder,
+                                 failure.message()));
+  tell_in_process(options.implementation, context.err);
+  const auto implementation = make_implementation<Op>(context.registry, options.implementation);
+  const spec::Call<Op> call = conformance::call_of(c);
+  if (const auto reason = implementation->unsupported(call))
+    throw UsageError(
+        fmt::format("{} does not take this call: {}", implementation->name(), *reason));
+
+  const spec::Numerics numerics = implementation->numerics(c.problem);
+  conformance::Examination<Op> examination(c);
+  const typename Op::Inputs inputs = examination.inputs(numerics);
+  auto outputs = conformance::make_outputs(c);
+  implementation->run_call(call, c.problem, inputs, outputs);
+
+  Dump dump(options.folder, context.out);
+  for (const auto& [name, tensor] : conformance::named_tensors(inputs))
+    dump.add("inputs/" + name, tensor);
+  const auto actual = conformance::named_tensors(outputs);
+  for (const auto& [name, tensor] : actual) dump.add("actual/" + name, tensor);
+  for (const conformance::Expected& expected : examination.expected(numerics)) {
+    const auto tensor = std::ranges::find(actual, expected.name, &fixtures::NamedTensor::name);
+    add_expected(c, expected, tensor->tensor.shape, dump);
+  }
+  const auto stages = conformance::Suite<Op>::intermediates(c.problem, inputs);
+  for (const auto& [name, shape, values] : stages.arrays) dump.add("stages/" + name, shape, values);
+  if (!stages.left_out.empty()) context.out << "no stages: " << stages.left_out << '\n';
+  return ExitCode::conformant;
+}
+
+}  // namespace
+
+Command dump_command() {
+  return one_case_command<DumpOptions>(
+      "dump",
+      "write a case's arrays for numpy: inputs, what is due, its tolerance, what an implementation "
+      "made of it, and the definition's S, P, dP, row term and dS",
+      []<class Op>(const DumpOptions& options, const CLI::App& app, const Context& context) {
+        return dump_case<Op>(options, app, context);
+      });
+}
+
+}  // namespace assay::cli
