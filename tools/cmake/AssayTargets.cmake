@@ -200,7 +200,8 @@ endfunction()
 
 # assay_add_pairs(<target> <source>...): adds sources of the target that work on the engine's lanes, compiled once for
 # each kind of instructions, whose name ASSAY_INSTRUCTIONS is. They may define functions of that kind alone: whatever else they
-# have is merged with that of other files, by its name.
+# have is merged with that of other files, by its name, and each kind passes lanes in registers of its own. So what is inlined
+# has to be inlined in every build (tests/engine has the test).
 function(assay_add_pairs target)
   set(kinds portable)
   set(flags_portable "")
@@ -217,7 +218,8 @@ function(assay_add_pairs target)
     target_link_libraries(${object} PRIVATE assay::engine)
     assay_own_flags(${object})
     # A root of what is negative is NaN; nobody asks errno.
-    target_compile_options(${object} PRIVATE -fno-math-errno ${flags_${kind}})
+    target_compile_options(${object} PRIVATE -fno-math-errno ${flags_${kind}}
+      $<$<OR:$<NOT:$<CONFIG:Release>>,$<BOOL:${ASSAY_SANITIZE_THREADS}>>:-O2>)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
   endforeach()
 endfunction()

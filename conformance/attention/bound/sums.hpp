@@ -77,7 +77,9 @@ template <Numbers V>
   const V extra = 2.0 * n.u_x * total + s.scaled_operand + 2.0 * n.u * size + part + s.floor;
   // Scores so large that their errors overflow: nothing is known of the element, which blinds the
   // controls.
-  const auto known = [](const V& limit) { return limit != limit ? V{} + HUGE_VAL : limit; };
+  const auto known = [](const V& limit) __attribute__((always_inline)) {
+    return limit != limit ? V{} + HUGE_VAL : limit;
+  };
   return {.value = s.ref,
           .radius = known(reference_radius(s.rig, acc_det) + 0x1p-52 * size),
           .tau = known(tolerance_of(n, size, core, acc, extra)),
