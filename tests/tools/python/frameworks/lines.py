@@ -1,4 +1,4 @@
-"""Replay lines for attention as frameworks offer it: padded and packed layouts, masks, grouped heads, three types."""
+"""Replay lines for attention as frameworks and kernels offer it: padded and packed layouts, masks, grouped heads, three types."""
 
 from __future__ import annotations
 
@@ -57,4 +57,59 @@ def lines(dtype: str, count: int) -> list[str]:
         else:
             words.append(f"--batch={1 + k % 2} --seq_q={seq_q} --seq_kv={seq_kv}")
         chosen.append(" ".join([OPERATOR, *filter(None, words)]))
+    return chosen
+
+
+CAUSAL = ("--sparse_mode=2", "--sparse_mode=3", "--sparse_mode=4 --pre_tokens={before} --next_tokens=0")
+CAUSAL_LENGTHS = (16, 33, 64, 7, 96, 1, 129)
+
+
+def causal_lines(dtype: str, count: int) -> list[str]:
+    """As many keys as queries, each of which attends to those up to its own, or to the last few of them."""
+    chosen = []
+    for k in range(count):
+        layout, seq = LAYOUTS[k % 5], CAUSAL_LENGTHS[(2 * k + k // 7) % 7]
+        heads_q, heads_kv = HEADS[(k // 5 + k) % 5]
+        dim, scale = SIZES[(k // 3 + 2 * k) % 5]
+        track = "bound" if dtype == "fp32" else TRACKS[(k // 4) % 5]  # in fp32 hardly an input makes a softmax exact
+        words = [
+            f"--layout={layout} --dtype={dtype} --heads_q={heads_q} --heads_kv={heads_kv}",
+            f"--head_dim={dim} --head_dim_v={dim} --scale_value={scale if track == 'bound' else EXACT_SCALE}",
+            CAUSAL[(k // 2 + k) % 3].format(before=seq // 3) + " --atten_mask=compressed",
+            f"--profile={PROFILES[(k // 2) % 5]} --track={track} --seed={k + 1}",
+        ]
+        if layout == "TND":
+            words.append("--entry_point=u1 --lengths_q={0} --lengths_kv={0}".format(f"{seq},{seq // 2 + 1}"))
+        else:
+            words.append(f"--batch={1 + k % 2} --seq_q={seq} --seq_kv={seq}")
+        chosen.append(" ".join([OPERATOR, *words]))
+    return chosen
+
+
+SELECTED = "nsa_selected_attention_grad"
+GROUPS = ((16, 1), (16, 1), (32, 1), (16, 1), (32, 2))
+BLOCKS = ((16, 1), (16, 2), (32, 1), (16, 3))
+SELECTED_LENGTHS = ("--batch=1 --seq_q={0} --seq_kv={0}", "--lengths_q={0},{1} --lengths_kv={0},{1}")
+SELECTED_SCALES = (0.08838834764831845, 0.0625, 0.07216878364870322, 0.1)
+LISTS = ("shuffled", "ascending", "duplicates", "causal", "anchored", "last_block", "all_equal")
+
+
+def selected_lines(dtype: str, count: int) -> list[str]:
+    """Lists of blocks for groups of 16 and 32 heads, of which a query sees the keys up to its own."""
+    chosen = []
+    for k in range(count):
+        heads_q, heads_kv = GROUPS[k % 5]
+        block, blocks = BLOCKS[(k // 2) % 4]
+        seq = block * (blocks + 1)
+        track = TRACKS[(k // 4) % 5]
+        words = [
+            f"--dtype={dtype} --heads_q={heads_q} --heads_kv={heads_kv}",
+            f"--head_dim={(128, 192)[(k // 3) % 2]} --head_dim_v=128",
+            f"--scale_value={SELECTED_SCALES[k % 4] if track == 'bound' else EXACT_SCALE}",
+            f"--selected_block_size={block} --selected_block_count={blocks} --lists={LISTS[(k // 3 + k) % 7]}",
+            "--sparse_mode=2 --atten_mask=compressed",
+            SELECTED_LENGTHS[k % 2].format(seq, block * blocks),
+            f"--profile={PROFILES[(k // 2) % 5]} --track={track} --seed={k + 1}",
+        ]
+        chosen.append(" ".join([SELECTED, *words]))
     return chosen

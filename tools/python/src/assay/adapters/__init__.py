@@ -1,1 +1,1 @@
-"""Attention gradients of frameworks as implementations: assay.adapters.torch, assay.adapters.jax."""
+"""Attention gradients of others as implementations: assay.adapters.torch, .jax, .fla (Triton), .npu (Ascend)."""

@@ -1,8 +1,10 @@
-"""PyTorch's attention gradients on the CPU, three of them:
+"""PyTorch's attention gradients, three of them:
 
 composed  matrix products and softmax in the type of the tensors, through autograd; every version of PyTorch has it
 math      scaled_dot_product_attention, backend MATH, through autograd: 16-bit tensors are computed in fp32
-flash     the backward kernel behind backend FLASH_ATTENTION, called with the given statistics and output
+flash     the backward kernel behind backend FLASH_ATTENTION of CPUs, called with the given statistics and output
+
+They run on the CPU, or the first two on the device that ASSAY_DEVICE names.
 """
 
 from __future__ import annotations
@@ -14,28 +16,13 @@ import numpy as np
 import torch
 
 from assay.adapters.attention import Attention, Gradients, attentions_of, not_offered, outputs_of, zeros
+from assay.adapters.tensors import ON_CPU, to_numpy, to_torch
 from assay.cases import Case
 from assay.dtypes import Array
 from assay.implementation import implementation
 
 
 Kernel = Callable[[Attention], Gradients]
-
-
-def to_torch(array: Array) -> Any:
-    """A tensor with the same bits; torch does not know numpy's bfloat16."""
-    dense = np.ascontiguousarray(array)
-    if dense.dtype.name == "bfloat16":
-        return torch.from_numpy(dense.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(dense)
-
-
-def to_numpy(tensor: Any, dtype: np.dtype[Any]) -> Array:
-    """The inverse of `to_torch`."""
-    dense = tensor.detach().contiguous()
-    if dtype.name == "bfloat16":
-        return np.asarray(dense.view(torch.int16).numpy().view(dtype))
-    return np.asarray(dense.numpy())
 
 
 def _keeps_every_row(problem: Attention) -> bool:
@@ -54,7 +41,7 @@ def _through_autograd(problem: Attention, forward: Callable[[Any, Any, Any], Any
 
 
 def _mask(problem: Attention) -> Any:
-    return None if problem.keep is None else torch.from_numpy(problem.keep)
+    return None if problem.keep is None else to_torch(problem.keep)
 
 
 def _for_each_query_head(tensor: Any, group: int) -> Any:
@@ -126,7 +113,7 @@ def _flash(problem: Attention) -> Gradients:
     query, dy, out = (to_torch(x) for x in (problem.query, problem.dy, problem.attention_in))
     key = _for_each_query_head(to_torch(problem.key), problem.group)
     value = _for_each_query_head(to_torch(problem.value), problem.group)
-    logsumexp = torch.from_numpy(problem.softmax_max + np.log(problem.softmax_sum))
+    logsumexp = to_torch(problem.softmax_max + np.log(problem.softmax_sum))
     bias = None
     if problem.keep is not None:
         bias = torch.zeros(problem.keep.shape, dtype=query.dtype).masked_fill(~_mask(problem), float("-inf"))
@@ -147,6 +134,8 @@ def _over_group(gradient: Any, shape: tuple[int, ...], problem: Attention) -> Ar
 
 
 def _flash_not_offered(case: Case) -> str | None:
+    if not ON_CPU:
+        return "another device than the CPU, for which the kernel is"
     if case.problem["head_dim"] != case.problem["head_dim_v"]:
         return "a head size of value other than that of query"
     return not_offered(case)

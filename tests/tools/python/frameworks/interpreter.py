@@ -1,0 +1,44 @@
+"""What Triton's interpreter does with bf16, and what it ought to do, one stage at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import triton.language as tl
+from triton.runtime import interpreter
+
+from assay.dtypes import Array
+
+_converted = interpreter._convert_float
+
+
+def _values(operand: Any) -> Array:
+    """The numbers of an operand; the interpreter keeps bf16 as 16-bit integers, its bits."""
+    if operand.dtype.scalar == tl.bfloat16:
+        return (operand.data.astype(np.uint32) << 16).view(np.float32)
+    return operand.data
+
+
+def _product(_: Any, a: Any, b: Any, sum_before: Any, *__: Any) -> Any:
+    values = np.matmul(_values(a), _values(b), dtype=sum_before.data.dtype) + sum_before.data
+    return interpreter.TensorHandle(values, sum_before.dtype.scalar)
+
+
+def _to_nearest(values: Array, source: Any, target: Any, mode: Any) -> Array:
+    if (source, target) != (tl.float32, tl.bfloat16):
+        return _converted(values, source, target, mode)
+    bits = torch.from_numpy(np.ascontiguousarray(values)).to(torch.bfloat16).view(torch.int16)
+    return bits.numpy().view(np.uint16)
+
+
+def repair_products(patch: pytest.MonkeyPatch) -> None:
+    """tl.dot of bf16 tensors multiplies their numbers, and not their bits taken for integers."""
+    patch.setattr(interpreter.InterpreterBuilder, "create_dot", _product)
+
+
+def repair_casts(patch: pytest.MonkeyPatch) -> None:
+    """A cast of fp32 to bf16 rounds to nearest, ties to even, as a device does; it does not cut off."""
+    patch.setattr(interpreter, "_convert_float", _to_nearest)

@@ -1,0 +1,161 @@
+"""Triton kernels of flash-linear-attention (package fla-core), their backward functions with the statistics as given:
+
+attention  fla.ops.attn.parallel: causal, with or without a window, for padded and packed sequences
+selected   fla.ops.nsa.parallel: the blocks of keys that a list names, up to the query's position
+
+On a CPU they run in Triton's interpreter.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from assay.adapters.attention import Attention, Gradients, attentions_of, not_offered, outputs_of
+from assay.adapters.tensors import ON_CPU, to_numpy, to_torch
+from assay.cases import Case
+from assay.dtypes import Array
+from assay.implementation import implementation
+
+if ON_CPU:
+    os.environ["TRITON_INTERPRET"] = "1"  # Triton reads it when a kernel is defined
+
+parallel_attn_bwd: Any = importlib.import_module("fla.ops.attn.parallel").parallel_attn_bwd
+nsa: Any = importlib.import_module("fla.ops.nsa.parallel")
+SELECTED = "nsa_selected_attention_grad"
+
+if ON_CPU:
+    for kernel in (nsa.parallel_nsa_bwd_kernel_dq, nsa.parallel_nsa_bwd_kernel_dkv):
+        del kernel.fn.configs[1:]  # to choose among several, Triton measures times on a device
+
+# A compiled product of fp32 tensors is one of tf32 unless a kernel asks for more, and these do not.
+_FP32 = "" if ON_CPU else ",product=tf32"
+
+
+def _offsets(lengths: Sequence[int]) -> Any:
+    """Where each sequence of a packed tensor begins, and where the last one ends."""
+    return to_torch(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+
+def _seen_by_last(problem: Attention) -> int:
+    """How many keys the last query attends to."""
+    return problem.key.shape[2] if problem.keep is None else int(problem.keep[0, 0, -1:].sum())
+
+
+def _is_window(problem: Attention, window: int) -> bool:
+    """Whether every query attends to its own key and those up to `window` - 1 before it, and to nothing else."""
+    behind = np.subtract.outer(np.arange(problem.query.shape[2]), np.arange(problem.key.shape[2]))
+    keep = np.ones((1, 1, 1, 1), bool) if problem.keep is None else problem.keep
+    return bool(np.all(keep == ((behind >= 0) & (behind < window))))
+
+
+def _attention_not_offered(case: Case) -> str | None:
+    if reason := not_offered(case):
+        return reason
+    problems = attentions_of(case)
+    if any(problem.query.shape[2] != problem.key.shape[2] for problem in problems):
+        return "as many keys as queries is all that there is"
+    window = max(map(_seen_by_last, problems))
+    if not all(_is_window(problem, window) for problem in problems):
+        return "a mask that is not causal, with one window for all sequences"
+    return None
+
+
+def _logsumexp(maximum: Array, total: Array, base: float) -> Array:
+    """What the kernels keep of softmax, in logarithms of a base, rounded once."""
+    return np.asarray((maximum + np.log(total.astype(np.float64))) / np.log(base), np.float32)
+
+
+@implementation(
+    name="fla-attention",
+    numerics=f"fp32:cuda_flash{_FP32} bf16:cuda_flash fp16:cuda_flash",
+    unsupported=_attention_not_offered,
+)
+def attention(case: Case) -> dict[str, Array]:
+    problems = attentions_of(case)
+    lengths = [problem.query.shape[2] for problem in problems]
+    window = max(map(_seen_by_last, problems))
+
+    def packed(arrays: list[Array]) -> Any:
+        return to_torch(np.concatenate([np.swapaxes(array, 1, 2) for array in arrays], axis=1))
+
+    query = packed([p.query for p in problems])
+    *gradients, _, _ = parallel_attn_bwd(
+        q=query,
+        k=packed([p.key for p in problems]),
+        v=packed([p.value for p in problems]),
+        o=packed([p.attention_in for p in problems]),
+        g_cumsum=None,
+        lse=packed([_logsumexp(p.softmax_max, p.softmax_sum, 2) for p in problems]),
+        do=packed([p.dy for p in problems]),
+        scale=problems[0].scale,
+        window_size=window if window < max(lengths) else None,
+        cu_seqlens=_offsets(lengths) if case.problem["layout"] == "TND" else None,
+    )
+    made = [np.swapaxes(to_numpy(g.to(query.dtype), case.dtype), 1, 2) for g in gradients]
+    parts = (np.split(g, np.cumsum(lengths)[:-1], axis=2) for g in made)
+    return outputs_of(case, [Gradients(*each) for each in zip(*parts)])
+
+
+def _is_power_of_two(number: int) -> bool:
+    return number > 0 and number & (number - 1) == 0
+
+
+def _selected_not_offered(case: Case) -> str | None:
+    if case.operator != SELECTED:
+        return f"the operator {case.operator}"
+    p: dict[str, Any] = dict(case.problem)
+    if p["sparse_mode"] != 2:
+        return "keys behind the query's position"
+    if (p["lengths_q"] or p["seq_q"]) != (p["lengths_kv"] or p["seq_kv"]):
+        return "as many keys as queries is all that there is"
+    group = p["heads_q"] // p["heads_kv"]
+    if group < 16 or not _is_power_of_two(group):
+        return f"groups of {group} heads: powers of two from 16 are"
+    if not _is_power_of_two(p["selected_block_size"]):
+        return f"blocks of {p['selected_block_size']} keys: powers of two are"
+    return None
+
+
+def _lists(blocks: Array) -> Array:
+    """Lists of blocks, of which Triton wants a power of two: -1 names none."""
+    count = blocks.shape[-1]
+    missing = (1 << (count - 1).bit_length()) - count
+    return np.pad(blocks, [(0, 0)] * (blocks.ndim - 1) + [(0, missing)], constant_values=-1)
+
+
+@implementation(
+    name="fla-selected",
+    numerics="cuda_flash,fused=false,operand_scaled=true",
+    unsupported=_selected_not_offered,
+)
+def selected(case: Case) -> dict[str, Array]:
+    p: dict[str, Any] = dict(case.problem)
+    x, lengths = case.inputs, p["lengths_q"]
+    batch = 1 if lengths else p["batch"]
+
+    def batched(array: Array) -> Any:
+        return to_torch(array.reshape(batch, -1, *array.shape[1:]))
+
+    offsets = _offsets(lengths) if lengths else None
+    blocks = _lists(x["topk_indices"])
+    gradients = nsa.parallel_nsa_bwd(
+        q=batched(x["query"]),
+        k=batched(x["key"]),
+        v=batched(x["value"]),
+        o=batched(x["attention_out"]),
+        lse=batched(_logsumexp(x["softmax_max"][..., 0], x["softmax_sum"][..., 0], np.e)),
+        do=batched(x["attention_out_grad"]),
+        block_indices=batched(blocks),
+        block_counts=blocks.shape[-1],
+        block_size=p["selected_block_size"],
+        scale=p["scale_value"],
+        cu_seqlens=offsets,
+        token_indices=nsa.prepare_token_indices(offsets) if lengths else None,
+    )
+    made = (to_numpy(g, case.dtype) for g in gradients)
+    return {name: g.reshape(-1, *g.shape[2:]) for name, g in zip(Gradients._fields, made)}
