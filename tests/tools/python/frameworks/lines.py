@@ -86,6 +86,32 @@ def causal_lines(dtype: str, count: int) -> list[str]:
     return chosen
 
 
+# Batch, heads, queries, keys, head size and scale of calls that are compiled once, and their masks.
+COMPILED = (
+    (1, 2, 64, 64, 64, 0.125, ""),
+    (1, 2, 32, 32, 16, 0.25, "--sparse_mode=2 --atten_mask=compressed"),
+    (2, 1, 31, 31, 33, 0.17407765984535217, "--sparse_mode=3 --atten_mask=compressed"),
+    (1, 3, 96, 96, 8, 0.3535533845424652, ""),
+    (1, 1, 16, 31, 16, 0.0625, "--sparse_mode=2 --atten_mask=compressed"),
+    (2, 2, 32, 24, 128, -0.0883883461356163, ""),
+    (1, 2, 31, 16, 16, 0.3, "--sparse_mode=2 --atten_mask=compressed"),
+)
+
+
+def compiled_lines(dtype: str, count: int) -> list[str]:
+    """Few shapes with many numbers."""
+    chosen = []
+    for k in range(count):
+        batch, heads, seq_q, seq_kv, dim, scale, mask = COMPILED[k % 7]
+        words = [
+            f"--layout={LAYOUTS[k // 7 % 4]} --dtype={dtype} --batch={batch} --heads_q={heads} --heads_kv={heads}",
+            f"--seq_q={seq_q} --seq_kv={seq_kv} --head_dim={dim} --head_dim_v={dim} --scale_value={scale}",
+            f"{mask} --profile={PROFILES[k // 7 % 5]} --seed={k + 1}",
+        ]
+        chosen.append(" ".join([OPERATOR, *words]))
+    return chosen
+
+
 SELECTED = "nsa_selected_attention_grad"
 GROUPS = ((16, 1), (16, 1), (32, 1), (16, 1), (32, 2))
 BLOCKS = ((16, 1), (16, 2), (32, 1), (16, 3))

@@ -11,9 +11,11 @@ import pytest
 import torch
 
 import assay
+from assay.adapters import tensors
 from assay.adapters import torch as adapter
 from assay.adapters.attention import Attention, Gradients
 from assay.dtypes import Array
+from assay.judging import export_lines
 from judged import judged, share_of_equal_bits
 
 torch.set_num_threads(1)
@@ -120,3 +122,25 @@ def _in_blocks(problem: Attention) -> Gradients:
 
 def _rounded(values: Array) -> Array:
     return torch.from_numpy(np.ascontiguousarray(values)).to(torch.bfloat16).to(torch.float64).numpy()
+
+
+@pytest.mark.parametrize("implementation", (adapter.composed, pytest.param(adapter.math, marks=has_sdpa)), ids=lambda i: i.name)
+def test_every_tensor_lies_on_the_device_that_is_asked_for(
+    implementation: assay.Implementation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Device meta computes shapes alone, and refuses a tensor that lies elsewhere."""
+    line = (
+        "flash_attention_score_grad --dtype=bf16 --heads_q=4 --heads_kv=2 --seq_q=8 --seq_kv=8 --sparse_mode=2"
+        " --atten_mask=compressed"
+    )
+    case = export_lines(tmp_path / "case.h5", [line])[0]
+    devices = []
+
+    def shape_of(tensor: Any, dtype: Any) -> Array:
+        devices.append(tensor.device.type)
+        return np.zeros(tuple(tensor.shape), dtype)
+
+    monkeypatch.setattr(tensors, "DEVICE", "meta")
+    monkeypatch.setattr(adapter, "to_numpy", shape_of)
+    assert implementation(case)["dk"].shape == case.inputs["key"].shape
+    assert devices == ["meta"] * 3

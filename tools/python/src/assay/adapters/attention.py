@@ -78,7 +78,8 @@ def _in_layout(array: Array, layout: str) -> Array:
     return rows if layout == "BSND" else rows.reshape(batch, seq, heads * dim)
 
 
-def _lengths(p: dict[str, Any], side: str) -> list[int]:
+def lengths_of(p: dict[str, Any], side: str) -> list[int]:
+    """The length of every sequence of queries (side q) or keys (kv)."""
     return p[f"lengths_{side}"] or [p[f"seq_{side}"]] * p["batch"]
 
 
@@ -105,7 +106,7 @@ def keep_of(case: Case, b: int, seq_q: int, seq_kv: int) -> Array | None:
     if mode in (0, 1, 5):
         return _user_mask(case, b, seq_q, seq_kv)
     if mode in (7, 8):
-        in_band = b == _band_sequence(mode, _lengths(p, "q"))
+        in_band = b == _band_sequence(mode, lengths_of(p, "q"))
         mode = 4 if in_band else (3 if mode == 7 else 2)
     i, j = np.arange(seq_q)[:, None], np.arange(seq_kv)[None, :]
     diagonal = i if mode == 2 else i + (seq_kv - seq_q)
@@ -154,7 +155,7 @@ def _packed(case: Case, p: dict[str, Any]) -> list[Attention]:
         return packed.reshape(1, heads, length, 8)[..., 0]
 
     problems, first_q, first_kv = [], 0, 0
-    for b, (length_q, length_kv) in enumerate(zip(_lengths(p, "q"), _lengths(p, "kv"))):
+    for b, (length_q, length_kv) in enumerate(zip(lengths_of(p, "q"), lengths_of(p, "kv"))):
         problems.append(
             Attention(
                 query=rows("query", first_q, length_q),

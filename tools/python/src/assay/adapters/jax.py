@@ -1,4 +1,9 @@
-"""JAX's attention gradient on the CPU: jax.nn.dot_product_attention, differentiated by jax.vjp."""
+"""JAX's attention gradients, two of them:
+
+attention  jax.nn.dot_product_attention, differentiated by jax.vjp
+pallas     the backward kernel of jax.experimental.pallas.ops.gpu.attention with the given statistics and output, which on a
+           CPU runs in Pallas's interpreter
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.pallas.ops.gpu import attention as gpu
 
 from assay.adapters.attention import Attention, Gradients, attentions_of, not_offered, outputs_of, zeros
 from assay.cases import Case
@@ -46,3 +52,77 @@ def _gradients(problem: Attention) -> Gradients:
 def attention(case: Case) -> dict[str, Array]:
     problems = attentions_of(case)
     return outputs_of(case, [_gradients(p) if p.query.size and p.key.size else zeros(p) for p in problems])
+
+
+BLOCKS = gpu.BlockSizes.get_default()
+
+
+def _in_blocks(seq: int, size: int | None) -> bool:
+    return size is not None and seq % min(seq, size) == 0
+
+
+def _pallas_not_offered(case: Case) -> str | None:
+    if reason := _unsupported(case):
+        return reason
+    p: dict[str, Any] = dict(case.problem)
+    if p["heads_q"] != p["heads_kv"]:
+        return "heads in groups"
+    for problem in attentions_of(case):
+        seq_q, seq_kv = problem.query.shape[2], problem.key.shape[2]
+        if not (_in_blocks(seq_q, BLOCKS.block_q) and _in_blocks(seq_q, BLOCKS.block_q_dq)):
+            return f"{seq_q} queries are no multiple of a block"
+        if not (_in_blocks(seq_kv, BLOCKS.block_k) and _in_blocks(seq_kv, BLOCKS.block_kv_dkv)):
+            return f"{seq_kv} keys are no multiple of a block"
+        if -(-seq_q // BLOCKS.block_q_dq) != -(-seq_kv // BLOCKS.block_kv_dkv):
+            return "numbers of blocks that differ"
+        if problem.keep is not None and not _is_causal(problem):
+            return "a mask that is not causal"
+    return None
+
+
+def _is_causal(problem: Attention) -> bool:
+    seq_q, seq_kv = problem.query.shape[2], problem.key.shape[2]
+    return bool(np.all(problem.keep == np.tri(seq_q, seq_kv, dtype=bool)))
+
+
+@partial(jax.jit, static_argnames=("scale", "causal"))
+def _kernel(query: Any, key: Any, value: Any, out: Any, logsumexp: Any, dy: Any, scale: float, causal: bool) -> Any:
+    return gpu._mha_backward(
+        sm_scale=scale,
+        causal=causal,
+        block_sizes=BLOCKS,
+        backward_pass_impl="triton",
+        num_warps=None,
+        num_stages=2,
+        grid=None,
+        interpret=jax.default_backend() == "cpu",
+        debug=False,
+        return_residuals=False,
+        res=(query, key, value, None, out, logsumexp),
+        do=dy,
+    )[:3]
+
+
+def _pallas(problem: Attention) -> Gradients:
+    logsumexp = (problem.softmax_max + np.log(problem.softmax_sum.astype(np.float64))) / np.log(2)
+    gradients = _kernel(
+        *map(_sequence_first, (problem.query, problem.key, problem.value, problem.attention_in)),
+        jnp.asarray(logsumexp.astype(np.float32)),
+        _sequence_first(problem.dy),
+        scale=problem.scale,
+        causal=problem.keep is not None,
+    )
+    return Gradients(*(np.swapaxes(np.asarray(gradient), 1, 2) for gradient in gradients))
+
+
+# dS is rounded after it was multiplied by the scale: in ulps of dS that is up to a whole one.
+@implementation(
+    name="jax-pallas",
+    numerics=" ".join(
+        ["fp32:cuda_flash", *(f"{io}:cuda_flash,round_stage=unknown_any" for io in ("bf16", "fp16"))]
+    ),
+    unsupported=_pallas_not_offered,
+)
+def pallas(case: Case) -> dict[str, Array]:
+    problems = attentions_of(case)
+    return outputs_of(case, [_pallas(p) if p.query.size and p.key.size else zeros(p) for p in problems])
