@@ -104,6 +104,9 @@ def test_what_the_documentation_says_conforms(stand_in: Any, dtype: str) -> None
     assert not judged(stand_in.attention, dtype, _ordinary(dtype)).failures
 
 
+DEAD_ROWS = (
+    "flash_attention_score_grad --dtype=fp32 --seq_q=16 --seq_kv=16 --sparse_mode=1 --atten_mask=SS --mask=dead_rows"
+)
 WRONG = {
     "pre_tockens": lambda given: given + 1,
     "scale": lambda given: -given,
@@ -119,5 +122,5 @@ def test_each_argument_matters(stand_in: Any, argument: str, monkeypatch: pytest
         return npu_fusion_attention(*tensors, **{**words, argument: WRONG[argument](words[argument])})
 
     monkeypatch.setattr(stand_in.torch_npu, "npu_fusion_attention", mistaken)
-    verdicts = assay.judge(stand_in.attention, _ordinary("fp32")[:25]).verdicts
+    verdicts = assay.judge(stand_in.attention, [*_ordinary("fp32")[:25], DEAD_ROWS]).verdicts
     assert any(verdict.startswith("nonconformant") for verdict in verdicts) and "crash" not in verdicts

@@ -13,13 +13,14 @@ import pytest
 
 import assay
 from assay.adapters import jax as adapter
-from assay.adapters.attention import Attention, Gradients
+from assay.adapters.attention import Attention, Gradients, attentions_of, outputs_of
 from assay.dtypes import Array
-from judged import judged, share_of_equal_bits
+from assay.judging import export_lines
+from judged import failing_outputs, judged
 from lines import compiled_lines
 
 CASES = int(os.environ.get("ASSAY_KERNEL_CASES", "70"))
-MOST = 0.95  # a row term close to a tie may round the other way where its sum has another order: a row of dq differs
+MOST = 0.95  # a row term close to a tie may round the other way where its sum has another order: a row differs
 
 
 def _reads_behind_the_last_key(report: assay.Report) -> bool:
@@ -31,13 +32,13 @@ def _reads_behind_the_last_key(report: assay.Report) -> bool:
 def test_what_fails_is_explained(dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two things fail. The bound of the loop over blocks of keys is computed from queries, so that dq reads blocks behind the
     last one. And in 16 bits the row term is rounded to the type of the tensors, in fp16 each of its products, too, and dS
-    after the scale is applied, where small numbers are lost: a model of just that has the same bits."""
+    after the scale is applied, where small numbers are lost: a model of just that gives the same, within what is allowed."""
     failures = judged(adapter.pallas, dtype, compiled_lines(dtype, CASES)).failures
     assert any(map(_reads_behind_the_last_key, failures))
     narrow = [report for report in failures if not _reads_behind_the_last_key(report)]
     assert bool(narrow) == (dtype != "fp32")
     for report in narrow:
-        shares = share_of_equal_bits(adapter.pallas, _with_narrow_row_terms, report, tmp_path)
+        shares = _share_within_tau(report, tmp_path)
         assert min(shares.values()) > MOST, (report.command, shares)
     _read_no_block_behind_the_last(monkeypatch)
     again = assay.judge(
@@ -45,8 +46,22 @@ def test_what_fails_is_explained(dtype: str, tmp_path: Path, monkeypatch: pytest
     )
     assert not again.failures or dtype != "fp32"
     for report in again.failures:
-        shares = share_of_equal_bits(adapter.pallas, _with_narrow_row_terms, report, tmp_path)
+        shares = _share_within_tau(report, tmp_path)
         assert min(shares.values()) > MOST, (report.command, shares)
+
+
+def _share_within_tau(report: assay.Report, folder: Path) -> dict[str, float]:
+    """How many elements of the failing outputs the model gives, up to what is allowed of a right one."""
+    case = export_lines(folder / f"{report.id}.h5", [report.command], adapter.pallas.numerics)[0]
+    made = adapter.pallas(case)
+    modelled = outputs_of(case, [_with_narrow_row_terms(problem) for problem in attentions_of(case)])
+    shares = {}
+    for name in failing_outputs(report):
+        due = case.expected[name]
+        rows = (x[name].astype(np.float64).reshape(-1, due.value.shape[-1]) for x in (made, modelled))
+        off = np.abs(np.subtract(*rows))
+        shares[name] = float((off[due.rows if due.rows is not None else slice(None)] <= due.tau).mean())
+    return shares
 
 
 class _WithinBlocks:
