@@ -26,6 +26,8 @@ constexpr std::size_t most_groups = 6;
 constexpr double alike = 0.6;
 /// The outputs that fail in so large a share of a cause's cases say in which stage it is.
 constexpr double nearly_all = 0.95;
+/// A cause with so large a share of its cases in another one may be of the same bug.
+constexpr double nested = 0.8;
 
 using Members = std::set<std::size_t>;  ///< of the list of all cases
 
@@ -244,6 +246,29 @@ class Sayings {
   std::vector<std::string> order_;  ///< in which they came
 };
 
+/// The cases and tensors that a cause explains.
+struct Part {
+  Members members;
+  std::set<std::string> tensors;
+};
+
+Part part_of(const std::vector<Group>& groups) {
+  Part part;
+  for (const Group& group : groups) {
+    part.members.insert(group.cases.begin(), group.cases.end());
+    if (!group.way.tensor.empty()) part.tensors.insert(group.way.tensor);
+  }
+  return part;
+}
+
+/// One bug that shows in several outputs fails in fewer cases in some of them, but hardly in
+/// others: neither of two bugs has most of its cases in common with the other.
+bool is_independent(const Part& a, const Part& b) {
+  const auto both = std::ranges::count_if(b.members, [&](auto k) { return a.members.contains(k); });
+  const std::size_t fewer = std::min(a.members.size(), b.members.size());
+  return static_cast<double>(both) < nested * static_cast<double>(fewer);
+}
+
 class Telling {
  public:
   Telling(const std::vector<CaseReport>& cases, const std::vector<ShrunkCase>& shrunk)
@@ -251,11 +276,13 @@ class Telling {
     for (const ShrunkCase& one : shrunk) shrunk_.emplace(one.id, one.shrunk);
   }
 
-  Cause cause(const std::vector<Group>& groups) const;
+  /// `all`: the parts of all causes, of which `part` is that of these groups.
+  Cause cause(const std::vector<Group>& groups, const Part& part,
+              const std::vector<Part>& all) const;
 
  private:
   std::string pattern(const Members& members, const std::vector<std::string>& tensors) const;
-  std::string stage(const Members& members) const;
+  std::string stage(const Part& part, const std::vector<Part>& all) const;
   /// Shrunk ones first, then the shortest line: what a person reads first.
   const CaseReport& example(const Members& members) const;
   const std::string& line_of(const CaseReport& report) const {
@@ -293,12 +320,20 @@ std::string Telling::pattern(const Members& members,
          relations.most_frequent(members.size(), tensors.size());
 }
 
-/// Nearly all: another bug may add what fails in a case or two.
-std::string Telling::stage(const Members& members) const {
+/// What fails in nearly all of its cases, but for what another bug explains.
+std::string Telling::stage(const Part& part, const std::vector<Part>& all) const {
+  const Members& members = part.members;
+  const auto is_of_another = [&](std::size_t k, const std::string& tensor) {
+    return !part.tensors.contains(tensor) && std::ranges::any_of(all, [&](const Part& other) {
+      return other.tensors.contains(tensor) && other.members.contains(k) &&
+             is_independent(other, part);
+    });
+  };
   const auto covers = [&](const spec::Stage& stage) {
     const auto within = std::ranges::count_if(members, [&](std::size_t k) {
       return std::ranges::all_of(failed_tensors(cases_[k]), [&](const std::string& tensor) {
-        return std::ranges::find(stage.outputs, tensor) != stage.outputs.end();
+        return std::ranges::find(stage.outputs, tensor) != stage.outputs.end() ||
+               is_of_another(k, tensor);
       });
     });
     return static_cast<double>(within) >= nearly_all * static_cast<double>(members.size());
@@ -316,16 +351,12 @@ const CaseReport& Telling::example(const Members& members) const {
   return cases_[*std::ranges::min_element(members, {}, cost)];
 }
 
-Cause Telling::cause(const std::vector<Group>& groups) const {
+Cause Telling::cause(const std::vector<Group>& groups, const Part& part,
+                     const std::vector<Part>& all) const {
   Cause cause{.fields = groups[0].fields, .others = groups[0].others};
-  Members members;
-  std::set<std::string> tensors;
-  for (const Group& group : groups) {
-    members.insert(group.cases.begin(), group.cases.end());
-    if (!group.way.tensor.empty()) tensors.insert(group.way.tensor);
-  }
+  const auto& [members, tensors] = part;
   cause.pattern = pattern(members, {tensors.begin(), tensors.end()});
-  if (!tensors.empty()) cause.stage = stage(members);
+  if (!tensors.empty()) cause.stage = stage(part, all);
   for (const std::size_t k : members) cause.cases.push_back(cases_[k].id);
   const CaseReport& first = example(members);
   cause.example = first.id;
@@ -355,9 +386,12 @@ std::vector<Cause> causes_of(const std::vector<CaseReport>& cases,
   for (const Way& way : grouping.ways())
     for (Group& group : grouping.of(way)) groups.push_back(std::move(group));
   const Telling telling(cases, shrunk);
+  const std::vector<std::vector<Group>> of_causes = merged(std::move(groups));
+  std::vector<Part> parts;
+  for (const std::vector<Group>& of_one : of_causes) parts.push_back(part_of(of_one));
   std::vector<Cause> causes;
-  for (const std::vector<Group>& of_one : merged(std::move(groups)))
-    causes.push_back(telling.cause(of_one));
+  for (std::size_t k = 0; k < parts.size(); ++k)
+    causes.push_back(telling.cause(of_causes[k], parts[k], parts));
   std::ranges::stable_sort(
       causes, [](const Cause& a, const Cause& b) { return a.cases.size() > b.cases.size(); });
   return causes;

@@ -146,6 +146,30 @@ TEST(Causes, StageIsNotTakenFromWhatFailsInFewCases) {
   EXPECT_EQ(causes_of(all, {}).at(0).stage, "the sum over queries that gives dk");
 }
 
+TEST(Causes, StagesOfTwoBugsAreToldApart) {
+  auto all = reports([](const std::string& dtype, int, int mode) {
+    Names failed;
+    if (mode == 3) failed.push_back("dq");
+    if (dtype == "fp32") failed.push_back("dv");
+    return failed;
+  });
+  for (CaseReport& one : all) one.operator_name = "flash_attention_score_grad";
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_EQ(causes[0].fields, Names{"dtype=fp32"});
+  EXPECT_TRUE(causes[0].stage.ends_with("the sum over queries that gives dv")) << causes[0].stage;
+  EXPECT_EQ(causes[1].stage, "the sum over keys that gives dq");
+}
+
+TEST(Causes, AnOutputThatFailsInSomeCasesOfABugBelongsToIt) {
+  auto all = reports([](const std::string&, int seq, int mode) {
+    if (mode != 3) return Names{};
+    return seq < 5 ? Names{"dk", "dq", "dv"} : Names{"dk", "dq"};
+  });
+  for (CaseReport& one : all) one.operator_name = "flash_attention_score_grad";
+  EXPECT_EQ(causes_of(all, {}).at(0).stage, "P: the scores, their mask or the softmax statistics");
+}
+
 TEST(Causes, AreNoneWhereNothingFails) {
   EXPECT_TRUE(causes_of(reports([](const std::string&, int, int) { return Names{}; }), {}).empty());
   EXPECT_TRUE(causes_of({}, {}).empty());
