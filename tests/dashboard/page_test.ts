@@ -53,6 +53,10 @@ test("both causes are found, one is opened, its line is copied, and gives the sa
   const id = await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("case"));
   const shown = failing.find((c) => c.id === id);
   assert.ok(shown, `case ${id}`);
+  const told = await page.$$eval("#case-page .stage", (lines) => lines.map((line) => line.textContent));
+  assert.ok(told.includes(stages[dq]!), told.join("\n"));
+  const lines = await page.$$eval("#case-page .replay code", (all) => all.map((line) => line.textContent ?? ""));
+  assert.ok(lines.some((line) => line.includes(` dump ${shown.command_line} --implementation=`) && line.endsWith(" --npy stages")), lines.join("\n"));
   await page.locator("#case-page .copy").first().click();
   await page.waitForFunction(() => document.querySelector("#case-page .copy")!.textContent === "Copied");
   await page.click("#back");

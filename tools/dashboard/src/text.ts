@@ -65,8 +65,13 @@ function shellWord(text: string): string {
 
 export const explainLine = (c: Case): string => `${shellWord(c.program)} explain ${c.command_line}`;
 
+/** The line with the implementation that the case was run with. */
+const implementedLine = (c: Case, line: string): string => `${line} --implementation=${shellWord(c.implementation)}`;
+
+export const dumpLine = (c: Case): string => `${shellWord(c.program)} dump ${implementedLine(c, c.command_line)} --npy stages`;
+
 export function runLine(c: Case, line: string = c.command_line): string {
-  return `${shellWord(c.program)} run ${line} --implementation=${shellWord(c.implementation)}`;
+  return `${shellWord(c.program)} run ${implementedLine(c, line)}`;
 }
 
 /** Pages opened from a file have no clipboard of their own in every browser: fall back to a selection. */

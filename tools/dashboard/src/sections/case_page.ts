@@ -2,7 +2,7 @@
 
 import { figure, kindOf, type Case, type Finding, type Report, type Tensor } from "../report";
 import { address, read } from "../state";
-import { badge, byId, copyLine, element, place, plural, put, explainLine, runLine, short, table } from "../text";
+import { badge, byId, copyLine, dumpLine, element, place, plural, put, explainLine, runLine, short, table } from "../text";
 import { errorMap } from "./errors";
 import { placesOf, placesPicture } from "./places";
 
@@ -49,7 +49,17 @@ function reproduce(c: Case, report: Report): HTMLElement | null {
   const made = `Made by assay ${environment.tool_version}, ${environment.compiler}, seed ${environment.seed}: `;
   return section("Reproduce it", copyLine(runLine(c)), neighbour(c),
     element("p", { class: "quiet" }, "What the case asks for, and what is due:"), copyLine(explainLine(c)),
+    ...(c.value_case ? [element("p", { class: "quiet" }, "Its tensors, and what the definition has in every stage, as .npy files:"), copyLine(dumpLine(c))] : []),
     element("p", { class: "quiet" }, made), element("code", { class: "sweep-line" }, environment.command_line));
+}
+
+/** What it shares with other failing cases, and the stage that this points to. */
+function causes(c: Case, report: Report): HTMLElement | null {
+  if (c.causes.length === 0) return null;
+  const lines = c.causes.map((number) => report.causes[number - 1]!).map((cause) => element("li", {},
+    element("strong", {}, cause.pattern), cause.fields.length === 0 ? "" : " where " + cause.fields.join(" and "),
+    cause.stage === "" ? null : element("p", { class: "stage" }, "Stage: ", cause.stage)));
+  return section("Why it fails", element("ul", { class: "findings" }, ...lines));
 }
 
 function nearest(worst: Finding, points: Finding[]): Finding[] {
@@ -116,6 +126,7 @@ export function showCase(c: Case, report: Report, list: Case[]): void {
     c.evidence ? element("p", { class: "reason" }, `Decided by ${c.decided_by}: ${c.evidence}`) : null,
     c.before !== undefined && c.before !== c.verdict ? element("p", { class: "reason" }, `Before: ${c.before}`) : null,
     c.note ? element("p", { class: "quiet" }, "Note: " + c.note) : null,
+    causes(c, report),
     reproduce(c, report),
     section("Findings", findings.length > 0 ? element("ul", { class: "findings" }, ...findings) : null),
     section("Tensors", c.tensors.length > 0 ? tensorTable(c) : null,
