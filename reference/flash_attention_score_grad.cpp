@@ -137,5 +137,6 @@ KeyRow<Real> FlashAttentionScoreGrad<Real>::dkv_row(std::int64_t b, std::int64_t
 template class FlashAttentionScoreGrad<double>;
 template class FlashAttentionScoreGrad<Quad>;
 template class FlashAttentionScoreGrad<Fifty>;
+template class FlashAttentionScoreGrad<SeventyFive>;
 
 }  // namespace assay::reference

@@ -65,8 +65,9 @@ std::vector<Real> forward(const Problem& p, const CompressOperands<Real>& operan
   return result;
 }
 
-template <class Real>
-NsaCompressGrad<Real>::NsaCompressGrad(const Problem& problem, CompressOperands<Real> operands)
+template <class Real, class Stored>
+NsaCompressGrad<Real, Stored>::NsaCompressGrad(const Problem& problem,
+                                               CompressOperands<Stored> operands)
     : problem_(problem),
       operands_(std::move(operands)),
       inputs_(input_extents(problem)),
@@ -77,26 +78,27 @@ NsaCompressGrad<Real>::NsaCompressGrad(const Problem& problem, CompressOperands<
   check_size("weight", operands_.weight.size(), problem.compress_block_size * problem.heads);
 }
 
-template <class Real>
-NsaCompressGrad<Real> NsaCompressGrad<Real>::from(const Problem& problem, const Inputs& inputs) {
-  return {problem, operands_of<Real>(problem, inputs)};
+template <class Real, class Stored>
+NsaCompressGrad<Real, Stored> NsaCompressGrad<Real, Stored>::from(const Problem& problem,
+                                                                  const Inputs& inputs) {
+  return {problem, operands_of<Stored>(problem, inputs)};
 }
 
-template <class Real>
-std::vector<Real> NsaCompressGrad<Real>::input_grad_row(std::int64_t b, std::int64_t n,
-                                                        std::int64_t p) const {
+template <class Real, class Stored>
+std::vector<Real> NsaCompressGrad<Real, Stored>::input_grad_row(std::int64_t b, std::int64_t n,
+                                                                std::int64_t p) const {
   auto gradient = zeros<Real>(problem_.head_dim);
   for (std::int64_t i = 0; i < outputs_.length(b); ++i) {
     const std::int64_t w = p - i * problem_.compress_stride;
     if (w < 0 || w >= problem_.compress_block_size) continue;
-    add_scaled(gradient, operands_.weight[static_cast<std::size_t>(w * problem_.heads + n)],
+    add_scaled(gradient, Real(operands_.weight[static_cast<std::size_t>(w * problem_.heads + n)]),
                row<Real>(operands_.output_grad, outputs_.row(b, n, i), problem_.head_dim));
   }
   return gradient;
 }
 
-template <class Real>
-Real NsaCompressGrad<Real>::weight_grad(std::int64_t w, std::int64_t n) const {
+template <class Real, class Stored>
+Real NsaCompressGrad<Real, Stored>::weight_grad(std::int64_t w, std::int64_t n) const {
   Real sum(0);
   for (std::int64_t b = 0; b < problem_.batch; ++b)
     for (std::int64_t i = 0; i < outputs_.length(b); ++i) {
@@ -116,5 +118,6 @@ template std::vector<Fifty> forward(const Problem&, const CompressOperands<Fifty
 template class NsaCompressGrad<double>;
 template class NsaCompressGrad<Quad>;
 template class NsaCompressGrad<Fifty>;
+template class NsaCompressGrad<Wide, float>;
 
 }  // namespace assay::reference

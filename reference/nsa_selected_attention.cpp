@@ -60,8 +60,8 @@ SelectedForward<Real> forward(const Problem& p, const SelectedOperands<Real>& op
 
 template struct SelectedGiven<double>;
 template struct SelectedGiven<Quad>;
-template struct SelectedGiven<Quad, float>;
 template struct SelectedGiven<Fifty>;
+template struct SelectedGiven<SeventyFive, float>;
 template class NsaSelectedAttention<double>;
 template class NsaSelectedAttention<Quad>;
 template class NsaSelectedAttention<Fifty>;

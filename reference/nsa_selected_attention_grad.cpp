@@ -130,7 +130,7 @@ template SelectedOperands<Quad> operands_of(const Problem&, const Inputs&);
 template SelectedOperands<Fifty> operands_of(const Problem&, const Inputs&);
 template class NsaSelectedAttentionGrad<double>;
 template class NsaSelectedAttentionGrad<Quad>;
-template class NsaSelectedAttentionGrad<Quad, float>;
 template class NsaSelectedAttentionGrad<Fifty>;
+template class NsaSelectedAttentionGrad<SeventyFive, float>;
 
 }  // namespace assay::reference

@@ -76,5 +76,6 @@ template Operands<float> operands_of(const Problem&, const Inputs&);
 template Operands<double> operands_of(const Problem&, const Inputs&);
 template Operands<Quad> operands_of(const Problem&, const Inputs&);
 template Operands<Fifty> operands_of(const Problem&, const Inputs&);
+template Operands<SeventyFive> operands_of(const Problem&, const Inputs&);
 
 }  // namespace assay::reference

@@ -13,9 +13,16 @@ namespace assay::conformance {
 namespace {
 
 constexpr double wanted_share = 0x1p-20;  // radius of the reference wanted beside tau
-/// Radius of the definition in that of double: its units are 2^-60 of double's, and what computes
-/// its exponentials is good to 2^-110.
-constexpr double defined_share = 0x1p-59;
+/// Radius of the definition in 75 digits in that of double: its units are 2^-198 of double's, and
+/// what computes its exponentials is good to 2^-240, which is 2^-191 of double's.
+constexpr double defined_share = 0x1p-190;
+
+/// Multiplications that an element of a row counts for at least, since rows are kept: what 100
+/// millions of them buy is 64 MiB.
+constexpr std::int64_t price_of_memory = 24;
+
+/// Multiplications that are left for wide radii of later parts when casts are asked for.
+constexpr std::int64_t kept_for_wide = 300'000;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -54,7 +61,7 @@ std::int64_t& replace(const CastSteps& steps, const DefinedRow& row, std::size_t
                       std::size_t k) {
   Certainty& counts = e.certainty;
   double value = row.value[d];
-  const double rest = row.rest[d], radius = defined_share * e.radius[k];
+  const double rest = row.rest[d], radius = row.share * e.radius[k];
   const double offset = steps.offset(value);
   const bool decided = radius == 0 || !std::isfinite(radius) || std::abs(offset + rest) > radius;
   // What double has as a tie and is none is put on its side of it.
@@ -65,6 +72,16 @@ std::int64_t& replace(const CastSteps& steps, const DefinedRow& row, std::size_t
   return decided                          ? counts.by_definition
          : 4 * radius < steps.step(value) ? counts.ties
                                           : counts.enclosed;
+}
+
+template <class Real>
+DefinedRow defined_row(const std::vector<Real>& row, double share) {
+  DefinedRow defined{.value = {}, .rest = {}, .share = share};
+  for (const Real& x : row) {
+    defined.value.push_back(static_cast<double>(x));
+    defined.rest.push_back(static_cast<double>(Real(x - defined.value.back())));
+  }
+  return defined;
 }
 
 }  // namespace
@@ -91,14 +108,10 @@ Certifier::Doubts Certifier::doubts_of(const Expectation& e, const Arithmetic& a
   return doubts;
 }
 
-DefinedRow defined_row(const std::vector<reference::Quad>& row) {
-  DefinedRow defined;
-  for (const reference::Quad& x : row) {
-    defined.value.push_back(static_cast<double>(x));
-    defined.rest.push_back(static_cast<double>(reference::Quad(x - defined.value.back())));
-  }
-  return defined;
+DefinedRow defined_row(const std::vector<reference::SeventyFive>& row) {
+  return defined_row(row, defined_share);
 }
+DefinedRow defined_row(const std::vector<reference::Wide>& row) { return defined_row(row, 0); }
 
 CastSteps::CastSteps(spec::DType type, spec::Rounding rounding)
     : relative_step_(std::ldexp(1.0, 1 - spec::format_of(type).significand_bits)),
@@ -147,11 +160,19 @@ bool Certifier::affords_row(const std::string& tensor) const {
   return left_ >= std::max<std::int64_t>(1, definition_->products(tensor));
 }
 
-void Certifier::make(const std::string& tensor, const std::vector<std::int64_t>& rows) {
-  const std::int64_t price = std::max<std::int64_t>(1, definition_->products(tensor));
+void Certifier::ask(const Expectation& part, const Doubts& doubts) {
+  make(part, doubts.wide, 0);
+  make(part, doubts.vague, kept_for_wide);
+}
+
+void Certifier::make(const Expectation& part, const std::vector<std::size_t>& elements,
+                     std::int64_t kept) {
+  const std::string& tensor = part.name;
+  const std::int64_t price =
+      std::max({std::int64_t{1}, definition_->products(tensor), price_of_memory * part.dim()});
   std::vector<std::int64_t> missing;
-  for (const std::int64_t row : rows) {
-    if (find(tensor, row) != nullptr || left_ < price) continue;
+  for (const std::int64_t row : rows_of(part, elements)) {
+    if (find(tensor, row) != nullptr || left_ - kept < price) continue;
     missing.push_back(row);
     left_ -= price;
   }
@@ -168,7 +189,7 @@ void Certifier::certify(const std::shared_ptr<Certifier>& certifier, const Arith
                         Expectation& e) {
   const auto certify_part = [certifier, &arithmetic](Expectation& part) {
     const Doubts doubts = doubts_of(part, arithmetic);
-    if (certifier) certifier->make(part.name, rows_of(part, doubts.wide));
+    if (certifier) certifier->ask(part, doubts);
     settle(certifier.get(), arithmetic, doubts, part);
   };
   if (!e.part) return certify_part(e);
@@ -181,9 +202,8 @@ void Certifier::certify(const std::shared_ptr<Certifier>& certifier, const Arith
 
 void Certifier::settle_casts(const Arithmetic& arithmetic, Expectation& part) {
   const Doubts doubts = doubts_of(part, arithmetic);
-  make(part.name, rows_of(part, doubts.wide));
-  make(part.name, rows_of(part, doubts.ties));
-  make(part.name, rows_of(part, doubts.vague));
+  ask(part, doubts);
+  make(part, doubts.ties, kept_for_wide);
   settle(this, arithmetic, doubts, part);
 }
 
@@ -240,7 +260,7 @@ void require_agreement(const Expectation& e, std::int64_t number, const DefinedR
     text.precision(17);
     text << "reference " << e.name << '(' << place.b << ',' << place.n << ',' << place.s << ',' << d
          << ") is " << e.value[k] << " in double, " << exact
-         << " in 113 bits; the proven radius is " << e.radius[k];
+         << " by definition; the proven radius is " << e.radius[k];
     throw std::logic_error(text.str());
   }
 }

@@ -31,8 +31,8 @@ class CastSteps {
 };
 
 /// E30. Makes the references of a case certain: double is believed where its proven radius is below
-/// 2^-20 tau, rows with other elements are asked of the definition. For any number of numerics,
-/// which share the rows.
+/// 2^-20 tau and holds one number of the output's type or a tie, rows with other elements are asked
+/// of the definition. For any number of numerics, which share the rows.
 class Certifier {
  public:
   explicit Certifier(std::unique_ptr<Definition> definition);
@@ -48,8 +48,8 @@ class Certifier {
   /// asked, as where the numerics has another reference than the definition.
   static void certify(const std::shared_ptr<Certifier>& certifier, const Arithmetic& arithmetic,
                       Expectation& expectation);
-  /// Asks as well for rows with elements whose radius does not tell what they are cast to, for who
-  /// needs the cast; of a part, or of what is kept.
+  /// Asks as well for rows with elements that double has on a tie, for who needs the cast; of a
+  /// part, or of what is kept.
   void settle_casts(const Arithmetic& arithmetic, Expectation& part);
 
   /// Asks the definition for one row of every group of tensors, if it takes so many multiplications
@@ -65,8 +65,9 @@ class Certifier {
   static Doubts doubts_of(const Expectation& expectation, const Arithmetic& arithmetic);
   static void settle(const Certifier* certifier, const Arithmetic& arithmetic, const Doubts& doubts,
                      Expectation& expectation);
-  /// Those of the rows that can be afforded, or were made before.
-  void make(const std::string& tensor, const std::vector<std::int64_t>& rows);
+  void ask(const Expectation& part, const Doubts& doubts);
+  /// The rows of the elements, those that can be afforded, so that as much as `kept` is left.
+  void make(const Expectation& part, const std::vector<std::size_t>& elements, std::int64_t kept);
   const DefinedRow* find(const std::string& tensor, std::int64_t row) const;
 
   std::unique_ptr<Definition> definition_;

@@ -9,23 +9,26 @@
 
 namespace assay::conformance {
 
-/// A row of an output by its definition in 113 bits: in double, and what double leaves of it.
+/// A row of an output by its definition: in double, and what double leaves of it.
 struct DefinedRow {
   std::vector<double> value, rest;
+  double share = 0;  ///< its radius in that of double
 };
-DefinedRow defined_row(const std::vector<reference::Quad>& row);
+DefinedRow defined_row(const std::vector<reference::SeventyFive>& row);
+/// Of sums of products, without error.
+DefinedRow defined_row(const std::vector<reference::Wide>& row);
 
 /// By the names of their tensors.
 using DefinedRows = std::vector<std::pair<std::string, DefinedRow>>;
 
-/// What the outputs of a case are by definition, in 113 bits and one row at a time. Rows may be
-/// asked for from several threads.
+/// What the outputs of a case are by definition, in 75 digits or without error, one row at a time.
+/// Rows may be asked for from several threads.
 class Definition {
  public:
   virtual ~Definition() = default;
   /// Row `number`, as of Extents::row, of `tensor`, and of the tensors that are computed with it.
   virtual DefinedRows row(const std::string& tensor, std::int64_t number) = 0;
-  /// Multiplications that such a row takes, roughly.
+  /// Multiplications in 75 digits that take as long as such a row, roughly.
   virtual std::int64_t products(const std::string& tensor) const = 0;
 };
 

@@ -40,7 +40,7 @@ template <class Op>
 struct Examination<Op>::State {
   Case<Op> examined;
   std::optional<typename Op::Inputs> inputs;  ///< track bound: the same for all numerics
-  bool certifies = true;
+  bool comes_from_elsewhere = false;
   double seconds = 0;                    ///< for making and preparing it
   std::shared_ptr<Certifier> certifier;  ///< of track bound
   std::list<Prepared<Op>> prepared;
@@ -76,7 +76,7 @@ Examination<Op>::Examination(Case<Op> c, typename Op::Inputs inputs)
     : state_(std::make_unique<State>()) {
   state_->examined = std::move(c);
   state_->inputs = std::move(inputs);
-  state_->certifies = false;
+  state_->comes_from_elsewhere = true;
 }
 template <class Op>
 Examination<Op>::~Examination() = default;
@@ -124,9 +124,8 @@ void Examination<Op>::State::prepare_exact_case(Prepared<Op>& entry) {
   entry.basis.emplace(examined, entry.exact_case->inputs, entry.arithmetic);
 }
 
-/// What the definition may cost beside a judgement, about a tenth of a second in 113 bits; and
-/// where its casts are wanted.
-constexpr std::int64_t affordable_products = 300'000, affordable_casts = 10'000'000;
+/// What the definition may cost beside a judgement: seconds, where it is asked for everything.
+constexpr std::int64_t affordable_products = 100'000'000;
 
 /// What the row of a case may cost that has to agree with the definition. Of cases whose rows take
 /// longer one in four is asked: which, its id says.
@@ -149,7 +148,7 @@ void Examination<Op>::State::prepare_bound(Prepared<Op>& entry) {
     throw std::logic_error("a case of track " + std::string(spec::to_string(examined.track)) +
                            " has no inputs of its own to be examined");
   entry.basis.emplace(examined, *inputs, entry.arithmetic);
-  if (certifies && !certifier) certifier = make_certifier(*entry.basis);
+  if (!certifier) certifier = make_certifier(*entry.basis);
   if constexpr (MadeInParts<typename Suite<Op>::Basis>) {
     entry.expectations = entry.basis->frames();
     std::int64_t elements = 0;
@@ -164,7 +163,8 @@ void Examination<Op>::State::keep(Prepared<Op>& entry) {
   entry.is_kept = true;
   entry.expectations = entry.basis->expectations();
   const auto own = certifier_of(entry);
-  if (own) own->require_agreement(entry.expectations, affordable_row(examined));
+  if (own && !comes_from_elsewhere)
+    own->require_agreement(entry.expectations, affordable_row(examined));
   if (own) own->allow(affordable_products);
   for (Expectation& e : entry.expectations) Certifier::certify(own, entry.arithmetic, e);
   for (const Expectation& e : entry.expectations)
@@ -185,7 +185,7 @@ Decision Examination<Op>::State::judge_parts(Prepared<Op>& entry,
   if constexpr (MadeInParts<typename Suite<Op>::Basis>)
     entry.basis->each_part([&](Expectation& part) { judge.take(part); });
   entry.controls.clear();
-  return judge.finish(affordable_row(examined), report, entry.controls);
+  return judge.finish(comes_from_elsewhere ? 0 : affordable_row(examined), report, entry.controls);
 }
 
 template <class Op>
@@ -199,7 +199,7 @@ constexpr std::size_t largest_copy = std::size_t{1} << 25;
 
 template <class Op>
 Lending Examination<Op>::lending() const {
-  if (!state_->certifies) return Lending::copy;
+  if (state_->comes_from_elsewhere) return Lending::copy;
   const typename Op::Inputs* inputs =
       state_->inputs ? &*state_->inputs : &state_->prepared.front().exact_case->inputs;
   std::size_t bytes = 0;
@@ -226,7 +226,7 @@ std::vector<Expected> Examination<Op>::expected(const spec::Numerics& numerics) 
   }
   if (!entry.is_kept) state_->keep(entry);
   const bool asks = state_->certifier && entry.basis->is_certifiable();
-  if (asks) state_->certifier->allow(affordable_casts);
+  if (asks) state_->certifier->allow(affordable_products);
   for (const Expectation& e : entry.expectations) {
     Expected& whole = result.emplace_back(Expected{.name = e.name, .rows = e.rows, .dim = e.dim()});
     each_part(e, [&](Expectation part) {

@@ -49,6 +49,23 @@ TEST(Exp, IsWithinItsStatedErrorForSmallAndForPositiveArguments) {
   }
 }
 
+/// What certificates rest on.
+TEST(Exp, InManyDigitsIsGoodToTwoToTheMinus240) {
+  using Hundred = boost::multiprecision::cpp_bin_float_100;
+  Hundred worst = 0;
+  for (int k = 0; k < 4000; ++k) {
+    const double x = ln_smallest_normal * (k + 0.31830988618379) / 4000.0,
+                 y = -std::ldexp(1.0, k % 200 - 192);
+    for (const SeventyFive& argument :
+         {SeventyFive(x), SeventyFive(x) / 32, SeventyFive(x) + SeventyFive(y)}) {
+      const Hundred exact = exp(Hundred(argument));
+      worst = std::max(worst, Hundred(abs(Hundred(exp(argument)) - exact) / exact));
+    }
+  }
+  EXPECT_LT(worst, 0x1p-240);
+  EXPECT_GT(worst, 0x1p-252);
+}
+
 TEST(Exp, OfZeroIsOne) {
   EXPECT_EQ(exp(0.0), 1.0);
   EXPECT_EQ(exp(-0.0), 1.0);

@@ -12,12 +12,12 @@ namespace assay::conformance::flash {
 namespace {
 
 using Op = spec::FlashAttentionScoreGrad;
-using reference::Quad;
+using reference::SeventyFive;
 
 /// Made when a row is first asked for.
-class InQuad : public AttentionDefinition {
+class InManyDigits : public AttentionDefinition {
  public:
-  InQuad(const Op::Problem& p, const Op::Inputs& inputs)
+  InManyDigits(const Op::Problem& p, const Op::Inputs& inputs)
       : AttentionDefinition(query_extents(p), key_extents(p),
                             longest(key_extents(p)) * (2 * width(p) + p.head_dim_v),
                             longest(query_extents(p)) * p.group() * 2 * (width(p) + p.head_dim_v)),
@@ -25,7 +25,7 @@ class InQuad : public AttentionDefinition {
         inputs_(inputs) {}
 
  private:
-  using Oracle = reference::FlashAttentionScoreGrad<Quad>;
+  using Oracle = reference::FlashAttentionScoreGrad<SeventyFive>;
 
   static std::int64_t width(const Op::Problem& p) { return p.head_dim + p.head_dim_rope; }
   static std::int64_t longest(const spec::Extents& extents) {
@@ -58,7 +58,7 @@ class InQuad : public AttentionDefinition {
 
 std::unique_ptr<Definition> definition_of(const spec::FlashAttentionScoreGrad::Problem& problem,
                                           const spec::FlashAttentionScoreGrad::Inputs& inputs) {
-  return std::make_unique<InQuad>(problem, inputs);
+  return std::make_unique<InManyDigits>(problem, inputs);
 }
 
 }  // namespace assay::conformance::flash

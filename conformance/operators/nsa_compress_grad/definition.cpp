@@ -11,12 +11,15 @@ namespace assay::conformance::compress {
 namespace {
 
 using Op = spec::NsaCompressGrad;
-using reference::Quad;
+using reference::Wide;
 
-/// Made for the heads that are asked for.
-class InQuad : public Definition {
+/// Of a multiplication without error, in those of 50 digits.
+constexpr std::int64_t price = 4;
+
+/// Nothing but products and sums. Made for the heads that are asked for.
+class WithoutError : public Definition {
  public:
-  explicit InQuad(const Dense& dense)
+  explicit WithoutError(const Dense& dense)
       : dense_(dense),
         made_(static_cast<std::size_t>(dense.problem.heads)),
         oracles_(made_.size()) {}
@@ -25,16 +28,16 @@ class InQuad : public Definition {
     const bool is_input = tensor == "input_grad";
     const spec::RowPosition at = (is_input ? dense_.inputs : dense_.weights).position(number);
     return {{tensor, defined_row(is_input ? of(at.n).input_grad_row(at.b, 0, at.s)
-                                          : std::vector<Quad>{of(at.n).weight_grad(at.s, 0)})}};
+                                          : std::vector<Wide>{of(at.n).weight_grad(at.s, 0)})}};
   }
   std::int64_t products(const std::string& tensor) const override {
     const Op::Problem& p = dense_.problem;
     const std::int64_t covering = (p.compress_block_size - 1) / p.compress_stride + 1;
-    return (tensor == "input_grad" ? covering : all_windows(p)) * p.head_dim;
+    return price * (tensor == "input_grad" ? covering : all_windows(p)) * p.head_dim;
   }
 
  private:
-  using Oracle = reference::NsaCompressGrad<Quad>;
+  using Oracle = reference::NsaCompressGrad<Wide, float>;
 
   const Oracle& of(std::int64_t n) {
     const auto k = static_cast<std::size_t>(n);
@@ -45,9 +48,9 @@ class InQuad : public Definition {
     });
     return *oracles_[k];
   }
-  reference::CompressOperands<Quad> operands(std::int64_t n) const {
+  reference::CompressOperands<float> operands(std::int64_t n) const {
     const Op::Problem& p = dense_.problem;
-    reference::CompressOperands<Quad> own;
+    reference::CompressOperands<float> own;
     for (std::int64_t b = 0; b < p.batch; ++b) {
       const double *input = dense_.input(b, n, 0), *gradient = dense_.output_grad(b, n, 0);
       own.input.insert(own.input.end(), input, input + dense_.inputs.length(b) * p.head_dim);
@@ -55,7 +58,7 @@ class InQuad : public Definition {
                              gradient + dense_.outputs.length(b) * p.head_dim);
     }
     for (std::int64_t w = 0; w < p.compress_block_size; ++w)
-      own.weight.emplace_back(dense_.weight(w, n));
+      own.weight.push_back(static_cast<float>(dense_.weight(w, n)));
     return own;
   }
 
@@ -67,7 +70,7 @@ class InQuad : public Definition {
 }  // namespace
 
 std::unique_ptr<Definition> definition_of(const Dense& dense) {
-  return std::make_unique<InQuad>(dense);
+  return std::make_unique<WithoutError>(dense);
 }
 
 }  // namespace assay::conformance::compress

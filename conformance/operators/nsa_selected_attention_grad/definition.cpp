@@ -14,12 +14,12 @@ namespace assay::conformance::selected {
 namespace {
 
 using Op = spec::NsaSelectedAttentionGrad;
-using reference::Quad;
+using reference::SeventyFive;
 
 /// Made for the heads that are asked for: most of a large case is not.
-class InQuad : public AttentionDefinition {
+class InManyDigits : public AttentionDefinition {
  public:
-  InQuad(const Op::Problem& p, const Op::Inputs& inputs)
+  InManyDigits(const Op::Problem& p, const Op::Inputs& inputs)
       : AttentionDefinition(query_extents(p), key_extents(p),
                             listed_keys(p) * (2 * p.head_dim + p.head_dim_v),
                             entries_of_key(p) * 2 * (p.head_dim + p.head_dim_v)),
@@ -29,7 +29,7 @@ class InQuad : public AttentionDefinition {
         oracles_(made_.size()) {}
 
  private:
-  using Oracle = reference::NsaSelectedAttentionGrad<Quad, float>;
+  using Oracle = reference::NsaSelectedAttentionGrad<SeventyFive, float>;
 
   /// Queries that list a key, on an average.
   static std::int64_t entries_of_key(const Op::Problem& p) {
@@ -64,7 +64,7 @@ class InQuad : public AttentionDefinition {
 
 std::unique_ptr<Definition> definition_of(const spec::NsaSelectedAttentionGrad::Problem& problem,
                                           const spec::NsaSelectedAttentionGrad::Inputs& inputs) {
-  return std::make_unique<InQuad>(problem, inputs);
+  return std::make_unique<InManyDigits>(problem, inputs);
 }
 
 }  // namespace assay::conformance::selected

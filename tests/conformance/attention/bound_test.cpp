@@ -311,7 +311,7 @@ TEST(Bound, ARowWhoseValuesAreItsOutputHasNoGradientAtAll) {
   EXPECT_EQ(known_zeros(of_own.expected[0]), Rows());
 }
 
-TEST(Bound, DoubleEngineAgreesWithTheDefinitionIn113Bits) {
+TEST(Bound, DoubleEngineAgreesWithTheDefinition) {
   Op::Problem p = problem_of(spec::DType::fp32);
   p.seq_q = 21, p.seq_kv = 18;
   Trial trial(p, spec::numerics_preset("ascend_a2", p.dtype), 2);

@@ -81,7 +81,7 @@ TEST(Certainty, WhatIsDecidedIsCastAlike) {
 /// Every element of a row is the same; counts how often it was asked.
 class Constant : public Definition {
  public:
-  Constant(reference::Quad value, std::size_t dim, std::int64_t* asked)
+  Constant(reference::SeventyFive value, std::size_t dim, std::int64_t* asked)
       : row_(dim, value), asked_(asked) {}
   DefinedRows row(const std::string& tensor, std::int64_t) override {
     ++*asked_;
@@ -90,7 +90,7 @@ class Constant : public Definition {
   std::int64_t products(const std::string&) const override { return 100; }
 
  private:
-  std::vector<reference::Quad> row_;
+  std::vector<reference::SeventyFive> row_;
   std::int64_t* asked_;
 };
 
@@ -103,7 +103,7 @@ struct Rows {
     e.resize(3);
     for (std::size_t k = 0; k < 6; ++k) e.value[k] = 8, e.radius[k] = 0x1p-30, e.tau[k] = 0.25;
   }
-  std::shared_ptr<Certifier> certifier(reference::Quad value, std::int64_t affordable) {
+  std::shared_ptr<Certifier> certifier(reference::SeventyFive value, std::int64_t affordable) {
     auto made = std::make_shared<Certifier>(std::make_unique<Constant>(value, 2, &asked));
     made->allow(affordable);
     return made;
@@ -127,7 +127,7 @@ TEST(Certainty, DoubleIsBelievedWithinItsRadius) {
 TEST(Certainty, RowsWithWideRadiiAreAskedOfTheDefinitionAsFarAsTheyCanBeAfforded) {
   Rows rows;
   rows.e.radius[1] = rows.e.radius[2] = 0x1p-20;  // of rows 0 and 1
-  const auto certifier = rows.certifier(reference::Quad(8) + 0x1p-21, 150);
+  const auto certifier = rows.certifier(reference::SeventyFive(8) + 0x1p-21, 150);
   Certifier::certify(certifier, rows.arithmetic, rows.e);
   EXPECT_EQ(rows.asked, 1);
   EXPECT_EQ(rows.e.value[1], 8 + 0x1p-21);
@@ -145,31 +145,50 @@ TEST(Certainty, RowsWithWideRadiiAreAskedOfTheDefinitionAsFarAsTheyCanBeAfforded
   EXPECT_EQ(again.e.value[0], 8 + 0x1p-21);
 }
 
-TEST(Certainty, ARadiusThatHoldsSeveralNumbersOfTheOutputEncloses) {
+TEST(Certainty, ARadiusThatHoldsSeveralNumbersOfTheOutputEnclosesWhereNobodyIsAsked) {
   Rows rows;
   rows.e.tau.assign(6, 0x1p30);
   rows.e.radius[0] = 0x1p-4;  // as wide as a step of bf16 at 8
   rows.e.radius[2] = 0x1p-7;  // next to no tie
-  const auto certifier = rows.certifier(8, 1000);
-  Certifier::certify(certifier, rows.arithmetic, rows.e);
-  EXPECT_EQ(rows.asked, 0);
+  Certifier::certify(nullptr, rows.arithmetic, rows.e);
   EXPECT_EQ(rows.e.certainty.enclosed, 1);
   EXPECT_EQ(rows.e.certainty.by_radius, 5);
   EXPECT_DOUBLE_EQ(rows.e.certainty.share(), 5.0 / 6);
-  certifier->settle_casts(rows.arithmetic, rows.e);
+  Certifier::certify(rows.certifier(8, 1'000'000), rows.arithmetic, rows.e);
   EXPECT_EQ(rows.asked, 1);
   EXPECT_EQ(rows.e.certainty.by_definition, 1);
   EXPECT_EQ(rows.e.certainty.share(), 1);
 }
 
-/// Beside 0, where numbers are closest, 113 bits may hold several, too.
-TEST(Certainty, WhatCancelsToZeroStaysEnclosed) {
+/// Casts are no reason to leave a later part without what its wide radii need.
+TEST(Certainty, RowsWithWideRadiiGoBeforeThoseOfCasts) {
   Rows rows;
-  rows.e.value[0] = 0, rows.e.radius[0] = 0x1p-30;
-  const auto certifier = rows.certifier(0, 1000);
-  certifier->settle_casts(rows.arithmetic, rows.e);
+  rows.e.tau.assign(6, 0x1p30);
+  rows.e.radius[0] = 0x1p-4;
+  const auto certifier = rows.certifier(8, 300'000);
+  Certifier::certify(certifier, rows.arithmetic, rows.e);
+  EXPECT_EQ(rows.asked, 0);
   EXPECT_EQ(rows.e.certainty.enclosed, 1);
-  EXPECT_EQ(rows.e.value[0], 0);
+  Rows later;
+  later.e.radius[0] = HUGE_VAL;
+  Certifier::certify(certifier, later.arithmetic, later.e);
+  EXPECT_EQ(rows.asked, 1);
+  EXPECT_EQ(later.e.certainty.by_definition, 1);
+}
+
+/// Beside 0, where numbers are closest, many digits are needed to tell what is cast to it, and may
+/// hold several numbers, too.
+TEST(Certainty, WhatCancelsToZeroIsCastToZero) {
+  for (const bool is_told : {true, false}) {
+    Rows rows;
+    rows.e.value[0] = 0, rows.e.radius[0] = is_told ? 0x1p30 : 0x1p70;
+    rows.e.tau[0] = 0x1p100;
+    Certifier::certify(rows.certifier(0, 1'000'000), rows.arithmetic, rows.e);
+    EXPECT_EQ(rows.asked, 1);
+    EXPECT_EQ(rows.e.certainty.by_definition, is_told ? 1 : 0);
+    EXPECT_EQ(rows.e.certainty.enclosed, is_told ? 0 : 1);
+    EXPECT_EQ(rows.e.value[0], 0);
+  }
 }
 
 TEST(Certainty, WithoutADefinitionWideRadiiStayOpen) {
@@ -192,8 +211,8 @@ TEST(Certainty, WhatLiesOnATieInDoubleIsPutOnItsSideOfItWhereTheCastIsWanted) {
   for (const double side : {-1.0, 0.0, 1.0}) {
     Rows rows;
     rows.e.value[4] = 8 + 0x1p-5;
-    const auto certifier =
-        rows.certifier(reference::Quad(8 + 0x1p-5) + side * reference::Quad(0x1p-70), 1000);
+    const auto certifier = rows.certifier(
+        reference::SeventyFive(8 + 0x1p-5) + side * reference::SeventyFive(0x1p-120), 1'000'000);
     Certifier::certify(certifier, rows.arithmetic, rows.e);
     EXPECT_EQ(rows.asked, 0);  // no judgement needs it
     EXPECT_EQ(rows.e.certainty.ties, 1);
@@ -216,7 +235,8 @@ TEST(Certainty, PartsAreCertifiedWhenTheyAreMade) {
     part.rows = {of.begin(), of.end()};
     return part;
   };
-  Certifier::certify(rows.certifier(reference::Quad(8) + 0x1p-21, 1000), rows.arithmetic, parts);
+  Certifier::certify(rows.certifier(reference::SeventyFive(8) + 0x1p-21, 1000), rows.arithmetic,
+                     parts);
   EXPECT_EQ(rows.asked, 0);
   std::int64_t visited = 0;
   each_part(parts, [&](const Expectation& part) {
@@ -230,15 +250,15 @@ TEST(Certainty, PartsAreCertifiedWhenTheyAreMade) {
 /// E30.
 TEST(Certainty, TheDefinitionMustLieWithinTheRadius) {
   Rows rows;
-  const auto agree = [&](reference::Quad value) {
+  const auto agree = [&](reference::SeventyFive value) {
     rows.certifier(value, 0)->require_agreement({rows.e}, 100);
   };
   agree(8);
-  agree(reference::Quad(8) + 0x1p-30);
+  agree(reference::SeventyFive(8) + 0x1p-30);
   EXPECT_EQ(rows.asked, 2);  // one row, whatever may be afforded
-  EXPECT_THROW(agree(reference::Quad(8) + 0x1p-29), std::logic_error);
-  EXPECT_THROW(agree(reference::Quad(8) - 0x1p-29), std::logic_error);
-  rows.certifier(reference::Quad(9), 0)->require_agreement({rows.e}, 99);  // a row takes 100
+  EXPECT_THROW(agree(reference::SeventyFive(8) + 0x1p-29), std::logic_error);
+  EXPECT_THROW(agree(reference::SeventyFive(8) - 0x1p-29), std::logic_error);
+  rows.certifier(reference::SeventyFive(9), 0)->require_agreement({rows.e}, 99);  // a row takes 100
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct Found {
   std::string first_miss;
 };
 
-/// Judges a row by its definition in 113 bits, strictly.
+/// Judges a row by its definition in 75 digits, strictly.
 void compare(const Expectation& e, std::int64_t number, const DefinedRow& row, Found& found) {
   const auto first = (std::ranges::lower_bound(e.rows, number) - e.rows.begin()) * e.dim();
   for (std::int64_t d = 0; d < e.dim(); ++d) {

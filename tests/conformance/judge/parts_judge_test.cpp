@@ -22,7 +22,7 @@ class Truth : public Definition {
   Truth(const Expectation& e, std::int64_t* asked) : e_(e), asked_(asked) {}
   DefinedRows row(const std::string& tensor, std::int64_t number) override {
     ++*asked_;
-    std::vector<reference::Quad> values;
+    std::vector<reference::SeventyFive> values;
     for (std::int64_t d = 0; d < dim; ++d)
       values.emplace_back(e_.value[at(number * dim + d)] + (number == vague_row ? 1 : 0));
     return {{tensor, defined_row(values)}};
@@ -167,6 +167,25 @@ TEST(PartsJudge, AsksOfRowsThatAreNotKnownWellEnough) {
   EXPECT_EQ(subject.report.tensors[0].certainty.open, 0);
   subject.in_parts(8, 2, 0);
   EXPECT_EQ(subject.report.tensors[0].certainty.open, dim);
+}
+
+/// Rows are kept until it is known what can be afforded, so not all of them.
+TEST(PartsJudge, AsksForCastsOfSomeRowsOfEveryPart) {
+  Subject subject;
+  for (std::int64_t row = 0; row < row_count; ++row)
+    for (std::int64_t d = 0; d < dim; ++d)
+      if (row != vague_row)
+        subject.e.radius[at(row * dim + d)] = 1e-6, subject.e.tau[at(row * dim + d)] = 2;
+  const std::int64_t judged = (row_count - 1) * dim,
+                     asked = (3 * 16 + 1) * dim;  // and the vague row
+  for (const std::int64_t threads : {1, 3}) {
+    subject.in_parts(rows_of_head, threads, 1'000'000);
+    EXPECT_EQ(subject.report.tensors[0].certainty.by_definition, asked);
+    EXPECT_EQ(subject.report.tensors[0].certainty.enclosed, judged - asked);
+  }
+  subject.in_parts(rows_of_head, 1, 1000);  // what wide radii may need is left
+  EXPECT_EQ(subject.report.tensors[0].certainty.by_definition, dim);
+  EXPECT_EQ(subject.report.tensors[0].certainty.enclosed, judged - dim);
 }
 
 TEST(PartsJudge, HasTheSameBitsForEveryNumberOfThreads) {

@@ -187,7 +187,7 @@ ExitCode conclude(const Options& options, const Golden& golden, std::ostream& ou
   const conformance::Certainty& c = golden.certainty;
   out << fmt::format(
       "{} elements, {} of them certified: {} exact, {} within their radius in double, {} by the "
-      "definition in 113 bits, {} on ties, of which both neighbours are golden; {} enclosed, {} "
+      "definition in 75 digits, {} on ties, of which both neighbours are golden; {} enclosed, {} "
       "open\n"
       "largest radius: {:.2g} tau\n",
       c.elements(), c.certified(), c.exact, c.by_radius, c.by_definition, c.ties, c.enclosed,

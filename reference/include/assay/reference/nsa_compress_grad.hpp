@@ -30,7 +30,7 @@ std::vector<Real> forward(const spec::NsaCompressGrad::Problem& problem,
                           const CompressOperands<Real>& operands);
 
 /// Gradient of the compression, computed from the definition in arithmetic of type Real (double,
-/// Quad, Fifty).
+/// Quad, Fifty, Wide), of operands kept in type Stored.
 ///
 /// With i running over the windows of sequence b, c over head_dim and s the compress_stride,
 ///
@@ -46,7 +46,7 @@ std::vector<Real> forward(const spec::NsaCompressGrad::Problem& problem,
 ///         element of weight_grad as many as a head of output_grad has elements. Both are
 ///         independent: call them from any thread.
 /// Source: aclnnNsaCompressGrad.md (formulas).
-template <class Real>
+template <class Real, class Stored = Real>
 class NsaCompressGrad {
  public:
   using Problem = spec::NsaCompressGrad::Problem;
@@ -54,7 +54,7 @@ class NsaCompressGrad {
 
   /// Errors: std::invalid_argument for a window or stride below 1 and for operands of another size
   ///         than the problem's.
-  NsaCompressGrad(const Problem& problem, CompressOperands<Real> operands);
+  NsaCompressGrad(const Problem& problem, CompressOperands<Stored> operands);
   /// The operator's own tensors, exact. Errors: std::invalid_argument for a tensor of another
   /// shape.
   static NsaCompressGrad from(const Problem& problem, const Inputs& inputs);
@@ -64,7 +64,7 @@ class NsaCompressGrad {
 
  private:
   Problem problem_;
-  CompressOperands<Real> operands_;
+  CompressOperands<Stored> operands_;
   spec::Extents inputs_, outputs_;
 };
 

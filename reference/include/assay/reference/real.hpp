@@ -10,5 +10,12 @@ namespace assay::reference {
 using Quad = boost::multiprecision::cpp_bin_float_quad;
 /// 50 decimal digits.
 using Fifty = boost::multiprecision::cpp_bin_float_50;
+/// 75 decimal digits, of which `exp` keeps 2^-240: they tell beside 0, too, what a number is cast
+/// to.
+using SeventyFive = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<75>>;
+/// 600 bits: sums of up to 2^60 products of two numbers of 16 bits, which lie between 2^-266 and
+/// 2^256, without error.
+using Wide = boost::multiprecision::number<
+    boost::multiprecision::cpp_bin_float<600, boost::multiprecision::digit_base_2>>;
 
 }  // namespace assay::reference

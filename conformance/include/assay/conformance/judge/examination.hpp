@@ -32,8 +32,8 @@ template <class Op>
 class Examination {
  public:
   explicit Examination(Case<Op> c);
-  /// Of a case of track bound whose tensors come from elsewhere: judged by the double engine within
-  /// its proven radius, without the rows in 113 bits, which would cost more than all the rest.
+  /// Of a case of track bound whose tensors come from elsewhere: no row is asked of the definition
+  /// only to see that it agrees, which would cost more than all the rest.
   Examination(Case<Op> c, typename Op::Inputs inputs);
   ~Examination();
   Examination(Examination&&) noexcept;

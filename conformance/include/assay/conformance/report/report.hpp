@@ -27,11 +27,11 @@ struct Finding {
 struct Certainty {
   std::int64_t exact = 0;          ///< all bits, by integer arithmetic
   std::int64_t by_radius = 0;      ///< in double: all of the proven radius is cast alike
-  std::int64_t by_definition = 0;  ///< in 113 bits
-  /// So close to where the cast changes that double, or 113 bits if they were asked, do not tell
-  /// the side: both are golden.
+  std::int64_t by_definition = 0;  ///< in 75 digits, or without error
+  /// So close to where the cast changes that double, or the definition if it was asked, does not
+  /// tell the side: both are golden.
   std::int64_t ties = 0;
-  std::int64_t enclosed = 0;  ///< the radius holds several numbers, as where 0 is what cancels
+  std::int64_t enclosed = 0;  ///< the radius holds several numbers of the output's type
   std::int64_t open = 0;      ///< the radius is wider, or none is proven
   double largest_radius = 0;  ///< largest radius / tau, of the gradient beyond its floor
 
