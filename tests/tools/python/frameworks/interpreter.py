@@ -13,6 +13,7 @@ from triton.runtime import interpreter
 from assay.dtypes import Array
 
 _converted = interpreter._convert_float
+_operated = interpreter.InterpreterBuilder.binary_op
 
 
 def _values(operand: Any) -> Array:
@@ -34,9 +35,23 @@ def _to_nearest(values: Array, source: Any, target: Any, mode: Any) -> Array:
     return bits.numpy().view(np.uint16)
 
 
+def _by_numbers(self: Any, a: Any, b: Any, operation: Any) -> Any:
+    if tl.bfloat16 not in (a.dtype.scalar, b.dtype.scalar):
+        return _operated(self, a, b, operation)
+    values = operation(_values(a), _values(b))
+    if values.dtype == np.float32:
+        values = _to_nearest(values, tl.float32, tl.bfloat16, None)
+    return interpreter.TensorHandle(values, a.dtype.scalar)
+
+
 def repair_products(patch: pytest.MonkeyPatch) -> None:
     """tl.dot of bf16 tensors multiplies their numbers, and not their bits taken for integers."""
     patch.setattr(interpreter.InterpreterBuilder, "create_dot", _product)
+
+
+def repair_elements(patch: pytest.MonkeyPatch) -> None:
+    """Sums and products of elements in bf16 are those of numbers, rounded once, and not of their bits taken for integers."""
+    patch.setattr(interpreter.InterpreterBuilder, "binary_op", _by_numbers)
 
 
 def repair_casts(patch: pytest.MonkeyPatch) -> None:

@@ -86,6 +86,35 @@ def causal_lines(dtype: str, count: int) -> list[str]:
     return chosen
 
 
+# Of queries and keys, where the last query belongs to the last key: fewer, more, and as many.
+ALIGNED_LENGTHS = ((16, 16), (33, 65), (64, 31), (1, 16), (129, 129), (40, 160), (7, 7), (96, 48))
+
+
+def aligned_lines(dtype: str, count: int) -> list[str]:
+    """Every query attends to all keys, or to those up to its own, the last one to the last key."""
+    chosen = []
+    for k in range(count):
+        layout = LAYOUTS[k % 5]
+        seq_q, seq_kv = ALIGNED_LENGTHS[(2 * k + k // 8) % 8]
+        heads_q, heads_kv = HEADS[(k // 5 + k) % 5]
+        dim, scale = SIZES[(k // 3 + 2 * k) % 5]
+        track = "bound" if dtype == "fp32" else TRACKS[(k // 4) % 5]
+        if track != "bound":  # partial results of a group in 16 bits are never exact
+            scale, heads_q = EXACT_SCALE, heads_kv
+        words = [
+            f"--layout={layout} --dtype={dtype} --heads_q={heads_q} --heads_kv={heads_kv}",
+            f"--head_dim={dim} --head_dim_v={dim} --scale_value={scale}",
+            "--sparse_mode=3 --atten_mask=compressed" if k % 3 and (layout != "TND" or seq_q <= seq_kv) else "",
+            f"--profile={PROFILES[(k // 2) % 5]} --track={track} --seed={k + 1}",
+        ]
+        if layout == "TND":
+            words.append(f"--entry_point=u1 --lengths_q={seq_q},{seq_q // 2 + 1} --lengths_kv={seq_kv},{seq_kv}")
+        else:
+            words.append(f"--batch={1 + k % 2} --seq_q={seq_q} --seq_kv={seq_kv}")
+        chosen.append(" ".join([OPERATOR, *filter(None, words)]))
+    return chosen
+
+
 # Batch, heads, queries, keys, head size and scale of calls that are compiled once, and their masks.
 COMPILED = (
     (1, 2, 64, 64, 64, 0.125, ""),

@@ -12,7 +12,7 @@ import pytest
 import assay
 from assay.adapters import fla as adapter
 from assay.dtypes import Array
-from interpreter import repair_casts, repair_products
+from interpreter import repair_casts, repair_elements, repair_products
 from judged import judged
 from lines import causal_lines, selected_lines
 
@@ -65,9 +65,15 @@ def test_in_bf16_the_interpreter_is_at_fault(monkeypatch: pytest.MonkeyPatch) ->
     assert not judged(adapter.attention, "bf16", lines).failures
 
 
-def test_selected_blocks_in_bf16_are_convicted() -> None:
-    """Not traced in full: with products and casts of the interpreter repaired they still are."""
-    assert len(judged(adapter.selected, "bf16", selected_lines("bf16", 3)).failures) == 3
+def test_selected_blocks_in_bf16_meet_a_third_fault_of_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scaling q multiplies elements, and of those, too, the interpreter multiplies the bits."""
+    lines = selected_lines("bf16", CASES)
+    assert len(judged(adapter.selected, "bf16", lines[:3]).failures) == 3
+    repair_products(monkeypatch)
+    repair_casts(monkeypatch)
+    assert len(judged(adapter.selected, "bf16", lines[:3]).failures) == 3
+    repair_elements(monkeypatch)
+    assert not judged(adapter.selected, "bf16", lines).failures
 
 
 @pytest.mark.parametrize(
