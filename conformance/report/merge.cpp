@@ -73,8 +73,9 @@ void require_all_parts(const std::vector<SweepShard>& shards) {
   if (missing > 0) refuse("there is a gap: no file holds part " + names);
 }
 
-/// That its number, its places and its cases fit each other.
-void require_finished(const SweepShard& shard) {
+/// That its number, its places and its cases fit each other. Cases run in their order: those of an
+/// unfinished part are its first.
+void require_own_cases(const SweepShard& shard, Unfinished unfinished) {
   const Shard& part = *shard.results.shard;
   if (part.number < 1 || part.number > part.of)
     refuse(shard.name + " is part " + text_of(part) + ", wanted i/n with i from 1 to n");
@@ -83,22 +84,26 @@ void require_finished(const SweepShard& shard) {
            std::to_string(part.ids.size()) + " cases");
   const auto [other, id] =
       std::ranges::mismatch(shard.results.cases, part.ids, {}, &CaseReport::id);
-  if (id == part.ids.end() && other == shard.results.cases.end()) return;
+  const bool ends = other == shard.results.cases.end();
+  if (ends && (id == part.ids.end() || unfinished == Unfinished::accepted)) return;
   if (id == part.ids.end())
     refuse(shard.name + " holds case " + other->id + ", which is not of part " + text_of(part));
   refuse(shard.name + " lacks case " + *id + ": it holds " +
          std::to_string(shard.results.cases.size()) + " of the " + std::to_string(part.ids.size()) +
          " cases of part " + text_of(part) +
-         "; it was stopped, its budget was spent, or somebody has changed it");
+         (ends ? "; it was stopped, its budget was spent (which --unfinished accepts), or somebody "
+                 "has changed it"
+               : "; somebody has changed it"));
 }
 
 /// The case of each place of the whole sweep. Errors also for places and cases that the parts share
 /// or lack, though their numbers say that they are all: somebody has changed them.
-std::vector<const CaseReport*> cases_in_order(const std::vector<SweepShard>& shards) {
+std::vector<const CaseReport*> cases_in_order(const std::vector<SweepShard>& shards,
+                                              Unfinished unfinished) {
   const auto planned = static_cast<std::size_t>(shards.front().results.shard->planned);
   std::size_t given = 0;
   for (const SweepShard& shard : shards) given += shard.results.cases.size();
-  if (given != planned)
+  if (given != planned && unfinished == Unfinished::refused)
     refuse("the parts hold " + std::to_string(given) + " of " + std::to_string(planned) + " cases");
   std::vector<const CaseReport*> cases(planned, nullptr);
   std::set<std::string_view> ids;
@@ -115,6 +120,7 @@ std::vector<const CaseReport*> cases_in_order(const std::vector<SweepShard>& sha
                ", and another part holds one of the two as well");
       there = &report;
     }
+  std::erase(cases, nullptr);
   return cases;
 }
 
@@ -157,17 +163,17 @@ std::vector<ShrunkCase> shrunk_of(const std::vector<SweepShard>& shards,
 
 }  // namespace
 
-Results merged(const std::vector<SweepShard>& shards) {
+Results merged(const std::vector<SweepShard>& shards, Unfinished unfinished) {
   if (shards.empty()) refuse("there are no parts to join");
   for (const SweepShard& shard : shards) {
     if (!shard.results.shard)
       refuse(shard.name + " is no part of a sweep: it was written without --shard");
     require_one_sweep(shard, shards.front());
   }
-  for (const SweepShard& shard : shards) require_finished(shard);
+  for (const SweepShard& shard : shards) require_own_cases(shard, unfinished);
   require_all_parts(shards);
   Results results;
-  for (const CaseReport* report : cases_in_order(shards)) results.cases.push_back(*report);
+  for (const CaseReport* report : cases_in_order(shards, unfinished)) results.cases.push_back(*report);
   results.environment = environment_of(shards);
   results.summary = summary_of(shards, results.cases);
   results.shrunk = shrunk_of(shards, results.cases);

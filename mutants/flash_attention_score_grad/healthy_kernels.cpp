@@ -147,6 +147,17 @@ std::vector<Mutant> healthy_kernels() {
                               "looks pairs up in the slices of a compressed mask", ascend_like),
       healthy<ToeplitzLookup>("toeplitz_lookup", "finds a compressed bias by distance",
                               ascend_like),
+      healthy<SequenceBySequence>("sequence_by_sequence_fp32",
+                                  "one run for every sequence of TND, P and dS in fp32",
+                                  {.exponential = Exponential::fused_exp2,
+                                   .staging = Staging::fp32,
+                                   .order = Order::fixed}),
+      healthy<RopeFirst>("rope_first_truncating",
+                         "the rope part of a score first, every rounding truncates",
+                         {.query_tile = 5,
+                          .key_tile = 9,
+                          .round_stage = Rounding::rtz,
+                          .round_out = Rounding::rtz}),
   };
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
@@ -229,6 +230,45 @@ TEST(Merge, WhatCannotBeJoinedOrWrittenIsNamed) {
     EXPECT_EQ(result.code, 2) << said;
     EXPECT_PRED2(has, result.err, said);
   }
+}
+
+/// A part as its budget left it: of its report the first cases.
+void cut(const std::string& from, const std::string& to, std::size_t kept) {
+  json report = report_at(from);
+  while (report["cases"].size() > kept) report["cases"].erase(report["cases"].size() - 1);
+  std::ofstream(to) << report;
+}
+
+TEST(Merge, UnfinishedPartsAreJoinedWhereThatIsAsked) {
+  const Folder folder;
+  sweep_in_parts(refusals, folder);
+  const json second = report_at(folder / "2.json");
+  const std::size_t all = second["shard"]["planned"], own = second["cases"].size();
+  ASSERT_GT(own, 3u);
+  cut(folder / "2.json", folder / "cut.json", 3);
+  const std::vector<std::string> parts = {folder / "1.json", folder / "cut.json",
+                                          folder / "3.json", "--report", folder / "all.json"};
+  EXPECT_PRED2(has, merge(parts).err, "its budget was spent (which --unfinished accepts)");
+  std::vector<std::string> asked = parts;
+  asked.emplace_back("--unfinished");
+  const Answer joined = merge(asked);
+  EXPECT_EQ(joined.err, "");
+  EXPECT_PRED2(has, joined.out,
+               "unfinished parts: " + std::to_string(own - 3) + " of " + std::to_string(all) +
+                   " cases were not run");
+  const json report = report_at(folder / "all.json");
+  EXPECT_EQ(report["summary"]["planned"], all);
+  EXPECT_EQ(report["summary"]["cases"], all - (own - 3));
+  EXPECT_EQ(report["cases"].size(), all - (own - 3));
+  EXPECT_EQ(report["cases"][0]["id"], report_at(folder / "1.json")["cases"][0]["id"]);
+
+  json later = second;  // without its first case: nothing that a budget leaves
+  later["cases"].erase(0);
+  std::ofstream(folder / "cut.json") << later;
+  EXPECT_PRED2(has, merge(asked).err, "somebody has changed it");
+  // A part that is not there stays a gap.
+  EXPECT_PRED2(has, merge({folder / "1.json", folder / "3.json", "--unfinished"}).err,
+               "no file holds part 2/3");
 }
 
 TEST(Merge, TooFewJudgedCasesOfAllAreNotConclusive) {

@@ -34,6 +34,14 @@ def test_parts_that_an_executor_runs_are_the_whole_sweep(pool: type[Executor], w
     assert timeless(joined) == timeless(whole)
 
 
+def test_a_budget_is_each_parts_own(whole: Path) -> None:
+    with ThreadPoolExecutor(2) as executor:
+        parts = assay.sweep(kernels.right, *FLAGS, "--budget=0.000001", executor=executor, parts=2)
+        assert not list(parts)
+        within = assay.sweep(kernels.right, *FLAGS, "--budget=600", executor=executor, parts=2)
+    assert len(list(within)) == len(list(assay.read_reports(whole)))
+
+
 class Idle:
     """Runs nothing; the worker of the part `broken` is lost."""
 

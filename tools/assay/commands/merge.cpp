@@ -27,11 +27,13 @@ namespace {
 using conformance::CaseReport;
 using conformance::Results;
 using conformance::SweepShard;
+using conformance::Unfinished;
 
 struct Options {
   std::vector<std::string> parts;
   ResultFiles files;
   ExitFlags exit;
+  bool unfinished = false;
 };
 
 /// A pipe is none: what is read of it is gone, and it may have nobody who writes.
@@ -161,7 +163,8 @@ ExitCode merge(const Options& options, const Context& context) {
   }
   Results results;
   try {
-    results = conformance::merged(shards);
+    results = conformance::merged(shards, options.unfinished ? Unfinished::accepted
+                                                             : Unfinished::refused);
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
@@ -171,7 +174,11 @@ ExitCode merge(const Options& options, const Context& context) {
   write_texts(options, results, baseline, context);
   told.out << '\n';
   options.files.print(told.out);
-  return options.exit.code_of(results, baseline, told.out);
+  const ExitCode code = options.exit.code_of(results, baseline, told.out);
+  if (const auto left = results.summary.planned - results.summary.cases; left > 0)
+    told.out << fmt::format("unfinished parts: {} of {} cases were not run\n", left,
+                            results.summary.planned);
+  return code;
 }
 
 }  // namespace
@@ -186,6 +193,8 @@ Command merge_command() {
                 ->required();
             options->files.declare(app, "HDF5 file of the cases of all parts");
             options->exit.declare(app);
+            app.add_flag("--unfinished", options->unfinished,
+                         "accept parts whose budget was spent: of each its first cases");
             return [options](const Context& context) { return merge(*options, context); };
           }};
 }

@@ -65,9 +65,7 @@ struct ImplementationFlags {
 /// Whether the named implementation, or with no name any, is registered for Op.
 template <class Op>
 bool is_registered(const Registry& registry, const std::string& name) {
-  const auto& entries = registry.implementations<Op>();
-  return name.empty() ? !entries.empty()
-                      : std::ranges::any_of(entries, [&](const auto& e) { return e.name == name; });
+  return registry.find<Op>(name) != nullptr;
 }
 
 /// The error that no operator has an implementation of that name.
@@ -88,15 +86,11 @@ bool is_foreign(const Registry& registry, const std::string& name) {
 
 template <class Op>
 const ImplementationEntry<Op>& chosen(const Registry& registry, const ImplementationFlags& flags) {
-  const auto& entries = registry.implementations<Op>();
-  if (entries.empty())
-    throw UsageError("no implementation of " + std::string(Op::name) + " is registered");
-  if (flags.name.empty()) return entries.front();
+  if (const auto* entry = registry.find<Op>(flags.name)) return *entry;
   std::vector<std::string> names;
-  for (const auto& entry : entries) {
-    if (entry.name == flags.name) return entry;
-    names.push_back(entry.name);
-  }
+  for (const auto& entry : registry.implementations<Op>()) names.push_back(entry.name);
+  if (names.empty())
+    throw UsageError("no implementation of " + std::string(Op::name) + " is registered");
   throw UsageError("--implementation is '" + flags.name + "'; implementations of " +
                    std::string(Op::name) + " are " + joined(names));
 }

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -28,7 +27,7 @@ using mutants::KillTable;
 
 struct Flags {
   std::string only, threads, report;
-  bool json = false;
+  bool json = false, list = false;
 };
 
 /// Rules that decide a case alone, in the order of the columns, with the track that they belong to.
@@ -172,11 +171,50 @@ nlohmann::json to_json(const KillTable& table) {
 /// Those whose name holds `only`.
 template <class Op>
 std::vector<mutants::MutantOf<Op>> chosen_mutants(const std::string& only) {
-  std::vector<mutants::MutantOf<Op>> chosen = mutants::mutants<Op>();
-  std::ranges::move(mutants::grown_mutants<Op>(), std::back_inserter(chosen));
+  auto chosen = every_mutant<Op>();
   std::erase_if(chosen,
                 [&](const auto& mutant) { return mutant.name.find(only) == std::string::npos; });
   return chosen;
+}
+
+UsageError none_of_that_name(const Flags& flags) {
+  return UsageError(fmt::format("--only is '{}', which no name of a mutant holds", flags.only));
+}
+
+constexpr std::string_view subject_name(mutants::Subject subject) {
+  switch (subject) {
+    case mutants::Subject::arguments:
+      return "arguments";
+    case mutants::Subject::forward:
+      return "forward";
+    case mutants::Subject::numbers:
+      break;
+  }
+  return "numbers";
+}
+
+/// Names alone: each is an implementation, too, for example of a sweep.
+ExitCode list(const Flags& flags, const Context& context) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Table table({"implementation", "operator", "healthy", "subject", "what it does"});
+  for_each_operator([&]<class Op> {
+    for (const auto& mutant : chosen_mutants<Op>(flags.only)) {
+      const std::string name = implementation_prefix + mutant.name;
+      const std::string subject(subject_name(mutant.subject));
+      all.push_back({{"implementation", name},
+                     {"operator", Op::name},
+                     {"healthy", mutant.healthy},
+                     {"subject", subject},
+                     {"bug", mutant.bug}});
+      table.add({name, std::string(Op::name), mutant.healthy ? "yes" : "no", subject, mutant.bug});
+    }
+  });
+  if (all.empty()) throw none_of_that_name(flags);
+  if (flags.json)
+    context.out << all.dump(1) << '\n';
+  else
+    table.print(context.out);
+  return ExitCode::conformant;
 }
 
 /// Adds what was found of another operator.
@@ -205,8 +243,7 @@ ExitCode judge(const Flags& flags, const Context& context) {
     if (!mutants.empty() && !context.stop)
       append(table, mutants::kill_table(mutants, mutants::kill_cases<Op>(), control));
   });
-  if (table.rows.empty() && !context.stop)
-    throw UsageError(fmt::format("--only is '{}', which no name of a mutant holds", flags.only));
+  if (table.rows.empty() && !context.stop) throw none_of_that_name(flags);
   if (flags.json)
     told.out << to_json(table).dump(2) << '\n';
   else
@@ -228,7 +265,11 @@ Command mutants_command() {
             app.add_option("--report", flags->report,
                            "write the table as JSON, which 'assay report' shows");
             app.add_flag("--json", flags->json, "print the table as JSON");
-            return [flags](const Context& context) { return judge(*flags, context); };
+            app.add_flag("--list", flags->list,
+                         "their names alone, by which --implementation finds them");
+            return [flags](const Context& context) {
+              return flags->list ? list(*flags, context) : judge(*flags, context);
+            };
           }};
 }
 

@@ -24,12 +24,23 @@ void add_tiled(Registry& registry) {
                       .in_process = true});
 }
 
+/// Planted bugs and healthy variants of Op, which 'assay mutants --list' names.
+template <class Op>
+void add_mutants(Registry& registry) {
+  for (const auto& mutant : every_mutant<Op>())
+    registry.add_unlisted<Op>({.name = implementation_prefix + mutant.name,
+                               .summary = mutant.bug,
+                               .make = mutant.make,
+                               .in_process = true});
+}
+
 }  // namespace
 
 Registry own_registry() {
   Registry registry;
   spec::for_each_operator([&]<class Op> {
     if constexpr (optimized::IsTiled<Op>) add_tiled<Op>(registry);
+    add_mutants<Op>(registry);
   });
   registry.add(device_command()).add(mutants_command());
   return registry;

@@ -42,7 +42,7 @@ def sweep(
     relations between runs. `flags` are those of `assay sweep`; instead of a function, what stands behind --implementation.
 
     report: where report.json is written. executor: runs the sweep as so many `parts`, each a call that may be repeated
-    elsewhere; the result is that of one process but for times. Its workers need the same program, at the same path, and
+    elsewhere; the result is that of one process but for times; `--budget` is each part's own. Its workers need the same program, at the same path, and
     what the function imports. Where one of them fails the others are cancelled.
     """
     tool = Program(find_program(program))
@@ -55,7 +55,8 @@ def sweep(
             tool.run([*words, f"--report={written}"], accepted=(0, 1, 3), leaves=written)
         else:
             _refuse(flags, _FILES, "is about the whole sweep, and an executor runs parts of it")
-            _merge(tool, _run_parts(tool, words, executor, parts), Path(folder), written)
+            spendable = any(flag.partition("=")[0] == "--budget" for flag in flags)
+            _merge(tool, _run_parts(tool, words, executor, parts), Path(folder), written, spendable)
         return read_reports(written)
 
 
@@ -79,11 +80,12 @@ def _run_parts(tool: Program, words: list[str], executor: Executor, parts: int) 
         raise
 
 
-def _merge(tool: Program, reports: list[str], folder: Path, written: Path) -> None:
+def _merge(tool: Program, reports: list[str], folder: Path, written: Path, unfinished: bool) -> None:
     files = [folder / f"part{number + 1}.json" for number in range(len(reports))]
     for file, text in zip(files, reports, strict=True):
         file.write_text(text, encoding="utf-8")
-    tool.run(["merge", *files, f"--report={written}"], accepted=(0, 1, 3), leaves=written)
+    accepting = ["--unfinished"] if unfinished else []
+    tool.run(["merge", *files, *accepting, f"--report={written}"], accepted=(0, 1, 3), leaves=written)
 
 
 def _refuse(flags: Sequence[str], names: Sequence[str], why: str) -> None:

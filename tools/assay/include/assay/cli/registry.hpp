@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,8 +42,17 @@ using spec::for_each_operator;
 class Registry {
  public:
   template <class Op>
+  using Entries = std::vector<ImplementationEntry<Op>>;
+
+  template <class Op>
   Registry& add(ImplementationEntry<Op> entry) {
     entries<Op>().push_back(std::move(entry));
+    return *this;
+  }
+  /// One that is found by its name, and that no list names.
+  template <class Op>
+  Registry& add_unlisted(ImplementationEntry<Op> entry) {
+    std::get<Entries<Op>>(unlisted_).push_back(std::move(entry));
     return *this;
   }
   Registry& add(Command command) {
@@ -52,17 +62,27 @@ class Registry {
 
   template <class Op>
   const std::vector<ImplementationEntry<Op>>& implementations() const {
-    return std::get<std::vector<ImplementationEntry<Op>>>(entries_);
+    return std::get<Entries<Op>>(entries_);
+  }
+  /// The one of that name, without a name the default; null if there is none.
+  template <class Op>
+  const ImplementationEntry<Op>* find(const std::string& name) const {
+    if (name.empty()) return implementations<Op>().empty() ? nullptr : &implementations<Op>()[0];
+    for (const Entries<Op>* entries : {&implementations<Op>(), &std::get<Entries<Op>>(unlisted_)}) {
+      const auto entry = std::ranges::find(*entries, name, &ImplementationEntry<Op>::name);
+      if (entry != entries->end()) return &*entry;
+    }
+    return nullptr;
   }
   const std::vector<Command>& commands() const { return commands_; }
 
  private:
   template <class Op>
   std::vector<ImplementationEntry<Op>>& entries() {
-    return std::get<std::vector<ImplementationEntry<Op>>>(entries_);
+    return std::get<Entries<Op>>(entries_);
   }
 
-  decltype(detail::entries_of(spec::Operators{})) entries_;
+  decltype(detail::entries_of(spec::Operators{})) entries_, unlisted_;
   std::vector<Command> commands_;
 };
 

@@ -1,0 +1,136 @@
+"""Sweeps planted bugs until each is caught, or healthy variants whole, with the program as it is.
+
+python3 swept.py ASSAY FOLDER bugs|healthy [--only TEXT]
+What was swept lies in FOLDER under the digest of the program; a run that was cut off goes on there.
+Prints what it came to, writes it to bugs.json or healthy.json beside, and exits 1 where a promise
+of README is broken.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+NUMBERS = "--only=!track=arguments"  # no kernel of numbers checks its arguments
+SOON = 60.0  # seconds
+JUDGED_ELEMENTS = 10**9
+HEALTHY_RUNS = 10_000
+VARIANTS = 20  # of each operator
+CONFORMS, FAILS = 0, 1  # exit codes of a sweep
+
+
+def mutants(assay, only):
+    chosen = [f"--only={only}"] if only else []
+    listed = subprocess.run([assay, "mutants", "--list", "--json", *chosen], check=True,
+                            capture_output=True, text=True)
+    return json.loads(listed.stdout)
+
+
+def sweep(assay, mutant, file, *flags):
+    """The summary of a sweep, and whether it failed. One that was finished before is read."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        words = [assay, "sweep", mutant["operator"], f"--implementation={mutant['implementation']}",
+                 f"--report={file}.part", "--shrink=0", "--quiet", *flags]
+        if mutant["subject"] != "arguments":
+            words.append(NUMBERS)
+        run = subprocess.run(words, capture_output=True, text=True)
+        if run.returncode not in (CONFORMS, FAILS):
+            raise RuntimeError(f"{' '.join(words)} exits with {run.returncode}\n{run.stderr}")
+        os.replace(f"{file}.part", file)
+    return json.loads(file.read_text())["summary"]
+
+
+def caught(assay, folder, mutant):
+    """How long a sweep took to catch a bug, and which: "default", "full", or none."""
+    spent = 0.0
+    for name, flags in ("default", []), ("full", ["--full"]):
+        file = folder / name / f"{mutant['operator']}.{mutant['implementation']}.json"
+        summary = sweep(assay, mutant, file, "--fail-fast", *flags)
+        spent += summary["seconds"]
+        if summary["exit_code"] == FAILS:
+            return name, spent, summary["cases"]
+    return None, spent, summary["cases"]
+
+
+def told(futures, what):
+    """Results in the order of the mutants; says how far it is."""
+    start, done = time.monotonic(), 0
+    for _ in concurrent.futures.as_completed(futures):
+        done += 1
+        if done % 50 == 0 or done == len(futures):
+            left = (time.monotonic() - start) / done * (len(futures) - done)
+            print(f"{done} of {len(futures)} {what}, about {left / 60:.0f} min left", flush=True)
+    return [future.result() for future in futures]
+
+
+def share(part, whole):
+    return f"{part} of {whole} ({100 * part / whole:.2f} %)"
+
+
+def bugs(assay, folder, only):
+    planted = [one for one in mutants(assay, only) if not one["healthy"]]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        rows = told([pool.submit(caught, assay, folder, one) for one in planted], "planted bugs")
+    of = len(planted)
+    by_default = sum(row[0] == "default" for row in rows)
+    soon = sum(row[0] == "default" and row[1] <= SOON for row in rows)
+    at_all = sum(row[0] is not None for row in rows)
+    print(f"caught within {SOON:.0f} s: {share(soon, of)}, by the default sweep: "
+          f"{share(by_default, of)}, by the full one: {share(at_all, of)}")
+    for one, (by, seconds, cases) in zip(planted, rows):
+        if by != "default" or seconds > SOON:
+            print(f"{one['implementation']} of {one['operator']}: "
+                  + (f"caught by the {by} sweep in {seconds:.0f} s" if by else "not caught"))
+    result = {"bugs": of, "within_60_s": soon, "by_default_sweep": by_default,
+              "by_full_sweep": at_all,
+              "rows": [{**one, "caught_by": by, "seconds": seconds, "cases": cases}
+                       for one, (by, seconds, cases) in zip(planted, rows)]}
+    return result, soon >= 0.95 * of and by_default >= 0.99 * of and at_all == of
+
+
+def healthy(assay, folder, only):
+    variants = [one for one in mutants(assay, only)
+                if one["healthy"] and one["subject"] == "numbers"]
+
+    def swept(one):
+        file = folder / "healthy" / f"{one['operator']}.{one['implementation']}.json"
+        return sweep(assay, one, file)
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        rows = told([pool.submit(swept, one) for one in variants], "healthy variants")
+    alarms = [one for one, row in zip(variants, rows) if row["exit_code"] != CONFORMS]
+    result = {"variants": {}, "runs": sum(row["value_cases"] for row in rows),
+              "elements": sum(sum(row["certified"]["rungs"].values()) for row in rows),
+              "alarms": [one["implementation"] for one in alarms]}
+    for one in variants:
+        result["variants"][one["operator"]] = result["variants"].get(one["operator"], 0) + 1
+    print(f"{len(variants)} healthy variants, {result['runs']} runs, {result['elements']} judged "
+          f"elements, {len(alarms)} variants accused {result['alarms'] or ''}")
+    wide = (result["runs"] >= HEALTHY_RUNS and result["elements"] >= JUDGED_ELEMENTS
+            and min(result["variants"].values()) >= VARIANTS)
+    return result, not alarms and wide
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("assay")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("what", choices=("bugs", "healthy"))
+    parser.add_argument("--only", default="", help="mutants whose name holds this text")
+    words = parser.parse_args()
+    digest = hashlib.sha256(pathlib.Path(words.assay).read_bytes()).hexdigest()[:16]
+    folder = words.folder / digest
+    result, as_promised = {"bugs": bugs, "healthy": healthy}[words.what](
+        words.assay, folder, words.only)
+    (folder / f"{words.what}.json").write_text(json.dumps(result, indent=1) + "\n")
+    return 0 if as_promised else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
