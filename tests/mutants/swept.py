@@ -1,5 +1,7 @@
 """Sweeps planted bugs until each is caught, or healthy variants whole, with the program as it is.
 
+A bug in checks of arguments counts as caught by a case alone on which the kernel that it is planted in conforms.
+
 python3 swept.py ASSAY FOLDER bugs|healthy [--only TEXT]
 What was swept lies in FOLDER under the digest of the program; a run that was cut off goes on there.
 Prints what it came to, writes it to bugs.json or healthy.json beside, and exits 1 where a promise
@@ -22,6 +24,8 @@ JUDGED_ELEMENTS = 10**9
 HEALTHY_RUNS = 10_000
 VARIANTS = 20  # of each operator
 CONFORMS, FAILS = 0, 1  # exit codes of a sweep
+CONFORMANT = ("conforms", "conforms_weak", "rejected_as_specified", "rejected_other_code")
+SIZES = ("default", []), ("full", ["--full"])
 
 
 def mutants(assay, only):
@@ -32,29 +36,36 @@ def mutants(assay, only):
 
 
 def sweep(assay, mutant, file, *flags):
-    """The summary of a sweep, and whether it failed. One that was finished before is read."""
+    """The report of a sweep; that of one that was finished before."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         words = [assay, "sweep", mutant["operator"], f"--implementation={mutant['implementation']}",
                  f"--report={file}.part", "--shrink=0", "--quiet", *flags]
-        if mutant["subject"] != "arguments":
-            words.append(NUMBERS)
         run = subprocess.run(words, capture_output=True, text=True)
         if run.returncode not in (CONFORMS, FAILS):
             raise RuntimeError(f"{' '.join(words)} exits with {run.returncode}\n{run.stderr}")
         os.replace(f"{file}.part", file)
-    return json.loads(file.read_text())["summary"]
+    return json.loads(file.read_text())
 
 
-def caught(assay, folder, mutant):
-    """How long a sweep took to catch a bug, and which: "default", "full", or none."""
+def judged_lines(assay, folder, sound, size, flags):
+    """A file of the lines of a sweep on which a kernel conforms."""
+    report = sweep(assay, sound, folder / f"{size}_arguments" / f"{sound['operator']}.json", *flags)
+    lines = [case["command_line"] for case in report["cases"] if case["verdict"] in CONFORMANT]
+    file = folder / f"{size}_arguments" / f"{sound['operator']}.txt"
+    file.write_text("".join(line + "\n" for line in lines))
+    return f"--lines={file}"
+
+
+def caught(assay, folder, mutant, chosen):
+    """How long a sweep of the chosen cases took to catch a bug, and which: "default", "full", or none."""
     spent = 0.0
-    for name, flags in ("default", []), ("full", ["--full"]):
-        file = folder / name / f"{mutant['operator']}.{mutant['implementation']}.json"
-        summary = sweep(assay, mutant, file, "--fail-fast", *flags)
+    for size, flags in SIZES:
+        file = folder / size / f"{mutant['operator']}.{mutant['implementation']}.json"
+        summary = sweep(assay, mutant, file, "--fail-fast", *chosen(mutant, size, flags))["summary"]
         spent += summary["seconds"]
         if summary["exit_code"] == FAILS:
-            return name, spent, summary["cases"]
+            return size, spent, summary["cases"]
     return None, spent, summary["cases"]
 
 
@@ -75,8 +86,17 @@ def share(part, whole):
 
 def bugs(assay, folder, only):
     planted = [one for one in mutants(assay, only) if not one["healthy"]]
+    lines = {}
+    for sound in mutants(assay, "argument_checks"):
+        for size, flags in SIZES:
+            lines[sound["operator"], size] = judged_lines(assay, folder, sound, size, flags)
+
+    def chosen(mutant, size, flags):
+        arguments = mutant["subject"] == "arguments"
+        return [lines[mutant["operator"], size]] if arguments else [NUMBERS, *flags]
+
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        rows = told([pool.submit(caught, assay, folder, one) for one in planted], "planted bugs")
+        rows = told([pool.submit(caught, assay, folder, one, chosen) for one in planted], "planted bugs")
     of = len(planted)
     by_default = sum(row[0] == "default" for row in rows)
     soon = sum(row[0] == "default" and row[1] <= SOON for row in rows)
@@ -100,7 +120,7 @@ def healthy(assay, folder, only):
 
     def swept(one):
         file = folder / "healthy" / f"{one['operator']}.{one['implementation']}.json"
-        return sweep(assay, one, file)
+        return sweep(assay, one, file, NUMBERS)["summary"]
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = told([pool.submit(swept, one) for one in variants], "healthy variants")
