@@ -173,7 +173,8 @@ Results merged(const std::vector<SweepShard>& shards, Unfinished unfinished) {
   for (const SweepShard& shard : shards) require_own_cases(shard, unfinished);
   require_all_parts(shards);
   Results results;
-  for (const CaseReport* report : cases_in_order(shards, unfinished)) results.cases.push_back(*report);
+  for (const CaseReport* report : cases_in_order(shards, unfinished))
+    results.cases.push_back(*report);
   results.environment = environment_of(shards);
   results.summary = summary_of(shards, results.cases);
   results.shrunk = shrunk_of(shards, results.cases);

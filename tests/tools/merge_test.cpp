@@ -246,8 +246,8 @@ TEST(Merge, UnfinishedPartsAreJoinedWhereThatIsAsked) {
   const std::size_t all = second["shard"]["planned"], own = second["cases"].size();
   ASSERT_GT(own, 3u);
   cut(folder / "2.json", folder / "cut.json", 3);
-  const std::vector<std::string> parts = {folder / "1.json", folder / "cut.json",
-                                          folder / "3.json", "--report", folder / "all.json"};
+  const std::vector<std::string> parts = {folder / "1.json", folder / "cut.json", folder / "3.json",
+                                          "--report", folder / "all.json"};
   EXPECT_PRED2(has, merge(parts).err, "its budget was spent (which --unfinished accepts)");
   std::vector<std::string> asked = parts;
   asked.emplace_back("--unfinished");

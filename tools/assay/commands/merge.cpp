@@ -163,8 +163,8 @@ ExitCode merge(const Options& options, const Context& context) {
   }
   Results results;
   try {
-    results = conformance::merged(shards, options.unfinished ? Unfinished::accepted
-                                                             : Unfinished::refused);
+    results = conformance::merged(shards,
+                                  options.unfinished ? Unfinished::accepted : Unfinished::refused);
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
