@@ -10,6 +10,7 @@
 #include "assay/conformance/case/shell_word.hpp"
 #include "assay/conformance/report/causes.hpp"
 #include "assay/conformance/report/printable.hpp"
+#include "assay/conformance/report/regimes.hpp"
 #include "assay/spec/numerics_limits.hpp"
 #include "report/former_report.hpp"
 #include "report/json_text.hpp"
@@ -39,6 +40,17 @@ Json json_of(const std::vector<Cause>& causes) {
                     {"example", cause.example},
                     {"line", cause.line},
                     {"cases", cause.cases}});
+  return list;
+}
+
+Json json_of(const std::vector<Regime>& regimes) {
+  Json list = Json::array();
+  for (const Regime& regime : regimes)
+    list.push_back({{"operator", regime.operator_name},
+                    {"name", regime.name},
+                    {"cases", regime.cases},
+                    {"failing", regime.failing},
+                    {"not_with", regime.not_with}});
   return list;
 }
 
@@ -202,7 +214,8 @@ std::string to_json(const Results& results) {
                {"environment", json_of(results.environment, results.summary.seconds)},
                {"summary", json_of(results.summary, results.cases)},
                {"shrunk", detail::json_of(results.shrunk)},
-               {"causes", json_of(causes_of(results.cases, results.shrunk))}};
+               {"causes", json_of(causes_of(results.cases, results.shrunk))},
+               {"regimes", json_of(regimes_of(results.cases))}};
   if (results.shard) head["shard"] = detail::json_of(*results.shard);
   std::string text = detail::text_of(head, 1);
   text.resize(text.rfind('}'));  // the object stays open for the cases

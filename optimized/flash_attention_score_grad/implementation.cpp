@@ -9,6 +9,7 @@
 #include "flash_attention_score_grad/kernel.hpp"
 #include "flash_attention_score_grad/schedules.hpp"
 #include "host/threads.hpp"
+#include "model/regime.hpp"
 #include "model/schedule.hpp"
 #include "operands/fill.hpp"
 #include "operands/numerics.hpp"
@@ -55,7 +56,7 @@ class FlashAttentionScoreGrad final : public spec::Implementation<Op> {
                       .kernels = kernels_,
                       .workspace = workspace_,
                       .threads = threads(problem, tiling)});
-    metrics_ = metrics_of(tiling, estimate(problem, tiling, device_));
+    metrics_ = joined(metrics_of(tiling, estimate(problem, tiling, device_)), regimes_of(tiling));
   }
 
   bool has_forward() const override { return true; }

@@ -5,6 +5,7 @@
 
 #include "flash_attention_score_grad/window.hpp"
 #include "model/block_planner.hpp"
+#include "model/regime.hpp"
 
 namespace assay::optimized {
 namespace {
@@ -90,6 +91,29 @@ Tiling plan(const Problem& p, const device::Spec& device) {
   Tiling tiling{plan_block(needs, device), p.batch, {}};
   cut_sequences(p, tiling);
   return tiling;
+}
+
+std::vector<spec::Metric> regimes_of(const Tiling& tiling) {
+  std::int64_t row_tiles = 0, row_tails = 0, idle_rows = 0, key_tiles = 0, key_tails = 0;
+  std::int64_t possible = 0;
+  for (const SequenceTiles& s : tiling.sequences) {
+    row_tiles += s.row_tiles, key_tiles += s.key_tiles;
+    possible += s.row_tiles * s.key_tiles;
+    if (s.row_tiles > 0 && s.rows_of(s.row_tiles - 1) < s.rows) ++row_tails;
+    if (s.key_tiles > 0 && s.columns_of(s.key_tiles - 1) < s.columns) ++key_tails;
+    for (std::int64_t r = 0; r < s.row_tiles; ++r)
+      if (s.keys_of(r).empty()) ++idle_rows;
+  }
+  const std::int64_t repeats = tiling.repeats(), computed = tiling.blocks();
+  return {regime("query_tile.whole", repeats * (row_tiles - row_tails)),
+          regime("query_tile.tail", repeats * row_tails),
+          regime("query_tile.without_key", repeats * idle_rows),
+          regime("key_tile.whole", repeats * (key_tiles - key_tails)),
+          regime("key_tile.tail", repeats * key_tails),
+          regime("block.computed", computed),
+          regime("block.skipped", repeats * possible - computed),
+          regime("keys.stay_in_l1", tiling.keys_stay ? 1 : 0),
+          regime("keys.loaded_again", tiling.keys_stay ? 0 : 1)};
 }
 
 std::string to_text(const Tiling& t) {

@@ -5,6 +5,7 @@
 #include "assay/optimized/nsa_compress_grad/tiling.hpp"
 #include "host/threads.hpp"
 #include "model/alternatives.hpp"
+#include "model/regime.hpp"
 #include "nsa_compress_grad/checks.hpp"
 #include "nsa_compress_grad/kernel.hpp"
 #include "operands/fill.hpp"
@@ -68,7 +69,8 @@ class NsaCompressGrad final : public spec::Implementation<Op> {
                                 .kernels = kernels_,
                                 .workspace = workspace_,
                                 .threads = threads_for(problem, tiling)});
-    metrics_ = metrics_of(tiling, compress::estimate(problem, tiling, device_));
+    metrics_ = joined(metrics_of(tiling, compress::estimate(problem, tiling, device_)),
+                      compress::regimes_of(tiling, problem.head_dim));
   }
 
   std::vector<spec::Metric> metrics() const override { return metrics_; }

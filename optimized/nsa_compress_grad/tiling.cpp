@@ -5,6 +5,7 @@
 
 #include "assay/device/core.hpp"
 #include "model/block_planner.hpp"
+#include "model/regime.hpp"
 
 namespace assay::optimized::compress {
 namespace {
@@ -200,6 +201,27 @@ std::vector<TileExtents> tile_extents(const Problem& problem) {
       all.push_back({tokens, slice});
   }
   return all;
+}
+
+std::vector<spec::Metric> regimes_of(const Tiling& tiling, std::int64_t head_dim) {
+  std::int64_t tiles = 0, tails = 0, idle = 0;
+  for (std::int64_t part = 0; part < tiling.parts; ++part) {
+    PartTiles of_part(tiling, part);
+    while (const auto tile = of_part.next()) {
+      ++tiles;
+      if (tile->count() < tiling.tokens) ++tails;
+      if (tiling.windows.over(*tile).empty()) ++idle;
+    }
+  }
+  const std::int64_t narrow =
+      tiling.channels_of(tiling.slices - 1, head_dim) < tiling.channels ? 1 : 0;
+  return {regime("token_tile.whole", tiles - tails),
+          regime("token_tile.tail", tails),
+          regime("token_tile.without_window", idle),
+          regime("slice.whole", tiling.slices - narrow),
+          regime("slice.tail", narrow),
+          regime("tokens.in_one_part", tiling.parts == 1 ? 1 : 0),
+          regime("tokens.in_several_parts", tiling.parts == 1 ? 0 : 1)};
 }
 
 std::string extents_text(const Tiling& t) {

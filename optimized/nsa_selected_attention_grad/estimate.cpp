@@ -1,6 +1,7 @@
 #include "assay/optimized/nsa_selected_attention_grad/estimate.hpp"
 
 #include "model/block_planner.hpp"
+#include "model/regime.hpp"
 #include "model/schedule.hpp"
 
 namespace assay::optimized::selected {
@@ -87,6 +88,20 @@ Estimate estimate(const Problem& p, const Tiling& t, const Demand& demand,
                       .outputs = gradients * element,
                       .sums = sums},
                      device);
+}
+
+std::vector<spec::Metric> regimes_of(const Tiling& tiling, const Demand& demand) {
+  std::int64_t unlisted = 0, of_one = 0, of_several = 0, tails = 0;
+  for (const auto& [listed, blocks] : demand) {
+    (listed == 0 ? unlisted : listed <= tiling.tokens ? of_one : of_several) += blocks;
+    if (listed % tiling.tokens != 0) tails += blocks;
+  }
+  return {regime("key_block.unlisted", unlisted),
+          regime("key_block.one_tile", of_one),
+          regime("key_block.several_tiles", of_several),
+          regime("token_tile.tail", tails),
+          regime("keys.stay_in_l1", tiling.keys_stay ? 1 : 0),
+          regime("keys.loaded_again", tiling.keys_stay ? 0 : 1)};
 }
 
 }  // namespace assay::optimized::selected

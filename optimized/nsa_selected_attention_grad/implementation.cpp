@@ -3,6 +3,7 @@
 #include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
 #include "host/threads.hpp"
 #include "model/alternatives.hpp"
+#include "model/regime.hpp"
 #include "model/schedule.hpp"
 #include "nsa_selected_attention_grad/checks.hpp"
 #include "nsa_selected_attention_grad/forward.hpp"
@@ -37,7 +38,8 @@ class NsaSelectedAttentionGrad final : public spec::Implementation<Op> {
                                     .kernels = kernels_,
                                     .workspace = workspace_,
                                     .threads = threads(problem, blocks)});
-    metrics_ = metrics_of(tiling, selected::estimate(problem, tiling, demand, device_));
+    metrics_ = joined(metrics_of(tiling, selected::estimate(problem, tiling, demand, device_)),
+                      selected::regimes_of(tiling, demand));
   }
 
   bool has_forward() const override { return true; }

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 
-NUMBERS = "--only=!track=arguments"  # no kernel of numbers checks its arguments
+ARGUMENTS, NUMBERS = "--only=track=arguments", "--only=!track=arguments"  # what is looked for where
 SOON = 60.0  # seconds
 JUDGED_ELEMENTS = 10**9
 HEALTHY_RUNS = 10_000
@@ -32,7 +32,10 @@ def mutants(assay, only):
     chosen = [f"--only={only}"] if only else []
     listed = subprocess.run([assay, "mutants", "--list", "--json", *chosen], check=True,
                             capture_output=True, text=True)
-    return json.loads(listed.stdout)
+    found = json.loads(listed.stdout)
+    if not found:
+        raise ValueError(f"no planted bug or variant has '{only}' in its name")
+    return found
 
 
 def sweep(assay, mutant, file, *flags):
@@ -48,9 +51,9 @@ def sweep(assay, mutant, file, *flags):
     return json.loads(file.read_text())
 
 
-def judged_lines(assay, folder, sound, size, flags):
-    """A file of the lines of a sweep on which a kernel conforms."""
-    report = sweep(assay, sound, folder / f"{size}_arguments" / f"{sound['operator']}.json", *flags)
+def lines_of_sound(assay, folder, sound, size, flags):
+    """Chooses the lines of arguments on which a kernel without bugs conforms."""
+    report = sweep(assay, sound, folder / f"{size}_arguments" / f"{sound['operator']}.json", ARGUMENTS, *flags)
     lines = [case["command_line"] for case in report["cases"] if case["verdict"] in CONFORMANT]
     file = folder / f"{size}_arguments" / f"{sound['operator']}.txt"
     file.write_text("".join(line + "\n" for line in lines))
@@ -89,7 +92,7 @@ def bugs(assay, folder, only):
     lines = {}
     for sound in mutants(assay, "argument_checks"):
         for size, flags in SIZES:
-            lines[sound["operator"], size] = judged_lines(assay, folder, sound, size, flags)
+            lines[sound["operator"], size] = lines_of_sound(assay, folder, sound, size, flags)
 
     def chosen(mutant, size, flags):
         arguments = mutant["subject"] == "arguments"

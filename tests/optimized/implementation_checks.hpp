@@ -32,14 +32,26 @@ inline std::string told(const optimized::Options& options) {
          std::string(spec::to_string(options.instructions));
 }
 
-/// Expects `count` metrics of the modelled A2, the makespan among them, after a run and not before.
+/// How often each regime was taken.
+inline std::map<std::string, double> times_of(const std::vector<spec::Metric>& regimes) {
+  std::map<std::string, double> times;
+  for (const spec::Metric& regime : regimes) {
+    EXPECT_EQ(regime.unit, spec::regime_unit) << regime.name;
+    times[regime.name] = regime.value;
+  }
+  return times;
+}
+
+/// Expects `count` metrics of the modelled A2, the makespan among them, and regimes after a run and
+/// not before.
 template <class Op>
 void expect_metrics(spec::Implementation<Op>& implementation, const std::function<void()>& run,
                     std::size_t count, device::Cycles makespan) {
   EXPECT_EQ(implementation.name(), "optimized-a2");
   EXPECT_TRUE(implementation.metrics().empty());
   run();
-  const auto metrics = implementation.metrics();
+  auto metrics = implementation.metrics();
+  EXPECT_GT(std::erase_if(metrics, [](const auto& m) { return m.unit == spec::regime_unit; }), 0U);
   EXPECT_EQ(metrics.size(), count);
   for (const auto& metric : metrics) {
     EXPECT_GT(metric.value, 0) << metric.name;

@@ -71,6 +71,7 @@ class Command final : public spec::Implementation<Op> {
                            spec::Striding::contiguous)),
          problem, inputs, outputs);
   }
+  std::vector<spec::Metric> metrics() const override { return regimes_; }
   void settle() override { talk_->settle(); }
 
  private:
@@ -78,6 +79,7 @@ class Command final : public spec::Implementation<Op> {
 
   void work(const Entry& entry, const Fields& beside, const Problem& problem, const Inputs& inputs,
             Outputs& outputs) {
+    regimes_.clear();
     const std::filesystem::path file = talk_->folder() / "case.h5";
     std::filesystem::remove(
         file);  // replacing a file costs a flush that an end of this one does not
@@ -91,7 +93,7 @@ class Command final : public spec::Implementation<Op> {
                   .call = beside,
                   .inputs = fixtures::named_tensors(inputs)});
     writer.close(fixtures::Durability::renamed);
-    talk_->work_on(file);
+    regimes_ = talk_->work_on(file);
     try {
       take_outputs(file, inputs, outputs);
     } catch (const fixtures::StoreError& error) {
@@ -144,6 +146,7 @@ class Command final : public spec::Implementation<Op> {
   }
 
   std::unique_ptr<Conversation> talk_;
+  std::vector<spec::Metric> regimes_;  ///< of the last run
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "command/conversation.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <fstream>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -16,7 +18,8 @@ using Kind = spec::ImplementationFault::Kind;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view answers =
-    "done, unsupported: REASON, rejected: STATUS TEXT, changed: INPUT, error: TEXT";
+    "done, done: REGIME=COUNT ..., unsupported: REASON, rejected: STATUS TEXT, changed: INPUT, "
+    "error: TEXT";
 constexpr std::size_t shown = 200;            // characters of an answer that a message quotes
 constexpr std::size_t longest_answer = 1000;  // characters that a report has of one
 constexpr std::streamoff last_words_size = 800;
@@ -42,8 +45,26 @@ std::string for_reports(std::string answer) {
 }
 
 bool is_answer(const std::string& line) {
-  return line == "done" || told(line, "unsupported") || told(line, "rejected") ||
-         told(line, "changed") || told(line, "error") || told(line, "numerics");
+  return line == "done" || told(line, "done") || told(line, "unsupported") ||
+         told(line, "rejected") || told(line, "changed") || told(line, "error") ||
+         told(line, "numerics");
+}
+
+/// One of "key_tile.tail=3 key_tile.whole=0"; nothing if it is another text.
+std::optional<spec::Metric> regime(const std::string& text) {
+  const auto is_of_name = [](char c) {
+    return c == '_' || c == '.' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+  };
+  const std::size_t name = text.find('=');
+  if (name == 0 || name == std::string::npos) return std::nullopt;
+  if (!std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(name), is_of_name))
+    return std::nullopt;
+  std::uint64_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + name + 1, end, count);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return spec::Metric{text.substr(0, name), static_cast<double>(count),
+                      std::string(spec::regime_unit)};
 }
 
 /// "161002 text": a status that no list of ours knows is passed on as it is.
@@ -89,15 +110,29 @@ void Conversation::greet() {
   limits_ = limits;
 }
 
-void Conversation::work_on(const std::filesystem::path& file) {
-  const std::string answer = for_reports(ask(file));
-  if (answer == "done") return;
+std::vector<spec::Metric> Conversation::work_on(const std::filesystem::path& file) {
+  const std::string whole = ask(file), answer = for_reports(whole);
+  if (answer == "done") return {};
+  if (const auto regimes = told(whole, "done")) return regimes_of(*regimes);
   if (const auto reason = told(answer, "unsupported")) throw spec::Unsupported(*reason);
   if (const auto text = told(answer, "rejected")) throw rejection(*text);
   if (const auto input = told(answer, "changed"))
     throw spec::ImplementationFault(Kind::inputs_modified, "changed its input " + *input);
   if (const auto text = told(answer, "error")) throw std::runtime_error(*text);
   give_up(Kind::crash, "answered '" + answer + "' to a case; wanted: " + std::string(answers));
+}
+
+std::vector<spec::Metric> Conversation::regimes_of(const std::string& text) {
+  std::vector<spec::Metric> regimes;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const auto one = regime(word);
+    if (!one)
+      give_up(Kind::crash, "told of a regime '" + word.substr(0, shown) +
+                               "'; wanted: NAME=COUNT, the name of letters, digits, _ and .");
+    regimes.push_back(*one);
+  }
+  return regimes;
 }
 
 std::string Conversation::ask(const std::filesystem::path& file) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "assay/adapters/command.hpp"
 #include "command/line.hpp"
@@ -33,8 +34,8 @@ class Conversation {
 
   /// Has the program work on a case file. Errors: spec::Rejected, spec::Unsupported,
   /// spec::ImplementationFault for answers other than `done`; std::runtime_error with the text of
-  /// an answer `error`.
-  void work_on(const std::filesystem::path& file);
+  /// an answer `error`. Returns the regimes that it told of.
+  std::vector<spec::Metric> work_on(const std::filesystem::path& file);
 
   /// Nothing came behind the last answer, and what has ended since did so with exit status 0.
   /// Behind the first answer of a process it is given a moment to come. Errors:
@@ -42,6 +43,7 @@ class Conversation {
   void settle();
 
  private:
+  std::vector<spec::Metric> regimes_of(const std::string& text);
   std::string ask(const std::filesystem::path& file);
   std::string ask_process(const std::filesystem::path& file);
   std::string ask_once(const std::filesystem::path& file);

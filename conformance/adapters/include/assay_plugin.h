@@ -102,7 +102,8 @@ typedef struct assay_call {
   int64_t attribute_count;
 } assay_call;
 
-/** A quantity that the library reports of its last run, e.g. {"time", 1.5, "ms"}. */
+/** A quantity that the library reports of its last run, e.g. {"time", 1.5, "ms"}. The unit "regime"
+ * says how often the run took a branch or a tail of the tiling, {"key_tile.tail", 3, "regime"}. */
 typedef struct assay_metric {
   const char* name;
   double value;

@@ -23,6 +23,9 @@ constexpr std::size_t most_limits = 64;
 /// The requirement that a case breaks on purpose, as the page's search calls it.
 constexpr const char* violated = "violated";
 
+/// Whether a run took a regime.
+const std::string taken = "taken", not_taken = "not taken";
+
 using Cases = std::vector<const CaseReport*>;
 
 std::optional<double> number(const std::string& text) {
@@ -32,18 +35,24 @@ std::optional<double> number(const std::string& text) {
   return value;
 }
 
-/// Values of one field: those of each case, null where it has none.
+const std::string& regime(const spec::Metric& metric) {
+  return metric.value > 0 ? taken : not_taken;
+}
+
+/// Values of one field, or whether a regime was taken: those of each case, null where it has none.
 struct Column {
   std::string name;
   std::vector<const std::string*> values;
+  bool is_regime = false;
 };
 
 std::vector<Column> columns_of(const Cases& cases) {
   std::vector<Column> columns;
   std::map<std::string_view, std::size_t> places;
-  const auto set = [&](std::size_t k, const std::string& name, const std::string& value) {
+  const auto set = [&](std::size_t k, const std::string& name, const std::string& value,
+                       bool is_regime = false) {
     const auto [place, is_new] = places.emplace(name, columns.size());
-    if (is_new) columns.push_back({name, std::vector<const std::string*>(cases.size())});
+    if (is_new) columns.push_back({name, std::vector<const std::string*>(cases.size()), is_regime});
     if (!value.empty()) columns[place->second].values[k] = &value;
   };
   static const std::string operator_field = "operator", violated_field = violated;
@@ -52,6 +61,8 @@ std::vector<Column> columns_of(const Cases& cases) {
     set(k, violated_field, cases[k]->violated_requirement);
     for (const auto& [name, value] : cases[k]->fields)
       if (!names_of_cases.contains(name)) set(k, name, value);
+    for (const spec::Metric& metric : cases[k]->metrics)
+      if (metric.unit == spec::regime_unit) set(k, metric.name, regime(metric), true);
   }
   return columns;
 }
@@ -61,12 +72,16 @@ const std::string* value_of(const CaseReport& report, std::string_view name) {
   if (name == violated) return &report.violated_requirement;
   for (const auto& [own, value] : report.fields)
     if (own == name && !value.empty()) return &value;
+  for (const spec::Metric& metric : report.metrics)
+    if (metric.name == name && metric.unit == spec::regime_unit) return &regime(metric);
   return nullptr;
 }
 
-/// As the page's search reads it.
-std::string word(const std::string& value) {
-  return value.find_first_of(" \"") == std::string::npos ? value : '"' + value + '"';
+/// As the page's search reads it, for which a regime is a count.
+std::string equality(const Column& column, const std::string& value) {
+  if (column.is_regime) return column.name + (value == taken ? ">0" : "=0");
+  const bool is_word = value.find_first_of(" \"") == std::string::npos;
+  return column.name + "=" + (is_word ? value : '"' + value + '"');
 }
 
 class Collector {
@@ -104,7 +119,7 @@ void Collector::add(const Column& column) {
     if (value != nullptr && seen.insert(*value).second) values.push_back(*value);
   if (values.size() <= most_values || column.name == violated)
     for (const std::string& value : values)
-      add(fmt::format("{}={}", column.name, word(value)), column,
+      add(equality(column, value), column,
           [value](const std::string& text) { return text == value; });
   std::vector<double> numbers;
   for (const std::string& value : values)

@@ -195,10 +195,27 @@ TEST(Command, AnswersOtherThanDoneArePassedOn) {
                spec::Unsupported);
 }
 
+TEST(Command, RegimesOfARunStandBehindDone) {
+  const auto kernel = open_command<Op>(answering("done: key_tile.tail=3 whole=0"));
+  EXPECT_TRUE(kernel->metrics().empty());
+  answer(*kernel);
+  const auto regimes = kernel->metrics();
+  ASSERT_EQ(regimes.size(), 2U);
+  EXPECT_EQ(regimes[0].name, "key_tile.tail");
+  EXPECT_EQ(regimes[0].value, 3);
+  EXPECT_EQ(regimes[0].unit, spec::regime_unit);
+  EXPECT_EQ(regimes[1].value, 0);
+  for (const char* wrong : {"tail", "=3", "tail=", "tail=-1", "tail=3x", "ta!l=3"}) {
+    const auto [kind, text] = fault(answering(std::string("done: whole=1 ") + wrong));
+    EXPECT_EQ(kind, Kind::crash);
+    EXPECT_PRED2(has, text, "told of a regime '" + std::string(wrong) + "'");
+  }
+}
+
 TEST(Command, ChatterIsNoAnswer) {
   const auto [kind, text] = fault(answering("hello"));
   EXPECT_EQ(kind, Kind::crash);
-  EXPECT_PRED2(has, text, std::string("answered 'hello'; wanted: done, unsupported: REASON"));
+  EXPECT_PRED2(has, text, std::string("answered 'hello'; wanted: done, done: REGIME=COUNT ..."));
 }
 
 TEST(Command, AnEndWithoutAnAnswerIsACrashWithTheLastWords) {

@@ -71,6 +71,21 @@ TEST(Causes, AreTheFieldsThatSeparateWhatFailsFromWhatConforms) {
             "where sparse_mode=1 and dtype=fp32 (no other case has these fields)");
 }
 
+TEST(Causes, ARegimeSeparatesWhereNoFieldDoes) {
+  auto all = reports([](const std::string&, int seq, int mode) {
+    return (seq * 5 + mode) % 3 == 1 ? Names{"dk"} : Names{};
+  });
+  for (CaseReport& one : all) {
+    const bool fails = one.verdict.value != Verdict::conforms;
+    one.metrics = {{"key_tile.tail", fails ? 2.0 : 0.0, std::string(spec::regime_unit)},
+                   {"makespan", fails ? 7.0 : 9.0, "cycle"}};
+  }
+  const auto causes = causes_of(all, {});
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].fields, Names{"key_tile.tail>0"});
+  EXPECT_EQ(causes[0].others, 0);
+}
+
 TEST(Causes, OfTensorsThatFailTogetherAreOne) {
   const auto causes = causes_of(reports([](const std::string&, int, int mode) {
                                   return mode == 2 ? Names{"dk", "dv"} : Names{};

@@ -84,6 +84,29 @@ TEST(Tiling, GivesWayInEveryModeWhereACapacityIsOneByteTooSmall) {
   }
 }
 
+TEST(Tiling, TellsOfItsRegimes) {
+  using Times = std::map<std::string, double>;
+  const device::Spec a2 = device::a2();
+  Problem p = {.batch = 3, .seq_q = 2000, .seq_kv = 1500, .head_dim = 128, .head_dim_v = 128};
+  EXPECT_EQ(test::times_of(regimes_of(plan(p, a2))), (Times{{"query_tile.whole", 45},
+                                                            {"query_tile.tail", 3},
+                                                            {"query_tile.without_key", 0},
+                                                            {"key_tile.whole", 33},
+                                                            {"key_tile.tail", 3},
+                                                            {"block.computed", 576},
+                                                            {"block.skipped", 0},
+                                                            {"keys.stay_in_l1", 1},
+                                                            {"keys.loaded_again", 0}}));
+  p = {.batch = 1, .seq_q = 256, .seq_kv = 256, .head_dim = 128, .head_dim_v = 128};
+  p.atten_mask = spec::MaskShape::ss, p.sparse_mode = 0, p.pre_tokens = 9999, p.next_tokens = -128;
+  Times times = test::times_of(regimes_of(plan(p, a2)));
+  EXPECT_EQ(times["query_tile.without_key"], 1);
+  EXPECT_EQ(times["query_tile.whole"], 2);
+  EXPECT_EQ(times["query_tile.tail"] + times["key_tile.tail"], 0);
+  EXPECT_EQ(times["block.computed"], 1);
+  EXPECT_EQ(times["block.skipped"], 3);
+}
+
 RC_GTEST_PROP(Tiling, FitsEveryBufferOfEveryDevice, ()) {
   const Problem p = random_problem();
   for (const device::Spec& spec : device::devices()) RC_ASSERT(is_legal(p, spec));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "../implementation_checks.hpp"
 #include "assay/device/scratchpad.hpp"
 #include "trial.hpp"
 
@@ -54,6 +55,26 @@ bool is_legal(const Problem& p, const device::Spec& spec) {
 RC_GTEST_PROP(CompressTiling, FitsTheUnifiedBufferOfEveryDevice, ()) {
   const Problem p = random_problem(6000);
   for (const device::Spec& spec : device::devices()) RC_ASSERT(is_legal(p, spec));
+}
+
+TEST(CompressTiling, TellsOfItsRegimes) {
+  Problem p = problem_of({96, 0, 40, 16}, 32, 16);
+  p.heads = 1, p.head_dim = 72;
+  const auto times = [&](std::int64_t tokens, std::int64_t channels) {
+    return test::times_of(regimes_of(tiling_of(p, device::a2(), tokens, channels), p.head_dim));
+  };
+  auto wide = times(32, 80);
+  EXPECT_EQ(wide["token_tile.whole"], 4);  // 3 of 96 tokens, and the first of 40
+  EXPECT_EQ(wide["token_tile.tail"], 2);
+  EXPECT_EQ(wide["token_tile.without_window"], 2);  // tokens 32 to 39, and the 16
+  EXPECT_EQ(wide["slice.whole"], 0);
+  EXPECT_EQ(wide["slice.tail"], 1);
+  EXPECT_EQ(wide["tokens.in_one_part"] + wide["tokens.in_several_parts"], 1);
+  auto narrow = times(16, 32);
+  EXPECT_EQ(narrow["slice.whole"], 2);
+  EXPECT_EQ(narrow["slice.tail"], 1);
+  p.head_dim = 96;
+  EXPECT_EQ(times(16, 32)["slice.tail"], 0);
 }
 
 TEST(CompressTiling, GivesWayWhereTheUnifiedBufferIsOneByteTooSmall) {

@@ -60,6 +60,18 @@ RC_GTEST_PROP(SelectedTiling, FitsEveryBufferOfEveryDevice, ()) {
   for (const device::Spec& spec : device::devices()) RC_ASSERT(is_legal(p, spec));
 }
 
+TEST(SelectedTiling, TellsOfItsRegimes) {
+  Tiling tiling{};
+  tiling.tokens = 4;
+  const auto times = test::times_of(regimes_of(tiling, {{0, 2}, {3, 5}, {4, 7}, {8, 11}, {9, 1}}));
+  EXPECT_EQ(times, (std::map<std::string, double>{{"key_block.unlisted", 2},
+                                                  {"key_block.one_tile", 12},
+                                                  {"key_block.several_tiles", 12},
+                                                  {"token_tile.tail", 6},
+                                                  {"keys.stay_in_l1", 0},
+                                                  {"keys.loaded_again", 1}}));
+}
+
 TEST(SelectedTiling, GivesWayWhereACapacityIsOneByteTooSmall) {
   const Problem p{.heads_q = 16,
                   .heads_kv = 4,

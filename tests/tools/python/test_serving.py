@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import h5py
+import numpy as np
 import pytest
 
 import assay
@@ -41,6 +42,15 @@ def test_answers(cases: list[assay.Case], tmp_path: Path) -> None:
     assert answer(kernels.right.function, str(question(tmp_path))) == "done"
     assert answer(kernels.in_place, str(files["BNSD"])) == "changed: key"
     assert answer(kernels.right, "/no/such.h5").startswith("error: FileNotFoundError")
+
+
+def test_regimes_are_told_behind_done(cases: list[assay.Case], tmp_path: Path) -> None:
+    def tiled(case: assay.Case) -> dict[str, np.ndarray]:
+        case.regimes["key_tile.tail"] += 3
+        case.regimes["key_tile.whole"] += 0
+        return kernels.right(case)
+
+    assert answer(tiled, str(single(cases[0], tmp_path))) == "done: key_tile.tail=3 key_tile.whole=0"
 
 
 def test_every_question_gets_one_line(cases: list[assay.Case], tmp_path: Path) -> None:

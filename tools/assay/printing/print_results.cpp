@@ -6,6 +6,7 @@
 #include <set>
 
 #include "assay/conformance/report/causes.hpp"
+#include "assay/conformance/report/regimes.hpp"
 #include "flags/values.hpp"
 #include "printing/print_case.hpp"
 #include "printing/table.hpp"
@@ -188,6 +189,17 @@ void print_reasons(const Results& results, std::ostream& out) {
                        reasons.size() - reasons_shown);
 }
 
+void print_regimes(const Results& results, std::ostream& out) {
+  Table table({"operator", "regime", "cases", "not conforming", "in no case together with"});
+  for (const conformance::Regime& regime : conformance::regimes_of(results.cases))
+    table.add({regime.operator_name, regime.name, std::to_string(regime.cases),
+               std::to_string(regime.failing),
+               regime.not_with.empty() ? "-" : joined(regime.not_with)});
+  if (table.empty()) return;
+  out << "\nregimes of the tiling, by cases judged by numbers that took them:\n";
+  table.print(out, "  ");
+}
+
 /// What separates what fails from what conforms, last: it is what is read first.
 void print_causes(const Results& results, const std::string& program, std::ostream& out) {
   constexpr std::size_t most_causes = 8;
@@ -219,6 +231,7 @@ void print_results(const Results& results, const std::string& program, std::ostr
   print_reasons(results, out);
   print_requirements(summary.requirements, out);
   print_pairs(summary.pairs, out);
+  print_regimes(results, out);
   print_worst(results, program, out);
   print_failures(results, program, out);
   print_shrunk(results, program, out);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/spec/call.hpp"
@@ -18,6 +19,11 @@ struct Metric {
   double value;
   std::string unit;
 };
+
+/// Unit of a metric that says how often a run took a regime of the tiling, a branch of a planner or
+/// a tail: {"key_tile.tail", 3, regime_unit}. 0: the implementation has it, the run did not take
+/// it.
+inline constexpr std::string_view regime_unit = "regime";
 
 /// What an implementation was seen to do instead of answering. Whoever runs it on behalf of the
 /// judge throws it, from `check` or `run`: the implementation cannot.

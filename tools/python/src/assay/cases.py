@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -86,6 +87,11 @@ class Case:
     def expected(self) -> dict[str, Expected]:
         """The reference of each output."""
         return self._read(lambda case: {name_of(n): _expected(g) for n, g in _members(case, "expected")})
+
+    @cached_property
+    def regimes(self) -> Counter[str]:
+        """How often a kernel took a branch or a tail of its tiling, for it to count: `case.regimes["key_tile.tail"] += 1`."""
+        return Counter()
 
     def changed_inputs(self) -> list[str]:
         """Names of the inputs whose elements are not those of the file any more: somebody wrote into the arrays."""

@@ -26,7 +26,8 @@ def answer(function: Function | Implementation, path: str) -> str:
         if changed := cases[0].changed_inputs():
             return one_line(f"changed: {', '.join(changed)}")
         add_outputs(cases[0], implementation.name, outputs)
-        return "done"
+        regimes = " ".join(f"{name}={times}" for name, times in cases[0].regimes.items())
+        return f"done: {regimes}" if regimes else "done"
     except Unsupported as reason:
         return one_line(f"unsupported: {reason}")
     except Rejected as refusal:

@@ -6,6 +6,7 @@
 
 #include "assay/device/ascend.hpp"
 #include "assay/optimized/block_plan.hpp"
+#include "assay/spec/implementation.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
 
 namespace assay::optimized {
@@ -58,6 +59,9 @@ struct Tiling : BlockPlan {
 /// The tiling of a non-empty problem. Pure: the same arguments give the same tiling.
 /// Errors: device::DeviceFault, naming buffer, tile and limit, if not even the smallest tiles fit.
 Tiling plan(const spec::FlashAttentionScoreGrad::Problem& problem, const device::Spec& device);
+
+/// Whole tiles and tails, tiles that no block meets, blocks, and where keys are kept.
+std::vector<spec::Metric> regimes_of(const Tiling& tiling);
 
 /// The plan for people: extents, then one line per buffer.
 std::string to_text(const Tiling& tiling);

@@ -8,6 +8,7 @@
 #include "assay/device/ascend.hpp"
 #include "assay/device/units.hpp"
 #include "assay/optimized/buffer.hpp"
+#include "assay/spec/implementation.hpp"
 #include "assay/spec/operators/nsa_compress_grad.hpp"
 
 namespace assay::optimized::compress {
@@ -113,6 +114,10 @@ struct TileExtents {
   std::int64_t tokens, channels;
 };
 std::vector<TileExtents> tile_extents(const spec::NsaCompressGrad::Problem& problem);
+
+/// Whole tiles and tails, whole slices of a head and the last, narrower ones, tokens in one part
+/// and in several, and tiles that no window meets.
+std::vector<spec::Metric> regimes_of(const Tiling& tiling, std::int64_t head_dim);
 
 /// The extents for people, one line.
 std::string extents_text(const Tiling& tiling);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "assay/optimized/estimate.hpp"
 #include "assay/optimized/nsa_selected_attention_grad/tiling.hpp"
+#include "assay/spec/implementation.hpp"
 
 namespace assay::optimized::selected {
 
@@ -18,5 +20,9 @@ Demand even_demand(const spec::NsaSelectedAttentionGrad::Problem& problem);
 /// cores, those that are listed most dealt out first.
 Estimate estimate(const spec::NsaSelectedAttentionGrad::Problem& problem, const Tiling& tiling,
                   const Demand& demand, const device::Spec& device);
+
+/// Key blocks that no token lists, that one tile of tokens lists, and several; tails of these
+/// tiles; where keys are kept.
+std::vector<spec::Metric> regimes_of(const Tiling& tiling, const Demand& demand);
 
 }  // namespace assay::optimized::selected
