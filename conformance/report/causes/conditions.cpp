@@ -22,6 +22,8 @@ constexpr std::size_t most_limits = 64;
 
 /// The requirement that a case breaks on purpose, as the page's search calls it.
 constexpr const char* violated = "violated";
+/// The field that says how.
+constexpr const char* violation = "violate";
 
 /// Whether a run took a regime.
 const std::string taken = "taken", not_taken = "not taken";
@@ -117,7 +119,7 @@ void Collector::add(const Column& column) {
   std::set<std::string_view> seen;
   for (const std::string* value : column.values)
     if (value != nullptr && seen.insert(*value).second) values.push_back(*value);
-  if (values.size() <= most_values || column.name == violated)
+  if (values.size() <= most_values || column.name == violated || column.name == violation)
     for (const std::string& value : values)
       add(equality(column, value), column,
           [value](const std::string& text) { return text == value; });

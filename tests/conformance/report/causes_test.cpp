@@ -147,6 +147,7 @@ TEST(Causes, StageIsTheOneWhoseOutputsFail) {
   const char* attention = "flash_attention_score_grad";
   EXPECT_EQ(stage_where({"dk"}, attention), "the sum over queries that gives dk");
   EXPECT_EQ(stage_where({"dq", "dk"}, attention), "dP, the row term or dS");
+  EXPECT_TRUE(stage_where({"dv", "dk"}, attention).starts_with("what dk and dv collect"));
   EXPECT_EQ(stage_where({"dk", "dk_rope"}, attention), "dS as dk and dk_rope take it");
   EXPECT_EQ(stage_where({"dv", "dq"}, attention),
             "P: the scores, their mask or the softmax statistics");

@@ -22,6 +22,8 @@ inline constexpr auto dk_rope_alone = std::to_array<std::string_view>({"dk_rope"
 inline constexpr auto dv_alone = std::to_array<std::string_view>({"dv"});
 inline constexpr auto of_queries = std::to_array<std::string_view>({"dq", "dq_rope"});
 inline constexpr auto of_keys = std::to_array<std::string_view>({"dk", "dk_rope"});
+inline constexpr auto of_sums_over_queries =
+    std::to_array<std::string_view>({"dk", "dk_rope", "dv"});
 inline constexpr auto of_dscore =
     std::to_array<std::string_view>({"dq", "dq_rope", "dk", "dk_rope"});
 inline constexpr auto of_probability =
@@ -37,6 +39,10 @@ inline constexpr auto attention_stages = std::to_array<Stage>({
     {"P with its dropout as dv takes it, or the sum over queries that gives dv", detail::dv_alone},
     {"dS as dq and dq_rope take it", detail::of_queries},
     {"dS as dk and dk_rope take it", detail::of_keys},
+    {"what dk and dv collect from which rows and heads, or P: the scores, their mask or the "
+     "softmax "
+     "statistics",
+     detail::of_sums_over_queries},
     {"dP, the row term or dS", detail::of_dscore},
     {"P: the scores, their mask or the softmax statistics", detail::of_probability},
 });
