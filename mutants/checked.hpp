@@ -29,6 +29,7 @@ class CheckedKernel : public Kernel {
   CheckedKernel(std::string name, const Plan& plan, std::vector<CheckOf<Op>> checks)
       : Kernel(std::move(name), plan), checks_(std::move(checks)) {}
 
+  bool checks_arguments() const override { return true; }
   void check(const spec::Call<Op>& call) const override {
     for (const CheckOf<Op>& one : checks_)
       if (!one.holds(call)) throw spec::Rejected(one.status, one.row + ": " + one.demand);

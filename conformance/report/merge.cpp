@@ -143,7 +143,10 @@ Summary summary_of(const std::vector<SweepShard>& shards, const std::vector<Case
     append(summary.pairs, pair_coverage<Op>());
   });
   for (const CaseReport& report : cases) count(summary, report);
-  for (const SweepShard& shard : shards) summary.seconds += shard.results.summary.seconds;
+  for (const SweepShard& shard : shards) {
+    summary.seconds += shard.results.summary.seconds;
+    summary.interrupted = summary.interrupted || shard.results.summary.interrupted;
+  }
   return summary;
 }
 

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "assay/conformance/report/regimes.hpp"
+
 namespace assay::conformance {
 namespace {
 
@@ -107,6 +109,7 @@ CaseReport printable(CaseReport report) {
     for (auto* numbers : {&tensor.terms, &tensor.yardsticks})
       for (auto& [name, value] : *numbers) make(name);
   }
+  sort_out_regimes(report);
   constexpr std::size_t most_metrics = 100;
   if (const std::size_t count = report.metrics.size(); count > most_metrics) {
     report.metrics.resize(most_metrics);

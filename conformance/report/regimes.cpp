@@ -1,10 +1,16 @@
 #include "assay/conformance/report/regimes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "assay/conformance/report/printable.hpp"
 #include "assay/conformance/report/results.hpp"
+#include "assay/spec/regime.hpp"
 
 namespace assay::conformance {
 namespace {
@@ -24,11 +30,11 @@ struct Axis {
 };
 
 void count(Axis& axis, const CaseReport& report) {
-  std::vector<std::size_t> taken;
+  std::set<std::size_t> taken;
   for (const spec::Metric& metric : report.metrics) {
     if (metric.unit != spec::regime_unit) continue;
     const std::size_t place = axis.place_of(metric.name);
-    if (metric.value > 0) taken.push_back(place);
+    if (metric.value > 0) taken.insert(place);
   }
   const bool fails = contribution(report.verdict) == ExitCode::nonconformant;
   for (const std::size_t one : taken) {
@@ -48,6 +54,23 @@ void find_strangers(Axis& axis) {
 }
 
 }  // namespace
+
+void sort_out_regimes(CaseReport& report) {
+  std::set<std::string> names;
+  std::string first;
+  const std::size_t removed = std::erase_if(report.metrics, [&](const spec::Metric& metric) {
+    if (metric.unit != spec::regime_unit) return false;
+    std::string fault = spec::fault_of_regime(metric);
+    if (fault.empty() && !names.insert(metric.name).second) fault = "it is told twice";
+    if (!fault.empty() && first.empty())
+      first = fmt::format("'{}', {} times: {}", excerpt(metric.name, 100), metric.value, fault);
+    return !fault.empty();
+  });
+  if (removed > 0)
+    report.findings.push_back(
+        {.rule = "note",
+         .text = fmt::format("{} of its regimes do not count, the first is {}", removed, first)});
+}
 
 std::vector<Regime> regimes_of(const std::vector<CaseReport>& cases) {
   std::vector<Axis> axes;

@@ -86,6 +86,10 @@ test("a search takes words, phrases, fields, comparisons and negation", async ()
   assert.equal(await search(page, "no_such_word_at_all"), 0);
   await search(page, "colour=red");
   assert.match((await page.textContent("#filter-complaint")) ?? "", /no case has a field colour/i);
+  for (const name of ["constructor", "__proto__", "toString"]) {
+    await search(page, name + ">0");  // members of every object
+    assert.match((await page.textContent("#filter-complaint")) ?? "", new RegExp("no case has a field " + name, "i"));
+  }
   await page.click("#clear");
   assert.equal(await left(page), all.length);
 });

@@ -2,7 +2,7 @@
 
 A bug in checks of arguments counts as caught by a case alone on which the kernel that it is planted in conforms.
 
-python3 swept.py ASSAY FOLDER bugs|healthy [--only TEXT]
+python3 swept.py ASSAY FOLDER bugs|healthy [--only TEXT] [--budget SECONDS]
 What was swept lies in FOLDER under the digest of the program; a run that was cut off goes on there.
 Prints what it came to, writes it to bugs.json or healthy.json beside, and exits 1 where a promise
 of README is broken.
@@ -87,7 +87,7 @@ def share(part, whole):
     return f"{part} of {whole} ({100 * part / whole:.2f} %)"
 
 
-def bugs(assay, folder, only):
+def bugs(assay, folder, only, _):
     planted = [one for one in mutants(assay, only) if not one["healthy"]]
     lines = {}
     for sound in mutants(assay, "argument_checks"):
@@ -117,13 +117,15 @@ def bugs(assay, folder, only):
     return result, soon >= 0.95 * of and by_default >= 0.99 * of and at_all == of
 
 
-def healthy(assay, folder, only):
+def healthy(assay, folder, only, budget):
     variants = [one for one in mutants(assay, only)
                 if one["healthy"] and one["subject"] == "numbers"]
 
+    part, flags = (f"healthy_{budget}s", [f"--budget={budget}s"]) if budget else ("healthy", [])
+
     def swept(one):
-        file = folder / "healthy" / f"{one['operator']}.{one['implementation']}.json"
-        return sweep(assay, one, file, NUMBERS)["summary"]
+        file = folder / part / f"{one['operator']}.{one['implementation']}.json"
+        return sweep(assay, one, file, NUMBERS, *flags)["summary"]
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = told([pool.submit(swept, one) for one in variants], "healthy variants")
@@ -146,11 +148,12 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("what", choices=("bugs", "healthy"))
     parser.add_argument("--only", default="", help="mutants whose name holds this text")
+    parser.add_argument("--budget", type=int, help="of each healthy variant's sweep, which is whole without")
     words = parser.parse_args()
     digest = hashlib.sha256(pathlib.Path(words.assay).read_bytes()).hexdigest()[:16]
     folder = words.folder / digest
     result, as_promised = {"bugs": bugs, "healthy": healthy}[words.what](
-        words.assay, folder, words.only)
+        words.assay, folder, words.only, words.budget)
     (folder / f"{words.what}.json").write_text(json.dumps(result, indent=1) + "\n")
     return 0 if as_promised else 1
 

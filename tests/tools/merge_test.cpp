@@ -262,6 +262,14 @@ TEST(Merge, UnfinishedPartsAreJoinedWhereThatIsAsked) {
   EXPECT_EQ(report["cases"].size(), all - (own - 3));
   EXPECT_EQ(report["cases"][0]["id"], report_at(folder / "1.json")["cases"][0]["id"]);
 
+  json stopped = report_at(folder / "cut.json");
+  stopped["summary"]["interrupted"] = true;
+  std::ofstream(folder / "cut.json") << stopped;
+  const Answer incomplete = merge(asked);
+  EXPECT_EQ(incomplete.code, 3);
+  EXPECT_EQ(incomplete.err, "a part was stopped\n");
+  EXPECT_EQ(report_at(folder / "all.json")["summary"]["interrupted"], true);
+
   json later = second;  // without its first case: nothing that a budget leaves
   later["cases"].erase(0);
   std::ofstream(folder / "cut.json") << later;

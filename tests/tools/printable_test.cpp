@@ -175,6 +175,23 @@ TEST(Printable, AReportOfSomebodyElseIsQuoted) {
   expect_quiet(told.out + told.err, "report");
 }
 
+TEST(Printable, TheSmallestAndTheLargestNumberHaveAPage) {
+  const Folder folder;
+  const auto kernel = registry_of<Measuring>("measuring");
+  std::ofstream(folder / "l.txt") << "nsa_compress_grad\n";
+  ASSERT_NE(
+      answer(kernel, {"sweep", "--lines", folder / "l.txt", "--report", folder / "r.json"}).code,
+      2);
+  auto report = nlohmann::json::parse(text_of(folder / "r.json"));
+  report["cases"][0]["metrics"] = {
+      {{"name", "least"}, {"value", 5e-324}, {"unit", "ms"}},
+      {{"name", "most"}, {"value", 1.7976931348623157e308}, {"unit", "ms"}}};
+  std::ofstream(folder / "far.json") << report;
+  const Answer told = answer(kernel, {"report", folder / "far.json", "--html", folder / "p.html"});
+  EXPECT_EQ(told.err, "");
+  EXPECT_GT(text_of(folder / "p.html").size(), 1000u);
+}
+
 /// What a shell makes of the lines that a report of somebody else tells: words, and no command of
 /// its own.
 TEST(Printable, AReportOfSomebodyElseCanBePasted) {

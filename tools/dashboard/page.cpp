@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -19,7 +20,8 @@ using Json = nlohmann::ordered_json;
 /// To as many digits as the page shows. A share or a statistic decides nothing there.
 void shorten(Json& value, int digits) {
   if (value.is_number_float())
-    value = std::stod(fmt::format("{:.{}g}", value.get<double>(), digits));
+    // strtod, because stod throws where the number is subnormal.
+    value = std::strtod(fmt::format("{:.{}g}", value.get<double>(), digits).c_str(), nullptr);
   if (value.is_structured())
     for (Json& part : value) shorten(part, digits);
 }

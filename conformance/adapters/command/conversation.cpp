@@ -1,8 +1,8 @@
 #include "command/conversation.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "assay/fixtures/file.hpp"
+#include "assay/spec/regime.hpp"
 
 namespace assay::adapters {
 namespace {
@@ -22,6 +23,8 @@ constexpr std::string_view answers =
     "error: TEXT";
 constexpr std::size_t shown = 200;            // characters of an answer that a message quotes
 constexpr std::size_t longest_answer = 1000;  // characters that a report has of one
+constexpr std::size_t longest_line = 65536;   // of which a process is heard
+constexpr std::size_t most_regimes = 100;     // that a report has of a case
 constexpr std::streamoff last_words_size = 800;
 constexpr int wrong_usage = 2;  // exit status, by convention
 constexpr std::chrono::seconds greeting_time{20};
@@ -50,21 +53,16 @@ bool is_answer(const std::string& line) {
          told(line, "numerics");
 }
 
-/// One of "key_tile.tail=3 key_tile.whole=0"; nothing if it is another text.
-std::optional<spec::Metric> regime(const std::string& text) {
-  const auto is_of_name = [](char c) {
-    return c == '_' || c == '.' || std::isalnum(static_cast<unsigned char>(c)) != 0;
-  };
-  const std::size_t name = text.find('=');
-  if (name == 0 || name == std::string::npos) return std::nullopt;
-  if (!std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(name), is_of_name))
-    return std::nullopt;
-  std::uint64_t count = 0;
+/// Of "key_tile.tail=3"; its value is NaN where it is no number that can be counted to.
+spec::Metric regime(const std::string& text) {
+  const std::size_t name = std::min(text.find('='), text.size());
+  spec::Metric metric = {text.substr(0, name), NAN, std::string(spec::regime_unit)};
+  std::uint64_t times = 0;
   const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + name + 1, end, count);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return spec::Metric{text.substr(0, name), static_cast<double>(count),
-                      std::string(spec::regime_unit)};
+  const auto [stop, error] =
+      std::from_chars(text.data() + std::min(name + 1, text.size()), end, times);
+  if (error == std::errc() && stop == end) metric.value = static_cast<double>(times);
+  return metric;
 }
 
 /// "161002 text": a status that no list of ours knows is passed on as it is.
@@ -113,7 +111,7 @@ void Conversation::greet() {
 std::vector<spec::Metric> Conversation::work_on(const std::filesystem::path& file) {
   const std::string whole = ask(file), answer = for_reports(whole);
   if (answer == "done") return {};
-  if (const auto regimes = told(whole, "done")) return regimes_of(*regimes);
+  if (told(whole, "done")) return regimes_of(whole);
   if (const auto reason = told(answer, "unsupported")) throw spec::Unsupported(*reason);
   if (const auto text = told(answer, "rejected")) throw rejection(*text);
   if (const auto input = told(answer, "changed"))
@@ -122,15 +120,21 @@ std::vector<spec::Metric> Conversation::work_on(const std::filesystem::path& fil
   give_up(Kind::crash, "answered '" + answer + "' to a case; wanted: " + std::string(answers));
 }
 
-std::vector<spec::Metric> Conversation::regimes_of(const std::string& text) {
+std::vector<spec::Metric> Conversation::regimes_of(const std::string& answer) {
+  if (answer.size() >= longest_line)
+    give_up(Kind::crash, "told of regimes in more than 64 KiB: " + answer.substr(0, shown));
   std::vector<spec::Metric> regimes;
-  std::istringstream words(text);
+  std::istringstream words(answer.substr(answer.find(':') + 1));
   for (std::string word; words >> word;) {
-    const auto one = regime(word);
-    if (!one)
-      give_up(Kind::crash, "told of a regime '" + word.substr(0, shown) +
-                               "'; wanted: NAME=COUNT, the name of letters, digits, _ and .");
-    regimes.push_back(*one);
+    const auto refuse = [&](const std::string& why) {
+      give_up(Kind::crash, "told of a regime '" + word.substr(0, shown) + "': " + why);
+    };
+    regimes.push_back(regime(word));
+    if (const std::string fault = spec::fault_of_regime(regimes.back()); !fault.empty())
+      refuse(fault);
+    const auto is_same = [&](const spec::Metric& one) { return one.name == regimes.back().name; };
+    if (std::ranges::count_if(regimes, is_same) > 1) refuse("it is told twice");
+    if (regimes.size() > most_regimes) refuse("100 are the most of one run");
   }
   return regimes;
 }
@@ -156,7 +160,8 @@ std::string Conversation::ask_process(const std::filesystem::path& file) {
       has_answered_ = true;
       return line;
     }
-    if (heard == Process::Heard::no_line) give_up(Kind::crash, "wrote a line without an end");
+    if (heard == Process::Heard::no_line)
+      give_up(Kind::crash, "wrote a line without an end within 64 KiB");
     const auto end = process_->ended(deadline);
     if (!end) give_up(Kind::crash, "closed its standard output");
     if (end->status == wrong_usage && !has_answered_)

@@ -43,7 +43,7 @@ class Conversation {
   void settle();
 
  private:
-  std::vector<spec::Metric> regimes_of(const std::string& text);
+  std::vector<spec::Metric> regimes_of(const std::string& answer);
   std::string ask(const std::filesystem::path& file);
   std::string ask_process(const std::filesystem::path& file);
   std::string ask_once(const std::filesystem::path& file);

@@ -103,7 +103,9 @@ typedef struct assay_call {
 } assay_call;
 
 /** A quantity that the library reports of its last run, e.g. {"time", 1.5, "ms"}. The unit "regime"
- * says how often the run took a branch or a tail of the tiling, {"key_tile.tail", 3, "regime"}. */
+ * says how often the run took a branch or a tail of the tiling, {"key_tile.tail", 3, "regime"}:
+ * AXIS.VALUE of letters, digits and _, each once, a whole number of times. Reports have the first
+ * 100 metrics. */
 typedef struct assay_metric {
   const char* name;
   double value;

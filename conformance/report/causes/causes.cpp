@@ -225,13 +225,17 @@ class Sayings {
     if (!said_.contains(text)) order_.push_back(text);
     said_[text].tensors.insert(tensor);
     said_[text].cases.insert(case_number);
+    told_of_.insert(case_number);
   }
-  /// "; mostly TEXT (dq)" of the text that is said of most cases, where these are a third of
-  /// `cases`: what is said of few is no pattern.
+  /// "; mostly TEXT (dq)" of the text that is said of most cases, where these are a third of those
+  /// of which anything is said, and a sixth of `cases`: what is said of few is no pattern, and of a
+  /// case with one head, say, nothing is said of heads.
   std::string most_frequent(std::size_t cases, std::size_t tensors) const {
     const auto best = std::ranges::max_element(
         order_, {}, [&](const std::string& text) { return said_.at(text).cases.size(); });
-    if (best == order_.end() || 3 * said_.at(*best).cases.size() < cases) return {};
+    if (best == order_.end()) return {};
+    const std::size_t said = said_.at(*best).cases.size();
+    if (3 * said < told_of_.size() || 6 * said < cases) return {};
     const std::set<std::string>& of = said_.at(*best).tensors;
     return "; mostly " + *best +
            (of.size() < tensors ? fmt::format(" ({})", fmt::join(of, ", ")) : "");
@@ -244,6 +248,7 @@ class Sayings {
   };
   std::map<std::string, Said> said_;
   std::vector<std::string> order_;  ///< in which they came
+  Members told_of_;                 ///< cases
 };
 
 /// The cases and tensors that a cause explains.

@@ -196,7 +196,7 @@ TEST(Command, AnswersOtherThanDoneArePassedOn) {
 }
 
 TEST(Command, RegimesOfARunStandBehindDone) {
-  const auto kernel = open_command<Op>(answering("done: key_tile.tail=3 whole=0"));
+  const auto kernel = open_command<Op>(answering("done: key_tile.tail=3 key_tile.whole=0"));
   EXPECT_TRUE(kernel->metrics().empty());
   answer(*kernel);
   const auto regimes = kernel->metrics();
@@ -205,11 +205,33 @@ TEST(Command, RegimesOfARunStandBehindDone) {
   EXPECT_EQ(regimes[0].value, 3);
   EXPECT_EQ(regimes[0].unit, spec::regime_unit);
   EXPECT_EQ(regimes[1].value, 0);
-  for (const char* wrong : {"tail", "=3", "tail=", "tail=-1", "tail=3x", "ta!l=3"}) {
-    const auto [kind, text] = fault(answering(std::string("done: whole=1 ") + wrong));
+}
+
+TEST(Command, WhatIsNoRegimeIsNamed) {
+  for (const auto& [wrong, why] : {std::pair{"tail=3", "wanted AXIS.VALUE"},
+                                   {"=3", "wanted AXIS.VALUE"},
+                                   {"error.dq=3", "another axis than 'error'"},
+                                   {"a..b=3", "wanted AXIS.VALUE"},
+                                   {"1.b=3", "wanted AXIS.VALUE"},
+                                   {"a.t!l=3", "wanted AXIS.VALUE"},
+                                   {"a.tail", "wanted a whole number"},
+                                   {"a.tail=", "wanted a whole number"},
+                                   {"a.tail=-1", "wanted a whole number"},
+                                   {"a.tail=3x", "wanted a whole number"},
+                                   {"a.tail=18446744073709551616", "wanted a whole number"},
+                                   {"a.whole=2", "it is told twice"}}) {
+    const auto [kind, text] = fault(answering(std::string("done: a.whole=1 ") + wrong));
     EXPECT_EQ(kind, Kind::crash);
-    EXPECT_PRED2(has, text, "told of a regime '" + std::string(wrong) + "'");
+    EXPECT_PRED2(has, text, "told of a regime '" + std::string(wrong) + "': ");
+    EXPECT_PRED2(has, text, std::string(why));
   }
+}
+
+TEST(Command, RegimesInALineThatIsTooLongAreNotBelieved) {
+  const auto [kind, text] =
+      fault("sh -c 'printf \"done: a.b=1\"; head -c 70000 /dev/zero | tr \"\\0\" 0; echo' {}");
+  EXPECT_EQ(kind, Kind::crash);
+  EXPECT_PRED2(has, text, std::string("more than 64 KiB"));
 }
 
 TEST(Command, ChatterIsNoAnswer) {

@@ -39,6 +39,23 @@ TEST(Regimes, ThatNoCaseTookTogetherAreNamed) {
   EXPECT_EQ(regimes[1].not_with, std::vector<std::string>{"whole"});
 }
 
+TEST(Regimes, ThatAreNoneDoNotCountAndAreNamed) {
+  CaseReport one = report("a", 1, 1);
+  const std::string unit(spec::regime_unit);
+  one.metrics = {{"tile.tail", 3, unit},    {"tile.tail", 0, unit}, {"dtype", 1, unit},
+                 {"tile.whole", 0.5, unit}, {"tile.a", -1, unit},   {"tile.b", 1e300, unit},
+                 {"dtype", 7, "cycle"}};
+  sort_out_regimes(one);
+  ASSERT_EQ(one.metrics.size(), 2U);
+  EXPECT_EQ(one.metrics[0].value, 3);
+  EXPECT_EQ(one.metrics[1].unit, "cycle");
+  ASSERT_EQ(one.findings.size(), 1U);
+  EXPECT_EQ(one.findings[0].text,
+            "5 of its regimes do not count, the first is 'tile.tail', 0 times: it is told twice");
+  sort_out_regimes(one);
+  EXPECT_EQ(one.findings.size(), 1U);
+}
+
 TEST(Regimes, OfCasesWithoutNumbersDoNotCount) {
   CaseReport refused = report("a", 1, 1);
   refused.value_case = false;

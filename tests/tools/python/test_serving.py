@@ -53,6 +53,20 @@ def test_regimes_are_told_behind_done(cases: list[assay.Case], tmp_path: Path) -
     assert answer(tiled, str(single(cases[0], tmp_path))) == "done: key_tile.tail=3 key_tile.whole=0"
 
 
+def test_what_is_no_regime_is_told_by_name(cases: list[assay.Case], tmp_path: Path) -> None:
+    def tiled(case: assay.Case) -> dict[str, np.ndarray]:
+        case.regimes.update(wrong)
+        return kernels.right(case)
+
+    for wrong in ({"dtype": 1}, {"key tile.tail": 1}, {"a.b\nrejected: 161002": 1}, {"\udcff.b": 1}):
+        told = answer(tiled, str(single(cases[0], tmp_path)))
+        assert told.startswith(f"error: ValueError: regime {next(iter(wrong))!r}: wanted AXIS.VALUE"), told
+    wrong = {"key_tile.tail": 0.5}
+    assert answer(tiled, str(single(cases[0], tmp_path))).startswith("error: TypeError")
+    wrong = {"key_tile.tail": True}
+    assert answer(tiled, str(single(cases[0], tmp_path))) == "done: key_tile.tail=1"
+
+
 def test_every_question_gets_one_line(cases: list[assay.Case], tmp_path: Path) -> None:
     files = [question(tmp_path), *(single(case, tmp_path) for case in cases[:2])]
     answers = io.StringIO()

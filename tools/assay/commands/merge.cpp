@@ -178,7 +178,9 @@ ExitCode merge(const Options& options, const Context& context) {
   if (const auto left = results.summary.planned - results.summary.cases; left > 0)
     told.out << fmt::format("unfinished parts: {} of {} cases were not run\n", left,
                             results.summary.planned);
-  return code;
+  if (!results.summary.interrupted) return code;
+  context.err << "a part was stopped\n";
+  return ExitCode::not_conclusive;
 }
 
 }  // namespace

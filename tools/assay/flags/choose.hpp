@@ -75,7 +75,10 @@ inline UsageError unknown_implementation(const Registry& registry, const std::st
     for (const auto& entry : registry.implementations<Op>())
       if (std::ranges::find(names, entry.name) == names.end()) names.push_back(entry.name);
   });
-  return UsageError("--implementation is '" + name + "'; implementations are " + joined(names));
+  return UsageError("--implementation is '" + name + "'; implementations are " + joined(names) +
+                    (name.starts_with("mutant-")
+                         ? "; of what 'assay mutants --list' names each is of one operator"
+                         : ""));
 }
 
 /// Whether the name is that of a foreign implementation. A registered one may have a colon, too.

@@ -198,6 +198,10 @@ void print_regimes(const Results& results, std::ostream& out) {
   if (table.empty()) return;
   out << "\nregimes of the tiling, by cases judged by numbers that took them:\n";
   table.print(out, "  ");
+  constexpr std::size_t most_metrics = 100;  // that a report has
+  if (std::ranges::any_of(results.cases,
+                          [](const CaseReport& c) { return c.metrics.size() >= most_metrics; }))
+    out << "  of a case with more than 100 metrics the first 100 count\n";
 }
 
 /// What separates what fails from what conforms, last: it is what is read first.

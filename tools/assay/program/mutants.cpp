@@ -195,6 +195,8 @@ constexpr std::string_view subject_name(mutants::Subject subject) {
 
 /// Names alone: each is an implementation, too, for example of a sweep.
 ExitCode list(const Flags& flags, const Context& context) {
+  if (!flags.report.empty() || !flags.threads.empty())
+    throw UsageError("--list judges nothing: it goes with --only and --json alone");
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   Table table({"implementation", "operator", "healthy", "subject", "what it does"});
   for_each_operator([&]<class Op> {

@@ -31,7 +31,8 @@ void add_mutants(Registry& registry) {
     registry.add_unlisted<Op>({.name = implementation_prefix + mutant.name,
                                .summary = mutant.bug,
                                .make = mutant.make,
-                               .in_process = true});
+                               // What lacks a check computes with whatever it was given.
+                               .in_process = mutant.subject != mutants::Subject::arguments});
 }
 
 }  // namespace

@@ -59,10 +59,9 @@ export function fieldNames(cases: Case[]): Set<string> {
 
 /** Values of a field of a case; none where the case has no such field. */
 export function valuesOf(c: Case, field: string): (string | number)[] {
-  const own = derived[field];
-  if (own !== undefined) return own(c);
-  const text = c.fields[field];
-  if (text !== undefined) return [text];
+  // Every object has a member "constructor", which is no field.
+  if (Object.hasOwn(derived, field)) return derived[field]!(c);
+  if (Object.hasOwn(c.fields, field)) return [c.fields[field]!];
   if (field.startsWith("error.")) {
     const tensor = c.tensors.find((t) => t.name === field.slice(6) && t.elements_judged > 0);
     const ratio = figure(tensor?.worst);

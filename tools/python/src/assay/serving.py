@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import operator
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TextIO
@@ -26,7 +28,7 @@ def answer(function: Function | Implementation, path: str) -> str:
         if changed := cases[0].changed_inputs():
             return one_line(f"changed: {', '.join(changed)}")
         add_outputs(cases[0], implementation.name, outputs)
-        regimes = " ".join(f"{name}={times}" for name, times in cases[0].regimes.items())
+        regimes = " ".join(regime(name, times) for name, times in cases[0].regimes.items())
         return f"done: {regimes}" if regimes else "done"
     except Unsupported as reason:
         return one_line(f"unsupported: {reason}")
@@ -34,6 +36,13 @@ def answer(function: Function | Implementation, path: str) -> str:
         return one_line(f"rejected: {refusal}")
     except Exception as failure:
         return one_line(f"error: {type(failure).__name__}: {failure}")
+
+
+def regime(name: str, times: int) -> str:
+    """A regime and how often it was taken, as an answer holds them."""
+    if not re.fullmatch(r"[A-Za-z_]\w*(\.\w+)+", name, re.ASCII):
+        raise ValueError(f"regime {name!r}: wanted AXIS.VALUE of letters, digits and _, such as key_tile.tail")
+    return f"{name}={operator.index(times)}"
 
 
 def one_line(text: str) -> str:
@@ -44,7 +53,7 @@ def one_line(text: str) -> str:
 def serve(function: Function | Implementation, questions: TextIO | None = None, answers: TextIO | None = None) -> None:
     """Answers until the questions end. What the function prints goes to stderr, out of the way of the answers."""
     if answers is None:
-        answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        answers = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
         os.dup2(2, 1)
     for line in questions or sys.stdin:
         print(answer(function, line.rstrip("\n")), file=answers, flush=True)

@@ -17,7 +17,7 @@ std::string printable(std::string_view text);
 std::string excerpt(std::string_view text, std::size_t most = 4096);
 
 /// The same of all texts of a report that a kernel or a file chose: excerpts of what the kernel
-/// says, and the first hundred metrics that it names.
+/// says, and the first hundred metrics that it names, without regimes that are none.
 CaseReport printable(CaseReport report);
 
 }  // namespace assay::conformance

@@ -17,6 +17,10 @@ struct Regime {
   std::vector<std::string> not_with;  ///< regimes taken elsewhere, but in none of these cases
 };
 
+/// Takes metrics away that call themselves regimes and are none (spec::fault_of_regime), or that
+/// the same report has already, and says so in a finding.
+void sort_out_regimes(CaseReport& report);
+
 /// Those of every operator, in the order in which the cases report them.
 std::vector<Regime> regimes_of(const std::vector<CaseReport>& cases);
 
