@@ -73,9 +73,12 @@ template <class On, class V, class Given>
     x = on.stored(x, call.score, b == 0.0 ? V{} : before) + on.exact(pair.bias);
   }
   const V s = on.magnitude(x);
-  if (call.fused) x = on.rounded(x, s + m, 2, Level::row);
-  if (call.lse_form) x = on.rounded(x, m + std::abs(std::log(row.sum)), 1, Level::row);
-  return on.rounded(x, s + b + m + 4.0 / 3, 3, Level::pair, 2.0 * s * s + b * b + m * m + 4.0);
+  // A logarithm is good to a unit in the last place, which is two roundings.
+  const double log_sum = call.lse_form ? std::abs(std::log(row.sum)) : 0;
+  if (call.fused) x = on.rounded(x, s + m + log_sum, 2, Level::row);
+  if (call.lse_form) x = on.rounded(x, m + 3 * log_sum, 1, Level::row);
+  return on.rounded(x, s + b + m + (log_sum + 4.0 / 3), 3, Level::pair,
+                    2.0 * s * s + b * b + m * m + (log_sum * log_sum + 4.0));
 }
 
 /// E13. dP = kappa dy.v.
@@ -84,6 +87,16 @@ template <class On, class V>
   auto dp = on.dot(pair.dprob, call.dim_v) * pair.kappa;
   if (call.kappa != 1) dp = on.rounded(dp, on.magnitude(dp), 1, Level::call);
   return dp;
+}
+
+/// What is subtracted in the fused form is rounded alike in all rows that are given the same: 1/ln
+/// 2 and its product with m, in the LSE form also ln z and m + ln z. Returns how many units at
+/// most, times their number, with its sign.
+template <class Given>
+[[gnu::always_inline]] inline double shift_roundings(const Call& call, const Row<Given>& row) {
+  if (!call.lse_form) return 2 * row.max;
+  const double log_sum = std::log(row.sum), shift = row.max + log_sum;
+  return std::copysign(3 * std::abs(shift) + 2 * std::abs(log_sum), shift);
 }
 
 /// E14. What a pair adds: dS, which dq and dk sum, and kappa P, which dv sums.
@@ -108,7 +121,7 @@ template <class On, class V, class Given>
   terms[0].overflow = terms[0].overflow + on.overflows(unstored, call.dprob);
   for (auto& term : terms) {
     term.by_constant[0] = 2 * call.units.u * on.value(s);
-    term.by_constant[1] = V{} + call.units.u * row.max;
+    term.by_constant[1] = V{} + call.units.u * shift_roundings(call, row);
   }
   return terms;
 }
