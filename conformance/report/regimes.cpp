@@ -19,8 +19,8 @@ namespace {
 struct Axis {
   std::string operator_name;
   std::vector<Regime> regimes;
-  std::map<std::string_view, std::size_t> places;  ///< of their names, which the cases hold
-  std::map<std::pair<std::size_t, std::size_t>, std::int64_t> together;  ///< cases that took both
+  std::map<std::string_view, std::size_t> places;          ///< of their names, which the cases hold
+  std::set<std::pair<std::size_t, std::size_t>> together;  ///< those that one case took both
 
   std::size_t place_of(const std::string& name) {
     const auto [place, is_new] = places.emplace(name, regimes.size());
@@ -40,7 +40,7 @@ void count(Axis& axis, const CaseReport& report) {
   for (const std::size_t one : taken) {
     ++axis.regimes[one].cases;
     if (fails) ++axis.regimes[one].failing;
-    for (const std::size_t other : taken) ++axis.together[{one, other}];
+    for (const std::size_t other : taken) axis.together.emplace(one, other);
   }
 }
 

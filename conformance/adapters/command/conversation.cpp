@@ -23,7 +23,6 @@ constexpr std::string_view answers =
     "error: TEXT";
 constexpr std::size_t shown = 200;            // characters of an answer that a message quotes
 constexpr std::size_t longest_answer = 1000;  // characters that a report has of one
-constexpr std::size_t longest_line = 65536;   // of which a process is heard
 constexpr std::size_t most_regimes = 100;     // that a report has of a case
 constexpr std::streamoff last_words_size = 800;
 constexpr int wrong_usage = 2;  // exit status, by convention
@@ -121,7 +120,7 @@ std::vector<spec::Metric> Conversation::work_on(const std::filesystem::path& fil
 }
 
 std::vector<spec::Metric> Conversation::regimes_of(const std::string& answer) {
-  if (answer.size() >= longest_line)
+  if (answer.size() >= Process::longest_line)
     give_up(Kind::crash, "told of regimes in more than 64 KiB: " + answer.substr(0, shown));
   std::vector<spec::Metric> regimes;
   std::istringstream words(answer.substr(answer.find(':') + 1));

@@ -22,7 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t longest_line = 1 << 16;
 constexpr auto farewell = 2s;         // for a program to end by itself when its input is closed
 constexpr auto look_interval = 20ms;  // between two looks whether it still runs
 constexpr auto look_at_rest = 1ms;    // between two looks whether it waits

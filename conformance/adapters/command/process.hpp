@@ -43,7 +43,8 @@ class Process {
 
   /// What a wait for its standard output gave: no_line is text that is too long to be one.
   enum class Heard { line, no_line, end, nothing };
-  /// What becomes of a line of more than 64 KiB: it is none, or only its beginning is kept.
+  static constexpr std::size_t longest_line = 1 << 16;  ///< bytes
+  /// What becomes of a longer line: it is none, or only its beginning is kept.
   enum class LongLine { refused, cut };
   /// Its next line; `end` where it closed its output, `nothing` at the deadline. What it wrote
   /// before is heard behind the deadline, too.
