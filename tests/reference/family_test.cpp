@@ -192,14 +192,12 @@ TEST(Family, AProblemWithoutAnyQueryOrKeyHasNoRowsOfThem) {
   p.lengths_q = {0, 0, 0, 0};
   p.seq_q = 0;
   const Inputs without_queries = make_inputs(p, spec::Striding::contiguous);
-  EXPECT_TRUE(blocked_forward(p, without_queries).softmax_max.empty());
   const auto keys = all_rows(p, FlashAttentionScoreGrad<double>::from(p, without_queries));
   EXPECT_EQ(keys.dk, std::vector<double>(10, 0.0));
   p = with_empty_sequences();
   p.lengths_kv = {0, 0, 0, 0};
   p.seq_kv = 0;
   const Inputs without_keys = make_inputs(p, spec::Striding::contiguous);
-  EXPECT_EQ(blocked_forward(p, without_keys).attention_out, std::vector<double>(12, 0.0));
   const auto queries = all_rows(p, FlashAttentionScoreGrad<double>::from(p, without_keys));
   EXPECT_EQ(queries.dq, std::vector<double>(12, 0.0));
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "assay/conformance/attention/forward.hpp"
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/conformance/operators/flash_attention_score_grad.hpp"
 #include "assay/parallel/loop.hpp"
@@ -116,7 +117,7 @@ Op::Inputs Suite<Op>::draw(const Case<Op>& c) {
     inputs.query_rope = filled(t.query_rope, c, query_rope_extents(p), Stream::query_rope);
     inputs.key_rope = filled(t.key_rope, c, key_rope_extents(p), Stream::key_rope);
   }
-  auto forward = reference::blocked_forward(p, inputs);
+  auto forward = blocked_forward(p, inputs);
   flash::disturb_statistics(c.profile, p.dtype, query_extents(p), forward.softmax_sum);
   draw_keyless(c, forward);
   inputs.softmax_max = statistics(t.softmax_max, p, forward.softmax_max);

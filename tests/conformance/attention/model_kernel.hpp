@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "assay/conformance/attention/forward.hpp"
 #include "assay/conformance/inputs/random.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
 #include "assay/spec/operators/flash_attention_score_grad.hpp"
@@ -166,7 +167,7 @@ inline Op::Inputs normal_inputs(const Op::Problem& p, std::uint64_t seed) {
       for (std::int64_t c = r + 1; c < spec::compressed_mask_edge; ++c)
         inputs.atten_mask->store(r * spec::compressed_mask_edge + c, 1);
   }
-  const auto forward = reference::blocked_forward(p, inputs);
+  const auto forward = blocked_forward(p, inputs);
   inputs.softmax_max = spec::contiguous_tensor(spec::DType::fp32, statistics_shape(p));
   inputs.softmax_sum = inputs.softmax_max;
   for (std::int64_t e = 0; e < spec::element_count(statistics_shape(p)); ++e) {

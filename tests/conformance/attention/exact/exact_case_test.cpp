@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "assay/conformance/attention/forward.hpp"
 #include "assay/reference/flash_attention_score_grad.hpp"
-#include "assay/reference/forward.hpp"
 #include "cases.hpp"
 
 namespace assay::conformance {
@@ -42,7 +42,7 @@ TEST(ExactCase, StatisticsAndOutputAreThoseOfAForward) {
     if (p.seq_kv == 1 || c.seed / 2 % 2 == 0) continue;  // attention_in may be shifted on purpose
     const Op::Inputs inputs = plain_exact_case(c).inputs;
     const auto given = reference::operands_of<double>(p, inputs);
-    const auto forward = reference::blocked_forward(p, inputs, 1);
+    const auto forward = blocked_forward(p, inputs, 1);
     // Muted rows attend to a number of keys that is no power of two: their output is rounded.
     const double half_step = std::ldexp(1.0, -spec::format_of(p.dtype).significand_bits);
     for (std::size_t e = 0; e < given.attention_in.size(); ++e)

@@ -1,15 +1,23 @@
+#include "assay/conformance/attention/forward.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <utility>
+#include <vector>
 
+#include "assay/reference/exp.hpp"
+#include "assay/reference/forward.hpp"
 #include "assay/spec/dtype.hpp"
 #include "cases.hpp"
 #include "scarce_threads.hpp"
 
-namespace assay::reference {
+namespace assay::conformance {
 namespace {
+
+using namespace reference;
 
 /// Larger than a panel of keys and a block of queries, and a multiple of neither.
 Problem ragged(std::int64_t mode, spec::MaskShape mask) {
@@ -147,6 +155,22 @@ TEST(BlockedForward, GivesDeadRowsTheirStatisticsAndNoOutput) {
   EXPECT_LT(result.softmax_sum[115], 2.0);
 }
 
+TEST(BlockedForward, HasNoRowsWithoutQueriesAndNoOutputWithoutKeys) {
+  Problem p = with_lengths(ragged(0, spec::MaskShape::absent), {0, 0}, {1, 3});
+  EXPECT_TRUE(blocked_forward(p, make_inputs(p, spec::Striding::contiguous)).softmax_max.empty());
+  p = with_lengths(p, {2, 1}, {0, 0});
+  EXPECT_EQ(blocked_forward(p, make_inputs(p, spec::Striding::contiguous)).attention_out,
+            std::vector<double>(3 * 2 * 13, 0.0));
+}
+
+TEST(BlockedForward, RefusesAMissingRopeTensor) {
+  Problem p = ragged(0, spec::MaskShape::absent);
+  p.head_dim_rope = 1;
+  Inputs inputs = make_inputs(p, spec::Striding::contiguous);
+  inputs.key_rope.reset();
+  EXPECT_THROW(blocked_forward(p, inputs, 1), std::invalid_argument);
+}
+
 /// The documented order of every sum, without vectors: what any instruction set must reproduce.
 TEST(BlockedForward, SumsInItsDocumentedOrder) {
   const Problem p = ragged(0, spec::MaskShape::absent);
@@ -160,7 +184,7 @@ TEST(BlockedForward, SumsInItsDocumentedOrder) {
     double score = 0.0;
     for (std::size_t d = 0; d < dim; ++d)
       score += operands.query[i * dim + d] * operands.key[j * dim + d];
-    prob[j] = exp(static_cast<double>(0.3f) * score - result.softmax_max[i]);
+    prob[j] = reference::exp(static_cast<double>(0.3f) * score - result.softmax_max[i]);
     lanes[j % 8] += prob[j];
   }
   for (const double lane : lanes) sum += lane;
@@ -173,4 +197,4 @@ TEST(BlockedForward, SumsInItsDocumentedOrder) {
 }
 
 }  // namespace
-}  // namespace assay::reference
+}  // namespace assay::conformance

@@ -1,3 +1,5 @@
+#include "assay/conformance/attention/forward.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -8,16 +10,16 @@
 #include "assay/parallel/loop.hpp"
 #include "assay/reference/dropout.hpp"
 #include "assay/reference/exp.hpp"
-#include "assay/reference/forward.hpp"
 #include "assay/reference/mask.hpp"
 #include "assay/reference/operands.hpp"
 #include "assay/reference/position_bias.hpp"
 #include "assay/reference/side_inputs.hpp"
 #include "assay/spec/dtype.hpp"
 
-namespace assay::reference {
+namespace assay::conformance {
 namespace {
 
+using reference::Forward;
 using Problem = spec::FlashAttentionScoreGrad::Problem;
 using Inputs = spec::FlashAttentionScoreGrad::Inputs;
 
@@ -126,7 +128,7 @@ exponentiate(ScoreRow row, double max) {
   double sums[lanes] = {};
   for (std::int64_t p = 0; p < row.panels; ++p) {
     double* __restrict score = row.panel(p);
-    for (std::int64_t j = 0; j < panel_keys; ++j) score[j] = exp(score[j] - max);
+    for (std::int64_t j = 0; j < panel_keys; ++j) score[j] = reference::exp(score[j] - max);
     for (std::int64_t j = 0; j < panel_keys; j += lanes)
       for (std::size_t lane = 0; lane < lanes; ++lane)
         sums[lane] += score[j + static_cast<std::int64_t>(lane)];
@@ -141,7 +143,7 @@ class Worker {
  public:
   Worker(const Problem& problem, const Inputs& inputs, Forward<double>& result)
       : p_(problem),
-        side_(side_inputs(inputs)),
+        side_(reference::side_inputs(inputs)),
         mask_(problem, side_.atten_mask),
         position_bias_(problem, side_.pse_shift),
         dropout_(problem, side_.drop_mask),
@@ -154,9 +156,9 @@ class Worker {
         queries_(zeros(task_queries * depth_)),
         out_(zeros(task_queries * problem.head_dim_v)) {
     if (problem.head_dim_rope == 0) return;
-    query_rope_.emplace(rope_tensor(inputs.query_rope), problem.input_layout,
+    query_rope_.emplace(reference::rope_tensor(inputs.query_rope), problem.input_layout,
                         query_rope_extents(problem));
-    key_rope_.emplace(rope_tensor(inputs.key_rope), problem.input_layout,
+    key_rope_.emplace(reference::rope_tensor(inputs.key_rope), problem.input_layout,
                       key_rope_extents(problem));
   }
 
@@ -247,7 +249,7 @@ class Worker {
     const std::int64_t first = first_panel_ * panel_keys;
     const std::size_t keys = std::min(keep_.size(), at(p_.length_kv(b) - first));
     mask_.read_row(b, n, i, {keep_.data(), keys}, first);
-    const KeyRange kept = mask_.kept_range(b, i);
+    const reference::KeyRange kept = mask_.kept_range(b, i);
     Scaling scaling = {.scale = scale_, .bias = nullptr, .bias_first = p_.pse_type == 1};
     if (position_bias_.present()) {
       position_bias_.read_row(b, n, i, {bias_.data() + (kept.first - first), at(kept.size())},
@@ -277,10 +279,10 @@ class Worker {
   }
 
   const Problem& p_;
-  SideInputs side_;
-  Mask mask_;
-  PositionBias position_bias_;
-  Dropout dropout_;
+  reference::SideInputs side_;
+  reference::Mask mask_;
+  reference::PositionBias position_bias_;
+  reference::Dropout dropout_;
   Forward<double>& result_;
   spec::HeadView query_, key_, value_;
   std::optional<spec::HeadView> query_rope_, key_rope_;
@@ -335,4 +337,4 @@ Forward<double> blocked_forward(const Problem& p, const Inputs& inputs, int thre
   return result;
 }
 
-}  // namespace assay::reference
+}  // namespace assay::conformance
