@@ -237,16 +237,20 @@ function(assay_build_unoptimized name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> $<$<CONFIG:Release>:-U_FORTIFY_SOURCE>)
 endfunction()
 
-# assay_add_test(<name> SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): a GoogleTest program, one CTest test per
-# TEST. Programs with the label sanitize are also what the target assay_sanitize_tests builds, which is run under
+# assay_add_test(<name> SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds] [APART]): a GoogleTest program, one CTest test
+# per TEST. With precompiled headers its sources are compiled together, since most of their compilation is of headers that
+# they share, but for APART ones, which share names, too. Programs with the label sanitize are also what the target assay_sanitize_tests builds, which is run under
 # sanitizers for every change; those with sanitize_slow, which compute, at night.
 function(assay_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINKS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "TIMEOUT" "SOURCES;LINKS;LABELS")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} GTest::gtest_main)
   assay_own_flags(${name})
   assay_build_unoptimized(${name})
   assay_precompile(test ${name})
+  if(ASSAY_PRECOMPILE AND NOT arg_APART)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
